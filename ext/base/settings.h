@@ -1,0 +1,41 @@
+/* The settings of a connection: their names, defaults, ranges and meanings. */
+#ifndef CLR_BASE_SETTINGS_H
+#define CLR_BASE_SETTINGS_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CLR_SETTING_TEXT_SIZE = 128, CLR_CHUNKS_IN_FLIGHT_LIMIT = 64 };
+
+struct clr_settings {
+    char device[CLR_SETTING_TEXT_SIZE]; /* auto, a type, host, or part of a name */
+    int64_t chunk_size;                 /* values in a full chunk */
+    int64_t host_threshold;             /* values; fewer of one type stay on the host */
+    int64_t chunks_in_flight;           /* chunks of one aggregate handed to a device at a time */
+    int64_t device_timeout;             /* milliseconds to wait for a device's answer */
+};
+
+/* One setting, for listing. */
+struct clr_setting_description {
+    const char *name, *meaning;
+    char value[CLR_SETTING_TEXT_SIZE], default_value[CLR_SETTING_TEXT_SIZE];
+};
+
+/* Fills in the defaults; the environment variable CLREDUCE_DEVICE, if set, is that of device. */
+void clr_settings_init(struct clr_settings *settings);
+
+/*
+ * Sets the named setting from text. On an unknown name or a value out of range returns
+ * CLR_INVALID with a message that lists what is valid, and changes nothing. Whether a device of
+ * that name exists is not checked here.
+ */
+enum clr_code clr_settings_set(struct clr_settings *settings, const char *name, const char *value,
+                               struct clr_status *status);
+
+/* Describes setting number i, from 0; returns 0 past the last one, else 1. */
+int clr_settings_describe(const struct clr_settings *settings, size_t i,
+                          struct clr_setting_description *description);
+
+#endif

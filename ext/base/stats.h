@@ -1,0 +1,33 @@
+/* What one connection's aggregates did, and how each figure is named for the user. */
+#ifndef CLR_BASE_STATS_H
+#define CLR_BASE_STATS_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Why values were reduced on the host. */
+enum clr_host_reason {
+    CLR_HOST_REMAINDER,       /* the last, partly filled chunk of a group */
+    CLR_HOST_BELOW_THRESHOLD, /* too few values of one type in a full chunk */
+    CLR_HOST_SETTING,         /* the device setting says host */
+    CLR_HOST_NO_DEVICE,       /* no device that the setting allows */
+    CLR_HOST_STARTING,        /* the device or its program is not ready yet */
+    CLR_HOST_BUSY,            /* as many chunks in flight as the settings allow */
+    CLR_HOST_FAILED,          /* the device failed, or did not answer in time */
+    CLR_HOST_FORKED,          /* a child process after fork() */
+    CLR_HOST_REASONS
+};
+
+/* Owned by a connection and touched by its thread alone. Times are in nanoseconds. */
+struct clr_stats {
+    int64_t values_fed;
+    int64_t chunks_to_device, bytes_to_device, kernels_launched, passes;
+    int64_t transfer_time, kernel_time;
+    int64_t on_host[CLR_HOST_REASONS];
+    int64_t device_errors;
+    struct clr_status last_error;
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* What went wrong: a code to decide by and a text to show. */
+#ifndef CLR_BASE_STATUS_H
+#define CLR_BASE_STATUS_H
+
+enum clr_code {
+    CLR_OK = 0,
+    CLR_NOMEM,   /* an allocation on the host failed */
+    CLR_INVALID, /* the caller's value is not one of the valid ones */
+    CLR_DEVICE   /* OpenCL refused or failed; cl_error says how */
+};
+
+enum { CLR_STATUS_MESSAGE = 512 };
+
+/* The caller owns it; no function keeps a pointer to it. */
+struct clr_status {
+    enum clr_code code;
+    int cl_error; /* OpenCL's error number, with CLR_DEVICE; 0 otherwise */
+    char message[CLR_STATUS_MESSAGE];
+};
+
+/* Sets status to no error. */
+void clr_status_clear(struct clr_status *status);
+
+/*
+ * Sets code, cl_error and a message in printf's format, cut to fit. Returns code, so that a
+ * failing function can end with it.
+ */
+enum clr_code clr_status_set(struct clr_status *status, enum clr_code code, int cl_error,
+                             const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif
