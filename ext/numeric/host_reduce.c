@@ -1,0 +1,171 @@
+#include "numeric/host_reduce.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum { LANES = 8, BLOCK = 16 * LANES, LONGEST_WAIT = 64 };
+
+typedef double vector_real __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t vector_integer __attribute__((vector_size(LANES * sizeof(int64_t))));
+
+struct loops {
+    void (*sum_reals)(const double *x, size_t count, struct clr_sum *sum);
+    void (*dot_reals)(const double *x, const double *y, size_t count, struct clr_sum *sum);
+    void (*sum_integers)(const int64_t *x, size_t count, struct clr_sum *sum);
+    void (*extremes)(const int64_t *x, size_t count, int64_t flip, struct clr_range *range);
+};
+
+/*
+ * After a block that an expansion could not hold, the next ones are likely to be as wide: the
+ * vectors wait for twice as many blocks each time that they fail.
+ */
+struct backoff {
+    unsigned waiting, length;
+};
+
+static inline bool backoff_wait(struct backoff *backoff)
+{
+    if (backoff->waiting == 0)
+        return false;
+    backoff->waiting--;
+    return true;
+}
+
+static inline void backoff_fail(struct backoff *backoff)
+{
+    if (backoff->length < LONGEST_WAIT)
+        backoff->length = backoff->length * 2 + 1;
+    backoff->waiting = backoff->length;
+}
+
+static inline void backoff_succeed(struct backoff *backoff)
+{
+    backoff->length = 0;
+}
+
+/* Straight into the long accumulator, which is quicker than finding out what an expansion drops. */
+static void add_slowly(const double *x, size_t count, struct clr_sum *sum)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        clr_sum_add_unusual(sum, x[i], 1);
+}
+
+static void add_products_slowly(const double *x, const double *y, size_t count, struct clr_sum *sum)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        clr_sum_add_wide_product(sum, x[i], y[i]);
+}
+
+#define all_set() (~(vector_integer){0})
+#define magnitude(v) ((vector_real)((vector_integer)(v)&INT64_MAX))
+#define any_nonzero(v)                                                                             \
+    (((v)[0] | (v)[1] | (v)[2] | (v)[3] | (v)[4] | (v)[5] | (v)[6] | (v)[7]) != 0)
+#define add_lanes(first, second, third, sum)                                                       \
+    do {                                                                                           \
+        for (j = 0; j < LANES; j++) {                                                              \
+            const double terms_[CLR_EXPANSION_TERMS] = {(first)[j], (second)[j], (third)[j]};      \
+            clr_sum_add_device_parts(sum, terms_, NULL);                                           \
+        }                                                                                          \
+    } while (0)
+
+/*
+ * Without an fma instruction: Dekker's product, with Veltkamp's splitting by 2^27 + 1. Factors
+ * below 2^960 do not overflow in it.
+ */
+#define SPLIT(v, high, low)                                                                        \
+    do {                                                                                           \
+        vector_real scaled_ = (v)*134217729.0;                                                     \
+        high = scaled_ - (scaled_ - (v));                                                          \
+        low = (v)-high;                                                                            \
+    } while (0)
+#define DEKKER_ERROR(x, y, p)                                                                      \
+    __extension__({                                                                                \
+        vector_real xh_, xl_, yh_, yl_;                                                            \
+        SPLIT(x, xh_, xl_);                                                                        \
+        SPLIT(y, yh_, yl_);                                                                        \
+        xl_ *yl_ - ((((p)-xh_ * yh_) - xl_ * yh_) - xh_ * yl_);                                    \
+    })
+
+#define VARIANT(name) portable_##name
+#define TARGET
+#define PRODUCT_ERROR(x, y, p) DEKKER_ERROR(x, y, p)
+#define PRODUCT_LIMIT CLR_EXPANSION_LIMIT
+#include "numeric/host_vector.inc"
+
+#if defined(__x86_64__)
+#define VARIANT(name) avx2_##name
+#define TARGET __attribute__((target("avx2,fma")))
+#define HALF(v, i) ((__m256d){(v)[4 * (i)], (v)[4 * (i) + 1], (v)[4 * (i) + 2], (v)[4 * (i) + 3]})
+#define PRODUCT_ERROR(x, y, p)                                                                     \
+    __extension__({                                                                                \
+        __m256d low_ = _mm256_fmsub_pd(HALF(x, 0), HALF(y, 0), HALF(p, 0));                        \
+        __m256d high_ = _mm256_fmsub_pd(HALF(x, 1), HALF(y, 1), HALF(p, 1));                       \
+        (vector_real){low_[0], low_[1], low_[2], low_[3], high_[0], high_[1], high_[2], high_[3]}; \
+    })
+#define PRODUCT_LIMIT INFINITY
+#include "numeric/host_vector.inc"
+#undef HALF
+
+#define VARIANT(name) avx512_##name
+#define TARGET __attribute__((target("avx512f,avx512dq")))
+#define PRODUCT_ERROR(x, y, p)                                                                     \
+    (vector_real) _mm512_fmsub_pd((__m512d)(x), (__m512d)(y), (__m512d)(p))
+#define PRODUCT_LIMIT INFINITY
+#include "numeric/host_vector.inc"
+#endif
+
+static const struct loops *choose_loops(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+        return &avx512_loops;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &avx2_loops;
+#endif
+    return &portable_loops;
+}
+
+/* 128-bit products need scalar code in every instruction set. */
+static void dot_integers(const int64_t *x, const int64_t *y, size_t count, struct clr_sum *sum)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        clr_sum_add_integer(sum, (clr_i128)x[i] * y[i], 1);
+}
+
+void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
+                     struct clr_state *state)
+{
+    const struct loops *loops = choose_loops();
+    size_t count = chunk->count[element];
+
+    if (count == 0)
+        return;
+    switch (chunk->operation) {
+    case CLR_SUM:
+        if (element == CLR_REAL)
+            loops->sum_reals(chunk->real, count, &state->sum);
+        else
+            loops->sum_integers(chunk->integer, count, &state->sum);
+        break;
+    case CLR_DOT:
+        if (element == CLR_REAL)
+            loops->dot_reals(chunk->real, chunk->real + chunk->capacity, count, &state->sum);
+        else
+            dot_integers(chunk->integer, chunk->integer + chunk->capacity, count, &state->sum);
+        break;
+    default:
+        if (element == CLR_REAL)
+            loops->extremes((const int64_t *)(const void *)chunk->real, count, INT64_MAX,
+                            &state->reals);
+        else
+            loops->extremes(chunk->integer, count, 0, &state->integers);
+        break;
+    }
+}

@@ -1,0 +1,150 @@
+#include "numeric/sum.h"
+
+#include <math.h>
+
+void clr_sum_clear(struct clr_sum *sum)
+{
+    sum->term[0] = sum->term[1] = sum->term[2] = 0.0;
+    sum->integer = (struct clr_int192){0, 0, 0};
+    sum->plus_infinity = sum->minus_infinity = sum->nan = 0;
+    sum->wide_used = false;
+}
+
+static struct clr_accumulator *wide(struct clr_sum *sum)
+{
+    if (!sum->wide_used) {
+        clr_accumulator_clear(&sum->wide);
+        sum->wide_used = true;
+    }
+    return &sum->wide;
+}
+
+void clr_sum_add_wide(struct clr_sum *sum, double x)
+{
+    clr_accumulator_add(wide(sum), x);
+}
+
+void clr_sum_add_unusual(struct clr_sum *sum, double x, int weight)
+{
+    if (isnan(x))
+        sum->nan += weight;
+    else if (isinf(x))
+        *(x > 0 ? &sum->plus_infinity : &sum->minus_infinity) += weight;
+    else
+        clr_sum_add_wide(sum, weight < 0 ? -x : x);
+}
+
+void clr_sum_add_wide_product(struct clr_sum *sum, double x, double y)
+{
+    if (!isfinite(x) || !isfinite(y))
+        clr_sum_add_unusual(sum, x * y, 1);
+    else
+        clr_accumulator_add_product(wide(sum), x, y);
+}
+
+void clr_sum_add_product(struct clr_sum *sum, double x, double y, int weight)
+{
+    double product = x * y;
+    double size = fabs(product);
+
+    if (size < CLR_EXPANSION_LIMIT && size >= CLR_PRODUCT_FLOOR) {
+        clr_sum_add(sum, product, weight);
+        clr_sum_add(sum, fma(x, y, -product), weight);
+    } else if (!isfinite(x) || !isfinite(y)) {
+        clr_sum_add_unusual(sum, product, weight);
+    } else if (!isfinite(x) || !isfinite(y)) {
+        clr_sum_add_unusual(sum, product, weight);
+    } else {
+        clr_sum_add_wide_product(sum, weight < 0 ? -x : x, y);
+    }
+}
+
+void clr_sum_add_device_parts(struct clr_sum *sum, const double *terms, const int64_t *digits)
+{
+    int i;
+
+    for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+        clr_sum_add(sum, terms[i], 1);
+    if (digits != NULL)
+        clr_accumulator_add_digits(wide(sum), digits);
+}
+
+void clr_sum_merge(struct clr_sum *sum, struct clr_sum *other)
+{
+    int i;
+
+    for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+        clr_sum_add(sum, other->term[i], 1);
+    clr_int192_add(&sum->integer, &other->integer);
+    sum->plus_infinity += other->plus_infinity;
+    sum->minus_infinity += other->minus_infinity;
+    sum->nan += other->nan;
+    if (other->wide_used)
+        clr_accumulator_merge(wide(sum), &other->wide);
+}
+
+/*
+ * The quotient of an expansion and an integer, where a quotient in twice the precision settles
+ * how it rounds (Ziv's test); returns whether it did. The relative error of high + low is below
+ * 2^-100, so if moving low by 2^-98 of the quotient either way leaves the rounding as it is, the
+ * rounding is right. Ties and near ties never pass.
+ */
+static bool divide_expansion(const double term[CLR_EXPANSION_TERMS], uint64_t count, double *result)
+{
+    double divisor = (double)count;
+    double head, tail, error, high, low, margin;
+
+    head = clr_two_sum(term[0], term[1], &tail);
+    if (count >= (uint64_t)1 << 53 || term[2] != 0.0 || !(fabs(head) > 0x1p-900))
+        return false;
+    high = head / divisor;
+    /* head - high * divisor is exact: the quotient is far from underflow. */
+    error = fma(-high, divisor, head);
+    if (error == 0.0 && tail == 0.0) {
+        *result = high;
+        return true;
+    }
+    low = (error + tail) / divisor;
+    margin = fabs(high) * 0x1p-98;
+    *result = high + low;
+    return *result == high + (low + margin) && *result == high + (low - margin);
+}
+
+double clr_sum_round(struct clr_sum *sum, uint64_t count)
+{
+    double term[CLR_EXPANSION_TERMS] = {sum->term[0], sum->term[1], sum->term[2]};
+    struct clr_accumulator total;
+    bool fits = !sum->wide_used;
+    double result;
+    int64_t integer;
+    int i;
+
+    if (sum->nan != 0 || (sum->plus_infinity != 0 && sum->minus_infinity != 0))
+        return NAN;
+    if (sum->plus_infinity != 0)
+        return INFINITY;
+    if (sum->minus_infinity != 0)
+        return -INFINITY;
+
+    /* An integer joins the expansion as two halves, which doubles hold exactly. */
+    if (fits && !clr_int192_is_zero(&sum->integer)) {
+        fits = clr_int192_to_int64(&sum->integer, &integer);
+        if (fits) {
+            int64_t low = integer & 0xffffffff;
+            fits = clr_expansion_add(term, (double)(integer - low)) == 0.0 &&
+                   clr_expansion_add(term, (double)low) == 0.0;
+        }
+    }
+    if (fits && count == 1)
+        return clr_expansion_round(term);
+    if (fits && divide_expansion(term, count, &result))
+        return result;
+
+    clr_accumulator_clear(&total);
+    if (sum->wide_used)
+        clr_accumulator_merge(&total, &sum->wide);
+    for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+        clr_accumulator_add(&total, sum->term[i]);
+    clr_accumulator_add_int192(&total, &sum->integer);
+    return clr_accumulator_round(&total, count);
+}

@@ -1,0 +1,41 @@
+/*
+ * A value as SQLite has them, NULL aside, and the order SQLite sorts them in.
+ */
+#ifndef CLR_NUMERIC_VALUE_H
+#define CLR_NUMERIC_VALUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* In the order that SQLite sorts them: numbers, then TEXT, then BLOB. */
+enum clr_kind { CLR_KIND_NONE = 0, CLR_KIND_INTEGER, CLR_KIND_REAL, CLR_KIND_TEXT, CLR_KIND_BLOB };
+
+struct clr_value {
+    enum clr_kind kind;
+    union {
+        int64_t integer;
+        double real;
+        size_t size; /* bytes, for TEXT and BLOB */
+    } as;
+    const void *bytes; /* TEXT (UTF-8) and BLOB: borrowed, or the holder's own */
+};
+
+/*
+ * The order of two doubles as an order of integers: -0.0 comes right before +0.0, so that the
+ * extremes of equal zeros do not depend on the order of the rows. Its own inverse. The kernels do
+ * the same.
+ */
+static inline int64_t clr_real_to_key(int64_t bits)
+{
+    return bits ^ ((bits >> 63) & INT64_MAX);
+}
+
+/*
+ * Compares two values as SQLite does, INTEGER against REAL exactly, TEXT by memcmp (BINARY
+ * collation). Returns a negative number, 0 or a positive one. Equal numbers of two types: the
+ * INTEGER is `preferred_sign` from the REAL's point of view, that is, with 1 the INTEGER counts
+ * as greater and with -1 as less, so that it becomes the maximum or the minimum of the two.
+ */
+int clr_value_compare(const struct clr_value *a, const struct clr_value *b, int preferred_sign);
+
+#endif
