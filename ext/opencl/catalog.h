@@ -1,0 +1,57 @@
+/* The catalog of the OpenCL devices that this machine has, and the choice among them. */
+#ifndef CLR_OPENCL_CATALOG_H
+#define CLR_OPENCL_CATALOG_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CLR_DEVICE_NAME_SIZE = 128 };
+
+/* In the order in which "auto" prefers them. */
+enum clr_device_type { CLR_DEVICE_GPU, CLR_DEVICE_ACCELERATOR, CLR_DEVICE_CPU, CLR_DEVICE_OTHER };
+
+struct clr_device_info {
+    void *id; /* cl_device_id; never released, as OpenCL owns root devices */
+    char platform[CLR_DEVICE_NAME_SIZE], name[CLR_DEVICE_NAME_SIZE];
+    char version[CLR_DEVICE_NAME_SIZE];
+    enum clr_device_type type;
+    uint32_t compute_units;
+    uint64_t memory; /* bytes of global memory */
+    bool fp64;       /* has doubles with the rounding, denormals and fma that exactness needs */
+    char unusable[CLR_DEVICE_NAME_SIZE]; /* why it can't serve at all; empty if it can */
+};
+
+struct clr_catalog {
+    struct clr_device_info *devices;
+    size_t count;
+    int64_t time;             /* nanoseconds that discovery took */
+    struct clr_status status; /* why the catalog is empty or incomplete */
+};
+
+/*
+ * Asks every platform for its devices: takes milliseconds to seconds, as drivers load. Always
+ * leaves a valid catalog, maybe an empty one with the reason in its status. Never freed: one
+ * catalog lives as long as the process.
+ */
+void clr_catalog_fill(struct clr_catalog *catalog);
+
+/*
+ * Returns the index of the device that a setting selects: "auto", "gpu", "accelerator", "cpu", or
+ * part of the name of a device or its platform, in any case of letters; the first one in the
+ * order of types. -1 if there is none, and for "host".
+ */
+int clr_catalog_choose(const struct clr_catalog *catalog, const char *setting);
+
+/* Returns whether a setting is one of the words above, "host" among them, rather than a name. */
+bool clr_catalog_is_keyword(const char *setting);
+
+/* Returns whether the device's type or names fit the setting. */
+bool clr_catalog_matches(const struct clr_device_info *device, const char *setting);
+
+/* "gpu", "accelerator", "cpu" or "other". */
+const char *clr_device_type_name(enum clr_device_type type);
+
+#endif

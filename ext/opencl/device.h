@@ -1,0 +1,59 @@
+/*
+ * An opened device: context, queues, staging buffers and programs, and the reduction of chunks on
+ * it. All functions on one device are called by one thread at a time: that of its worker.
+ *
+ * A device has several slots, each with its own in-order queue and buffers, so that one chunk's
+ * staging buffer is filled while another's kernels run.
+ */
+#ifndef CLR_OPENCL_DEVICE_H
+#define CLR_OPENCL_DEVICE_H
+
+#include "base/status.h"
+#include "numeric/chunk.h"
+#include "numeric/state.h"
+#include "opencl/catalog.h"
+
+#include <stdint.h>
+
+enum { CLR_DEVICE_SLOTS = 2 };
+
+/* What a chunk cost; times in nanoseconds. */
+struct clr_device_work {
+    int64_t bytes, kernels, passes;
+    int64_t transfer_time; /* filling the staging buffer, and the transfers by event profiling */
+    int64_t kernel_time;   /* by event profiling */
+};
+
+struct clr_device;
+
+/* Opens a device. On failure returns CLR_DEVICE or CLR_NOMEM and stores NULL. */
+enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_device **device,
+                              struct clr_status *status);
+
+/* Releases everything; nothing may be under way in any slot. NULL is fine. */
+void clr_device_close(struct clr_device *device);
+
+/*
+ * Builds the program of an operation and element type, unless it is built already. As
+ * clr_program_build(), also for *log; CLR_DEVICE for reals on a device without exact doubles.
+ */
+enum clr_code clr_device_build(struct clr_device *device, enum clr_operation operation,
+                               enum clr_element element, char **log, struct clr_status *status);
+
+/*
+ * Copies the values of the element types in the mask (bits 1 << element; at least one value of
+ * each; their programs are built) into the slot's staging buffers and starts their reduction. The
+ * chunk is not needed afterwards. On failure returns CLR_DEVICE; the device must then not be used
+ * again, not even be closed, since the state of its queues is unknown.
+ */
+enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
+                               unsigned elements, struct clr_status *status);
+
+/*
+ * Waits for the slot's reduction and adds its result to state's sum or ranges, and its cost to
+ * work. Failure as above.
+ */
+enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_state *state,
+                                struct clr_device_work *work, struct clr_status *status);
+
+#endif

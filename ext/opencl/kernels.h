@@ -1,0 +1,16 @@
+/*
+ * The files of kernels/, as text. The definitions are made at build time by
+ * build-aux/embed-kernels.sh.
+ */
+#ifndef CLR_OPENCL_KERNELS_H
+#define CLR_OPENCL_KERNELS_H
+
+extern const char clr_kernel_lanes[];
+extern const char clr_kernel_exact[];
+extern const char clr_kernel_integer[];
+extern const char clr_kernel_sum[];
+extern const char clr_kernel_dot[];
+extern const char clr_kernel_extremes[];
+extern const char clr_kernel_reduce[];
+
+#endif

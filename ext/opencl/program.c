@@ -1,0 +1,149 @@
+#include "opencl/program.h"
+
+#include "base/memory.h"
+#include "numeric/accumulator.h"
+#include "opencl/kernels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A GPU gains nothing from larger groups: they only wait longer for their slowest member. */
+enum { GROUP_SIZE_LIMIT = 256, SOURCES = 4 };
+
+/* The kernel files of an operation, in the order in which they build on each other. */
+static cl_uint choose_sources(enum clr_operation operation, enum clr_element element,
+                              const char *sources[SOURCES])
+{
+    cl_uint count = 0;
+
+    sources[count++] = clr_kernel_lanes;
+    if (operation == CLR_EXTREMES) {
+        sources[count++] = clr_kernel_extremes;
+    } else {
+        sources[count++] = element == CLR_REAL ? clr_kernel_exact : clr_kernel_integer;
+        sources[count++] = operation == CLR_DOT ? clr_kernel_dot : clr_kernel_sum;
+    }
+    sources[count++] = clr_kernel_reduce;
+    return count;
+}
+
+static char *get_log(cl_program program, cl_device_id device)
+{
+    size_t size = 0;
+    char *log;
+
+    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) !=
+            CL_SUCCESS ||
+        size == 0)
+        return NULL;
+    log = clr_memory_alloc(size + 1);
+    if (log == NULL)
+        return NULL;
+    log[size] = '\0';
+    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
+        log[0] = '\0';
+    return log;
+}
+
+static cl_int limit_group(cl_kernel kernel, cl_device_id device, size_t *limit, size_t *multiple)
+{
+    size_t most = 1;
+    cl_int error;
+
+    error = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
+                                     NULL);
+    if (error != CL_SUCCESS)
+        return error;
+    if (most < *limit)
+        *limit = most;
+    return clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+                                    sizeof *multiple, multiple, NULL);
+}
+
+static cl_int choose_group_size(struct clr_program *program, const struct clr_device_info *device)
+{
+    size_t limit = GROUP_SIZE_LIMIT, multiple = 1;
+    cl_ulong local = 0, used;
+    cl_int error;
+
+    program->group_size = 1;
+    if (device->type == CLR_DEVICE_CPU)
+        return CL_SUCCESS;
+    error = limit_group(program->first, device->id, &limit, &multiple);
+    if (error == CL_SUCCESS)
+        error = limit_group(program->next, device->id, &limit, &multiple);
+    if (error == CL_SUCCESS)
+        error = clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    if (error != CL_SUCCESS)
+        return error;
+    /* Twice the accumulator's words, for what the driver itself puts into local memory. */
+    used = program->wide ? 16 * CLR_ACCUMULATOR_DIGITS : 0;
+    if (local < used + program->partial_size)
+        return CL_OUT_OF_RESOURCES;
+    if ((local - used) / program->partial_size < limit)
+        limit = (size_t)((local - used) / program->partial_size);
+    if (multiple > 1 && limit > multiple)
+        limit -= limit % multiple;
+    program->group_size = limit;
+    return CL_SUCCESS;
+}
+
+enum clr_code clr_program_build(struct clr_program *program, cl_context context,
+                                const struct clr_device_info *device, enum clr_operation operation,
+                                enum clr_element element, char **log, struct clr_status *status)
+{
+    const char *sources[SOURCES];
+    cl_uint count = choose_sources(operation, element, sources);
+    cl_device_id id = device->id;
+    const char *call = "clCreateProgramWithSource";
+    cl_program built;
+    char options[256];
+    cl_int error;
+
+    *log = NULL;
+    memset(program, 0, sizeof *program);
+    program->wide = element == CLR_REAL && operation != CLR_EXTREMES;
+    program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : 3 * sizeof(cl_long);
+    /* Extremes compare the bits of doubles as integers. */
+    snprintf(options, sizeof options,
+             "-cl-std=CL1.2 -DCPU=%d -DREAL=%d -DKEYS=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d",
+             device->type == CLR_DEVICE_CPU, program->wide,
+             element == CLR_REAL && operation == CLR_EXTREMES, CLR_ACCUMULATOR_DIGITS,
+             CLR_ACCUMULATOR_BASE);
+
+    built = clCreateProgramWithSource(context, count, sources, NULL, &error);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, call, error);
+    call = "clBuildProgram";
+    error = clBuildProgram(built, 1, &id, options, NULL, NULL);
+    if (error != CL_SUCCESS) {
+        *log = get_log(built, id);
+        goto done;
+    }
+    call = "clCreateKernel";
+    program->first = clCreateKernel(built, "reduce_first", &error);
+    if (error != CL_SUCCESS)
+        goto done;
+    program->next = clCreateKernel(built, "reduce_next", &error);
+    if (error != CL_SUCCESS)
+        goto done;
+    call = "clGetKernelWorkGroupInfo";
+    error = choose_group_size(program, device);
+done:
+    clReleaseProgram(built);
+    if (error != CL_SUCCESS) {
+        clr_program_release(program);
+        return clr_opencl_failed(status, call, error);
+    }
+    program->built = true;
+    return CLR_OK;
+}
+
+void clr_program_release(struct clr_program *program)
+{
+    if (program->first != NULL)
+        clReleaseKernel(program->first);
+    if (program->next != NULL)
+        clReleaseKernel(program->next);
+    memset(program, 0, sizeof *program);
+}

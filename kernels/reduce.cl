@@ -1,0 +1,115 @@
+/*
+ * The passes of a reduction. The first takes values to one partial result a work-group; the next
+ * ones take partial results to fewer of them, until one is left. Follows the operation's file,
+ * which defines partial, running and the functions on them.
+ *
+ * Any number of values, of groups and of work-items a group: nothing need be a power of two.
+ *
+ * Each work-item's result is merged into its group's by a tree in local memory.
+ */
+#ifndef OPERANDS
+#define OPERANDS 1
+#endif
+
+#if REAL
+typedef double element;
+#define WIDE_BEGIN                                                                                 \
+    __local uint wide[WIDE_WORDS];                                                                 \
+    wide_clear(wide);
+#define WIDE_END wide_flush(wide, wide_result);
+#else
+typedef long element;
+#define WIDE_BEGIN
+#define WIDE_END
+#endif
+
+/* Leaves the group's result in work-item 0. */
+partial group_merge(partial mine, __local partial *scratch WIDE_FORMAL)
+{
+    uint item = get_local_id(0), live = get_local_size(0);
+
+    while (live > 1) {
+        uint middle = (live + 1) / 2;
+        scratch[item] = mine;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item + middle < live)
+            partial_merge(&mine, scratch[item + middle] WIDE_ARGUMENT);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        live = middle;
+    }
+    return mine;
+}
+
+/*
+ * x: count values, followed at the distance of second values by those of y, if there are two
+ * operands. result: a partial result for each group. wide_result: WIDE_WORDS words, zeroed before
+ * the first pass; every pass adds to it (operations on reals only).
+ */
+__kernel void reduce_first(__global const element *x, ulong second, ulong count,
+                           __global partial *result, __local partial *scratch,
+                           __global uint *wide_result)
+{
+    WIDE_BEGIN
+    running sum = running_zero();
+    partial mine;
+#if CPU
+    /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
+    ulong item = get_global_id(0), items = get_global_size(0);
+    ulong share = count / items, extra = count % items;
+    ulong i = item * share + min(item, extra);
+    ulong end = i + share + (item < extra);
+    ulong whole = i + (end - i) / LANES * LANES;
+
+    for (; i < whole; i += LANES)
+        running_take(&sum, LOAD_LANES(x, i),
+                     LOAD_LANES(x, i + (OPERANDS - 1) * second) WIDE_ARGUMENT);
+    if (i < end) {
+        /* What is left is filled up to a vector with values that change nothing. */
+        element x_lane[LANES], y_lane[LANES];
+        for (ulong lane = 0; lane < LANES; lane++) {
+            x_lane[lane] = i + lane < end ? x[i + lane] : PADDING(x[end - 1]);
+            y_lane[lane] = i + lane < end ? x[i + lane + (OPERANDS - 1) * second] : 0;
+        }
+        running_take(&sum, vload8(0, x_lane), vload8(0, y_lane) WIDE_ARGUMENT);
+    }
+#else
+    /* Neighbouring work-items load neighbouring values; several loads are in flight at a time. */
+    ulong i = get_global_id(0), step = get_global_size(0);
+
+    for (; i + 3 * step < count; i += 4 * step) {
+        element a = x[i], b = x[i + step], c = x[i + 2 * step], d = x[i + 3 * step];
+#if OPERANDS == 2
+        element e = x[i + second], f = x[i + step + second], g = x[i + 2 * step + second],
+                h = x[i + 3 * step + second];
+#else
+        element e = 0, f = 0, g = 0, h = 0;
+#endif
+        running_take(&sum, a, e WIDE_ARGUMENT);
+        running_take(&sum, b, f WIDE_ARGUMENT);
+        running_take(&sum, c, g WIDE_ARGUMENT);
+        running_take(&sum, d, h WIDE_ARGUMENT);
+    }
+    for (; i < count; i += step)
+        running_take(&sum, x[i], x[i + (OPERANDS - 1) * second] WIDE_ARGUMENT);
+#endif
+    mine = running_finish(sum WIDE_ARGUMENT);
+    mine = group_merge(mine, scratch WIDE_ARGUMENT);
+    if (get_local_id(0) == 0)
+        result[get_group_id(0)] = mine;
+    WIDE_END
+}
+
+/* parts: count partial results; the other arguments are as above. */
+__kernel void reduce_next(__global const partial *parts, ulong count, __global partial *result,
+                          __local partial *scratch, __global uint *wide_result)
+{
+    WIDE_BEGIN
+    partial mine = partial_zero();
+
+    for (ulong i = get_global_id(0); i < count; i += get_global_size(0))
+        partial_merge(&mine, parts[i] WIDE_ARGUMENT);
+    mine = group_merge(mine, scratch WIDE_ARGUMENT);
+    if (get_local_id(0) == 0)
+        result[get_group_id(0)] = mine;
+    WIDE_END
+}
