@@ -1,0 +1,81 @@
+/*
+ * A reduction: one aggregate's way from values to a state. Values are appended to a chunk; full
+ * chunks go to a device where one is ready, and are reduced by the calling thread where none is.
+ */
+#ifndef CLR_ENGINE_REDUCTION_H
+#define CLR_ENGINE_REDUCTION_H
+
+#include "base/settings.h"
+#include "base/stats.h"
+#include "base/status.h"
+#include "engine/worker.h"
+#include "numeric/chunk.h"
+#include "numeric/state.h"
+
+/*
+ * Where the next value of each element type goes. The owner appends at real or integer while they
+ * are short of their ends (CLR_DOT: the second operand at distance `pitch` elements), and else
+ * asks for room. All zeros at first.
+ */
+struct clr_feed {
+    double *real, *real_end;
+    int64_t *integer, *integer_end;
+};
+
+/*
+ * The reductions of one connection, and the memory they hand on to each other, so that a query of
+ * many small groups does not allocate for each. Used by one thread at a time.
+ */
+struct clr_pool {
+    const struct clr_settings *settings; /* the connection's, which outlives the pool */
+    struct clr_stats *stats;
+    struct clr_reduction *free_reductions;
+    struct clr_job *free_jobs[2]; /* by operation width - 1 */
+    int free_reduction_count, free_job_count[2];
+};
+
+struct clr_reduction {
+    struct clr_reduction *next; /* in the pool's list */
+    struct clr_pool *pool;
+    enum clr_operation operation;
+    struct clr_job *filling; /* whose chunk the feed points into, or NULL */
+    size_t pitch;            /* the chunk's capacity */
+    int in_flight;
+    struct {
+        struct clr_job *job;
+        struct clr_worker *worker;
+    } flight[CLR_CHUNKS_IN_FLIGHT_LIMIT];
+    /* Complete after clr_reduction_settle(); counts and sums may be corrected at any time. */
+    struct clr_state state;
+};
+
+/* Sets up a pool; the two structures must outlive it. */
+void clr_pool_init(struct clr_pool *pool, const struct clr_settings *settings,
+                   struct clr_stats *stats);
+
+/* Frees what the pool keeps. No reduction may be in use. */
+void clr_pool_free(struct clr_pool *pool);
+
+/* Returns a reduction of no values, or NULL without memory. */
+struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operation operation);
+
+/*
+ * Makes room for at least one value of each element type: takes a first chunk, or hands on the
+ * one that is filled. The values handed on are counted in state: each as a row, the reals as
+ * non_integers. Returns CLR_OK or CLR_NOMEM; without memory the feed is as it was.
+ */
+enum clr_code clr_reduction_make_room(struct clr_reduction *reduction, struct clr_feed *feed);
+
+/*
+ * Brings all values into state: reduces the last chunk here, and waits for those in flight, or
+ * does their work if the device has not begun with it. Launches nothing. The feed is emptied.
+ */
+void clr_reduction_settle(struct clr_reduction *reduction, struct clr_feed *feed);
+
+/*
+ * Ends the reduction, with or without having settled it. Waits only for a chunk that a device is
+ * working on.
+ */
+void clr_reduction_end(struct clr_reduction *reduction);
+
+#endif

@@ -1,0 +1,179 @@
+#include "engine/runtime.h"
+
+#include "base/memory.h"
+#include "engine/thread.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* At exit, a worker that is building ends after that build; a driver that hangs is left behind. */
+enum { EXIT_TIMEOUT_MS = 10000 };
+
+enum phase { IDLE, DISCOVERING, DISCOVERED, UNABLE };
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    enum phase phase;
+    bool stopping;
+    char first_setting[CLR_DEVICE_NAME_SIZE]; /* whose device is started right after discovery */
+    struct clr_catalog catalog;
+    struct clr_worker **workers; /* one for each device of the catalog, or NULL */
+} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static atomic_bool forked;
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+/* The parent may have held any lock: a child must not touch the runtime, and is told so. */
+static void mark_forked(void)
+{
+    atomic_store(&forked, true);
+}
+
+/*
+ * Drivers free their globals at exit, under the feet of a thread that is inside them. Handlers run
+ * in the reverse order of their registration, so this one is registered again whenever a driver
+ * may have registered its own.
+ */
+static void stop_at_exit(void)
+{
+    size_t i;
+
+    if (atomic_load(&forked))
+        return;
+    pthread_mutex_lock(&runtime.lock);
+    runtime.stopping = true;
+    if (runtime.phase == DISCOVERING) {
+        struct timespec deadline = clr_thread_deadline(EXIT_TIMEOUT_MS);
+        while (runtime.phase == DISCOVERING &&
+               pthread_cond_timedwait(&runtime.changed, &runtime.lock, &deadline) == 0)
+            ;
+    }
+    pthread_mutex_unlock(&runtime.lock);
+    for (i = 0; runtime.phase == DISCOVERED && i < runtime.catalog.count; i++) {
+        if (runtime.workers[i] != NULL)
+            clr_worker_stop(runtime.workers[i], EXIT_TIMEOUT_MS);
+    }
+}
+
+static void prepare(void)
+{
+    clr_thread_cond_init(&runtime.changed);
+    pthread_atfork(NULL, NULL, mark_forked);
+    atexit(stop_at_exit);
+}
+
+/* Starts the worker of device i if it has none. Needs the lock. */
+static struct clr_worker *locked_worker(size_t i)
+{
+    struct clr_status status;
+
+    if (runtime.workers[i] == NULL && !runtime.stopping)
+        runtime.workers[i] = clr_worker_start(&runtime.catalog.devices[i], &status);
+    return runtime.workers[i];
+}
+
+static void *discover(void *unused)
+{
+    struct clr_catalog catalog;
+    struct clr_worker **workers;
+    int chosen;
+
+    (void)unused;
+    clr_catalog_fill(&catalog);
+    atexit(stop_at_exit);
+    workers = clr_memory_alloc((catalog.count + 1) * sizeof *workers);
+    if (workers == NULL)
+        catalog.count = 0;
+    else
+        memset(workers, 0, (catalog.count + 1) * sizeof *workers);
+
+    pthread_mutex_lock(&runtime.lock);
+    runtime.catalog = catalog;
+    runtime.workers = workers;
+    runtime.phase = DISCOVERED;
+    chosen = clr_catalog_choose(&runtime.catalog, runtime.first_setting);
+    if (chosen >= 0)
+        locked_worker((size_t)chosen);
+    pthread_cond_broadcast(&runtime.changed);
+    pthread_mutex_unlock(&runtime.lock);
+    return NULL;
+}
+
+/* Starts discovery if nobody has. Needs the lock. */
+static void locked_start(const char *setting)
+{
+    if (runtime.phase != IDLE || runtime.stopping)
+        return;
+    strncpy(runtime.first_setting, setting, sizeof runtime.first_setting - 1);
+    runtime.phase = clr_thread_start(discover, NULL) == 0 ? DISCOVERING : UNABLE;
+}
+
+bool clr_runtime_forked(void)
+{
+    return atomic_load(&forked);
+}
+
+enum clr_availability clr_runtime_worker(const char *setting, struct clr_worker **worker)
+{
+    enum clr_availability availability = CLR_COMING;
+    int chosen;
+
+    if (clr_runtime_forked())
+        return CLR_FORKED;
+    pthread_once(&prepared, prepare);
+    pthread_mutex_lock(&runtime.lock);
+    locked_start(setting);
+    if (runtime.phase == DISCOVERED) {
+        chosen = clr_catalog_choose(&runtime.catalog, setting);
+        *worker = chosen >= 0 ? locked_worker((size_t)chosen) : NULL;
+        availability = *worker != NULL ? CLR_AVAILABLE : CLR_NO_DEVICE;
+    } else if (runtime.phase == UNABLE || runtime.stopping) {
+        availability = CLR_NO_DEVICE;
+    }
+    pthread_mutex_unlock(&runtime.lock);
+    return availability;
+}
+
+const struct clr_catalog *clr_runtime_catalog(void)
+{
+    const struct clr_catalog *catalog;
+
+    if (clr_runtime_forked())
+        return NULL;
+    pthread_once(&prepared, prepare);
+    pthread_mutex_lock(&runtime.lock);
+    /* A look at the list starts no worker. */
+    locked_start("host");
+    while (runtime.phase == DISCOVERING)
+        pthread_cond_wait(&runtime.changed, &runtime.lock);
+    catalog = runtime.phase == DISCOVERED ? &runtime.catalog : NULL;
+    pthread_mutex_unlock(&runtime.lock);
+    return catalog;
+}
+
+const struct clr_catalog *clr_runtime_known_catalog(void)
+{
+    const struct clr_catalog *catalog;
+
+    if (clr_runtime_forked())
+        return NULL;
+    pthread_mutex_lock(&runtime.lock);
+    catalog = runtime.phase == DISCOVERED ? &runtime.catalog : NULL;
+    pthread_mutex_unlock(&runtime.lock);
+    return catalog;
+}
+
+struct clr_worker *clr_runtime_started_worker(size_t i)
+{
+    struct clr_worker *worker;
+
+    if (clr_runtime_forked())
+        return NULL;
+    pthread_mutex_lock(&runtime.lock);
+    worker = runtime.phase == DISCOVERED && i < runtime.catalog.count ? runtime.workers[i] : NULL;
+    pthread_mutex_unlock(&runtime.lock);
+    return worker;
+}
