@@ -1,0 +1,51 @@
+#include "clreduce.h"
+
+#include "sqlite/aggregates.h"
+#include "sqlite/api.h"
+#include "sqlite/connection.h"
+#include "sqlite/functions.h"
+#include "sqlite/tables.h"
+
+SQLITE_EXTENSION_INIT1
+
+/* Window functions came with 3.25, and what marks a function or table innocuous with 3.31. */
+#define OLDEST_SQLITE 3031000
+
+#ifdef SQLITE_CORE
+/* sqlite3_auto_extension() takes any other value for an error. */
+#define INIT_DONE SQLITE_OK
+#else
+/* OpenCL's drivers do not survive being unloaded, nor do the threads inside them. */
+#define INIT_DONE SQLITE_OK_LOAD_PERMANENTLY
+#endif
+
+__attribute__((visibility("default"))) int
+sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routines *routines)
+{
+    struct clr_connection *connection;
+    int rc;
+
+    SQLITE_EXTENSION_INIT2(routines);
+    (void)routines;
+    if (sqlite3_libversion_number() < OLDEST_SQLITE) {
+        *error = sqlite3_mprintf("clreduce needs SQLite 3.31 or later, and this is %s",
+                                 sqlite3_libversion());
+        return SQLITE_ERROR;
+    }
+    if (clr_connection_exists(db))
+        return INIT_DONE;
+    connection = clr_connection_new(db);
+    if (connection == NULL)
+        return SQLITE_NOMEM;
+    rc = clr_aggregates_register(connection);
+    if (rc == SQLITE_OK)
+        rc = clr_functions_register(connection);
+    if (rc == SQLITE_OK)
+        rc = clr_tables_register(connection);
+    clr_connection_release(connection);
+    if (rc != SQLITE_OK) {
+        *error = sqlite3_mprintf("clreduce could not be registered: %s", sqlite3_errmsg(db));
+        return rc;
+    }
+    return INIT_DONE;
+}

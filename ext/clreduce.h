@@ -1,0 +1,34 @@
+/*
+ * clreduce for applications that link it in (libclreduce.a, or the sources) instead of loading it
+ * with sqlite3_load_extension().
+ *
+ *     sqlite3_auto_extension((void (*)(void))sqlite3_clreduce_init);
+ *
+ * makes the functions and tables available on every connection opened afterwards.
+ */
+#ifndef CLREDUCE_H
+#define CLREDUCE_H
+
+#include <sqlite3.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CLREDUCE_VERSION "0.1.0"
+
+struct sqlite3_api_routines;
+
+/*
+ * Registers the functions and tables with a connection. Calling it again for the same connection
+ * changes nothing. Returns SQLITE_OK (as a loaded extension SQLITE_OK_LOAD_PERMANENTLY), or an
+ * error code with a message in *error, to be freed with sqlite3_free(). routines is SQLite's own
+ * table for extensions, and ignored where the library is linked in.
+ */
+int sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routines *routines);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * The aggregates and their contract. The numbers are cited in the code and in the tests.
+ *
+ *  1. NULL is skipped; gpu_dot skips a row in which either is NULL. Nothing left: NULL, and 0.0
+ *     from gpu_total.
+ *  2. Integers alone: gpu_sum and gpu_dot give the exact INTEGER; the error "integer overflow"
+ *     exactly when that total does not fit in 64 bits, whatever the order of the rows. (SQLite's
+ *     sum() also fails when only a running total leaves the range.)
+ *  3. Any REAL among them: the exact mathematical value of all inputs, rounded once to the nearest
+ *     double, ties to even: the same bits in any order of rows, on any device, for any size of
+ *     chunk or work-group. +-Inf only if the exact value overflows, or an input is infinite. Inf
+ *     with -Inf: NULL; 0*Inf in a dot the same. A zero result is +0.0.
+ *  4. gpu_avg is the exact sum divided by the count, rounded once; gpu_total is the exact sum as
+ *     REAL, and never overflows an integer.
+ *  5. TEXT and BLOB in sums are read as SQLite's sum() reads them, and make the result REAL. (So
+ *     SQLite documents sum(); in fact sum('12') is an INTEGER.)
+ *  6. gpu_min and gpu_max order values as SQLite does: numbers, TEXT, BLOB; INTEGER against REAL
+ *     exactly; TEXT by the BINARY collation. The result keeps its type. Equal values of two types:
+ *     INTEGER. Of equal zeros, -0.0 is the least and +0.0 the greatest.
+ *  7. In a window, leaving rows are subtracted exactly, and leave no trace.
+ *  8. Wrong number of arguments: SQLite's own error. Out of memory: SQLITE_NOMEM. An interrupted
+ *     statement stops promptly, frees all, and launches nothing.
+ *  9. Results do not depend on settings. Every device failure is survived by reducing on the host;
+ *     it shows in the statistics, not as an error.
+ */
+#ifndef CLR_SQLITE_AGGREGATES_H
+#define CLR_SQLITE_AGGREGATES_H
+
+#include "sqlite/connection.h"
+
+/* Registers the aggregates, which are window functions too. Returns SQLite's result code. */
+int clr_aggregates_register(struct clr_connection *connection);
+
+#endif

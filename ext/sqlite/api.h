@@ -1,0 +1,15 @@
+/*
+ * SQLite's interface, for this folder and the entry point alone. As a loadable extension all calls
+ * go through the table that SQLite hands to the entry point; compiled with SQLITE_CORE they go
+ * straight to the library that the application is linked with.
+ */
+#ifndef CLR_SQLITE_API_H
+#define CLR_SQLITE_API_H
+
+#include <sqlite3ext.h>
+
+#ifndef SQLITE_CORE
+extern const sqlite3_api_routines *sqlite3_api;
+#endif
+
+#endif

@@ -1,0 +1,63 @@
+#include "sqlite/connection.h"
+
+#include "base/memory.h"
+#include "sqlite/extremes.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Connections of different threads are opened and closed at the same time. */
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct clr_connection *list;
+
+bool clr_connection_exists(sqlite3 *db)
+{
+    struct clr_connection *connection;
+
+    pthread_mutex_lock(&list_lock);
+    connection = list;
+    while (connection != NULL && connection->db != db)
+        connection = connection->next;
+    pthread_mutex_unlock(&list_lock);
+    return connection != NULL;
+}
+
+struct clr_connection *clr_connection_new(sqlite3 *db)
+{
+    struct clr_connection *connection = clr_memory_alloc(sizeof *connection);
+
+    if (connection == NULL)
+        return NULL;
+    memset(connection, 0, sizeof *connection);
+    connection->db = db;
+    connection->references = 1;
+    clr_settings_init(&connection->settings);
+    clr_pool_init(&connection->pool, &connection->settings, &connection->stats);
+    pthread_mutex_lock(&list_lock);
+    connection->next = list;
+    list = connection;
+    pthread_mutex_unlock(&list_lock);
+    return connection;
+}
+
+struct clr_connection *clr_connection_retain(struct clr_connection *connection)
+{
+    connection->references++;
+    return connection;
+}
+
+void clr_connection_release(void *pointer)
+{
+    struct clr_connection *connection = pointer, **link = &list;
+
+    if (--connection->references > 0)
+        return;
+    pthread_mutex_lock(&list_lock);
+    while (*link != connection)
+        link = &(*link)->next;
+    *link = connection->next;
+    pthread_mutex_unlock(&list_lock);
+    clr_extremes_free(connection);
+    clr_pool_free(&connection->pool);
+    clr_memory_free(connection);
+}

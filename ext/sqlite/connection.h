@@ -1,0 +1,37 @@
+/* What clreduce keeps for each database connection: settings, statistics and reusable memory. */
+#ifndef CLR_SQLITE_CONNECTION_H
+#define CLR_SQLITE_CONNECTION_H
+
+#include "base/settings.h"
+#include "base/stats.h"
+#include "engine/reduction.h"
+#include "sqlite/api.h"
+
+#include <stdbool.h>
+
+struct clr_extreme;
+
+/* Used under the connection's own mutex, as SQLite calls functions and tables. */
+struct clr_connection {
+    struct clr_connection *next; /* in the list of all connections */
+    sqlite3 *db;
+    int references; /* one for each function and table registered, and the creator's */
+    struct clr_settings settings;
+    struct clr_stats stats;
+    struct clr_pool pool;
+    struct clr_extreme *free_extremes; /* see extremes.c */
+    int free_extreme_count;
+};
+
+/* Returns whether the connection is registered already: loading twice must change nothing. */
+bool clr_connection_exists(sqlite3 *db);
+
+/* Returns a new connection with one reference, or NULL without memory. */
+struct clr_connection *clr_connection_new(sqlite3 *db);
+
+/* Takes and drops a reference; with the last one the connection is freed. The argument of the
+   second is void so that it can be a destructor of SQLite's. */
+struct clr_connection *clr_connection_retain(struct clr_connection *connection);
+void clr_connection_release(void *connection);
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * The contract whose numbers are cited here is in aggregates.h.
+ *
+ * A window function needs the values in their order, because they leave in that order, and a plain
+ * aggregate must not keep them all; SQLite does not say which of the two a call belongs to. So the
+ * first values go to a monotonic deque, which serves both. When they would have filled a chunk and
+ * no value has been asked for, the running statements tell whether rows can leave at all; if not,
+ * the deque is cut to its front and numbers go to chunks from then on.
+ */
+#include "sqlite/extremes.h"
+
+#include "base/memory.h"
+#include "numeric/deque.h"
+#include "sqlite/window_use.h"
+
+/* What a connection keeps for reuse, and how many values a deque takes before it asks, unless the
+   chunk size is smaller. */
+enum { KEPT_EXTREMES = 8, DEQUE_TRIAL = 65536 };
+
+struct clr_extreme {
+    struct clr_extreme *next; /* in the connection's list */
+    struct clr_deque deque;
+    struct clr_reduction *reduction; /* NULL until chunks are used */
+};
+
+/* As small as it can be: see sums.c. */
+struct extreme_context {
+    struct clr_feed feed;        /* all zeros until chunks are used */
+    struct clr_extreme *extreme; /* NULL before the first row that counts */
+    bool windowed;               /* a value was asked for, a row left, or one may leave */
+};
+
+static struct clr_extreme *take_extreme(struct clr_connection *connection, int sign)
+{
+    struct clr_extreme *extreme = connection->free_extremes;
+
+    if (extreme != NULL) {
+        connection->free_extremes = extreme->next;
+        connection->free_extreme_count--;
+    } else {
+        extreme = clr_memory_alloc(sizeof *extreme);
+        if (extreme == NULL)
+            return NULL;
+        clr_deque_init(&extreme->deque, sign);
+    }
+    clr_deque_clear(&extreme->deque, sign);
+    extreme->reduction = NULL;
+    return extreme;
+}
+
+static void free_extreme(struct clr_extreme *extreme)
+{
+    clr_deque_free(&extreme->deque);
+    clr_memory_free(extreme);
+}
+
+static void return_extreme(struct clr_connection *connection, struct clr_extreme *extreme)
+{
+    if (connection->free_extreme_count == KEPT_EXTREMES) {
+        free_extreme(extreme);
+        return;
+    }
+    extreme->next = connection->free_extremes;
+    connection->free_extremes = extreme;
+    connection->free_extreme_count++;
+}
+
+void clr_extremes_free(struct clr_connection *connection)
+{
+    while (connection->free_extremes != NULL) {
+        struct clr_extreme *extreme = connection->free_extremes;
+        connection->free_extremes = extreme->next;
+        free_extreme(extreme);
+    }
+}
+
+/* Returns false without memory: SQLite may have to convert TEXT to UTF-8. */
+static bool read_value(sqlite3_value *value, struct clr_value *result)
+{
+    result->bytes = NULL;
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+        result->kind = CLR_KIND_INTEGER;
+        result->as.integer = sqlite3_value_int64(value);
+        return true;
+    case SQLITE_FLOAT:
+        result->kind = CLR_KIND_REAL;
+        result->as.real = sqlite3_value_double(value);
+        return true;
+    case SQLITE_TEXT:
+        result->kind = CLR_KIND_TEXT;
+        result->bytes = sqlite3_value_text(value);
+        break;
+    default:
+        result->kind = CLR_KIND_BLOB;
+        result->bytes = sqlite3_value_blob(value);
+        break;
+    }
+    result->as.size = (size_t)sqlite3_value_bytes(value);
+    return result->bytes != NULL || (result->kind == CLR_KIND_BLOB && result->as.size == 0);
+}
+
+/* Returns whether the value is better than all before, as far as the deque knows. */
+static bool is_better(const struct clr_deque *deque, const struct clr_value *value)
+{
+    const struct clr_value *front = clr_deque_front(deque);
+    return front == NULL || clr_value_compare(value, front, deque->sign) * deque->sign > 0;
+}
+
+/* Without windows the deque holds the best value of those that did not go to chunks. */
+static enum clr_code keep_best(struct clr_deque *deque, const struct clr_value *value)
+{
+    if (!is_better(deque, value))
+        return CLR_OK;
+    clr_deque_clear(deque, deque->sign);
+    return clr_deque_push(deque, value);
+}
+
+/* Changes from the deque to chunks, unless a window may need the deque. */
+static enum clr_code leave_deque(struct clr_connection *connection, struct extreme_context *context)
+{
+    struct clr_extreme *extreme = context->extreme;
+
+    context->windowed = clr_window_use(connection->db);
+    if (context->windowed)
+        return CLR_OK;
+    clr_deque_keep_front(&extreme->deque);
+    extreme->reduction = clr_reduction_begin(&connection->pool, CLR_EXTREMES);
+    return extreme->reduction != NULL ? CLR_OK : CLR_NOMEM;
+}
+
+static enum clr_code take_value(struct clr_connection *connection, struct extreme_context *context,
+                                const struct clr_value *value)
+{
+    struct clr_extreme *extreme = context->extreme;
+    uint64_t trial = (uint64_t)connection->settings.chunk_size;
+
+    if (trial > DEQUE_TRIAL)
+        trial = DEQUE_TRIAL;
+    if (!context->windowed && extreme->reduction == NULL && extreme->deque.arrived >= trial &&
+        leave_deque(connection, context) != CLR_OK)
+        return CLR_NOMEM;
+    if (extreme->reduction == NULL) {
+        connection->stats.values_fed++;
+        return clr_deque_push(&extreme->deque, value);
+    }
+    if (value->kind != CLR_KIND_INTEGER && value->kind != CLR_KIND_REAL) {
+        connection->stats.values_fed++;
+        return keep_best(&extreme->deque, value);
+    }
+    if ((context->feed.real == context->feed.real_end ||
+         context->feed.integer == context->feed.integer_end) &&
+        clr_reduction_make_room(extreme->reduction, &context->feed) != CLR_OK)
+        return CLR_NOMEM;
+    if (value->kind == CLR_KIND_INTEGER)
+        *context->feed.integer++ = value->as.integer;
+    else
+        *context->feed.real++ = value->as.real;
+    return CLR_OK;
+}
+
+static void step_slowly(sqlite3_context *sql, struct extreme_context *context, int sign,
+                        sqlite3_value *argument)
+{
+    struct clr_connection *connection = sqlite3_user_data(sql);
+    struct clr_value value;
+
+    if (context != NULL && context->extreme == NULL)
+        context->extreme = take_extreme(connection, sign);
+    if (context == NULL || context->extreme == NULL || !read_value(argument, &value) ||
+        take_value(connection, context, &value) != CLR_OK)
+        sqlite3_result_error_nomem(sql);
+}
+
+static inline void step(sqlite3_context *sql, int sign, sqlite3_value *argument)
+{
+    struct extreme_context *context;
+    int type = sqlite3_value_type(argument);
+
+    if (type == SQLITE_NULL) /* clause 1 */
+        return;
+    context = sqlite3_aggregate_context(sql, sizeof *context);
+    if (context != NULL && type == SQLITE_FLOAT && context->feed.real < context->feed.real_end)
+        *context->feed.real++ = sqlite3_value_double(argument);
+    else if (context != NULL && type == SQLITE_INTEGER &&
+             context->feed.integer < context->feed.integer_end)
+        *context->feed.integer++ = sqlite3_value_int64(argument);
+    else
+        step_slowly(sql, context, sign, argument);
+}
+
+void clr_min_step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    step(context, -1, values[0]);
+}
+
+void clr_max_step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    step(context, 1, values[0]);
+}
+
+void clr_extreme_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    struct extreme_context *context = sqlite3_aggregate_context(sql, sizeof *context);
+
+    (void)count;
+    if (context == NULL || context->extreme == NULL || sqlite3_value_type(values[0]) == SQLITE_NULL)
+        return;
+    context->windowed = true;
+    clr_deque_shift(&context->extreme->deque); /* clause 7 */
+}
+
+static void set_result(sqlite3_context *sql, const struct clr_value *value)
+{
+    switch (value->kind) {
+    case CLR_KIND_INTEGER:
+        sqlite3_result_int64(sql, value->as.integer);
+        break;
+    case CLR_KIND_REAL:
+        sqlite3_result_double(sql, value->as.real);
+        break;
+    case CLR_KIND_TEXT:
+        sqlite3_result_text64(sql, value->bytes, value->as.size, SQLITE_TRANSIENT, SQLITE_UTF8);
+        break;
+    case CLR_KIND_BLOB:
+        if (value->as.size == 0)
+            sqlite3_result_zeroblob(sql, 0);
+        else
+            sqlite3_result_blob64(sql, value->bytes, value->as.size, SQLITE_TRANSIENT);
+        break;
+    default:
+        break; /* clause 1: NULL */
+    }
+}
+
+void clr_extreme_value(sqlite3_context *sql)
+{
+    struct extreme_context *context = sqlite3_aggregate_context(sql, 0);
+    const struct clr_value *front;
+
+    if (context == NULL || context->extreme == NULL)
+        return;
+    context->windowed = true;
+    front = clr_deque_front(&context->extreme->deque);
+    if (front != NULL)
+        set_result(sql, front);
+}
+
+void clr_extreme_final(sqlite3_context *sql)
+{
+    struct extreme_context *context = sqlite3_aggregate_context(sql, 0);
+    struct clr_connection *connection = sqlite3_user_data(sql);
+    struct clr_extreme *extreme;
+    struct clr_value number = {.kind = CLR_KIND_NONE};
+    const struct clr_value *front;
+
+    if (context == NULL || context->extreme == NULL)
+        return;
+    extreme = context->extreme;
+    if (extreme->reduction != NULL) {
+        clr_reduction_settle(extreme->reduction, &context->feed);
+        clr_state_extreme(&extreme->reduction->state, extreme->deque.sign, &number);
+        clr_reduction_end(extreme->reduction);
+    }
+    front = clr_deque_front(&extreme->deque);
+    if (front != NULL && (number.kind == CLR_KIND_NONE || !is_better(&extreme->deque, &number)))
+        set_result(sql, front);
+    else
+        set_result(sql, &number);
+    context->extreme = NULL;
+    return_extreme(connection, extreme);
+}

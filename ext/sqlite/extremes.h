@@ -1,0 +1,17 @@
+/* gpu_min and gpu_max: SQLite's callbacks. */
+#ifndef CLR_SQLITE_EXTREMES_H
+#define CLR_SQLITE_EXTREMES_H
+
+#include "sqlite/api.h"
+#include "sqlite/connection.h"
+
+void clr_min_step(sqlite3_context *context, int count, sqlite3_value **values);
+void clr_max_step(sqlite3_context *context, int count, sqlite3_value **values);
+void clr_extreme_inverse(sqlite3_context *context, int count, sqlite3_value **values);
+void clr_extreme_value(sqlite3_context *context);
+void clr_extreme_final(sqlite3_context *context);
+
+/* Frees the memory that the connection keeps for these functions. */
+void clr_extremes_free(struct clr_connection *connection);
+
+#endif

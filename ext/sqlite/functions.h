@@ -1,0 +1,10 @@
+/* clreduce_set() and clreduce_version(). */
+#ifndef CLR_SQLITE_FUNCTIONS_H
+#define CLR_SQLITE_FUNCTIONS_H
+
+#include "sqlite/connection.h"
+
+/* Registers the scalar functions. Returns SQLite's result code. */
+int clr_functions_register(struct clr_connection *connection);
+
+#endif
