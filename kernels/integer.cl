@@ -29,11 +29,11 @@ void running_add(running *sum, lanes_ulong low, lanes_ulong middle, lanes_ulong 
     lanes_ulong carry;
 
     sum->low += low;
-    carry = AS_LANES_ULONG(ONE_IF(sum->low < low));
+    carry = ONE_IF(sum->low < low);
     middle += carry;
-    high += AS_LANES_ULONG(ONE_IF(middle < carry));
+    high += ONE_IF(middle < carry);
     sum->middle += middle;
-    sum->high += high + AS_LANES_ULONG(ONE_IF(sum->middle < middle));
+    sum->high += high + ONE_IF(sum->middle < middle);
 }
 
 void partial_merge(partial *sum, partial other)

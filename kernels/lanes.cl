@@ -8,7 +8,7 @@
 #define LANES 8
 #define ANY(condition) any(condition)
 /* A vector comparison that holds is -1 in its lane. */
-#define ONE_IF(condition) (-(condition))
+#define ONE_IF(condition) as_ulong8(-(condition))
 #define STORE_LANES(vector, array) vstore8(vector, 0, array)
 #define LOAD_LANES(array, i) vload8(0, (array) + (i))
 typedef long8 lanes_long;
@@ -18,7 +18,7 @@ typedef ulong8 lanes_ulong;
 #else
 #define LANES 1
 #define ANY(condition) (condition)
-#define ONE_IF(condition) (condition)
+#define ONE_IF(condition) ((ulong)(condition))
 #define STORE_LANES(value, array) ((array)[0] = (value))
 #define LOAD_LANES(array, i) ((array)[i])
 typedef long lanes_long;

@@ -24,7 +24,7 @@ void running_take(running *sum, lanes x, lanes y)
     lanes_ulong low = AS_LANES_ULONG(x);
 
     sum->low += low;
-    sum->middle += AS_LANES_ULONG((x >> 63) + AS_LANES_LONG(ONE_IF(sum->low < low)));
+    sum->middle += AS_LANES_ULONG(x >> 63) + ONE_IF(sum->low < low);
     sum->high = AS_LANES_ULONG(AS_LANES_LONG(sum->middle) >> 63);
 }
 

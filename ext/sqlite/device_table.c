@@ -4,7 +4,17 @@
 #include "opencl/catalog.h"
 
 /* In the order of the declaration below. */
-enum { PLATFORM, NAME, TYPE, VERSION, COMPUTE_UNITS, MEMORY, FP64, IN_USE, REASON };
+enum {
+    COLUMN_PLATFORM,
+    COLUMN_NAME,
+    COLUMN_TYPE,
+    COLUMN_VERSION,
+    COLUMN_COMPUTE_UNITS,
+    COLUMN_MEMORY,
+    COLUMN_FP64,
+    COLUMN_IN_USE,
+    COLUMN_REASON
+};
 
 static sqlite3_int64 count(struct clr_connection *connection)
 {
@@ -63,32 +73,32 @@ static void column(struct clr_connection *connection, size_t row, int column,
         return;
     device = &catalog->devices[row];
     switch (column) {
-    case PLATFORM:
+    case COLUMN_PLATFORM:
         clr_result_text(result, device->platform);
         break;
-    case NAME:
+    case COLUMN_NAME:
         clr_result_text(result, device->name);
         break;
-    case TYPE:
+    case COLUMN_TYPE:
         clr_result_text(result, clr_device_type_name(device->type));
         break;
-    case VERSION:
+    case COLUMN_VERSION:
         clr_result_text(result, device->version);
         break;
-    case COMPUTE_UNITS:
+    case COLUMN_COMPUTE_UNITS:
         sqlite3_result_int64(result, device->compute_units);
         break;
-    case MEMORY:
+    case COLUMN_MEMORY:
         sqlite3_result_int64(result, (sqlite3_int64)device->memory);
         break;
-    case FP64:
+    case COLUMN_FP64:
         sqlite3_result_int(result, device->fp64);
         break;
-    case IN_USE:
+    case COLUMN_IN_USE:
         sqlite3_result_int(result, clr_catalog_choose(catalog, setting) == (int)row &&
                                        !worker_failed(row, &report));
         break;
-    case REASON:
+    case COLUMN_REASON:
         result_reason(catalog, row, setting, result);
         break;
     default:
