@@ -22,6 +22,8 @@ static const struct setting settings_table[] = {
      "values of one type in a full chunk, the unit of work of a device"},
     {"host_threshold", offsetof(struct clr_settings, host_threshold), 4096, 1, INT64_MAX,
      "fewer values than this of one type in a full chunk are reduced on the host"},
+    {"start_after", offsetof(struct clr_settings, start_after), 1048576, 0, INT64_MAX,
+     "values that a connection feeds before auto starts a device, which takes longer than these"},
     {"chunks_in_flight", offsetof(struct clr_settings, chunks_in_flight), 4, 1,
      CLR_CHUNKS_IN_FLIGHT_LIMIT, "chunks of one aggregate that a device may hold at a time"},
     {"device_timeout", offsetof(struct clr_settings, device_timeout), 10000, 0, 86400000,

@@ -13,6 +13,7 @@ struct clr_settings {
     char device[CLR_SETTING_TEXT_SIZE]; /* auto, a type, host, or part of a name */
     int64_t chunk_size;                 /* values in a full chunk */
     int64_t host_threshold;             /* values; fewer of one type stay on the host */
+    int64_t start_after;                /* values fed before "auto" starts a device */
     int64_t chunks_in_flight;           /* chunks of one aggregate handed to a device at a time */
     int64_t device_timeout;             /* milliseconds to wait for a device's answer */
 };

@@ -13,6 +13,7 @@ enum clr_host_reason {
     CLR_HOST_BELOW_THRESHOLD, /* too few values of one type in a full chunk */
     CLR_HOST_SETTING,         /* the device setting says host */
     CLR_HOST_NO_DEVICE,       /* no device that the setting allows */
+    CLR_HOST_EARLY,           /* too few values so far for auto to start a device */
     CLR_HOST_STARTING,        /* the device or its program is not ready yet */
     CLR_HOST_BUSY,            /* as many chunks in flight as the settings allow */
     CLR_HOST_FAILED,          /* the device failed, or did not answer in time */

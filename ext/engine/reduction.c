@@ -18,16 +18,23 @@ void clr_pool_init(struct clr_pool *pool, const struct clr_settings *settings,
     pool->stats = stats;
 }
 
+static void free_reduction(struct clr_reduction *reduction)
+{
+    if (reduction->filling != NULL)
+        clr_job_free(reduction->filling);
+    clr_memory_free(reduction);
+}
+
 void clr_pool_free(struct clr_pool *pool)
 {
     size_t i;
 
-    while (pool->free_reductions != NULL) {
-        struct clr_reduction *reduction = pool->free_reductions;
-        pool->free_reductions = reduction->next;
-        clr_memory_free(reduction);
-    }
     for (i = 0; i < 2; i++) {
+        while (pool->free_reductions[i] != NULL) {
+            struct clr_reduction *reduction = pool->free_reductions[i];
+            pool->free_reductions[i] = reduction->next;
+            free_reduction(reduction);
+        }
         while (pool->free_jobs[i] != NULL) {
             struct clr_job *job = pool->free_jobs[i];
             pool->free_jobs[i] = job->next;
@@ -38,22 +45,29 @@ void clr_pool_free(struct clr_pool *pool)
 
 struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operation operation)
 {
-    struct clr_reduction *reduction = pool->free_reductions;
+    size_t list = clr_operation_width(operation) - 1;
+    struct clr_reduction *reduction = pool->free_reductions[list];
 
     if (reduction != NULL) {
-        pool->free_reductions = reduction->next;
-        pool->free_reduction_count--;
+        pool->free_reductions[list] = reduction->next;
+        pool->free_reduction_count[list]--;
     } else {
         reduction = clr_memory_alloc(sizeof *reduction);
         if (reduction == NULL)
             return NULL;
         reduction->pool = pool;
+        reduction->filling = NULL;
+        reduction->in_flight = 0;
     }
     reduction->operation = operation;
-    reduction->filling = NULL;
-    reduction->in_flight = 0;
     clr_state_clear(&reduction->state);
     return reduction;
+}
+
+/* Whether a job's chunk can serve under the present settings, which may have changed. */
+static bool fits_settings(const struct clr_pool *pool, const struct clr_job *job)
+{
+    return job->chunk->capacity == (size_t)pool->settings->chunk_size;
 }
 
 static struct clr_job *take_job(struct clr_reduction *reduction)
@@ -65,10 +79,8 @@ static struct clr_job *take_job(struct clr_reduction *reduction)
     while ((job = pool->free_jobs[width - 1]) != NULL) {
         pool->free_jobs[width - 1] = job->next;
         pool->free_job_count[width - 1]--;
-        if (job->chunk->capacity == (size_t)pool->settings->chunk_size) {
-            job->chunk->operation = reduction->operation;
+        if (fits_settings(pool, job))
             return job;
-        }
         clr_job_free(job);
     }
     return clr_job_new(reduction->operation, (size_t)pool->settings->chunk_size);
@@ -88,11 +100,20 @@ static void return_job(struct clr_reduction *reduction, struct clr_job *job)
     pool->free_job_count[width - 1]++;
 }
 
+/* The mask of the element types that a chunk has values of. */
+static unsigned present(const struct clr_chunk *chunk)
+{
+    return (chunk->count[CLR_REAL] > 0 ? 1u << CLR_REAL : 0) |
+           (chunk->count[CLR_INTEGER] > 0 ? 1u << CLR_INTEGER : 0);
+}
+
 static void reduce_here(struct clr_reduction *reduction, const struct clr_chunk *chunk,
                         unsigned elements, enum clr_host_reason reason)
 {
     int element;
 
+    if (elements == 0)
+        return;
     for (element = 0; element < CLR_ELEMENTS; element++) {
         if (elements & 1u << element)
             clr_host_reduce(chunk, (enum clr_element)element, &reduction->state);
@@ -191,6 +212,11 @@ static struct clr_worker *find_worker(struct clr_reduction *reduction, unsigned 
         *reason = CLR_HOST_SETTING;
         return NULL;
     }
+    if (strcasecmp(settings->device, "auto") == 0 && !clr_runtime_started() &&
+        reduction->pool->stats->values_fed < settings->start_after) {
+        *reason = CLR_HOST_EARLY;
+        return NULL;
+    }
     switch (clr_runtime_worker(settings->device, &worker)) {
     case CLR_AVAILABLE:
         break;
@@ -242,7 +268,7 @@ static void close_chunk(struct clr_reduction *reduction, const struct clr_feed *
     reduction->pool->stats->values_fed += (int64_t)(reals + integers);
 }
 
-/* Sends a full chunk on its way; returns a chunk to fill next, or NULL for the same one. */
+/* Sends a full chunk on its way, or reduces it here; then it can be filled again. */
 static void dispatch(struct clr_reduction *reduction)
 {
     struct clr_job *job = reduction->filling;
@@ -281,16 +307,21 @@ enum clr_code clr_reduction_make_room(struct clr_reduction *reduction, struct cl
 {
     struct clr_chunk *chunk;
 
-    if (reduction->filling != NULL) {
+    if (feed->real != NULL) {
         close_chunk(reduction, feed);
         dispatch(reduction);
         memset(feed, 0, sizeof *feed);
+    }
+    if (reduction->filling != NULL && !fits_settings(reduction->pool, reduction->filling)) {
+        clr_job_free(reduction->filling);
+        reduction->filling = NULL;
     }
     if (reduction->filling == NULL)
         reduction->filling = take_job(reduction);
     if (reduction->filling == NULL)
         return CLR_NOMEM;
     chunk = reduction->filling->chunk;
+    chunk->operation = reduction->operation;
     reduction->pitch = chunk->capacity;
     feed->real = chunk->real;
     feed->real_end = chunk->real + chunk->capacity;
@@ -301,32 +332,28 @@ enum clr_code clr_reduction_make_room(struct clr_reduction *reduction, struct cl
 
 void clr_reduction_settle(struct clr_reduction *reduction, struct clr_feed *feed)
 {
-    struct clr_job *job = reduction->filling;
+    const struct clr_chunk *chunk;
 
-    if (job != NULL) {
+    if (feed->real != NULL) {
+        chunk = reduction->filling->chunk;
         close_chunk(reduction, feed);
-        if (job->chunk->count[CLR_REAL] + job->chunk->count[CLR_INTEGER] > 0)
-            reduce_here(reduction, job->chunk, 1u << CLR_REAL | 1u << CLR_INTEGER,
-                        CLR_HOST_REMAINDER);
-        reduction->filling = NULL;
-        return_job(reduction, job);
+        reduce_here(reduction, chunk, present(chunk), CLR_HOST_REMAINDER);
+        memset(feed, 0, sizeof *feed);
     }
-    memset(feed, 0, sizeof *feed);
     collect_all(reduction);
 }
 
 void clr_reduction_end(struct clr_reduction *reduction)
 {
     struct clr_pool *pool = reduction->pool;
+    size_t list = clr_operation_width(reduction->operation) - 1;
 
-    if (reduction->filling != NULL)
-        return_job(reduction, reduction->filling);
     collect_all(reduction);
-    if (pool->free_reduction_count == KEPT_REDUCTIONS) {
-        clr_memory_free(reduction);
+    if (pool->free_reduction_count[list] == KEPT_REDUCTIONS) {
+        free_reduction(reduction);
         return;
     }
-    reduction->next = pool->free_reductions;
-    pool->free_reductions = reduction;
-    pool->free_reduction_count++;
+    reduction->next = pool->free_reductions[list];
+    pool->free_reductions[list] = reduction;
+    pool->free_reduction_count[list]++;
 }

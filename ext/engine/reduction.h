@@ -29,9 +29,10 @@ struct clr_feed {
 struct clr_pool {
     const struct clr_settings *settings; /* the connection's, which outlives the pool */
     struct clr_stats *stats;
-    struct clr_reduction *free_reductions;
-    struct clr_job *free_jobs[2]; /* by operation width - 1 */
-    int free_reduction_count, free_job_count[2];
+    /* Both by operation width - 1; a free reduction keeps the chunk that it was filling. */
+    struct clr_reduction *free_reductions[2];
+    struct clr_job *free_jobs[2];
+    int free_reduction_count[2], free_job_count[2];
 };
 
 struct clr_reduction {

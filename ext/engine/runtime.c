@@ -23,7 +23,7 @@ static struct {
     struct clr_worker **workers; /* one for each device of the catalog, or NULL */
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static atomic_bool forked;
+static atomic_bool started, forked;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
 /* The parent may have held any lock: a child must not touch the runtime, and is told so. */
@@ -107,8 +107,14 @@ static void locked_start(const char *setting)
 {
     if (runtime.phase != IDLE || runtime.stopping)
         return;
+    atomic_store(&started, true);
     strncpy(runtime.first_setting, setting, sizeof runtime.first_setting - 1);
     runtime.phase = clr_thread_start(discover, NULL) == 0 ? DISCOVERING : UNABLE;
+}
+
+bool clr_runtime_started(void)
+{
+    return atomic_load(&started);
 }
 
 bool clr_runtime_forked(void)

@@ -35,6 +35,9 @@ const struct clr_catalog *clr_runtime_known_catalog(void);
 /* Returns the worker of device number i of the catalog, or NULL if it was not started. */
 struct clr_worker *clr_runtime_started_worker(size_t i);
 
+/* Returns whether anything has started the runtime yet. Takes no lock. */
+bool clr_runtime_started(void);
+
 /* Returns whether this is a child process after fork(), in which no device can serve. */
 bool clr_runtime_forked(void);
 

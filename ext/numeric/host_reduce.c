@@ -120,8 +120,11 @@ static void add_products_slowly(const double *x, const double *y, size_t count, 
 #include "numeric/host_vector.inc"
 #endif
 
-static const struct loops *choose_loops(void)
+/* Short runs do not reach a vector loop's first block: any variant will do. */
+static const struct loops *choose_loops(size_t count)
 {
+    if (count < BLOCK)
+        return &portable_loops;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
         return &avx512_loops;
@@ -142,8 +145,8 @@ static void dot_integers(const int64_t *x, const int64_t *y, size_t count, struc
 void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
                      struct clr_state *state)
 {
-    const struct loops *loops = choose_loops();
     size_t count = chunk->count[element];
+    const struct loops *loops = choose_loops(count);
 
     if (count == 0)
         return;

@@ -33,6 +33,8 @@ static const struct row {
      "fewer values of a type in a chunk than host_threshold"},
     {"host_device_setting", "chunks", HOST(CLR_HOST_SETTING), "the setting device is host"},
     {"host_no_device", "chunks", HOST(CLR_HOST_NO_DEVICE), "no device fits the setting"},
+    {"host_before_start", "chunks", HOST(CLR_HOST_EARLY),
+     "fewer values than start_after were fed, and no device is started"},
     {"host_device_starting", "chunks", HOST(CLR_HOST_STARTING),
      "the device or its program was not ready yet"},
     {"host_device_busy", "chunks", HOST(CLR_HOST_BUSY),
