@@ -88,7 +88,9 @@ static enum clr_code copy_bytes(struct clr_deque_entry *entry, const struct clr_
     }
     if (size != 0)
         memcpy(entry->buffer, value->bytes, size);
-    entry->value.bytes = entry->buffer;
+    /* An empty value may have no buffer, but has an address: SQLite takes TEXT without one for
+       NULL. */
+    entry->value.bytes = size != 0 ? entry->buffer : "";
     return CLR_OK;
 }
 

@@ -3,9 +3,9 @@
  *
  * A window function needs the values in their order, because they leave in that order, and a plain
  * aggregate must not keep them all; SQLite does not say which of the two a call belongs to. So the
- * first values go to a monotonic deque, which serves both. When they would have filled a chunk and
- * no value has been asked for, the running statements tell whether rows can leave at all; if not,
- * the deque is cut to its front and numbers go to chunks from then on.
+ * first values go to a monotonic deque, which serves both. When they would have filled a chunk, the
+ * running statements tell whether rows can leave at all; if not, the deque is cut to its front and
+ * numbers go to chunks from then on.
  */
 #include "sqlite/extremes.h"
 
@@ -27,7 +27,7 @@ struct clr_extreme {
 struct extreme_context {
     struct clr_feed feed;        /* all zeros until chunks are used */
     struct clr_extreme *extreme; /* NULL before the first row that counts */
-    bool windowed;               /* a value was asked for, a row left, or one may leave */
+    bool windowed;               /* a row has left, or may leave: the deque must stay */
 };
 
 static struct clr_extreme *take_extreme(struct clr_connection *connection, int sign)
@@ -235,40 +235,45 @@ static void set_result(sqlite3_context *sql, const struct clr_value *value)
     }
 }
 
+/*
+ * Sets the result to the better of what the deque and the chunks hold. The context stays as it is:
+ * a frame that only grows is asked for its value after every row, and goes on.
+ */
+static void show_extreme(sqlite3_context *sql, struct extreme_context *context)
+{
+    struct clr_extreme *extreme = context->extreme;
+    const struct clr_value *front = clr_deque_front(&extreme->deque);
+    struct clr_value number = {.kind = CLR_KIND_NONE};
+
+    if (extreme->reduction != NULL) {
+        clr_reduction_settle(extreme->reduction, &context->feed);
+        clr_state_extreme(&extreme->reduction->state, extreme->deque.sign, &number);
+    }
+    if (front != NULL && (number.kind == CLR_KIND_NONE || !is_better(&extreme->deque, &number)))
+        set_result(sql, front);
+    else
+        set_result(sql, &number);
+}
+
 void clr_extreme_value(sqlite3_context *sql)
 {
     struct extreme_context *context = sqlite3_aggregate_context(sql, 0);
-    const struct clr_value *front;
 
-    if (context == NULL || context->extreme == NULL)
-        return;
-    context->windowed = true;
-    front = clr_deque_front(&context->extreme->deque);
-    if (front != NULL)
-        set_result(sql, front);
+    if (context != NULL && context->extreme != NULL)
+        show_extreme(sql, context);
 }
 
 void clr_extreme_final(sqlite3_context *sql)
 {
     struct extreme_context *context = sqlite3_aggregate_context(sql, 0);
-    struct clr_connection *connection = sqlite3_user_data(sql);
     struct clr_extreme *extreme;
-    struct clr_value number = {.kind = CLR_KIND_NONE};
-    const struct clr_value *front;
 
     if (context == NULL || context->extreme == NULL)
         return;
     extreme = context->extreme;
-    if (extreme->reduction != NULL) {
-        clr_reduction_settle(extreme->reduction, &context->feed);
-        clr_state_extreme(&extreme->reduction->state, extreme->deque.sign, &number);
+    show_extreme(sql, context);
+    if (extreme->reduction != NULL)
         clr_reduction_end(extreme->reduction);
-    }
-    front = clr_deque_front(&extreme->deque);
-    if (front != NULL && (number.kind == CLR_KIND_NONE || !is_better(&extreme->deque, &number)))
-        set_result(sql, front);
-    else
-        set_result(sql, &number);
     context->extreme = NULL;
-    return_extreme(connection, extreme);
+    return_extreme(sqlite3_user_data(sql), extreme);
 }
