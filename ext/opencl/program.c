@@ -102,6 +102,8 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
 
     *log = NULL;
     memset(program, 0, sizeof *program);
+    program->operation = operation;
+    program->element = element;
     program->wide = element == CLR_REAL && operation != CLR_EXTREMES;
     program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : 3 * sizeof(cl_long);
     /* Extremes compare the bits of doubles as integers. */

@@ -15,6 +15,8 @@ enum { CLR_PARTIAL_SIZE = 24 };
 
 struct clr_program {
     bool built;
+    enum clr_operation operation;
+    enum clr_element element;
     bool wide;             /* the kernels write to a long accumulator */
     size_t partial_size;   /* bytes of a partial result */
     size_t group_size;     /* work-items in a work-group, for both kernels */

@@ -1,0 +1,62 @@
+/* The passes of a reduction over values that lie in a device's memory. */
+#ifndef CLR_OPENCL_PASSES_H
+#define CLR_OPENCL_PASSES_H
+
+#include "base/status.h"
+#include "numeric/accumulator.h"
+#include "numeric/state.h"
+#include "opencl/api.h"
+#include "opencl/program.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CLR_MOST_PASSES = 8, CLR_WIDE_WORDS = 2 * CLR_ACCUMULATOR_DIGITS + 4 };
+
+/*
+ * The buffers and events of one reduction, to be used again and again, for one reduction at a time.
+ * Owned by the caller, and zeroed before clr_passes_open().
+ */
+struct clr_passes {
+    size_t most_groups;
+    cl_mem partials[2]; /* in turn source and target of a pass */
+    cl_mem wide;        /* the long accumulator: see kernels/exact.cl */
+    int count;          /* passes launched */
+    cl_event kernels[CLR_MOST_PASSES], result_read, wide_read;
+    char result[CLR_PARTIAL_SIZE];
+    cl_uint wide_result[CLR_WIDE_WORDS];
+};
+
+/*
+ * Makes the buffers for a device. Returns CLR_OK, or CLR_DEVICE after which only
+ * clr_passes_close() may follow.
+ */
+enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context,
+                              const struct clr_device_info *device, struct clr_status *status);
+
+/* Releases the buffers. Nothing may be under way. */
+void clr_passes_close(struct clr_passes *passes);
+
+/*
+ * Starts, in an in-order queue, the reduction of count values (1 and up) at the start of source;
+ * those of the second operand, if the program has one, come `second` values further on. Failure:
+ * CLR_DEVICE.
+ */
+enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue,
+                               const struct clr_program *program, cl_mem source, size_t count,
+                               size_t second, struct clr_status *status);
+
+/*
+ * Waits for the reduction and adds its result to state's sum or ranges. *kernel_time and
+ * *read_time are increased by nanoseconds, by event profiling. Failure: CLR_DEVICE.
+ */
+enum clr_code clr_passes_finish(struct clr_passes *passes, const struct clr_program *program,
+                                struct clr_state *state, int64_t *kernel_time, int64_t *read_time,
+                                struct clr_status *status);
+
+/* Returns the nanoseconds that a command took, or 0 where profiling does not tell, and releases
+   its event; NULL is fine. */
+int64_t clr_event_take_time(cl_event *event);
+
+#endif
