@@ -1,0 +1,163 @@
+/* Settings: their defaults, what may be set, and what is said about the rest. */
+#include "base/settings.h"
+
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void test_defaults(void)
+{
+    struct clr_settings settings;
+
+    unsetenv("CLREDUCE_DEVICE");
+    clr_settings_init(&settings);
+    tap_is_string(settings.device, "auto", "the device is chosen by itself");
+    tap_is_int64(settings.chunk_size, 65536, "chunk_size");
+    tap_is_int64(settings.host_threshold, 4096, "host_threshold");
+    tap_is_int64(settings.start_after, 1048576, "start_after");
+    tap_is_int64(settings.chunks_in_flight, 4, "chunks_in_flight");
+    tap_is_int64(settings.device_timeout, 10000, "device_timeout");
+}
+
+static void test_environment(void)
+{
+    struct clr_settings settings;
+    char longest[CLR_SETTING_TEXT_SIZE + 10];
+
+    setenv("CLREDUCE_DEVICE", "host", 1);
+    clr_settings_init(&settings);
+    tap_is_string(settings.device, "host", "CLREDUCE_DEVICE is the device's default");
+    setenv("CLREDUCE_DEVICE", "", 1);
+    clr_settings_init(&settings);
+    tap_is_string(settings.device, "auto", "an empty CLREDUCE_DEVICE is none");
+
+    /* The environment is nobody's promise: whatever is in it must fit. */
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    setenv("CLREDUCE_DEVICE", longest, 1);
+    clr_settings_init(&settings);
+    tap_is_int64((int64_t)strlen(settings.device), CLR_SETTING_TEXT_SIZE - 1,
+                 "a CLREDUCE_DEVICE that is too long is cut");
+    unsetenv("CLREDUCE_DEVICE");
+}
+
+/* Tries a value; it must be refused, change nothing, and be answered by the message. */
+static void refuses(const char *name, const char *value, const char *message)
+{
+    struct clr_settings settings, before;
+    struct clr_status status;
+
+    /* Cleared first, so that padding can be compared as well. */
+    memset(&settings, 0, sizeof settings);
+    clr_settings_init(&settings);
+    before = settings;
+    clr_status_clear(&status);
+    tap_ok(clr_settings_set(&settings, name, value, &status) == CLR_INVALID &&
+               status.code == CLR_INVALID && memcmp(&settings, &before, sizeof before) == 0,
+           "'%s' for %s is refused, and changes nothing", value, name);
+    if (!tap_ok(strstr(status.message, message) != NULL, "... and the message has: %s", message))
+        tap_diag("%s", status.message);
+}
+
+static void test_refusals(void)
+{
+    const char *range = "chunk_size must be an integer from 16 to 16777216, not '";
+
+    refuses("chunk_size", "15", range);
+    refuses("chunk_size", "16777217", range);
+    refuses("chunk_size", "", range);
+    refuses("chunk_size", "1e6", range);
+    refuses("chunk_size", "100 ", range);
+    refuses("chunk_size", "x", range);
+    refuses("chunk_size", "-65536", range);
+    refuses("chunk_size", "9223372036854775808", range);
+    refuses("chunk_size", "18446744073709617152", range); /* 2^64 + 65536 */
+    refuses("chunks_in_flight", "0", "from 1 to 64");
+    refuses("chunks_in_flight", "65", "from 1 to 64");
+    refuses("device_timeout", "-1", "from 0 to 86400000");
+    refuses("start_after", "-1", "from 0 to 9223372036854775807");
+    refuses("host_threshold", "0", "from 1 to 9223372036854775807");
+    refuses("device", "", "device must have 1 to 127 bytes, not 0");
+    refuses("speed", "1",
+            "no setting 'speed'; there are: device, chunk_size, host_threshold, start_after, "
+            "chunks_in_flight, device_timeout");
+    refuses("Device", "auto", "no setting 'Device'"); /* names are exact */
+    refuses("", "1", "no setting ''");
+}
+
+static void test_changes(void)
+{
+    struct clr_settings settings;
+    struct clr_status status;
+    char text[CLR_SETTING_TEXT_SIZE + 1];
+
+    clr_settings_init(&settings);
+    clr_status_clear(&status);
+    tap_ok(clr_settings_set(&settings, "chunk_size", "16", &status) == CLR_OK &&
+               settings.chunk_size == 16,
+           "the least chunk_size");
+    tap_ok(clr_settings_set(&settings, "chunk_size", "16777216", &status) == CLR_OK &&
+               settings.chunk_size == 16777216,
+           "the greatest chunk_size");
+    tap_ok(clr_settings_set(&settings, "host_threshold", "9223372036854775807", &status) ==
+                   CLR_OK &&
+               settings.host_threshold == INT64_MAX,
+           "the greatest host_threshold");
+    tap_ok(clr_settings_set(&settings, "device_timeout", "0", &status) == CLR_OK &&
+               settings.device_timeout == 0,
+           "no wait for a device");
+
+    memset(text, 'n', sizeof text);
+    text[CLR_SETTING_TEXT_SIZE - 1] = '\0';
+    tap_ok(clr_settings_set(&settings, "device", text, &status) == CLR_OK &&
+               strcmp(settings.device, text) == 0,
+           "the longest name of a device");
+    text[CLR_SETTING_TEXT_SIZE - 1] = 'n';
+    text[CLR_SETTING_TEXT_SIZE] = '\0';
+    tap_ok(clr_settings_set(&settings, "device", text, &status) == CLR_INVALID,
+           "one byte more is refused");
+}
+
+static void test_list(void)
+{
+    static const char *const names[] = {"device", "chunk_size", "host_threshold",
+                                        "start_after", "chunks_in_flight", "device_timeout"};
+    struct clr_setting_description description;
+    struct clr_settings settings;
+    struct clr_status status;
+    size_t i;
+
+    clr_settings_init(&settings);
+    clr_settings_set(&settings, "chunk_size", "100", &status);
+    clr_settings_set(&settings, "device", "host", &status);
+    for (i = 0; clr_settings_describe(&settings, i, &description); i++) {
+        if (!tap_ok(i < sizeof names / sizeof names[0], "there is a setting number %zu", i))
+            return;
+        tap_is_string(description.name, names[i], "its name");
+        tap_ok(description.meaning[0] != '\0', "its meaning is given");
+        if (i == 0) {
+            tap_is_string(description.value, "host", "a text as it was set");
+            tap_is_string(description.default_value, "auto", "and its default");
+        }
+        if (i == 1) {
+            tap_is_string(description.value, "100", "an integer as it was set");
+            tap_is_string(description.default_value, "65536", "and its default");
+        }
+        /* What the list shows can be set: nothing in it is mere decoration. */
+        tap_ok(clr_settings_set(&settings, description.name, description.default_value, &status) ==
+                   CLR_OK,
+               "the default of %s can be set", description.name);
+    }
+    tap_is_int64((int64_t)i, sizeof names / sizeof names[0], "all settings are listed");
+}
+
+int main(void)
+{
+    test_defaults();
+    test_environment();
+    test_refusals();
+    test_changes();
+    test_list();
+    return tap_done();
+}

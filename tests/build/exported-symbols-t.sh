@@ -1,0 +1,23 @@
+#!/bin/sh
+# The extension's file: one entry point, no SQLite of its own, all kernels inside.
+. "${CLREDUCE_SRCDIR:-.}/tests/tap.sh"
+
+module=$CLREDUCE_EXTENSION.so
+test -f "$module" || tap_skip_all 'the extension is no ELF file'
+command -v nm >/dev/null || tap_skip_all 'there is no nm'
+
+# The names that a linker and a sanitizer define by themselves start with an underscore.
+exported=$(nm -D --defined-only "$module" | awk '$3 !~ /^_/ { print $3 }' | sort)
+tap_is "$exported" sqlite3_clreduce_init 'the entry point is all that the extension exports'
+undefined=$(nm -D --undefined-only "$module" | awk '$2 ~ /^sqlite3/ { print $2 }')
+tap_is "$undefined" '' 'it uses the SQLite that loads it, through the table of functions'
+
+cp "$module" "$tap_tmp/elsewhere.so"
+loaded=$(cd "$tap_tmp" && launch "${SQLITE3:-false}" -init /dev/null -batch :memory: \
+    ".load ./elsewhere sqlite3_clreduce_init" 'SELECT gpu_sum(1)' 2>&1)
+if test -n "$SQLITE3"; then
+    tap_is "$loaded" 1 'the one file is all that is needed at run time'
+else
+    tap_skip 1 'there is no sqlite3 shell'
+fi
+tap_done

@@ -1,0 +1,24 @@
+#!/bin/sh
+# The scripts in sql/ run without an error, and show what they are to show.
+. "${CLREDUCE_SRCDIR:-.}/tests/tap.sh"
+
+test -n "$SQLITE3" || tap_skip_all 'there is no sqlite3 shell'
+cd "${CLREDUCE_SRCDIR:-.}" || exit 1
+
+for script in sql/*.sql; do
+    output=$(sql ".read $script" -bail '')
+    tap_ok $? "$script runs" || tap_diag "$output"
+    case $script in
+        sql/demo.sql)
+            # The known answers of tests/data/README.md, 100 times, from clreduce and from SQLite.
+            for answer in 12580800 8732206900; do
+                tap_like "$output" "*$answer*$answer*" "$script shows $answer and its twin"
+            done
+            ;;
+        sql/exactness.sql)
+            tap_like "$output" '*1.25*1.25*1.0e+308*2.25*1.0*9223372036854775807*' \
+                "$script shows exact answers"
+            ;;
+    esac
+done
+tap_done

@@ -1,0 +1,59 @@
+/*
+ * A catalog made up for the engine's tests: three devices that ext/opencl/catalog.c would have
+ * found, and a discovery that takes as long as the test wants. Included by one file of a program,
+ * after fake_device.h; ext/opencl/catalog.c is part of it, but for the discovery.
+ */
+#ifndef CLR_TESTS_FAKE_CATALOG_H
+#define CLR_TESTS_FAKE_CATALOG_H
+
+#include "engine/fake_device.h"
+#include "opencl/catalog.h"
+
+/* What the discovery in there is called here. */
+void fill_from_opencl(struct clr_catalog *catalog);
+#define clr_catalog_fill fill_from_opencl
+#include "opencl/catalog.c"
+#undef clr_catalog_fill
+
+static struct {
+    bool hold; /* while this is set, discovery does not end */
+    bool empty;
+    int discovered;
+} fake_catalog;
+
+static const struct clr_device_info fake_devices[] = {
+    {.platform = "made up", .name = "slow", .type = CLR_DEVICE_CPU, .fp64 = true},
+    {.platform = "made up", .name = "fast", .type = CLR_DEVICE_GPU, .fp64 = true},
+    {.platform = "made up", .name = "odd", .type = CLR_DEVICE_GPU, .unusable = "it is odd"},
+};
+
+enum { FAKE_DEVICES = sizeof fake_devices / sizeof fake_devices[0] };
+
+void clr_catalog_fill(struct clr_catalog *catalog)
+{
+    memset(catalog, 0, sizeof *catalog);
+    fake_arrive(&fake_catalog.discovered, &fake_catalog.hold);
+    catalog->time = 1;
+    if (fake_catalog.empty) {
+        clr_status_set(&catalog->status, CLR_DEVICE, -1001, "there is no platform");
+        return;
+    }
+    catalog->devices = clr_memory_alloc(sizeof fake_devices);
+    if (catalog->devices == NULL) {
+        clr_status_set(&catalog->status, CLR_NOMEM, 0, "no memory");
+        return;
+    }
+    memcpy(catalog->devices, fake_devices, sizeof fake_devices);
+    catalog->count = FAKE_DEVICES;
+}
+
+/* For tests: the discovery and the devices' calls go on, or wait. */
+static inline void fake_catalog_hold(bool hold)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake_catalog.hold = hold;
+    pthread_cond_broadcast(&fake.changed);
+    pthread_mutex_unlock(&fake.lock);
+}
+
+#endif

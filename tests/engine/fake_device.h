@@ -1,0 +1,228 @@
+/*
+ * A device made up for the engine's tests. It takes the place of ext/opencl/device.c and
+ * self_test.c in the program that includes this file, reduces on the host, and waits, fails or
+ * hangs wherever the test tells it to, so that every way of the engine can be gone without OpenCL.
+ */
+#ifndef CLR_TESTS_FAKE_DEVICE_H
+#define CLR_TESTS_FAKE_DEVICE_H
+
+#include "base/memory.h"
+#include "numeric/host_reduce.h"
+#include "opencl/device.h"
+#include "opencl/self_test.h"
+
+#include "tap.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { FAKE_NEVER = -1, FAKE_PATIENCE_S = 20 };
+
+struct clr_device {
+    struct clr_state states[CLR_DEVICE_SLOTS];
+    bool busy[CLR_DEVICE_SLOTS];
+    int64_t bytes[CLR_DEVICE_SLOTS];
+};
+
+/* What the device is to do, and what it has done. Everything under the lock. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* While one of these is set, that call does not return. */
+    bool hold_open, hold_build, hold_begin, hold_finish;
+    /* Errors of OpenCL, or 0. */
+    int open_error, build_error, test_error;
+    bool wrong_result; /* the self-test finds one */
+    const char *build_log;
+    /* How many calls succeed before the others fail, or FAKE_NEVER. */
+    int begin_fails_after, finish_fails_after;
+    int opened, built, tested, begun, finished, in_slots, most_in_slots;
+} fake = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .changed = PTHREAD_COND_INITIALIZER,
+    .begin_fails_after = FAKE_NEVER,
+    .finish_fails_after = FAKE_NEVER,
+};
+
+/* For tests: changes one of the numbers or flags above. */
+#define fake_set(member, value)                                                                    \
+    do {                                                                                           \
+        pthread_mutex_lock(&fake.lock);                                                            \
+        fake.member = (value);                                                                     \
+        pthread_cond_broadcast(&fake.changed);                                                     \
+        pthread_mutex_unlock(&fake.lock);                                                          \
+    } while (0)
+
+/* For tests: waits until a number has got that far; gives the test up if it never does. */
+static inline void fake_wait(const int *number, int least, const char *what)
+{
+    struct timespec deadline;
+    int error = 0;
+
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += FAKE_PATIENCE_S;
+    pthread_mutex_lock(&fake.lock);
+    while (*number < least && error == 0)
+        error = pthread_cond_timedwait(&fake.changed, &fake.lock, &deadline);
+    pthread_mutex_unlock(&fake.lock);
+    if (error != 0)
+        tap_bail("waited in vain for %s", what);
+}
+
+static inline int fake_read(const int *number)
+{
+    int value;
+
+    pthread_mutex_lock(&fake.lock);
+    value = *number;
+    pthread_mutex_unlock(&fake.lock);
+    return value;
+}
+
+/* Counts a call and holds it while the flag is set. */
+static void fake_arrive(int *number, const bool *hold)
+{
+    pthread_mutex_lock(&fake.lock);
+    ++*number;
+    pthread_cond_broadcast(&fake.changed);
+    while (*hold)
+        pthread_cond_wait(&fake.changed, &fake.lock);
+    pthread_mutex_unlock(&fake.lock);
+}
+
+/* The error that a call has to report, or 0. */
+static int fake_error(const int *error, int *fails_after)
+{
+    int result = error != NULL ? *error : 0;
+
+    pthread_mutex_lock(&fake.lock);
+    if (error != NULL)
+        result = *error;
+    else if (*fails_after == 0)
+        result = -5;
+    else if (*fails_after > 0)
+        --*fails_after;
+    pthread_mutex_unlock(&fake.lock);
+    return result;
+}
+
+static enum clr_code fake_report(struct clr_status *status, const char *call, int error)
+{
+    return clr_status_set(status, CLR_DEVICE, error, "%s: error %d", call, error);
+}
+
+enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_device **device,
+                              struct clr_status *status)
+{
+    int error;
+
+    (void)info;
+    *device = NULL;
+    fake_arrive(&fake.opened, &fake.hold_open);
+    error = fake_error(&fake.open_error, NULL);
+    if (error != 0)
+        return fake_report(status, "open", error);
+    *device = clr_memory_alloc(sizeof **device);
+    if (*device == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for a device");
+    memset(*device, 0, sizeof **device);
+    return CLR_OK;
+}
+
+void clr_device_close(struct clr_device *device)
+{
+    clr_memory_free(device);
+}
+
+enum clr_code clr_device_build(struct clr_device *device, enum clr_operation operation,
+                               enum clr_element element, char **log, struct clr_status *status)
+{
+    int error;
+
+    (void)device;
+    (void)operation;
+    (void)element;
+    *log = NULL;
+    fake_arrive(&fake.built, &fake.hold_build);
+    error = fake_error(&fake.build_error, NULL);
+    if (error == 0)
+        return CLR_OK;
+    if (fake.build_log != NULL) {
+        *log = clr_memory_alloc(strlen(fake.build_log) + 1);
+        if (*log != NULL)
+            memcpy(*log, fake.build_log, strlen(fake.build_log) + 1);
+    }
+    return fake_report(status, "build", error);
+}
+
+enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operation,
+                            enum clr_element element, struct clr_status *status)
+{
+    static const bool never;
+    int error;
+
+    (void)device;
+    (void)operation;
+    (void)element;
+    fake_arrive(&fake.tested, &never);
+    error = fake_error(&fake.test_error, NULL);
+    if (error != 0)
+        return fake_report(status, "test", error);
+    if (fake.wrong_result)
+        return fake_report(status, "wrong result", 0);
+    return CLR_OK;
+}
+
+enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
+                               unsigned elements, struct clr_status *status)
+{
+    int element, error;
+
+    fake_arrive(&fake.begun, &fake.hold_begin);
+    error = fake_error(NULL, &fake.begin_fails_after);
+    if (error != 0)
+        return fake_report(status, "begin", error);
+    if (device->busy[slot])
+        tap_bail("slot %d was busy when it was to begin", slot);
+    device->busy[slot] = true;
+    device->bytes[slot] = 0;
+    clr_state_clear(&device->states[slot]);
+    for (element = 0; element < CLR_ELEMENTS; element++) {
+        if (elements & 1u << element) {
+            clr_host_reduce(chunk, (enum clr_element)element, &device->states[slot]);
+            device->bytes[slot] += (int64_t)(chunk->count[element] * sizeof(double));
+        }
+    }
+    pthread_mutex_lock(&fake.lock);
+    if (++fake.in_slots > fake.most_in_slots)
+        fake.most_in_slots = fake.in_slots;
+    pthread_cond_broadcast(&fake.changed);
+    pthread_mutex_unlock(&fake.lock);
+    return CLR_OK;
+}
+
+enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_state *state,
+                                struct clr_device_work *work, struct clr_status *status)
+{
+    int error;
+
+    fake_arrive(&fake.finished, &fake.hold_finish);
+    error = fake_error(NULL, &fake.finish_fails_after);
+    if (error != 0)
+        return fake_report(status, "finish", error);
+    if (!device->busy[slot])
+        tap_bail("slot %d was not busy when it was to finish", slot);
+    device->busy[slot] = false;
+    clr_state_merge(state, &device->states[slot]);
+    work->bytes += device->bytes[slot];
+    work->kernels += 2;
+    work->passes += 2;
+    pthread_mutex_lock(&fake.lock);
+    fake.in_slots--;
+    pthread_mutex_unlock(&fake.lock);
+    return CLR_OK;
+}
+
+#endif

@@ -1,0 +1,393 @@
+/*
+ * A device's reductions against the host's, bit for bit: every operation and element type, lengths
+ * around all sizes of groups and vectors, and data of every kind.
+ *
+ * The kernels have one variant for GPUs and one for CPU devices. Every device runs both here: the
+ * code for GPUs is tested where there is none.
+ *
+ * CLREDUCE_DEVICE chooses the device, as the setting does.
+ */
+#include "opencl/device.h"
+
+#include "base/memory.h"
+#include "batch.h"
+#include "numeric/data.h"
+#include "numeric/host_reduce.h"
+#include "opencl/self_test.h"
+#include "random.h"
+
+#include "tap.h"
+
+enum { MOST = 1200000 };
+
+static const char *const operation_names[CLR_OPERATIONS] = {"sum", "dot", "extremes"};
+static const char *const element_names[CLR_ELEMENTS] = {"reals", "integers"};
+
+static struct clr_catalog catalog;
+static struct clr_device *device;
+static struct clr_device_info info;
+
+/* Finds the device to test; skips everything where there is none. */
+static void find_device(void)
+{
+    const char *setting = getenv("CLREDUCE_DEVICE");
+    int chosen;
+
+    if (setting == NULL || setting[0] == '\0')
+        setting = "auto";
+    clr_catalog_fill(&catalog);
+    chosen = clr_catalog_choose(&catalog, setting);
+    if (chosen < 0)
+        tap_skip_all("no OpenCL device for '%s': %s", setting,
+                     catalog.status.code != CLR_OK ? catalog.status.message : "none fits");
+    info = catalog.devices[chosen];
+    tap_diag("%s (%s)", info.name, info.platform);
+    clr_memory_free(catalog.devices);
+}
+
+static void bail_on(const struct clr_status *status, const char *what)
+{
+    if (status->code != CLR_OK)
+        tap_bail("%s: %s", what, status->message);
+}
+
+/* Whether the device has the program of an operation; it can lack those that need doubles. */
+static bool can(enum clr_operation operation, enum clr_element element)
+{
+    return element == CLR_INTEGER || operation == CLR_EXTREMES || info.fp64;
+}
+
+static struct clr_chunk *new_chunk(enum clr_operation operation)
+{
+    struct clr_chunk *chunk = clr_chunk_new(operation, MOST);
+    if (chunk == NULL)
+        tap_bail("no memory");
+    return chunk;
+}
+
+static void fill(struct clr_chunk *chunk, enum clr_element element, size_t count, int kind)
+{
+    size_t operand;
+
+    chunk->count[element] = count;
+    for (operand = 0; operand < clr_operation_width(chunk->operation); operand++) {
+        if (element == CLR_REAL)
+            data_fill_reals(chunk->real + operand * MOST, count, (enum data_reals)kind);
+        else
+            data_fill_integers(chunk->integer + operand * MOST, count, (enum data_integers)kind);
+    }
+}
+
+static bool same_range(const struct clr_range *a, const struct clr_range *b)
+{
+    return a->seen == b->seen &&
+           (!a->seen || (a->least == b->least && a->greatest == b->greatest));
+}
+
+/* The same exact value, and not only the same rounding: the difference of the two is nothing. */
+static bool same_sum(struct clr_sum *a, struct clr_sum *b)
+{
+    struct clr_sum difference;
+    double x = clr_sum_round(a, 1), y = clr_sum_round(b, 1), rest = 0.0;
+    int i;
+
+    if (a->plus_infinity == 0 && a->minus_infinity == 0 && a->nan == 0) {
+        clr_sum_clear(&difference);
+        clr_sum_merge(&difference, a);
+        for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+            clr_sum_add(&difference, b->term[i], -1);
+        for (i = 0; b->wide_used && i < CLR_ACCUMULATOR_DIGITS; i++) {
+            int64_t digits[CLR_ACCUMULATOR_DIGITS] = {0};
+            digits[i] = -b->wide.digit[i];
+            clr_sum_add_device_parts(&difference, (double[]){0, 0, 0}, digits);
+        }
+        /* Integers have a number of their own, compared below. */
+        difference.integer = (struct clr_int192){0, 0, 0};
+        rest = clr_sum_round(&difference, 1);
+    }
+    return ((x != x && y != y) || memcmp(&x, &y, sizeof x) == 0) && rest == 0.0 &&
+           a->plus_infinity == b->plus_infinity && a->minus_infinity == b->minus_infinity &&
+           memcmp(&a->integer, &b->integer, sizeof a->integer) == 0;
+}
+
+static bool same_state(struct clr_state *a, struct clr_state *b)
+{
+    return same_range(&a->integers, &b->integers) && same_range(&a->reals, &b->reals) &&
+           a->count == b->count && same_sum(&a->sum, &b->sum);
+}
+
+static void begin(int slot, const struct clr_chunk *chunk, unsigned elements)
+{
+    struct clr_status status;
+
+    clr_status_clear(&status);
+    clr_device_begin(device, slot, chunk, elements, &status);
+    bail_on(&status, "clr_device_begin");
+}
+
+static void finish(int slot, struct clr_state *state, struct clr_device_work *work)
+{
+    struct clr_status status;
+
+    clr_status_clear(&status);
+    memset(work, 0, sizeof *work);
+    clr_state_clear(state);
+    clr_device_finish(device, slot, state, work, &status);
+    bail_on(&status, "clr_device_finish");
+}
+
+static void expect(const struct clr_chunk *chunk, unsigned elements, struct clr_state *state)
+{
+    int element;
+
+    clr_state_clear(state);
+    for (element = 0; element < CLR_ELEMENTS; element++) {
+        if (elements & 1u << element)
+            clr_host_reduce(chunk, (enum clr_element)element, state);
+    }
+}
+
+static void compare(const struct clr_chunk *chunk, enum clr_element element, const char *kind)
+{
+    struct clr_state host, found;
+    struct clr_device_work work;
+
+    expect(chunk, 1u << element, &host);
+    begin(0, chunk, 1u << element);
+    finish(0, &found, &work);
+    batch_ok(same_state(&host, &found), "%zu values, %s: %a instead of %a", chunk->count[element],
+             kind, clr_sum_round(&found.sum, 1), clr_sum_round(&host.sum, 1));
+    batch_ok(work.kernels >= 1 && work.kernels == work.passes &&
+                 work.bytes == (int64_t)(chunk->count[element] * sizeof(double) *
+                                         clr_operation_width(chunk->operation)),
+             "%zu values: %d kernels, %d passes", chunk->count[element], (int)work.kernels,
+             (int)work.passes);
+}
+
+/* The programs are built once, and each passes the test that it has to pass before it serves. */
+static void test_programs(void)
+{
+    int operation, element;
+
+    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+        for (element = 0; element < CLR_ELEMENTS; element++) {
+            struct clr_status status;
+            char *log = NULL;
+            enum clr_code code;
+            clr_status_clear(&status);
+            code = clr_device_build(device, (enum clr_operation)operation,
+                                    (enum clr_element)element, &log, &status);
+            if (!can((enum clr_operation)operation, (enum clr_element)element)) {
+                tap_ok(code == CLR_DEVICE && log == NULL,
+                       "without exact doubles there is no %s of reals",
+                       operation_names[operation]);
+                continue;
+            }
+            if (!tap_ok(code == CLR_OK && log == NULL, "the program for %s of %s is built",
+                        operation_names[operation], element_names[element]))
+                tap_bail("%s\n%s", status.message, log != NULL ? log : "");
+            tap_ok(clr_device_build(device, (enum clr_operation)operation,
+                                    (enum clr_element)element, &log, &status) == CLR_OK,
+                   "and is there when it is asked for again");
+            tap_ok(clr_self_test(device, (enum clr_operation)operation, (enum clr_element)element,
+                                 &status) == CLR_OK,
+                   "and passes its test");
+        }
+    }
+}
+
+static void test_reductions(enum clr_operation operation, enum clr_element element)
+{
+    static const size_t lengths[] = {1,    2,     3,     7,     8,     9,      15,     31,  255,
+                                     256,  257,   1000,  1023,  1025,  4099,   16383,  65535,
+                                     65536, 65537, 262147, 1000000};
+    enum { LENGTHS = sizeof lengths / sizeof lengths[0], ALL_KINDS_UP_TO = 5000 };
+    int kinds = element == CLR_REAL ? DATA_REALS : DATA_INTEGERS;
+    struct clr_chunk *chunk = new_chunk(operation);
+    int i, kind;
+
+    batch_begin();
+    for (i = 0; i < LENGTHS; i++) {
+        for (kind = 0; kind < kinds; kind++) {
+            const char *name =
+                element == CLR_REAL ? data_reals_names[kind] : data_integers_names[kind];
+            /* Of the long ones a few kinds are enough: tame, and as wild as can be. */
+            if (lengths[i] > ALL_KINDS_UP_TO && (kind + i) % 4 != 0 && kind != DATA_WIDE)
+                continue;
+            fill(chunk, element, lengths[i], kind);
+            compare(chunk, element, name);
+        }
+    }
+    clr_chunk_free(chunk);
+    batch_end("%s of %s", operation_names[operation], element_names[element]);
+}
+
+/* Values that differ from all others at one place: nothing may be read twice, or not at all. */
+static void test_places(enum clr_operation operation, enum clr_element element)
+{
+    static const size_t lengths[] = {1, 13, 64, 100, 1000, 2047, 40000};
+    enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
+    struct clr_chunk *chunk = new_chunk(operation);
+    size_t i, j, operand;
+
+    batch_begin();
+    for (i = 0; i < LENGTHS; i++) {
+        for (j = 0; j < 12; j++) {
+            size_t place = j == 0 ? 0 : j == 1 ? lengths[i] - 1 : random_below(lengths[i]), k;
+            chunk->count[element] = lengths[i];
+            for (operand = 0; operand < clr_operation_width(operation); operand++) {
+                for (k = 0; k < lengths[i]; k++) {
+                    chunk->real[operand * MOST + k] = k == place ? -0x1p80 : 1.0;
+                    chunk->integer[operand * MOST + k] = k == place ? INT64_MIN : 1;
+                }
+            }
+            compare(chunk, element, "one that differs");
+        }
+    }
+    clr_chunk_free(chunk);
+    batch_end("one that differs, in %s of %s", operation_names[operation], element_names[element]);
+}
+
+/* Both element types of a chunk in one go, and all slots busy at the same time. */
+static void test_slots(void)
+{
+    struct clr_chunk *chunks[CLR_DEVICE_SLOTS];
+    struct clr_state host[CLR_DEVICE_SLOTS], found;
+    struct clr_device_work work;
+    int round, slot;
+
+    batch_begin();
+    for (round = 0; round < 60; round++) {
+        for (slot = 0; slot < CLR_DEVICE_SLOTS; slot++) {
+            enum clr_operation operation = (enum clr_operation)random_below(CLR_OPERATIONS);
+            unsigned elements = can(operation, CLR_REAL) ? 1u << CLR_REAL | 1u << CLR_INTEGER
+                                                         : 1u << CLR_INTEGER;
+            chunks[slot] = new_chunk(operation);
+            fill(chunks[slot], CLR_REAL, random_below(9000) + 1, random_between(0, DATA_REALS - 1));
+            fill(chunks[slot], CLR_INTEGER, random_below(9000) + 1, DATA_ANY);
+            expect(chunks[slot], elements, &host[slot]);
+            begin(slot, chunks[slot], elements);
+            clr_chunk_free(chunks[slot]); /* its values are the device's now */
+        }
+        for (slot = 0; slot < CLR_DEVICE_SLOTS; slot++) {
+            finish(slot, &found, &work);
+            batch_ok(same_state(&host[slot], &found), "round %d, slot %d", round, slot);
+        }
+    }
+    batch_end("both element types, all slots busy");
+}
+
+/* The state that a result is added to keeps what it had. */
+static void test_adding(void)
+{
+    struct clr_chunk *chunk = new_chunk(CLR_SUM);
+    struct clr_device_work work = {0};
+    struct clr_state state;
+    struct clr_status status;
+    int i;
+
+    fill(chunk, CLR_INTEGER, 1000, DATA_ANY);
+    clr_state_clear(&state);
+    clr_status_clear(&status);
+    for (i = 0; i < 5; i++) {
+        begin(i % CLR_DEVICE_SLOTS, chunk, 1u << CLR_INTEGER);
+        clr_device_finish(device, i % CLR_DEVICE_SLOTS, &state, &work, &status);
+        bail_on(&status, "clr_device_finish");
+    }
+    for (i = 0; i < 5000; i++)
+        clr_sum_add_integer(&state.sum, chunk->integer[i % 1000], -1);
+    tap_ok(clr_int192_is_zero(&state.sum.integer), "five results in one state");
+    tap_is_int64(work.bytes, 5 * 8000, "and their work");
+    tap_ok(work.kernel_time >= 0 && work.transfer_time > 0, "and times");
+    clr_chunk_free(chunk);
+}
+
+/* So many groups that their results take more than one further pass. */
+static void test_passes(void)
+{
+    struct clr_device *usual = device;
+    uint32_t units = info.compute_units;
+    struct clr_chunk *chunk = new_chunk(CLR_SUM);
+    struct clr_state host, found;
+    struct clr_device_work work;
+    struct clr_status status;
+    char *log;
+
+    info.compute_units = 1000;
+    clr_status_clear(&status);
+    clr_device_open(&info, &device, &status);
+    bail_on(&status, "clr_device_open");
+    clr_device_build(device, CLR_SUM, CLR_INTEGER, &log, &status);
+    bail_on(&status, "clr_device_build");
+    fill(chunk, CLR_INTEGER, MOST, DATA_ANY);
+    expect(chunk, 1u << CLR_INTEGER, &host);
+    begin(0, chunk, 1u << CLR_INTEGER);
+    finish(0, &found, &work);
+    tap_ok(same_state(&host, &found), "%d values in %d passes", MOST, (int)work.passes);
+    tap_ok(work.passes >= 3 && work.kernels == work.passes, "which are three at least");
+    clr_device_close(device);
+    clr_chunk_free(chunk);
+    device = usual;
+    info.compute_units = units;
+}
+
+/* A device is opened and closed as often as one likes, and an allocation that fails says so. */
+static void test_open(void)
+{
+    struct clr_device *other;
+    struct clr_status status;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        clr_status_clear(&status);
+        tap_ok(clr_device_open(&info, &other, &status) == CLR_OK, "opened once more");
+        clr_device_close(other);
+    }
+    clr_device_close(NULL);
+    clr_memory_fail_after(0);
+    clr_status_clear(&status);
+    tap_ok(clr_device_open(&info, &other, &status) == CLR_NOMEM && other == NULL,
+           "not without memory");
+    clr_memory_fail_after(0);
+    clr_status_clear(&status);
+    tap_ok(clr_self_test(device, CLR_SUM, CLR_INTEGER, &status) == CLR_NOMEM,
+           "nor can it be tested without");
+    clr_memory_fail_after(-1);
+}
+
+/* All tests of the kernels' variant for one type of device. */
+static void test_variant(enum clr_device_type type)
+{
+    struct clr_status status;
+    int operation, element;
+
+    tap_diag("the kernels for a device of type %s", clr_device_type_name(type));
+    info.type = type;
+    clr_status_clear(&status);
+    clr_device_open(&info, &device, &status);
+    bail_on(&status, "clr_device_open");
+    test_programs();
+    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+        for (element = 0; element < CLR_ELEMENTS; element++) {
+            if (can((enum clr_operation)operation, (enum clr_element)element)) {
+                test_reductions((enum clr_operation)operation, (enum clr_element)element);
+                test_places((enum clr_operation)operation, (enum clr_element)element);
+            }
+        }
+    }
+    test_slots();
+    test_adding();
+    if (type == CLR_DEVICE_GPU)
+        test_passes();
+    test_open();
+    clr_device_close(device);
+}
+
+int main(void)
+{
+    find_device();
+    random_start();
+    test_variant(CLR_DEVICE_GPU);
+    test_variant(CLR_DEVICE_CPU);
+    return tap_done();
+}

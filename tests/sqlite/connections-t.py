@@ -1,0 +1,351 @@
+"""Many connections over one runtime: loading, closing, threads, fork, interrupts, a hasty exit."""
+
+import os
+import random
+import sqlite3
+import tempfile
+import threading
+import time
+
+import support
+import tap
+from reference import answer
+
+SOURCE = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) "
+          "SELECT gpu_sum(i * 0.5), gpu_dot(i, 0.5) FROM n")
+ENDLESS = 10**10
+
+#: How long an interrupted statement may take to stop.
+PROMPT = 5
+
+
+def sums(count):
+    """The answer of SOURCE."""
+    return (count * (count + 1) / 4.0,) * 2
+
+
+def test_loading():
+    """Loading twice, into the same and into many connections, closed in any order."""
+    db = support.connect()
+    db.enable_load_extension(True)
+    for _ in range(3):
+        db.load_extension(tap.EXTENSION)
+    tap.is_equal(db.execute(SOURCE.format(100)).fetchone(), sums(100), "loaded four times")
+    db.close()
+
+    rng = random.Random(1)
+    connections = [support.connect(rng.choice(support.modes()), **support.SMALL) for _ in range(100)]
+    batch = support.Batch("100 connections")
+    for db in connections:
+        batch.compare(db.execute(SOURCE.format(100)).fetchone(), sums(100), "one of them")
+    rng.shuffle(connections)
+    for number, db in enumerate(connections):
+        db.close()
+        if number + 1 < len(connections):
+            batch.compare(connections[-1].execute(SOURCE.format(60)).fetchone(), sums(60), "one that is left")
+    batch.end()
+    db = support.connect()
+    tap.is_equal(db.execute(SOURCE.format(100)).fetchone(), sums(100), "a new connection after all had gone")
+    db.close()
+
+
+def test_loading_fails_tidily():
+    """A connection without the extension is none the wiser."""
+    support.connect().close()
+    plain = sqlite3.connect(":memory:")
+    tap.raises(lambda: plain.execute("SELECT gpu_sum(1)"), "no such function: gpu_sum",
+               "a connection that did not load it")
+    plain.close()
+
+
+def test_open_statements():
+    """A connection closed with statements under way, and chunks on their way to a device."""
+    for mode in support.modes():
+        batch = support.Batch(f"closed with statements half-way, {mode}")
+        for width in range(1, 30):
+            db = support.connect(mode, **support.SMALL)
+            support.fill(db, [(i * 0.5, i) for i in range(200)])
+            cursor = db.execute(f"SELECT rowid % {width} AS g, gpu_sum(x), gpu_min(y) FROM t GROUP BY g")
+            cursor.fetchone()
+            moving = db.execute("SELECT gpu_sum(x) OVER w, gpu_max(y) OVER w FROM t"
+                                f" WINDOW w AS (ROWS BETWEEN CURRENT ROW AND {width * 9} FOLLOWING)")
+            first = sum(i * 0.5 for i in range(min(width * 9 + 1, 200)))
+            batch.compare(moving.fetchone()[0], first, "the first row")
+            db.close()
+        batch.end()
+
+
+def test_threads():
+    """Threads, each with its own connection, at the same time on the same device."""
+    for mode in support.modes():
+        rng = random.Random(2)
+        data = [(rng.uniform(-1, 1) * 10.0**rng.randint(-300, 300), rng.randint(-2**62, 2**62))
+                for _ in range(4000)]
+        wanted = {function: answer(function, data) for function in support.FUNCTIONS}
+        problems, barrier = [], threading.Barrier(8)
+
+        def work(number, mode=mode, data=data, wanted=wanted, problems=problems, barrier=barrier):
+            try:
+                db = support.connect(mode, chunk_size=(16, 100, 1024, 65536)[number % 4], host_threshold=1)
+                support.fill(db, data)
+                barrier.wait()
+                for turn in range(3 if tap.QUICK else 10):
+                    for function, want in wanted.items():
+                        got = support.value(db, f"SELECT {support.call(function)} FROM t")
+                        if not tap.is_same(got, want):
+                            problems.append(f"{function}, thread {number}, turn {turn}: {support.show(got)}")
+                    db.execute("SELECT count(*) FROM clreduce_devices, clreduce_stats").fetchall()
+                db.close()
+            except Exception as error:      # a thread's exception would be lost otherwise
+                problems.append(repr(error))
+                barrier.abort()
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        tap.ok(not problems, f"eight threads, {mode}")
+        for problem in problems[:5]:
+            tap.diag(problem)
+
+
+def in_child(work):
+    """Runs a function in a forked child; what it returned, as text, or how the child ended."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(writer, repr(work()).encode())
+        except BaseException as error:      # the child must never go on with the parent's tests
+            os.write(writer, repr(error).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        text = pipe.read().decode()
+    status = os.waitpid(pid, 0)[1]
+    return text if status == 0 else f"exit status {status}, {text}"
+
+
+def test_fork():
+    """A child works on the host, with a connection it inherits and with one of its own."""
+    for mode in support.modes():
+        db = support.connect(mode, **support.SMALL)
+        support.fill(db, [(i * 0.5, i) for i in range(5000)])
+        query = "SELECT gpu_sum(x), gpu_min(y), gpu_max(x), gpu_dot(x, y) FROM t"
+        want = db.execute(query).fetchone()
+        before = support.stats(db)
+
+        def inherited(db=db, query=query):
+            return db.execute(query).fetchone()
+
+        def counted(db=db, query=query, before=before):
+            db.execute(query).fetchone()
+            after = support.stats(db)
+            return (after["chunks_to_device"] - before["chunks_to_device"],
+                    after["kernels_launched"] - before["kernels_launched"],
+                    mode == "host" or after["host_after_fork"] > 0)
+
+        def own(mode=mode, query=query):
+            child = support.connect(mode, **support.SMALL)
+            support.fill(child, [(i * 0.5, i) for i in range(5000)])
+            got = child.execute(query).fetchone()
+            child.close()
+            return got
+
+        def twice(own=own):
+            return in_child(own)
+
+        def closing(db=db):
+            db.close()
+            return "closed"
+
+        tap.is_equal(in_child(inherited), repr(want), f"a child with its parent's connection, {mode}")
+        tap.is_equal(in_child(counted), repr((0, 0, True)), f"the child's statistics say so, {mode}")
+        tap.is_equal(in_child(own), repr(want), f"a child with a connection of its own, {mode}")
+        tap.is_equal(in_child(twice), repr(repr(want)), f"a child's child, {mode}")
+        tap.is_equal(in_child(closing), repr("closed"), f"a child closes its parent's connection, {mode}")
+        tap.is_equal(db.execute(query).fetchone(), want, f"the parent works on, {mode}")
+        if mode != "host":
+            db.execute(query.replace("FROM t", f"FROM {support.lingering(64)}")).fetchone()
+            tap.ok(support.stats(db)["chunks_to_device"] > before["chunks_to_device"],
+                   "the parent still uses the device")
+        in_use = "SELECT count(*) FROM clreduce_devices WHERE in_use"
+        tap.is_equal(in_child(lambda db=db: support.value(db, in_use) in (0, 1)), "True",
+                     f"a child can look at the devices, {mode}")
+        db.close()
+
+
+def test_fork_between_rows():
+    """A child forked between two rows of a statement steps it to its end, as does the parent."""
+    for mode in support.modes():
+        db = support.connect(mode, **support.SMALL)
+        support.fill(db, [(i * 0.5, i % 7) for i in range(3000)])
+        for query in ("SELECT y, gpu_sum(x), gpu_max(x) FROM t GROUP BY y",
+                      "SELECT gpu_sum(x) OVER w, gpu_min(x) OVER w FROM t"
+                      " WINDOW w AS (ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+                      "SELECT gpu_sum(x) OVER w, gpu_max(x) OVER w FROM t WINDOW w AS (ROWS 100 PRECEDING)"):
+            want = db.execute(query).fetchall()
+            cursor = db.execute(query)
+            first = cursor.fetchmany(3)
+            text = in_child(lambda cursor=cursor: cursor.fetchall())
+            tap.is_equal(text == repr(want[3:]), True, f"the child, {mode}: {query}")
+            tap.is_equal(first + cursor.fetchall() == want, True, f"the parent, {mode}: {query}")
+        db.close()
+
+
+LEAVING = """
+import os, signal
+db = support.connect({mode!r}, **support.SMALL)
+support.fill(db, [(i * 0.5, i) for i in range(5000)])
+want = db.execute("SELECT gpu_sum(x) FROM t").fetchone()
+if {mode!r} != "host":
+    assert support.wait_for_device(db)
+pid = os.fork()
+if pid == 0:
+    signal.alarm(60)
+    assert db.execute("SELECT gpu_sum(x) FROM t").fetchone() == want
+    raise SystemExit(0)
+assert os.waitpid(pid, 0)[1] == 0, "the child failed"
+assert db.execute("SELECT gpu_sum(x) FROM t").fetchone() == want
+"""
+
+
+def test_fork_and_exit():
+    """A child that ends as any process does, and not by a way around what runs at exit."""
+    for mode in support.modes():
+        support.child_ok(support.child(LEAVING.format(mode=mode)), f"a child ends by exit(), {mode}")
+
+
+def interrupted(db, query, stop):
+    """Runs a query that something stops; the error, and how long it took."""
+    start = time.monotonic()
+    timer = threading.Timer(0.3, stop)
+    timer.start()
+    try:
+        error = support.rows(db, query)
+    finally:
+        timer.join()
+    return error, time.monotonic() - start
+
+
+def test_interrupt():
+    """An interrupted statement stops promptly, launches nothing more, and leaves all usable."""
+    windowed = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) "
+                "SELECT sum(s) FROM (SELECT gpu_sum(i * 0.5) OVER (ROWS 100 PRECEDING) AS s FROM n)")
+    extremes = ENDLESS_SELECT.format("gpu_min(i), gpu_max(-i * 0.5), gpu_max('text ' || i)")
+    queries = {"aggregates": SOURCE.format(ENDLESS), "a window": windowed, "extremes": extremes,
+               "groups": ENDLESS_SELECT.format("gpu_sum(i * 0.5)") + " GROUP BY i / 100"}
+    for mode in support.modes():
+        for chunk in (16, 65536):
+            db = support.connect(mode, chunk_size=chunk, host_threshold=1)
+            for name, query in queries.items():
+                label = f"{name}, {mode}, chunks of {chunk}"
+                error, taken = interrupted(db, query, db.interrupt)
+                tap.ok(isinstance(error, support.Failure) and "interrupted" in error.message,
+                       f"interrupted: {label}")
+                tap.ok(taken < PROMPT, f"promptly: {label}, {taken:.2f} s")
+                launched = support.stats(db)["kernels_launched"]
+                time.sleep(0.05)
+                tap.is_equal(support.stats(db)["kernels_launched"], launched, f"no more kernels: {label}")
+                tap.is_equal(db.execute(SOURCE.format(100)).fetchone(), sums(100), f"the next query: {label}")
+            db.close()
+
+
+ENDLESS_SELECT = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) "
+                  "SELECT {} FROM n")
+
+
+def test_progress_handler():
+    """A progress handler that stops statements at every stage."""
+    for mode in support.modes():
+        db = support.connect(mode, **support.SMALL)
+        batch = support.Batch(f"a progress handler stops at every stage, {mode}")
+        support.fill(db, [(i * 0.5, i) for i in range(300)])
+        queries = {"SELECT gpu_sum(x), gpu_min(x), gpu_dot(x, y) FROM t": [(22425.0, 0.0, 4477525.0)],
+                   "SELECT count(s) FROM (SELECT gpu_sum(x) OVER (ROWS 40 PRECEDING) AS s FROM t)": [(300,)],
+                   "SELECT count(s) FROM (SELECT gpu_max(y) AS s FROM t GROUP BY rowid % 3)": [(3,)]}
+        for query, want in queries.items():
+            done = 0
+            for steps in range(1, 4000, 37):
+                calls = iter(range(steps, -1, -1))
+                db.set_progress_handler(lambda calls=calls: next(calls, 0) == 0, 10)
+                got = support.rows(db, query)
+                db.set_progress_handler(None, 0)
+                stopped = isinstance(got, support.Failure) and got.message == "interrupted"
+                batch.check(stopped or tap.is_same(got, want), f"{query} after {steps * 10} steps: {got}")
+                done += not stopped
+                if done > 3:
+                    break
+            batch.compare(support.rows(db, query), want, f"{query} at last")
+        batch.end()
+        db.close()
+
+
+HASTY = """
+db = support.connect("auto", **support.SMALL)
+support.fill(db, [(i * 0.5, i) for i in range({rows})])
+assert db.execute("SELECT gpu_sum(x) FROM t").fetchone()[0] == sum(i * 0.5 for i in range({rows}))
+{ending}
+"""
+
+
+def test_hasty_exit():
+    """A process ends while the device starts, at once or a little later: cleanly and soon."""
+    endings = {
+        "at once": "",
+        "with the connection closed": "db.close()",
+        "soon": "import time; time.sleep({delay})",
+        "while a thread works": "import threading; threading.Thread(target=lambda: support.connect('auto', "
+                                "**support.SMALL).execute(\"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT"
+                                " i + 1 FROM n WHERE i < 1000000) SELECT gpu_sum(i) FROM n\").fetchall(),"
+                                " daemon=True).start()",
+        "by os._exit": "import os; os._exit(0)",
+    }
+    for name, ending in endings.items():
+        batch = support.Batch(f"a process that ends {name} while the device starts")
+        slowest = 0
+        for turn in range(3 if tap.QUICK else 10):
+            code = HASTY.format(rows=(16, 100, 5000)[turn % 3], ending=ending.format(delay=turn * 0.03))
+            start = time.monotonic()
+            process = support.child(code, timeout=120)
+            slowest = max(slowest, time.monotonic() - start)
+            batch.compare(process.returncode, 0, f"turn {turn}: {process.stdout}{process.stderr}")
+        batch.end()
+        tap.ok(slowest < 30, f"and soon: {slowest:.2f} s at most")
+
+
+def test_files():
+    """Two connections to one file, one of which writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a.db")
+        writer, reader = support.connect(path=path), support.connect(path=path)
+        writer.execute("PRAGMA journal_mode = WAL")
+        support.fill(writer, [(i, 1.5) for i in range(1000)])
+        tap.is_equal(support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500, "what another has written")
+        writer.execute("BEGIN")
+        writer.execute("INSERT INTO t VALUES (0.5, 0)")
+        tap.is_equal(support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500, "not what it has not committed")
+        tap.is_equal(support.value(writer, "SELECT gpu_sum(x) FROM t"), 499500.5, "which it sees itself")
+        writer.execute("COMMIT")
+        tap.is_equal(support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500.5, "and then the other")
+        reader.close()
+        writer.close()
+
+
+def main():
+    test_loading()
+    test_loading_fails_tidily()
+    test_open_statements()
+    test_threads()
+    test_fork()
+    test_fork_between_rows()
+    test_fork_and_exit()
+    test_interrupt()
+    test_progress_handler()
+    test_hasty_exit()
+    test_files()
+    tap.done()
+
+
+main()

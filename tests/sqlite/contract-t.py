@@ -1,0 +1,483 @@
+"""Every clause of the aggregates' contract, by its number, on hand-written cases.
+
+Each case runs as it stands, which the extension reduces where the values are buffered, and padded to
+several chunks with rows that do not change the answer, on the host and on a device.
+"""
+
+import math
+
+import support
+import tap
+from reference import INT_MAX, INT_MIN, OVERFLOW, Failure, answer
+
+INF = math.inf
+TINY = 5e-324                           # the least subnormal
+HUGE = 1.7976931348623157e308           # the greatest double
+HALF_ULP = 2.0**970                     # of HUGE: HUGE plus this is the first sum that overflows
+ULP = 2.0**-52
+OVERFLOWS = Failure(OVERFLOW)
+NULL = None
+
+#: Copies of a case that fill chunks of 16 values and leave a remainder.
+COPIES = 37
+
+
+def ones(values):
+    """A column as rows for the functions of one argument."""
+    return [(item, NULL) for item in values]
+
+
+def padded(function, pairs):
+    """The rows among enough others to fill chunks, with the same answer.
+
+    An INTEGER 0 changes no sum, and an average and the extremes stay when all rows are repeated.
+    """
+    if function.endswith(("avg", "min", "max")):
+        return pairs * COPIES
+    if all(NULL in (pair if function.endswith("dot") else pair[:1]) for pair in pairs):
+        return pairs * COPIES
+    return [(0, 0)] * COPIES + pairs + [(0, 0)] * COPIES
+
+
+class Runner:
+    """Connections for every way to run a case."""
+
+    def __init__(self):
+        self.runs = [("host", support.connect(), False)]
+        for mode in support.modes():
+            self.runs.append((f"{mode}, chunks of 16", support.connect(mode, **support.SMALL), True))
+
+    def case(self, name, function, pairs, want):
+        """One check: the function of these rows gives that, in every way to run it."""
+        batch = support.Batch(name)
+        batch.compare(answer(function, pairs), want, "the reference")
+        for label, db, pad in self.runs:
+            for order, given in (("", pairs), (", reversed", pairs[::-1])):
+                given = padded(function, given) if pad else given
+                support.fill(db, given)
+                source = support.lingering(len(given) / 16) if pad else "t"
+                got = support.value(db, f"SELECT {support.call(function)} FROM {source}")
+                batch.compare(got, want, f"{function}, {label}{order}")
+        batch.end()
+
+    def cases(self, clause, table):
+        """Checks for a table of (what, function, values or pairs, answer)."""
+        for what, function, items, want in table:
+            pairs = items if function.endswith("dot") else ones(items)
+            self.case(f"{clause} {function}: {what}", function, pairs, want)
+
+
+NULLS = [
+    (what, function, [(NULL, NULL)] * count, 0.0 if function == "gpu_total" else NULL)
+    for what, count in (("no row", 0), ("one NULL", 1), ("NULLs only", 50))
+    for function in support.FUNCTIONS if function.endswith("dot")
+] + [
+    (what, function, [NULL] * count, 0.0 if function == "gpu_total" else NULL)
+    for what, count in (("no row", 0), ("one NULL", 1), ("NULLs only", 50))
+    for function in support.FUNCTIONS if not function.endswith("dot")
+] + [
+    ("NULLs between values", "gpu_sum", [NULL, 3, NULL, 4, NULL], 7),
+    ("NULLs between values", "gpu_total", [NULL, 3, NULL, 4, NULL], 7.0),
+    ("NULL is not counted", "gpu_avg", [NULL, 3, NULL, 4, NULL], 3.5),
+    ("NULL is less than nothing", "gpu_min", [NULL, 3, NULL, 4], 3),
+    ("NULL is less than nothing", "gpu_max", [NULL, -3, NULL, -4], -3),
+    ("a row with either NULL", "gpu_dot", [(NULL, 2), (3, NULL), (4, 5), (NULL, NULL)], 20),
+    ("a NULL on each row", "gpu_dot", [(NULL, 2), (3, NULL), (NULL, 1.5)], NULL),
+    ("a REAL beside a NULL does not make it REAL", "gpu_dot", [(NULL, 2.5), (2.5, NULL), (4, 5)], 20),
+    ("TEXT beside a NULL does not make it REAL", "gpu_dot", [(NULL, "a"), (b"1", NULL), (4, 5)], 20),
+    ("an infinity beside a NULL", "gpu_dot", [(NULL, INF), (0, NULL), (4, 5)], 20),
+]
+
+INTEGERS = [
+    ("one", "gpu_sum", [7], 7),
+    ("zero", "gpu_sum", [0], 0),
+    ("cancel to zero", "gpu_sum", [5, -5], 0),
+    ("the greatest alone", "gpu_sum", [INT_MAX], INT_MAX),
+    ("the least alone", "gpu_sum", [INT_MIN], INT_MIN),
+    ("the greatest, reached", "gpu_sum", [INT_MAX - 1, 1], INT_MAX),
+    ("the least, reached", "gpu_sum", [INT_MIN + 1, -1], INT_MIN),
+    ("one above", "gpu_sum", [INT_MAX, 1], OVERFLOWS),
+    ("one below", "gpu_sum", [INT_MIN, -1], OVERFLOWS),
+    ("twice the least", "gpu_sum", [INT_MIN, INT_MIN], OVERFLOWS),
+    ("2 to the 64: zero in 64 bits", "gpu_sum", [2**62] * 4, OVERFLOWS),
+    ("only a running total too large", "gpu_sum", [INT_MAX, INT_MAX, -INT_MAX], INT_MAX),
+    ("only a running total too small", "gpu_sum", [INT_MIN, INT_MIN, INT_MAX, 1], INT_MIN),
+    ("many limits that cancel", "gpu_sum", [INT_MIN, INT_MAX] * 100 + [100], 0),
+    ("many of the greatest", "gpu_sum", [INT_MAX] * 100, OVERFLOWS),
+    ("odd above 2 to the 53", "gpu_sum", [2**53, 1], 2**53 + 1),
+    ("one row", "gpu_dot", [(6, 7)], 42),
+    ("zero", "gpu_dot", [(6, 7), (-6, 7)], 0),
+    ("the greatest", "gpu_dot", [(INT_MAX, 1)], INT_MAX),
+    ("the least", "gpu_dot", [(INT_MIN, 1)], INT_MIN),
+    ("the least, as a product", "gpu_dot", [(2**32, -2**31)], INT_MIN),
+    ("minus the least", "gpu_dot", [(INT_MIN, -1)], OVERFLOWS),
+    ("a product one too large", "gpu_dot", [(2**32, 2**31)], OVERFLOWS),
+    ("2 to the 64: zero in 64 bits", "gpu_dot", [(2**32, 2**32)], OVERFLOWS),
+    ("a product too large, cancelled", "gpu_dot", [(2**40, 2**40), (-2**40, 2**40), (3, 5)], 15),
+    ("the largest products, cancelled", "gpu_dot", [(INT_MIN, INT_MIN), (INT_MIN, INT_MAX), (INT_MIN, 1), (-1, 1)],
+     -1),
+    ("a running total beyond 128 bits, cancelled", "gpu_dot",
+     [(INT_MIN, INT_MIN)] * 3 + [(INT_MIN, INT_MAX)] * 3 + [(INT_MIN, 3), (9, 9)], 81),
+    ("2 to the 128: zero in 128 bits", "gpu_dot", [(INT_MIN, INT_MIN)] * 4, OVERFLOWS),
+    ("2 to the 127: negative in 128 bits", "gpu_dot", [(INT_MIN, INT_MIN)] * 2, OVERFLOWS),
+    ("a hundred of the largest products, cancelled", "gpu_dot",
+     [(INT_MIN, INT_MIN)] * 100 + [(INT_MIN, INT_MAX)] * 100 + [(INT_MIN, 100), (1, 1)], 1),
+]
+
+REALS = [
+    ("one", "gpu_sum", [0.1], 0.1),
+    ("an INTEGER and a REAL", "gpu_sum", [1, 0.5], 1.5),
+    ("a REAL zero makes it REAL", "gpu_sum", [1, 0.0], 1.0),
+    ("tenths", "gpu_sum", [0.1] * 10, 1.0),
+    ("three tenths", "gpu_sum", [0.1, 0.2], 0.1 + 0.2),
+    ("cancellation", "gpu_sum", [1e16, 1.0, -1e16], 1.0),
+    ("the whole range cancels", "gpu_sum", [1e308, TINY, -1e308], TINY),
+    ("the whole range, and a tie", "gpu_sum", [HUGE, 1.0, ULP / 2, TINY, -HUGE], 1.0 + ULP),
+    ("a running total above the range", "gpu_sum", [1e308, 1e308, -1e308], 1e308),
+    ("a running total far above", "gpu_sum", [HUGE] * 50 + [-HUGE] * 49, HUGE),
+    ("overflow", "gpu_sum", [1e308, 1e308], INF),
+    ("overflow below", "gpu_sum", [-1e308, -1e308], -INF),
+    ("the greatest", "gpu_sum", [HUGE], HUGE),
+    ("just below half an ulp above the greatest", "gpu_sum",
+     [HUGE, math.nextafter(HALF_ULP, 0)], HUGE),
+    ("half an ulp above the greatest: a tie that overflows", "gpu_sum", [HUGE, HALF_ULP], INF),
+    ("half an ulp above, less a trifle", "gpu_sum", [HUGE, HALF_ULP, -TINY], HUGE),
+    ("half an ulp below the least", "gpu_sum", [-HUGE, -HALF_ULP], -INF),
+    ("a tie to even, down", "gpu_sum", [1.0, ULP / 2], 1.0),
+    ("a tie to even, up", "gpu_sum", [1.0 + ULP, ULP / 2], 1.0 + 2 * ULP),
+    ("just above a tie", "gpu_sum", [1.0, ULP / 2, TINY], 1.0 + ULP),
+    ("just below a tie", "gpu_sum", [1.0 + ULP, ULP / 2, -TINY], 1.0 + ULP),
+    ("a negative tie to even", "gpu_sum", [-1.0, -ULP / 2], -1.0),
+    ("just below a negative tie", "gpu_sum", [-1.0, -ULP / 2, -TINY], -1.0 - ULP),
+    ("subnormals", "gpu_sum", [TINY, TINY, TINY], 3 * TINY),
+    ("subnormals become normal", "gpu_sum", [2.0**-1023, 2.0**-1023], 2.0**-1022),
+    ("normals become subnormal", "gpu_sum", [2.0**-1022, -TINY], 2.0**-1022 - TINY),
+    ("subnormals, a carry over all their bits", "gpu_sum", [2.0**-1022 - TINY, TINY], 2.0**-1022),
+    ("a zero is positive", "gpu_sum", [0.0, -0.0], 0.0),
+    ("negative zeros give a positive one", "gpu_sum", [-0.0, -0.0], 0.0),
+    ("one negative zero", "gpu_sum", [-0.0], 0.0),
+    ("a cancelled sum is a positive zero", "gpu_sum", [-1.5, 1.5], 0.0),
+    ("an odd INTEGER above 2 to the 53, alone with 0.0", "gpu_sum", [2**53 + 1, 0.0], 2.0**53),
+    ("odd INTEGERs are not rounded one by one", "gpu_sum", [2**53 + 1, 2**53 + 1, 0.0], 2.0**54 + 2),
+    ("an INTEGER and a REAL break a tie", "gpu_sum", [2**53 + 1, 2.0**-30], 2.0**53 + 2),
+    ("INTEGERs at the limit beside a REAL", "gpu_sum", [INT_MAX, INT_MAX, 0.5], 2.0**64),
+    ("INTEGERs at the limit leave a REAL", "gpu_sum", [INT_MAX, INT_MIN, 0.25, 1], 0.25),
+    ("the greatest INTEGER against 2 to the 63", "gpu_sum", [INT_MAX, -2.0**63], -1.0),
+    ("many INTEGERs and a REAL do not overflow", "gpu_sum", [INT_MAX] * 3 + [0.0], 3 * 2.0**63),
+    ("an infinity", "gpu_sum", [1, INF, -5.5], INF),
+    ("a negative infinity", "gpu_sum", [-INF, 1e308], -INF),
+    ("infinities of one sign", "gpu_sum", [INF, INF], INF),
+    ("an infinity and finite overflow", "gpu_sum", [-INF, HUGE, HUGE], -INF),
+    ("infinities of both signs", "gpu_sum", [INF, 1.0, -INF], NULL),
+    ("an infinity and INTEGERs that overflow", "gpu_sum", [INF, INT_MAX, INT_MAX], INF),
+    ("one row", "gpu_dot", [(0.1, 0.1)], 0.1 * 0.1),
+    ("an INTEGER by a REAL", "gpu_dot", [(3, 0.5)], 1.5),
+    ("a REAL in another row", "gpu_dot", [(3, 5), (1.0, 1)], 16.0),
+    ("a product's low half counts", "gpu_dot", [(1.0 + ULP, 1.0 + ULP), (-1.0 - 2 * ULP, 1.0)], ULP * ULP),
+    ("ill-conditioned", "gpu_dot", [(1e20, 1e20), (3.0, 7.0), (-1e20, 1e20)], 21.0),
+    ("products above the range cancel", "gpu_dot", [(1e200, 1e200), (2.0, 2.5), (-1e200, 1e200)], 5.0),
+    ("the largest products cancel", "gpu_dot", [(HUGE, HUGE), (TINY, 1), (HUGE, -HUGE)], TINY),
+    ("overflow", "gpu_dot", [(1e200, 1e200)], INF),
+    ("overflow below", "gpu_dot", [(-1e200, 1e200)], -INF),
+    ("underflow to a positive zero", "gpu_dot", [(1e-200, 1e-200)], 0.0),
+    ("underflow from below to a positive zero", "gpu_dot", [(-1e-200, 1e-200)], 0.0),
+    ("what underflows still counts", "gpu_dot", [(1.0, 1.0), (1.0, ULP / 2), (TINY, TINY)], 1.0 + ULP),
+    ("half of the least subnormal: a tie to even", "gpu_dot", [(TINY, 0.5)], 0.0),
+    ("half of the least subnormal, and a trifle", "gpu_dot", [(TINY, 0.5), (TINY, TINY)], TINY),
+    ("many products that underflow", "gpu_dot", [(TINY, 0.25)] * 12, 3 * TINY),
+    ("the low half underflows", "gpu_dot",
+     [(2.0**-500 * (1 + ULP), 2.0**-500 * (1 + ULP)), (-2.0**-500 * (1 + 2 * ULP), 2.0**-500), (TINY, 1)], TINY),
+    ("INTEGERs of 63 bits by REALs", "gpu_dot", [(INT_MAX, 1.0), (INT_MIN, 1.0)], -1.0),
+    ("an INTEGER by a REAL, all bits", "gpu_dot", [(INT_MAX, 1.0 + ULP), (-2.0**63, 1.0 + ULP)], -1.0 - ULP),
+    ("INTEGER products with a REAL do not overflow", "gpu_dot", [(INT_MIN, INT_MIN), (0.0, 0)], 2.0**126),
+    ("an infinity", "gpu_dot", [(INF, 2), (3, 4)], INF),
+    ("an infinity by a negative", "gpu_dot", [(INF, -2.5), (3, 4)], -INF),
+    ("infinities by one another", "gpu_dot", [(-INF, -INF), (3, 4)], INF),
+    ("infinities of both signs", "gpu_dot", [(INF, 2), (-INF, 1)], NULL),
+    ("zero by an infinity", "gpu_dot", [(0, INF), (3, 4)], NULL),
+    ("zero by an infinity beside an infinity", "gpu_dot", [(0.0, -INF), (INF, 4)], NULL),
+    ("negative zero by an infinity", "gpu_dot", [(INF, -0.0)], NULL),
+    ("an infinity by a subnormal", "gpu_dot", [(INF, -TINY)], -INF),
+]
+
+AVERAGES = [
+    ("of INTEGERs", "gpu_avg", [1, 2], 1.5),
+    ("a whole one is REAL", "gpu_avg", [1, 3], 2.0),
+    ("a zero is positive", "gpu_avg", [-1, 1], 0.0),
+    ("thirds", "gpu_avg", [1, 0, 0], 1 / 3),
+    ("the sum is not rounded first", "gpu_avg", [2**53 + 1, 2**53 + 3], 2.0**53 + 2),
+    ("the sum is not rounded first, to an odd third", "gpu_avg", [2**53, 2**53, 2**53 + 5], 2.0**53 + 2),
+    ("the sum of REALs is not rounded first", "gpu_avg", [1.0, ULP / 2, 1.0 + ULP], (2 / 3 + ULP / 2)),
+    ("INTEGERs at the limit", "gpu_avg", [INT_MAX, INT_MAX], 2.0**63),
+    ("INTEGERs at the limit cancel", "gpu_avg", [INT_MAX, INT_MIN], -0.5),
+    ("INTEGERs never overflow", "gpu_avg", [INT_MIN] * 30, -2.0**63),
+    ("the sum overflows, the average does not", "gpu_avg", [HUGE, HUGE], HUGE),
+    ("the sum overflows both ways", "gpu_avg", [HUGE, HUGE, -HUGE, HUGE], HUGE / 2),
+    ("subnormals: a tie to even, to zero", "gpu_avg", [TINY, 0.0], 0.0),
+    ("subnormals: a tie from below, to a positive zero", "gpu_avg", [-TINY, 0.0], 0.0),
+    ("subnormals: a tie to even, up", "gpu_avg", [3 * TINY, 0.0], 2 * TINY),
+    ("subnormals: two thirds", "gpu_avg", [TINY, TINY, 0.0], TINY),
+    ("an infinity", "gpu_avg", [INF, 1], INF),
+    ("infinities of both signs", "gpu_avg", [INF, -INF, 1], NULL),
+    ("a REAL and INTEGERs", "gpu_avg", [2**53 + 1, 0.5, 2**53], 6004799503160662.0),
+    ("is REAL", "gpu_total", [1, 2], 3.0),
+    ("of INTEGERs that overflow", "gpu_total", [INT_MAX, INT_MAX], 2.0**64),
+    ("of INTEGERs, rounded once", "gpu_total", [2**53 + 1, 2**53 + 1], 2.0**54 + 2),
+    ("of INTEGERs, a tie to even", "gpu_total", [2**53, 1], 2.0**53),
+    ("of INTEGERs, a tie to even, up", "gpu_total", [2**53 + 2, 1], 2.0**53 + 4),
+    ("of the limits", "gpu_total", [INT_MIN, INT_MIN], -2.0**64),
+    ("of REALs", "gpu_total", [1e16, 1.0, -1e16], 1.0),
+    ("a running total above the range", "gpu_total", [1e308, 1e308, -1e308], 1e308),
+    ("overflow", "gpu_total", [HUGE, HUGE], INF),
+    ("infinities of both signs", "gpu_total", [INF, -INF], NULL),
+    ("a zero is positive", "gpu_total", [-0.0], 0.0),
+]
+
+TEXTS = [
+    ("a number as TEXT", "gpu_sum", ["12"], 12.0),
+    ("a real number as TEXT", "gpu_sum", ["0.5"], 0.5),
+    ("an exponent", "gpu_sum", ["1e2"], 100.0),
+    ("a prefix", "gpu_sum", ["12abc"], 12.0),
+    ("spaces around", "gpu_sum", [" 3.5 "], 3.5),
+    ("no number", "gpu_sum", ["abc"], 0.0),
+    ("empty TEXT", "gpu_sum", [""], 0.0),
+    ("hexadecimal is not read", "gpu_sum", ["0x10"], 0.0),
+    ("an infinity as TEXT", "gpu_sum", ["9e999"], INF),
+    ("infinities as TEXT", "gpu_sum", ["9e999", "-9e999"], NULL),
+    ("the word is no infinity", "gpu_sum", ["inf", "nan"], 0.0),
+    ("a BLOB", "gpu_sum", [b"12"], 12.0),
+    ("a BLOB's prefix", "gpu_sum", [b"1.5\xff"], 1.5),
+    ("an empty BLOB", "gpu_sum", [b""], 0.0),
+    ("TEXT beside INTEGERs", "gpu_sum", [1, "2", 3], 6.0),
+    ("TEXT that is no number makes it REAL", "gpu_sum", [1, "x"], 1.0),
+    ("a BLOB beside INTEGERs", "gpu_sum", [1, b"2", 3], 6.0),
+    ("TEXT beside REALs", "gpu_sum", [1.5, "2", b"3"], 6.5),
+    ("an INTEGER as TEXT is exact", "gpu_sum", ["9223372036854775807", "-9223372036854775808"], -1.0),
+    ("odd INTEGERs as TEXT are exact", "gpu_sum", ["9007199254740993", "9007199254740993"], 2.0**54 + 2),
+    ("TEXT above 64 bits", "gpu_sum", ["9223372036854775808"], 2.0**63),
+    ("INTEGERs as TEXT do not overflow", "gpu_sum", ["9223372036854775807", INT_MAX], 2.0**64),
+    ("TEXT in a total", "gpu_total", ["1.5", "2x", b"3"], 6.5),
+    ("TEXT in an average", "gpu_avg", ["1", "x", b"2", 4], 1.75),
+    ("TEXT by a number", "gpu_dot", [("2", 3)], 6.0),
+    ("a number by a BLOB", "gpu_dot", [(3, b"2.5z")], 7.5),
+    ("TEXT by TEXT", "gpu_dot", [("4", "0.5"), (1, 1)], 3.0),
+    ("TEXT that is no number, by an infinity", "gpu_dot", [("x", INF)], NULL),
+]
+
+EXTREMES = [
+    ("INTEGERs", "gpu_min", [3, -7, 5], -7),
+    ("INTEGERs", "gpu_max", [3, -7, 5], 5),
+    ("negative INTEGERs", "gpu_max", [-3, -7, -5], -3),
+    ("the limits", "gpu_min", [INT_MAX, INT_MIN, 0], INT_MIN),
+    ("the limits", "gpu_max", [INT_MIN, INT_MAX, 0], INT_MAX),
+    ("the greatest alone", "gpu_min", [INT_MAX], INT_MAX),
+    ("the least alone", "gpu_max", [INT_MIN], INT_MIN),
+    ("REALs", "gpu_min", [3.5, -7.25, 5.0], -7.25),
+    ("REALs", "gpu_max", [3.5, -7.25, 5.0], 5.0),
+    ("very negative REALs", "gpu_max", [-1e308, -HUGE], -1e308),
+    ("very positive REALs", "gpu_min", [1e308, HUGE], 1e308),
+    ("subnormals", "gpu_min", [TINY, 2 * TINY, 1.0], TINY),
+    ("negative subnormals", "gpu_max", [-TINY, -2 * TINY, -1.0], -TINY),
+    ("infinities", "gpu_min", [1e308, INF, -INF], -INF),
+    ("infinities", "gpu_max", [-1e308, INF, -INF], INF),
+    ("an infinity alone", "gpu_min", [INF], INF),
+    ("a negative infinity alone", "gpu_max", [-INF], -INF),
+    ("an infinity and an INTEGER", "gpu_min", [INF, INT_MAX], INT_MAX),
+    ("an infinity and an INTEGER", "gpu_max", [-INF, INT_MIN], INT_MIN),
+    ("INTEGER against REAL", "gpu_min", [2, 1.5, 3], 1.5),
+    ("INTEGER against REAL", "gpu_max", [2, 1.5, 3], 3),
+    ("equal: INTEGER", "gpu_min", [1.0, 1], 1),
+    ("equal: INTEGER", "gpu_max", [1.0, 1], 1),
+    ("equal zeros: INTEGER", "gpu_min", [0.0, 0, -0.0], 0),
+    ("equal zeros: INTEGER", "gpu_max", [0.0, 0, -0.0], 0),
+    ("zeros of both signs", "gpu_min", [0.0, -0.0], -0.0),
+    ("zeros of both signs", "gpu_max", [-0.0, 0.0], 0.0),
+    ("a negative zero alone", "gpu_max", [-0.0], -0.0),
+    ("2 to the 53 and one more", "gpu_max", [2.0**53, 2**53 + 1], 2**53 + 1),
+    ("2 to the 53 and one more", "gpu_min", [2.0**53 + 2, 2**53 + 1], 2**53 + 1),
+    ("2 to the 53 plus two, a REAL, is greater", "gpu_max", [2.0**53 + 2, 2**53 + 1], 2.0**53 + 2),
+    ("minus 2 to the 53 and one less", "gpu_min", [-2.0**53, -2**53 - 1], -2**53 - 1),
+    ("2 to the 63 is above every INTEGER", "gpu_max", [2.0**63, INT_MAX], 2.0**63),
+    ("2 to the 63 is above every INTEGER", "gpu_min", [2.0**63, INT_MAX], INT_MAX),
+    ("minus 2 to the 63 equals the least INTEGER", "gpu_min", [-2.0**63, INT_MIN], INT_MIN),
+    ("minus 2 to the 63 equals the least INTEGER", "gpu_max", [-2.0**63, INT_MIN], INT_MIN),
+    ("below every INTEGER", "gpu_min", [math.nextafter(-2.0**63, -INF), INT_MIN],
+     math.nextafter(-2.0**63, -INF)),
+    ("a whole REAL stays REAL", "gpu_max", [3.0, 2], 3.0),
+    ("numbers before TEXT", "gpu_min", ["1", 2, "a"], 2),
+    ("numbers before TEXT", "gpu_max", ["1", 2, INF], "1"),
+    ("TEXT before BLOB", "gpu_max", [b"a", "b", 9], b"a"),
+    ("TEXT before BLOB", "gpu_min", [b"a", "b"], "b"),
+    ("numbers before BLOB", "gpu_min", [b"", INF], INF),
+    ("empty TEXT", "gpu_min", ["", "a"], ""),
+    ("empty TEXT is above numbers", "gpu_max", ["", 1], ""),
+    ("an empty BLOB is above TEXT", "gpu_max", ["zzz", b""], b""),
+    ("a longer TEXT is above its prefix", "gpu_max", ["ab", "abc"], "abc"),
+    ("a longer TEXT is above its prefix", "gpu_min", ["abc", "ab"], "ab"),
+    ("TEXT by its bytes: capitals first", "gpu_min", ["b", "a", "Z"], "Z"),
+    ("TEXT by its bytes, beyond ASCII", "gpu_max", ["z", "\u00e4", "\uffee", "\U0001f600"], "\U0001f600"),
+    ("TEXT that looks like numbers", "gpu_max", ["9", "10"], "9"),
+    ("TEXT with a NUL", "gpu_max", ["a\0b", "a\0c", "a"], "a\0c"),
+    ("TEXT with a NUL", "gpu_min", ["a\0b", "a\0"], "a\0"),
+    ("BLOBs by unsigned bytes", "gpu_max", [b"\x7f", b"\x80", b"\x00"], b"\x80"),
+    ("BLOBs by unsigned bytes", "gpu_min", [b"\x7f", b"\x80", b"\x00\x00", b"\x00"], b"\x00"),
+    ("long TEXT", "gpu_max", ["x" * 70000 + "a", "x" * 70000 + "b"], "x" * 70000 + "b"),
+    ("TEXT is not read as a number", "gpu_min", ["-5", 3], 3),
+]
+
+
+def collations(db):
+    """6: TEXT is compared by BINARY, whatever the column says; UTF-16 databases too."""
+    db.execute("CREATE TEMP TABLE c(x TEXT COLLATE NOCASE)")
+    db.execute("INSERT INTO c VALUES ('a'), ('B'), ('c')")
+    tap.is_equal(db.execute("SELECT gpu_min(x), gpu_max(x), min(x), max(x) FROM c").fetchone(),
+                 ("B", "c", "a", "c"), "6 gpu_min, gpu_max: BINARY, though the column is NOCASE")
+    for encoding in ("UTF-16le", "UTF-16be"):
+        wide = support.connect()
+        wide.execute(f"PRAGMA encoding = '{encoding}'")
+        support.fill(wide, ones(["\u0101", "a", "\U0001f600", "\uffee", "12"]))
+        tap.is_equal(wide.execute("SELECT gpu_min(x), gpu_max(x), gpu_sum(x) FROM t").fetchone(),
+                     ("12", "\U0001f600", 12.0), f"6 gpu_min, gpu_max: by bytes of UTF-8 in {encoding}")
+        wide.close()
+
+
+def fresh():
+    """6: the first values that a connection ever sees, when nothing is kept from earlier ones."""
+    for items in ([""], [b""], ["", "a"], [b"", "a"], ["x"], [NULL, ""], [2, ""]):
+        for function in ("gpu_min", "gpu_max"):
+            for sql in (f"SELECT {function}(x) FROM t", f"SELECT {function}(x) OVER () FROM t LIMIT 1"):
+                db = support.connect()
+                support.fill(db, ones(items))
+                tap.is_equal(support.value(db, sql), answer(function, ones(items)),
+                             f"6 {function} of {items} in a new connection: {sql}")
+                db.close()
+
+
+def types(db):
+    """6: what SQLite calls the type of each result."""
+    got = db.execute("""SELECT typeof(gpu_sum(1)), typeof(gpu_sum(1.0)), typeof(gpu_sum('1')),
+                        typeof(gpu_sum(NULL)), typeof(gpu_total(1)), typeof(gpu_avg(1)),
+                        typeof(gpu_min('a')), typeof(gpu_max(x'00')), typeof(gpu_min(1.0)),
+                        typeof(gpu_max(1)), typeof(gpu_dot(1, 1)), typeof(gpu_dot(1, 1.0))""").fetchone()
+    tap.is_equal(got, ("integer", "real", "real", "null", "real", "real", "text", "blob", "real",
+                       "integer", "integer", "real"), "6 the types of the results")
+
+
+WINDOWS = [
+    ("an infinity leaves", "gpu_sum", [INF, 1.5, 2.5], [INF, INF, 4.0]),
+    ("infinities of both signs leave", "gpu_sum", [INF, -INF, 1.0, 2.0], [INF, NULL, -INF, 3.0]),
+    ("1e300 leaves", "gpu_sum", [1e300, 1e-300, 2e-300], [1e300, 1e300, 3e-300]),
+    ("an overflow leaves", "gpu_sum", [HUGE, HUGE, 1.0, 1.5], [HUGE, INF, HUGE, 2.5]),
+    ("a REAL leaves: INTEGER again", "gpu_sum", [0.5, 1, 2], [0.5, 1.5, 3]),
+    ("TEXT leaves: INTEGER again", "gpu_sum", ["7", 1, 2], [7.0, 8.0, 3]),
+    ("a BLOB leaves: INTEGER again", "gpu_sum", [b"7", 1, 2], [7.0, 8.0, 3]),
+    ("all leave: NULL", "gpu_sum", [1, NULL, NULL, 2], [1, 1, NULL, 2]),
+    ("all leave: 0.0", "gpu_total", [1, NULL, NULL, 2], [1.0, 1.0, 0.0, 2.0]),
+    ("INTEGERs at the limit leave", "gpu_sum", [INT_MAX, INT_MIN, 5], [INT_MAX, -1, INT_MIN + 5]),
+    ("tenths leave", "gpu_sum", [0.1, 0.2, 0.3], [0.1, 0.1 + 0.2, 0.5]),
+    ("an average after an infinity", "gpu_avg", [INF, 1, 2], [INF, INF, 1.5]),
+    ("an average after 1e300", "gpu_avg", [1e300, 0.1, 0.1], [1e300, 5e299, 0.1]),
+    ("the least leaves", "gpu_min", [1, 5, 3], [1, 1, 3]),
+    ("the greatest leaves", "gpu_max", [9.5, 1, 5], [9.5, 9.5, 5]),
+    ("a BLOB leaves", "gpu_max", [b"z", "t", 1.0, 2], [b"z", b"z", "t", 2]),
+    ("the INTEGER of equals leaves", "gpu_min", [1, 1.0, 1.0], [1, 1, 1.0]),
+    ("the INTEGER of equals stays", "gpu_max", [1.0, 1, 1.0], [1.0, 1, 1]),
+    ("zeros", "gpu_min", [-0.0, 0.0, 0.0], [-0.0, -0.0, 0.0]),
+]
+
+DOT_WINDOWS = [
+    ("an infinity leaves", [(INF, 1), (1.5, 2), (2, 1)], [INF, INF, 5.0]),
+    ("zero by an infinity leaves", [(0, INF), (1, 2), (2, 4)], [NULL, NULL, 10]),
+    ("a large product leaves", [(1e200, 1e200), (1.0, 2.0), (0.5, 1.0)], [INF, INF, 2.5]),
+    ("a tiny product leaves", [(TINY, TINY), (1, 1), (ULP / 2, 1)], [0.0, 1.0, 1.0]),
+    ("a REAL leaves: INTEGER again", [(0.5, 4), (1, 3), (2, 2)], [2.0, 5.0, 7]),
+    ("a large INTEGER product leaves", [(INT_MAX, 1), (-2**31, 2**32), (7, 1)],
+     [INT_MAX, -1, INT_MIN + 7]),
+]
+
+
+def windows(runner):
+    """7: frames of two rows, over which values enter and leave."""
+    for what, function, values, want in WINDOWS:
+        window(runner, what, function, ones(values), want)
+    for what, pairs, want in DOT_WINDOWS:
+        window(runner, what, "gpu_dot", pairs, want)
+
+
+def window(runner, what, function, pairs, want):
+    """7: one check of a frame of two rows."""
+    batch = support.Batch(f"7 {function}: {what}")
+    sql = (f"SELECT {support.call(function)} OVER (ORDER BY rowid ROWS 1 PRECEDING) FROM t"
+           " ORDER BY rowid")
+    for label, db, _ in runner.runs:
+        support.fill(db, pairs)
+        got = [row[0] for row in db.execute(sql)]
+        batch.compare(got, want, label)
+    batch.end()
+
+
+def arguments(db):
+    """8: SQLite's own error for a wrong number of arguments."""
+    for function in support.FUNCTIONS:
+        right = 2 if function.endswith("dot") else 1
+        for count in {0, 1, 2, 3} - {right}:
+            given = ", ".join(["1"] * count)
+            tap.raises(lambda given=given, function=function: db.execute(f"SELECT {function}({given})"),
+                       f"wrong number of arguments to function {function}()",
+                       f"8 {function} with {count} arguments")
+
+
+#: Lowers the heap's limit step by step: each query gives its answer or reports that memory is out.
+STARVE = """
+db = support.connect({mode!r}, chunk_size=4096, host_threshold=1)
+support.fill(db, ((i * 0.5 if i % 2 else i, "text %d" % i) for i in range(20000)))
+queries = ["SELECT gpu_sum(x), gpu_dot(x, x), gpu_min(y), gpu_max(x) FROM t",
+           "SELECT sum(m), sum(s) FROM (SELECT length(gpu_max(y) OVER w) AS m, gpu_sum(x) OVER w AS s"
+           " FROM t WINDOW w AS (ORDER BY rowid ROWS 3000 PRECEDING))",
+           "SELECT count(*), sum(s) FROM (SELECT gpu_sum(x) AS s FROM t GROUP BY rowid % 1000)"]
+want = [db.execute(query).fetchall() for query in queries]
+short = 0
+for step in range(120):
+    for query, answer in zip(queries, want):
+        try:
+            assert db.execute(query).fetchall() == answer, query
+        except MemoryError:
+            short += 1
+    db.execute("PRAGMA hard_heap_limit = %d" % (4000000 - step * 30000)).fetchall()
+    if short > 30:
+        break
+print("short of memory", short, "times")
+"""
+
+
+def memory():
+    """8: out of memory is SQLITE_NOMEM, and neither a crash nor a wrong answer."""
+    for mode in support.modes():
+        process = support.child(STARVE.format(mode=mode))
+        support.child_ok(process, f"8 less and less memory, {mode}: an answer or SQLITE_NOMEM")
+        tap.diag(process.stdout.strip())
+
+
+def main():
+    runner = Runner()
+    db = runner.runs[0][1]
+    runner.cases("1", NULLS)
+    runner.cases("2", INTEGERS)
+    runner.cases("3", REALS)
+    runner.cases("4", AVERAGES)
+    runner.cases("5", TEXTS)
+    runner.cases("6", EXTREMES)
+    collations(db)
+    fresh()
+    types(db)
+    windows(runner)
+    arguments(db)
+    memory()
+    for label, db, _ in runner.runs:
+        if label.startswith("auto"):
+            tap.ok(support.stats(db)["chunks_to_device"] > 0, f"9 a device took part ({label})")
+    support.skip_device(1, "9 a device takes part")
+    tap.done()
+
+
+main()

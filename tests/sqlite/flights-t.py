@@ -1,0 +1,108 @@
+"""Real data: flight records, the aggregates beside SQLite's own and beside known answers."""
+
+import csv
+import os
+
+import support
+import tap
+from reference import answer
+
+DATA = os.path.join(support.ROOT, "tests", "data", "flights.csv")
+
+#: Twins that must agree in every bit: the columns are integers, whose sums the built-ins get right.
+TWINS = [
+    "{}sum(delay)",
+    "{}total(distance)",
+    "{}avg(delay)",
+    "{}min(delay)",
+    "{}max(delay)",
+    "{}min(origin)",
+    "{}max(date)",
+]
+QUERIES = [
+    "SELECT {calls} FROM flights",
+    "SELECT {calls} FROM flights WHERE delay > 60",
+    "SELECT origin, {calls} FROM flights GROUP BY origin ORDER BY origin",
+    "SELECT substr(date, 1, 10) AS day, {calls} FROM flights GROUP BY day HAVING {one} > 0 ORDER BY day",
+    "SELECT origin, destination, {calls} FROM flights GROUP BY origin, destination ORDER BY 1, 2",
+]
+
+
+#: Computed from the file with exact rational arithmetic, without SQLite: see tests/data/README.md.
+KNOWN = {
+    "gpu_sum(delay)": 125808,
+    "gpu_sum(distance)": 14694020,
+    "gpu_dot(delay, distance)": 87322069,
+    "gpu_min(delay)": -80,
+    "gpu_max(delay)": 919,
+    "gpu_min(distance)": 31,
+    "gpu_max(distance)": 4962,
+    "gpu_avg(delay)": 6.2904,
+    "gpu_avg(distance)": 734.701,
+}
+
+
+def load(db):
+    """The flights as a table; how many there are."""
+    db.execute("CREATE TABLE flights(date TEXT, delay INT, distance INT, origin TEXT, destination TEXT)")
+    with open(DATA, encoding="utf-8", newline="") as file:
+        records = [(row["date"], row["delay"], row["distance"], row["origin"], row["destination"])
+                   for row in csv.DictReader(file)]
+    db.execute("BEGIN")
+    db.executemany("INSERT INTO flights VALUES (?, ?, ?, ?, ?)", records)
+    db.execute("COMMIT")
+    return len(records)
+
+
+def twins(db, mode):
+    """Whole queries with the built-ins and with ours."""
+    for query in QUERIES:
+        both = []
+        for prefix in ("", "gpu_"):
+            calls = [call.format(prefix) for call in TWINS]
+            calls.append("gpu_dot(delay, distance)" if prefix else "sum(delay * distance)")
+            both.append(db.execute(query.format(calls=", ".join(calls), one=calls[0])).fetchall())
+        tap.is_equal(both[1], both[0], f"{mode}: {query}")
+
+
+def known(db, mode):
+    """All known answers in one query."""
+    tap.is_equal(db.execute(f"SELECT {', '.join(KNOWN)} FROM flights").fetchone(), tuple(KNOWN.values()),
+                 f"{mode}: the known answers")
+
+
+def moving(db, mode):
+    """A moving average over the days of one airport, against the built-in."""
+    query = ("SELECT {0}avg(delay) OVER w, {0}max(delay) OVER w, {0}sum(distance) OVER w FROM flights"
+             " WHERE origin IN ('SFO', 'ORD') WINDOW w AS (PARTITION BY origin ORDER BY date, rowid"
+             " ROWS BETWEEN 49 PRECEDING AND CURRENT ROW)")
+    tap.is_equal(db.execute(query.format("gpu_")).fetchall(), db.execute(query.format("")).fetchall(),
+                 f"{mode}: moving averages")
+
+
+def exact(db, mode):
+    """Where the built-ins round: kilometres, and squares."""
+    query = "SELECT {} FROM (SELECT distance * 1.609344 AS x, delay / 60.0 AS y FROM flights)"
+    pairs = db.execute(query.format("x, y")).fetchall()
+    for function in support.FUNCTIONS:
+        tap.is_equal(support.value(db, query.format(support.call(function))), answer(function, pairs),
+                     f"{mode}: {function} of kilometres and hours is exact")
+
+
+def main():
+    if not os.path.exists(DATA):
+        tap.skip_all("no flight records")
+    for mode in support.modes():
+        db = support.connect(mode, chunk_size=1000, host_threshold=1)
+        count = load(db)
+        tap.is_equal(support.value(db, "SELECT count(*) FROM flights"), count, f"{mode}: {count} flights")
+        known(db, mode)
+        twins(db, mode)
+        moving(db, mode)
+        exact(db, mode)
+        db.close()
+    support.skip_device(1, "flights on a device")
+    tap.done()
+
+
+main()

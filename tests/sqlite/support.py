@@ -1,0 +1,222 @@
+"""What the SQL tests share: connections with settings, the modes to run in, waiting for a device.
+
+A mode is a value of the setting `device`. Every test runs on the host; where OpenCL has a device that
+the extension would use it runs there too, and elsewhere says that it skipped that.
+"""
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True          # the sources may be read-only, and stay clean
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+os.environ.setdefault("CLREDUCE_EXTENSION", os.path.join(ROOT, "clreduce"))
+sys.path.insert(1, os.path.dirname(HERE))
+
+import tap                              # noqa: E402  (found through the path above)
+from reference import Failure, show     # noqa: E402
+
+if not hasattr(sqlite3.Connection, "enable_load_extension"):
+    tap.skip_all("this Python's sqlite3 module cannot load extensions")
+
+FUNCTIONS = ("gpu_sum", "gpu_total", "gpu_avg", "gpu_min", "gpu_max", "gpu_dot")
+
+#: Settings that send to the device whatever can go there: a chunk is full soon, no part too small.
+SMALL = {"chunk_size": 16, "host_threshold": 1, "chunks_in_flight": 64}
+
+#: How long to wait for a device: a first start compiles the kernels.
+PATIENCE = 60
+
+
+def connect(device="host", path=":memory:", **settings):
+    """A connection with the extension loaded, those settings, and the function pause(ms).
+
+    A device is started by the first chunk, unless the settings say otherwise.
+    """
+    db = tap.connect(path, check_same_thread=False)
+    db.create_function("pause", 1, lambda ms: time.sleep(ms / 1000))
+    if device != "host":
+        settings.setdefault("start_after", 0)
+    configure(db, device=device, **settings)
+    return db
+
+
+def configure(db, **settings):
+    """Changes settings of the connection."""
+    for name, value in settings.items():
+        db.execute("SELECT clreduce_set(?, ?)", (name, value)).fetchall()
+
+
+def rows(db, sql, *parameters):
+    """All rows of a query; an error that SQLite reports for it as a Failure instead."""
+    try:
+        return db.execute(sql, parameters).fetchall()
+    except sqlite3.Error as error:
+        return Failure(str(error))
+
+
+def value(db, sql, *parameters):
+    """The one value of a query that gives one, or a Failure."""
+    result = rows(db, sql, *parameters)
+    return result if isinstance(result, Failure) else result[0][0]
+
+
+def stats(db):
+    """The connection's statistics, by name."""
+    return dict(db.execute("SELECT name, value FROM clreduce_stats"))
+
+
+def call(function, x="x", y="y"):
+    """The text of a call: gpu_dot takes two arguments, the others one."""
+    return f"{function}({x}, {y})" if function.endswith("dot") else f"{function}({x})"
+
+
+def fill(db, pairs, table="t"):
+    """A new table of (x, y) with just these rows in this order; no affinity changes a value."""
+    db.execute(f"DROP TABLE IF EXISTS {table}")
+    db.execute(f"CREATE TABLE {table}(x, y)")
+    db.execute("BEGIN")
+    db.executemany(f"INSERT INTO {table} VALUES (?, ?)", pairs)
+    db.execute("COMMIT")
+
+
+def lingering(chunks):
+    """The table t, x and y, as a source whose end is slow to come, by the number of chunks in it.
+
+    What a device has not begun when a statement ends is reduced on the host. So a test that wants
+    chunks on the device pauses before that, in a last row of NULLs, which counts for nothing.
+    """
+    return f"(SELECT x, y FROM t UNION ALL SELECT pause({min(1 + 0.06 * chunks, 5)}), NULL)"
+
+
+def wait_for_device(db):
+    """Feeds the connection's device until it has taken every kind of chunk; whether it did in time."""
+    limit = time.monotonic() + PATIENCE
+    feed = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+              WHERE i < 3 * (SELECT value FROM clreduce_settings WHERE name = 'chunk_size'))
+              SELECT {} FROM (SELECT i, i * 0.5 AS r FROM n UNION ALL SELECT pause(1), NULL)"""
+    for calls in ("gpu_sum({0})", "gpu_dot({0}, {0})", "gpu_max({0})"):
+        for column in ("i", "r"):
+            before = taken = stats(db)["chunks_to_device"]
+            while taken == before:
+                if time.monotonic() > limit:
+                    return False
+                db.execute(feed.format(calls.format(column))).fetchall()
+                taken = stats(db)["chunks_to_device"]
+    return True
+
+
+_modes = None
+
+
+def modes():
+    """The modes that can run here. Waits, once, until the device that `auto` chooses is ready."""
+    global _modes
+    if _modes is None:
+        _modes = ["host"]
+        reason = _unusable()
+        if reason:
+            tap.diag(f"not run on a device: {reason}")
+        else:
+            _modes.append("auto")
+    return _modes
+
+
+def _unusable():
+    """Why there is no device to test on, or None."""
+    db = connect("auto", **SMALL)
+    try:
+        if not value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"):
+            return "OpenCL offers none that is in use"
+        if not wait_for_device(db):
+            tap.ok(False, f"the device takes a chunk within {PATIENCE} s")
+            return "it never took a chunk"
+    finally:
+        db.close()
+    return None
+
+
+def skip_device(count, what):
+    """Counts checks as skipped where there is no device; whether it did."""
+    if "auto" in modes():
+        return False
+    tap.skip(count, f"{what}: no OpenCL device in use")
+    return True
+
+
+def seed():
+    """A random generator; its seed is printed, and CLREDUCE_SEED repeats a run."""
+    number = int(os.environ.get("CLREDUCE_SEED") or random.SystemRandom().randrange(2**32))
+    tap.diag(f"seed {number}")
+    return random.Random(number)
+
+
+class Batch:
+    """Many comparisons that make up one check; a failure shows the first few differences."""
+
+    SHOWN = 5
+
+    def __init__(self, name):
+        self.name = name
+        self.run = 0
+        self.failures = []
+
+    def compare(self, got, want, what):
+        """One comparison; the text says what was compared. Whether it held."""
+        self.run += 1
+        if tap.is_same(got, want):
+            return True
+        if isinstance(got, list) and isinstance(want, list):
+            what += f"\n  {len(got)} and {len(want)} rows; the first that differs"
+            got, want = next((pair for pair in zip(got, want) if not tap.is_same(*pair)), (got, want))
+        self.failures.append(f"{what}\n   got: {show(got)}\n  want: {show(want)}")
+        return False
+
+    def check(self, passed, what):
+        """One comparison that was made already."""
+        self.run += 1
+        if not passed:
+            self.failures.append(what)
+        return passed
+
+    def end(self):
+        """The check itself."""
+        passed = tap.ok(self.run > 0 and not self.failures, self.name)
+        if not self.run:
+            tap.diag("nothing was compared")
+        for failure in self.failures[:self.SHOWN]:
+            tap.diag(failure)
+        if len(self.failures) > self.SHOWN:
+            tap.diag(f"... and more: {len(self.failures)} of {self.run} comparisons failed")
+        return passed
+
+
+def child(code, timeout=300, **environment):
+    """Runs Python code in a process of its own, with `support` and `tap` imported.
+
+    A value None removes a variable from its environment. Gives the finished process.
+    """
+    variables = dict(os.environ)
+    for name, text in environment.items():
+        if text is None:
+            variables.pop(name, None)
+        else:
+            variables[name] = text
+    prelude = f"import sys\nsys.path.insert(0, {HERE!r})\nimport support, tap\n"
+    return subprocess.run([sys.executable, "-c", prelude + code], env=variables, timeout=timeout,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          encoding="utf-8", check=False)
+
+
+def child_ok(process, name):
+    """One check: the process ended well; its output is shown if not."""
+    if tap.ok(process.returncode == 0, name):
+        return True
+    tap.diag(f"exit status {process.returncode}")
+    tap.diag(process.stdout[-2000:])
+    tap.diag(process.stderr[-2000:])
+    return False

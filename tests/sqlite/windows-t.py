@@ -1,0 +1,250 @@
+"""Every window frame: the aggregates against the exact answer for the rows of each frame.
+
+SQLite itself tells which rows those are: group_concat() over the same window lists them. So the test
+models no frames, only what an aggregate answers for a list of rows.
+"""
+
+import itertools
+import math
+
+import support
+import tap
+from reference import INT_MAX, INT_MIN, Failure, Sum, answer, beats, extreme
+
+BOUNDS_BEFORE = ("UNBOUNDED PRECEDING", "{n} PRECEDING", "CURRENT ROW", "{n} FOLLOWING")
+BOUNDS_AFTER = ("{n} PRECEDING", "CURRENT ROW", "{n} FOLLOWING", "UNBOUNDED FOLLOWING")
+EXCLUDES = ("", "EXCLUDE CURRENT ROW", "EXCLUDE GROUP", "EXCLUDE TIES", "EXCLUDE NO OTHERS")
+
+ROWS = 24 if tap.QUICK else 42
+LONG = 70_001
+
+
+def bound_pairs():
+    """The pairs of bounds that SQL allows: a frame does not start after its kind of end."""
+    place = {text: index for index, text in enumerate(BOUNDS_BEFORE + BOUNDS_AFTER[-1:])}
+    for start, end in itertools.product(BOUNDS_BEFORE, BOUNDS_AFTER):
+        if place[start] <= place[end]:
+            yield start, end
+
+
+def integers(rng):
+    """Small integers, and some that are not."""
+    return rng.choice((rng.randint(-5, 5), rng.randint(-5, 5), 2**53 + 1, -2**53, None))
+
+
+def limits(rng):
+    """Integers at the limits: some frames overflow."""
+    return rng.choice((INT_MAX, INT_MIN, -INT_MAX, 1, -1, 2**62))
+
+
+def reals(rng):
+    """Reals whose running sum loses bits, in floating point, once the large ones have left."""
+    return rng.choice((0.1, -0.3, 1e-300, 5e-324, 1e16, 1e300, -1e300, 0.0, -0.0, 1 / 3))
+
+
+def extremes(rng):
+    """What a running sum would never get rid of."""
+    return rng.choice((math.inf, -math.inf, 1.7e308, -1.7e308, 1, 2.5, 3, -4, None, 0))
+
+
+def mixed(rng):
+    """All storage classes: REALs, TEXT and BLOBs come and go among INTEGERs."""
+    return rng.choice((1, 2, 3, -7, 40, None, 2.0, 0.5, -3.25, "12", "x", "", b"3", b"", "2", 2**53 + 1))
+
+
+def few(rng):
+    """Equal values of several types, for the extremes."""
+    return rng.choice((0, 0.0, -0.0, 1, 1.0, "1", "1", b"1"))
+
+
+KINDS = (integers, limits, reals, extremes, mixed, few)
+
+
+class Table:
+    """A table of random rows: id, partition g, order o, filter f, values x and y.
+
+    The order has ties: pairs, or in other tables half of all rows, more than a small chunk.
+    """
+
+    def __init__(self, rng, kind, db_list):
+        self.peers = rng.choice((2, ROWS // 2))
+        self.rows = [(i, rng.randrange(2), rng.randrange(self.peers), rng.randrange(3), kind(rng), kind(rng))
+                     for i in range(ROWS)]
+        self.values = [(row[4], row[5]) for row in self.rows]
+        rng.shuffle(self.rows)
+        self.name = kind.__name__
+        for db in db_list:
+            db.execute(f"CREATE TABLE {self.name}(id, g, o, f, x, y)")
+            db.executemany(f"INSERT INTO {self.name} VALUES (?, ?, ?, ?, ?, ?)", self.rows)
+
+    def frames(self, db, over, filtered):
+        """The ids in the frame of each row, as SQLite lists them."""
+        query = f"SELECT group_concat(id) {filtered} {over} FROM {self.name} ORDER BY id"
+        return [() if row[0] is None else tuple(map(int, str(row[0]).split(",")))
+                for row in db.execute(query)]
+
+    def expected(self, function, frames):
+        """A column of answers, or the one error that the whole query ends with."""
+        column = []
+        for frame in frames:
+            want = answer(function, [self.values[i] for i in frame])
+            if isinstance(want, Failure):
+                return want
+            column.append(want)
+        return column
+
+
+def compare(batch, db, table, over, filtered, label, frames):
+    """All functions over one window, in one mode."""
+    for function in support.FUNCTIONS:
+        query = f"SELECT {support.call(function)} {filtered} {over} FROM {table.name} ORDER BY id"
+        got = support.rows(db, query)
+        if not isinstance(got, Failure):
+            got = [row[0] for row in got]
+        batch.compare(got, table.expected(function, frames), f"{label}: {query}")
+
+
+def test_frames(rng, runs):
+    """A check for each kind of frame and pair of bounds, over all exclusions and kinds of data."""
+    host = runs[0][1]
+    tables = [Table(rng, kind, [db for _, db in runs]) for kind in KINDS]
+    for unit, (start, end) in itertools.product(("ROWS", "RANGE", "GROUPS"), bound_pairs()):
+        batch = support.Batch(f"{unit} BETWEEN {start} AND {end}".format(n="n"))
+        for number, exclude in enumerate(EXCLUDES):
+            # The partition and the filter take turns with the exclusion, in every combination.
+            for table, turn in zip(tables, itertools.count(number + rng.randrange(4))):
+                partition = "PARTITION BY g" if turn & 1 else ""
+                filtered = "FILTER (WHERE f > 0)" if turn & 2 else ""
+                low, high = sorted((rng.randint(0, 3), rng.randint(1, 6)), reverse="PRECEDING" in end)
+                direction = rng.choice(("", "DESC"))
+                frame = f"{unit} BETWEEN {start.format(n=low)} AND {end.format(n=high)} {exclude}"
+                over = f"OVER ({partition} ORDER BY o {direction} {frame})"
+                if unit == "ROWS":
+                    over = over.replace("ORDER BY o", "ORDER BY o, id")
+                frames = table.frames(host, over, filtered)
+                for label, db in runs:
+                    compare(batch, db, table, over, filtered, label, frames)
+        batch.end()
+
+
+def test_defaults(rng, runs):
+    """Windows without a frame, without an order, named, and several in one query."""
+    table = Table(rng, mixed_again, [db for _, db in runs])
+    for what, over in (("no order", "OVER ()"), ("a partition", "OVER (PARTITION BY g)"),
+                       ("an order with ties", "OVER (ORDER BY o)"),
+                       ("an order, backwards", "OVER (PARTITION BY g ORDER BY o DESC, id)")):
+        batch = support.Batch(f"the default frame with {what}")
+        for filtered in ("", "FILTER (WHERE f = 1)"):
+            frames = table.frames(runs[0][1], over, filtered)
+            for label, db in runs:
+                compare(batch, db, table, over, filtered, label, frames)
+        batch.end()
+    batch = support.Batch("all functions over two windows in one query")
+    windows = ("(PARTITION BY g ORDER BY o, id ROWS 2 PRECEDING)",
+               "(ORDER BY o RANGE BETWEEN 1 PRECEDING AND 2 FOLLOWING EXCLUDE TIES)")
+    for label, db in runs:
+        columns = [f"{support.call(function)} OVER w{i}" for function in support.FUNCTIONS for i in (0, 1)]
+        got = support.rows(db, f"SELECT {', '.join(columns)} FROM {table.name}"
+                               f" WINDOW w0 AS {windows[0]}, w1 AS {windows[1]} ORDER BY id")
+        frames = [table.frames(db, "OVER " + window, "") for window in windows]
+        want = [table.expected(function, frames[i]) for function in support.FUNCTIONS for i in (0, 1)]
+        failure = next((column for column in want if isinstance(column, Failure)), None)
+        batch.compare(got, failure or list(zip(*want)), label)
+    batch.end()
+
+
+def mixed_again(rng):
+    """The kind `mixed`, in a table of another name."""
+    return mixed(rng)
+
+
+def long_values(rng, count):
+    """A partition of many values, of a kind at a time, so that types enter and leave for long."""
+    kinds = (lambda: rng.uniform(-1, 1), lambda: rng.randint(-10**8, 10**8), lambda: 1e300 * rng.random(),
+             lambda: rng.choice((1, 0.5, None)), lambda: rng.choice((5e-324, -1e-310)),
+             lambda: rng.randint(-10**8, 10**8))
+    return [(kinds[i * len(kinds) // count](), kinds[i * len(kinds) // count]()) for i in range(count)]
+
+
+def remaining(pairs):
+    """The answers for the frame from each row to the end: sum, dot, min, max."""
+    total, dot = Sum(), Sum()
+    least = greatest = None
+    for x, y in reversed(pairs):
+        total.add(x)
+        dot.add_product(x, y)
+        least, greatest = extreme((least, x), False), extreme((greatest, x), True)
+        yield total.value(), dot.value(), least, greatest
+
+
+def sliding(pairs, width):
+    """The answers for the frame of each row and those before it, that many in all."""
+    total, dot = Sum(), Sum()
+    for i, (x, y) in enumerate(pairs):
+        total.add(x)
+        dot.add_product(x, y)
+        if i >= width:
+            total.add(pairs[i - width][0], -1)
+            dot.add_product(*pairs[i - width], -1)
+        yield total.value(), dot.value()
+
+
+def sliding_extremes(pairs, width):
+    """The least and greatest of each row and those before it, from queues of what may still count."""
+    queues = ([], [])
+    heads = [0, 0]
+    for i, (x, _) in enumerate(pairs):
+        for largest, queue in enumerate(queues):
+            if heads[largest] < len(queue) and queue[heads[largest]][0] <= i - width:
+                heads[largest] += 1
+            if x is not None:
+                while len(queue) > heads[largest] and not beats(queue[-1][1], x, bool(largest)):
+                    queue.pop()
+                queue.append((i, x))
+        yield tuple(queue[head][1] if head < len(queue) else None for queue, head in zip(queues, heads))
+
+
+def test_long(rng, modes):
+    """Frames that fill chunks, and from which more leaves than a chunk holds."""
+    count = 3001 if tap.QUICK else LONG
+    pairs = long_values(rng, count)
+    tails = list(remaining(pairs))[::-1]
+    heads = list(remaining(pairs[::-1]))
+    width = count // 3
+    slides = [a + b for a, b in zip(sliding(pairs, width), sliding_extremes(pairs, width))]
+    select = ("SELECT gpu_sum(x) OVER w, gpu_dot(x, y) OVER w, gpu_min(x) OVER w, gpu_max(x) OVER w FROM t"
+              " WINDOW w AS (ORDER BY rowid ROWS BETWEEN {}) ORDER BY rowid")
+    for mode in modes:
+        for chunk in (65536, 1000, 16):
+            db = support.connect(mode, chunk_size=chunk, host_threshold=1)
+            support.fill(db, pairs)
+            what = f"{count} rows, {mode}, chunks of {chunk}"
+            for frame, want in (("CURRENT ROW AND UNBOUNDED FOLLOWING", tails),
+                                ("UNBOUNDED PRECEDING AND CURRENT ROW", heads),
+                                ("UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", tails[:1] * count),
+                                (f"{width - 1} PRECEDING AND CURRENT ROW", slides)):
+                batch = support.Batch(f"{frame.replace(str(width - 1), 'many')}: {what}")
+                got = support.rows(db, select.format(frame))
+                if isinstance(got, Failure):
+                    batch.compare(got, want[0], "the query")
+                else:
+                    for number, (left, right) in enumerate(zip(got, want)):
+                        batch.compare(left, right, f"row {number}")
+                    batch.compare(len(got), count, "rows")
+                batch.end()
+            db.close()
+
+
+def main():
+    rng = support.seed()
+    modes = support.modes()
+    runs = [("host", support.connect())]
+    runs += [(f"{mode}, chunks of 16", support.connect(mode, **support.SMALL)) for mode in modes]
+    test_frames(rng, runs)
+    test_defaults(rng, runs)
+    test_long(rng, modes)
+    support.skip_device(1, "windows on a device")
+    tap.done()
+
+
+main()

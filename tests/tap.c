@@ -1,0 +1,190 @@
+#include "tap.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int tap_planned = -1;
+static int tap_run;
+static int tap_failed;
+
+/* Prints one result line, with the name's line breaks and '#' defused: TAP gives them a meaning. */
+static bool result(bool passed, const char *name, va_list arguments)
+{
+    char text[512];
+    char *c;
+
+    vsnprintf(text, sizeof text, name, arguments);
+    for (c = text; *c != '\0'; c++) {
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
+        else if (*c == '#')
+            *c = '.';
+    }
+    tap_run++;
+    if (!passed)
+        tap_failed++;
+    printf("%s %d - %s\n", passed ? "ok" : "not ok", tap_run, text);
+    /* A later crash must not take the results so far with it. */
+    fflush(stdout);
+    return passed;
+}
+
+static void comment(const char *text, va_list arguments)
+{
+    char buffer[4096];
+    char *line = buffer;
+
+    vsnprintf(buffer, sizeof buffer, text, arguments);
+    while (line != NULL) {
+        char *end = strchr(line, '\n');
+        if (end != NULL)
+            *end++ = '\0';
+        printf("# %s\n", line);
+        line = end != NULL && *end != '\0' ? end : NULL;
+    }
+    fflush(stdout);
+}
+
+static uint64_t double_bits(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+void tap_plan(int count)
+{
+    tap_planned = count;
+    printf("1..%d\n", count);
+    fflush(stdout);
+}
+
+bool tap_ok(bool passed, const char *name, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, name);
+    result(passed, name, arguments);
+    va_end(arguments);
+    return passed;
+}
+
+bool tap_is_int64(int64_t got, int64_t want, const char *name, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, name);
+    result(got == want, name, arguments);
+    va_end(arguments);
+    if (got != want)
+        tap_diag(" got: %" PRId64 "\nwant: %" PRId64, got, want);
+    return got == want;
+}
+
+bool tap_is_uint64(uint64_t got, uint64_t want, const char *name, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, name);
+    result(got == want, name, arguments);
+    va_end(arguments);
+    if (got != want) {
+        tap_diag(" got: %" PRIu64 " (0x%016" PRIx64 ")\nwant: %" PRIu64 " (0x%016" PRIx64 ")", got,
+                 got, want, want);
+    }
+    return got == want;
+}
+
+bool tap_is_string(const char *got, const char *want, const char *name, ...)
+{
+    bool same = got == want || (got != NULL && want != NULL && strcmp(got, want) == 0);
+    va_list arguments;
+
+    va_start(arguments, name);
+    result(same, name, arguments);
+    va_end(arguments);
+    if (!same) {
+        tap_diag(" got: %s", got != NULL ? got : "(NULL)");
+        tap_diag("want: %s", want != NULL ? want : "(NULL)");
+    }
+    return same;
+}
+
+bool tap_is_double(double got, double want, const char *name, ...)
+{
+    bool both_nan = got != got && want != want;
+    bool same = both_nan || double_bits(got) == double_bits(want);
+    va_list arguments;
+
+    va_start(arguments, name);
+    result(same, name, arguments);
+    va_end(arguments);
+    if (!same) {
+        tap_diag(" got: %.17g %a (0x%016" PRIx64 ")\nwant: %.17g %a (0x%016" PRIx64 ")", got, got,
+                 double_bits(got), want, want, double_bits(want));
+    }
+    return same;
+}
+
+void tap_skip(int count, const char *reason, ...)
+{
+    char text[256];
+    va_list arguments;
+
+    va_start(arguments, reason);
+    vsnprintf(text, sizeof text, reason, arguments);
+    va_end(arguments);
+    while (count-- > 0)
+        printf("ok %d # SKIP %s\n", ++tap_run, text);
+    fflush(stdout);
+}
+
+void tap_skip_all(const char *reason, ...)
+{
+    va_list arguments;
+
+    printf("1..0 # SKIP ");
+    va_start(arguments, reason);
+    vprintf(reason, arguments);
+    va_end(arguments);
+    printf("\n");
+    exit(0);
+}
+
+void tap_bail(const char *reason, ...)
+{
+    va_list arguments;
+
+    printf("Bail out! ");
+    va_start(arguments, reason);
+    vprintf(reason, arguments);
+    va_end(arguments);
+    printf("\n");
+    exit(1);
+}
+
+void tap_diag(const char *text, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, text);
+    comment(text, arguments);
+    va_end(arguments);
+}
+
+int tap_done(void)
+{
+    if (tap_planned < 0) {
+        printf("1..%d\n", tap_run);
+    } else if (tap_planned != tap_run) {
+        tap_diag("planned %d checks, but ran %d", tap_planned, tap_run);
+    }
+    if (tap_failed > 0)
+        tap_diag("%d of %d checks failed", tap_failed, tap_run);
+    fflush(stdout);
+    return tap_failed > 0 || (tap_planned >= 0 && tap_planned != tap_run);
+}

@@ -1,0 +1,59 @@
+/*
+ * A small TAP (Test Anything Protocol) producer for the C tests.
+ *
+ *     int main(void)
+ *     {
+ *         tap_ok(two() == 2, "two is two");
+ *         tap_is_int64(three(), 3, "three of %s", "them");
+ *         return tap_done();
+ *     }
+ *
+ * Each check prints one line, and returns whether it passed. A plan may be given first with
+ * tap_plan(); without it tap_done() prints the number of checks that ran, so that a test which dies
+ * half-way has no plan, and counts as an error. Not for use from several threads at once.
+ */
+#ifndef CLR_TESTS_TAP_H
+#define CLR_TESTS_TAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Announces how many checks will run. At most once, before the first check. */
+void tap_plan(int count);
+
+/* One check. The name is a printf() format. */
+bool tap_ok(bool passed, const char *name, ...) __attribute__((format(printf, 2, 3)));
+
+/* Equality, with both values in the diagnostics of a failure. */
+bool tap_is_int64(int64_t got, int64_t want, const char *name, ...)
+    __attribute__((format(printf, 3, 4)));
+bool tap_is_uint64(uint64_t got, uint64_t want, const char *name, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Equality of two strings, either of which may be NULL. */
+bool tap_is_string(const char *got, const char *want, const char *name, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * Equality of bits: +0.0 differs from -0.0, and no tolerance is given. All NaNs are one value,
+ * because the sign and payload of a computed NaN are the processor's own affair.
+ */
+bool tap_is_double(double got, double want, const char *name, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Counts that many checks as skipped, for the reason given. */
+void tap_skip(int count, const char *reason, ...) __attribute__((format(printf, 2, 3)));
+
+/* Skips the whole test, before its first check; does not return. */
+void tap_skip_all(const char *reason, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* Gives up on the test: nothing that follows could be trusted; does not return. */
+void tap_bail(const char *reason, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* A comment in the test's log. May have several lines. */
+void tap_diag(const char *text, ...) __attribute__((format(printf, 1, 2)));
+
+/* Ends the test; its value is main()'s: 0 if every check passed and the plan was kept, else 1. */
+int tap_done(void);
+
+#endif

@@ -1,0 +1,175 @@
+"""A small TAP (Test Anything Protocol) producer for the Python tests, and what they all need.
+
+    import tap
+
+    db = tap.connect()
+    tap.is_equal(db.execute("SELECT gpu_sum(1)").fetchone()[0], 1, "one row")
+    tap.done()
+
+Each check prints one line, and returns whether it passed. A plan may be given first with plan();
+without it done() prints the number of checks that ran, so that a test which dies half-way has no
+plan, and counts as an error.
+
+The tests run under `make check`, which sets the environment that is read here.
+"""
+
+import math
+import os
+import sqlite3
+import struct
+import subprocess
+import sys
+
+EXTENSION = os.environ.get("CLREDUCE_EXTENSION", "./clreduce")
+SRCDIR = os.environ.get("CLREDUCE_SRCDIR", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILDDIR = os.environ.get("CLREDUCE_BUILDDIR", os.getcwd())
+SQLITE3 = os.environ.get("SQLITE3", "sqlite3")
+
+# Tests that run for long use fewer and smaller cases when this is set.
+QUICK = os.environ.get("CLREDUCE_TEST_QUICK", "") not in ("", "0")
+
+# Whether the extension is built with a sanitizer, which needs memory and time of its own.
+SANITIZED = bool(os.environ.get("CLREDUCE_PRELOAD"))
+
+_planned = None
+_run = 0
+_failed = 0
+
+
+def _say(line):
+    # Flushed at once: a later crash must not take the results so far with it.
+    print(line, flush=True)
+
+
+def plan(count):
+    """Announces how many checks will run."""
+    global _planned
+    _planned = count
+    _say("1..%d" % count)
+
+
+def ok(passed, name):
+    """One check."""
+    global _run, _failed
+    _run += 1
+    if not passed:
+        _failed += 1
+    # Line breaks and '#' have a meaning in TAP.
+    name = " ".join(str(name).split()).replace("#", ".")
+    _say("%s %d - %s" % ("ok" if passed else "not ok", _run, name))
+    return bool(passed)
+
+
+def bits(value):
+    """The bits of a float as an int."""
+    return struct.unpack("<Q", struct.pack("<d", value))[0]
+
+
+def _show(value):
+    if isinstance(value, float):
+        return "%r %s (0x%016x)" % (value, value.hex(), bits(value))
+    return "%s %r" % (type(value).__name__, value)
+
+
+def is_same(got, want):
+    """Whether two SQL values are of one type and equal; floats bit by bit, all NaNs alike.
+
+    Lists and tuples are compared item by item.
+    """
+    if isinstance(got, (list, tuple)) and isinstance(want, (list, tuple)):
+        return len(got) == len(want) and all(map(is_same, got, want))
+    if type(got) is not type(want):
+        return False
+    if isinstance(got, float):
+        return (math.isnan(got) and math.isnan(want)) or bits(got) == bits(want)
+    return got == want
+
+
+def is_equal(got, want, name):
+    """One check: is_same(), with both values in the diagnostics of a failure."""
+    same = is_same(got, want)
+    ok(same, name)
+    if not same:
+        diag(" got: " + _show(got))
+        diag("want: " + _show(want))
+    return same
+
+
+def raises(call, fragment, name, kind=sqlite3.Error):
+    """One check: call() raises an exception of that kind, whose text contains the fragment."""
+    try:
+        got = call()
+    except kind as error:
+        passed = fragment in str(error)
+        ok(passed, name)
+        if not passed:
+            diag("message: %s" % error)
+            diag("lacks:   %s" % fragment)
+        return passed
+    ok(False, name)
+    diag("no error, but: %r" % (got,))
+    return False
+
+
+def skip(count, reason):
+    """Counts that many checks as skipped."""
+    global _run
+    for _ in range(count):
+        _run += 1
+        _say("ok %d # SKIP %s" % (_run, reason))
+
+
+def skip_all(reason):
+    """Skips the whole test, before its first check; does not return."""
+    _say("1..0 # SKIP %s" % reason)
+    sys.exit(0)
+
+
+def bail(reason):
+    """Gives up on the test; does not return."""
+    _say("Bail out! %s" % reason)
+    sys.exit(1)
+
+
+def diag(text):
+    """A comment in the test's log. May have several lines."""
+    for line in str(text).splitlines() or [""]:
+        _say("# " + line)
+
+
+def done():
+    """Ends the test; does not return."""
+    if _planned is None:
+        _say("1..%d" % _run)
+    elif _planned != _run:
+        diag("planned %d checks, but ran %d" % (_planned, _run))
+    if _failed:
+        diag("%d of %d checks failed" % (_failed, _run))
+    sys.exit(1 if _failed or (_planned is not None and _planned != _run) else 0)
+
+
+def connect(database=":memory:", **options):
+    """A connection with the extension loaded, in autocommit mode unless options say otherwise."""
+    options.setdefault("isolation_level", None)
+    db = sqlite3.connect(database, **options)
+    db.enable_load_extension(True)
+    db.load_extension(EXTENSION)
+    db.enable_load_extension(False)
+    return db
+
+
+def shell(sql, *arguments, **options):
+    """Runs the sqlite3 shell with the extension loaded and that text as its input.
+
+    Gives the finished process, whose stdout and stderr are text.
+    """
+    options.setdefault("timeout", 600)
+    return subprocess.run(
+        [SQLITE3, "-init", os.devnull, "-batch", "-cmd", ".load '%s'" % EXTENSION, *arguments],
+        input=sql,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        check=False,
+        **options,
+    )
