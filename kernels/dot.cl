@@ -14,7 +14,7 @@ void running_take(running *sum, lanes x, lanes y WIDE_FORMAL)
     lanes product = x * y;
     lanes size = fabs(product);
 
-    if (ANY(!(size < EXPANSION_LIMIT) || (size < PRODUCT_FLOOR && x != 0 && y != 0))) {
+    if (ANY(!FITS_EXPANSION(product) || (size < PRODUCT_FLOOR && x != 0 && y != 0))) {
         double x_lane[LANES], y_lane[LANES];
         uint i;
         STORE_LANES(x, x_lane);

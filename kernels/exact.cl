@@ -12,6 +12,16 @@
 #define PRODUCT_FLOOR 0x1p-960
 
 /*
+ * Whether |x| < EXPANSION_LIMIT. A GPU looks at the exponent only, by integers: its units for
+ * doubles have enough to do.
+ */
+#if CPU
+#define FITS_EXPANSION(x) (fabs(x) < EXPANSION_LIMIT)
+#else
+#define FITS_EXPANSION(x) (((uint)(as_ulong(x) >> 32) & 0x7fffffff) < 0x7bf00000)
+#endif
+
+/*
  * The words of a long accumulator: each digit as a 64-bit number in two words, low and high, then
  * how often +Inf, -Inf and NaN were added, then whether any of it was written to.
  */
@@ -150,18 +160,13 @@ typedef struct {
         sum = sum_;                                                                                \
     } while (0)
 
-#define EXPANSION_ADD(type, expansion, value, error)                                               \
-    do {                                                                                           \
-        TWO_SUM(type, (expansion)->first, value, (expansion)->first, error);                       \
-        TWO_SUM(type, (expansion)->second, error, (expansion)->second, error);                     \
-        TWO_SUM(type, (expansion)->third, error, (expansion)->third, error);                       \
-    } while (0)
-
 /* Adds x, smaller than EXPANSION_LIMIT, to the expansion and what that drops to the accumulator. */
 void partial_add(partial *sum, double x, __local uint *wide)
 {
     double error;
-    EXPANSION_ADD(double, sum, x, error);
+    TWO_SUM(double, sum->first, x, sum->first, error);
+    TWO_SUM(double, sum->second, error, sum->second, error);
+    TWO_SUM(double, sum->third, error, sum->third, error);
     if (error != 0)
         wide_add(wide, error);
 }
@@ -186,17 +191,24 @@ running running_zero(void)
     return zero;
 }
 
-/* As partial_add(), for every lane. */
+/*
+ * As partial_add(), for every lane. The third term is seldom reached: two hold the sum of values
+ * that lie within 2^50 of each other.
+ */
 void running_add(running *sum, lanes x, __local uint *wide)
 {
     lanes error;
-    EXPANSION_ADD(lanes, sum, x, error);
+    TWO_SUM(lanes, sum->first, x, sum->first, error);
+    TWO_SUM(lanes, sum->second, error, sum->second, error);
     if (ANY(error != 0)) {
-        double lane[LANES];
-        uint i;
-        STORE_LANES(error, lane);
-        for (i = 0; i < LANES; i++)
-            wide_add(wide, lane[i]);
+        TWO_SUM(lanes, sum->third, error, sum->third, error);
+        if (ANY(error != 0)) {
+            double lane[LANES];
+            uint i;
+            STORE_LANES(error, lane);
+            for (i = 0; i < LANES; i++)
+                wide_add(wide, lane[i]);
+        }
     }
 }
 

@@ -11,6 +11,11 @@
 #define OPERANDS 1
 #endif
 
+/* Values of each operand that a GPU's work-item loads before it adds the first of them. */
+#ifndef LOADS
+#define LOADS 4
+#endif
+
 #if REAL
 typedef double element;
 #define WIDE_BEGIN                                                                                 \
@@ -76,18 +81,16 @@ __kernel void reduce_first(__global const element *x, ulong second, ulong count,
     /* Neighbouring work-items load neighbouring values; several loads are in flight at a time. */
     ulong i = get_global_id(0), step = get_global_size(0);
 
-    for (; i + 3 * step < count; i += 4 * step) {
-        element a = x[i], b = x[i + step], c = x[i + 2 * step], d = x[i + 3 * step];
-#if OPERANDS == 2
-        element e = x[i + second], f = x[i + step + second], g = x[i + 2 * step + second],
-                h = x[i + 3 * step + second];
-#else
-        element e = 0, f = 0, g = 0, h = 0;
-#endif
-        running_take(&sum, a, e WIDE_ARGUMENT);
-        running_take(&sum, b, f WIDE_ARGUMENT);
-        running_take(&sum, c, g WIDE_ARGUMENT);
-        running_take(&sum, d, h WIDE_ARGUMENT);
+    for (; i + (LOADS - 1) * step < count; i += LOADS * step) {
+        element x_loaded[LOADS], y_loaded[LOADS];
+#pragma unroll
+        for (uint load = 0; load < LOADS; load++) {
+            x_loaded[load] = x[i + load * step];
+            y_loaded[load] = OPERANDS == 2 ? x[i + load * step + second] : 0;
+        }
+#pragma unroll
+        for (uint load = 0; load < LOADS; load++)
+            running_take(&sum, x_loaded[load], y_loaded[load] WIDE_ARGUMENT);
     }
     for (; i < count; i += step)
         running_take(&sum, x[i], x[i + (OPERANDS - 1) * second] WIDE_ARGUMENT);

@@ -5,7 +5,7 @@
 
 void running_take(running *sum, lanes x, lanes y WIDE_FORMAL)
 {
-    if (ANY(!(fabs(x) < EXPANSION_LIMIT))) {
+    if (ANY(!FITS_EXPANSION(x))) {
         double lane[LANES];
         uint i;
         STORE_LANES(x, lane);

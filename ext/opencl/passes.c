@@ -3,25 +3,22 @@
 #include <string.h>
 
 /*
- * Groups a compute unit, and values a work-item at least, in the first pass: enough groups to
- * keep a unit busy while some of them wait for memory, and enough values to be worth a group.
+ * Values a work-item at least in the first pass: enough to be worth a group. A further pass takes
+ * less time than its launch: one group merges as much as it can.
  */
-enum { GPU_GROUPS_PER_UNIT = 8, CPU_GROUPS_PER_UNIT = 4, VALUES_PER_ITEM = 4 };
+enum { VALUES_PER_ITEM = 4, PARTIALS_PER_ITEM = 32 };
 
 enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context,
                               const struct clr_device_info *device, struct clr_status *status)
 {
+    size_t most = device->compute_units > 0 ? device->compute_units : 1;
     cl_int error;
     int i;
 
-    passes->most_groups =
-        (size_t)device->compute_units *
-        (device->type == CLR_DEVICE_CPU ? CPU_GROUPS_PER_UNIT : GPU_GROUPS_PER_UNIT);
-    if (passes->most_groups == 0)
-        passes->most_groups = 1;
+    most *= CLR_MOST_GROUPS_PER_UNIT;
     for (i = 0; i < 2; i++) {
-        passes->partials[i] = clCreateBuffer(context, CL_MEM_READ_WRITE,
-                                             passes->most_groups * CLR_PARTIAL_SIZE, NULL, &error);
+        passes->partials[i] =
+            clCreateBuffer(context, CL_MEM_READ_WRITE, most * CLR_PARTIAL_SIZE, NULL, &error);
         if (error != CL_SUCCESS)
             return clr_opencl_failed(status, "clCreateBuffer", error);
     }
@@ -100,12 +97,11 @@ static enum clr_code launch_next(struct clr_passes *passes, cl_command_queue que
                   status);
 }
 
-static size_t choose_groups(const struct clr_passes *passes, const struct clr_program *program,
-                            size_t count)
+static size_t choose_groups(const struct clr_program *program, size_t count, size_t per_item)
 {
-    size_t values = program->group_size * VALUES_PER_ITEM;
-    size_t groups = count / values + (count % values != 0);
-    return groups < passes->most_groups ? groups : passes->most_groups;
+    size_t per_group = program->group_size * per_item;
+    size_t groups = count / per_group + (count % per_group != 0);
+    return groups < program->most_groups ? groups : program->most_groups;
 }
 
 /* How many groups the pass after one with this many has. */
@@ -115,14 +111,14 @@ static size_t choose_next_groups(const struct clr_passes *passes, const struct c
     /* A CPU device's groups have one work-item: a single one merges the few that are left. */
     if (program->group_size == 1 || passes->count + 1 == CLR_MOST_PASSES)
         return 1;
-    return choose_groups(passes, program, groups);
+    return choose_groups(program, groups, PARTIALS_PER_ITEM);
 }
 
 enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue,
                                const struct clr_program *program, cl_mem source, size_t count,
                                size_t second, struct clr_status *status)
 {
-    size_t groups = choose_groups(passes, program, count), next;
+    size_t groups = choose_groups(program, count, VALUES_PER_ITEM), next;
     const cl_uint zero = 0;
     int target = 0;
     cl_int error;

@@ -19,7 +19,6 @@ enum { CLR_MOST_PASSES = 8, CLR_WIDE_WORDS = 2 * CLR_ACCUMULATOR_DIGITS + 4 };
  * Owned by the caller, and zeroed before clr_passes_open().
  */
 struct clr_passes {
-    size_t most_groups;
     cl_mem partials[2]; /* in turn source and target of a pass */
     cl_mem wide;        /* the long accumulator: see kernels/exact.cl */
     int count;          /* passes launched */

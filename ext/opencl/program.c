@@ -10,6 +10,19 @@
 /* A GPU gains nothing from larger groups: they only wait longer for their slowest member. */
 enum { GROUP_SIZE_LIMIT = 256, SOURCES = 4 };
 
+/*
+ * Work-groups a compute unit. On a GPU: about as many as are resident at a time, which depends on
+ * the kernel's registers; a few more, and a compute unit ends with a wave that fills it partly.
+ * Measured on an H200 by `make bench BENCH=kernel`. On a CPU device: a few, so that the unit that
+ * ends first has something left to do.
+ */
+static const size_t gpu_groups_per_unit[CLR_OPERATIONS][CLR_ELEMENTS] = {
+    [CLR_SUM] = {[CLR_REAL] = 6, [CLR_INTEGER] = 8},
+    [CLR_DOT] = {[CLR_REAL] = 16, [CLR_INTEGER] = 8},
+    [CLR_EXTREMES] = {[CLR_REAL] = 8, [CLR_INTEGER] = 8},
+};
+static const size_t cpu_groups_per_unit = 4;
+
 /* The kernel files of an operation, in the order in which they build on each other. */
 static cl_uint choose_sources(enum clr_operation operation, enum clr_element element,
                               const char *sources[SOURCES])
@@ -105,6 +118,9 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
     program->operation = operation;
     program->element = element;
     program->wide = element == CLR_REAL && operation != CLR_EXTREMES;
+    program->most_groups = device->type == CLR_DEVICE_CPU ? cpu_groups_per_unit
+                                                          : gpu_groups_per_unit[operation][element];
+    program->most_groups *= device->compute_units > 0 ? device->compute_units : 1;
     program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : 3 * sizeof(cl_long);
     /* Extremes compare the bits of doubles as integers. */
     snprintf(options, sizeof options,

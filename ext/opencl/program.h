@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The largest partial result of any operation, in bytes. */
-enum { CLR_PARTIAL_SIZE = 24 };
+/* The largest partial result of any operation, in bytes; the most work-groups a compute unit. */
+enum { CLR_PARTIAL_SIZE = 24, CLR_MOST_GROUPS_PER_UNIT = 16 };
 
 struct clr_program {
     bool built;
@@ -20,6 +20,7 @@ struct clr_program {
     bool wide;             /* the kernels write to a long accumulator */
     size_t partial_size;   /* bytes of a partial result */
     size_t group_size;     /* work-items in a work-group, for both kernels */
+    size_t most_groups;    /* work-groups that are worth having on this device */
     cl_kernel first, next; /* kernels/reduce.cl */
 };
 
