@@ -19,6 +19,25 @@
 
 static int child_failures;
 
+/*
+ * The address sanitizer asks this before it looks for leaks, if a program has it. In the child of a
+ * process with threads it would wait for locks that those threads, which the child does not have,
+ * were holding.
+ */
+static bool child_skips_leak_check;
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
+
+int __lsan_is_turned_off(void)
+{
+    return child_skips_leak_check;
+}
+
+/* To be called by a child whose parent had threads, the runtime's among them. */
+static inline void child_leaves_threads_behind(void)
+{
+    child_skips_leak_check = true;
+}
+
 /* In the child: a check without a number of its own; the parent counts the child as one. */
 static inline bool child_ok(bool passed, const char *what)
 {

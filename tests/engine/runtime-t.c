@@ -140,6 +140,7 @@ static void look_after_fork(void)
 {
     struct clr_worker *worker = NULL;
 
+    child_leaves_threads_behind();
     child_ok(clr_runtime_forked(), "it is known that this is a child");
     child_ok(clr_runtime_worker("auto", &worker) == CLR_FORKED, "which has no device");
     child_ok(clr_runtime_catalog() == NULL && clr_runtime_known_catalog() == NULL, "no catalog");
@@ -168,6 +169,7 @@ static void test_fork(void)
 
 static void fork_again(void)
 {
+    child_leaves_threads_behind();
     child_ok(child_run(look_after_fork, LIMIT_S), "a child of the child");
 }
 

@@ -13,6 +13,10 @@ enum { CAPACITY = 64, LONG_MS = 20000, SHORT_MS = 100 };
 
 static const struct clr_device_info info = {.name = "made up"};
 
+/* Workers live as long as the process, by contract; known here, so that they are no leaks. */
+static struct clr_worker *workers[32];
+static int worker_count;
+
 /* A worker on a device that does as it should; `fake` tells otherwise afterwards. */
 static struct clr_worker *start(void)
 {
@@ -30,6 +34,7 @@ static struct clr_worker *start(void)
     worker = clr_worker_start(&info, &status);
     if (worker == NULL)
         tap_bail("%s", status.message);
+    workers[worker_count++] = worker;
     return worker;
 }
 
@@ -48,7 +53,6 @@ static void reset_fake(void)
     fake_set(finish_fails_after, FAKE_NEVER);
 }
 
-/* Ends the worker; the memory of workers lives as long as the process, by contract. */
 static void stop(struct clr_worker *worker)
 {
     reset_fake();

@@ -11,8 +11,10 @@ import support
 import tap
 from reference import answer
 
-SOURCE = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) "
-          "SELECT gpu_sum(i * 0.5), gpu_dot(i, 0.5) FROM n")
+SOURCE = (
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) "
+    "SELECT gpu_sum(i * 0.5), gpu_dot(i, 0.5) FROM n"
+)
 ENDLESS = 10**10
 
 #: How long an interrupted statement may take to stop.
@@ -34,7 +36,9 @@ def test_loading():
     db.close()
 
     rng = random.Random(1)
-    connections = [support.connect(rng.choice(support.modes()), **support.SMALL) for _ in range(100)]
+    connections = [
+        support.connect(rng.choice(support.modes()), **support.SMALL) for _ in range(100)
+    ]
     batch = support.Batch("100 connections")
     for db in connections:
         batch.compare(db.execute(SOURCE.format(100)).fetchone(), sums(100), "one of them")
@@ -42,10 +46,14 @@ def test_loading():
     for number, db in enumerate(connections):
         db.close()
         if number + 1 < len(connections):
-            batch.compare(connections[-1].execute(SOURCE.format(60)).fetchone(), sums(60), "one that is left")
+            batch.compare(
+                connections[-1].execute(SOURCE.format(60)).fetchone(), sums(60), "one that is left"
+            )
     batch.end()
     db = support.connect()
-    tap.is_equal(db.execute(SOURCE.format(100)).fetchone(), sums(100), "a new connection after all had gone")
+    tap.is_equal(
+        db.execute(SOURCE.format(100)).fetchone(), sums(100), "a new connection after all had gone"
+    )
     db.close()
 
 
@@ -53,8 +61,11 @@ def test_loading_fails_tidily():
     """A connection without the extension is none the wiser."""
     support.connect().close()
     plain = sqlite3.connect(":memory:")
-    tap.raises(lambda: plain.execute("SELECT gpu_sum(1)"), "no such function: gpu_sum",
-               "a connection that did not load it")
+    tap.raises(
+        lambda: plain.execute("SELECT gpu_sum(1)"),
+        "no such function: gpu_sum",
+        "a connection that did not load it",
+    )
     plain.close()
 
 
@@ -65,38 +76,99 @@ def test_open_statements():
         for width in range(1, 30):
             db = support.connect(mode, **support.SMALL)
             support.fill(db, [(i * 0.5, i) for i in range(200)])
-            cursor = db.execute(f"SELECT rowid % {width} AS g, gpu_sum(x), gpu_min(y) FROM t GROUP BY g")
+            cursor = db.execute(
+                f"SELECT rowid % {width} AS g, gpu_sum(x), gpu_min(y) FROM t GROUP BY g"
+            )
             cursor.fetchone()
-            moving = db.execute("SELECT gpu_sum(x) OVER w, gpu_max(y) OVER w FROM t"
-                                f" WINDOW w AS (ROWS BETWEEN CURRENT ROW AND {width * 9} FOLLOWING)")
+            moving = db.execute(
+                "SELECT gpu_sum(x) OVER w, gpu_max(y) OVER w FROM t"
+                f" WINDOW w AS (ROWS BETWEEN CURRENT ROW AND {width * 9} FOLLOWING)"
+            )
             first = sum(i * 0.5 for i in range(min(width * 9 + 1, 200)))
             batch.compare(moving.fetchone()[0], first, "the first row")
             db.close()
         batch.end()
 
 
+def test_interleaved():
+    """Many statements of one connection, stepped in turns."""
+    for mode in support.modes():
+        db = support.connect(mode, **support.SMALL)
+        support.fill(db, [((i * 7919) % 1000, i) for i in range(1000)])
+        query = "SELECT y / 50, {0}sum(x), {0}min(x) FROM t GROUP BY 1 HAVING {0}max(y) > {1}"
+        cursors = [db.execute(query.format("gpu_", i)) for i in range(0, 1000, 50)]
+        results = [[] for _ in cursors]
+        for _ in range(25):
+            for cursor, result in zip(cursors, results):
+                result += cursor.fetchmany(1)
+        want = [db.execute(query.format("", i)).fetchall() for i in range(0, 1000, 50)]
+        tap.is_equal(results, want, f"statements of one connection in turns, {mode}")
+
+        for chunk in (16, 65536):
+            support.configure(db, chunk_size=chunk)
+            query = ", ".join(f"@sum(x + {i}), @max(x - {i}), @min(-x * 0.5)" for i in range(300))
+            tap.is_equal(
+                db.execute(f"SELECT {query.replace('@', 'gpu_')} FROM t").fetchone(),
+                db.execute(f"SELECT {query.replace('@', '')} FROM t").fetchone(),
+                f"900 aggregates in one statement, {mode}, chunks of {chunk}",
+            )
+        db.close()
+
+
+def test_shared_connection():
+    """Threads that share one connection, which SQLite lets in one at a time."""
+    for mode in support.modes():
+        db = support.connect(mode, **support.SMALL)
+        support.fill(db, [((i * 7919) % 1000, i) for i in range(1000)])
+        got = []
+
+        def work(db=db, got=got):
+            for _ in range(30):
+                got.append(
+                    db.execute("SELECT gpu_sum(x), gpu_max(y), gpu_min(x) FROM t").fetchone()
+                )
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        tap.is_equal(
+            set(got) == {(499500, 999, 0)} and len(got) == 120,
+            True,
+            f"four threads share a connection, {mode}",
+        )
+        db.close()
+
+
 def test_threads():
     """Threads, each with its own connection, at the same time on the same device."""
     for mode in support.modes():
         rng = random.Random(2)
-        data = [(rng.uniform(-1, 1) * 10.0**rng.randint(-300, 300), rng.randint(-2**62, 2**62))
-                for _ in range(4000)]
+        data = [
+            (rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300), rng.randint(-(2**62), 2**62))
+            for _ in range(4000)
+        ]
         wanted = {function: answer(function, data) for function in support.FUNCTIONS}
         problems, barrier = [], threading.Barrier(8)
 
         def work(number, mode=mode, data=data, wanted=wanted, problems=problems, barrier=barrier):
             try:
-                db = support.connect(mode, chunk_size=(16, 100, 1024, 65536)[number % 4], host_threshold=1)
+                db = support.connect(
+                    mode, chunk_size=(16, 100, 1024, 65536)[number % 4], host_threshold=1
+                )
                 support.fill(db, data)
                 barrier.wait()
                 for turn in range(3 if tap.QUICK else 10):
                     for function, want in wanted.items():
                         got = support.value(db, f"SELECT {support.call(function)} FROM t")
                         if not tap.is_same(got, want):
-                            problems.append(f"{function}, thread {number}, turn {turn}: {support.show(got)}")
+                            problems.append(
+                                f"{function}, thread {number}, turn {turn}: {support.show(got)}"
+                            )
                     db.execute("SELECT count(*) FROM clreduce_devices, clreduce_stats").fetchall()
                 db.close()
-            except Exception as error:      # a thread's exception would be lost otherwise
+            except Exception as error:  # a thread's exception would be lost otherwise
                 problems.append(repr(error))
                 barrier.abort()
 
@@ -117,7 +189,7 @@ def in_child(work):
     if pid == 0:
         try:
             os.write(writer, repr(work()).encode())
-        except BaseException as error:      # the child must never go on with the parent's tests
+        except BaseException as error:  # the child must never go on with the parent's tests
             os.write(writer, repr(error).encode())
         os._exit(0)
     os.close(writer)
@@ -142,9 +214,11 @@ def test_fork():
         def counted(db=db, query=query, before=before):
             db.execute(query).fetchone()
             after = support.stats(db)
-            return (after["chunks_to_device"] - before["chunks_to_device"],
-                    after["kernels_launched"] - before["kernels_launched"],
-                    mode == "host" or after["host_after_fork"] > 0)
+            return (
+                after["chunks_to_device"] - before["chunks_to_device"],
+                after["kernels_launched"] - before["kernels_launched"],
+                mode == "host" or after["host_after_fork"] > 0,
+            )
 
         def own(mode=mode, query=query):
             child = support.connect(mode, **support.SMALL)
@@ -160,19 +234,30 @@ def test_fork():
             db.close()
             return "closed"
 
-        tap.is_equal(in_child(inherited), repr(want), f"a child with its parent's connection, {mode}")
-        tap.is_equal(in_child(counted), repr((0, 0, True)), f"the child's statistics say so, {mode}")
+        tap.is_equal(
+            in_child(inherited), repr(want), f"a child with its parent's connection, {mode}"
+        )
+        tap.is_equal(
+            in_child(counted), repr((0, 0, True)), f"the child's statistics say so, {mode}"
+        )
         tap.is_equal(in_child(own), repr(want), f"a child with a connection of its own, {mode}")
         tap.is_equal(in_child(twice), repr(repr(want)), f"a child's child, {mode}")
-        tap.is_equal(in_child(closing), repr("closed"), f"a child closes its parent's connection, {mode}")
+        tap.is_equal(
+            in_child(closing), repr("closed"), f"a child closes its parent's connection, {mode}"
+        )
         tap.is_equal(db.execute(query).fetchone(), want, f"the parent works on, {mode}")
         if mode != "host":
             db.execute(query.replace("FROM t", f"FROM {support.lingering(64)}")).fetchone()
-            tap.ok(support.stats(db)["chunks_to_device"] > before["chunks_to_device"],
-                   "the parent still uses the device")
+            tap.ok(
+                support.stats(db)["chunks_to_device"] > before["chunks_to_device"],
+                "the parent still uses the device",
+            )
         in_use = "SELECT count(*) FROM clreduce_devices WHERE in_use"
-        tap.is_equal(in_child(lambda db=db: support.value(db, in_use) in (0, 1)), "True",
-                     f"a child can look at the devices, {mode}")
+        tap.is_equal(
+            in_child(lambda db=db: support.value(db, in_use) in (0, 1)),
+            "True",
+            f"a child can look at the devices, {mode}",
+        )
         db.close()
 
 
@@ -181,10 +266,12 @@ def test_fork_between_rows():
     for mode in support.modes():
         db = support.connect(mode, **support.SMALL)
         support.fill(db, [(i * 0.5, i % 7) for i in range(3000)])
-        for query in ("SELECT y, gpu_sum(x), gpu_max(x) FROM t GROUP BY y",
-                      "SELECT gpu_sum(x) OVER w, gpu_min(x) OVER w FROM t"
-                      " WINDOW w AS (ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
-                      "SELECT gpu_sum(x) OVER w, gpu_max(x) OVER w FROM t WINDOW w AS (ROWS 100 PRECEDING)"):
+        for query in (
+            "SELECT y, gpu_sum(x), gpu_max(x) FROM t GROUP BY y",
+            "SELECT gpu_sum(x) OVER w, gpu_min(x) OVER w FROM t"
+            " WINDOW w AS (ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+            "SELECT gpu_sum(x) OVER w, gpu_max(x) OVER w FROM t WINDOW w AS (ROWS 100 PRECEDING)",
+        ):
             want = db.execute(query).fetchall()
             cursor = db.execute(query)
             first = cursor.fetchmany(3)
@@ -214,7 +301,9 @@ assert db.execute("SELECT gpu_sum(x) FROM t").fetchone() == want
 def test_fork_and_exit():
     """A child that ends as any process does, and not by a way around what runs at exit."""
     for mode in support.modes():
-        support.child_ok(support.child(LEAVING.format(mode=mode)), f"a child ends by exit(), {mode}")
+        support.child_ok(
+            support.child(LEAVING.format(mode=mode)), f"a child ends by exit(), {mode}"
+        )
 
 
 def interrupted(db, query, stop):
@@ -231,29 +320,43 @@ def interrupted(db, query, stop):
 
 def test_interrupt():
     """An interrupted statement stops promptly, launches nothing more, and leaves all usable."""
-    windowed = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) "
-                "SELECT sum(s) FROM (SELECT gpu_sum(i * 0.5) OVER (ROWS 100 PRECEDING) AS s FROM n)")
+    windowed = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) "
+        "SELECT sum(s) FROM (SELECT gpu_sum(i * 0.5) OVER (ROWS 100 PRECEDING) AS s FROM n)"
+    )
     extremes = ENDLESS_SELECT.format("gpu_min(i), gpu_max(-i * 0.5), gpu_max('text ' || i)")
-    queries = {"aggregates": SOURCE.format(ENDLESS), "a window": windowed, "extremes": extremes,
-               "groups": ENDLESS_SELECT.format("gpu_sum(i * 0.5)") + " GROUP BY i / 100"}
+    queries = {
+        "aggregates": SOURCE.format(ENDLESS),
+        "a window": windowed,
+        "extremes": extremes,
+        "groups": ENDLESS_SELECT.format("gpu_sum(i * 0.5)") + " GROUP BY i / 100",
+    }
     for mode in support.modes():
         for chunk in (16, 65536):
             db = support.connect(mode, chunk_size=chunk, host_threshold=1)
             for name, query in queries.items():
                 label = f"{name}, {mode}, chunks of {chunk}"
                 error, taken = interrupted(db, query, db.interrupt)
-                tap.ok(isinstance(error, support.Failure) and "interrupted" in error.message,
-                       f"interrupted: {label}")
+                tap.ok(
+                    isinstance(error, support.Failure) and "interrupted" in error.message,
+                    f"interrupted: {label}",
+                )
                 tap.ok(taken < PROMPT, f"promptly: {label}, {taken:.2f} s")
                 launched = support.stats(db)["kernels_launched"]
                 time.sleep(0.05)
-                tap.is_equal(support.stats(db)["kernels_launched"], launched, f"no more kernels: {label}")
-                tap.is_equal(db.execute(SOURCE.format(100)).fetchone(), sums(100), f"the next query: {label}")
+                tap.is_equal(
+                    support.stats(db)["kernels_launched"], launched, f"no more kernels: {label}"
+                )
+                tap.is_equal(
+                    db.execute(SOURCE.format(100)).fetchone(), sums(100), f"the next query: {label}"
+                )
             db.close()
 
 
-ENDLESS_SELECT = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) "
-                  "SELECT {} FROM n")
+ENDLESS_SELECT = (
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) "
+    "SELECT {} FROM n"
+)
 
 
 def test_progress_handler():
@@ -262,9 +365,13 @@ def test_progress_handler():
         db = support.connect(mode, **support.SMALL)
         batch = support.Batch(f"a progress handler stops at every stage, {mode}")
         support.fill(db, [(i * 0.5, i) for i in range(300)])
-        queries = {"SELECT gpu_sum(x), gpu_min(x), gpu_dot(x, y) FROM t": [(22425.0, 0.0, 4477525.0)],
-                   "SELECT count(s) FROM (SELECT gpu_sum(x) OVER (ROWS 40 PRECEDING) AS s FROM t)": [(300,)],
-                   "SELECT count(s) FROM (SELECT gpu_max(y) AS s FROM t GROUP BY rowid % 3)": [(3,)]}
+        queries = {
+            "SELECT gpu_sum(x), gpu_min(x), gpu_dot(x, y) FROM t": [(22425.0, 0.0, 4477525.0)],
+            "SELECT count(s) FROM (SELECT gpu_sum(x) OVER (ROWS 40 PRECEDING) AS s FROM t)": [
+                (300,)
+            ],
+            "SELECT count(s) FROM (SELECT gpu_max(y) AS s FROM t GROUP BY rowid % 3)": [(3,)],
+        }
         for query, want in queries.items():
             done = 0
             for steps in range(1, 4000, 37):
@@ -273,7 +380,9 @@ def test_progress_handler():
                 got = support.rows(db, query)
                 db.set_progress_handler(None, 0)
                 stopped = isinstance(got, support.Failure) and got.message == "interrupted"
-                batch.check(stopped or tap.is_same(got, want), f"{query} after {steps * 10} steps: {got}")
+                batch.check(
+                    stopped or tap.is_same(got, want), f"{query} after {steps * 10} steps: {got}"
+                )
                 done += not stopped
                 if done > 3:
                     break
@@ -283,7 +392,7 @@ def test_progress_handler():
 
 
 HASTY = """
-db = support.connect("auto", **support.SMALL)
+db = support.connect(support.DEVICE, **support.SMALL)
 support.fill(db, [(i * 0.5, i) for i in range({rows})])
 assert db.execute("SELECT gpu_sum(x) FROM t").fetchone()[0] == sum(i * 0.5 for i in range({rows}))
 {ending}
@@ -296,17 +405,20 @@ def test_hasty_exit():
         "at once": "",
         "with the connection closed": "db.close()",
         "soon": "import time; time.sleep({delay})",
-        "while a thread works": "import threading; threading.Thread(target=lambda: support.connect('auto', "
-                                "**support.SMALL).execute(\"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT"
-                                " i + 1 FROM n WHERE i < 1000000) SELECT gpu_sum(i) FROM n\").fetchall(),"
-                                " daemon=True).start()",
+        "while a thread works": "import threading\n"
+        "threading.Thread(target=lambda: support.connect('auto', "
+        '**support.SMALL).execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT'
+        ' i + 1 FROM n WHERE i < 1000000) SELECT gpu_sum(i) FROM n").fetchall(),'
+        " daemon=True).start()",
         "by os._exit": "import os; os._exit(0)",
     }
     for name, ending in endings.items():
         batch = support.Batch(f"a process that ends {name} while the device starts")
         slowest = 0
         for turn in range(3 if tap.QUICK else 10):
-            code = HASTY.format(rows=(16, 100, 5000)[turn % 3], ending=ending.format(delay=turn * 0.03))
+            code = HASTY.format(
+                rows=(16, 100, 5000)[turn % 3], ending=ending.format(delay=turn * 0.03)
+            )
             start = time.monotonic()
             process = support.child(code, timeout=120)
             slowest = max(slowest, time.monotonic() - start)
@@ -322,13 +434,23 @@ def test_files():
         writer, reader = support.connect(path=path), support.connect(path=path)
         writer.execute("PRAGMA journal_mode = WAL")
         support.fill(writer, [(i, 1.5) for i in range(1000)])
-        tap.is_equal(support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500, "what another has written")
+        tap.is_equal(
+            support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500, "what another has written"
+        )
         writer.execute("BEGIN")
         writer.execute("INSERT INTO t VALUES (0.5, 0)")
-        tap.is_equal(support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500, "not what it has not committed")
-        tap.is_equal(support.value(writer, "SELECT gpu_sum(x) FROM t"), 499500.5, "which it sees itself")
+        tap.is_equal(
+            support.value(reader, "SELECT gpu_sum(x) FROM t"),
+            499500,
+            "not what it has not committed",
+        )
+        tap.is_equal(
+            support.value(writer, "SELECT gpu_sum(x) FROM t"), 499500.5, "which it sees itself"
+        )
         writer.execute("COMMIT")
-        tap.is_equal(support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500.5, "and then the other")
+        tap.is_equal(
+            support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500.5, "and then the other"
+        )
         reader.close()
         writer.close()
 
@@ -337,6 +459,8 @@ def main():
     test_loading()
     test_loading_fails_tidily()
     test_open_statements()
+    test_interleaved()
+    test_shared_connection()
     test_threads()
     test_fork()
     test_fork_between_rows()

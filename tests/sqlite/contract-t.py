@@ -1,7 +1,7 @@
 """Every clause of the aggregates' contract, by its number, on hand-written cases.
 
-Each case runs as it stands, which the extension reduces where the values are buffered, and padded to
-several chunks with rows that do not change the answer, on the host and on a device.
+Each case runs as it stands, which the extension reduces where the values are buffered, and padded
+to several chunks with rows that do not change the answer, on the host and on a device.
 """
 
 import math
@@ -11,9 +11,9 @@ import tap
 from reference import INT_MAX, INT_MIN, OVERFLOW, Failure, answer
 
 INF = math.inf
-TINY = 5e-324                           # the least subnormal
-HUGE = 1.7976931348623157e308           # the greatest double
-HALF_ULP = 2.0**970                     # of HUGE: HUGE plus this is the first sum that overflows
+TINY = 5e-324  # the least subnormal
+HUGE = 1.7976931348623157e308  # the greatest double
+HALF_ULP = 2.0**970  # of HUGE: HUGE plus this is the first sum that overflows
 ULP = 2.0**-52
 OVERFLOWS = Failure(OVERFLOW)
 NULL = None
@@ -45,7 +45,9 @@ class Runner:
     def __init__(self):
         self.runs = [("host", support.connect(), False)]
         for mode in support.modes():
-            self.runs.append((f"{mode}, chunks of 16", support.connect(mode, **support.SMALL), True))
+            self.runs.append(
+                (f"{mode}, chunks of 16", support.connect(mode, **support.SMALL), True)
+            )
 
     def case(self, name, function, pairs, want):
         """One check: the function of these rows gives that, in every way to run it."""
@@ -67,26 +69,42 @@ class Runner:
             self.case(f"{clause} {function}: {what}", function, pairs, want)
 
 
-NULLS = [
-    (what, function, [(NULL, NULL)] * count, 0.0 if function == "gpu_total" else NULL)
-    for what, count in (("no row", 0), ("one NULL", 1), ("NULLs only", 50))
-    for function in support.FUNCTIONS if function.endswith("dot")
-] + [
-    (what, function, [NULL] * count, 0.0 if function == "gpu_total" else NULL)
-    for what, count in (("no row", 0), ("one NULL", 1), ("NULLs only", 50))
-    for function in support.FUNCTIONS if not function.endswith("dot")
-] + [
-    ("NULLs between values", "gpu_sum", [NULL, 3, NULL, 4, NULL], 7),
-    ("NULLs between values", "gpu_total", [NULL, 3, NULL, 4, NULL], 7.0),
-    ("NULL is not counted", "gpu_avg", [NULL, 3, NULL, 4, NULL], 3.5),
-    ("NULL is less than nothing", "gpu_min", [NULL, 3, NULL, 4], 3),
-    ("NULL is less than nothing", "gpu_max", [NULL, -3, NULL, -4], -3),
-    ("a row with either NULL", "gpu_dot", [(NULL, 2), (3, NULL), (4, 5), (NULL, NULL)], 20),
-    ("a NULL on each row", "gpu_dot", [(NULL, 2), (3, NULL), (NULL, 1.5)], NULL),
-    ("a REAL beside a NULL does not make it REAL", "gpu_dot", [(NULL, 2.5), (2.5, NULL), (4, 5)], 20),
-    ("TEXT beside a NULL does not make it REAL", "gpu_dot", [(NULL, "a"), (b"1", NULL), (4, 5)], 20),
-    ("an infinity beside a NULL", "gpu_dot", [(NULL, INF), (0, NULL), (4, 5)], 20),
-]
+NULLS = (
+    [
+        (what, function, [(NULL, NULL)] * count, 0.0 if function == "gpu_total" else NULL)
+        for what, count in (("no row", 0), ("one NULL", 1), ("NULLs only", 50))
+        for function in support.FUNCTIONS
+        if function.endswith("dot")
+    ]
+    + [
+        (what, function, [NULL] * count, 0.0 if function == "gpu_total" else NULL)
+        for what, count in (("no row", 0), ("one NULL", 1), ("NULLs only", 50))
+        for function in support.FUNCTIONS
+        if not function.endswith("dot")
+    ]
+    + [
+        ("NULLs between values", "gpu_sum", [NULL, 3, NULL, 4, NULL], 7),
+        ("NULLs between values", "gpu_total", [NULL, 3, NULL, 4, NULL], 7.0),
+        ("NULL is not counted", "gpu_avg", [NULL, 3, NULL, 4, NULL], 3.5),
+        ("NULL is less than nothing", "gpu_min", [NULL, 3, NULL, 4], 3),
+        ("NULL is less than nothing", "gpu_max", [NULL, -3, NULL, -4], -3),
+        ("a row with either NULL", "gpu_dot", [(NULL, 2), (3, NULL), (4, 5), (NULL, NULL)], 20),
+        ("a NULL on each row", "gpu_dot", [(NULL, 2), (3, NULL), (NULL, 1.5)], NULL),
+        (
+            "a REAL beside a NULL does not make it REAL",
+            "gpu_dot",
+            [(NULL, 2.5), (2.5, NULL), (4, 5)],
+            20,
+        ),
+        (
+            "TEXT beside a NULL does not make it REAL",
+            "gpu_dot",
+            [(NULL, "a"), (b"1", NULL), (4, 5)],
+            20,
+        ),
+        ("an infinity beside a NULL", "gpu_dot", [(NULL, INF), (0, NULL), (4, 5)], 20),
+    ]
+)
 
 INTEGERS = [
     ("one", "gpu_sum", [7], 7),
@@ -109,19 +127,31 @@ INTEGERS = [
     ("zero", "gpu_dot", [(6, 7), (-6, 7)], 0),
     ("the greatest", "gpu_dot", [(INT_MAX, 1)], INT_MAX),
     ("the least", "gpu_dot", [(INT_MIN, 1)], INT_MIN),
-    ("the least, as a product", "gpu_dot", [(2**32, -2**31)], INT_MIN),
+    ("the least, as a product", "gpu_dot", [(2**32, -(2**31))], INT_MIN),
     ("minus the least", "gpu_dot", [(INT_MIN, -1)], OVERFLOWS),
     ("a product one too large", "gpu_dot", [(2**32, 2**31)], OVERFLOWS),
     ("2 to the 64: zero in 64 bits", "gpu_dot", [(2**32, 2**32)], OVERFLOWS),
-    ("a product too large, cancelled", "gpu_dot", [(2**40, 2**40), (-2**40, 2**40), (3, 5)], 15),
-    ("the largest products, cancelled", "gpu_dot", [(INT_MIN, INT_MIN), (INT_MIN, INT_MAX), (INT_MIN, 1), (-1, 1)],
-     -1),
-    ("a running total beyond 128 bits, cancelled", "gpu_dot",
-     [(INT_MIN, INT_MIN)] * 3 + [(INT_MIN, INT_MAX)] * 3 + [(INT_MIN, 3), (9, 9)], 81),
+    ("a product too large, cancelled", "gpu_dot", [(2**40, 2**40), (-(2**40), 2**40), (3, 5)], 15),
+    (
+        "the largest products, cancelled",
+        "gpu_dot",
+        [(INT_MIN, INT_MIN), (INT_MIN, INT_MAX), (INT_MIN, 1), (-1, 1)],
+        -1,
+    ),
+    (
+        "a running total beyond 128 bits, cancelled",
+        "gpu_dot",
+        [(INT_MIN, INT_MIN)] * 3 + [(INT_MIN, INT_MAX)] * 3 + [(INT_MIN, 3), (9, 9)],
+        81,
+    ),
     ("2 to the 128: zero in 128 bits", "gpu_dot", [(INT_MIN, INT_MIN)] * 4, OVERFLOWS),
     ("2 to the 127: negative in 128 bits", "gpu_dot", [(INT_MIN, INT_MIN)] * 2, OVERFLOWS),
-    ("a hundred of the largest products, cancelled", "gpu_dot",
-     [(INT_MIN, INT_MIN)] * 100 + [(INT_MIN, INT_MAX)] * 100 + [(INT_MIN, 100), (1, 1)], 1),
+    (
+        "a hundred of the largest products, cancelled",
+        "gpu_dot",
+        [(INT_MIN, INT_MIN)] * 100 + [(INT_MIN, INT_MAX)] * 100 + [(INT_MIN, 100), (1, 1)],
+        1,
+    ),
 ]
 
 REALS = [
@@ -138,8 +168,12 @@ REALS = [
     ("overflow", "gpu_sum", [1e308, 1e308], INF),
     ("overflow below", "gpu_sum", [-1e308, -1e308], -INF),
     ("the greatest", "gpu_sum", [HUGE], HUGE),
-    ("just below half an ulp above the greatest", "gpu_sum",
-     [HUGE, math.nextafter(HALF_ULP, 0)], HUGE),
+    (
+        "just below half an ulp above the greatest",
+        "gpu_sum",
+        [HUGE, math.nextafter(HALF_ULP, 0)],
+        HUGE,
+    ),
     ("half an ulp above the greatest: a tie that overflows", "gpu_sum", [HUGE, HALF_ULP], INF),
     ("half an ulp above, less a trifle", "gpu_sum", [HUGE, HALF_ULP, -TINY], HUGE),
     ("half an ulp below the least", "gpu_sum", [-HUGE, -HALF_ULP], -INF),
@@ -158,11 +192,16 @@ REALS = [
     ("one negative zero", "gpu_sum", [-0.0], 0.0),
     ("a cancelled sum is a positive zero", "gpu_sum", [-1.5, 1.5], 0.0),
     ("an odd INTEGER above 2 to the 53, alone with 0.0", "gpu_sum", [2**53 + 1, 0.0], 2.0**53),
-    ("odd INTEGERs are not rounded one by one", "gpu_sum", [2**53 + 1, 2**53 + 1, 0.0], 2.0**54 + 2),
+    (
+        "odd INTEGERs are not rounded one by one",
+        "gpu_sum",
+        [2**53 + 1, 2**53 + 1, 0.0],
+        2.0**54 + 2,
+    ),
     ("an INTEGER and a REAL break a tie", "gpu_sum", [2**53 + 1, 2.0**-30], 2.0**53 + 2),
     ("INTEGERs at the limit beside a REAL", "gpu_sum", [INT_MAX, INT_MAX, 0.5], 2.0**64),
     ("INTEGERs at the limit leave a REAL", "gpu_sum", [INT_MAX, INT_MIN, 0.25, 1], 0.25),
-    ("the greatest INTEGER against 2 to the 63", "gpu_sum", [INT_MAX, -2.0**63], -1.0),
+    ("the greatest INTEGER against 2 to the 63", "gpu_sum", [INT_MAX, -(2.0**63)], -1.0),
     ("many INTEGERs and a REAL do not overflow", "gpu_sum", [INT_MAX] * 3 + [0.0], 3 * 2.0**63),
     ("an infinity", "gpu_sum", [1, INF, -5.5], INF),
     ("a negative infinity", "gpu_sum", [-INF, 1e308], -INF),
@@ -173,23 +212,56 @@ REALS = [
     ("one row", "gpu_dot", [(0.1, 0.1)], 0.1 * 0.1),
     ("an INTEGER by a REAL", "gpu_dot", [(3, 0.5)], 1.5),
     ("a REAL in another row", "gpu_dot", [(3, 5), (1.0, 1)], 16.0),
-    ("a product's low half counts", "gpu_dot", [(1.0 + ULP, 1.0 + ULP), (-1.0 - 2 * ULP, 1.0)], ULP * ULP),
+    (
+        "a product's low half counts",
+        "gpu_dot",
+        [(1.0 + ULP, 1.0 + ULP), (-1.0 - 2 * ULP, 1.0)],
+        ULP * ULP,
+    ),
     ("ill-conditioned", "gpu_dot", [(1e20, 1e20), (3.0, 7.0), (-1e20, 1e20)], 21.0),
-    ("products above the range cancel", "gpu_dot", [(1e200, 1e200), (2.0, 2.5), (-1e200, 1e200)], 5.0),
+    (
+        "products above the range cancel",
+        "gpu_dot",
+        [(1e200, 1e200), (2.0, 2.5), (-1e200, 1e200)],
+        5.0,
+    ),
     ("the largest products cancel", "gpu_dot", [(HUGE, HUGE), (TINY, 1), (HUGE, -HUGE)], TINY),
     ("overflow", "gpu_dot", [(1e200, 1e200)], INF),
     ("overflow below", "gpu_dot", [(-1e200, 1e200)], -INF),
     ("underflow to a positive zero", "gpu_dot", [(1e-200, 1e-200)], 0.0),
     ("underflow from below to a positive zero", "gpu_dot", [(-1e-200, 1e-200)], 0.0),
-    ("what underflows still counts", "gpu_dot", [(1.0, 1.0), (1.0, ULP / 2), (TINY, TINY)], 1.0 + ULP),
+    (
+        "what underflows still counts",
+        "gpu_dot",
+        [(1.0, 1.0), (1.0, ULP / 2), (TINY, TINY)],
+        1.0 + ULP,
+    ),
     ("half of the least subnormal: a tie to even", "gpu_dot", [(TINY, 0.5)], 0.0),
     ("half of the least subnormal, and a trifle", "gpu_dot", [(TINY, 0.5), (TINY, TINY)], TINY),
     ("many products that underflow", "gpu_dot", [(TINY, 0.25)] * 12, 3 * TINY),
-    ("the low half underflows", "gpu_dot",
-     [(2.0**-500 * (1 + ULP), 2.0**-500 * (1 + ULP)), (-2.0**-500 * (1 + 2 * ULP), 2.0**-500), (TINY, 1)], TINY),
+    (
+        "the low half underflows",
+        "gpu_dot",
+        [
+            (2.0**-500 * (1 + ULP), 2.0**-500 * (1 + ULP)),
+            (-(2.0**-500) * (1 + 2 * ULP), 2.0**-500),
+            (TINY, 1),
+        ],
+        TINY,
+    ),
     ("INTEGERs of 63 bits by REALs", "gpu_dot", [(INT_MAX, 1.0), (INT_MIN, 1.0)], -1.0),
-    ("an INTEGER by a REAL, all bits", "gpu_dot", [(INT_MAX, 1.0 + ULP), (-2.0**63, 1.0 + ULP)], -1.0 - ULP),
-    ("INTEGER products with a REAL do not overflow", "gpu_dot", [(INT_MIN, INT_MIN), (0.0, 0)], 2.0**126),
+    (
+        "an INTEGER by a REAL, all bits",
+        "gpu_dot",
+        [(INT_MAX, 1.0 + ULP), (-(2.0**63), 1.0 + ULP)],
+        -1.0 - ULP,
+    ),
+    (
+        "INTEGER products with a REAL do not overflow",
+        "gpu_dot",
+        [(INT_MIN, INT_MIN), (0.0, 0)],
+        2.0**126,
+    ),
     ("an infinity", "gpu_dot", [(INF, 2), (3, 4)], INF),
     ("an infinity by a negative", "gpu_dot", [(INF, -2.5), (3, 4)], -INF),
     ("infinities by one another", "gpu_dot", [(-INF, -INF), (3, 4)], INF),
@@ -206,11 +278,21 @@ AVERAGES = [
     ("a zero is positive", "gpu_avg", [-1, 1], 0.0),
     ("thirds", "gpu_avg", [1, 0, 0], 1 / 3),
     ("the sum is not rounded first", "gpu_avg", [2**53 + 1, 2**53 + 3], 2.0**53 + 2),
-    ("the sum is not rounded first, to an odd third", "gpu_avg", [2**53, 2**53, 2**53 + 5], 2.0**53 + 2),
-    ("the sum of REALs is not rounded first", "gpu_avg", [1.0, ULP / 2, 1.0 + ULP], (2 / 3 + ULP / 2)),
+    (
+        "the sum is not rounded first, to an odd third",
+        "gpu_avg",
+        [2**53, 2**53, 2**53 + 5],
+        2.0**53 + 2,
+    ),
+    (
+        "the sum of REALs is not rounded first",
+        "gpu_avg",
+        [1.0, ULP / 2, 1.0 + ULP],
+        (2 / 3 + ULP / 2),
+    ),
     ("INTEGERs at the limit", "gpu_avg", [INT_MAX, INT_MAX], 2.0**63),
     ("INTEGERs at the limit cancel", "gpu_avg", [INT_MAX, INT_MIN], -0.5),
-    ("INTEGERs never overflow", "gpu_avg", [INT_MIN] * 30, -2.0**63),
+    ("INTEGERs never overflow", "gpu_avg", [INT_MIN] * 30, -(2.0**63)),
     ("the sum overflows, the average does not", "gpu_avg", [HUGE, HUGE], HUGE),
     ("the sum overflows both ways", "gpu_avg", [HUGE, HUGE, -HUGE, HUGE], HUGE / 2),
     ("subnormals: a tie to even, to zero", "gpu_avg", [TINY, 0.0], 0.0),
@@ -225,7 +307,7 @@ AVERAGES = [
     ("of INTEGERs, rounded once", "gpu_total", [2**53 + 1, 2**53 + 1], 2.0**54 + 2),
     ("of INTEGERs, a tie to even", "gpu_total", [2**53, 1], 2.0**53),
     ("of INTEGERs, a tie to even, up", "gpu_total", [2**53 + 2, 1], 2.0**53 + 4),
-    ("of the limits", "gpu_total", [INT_MIN, INT_MIN], -2.0**64),
+    ("of the limits", "gpu_total", [INT_MIN, INT_MIN], -(2.0**64)),
     ("of REALs", "gpu_total", [1e16, 1.0, -1e16], 1.0),
     ("a running total above the range", "gpu_total", [1e308, 1e308, -1e308], 1e308),
     ("overflow", "gpu_total", [HUGE, HUGE], INF),
@@ -252,8 +334,18 @@ TEXTS = [
     ("TEXT that is no number makes it REAL", "gpu_sum", [1, "x"], 1.0),
     ("a BLOB beside INTEGERs", "gpu_sum", [1, b"2", 3], 6.0),
     ("TEXT beside REALs", "gpu_sum", [1.5, "2", b"3"], 6.5),
-    ("an INTEGER as TEXT is exact", "gpu_sum", ["9223372036854775807", "-9223372036854775808"], -1.0),
-    ("odd INTEGERs as TEXT are exact", "gpu_sum", ["9007199254740993", "9007199254740993"], 2.0**54 + 2),
+    (
+        "an INTEGER as TEXT is exact",
+        "gpu_sum",
+        ["9223372036854775807", "-9223372036854775808"],
+        -1.0,
+    ),
+    (
+        "odd INTEGERs as TEXT are exact",
+        "gpu_sum",
+        ["9007199254740993", "9007199254740993"],
+        2.0**54 + 2,
+    ),
     ("TEXT above 64 bits", "gpu_sum", ["9223372036854775808"], 2.0**63),
     ("INTEGERs as TEXT do not overflow", "gpu_sum", ["9223372036854775807", INT_MAX], 2.0**64),
     ("TEXT in a total", "gpu_total", ["1.5", "2x", b"3"], 6.5),
@@ -296,13 +388,17 @@ EXTREMES = [
     ("2 to the 53 and one more", "gpu_max", [2.0**53, 2**53 + 1], 2**53 + 1),
     ("2 to the 53 and one more", "gpu_min", [2.0**53 + 2, 2**53 + 1], 2**53 + 1),
     ("2 to the 53 plus two, a REAL, is greater", "gpu_max", [2.0**53 + 2, 2**53 + 1], 2.0**53 + 2),
-    ("minus 2 to the 53 and one less", "gpu_min", [-2.0**53, -2**53 - 1], -2**53 - 1),
+    ("minus 2 to the 53 and one less", "gpu_min", [-(2.0**53), -(2**53) - 1], -(2**53) - 1),
     ("2 to the 63 is above every INTEGER", "gpu_max", [2.0**63, INT_MAX], 2.0**63),
     ("2 to the 63 is above every INTEGER", "gpu_min", [2.0**63, INT_MAX], INT_MAX),
-    ("minus 2 to the 63 equals the least INTEGER", "gpu_min", [-2.0**63, INT_MIN], INT_MIN),
-    ("minus 2 to the 63 equals the least INTEGER", "gpu_max", [-2.0**63, INT_MIN], INT_MIN),
-    ("below every INTEGER", "gpu_min", [math.nextafter(-2.0**63, -INF), INT_MIN],
-     math.nextafter(-2.0**63, -INF)),
+    ("minus 2 to the 63 equals the least INTEGER", "gpu_min", [-(2.0**63), INT_MIN], INT_MIN),
+    ("minus 2 to the 63 equals the least INTEGER", "gpu_max", [-(2.0**63), INT_MIN], INT_MIN),
+    (
+        "below every INTEGER",
+        "gpu_min",
+        [math.nextafter(-(2.0**63), -INF), INT_MIN],
+        math.nextafter(-(2.0**63), -INF),
+    ),
     ("a whole REAL stays REAL", "gpu_max", [3.0, 2], 3.0),
     ("numbers before TEXT", "gpu_min", ["1", 2, "a"], 2),
     ("numbers before TEXT", "gpu_max", ["1", 2, INF], "1"),
@@ -315,7 +411,12 @@ EXTREMES = [
     ("a longer TEXT is above its prefix", "gpu_max", ["ab", "abc"], "abc"),
     ("a longer TEXT is above its prefix", "gpu_min", ["abc", "ab"], "ab"),
     ("TEXT by its bytes: capitals first", "gpu_min", ["b", "a", "Z"], "Z"),
-    ("TEXT by its bytes, beyond ASCII", "gpu_max", ["z", "\u00e4", "\uffee", "\U0001f600"], "\U0001f600"),
+    (
+        "TEXT by its bytes, beyond ASCII",
+        "gpu_max",
+        ["z", "\u00e4", "\uffee", "\U0001f600"],
+        "\U0001f600",
+    ),
     ("TEXT that looks like numbers", "gpu_max", ["9", "10"], "9"),
     ("TEXT with a NUL", "gpu_max", ["a\0b", "a\0c", "a"], "a\0c"),
     ("TEXT with a NUL", "gpu_min", ["a\0b", "a\0"], "a\0"),
@@ -330,14 +431,20 @@ def collations(db):
     """6: TEXT is compared by BINARY, whatever the column says; UTF-16 databases too."""
     db.execute("CREATE TEMP TABLE c(x TEXT COLLATE NOCASE)")
     db.execute("INSERT INTO c VALUES ('a'), ('B'), ('c')")
-    tap.is_equal(db.execute("SELECT gpu_min(x), gpu_max(x), min(x), max(x) FROM c").fetchone(),
-                 ("B", "c", "a", "c"), "6 gpu_min, gpu_max: BINARY, though the column is NOCASE")
+    tap.is_equal(
+        db.execute("SELECT gpu_min(x), gpu_max(x), min(x), max(x) FROM c").fetchone(),
+        ("B", "c", "a", "c"),
+        "6 gpu_min, gpu_max: BINARY, though the column is NOCASE",
+    )
     for encoding in ("UTF-16le", "UTF-16be"):
         wide = support.connect()
         wide.execute(f"PRAGMA encoding = '{encoding}'")
         support.fill(wide, ones(["\u0101", "a", "\U0001f600", "\uffee", "12"]))
-        tap.is_equal(wide.execute("SELECT gpu_min(x), gpu_max(x), gpu_sum(x) FROM t").fetchone(),
-                     ("12", "\U0001f600", 12.0), f"6 gpu_min, gpu_max: by bytes of UTF-8 in {encoding}")
+        tap.is_equal(
+            wide.execute("SELECT gpu_min(x), gpu_max(x), gpu_sum(x) FROM t").fetchone(),
+            ("12", "\U0001f600", 12.0),
+            f"6 gpu_min, gpu_max: by bytes of UTF-8 in {encoding}",
+        )
         wide.close()
 
 
@@ -345,22 +452,46 @@ def fresh():
     """6: the first values that a connection ever sees, when nothing is kept from earlier ones."""
     for items in ([""], [b""], ["", "a"], [b"", "a"], ["x"], [NULL, ""], [2, ""]):
         for function in ("gpu_min", "gpu_max"):
-            for sql in (f"SELECT {function}(x) FROM t", f"SELECT {function}(x) OVER () FROM t LIMIT 1"):
+            for sql in (
+                f"SELECT {function}(x) FROM t",
+                f"SELECT {function}(x) OVER () FROM t LIMIT 1",
+            ):
                 db = support.connect()
                 support.fill(db, ones(items))
-                tap.is_equal(support.value(db, sql), answer(function, ones(items)),
-                             f"6 {function} of {items} in a new connection: {sql}")
+                tap.is_equal(
+                    support.value(db, sql),
+                    answer(function, ones(items)),
+                    f"6 {function} of {items} in a new connection: {sql}",
+                )
                 db.close()
 
 
 def types(db):
     """6: what SQLite calls the type of each result."""
-    got = db.execute("""SELECT typeof(gpu_sum(1)), typeof(gpu_sum(1.0)), typeof(gpu_sum('1')),
+    got = db.execute(
+        """SELECT typeof(gpu_sum(1)), typeof(gpu_sum(1.0)), typeof(gpu_sum('1')),
                         typeof(gpu_sum(NULL)), typeof(gpu_total(1)), typeof(gpu_avg(1)),
                         typeof(gpu_min('a')), typeof(gpu_max(x'00')), typeof(gpu_min(1.0)),
-                        typeof(gpu_max(1)), typeof(gpu_dot(1, 1)), typeof(gpu_dot(1, 1.0))""").fetchone()
-    tap.is_equal(got, ("integer", "real", "real", "null", "real", "real", "text", "blob", "real",
-                       "integer", "integer", "real"), "6 the types of the results")
+                        typeof(gpu_max(1)), typeof(gpu_dot(1, 1)), typeof(gpu_dot(1, 1.0))"""
+    ).fetchone()
+    tap.is_equal(
+        got,
+        (
+            "integer",
+            "real",
+            "real",
+            "null",
+            "real",
+            "real",
+            "text",
+            "blob",
+            "real",
+            "integer",
+            "integer",
+            "real",
+        ),
+        "6 the types of the results",
+    )
 
 
 WINDOWS = [
@@ -391,8 +522,11 @@ DOT_WINDOWS = [
     ("a large product leaves", [(1e200, 1e200), (1.0, 2.0), (0.5, 1.0)], [INF, INF, 2.5]),
     ("a tiny product leaves", [(TINY, TINY), (1, 1), (ULP / 2, 1)], [0.0, 1.0, 1.0]),
     ("a REAL leaves: INTEGER again", [(0.5, 4), (1, 3), (2, 2)], [2.0, 5.0, 7]),
-    ("a large INTEGER product leaves", [(INT_MAX, 1), (-2**31, 2**32), (7, 1)],
-     [INT_MAX, -1, INT_MIN + 7]),
+    (
+        "a large INTEGER product leaves",
+        [(INT_MAX, 1), (-(2**31), 2**32), (7, 1)],
+        [INT_MAX, -1, INT_MIN + 7],
+    ),
 ]
 
 
@@ -407,8 +541,10 @@ def windows(runner):
 def window(runner, what, function, pairs, want):
     """7: one check of a frame of two rows."""
     batch = support.Batch(f"7 {function}: {what}")
-    sql = (f"SELECT {support.call(function)} OVER (ORDER BY rowid ROWS 1 PRECEDING) FROM t"
-           " ORDER BY rowid")
+    sql = (
+        f"SELECT {support.call(function)} OVER (ORDER BY rowid ROWS 1 PRECEDING) FROM t"
+        " ORDER BY rowid"
+    )
     for label, db, _ in runner.runs:
         support.fill(db, pairs)
         got = [row[0] for row in db.execute(sql)]
@@ -422,9 +558,11 @@ def arguments(db):
         right = 2 if function.endswith("dot") else 1
         for count in {0, 1, 2, 3} - {right}:
             given = ", ".join(["1"] * count)
-            tap.raises(lambda given=given, function=function: db.execute(f"SELECT {function}({given})"),
-                       f"wrong number of arguments to function {function}()",
-                       f"8 {function} with {count} arguments")
+            tap.raises(
+                lambda given=given, function=function: db.execute(f"SELECT {function}({given})"),
+                f"wrong number of arguments to function {function}()",
+                f"8 {function} with {count} arguments",
+            )
 
 
 #: Lowers the heap's limit step by step: each query gives its answer or reports that memory is out.
@@ -432,8 +570,8 @@ STARVE = """
 db = support.connect({mode!r}, chunk_size=4096, host_threshold=1)
 support.fill(db, ((i * 0.5 if i % 2 else i, "text %d" % i) for i in range(20000)))
 queries = ["SELECT gpu_sum(x), gpu_dot(x, x), gpu_min(y), gpu_max(x) FROM t",
-           "SELECT sum(m), sum(s) FROM (SELECT length(gpu_max(y) OVER w) AS m, gpu_sum(x) OVER w AS s"
-           " FROM t WINDOW w AS (ORDER BY rowid ROWS 3000 PRECEDING))",
+           "SELECT sum(m), sum(s) FROM (SELECT length(gpu_max(y) OVER w) AS m,"
+           " gpu_sum(x) OVER w AS s FROM t WINDOW w AS (ORDER BY rowid ROWS 3000 PRECEDING))",
            "SELECT count(*), sum(s) FROM (SELECT gpu_sum(x) AS s FROM t GROUP BY rowid % 1000)"]
 want = [db.execute(query).fetchall() for query in queries]
 short = 0
@@ -474,7 +612,7 @@ def main():
     arguments(db)
     memory()
     for label, db, _ in runner.runs:
-        if label.startswith("auto"):
+        if label.startswith(support.DEVICE):
             tap.ok(support.stats(db)["chunks_to_device"] > 0, f"9 a device took part ({label})")
     support.skip_device(1, "9 a device takes part")
     tap.done()

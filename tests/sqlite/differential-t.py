@@ -1,8 +1,8 @@
 """Random queries: the aggregates against SQLite's own, on data for which those are exact.
 
 The values are small integers and multiples of 1/8, so that no sum of the built-ins rounds, and both
-must agree in type and in every bit. A query is written once, with @sum(...) for the function: the twin
-of gpu_dot(a, b) is sum((a) * (b)).
+must agree in type and in every bit. A query is written once, with @sum(...) for the function: the
+twin of gpu_dot(a, b) is sum((a) * (b)).
 """
 
 import itertools
@@ -23,23 +23,80 @@ COLUMNS = {
     "s": "text or NULL",
     "m": "any storage class; no INTEGER equals a REAL",
 }
-INTEGERS = ("i", "j", "i + j", "i * j", "-i", "length(s)", "i % 5", "coalesce(i, 100)", "a.g * 2",
-            "CASE WHEN i > 0 THEN j END", "CAST(q AS INTEGER)", "i IS NULL", "1", "NULL")
-REALS = ("r", "q", "r + q", "i + 0.5", "r * 2", "q * j", "CASE WHEN j < 0 THEN r ELSE q END", "0.25",
-         "CAST(i AS REAL)", "abs(r)", "-q")
-ANYTHING = ("m", "s", "i", "r", "q", "upper(s)", "coalesce(s, m)", "CAST(s AS BLOB)", "m || ''", "NULL",
-            "j || s", "CASE WHEN j > 0 THEN m ELSE s END")
-CONDITIONS = ("i > 0", "r IS NOT NULL", "s LIKE '%a%'", "j % 3 = 1", "a.g IN (1, 2)", "h = 'x'", "q < 2.5",
-              "1", "0", "m > 3", "i IS NULL", "typeof(m) = 'text'", "NOT (i > j)")
+INTEGERS = (
+    "i",
+    "j",
+    "i + j",
+    "i * j",
+    "-i",
+    "length(s)",
+    "i % 5",
+    "coalesce(i, 100)",
+    "a.g * 2",
+    "CASE WHEN i > 0 THEN j END",
+    "CAST(q AS INTEGER)",
+    "i IS NULL",
+    "1",
+    "NULL",
+)
+REALS = (
+    "r",
+    "q",
+    "r + q",
+    "i + 0.5",
+    "r * 2",
+    "q * j",
+    "CASE WHEN j < 0 THEN r ELSE q END",
+    "0.25",
+    "CAST(i AS REAL)",
+    "abs(r)",
+    "-q",
+)
+ANYTHING = (
+    "m",
+    "s",
+    "i",
+    "r",
+    "q",
+    "upper(s)",
+    "coalesce(s, m)",
+    "CAST(s AS BLOB)",
+    "m || ''",
+    "NULL",
+    "j || s",
+    "CASE WHEN j > 0 THEN m ELSE s END",
+)
+CONDITIONS = (
+    "i > 0",
+    "r IS NOT NULL",
+    "s LIKE '%a%'",
+    "j % 3 = 1",
+    "a.g IN (1, 2)",
+    "h = 'x'",
+    "q < 2.5",
+    "1",
+    "0",
+    "m > 3",
+    "i IS NULL",
+    "typeof(m) = 'text'",
+    "NOT (i > j)",
+)
 KEYS = ("a.g", "h", "j % 4", "s", "typeof(m)", "i > 0", "a.g + 1", "NULL", "substr(s, 1, 1)")
-FRAMES = ("", "ROWS {n} PRECEDING", "ROWS BETWEEN {n} PRECEDING AND {n} FOLLOWING",
-          "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", "ROWS BETWEEN {n} FOLLOWING AND 9 FOLLOWING",
-          "ROWS BETWEEN 9 PRECEDING AND {n} PRECEDING", "RANGE BETWEEN {n} PRECEDING AND CURRENT ROW",
-          "RANGE BETWEEN UNBOUNDED PRECEDING AND {n} FOLLOWING", "GROUPS {n} PRECEDING",
-          "GROUPS BETWEEN {n} PRECEDING AND {n} FOLLOWING",
-          "GROUPS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
-          "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
-          "RANGE BETWEEN CURRENT ROW AND {n} FOLLOWING")
+FRAMES = (
+    "",
+    "ROWS {n} PRECEDING",
+    "ROWS BETWEEN {n} PRECEDING AND {n} FOLLOWING",
+    "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+    "ROWS BETWEEN {n} FOLLOWING AND 9 FOLLOWING",
+    "ROWS BETWEEN 9 PRECEDING AND {n} PRECEDING",
+    "RANGE BETWEEN {n} PRECEDING AND CURRENT ROW",
+    "RANGE BETWEEN UNBOUNDED PRECEDING AND {n} FOLLOWING",
+    "GROUPS {n} PRECEDING",
+    "GROUPS BETWEEN {n} PRECEDING AND {n} FOLLOWING",
+    "GROUPS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+    "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+    "RANGE BETWEEN CURRENT ROW AND {n} FOLLOWING",
+)
 EXCLUDES = ("", "", "", "EXCLUDE CURRENT ROW", "EXCLUDE TIES", "EXCLUDE GROUP")
 
 #: What can stand in FROM; each has the columns of the table under the name `a`.
@@ -86,7 +143,9 @@ class Writer:
         if self.rng.random() < 0.3:
             text += f" FILTER (WHERE {self.pick(CONDITIONS)})"
         if self.rng.random() < 0.15:
-            text = self.pick(("typeof({})", "coalesce({}, 'none')", "({}) IS NULL", "quote({})")).format(text)
+            text = self.pick(
+                ("typeof({})", "coalesce({}, 'none')", "({}) IS NULL", "quote({})")
+            ).format(text)
         return text
 
     def source(self):
@@ -134,8 +193,10 @@ class Writer:
                 call += f" FILTER (WHERE {self.pick(CONDITIONS)})"
             calls.append(f"{call} OVER w")
         source = self.pick(("t AS a", "v AS a", "(SELECT * FROM t WHERE i IS NOT NULL) AS a"))
-        return (f"SELECT id, {', '.join(calls)} FROM {source}"
-                f" WINDOW w AS ({partition} {order} {frame}) ORDER BY id")
+        return (
+            f"SELECT id, {', '.join(calls)} FROM {source}"
+            f" WINDOW w AS ({partition} {order} {frame}) ORDER BY id"
+        )
 
     def window_over_groups(self):
         """Window functions over the groups' aggregates."""
@@ -143,8 +204,10 @@ class Writer:
         outer = self.pick(("@sum", "@min", "@max", "@total"))
         if inner.startswith("@avg"):
             outer = self.pick(("@min", "@max"))
-        return (f"SELECT a.g, {outer}({inner}) OVER (ORDER BY a.g ROWS {self.number()} PRECEDING)"
-                f" FROM t AS a GROUP BY a.g ORDER BY a.g")
+        return (
+            f"SELECT a.g, {outer}({inner}) OVER (ORDER BY a.g ROWS {self.number()} PRECEDING)"
+            f" FROM t AS a GROUP BY a.g ORDER BY a.g"
+        )
 
     def nested(self):
         """Subqueries, compounds, common table expressions, views of aggregates."""
@@ -153,20 +216,32 @@ class Writer:
             operator = self.pick(("UNION ALL", "UNION", "EXCEPT", "INTERSECT"))
             return f"{self.plain(2)} {operator} {self.grouped(2)}"
         if kind == 1:
-            return f"SELECT id, (SELECT {self.aggregate_of_u()} FROM u WHERE u.g = t.g) FROM t ORDER BY id"
+            inner = f"SELECT {self.aggregate_of_u()} FROM u WHERE u.g = t.g"
+            return f"SELECT id, ({inner}) FROM t ORDER BY id"
         if kind == 2:
-            return (f"WITH c(x) AS ({self.grouped(1)}) SELECT @min(x), @max(x), count(x) FROM c")
+            return f"WITH c(x) AS ({self.grouped(1)}) SELECT @min(x), @max(x), count(x) FROM c"
         if kind == 3:
             return f"SELECT id FROM t AS a WHERE i > ({self.plain(1)}) ORDER BY id"
         if kind == 4:
-            return (f"WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < {self.number()}"
-                    " * 40) SELECT @sum(k), @avg(k * 0.5), @max(k), @dot(k, k), @total(-k) FROM n")
+            return (
+                "WITH RECURSIVE n(k) AS"
+                f" (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < {self.number()} * 40)"
+                " SELECT @sum(k), @avg(k * 0.5), @max(k), @dot(k, k), @total(-k) FROM n"
+            )
         return f"SELECT x.*, y.* FROM ({self.plain()}) AS x, ({self.plain()}) AS y"
 
     def aggregate_of_u(self):
         """An aggregate over the table u, which may refer to the row outside."""
-        return self.pick(("@sum(u.w)", "@max(u.w + t.j)", "@dot(u.w, t.j)", "@avg(u.w)", "@min(t.s || u.w)",
-                          "@total(u.w * t.q)"))
+        return self.pick(
+            (
+                "@sum(u.w)",
+                "@max(u.w + t.j)",
+                "@dot(u.w, t.j)",
+                "@avg(u.w)",
+                "@min(t.s || u.w)",
+                "@total(u.w * t.q)",
+            )
+        )
 
 
 def matching(text, start):
@@ -184,7 +259,7 @@ def builtin(query):
     while "@dot(" in query:
         start = query.index("@dot(")
         end = matching(query, start + 4)
-        left, right = split_arguments(query[start + 5:end])
+        left, right = split_arguments(query[start + 5 : end])
         query = f"{query[:start]}sum(({left}) * ({right})){query[end + 1:]}"
     return query.replace("@", "")
 
@@ -195,7 +270,7 @@ def split_arguments(text):
     for index, letter in enumerate(text):
         depth += {"(": 1, ")": -1}.get(letter, 0)
         if letter == "," and depth == 0:
-            return text[:index], text[index + 1:]
+            return text[:index], text[index + 1 :]
     raise ValueError(text)
 
 
@@ -206,12 +281,36 @@ def ours(query):
 
 def data(rng):
     """Random rows of the table t."""
-    anything = (None, 1, 5, -3, 2.5, -7.25, 0.125, "a", "B", "b", "", "12", b"a", b"", b"c\x00", "\u00e9")
+    anything = (
+        None,
+        1,
+        5,
+        -3,
+        2.5,
+        -7.25,
+        0.125,
+        "a",
+        "B",
+        "b",
+        "",
+        "12",
+        b"a",
+        b"",
+        b"c\x00",
+        "\u00e9",
+    )
     for number in range(rng.choice((0, 1, 40, 120))):
-        yield (number, rng.randrange(4), rng.choice("xyz"), rng.choice((None, rng.randint(-9, 9))),
-               rng.randint(-20, 20), rng.choice((None, rng.randint(-40, 40) + rng.choice((0.5, 0.125)))),
-               rng.randint(-80, 80) / 8, rng.choice((None, "a", "ab", "", "B", "aba", "10")),
-               rng.choice(anything))
+        yield (
+            number,
+            rng.randrange(4),
+            rng.choice("xyz"),
+            rng.choice((None, rng.randint(-9, 9))),
+            rng.randint(-20, 20),
+            rng.choice((None, rng.randint(-40, 40) + rng.choice((0.5, 0.125)))),
+            rng.randint(-80, 80) / 8,
+            rng.choice((None, "a", "ab", "", "B", "aba", "10")),
+            rng.choice(anything),
+        )
 
 
 def populate(connections, rng):
@@ -270,10 +369,17 @@ def main():
     rng = support.seed()
     writer = Writer(rng)
     connections = [("host", support.connect())]
-    connections += [(f"{mode}, chunks of 16", support.connect(mode, **support.SMALL))
-                    for mode in support.modes()]
-    kinds = (("aggregates", writer.plain), ("GROUP BY", writer.grouped), ("windows", writer.window),
-             ("windows over groups", writer.window_over_groups), ("nested", writer.nested))
+    connections += [
+        (f"{mode}, chunks of 16", support.connect(mode, **support.SMALL))
+        for mode in support.modes()
+    ]
+    kinds = (
+        ("aggregates", writer.plain),
+        ("GROUP BY", writer.grouped),
+        ("windows", writer.window),
+        ("windows over groups", writer.window_over_groups),
+        ("nested", writer.nested),
+    )
     for name, write in kinds:
         test_kind(rng, connections, name, write)
     test_order_inside(rng, connections)

@@ -1,7 +1,7 @@
 """Random data of every kind: the exact answer, bit for bit, on the host and on a device.
 
-For each kind of data: many sizes, around those where chunks and work-groups end; the rows as they are
-and shuffled; chunks of several sizes. And three million rows of what is hardest.
+For each kind of data: many sizes, around those where chunks and work-groups end; the rows as they
+are and shuffled; chunks of several sizes. And three million rows of what is hardest.
 """
 
 import math
@@ -13,9 +13,39 @@ import support
 import tap
 from reference import INT_MAX, INT_MIN, Sum, answer, extreme, parts, quotient
 
-#: Sizes around those of chunks (16, 64, 1000) and of common work-groups, and 10 chunks of the largest.
-SIZES = (0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 513,
-         999, 1000, 1001, 1023, 1025, 2000, 2049, 4095, 4097)
+#: Sizes around those of chunks (16, 64, 1000) and of common work-groups.
+SIZES = (
+    0,
+    1,
+    2,
+    3,
+    15,
+    16,
+    17,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    127,
+    128,
+    129,
+    255,
+    256,
+    257,
+    511,
+    513,
+    999,
+    1000,
+    1001,
+    1023,
+    1025,
+    2000,
+    2049,
+    4095,
+    4097,
+)
 MORE_SIZES = (9999, 10001, 16385)
 
 BIG = int(os.environ.get("CLREDUCE_TEST_ROWS") or (200_000 if tap.QUICK else 3_000_000))
@@ -52,7 +82,7 @@ def ill_conditioned(rng, size):
     while len(rows) < size:
         left = size - len(rows) - 1
         x = any_double(rng, 1023, 1023 + 200 * left // size)
-        y = (rng.uniform(-1, 1) * 2.0**(200 * left // size) - exact.real()) / x
+        y = (rng.uniform(-1, 1) * 2.0 ** (200 * left // size) - exact.real()) / x
         exact.add_product(x, y)
         rows.append((x, y))
     rng.shuffle(rows)
@@ -61,7 +91,7 @@ def ill_conditioned(rng, size):
 
 def ties(rng, size):
     """A sum half an ulp beside a double, and sometimes a trifle off."""
-    base = rng.choice((1.0, -1.0, 1.5, 1.0 + 2.0**-52)) * 2.0**rng.randint(-50, 50)
+    base = rng.choice((1.0, -1.0, 1.5, 1.0 + 2.0**-52)) * 2.0 ** rng.randint(-50, 50)
     rows = [base, math.ulp(base) / 2]
     if rng.random() < 0.5:
         rows.append(rng.choice((5e-324, -5e-324)))
@@ -75,14 +105,17 @@ def ties(rng, size):
 
 def at_the_top(rng, size):
     """Running totals far above the range of doubles, and a whole that is within, or just not."""
-    up = [(any_double(rng, 2040, 2046), rng.choice((1, 1.0, 4.0))) for _ in range(max(size - 1, 0) // 2)]
+    up = [
+        (any_double(rng, 2040, 2046), rng.choice((1, 1.0, 4.0)))
+        for _ in range(max(size - 1, 0) // 2)
+    ]
     down = [(-x, y) for x, y in up]
     return up + down + [(any_double(rng, 2045, 2046), 1.0) for _ in range(size - 2 * len(up))]
 
 
 def limits(rng):
     """An integer at a limit."""
-    return rng.choice((INT_MIN, INT_MAX, INT_MIN + 1, -1, 0, 1, 2**32, -2**32, 2**31, 2**53 + 1))
+    return rng.choice((INT_MIN, INT_MAX, INT_MIN + 1, -1, 0, 1, 2**32, -(2**32), 2**31, 2**53 + 1))
 
 
 def balanced_limits(rng, size):
@@ -97,22 +130,26 @@ def balanced_limits(rng, size):
 
 def mixed(rng):
     """Any storage class."""
-    return rng.choice((
-        lambda: None,
-        lambda: rng.randint(-100, 100),
-        lambda: rng.randint(INT_MIN, INT_MAX),
-        lambda: limits(rng),
-        lambda: rng.uniform(-100, 100),
-        lambda: any_double(rng, 0, 2000),
-        lambda: float(rng.randint(-50, 50)),
-        lambda: rng.choice(("", "abc", "12", "-3.5e10x", " 7 ", "9223372036854775807", "1e-320")),
-        lambda: rng.choice((b"", b"12", b"\xff", b"-1e300")),
-    ))()
+    return rng.choice(
+        (
+            lambda: None,
+            lambda: rng.randint(-100, 100),
+            lambda: rng.randint(INT_MIN, INT_MAX),
+            lambda: limits(rng),
+            lambda: rng.uniform(-100, 100),
+            lambda: any_double(rng, 0, 2000),
+            lambda: float(rng.randint(-50, 50)),
+            lambda: rng.choice(
+                ("", "abc", "12", "-3.5e10x", " 7 ", "9223372036854775807", "1e-320")
+            ),
+            lambda: rng.choice((b"", b"12", b"\xff", b"-1e300")),
+        )
+    )()
 
 
 def numbers(rng):
     """INTEGERs and REALs that lie together closely."""
-    base = rng.choice((0, 2**53, -2**53, 2**62))
+    base = rng.choice((0, 2**53, -(2**53), 2**62))
     near = base + rng.randint(-5, 5)
     return near if rng.random() < 0.5 else float(near)
 
@@ -142,8 +179,9 @@ KINDS = {
     "any integers": pairs_of(lambda rng: rng.randint(INT_MIN, INT_MAX)),
     "integers at the limits": pairs_of(limits),
     "integers at the limits, balanced": balanced_limits,
-    "integers by reals": lambda rng, size: [(rng.randint(INT_MIN, INT_MAX), any_double(rng, 900, 1100))
-                                            for _ in range(size)],
+    "integers by reals": lambda rng, size: [
+        (rng.randint(INT_MIN, INT_MAX), any_double(rng, 900, 1100)) for _ in range(size)
+    ],
     "integers and reals, close": pairs_of(numbers),
     "mixed types": pairs_of(mixed),
     "infinities": pairs_of(with_infinities),
@@ -151,7 +189,7 @@ KINDS = {
 
 
 def chunk_for(rng, size):
-    """A size of chunks: small ones, or one that makes all rows but one, or a half, a single chunk."""
+    """A size of chunks: a small one, or one that makes most rows, or half of them, one chunk."""
     return max(16, rng.choice((16, 64, 1000, size - 1, size // 2)))
 
 
@@ -173,7 +211,9 @@ def test_kind(rng, kind, connections):
                 support.fill(db, given)
                 for function, expected in want.items():
                     got = support.value(db, f"SELECT {support.call(function)} FROM {source}")
-                    batch.compare(got, expected, f"{function} of {size} {order}rows, chunks of {chunk}")
+                    batch.compare(
+                        got, expected, f"{function} of {size} {order}rows, chunks of {chunk}"
+                    )
     for batch in batches.values():
         batch.end()
 
@@ -218,20 +258,37 @@ def test_big(rng, modes):
     support.fill(db, big_rows(random.Random(state), BIG))
     exact = Big()
     exact.add(big_rows(random.Random(state), BIG))
-    least, greatest = (extreme((x for x, _ in big_rows(random.Random(state), BIG)), largest)
-                       for largest in (False, True))
-    want = (exact.count, exact.finish(exact.sums), exact.finish(exact.sums),
-            exact.finish(exact.sums, exact.count), exact.finish(exact.products), least, greatest)
-    select = ("SELECT count(*), gpu_sum(x), gpu_total(x), gpu_avg(x), gpu_dot(x, y), gpu_min(x), gpu_max(x)"
-              " FROM ")
+    least, greatest = (
+        extreme((x for x, _ in big_rows(random.Random(state), BIG)), largest)
+        for largest in (False, True)
+    )
+    want = (
+        exact.count,
+        exact.finish(exact.sums),
+        exact.finish(exact.sums),
+        exact.finish(exact.sums, exact.count),
+        exact.finish(exact.products),
+        least,
+        greatest,
+    )
+    select = (
+        "SELECT count(*), gpu_sum(x), gpu_total(x), gpu_avg(x), gpu_dot(x, y), gpu_min(x),"
+        " gpu_max(x) FROM "
+    )
     for mode in modes:
         for chunk in (65536, 10007):
             support.configure(db, device=mode, chunk_size=chunk, host_threshold=1)
-            tap.is_equal(db.execute(select + "t").fetchone(), want,
-                         f"{BIG} rows of reals and integers, {mode}, chunks of {chunk}")
+            tap.is_equal(
+                db.execute(select + "t").fetchone(),
+                want,
+                f"{BIG} rows of reals and integers, {mode}, chunks of {chunk}",
+            )
         shuffled = "(SELECT x, y FROM t ORDER BY rowid * 7919 % 1000003 LIMIT -1)"
-        tap.is_equal(db.execute(select + shuffled).fetchone(), want,
-                     f"{BIG} rows of reals and integers in another order, {mode}")
+        tap.is_equal(
+            db.execute(select + shuffled).fetchone(),
+            want,
+            f"{BIG} rows of reals and integers in another order, {mode}",
+        )
     if not support.skip_device(1, "the big table on a device"):
         tap.ok(support.stats(db)["chunks_to_device"] > 0, "a device took part in the big table")
     db.close()
@@ -244,10 +301,12 @@ def main():
     for kind in KINDS:
         test_kind(rng, kind, connections)
     if not support.skip_device(1, "random data on a device"):
-        got = support.stats(connections["auto"])
+        got = support.stats(connections[support.DEVICE])
         tap.ok(got["chunks_to_device"] > 0, "a device took part")
-        tap.diag(f"{got['chunks_to_device']} chunks on the device, {got['host_device_busy']} not in time,"
-                 f" {got['host_remainder']} remainders")
+        tap.diag(
+            f"{got['chunks_to_device']} chunks on the device,"
+            f" {got['host_device_busy']} not in time, {got['host_remainder']} remainders"
+        )
     for db in connections.values():
         db.close()
     test_big(rng, modes)

@@ -23,7 +23,8 @@ QUERIES = [
     "SELECT {calls} FROM flights",
     "SELECT {calls} FROM flights WHERE delay > 60",
     "SELECT origin, {calls} FROM flights GROUP BY origin ORDER BY origin",
-    "SELECT substr(date, 1, 10) AS day, {calls} FROM flights GROUP BY day HAVING {one} > 0 ORDER BY day",
+    "SELECT substr(date, 1, 10) AS day, {calls} FROM flights"
+    " GROUP BY day HAVING {one} > 0 ORDER BY day",
     "SELECT origin, destination, {calls} FROM flights GROUP BY origin, destination ORDER BY 1, 2",
 ]
 
@@ -44,10 +45,14 @@ KNOWN = {
 
 def load(db):
     """The flights as a table; how many there are."""
-    db.execute("CREATE TABLE flights(date TEXT, delay INT, distance INT, origin TEXT, destination TEXT)")
+    db.execute(
+        "CREATE TABLE flights(date TEXT, delay INT, distance INT, origin TEXT, destination TEXT)"
+    )
     with open(DATA, encoding="utf-8", newline="") as file:
-        records = [(row["date"], row["delay"], row["distance"], row["origin"], row["destination"])
-                   for row in csv.DictReader(file)]
+        records = [
+            (row["date"], row["delay"], row["distance"], row["origin"], row["destination"])
+            for row in csv.DictReader(file)
+        ]
     db.execute("BEGIN")
     db.executemany("INSERT INTO flights VALUES (?, ?, ?, ?, ?)", records)
     db.execute("COMMIT")
@@ -67,17 +72,25 @@ def twins(db, mode):
 
 def known(db, mode):
     """All known answers in one query."""
-    tap.is_equal(db.execute(f"SELECT {', '.join(KNOWN)} FROM flights").fetchone(), tuple(KNOWN.values()),
-                 f"{mode}: the known answers")
+    tap.is_equal(
+        db.execute(f"SELECT {', '.join(KNOWN)} FROM flights").fetchone(),
+        tuple(KNOWN.values()),
+        f"{mode}: the known answers",
+    )
 
 
 def moving(db, mode):
     """A moving average over the days of one airport, against the built-in."""
-    query = ("SELECT {0}avg(delay) OVER w, {0}max(delay) OVER w, {0}sum(distance) OVER w FROM flights"
-             " WHERE origin IN ('SFO', 'ORD') WINDOW w AS (PARTITION BY origin ORDER BY date, rowid"
-             " ROWS BETWEEN 49 PRECEDING AND CURRENT ROW)")
-    tap.is_equal(db.execute(query.format("gpu_")).fetchall(), db.execute(query.format("")).fetchall(),
-                 f"{mode}: moving averages")
+    query = (
+        "SELECT {0}avg(delay) OVER w, {0}max(delay) OVER w, {0}sum(distance) OVER w FROM flights"
+        " WHERE origin IN ('SFO', 'ORD') WINDOW w AS (PARTITION BY origin ORDER BY date, rowid"
+        " ROWS BETWEEN 49 PRECEDING AND CURRENT ROW)"
+    )
+    tap.is_equal(
+        db.execute(query.format("gpu_")).fetchall(),
+        db.execute(query.format("")).fetchall(),
+        f"{mode}: moving averages",
+    )
 
 
 def exact(db, mode):
@@ -85,8 +98,11 @@ def exact(db, mode):
     query = "SELECT {} FROM (SELECT distance * 1.609344 AS x, delay / 60.0 AS y FROM flights)"
     pairs = db.execute(query.format("x, y")).fetchall()
     for function in support.FUNCTIONS:
-        tap.is_equal(support.value(db, query.format(support.call(function))), answer(function, pairs),
-                     f"{mode}: {function} of kilometres and hours is exact")
+        tap.is_equal(
+            support.value(db, query.format(support.call(function))),
+            answer(function, pairs),
+            f"{mode}: {function} of kilometres and hours is exact",
+        )
 
 
 def main():
@@ -95,7 +111,9 @@ def main():
     for mode in support.modes():
         db = support.connect(mode, chunk_size=1000, host_threshold=1)
         count = load(db)
-        tap.is_equal(support.value(db, "SELECT count(*) FROM flights"), count, f"{mode}: {count} flights")
+        tap.is_equal(
+            support.value(db, "SELECT count(*) FROM flights"), count, f"{mode}: {count} flights"
+        )
         known(db, mode)
         twins(db, mode)
         moving(db, mode)

@@ -1,31 +1,50 @@
 """What can be seen and set from SQL: devices, statistics, settings; and who may set."""
 
+import os
 import re
 
 import support
 import tap
 
 COLUMNS = {
-    "clreduce_devices": "platform name type version compute_units memory_bytes fp64 in_use reason".split(),
+    "clreduce_devices": (
+        "platform name type version compute_units memory_bytes fp64 in_use reason".split()
+    ),
     "clreduce_stats": "name value unit meaning".split(),
     "clreduce_settings": "name value default meaning".split(),
 }
-STATS = """values_fed chunks_to_device bytes_to_device kernels_launched passes transfer_time kernel_time
-    startup_time chunks_on_host host_below_threshold host_device_setting host_no_device host_before_start
-    host_device_starting host_device_busy host_device_failed host_remainder host_after_fork device_errors
-    last_error build_log""".split()
+STATS = """
+    values_fed chunks_to_device bytes_to_device kernels_launched passes
+    transfer_time kernel_time startup_time chunks_on_host
+    host_below_threshold host_device_setting host_no_device host_before_start
+    host_device_starting host_device_busy host_device_failed host_remainder host_after_fork
+    device_errors last_error build_log""".split()
 REASONS = [name for name in STATS if name.startswith("host_")]
-DEFAULTS = {"device": "auto", "chunk_size": "65536", "host_threshold": "4096", "start_after": "1048576",
-            "chunks_in_flight": "4", "device_timeout": "10000"}
+DEFAULTS = {
+    "device": "auto",
+    "chunk_size": "65536",
+    "host_threshold": "4096",
+    "start_after": "1048576",
+    "chunks_in_flight": "4",
+    "device_timeout": "10000",
+}
 
 #: Settings that take numbers: the least and greatest allowed, where there are firm ones.
-RANGES = {"chunk_size": (16, 16777216), "host_threshold": (1, None), "start_after": (0, None),
-          "chunks_in_flight": (1, 64), "device_timeout": (0, None)}
+RANGES = {
+    "chunk_size": (16, 16777216),
+    "host_threshold": (1, None),
+    "start_after": (0, None),
+    "chunks_in_flight": (1, 64),
+    "device_timeout": (0, None),
+}
 
 
 def settings_of(db, column="value"):
     """The settings as text, by name."""
-    return {name: str(text) for name, text in db.execute(f'SELECT name, "{column}" FROM clreduce_settings')}
+    return {
+        name: str(text)
+        for name, text in db.execute(f'SELECT name, "{column}" FROM clreduce_settings')
+    }
 
 
 def test_tables():
@@ -39,16 +58,33 @@ def test_tables():
     names = [row[0] for row in db.execute("SELECT name FROM clreduce_settings")]
     tap.is_equal(sorted(names), sorted(DEFAULTS), "the rows of clreduce_settings")
     for table in ("clreduce_stats", "clreduce_settings"):
-        tap.is_equal(support.value(db, f"SELECT count(*) FROM {table} WHERE coalesce(meaning, '') = ''"), 0,
-                     f"every row of {table} has a meaning")
-        tap.is_equal(support.value(db, f"SELECT a.value IS b.value FROM {table} AS a JOIN {table} AS b"
-                                       " USING (name) ORDER BY a.name LIMIT 1"), 1, f"{table} joined with itself")
+        tap.is_equal(
+            support.value(db, f"SELECT count(*) FROM {table} WHERE coalesce(meaning, '') = ''"),
+            0,
+            f"every row of {table} has a meaning",
+        )
+        tap.is_equal(
+            support.value(
+                db,
+                f"SELECT a.value IS b.value FROM {table} AS a JOIN {table} AS b"
+                " USING (name) ORDER BY a.name LIMIT 1",
+            ),
+            1,
+            f"{table} joined with itself",
+        )
     for table in COLUMNS:
-        for statement in (f"INSERT INTO {table} DEFAULT VALUES", f"DELETE FROM {table}",
-                          f"UPDATE {table} SET name = 'x'"):
-            tap.ok(isinstance(support.rows(db, statement), support.Failure), f"refused: {statement}")
-    tap.ok(re.fullmatch(r"\d+\.\d+(\.\d+)?\S*", support.value(db, "SELECT clreduce_version()")),
-           "clreduce_version() looks like a version")
+        for statement in (
+            f"INSERT INTO {table} DEFAULT VALUES",
+            f"DELETE FROM {table}",
+            f"UPDATE {table} SET name = 'x'",
+        ):
+            tap.ok(
+                isinstance(support.rows(db, statement), support.Failure), f"refused: {statement}"
+            )
+    tap.ok(
+        re.fullmatch(r"\d+\.\d+(\.\d+)?\S*", support.value(db, "SELECT clreduce_version()")),
+        "clreduce_version() looks like a version",
+    )
     db.close()
 
 
@@ -56,15 +92,23 @@ def test_set():
     """clreduce_set(): what it returns, what it changes, and where."""
     db, other = support.connect(), support.connect()
     db.execute("SELECT clreduce_set('device', 'auto')")
-    for name, text in (("chunk_size", "1000"), ("host_threshold", "1"), ("chunks_in_flight", "64"),
-                       ("device_timeout", "123"), ("device", "cpu"), ("device", "host")):
+    for name, text in (
+        ("chunk_size", "1000"),
+        ("host_threshold", "1"),
+        ("chunks_in_flight", "64"),
+        ("device_timeout", "123"),
+        ("device", "cpu"),
+        ("device", "host"),
+    ):
         got = support.value(db, "SELECT clreduce_set(?, ?)", name, text)
         tap.is_equal(str(got), text, f"clreduce_set('{name}', '{text}') returns the value")
         tap.is_equal(settings_of(db)[name], text, "and clreduce_settings shows it")
     got = support.value(db, "SELECT clreduce_set('chunk_size', 2000)")
     tap.is_equal(str(got), "2000", "a number need not be text")
     tap.is_equal(settings_of(db)["chunk_size"], "2000", "and is taken")
-    tap.is_equal({**settings_of(other), "device": "auto"}, DEFAULTS, "another connection keeps its settings")
+    tap.is_equal(
+        {**settings_of(other), "device": "auto"}, DEFAULTS, "another connection keeps its settings"
+    )
     tap.is_equal(settings_of(db, "default"), DEFAULTS, "the defaults stay")
     db.close()
     other.close()
@@ -75,8 +119,12 @@ def test_set_errors():
     db = support.connect()
     before = settings_of(db)
     error = support.value(db, "SELECT clreduce_set('foo', 1)")
-    tap.ok(isinstance(error, support.Failure) and error.message.startswith("clreduce_set: no setting 'foo'; there are: ")
-           and all(name in error.message for name in DEFAULTS), "an unknown setting: the error lists all")
+    tap.ok(
+        isinstance(error, support.Failure)
+        and error.message.startswith("clreduce_set: no setting 'foo'; there are: ")
+        and all(name in error.message for name in DEFAULTS),
+        "an unknown setting: the error lists all",
+    )
     tap.diag(error)
     for name, (least, greatest) in RANGES.items():
         wrong = ["x", "", "1.5", "12 apples", "99999999999999999999", str(least - 1), None, 1.5]
@@ -84,22 +132,33 @@ def test_set_errors():
             wrong.append(str(greatest + 1))
         for value in wrong:
             error = support.value(db, "SELECT clreduce_set(?, ?)", name, value)
-            passed = tap.ok(isinstance(error, support.Failure) and error.message.startswith("clreduce_set: ")
-                            and name in error.message and str(least) in error.message,
-                            f"{name} {value!r} is refused, and the error says what is valid")
+            passed = tap.ok(
+                isinstance(error, support.Failure)
+                and error.message.startswith("clreduce_set: ")
+                and name in error.message
+                and str(least) in error.message,
+                f"{name} {value!r} is refused, and the error says what is valid",
+            )
             if not passed:
                 tap.diag(error)
     for value in ("", None, "x" * 100000):
         error = support.value(db, "SELECT clreduce_set('device', ?)", value)
-        tap.ok(isinstance(error, support.Failure) and "device" in error.message,
-               f"device {support.show(value)[:20]} is refused")
+        tap.ok(
+            isinstance(error, support.Failure) and "device" in error.message,
+            f"device {support.show(value)[:20]} is refused",
+        )
         tap.diag(str(error)[:200])
     for call in ("clreduce_set()", "clreduce_set('device')", "clreduce_set('device', 'host', 1)"):
-        tap.raises(lambda call=call: db.execute(f"SELECT {call}"), "wrong number of arguments to function",
-                   f"refused: {call}")
+        tap.raises(
+            lambda call=call: db.execute(f"SELECT {call}"),
+            "wrong number of arguments to function",
+            f"refused: {call}",
+        )
     for name in (None, "", "chunk_size "):
-        tap.ok(isinstance(support.value(db, "SELECT clreduce_set(?, '16')", name), support.Failure),
-               f"no setting {name!r}")
+        tap.ok(
+            isinstance(support.value(db, "SELECT clreduce_set(?, '16')", name), support.Failure),
+            f"no setting {name!r}",
+        )
     tap.is_equal(settings_of(db), before, "nothing has changed")
     tap.is_equal(support.value(db, "SELECT gpu_sum(1)"), 1, "and the connection works")
     db.close()
@@ -110,13 +169,21 @@ def test_unknown_device():
     db = support.connect()
     got = support.value(db, "SELECT clreduce_set('device', 'no such device')")
     if isinstance(got, support.Failure):
-        tap.ok("auto" in got.message and "host" in got.message, "an unknown device is refused, with a list")
+        tap.ok(
+            "auto" in got.message and "host" in got.message,
+            "an unknown device is refused, with a list",
+        )
     else:
         support.configure(db, chunk_size=16, host_threshold=1)
         support.fill(db, [(i * 0.5, None) for i in range(100)])
-        tap.is_equal(support.value(db, "SELECT gpu_sum(x) FROM t"), 2475.0, "without the device: the host")
-        tap.is_equal(support.value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"), 0,
-                     "no device is in use")
+        tap.is_equal(
+            support.value(db, "SELECT gpu_sum(x) FROM t"), 2475.0, "without the device: the host"
+        )
+        tap.is_equal(
+            support.value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"),
+            0,
+            "no device is in use",
+        )
     db.close()
 
 
@@ -126,24 +193,42 @@ def test_directonly():
     db.execute("CREATE TABLE t(x)")
     db.execute("INSERT INTO t VALUES (1), (2)")
     db.execute("CREATE VIEW setter AS SELECT clreduce_set('chunk_size', '16')")
-    db.execute("CREATE VIEW adder AS SELECT gpu_sum(x) AS s, gpu_dot(x, x) AS d, gpu_max(x) AS m FROM t")
+    db.execute(
+        "CREATE VIEW adder AS SELECT gpu_sum(x) AS s, gpu_dot(x, x) AS d, gpu_max(x) AS m FROM t"
+    )
     db.execute("CREATE TABLE log(s)")
     for trusted in ("ON", "OFF"):
         db.execute(f"PRAGMA trusted_schema = {trusted}")
-        tap.raises(lambda: db.execute("SELECT * FROM setter").fetchall(), "unsafe use of clreduce_set()",
-                   f"a view cannot set, trusted_schema {trusted}")
-        tap.is_equal(support.rows(db, "SELECT * FROM adder"), [(3, 5, 2)],
-                     f"a view can sum, trusted_schema {trusted}")
-        db.execute("CREATE TRIGGER sets AFTER INSERT ON log BEGIN"
-                   " SELECT clreduce_set('chunk_size', '16'); END")
-        tap.raises(lambda: db.execute("INSERT INTO log VALUES (1)"), "unsafe use of clreduce_set()",
-                   f"a trigger cannot set, trusted_schema {trusted}")
+        tap.raises(
+            lambda: db.execute("SELECT * FROM setter").fetchall(),
+            "unsafe use of clreduce_set()",
+            f"a view cannot set, trusted_schema {trusted}",
+        )
+        tap.is_equal(
+            support.rows(db, "SELECT * FROM adder"),
+            [(3, 5, 2)],
+            f"a view can sum, trusted_schema {trusted}",
+        )
+        db.execute(
+            "CREATE TRIGGER sets AFTER INSERT ON log BEGIN"
+            " SELECT clreduce_set('chunk_size', '16'); END"
+        )
+        tap.raises(
+            lambda: db.execute("INSERT INTO log VALUES (1)"),
+            "unsafe use of clreduce_set()",
+            f"a trigger cannot set, trusted_schema {trusted}",
+        )
         db.execute("DROP TRIGGER sets")
-        db.execute("CREATE TRIGGER adds AFTER INSERT ON t BEGIN"
-                   " INSERT INTO log SELECT gpu_sum(x) FROM t; END")
+        db.execute(
+            "CREATE TRIGGER adds AFTER INSERT ON t BEGIN"
+            " INSERT INTO log SELECT gpu_sum(x) FROM t; END"
+        )
         result = support.rows(db, "INSERT INTO t VALUES (0)")
-        tap.is_equal((result, db.execute("SELECT s FROM log").fetchall()), ([], [(3,)]),
-                     f"a trigger can sum, trusted_schema {trusted}")
+        tap.is_equal(
+            (result, db.execute("SELECT s FROM log").fetchall()),
+            ([], [(3,)]),
+            f"a trigger can sum, trusted_schema {trusted}",
+        )
         db.execute("DROP TRIGGER adds")
         db.execute("DELETE FROM log")
     tap.ok(settings_of(db)["chunk_size"] == "65536", "the setting is as it was")
@@ -152,15 +237,27 @@ def test_directonly():
 
 def test_environment():
     """CLREDUCE_DEVICE gives the default of the setting `device`."""
-    code = ("db = tap.connect()\n"
-            "print(*db.execute(\"SELECT value, [default] FROM clreduce_settings WHERE name = 'device'\")"
-            ".fetchone(), db.execute('SELECT gpu_sum(1)').fetchone()[0])\n")
-    for given, want in (("host", "host host 1"), ("cpu", "cpu cpu 1"), ("", "auto auto 1"),
-                        (None, "auto auto 1"), ("no such device", "no such device no such device 1")):
+    code = (
+        "db = tap.connect()\n"
+        "print(*db.execute('SELECT value, [default] FROM clreduce_settings WHERE name = ?',"
+        " ['device']).fetchone(), db.execute('SELECT gpu_sum(1)').fetchone()[0])\n"
+    )
+    for given, want in (
+        ("host", "host host 1"),
+        ("cpu", "cpu cpu 1"),
+        ("", "auto auto 1"),
+        (None, "auto auto 1"),
+        ("no such device", "no such device no such device 1"),
+    ):
         process = support.child(code, CLREDUCE_DEVICE=given)
         tap.is_equal(process.stdout.strip(), want, f"CLREDUCE_DEVICE {given!r}")
-    process = support.child(code + "print(db.execute('SELECT clreduce_set(1, 2)'))", CLREDUCE_DEVICE="x" * 100000)
-    tap.ok(process.returncode == 1 and "no setting" in process.stderr, "CLREDUCE_DEVICE of 100,000 bytes")
+    process = support.child(
+        code + "print(db.execute('SELECT clreduce_set(1, 2)'))", CLREDUCE_DEVICE="x" * 100000
+    )
+    tap.ok(
+        process.returncode == 1 and "no setting" in process.stderr,
+        "CLREDUCE_DEVICE of 100,000 bytes",
+    )
 
 
 def test_host_stats():
@@ -171,11 +268,20 @@ def test_host_stats():
     db.execute("SELECT gpu_sum(x) FROM t").fetchall()
     got = support.stats(db)
     tap.is_equal(got["values_fed"], 1000, "values fed: one a row")
-    tap.is_equal([got[name] for name in ("chunks_to_device", "bytes_to_device", "kernels_launched", "passes")],
-                 [0, 0, 0, 0], "nothing went to a device")
+    tap.is_equal(
+        [
+            got[name]
+            for name in ("chunks_to_device", "bytes_to_device", "kernels_launched", "passes")
+        ],
+        [0, 0, 0, 0],
+        "nothing went to a device",
+    )
     tap.ok(got["host_device_setting"] > 0, "chunks stayed on the host because of the setting")
-    tap.is_equal(got["chunks_on_host"], sum(got[name] for name in REASONS),
-                 "the chunks on the host are those of all reasons")
+    tap.is_equal(
+        got["chunks_on_host"],
+        sum(got[name] for name in REASONS),
+        "the chunks on the host are those of all reasons",
+    )
     tap.is_equal(got["device_errors"], 0, "no device error")
     tap.ok(not got["last_error"] and not got["build_log"], "no error, no build log")
     db.execute("SELECT gpu_sum(x) OVER (ROWS 3 PRECEDING) FROM t").fetchall()
@@ -193,21 +299,29 @@ def test_device_stats():
     """What the statistics say when a device did the work."""
     if support.skip_device(9, "statistics of a device"):
         return
-    db = support.connect("auto", chunk_size=1024, host_threshold=1, chunks_in_flight=64)
+    db = support.connect(support.DEVICE, chunk_size=1024, host_threshold=1, chunks_in_flight=64)
     support.fill(db, [(i * 0.25, i) for i in range(10 * 1024 + 5)])
-    tap.is_equal(support.value(db, f"SELECT gpu_sum(x) FROM {support.lingering(64)}"),
-                 0.25 * sum(range(10 * 1024 + 5)), "the sum")
+    tap.is_equal(
+        support.value(db, f"SELECT gpu_sum(x) FROM {support.lingering(64)}"),
+        0.25 * sum(range(10 * 1024 + 5)),
+        "the sum",
+    )
     got = support.stats(db)
-    tap.ok(got["chunks_to_device"] + got["chunks_on_host"] - got["host_remainder"] >= 10,
-           "ten full chunks, on the device or the host")
+    tap.ok(
+        got["chunks_to_device"] + got["chunks_on_host"] - got["host_remainder"] >= 10,
+        "ten full chunks, on the device or the host",
+    )
     tap.ok(got["chunks_to_device"] > 0, "some of them on the device")
     tap.ok(got["bytes_to_device"] >= 8 * 1024 * got["chunks_to_device"], "eight bytes a value")
     tap.ok(got["kernels_launched"] >= got["chunks_to_device"], "kernels were launched")
     tap.ok(got["passes"] >= got["chunks_to_device"], "passes were counted")
     tap.ok(got["transfer_time"] > 0 and got["kernel_time"] > 0, "profiling gave times")
     tap.ok(got["startup_time"] > 0, "start-up took a time")
-    tap.is_equal([got["device_errors"], got["last_error"] or None, got["build_log"] or None], [0, None, None],
-                 "no errors")
+    tap.is_equal(
+        [got["device_errors"], got["last_error"] or None, got["build_log"] or None],
+        [0, None, None],
+        "no errors",
+    )
     tap.diag(", ".join(f"{name} {got[name]}" for name in STATS))
     db.close()
 
@@ -216,9 +330,11 @@ def test_threshold():
     """A part of a chunk that is too small stays on the host."""
     if support.skip_device(3, "the threshold"):
         return
-    db = support.connect("auto", chunk_size=64, host_threshold=65)
+    db = support.connect(support.DEVICE, chunk_size=64, host_threshold=65)
     support.fill(db, [(i, i * 0.5) for i in range(1000)])
-    tap.is_equal(support.rows(db, "SELECT gpu_sum(x), gpu_sum(y) FROM t"), [(499500, 249750.0)], "the sums")
+    tap.is_equal(
+        support.rows(db, "SELECT gpu_sum(x), gpu_sum(y) FROM t"), [(499500, 249750.0)], "the sums"
+    )
     got = support.stats(db)
     tap.is_equal(got["chunks_to_device"], 0, "nothing goes to the device")
     tap.ok(got["host_below_threshold"] > 0, "because it is below the threshold")
@@ -230,14 +346,19 @@ def test_devices():
     db = support.connect("auto")
     devices = db.execute("SELECT * FROM clreduce_devices").fetchall()
     for platform, name, kind, version, units, memory, fp64, in_use, reason in devices:
-        tap.ok(isinstance(platform, str) and platform and isinstance(name, str) and name,
-               f"{platform}: {name}")
+        tap.ok(
+            isinstance(platform, str) and platform and isinstance(name, str) and name,
+            f"{platform}: {name}",
+        )
         tap.ok(kind in ("gpu", "accelerator", "cpu", "other"), f"its type: {kind}")
         tap.ok(str(version).startswith("OpenCL "), f"its version: {version}")
         tap.ok(units > 0 and memory > 0, f"its compute units and bytes: {units}, {memory}")
         tap.ok(fp64 in (0, 1) and in_use in (0, 1), f"its flags: {fp64}, {in_use}")
         tap.ok(bool(in_use) != bool(reason), f"in use, or a reason why not: {reason}")
-    best = min([("gpu", "accelerator", "cpu").index(device[2]) for device in devices if device[7]], default=None)
+    best = min(
+        [("gpu", "accelerator", "cpu").index(device[2]) for device in devices if device[7]],
+        default=None,
+    )
     if best is None:
         tap.skip(5, "which device is in use: there is none")
         db.close()
@@ -250,14 +371,23 @@ def test_devices():
         count = support.value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use")
         tap.is_equal(count, 1, f"device '{setting}': one device is in use")
     support.configure(db, device="host")
-    tap.is_equal(support.value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"), 0,
-                 "host: no device is in use")
-    tap.is_equal(support.value(db, "SELECT count(*) FROM clreduce_devices WHERE coalesce(reason, '') = ''"), 0,
-                 "and each has a reason")
+    tap.is_equal(
+        support.value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"),
+        0,
+        "host: no device is in use",
+    )
+    tap.is_equal(
+        support.value(db, "SELECT count(*) FROM clreduce_devices WHERE coalesce(reason, '') = ''"),
+        0,
+        "and each has a reason",
+    )
     for kind in {"gpu", "accelerator", "cpu"} - {device[2] for device in devices}:
         support.configure(db, device=kind)
-        tap.is_equal(support.value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"), 0,
-                     f"{kind}: no such device")
+        tap.is_equal(
+            support.value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"),
+            0,
+            f"{kind}: no such device",
+        )
         tap.is_equal(support.value(db, "SELECT gpu_sum(2)"), 2, "the host serves")
     db.close()
 
@@ -280,38 +410,50 @@ assert got["host_before_start"] < 72 and got["values_fed"] == 8000, got
     support.child_ok(support.child(code), "a device starts after some values, and not before")
 
 
-CONFIGURABLE = ("SELECT gpu_sum(x), gpu_avg(x), gpu_min(x), gpu_max(y), gpu_sum(y), gpu_dot(x, y),"
-                " gpu_dot(y, 2) FROM t")
+CONFIGURABLE = (
+    "SELECT gpu_sum(x), gpu_avg(x), gpu_min(x), gpu_max(y), gpu_sum(y), gpu_dot(x, y),"
+    " gpu_dot(y, 2) FROM t"
+)
 
 
 def test_settings_do_not_matter(rng):
     """Random settings, changed between and during queries: one answer."""
     db = support.connect()
-    support.fill(db, [(rng.uniform(-1, 1) * 10.0**rng.randint(-300, 300), rng.randint(-2**40, 2**40))
-                      for _ in range(5000)])
+    support.fill(
+        db,
+        [
+            (rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300), rng.randint(-(2**40), 2**40))
+            for _ in range(5000)
+        ],
+    )
     want = db.execute(CONFIGURABLE).fetchone()
     # A device that did not answer in time is not used again, so short times come last.
     for what, times in (("settings", (10000,)), ("settings and timeouts", (0, 1, 10, 10000))):
         batch = support.Batch(f"{what} change no answer")
         for _ in range(30 if tap.QUICK else 150):
-            chosen = {"device": rng.choice(support.modes() + ["cpu", "gpu"]),
-                      "chunk_size": rng.choice((16, 17, 100, 1000, 1024, 4999, 5000, 5001, 16777216)),
-                      "host_threshold": rng.choice((1, 10, 100, 2**40)),
-                      "start_after": rng.choice((0, 1, 10000)),
-                      "chunks_in_flight": rng.choice((1, 2, 5, 64)),
-                      "device_timeout": rng.choice(times)}
+            chosen = {
+                "device": rng.choice(support.modes() + ["cpu", "gpu"]),
+                "chunk_size": rng.choice((16, 17, 100, 1000, 1024, 4999, 5000, 5001, 16777216)),
+                "host_threshold": rng.choice((1, 10, 100, 2**40)),
+                "start_after": rng.choice((0, 1, 10000)),
+                "chunks_in_flight": rng.choice((1, 2, 5, 64)),
+                "device_timeout": rng.choice(times),
+            }
             support.configure(db, **chosen)
             batch.compare(db.execute(CONFIGURABLE).fetchone(), want, str(chosen))
         batch.end()
     support.configure(db, device="host", chunk_size=100)
-    changed = ("SELECT gpu_sum(x) FROM t WHERE CASE WHEN rowid % 1000 = 0 THEN"
-               " clreduce_set('chunk_size', 16 + rowid) > 0 AND clreduce_set('device', iif(rowid % 2000, 'auto',"
-               " 'host')) > 0 ELSE 1 END")
+    changed = (
+        "SELECT gpu_sum(x) FROM t WHERE CASE WHEN rowid % 1000 THEN 1"
+        " ELSE clreduce_set('chunk_size', 16 + rowid) > 0"
+        " AND clreduce_set('device', iif(rowid % 2000, 'auto', 'host')) > 0 END"
+    )
     tap.is_equal(support.value(db, changed), want[0], "settings that change during a query")
     db.close()
 
 
 def main():
+    os.environ.pop("CLREDUCE_DEVICE", None)  # it would change the defaults
     rng = support.seed()
     test_tables()
     test_set()

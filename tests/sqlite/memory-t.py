@@ -11,8 +11,8 @@ ROWS = 200_000 if tap.QUICK else 4_000_000
 MEASURE = """
 import resource
 db = support.connect({mode!r}, host_threshold=1)
-query = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT {select} FROM n"
-         "{rest}")
+query = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+         " SELECT {select} FROM n{rest}")
 peaks = []
 if {mode!r} != "host":
     support.wait_for_device(db)
@@ -28,10 +28,13 @@ QUERIES = {
     "dot products": ("gpu_dot(i, 0.5), gpu_dot(i, 2)", ""),
     "extremes": ("gpu_min(i), gpu_max(i * 0.5)", ""),
     "extremes of TEXT": ("gpu_min('text ' || i), gpu_max('text ' || i)", ""),
-    "groups": ("count(*) FROM (SELECT gpu_sum(i * 0.5), gpu_max(i) FROM n GROUP BY i / 10) -- ", ""),
+    "groups": (
+        "count(*) FROM (SELECT gpu_sum(i * 0.5), gpu_max(i) FROM n GROUP BY i / 10) -- ",
+        "",
+    ),
 }
 
-#: How much more the long query may use, in KiB: buffers that fill only now, and the allocator's waste.
+#: How much more the long query may use, in KiB: buffers that fill only now, what malloc wastes.
 ALLOWED = 16 * 1024
 
 #: Kilobytes of one thing, to see whether it is freed: it is made this often.
@@ -43,10 +46,11 @@ def once():
     db = support.connect({mode!r}, **support.SMALL)
     support.fill(db, [(i * 0.5, "text %d" % i) for i in range(2000)])
     db.execute("SELECT gpu_sum(x), gpu_dot(x, x), gpu_max(y) FROM t").fetchall()
-    db.execute("SELECT gpu_sum(x) OVER w, gpu_max(y) OVER w FROM t WINDOW w AS (ROWS 50 PRECEDING)").fetchone()
+    db.execute("SELECT gpu_sum(x) OVER w, gpu_max(y) OVER w FROM t"
+               " WINDOW w AS (ROWS 50 PRECEDING)").fetchone()
     try:
-        db.execute("SELECT gpu_sum(x), gpu_max(y), abs(-9223372036854775807 - (rowid > 1900)) FROM t"
-                   " GROUP BY rowid / 500").fetchall()
+        db.execute("SELECT gpu_sum(x), gpu_max(y), abs(-9223372036854775807 - (rowid > 1900))"
+                   " FROM t GROUP BY rowid / 500").fetchall()
     except Exception:
         pass
     db.close()
@@ -74,9 +78,16 @@ def main():
         tap.skip_all("no resource usage here")
     for mode in support.modes():
         for name, (select, rest) in QUERIES.items():
-            measure(MEASURE.format(mode=mode, select=select, rest=rest, rows=ROWS), f"{name}, {mode}", ALLOWED)
-        measure(REPEAT.format(mode=mode, turns=20 if tap.QUICK else 200),
-                f"connections and statements, again and again, {mode}", ALLOWED)
+            measure(
+                MEASURE.format(mode=mode, select=select, rest=rest, rows=ROWS),
+                f"{name}, {mode}",
+                ALLOWED,
+            )
+        measure(
+            REPEAT.format(mode=mode, turns=20 if tap.QUICK else 200),
+            f"connections and statements, again and again, {mode}",
+            ALLOWED,
+        )
     tap.done()
 
 

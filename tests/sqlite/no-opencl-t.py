@@ -11,9 +11,10 @@ rng = random.Random(1)
 db = support.connect({device!r}, chunk_size=64, host_threshold=1)
 support.fill(db, [(rng.uniform(-1, 1) * 10.0**rng.randint(-300, 300), rng.randint(-10**6, 10**6))
                   for _ in range(5000)])
-query = ("SELECT gpu_sum(x), gpu_total(x), gpu_avg(x), gpu_min(x), gpu_max(x), gpu_dot(x, y), gpu_sum(y),"
-         " gpu_max(y), gpu_dot(y, y) FROM t")
-print("answers", [value.hex() if isinstance(value, float) else value for value in db.execute(query).fetchone()])
+query = ("SELECT gpu_sum(x), gpu_total(x), gpu_avg(x), gpu_min(x), gpu_max(x), gpu_dot(x, y),"
+         " gpu_sum(y), gpu_max(y), gpu_dot(y, y) FROM t")
+print("answers", [value.hex() if isinstance(value, float) else value
+                  for value in db.execute(query).fetchone()])
 print("grouped", hash(tuple(db.execute("SELECT gpu_sum(x) FROM t GROUP BY rowid % 100"))))
 print("window", hash(tuple(db.execute("SELECT gpu_sum(x) OVER (ROWS 200 PRECEDING) FROM t"))))
 print("devices", db.execute("SELECT count(*) FROM clreduce_devices").fetchone()[0])
@@ -50,7 +51,9 @@ def main():
             tap.bail("Python does not start")
         for device in ("auto", "gpu", "cpu", "host"):
             got = outcome(device, **nothing)
-            if not tap.ok(got is not None, f"without a platform, device '{device}': the program ends well"):
+            if not tap.ok(
+                got is not None, f"without a platform, device '{device}': the program ends well"
+            ):
                 continue
             for name in ("answers", "grouped", "window"):
                 tap.is_equal(got[name], want[name], f"device '{device}': the same bits, {name}")

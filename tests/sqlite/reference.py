@@ -7,7 +7,7 @@ before the end, and a few million values take seconds rather than the minutes of
 import math
 import sqlite3
 
-INT_MIN, INT_MAX = -2**63, 2**63 - 1
+INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 
 
 class IntegerOverflow(Exception):
@@ -62,10 +62,10 @@ class Sum:
     def __init__(self):
         self.bins = {}
         self.count = 0
-        self.reals = 0          # of the inputs, those that make the result REAL
-        self.plus = 0           # infinities, by sign
+        self.reals = 0  # of the inputs, those that make the result REAL
+        self.plus = 0  # infinities, by sign
         self.minus = 0
-        self.invalid = 0        # 0 * Inf
+        self.invalid = 0  # 0 * Inf
 
     def add(self, value, times=1):
         """Adds one value; times=-1 takes it out."""
@@ -143,7 +143,7 @@ def rank(value):
         return 1, value.encode()
     if isinstance(value, bytes):
         return 2, value
-    return 0, value             # Python compares an int with a float exactly
+    return 0, value  # Python compares an int with a float exactly
 
 
 def preference(value, largest):

@@ -1,7 +1,7 @@
 """What the SQL tests share: connections with settings, the modes to run in, waiting for a device.
 
-A mode is a value of the setting `device`. Every test runs on the host; where OpenCL has a device that
-the extension would use it runs there too, and elsewhere says that it skipped that.
+A mode is a value of the setting `device`. Every test runs on the host; where OpenCL has a device
+that the extension would use it runs there too, and elsewhere says that it skipped that.
 """
 
 import os
@@ -11,14 +11,14 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True          # the sources may be read-only, and stay clean
+sys.dont_write_bytecode = True  # the sources may be read-only, and stay clean
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 os.environ.setdefault("CLREDUCE_EXTENSION", os.path.join(ROOT, "clreduce"))
 sys.path.insert(1, os.path.dirname(HERE))
 
-import tap                              # noqa: E402  (found through the path above)
-from reference import Failure, show     # noqa: E402
+import tap  # noqa: E402  (found through the path above)
+from reference import Failure, show  # noqa: E402
 
 if not hasattr(sqlite3.Connection, "enable_load_extension"):
     tap.skip_all("this Python's sqlite3 module cannot load extensions")
@@ -27,6 +27,9 @@ FUNCTIONS = ("gpu_sum", "gpu_total", "gpu_avg", "gpu_min", "gpu_max", "gpu_dot")
 
 #: Settings that send to the device whatever can go there: a chunk is full soon, no part too small.
 SMALL = {"chunk_size": 16, "host_threshold": 1, "chunks_in_flight": 64}
+
+#: The device to test on: what a user would get, or another one of the machine.
+DEVICE = os.environ.get("CLREDUCE_TEST_DEVICE") or "auto"
 
 #: How long to wait for a device: a first start compiles the kernels.
 PATIENCE = 60
@@ -94,7 +97,7 @@ def lingering(chunks):
 
 
 def wait_for_device(db):
-    """Feeds the connection's device until it has taken every kind of chunk; whether it did in time."""
+    """Feeds the device until it has taken every kind of chunk; whether it did in time."""
     limit = time.monotonic() + PATIENCE
     feed = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
               WHERE i < 3 * (SELECT value FROM clreduce_settings WHERE name = 'chunk_size'))
@@ -122,13 +125,13 @@ def modes():
         if reason:
             tap.diag(f"not run on a device: {reason}")
         else:
-            _modes.append("auto")
+            _modes.append(DEVICE)
     return _modes
 
 
 def _unusable():
     """Why there is no device to test on, or None."""
-    db = connect("auto", **SMALL)
+    db = connect(DEVICE, **SMALL)
     try:
         if not value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"):
             return "OpenCL offers none that is in use"
@@ -142,7 +145,7 @@ def _unusable():
 
 def skip_device(count, what):
     """Counts checks as skipped where there is no device; whether it did."""
-    if "auto" in modes():
+    if DEVICE in modes():
         return False
     tap.skip(count, f"{what}: no OpenCL device in use")
     return True
@@ -172,7 +175,9 @@ class Batch:
             return True
         if isinstance(got, list) and isinstance(want, list):
             what += f"\n  {len(got)} and {len(want)} rows; the first that differs"
-            got, want = next((pair for pair in zip(got, want) if not tap.is_same(*pair)), (got, want))
+            got, want = next(
+                (pair for pair in zip(got, want) if not tap.is_same(*pair)), (got, want)
+            )
         self.failures.append(f"{what}\n   got: {show(got)}\n  want: {show(want)}")
         return False
 
@@ -188,7 +193,7 @@ class Batch:
         passed = tap.ok(self.run > 0 and not self.failures, self.name)
         if not self.run:
             tap.diag("nothing was compared")
-        for failure in self.failures[:self.SHOWN]:
+        for failure in self.failures[: self.SHOWN]:
             tap.diag(failure)
         if len(self.failures) > self.SHOWN:
             tap.diag(f"... and more: {len(self.failures)} of {self.run} comparisons failed")
@@ -207,9 +212,16 @@ def child(code, timeout=300, **environment):
         else:
             variables[name] = text
     prelude = f"import sys\nsys.path.insert(0, {HERE!r})\nimport support, tap\n"
-    return subprocess.run([sys.executable, "-c", prelude + code], env=variables, timeout=timeout,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          encoding="utf-8", check=False)
+    return subprocess.run(
+        [sys.executable, "-c", prelude + code],
+        env=variables,
+        timeout=timeout,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        check=False,
+    )
 
 
 def child_ok(process, name):

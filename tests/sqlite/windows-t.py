@@ -1,11 +1,12 @@
 """Every window frame: the aggregates against the exact answer for the rows of each frame.
 
-SQLite itself tells which rows those are: group_concat() over the same window lists them. So the test
-models no frames, only what an aggregate answers for a list of rows.
+SQLite itself tells which rows those are: group_concat() over the same window lists them. So the
+test models no frames, only what an aggregate answers for a list of rows.
 """
 
 import itertools
 import math
+import sqlite3
 
 import support
 import tap
@@ -29,7 +30,7 @@ def bound_pairs():
 
 def integers(rng):
     """Small integers, and some that are not."""
-    return rng.choice((rng.randint(-5, 5), rng.randint(-5, 5), 2**53 + 1, -2**53, None))
+    return rng.choice((rng.randint(-5, 5), rng.randint(-5, 5), 2**53 + 1, -(2**53), None))
 
 
 def limits(rng):
@@ -49,7 +50,9 @@ def extremes(rng):
 
 def mixed(rng):
     """All storage classes: REALs, TEXT and BLOBs come and go among INTEGERs."""
-    return rng.choice((1, 2, 3, -7, 40, None, 2.0, 0.5, -3.25, "12", "x", "", b"3", b"", "2", 2**53 + 1))
+    return rng.choice(
+        (1, 2, 3, -7, 40, None, 2.0, 0.5, -3.25, "12", "x", "", b"3", b"", "2", 2**53 + 1)
+    )
 
 
 def few(rng):
@@ -68,8 +71,10 @@ class Table:
 
     def __init__(self, rng, kind, db_list):
         self.peers = rng.choice((2, ROWS // 2))
-        self.rows = [(i, rng.randrange(2), rng.randrange(self.peers), rng.randrange(3), kind(rng), kind(rng))
-                     for i in range(ROWS)]
+        self.rows = [
+            (i, rng.randrange(2), rng.randrange(self.peers), rng.randrange(3), kind(rng), kind(rng))
+            for i in range(ROWS)
+        ]
         self.values = [(row[4], row[5]) for row in self.rows]
         rng.shuffle(self.rows)
         self.name = kind.__name__
@@ -80,8 +85,10 @@ class Table:
     def frames(self, db, over, filtered):
         """The ids in the frame of each row, as SQLite lists them."""
         query = f"SELECT group_concat(id) {filtered} {over} FROM {self.name} ORDER BY id"
-        return [() if row[0] is None else tuple(map(int, str(row[0]).split(",")))
-                for row in db.execute(query)]
+        return [
+            () if row[0] is None else tuple(map(int, str(row[0]).split(",")))
+            for row in db.execute(query)
+        ]
 
     def expected(self, function, frames):
         """A column of answers, or the one error that the whole query ends with."""
@@ -115,7 +122,9 @@ def test_frames(rng, runs):
             for table, turn in zip(tables, itertools.count(number + rng.randrange(4))):
                 partition = "PARTITION BY g" if turn & 1 else ""
                 filtered = "FILTER (WHERE f > 0)" if turn & 2 else ""
-                low, high = sorted((rng.randint(0, 3), rng.randint(1, 6)), reverse="PRECEDING" in end)
+                low, high = sorted(
+                    (rng.randint(0, 3), rng.randint(1, 6)), reverse="PRECEDING" in end
+                )
                 direction = rng.choice(("", "DESC"))
                 frame = f"{unit} BETWEEN {start.format(n=low)} AND {end.format(n=high)} {exclude}"
                 over = f"OVER ({partition} ORDER BY o {direction} {frame})"
@@ -130,9 +139,12 @@ def test_frames(rng, runs):
 def test_defaults(rng, runs):
     """Windows without a frame, without an order, named, and several in one query."""
     table = Table(rng, mixed_again, [db for _, db in runs])
-    for what, over in (("no order", "OVER ()"), ("a partition", "OVER (PARTITION BY g)"),
-                       ("an order with ties", "OVER (ORDER BY o)"),
-                       ("an order, backwards", "OVER (PARTITION BY g ORDER BY o DESC, id)")):
+    for what, over in (
+        ("no order", "OVER ()"),
+        ("a partition", "OVER (PARTITION BY g)"),
+        ("an order with ties", "OVER (ORDER BY o)"),
+        ("an order, backwards", "OVER (PARTITION BY g ORDER BY o DESC, id)"),
+    ):
         batch = support.Batch(f"the default frame with {what}")
         for filtered in ("", "FILTER (WHERE f = 1)"):
             frames = table.frames(runs[0][1], over, filtered)
@@ -140,14 +152,23 @@ def test_defaults(rng, runs):
                 compare(batch, db, table, over, filtered, label, frames)
         batch.end()
     batch = support.Batch("all functions over two windows in one query")
-    windows = ("(PARTITION BY g ORDER BY o, id ROWS 2 PRECEDING)",
-               "(ORDER BY o RANGE BETWEEN 1 PRECEDING AND 2 FOLLOWING EXCLUDE TIES)")
+    windows = (
+        "(PARTITION BY g ORDER BY o, id ROWS 2 PRECEDING)",
+        "(ORDER BY o RANGE BETWEEN 1 PRECEDING AND 2 FOLLOWING EXCLUDE TIES)",
+    )
     for label, db in runs:
-        columns = [f"{support.call(function)} OVER w{i}" for function in support.FUNCTIONS for i in (0, 1)]
-        got = support.rows(db, f"SELECT {', '.join(columns)} FROM {table.name}"
-                               f" WINDOW w0 AS {windows[0]}, w1 AS {windows[1]} ORDER BY id")
+        columns = [
+            f"{support.call(function)} OVER w{i}" for function in support.FUNCTIONS for i in (0, 1)
+        ]
+        got = support.rows(
+            db,
+            f"SELECT {', '.join(columns)} FROM {table.name}"
+            f" WINDOW w0 AS {windows[0]}, w1 AS {windows[1]} ORDER BY id",
+        )
         frames = [table.frames(db, "OVER " + window, "") for window in windows]
-        want = [table.expected(function, frames[i]) for function in support.FUNCTIONS for i in (0, 1)]
+        want = [
+            table.expected(function, frames[i]) for function in support.FUNCTIONS for i in (0, 1)
+        ]
         failure = next((column for column in want if isinstance(column, Failure)), None)
         batch.compare(got, failure or list(zip(*want)), label)
     batch.end()
@@ -160,10 +181,17 @@ def mixed_again(rng):
 
 def long_values(rng, count):
     """A partition of many values, of a kind at a time, so that types enter and leave for long."""
-    kinds = (lambda: rng.uniform(-1, 1), lambda: rng.randint(-10**8, 10**8), lambda: 1e300 * rng.random(),
-             lambda: rng.choice((1, 0.5, None)), lambda: rng.choice((5e-324, -1e-310)),
-             lambda: rng.randint(-10**8, 10**8))
-    return [(kinds[i * len(kinds) // count](), kinds[i * len(kinds) // count]()) for i in range(count)]
+    kinds = (
+        lambda: rng.uniform(-1, 1),
+        lambda: rng.randint(-(10**8), 10**8),
+        lambda: 1e300 * rng.random(),
+        lambda: rng.choice((1, 0.5, None)),
+        lambda: rng.choice((5e-324, -1e-310)),
+        lambda: rng.randint(-(10**8), 10**8),
+    )
+    return [
+        (kinds[i * len(kinds) // count](), kinds[i * len(kinds) // count]()) for i in range(count)
+    ]
 
 
 def remaining(pairs):
@@ -190,7 +218,7 @@ def sliding(pairs, width):
 
 
 def sliding_extremes(pairs, width):
-    """The least and greatest of each row and those before it, from queues of what may still count."""
+    """The extremes of each row and those before it, from queues of what may still count."""
     queues = ([], [])
     heads = [0, 0]
     for i, (x, _) in enumerate(pairs):
@@ -201,7 +229,9 @@ def sliding_extremes(pairs, width):
                 while len(queue) > heads[largest] and not beats(queue[-1][1], x, bool(largest)):
                     queue.pop()
                 queue.append((i, x))
-        yield tuple(queue[head][1] if head < len(queue) else None for queue, head in zip(queues, heads))
+        yield tuple(
+            queue[head][1] if head < len(queue) else None for queue, head in zip(queues, heads)
+        )
 
 
 def test_long(rng, modes):
@@ -212,17 +242,21 @@ def test_long(rng, modes):
     heads = list(remaining(pairs[::-1]))
     width = count // 3
     slides = [a + b for a, b in zip(sliding(pairs, width), sliding_extremes(pairs, width))]
-    select = ("SELECT gpu_sum(x) OVER w, gpu_dot(x, y) OVER w, gpu_min(x) OVER w, gpu_max(x) OVER w FROM t"
-              " WINDOW w AS (ORDER BY rowid ROWS BETWEEN {}) ORDER BY rowid")
+    select = (
+        "SELECT gpu_sum(x) OVER w, gpu_dot(x, y) OVER w, gpu_min(x) OVER w, gpu_max(x) OVER w"
+        " FROM t WINDOW w AS (ORDER BY rowid ROWS BETWEEN {}) ORDER BY rowid"
+    )
     for mode in modes:
         for chunk in (65536, 1000, 16):
             db = support.connect(mode, chunk_size=chunk, host_threshold=1)
             support.fill(db, pairs)
             what = f"{count} rows, {mode}, chunks of {chunk}"
-            for frame, want in (("CURRENT ROW AND UNBOUNDED FOLLOWING", tails),
-                                ("UNBOUNDED PRECEDING AND CURRENT ROW", heads),
-                                ("UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", tails[:1] * count),
-                                (f"{width - 1} PRECEDING AND CURRENT ROW", slides)):
+            for frame, want in (
+                ("CURRENT ROW AND UNBOUNDED FOLLOWING", tails),
+                ("UNBOUNDED PRECEDING AND CURRENT ROW", heads),
+                ("UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", tails[:1] * count),
+                (f"{width - 1} PRECEDING AND CURRENT ROW", slides),
+            ):
                 batch = support.Batch(f"{frame.replace(str(width - 1), 'many')}: {what}")
                 got = support.rows(db, select.format(frame))
                 if isinstance(got, Failure):
@@ -235,6 +269,71 @@ def test_long(rng, modes):
             db.close()
 
 
+INSIDE = """CREATE TABLE place(a, b); CREATE TABLE door(x);
+    CREATE TRIGGER inside AFTER INSERT ON door BEGIN INSERT INTO place {query}; END;"""
+OUTSIDE = """CREATE TABLE gate(x);
+    CREATE TRIGGER outside AFTER INSERT ON gate BEGIN INSERT INTO door VALUES (1); END;"""
+
+#: Where a query can stand: how to put it there, to see what it gives, and to take it away.
+PLACES = {
+    "a view": ("CREATE VIEW place AS {query}", "SELECT * FROM place", "DROP VIEW place"),
+    "a new table": ("CREATE TABLE place AS {query}", "SELECT * FROM place", "DROP TABLE place"),
+    "a subquery": (
+        "SELECT 1",
+        "SELECT (SELECT a FROM ({query})), (SELECT b FROM ({query}))",
+        "SELECT 1",
+    ),
+    "INSERT": (
+        "CREATE TABLE place(a, b)",
+        "INSERT INTO place {query} RETURNING *",
+        "DROP TABLE place",
+    ),
+    "UPDATE": (
+        "CREATE TABLE place AS SELECT 1 AS a, 2 AS b",
+        "UPDATE place SET (a, b) = ({query}) RETURNING *",
+        "DROP TABLE place",
+    ),
+    "a trigger": (
+        INSIDE + "INSERT INTO door VALUES (1)",
+        "SELECT * FROM place",
+        "DROP TABLE door; DROP TABLE place",
+    ),
+    "a trigger of a trigger": (
+        INSIDE + OUTSIDE + "INSERT INTO gate VALUES (1)",
+        "SELECT * FROM place",
+        "DROP TABLE gate; DROP TABLE door; DROP TABLE place",
+    ),
+    "a query that a function runs": (
+        "SELECT 1",
+        "SELECT run('SELECT a FROM ({query})'), gpu_max(b) FROM ({query})",
+        "SELECT 1",
+    ),
+}
+
+
+def test_places(modes):
+    """A window function far from the text of the statement that the user runs."""
+    if sqlite3.sqlite_version_info < (3, 35):
+        tap.skip(1, "RETURNING came with SQLite 3.35")
+        return
+    pairs = [((i * 7919) % 1000, i) for i in range(1000)]
+    over = "OVER (ORDER BY y ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)"
+    inner = f"SELECT gpu_max(x) {over} AS p, gpu_min(x) {over} AS q FROM t"
+    query = f"SELECT sum(p) AS a, sum(q) AS b FROM ({inner})"
+    want = tuple(map(sum, zip(*((most, least) for _, _, least, most in remaining(pairs)))))
+    for mode in modes:
+        db = support.connect(mode, **support.SMALL)
+        db.create_function("run", 1, lambda sql, db=db: support.value(db, sql))
+        support.fill(db, pairs)
+        for place, (prepare, select, drop) in PLACES.items():
+            db.executescript(prepare.format(query=query))
+            tap.is_equal(
+                db.execute(select.format(query=query)).fetchone(), want, f"in {place}, {mode}"
+            )
+            db.executescript(drop)
+        db.close()
+
+
 def main():
     rng = support.seed()
     modes = support.modes()
@@ -242,6 +341,7 @@ def main():
     runs += [(f"{mode}, chunks of 16", support.connect(mode, **support.SMALL)) for mode in modes]
     test_frames(rng, runs)
     test_defaults(rng, runs)
+    test_places(modes)
     test_long(rng, modes)
     support.skip_device(1, "windows on a device")
     tap.done()

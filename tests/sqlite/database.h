@@ -1,0 +1,262 @@
+/*
+ * SQLite with the extension linked in, for the tests of the upper floor: queries whose whole result
+ * is one text to compare, with the type and every bit of each value in it.
+ */
+#ifndef CLR_TESTS_DATABASE_H
+#define CLR_TESTS_DATABASE_H
+
+#include "clreduce.h"
+#include "random.h"
+
+#include "tap.h"
+
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Before the first connection: every connection then has the extension. */
+static inline void database_register(void)
+{
+    if (sqlite3_auto_extension((void (*)(void))sqlite3_clreduce_init) != SQLITE_OK)
+        tap_bail("the extension could not be registered");
+}
+
+static inline sqlite3 *database_open(void)
+{
+    sqlite3 *db = NULL;
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+        tap_bail("no database: %s", db != NULL ? sqlite3_errmsg(db) : "no memory");
+    return db;
+}
+
+/* For what must not fail. The text is in the format of sqlite3_mprintf(). */
+static inline void database_run(sqlite3 *db, const char *format, ...)
+{
+    va_list arguments;
+    char *sql;
+
+    va_start(arguments, format);
+    sql = sqlite3_vmprintf(format, arguments);
+    va_end(arguments);
+    if (sql == NULL || sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        tap_bail("%s: %s", sql != NULL ? sql : "no memory", sqlite3_errmsg(db));
+    sqlite3_free(sql);
+}
+
+/* A text that grows. Its memory is the C library's, and so outlives SQLite's failing ones. */
+struct database_text {
+    char *text;
+    size_t length, size;
+};
+
+static inline void database_append(struct database_text *to, const void *bytes, size_t length)
+{
+    if (to->length + length + 1 > to->size) {
+        to->size = 2 * (to->length + length) + 64;
+        to->text = realloc(to->text, to->size);
+        if (to->text == NULL)
+            tap_bail("no memory");
+    }
+    if (length != 0)
+        memcpy(to->text + to->length, bytes, length);
+    to->length += length;
+    to->text[to->length] = '\0';
+}
+
+static inline void database_append_value(struct database_text *to, sqlite3_stmt *query, int column)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[64] = "";
+    const unsigned char *bytes;
+    int i, length;
+
+    switch (sqlite3_column_type(query, column)) {
+    case SQLITE_INTEGER:
+        snprintf(text, sizeof text, "%lld", (long long)sqlite3_column_int64(query, column));
+        break;
+    case SQLITE_FLOAT:
+        snprintf(text, sizeof text, "%a", sqlite3_column_double(query, column));
+        break;
+    case SQLITE_NULL:
+        snprintf(text, sizeof text, "NULL");
+        break;
+    default:
+        bytes = sqlite3_column_blob(query, column);
+        length = sqlite3_column_bytes(query, column);
+        database_append(to, sqlite3_column_type(query, column) == SQLITE_TEXT ? "'" : "x'", 1);
+        for (i = 0; i < length; i++) {
+            char pair[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
+            database_append(to, pair, 2);
+        }
+        snprintf(text, sizeof text, "'");
+        break;
+    }
+    database_append(to, text, strlen(text));
+}
+
+/*
+ * Runs a query and returns its rows, one a line, as text that the caller frees with free(). Sets
+ * *rc to SQLite's result code; what an error says comes last in the text.
+ */
+static inline char *database_query_rc(sqlite3 *db, const char *sql, int *rc)
+{
+    struct database_text result = {NULL, 0, 0};
+    sqlite3_stmt *query = NULL;
+    int i, final_rc;
+
+    database_append(&result, "", 0);
+    *rc = sqlite3_prepare_v2(db, sql, -1, &query, NULL);
+    while (*rc == SQLITE_OK || *rc == SQLITE_ROW) {
+        *rc = sqlite3_step(query);
+        for (i = 0; *rc == SQLITE_ROW && i < sqlite3_column_count(query); i++) {
+            database_append(&result, i == 0 ? "" : " ", i == 0 ? 0 : 1);
+            database_append_value(&result, query, i);
+        }
+        if (*rc == SQLITE_ROW)
+            database_append(&result, "\n", 1);
+    }
+    final_rc = sqlite3_finalize(query);
+    if (*rc == SQLITE_DONE)
+        *rc = final_rc;
+    if (*rc != SQLITE_OK) {
+        database_append(&result, "error: ", 7);
+        database_append(&result, sqlite3_errmsg(db), strlen(sqlite3_errmsg(db)));
+    }
+    return result.text;
+}
+
+static inline char *database_query(sqlite3 *db, const char *sql)
+{
+    int rc;
+    return database_query_rc(db, sql, &rc);
+}
+
+/* Changes a setting of the connection. */
+static inline void database_set(sqlite3 *db, const char *name, const char *value)
+{
+    database_run(db, "SELECT clreduce_set(%Q, %Q)", name, value);
+}
+
+/* Reads a figure of clreduce_stats, into a static buffer; "" for NULL. */
+static inline const char *database_stat_text(sqlite3 *db, const char *name)
+{
+    static char text[4096];
+    sqlite3_stmt *query = NULL;
+    const char *found;
+
+    if (sqlite3_prepare_v2(db, "SELECT value FROM clreduce_stats WHERE name = ?", -1, &query,
+                           NULL) != SQLITE_OK)
+        tap_bail("%s", sqlite3_errmsg(db));
+    sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC);
+    if (sqlite3_step(query) != SQLITE_ROW)
+        tap_bail("there is no figure %s", name);
+    found = (const char *)sqlite3_column_text(query, 0);
+    snprintf(text, sizeof text, "%s", found != NULL ? found : "");
+    sqlite3_finalize(query);
+    return text;
+}
+
+static inline int64_t database_stat(sqlite3 *db, const char *name)
+{
+    return strtoll(database_stat_text(db, name), NULL, 10);
+}
+
+/*
+ * Makes the table t(g, i, r, y, m, s): groups, integers, reals, values of both and of all types, and
+ * texts, some of each NULL. Sums of i fit into 64 bits.
+ */
+static inline void database_fill(sqlite3 *db, int rows)
+{
+    sqlite3_stmt *insert = NULL;
+    int row, column;
+
+    database_run(db, "CREATE TABLE t(g, i, r, y, m, s)");
+    database_run(db, "BEGIN");
+    if (sqlite3_prepare_v2(db, "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", -1, &insert, NULL) !=
+        SQLITE_OK)
+        tap_bail("%s", sqlite3_errmsg(db));
+    for (row = 0; row < rows; row++) {
+        char text[32];
+        snprintf(text, sizeof text, "text %d", random_between(0, 999));
+        sqlite3_reset(insert);
+        sqlite3_clear_bindings(insert);
+        sqlite3_bind_int(insert, 1, row * 7 / rows);
+        for (column = 2; column <= 6; column++) {
+            int kind = column == 5 ? random_between(2, 6) : column;
+            if (random_below(16) == 0)
+                continue; /* NULL */
+            if (kind == 2)
+                sqlite3_bind_int64(insert, column, random_integer() >> 16);
+            else if (kind == 3)
+                sqlite3_bind_double(insert, column, random_finite());
+            else if (kind == 4)
+                sqlite3_bind_double(insert, column, random_hard(1000, 1050));
+            else if (kind == 5)
+                sqlite3_bind_blob(insert, column, text, random_between(0, 6), SQLITE_TRANSIENT);
+            else
+                sqlite3_bind_text(insert, column, text, random_between(0, 8), SQLITE_TRANSIENT);
+        }
+        if (sqlite3_step(insert) != SQLITE_DONE)
+            tap_bail("%s", sqlite3_errmsg(db));
+    }
+    sqlite3_finalize(insert);
+    database_run(db, "COMMIT");
+}
+
+/* Queries over that table, with every aggregate in every use. */
+static const char *const database_queries[] = {
+    "SELECT gpu_sum(r), gpu_sum(i), gpu_total(m), gpu_avg(y) FROM t",
+    "SELECT gpu_dot(r, y), gpu_dot(i, 3), gpu_dot(i, y), gpu_dot(m, i) FROM t",
+    "SELECT gpu_min(i), gpu_max(r), gpu_min(y), gpu_max(m), gpu_min(s), gpu_max(s) FROM t",
+    "SELECT g, gpu_sum(r), gpu_avg(i), gpu_max(s), gpu_min(m), gpu_dot(y, y) FROM t GROUP BY g",
+    "SELECT i % 50 AS k, gpu_sum(y), gpu_max(r), gpu_dot(i, r) FROM t GROUP BY k",
+    "SELECT gpu_sum(r) OVER w, gpu_min(s) OVER w, gpu_max(m) OVER w, gpu_dot(r, i) OVER w FROM t"
+    " WINDOW w AS (ORDER BY rowid ROWS BETWEEN 20 PRECEDING AND 3 FOLLOWING)",
+    "SELECT gpu_avg(y) OVER w, gpu_max(s) OVER w, gpu_min(i) OVER w FROM t"
+    " WINDOW w AS (PARTITION BY g)",
+    "SELECT gpu_sum(DISTINCT i), gpu_sum(r) FILTER (WHERE g < 3), gpu_max(s) FILTER (WHERE g = 2)"
+    " FROM t",
+};
+
+enum { DATABASE_QUERIES = sizeof database_queries / sizeof database_queries[0] };
+
+/* All results of those queries as the host has them. */
+static inline void database_expect(sqlite3 *db, char *expected[DATABASE_QUERIES])
+{
+    int i, rc;
+
+    database_set(db, "device", "host");
+    for (i = 0; i < DATABASE_QUERIES; i++) {
+        expected[i] = database_query_rc(db, database_queries[i], &rc);
+        if (rc != SQLITE_OK)
+            tap_bail("%s: %s", database_queries[i], expected[i]);
+    }
+}
+
+static inline void database_free_expected(char *expected[DATABASE_QUERIES])
+{
+    int i;
+    for (i = 0; i < DATABASE_QUERIES; i++)
+        free(expected[i]);
+}
+
+/* Runs all of them; returns how many gave something else, and says which. */
+static inline int database_compare(sqlite3 *db, char *const expected[DATABASE_QUERIES])
+{
+    int i, differing = 0;
+
+    for (i = 0; i < DATABASE_QUERIES; i++) {
+        char *found = database_query(db, database_queries[i]);
+        if (strcmp(found, expected[i]) != 0) {
+            differing++;
+            tap_diag("%s\n got: %.200s\nwant: %.200s", database_queries[i], found, expected[i]);
+        }
+        free(found);
+    }
+    return differing;
+}
+
+#endif
