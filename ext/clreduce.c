@@ -1,5 +1,6 @@
 #include "clreduce.h"
 
+#include "engine/runtime.h"
 #include "sqlite/aggregates.h"
 #include "sqlite/api.h"
 #include "sqlite/connection.h"
@@ -25,8 +26,13 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
     struct clr_connection *connection;
     int rc;
 
-    SQLITE_EXTENSION_INIT2(routines);
     (void)routines;
+#ifndef SQLITE_CORE
+    /* Every connection brings the same table; others may be using it at this moment. */
+    if (sqlite3_api != routines)
+        SQLITE_EXTENSION_INIT2(routines);
+#endif
+    clr_runtime_guard_exit();
     if (sqlite3_libversion_number() < OLDEST_SQLITE) {
         *error = sqlite3_mprintf("clreduce needs SQLite 3.31 or later, and this is %s",
                                  sqlite3_libversion());

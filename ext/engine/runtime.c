@@ -1,6 +1,7 @@
 #include "engine/runtime.h"
 
 #include "base/memory.h"
+#include "engine/exit_guard.h"
 #include "engine/thread.h"
 
 #include <pthread.h>
@@ -23,7 +24,7 @@ static struct {
     struct clr_worker **workers; /* one for each device of the catalog, or NULL */
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static atomic_bool started, forked;
+static atomic_bool started, guarded, forked;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
 /* The parent may have held any lock: a child must not touch the runtime, and is told so. */
@@ -33,9 +34,10 @@ static void mark_forked(void)
 }
 
 /*
- * Drivers free their globals at exit, under the feet of a thread that is inside them. Handlers run
- * in the reverse order of their registration, so this one is registered again whenever a driver
- * may have registered its own.
+ * Drivers free their globals at exit, and crash or hang if a thread is inside them at that time:
+ * the threads have to end first. The exit guard sees to that where the main thread has ever opened
+ * a connection. Otherwise this is a handler of atexit(), and those run in the reverse order of
+ * registration: the drivers' own may come first, so a connection that closes waits as well.
  */
 static void stop_at_exit(void)
 {
@@ -65,6 +67,31 @@ static void prepare(void)
     atexit(stop_at_exit);
 }
 
+void clr_runtime_guard_exit(void)
+{
+    if (!atomic_load(&guarded) && clr_exit_guard(stop_at_exit))
+        atomic_store(&guarded, true);
+}
+
+void clr_runtime_rest(void)
+{
+    struct timespec deadline = clr_thread_deadline(EXIT_TIMEOUT_MS);
+    size_t i;
+
+    if (!clr_runtime_started() || clr_runtime_forked() || atomic_load(&guarded))
+        return;
+    pthread_mutex_lock(&runtime.lock);
+    while (runtime.phase == DISCOVERING &&
+           pthread_cond_timedwait(&runtime.changed, &runtime.lock, &deadline) == 0)
+        ;
+    pthread_mutex_unlock(&runtime.lock);
+    for (i = 0; runtime.phase == DISCOVERED && i < runtime.catalog.count; i++) {
+        struct clr_worker *worker = clr_runtime_started_worker(i);
+        if (worker != NULL)
+            clr_worker_rest(worker, EXIT_TIMEOUT_MS);
+    }
+}
+
 /* Starts the worker of device i if it has none. Needs the lock. */
 static struct clr_worker *locked_worker(size_t i)
 {
@@ -83,7 +110,7 @@ static void *discover(void *unused)
 
     (void)unused;
     clr_catalog_fill(&catalog);
-    atexit(stop_at_exit);
+    atexit(stop_at_exit); /* after the handlers that drivers registered when they were loaded */
     workers = clr_memory_alloc((catalog.count + 1) * sizeof *workers);
     if (workers == NULL)
         catalog.count = 0;

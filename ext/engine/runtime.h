@@ -35,6 +35,18 @@ const struct clr_catalog *clr_runtime_known_catalog(void);
 /* Returns the worker of device number i of the catalog, or NULL if it was not started. */
 struct clr_worker *clr_runtime_started_worker(size_t i);
 
+/*
+ * Makes sure, if the main thread calls it once, that the process's exit waits for threads that are
+ * inside a driver. Cheap; starts nothing.
+ */
+void clr_runtime_guard_exit(void);
+
+/*
+ * Waits until no driver is being started, unless the exit is guarded anyway: to be called when a
+ * connection closes, since the process may be about to exit.
+ */
+void clr_runtime_rest(void);
+
 /* Returns whether anything has started the runtime yet. Takes no lock. */
 bool clr_runtime_started(void);
 

@@ -13,8 +13,10 @@ enum program_phase { UNREQUESTED, REQUESTED, BUILT, UNBUILDABLE };
 struct clr_worker {
     const struct clr_device_info *info;
     pthread_mutex_t lock;
-    pthread_cond_t work_arrived, answered; /* answered also tells that the thread has ended */
+    pthread_cond_t work_arrived,
+        answered; /* answered also tells that starting or the thread has ended */
     bool stopping, ended, failed;
+    bool starting; /* the thread is opening the device, or building */
     enum program_phase programs[CLR_OPERATIONS][CLR_ELEMENTS];
     struct clr_job *first, **last; /* the queue */
     struct clr_worker_report report;
@@ -154,6 +156,7 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
     char *log = NULL;
     bool tested = false;
 
+    worker->starting = true;
     pthread_mutex_unlock(&worker->lock);
     clr_status_clear(&status);
     if (clr_device_build(worker->device, (enum clr_operation)operation, (enum clr_element)element,
@@ -163,6 +166,8 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
                       &status);
     }
     pthread_mutex_lock(&worker->lock);
+    worker->starting = false;
+    pthread_cond_broadcast(&worker->answered);
     worker->report.startup_time += clr_clock_ns() - start;
     if (status.code == CLR_OK) {
         worker->programs[operation][element] = BUILT;
@@ -188,6 +193,8 @@ static void *run(void *argument)
     clr_status_clear(&status);
     clr_device_open(worker->info, &worker->device, &status);
     pthread_mutex_lock(&worker->lock);
+    worker->starting = false;
+    pthread_cond_broadcast(&worker->answered);
     worker->report.startup_time = clr_clock_ns() - start;
     if (status.code != CLR_OK)
         locked_fail(worker, &status);
@@ -226,6 +233,7 @@ struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct c
     memset(worker, 0, sizeof *worker);
     worker->info = info;
     worker->last = &worker->first;
+    worker->starting = true;
     pthread_mutex_init(&worker->lock, NULL);
     pthread_cond_init(&worker->work_arrived, NULL);
     clr_thread_cond_init(&worker->answered);
@@ -251,6 +259,17 @@ bool clr_worker_stop(struct clr_worker *worker, int64_t timeout_ms)
     ended = worker->ended;
     pthread_mutex_unlock(&worker->lock);
     return ended;
+}
+
+void clr_worker_rest(struct clr_worker *worker, int64_t timeout_ms)
+{
+    struct timespec deadline = clr_thread_deadline(timeout_ms);
+
+    pthread_mutex_lock(&worker->lock);
+    while (worker->starting && !worker->ended &&
+           pthread_cond_timedwait(&worker->answered, &worker->lock, &deadline) == 0)
+        ;
+    pthread_mutex_unlock(&worker->lock);
 }
 
 enum clr_readiness clr_worker_readiness(struct clr_worker *worker, enum clr_operation operation,

@@ -53,6 +53,9 @@ struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct c
  */
 bool clr_worker_stop(struct clr_worker *worker, int64_t timeout_ms);
 
+/* Waits, for timeout_ms milliseconds at most, while the worker opens its device or builds. */
+void clr_worker_rest(struct clr_worker *worker, int64_t timeout_ms);
+
 /*
  * Returns whether the device can reduce such chunks now. If nobody has asked before, the worker
  * starts to build the program. Never waits for the device.

@@ -1,6 +1,7 @@
 #include "sqlite/connection.h"
 
 #include "base/memory.h"
+#include "engine/runtime.h"
 #include "sqlite/extremes.h"
 
 #include <pthread.h>
@@ -57,6 +58,7 @@ void clr_connection_release(void *pointer)
         link = &(*link)->next;
     *link = connection->next;
     pthread_mutex_unlock(&list_lock);
+    clr_runtime_rest();
     clr_extremes_free(connection);
     clr_pool_free(&connection->pool);
     clr_memory_free(connection);
