@@ -121,7 +121,7 @@ static void test_changes(void)
 
 static void test_list(void)
 {
-    static const char *const names[] = {"device", "chunk_size", "host_threshold",
+    static const char *const names[] = {"device",      "chunk_size",       "host_threshold",
                                         "start_after", "chunks_in_flight", "device_timeout"};
     struct clr_setting_description description;
     struct clr_settings settings;

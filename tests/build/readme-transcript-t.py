@@ -29,9 +29,8 @@ def read_transcript():
 
 def run(statements):
     """What the shell prints for these lines, and what it says is wrong."""
-    launch = ["sh", os.path.join(SOURCE, "tests", "launch.sh"), SHELL, "-batch", "-init", "/dev/null", ":memory:"]
-    done = subprocess.run(launch, input="\n".join(statements) + "\n", capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run([SHELL, "-batch", "-init", os.devnull, ":memory:"], input="\n".join(statements) + "\n",
+                          capture_output=True, text=True, check=False)
     return done.stdout.splitlines(), done.stderr
 
 

@@ -104,8 +104,7 @@ static void add_any(struct run *run, size_t count)
 
 static bool same_range(const struct clr_range *a, const struct clr_range *b)
 {
-    return a->seen == b->seen &&
-           (!a->seen || (a->least == b->least && a->greatest == b->greatest));
+    return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
 }
 
 /* Settles a reduction, compares, and ends it. */
@@ -314,7 +313,8 @@ static void test_build_failure(void)
     clr_pool_free(&pool);
 }
 
-/* The device holds no more than it may; the host does the rest, and takes back what was not begun. */
+/* The device holds no more than it may; the host does the rest, and takes back what was not begun.
+ */
 static void test_busy(void)
 {
     enum { IN_FLIGHT = 3 };

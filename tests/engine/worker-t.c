@@ -298,7 +298,8 @@ static void test_job_failure(bool at_begin)
     stop(worker);
 }
 
-/* A device that does not answer: nobody waits longer than he says, and nothing is freed too early. */
+/* A device that does not answer: nobody waits longer than he says, and nothing is freed too early.
+ */
 static void test_hang(void)
 {
     struct clr_worker *worker = start();

@@ -175,10 +175,11 @@ static void test_ties(void)
     int exponent, i, sign;
 
     batch_begin();
-    for (exponent = -1076; exponent <= 1023; exponent += exponent < -1015 || exponent > 1015 ? 1 : 37) {
+    for (exponent = -1076; exponent <= 1023;
+         exponent += exponent < -1015 || exponent > 1015 ? 1 : 37) {
         for (i = 0; i < 12; i++) {
-            static const uint64_t tops[] = {0, 1, 2, 0x7ffffffffffff, 0xffffffffffffe,
-                                            0xfffffffffffff};
+            static const uint64_t tops[] = {
+                0, 1, 2, 0x7ffffffffffff, 0xffffffffffffe, 0xfffffffffffff};
             double top = random_compose(i & 1, 1023, tops[i / 2]);
             int shift = exponent < -1022 ? -1074 : exponent - 52;
             for (sign = -1; sign <= 1; sign++) {
@@ -306,7 +307,8 @@ static void test_digits(void)
             int low = random_between(1, 130), high = random_between(low, 130);
             for (i = 0; i < CLR_ACCUMULATOR_DIGITS; i++) {
                 struct bigint digit;
-                digits[i] = i < low || i > high ? 0 : (int64_t)random_bits() >> random_between(1, 60);
+                digits[i] =
+                    i < low || i > high ? 0 : (int64_t)random_bits() >> random_between(1, 60);
                 if (round % 7 == 0 && digits[i] != 0)
                     digits[i] = round & 1 ? INT64_MAX / 2 : -(INT64_MAX / 2);
                 if (digits[i] == 0)

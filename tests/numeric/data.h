@@ -29,8 +29,10 @@ enum data_reals {
 };
 
 static const char *const data_reals_names[DATA_REALS] = {
-    "uniform",  "all exponents", "subnormal", "huge",     "cancelling",         "ties", "around 2^960",
-    "products around 2^-960", "zeros", "bursts", "an infinity", "opposite infinities", "a NaN"};
+    "uniform",    "all exponents", "subnormal",    "huge",
+    "cancelling", "ties",          "around 2^960", "products around 2^-960",
+    "zeros",      "bursts",        "an infinity",  "opposite infinities",
+    "a NaN"};
 
 /* A value of the kinds that are drawn one by one. */
 static inline double data_real(enum data_reals kind, size_t i, double previous)

@@ -121,8 +121,8 @@ static void check_orders(double a, double b, double c)
  */
 static void test_ties(void)
 {
-    static const uint64_t significands[] = {0, 1, 2, 3, 0xfffffffffffff, 0xffffffffffffe,
-                                            0x8000000000000, 0x7ffffffffffff};
+    static const uint64_t significands[] = {
+        0, 1, 2, 3, 0xfffffffffffff, 0xffffffffffffe, 0x8000000000000, 0x7ffffffffffff};
     static const int distances[] = {50, 51, 52, 53, 54, 55, 56, 105, 106, 107, 108, 160, 1000};
     static const uint64_t exponents[] = {1, 2, 53, 54, 110, 1023};
     enum { SIGNIFICANDS = 8, DISTANCES = 13, EXPONENTS = 6 };
@@ -135,7 +135,8 @@ static void test_ties(void)
             for (k = 0; k < DISTANCES; k++) {
                 for (l = 0; l < DISTANCES; l++) {
                     for (sign = 0; sign < 4; sign++) {
-                        double b = ldexp(sign & 1 ? -1 : 1, (int)exponents[j] - 1023 - distances[k]);
+                        double b =
+                            ldexp(sign & 1 ? -1 : 1, (int)exponents[j] - 1023 - distances[k]);
                         double c = ldexp(sign & 2 ? -b : b, -distances[l]);
                         for (m = 1; m <= 3; m += 2)
                             check_round((double[]){a, m * b, c});
@@ -213,8 +214,8 @@ static void test_to_odd(void)
         if (error == 0.0)
             batch_double(odd, sum, "exact: %a + %a", a, b);
         else
-            batch_ok((bits & 1) && (odd == sum || odd == nextafter(sum, error > 0 ? INFINITY
-                                                                               : -INFINITY)),
+            batch_ok((bits & 1) &&
+                         (odd == sum || odd == nextafter(sum, error > 0 ? INFINITY : -INFINITY)),
                      "%a + %a gave %a", a, b, odd);
     }
     batch_end("rounding to odd");

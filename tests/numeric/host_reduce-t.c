@@ -167,8 +167,8 @@ static void check_sum_of_integers(size_t offset, size_t count)
     for (j = 0; j < variant_count; j++) {
         clr_sum_clear(&sum);
         variants[j].loops->sum_integers(x, count, &sum);
-        batch_ok(memcmp(&sum.integer, &want.integer, sizeof want.integer) == 0,
-                 "%s, %zu integers", variants[j].name, count);
+        batch_ok(memcmp(&sum.integer, &want.integer, sizeof want.integer) == 0, "%s, %zu integers",
+                 variants[j].name, count);
     }
 }
 
@@ -187,8 +187,8 @@ static void check_extremes(size_t offset, size_t count, bool real)
     for (j = 0; j < variant_count; j++) {
         range = (struct clr_range){.seen = false};
         variants[j].loops->extremes(x, count, real ? INT64_MAX : 0, &range);
-        batch_ok(range.seen == want.seen && (!want.seen || (range.least == want.least &&
-                                                            range.greatest == want.greatest)),
+        batch_ok(range.seen == want.seen &&
+                     (!want.seen || (range.least == want.least && range.greatest == want.greatest)),
                  "%s, extremes of %zu %s", variants[j].name, count, real ? "reals" : "integers");
     }
 }
@@ -313,8 +313,7 @@ static void test_chunks(void)
                 else if (element == CLR_REAL)
                     clr_sum_add(&want.sum, real, 1);
                 else if (operation == CLR_DOT)
-                    clr_sum_add_integer(&want.sum,
-                                        (clr_i128)integer * chunk->integer[6000 + i], 1);
+                    clr_sum_add_integer(&want.sum, (clr_i128)integer * chunk->integer[6000 + i], 1);
                 else
                     clr_sum_add_integer(&want.sum, integer, 1);
             }

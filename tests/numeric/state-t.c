@@ -97,8 +97,7 @@ static void take(struct clr_state *state, int kind)
 
 static bool same_range(const struct clr_range *a, const struct clr_range *b)
 {
-    return a->seen == b->seen &&
-           (!a->seen || (a->least == b->least && a->greatest == b->greatest));
+    return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
 }
 
 /* Merging in a chain and in a tree, empty states among them, against all rows in one state. */

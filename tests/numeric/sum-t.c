@@ -94,9 +94,14 @@ static void test_random(void)
  */
 static void test_average_ties(void)
 {
-    static const uint64_t counts[] = {
-        1, 2, 3, 5, 6, 7, 10, 49, 1000, 4097, 1000003, (1ull << 53) - 1, 1ull << 53,
-        (1ull << 53) + 1, INT64_MAX};
+    static const uint64_t counts[] = {1,          2,
+                                      3,          5,
+                                      6,          7,
+                                      10,         49,
+                                      1000,       4097,
+                                      1000003,    (1ull << 53) - 1,
+                                      1ull << 53, (1ull << 53) + 1,
+                                      INT64_MAX};
     enum { COUNTS = sizeof counts / sizeof counts[0] };
     int round, i;
 
@@ -170,12 +175,12 @@ static void test_average_examples(void)
 static void test_products(void)
 {
     static const int ranges[][2] = {
-        {1000, 1046},     /* ordinary */
-        {0, 2046},        /* all */
-        {0, 3},           /* subnormal results, or none at all */
-        {2040, 2046},     /* overflowing products */
-        {535, 550},       /* products around 2^-960 */
-        {1495, 1505},     /* products around 2^960 */
+        {1000, 1046}, /* ordinary */
+        {0, 2046},    /* all */
+        {0, 3},       /* subnormal results, or none at all */
+        {2040, 2046}, /* overflowing products */
+        {535, 550},   /* products around 2^-960 */
+        {1495, 1505}, /* products around 2^960 */
         {1023, 1023},
     };
     enum { RANGES = sizeof ranges / sizeof ranges[0] };

@@ -81,9 +81,8 @@ static void check_numbers(const struct clr_value *a, const struct clr_value *b)
 /* Numbers around every limit: of a double's integers, of 64 bits, of both zeros. */
 static size_t fill_numbers(struct clr_value *numbers)
 {
-    static const double centres[] = {0.0,      1.0,       0x1p31,   0x1p52,    0x1p53,
-                                     0x1p54,   0x1p62,    0x1p63,   0x1p64,    1e300,
-                                     INFINITY, 0x1p-1074, 0x1p-1022, 0.5};
+    static const double centres[] = {0.0,    1.0,    0x1p31, 0x1p52,   0x1p53,    0x1p54,    0x1p62,
+                                     0x1p63, 0x1p64, 1e300,  INFINITY, 0x1p-1074, 0x1p-1022, 0.5};
     enum { CENTRES = sizeof centres / sizeof centres[0] };
     size_t count = 0;
     int i, j;
@@ -135,12 +134,12 @@ static void test_numbers(void)
 static void test_ladder(void)
 {
     const struct clr_value ladder[] = {
-        REAL(-INFINITY), INTEGER(INT64_MIN), REAL(-0x1p53), INTEGER(-1),     REAL(-0.5),
-        REAL(-0.0),      REAL(0.0),          REAL(1e-300),  INTEGER(1),      INTEGER(INT64_MAX),
-        REAL(0x1p63),    REAL(INFINITY),     TEXT(""),      TEXT("\0"),      TEXT("\0a"),
-        TEXT("1"),       TEXT("10"),         TEXT("A"),     TEXT("a"),       TEXT("a\0"),
-        TEXT("a\0b"),    TEXT("ab"),         TEXT("b"),     TEXT("\x7f"),    TEXT("\xc3\xa4"),
-        TEXT("\xff"),    BLOB(""),           BLOB("\0"),    BLOB("\0\xff"),  BLOB("a"),
+        REAL(-INFINITY), INTEGER(INT64_MIN), REAL(-0x1p53), INTEGER(-1),    REAL(-0.5),
+        REAL(-0.0),      REAL(0.0),          REAL(1e-300),  INTEGER(1),     INTEGER(INT64_MAX),
+        REAL(0x1p63),    REAL(INFINITY),     TEXT(""),      TEXT("\0"),     TEXT("\0a"),
+        TEXT("1"),       TEXT("10"),         TEXT("A"),     TEXT("a"),      TEXT("a\0"),
+        TEXT("a\0b"),    TEXT("ab"),         TEXT("b"),     TEXT("\x7f"),   TEXT("\xc3\xa4"),
+        TEXT("\xff"),    BLOB(""),           BLOB("\0"),    BLOB("\0\xff"), BLOB("a"),
         BLOB("\xff"),    BLOB("\xff\xff")};
     enum { STEPS = sizeof ladder / sizeof ladder[0] };
     int i, j;

@@ -42,13 +42,13 @@ static void test_choice(void)
     chooses(&catalog, "GPU", 2);
     chooses(&catalog, "Auto", 2);
     chooses(&catalog, "HOST", -1);
-    chooses(&catalog, "(b)", 3);      /* part of a name, in any case of letters */
-    chooses(&catalog, "h200", 2);     /* the first of two */
-    chooses(&catalog, "xeon", 0);     /* of one type the first */
-    chooses(&catalog, "intel", 5);    /* a platform */
+    chooses(&catalog, "(b)", 3);   /* part of a name, in any case of letters */
+    chooses(&catalog, "h200", 2);  /* the first of two */
+    chooses(&catalog, "xeon", 0);  /* of one type the first */
+    chooses(&catalog, "intel", 5); /* a platform */
     chooses(&catalog, "portable", 0);
-    chooses(&catalog, "100%", 4);     /* no pattern, no format */
-    chooses(&catalog, "thing", 1);    /* a device of an unknown type serves if it is named */
+    chooses(&catalog, "100%", 4);  /* no pattern, no format */
+    chooses(&catalog, "thing", 1); /* a device of an unknown type serves if it is named */
     chooses(&catalog, "Radeon", -1);
     chooses(&catalog, "NVIDIA H200 (A) and more", -1);
 

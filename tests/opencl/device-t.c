@@ -80,8 +80,7 @@ static void fill(struct clr_chunk *chunk, enum clr_element element, size_t count
 
 static bool same_range(const struct clr_range *a, const struct clr_range *b)
 {
-    return a->seen == b->seen &&
-           (!a->seen || (a->least == b->least && a->greatest == b->greatest));
+    return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
 }
 
 /* The same exact value, and not only the same rounding: the difference of the two is nothing. */
@@ -179,8 +178,7 @@ static void test_programs(void)
                                     (enum clr_element)element, &log, &status);
             if (!can((enum clr_operation)operation, (enum clr_element)element)) {
                 tap_ok(code == CLR_DEVICE && log == NULL,
-                       "without exact doubles there is no %s of reals",
-                       operation_names[operation]);
+                       "without exact doubles there is no %s of reals", operation_names[operation]);
                 continue;
             }
             if (!tap_ok(code == CLR_OK && log == NULL, "the program for %s of %s is built",
@@ -198,9 +196,9 @@ static void test_programs(void)
 
 static void test_reductions(enum clr_operation operation, enum clr_element element)
 {
-    static const size_t lengths[] = {1,    2,     3,     7,     8,     9,      15,     31,  255,
-                                     256,  257,   1000,  1023,  1025,  4099,   16383,  65535,
-                                     65536, 65537, 262147, 1000000};
+    static const size_t lengths[] = {1,    2,     3,     7,     8,     9,      15,
+                                     31,   255,   256,   257,   1000,  1023,   1025,
+                                     4099, 16383, 65535, 65536, 65537, 262147, 1000000};
     enum { LENGTHS = sizeof lengths / sizeof lengths[0], ALL_KINDS_UP_TO = 5000 };
     int kinds = element == CLR_REAL ? DATA_REALS : DATA_INTEGERS;
     struct clr_chunk *chunk = new_chunk(operation);
@@ -260,8 +258,8 @@ static void test_slots(void)
     for (round = 0; round < 60; round++) {
         for (slot = 0; slot < CLR_DEVICE_SLOTS; slot++) {
             enum clr_operation operation = (enum clr_operation)random_below(CLR_OPERATIONS);
-            unsigned elements = can(operation, CLR_REAL) ? 1u << CLR_REAL | 1u << CLR_INTEGER
-                                                         : 1u << CLR_INTEGER;
+            unsigned elements =
+                can(operation, CLR_REAL) ? 1u << CLR_REAL | 1u << CLR_INTEGER : 1u << CLR_INTEGER;
             chunks[slot] = new_chunk(operation);
             fill(chunks[slot], CLR_REAL, random_below(9000) + 1, random_between(0, DATA_REALS - 1));
             fill(chunks[slot], CLR_INTEGER, random_below(9000) + 1, DATA_ANY);

@@ -138,8 +138,7 @@ STATUS_FUNCTION(clGetDeviceInfo,
                 (device, what, size, value, length))
 OBJECT_FUNCTION(cl_context, clCreateContext,
                 (const cl_context_properties *properties, cl_uint count,
-                 const cl_device_id *devices, context_callback callback, void *data,
-                 cl_int *error),
+                 const cl_device_id *devices, context_callback callback, void *data, cl_int *error),
                 (properties, count, devices, callback, data, error))
 STATUS_FUNCTION(clReleaseContext, (cl_context context), (context))
 OBJECT_FUNCTION(cl_command_queue, clCreateCommandQueue,
@@ -164,18 +163,16 @@ STATUS_FUNCTION(clGetProgramBuildInfo,
 OBJECT_FUNCTION(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *error),
                 (program, name, error))
 STATUS_FUNCTION(clReleaseKernel, (cl_kernel kernel), (kernel))
-STATUS_FUNCTION(clSetKernelArg,
-                (cl_kernel kernel, cl_uint index, size_t size, const void *value),
+STATUS_FUNCTION(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void *value),
                 (kernel, index, size, value))
 STATUS_FUNCTION(clGetKernelWorkGroupInfo,
-                (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
-                 size_t size, void *value, size_t *length),
+                (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t size,
+                 void *value, size_t *length),
                 (kernel, device, what, size, value, length))
 STATUS_FUNCTION(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
 STATUS_FUNCTION(clReleaseEvent, (cl_event event), (event))
 STATUS_FUNCTION(clGetEventProfilingInfo,
-                (cl_event event, cl_profiling_info what, size_t size, void *value,
-                 size_t *length),
+                (cl_event event, cl_profiling_info what, size_t size, void *value, size_t *length),
                 (event, what, size, value, length))
 STATUS_FUNCTION(clEnqueueReadBuffer,
                 (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,

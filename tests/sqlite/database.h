@@ -165,8 +165,8 @@ static inline int64_t database_stat(sqlite3 *db, const char *name)
 }
 
 /*
- * Makes the table t(g, i, r, y, m, s): groups, integers, reals, values of both and of all types, and
- * texts, some of each NULL. Sums of i fit into 64 bits.
+ * Makes the table t(g, i, r, y, m, s): groups, integers, reals, values of both and of all types,
+ * and texts, some of each NULL. Sums of i fit into 64 bits.
  */
 static inline void database_fill(sqlite3 *db, int rows)
 {

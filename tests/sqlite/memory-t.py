@@ -76,6 +76,8 @@ def measure(code, name, allowed):
 def main():
     if not hasattr(resource, "RUSAGE_SELF"):
         tap.skip_all("no resource usage here")
+    if tap.SANITIZED:
+        tap.skip_all("a sanitizer's own memory would be measured")
     for mode in support.modes():
         for name, (select, rest) in QUERIES.items():
             measure(

@@ -9,6 +9,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True  # the sources may be read-only, and stay clean
@@ -203,7 +204,8 @@ class Batch:
 def child(code, timeout=300, **environment):
     """Runs Python code in a process of its own, with `support` and `tap` imported.
 
-    A value None removes a variable from its environment. Gives the finished process.
+    A value None removes a variable from its environment. Gives the finished process; one that did
+    not end in time is killed, and its exit status is then None.
     """
     variables = dict(os.environ)
     for name, text in environment.items():
@@ -212,16 +214,25 @@ def child(code, timeout=300, **environment):
         else:
             variables[name] = text
     prelude = f"import sys\nsys.path.insert(0, {HERE!r})\nimport support, tap\n"
-    return subprocess.run(
-        [sys.executable, "-c", prelude + code],
-        env=variables,
-        timeout=timeout,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        check=False,
-    )
+    command = [sys.executable, "-c", prelude + code]
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        # Files and not pipes, so that what was written is known if the process has to be killed.
+        try:
+            status = subprocess.run(
+                command,
+                env=variables,
+                timeout=timeout,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=errors,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            status = None
+            errors.write(f"\nstill running after {timeout} s")
+        out.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(command, status, out.read(), errors.read())
 
 
 def child_ok(process, name):

@@ -1,0 +1,305 @@
+/*
+ * Clause 8 of the contract: out of memory is SQLITE_NOMEM, and nothing else comes of it. Each
+ * allocation of the extension, and each of SQLite's, fails once; afterwards the connection gives
+ * right results, and all memory is freed.
+ */
+#include "base/memory.h"
+#include "child.h"
+#include "sqlite/database.h"
+
+#include "tap.h"
+
+enum { ROWS = 600, LIMIT_S = 100, DEVICE_CASES = 12 };
+
+/* What reads the extension's own tables and settings allocates too. */
+static const char *const other_queries[] = {
+    "SELECT name, value, \"default\", meaning FROM clreduce_settings WHERE name <> 'device'",
+    "SELECT name, unit, meaning FROM clreduce_stats",
+    "SELECT clreduce_set('chunk_size', 32), clreduce_version()",
+};
+
+enum { OTHER_QUERIES = sizeof other_queries / sizeof other_queries[0] };
+
+/* ---- SQLite's memory, with an allocation that fails. */
+
+static sqlite3_mem_methods usual;
+static long sqlite_countdown = -1;
+static bool sqlite_failed;
+
+static bool sqlite_must_fail(void)
+{
+    if (sqlite_countdown < 0 || sqlite_countdown-- > 0)
+        return false;
+    sqlite_failed = true;
+    return true;
+}
+
+static void *failing_malloc(int size)
+{
+    return sqlite_must_fail() ? NULL : usual.xMalloc(size);
+}
+
+static void *failing_realloc(void *block, int size)
+{
+    return sqlite_must_fail() ? NULL : usual.xRealloc(block, size);
+}
+
+/* As clr_memory_fail_after(). */
+static int sqlite_fail_after(long after)
+{
+    int happened = sqlite_failed;
+
+    sqlite_failed = false;
+    sqlite_countdown = after;
+    return happened;
+}
+
+static void replace_malloc(void)
+{
+    sqlite3_mem_methods failing;
+
+    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual) != SQLITE_OK)
+        tap_bail("SQLite does not tell its memory's functions");
+    failing = usual;
+    failing.xMalloc = failing_malloc;
+    failing.xRealloc = failing_realloc;
+    /* Without its small buffers, SQLite allocates each time. */
+    if (sqlite3_config(SQLITE_CONFIG_MALLOC, &failing) != SQLITE_OK ||
+        sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0) != SQLITE_OK)
+        tap_bail("SQLite does not take other functions for its memory");
+}
+
+/* ---- Connections to one database, each with none of the memory that another has kept. */
+
+static const char shared[] = "file:nomem?mode=memory&cache=shared";
+
+static sqlite3 *connect_to(const char *name, int *rc)
+{
+    sqlite3 *db = NULL;
+
+    *rc = sqlite3_open_v2(name, &db,
+                          SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
+    return db;
+}
+
+static sqlite3 *reconnect(void)
+{
+    int rc;
+    sqlite3 *db = connect_to(shared, &rc);
+
+    if (rc != SQLITE_OK)
+        tap_bail("no connection: %s", sqlite3_errmsg(db));
+    database_set(db, "device", "host");
+    database_set(db, "chunk_size", "32");
+    database_set(db, "host_threshold", "1");
+    return db;
+}
+
+/* Runs a query of which one allocation fails, from its first step on; returns SQLite's result. */
+static int run_failing(sqlite3 *db, const char *sql, int (*fail_after)(long), long after,
+                       bool *failed)
+{
+    sqlite3_stmt *query = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &query, NULL);
+    int column;
+
+    if (rc != SQLITE_OK)
+        tap_bail("%s: %s", sql, sqlite3_errmsg(db));
+    fail_after(after);
+    while ((rc = sqlite3_step(query)) == SQLITE_ROW) {
+        for (column = 0; column < sqlite3_column_count(query); column++)
+            sqlite3_column_blob(query, column);
+    }
+    *failed = fail_after(-1);
+    sqlite3_finalize(query);
+    return rc;
+}
+
+/* Every allocation of a query, until one run has none left to fail; of very many not every one. */
+static void check_query(const char *sql, int (*fail_after)(long), bool always_told)
+{
+    sqlite3 *db = reconnect();
+    char *expected = database_query(db, sql);
+    long after, failures = 0, told = 0;
+    bool failed = true;
+
+    sqlite3_close(db);
+    for (after = 0; failed; after += 1 + after / 100 * 10) {
+        sqlite3_int64 before = sqlite3_memory_used();
+        char *found;
+        int rc;
+        db = reconnect();
+        rc = run_failing(db, sql, fail_after, after, &failed);
+        failures += failed;
+        told += rc == SQLITE_NOMEM;
+        /* Some allocations of SQLite's are for speed alone: without them all goes on. */
+        if (!failed)
+            tap_ok(rc == SQLITE_DONE, "%ld allocations, %ld of them told: %.60s", failures, told,
+                   sql);
+        else if (rc != SQLITE_NOMEM && (always_told || rc != SQLITE_DONE))
+            tap_ok(false, "allocation %ld of %.60s: result %d", after, sql, rc);
+        found = database_query(db, sql);
+        if (strcmp(found, expected) != 0) {
+            tap_ok(false, "after allocation %ld of %.60s", after, sql);
+            tap_diag(" got: %.200s\nwant: %.200s", found, expected);
+        }
+        free(found);
+        if (sqlite3_close(db) != SQLITE_OK)
+            tap_ok(false, "after allocation %ld of %.60s the connection is still in use", after,
+                   sql);
+        if (sqlite3_memory_used() != before)
+            tap_ok(false, "after allocation %ld of %.60s memory is left over", after, sql);
+    }
+    free(expected);
+}
+
+/* ---- Registering: the extension is there, or the connection is not. */
+
+static bool works(sqlite3 *db)
+{
+    char *found = database_query(
+        db, "SELECT gpu_sum(1), gpu_total(1), gpu_avg(1), gpu_dot(1, 1), gpu_min(1), gpu_max(1),"
+            " (SELECT count(*) > 0 FROM clreduce_settings),"
+            " (SELECT count(*) > 0 FROM clreduce_stats), length(clreduce_version()) > 0,"
+            " clreduce_set('device', 'host')");
+    bool right = strcmp(found, "1 0x1p+0 0x1p+0 1 1 1 1 1 1 '686f7374'\n") == 0;
+
+    if (!right)
+        tap_diag("%s", found);
+    free(found);
+    return right;
+}
+
+static void test_open(int (*fail_after)(long), const char *whose)
+{
+    sqlite3_int64 before = sqlite3_memory_used();
+    bool failed = true;
+    long after, refused = 0;
+    int rc;
+
+    for (after = 0; failed; after++) {
+        sqlite3 *db;
+        fail_after(after);
+        db = connect_to(":memory:", &rc);
+        failed = fail_after(-1);
+        if (rc != SQLITE_OK)
+            refused++;
+        else if (!works(db))
+            tap_ok(false, "opened without allocation %ld of %s", after, whose);
+        sqlite3_close(db);
+    }
+    tap_ok(refused > 0 && rc == SQLITE_OK, "opening: %ld allocations of %s, %ld of them told",
+           after - 1, whose, refused);
+    tap_is_int64(sqlite3_memory_used(), before, "and no memory of SQLite's is left over");
+}
+
+/* Registering that has failed half-way can be done again on the same connection. */
+static void test_register_again(int (*fail_after)(long), const char *whose)
+{
+    bool failed = true, all_work = true;
+    long after, refused = 0;
+    int rc;
+
+    sqlite3_cancel_auto_extension((void (*)(void))sqlite3_clreduce_init);
+    for (after = 0; failed; after++) {
+        sqlite3 *db = connect_to(":memory:", &rc);
+        char *error = NULL;
+        fail_after(after);
+        rc = sqlite3_clreduce_init(db, &error, NULL);
+        failed = fail_after(-1);
+        sqlite3_free(error);
+        if (rc != SQLITE_OK) {
+            refused++;
+            error = NULL;
+            rc = sqlite3_clreduce_init(db, &error, NULL);
+            sqlite3_free(error);
+        }
+        if (rc != SQLITE_OK || !works(db)) {
+            tap_diag("allocation %ld", after);
+            all_work = false;
+        }
+        sqlite3_close(db);
+    }
+    tap_ok(all_work && refused > 0, "registering again: %ld allocations of %s, %ld of them told",
+           after - 1, whose, refused);
+    database_register();
+}
+
+/* ---- With a device: the worker's allocations fail too, which the device may not survive. */
+
+static long device_case;
+
+static void run_with_device(void)
+{
+    sqlite3 *db = database_open();
+    char *expected[DATABASE_QUERIES], *found;
+    double start = child_now();
+    bool failed = false;
+    int i = 0, rc;
+
+    database_fill(db, ROWS);
+    database_set(db, "chunk_size", "32");
+    database_set(db, "host_threshold", "1");
+    database_set(db, "start_after", "0");
+    database_expect(db, expected);
+    database_run(db, "SELECT clreduce_set('device', \"default\") FROM clreduce_settings"
+                     " WHERE name = 'device'");
+    clr_memory_fail_after(device_case);
+    while (!failed && child_now() - start < 20) {
+        found = database_query_rc(db, database_queries[i], &rc);
+        child_ok(rc == SQLITE_NOMEM || strcmp(found, expected[i]) == 0, database_queries[i]);
+        free(found);
+        failed = clr_memory_fail_after(-1);
+        if (!failed)
+            clr_memory_fail_after(device_case);
+        i = (i + 1) % DATABASE_QUERIES;
+        if (database_stat(db, "host_no_device") + database_stat(db, "chunks_to_device") > 0 &&
+            child_now() - start > 0.3)
+            break;
+    }
+    child_ok(database_compare(db, expected) == 0, "the results afterwards");
+    database_free_expected(expected);
+    sqlite3_close(db);
+}
+
+static void test_device(void)
+{
+    bool passed = true;
+
+    for (device_case = 0; device_case < DEVICE_CASES; device_case += 2) {
+        pid_t first = child_start(run_with_device, LIMIT_S), second;
+        device_case++;
+        second = child_start(run_with_device, LIMIT_S);
+        device_case--;
+        passed = child_wait(first) && passed;
+        passed = child_wait(second) && passed;
+    }
+    tap_ok(passed, "%d allocations while a device starts", DEVICE_CASES);
+}
+
+int main(void)
+{
+    sqlite3 *keeper;
+    int i, rc;
+
+    random_start();
+    replace_malloc();
+    database_register();
+    test_device(); /* before anything else: its children have runtimes of their own */
+    keeper = connect_to(shared, &rc);
+    if (rc != SQLITE_OK)
+        tap_bail("no database");
+    database_fill(keeper, ROWS);
+    for (i = 0; i < DATABASE_QUERIES; i++) {
+        check_query(database_queries[i], clr_memory_fail_after, true);
+        check_query(database_queries[i], sqlite_fail_after, false);
+    }
+    for (i = 0; i < OTHER_QUERIES; i++)
+        check_query(other_queries[i], sqlite_fail_after, false);
+    test_open(clr_memory_fail_after, "the extension");
+    test_open(sqlite_fail_after, "SQLite");
+    test_register_again(clr_memory_fail_after, "the extension");
+    test_register_again(sqlite_fail_after, "SQLite");
+    sqlite3_close(keeper);
+    return tap_done();
+}
