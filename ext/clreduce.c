@@ -48,6 +48,7 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
         rc = clr_functions_register(connection);
     if (rc == SQLITE_OK)
         rc = clr_tables_register(connection);
+    connection->complete = rc == SQLITE_OK;
     clr_connection_release(connection);
     if (rc != SQLITE_OK) {
         *error = sqlite3_mprintf("clreduce could not be registered: %s", sqlite3_errmsg(db));

@@ -26,8 +26,8 @@ static const struct setting settings_table[] = {
      "values that a connection feeds before auto starts a device, which takes longer than these"},
     {"chunks_in_flight", offsetof(struct clr_settings, chunks_in_flight), 4, 1,
      CLR_CHUNKS_IN_FLIGHT_LIMIT, "chunks of one aggregate that a device may hold at a time"},
-    {"device_timeout", offsetof(struct clr_settings, device_timeout), 10000, 0, 86400000,
-     "milliseconds to wait for a device's answer before the host does the work"},
+    {"device_timeout", offsetof(struct clr_settings, device_timeout), 10000, 100, 86400000,
+     "milliseconds to wait for a device's answer; without one the process uses it no more"},
 };
 
 enum { SETTINGS = sizeof settings_table / sizeof settings_table[0] };

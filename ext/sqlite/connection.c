@@ -17,7 +17,7 @@ bool clr_connection_exists(sqlite3 *db)
 
     pthread_mutex_lock(&list_lock);
     connection = list;
-    while (connection != NULL && connection->db != db)
+    while (connection != NULL && !(connection->db == db && connection->complete))
         connection = connection->next;
     pthread_mutex_unlock(&list_lock);
     return connection != NULL;

@@ -16,6 +16,7 @@ struct clr_connection {
     struct clr_connection *next; /* in the list of all connections */
     sqlite3 *db;
     int references; /* one for each function and table registered, and the creator's */
+    bool complete;  /* all of them are registered: without memory some may be, and are replaced */
     struct clr_settings settings;
     struct clr_stats stats;
     struct clr_pool pool;
@@ -23,7 +24,7 @@ struct clr_connection {
     int free_extreme_count;
 };
 
-/* Returns whether the connection is registered already: loading twice must change nothing. */
+/* Returns whether all is registered with the connection: loading twice must change nothing. */
 bool clr_connection_exists(sqlite3 *db);
 
 /* Returns a new connection with one reference, or NULL without memory. */

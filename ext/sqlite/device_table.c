@@ -110,6 +110,7 @@ const struct clr_table clr_device_table = {
     "clreduce_devices",
     "CREATE TABLE clreduce_devices(platform TEXT, name TEXT, type TEXT, version TEXT, "
     "compute_units INTEGER, memory_bytes INTEGER, fp64 INTEGER, in_use INTEGER, reason TEXT)",
+    false,
     count,
     column,
 };

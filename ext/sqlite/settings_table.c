@@ -36,6 +36,7 @@ static void column(struct clr_connection *connection, size_t row, int column,
 const struct clr_table clr_settings_table = {
     "clreduce_settings",
     "CREATE TABLE clreduce_settings(name TEXT, value TEXT, \"default\" TEXT, meaning TEXT)",
+    true,
     count,
     column,
 };

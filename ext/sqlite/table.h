@@ -10,6 +10,7 @@
 struct clr_table {
     const char *name;
     const char *declaration; /* CREATE TABLE, for sqlite3_declare_vtab() */
+    bool innocuous;          /* reading it starts nothing, so that any schema may */
     /* Returns the number of rows. */
     sqlite3_int64 (*count)(struct clr_connection *connection);
     /* Sets the result to a column, from 0, of a row, from 0; leaves it alone for NULL. */

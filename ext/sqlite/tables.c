@@ -40,7 +40,8 @@ static int connect(sqlite3 *db, void *binding, int count, const char *const *arg
     rc = sqlite3_declare_vtab(db, ((struct binding *)binding)->table->declaration);
     if (rc != SQLITE_OK)
         return rc;
-    sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+    if (((struct binding *)binding)->table->innocuous)
+        sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
     table = sqlite3_malloc(sizeof *table);
     if (table == NULL)
         return SQLITE_NOMEM;

@@ -75,7 +75,7 @@ static void test_refusals(void)
     refuses("chunk_size", "18446744073709617152", range); /* 2^64 + 65536 */
     refuses("chunks_in_flight", "0", "from 1 to 64");
     refuses("chunks_in_flight", "65", "from 1 to 64");
-    refuses("device_timeout", "-1", "from 0 to 86400000");
+    refuses("device_timeout", "99", "from 100 to 86400000");
     refuses("start_after", "-1", "from 0 to 9223372036854775807");
     refuses("host_threshold", "0", "from 1 to 9223372036854775807");
     refuses("device", "", "device must have 1 to 127 bytes, not 0");
@@ -104,9 +104,9 @@ static void test_changes(void)
                    CLR_OK &&
                settings.host_threshold == INT64_MAX,
            "the greatest host_threshold");
-    tap_ok(clr_settings_set(&settings, "device_timeout", "0", &status) == CLR_OK &&
-               settings.device_timeout == 0,
-           "no wait for a device");
+    tap_ok(clr_settings_set(&settings, "device_timeout", "100", &status) == CLR_OK &&
+               settings.device_timeout == 100,
+           "the least device_timeout");
 
     memset(text, 'n', sizeof text);
     text[CLR_SETTING_TEXT_SIZE - 1] = '\0';

@@ -1,0 +1,188 @@
+/*
+ * fork() in the middle of a statement: parent and child both go on stepping through it. A driver's
+ * handles are dead in the child, whose host does the work. A function of SQL forks, at a row that
+ * the test chooses.
+ */
+#include "child.h"
+#include "sqlite/database.h"
+
+#include "tap.h"
+
+enum { ROWS = 4000, LIMIT_S = 60, PATIENCE_S = 60 };
+
+static struct {
+    bool wanted;
+    int at_row, row;
+    pid_t child; /* in the parent; 0 in the child */
+} forking;
+
+/* fork_here(x): returns x. */
+static void fork_here(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    if (forking.wanted && forking.row++ == forking.at_row) {
+        forking.wanted = false;
+        fflush(stdout);
+        forking.child = fork();
+        if (forking.child < 0)
+            tap_bail("fork: %s", strerror(errno));
+        if (forking.child == 0) {
+            alarm(LIMIT_S);
+            child_leaves_threads_behind();
+        }
+    }
+    sqlite3_result_value(context, values[0]);
+}
+
+static sqlite3 *db;
+static char *expected[DATABASE_QUERIES];
+
+static void set_up(void)
+{
+    db = database_open();
+    sqlite3_create_function(db, "fork_here", 1, SQLITE_UTF8, NULL, fork_here, NULL, NULL);
+    database_fill(db, ROWS);
+    database_set(db, "chunk_size", "50");
+    database_set(db, "host_threshold", "1");
+    database_set(db, "chunks_in_flight", "64");
+    database_expect(db, expected);
+    database_run(db, "SELECT clreduce_set('device', \"default\") FROM clreduce_settings"
+                     " WHERE name = 'device'");
+    database_set(db, "start_after", "0");
+}
+
+/* Returns whether a device serves; without one the host does, and forking is less of an adventure. */
+static bool wait_for_device(void)
+{
+    double start = child_now();
+
+    while (database_stat(db, "chunks_to_device") == 0 && child_now() - start < PATIENCE_S) {
+        free(database_query(db, database_queries[0]));
+        if (database_stat(db, "host_no_device") + database_stat(db, "host_device_setting") +
+                database_stat(db, "host_device_failed") >
+            0)
+            return false;
+    }
+    return database_stat(db, "chunks_to_device") > 0;
+}
+
+/* In the child: what a device had is done again, other connections work, and the end is in order. */
+static void finish_child(bool runtime_started)
+{
+    sqlite3 *other;
+    char *found;
+
+    if (runtime_started) {
+        child_ok(database_stat(db, "host_after_fork") > 0, "host_after_fork is counted");
+        found = database_query(db, "SELECT count(*) FROM clreduce_devices");
+        child_ok(strcmp(found, "0\n") == 0, "a child has no devices");
+        free(found);
+    }
+    child_ok(database_compare(db, expected) == 0, "later queries in the child");
+    other = database_open();
+    database_run(other, "SELECT clreduce_set('chunk_size', 16)");
+    found = database_query(other, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                                  " WHERE i < 1000) SELECT gpu_sum(i), gpu_max(i * 0.5) FROM n");
+    child_ok(strcmp(found, "500500 0x1.f4p+8\n") == 0, "another connection in the child");
+    free(found);
+    sqlite3_close(other);
+    database_free_expected(expected);
+    sqlite3_close(db);
+    exit(child_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* Runs a query that forks at that row; in the parent, returns whether both had the right result. */
+static bool forked_query(const char *sql, const char *want, int at_row, bool runtime_started)
+{
+    char *found;
+    bool same;
+
+    forking.wanted = true;
+    forking.at_row = at_row;
+    forking.row = 0;
+    forking.child = -1;
+    child_failures = 0;
+    found = database_query(db, sql);
+    same = strcmp(found, want) == 0;
+    if (!same)
+        tap_diag("in the %s, row %d\n got: %.200s\nwant: %.200s",
+                 forking.child == 0 ? "child" : "parent", at_row, found, want);
+    free(found);
+    if (forking.child < 0)
+        tap_bail("row %d was not reached", at_row);
+    if (forking.child == 0) {
+        child_ok(same, "the result of the statement");
+        finish_child(runtime_started);
+    }
+    return child_wait(forking.child) && same;
+}
+
+static const struct {
+    const char *sql, *name;
+} statements[] = {
+    {"SELECT gpu_sum(fork_here(r)), gpu_dot(i, i), gpu_avg(y), gpu_max(i) FROM t", "a statement"},
+    {"SELECT g, gpu_sum(fork_here(r)), gpu_min(s), gpu_max(y) FROM t GROUP BY g", "a GROUP BY"},
+    {"SELECT gpu_sum(fork_here(i)) OVER w, gpu_max(m) OVER w FROM t"
+     " WINDOW w AS (ORDER BY rowid ROWS 30 PRECEDING)",
+     "a window"},
+};
+
+enum { STATEMENTS = sizeof statements / sizeof statements[0] };
+
+static void test_statements(bool runtime_started, const char *when)
+{
+    static const int rows[] = {0, 49, 50, 51, 777, ROWS / 2, ROWS - 1};
+    bool passed;
+    size_t i, j;
+
+    for (i = 0; i < STATEMENTS; i++) {
+        char *want = database_query(db, statements[i].sql); /* nobody forks yet */
+        passed = true;
+        for (j = 0; j < sizeof rows / sizeof rows[0]; j++)
+            passed = forked_query(statements[i].sql, want, rows[j], runtime_started) && passed;
+        tap_ok(passed, "%s, %s", statements[i].name, when);
+        free(want);
+    }
+    tap_is_int64(database_stat(db, "host_after_fork"), 0, "the parent is no child");
+    tap_is_int64(database_compare(db, expected), 0, "and goes on");
+}
+
+/* Before any device was started: the child may start one itself. */
+static void test_before_start(void)
+{
+    database_set(db, "device", "host");
+    test_statements(false, "with nothing started");
+    database_run(db, "SELECT clreduce_set('device', \"default\") FROM clreduce_settings"
+                     " WHERE name = 'device'");
+}
+
+/* Right while the driver is loaded and the device opened. */
+static void test_during_start(void)
+{
+    char *want;
+    bool passed;
+
+    database_set(db, "device", "host");
+    want = database_query(db, statements[0].sql);
+    database_run(db, "SELECT clreduce_set('device', \"default\") FROM clreduce_settings"
+                     " WHERE name = 'device'");
+    passed = forked_query(statements[0].sql, want, 60, false);
+    tap_ok(passed, "while a device is started");
+    free(want);
+}
+
+int main(void)
+{
+    random_start();
+    database_register();
+    set_up();
+    test_before_start();
+    test_during_start();
+    if (wait_for_device())
+        test_statements(true, "with chunks on a device");
+    else
+        tap_skip(STATEMENTS + 2, "no device serves here");
+    database_free_expected(expected);
+    sqlite3_close(db);
+    return tap_done();
+}
