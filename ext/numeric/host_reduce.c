@@ -66,13 +66,32 @@ static void add_products_slowly(const double *x, const double *y, size_t count, 
 #define magnitude(v) ((vector_real)((vector_integer)(v)&INT64_MAX))
 #define any_nonzero(v)                                                                             \
     (((v)[0] | (v)[1] | (v)[2] | (v)[3] | (v)[4] | (v)[5] | (v)[6] | (v)[7]) != 0)
-#define add_lanes(first, second, third, sum)                                                       \
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* An expansion in each lane. */
+struct vector_expansion {
+    vector_real first, second, third;
+};
+
+/* Adds v to term, and leaves in v what rounding took from the sum: see clr_two_sum(). */
+#define TWO_SUM(term, v)                                                                           \
     do {                                                                                           \
-        for (j = 0; j < LANES; j++) {                                                              \
-            const double terms_[CLR_EXPANSION_TERMS] = {(first)[j], (second)[j], (third)[j]};      \
-            clr_sum_add_device_parts(sum, terms_, NULL);                                           \
-        }                                                                                          \
+        vector_real sum_ = (term) + (v), part_ = sum_ - (term);                                    \
+        v = ((term) - (sum_ - part_)) + ((v)-part_);                                               \
+        term = sum_;                                                                               \
     } while (0)
+
+static void add_lanes(const struct vector_expansion *lanes, struct clr_sum *sum)
+{
+    size_t i;
+
+    for (i = 0; i < LANES; i++) {
+        const double terms[CLR_EXPANSION_TERMS] = {lanes->first[i], lanes->second[i],
+                                                   lanes->third[i]};
+        clr_sum_add_device_parts(sum, terms, NULL);
+    }
+}
 
 /*
  * Without an fma instruction: Dekker's product, with Veltkamp's splitting by 2^27 + 1. Factors
