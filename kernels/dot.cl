@@ -1,9 +1,19 @@
 /* The sum of x * y, exactly. Follows exact.cl or integer.cl. */
-#define OPERANDS 2
 
 #define PADDING(value) 0
 
 #if REAL
+
+void wide_take(__local uint *wide, lanes x, lanes y)
+{
+    double x_lane[LANES], y_lane[LANES];
+    uint i;
+
+    STORE_LANES(x, x_lane);
+    STORE_LANES(y, y_lane);
+    for (i = 0; i < LANES; i++)
+        wide_add_product(wide, x_lane[i], y_lane[i]);
+}
 
 /*
  * TwoProduct with fma; where a product's error term might not be representable, the product goes
@@ -15,17 +25,44 @@ void running_take(running *sum, lanes x, lanes y WIDE_FORMAL)
     lanes size = fabs(product);
 
     if (ANY(!FITS_EXPANSION(product) || (size < PRODUCT_FLOOR && x != 0 && y != 0))) {
-        double x_lane[LANES], y_lane[LANES];
-        uint i;
-        STORE_LANES(x, x_lane);
-        STORE_LANES(y, y_lane);
-        for (i = 0; i < LANES; i++)
-            wide_add_product(wide, x_lane[i], y_lane[i]);
+        wide_take(wide, x, y);
     } else {
         running_add(sum, product, wide);
         running_add(sum, fma(x, y, -product), wide);
     }
 }
+
+#if CPU
+/* Whether the error of x * y might not be representable. */
+lanes_long underflows(lanes x, lanes y)
+{
+    return (fabs(x * y) < PRODUCT_FLOOR) & (x != 0) & (y != 0);
+}
+
+void block_take(block *b, lanes x, lanes y)
+{
+    lanes product = x * y, size = fabs(product), error;
+
+    b->squares = fma(product, product, b->squares);
+    b->least = size < b->least ? size : b->least;
+    FAST_TWO_SUM(b->number[0], product, error);
+    FAST_TWO_SUM(b->number[1], error, error);
+    ADD_LAST(b->number[2], error, b->dropped);
+    error = fma(x, y, -product);
+    FAST_TWO_SUM(b->number[1], error, error);
+    ADD_LAST(b->number[2], error, b->dropped);
+}
+
+lanes_long running_take_carefully(running *sum, lanes x, lanes y)
+{
+    lanes product = x * y;
+    lanes_long dropped = !FITS_EXPANSION(product) | underflows(x, y);
+
+    EXPANSION_ADD(sum, product, dropped);
+    EXPANSION_ADD(sum, fma(x, y, -product), dropped);
+    return dropped;
+}
+#endif
 
 #else
 

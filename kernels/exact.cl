@@ -51,7 +51,17 @@
             atomic_add(words + 2 * digit + 1, high);                                               \
     }
 
+#if CPU
+/* A CPU device's groups have one work-item. */
+void add_to_local_digit(__local uint *words, uint digit, ulong value)
+{
+    value += (ulong)words[2 * digit + 1] << 32 | words[2 * digit];
+    words[2 * digit] = (uint)value;
+    words[2 * digit + 1] = (uint)(value >> 32);
+}
+#else
 DEFINE_ADD_TO_DIGIT(add_to_local_digit, __local)
+#endif
 DEFINE_ADD_TO_DIGIT(add_to_global_digit, __global)
 
 /* Adds (high * 2^64 + low) * 2^exponent, negated if negative; high is below 2^53. */
@@ -149,8 +159,15 @@ typedef struct {
     double first, second, third;
 } partial;
 
+/* The terms of a sum before the last: see blocks.cl. A product has twice the bits. */
+#define NUMBERS (OPERANDS + 1)
+
 typedef struct {
     lanes first, second, third;
+#if CPU
+    lanes number[NUMBERS], bias; /* bias: the first number's */
+    uint waiting, wait;
+#endif
 } running;
 
 #define TWO_SUM(type, a, b, sum, error)                                                            \
@@ -188,6 +205,12 @@ running running_zero(void)
 {
     running zero;
     zero.first = zero.second = zero.third = 0;
+#if CPU
+    for (uint i = 0; i < NUMBERS; i++)
+        zero.number[i] = 0;
+    zero.bias = 0;
+    zero.waiting = zero.wait = 0;
+#endif
     return zero;
 }
 
@@ -212,12 +235,19 @@ void running_add(running *sum, lanes x, __local uint *wide)
     }
 }
 
+#if CPU
+void running_bias(running *sum, lanes squares, __local uint *wide);
+#endif
+
 partial running_finish(running sum, __local uint *wide)
 {
     partial result = partial_zero();
     double first[LANES], second[LANES], third[LANES];
     uint i;
 
+#if CPU
+    running_bias(&sum, (lanes)0, wide);
+#endif
     STORE_LANES(sum.first, first);
     STORE_LANES(sum.second, second);
     STORE_LANES(sum.third, third);

@@ -7,10 +7,6 @@
  *
  * Each work-item's result is merged into its group's by a tree in local memory.
  */
-#ifndef OPERANDS
-#define OPERANDS 1
-#endif
-
 /* Values of each operand that a GPU's work-item loads before it adds the first of them. */
 #ifndef LOADS
 #define LOADS 4
@@ -65,6 +61,10 @@ __kernel void reduce_first(__global const element *x, ulong second, ulong count,
     ulong end = i + share + (item < extra);
     ulong whole = i + (end - i) / LANES * LANES;
 
+#ifdef BLOCK
+    for (; end - i >= BLOCK * LANES; i += BLOCK * LANES)
+        running_take_block(&sum, x + i, x + i + (OPERANDS - 1) * second, wide);
+#endif
     for (; i < whole; i += LANES)
         running_take(&sum, LOAD_LANES(x, i),
                      LOAD_LANES(x, i + (OPERANDS - 1) * second) WIDE_ARGUMENT);

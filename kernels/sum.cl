@@ -3,18 +3,48 @@
 
 #if REAL
 
+void wide_take(__local uint *wide, lanes x, lanes y)
+{
+    double lane[LANES];
+    uint i;
+
+    STORE_LANES(x, lane);
+    for (i = 0; i < LANES; i++)
+        wide_add(wide, lane[i]);
+}
+
 void running_take(running *sum, lanes x, lanes y WIDE_FORMAL)
 {
     if (ANY(!FITS_EXPANSION(x))) {
-        double lane[LANES];
-        uint i;
-        STORE_LANES(x, lane);
-        for (i = 0; i < LANES; i++)
-            wide_add(wide, lane[i]);
+        wide_take(wide, x, y);
     } else {
         running_add(sum, x, wide);
     }
 }
+
+#if CPU
+lanes_long underflows(lanes x, lanes y)
+{
+    return 0;
+}
+
+void block_take(block *b, lanes x, lanes y)
+{
+    lanes error;
+
+    b->squares = fma(x, x, b->squares);
+    FAST_TWO_SUM(b->number[0], x, error);
+    ADD_LAST(b->number[1], error, b->dropped);
+}
+
+lanes_long running_take_carefully(running *sum, lanes x, lanes y)
+{
+    lanes_long dropped = !FITS_EXPANSION(x);
+
+    EXPANSION_ADD(sum, x, dropped);
+    return dropped;
+}
+#endif
 
 #else
 

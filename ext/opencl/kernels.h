@@ -7,6 +7,7 @@
 
 extern const char clr_kernel_lanes[];
 extern const char clr_kernel_exact[];
+extern const char clr_kernel_blocks[];
 extern const char clr_kernel_integer[];
 extern const char clr_kernel_sum[];
 extern const char clr_kernel_dot[];

@@ -3,10 +3,11 @@
 #include <string.h>
 
 /*
- * Values a work-item at least in the first pass: enough to be worth a group. A further pass takes
- * less time than its launch: one group merges as much as it can.
+ * Values a work-item at least in the first pass: enough to be worth a group, and on a CPU device,
+ * whose groups are work-items, a thread. A further pass takes less time than its launch: one group
+ * merges as much as it can.
  */
-enum { VALUES_PER_ITEM = 4, PARTIALS_PER_ITEM = 32 };
+enum { VALUES_PER_ITEM = 4, CPU_VALUES_PER_ITEM = 8192, PARTIALS_PER_ITEM = 32 };
 
 enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context,
                               const struct clr_device_info *device, struct clr_status *status)
@@ -118,7 +119,8 @@ enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue
                                const struct clr_program *program, cl_mem source, size_t count,
                                size_t second, struct clr_status *status)
 {
-    size_t groups = choose_groups(program, count, VALUES_PER_ITEM), next;
+    size_t per_item = program->group_size == 1 ? CPU_VALUES_PER_ITEM : VALUES_PER_ITEM;
+    size_t groups = choose_groups(program, count, per_item), next;
     const cl_uint zero = 0;
     int target = 0;
     cl_int error;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A GPU gains nothing from larger groups: they only wait longer for their slowest member. */
-enum { GROUP_SIZE_LIMIT = 256, SOURCES = 4 };
+enum { GROUP_SIZE_LIMIT = 256, SOURCES = 5 };
 
 /*
  * Work-groups a compute unit. On a GPU: about as many as are resident at a time, which depends on
@@ -33,7 +33,12 @@ static cl_uint choose_sources(enum clr_operation operation, enum clr_element ele
     if (operation == CLR_EXTREMES) {
         sources[count++] = clr_kernel_extremes;
     } else {
-        sources[count++] = element == CLR_REAL ? clr_kernel_exact : clr_kernel_integer;
+        if (element == CLR_REAL) {
+            sources[count++] = clr_kernel_exact;
+            sources[count++] = clr_kernel_blocks;
+        } else {
+            sources[count++] = clr_kernel_integer;
+        }
         sources[count++] = operation == CLR_DOT ? clr_kernel_dot : clr_kernel_sum;
     }
     sources[count++] = clr_kernel_reduce;
@@ -124,10 +129,11 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
     program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : 3 * sizeof(cl_long);
     /* Extremes compare the bits of doubles as integers. */
     snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DCPU=%d -DREAL=%d -DKEYS=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d",
+             "-cl-std=CL1.2 -DCPU=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d -DDIGITS=%d "
+             "-DACCUMULATOR_BASE=%d",
              device->type == CLR_DEVICE_CPU, program->wide,
-             element == CLR_REAL && operation == CLR_EXTREMES, CLR_ACCUMULATOR_DIGITS,
-             CLR_ACCUMULATOR_BASE);
+             element == CLR_REAL && operation == CLR_EXTREMES, (int)clr_operation_width(operation),
+             CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
 
     built = clCreateProgramWithSource(context, count, sources, NULL, &error);
     if (error != CL_SUCCESS)
