@@ -24,7 +24,7 @@ static struct {
     struct clr_worker **workers; /* one for each device of the catalog, or NULL */
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static atomic_bool started, guarded, forked;
+static atomic_bool started, guarded, stopped, forked;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
 /* The parent may have held any lock: a child must not touch the runtime, and is told so. */
@@ -37,13 +37,14 @@ static void mark_forked(void)
  * Drivers free their globals at exit, and crash or hang if a thread is inside them at that time:
  * the threads have to end first. The exit guard sees to that where the main thread has ever opened
  * a connection. Otherwise this is a handler of atexit(), and those run in the reverse order of
- * registration: the drivers' own may come first, so a connection that closes waits as well.
+ * registration: the drivers' own may come first, so a connection that closes waits as well. Who
+ * has not ended the first time is left behind, and not waited for again.
  */
 static void stop_at_exit(void)
 {
     size_t i;
 
-    if (atomic_load(&forked))
+    if (atomic_load(&forked) || atomic_exchange(&stopped, true))
         return;
     pthread_mutex_lock(&runtime.lock);
     runtime.stopping = true;

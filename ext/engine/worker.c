@@ -20,6 +20,8 @@ struct clr_worker {
     enum program_phase programs[CLR_OPERATIONS][CLR_ELEMENTS];
     struct clr_job *first, **last; /* the queue */
     struct clr_worker_report report;
+    /* Of the builds that failed. Any of them may be on its way to a user, and so none is freed. */
+    char *logs[CLR_OPERATIONS][CLR_ELEMENTS];
 
     /* The thread's own. */
     struct clr_device *device;
@@ -176,7 +178,8 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
     }
     worker->programs[operation][element] = UNBUILDABLE;
     worker->report.status = status;
-    if (log != NULL) /* an older log may be on its way to a user, and so is never freed */
+    worker->logs[operation][element] = log;
+    if (log != NULL)
         worker->report.build_log = log;
     /* An OpenCL error in a test's commands, unlike a wrong result, leaves the queues unknown. */
     if (tested && status.cl_error != 0)

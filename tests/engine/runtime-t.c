@@ -234,6 +234,18 @@ static void exit_while_building(void)
     release_in_background();
 }
 
+/* A driver that hangs costs the limit for waiting once, however many handlers there are. */
+static void exit_while_hanging(void)
+{
+    struct clr_worker *worker;
+
+    clr_runtime_guard_exit();
+    fake_set(hold_build, true);
+    wait_for_worker("auto", &worker);
+    clr_worker_readiness(worker, CLR_SUM, CLR_REAL);
+    fake_wait(&fake.built, 1, "a build");
+}
+
 static void exit_at_once(void)
 {
     struct clr_worker *worker;
@@ -250,6 +262,7 @@ int main(void)
 {
     int i;
     bool passed = true;
+    double start;
 
     progress =
         mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -269,6 +282,10 @@ int main(void)
     tap_is_int64(*progress, 2, "... waits for that");
     run(exit_while_building, "exit() while a program is built");
     tap_is_int64(*progress, 2, "... waits for that");
+    start = child_now();
+    run(exit_while_hanging, "exit() while a driver hangs");
+    tap_ok(child_now() - start < 18.0, "... waits for 10 seconds, and not again: %.1f s",
+           child_now() - start);
     for (i = 0; i < 50; i++)
         passed = child_run(exit_at_once, LIMIT_S) && passed;
     tap_ok(passed, "exit() right after the start, 50 times");

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Before the first connection: every connection then has the extension. */
 static inline void database_register(void)
@@ -23,13 +24,20 @@ static inline void database_register(void)
         tap_bail("the extension could not be registered");
 }
 
-static inline sqlite3 *database_open(void)
+/* Opens an empty database in memory. more: SQLITE_OPEN_ flags, or 0. */
+static inline sqlite3 *database_open_with(int more)
 {
     sqlite3 *db = NULL;
 
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+    if (sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | more, NULL) !=
+        SQLITE_OK)
         tap_bail("no database: %s", db != NULL ? sqlite3_errmsg(db) : "no memory");
     return db;
+}
+
+static inline sqlite3 *database_open(void)
+{
+    return database_open_with(0);
 }
 
 /* For what must not fail. The text is in the format of sqlite3_mprintf(). */
@@ -257,6 +265,36 @@ static inline int database_compare(sqlite3 *db, char *const expected[DATABASE_QU
         free(found);
     }
     return differing;
+}
+
+/* Uses the device that the connection had when it was opened: the environment's choice, or auto. */
+static inline void database_use_device(sqlite3 *db)
+{
+    database_run(db, "SELECT clreduce_set('device', \"default\") FROM clreduce_settings"
+                     " WHERE name = 'device'");
+}
+
+/* How many chunks were reduced on the host because no device will ever do it. */
+static inline int64_t database_without_device(sqlite3 *db)
+{
+    return database_stat(db, "host_no_device") + database_stat(db, "host_device_setting") +
+           database_stat(db, "host_device_failed");
+}
+
+/* Runs queries until a device serves; returns whether there is one. */
+static inline bool database_wait_for_device(sqlite3 *db)
+{
+    int64_t served = database_stat(db, "chunks_to_device");
+    int64_t refused = database_without_device(db);
+    time_t start = time(NULL);
+
+    while (database_stat(db, "chunks_to_device") == served &&
+           database_without_device(db) == refused && time(NULL) - start < 60) {
+        free(database_query(db, database_queries[0]));
+        /* A device that is slow to begin has its chunks taken back. */
+        sqlite3_sleep(1);
+    }
+    return database_stat(db, "chunks_to_device") > served;
 }
 
 #endif

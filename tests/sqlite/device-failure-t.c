@@ -5,6 +5,7 @@
  *
  *     device-failure-t DEVICE-TIMEOUT     is one of those runs
  */
+#include "base/memory.h"
 #include "child.h"
 #include "opencl/catalog.h"
 #include "opencl/error_names.h"
@@ -62,8 +63,7 @@ static int run(const char *device_timeout)
     database_set(db, "start_after", "0");
     database_set(db, "device_timeout", device_timeout);
     database_expect(db, expected);
-    database_run(db, "SELECT clreduce_set('device', \"default\") FROM clreduce_settings"
-                     " WHERE name = 'device'");
+    database_use_device(db);
     differing = run_queries(db, expected);
     printf("%d results differ\n", differing);
     printf("chunks_to_device %s\n", database_stat_text(db, "chunks_to_device"));
@@ -333,9 +333,12 @@ static void require_device(void)
 {
     const char *setting = getenv("CLREDUCE_DEVICE");
     struct clr_catalog catalog;
+    int chosen;
 
     clr_catalog_fill(&catalog);
-    if (clr_catalog_choose(&catalog, setting != NULL && setting[0] != '\0' ? setting : "auto") < 0)
+    chosen = clr_catalog_choose(&catalog, setting != NULL && setting[0] != '\0' ? setting : "auto");
+    clr_memory_free(catalog.devices);
+    if (chosen < 0)
         tap_skip_all("no OpenCL device that could fail");
 }
 

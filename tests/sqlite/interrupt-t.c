@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-enum { ROWS = 3000, PATIENCE_S = 60 };
+enum { ROWS = 3000 };
 
 /* How long an interrupted statement may take to stop, in seconds; most of it is a slow machine's. */
 #define PROMPT 5.0
@@ -174,20 +174,6 @@ static void test_all(void)
     test_left();
 }
 
-static bool wait_for_device(void)
-{
-    double start = child_now();
-
-    while (database_stat(db, "chunks_to_device") == 0 && child_now() - start < PATIENCE_S) {
-        free(database_query(db, database_queries[0]));
-        if (database_stat(db, "host_no_device") + database_stat(db, "host_device_setting") +
-                database_stat(db, "host_device_failed") >
-            0)
-            return false;
-    }
-    return database_stat(db, "chunks_to_device") > 0;
-}
-
 int main(void)
 {
     sqlite3_int64 used;
@@ -205,9 +191,8 @@ int main(void)
     database_expect(db, expected);
     tap_diag("on the host");
     test_all();
-    database_run(db, "SELECT clreduce_set('device', \"default\") FROM clreduce_settings"
-                     " WHERE name = 'device'");
-    if (wait_for_device()) {
+    database_use_device(db);
+    if (database_wait_for_device(db)) {
         tap_diag("on a device");
         test_all();
     } else {

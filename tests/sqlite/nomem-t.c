@@ -242,8 +242,7 @@ static void run_with_device(void)
     database_set(db, "host_threshold", "1");
     database_set(db, "start_after", "0");
     database_expect(db, expected);
-    database_run(db, "SELECT clreduce_set('device', \"default\") FROM clreduce_settings"
-                     " WHERE name = 'device'");
+    database_use_device(db);
     clr_memory_fail_after(device_case);
     while (!failed && child_now() - start < 20) {
         found = database_query_rc(db, database_queries[i], &rc);

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Measures what this project claims, beside what a user would use instead. `make bench` runs it.
+
+    make bench                         every part, with 10 million rows
+    make bench BENCH=kernel            a part, or several: BENCH="feed peers"
+    make bench BENCH_ROWS=100000000    another scale for feed, first, memory and peers
+    make bench BENCH_PYTHON=...        an interpreter that can import duckdb and numpy, where the
+                                       usual one cannot
+
+The results are left in bench-results/ of the build directory: NAME.json, with everything that was
+measured, and REPORT.md with its plots; bench/report.py makes one report of several machines'
+results.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+
+import feed
+import machine
+import method
+import peers
+import process
+import report
+from tools import Tools
+
+#: The parts of device-bench, with the seconds that each may take of the five minutes of them all.
+DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "transfer": 12, "ladder": 14,
+                  "startup": 10}
+#: The scale that the targets are about.
+ROWS = 10_000_000
+
+PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers")
+
+
+def device_part(tools, part):
+    """What device-bench says. If that fails, what it said before, and how it failed."""
+    command = [tools.device_bench, part, "--seconds", str(DEVICE_SECONDS[part])]
+    lines, failure = [], None
+    try:
+        for line in method.run_lines(command):
+            lines.append(line)
+    except method.BenchError as error:
+        failure = str(error)
+    return lines, failure
+
+
+def measure(part, tools, results):
+    """One part's results, and what failed of it or None."""
+    method.say(part)
+    failure = None
+    if part in DEVICE_SECONDS:
+        found, failure = device_part(tools, part)
+        if part == "startup":
+            found.append(process.load(tools))
+    elif part == "feed":
+        found = feed.measure(tools)
+    elif part == "peers":
+        found = peers.measure(tools, results["machine"]["cores"], results["parts"].get("feed"))
+    else:
+        found = getattr(process, part)(tools)
+    return found, failure
+
+
+def measure_all(parts, tools, results):
+    """Fills in the results of each part; one that fails is named, and the others go on."""
+    for part in parts:
+        start = time.monotonic()
+        try:
+            found, failure = measure(part, tools, results)
+        except method.BenchError as error:
+            found, failure = None, str(error)
+        if found:
+            results["parts"][part] = found
+        if failure:
+            results["missing"].append(f"{part}: {failure}")
+            print(f"bench: {part}: {failure}", file=sys.stderr)
+        results["seconds"][part] = round(time.monotonic() - start, 1)
+
+
+def parse(arguments):
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--build", default=".", help="where it all is built")
+    parser.add_argument("--output", default="bench-results", help="the folder for the results")
+    parser.add_argument("--rows", type=int, default=ROWS, help="rows of the feed")
+    parser.add_argument("--compiler", default="", help="what it is built with, with options")
+    parser.add_argument("--by-make", action="store_true", help="make bench runs this")
+    options = parser.parse_args(arguments)
+    unknown = set(options.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are: {', '.join(PARTS)}")
+    if options.rows < 1000:
+        parser.error("--rows: no fewer than 1000")
+    return options
+
+
+def command(options, arguments):
+    """What to run to measure it all again."""
+    if not options.by_make:
+        return " ".join(["bench/run.py", *arguments])
+    words = ["make bench"]
+    if options.parts:
+        parts = " ".join(options.parts)
+        words.append(f'BENCH="{parts}"' if len(options.parts) > 1 else f"BENCH={parts}")
+    if options.rows != ROWS:
+        words.append(f"BENCH_ROWS={options.rows}")
+    return " ".join(words)
+
+
+def main(arguments):
+    """Measures, writes the results and the report, and says where they are."""
+    options = parse(arguments)
+    os.makedirs(options.output, exist_ok=True)
+    tools = Tools(os.path.abspath(options.build), os.path.abspath(options.output), options.rows)
+    method.say("looking at the machine")
+    results = {
+        "format": 1,
+        "command": command(options, arguments),
+        "date": time.strftime("%Y-%m-%d"),
+        "rows": options.rows,
+        "machine": machine.describe(tools, options.compiler),
+        "missing": peers.missing(),
+        "parts": {},
+        "seconds": {},
+    }
+    for reason in results["missing"]:
+        print(f"bench: {reason}", file=sys.stderr)
+    chosen = [part for part in PARTS if part in options.parts or not options.parts]
+    measure_all(chosen, tools, results)
+    path = os.path.join(options.output, f"{'-'.join(options.parts) or 'all'}.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(results, file, indent=1)
+        file.write("\n")
+    report.write([results], options.output)
+    print(f"{path}\n{os.path.join(options.output, 'REPORT.md')}")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except method.BenchError as error:
+        sys.exit(f"bench: {error}")

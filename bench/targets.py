@@ -1,0 +1,226 @@
+"""What the project set out to reach, and what of it was measured.
+
+Each target names the kind of device that it is about, how good is good enough, and the function
+that finds the figure among a machine's results: the worst one, where it covers several sizes.
+"""
+
+import operator
+from dataclasses import dataclass
+from typing import Callable
+
+MIB, GIB = 1 << 20, 1 << 30
+AT_LEAST, MORE_THAN, AT_MOST = operator.ge, operator.gt, operator.le
+
+
+@dataclass
+class Target:
+    """A line of the table; figure() returns a number, or None where it was not measured."""
+
+    what: str
+    device: str                # gpu, cpu, or any
+    compare: Callable
+    limit: float
+    unit: str                  # %, GB/s, x, or ratio
+    figure: Callable
+
+    def goal(self):
+        """The limit in words."""
+        sign = {AT_LEAST: "≥", MORE_THAN: ">", AT_MOST: "≤"}[self.compare]
+        return f"{sign} {show(self.limit, self.unit)}"
+
+
+def show(value, unit):
+    """A figure as the tables show it."""
+    if unit == "%":
+        return f"{100 * value:.0f}%"
+    if unit == "GB/s":
+        return f"{value:,.0f} GB/s"
+    return f"{value:.2f}{'×' if unit == 'x' else ''}"
+
+
+def lines(results, part, least=0, **wanted):
+    """The lines of device-bench for a part, those with these values and at least so many bytes."""
+    return [line for line in results["parts"].get(part, ())
+            if line.get("bytes", 0) >= least
+            and all(line.get(key) == value for key, value in wanted.items())]
+
+
+def worst(values):
+    """The least of some figures, or None of none."""
+    return min(values, default=None)
+
+
+def exact_share(operation, element, least):
+    """An exact kernel's bandwidth, as a share of the plain read of as many bytes."""
+    return lambda results: worst(
+        line["share_of_read"] for line in lines(results, "kernel", least, name="exact",
+                                                operation=operation, element=element))
+
+
+def exact_bandwidth(operation, element, least):
+    """An exact kernel's bandwidth."""
+    return lambda results: worst(
+        line["gbytes_per_s"] for line in lines(results, "kernel", least, name="exact",
+                                               operation=operation, element=element))
+
+
+def mapped_bandwidth(results):
+    """Through mapped buffers, from memory that is filled already."""
+    return worst(line["gbytes_per_s"] for line in lines(results, "transfer", 64 * MIB,
+                                                        name="mapped, transfer alone"))
+
+
+def overlap(results):
+    """How much quicker several chunks are if one is filled while another one is transferred."""
+    return worst(line["ratio"] for line in lines(results, "transfer", 4 * 64 * MIB,
+                                                 name="mapped, overlapped"))
+
+
+def device_over_host(operation):
+    """The device's exact kernel against one thread of the host, over as many bytes."""
+    def figure(results):
+        host = {line["bytes"]: line["gbytes_per_s"]
+                for line in lines(results, "host", 64 * MIB, name="exact, one thread",
+                                  operation=operation, element="real")}
+        return worst(line["gbytes_per_s"] / host[line["bytes"]]
+                     for line in lines(results, "kernel", 64 * MIB, name="exact",
+                                       operation=operation, element="real")
+                     if line["bytes"] in host)
+    return figure
+
+
+def host_share(results):
+    """The host's exact sum on one thread, as a share of one thread's plain read."""
+    return worst(line["share_of_read"] for line in lines(results, "host", 64 * MIB,
+                                                         name="exact, one thread",
+                                                         operation="sum", element="real"))
+
+
+def host_over_fsum(results):
+    """How many times the host's exact sum is as fast as math.fsum, value for value."""
+    host = worst(line["gbytes_per_s"] for line in lines(results, "host", 64 * MIB,
+                                                        name="exact, one thread",
+                                                        operation="sum", element="real"))
+    peers = results["parts"].get("peers")
+    fsum = [row["time_ns"]["median"] / peers["rows"] for row in (peers or {}).get("results", ())
+            if row["operation"] == "math.fsum(x)"]
+    return fsum[0] / (8 / host) if fsum and host else None
+
+
+def is_ours(line):
+    """Whether a line of the ladder is one of the project's own kernels."""
+    return "exact" in line["name"]
+
+
+def is_rung(line):
+    """Whether a line of the ladder is a kernel of the literature."""
+    return line["name"][:1].isdigit() and not is_ours(line)
+
+
+def ladder_share(operations, ours):
+    """One of the project's kernels against the best rung that does the same, over as many bytes."""
+    def figure(results):
+        shares = []
+        for line in lines(results, "ladder"):
+            if not is_ours(line) or line["operation"] != ours:
+                continue
+            rungs = [rung["gbytes_per_s"] for rung in lines(results, "ladder", bytes=line["bytes"])
+                     if is_rung(rung) and rung["operation"] in operations]
+            if rungs:
+                shares.append(line["gbytes_per_s"] / max(rungs))
+        return worst(shares)
+    return figure
+
+
+def feed_ratio(name, against=1):
+    """A case of the feed: its first statement's time over another one's, the rounds' median."""
+    def figure(results):
+        for case in results["parts"].get("feed", ()):
+            if case["name"] == name:
+                return case["statements"][against]["ratio"]["median"]
+        return None
+    return figure
+
+
+def first_ratio(results):
+    """The first query with device auto over the same with device host."""
+    return results["parts"]["first"]["ratio"]["median"] if "first" in results["parts"] else None
+
+
+def feed_target(aggregate, limit, twin, name=None):
+    """A target of the feed in REAL columns."""
+    return Target(f"feed: {aggregate} against {twin}", "any", AT_MOST, limit, "ratio",
+                  feed_ratio(name or f"{aggregate}, REAL"))
+
+
+TARGETS = (
+    Target("exact sum kernel, REAL, ≥ 1 GiB, against the plain sum", "gpu", AT_LEAST, 0.9, "%",
+           exact_share("sum", "real", GIB)),
+    Target("exact sum kernel, REAL, ≥ 1 GiB", "gpu", AT_LEAST, 3400, "GB/s",
+           exact_bandwidth("sum", "real", GIB)),
+    Target("exact sum kernel, INTEGER, ≥ 1 GiB, against the plain read", "gpu", AT_LEAST, 0.9, "%",
+           exact_share("sum", "integer", GIB)),
+    Target("min/max kernel, REAL, ≥ 1 GiB, against the plain read", "gpu", AT_LEAST, 0.9, "%",
+           exact_share("extremes", "real", GIB)),
+    Target("min/max kernel, INTEGER, ≥ 1 GiB, against the plain read", "gpu", AT_LEAST, 0.9, "%",
+           exact_share("extremes", "integer", GIB)),
+    Target("exact dot kernel, REAL, ≥ 1 GiB, against the plain read", "gpu", AT_LEAST, 0.8, "%",
+           exact_share("dot", "real", GIB)),
+    Target("host to device through mapped buffers, ≥ 64 MiB", "gpu", AT_LEAST, 50, "GB/s",
+           mapped_bandwidth),
+    Target("a chunk's transfer overlaps the next one's filling, against one after the other", "gpu",
+           MORE_THAN, 1, "x", overlap),
+    Target("exact sum, REAL, ≥ 64 MiB, against the plain C read on all cores", "cpu", AT_LEAST, 0.8,
+           "%", exact_share("sum", "real", 64 * MIB)),
+    Target("exact dot, REAL, ≥ 64 MiB, against the plain C read on all cores", "cpu", AT_LEAST, 0.8,
+           "%", exact_share("dot", "real", 64 * MIB)),
+    Target("exact sum, REAL, ≥ 64 MiB, against the host path", "cpu", AT_LEAST, 1, "x",
+           device_over_host("sum")),
+    Target("exact dot, REAL, ≥ 64 MiB, against the host path", "cpu", AT_LEAST, 1, "x",
+           device_over_host("dot")),
+    Target("host path, one thread, exact sum, against one thread's plain read", "any", AT_LEAST,
+           0.5, "%", host_share),
+    Target("host path, one thread, exact sum, against math.fsum", "any", AT_LEAST, 10, "x",
+           host_over_fsum),
+    Target("ladder: exact sum against the best inexact rung", "any", AT_LEAST, 0.9, "%",
+           ladder_share(("sum",), "sum")),
+    Target("ladder: exact dot against the dot of a single group", "any", AT_LEAST, 0.9, "%",
+           ladder_share(("dot",), "dot")),
+    Target("ladder: min/max against the best rung for min or max", "any", AT_LEAST, 0.9, "%",
+           ladder_share(("min", "max"), "extremes")),
+    feed_target("gpu_sum", 1, "sum"),
+    feed_target("gpu_avg", 1, "avg"),
+    feed_target("gpu_total", 1, "total"),
+    feed_target("gpu_min", 1, "min"),
+    feed_target("gpu_max", 1, "max"),
+    Target("feed: gpu_sum against an aggregate that does nothing", "any", AT_MOST, 1.15, "ratio",
+           feed_ratio("gpu_sum, REAL", 3)),
+    Target("feed: gpu_dot(x, y) against sum(x * y)", "any", AT_MOST, 0.95, "ratio",
+           feed_ratio("gpu_dot, REAL")),
+    Target("GROUP BY into groups of 10, gpu_sum against sum", "any", AT_MOST, 1.05, "ratio",
+           feed_ratio("GROUP BY, rows / 10 groups in order")),
+    Target("window, ROWS 100 PRECEDING, gpu_sum against sum", "any", AT_MOST, 1.2, "ratio",
+           feed_ratio("gpu_sum, window")),
+    Target("window, ROWS 100 PRECEDING, gpu_max against max", "any", AT_MOST, 1.2, "ratio",
+           feed_ratio("gpu_max, window")),
+    Target("first query of a process, cold caches, device auto against host", "any", AT_MOST, 1.02,
+           "ratio", first_ratio),
+)
+
+
+def table(results):
+    """Each target that is about this machine's device: what, goal, figure, and whether it is met.
+
+    The last two are None where the figure was not measured.
+    """
+    device = results["machine"]["device"]
+    kind = "cpu" if device and device["type"] == "cpu" else "gpu" if device else None
+    for target in TARGETS:
+        if target.device not in ("any", kind):
+            continue
+        figure = target.figure(results)
+        if figure is None:
+            yield target.what, target.goal(), None, None
+        else:
+            yield (target.what, target.goal(), show(figure, target.unit),
+                   target.compare(figure, target.limit))
