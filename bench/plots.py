@@ -78,29 +78,26 @@ def lines_over_bytes(title, unit, series):
         shapes.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
         shapes += [f'<circle cx="{x_of(x):.1f}" cy="{y_of(y):.1f}" r="3" fill="{colour}"/>'
                    for x, y in values]
-        shapes += [line(right + 15, top + 10 + 22 * number, right + 37, top + 10 +
-                        22 * number, colour, 3), text(right + 44, top + 14 + 22 * number, name)]
+        y = top + 10 + 22 * number
+        shapes += [line(right + 15, y, right + 37, y, colour, 3), text(right + 44, y + 4, name)]
     return document(bottom + 55, title, shapes)
+
+
+def as_summary(value):
+    """A number as a summary without a range."""
+    if isinstance(value, dict):
+        return value
+    return {"median": value, "min": value, "max": value}
 
 
 def bars(title, note, rows, mark=None, digits=2):
     """Horizontal bars.
 
-    A row is a label, a summary (median, min, max) or a number, and a colour's number. The mark is a value to compare all with.
+    A row is a label, a summary (median, min, max) or a number, and a colour's place in COLOURS. The
+    mark is a value to compare all with.
     """
     left, right, top, height = 270, WIDTH - 80, 50, 24
-    rows = [
-        (label,
-         value if isinstance(
-             value,
-             dict) else dict.fromkeys(
-             ("median",
-              "min",
-              "max"),
-             value),
-            colour) for label,
-        value,
-        colour in rows]
+    rows = [(label, as_summary(value), colour) for label, value, colour in rows]
     high = 1.05 * max([mark or 0] + [value["median"] for _, value, _ in rows])
     bottom = top + height * len(rows)
     shapes = [text(20, bottom + 40, note)]

@@ -171,8 +171,8 @@ def ladder(results):
             for line in lines]
     return ("### The ladder\n\n"
             "The kernels by which the literature teaches reduction, beside the exact ones, on the\n"
-            "same values. The published figure to stand beside: 25 million values, 68 times a plain\n"
-            "loop on the processor, without the transfers.\n\n"
+            "same values. The published figure to stand beside: 25 million values, 68 times a\n"
+            "plain loop on the processor, without the transfers.\n\n"
             + table(("kernel", "operation", "values:", "GB/s:", "plain loop:", "result"), rows))
 
 

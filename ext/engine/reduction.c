@@ -340,7 +340,8 @@ void clr_reduction_settle(struct clr_reduction *reduction, struct clr_feed *feed
         reduce_here(reduction, chunk, present(chunk), CLR_HOST_REMAINDER);
         memset(feed, 0, sizeof *feed);
     }
-    collect_all(reduction);
+    if (reduction->in_flight > 0)
+        collect_all(reduction);
 }
 
 void clr_reduction_end(struct clr_reduction *reduction)
@@ -348,7 +349,8 @@ void clr_reduction_end(struct clr_reduction *reduction)
     struct clr_pool *pool = reduction->pool;
     size_t list = clr_operation_width(reduction->operation) - 1;
 
-    collect_all(reduction);
+    if (reduction->in_flight > 0)
+        collect_all(reduction);
     if (pool->free_reduction_count[list] == KEPT_REDUCTIONS) {
         free_reduction(reduction);
         return;

@@ -139,11 +139,8 @@ static void add_lanes(const struct vector_expansion *lanes, struct clr_sum *sum)
 #include "numeric/host_vector.inc"
 #endif
 
-/* Short runs do not reach a vector loop's first block: any variant will do. */
-static const struct loops *choose_loops(size_t count)
+static const struct loops *choose_loops(void)
 {
-    if (count < BLOCK)
-        return &portable_loops;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
         return &avx512_loops;
@@ -161,14 +158,41 @@ static void dot_integers(const int64_t *x, const int64_t *y, size_t count, struc
         clr_sum_add_integer(sum, (clr_i128)x[i] * y[i], 1);
 }
 
+/*
+ * Adds the few values of a small group. Two terms hold most of them; lost becomes something else
+ * than 0 if they did not, and NaN if one was infinite or a sum overflowed. Then nothing is kept.
+ */
+static void add_few(const double *x, size_t count, struct clr_sum *sum)
+{
+    double first = sum->term[0], second = sum->term[1], lost = 0.0, error;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        first = clr_two_sum(first, x[i], &error);
+        second = clr_two_sum(second, error, &error);
+        lost += fabs(error);
+    }
+    if (lost == 0.0 && fabs(first) < CLR_EXPANSION_LIMIT) {
+        sum->term[0] = first;
+        sum->term[1] = second;
+        return;
+    }
+    for (i = 0; i < count; i++)
+        clr_sum_add(sum, x[i], 1);
+}
+
 void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
                      struct clr_state *state)
 {
     size_t count = chunk->count[element];
-    const struct loops *loops = choose_loops(count);
+    const struct loops *loops;
 
-    if (count == 0)
+    /* A small group: its terms stay in registers, and nothing is set up. */
+    if (count < BLOCK && chunk->operation == CLR_SUM && element == CLR_REAL) {
+        add_few(chunk->real, count, &state->sum);
         return;
+    }
+    loops = choose_loops();
     switch (chunk->operation) {
     case CLR_SUM:
         if (element == CLR_REAL)

@@ -119,6 +119,9 @@ double clr_sum_round(struct clr_sum *sum, uint64_t count)
     int64_t integer;
     int i;
 
+    if (count == 1 && !sum->wide_used && clr_int192_is_zero(&sum->integer) &&
+        (sum->nan | sum->plus_infinity | sum->minus_infinity) == 0)
+        return clr_expansion_round(sum->term);
     if (sum->nan != 0 || (sum->plus_infinity != 0 && sum->minus_infinity != 0))
         return NAN;
     if (sum->plus_infinity != 0)

@@ -3,9 +3,9 @@
  *
  * A window function needs the values in their order, because they leave in that order, and a plain
  * aggregate must not keep them all; SQLite does not say which of the two a call belongs to. So the
- * first values go to a monotonic deque, which serves both. When they would have filled a chunk, the
- * running statements tell whether rows can leave at all; if not, the deque is cut to its front and
- * numbers go to chunks from then on.
+ * first values are kept in their order: in a chunk as long as they are numbers of one type, else in
+ * a monotonic deque. When they fill a chunk, the running statements tell whether rows can leave at
+ * all; if not, order does not matter, and numbers go to chunks from then on.
  */
 #include "sqlite/extremes.h"
 
@@ -13,22 +13,44 @@
 #include "numeric/deque.h"
 #include "sqlite/window_use.h"
 
+#include <string.h>
+
 /* What a connection keeps for reuse, and how many values a deque takes before it asks, unless the
    chunk size is smaller. */
 enum { KEPT_EXTREMES = 8, DEQUE_TRIAL = 65536 };
 
+/*
+ * ORDERED: all values are in the first chunk, numbers of one type. DEQUE: all are in the deque, or
+ * were. CHUNKS: numbers are in chunks and the state; the deque has the best of all other values.
+ */
+enum stage { ORDERED, DEQUE, CHUNKS };
+
 struct clr_extreme {
     struct clr_extreme *next; /* in the connection's list */
+    enum stage stage;
     struct clr_deque deque;
-    struct clr_reduction *reduction; /* NULL until chunks are used */
+    struct clr_reduction *reduction;
 };
 
 /* As small as it can be: see sums.c. */
 struct extreme_context {
-    struct clr_feed feed;        /* all zeros until chunks are used */
+    struct clr_feed feed;        /* ORDERED: without room for the other type; DEQUE: all zeros */
     struct clr_extreme *extreme; /* NULL before the first row that counts */
     bool windowed;               /* a row has left, or may leave: the deque must stay */
 };
+
+static void free_extreme(struct clr_extreme *extreme)
+{
+    clr_deque_free(&extreme->deque);
+    clr_memory_free(extreme);
+}
+
+/* How many values the deque takes before the running statements are asked. */
+static uint64_t trial_length(const struct clr_connection *connection)
+{
+    uint64_t length = (uint64_t)connection->settings.chunk_size;
+    return length < DEQUE_TRIAL ? length : DEQUE_TRIAL;
+}
 
 static struct clr_extreme *take_extreme(struct clr_connection *connection, int sign)
 {
@@ -44,14 +66,12 @@ static struct clr_extreme *take_extreme(struct clr_connection *connection, int s
         clr_deque_init(&extreme->deque, sign);
     }
     clr_deque_clear(&extreme->deque, sign);
-    extreme->reduction = NULL;
-    return extreme;
-}
-
-static void free_extreme(struct clr_extreme *extreme)
-{
-    clr_deque_free(&extreme->deque);
-    clr_memory_free(extreme);
+    extreme->stage = ORDERED;
+    extreme->reduction = clr_reduction_begin(&connection->pool, CLR_EXTREMES);
+    if (extreme->reduction != NULL)
+        return extreme;
+    free_extreme(extreme);
+    return NULL;
 }
 
 static void return_extreme(struct clr_connection *connection, struct clr_extreme *extreme)
@@ -116,47 +136,96 @@ static enum clr_code keep_best(struct clr_deque *deque, const struct clr_value *
     return clr_deque_push(deque, value);
 }
 
-/* Changes from the deque to chunks, unless a window may need the deque. */
-static enum clr_code leave_deque(struct clr_connection *connection, struct extreme_context *context)
+/* Moves the values of the first chunk to the deque, in their order. */
+static enum clr_code move_to_deque(struct clr_connection *connection,
+                                   struct extreme_context *context)
 {
     struct clr_extreme *extreme = context->extreme;
+    const struct clr_chunk *chunk;
+    struct clr_value value = {.bytes = NULL};
+    const double *real;
+    const int64_t *integer;
 
-    context->windowed = clr_window_use(connection->db);
-    if (context->windowed)
+    extreme->stage = DEQUE;
+    if (context->feed.real == NULL)
         return CLR_OK;
-    clr_deque_keep_front(&extreme->deque);
-    extreme->reduction = clr_reduction_begin(&connection->pool, CLR_EXTREMES);
-    return extreme->reduction != NULL ? CLR_OK : CLR_NOMEM;
+    chunk = extreme->reduction->filling->chunk;
+    value.kind = CLR_KIND_REAL;
+    for (real = chunk->real; real < context->feed.real; real++) {
+        value.as.real = *real;
+        if (clr_deque_push(&extreme->deque, &value) != CLR_OK)
+            return CLR_NOMEM;
+    }
+    value.kind = CLR_KIND_INTEGER;
+    for (integer = chunk->integer; integer < context->feed.integer; integer++) {
+        value.as.integer = *integer;
+        if (clr_deque_push(&extreme->deque, &value) != CLR_OK)
+            return CLR_NOMEM;
+    }
+    connection->stats.values_fed += (int64_t)extreme->deque.arrived;
+    memset(&context->feed, 0, sizeof context->feed);
+    return CLR_OK;
+}
+
+/*
+ * Makes room for a number in chunks, if the value is one and its order need not be kept, or is kept
+ * by the chunk itself. Returns CLR_INVALID if the value must go to the deque.
+ */
+static enum clr_code make_room(struct clr_connection *connection, struct extreme_context *context,
+                               enum clr_kind kind)
+{
+    struct clr_extreme *extreme = context->extreme;
+    bool number = kind == CLR_KIND_REAL || kind == CLR_KIND_INTEGER;
+    bool first = context->feed.real == NULL;
+    enum clr_code code;
+
+    if (extreme->stage == ORDERED && first && number) {
+        code = clr_reduction_make_room(extreme->reduction, &context->feed);
+        if (kind == CLR_KIND_REAL)
+            context->feed.integer_end = context->feed.integer;
+        else
+            context->feed.real_end = context->feed.real;
+        return code;
+    }
+    if (extreme->stage == ORDERED) {
+        const struct clr_chunk *chunk = first ? NULL : extreme->reduction->filling->chunk;
+        bool same =
+            chunk != NULL && (kind == CLR_KIND_REAL ? context->feed.real != chunk->real
+                                                    : context->feed.integer != chunk->integer);
+        if (number && same && !clr_window_use(connection->db))
+            extreme->stage = CHUNKS;
+        else
+            return move_to_deque(connection, context) == CLR_OK ? CLR_INVALID : CLR_NOMEM;
+    }
+    if (extreme->stage == DEQUE && !context->windowed &&
+        extreme->deque.arrived >= trial_length(connection)) {
+        context->windowed = clr_window_use(connection->db);
+        if (!context->windowed) {
+            extreme->stage = CHUNKS;
+            clr_deque_keep_front(&extreme->deque);
+        }
+    }
+    if (extreme->stage == DEQUE || !number)
+        return CLR_INVALID;
+    return clr_reduction_make_room(extreme->reduction, &context->feed);
 }
 
 static enum clr_code take_value(struct clr_connection *connection, struct extreme_context *context,
                                 const struct clr_value *value)
 {
     struct clr_extreme *extreme = context->extreme;
-    uint64_t trial = (uint64_t)connection->settings.chunk_size;
+    enum clr_code code = make_room(connection, context, value->kind);
 
-    if (trial > DEQUE_TRIAL)
-        trial = DEQUE_TRIAL;
-    if (!context->windowed && extreme->reduction == NULL && extreme->deque.arrived >= trial &&
-        leave_deque(connection, context) != CLR_OK)
-        return CLR_NOMEM;
-    if (extreme->reduction == NULL) {
+    if (code == CLR_INVALID) {
         connection->stats.values_fed++;
-        return clr_deque_push(&extreme->deque, value);
+        return extreme->stage == DEQUE ? clr_deque_push(&extreme->deque, value)
+                                       : keep_best(&extreme->deque, value);
     }
-    if (value->kind != CLR_KIND_INTEGER && value->kind != CLR_KIND_REAL) {
-        connection->stats.values_fed++;
-        return keep_best(&extreme->deque, value);
-    }
-    if ((context->feed.real == context->feed.real_end ||
-         context->feed.integer == context->feed.integer_end) &&
-        clr_reduction_make_room(extreme->reduction, &context->feed) != CLR_OK)
-        return CLR_NOMEM;
-    if (value->kind == CLR_KIND_INTEGER)
+    if (code == CLR_OK && value->kind == CLR_KIND_INTEGER)
         *context->feed.integer++ = value->as.integer;
-    else
+    else if (code == CLR_OK)
         *context->feed.real++ = value->as.real;
-    return CLR_OK;
+    return code;
 }
 
 static void step_slowly(sqlite3_context *sql, struct extreme_context *context, int sign,
@@ -209,6 +278,11 @@ void clr_extreme_inverse(sqlite3_context *sql, int count, sqlite3_value **values
     if (context == NULL || context->extreme == NULL || sqlite3_value_type(values[0]) == SQLITE_NULL)
         return;
     context->windowed = true;
+    if (context->extreme->stage == ORDERED &&
+        move_to_deque(sqlite3_user_data(sql), context) != CLR_OK) {
+        sqlite3_result_error_nomem(sql);
+        return;
+    }
     clr_deque_shift(&context->extreme->deque); /* clause 7 */
 }
 
@@ -245,10 +319,8 @@ static void show_extreme(sqlite3_context *sql, struct extreme_context *context)
     const struct clr_value *front = clr_deque_front(&extreme->deque);
     struct clr_value number = {.kind = CLR_KIND_NONE};
 
-    if (extreme->reduction != NULL) {
-        clr_reduction_settle(extreme->reduction, &context->feed);
-        clr_state_extreme(&extreme->reduction->state, extreme->deque.sign, &number);
-    }
+    clr_reduction_settle(extreme->reduction, &context->feed);
+    clr_state_extreme(&extreme->reduction->state, extreme->deque.sign, &number);
     if (front != NULL && (number.kind == CLR_KIND_NONE || !is_better(&extreme->deque, &number)))
         set_result(sql, front);
     else
@@ -259,7 +331,12 @@ void clr_extreme_value(sqlite3_context *sql)
 {
     struct extreme_context *context = sqlite3_aggregate_context(sql, 0);
 
-    if (context != NULL && context->extreme != NULL)
+    if (context == NULL || context->extreme == NULL)
+        return;
+    if (context->extreme->stage == ORDERED &&
+        move_to_deque(sqlite3_user_data(sql), context) != CLR_OK)
+        sqlite3_result_error_nomem(sql);
+    else
         show_extreme(sql, context);
 }
 
@@ -272,8 +349,7 @@ void clr_extreme_final(sqlite3_context *sql)
         return;
     extreme = context->extreme;
     show_extreme(sql, context);
-    if (extreme->reduction != NULL)
-        clr_reduction_end(extreme->reduction);
+    clr_reduction_end(extreme->reduction);
     context->extreme = NULL;
     return_extreme(sqlite3_user_data(sql), extreme);
 }

@@ -124,7 +124,7 @@ static bool begin(sqlite3_context *context, struct sum_context *sum, enum clr_op
     return sum->reduction != NULL;
 }
 
-/* A step that is not just an append: the first of a group or a chunk, unusual types, windows. */
+/* A step that is not just an append: unusual types, windows. */
 static void step_slowly(sqlite3_context *context, struct sum_context *sum,
                         enum clr_operation operation, sqlite3_value **values)
 {
@@ -156,26 +156,47 @@ static void step_slowly(sqlite3_context *context, struct sum_context *sum,
     add_row(&sum->reduction->state, &x, second, 1);
 }
 
+/* Makes room for a number in the chunk. CLR_INVALID: this is a window, which has no chunks.
+   CLR_NOMEM: the error is set. */
+static enum clr_code make_room(sqlite3_context *context, struct sum_context *sum,
+                               enum clr_operation operation)
+{
+    if (sum->windowed)
+        return CLR_INVALID;
+    if (!begin(context, sum, operation))
+        return CLR_NOMEM;
+    if (clr_reduction_make_room(sum->reduction, &sum->feed) == CLR_OK)
+        return CLR_OK;
+    sqlite3_result_error_nomem(context);
+    return CLR_NOMEM;
+}
+
 void clr_sum_step(sqlite3_context *context, int count, sqlite3_value **values)
 {
     struct sum_context *sum;
+    enum clr_code code = CLR_INVALID;
     int type = sqlite3_value_type(values[0]);
 
     (void)count;
     if (type == SQLITE_NULL) /* clause 1 */
         return;
     sum = sqlite3_aggregate_context(context, sizeof *sum);
-    if (sum != NULL && type == SQLITE_FLOAT && sum->feed.real < sum->feed.real_end)
+    if (sum != NULL && type == SQLITE_FLOAT &&
+        (sum->feed.real < sum->feed.real_end ||
+         (code = make_room(context, sum, CLR_SUM)) == CLR_OK))
         *sum->feed.real++ = sqlite3_value_double(values[0]);
-    else if (sum != NULL && type == SQLITE_INTEGER && sum->feed.integer < sum->feed.integer_end)
+    else if (sum != NULL && type == SQLITE_INTEGER &&
+             (sum->feed.integer < sum->feed.integer_end ||
+              (code = make_room(context, sum, CLR_SUM)) == CLR_OK))
         *sum->feed.integer++ = sqlite3_value_int64(values[0]);
-    else
+    else if (code != CLR_NOMEM)
         step_slowly(context, sum, CLR_SUM, values);
 }
 
 void clr_dot_step(sqlite3_context *context, int count, sqlite3_value **values)
 {
     struct sum_context *sum;
+    enum clr_code code = CLR_INVALID;
     int type = sqlite3_value_type(values[0]), second_type = sqlite3_value_type(values[1]);
 
     (void)count;
@@ -183,14 +204,16 @@ void clr_dot_step(sqlite3_context *context, int count, sqlite3_value **values)
         return;
     sum = sqlite3_aggregate_context(context, sizeof *sum);
     if (sum != NULL && type == SQLITE_FLOAT && second_type == SQLITE_FLOAT &&
-        sum->feed.real < sum->feed.real_end) {
+        (sum->feed.real < sum->feed.real_end ||
+         (code = make_room(context, sum, CLR_DOT)) == CLR_OK)) {
         sum->feed.real[sum->reduction->pitch] = sqlite3_value_double(values[1]);
         *sum->feed.real++ = sqlite3_value_double(values[0]);
     } else if (sum != NULL && type == SQLITE_INTEGER && second_type == SQLITE_INTEGER &&
-               sum->feed.integer < sum->feed.integer_end) {
+               (sum->feed.integer < sum->feed.integer_end ||
+                (code = make_room(context, sum, CLR_DOT)) == CLR_OK)) {
         sum->feed.integer[sum->reduction->pitch] = sqlite3_value_int64(values[1]);
         *sum->feed.integer++ = sqlite3_value_int64(values[0]);
-    } else {
+    } else if (code != CLR_NOMEM) {
         step_slowly(context, sum, CLR_DOT, values);
     }
 }

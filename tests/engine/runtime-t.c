@@ -5,6 +5,7 @@
 #include "engine/runtime.h"
 
 #include "child.h"
+#include "engine/exit_guard.h"
 #include "engine/fake_catalog.h"
 #include "engine/fake_device.h"
 
@@ -234,6 +235,22 @@ static void exit_while_building(void)
     release_in_background();
 }
 
+/* What a connection does when it closes, where nothing sees to the exit. */
+static void rest_while_building(void)
+{
+    exit_while_building();
+    clr_runtime_rest();
+    child_ok(*progress == 2, "closing waits for the build");
+}
+
+static void rest_with_guard(void)
+{
+    clr_runtime_guard_exit();
+    exit_while_building();
+    clr_runtime_rest();
+    child_ok(*progress == 1, "closing does not wait, since the exit does");
+}
+
 /* A driver that hangs costs the limit for waiting once, however many handlers there are. */
 static void exit_while_hanging(void)
 {
@@ -256,6 +273,10 @@ static void run(void (*test)(void), const char *name)
 {
     *progress = 0;
     tap_ok(child_run(test, LIMIT_S), "%s", name);
+}
+
+static void nothing(void)
+{
 }
 
 int main(void)
@@ -282,6 +303,12 @@ int main(void)
     tap_is_int64(*progress, 2, "... waits for that");
     run(exit_while_building, "exit() while a program is built");
     tap_is_int64(*progress, 2, "... waits for that");
+    run(rest_while_building, "closing while a program is built");
+    if (clr_exit_guard(nothing))
+        run(rest_with_guard, "closing with a guarded exit");
+    else
+        tap_skip(1, "this C library can't guard the exit");
+    tap_is_int64(*progress, 2, "... and the exit waits");
     start = child_now();
     run(exit_while_hanging, "exit() while a driver hangs");
     tap_ok(child_now() - start < 18.0, "... waits for 10 seconds, and not again: %.1f s",

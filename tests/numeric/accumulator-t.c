@@ -199,6 +199,52 @@ static void test_ties(void)
     batch_end("ties at all exponents");
 }
 
+/* Ties that one bit decides, at every distance and in every position among the digits. */
+static void test_single_bits(void)
+{
+    int position, distance, sign;
+
+    batch_begin();
+    for (position = 0; position < 32; position++) {
+        for (distance = 54; distance < 200; distance++) {
+            for (sign = -1; sign <= 1; sign += 2) {
+                struct pair pair;
+                pair_clear(&pair);
+                pair_add(&pair, ldexp(1.0, position));
+                pair_add(&pair, ldexp(1.0, position - 53));
+                pair_add(&pair, sign * ldexp(1.0, position - distance));
+                pair_check(&pair, 1, "a tie and one bit");
+                pair_check(&pair, 4, "a tie and one bit");
+            }
+        }
+    }
+    batch_end("ties that one bit decides");
+}
+
+/*
+ * The highest digit can come to be any number between -2^32 and 2^32, the ends included: here by
+ * halves that reach it as a carry, so that no digit above it is touched.
+ */
+static void test_full_digit(void)
+{
+    int sign, exponent, halves;
+
+    batch_begin();
+    for (exponent = -960; exponent <= 960; exponent += 32) {
+        for (sign = -1; sign <= 1; sign += 2) {
+            struct pair pair;
+            pair_clear(&pair);
+            pair_add(&pair, sign * ldexp(0xffffffff, exponent));
+            for (halves = 0; halves < 6; halves++) {
+                pair_check(&pair, 1, "a digit that is full");
+                pair_check(&pair, 3, "a digit that is full");
+                pair_add(&pair, sign * ldexp(1.0, exponent - 1));
+            }
+        }
+    }
+    batch_end("full digits");
+}
+
 static void test_overflow(void)
 {
     const double largest = 0x1.fffffffffffffp1023;
@@ -391,6 +437,8 @@ int main(void)
     test_integers();
     test_cancellation();
     test_ties();
+    test_single_bits();
+    test_full_digit();
     test_overflow();
     test_divide();
     test_merge();

@@ -150,6 +150,10 @@ static void test_range(void)
     fits(-limit + 1, true);
     sum.high = 1;
     tap_ok(!clr_int192_to_int64(&sum, &result), "2^128 does not fit");
+    sum = (struct clr_int192){5, 1, 0};
+    tap_ok(!clr_int192_to_int64(&sum, &result), "2^64 + 5 does not fit");
+    sum = (struct clr_int192){(uint64_t)-5, UINT64_MAX - 1, UINT64_MAX};
+    tap_ok(!clr_int192_to_int64(&sum, &result), "-2^64 - 5 does not fit");
     sum = (struct clr_int192){(uint64_t)-5, UINT64_MAX, 0};
     tap_ok(!clr_int192_to_int64(&sum, &result), "2^128 - 5 does not fit");
     sum = (struct clr_int192){5, 0, UINT64_MAX};

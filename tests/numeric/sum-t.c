@@ -180,6 +180,7 @@ static void test_products(void)
         {0, 3},       /* subnormal results, or none at all */
         {2040, 2046}, /* overflowing products */
         {535, 550},   /* products around 2^-960 */
+        {505, 535},   /* below that */
         {1495, 1505}, /* products around 2^960 */
         {1023, 1023},
     };
@@ -206,6 +207,24 @@ static void test_products(void)
         batch_double(clr_sum_round(&pair.sum, 3), 0.0, "no product left");
     }
     batch_end("products");
+
+    /* What rounding takes from each product is all that is left, so that none of it may be lost. */
+    batch_begin();
+    for (round = 0; round < 100 * RANGES; round++) {
+        const int *range = ranges[round % RANGES];
+        struct pair pair;
+        pair_clear(&pair);
+        for (i = 0; i < 15; i++) {
+            double x = random_hard(range[0], range[1]), y = random_hard(range[0], range[1]);
+            if (!isfinite(x * y))
+                continue;
+            pair_add_product(&pair, x, y, 1);
+            pair_subtract(&pair, x * y);
+            pair_check(&pair, 1, "errors of products");
+        }
+        pair_check(&pair, any_count(), "errors of products");
+    }
+    batch_end("errors of products");
 
     batch_begin();
     for (round = 0; round < 500; round++) { /* one factor tiny, the other huge */

@@ -247,8 +247,8 @@ static void test_functions(void)
     for (i = 0; i < FUNCTIONS; i++) {
         for (j = 0; j < (functions[i].failure == HARMLESS ? 1 : CALLS); j++) {
             tried[count] = &functions[i];
-            snprintf(attempts[count++].rule, sizeof attempts[0].rule, "%s:%d:%d",
-                     functions[i].name, functions[i].error, calls[j]);
+            snprintf(attempts[count++].rule, sizeof attempts[0].rule, "%s:%d:%d", functions[i].name,
+                     functions[i].error, calls[j]);
         }
     }
     for (i = 0; i < count + AT_A_TIME; i++) {

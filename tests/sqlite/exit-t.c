@@ -16,7 +16,7 @@ enum { TIMES = 4, LIMIT_S = 60, AT_A_TIME = 2 };
 /* One chunk of 50 values and more; sums, dot products and extremes, of both element types. */
 #define FEED                                                                                       \
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"                 \
-    " SELECT gpu_sum(i), gpu_sum(i * 0.5), gpu_dot(i, i), gpu_dot(i * 0.5, i), gpu_max(i),"         \
+    " SELECT gpu_sum(i), gpu_sum(i * 0.5), gpu_dot(i, i), gpu_dot(i * 0.5, i), gpu_max(i),"        \
     " gpu_min(i * 0.5) FROM n"
 
 static sqlite3 *open_for_device(void)

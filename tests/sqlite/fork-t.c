@@ -39,7 +39,8 @@ static char *expected[DATABASE_QUERIES];
 
 static void set_up(void)
 {
-    /* Without a mutex: the owner of one that is held during a fork() is not its owner in the child. */
+    /* Without a mutex: the owner of one that is held during a fork() is not its owner in the child.
+     */
     db = database_open_with(SQLITE_OPEN_NOMUTEX);
     sqlite3_create_function(db, "fork_here", 1, SQLITE_UTF8, NULL, fork_here, NULL, NULL);
     database_fill(db, ROWS);
@@ -51,7 +52,8 @@ static void set_up(void)
     database_set(db, "start_after", "0");
 }
 
-/* In the child: what a device had is done again, other connections work, and the end is in order. */
+/* In the child: what a device had is done again, other connections work, and the end is in order.
+ */
 static void finish_child(bool runtime_started)
 {
     sqlite3 *other;

@@ -11,7 +11,8 @@
 
 enum { ROWS = 3000 };
 
-/* How long an interrupted statement may take to stop, in seconds; most of it is a slow machine's. */
+/* How long an interrupted statement may take to stop, in seconds; most of it is a slow machine's.
+ */
 #define PROMPT 5.0
 
 #define ENDLESS "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
@@ -123,13 +124,12 @@ static void test_rows(void)
                  ENDLESS "SELECT gpu_sum(interrupt_at(i, %d) * 0.5), gpu_max(i) FROM n", rows[i]);
         free(database_query_rc(db, sql, &rc));
         wrong += rc != SQLITE_INTERRUPT || child_now() - asked > PROMPT;
-        snprintf(sql, sizeof sql,
-                 ENDLESS "SELECT gpu_dot(fail_at(i, %d), 0.5), gpu_min(i) FROM n", rows[i]);
+        snprintf(sql, sizeof sql, ENDLESS "SELECT gpu_dot(fail_at(i, %d), 0.5), gpu_min(i) FROM n",
+                 rows[i]);
         free(database_query_rc(db, sql, &rc));
         wrong += rc != SQLITE_ERROR;
         snprintf(sql, sizeof sql,
-                 ENDLESS "SELECT gpu_sum(fail_at(i, %d)) OVER (ROWS 20 PRECEDING) FROM n",
-                 rows[i]);
+                 ENDLESS "SELECT gpu_sum(fail_at(i, %d)) OVER (ROWS 20 PRECEDING) FROM n", rows[i]);
         free(database_query_rc(db, sql, &rc));
         wrong += rc != SQLITE_ERROR;
     }

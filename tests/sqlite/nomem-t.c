@@ -77,8 +77,8 @@ static sqlite3 *connect_to(const char *name, int *rc)
 {
     sqlite3 *db = NULL;
 
-    *rc = sqlite3_open_v2(name, &db,
-                          SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
+    *rc = sqlite3_open_v2(name, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+                          NULL);
     return db;
 }
 
