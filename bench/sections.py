@@ -108,7 +108,7 @@ def first(results):
     rows = (("device auto", times(part["auto_ns"])), ("device host", times(part["host_ns"])),
             ("auto over host", ratio(part["ratio"])),
             ("difference", times(part["difference_ns"])),
-            ("the device's start, in the background", times(start)))
+            ("of the device's start, done by then in the background", times(start)))
     return ("### The first query of a process, with cold caches\n\n"
             f"`{part['sql']}` over {part['rows']:,} rows, right after loading, with nothing\n"
             "compiled before.\n\n" + table(("", "time:"), rows) +

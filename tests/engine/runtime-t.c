@@ -11,12 +11,13 @@
 
 #include "tap.h"
 
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 enum { LIMIT_S = 60, THREADS = 8 };
 
 /* Seen by the parent: how far a child had come when it ended. */
-static volatile int *progress;
+static atomic_int *progress;
 
 static enum clr_availability wait_for_worker(const char *setting, struct clr_worker **worker)
 {

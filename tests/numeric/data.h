@@ -5,6 +5,7 @@
 #ifndef CLR_TESTS_DATA_H
 #define CLR_TESTS_DATA_H
 
+#include "numeric/sum.h"
 #include "random.h"
 
 #include <math.h>
@@ -22,17 +23,33 @@ enum data_reals {
     DATA_TINY,       /* products around 2^-960, where their errors stop being representable */
     DATA_ZEROS,      /* zeros of both signs, and few others */
     DATA_BURSTS,     /* long tame stretches with wild blocks in them */
+    DATA_STEPS,      /* stretches of different size, so that estimates of sizes are often wrong */
+    DATA_SQUARES,    /* around and beyond where squares overflow, or are nothing */
+    DATA_VANISHING,  /* some factors so small that the product of two is nothing */
+    DATA_SAME,       /* one value again and again: the sum only grows */
     DATA_INFINITE,   /* one infinity somewhere */
     DATA_OPPOSITE,   /* infinities of both signs */
     DATA_NAN,        /* a NaN; SQLite makes NULL of it, device and host need not care */
     DATA_REALS
 };
 
-static const char *const data_reals_names[DATA_REALS] = {
-    "uniform",    "all exponents", "subnormal",    "huge",
-    "cancelling", "ties",          "around 2^960", "products around 2^-960",
-    "zeros",      "bursts",        "an infinity",  "opposite infinities",
-    "a NaN"};
+static const char *const data_reals_names[DATA_REALS] = {"uniform",
+                                                         "all exponents",
+                                                         "subnormal",
+                                                         "huge",
+                                                         "cancelling",
+                                                         "ties",
+                                                         "around 2^960",
+                                                         "products around 2^-960",
+                                                         "zeros",
+                                                         "bursts",
+                                                         "steps of size",
+                                                         "squares out of range",
+                                                         "vanishing products",
+                                                         "one value",
+                                                         "an infinity",
+                                                         "opposite infinities",
+                                                         "a NaN"};
 
 /* A value of the kinds that are drawn one by one. */
 static inline double data_real(enum data_reals kind, size_t i, double previous)
@@ -59,6 +76,20 @@ static inline double data_real(enum data_reals kind, size_t i, double previous)
         return random_below(50) == 0 ? random_hard(1000, 1050) : random_bits() & 1 ? 0.0 : -0.0;
     case DATA_BURSTS:
         return i / 200 % 5 == 4 ? random_finite() : random_hard(1020, 1026);
+    case DATA_STEPS:
+        if (i % 300 != 0) /* near the one before */
+            return random_compose(random_bits() >> 63, (uint64_t)ilogb(previous) + 1023,
+                                  random_bits());
+        return random_compose(random_bits() >> 63, (uint64_t)random_between(900, 1100), 0);
+    case DATA_SQUARES:
+        return i / 500 % 4 == 0   ? random_hard(1023 + 470, 1023 + 515)
+               : i / 500 % 4 == 1 ? random_hard(1023 - 490, 1023 - 470)
+               : i / 500 % 4 == 2 ? random_hard(1023 - 620, 1023 - 540)
+                                  : fabs(random_hard(1023 + 504, 1023 + 507));
+    case DATA_VANISHING:
+        return random_below(8) == 0 ? random_hard(1023 - 700, 1023 - 600) : random_hard(1020, 1026);
+    case DATA_SAME:
+        return i == 0 ? random_hard(1000, 1050) : previous;
     default:
         return (double)(int64_t)random_bits() * 0x1p-63;
     }
@@ -110,6 +141,26 @@ static inline void data_fill_integers(int64_t *x, size_t count, enum data_intege
             break;
         }
     }
+}
+
+/* Whether a sum is exactly zero, which one that merely rounds to it is not. */
+static inline bool data_is_nothing(struct clr_sum *sum)
+{
+    struct clr_accumulator total;
+    int i;
+
+    clr_accumulator_clear(&total);
+    for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+        clr_accumulator_add(&total, sum->term[i]);
+    if (sum->wide_used)
+        clr_accumulator_merge(&total, &sum->wide);
+    clr_accumulator_add_int192(&total, &sum->integer);
+    clr_accumulator_round(&total, 1); /* brings the digits into the one form of their value */
+    for (i = 0; i < CLR_ACCUMULATOR_DIGITS; i++) {
+        if (total.digit[i] != 0)
+            return false;
+    }
+    return sum->plus_infinity == 0 && sum->minus_infinity == 0 && sum->nan == 0;
 }
 
 #endif

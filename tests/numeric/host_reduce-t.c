@@ -84,7 +84,7 @@ static void check_sum(struct clr_sum *sum, double want, const double *x, const d
         else
             clr_sum_add_product(sum, x[i], y[i], -1);
     }
-    batch_double(clr_sum_round(sum, 1), 0.0, "%s, %zu values, all taken out", what, count);
+    batch_ok(data_is_nothing(sum), "%s, %zu values, all taken out", what, count);
 }
 
 static bool has_special(const double *x, size_t count)
