@@ -85,6 +85,23 @@ static int64_t now(void)
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+/*
+ * How long this thread has run or was ready to, on Linux. What is missing of the time that has
+ * passed is what it waited for: a device, a lock, a disk. Elsewhere -1, and no waiting is seen.
+ */
+static int64_t ready_time(void)
+{
+    FILE *file = fopen("/proc/thread-self/schedstat", "r");
+    long long ran = -1, queued = 0;
+
+    if (file == NULL)
+        return -1;
+    if (fscanf(file, "%lld %lld", &ran, &queued) != 2)
+        ran = -1;
+    fclose(file);
+    return ran < 0 ? -1 : ran + queued;
+}
+
 /* The most memory that was resident at a time, in bytes. */
 static int64_t peak_memory(void)
 {
@@ -369,7 +386,7 @@ static void once(char **arguments)
     sqlite3 *db = open_database(arguments[0]);
     struct connection connection = {.db = db};
     struct statement statement = {.connection = &connection};
-    int64_t load = now(), before, query;
+    int64_t load = now(), before, query, ready;
 
     if (loaded)
         load_extension(db, arguments[1]);
@@ -377,15 +394,18 @@ static void once(char **arguments)
     if (loaded)
         set_device(db, arguments[2]);
     before = peak_memory();
+    ready = ready_time();
     query = now();
     statement.query = prepare(db, arguments[3]);
     run(&statement);
     query = now() - query;
+    ready = ready < 0 ? query : ready_time() - ready;
     printf("{\"device\": ");
     print_text(arguments[2]);
-    printf(", \"load_ns\": %lld, \"query_ns\": %lld, \"peak_bytes_before\": %lld, "
-           "\"peak_bytes\": %lld, \"statistics\": {",
-           (long long)load, (long long)query, (long long)before, (long long)peak_memory());
+    printf(", \"load_ns\": %lld, \"query_ns\": %lld, \"waited_ns\": %lld, "
+           "\"peak_bytes_before\": %lld, \"peak_bytes\": %lld, \"statistics\": {",
+           (long long)load, (long long)query, (long long)(query > ready ? query - ready : 0),
+           (long long)before, (long long)peak_memory());
     if (loaded)
         print_statistics(db);
     puts("}}");

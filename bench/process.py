@@ -42,6 +42,8 @@ def first(tools):
     return {"rows": tools.rows, "sql": QUERY, "ns": dict(zip(("auto", "host"), times)),
             "auto_ns": method.summary(times[0]), "host_ns": method.summary(times[1]),
             "ratio": method.ratios(*times), "difference_ns": method.summary(waits),
+            "waited_ns": {device: method.summary([report["waited_ns"] for report in found])
+                          for device, found in reports.items()},
             "startup_ms": method.summary([report["statistics"]["startup_time"]
                                           for report in reports["auto"]]),
             "statistics": reports["auto"][-1]["statistics"]}

@@ -108,6 +108,8 @@ def first(results):
     rows = (("device auto", times(part["auto_ns"])), ("device host", times(part["host_ns"])),
             ("auto over host", ratio(part["ratio"])),
             ("difference", times(part["difference_ns"])),
+            ("waited, device auto: neither running nor ready to", times(part["waited_ns"]["auto"])),
+            ("waited, device host", times(part["waited_ns"]["host"])),
             ("of the device's start, done by then in the background", times(start)))
     return ("### The first query of a process, with cold caches\n\n"
             f"`{part['sql']}` over {part['rows']:,} rows, right after loading, with nothing\n"
