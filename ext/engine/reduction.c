@@ -134,10 +134,8 @@ static void take_answer(struct clr_reduction *reduction, struct clr_job *job,
     struct clr_stats *stats = reduction->pool->stats;
 
     if (phase == CLR_JOB_DONE) {
-        /* The counts of rows were taken when the chunk was handed on. */
-        clr_sum_merge(&reduction->state.sum, &job->state.sum);
-        clr_range_merge(&reduction->state.integers, &job->state.integers);
-        clr_range_merge(&reduction->state.reals, &job->state.reals);
+        /* A device counts no rows: that was done when the chunk was handed on. */
+        clr_state_merge(&reduction->state, &job->state);
         stats->chunks_to_device++;
         stats->bytes_to_device += job->work.bytes;
         stats->kernels_launched += job->work.kernels;

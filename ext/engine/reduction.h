@@ -63,7 +63,7 @@ struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operat
 /*
  * Makes room for at least one value of each element type: takes a first chunk, or hands on the
  * one that is filled. The values handed on are counted in state: each as a row, the reals as
- * non_integers. Returns CLR_OK or CLR_NOMEM; without memory the feed is as it was.
+ * non_integers. Returns CLR_OK, or CLR_NOMEM with the feed emptied.
  */
 enum clr_code clr_reduction_make_room(struct clr_reduction *reduction, struct clr_feed *feed);
 

@@ -33,6 +33,16 @@ static void mark_forked(void)
     atomic_store(&forked, true);
 }
 
+/* Waits, but not for ever. Needs the lock. */
+static void locked_wait_for_discovery(void)
+{
+    struct timespec deadline = clr_thread_deadline(EXIT_TIMEOUT_MS);
+
+    while (runtime.phase == DISCOVERING &&
+           pthread_cond_timedwait(&runtime.changed, &runtime.lock, &deadline) == 0)
+        ;
+}
+
 /*
  * Drivers free their globals at exit, and crash or hang if a thread is inside them at that time:
  * the threads have to end first. The exit guard sees to that where the main thread has ever opened
@@ -48,12 +58,7 @@ static void stop_at_exit(void)
         return;
     pthread_mutex_lock(&runtime.lock);
     runtime.stopping = true;
-    if (runtime.phase == DISCOVERING) {
-        struct timespec deadline = clr_thread_deadline(EXIT_TIMEOUT_MS);
-        while (runtime.phase == DISCOVERING &&
-               pthread_cond_timedwait(&runtime.changed, &runtime.lock, &deadline) == 0)
-            ;
-    }
+    locked_wait_for_discovery();
     pthread_mutex_unlock(&runtime.lock);
     for (i = 0; runtime.phase == DISCOVERED && i < runtime.catalog.count; i++) {
         if (runtime.workers[i] != NULL)
@@ -76,15 +81,12 @@ void clr_runtime_guard_exit(void)
 
 void clr_runtime_rest(void)
 {
-    struct timespec deadline = clr_thread_deadline(EXIT_TIMEOUT_MS);
     size_t i;
 
     if (!clr_runtime_started() || clr_runtime_forked() || atomic_load(&guarded))
         return;
     pthread_mutex_lock(&runtime.lock);
-    while (runtime.phase == DISCOVERING &&
-           pthread_cond_timedwait(&runtime.changed, &runtime.lock, &deadline) == 0)
-        ;
+    locked_wait_for_discovery();
     pthread_mutex_unlock(&runtime.lock);
     for (i = 0; runtime.phase == DISCOVERED && i < runtime.catalog.count; i++) {
         struct clr_worker *worker = clr_runtime_started_worker(i);

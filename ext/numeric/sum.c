@@ -52,8 +52,6 @@ void clr_sum_add_product(struct clr_sum *sum, double x, double y, int weight)
         clr_sum_add(sum, fma(x, y, -product), weight);
     } else if (!isfinite(x) || !isfinite(y)) {
         clr_sum_add_unusual(sum, product, weight);
-    } else if (!isfinite(x) || !isfinite(y)) {
-        clr_sum_add_unusual(sum, product, weight);
     } else {
         clr_sum_add_wide_product(sum, weight < 0 ? -x : x, y);
     }

@@ -124,6 +124,21 @@ static bool begin(sqlite3_context *context, struct sum_context *sum, enum clr_op
     return sum->reduction != NULL;
 }
 
+/* Makes room for a number in the chunk. CLR_INVALID: this is a window, which has no chunks.
+   CLR_NOMEM: the error is set. */
+static enum clr_code make_room(sqlite3_context *context, struct sum_context *sum,
+                               enum clr_operation operation)
+{
+    if (sum->windowed)
+        return CLR_INVALID;
+    if (!begin(context, sum, operation))
+        return CLR_NOMEM;
+    if (clr_reduction_make_room(sum->reduction, &sum->feed) == CLR_OK)
+        return CLR_OK;
+    sqlite3_result_error_nomem(context);
+    return CLR_NOMEM;
+}
+
 /* A step that is not just an append: unusual types, windows. */
 static void step_slowly(sqlite3_context *context, struct sum_context *sum,
                         enum clr_operation operation, sqlite3_value **values)
@@ -141,34 +156,15 @@ static void step_slowly(sqlite3_context *context, struct sum_context *sum,
         if (!read_operand(values[1], &y))
             return;
     }
-    if (!begin(context, sum, operation))
-        return;
     if (!sum->windowed) {
         if ((sum->feed.real == sum->feed.real_end || sum->feed.integer == sum->feed.integer_end) &&
-            clr_reduction_make_room(sum->reduction, &sum->feed) != CLR_OK) {
-            sqlite3_result_error_nomem(context);
+            make_room(context, sum, operation) != CLR_OK)
             return;
-        }
         if (append_row(sum, &x, second))
             return;
     }
     sum->reduction->pool->stats->values_fed++;
     add_row(&sum->reduction->state, &x, second, 1);
-}
-
-/* Makes room for a number in the chunk. CLR_INVALID: this is a window, which has no chunks.
-   CLR_NOMEM: the error is set. */
-static enum clr_code make_room(sqlite3_context *context, struct sum_context *sum,
-                               enum clr_operation operation)
-{
-    if (sum->windowed)
-        return CLR_INVALID;
-    if (!begin(context, sum, operation))
-        return CLR_NOMEM;
-    if (clr_reduction_make_room(sum->reduction, &sum->feed) == CLR_OK)
-        return CLR_OK;
-    sqlite3_result_error_nomem(context);
-    return CLR_NOMEM;
 }
 
 void clr_sum_step(sqlite3_context *context, int count, sqlite3_value **values)
