@@ -69,6 +69,13 @@ static void add_products_slowly(const double *x, const double *y, size_t count, 
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
+/*
+ * A processor that has this much to do for a value does not look far enough ahead by itself. The
+ * address may lie past the values: a prefetch of what cannot be read does nothing.
+ */
+#define AHEAD 512
+#define PREFETCH(address) __builtin_prefetch((const void *)((uintptr_t)(address) + AHEAD * 8))
+
 /* An expansion in each lane. */
 struct vector_expansion {
     vector_real first, second, third;
