@@ -1,0 +1,26 @@
+/* A team of threads that does one piece of work in parallel while the caller looks on. */
+#ifndef CLR_ENGINE_TEAM_H
+#define CLR_ENGINE_TEAM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* Asked by the calling thread every 20 ms or so; returns true to stop. */
+struct clr_watch {
+    bool (*wants_stop)(void *context);
+    void *context;
+};
+
+/* Returns how many threads a scan is worth at most: the processors this process may run on. */
+int clr_team_size(void);
+
+/*
+ * Runs work(argument, i, stop) for i from 0 to count - 1, each in a thread of its own (count 1, or
+ * where no thread can be had: in the calling thread), and returns when all have returned. watch
+ * may be NULL. When it wants a stop, *stop becomes true, which work has to look at often enough to
+ * return within 50 ms. Returns false if it was stopped.
+ */
+bool clr_team_run(int count, void (*work)(void *argument, int i, const atomic_bool *stop),
+                  void *argument, const struct clr_watch *watch);
+
+#endif

@@ -1,0 +1,55 @@
+#include "numeric/column.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum { TAG_BYTES = 1, VALUE_BYTES = 8 };
+
+struct clr_column *clr_column_new(size_t capacity)
+{
+    struct clr_column *column;
+    size_t size;
+    char *area;
+
+    if (capacity == 0)
+        capacity = 1;
+    if (capacity > SIZE_MAX / (VALUE_BYTES + TAG_BYTES))
+        return NULL;
+    size = capacity * (VALUE_BYTES + TAG_BYTES);
+    column = clr_memory_alloc(sizeof *column);
+    if (column == NULL)
+        return NULL;
+    area = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                0);
+    if (area == MAP_FAILED) {
+        clr_memory_free(column);
+        return NULL;
+    }
+    memset(column, 0, sizeof *column);
+    atomic_init(&column->references, 1);
+    column->capacity = capacity;
+    column->values = (int64_t *)(void *)area;
+    column->tags = (uint8_t *)area + capacity * VALUE_BYTES;
+    return column;
+}
+
+struct clr_column *clr_column_retain(struct clr_column *column)
+{
+    atomic_fetch_add(&column->references, 1);
+    return column;
+}
+
+void clr_column_release(struct clr_column *column)
+{
+    if (column == NULL || atomic_fetch_sub(&column->references, 1) > 1)
+        return;
+    munmap(column->values, column->capacity * (VALUE_BYTES + TAG_BYTES));
+    clr_memory_free(column);
+}
+
+size_t clr_column_size(const struct clr_column *column)
+{
+    return column->rows * (VALUE_BYTES + (column->kind == CLR_TAG_MIXED ? TAG_BYTES : 0));
+}

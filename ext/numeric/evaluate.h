@@ -1,0 +1,21 @@
+/*
+ * Runs a scan over some of its rows, on one thread of the host: block by block, each instruction
+ * over a whole block, in loops for blocks of one type and value by value (kernels/values.cl) else.
+ */
+#ifndef CLR_NUMERIC_EVALUATE_H
+#define CLR_NUMERIC_EVALUATE_H
+
+#include "numeric/scan.h"
+
+#include <stdatomic.h>
+
+/*
+ * Computes the tallies over the rows first .. last - 1. states has a state for each of the scan's
+ * tallies and is overwritten; the scan is only read, so several threads may run parts of it.
+ * Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_FAILED without memory, or CLR_SCAN_STOPPED soon
+ * after *stop has become true.
+ */
+enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, size_t last,
+                                   struct clr_state *states, const atomic_bool *stop);
+
+#endif

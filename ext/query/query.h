@@ -1,0 +1,91 @@
+/*
+ * From a SELECT's text to a scan: parse it, look up its columns, and write down what has to be
+ * computed. What is not understood is no error: SQLite runs that SELECT itself. The grammar is a part of
+ * SQLite's, and whatever it accepts means the same there.
+ */
+#ifndef CLR_QUERY_QUERY_H
+#define CLR_QUERY_QUERY_H
+
+#include "base/status.h"
+#include "numeric/scan.h"
+
+#include <stdbool.h>
+
+/* The aggregate functions that a scan can compute; each has SQLite's name, or with gpu_ in front. */
+enum clr_function {
+    CLR_F_COUNT, /* count(*), count(x): SQLite's own alone */
+    CLR_F_SUM,
+    CLR_F_TOTAL,
+    CLR_F_AVG,
+    CLR_F_MIN,
+    CLR_F_MAX,
+    CLR_F_DOT /* gpu_dot alone */
+};
+
+/* A call of an aggregate; equal arguments and filters share a tally. */
+struct clr_call {
+    enum clr_function function;
+    bool builtin; /* SQLite's own: the tally has the extremes as well, which tell if results agree */
+    int tally;
+};
+
+enum { CLR_MOST_CALLS = 64, CLR_MOST_CONSTANTS = 128 };
+
+struct clr_query {
+    /* From clr_query_parse(). The names are as written, without quotes; schema and alias may be
+       NULL. */
+    char *schema, *table, *alias;
+    struct clr_syntax *syntax; /* private */
+
+    /* From clr_query_bind(). */
+    int instruction_count, constant_count, column_count, tally_count, call_count, filter;
+    struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
+    struct clr_scalar constants[CLR_MOST_CONSTANTS]; /* those of literals are set */
+    int parameters[CLR_MOST_CONSTANTS]; /* the number, from 1, of the parameter; 0: a literal */
+    int columns[CLR_MOST_COLUMNS];      /* the environment's numbers of the scan's columns */
+    struct clr_tally tallies[CLR_MOST_TALLIES];
+    struct clr_call calls[CLR_MOST_CALLS];
+    /*
+     * A SELECT without FROM that makes the result row: the select list with call number i replaced
+     * by ?(P + 1 + i), where P is the environment's parameter_count, and each parameter by ?N with
+     * its number N.
+     */
+    char *finish;
+};
+
+/* What the environment knows of a column. */
+struct clr_known_column {
+    int number;    /* its own number for it, or -1: there is no such column */
+    bool is_text;  /* of TEXT affinity: comparisons would convert their operands to TEXT */
+    bool readable; /* false: it can't be decoded (a virtual generated column) */
+};
+
+struct clr_environment {
+    void *context;
+    int parameter_count; /* the largest parameter number of the statement */
+    /* Looks up a column of the table, or rowid, by name, without regard to ASCII case. */
+    struct clr_known_column (*column)(void *context, const char *name);
+    /* Returns the number of a parameter that has a name (":a", "@a", "$a"), or 0. */
+    int (*parameter)(void *context, const char *name);
+    /* Stores the value that SQLite gives a literal, which may have a minus sign in front; returns
+       false if that is no number. */
+    bool (*literal)(void *context, const char *text, struct clr_scalar *value);
+};
+
+/*
+ * Parses a SELECT. Returns CLR_OK with *query, to be freed with clr_query_free(); CLR_INVALID if it is
+ * not in the grammar, with a status that tells a user why ("GROUP BY is run row by row"); CLR_NOMEM.
+ */
+enum clr_code clr_query_parse(const char *sql, struct clr_query **query, struct clr_status *status);
+
+/*
+ * Looks up names and writes down the scan. To be called once. Returns CLR_OK, CLR_INVALID as above,
+ * or CLR_NOMEM.
+ */
+enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
+                             struct clr_status *status);
+
+/* NULL is fine. */
+void clr_query_free(struct clr_query *query);
+
+#endif

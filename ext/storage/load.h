@@ -1,0 +1,62 @@
+/*
+ * Loads columns of a rowid table: walks its b-tree, reads its leaf pages in large runs and decodes
+ * the cells, in several threads. Every offset is checked against the page before it is followed.
+ * File format, sections 1.6 and 2.
+ */
+#ifndef CLR_STORAGE_LOAD_H
+#define CLR_STORAGE_LOAD_H
+
+#include "base/status.h"
+#include "engine/team.h"
+#include "numeric/column.h"
+#include "storage/source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CLR_FIELD_ROWID = -1 };
+
+struct clr_field {
+    int index;    /* of the column in the records, from 0, or CLR_FIELD_ROWID */
+    bool is_real; /* REAL affinity: an INTEGER in the record is a REAL that was stored short */
+    /* The value of rows whose record ends before this column. UNSURE: such a row ends the load with
+       CLR_LOAD_UNSUPPORTED. */
+    struct clr_scalar missing;
+};
+
+/* How the rows of an image are laid out, so that columns loaded later match. Zeros: none yet. */
+struct clr_layout {
+    bool known;
+    size_t rows, units;
+    size_t *offsets; /* units + 1 of them: where a unit's rows begin; free with clr_layout_free() */
+};
+void clr_layout_free(struct clr_layout *layout);
+
+enum clr_load_outcome {
+    CLR_LOAD_DONE,
+    CLR_LOAD_STOPPED,     /* as watch asked */
+    CLR_LOAD_MALFORMED,   /* a page is not as it must be: its number is in *page */
+    CLR_LOAD_UNSUPPORTED, /* not a rowid table, or a row that only SQLite can read */
+    CLR_LOAD_FAILED       /* no memory, or a read failed: status, with SQLite's code in cl_error */
+};
+
+struct clr_load_report {
+    int64_t bytes_read;
+    uint32_t page; /* of CLR_LOAD_MALFORMED */
+};
+
+/*
+ * Loads count columns of the table whose root page is root: stores columns with one reference each
+ * in columns[0 .. count-1], all NULL unless the outcome is CLR_LOAD_DONE. An unknown layout is
+ * filled in; with a known one the columns' rows follow it (the snapshot must be the same: if it
+ * does not fit, CLR_LOAD_MALFORMED). Rowids must ascend over the whole table, each page may be met
+ * once, and depths over 20 are refused, so that no damage makes the walk endless. watch may be NULL.
+ */
+enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
+                               const struct clr_field *fields, int count,
+                               struct clr_layout *layout, struct clr_column **columns,
+                               const struct clr_watch *watch, struct clr_load_report *report,
+                               struct clr_status *status);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Where pages come from: the file of a database, and its write-ahead log, as of one snapshot that
+ * the caller holds by a read transaction. SQLite's handles stay behind the function.
+ */
+#ifndef CLR_STORAGE_SOURCE_H
+#define CLR_STORAGE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum clr_file { CLR_FILE_DATABASE, CLR_FILE_WAL };
+
+struct clr_source {
+    void *context;
+    /*
+     * Reads size bytes at a byte offset into buffer. Returns 0, or SQLite's result code, also for a
+     * file that ends before (SQLITE_IOERR_SHORT_READ).
+     */
+    int (*read)(void *context, enum clr_file file, void *buffer, size_t size, int64_t offset);
+    bool parallel;        /* several threads may read at the same time */
+    uint32_t page_size;   /* bytes: a power of two from 512 to 65536 */
+    uint32_t usable_size; /* page_size less the bytes reserved at each page's end: 480 and up */
+    uint32_t page_count;  /* pages of the database in this snapshot */
+    /*
+     * For page n at n - 1 the number of the frame, from 1, that has its newest content in the
+     * write-ahead log, or 0 for the database file. NULL if all pages are in the database file.
+     */
+    const uint32_t *frames;
+};
+
+#endif

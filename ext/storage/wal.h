@@ -1,0 +1,19 @@
+/* The write-ahead log: which frame holds a page. File format, section 4. */
+#ifndef CLR_STORAGE_WAL_H
+#define CLR_STORAGE_WAL_H
+
+#include "base/status.h"
+#include "storage/source.h"
+
+/*
+ * Finds the newest frame of each page among the first `last` frames of the log. source needs its
+ * read function, page_size and page_count; salts are the two words of the snapshot's wal-index
+ * header, in the byte order in which the log's file has them. Stores an array of page_count
+ * numbers in *frames, to be freed with clr_memory_free(). The log's magic, page size and salts, and
+ * each frame's salts, are compared: a mismatch is CLR_INVALID, a failing read CLR_DEVICE with the
+ * result code in cl_error, no memory CLR_NOMEM.
+ */
+enum clr_code clr_wal_map(const struct clr_source *source, const unsigned char salts[8],
+                          uint32_t last, uint32_t **frames, struct clr_status *status);
+
+#endif
