@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { TAG_BYTES = 1, VALUE_BYTES = 8 };
+static const size_t tag_bytes = 1, value_bytes = 8;
 
 struct clr_column *clr_column_new(size_t capacity)
 {
@@ -15,9 +15,9 @@ struct clr_column *clr_column_new(size_t capacity)
 
     if (capacity == 0)
         capacity = 1;
-    if (capacity > SIZE_MAX / (VALUE_BYTES + TAG_BYTES))
+    if (capacity > SIZE_MAX / (value_bytes + tag_bytes))
         return NULL;
-    size = capacity * (VALUE_BYTES + TAG_BYTES);
+    size = capacity * (value_bytes + tag_bytes);
     column = clr_memory_alloc(sizeof *column);
     if (column == NULL)
         return NULL;
@@ -31,7 +31,7 @@ struct clr_column *clr_column_new(size_t capacity)
     atomic_init(&column->references, 1);
     column->capacity = capacity;
     column->values = (int64_t *)(void *)area;
-    column->tags = (uint8_t *)area + capacity * VALUE_BYTES;
+    column->tags = (uint8_t *)area + capacity * value_bytes;
     return column;
 }
 
@@ -45,11 +45,11 @@ void clr_column_release(struct clr_column *column)
 {
     if (column == NULL || atomic_fetch_sub(&column->references, 1) > 1)
         return;
-    munmap(column->values, column->capacity * (VALUE_BYTES + TAG_BYTES));
+    munmap(column->values, column->capacity * (value_bytes + tag_bytes));
     clr_memory_free(column);
 }
 
 size_t clr_column_size(const struct clr_column *column)
 {
-    return column->rows * (VALUE_BYTES + (column->kind == CLR_TAG_MIXED ? TAG_BYTES : 0));
+    return column->rows * (value_bytes + (column->kind == CLR_TAG_MIXED ? tag_bytes : 0));
 }
