@@ -6,6 +6,7 @@
 #include "sqlite/connection.h"
 #include "sqlite/functions.h"
 #include "sqlite/tables.h"
+#include "sqlite/view.h"
 
 SQLITE_EXTENSION_INIT1
 
@@ -48,6 +49,8 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
         rc = clr_functions_register(connection);
     if (rc == SQLITE_OK)
         rc = clr_tables_register(connection);
+    if (rc == SQLITE_OK)
+        rc = clr_view_register(connection);
     connection->complete = rc == SQLITE_OK;
     clr_connection_release(connection);
     if (rc != SQLITE_OK) {

@@ -29,7 +29,8 @@ enum clr_residence clr_resident_state(struct clr_resident *resident);
 /* Returns the bytes of device memory that it takes. */
 size_t clr_resident_size(const struct clr_resident *resident);
 
-/* Gives the device's memory back, once nothing uses it, and the object. Never waits. NULL is fine. */
+/* Gives the device's memory back, once nothing uses it, and the object. Never waits. NULL is fine.
+ */
 void clr_resident_free(struct clr_resident *resident);
 
 /*

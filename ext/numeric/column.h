@@ -14,8 +14,9 @@ enum clr_tag {
     CLR_TAG_NULL = 0,
     CLR_TAG_INTEGER = 1,
     CLR_TAG_REAL = 2,
-    CLR_TAG_OTHER = 3,  /* TEXT or BLOB: known to be there and not NULL, nothing else */
-    CLR_TAG_UNSURE = 4, /* of results only: SQLite alone can tell, as for an error or a TEXT operand */
+    CLR_TAG_OTHER = 3, /* TEXT or BLOB: known to be there and not NULL, nothing else */
+    CLR_TAG_UNSURE =
+        4, /* of results only: SQLite alone can tell, as for an error or a TEXT operand */
     CLR_TAG_MIXED = 255 /* of columns only: see their tags */
 };
 

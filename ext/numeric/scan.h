@@ -31,11 +31,11 @@ enum clr_opcode {
     CLR_OP_LESS_EQUAL,
     CLR_OP_GREATER,
     CLR_OP_GREATER_EQUAL,
-    CLR_OP_IS,       /* a IS b: NULLs are equal */
+    CLR_OP_IS, /* a IS b: NULLs are equal */
     CLR_OP_IS_NOT,
-    CLR_OP_IS_NULL,  /* a IS NULL; OTHER is not NULL; UNSURE is UNSURE */
+    CLR_OP_IS_NULL, /* a IS NULL; OTHER is not NULL; UNSURE is UNSURE */
     CLR_OP_NOT_NULL,
-    CLR_OP_AND,      /* three-valued; anything UNSURE or OTHER in it is UNSURE */
+    CLR_OP_AND, /* three-valued; anything UNSURE or OTHER in it is UNSURE */
     CLR_OP_OR,
     CLR_OP_NOT,
     CLR_OP_IF,       /* a is true: b, else (also for NULL) c; the other branch does not matter */
@@ -54,8 +54,8 @@ struct clr_instruction {
 };
 
 /*
- * One argument list of one or more aggregates. A row counts if the scan's filter and the tally's own
- * are true for it (a number other than zero) and x, and y if there is one, are not NULL.
+ * One argument list of one or more aggregates. A row counts if the scan's filter and the tally's
+ * own are true for it (a number other than zero) and x, and y if there is one, are not NULL.
  * state.count is the number of those rows and state.non_integers of those with an operand that is
  * no INTEGER. For the operations in the mask (bits 1 << enum clr_operation) state.sum is the
  * exact sum of x (CLR_SUM) or of x * y (CLR_DOT; never both), and state.integers and state.reals
@@ -76,7 +76,8 @@ struct clr_scan {
     const struct clr_scalar *constants; /* no OTHER, no UNSURE */
     struct clr_column *const *columns;  /* column_count of them, all with `rows` rows */
     size_t rows;
-    struct clr_tally *tallies; /* their states are cleared, and computed, by whoever runs the scan */
+    struct clr_tally
+        *tallies; /* their states are cleared, and computed, by whoever runs the scan */
 };
 
 /* How a scan ended. The tallies' states are defined after CLR_SCAN_DONE only. */

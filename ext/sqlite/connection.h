@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 struct clr_extreme;
+struct clr_view;
 
 /* Used under the connection's own mutex, as SQLite calls functions and tables. */
 struct clr_connection {
@@ -22,6 +23,8 @@ struct clr_connection {
     struct clr_pool pool;
     struct clr_extreme *free_extremes; /* see extremes.c */
     int free_extreme_count;
+    struct clr_view *views; /* see view.h */
+    int view_depth;         /* how many views' rows are being fetched at the moment */
 };
 
 /* Returns whether all is registered with the connection: loading twice must change nothing. */

@@ -51,12 +51,12 @@ struct clr_load_report {
  * in columns[0 .. count-1], all NULL unless the outcome is CLR_LOAD_DONE. An unknown layout is
  * filled in; with a known one the columns' rows follow it (the snapshot must be the same: if it
  * does not fit, CLR_LOAD_MALFORMED). Rowids must ascend over the whole table, each page may be met
- * once, and depths over 20 are refused, so that no damage makes the walk endless. watch may be NULL.
+ * once, and depths over 20 are refused, so that no damage makes the walk endless. watch may be
+ * NULL.
  */
 enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
-                               const struct clr_field *fields, int count,
-                               struct clr_layout *layout, struct clr_column **columns,
-                               const struct clr_watch *watch, struct clr_load_report *report,
-                               struct clr_status *status);
+                               const struct clr_field *fields, int count, struct clr_layout *layout,
+                               struct clr_column **columns, const struct clr_watch *watch,
+                               struct clr_load_report *report, struct clr_status *status);
 
 #endif

@@ -1,0 +1,30 @@
+/*
+ * The SELECT that an accelerated view holds: whether it is one, and what the view's table looks
+ * like.
+ */
+#ifndef CLR_SQLITE_SELECT_H
+#define CLR_SQLITE_SELECT_H
+
+#include "sqlite/api.h"
+
+struct clr_select {
+    char *sql; /* without the parentheses around it */
+    int column_count;
+    int parameter_count; /* the largest number of a parameter */
+    char *declaration;   /* CREATE TABLE for sqlite3_declare_vtab(): columns, hidden parameters */
+};
+
+/*
+ * Takes the argument of CREATE VIRTUAL TABLE, a SELECT in parentheses. Returns SQLITE_OK, to be
+ * freed with clr_select_free(), or an error code with *error, which SQLite frees: SQLite's own
+ * message for what it does not accept, else what a view cannot hold.
+ */
+int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select, char **error);
+
+/* Frees what it holds; zeros are fine. */
+void clr_select_free(struct clr_select *select);
+
+/* Prepares the SELECT; statements live as long as the view, at most. Returns SQLite's code. */
+int clr_select_prepare(sqlite3 *db, const struct clr_select *select, sqlite3_stmt **statement);
+
+#endif

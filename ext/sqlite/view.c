@@ -1,0 +1,334 @@
+/* The contract whose numbers are cited here is in view.h. */
+#include "sqlite/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Views may read each other: an endless chain of them must not end in an overflow of the stack. */
+enum { DEEPEST = 16 };
+
+/* Precedes the numbers of the parameters that are given, in what best_index() tells filter(). */
+static const char parameter_mark[] = "; parameters given:";
+
+struct cursor {
+    sqlite3_vtab_cursor base;
+    sqlite3_stmt *rows; /* steps through the answer; NULL before filter() */
+    int is_select;      /* rows is the SELECT itself, and goes back to the view */
+    int at_end;
+    sqlite3_int64 row;
+    sqlite3_value **parameters; /* copies, for the hidden columns */
+};
+
+static struct clr_view *view_of(struct cursor *cursor)
+{
+    return (struct clr_view *)cursor->base.pVtab;
+}
+
+struct clr_view *clr_view_find(struct clr_connection *connection, const char *name)
+{
+    struct clr_view *view = connection->views;
+
+    while (view != NULL && sqlite3_stricmp(view->name, name) != 0)
+        view = view->next;
+    return view;
+}
+
+static void free_view(struct clr_view *view)
+{
+    clr_acceleration_free(view->acceleration);
+    sqlite3_finalize(view->idle);
+    clr_select_free(&view->select);
+    sqlite3_free(view->name);
+    sqlite3_free(view);
+}
+
+static int connect(sqlite3 *db, void *pointer, int count, const char *const *arguments,
+                   sqlite3_vtab **result, char **error)
+{
+    struct clr_connection *connection = pointer;
+    struct clr_view *view;
+    int rc;
+
+    if (sqlite3_stricmp(arguments[1], "temp") != 0) { /* clause 4 */
+        *error = sqlite3_mprintf("clreduce: accelerated views live in the temp schema: "
+                                 "CREATE VIRTUAL TABLE temp.%s, not %s.%s",
+                                 arguments[2], arguments[1], arguments[2]);
+        return SQLITE_ERROR;
+    }
+    if (count != 4) {
+        *error = sqlite3_mprintf("clreduce: one argument is needed, a SELECT in parentheses, as in "
+                                 "USING clreduce((SELECT ...)), not %d",
+                                 count - 3);
+        return SQLITE_ERROR;
+    }
+    view = sqlite3_malloc(sizeof *view);
+    if (view == NULL)
+        return SQLITE_NOMEM;
+    memset(view, 0, sizeof *view);
+    view->connection = connection;
+    rc = clr_select_read(db, arguments[3], &view->select, error);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_declare_vtab(db, view->select.declaration);
+    if (rc == SQLITE_OK) {
+        sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+        view->name = sqlite3_mprintf("%s", arguments[2]);
+        view->acceleration = clr_acceleration_new(connection, &view->select);
+        if (view->name == NULL || view->acceleration == NULL)
+            rc = SQLITE_NOMEM;
+    }
+    if (rc != SQLITE_OK) {
+        free_view(view);
+        return rc;
+    }
+    view->next = connection->views;
+    connection->views = view;
+    *result = &view->base;
+    return SQLITE_OK;
+}
+
+static int disconnect(sqlite3_vtab *base)
+{
+    struct clr_view *view = (struct clr_view *)base, **link = &view->connection->views;
+
+    while (*link != view)
+        link = &(*link)->next;
+    *link = view->next;
+    free_view(view);
+    return SQLITE_OK;
+}
+
+/*
+ * Parameters are equality constraints on hidden columns. The text that goes to filter() is also
+ * what EXPLAIN QUERY PLAN shows.
+ */
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    struct clr_view *view = (struct clr_view *)base;
+    const int first = view->select.column_count, count = view->select.parameter_count;
+    const char *explanation = clr_acceleration_explain(view->acceleration, 0);
+    sqlite3_str *text = sqlite3_str_new(view->connection->db);
+    int i, parameter, given = 0;
+
+    sqlite3_str_appendall(text, explanation == NULL ? "" : explanation);
+    for (parameter = 0; parameter < count; parameter++) {
+        for (i = 0; i < info->nConstraint; i++) {
+            if (info->aConstraint[i].iColumn != first + parameter ||
+                info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+                continue;
+            if (!info->aConstraint[i].usable) { /* another order of the joined tables has it */
+                sqlite3_free(sqlite3_str_finish(text));
+                return SQLITE_CONSTRAINT;
+            }
+            if (given == 0)
+                sqlite3_str_appendall(text, parameter_mark);
+            sqlite3_str_appendf(text, " %d", parameter + 1);
+            info->aConstraintUsage[i].argvIndex = ++given;
+            info->aConstraintUsage[i].omit = 1;
+            break;
+        }
+    }
+    info->idxNum = given;
+    info->idxStr = sqlite3_str_finish(text);
+    info->needToFreeIdxStr = 1;
+    info->estimatedCost = 1e6;
+    info->estimatedRows = 25;
+    return info->idxStr == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
+{
+    struct clr_view *view = (struct clr_view *)base;
+    const size_t count = (size_t)view->select.parameter_count;
+    struct cursor *cursor = sqlite3_malloc64(sizeof *cursor + count * sizeof *cursor->parameters);
+
+    if (cursor == NULL)
+        return SQLITE_NOMEM;
+    memset(cursor, 0, sizeof *cursor + count * sizeof *cursor->parameters);
+    cursor->parameters = (sqlite3_value **)(cursor + 1);
+    *result = &cursor->base;
+    return SQLITE_OK;
+}
+
+/* Gives up the statement: the view keeps one of its own for the next cursor. */
+static void drop_rows(struct cursor *cursor)
+{
+    struct clr_view *view = view_of(cursor);
+
+    if (cursor->is_select && view->idle == NULL) {
+        sqlite3_reset(cursor->rows);
+        sqlite3_clear_bindings(cursor->rows);
+        view->idle = cursor->rows;
+    } else {
+        sqlite3_finalize(cursor->rows);
+    }
+    cursor->rows = NULL;
+    cursor->is_select = 0;
+}
+
+static void drop_parameters(struct cursor *cursor)
+{
+    int i;
+
+    for (i = 0; i < view_of(cursor)->select.parameter_count; i++) {
+        sqlite3_value_free(cursor->parameters[i]);
+        cursor->parameters[i] = NULL;
+    }
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+    struct cursor *cursor = (struct cursor *)base;
+
+    drop_rows(cursor);
+    drop_parameters(cursor);
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+static int fail(struct cursor *cursor, int rc)
+{
+    sqlite3_vtab *table = cursor->base.pVtab;
+
+    sqlite3_free(table->zErrMsg);
+    table->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(view_of(cursor)->connection->db));
+    cursor->at_end = 1;
+    return rc;
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    struct clr_connection *connection = view_of(cursor)->connection;
+    int rc;
+
+    connection->view_depth++;
+    rc = sqlite3_step(cursor->rows);
+    connection->view_depth--;
+    cursor->row++;
+    if (rc == SQLITE_ROW)
+        return SQLITE_OK;
+    if (rc != SQLITE_DONE)
+        return fail(cursor, rc);
+    cursor->at_end = 1;
+    return SQLITE_OK;
+}
+
+/* Takes copies of the parameters that best_index() chose; the others are NULL (clause 2). */
+static int take_parameters(struct cursor *cursor, const char *plan, int count,
+                           sqlite3_value **values)
+{
+    const char *mark = count == 0 ? NULL : strstr(plan, parameter_mark);
+    const char *at = mark == NULL ? NULL : mark + strlen(parameter_mark);
+    char *end;
+    int i;
+
+    drop_parameters(cursor);
+    for (i = 0; i < count && at != NULL; i++) {
+        long number = strtol(at, &end, 10);
+        at = end;
+        cursor->parameters[number - 1] = sqlite3_value_dup(values[i]);
+        if (cursor->parameters[number - 1] == NULL)
+            return SQLITE_NOMEM;
+    }
+    return SQLITE_OK;
+}
+
+/* Lets SQLite run the SELECT. */
+static int run_select(struct cursor *cursor)
+{
+    struct clr_view *view = view_of(cursor);
+    int rc = SQLITE_OK, i;
+
+    cursor->rows = view->idle;
+    view->idle = NULL;
+    if (cursor->rows == NULL)
+        rc = clr_select_prepare(view->connection->db, &view->select, &cursor->rows);
+    if (rc != SQLITE_OK)
+        return rc;
+    cursor->is_select = 1;
+    for (i = 0; i < view->select.parameter_count && rc == SQLITE_OK; i++) {
+        if (cursor->parameters[i] != NULL)
+            rc = sqlite3_bind_value(cursor->rows, i + 1, cursor->parameters[i]);
+    }
+    return rc;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int count,
+                  sqlite3_value **values)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    struct clr_view *view = view_of(cursor);
+    int rc;
+
+    (void)index;
+    drop_rows(cursor);
+    cursor->at_end = 0;
+    cursor->row = 0;
+    if (view->connection->view_depth >= DEEPEST) {
+        view->base.zErrMsg =
+            sqlite3_mprintf("clreduce: view %s is nested more than %d deep", view->name, DEEPEST);
+        return SQLITE_ERROR;
+    }
+    rc = take_parameters(cursor, plan, count, values);
+    if (rc == SQLITE_OK)
+        rc = clr_acceleration_run(view->acceleration, cursor->parameters, &cursor->rows);
+    if (rc == SQLITE_OK)
+        rc = run_select(cursor);
+    if (rc != SQLITE_OK && rc != SQLITE_ROW)
+        return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : fail(cursor, rc);
+    rc = next(base);
+    cursor->row = 0;
+    if (rc == SQLITE_OK && sqlite3_column_count(cursor->rows) != view->select.column_count) {
+        view->base.zErrMsg = sqlite3_mprintf("clreduce: the SELECT of view %s has %d columns now, "
+                                             "and had %d when it was created: create it again",
+                                             view->name, sqlite3_column_count(cursor->rows),
+                                             view->select.column_count);
+        return SQLITE_ERROR;
+    }
+    return rc;
+}
+
+static int at_end(sqlite3_vtab_cursor *base)
+{
+    return ((struct cursor *)base)->at_end;
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    int parameter = number - view_of(cursor)->select.column_count;
+
+    if (parameter < 0)
+        sqlite3_result_value(context, sqlite3_column_value(cursor->rows, number));
+    else if (cursor->parameters[parameter] != NULL)
+        sqlite3_result_value(context, cursor->parameters[parameter]);
+    return SQLITE_OK;
+}
+
+static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
+{
+    *id = ((struct cursor *)base)->row + 1;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module module = {
+    .xCreate = connect,
+    .xConnect = connect,
+    .xBestIndex = best_index,
+    .xDisconnect = disconnect,
+    .xDestroy = disconnect,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = filter,
+    .xNext = next,
+    .xEof = at_end,
+    .xColumn = column,
+    .xRowid = rowid,
+};
+
+int clr_view_register(struct clr_connection *connection)
+{
+    return sqlite3_create_module_v2(connection->db, "clreduce", &module,
+                                    clr_connection_retain(connection), clr_connection_release);
+}
