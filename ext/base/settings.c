@@ -28,6 +28,12 @@ static const struct setting settings_table[] = {
      CLR_CHUNKS_IN_FLIGHT_LIMIT, "chunks of one aggregate that a device may hold at a time"},
     {"device_timeout", offsetof(struct clr_settings, device_timeout), 10000, 100, 86400000,
      "milliseconds to wait for a device's answer; without one the process uses it no more"},
+    {"view_threshold", offsetof(struct clr_settings, view_threshold), 1000, 0, INT64_MAX,
+     "rows of a table below which SQLite runs a view's SELECT itself"},
+    {"column_memory", offsetof(struct clr_settings, column_memory), 0, 0, INT64_MAX,
+     "bytes of decoded columns kept for views on the host, and as many on a device; 0: a quarter "
+     "of "
+     "either's memory"},
 };
 
 enum { SETTINGS = sizeof settings_table / sizeof settings_table[0] };

@@ -16,6 +16,8 @@ struct clr_settings {
     int64_t start_after;                /* values fed before "auto" starts a device */
     int64_t chunks_in_flight;           /* chunks of one aggregate handed to a device at a time */
     int64_t device_timeout;             /* milliseconds to wait for a device's answer */
+    int64_t view_threshold;             /* rows; views of smaller tables are run by SQLite */
+    int64_t column_memory;              /* bytes of columns kept for views; 0: a quarter of all */
 };
 
 /* One setting, for listing. */

@@ -31,7 +31,7 @@ int clr_aggregates_register(struct clr_connection *connection)
         /* On failure SQLite itself calls the destructor. */
         rc = sqlite3_create_window_function(
             connection->db, row->name, row->arguments, flags, clr_connection_retain(connection),
-            row->step, row->final, row->value, row->inverse, clr_connection_release);
+            row->step, row->final, row->value, row->inverse, clr_connection_replace);
     }
     return rc;
 }

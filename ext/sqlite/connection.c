@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "engine/runtime.h"
 #include "sqlite/extremes.h"
+#include "sqlite/image.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -41,6 +42,14 @@ struct clr_connection *clr_connection_new(sqlite3 *db)
     return connection;
 }
 
+void clr_connection_replace(void *pointer)
+{
+    struct clr_connection *connection = pointer;
+
+    connection->replaced = connection->complete;
+    clr_connection_release(connection);
+}
+
 struct clr_connection *clr_connection_retain(struct clr_connection *connection)
 {
     connection->references++;
@@ -59,6 +68,7 @@ void clr_connection_release(void *pointer)
     *link = connection->next;
     pthread_mutex_unlock(&list_lock);
     clr_runtime_rest();
+    clr_images_free(connection);
     clr_extremes_free(connection);
     clr_pool_free(&connection->pool);
     clr_memory_free(connection);

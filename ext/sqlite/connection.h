@@ -11,6 +11,8 @@
 
 struct clr_extreme;
 struct clr_view;
+struct clr_database;
+struct clr_image;
 
 /* Used under the connection's own mutex, as SQLite calls functions and tables. */
 struct clr_connection {
@@ -23,8 +25,13 @@ struct clr_connection {
     struct clr_pool pool;
     struct clr_extreme *free_extremes; /* see extremes.c */
     int free_extreme_count;
-    struct clr_view *views; /* see view.h */
-    int view_depth;         /* how many views' rows are being fetched at the moment */
+    struct clr_view *views;         /* see view.h */
+    struct clr_database *databases; /* see snapshot.h */
+    struct clr_image *images;       /* see image.h */
+    int generations;                /* of databases, given out so far */
+    int64_t scans;                  /* of views, so far */
+    bool replaced;                  /* one of our functions was replaced by the application's */
+    int view_depth;                 /* how many views' rows are being fetched at the moment */
 };
 
 /* Returns whether all is registered with the connection: loading twice must change nothing. */
@@ -37,5 +44,8 @@ struct clr_connection *clr_connection_new(sqlite3 *db);
    second is void so that it can be a destructor of SQLite's. */
 struct clr_connection *clr_connection_retain(struct clr_connection *connection);
 void clr_connection_release(void *connection);
+
+/* As clr_connection_release(), for a function that goes: the application may have replaced it. */
+void clr_connection_replace(void *connection);
 
 #endif

@@ -3,6 +3,7 @@
 #include "clreduce.h"
 #include "engine/runtime.h"
 #include "opencl/catalog.h"
+#include "sqlite/image.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +72,14 @@ static void set(sqlite3_context *context, int count, sqlite3_value **values)
     sqlite3_free(message);
 }
 
+/* clreduce_evict(): frees the columns kept for accelerated views, and returns their bytes. */
+static void evict(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    (void)values;
+    sqlite3_result_int64(context, clr_images_free(sqlite3_user_data(context)));
+}
+
 int clr_functions_register(struct clr_connection *connection)
 {
     int rc;
@@ -79,6 +88,11 @@ int clr_functions_register(struct clr_connection *connection)
                                     SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
                                     clr_connection_retain(connection), version, NULL, NULL,
                                     clr_connection_release);
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = sqlite3_create_function_v2(
+        connection->db, "clreduce_evict", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+        clr_connection_retain(connection), evict, NULL, NULL, clr_connection_release);
     if (rc != SQLITE_OK)
         return rc;
     return sqlite3_create_function_v2(

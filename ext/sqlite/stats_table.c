@@ -43,6 +43,12 @@ static const struct row {
      "the device or a build failed, or gave no answer in time"},
     {"host_after_fork", "chunks", HOST(CLR_HOST_FORKED), "in a child process after fork()"},
     {"device_errors", "errors", PLACE(device_errors), "chunks that a device failed on"},
+    {"scans_on_device", "scans", PLACE(scans_on_device), "accelerated views answered by a device"},
+    {"scans_on_host", "scans", PLACE(scans_on_host), "accelerated views answered by the host"},
+    {"selects_by_rows", "selects", PLACE(selects_by_rows),
+     "accelerated views whose SELECT SQLite ran: clreduce_plan() says why"},
+    {"bytes_decoded", "bytes", PLACE(bytes_decoded), "pages read from database files for views"},
+    {"malformed_page", "page", PLACE(malformed_page), "the last page that was found malformed"},
     {"last_error", "text", NOT_IN_STATS, "the last error of a device, with OpenCL's name for it"},
     {"build_log", "text", NOT_IN_STATS, "the compiler's output where a build failed"},
 #undef PLACE

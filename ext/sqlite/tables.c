@@ -1,6 +1,8 @@
 #include "sqlite/tables.h"
 
+#include "sqlite/column_table.h"
 #include "sqlite/device_table.h"
+#include "sqlite/plan_table.h"
 #include "sqlite/settings_table.h"
 #include "sqlite/stats_table.h"
 
@@ -11,6 +13,7 @@ static const struct clr_table *const tables[] = {
     &clr_device_table,
     &clr_stats_table,
     &clr_settings_table,
+    &clr_column_table,
 };
 
 struct binding {
@@ -164,5 +167,5 @@ int clr_tables_register(struct clr_connection *connection)
         rc = sqlite3_create_module_v2(connection->db, tables[i]->name, &module, binding,
                                       free_binding);
     }
-    return rc;
+    return rc == SQLITE_OK ? clr_plan_table_register(connection) : rc;
 }

@@ -1,6 +1,8 @@
 /* The contract whose numbers are cited here is in view.h. */
 #include "sqlite/view.h"
 
+#include "sqlite/snapshot.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,11 +92,14 @@ static int connect(sqlite3 *db, void *pointer, int count, const char *const *arg
 static int disconnect(sqlite3_vtab *base)
 {
     struct clr_view *view = (struct clr_view *)base, **link = &view->connection->views;
+    struct clr_connection *connection = view->connection;
 
     while (*link != view)
         link = &(*link)->next;
     *link = view->next;
     free_view(view);
+    if (connection->views == NULL) /* a connection that has statements cannot be closed */
+        clr_databases_free(connection);
     return SQLITE_OK;
 }
 

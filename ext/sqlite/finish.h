@@ -1,0 +1,15 @@
+/* From the tallies of a scan to the values of the aggregates' calls. */
+#ifndef CLR_SQLITE_FINISH_H
+#define CLR_SQLITE_FINISH_H
+
+#include "query/query.h"
+#include "sqlite/api.h"
+
+/*
+ * Binds the value of a call to a parameter of the answer. Returns SQLITE_OK; SQLITE_MISMATCH if
+ * SQLite's own result may be another one, or an error; else SQLite's code.
+ */
+int clr_finish_call(const struct clr_call *call, struct clr_state *state, sqlite3_stmt *answer,
+                    int parameter);
+
+#endif

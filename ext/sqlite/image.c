@@ -1,0 +1,181 @@
+#include "sqlite/image.h"
+
+#include <string.h>
+
+static void free_column(struct clr_image_column *column)
+{
+    clr_resident_free(column->resident);
+    clr_column_release(column->column);
+    sqlite3_free(column->name);
+    sqlite3_free(column);
+}
+
+static void empty(struct clr_image *image)
+{
+    while (image->columns != NULL) {
+        struct clr_image_column *column = image->columns;
+        image->columns = column->next;
+        free_column(column);
+    }
+    clr_layout_free(&image->layout);
+    memset(&image->layout, 0, sizeof image->layout);
+}
+
+static void free_image(struct clr_image *image)
+{
+    empty(image);
+    sqlite3_free(image->schema);
+    sqlite3_free(image->table);
+    sqlite3_free(image);
+}
+
+static struct clr_image *new_image(struct clr_connection *connection, const char *schema,
+                                   const char *table)
+{
+    struct clr_image *image = sqlite3_malloc(sizeof *image);
+
+    if (image == NULL)
+        return NULL;
+    memset(image, 0, sizeof *image);
+    image->schema = sqlite3_mprintf("%s", schema);
+    image->table = sqlite3_mprintf("%s", table);
+    if (image->schema == NULL || image->table == NULL) {
+        free_image(image);
+        return NULL;
+    }
+    image->next = connection->images;
+    connection->images = image;
+    return image;
+}
+
+struct clr_image *clr_image_get(struct clr_connection *connection,
+                                const struct clr_database *database, const char *table,
+                                uint32_t root, const struct clr_token *token, bool *stale)
+{
+    struct clr_image *image = connection->images;
+
+    while (image != NULL && (sqlite3_stricmp(image->schema, database->schema) != 0 ||
+                             sqlite3_stricmp(image->table, table) != 0))
+        image = image->next;
+    *stale = false;
+    if (image == NULL) {
+        image = new_image(connection, database->schema, table);
+        if (image == NULL)
+            return NULL;
+    } else if (image->root == root && image->generation == database->generation &&
+               memcmp(&image->token, token, sizeof *token) == 0) {
+        return image;
+    } else {
+        *stale = true;
+        empty(image);
+    }
+    image->root = root;
+    image->generation = database->generation;
+    image->token = *token;
+    return image;
+}
+
+/* Fields of one place and type; the value of short records follows from these. */
+static bool is_same(const struct clr_field *a, const struct clr_field *b)
+{
+    return a->index == b->index && a->is_real == b->is_real && a->missing.tag == b->missing.tag &&
+           a->missing.bits == b->missing.bits;
+}
+
+struct clr_image_column *clr_image_find(struct clr_image *image, const struct clr_field *field)
+{
+    struct clr_image_column *column = image->columns;
+
+    while (column != NULL && !is_same(&column->field, field))
+        column = column->next;
+    return column;
+}
+
+struct clr_image_column *clr_image_add(struct clr_image *image, const char *name,
+                                       const struct clr_field *field, struct clr_column *column)
+{
+    struct clr_image_column *added = sqlite3_malloc(sizeof *added);
+
+    if (added == NULL) {
+        clr_column_release(column);
+        return NULL;
+    }
+    memset(added, 0, sizeof *added);
+    added->column = column;
+    added->field = *field;
+    added->name = sqlite3_mprintf("%s", name);
+    if (added->name == NULL) {
+        free_column(added);
+        return NULL;
+    }
+    added->next = image->columns;
+    image->columns = added;
+    return added;
+}
+
+int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_devices)
+{
+    const struct clr_image *image;
+    const struct clr_image_column *column;
+    int64_t size = 0;
+
+    *on_devices = 0;
+    for (image = connection->images; image != NULL; image = image->next) {
+        for (column = image->columns; column != NULL; column = column->next) {
+            size += (int64_t)clr_column_size(column->column);
+            if (column->resident != NULL)
+                *on_devices += (int64_t)clr_resident_size(column->resident);
+        }
+    }
+    return size;
+}
+
+/* Finds the least recently used column, of those with copies on a device or of all, that was not
+   used by the latest scan. */
+static struct clr_image_column **find_oldest(struct clr_connection *connection, bool on_device)
+{
+    struct clr_image_column **oldest = NULL, **link;
+    struct clr_image *image;
+
+    for (image = connection->images; image != NULL; image = image->next) {
+        for (link = &image->columns; *link != NULL; link = &(*link)->next) {
+            if ((*link)->used == connection->scans || (on_device && (*link)->resident == NULL))
+                continue;
+            if (oldest == NULL || (*link)->used < (*oldest)->used)
+                oldest = link;
+        }
+    }
+    return oldest;
+}
+
+void clr_images_trim(struct clr_connection *connection, int64_t most, int64_t most_on_devices)
+{
+    struct clr_image_column **oldest, *column;
+    int64_t on_devices;
+
+    while (clr_images_size(connection, &on_devices) > most &&
+           (oldest = find_oldest(connection, false)) != NULL) {
+        column = *oldest;
+        *oldest = column->next;
+        free_column(column);
+    }
+    for (;;) {
+        clr_images_size(connection, &on_devices);
+        if (on_devices <= most_on_devices || (oldest = find_oldest(connection, true)) == NULL)
+            return;
+        clr_resident_free((*oldest)->resident);
+        (*oldest)->resident = NULL;
+    }
+}
+
+int64_t clr_images_free(struct clr_connection *connection)
+{
+    int64_t on_devices, size = clr_images_size(connection, &on_devices);
+
+    while (connection->images != NULL) {
+        struct clr_image *image = connection->images;
+        connection->images = image->next;
+        free_image(image);
+    }
+    return size + on_devices;
+}

@@ -1,0 +1,59 @@
+/* The cache of columns: for each table what has been decoded of it, as long as it is fresh. */
+#ifndef CLR_SQLITE_IMAGE_H
+#define CLR_SQLITE_IMAGE_H
+
+#include "engine/resident.h"
+#include "sqlite/connection.h"
+#include "sqlite/snapshot.h"
+#include "storage/load.h"
+
+struct clr_image_column {
+    struct clr_image_column *next; /* in the image's list */
+    char *name;
+    struct clr_field field;
+    struct clr_column *column;
+    struct clr_resident *resident; /* the copy on a device, or NULL */
+    struct clr_worker *worker;     /* of that device */
+    int64_t hits;                  /* scans that found it here */
+    int64_t used; /* the connection's clock of scans: least recently used goes first */
+};
+
+struct clr_image {
+    struct clr_image *next; /* in the connection's list */
+    char *schema, *table;
+    uint32_t root;
+    int generation; /* the database's, see snapshot.h */
+    struct clr_token token;
+    struct clr_layout layout;
+    struct clr_image_column *columns;
+};
+
+/*
+ * Returns the image of a table, empty if there was none or if it was not of this very version of
+ * the database; *stale tells the latter. NULL without memory.
+ */
+struct clr_image *clr_image_get(struct clr_connection *connection,
+                                const struct clr_database *database, const char *table,
+                                uint32_t root, const struct clr_token *token, bool *stale);
+
+/* Returns the image's column that a field describes, or NULL. */
+struct clr_image_column *clr_image_find(struct clr_image *image, const struct clr_field *field);
+
+/* Adds a column, whose reference becomes the image's. NULL, with the reference dropped, without
+   memory. */
+struct clr_image_column *clr_image_add(struct clr_image *image, const char *name,
+                                       const struct clr_field *field, struct clr_column *column);
+
+/* Returns what the images take, in bytes: of the host, and of devices. */
+int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_devices);
+
+/*
+ * Drops the least recently used columns until the images take at most so many bytes of the
+ * host, and copies until they take at most so many of devices; what was used last stays.
+ */
+void clr_images_trim(struct clr_connection *connection, int64_t most, int64_t most_on_devices);
+
+/* Drops all images. Returns how many bytes they took, on the host and on devices. */
+int64_t clr_images_free(struct clr_connection *connection);
+
+#endif

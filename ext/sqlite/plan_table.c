@@ -1,0 +1,168 @@
+#include "sqlite/plan_table.h"
+
+#include "sqlite/view.h"
+
+#include <string.h>
+
+enum { COLUMN_LINE, COLUMN_VIEW };
+
+struct table {
+    sqlite3_vtab base;
+    struct clr_connection *connection;
+};
+
+struct cursor {
+    sqlite3_vtab_cursor base;
+    struct clr_view *view; /* NULL: at the end */
+    int line;
+};
+
+static int connect(sqlite3 *db, void *connection, int count, const char *const *arguments,
+                   sqlite3_vtab **result, char **error)
+{
+    struct table *table;
+    int rc;
+
+    (void)count;
+    (void)arguments;
+    (void)error;
+    rc = sqlite3_declare_vtab(db, "CREATE TABLE clreduce_plan(line TEXT, view TEXT HIDDEN)");
+    if (rc != SQLITE_OK)
+        return rc;
+    table = sqlite3_malloc(sizeof *table);
+    if (table == NULL)
+        return SQLITE_NOMEM;
+    memset(table, 0, sizeof *table);
+    table->connection = connection;
+    *result = &table->base;
+    return SQLITE_OK;
+}
+
+static int disconnect(sqlite3_vtab *table)
+{
+    sqlite3_free(table);
+    return SQLITE_OK;
+}
+
+static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+    int i;
+
+    (void)table;
+    info->estimatedCost = 10;
+    for (i = 0; i < info->nConstraint; i++) {
+        if (info->aConstraint[i].iColumn != COLUMN_VIEW ||
+            info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+            continue;
+        if (!info->aConstraint[i].usable)
+            return SQLITE_CONSTRAINT;
+        info->aConstraintUsage[i].argvIndex = 1;
+        info->aConstraintUsage[i].omit = 1;
+        return SQLITE_OK;
+    }
+    return SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
+{
+    struct cursor *cursor = sqlite3_malloc(sizeof *cursor);
+
+    (void)table;
+    if (cursor == NULL)
+        return SQLITE_NOMEM;
+    memset(cursor, 0, sizeof *cursor);
+    *result = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *cursor)
+{
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+/* A change of the schema disconnects views until they are used again. */
+static struct clr_view *find(struct clr_connection *connection, const char *name)
+{
+    struct clr_view *view = clr_view_find(connection, name);
+    sqlite3_stmt *statement = NULL;
+    char *sql;
+
+    if (view != NULL)
+        return view;
+    sql = sqlite3_mprintf("SELECT * FROM temp.\"%w\"", name);
+    if (sql != NULL)
+        sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return clr_view_find(connection, name);
+}
+
+static int filter(sqlite3_vtab_cursor *base, int index, const char *text, int count,
+                  sqlite3_value **values)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    struct table *table = (struct table *)base->pVtab;
+    const char *name = count == 1 ? (const char *)sqlite3_value_text(values[0]) : NULL;
+
+    (void)index;
+    (void)text;
+    cursor->line = 0;
+    cursor->view = name == NULL ? NULL : find(table->connection, name);
+    if (cursor->view != NULL)
+        return SQLITE_OK;
+    sqlite3_free(base->pVtab->zErrMsg);
+    base->pVtab->zErrMsg =
+        sqlite3_mprintf("clreduce_plan: the argument must be the name of an accelerated view, "
+                        "not %Q",
+                        name);
+    return SQLITE_ERROR;
+}
+
+static int at_end(sqlite3_vtab_cursor *base)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    return clr_acceleration_explain(cursor->view->acceleration, cursor->line) == NULL;
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+    ((struct cursor *)base)->line++;
+    return SQLITE_OK;
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    const char *text = number == COLUMN_VIEW
+                           ? cursor->view->name
+                           : clr_acceleration_explain(cursor->view->acceleration, cursor->line);
+
+    sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+    return SQLITE_OK;
+}
+
+static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
+{
+    *id = ((struct cursor *)base)->line + 1;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module module = {
+    .xConnect = connect,
+    .xBestIndex = best_index,
+    .xDisconnect = disconnect,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = filter,
+    .xNext = next,
+    .xEof = at_end,
+    .xColumn = column,
+    .xRowid = rowid,
+};
+
+int clr_plan_table_register(struct clr_connection *connection)
+{
+    return sqlite3_create_module_v2(connection->db, "clreduce_plan", &module,
+                                    clr_connection_retain(connection), clr_connection_release);
+}

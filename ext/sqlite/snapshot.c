@@ -1,0 +1,331 @@
+#include "sqlite/snapshot.h"
+
+#include "base/memory.h"
+#include "storage/wal.h"
+
+#include <string.h>
+
+/* sqlite3_txn_state() came with it. */
+#define OLDEST_SQLITE 3034000
+
+/* The database header: file format, section 1.3. */
+enum {
+    HEADER_SIZE = 100,
+    AT_PAGE_SIZE = 16,
+    AT_WRITE_VERSION = 18,
+    AT_READ_VERSION = 19,
+    AT_RESERVED = 20,
+    AT_CHANGE_COUNTER = 24,
+    AT_PAGE_COUNT = 28,
+    AT_SCHEMA_COOKIE = 40,
+    AT_VALID_FOR = 92,
+    WAL_VERSION = 2
+};
+
+/* The wal-index header, twice, and what follows: WAL-mode file format, section 2.1. */
+enum {
+    SHM_REGION = 32768,
+    AT_WAL_PAGE_SIZE = 14,
+    AT_LAST_FRAME = 16,
+    AT_WAL_PAGES = 20,
+    AT_SALTS = 32,
+    AT_BACKFILLED = 2 * CLR_WAL_HEADER,
+    SHM_SIZE = AT_BACKFILLED + 4
+};
+
+static const char locked[] = "the database is locked for writing, or in exclusive locking mode";
+
+struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema)
+{
+    struct clr_database *database = connection->databases;
+    char *hold, *mode;
+
+    while (database != NULL && sqlite3_stricmp(database->schema, schema) != 0)
+        database = database->next;
+    if (database != NULL)
+        return database;
+    database = sqlite3_malloc(sizeof *database);
+    if (database == NULL)
+        return NULL;
+    memset(database, 0, sizeof *database);
+    database->connection = connection;
+    database->schema = sqlite3_mprintf("%s", schema);
+    hold = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master LIMIT 1", schema);
+    mode = sqlite3_mprintf("PRAGMA \"%w\".journal_mode", schema);
+    if (hold != NULL && mode != NULL && database->schema != NULL) {
+        sqlite3_prepare_v3(connection->db, hold, -1, SQLITE_PREPARE_PERSISTENT, &database->hold,
+                           NULL);
+        sqlite3_prepare_v3(connection->db, mode, -1, SQLITE_PREPARE_PERSISTENT, &database->mode,
+                           NULL);
+    }
+    sqlite3_free(hold);
+    sqlite3_free(mode);
+    database->generation = ++connection->generations;
+    database->next = connection->databases;
+    connection->databases = database;
+    if (database->hold != NULL && database->mode != NULL)
+        return database;
+    connection->databases = database->next;
+    sqlite3_finalize(database->hold);
+    sqlite3_finalize(database->mode);
+    sqlite3_free(database->schema);
+    sqlite3_free(database);
+    return NULL;
+}
+
+void clr_databases_free(struct clr_connection *connection)
+{
+    while (connection->databases != NULL) {
+        struct clr_database *database = connection->databases;
+        connection->databases = database->next;
+        sqlite3_finalize(database->hold);
+        sqlite3_finalize(database->mode);
+        sqlite3_free(database->schema);
+        sqlite3_free(database);
+    }
+}
+
+static uint32_t read_big_endian(const unsigned char *bytes, int count)
+{
+    uint32_t value = 0;
+    int i;
+
+    for (i = 0; i < count; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+static int read_file(void *context, enum clr_file which, void *buffer, size_t size, int64_t offset)
+{
+    struct clr_snapshot *snapshot = context;
+    sqlite3_file *file = which == CLR_FILE_WAL ? snapshot->wal : snapshot->file;
+
+    return file->pMethods->xRead(file, buffer, (int)size, offset);
+}
+
+/*
+ * Copies the start of the wal-index, in the byte order of the machine. Other processes write to
+ * it: the two copies of its header agree if it is whole.
+ */
+static int read_wal_index(sqlite3_file *file, unsigned char *copy)
+{
+    void volatile *area = NULL;
+    uint32_t word;
+    int i, rc;
+
+    if (file->pMethods->iVersion < 2 || file->pMethods->xShmMap == NULL)
+        return SQLITE_NOTFOUND;
+    rc = file->pMethods->xShmMap(file, 0, SHM_REGION, 0, &area);
+    if (rc != SQLITE_OK || area == NULL)
+        return rc == SQLITE_OK ? SQLITE_NOTFOUND : rc;
+    file->pMethods->xShmBarrier(file);
+    for (i = 0; i < SHM_SIZE; i += 4) {
+        word = __atomic_load_n((uint32_t *)((uintptr_t)area + (uintptr_t)i), __ATOMIC_SEQ_CST);
+        memcpy(copy + i, &word, sizeof word);
+    }
+    return memcmp(copy, copy + CLR_WAL_HEADER, CLR_WAL_HEADER) == 0 ? SQLITE_OK : SQLITE_BUSY;
+}
+
+static uint32_t wal_word(const unsigned char *index, int at)
+{
+    uint32_t word;
+
+    memcpy(&word, index + at, sizeof word);
+    return word;
+}
+
+/* Whether the connection has the write-ahead log open, so that its wal-index may be asked for. */
+static bool is_wal(struct clr_database *database)
+{
+    const char *mode = NULL;
+    bool wal;
+
+    if (sqlite3_step(database->mode) == SQLITE_ROW)
+        mode = (const char *)sqlite3_column_text(database->mode, 0);
+    wal = mode != NULL && strcmp(mode, "wal") == 0;
+    sqlite3_reset(database->mode);
+    return wal;
+}
+
+/* Several threads may read at a time where xRead is pread() without shared state. */
+static bool reads_in_parallel(struct clr_database *database)
+{
+    char *name = NULL;
+    bool parallel;
+
+    sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_VFSNAME, &name);
+    parallel = name != NULL && (strcmp(name, "unix") == 0 || strcmp(name, "unix-excl") == 0);
+    sqlite3_free(name);
+    return parallel;
+}
+
+/*
+ * More than a shared lock: exclusive locking mode, whose wal-index is in private memory, or another
+ * connection writes to this very pager (a shared cache), whose pages may be in the file before they
+ * are committed.
+ */
+static bool is_locked(struct clr_database *database)
+{
+    int lock = -1;
+
+    return sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_LOCKSTATE,
+                                &lock) != SQLITE_OK ||
+           lock > 1;
+}
+
+static const char *find_file(struct clr_database *database, struct clr_snapshot *snapshot)
+{
+    sqlite3 *db = database->connection->db;
+    int lock = -1;
+
+    if (sqlite3_stricmp(database->schema, "temp") == 0)
+        return "a temporary table";
+    sqlite3_file_control(db, database->schema, SQLITE_FCNTL_FILE_POINTER, &snapshot->file);
+    if (snapshot->file == NULL || snapshot->file->pMethods == NULL)
+        return "the database is in memory";
+    if (sqlite3_file_control(db, database->schema, SQLITE_FCNTL_LOCKSTATE, &lock) != SQLITE_OK)
+        return "the database is not a file of the operating system";
+    return is_locked(database) ? locked : NULL;
+}
+
+/* Reads and checks the header. The first 16 bytes and the page size do not change in WAL mode. */
+static const char *read_header(struct clr_snapshot *snapshot, unsigned char *header)
+{
+    struct clr_source *source = &snapshot->source;
+    uint32_t size;
+
+    if (read_file(snapshot, CLR_FILE_DATABASE, header, HEADER_SIZE, 0) != SQLITE_OK)
+        return "the database file could not be read";
+    if (memcmp(header, "SQLite format 3", 16) != 0)
+        return "the database file is encrypted, or none";
+    size = read_big_endian(header + AT_PAGE_SIZE, 2);
+    if (size == 1)
+        size = 65536;
+    if (size < 512 || (size & (size - 1)) != 0 || size - header[AT_RESERVED] < 480)
+        return "the database's header is malformed";
+    source->page_size = size;
+    source->usable_size = size - header[AT_RESERVED];
+    return NULL;
+}
+
+/* A rollback mode: SQLite, too, trusts these counters to tell whether its cache is fresh. */
+static const char *begin_rollback(struct clr_snapshot *snapshot, const unsigned char *header)
+{
+    struct clr_source *source = &snapshot->source;
+    sqlite3_int64 size = 0;
+
+    if (snapshot->file->pMethods->xFileSize(snapshot->file, &size) != SQLITE_OK)
+        return "the database file's size could not be read";
+    size /= source->page_size;
+    source->page_count = read_big_endian(header + AT_PAGE_COUNT, 4);
+    if (memcmp(header + AT_CHANGE_COUNTER, header + AT_VALID_FOR, 4) != 0 ||
+        source->page_count == 0)
+        source->page_count = (uint32_t)size;
+    if (source->page_count > size)
+        return "the database file is shorter than its header says";
+    return NULL;
+}
+
+static const char *begin_wal(struct clr_database *database, struct clr_snapshot *snapshot,
+                             const unsigned char *before, bool fresh)
+{
+    struct clr_source *source = &snapshot->source;
+    unsigned char index[SHM_SIZE];
+    struct clr_status status;
+    uint32_t last;
+
+    if (read_wal_index(snapshot->file, index) != SQLITE_OK)
+        return "the write-ahead log is changing";
+    if (fresh && memcmp(before, index, CLR_WAL_HEADER) == 0) {
+        memcpy(database->wal_header, index, CLR_WAL_HEADER);
+        database->captured = true;
+    } else if (!database->captured || memcmp(database->wal_header, index, CLR_WAL_HEADER) != 0) {
+        /* Commits since an earlier, proved snapshot: which of them this one sees is not known. */
+        return "a read transaction was open while others wrote";
+    }
+    last = wal_word(index, AT_LAST_FRAME);
+    source->page_count = wal_word(index, AT_WAL_PAGES);
+    memcpy(snapshot->token.bytes, index, CLR_WAL_HEADER);
+    if (last == 0) { /* no log: the counts are those of the file */
+        unsigned char header[HEADER_SIZE];
+        read_file(snapshot, CLR_FILE_DATABASE, header, HEADER_SIZE, 0);
+        return begin_rollback(snapshot, header);
+    }
+    /*
+     * All of it in the database file: the log is not needed, and may even be overwritten, since
+     * such a reader does not lock it.
+     */
+    if (wal_word(index, AT_BACKFILLED) >= last)
+        return NULL;
+    if (sqlite3_file_control(database->connection->db, database->schema,
+                             SQLITE_FCNTL_JOURNAL_POINTER, &snapshot->wal) != SQLITE_OK ||
+        snapshot->wal == NULL || snapshot->wal->pMethods == NULL)
+        return "the write-ahead log is not open";
+    clr_status_clear(&status);
+    if (clr_wal_map(source, index + AT_SALTS, last, &snapshot->frames, &status) != CLR_OK)
+        return "the write-ahead log could not be read";
+    source->frames = snapshot->frames;
+    return NULL;
+}
+
+int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
+                       const char **reason)
+{
+    struct clr_connection *connection = database->connection;
+    sqlite3 *db = connection->db;
+    unsigned char header[HEADER_SIZE], before[SHM_SIZE];
+    bool wal, fresh = false;
+    int state;
+
+    memset(snapshot, 0, sizeof *snapshot);
+    snapshot->source.context = snapshot;
+    snapshot->source.read = read_file;
+    if (sqlite3_libversion_number() < OLDEST_SQLITE) {
+        *reason = "SQLite is older than 3.34";
+        return SQLITE_ERROR;
+    }
+    *reason = find_file(database, snapshot);
+    if (*reason != NULL)
+        return SQLITE_ERROR;
+    state = sqlite3_txn_state(db, database->schema);
+    if (state == SQLITE_TXN_WRITE) {
+        *reason = "this connection's own uncommitted changes are to be seen";
+        return SQLITE_ERROR;
+    }
+    wal = is_wal(database);
+    if (wal && state == SQLITE_TXN_NONE)
+        fresh = read_wal_index(snapshot->file, before) == SQLITE_OK;
+    if (sqlite3_step(database->hold) != SQLITE_ROW) {
+        *reason = "no read transaction could be begun";
+        return SQLITE_ERROR;
+    }
+    if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0)
+        database->generation = ++connection->generations;
+    *reason = is_locked(database) ? locked : read_header(snapshot, header);
+    if (*reason == NULL && !wal && header[AT_READ_VERSION] == WAL_VERSION)
+        *reason = "the write-ahead log has just been opened";
+    else if (*reason == NULL && wal)
+        *reason = begin_wal(database, snapshot, before, fresh);
+    else if (*reason == NULL)
+        *reason = begin_rollback(snapshot, header);
+    if (*reason != NULL)
+        return SQLITE_ERROR;
+    snapshot->source.parallel = reads_in_parallel(database);
+    snapshot->token.bytes[CLR_TOKEN_SIZE - 1] = wal ? 2 : 1;
+    /* A log with frames tells all; a checkpoint changes the file's header and no row. */
+    if (wal && wal_word(snapshot->token.bytes, AT_LAST_FRAME) > 0)
+        return SQLITE_OK;
+    /* The change counter to the freelist, the schema cookie, and the version that the size is valid
+       for. */
+    memcpy(snapshot->token.bytes + CLR_WAL_HEADER, header + AT_PAGE_SIZE,
+           AT_SCHEMA_COOKIE + 4 - AT_PAGE_SIZE);
+    memcpy(snapshot->token.bytes + CLR_WAL_HEADER + 32, header + AT_VALID_FOR, 8);
+    return SQLITE_OK;
+}
+
+void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot)
+{
+    clr_memory_free(snapshot->frames);
+    snapshot->frames = NULL;
+    sqlite3_reset(database->hold);
+}

@@ -1,0 +1,61 @@
+/*
+ * One snapshot of a database file: a read transaction that is held open, the proof of which
+ * version of the file it sees, and the way to its pages.
+ *
+ * Pages are read through the connection's own file handle. In a rollback mode nobody writes to the
+ * file while we hold SQLITE_LOCK_SHARED. In WAL mode the snapshot is that of the wal-index header
+ * if the header was the same before and after the read transaction began (WAL-mode file format,
+ * sections 2 and 4).
+ */
+#ifndef CLR_SQLITE_SNAPSHOT_H
+#define CLR_SQLITE_SNAPSHOT_H
+
+#include "sqlite/connection.h"
+#include "storage/source.h"
+
+enum { CLR_WAL_HEADER = 48, CLR_TOKEN_SIZE = 128 };
+
+/* Two equal tokens of one database: not a byte of it has changed in between. */
+struct clr_token {
+    unsigned char bytes[CLR_TOKEN_SIZE];
+};
+
+/* A database of the connection, by the name of its schema. */
+struct clr_database {
+    struct clr_database *next; /* in the connection's list */
+    struct clr_connection *connection;
+    char *schema;
+    sqlite3_stmt *hold; /* reads the schema table, and so holds a read transaction while it runs */
+    sqlite3_stmt *mode; /* PRAGMA journal_mode */
+    int generation;     /* changes when a statement about this database may mean another thing */
+    bool captured;      /* wal_header is one that a snapshot of ours was proved to have */
+    unsigned char wal_header[CLR_WAL_HEADER];
+};
+
+struct clr_snapshot {
+    struct clr_source source;
+    struct clr_token token;
+    sqlite3_file *file, *wal;
+    uint32_t *frames; /* of source */
+};
+
+/*
+ * Returns the connection's record of a database, making it if need be; NULL if its statements
+ * can't be prepared. It lives until clr_databases_free().
+ */
+struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema);
+
+/* Finalizes the statements of all databases: to be called when the last view goes. */
+void clr_databases_free(struct clr_connection *connection);
+
+/*
+ * Begins a snapshot, which has to be ended whatever is returned. SQLITE_OK; else the snapshot
+ * cannot be used, and *reason, static text, says why rows have to be read by SQLite.
+ */
+int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
+                       const char **reason);
+
+/* Ends it, and the read transaction with it unless others need that. */
+void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,302 @@
+#include "sqlite/table_info.h"
+
+#include <string.h>
+
+enum affinity { AFFINITY_BLOB, AFFINITY_TEXT, AFFINITY_NUMERIC, AFFINITY_INTEGER, AFFINITY_REAL };
+
+/* Datatypes, section 3.1. A STRICT table's ANY has no affinity; in others it is a type like any,
+   and both are read alike. */
+static enum affinity affinity_of(const char *type)
+{
+    static const struct {
+        const char *part;
+        enum affinity affinity;
+    } rules[] = {{"INT", AFFINITY_INTEGER}, {"CHAR", AFFINITY_TEXT}, {"CLOB", AFFINITY_TEXT},
+                 {"TEXT", AFFINITY_TEXT},   {"BLOB", AFFINITY_BLOB}, {"REAL", AFFINITY_REAL},
+                 {"FLOA", AFFINITY_REAL},   {"DOUB", AFFINITY_REAL}};
+    const char *at;
+    size_t i;
+
+    if (type == NULL || *type == '\0')
+        return AFFINITY_BLOB;
+    for (i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        for (at = type; *at != '\0'; at++) {
+            if (sqlite3_strnicmp(at, rules[i].part, (int)strlen(rules[i].part)) == 0)
+                return rules[i].affinity;
+        }
+    }
+    return AFFINITY_NUMERIC;
+}
+
+struct clr_scalar clr_scalar_of(sqlite3_value *value)
+{
+    struct clr_scalar scalar = {CLR_TAG_OTHER, 0};
+    double real;
+
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+        scalar.tag = CLR_TAG_INTEGER;
+        scalar.bits = sqlite3_value_int64(value);
+        break;
+    case SQLITE_FLOAT:
+        scalar.tag = CLR_TAG_REAL;
+        real = sqlite3_value_double(value);
+        memcpy(&scalar.bits, &real, sizeof real);
+        break;
+    case SQLITE_NULL:
+        scalar.tag = CLR_TAG_NULL;
+        break;
+    default:
+        break;
+    }
+    return scalar;
+}
+
+bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value)
+{
+    const char *digits = text + (*text == '-' || *text == '+');
+    char *sql;
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+
+    if (!(*digits >= '0' && *digits <= '9') && *digits != '.')
+        return false;
+    sql = sqlite3_mprintf("SELECT %s", text);
+    if (sql != NULL && strspn(digits, "0123456789.+-eExXabcdfABCDF") == strlen(digits) &&
+        sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW) {
+        *value = clr_scalar_of(sqlite3_column_value(statement, 0));
+        found = value->tag == CLR_TAG_INTEGER || value->tag == CLR_TAG_REAL;
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return found;
+}
+
+/*
+ * What a column is in records that are older than the column: its default, with its affinity
+ * applied. Of ALTER TABLE's constant defaults those that are numbers or nothing are understood
+ * here.
+ */
+static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affinity affinity)
+{
+    struct clr_scalar value = {CLR_TAG_NULL, 0};
+    double real;
+
+    if (text == NULL || sqlite3_stricmp(text, "NULL") == 0)
+        return value;
+    if (!clr_literal_read(db, text, &value)) {
+        bool is_string = text[0] == '\'' || text[0] == 'x' || text[0] == 'X';
+        value.tag = is_string && affinity <= AFFINITY_TEXT ? CLR_TAG_OTHER : CLR_TAG_UNSURE;
+        value.bits = 0;
+    } else if (affinity == AFFINITY_TEXT) {
+        value = (struct clr_scalar){CLR_TAG_OTHER, 0};
+    } else if (affinity == AFFINITY_REAL && value.tag == CLR_TAG_INTEGER) {
+        real = (double)value.bits;
+        value.tag = CLR_TAG_REAL;
+        memcpy(&value.bits, &real, sizeof real);
+    } else if (affinity >= AFFINITY_NUMERIC && affinity <= AFFINITY_INTEGER &&
+               value.tag == CLR_TAG_REAL) {
+        memcpy(&real, &value.bits, sizeof real);
+        if (real > -9.2e18 && real < 9.2e18 && (double)(int64_t)real == real)
+            value = (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)real};
+    }
+    return value;
+}
+
+static sqlite3_stmt *prepare(sqlite3 *db, char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    if (sql != NULL)
+        sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_free(sql);
+    return statement;
+}
+
+/* Finds a table or view by name in one schema. Returns whether it is there. */
+static bool find_in(sqlite3 *db, const char *schema, const char *name, struct clr_table_info *info,
+                    const char **reason)
+{
+    sqlite3_stmt *statement =
+        prepare(db, sqlite3_mprintf("SELECT type, rootpage, name, sql FROM \"%w\".sqlite_master "
+                                    "WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE",
+                                    schema, name));
+    bool found = statement != NULL && sqlite3_step(statement) == SQLITE_ROW;
+
+    if (found) {
+        const char *type = (const char *)sqlite3_column_text(statement, 0);
+        sqlite3_int64 root = sqlite3_column_int64(statement, 1);
+        if (type == NULL || strcmp(type, "view") == 0)
+            *reason = "it reads a view";
+        else if (root <= 0 || root > UINT32_MAX)
+            *reason = "it reads a virtual table";
+        else
+            info->root = (uint32_t)root;
+        info->schema = sqlite3_mprintf("%s", schema);
+        info->name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 2));
+    }
+    sqlite3_finalize(statement);
+    return found;
+}
+
+/* Temp, main, and then the others, as SQLite looks for a name without schema. */
+static bool find(sqlite3 *db, const char *schema, const char *name, struct clr_table_info *info,
+                 const char **reason)
+{
+    sqlite3_stmt *databases;
+    bool found;
+
+    if (schema != NULL)
+        return find_in(db, schema, name, info, reason);
+    if (find_in(db, "temp", name, info, reason) || find_in(db, "main", name, info, reason))
+        return true;
+    databases = prepare(db, sqlite3_mprintf("PRAGMA database_list"));
+    found = false;
+    while (!found && databases != NULL && sqlite3_step(databases) == SQLITE_ROW) {
+        const char *other = (const char *)sqlite3_column_text(databases, 1);
+        found = sqlite3_column_int(databases, 0) > 1 && other != NULL &&
+                find_in(db, other, name, info, reason);
+    }
+    sqlite3_finalize(databases);
+    return found;
+}
+
+/* Whether the table has an index for its primary key: then its one INTEGER column is no rowid. */
+static bool has_key_index(sqlite3 *db, const struct clr_table_info *info)
+{
+    sqlite3_stmt *statement =
+        prepare(db, sqlite3_mprintf("PRAGMA \"%w\".index_list(\"%w\")", info->schema, info->name));
+    bool found = statement == NULL;
+
+    while (!found && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *origin = (const char *)sqlite3_column_text(statement, 3);
+        found = origin == NULL || strcmp(origin, "pk") == 0;
+    }
+    sqlite3_finalize(statement);
+    return found;
+}
+
+/*
+ * Whether SQLite's own code for the column reads just what we would: that place in the record, or
+ * the rowid. Anything else, as what an authorizer puts in its place, is left to SQLite.
+ */
+static bool is_read_alike(sqlite3 *db, const struct clr_table_info *info,
+                          const struct clr_column_info *column)
+{
+    sqlite3_stmt *statement =
+        prepare(db, sqlite3_mprintf("EXPLAIN SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED",
+                                    column->name, info->schema, info->name));
+    int matches = 0, others = 0;
+
+    while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *opcode = (const char *)sqlite3_column_text(statement, 1);
+        if (opcode != NULL && strcmp(opcode, "Column") == 0) {
+            if (sqlite3_column_int(statement, 3) == column->field.index)
+                matches++;
+            else
+                others++;
+        } else if (opcode != NULL && strcmp(opcode, "Rowid") == 0) {
+            if (column->field.index == CLR_FIELD_ROWID)
+                matches++;
+            else
+                others++;
+        }
+    }
+    sqlite3_finalize(statement);
+    return matches == 1 && others == 0;
+}
+
+/* PRAGMA table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden. */
+static int read_columns(sqlite3 *db, struct clr_table_info *info)
+{
+    sqlite3_stmt *statement =
+        prepare(db, sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", info->schema, info->name));
+    int stored = 0, keys = 0, key = -1, i;
+
+    while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *type = (const char *)sqlite3_column_text(statement, 2);
+        enum affinity affinity = affinity_of(type);
+        int hidden = sqlite3_column_int(statement, 6);
+        struct clr_column_info *column;
+        struct clr_column_info *columns = sqlite3_realloc64(
+            info->columns, (sqlite3_uint64)(info->column_count + 2) * sizeof *info->columns);
+        if (columns == NULL)
+            break;
+        info->columns = columns;
+        column = &columns[info->column_count++];
+        memset(column, 0, 2 * sizeof *column); /* and the rowid's, which comes last */
+        column->name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 1));
+        column->is_text = affinity == AFFINITY_TEXT;
+        column->field.is_real = affinity == AFFINITY_REAL;
+        column->field.missing =
+            missing_value(db, (const char *)sqlite3_column_text(statement, 4), affinity);
+        column->readable = hidden == 0 || hidden == 3;
+        column->field.index = hidden == 2 ? 0 : stored++;
+        if (sqlite3_column_int(statement, 5) > 0) {
+            keys++;
+            key =
+                type != NULL && sqlite3_stricmp(type, "INTEGER") == 0 ? info->column_count - 1 : -1;
+        }
+    }
+    sqlite3_finalize(statement);
+    if (keys == 1 && key >= 0 && !has_key_index(db, info))
+        info->columns[key].field.index = CLR_FIELD_ROWID;
+    if (info->column_count == 0)
+        return SQLITE_NOMEM;
+    info->columns[info->column_count].field.index = CLR_FIELD_ROWID;
+    info->columns[info->column_count].name = sqlite3_mprintf("rowid");
+    info->columns[info->column_count].readable = true;
+    for (i = 0; i <= info->column_count; i++) {
+        struct clr_column_info *column = &info->columns[i];
+        if (column->name == NULL)
+            return SQLITE_NOMEM;
+        column->readable = column->readable && is_read_alike(db, info, column);
+    }
+    return SQLITE_OK;
+}
+
+int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
+                        struct clr_table_info *info, const char **reason)
+{
+    memset(info, 0, sizeof *info);
+    *reason = NULL;
+    if (!find(db, schema, name, info, reason))
+        *reason = "it reads no table of the schema";
+    else if (*reason == NULL && info->schema != NULL && sqlite3_stricmp(info->schema, "temp") == 0)
+        *reason = "it reads a temporary table";
+    else if (*reason == NULL && (info->schema == NULL || info->name == NULL))
+        *reason = "out of memory";
+    if (*reason == NULL && read_columns(db, info) != SQLITE_OK)
+        *reason = "the table's columns could not be read";
+    if (*reason == NULL)
+        return SQLITE_OK;
+    clr_table_info_free(info);
+    return SQLITE_ERROR;
+}
+
+void clr_table_info_free(struct clr_table_info *info)
+{
+    int i;
+
+    for (i = 0; info->columns != NULL && i <= info->column_count; i++)
+        sqlite3_free(info->columns[i].name);
+    sqlite3_free(info->columns);
+    sqlite3_free(info->schema);
+    sqlite3_free(info->name);
+    memset(info, 0, sizeof *info);
+}
+
+int clr_table_info_find(const struct clr_table_info *info, const char *name)
+{
+    int i;
+
+    for (i = 0; i < info->column_count; i++) {
+        if (sqlite3_stricmp(info->columns[i].name, name) == 0)
+            return i;
+    }
+    if (sqlite3_stricmp(name, "rowid") == 0 || sqlite3_stricmp(name, "_rowid_") == 0 ||
+        sqlite3_stricmp(name, "oid") == 0)
+        return info->column_count;
+    return -1;
+}
