@@ -11,14 +11,18 @@ struct clr_watch {
     void *context;
 };
 
-/* Returns how many threads a scan is worth at most: the processors this process may run on. */
+/* Returns how many threads a scan is worth at most: the processors this process may run on, 1
+ * .. 64. */
 int clr_team_size(void);
 
 /*
- * Runs work(argument, i, stop) for i from 0 to count - 1, each in a thread of its own (count 1, or
- * where no thread can be had: in the calling thread), and returns when all have returned. watch
- * may be NULL. When it wants a stop, *stop becomes true, which work has to look at often enough to
- * return within 50 ms. Returns false if it was stopped.
+ * Runs work(argument, i, stop) for i from 0 to count - 1, and returns when all have returned. watch
+ * may be NULL: the calling thread then does one part itself, so that count 1 starts no thread. With
+ * a watch each part has a thread of its own. When the watch wants a stop, *stop becomes true, which
+ * work has to look at often enough to return within 50 ms. Returns false if it was stopped.
+ *
+ * Parts for which no thread can be had run in the calling thread, one after the other; the watch is
+ * then asked between them only.
  */
 bool clr_team_run(int count, void (*work)(void *argument, int i, const atomic_bool *stop),
                   void *argument, const struct clr_watch *watch);

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "engine/team.h"
 #include "numeric/column.h"
+#include "storage/outcome.h"
 #include "storage/source.h"
 
 #include <stdbool.h>
@@ -25,21 +26,24 @@ struct clr_field {
     struct clr_scalar missing;
 };
 
-/* How the rows of an image are laid out, so that columns loaded later match. Zeros: none yet. */
+/* The rows that one unit of work, a run of leaf pages, has put into the columns. */
+struct clr_extent {
+    size_t first, rows;
+};
+
+/*
+ * How the rows of an image are laid out, so that columns loaded later match. Zeros: none yet. Units
+ * are in the order of the table's keys; within a unit rows ascend by rowid, but the units lie in
+ * the columns in any order.
+ */
 struct clr_layout {
     bool known;
     size_t rows, units;
-    size_t *offsets; /* units + 1 of them: where a unit's rows begin; free with clr_layout_free() */
+    struct clr_extent *extents; /* of each unit; free with clr_layout_free() */
 };
-void clr_layout_free(struct clr_layout *layout);
 
-enum clr_load_outcome {
-    CLR_LOAD_DONE,
-    CLR_LOAD_STOPPED,     /* as watch asked */
-    CLR_LOAD_MALFORMED,   /* a page is not as it must be: its number is in *page */
-    CLR_LOAD_UNSUPPORTED, /* not a rowid table, or a row that only SQLite can read */
-    CLR_LOAD_FAILED       /* no memory, or a read failed: status, with SQLite's code in cl_error */
-};
+/* Frees the extents and leaves the layout unknown. */
+void clr_layout_free(struct clr_layout *layout);
 
 struct clr_load_report {
     int64_t bytes_read;
@@ -48,11 +52,14 @@ struct clr_load_report {
 
 /*
  * Loads count columns of the table whose root page is root: stores columns with one reference each
- * in columns[0 .. count-1], all NULL unless the outcome is CLR_LOAD_DONE. An unknown layout is
- * filled in; with a known one the columns' rows follow it (the snapshot must be the same: if it
- * does not fit, CLR_LOAD_MALFORMED). Rowids must ascend over the whole table, each page may be met
- * once, and depths over 20 are refused, so that no damage makes the walk endless. watch may be
- * NULL.
+ * in columns[0 .. count-1], all NULL unless the outcome is CLR_LOAD_DONE. count may be 0, to find
+ * the layout. An unknown layout is filled in, when the load is done; with a known one the columns'
+ * rows follow it (the snapshot must be the same: if it does not fit, CLR_LOAD_MALFORMED). Rowids
+ * must ascend over the whole table, all leaves be equally deep, each page be met once, and depths
+ * over 20 are refused, so that no damage makes the walk endless.
+ *
+ * watch may be NULL. It is asked in the calling thread, which also makes all reads where the source
+ * is not parallel.
  */
 enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
                                const struct clr_field *fields, int count, struct clr_layout *layout,

@@ -11,7 +11,8 @@
  * header, in the byte order in which the log's file has them. Stores an array of page_count
  * numbers in *frames, to be freed with clr_memory_free(). The log's magic, page size and salts, and
  * each frame's salts, are compared: a mismatch is CLR_INVALID, a failing read CLR_DEVICE with the
- * result code in cl_error, no memory CLR_NOMEM.
+ * result code in cl_error, no memory CLR_NOMEM. The last frame has to be the commit that made the
+ * database page_count pages long. With last 0 the log is not read.
  */
 enum clr_code clr_wal_map(const struct clr_source *source, const unsigned char salts[8],
                           uint32_t last, uint32_t **frames, struct clr_status *status);

@@ -1,0 +1,31 @@
+/* Decodes the cells of leaf pages into columns. */
+#ifndef CLR_STORAGE_DECODE_H
+#define CLR_STORAGE_DECODE_H
+
+#include "storage/record.h"
+
+#include <stddef.h>
+
+/* Where a run of rows of one column goes. */
+struct clr_target {
+    int64_t *values;
+    uint8_t *tags; /* written from the first row on whose tag differs from those before */
+    uint8_t kind;  /* of the rows so far, CLR_TAG_MIXED if they differ */
+};
+
+/* A thread's state. The rows of a unit go to targets from 0 on, in the order of its pages. */
+struct clr_decoder {
+    struct clr_record_reader reader;
+    const struct clr_want *wants; /* ascending by index */
+    int count;
+    struct clr_target *targets; /* one for each want */
+    struct clr_scalar *values;  /* of one record; one for each want */
+    size_t rows;                /* decoded of the unit */
+    int64_t first, last;        /* rowids of the unit, where rows > 0 */
+};
+
+/* Decodes all cells of a leaf whose number is given. Rowids must ascend within the unit. */
+enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t number,
+                                      const struct clr_page *page);
+
+#endif

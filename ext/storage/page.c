@@ -1,0 +1,99 @@
+#include "storage/page.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <stddef.h>
+
+enum {
+    WAL_HEADER = 32,
+    WAL_FRAME_HEADER = 24,
+    LOCK_BYTE = 0x40000000,
+    WORD_BITS = 32,
+    ASK_NS = 10000000,
+    LEAST_CELL = 4 /* bytes that a cell takes at least, as SQLite has it */
+};
+
+atomic_uint *clr_pages_new_visits(const struct clr_source *source)
+{
+    size_t words = source->page_count / WORD_BITS + 1;
+    atomic_uint *visited = clr_memory_alloc(words * sizeof *visited);
+    size_t i;
+
+    for (i = 0; visited != NULL && i < words; i++)
+        atomic_init(&visited[i], 0);
+    return visited;
+}
+
+enum clr_load_outcome clr_page_visit(struct clr_pages *pages, uint32_t number)
+{
+    const struct clr_source *source = pages->source;
+    unsigned bit = 1U << number % WORD_BITS;
+
+    if (number == 0 || number > source->page_count || number == LOCK_BYTE / source->page_size + 1 ||
+        (atomic_fetch_or_explicit(&pages->visited[number / WORD_BITS], bit, memory_order_relaxed) &
+         bit) != 0)
+        return clr_page_malformed(pages, number);
+    return CLR_LOAD_DONE;
+}
+
+static bool wants_stop(struct clr_pages *pages)
+{
+    int64_t now;
+
+    if (pages->stop != NULL && atomic_load_explicit(pages->stop, memory_order_relaxed))
+        return true;
+    if (pages->watch == NULL)
+        return false;
+    now = clr_clock_ns();
+    if (now - pages->asked_at < ASK_NS)
+        return false;
+    pages->asked_at = now;
+    return pages->watch->wants_stop(pages->watch->context);
+}
+
+enum clr_load_outcome clr_pages_read(struct clr_pages *pages, uint32_t number, uint32_t count,
+                                     unsigned char *buffer)
+{
+    const struct clr_source *source = pages->source;
+    int64_t page_size = source->page_size;
+    enum clr_file file = CLR_FILE_DATABASE;
+    int64_t offset = (int64_t)(number - 1) * page_size;
+
+    if (wants_stop(pages))
+        return CLR_LOAD_STOPPED;
+    if (!clr_page_in_database(source, number)) {
+        file = CLR_FILE_WAL;
+        offset = WAL_HEADER + WAL_FRAME_HEADER +
+                 (int64_t)(source->frames[number - 1] - 1) * (WAL_FRAME_HEADER + page_size);
+    }
+    pages->code =
+        source->read(source->context, file, buffer, (size_t)count * source->page_size, offset);
+    if (pages->code != 0) {
+        pages->page = number;
+        return CLR_LOAD_FAILED;
+    }
+    pages->bytes_read += count * page_size;
+    return CLR_LOAD_DONE;
+}
+
+/* Section 1.6, "B-tree Page Header Format". */
+enum clr_load_outcome clr_page_open(struct clr_pages *pages, uint32_t number,
+                                    const unsigned char *data, int flags, bool may_be_empty,
+                                    struct clr_page *page)
+{
+    const struct clr_source *source = pages->source;
+    const unsigned char *header = data + (number == 1 ? 100 : 0);
+    uint32_t header_size = flags == CLR_PAGE_TABLE_INTERIOR ? 12 : 8;
+
+    page->data = data;
+    page->pointers = header + header_size;
+    page->cells = clr_get_u16(header + 3);
+    page->right = flags == CLR_PAGE_TABLE_INTERIOR ? clr_get_u32(header + 8) : 0;
+    page->first = (uint32_t)(page->pointers - data) + 2 * page->cells;
+    page->last = source->usable_size - LEAST_CELL;
+    if (header[0] != flags || (page->cells == 0 && !may_be_empty) ||
+        page->cells > (source->page_size - 8) / 6 || page->first > source->usable_size)
+        return clr_page_malformed(pages, number);
+    return CLR_LOAD_DONE;
+}

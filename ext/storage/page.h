@@ -1,0 +1,98 @@
+/*
+ * Pages: reading them, meeting each of them once, and the headers of b-tree pages. File format,
+ * sections 1.3 and 1.6. Buffers of pages have CLR_PAGE_SLACK readable bytes after them, so that a
+ * number at a page's end can be read before it is known to fit.
+ */
+#ifndef CLR_STORAGE_PAGE_H
+#define CLR_STORAGE_PAGE_H
+
+#include "engine/team.h"
+#include "storage/outcome.h"
+#include "storage/source.h"
+#include "storage/varint.h"
+
+#include <stdatomic.h>
+
+enum { CLR_PAGE_SLACK = 32 };
+enum { CLR_PAGE_TABLE_INTERIOR = 5, CLR_PAGE_TABLE_LEAF = 13 };
+
+/* What one thread needs to read pages, and what it has to say when that fails. */
+struct clr_pages {
+    const struct clr_source *source;
+    atomic_uint *visited;          /* a bit a page, shared by all threads */
+    const atomic_bool *stop;       /* NULL: nobody sets it */
+    const struct clr_watch *watch; /* to be asked by this thread, or NULL */
+    int64_t asked_at;
+    int64_t bytes_read;
+    uint32_t page; /* that was not as it must be, or could not be read */
+    int code;      /* of the read that failed; 0: no memory */
+};
+
+/* Returns such bits, none set, to be freed with clr_memory_free(), or NULL without memory. */
+atomic_uint *clr_pages_new_visits(const struct clr_source *source);
+
+/*
+ * Says that a page is about to be used. CLR_LOAD_MALFORMED if there is no such page, if it is the
+ * one that locks need (section 1.4), or if the load has met it before.
+ */
+enum clr_load_outcome clr_page_visit(struct clr_pages *pages, uint32_t number);
+
+/* Whether the newest content of a page is in the database file, and not in the log. */
+static inline bool clr_page_in_database(const struct clr_source *source, uint32_t number)
+{
+    return source->frames == NULL || source->frames[number - 1] == 0;
+}
+
+/*
+ * Reads count pages from number on; if there are several, all are in the database file. Looks for a
+ * wish to stop before.
+ */
+enum clr_load_outcome clr_pages_read(struct clr_pages *pages, uint32_t number, uint32_t count,
+                                     unsigned char *buffer);
+
+/* A b-tree page whose header is sound. */
+struct clr_page {
+    const unsigned char *data;     /* the page's first byte: offsets count from there */
+    const unsigned char *pointers; /* two bytes for each cell */
+    uint32_t cells;
+    uint32_t first, last; /* the least and the greatest offset that a cell can have */
+    uint32_t right;       /* the rightmost child of an interior page */
+};
+
+/*
+ * Checks the header of a table's b-tree page, whose flags are to be those given. CLR_LOAD_MALFORMED
+ * if they are others, also where there is no cell at all, unless may_be_empty.
+ */
+enum clr_load_outcome clr_page_open(struct clr_pages *pages, uint32_t number,
+                                    const unsigned char *data, int flags, bool may_be_empty,
+                                    struct clr_page *page);
+
+/* Returns the flags in the header of a b-tree page. */
+static inline int clr_page_flags(uint32_t number, const unsigned char *data)
+{
+    return data[number == 1 ? 100 : 0]; /* page 1 begins with the file's header */
+}
+
+/* Returns the offset of a cell, or 0 if its pointer is bad. */
+static inline uint32_t clr_page_cell(const struct clr_page *page, uint32_t i)
+{
+    uint32_t offset = clr_get_u16(page->pointers + 2 * (size_t)i);
+
+    return offset >= page->first && offset <= page->last ? offset : 0;
+}
+
+/* Says that there was no memory. */
+static inline enum clr_load_outcome clr_pages_no_memory(struct clr_pages *pages)
+{
+    pages->code = 0;
+    return CLR_LOAD_FAILED;
+}
+
+/* Names a page as the one that is malformed. */
+static inline enum clr_load_outcome clr_page_malformed(struct clr_pages *pages, uint32_t number)
+{
+    pages->page = number;
+    return CLR_LOAD_MALFORMED;
+}
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * Records: the cells of leaf pages, their payload with its overflow pages, and the values of some
+ * columns in it. File format, sections 1.6 and 2.1.
+ */
+#ifndef CLR_STORAGE_RECORD_H
+#define CLR_STORAGE_RECORD_H
+
+#include "numeric/column.h"
+#include "storage/page.h"
+
+/* A serial type of one byte. */
+struct clr_serial {
+    uint8_t tag;
+    uint8_t size;  /* in the body; more than a payload has for types that are not valid */
+    uint8_t shift; /* takes the bytes after the value out of eight that were read */
+    uint8_t one;   /* what serial type 9 stands for */
+    uint64_t mask; /* of the value's bits */
+};
+enum { CLR_SERIAL_REAL = 7, CLR_SERIAL_ONE_BYTE = 128, CLR_SERIAL_INVALID_SIZE = 200 };
+
+/* From CLR_SERIAL_ONE_BYTE on they are bytes that begin a longer serial type, and not valid. */
+extern const struct clr_serial clr_serials[256];
+
+/* A column to be found in records. */
+struct clr_want {
+    int index;    /* in the record, or CLR_WANT_ROWID */
+    int position; /* among the columns of the caller */
+    bool is_real;
+    struct clr_scalar missing;
+};
+enum { CLR_WANT_ROWID = -1 };
+
+/* Returns the value of a column's eight bytes; those beyond the value's own do not matter. */
+static inline struct clr_scalar clr_serial_value(const struct clr_serial *serial,
+                                                 const unsigned char *bytes, bool is_real)
+{
+    struct clr_scalar value = {.tag = serial->tag};
+    int64_t eight = (int64_t)clr_get_u64(bytes);
+
+    value.bits = ((eight >> serial->shift) & (int64_t)serial->mask) + serial->one;
+    if (value.tag == CLR_TAG_REAL) {
+        /* SQLite has no NaN: it reads one as NULL. */
+        if ((uint64_t)value.bits << 1 > UINT64_C(0xffe0000000000000))
+            value = (struct clr_scalar){.tag = CLR_TAG_NULL};
+    } else if (is_real && value.tag == CLR_TAG_INTEGER) {
+        double number = (double)value.bits;
+
+        value.tag = CLR_TAG_REAL;
+        memcpy(&value.bits, &number, sizeof value.bits);
+    }
+    return value;
+}
+
+/* What a thread needs to read records whose payload is not all in the leaf. */
+struct clr_record_reader {
+    struct clr_pages *pages;
+    uint32_t max_local, min_local; /* bytes of a payload that a leaf can hold, and holds at least */
+    unsigned char *chain;          /* an overflow page; allocated when there is one */
+    unsigned char *header;         /* a record's header; the same */
+};
+void clr_record_reader_init(struct clr_record_reader *reader, struct clr_pages *pages);
+void clr_record_reader_free(struct clr_record_reader *reader);
+
+/*
+ * Reads count columns of the cell at an offset of a leaf; wants ascend by index. Stores the rowid,
+ * and values at 0 .. count-1. Refuses whatever SQLite finds corrupt when it reads the same columns.
+ */
+enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t number,
+                                      const unsigned char *page, uint32_t offset,
+                                      const struct clr_want *wants, int count, int64_t *rowid,
+                                      struct clr_scalar *values);
+
+#endif

@@ -1,0 +1,122 @@
+#include "storage/tree.h"
+
+#include "base/memory.h"
+
+enum { DEEPEST = 20 }; /* SQLite's cursors have 20 levels */
+enum { INDEX_INTERIOR = 2, INDEX_LEAF = 10 };
+
+struct walk {
+    struct clr_pages *pages;
+    unsigned char *page;
+    bool any_key; /* met on this level */
+    int64_t key;  /* the last one */
+};
+
+static enum clr_load_outcome append(struct clr_pages *pages, struct clr_page_list *list,
+                                    uint32_t number)
+{
+    enum clr_load_outcome outcome = clr_page_visit(pages, number);
+
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    if (list->count == list->room) {
+        size_t room = list->room * 2 + 64;
+        uint32_t *numbers = clr_memory_realloc(list->numbers, room * sizeof *numbers);
+
+        if (numbers == NULL)
+            return clr_pages_no_memory(pages);
+        list->numbers = numbers;
+        list->room = room;
+    }
+    list->numbers[list->count++] = number;
+    return CLR_LOAD_DONE;
+}
+
+/* Appends the children of the interior page that has been read. */
+static enum clr_load_outcome append_children(struct walk *walk, uint32_t number,
+                                             struct clr_page_list *children)
+{
+    struct clr_pages *pages = walk->pages;
+    const unsigned char *end = walk->page + pages->source->usable_size;
+    struct clr_page page;
+    enum clr_load_outcome outcome;
+    uint32_t i;
+
+    /* The schema's root can have a child and no cell: page 1 has less room than its child. */
+    outcome = clr_page_open(pages, number, walk->page, CLR_PAGE_TABLE_INTERIOR, number == 1, &page);
+    for (i = 0; i < page.cells && outcome == CLR_LOAD_DONE; i++) {
+        uint32_t offset = clr_page_cell(&page, i);
+        uint64_t key;
+
+        if (offset == 0 || clr_get_varint(walk->page + offset + 4, &key) > end ||
+            (walk->any_key && (int64_t)key <= walk->key))
+            return clr_page_malformed(pages, number);
+        walk->any_key = true;
+        walk->key = (int64_t)key;
+        outcome = append(pages, children, clr_get_u32(walk->page + offset));
+    }
+    return outcome == CLR_LOAD_DONE ? append(pages, children, page.right) : outcome;
+}
+
+/* Appends the children of all pages of a level, the first of which has been read. */
+static enum clr_load_outcome descend(struct walk *walk, const struct clr_page_list *level,
+                                     struct clr_page_list *children)
+{
+    enum clr_load_outcome outcome = CLR_LOAD_DONE;
+    size_t i;
+
+    walk->any_key = false;
+    for (i = 0; i < level->count && outcome == CLR_LOAD_DONE; i++) {
+        if (i > 0)
+            outcome = clr_pages_read(walk->pages, level->numbers[i], 1, walk->page);
+        if (outcome == CLR_LOAD_DONE)
+            outcome = append_children(walk, level->numbers[i], children);
+    }
+    return outcome;
+}
+
+/* Goes down level by level, until the first page of one is a leaf. */
+static enum clr_load_outcome walk_down(struct walk *walk, struct clr_page_list *level)
+{
+    struct clr_pages *pages = walk->pages;
+    int depth;
+
+    for (depth = 0; depth < DEEPEST; depth++) {
+        struct clr_page_list children = {0};
+        uint32_t first = level->numbers[0];
+        enum clr_load_outcome outcome = clr_pages_read(pages, first, 1, walk->page);
+        int flags;
+
+        if (outcome != CLR_LOAD_DONE)
+            return outcome;
+        flags = clr_page_flags(first, walk->page);
+        if (flags == CLR_PAGE_TABLE_LEAF)
+            return CLR_LOAD_DONE;
+        if (depth == 0 && (flags == INDEX_INTERIOR || flags == INDEX_LEAF))
+            return CLR_LOAD_UNSUPPORTED;
+        outcome = descend(walk, level, &children);
+        clr_memory_free(level->numbers);
+        *level = children;
+        if (outcome != CLR_LOAD_DONE)
+            return outcome;
+    }
+    return clr_page_malformed(pages, level->numbers[0]);
+}
+
+enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
+                                      struct clr_page_list *leaves)
+{
+    struct walk walk = {.pages = pages};
+    enum clr_load_outcome outcome;
+
+    *leaves = (struct clr_page_list){0};
+    walk.page = clr_memory_alloc(pages->source->page_size + (size_t)CLR_PAGE_SLACK);
+    if (walk.page == NULL)
+        return clr_pages_no_memory(pages);
+    memset(walk.page + pages->source->page_size, 0, CLR_PAGE_SLACK);
+    outcome = append(pages, leaves, root);
+    if (outcome == CLR_LOAD_DONE)
+        outcome = walk_down(&walk, leaves);
+    clr_memory_free(walk.page);
+    return outcome;
+}

@@ -1,0 +1,205 @@
+/* Databases as sources, and loaded columns compared with what SQLite reads. For tests. */
+#ifndef CLR_TESTS_STORAGE_IMAGE_H
+#define CLR_TESTS_STORAGE_IMAGE_H
+
+#include "storage/load.h"
+#include "storage/varint.h"
+
+#include "tap.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { IMAGE_COLUMNS = 16 };
+
+/* A database's bytes in memory. */
+struct image_bytes {
+    unsigned char *data;
+    size_t size;
+};
+
+/* Some columns of a table. */
+struct image {
+    struct clr_field fields[IMAGE_COLUMNS];
+    const char *names[IMAGE_COLUMNS];
+    int count;
+    struct clr_layout layout;
+    struct clr_column *columns[IMAGE_COLUMNS];
+    struct clr_load_report report;
+    struct clr_status status;
+};
+
+static inline int image_read(void *context, enum clr_file file, void *buffer, size_t size,
+                             int64_t offset)
+{
+    const struct image_bytes *bytes = context;
+
+    if (file != CLR_FILE_DATABASE || offset < 0 || (size_t)offset > bytes->size ||
+        bytes->size - (size_t)offset < size)
+        return SQLITE_IOERR_SHORT_READ;
+    memcpy(buffer, bytes->data + offset, size);
+    return 0;
+}
+
+/* A source by the header of the database file, whose first 100 bytes are given. Section 1.3. */
+static inline struct clr_source image_source(const unsigned char *header)
+{
+    struct clr_source source = {.parallel = true, .read = image_read};
+
+    source.page_size = clr_get_u16(header + 16) == 1 ? 65536 : clr_get_u16(header + 16);
+    source.usable_size = source.page_size - header[20];
+    source.page_count = clr_get_u32(header + 28);
+    return source;
+}
+
+/* Runs SQL that must work. */
+static inline void image_sql(sqlite3 *db, const char *sql)
+{
+    char *message = NULL;
+
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+        tap_bail("%s: %s", sql, message);
+}
+
+static inline int64_t image_number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement;
+    int64_t number;
+
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW)
+        tap_bail("%s: %s", sql, sqlite3_errmsg(db));
+    number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}
+
+static inline uint32_t image_root(sqlite3 *db, const char *table)
+{
+    char sql[200];
+
+    snprintf(sql, sizeof sql, "SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table);
+    return (uint32_t)image_number(db, sql);
+}
+
+static inline void image_add(struct image *image, const char *name, int index, bool is_real)
+{
+    image->names[image->count] = name;
+    image->fields[image->count++] = (struct clr_field){.index = index, .is_real = is_real};
+}
+
+static inline enum clr_load_outcome image_load(struct image *image, const struct clr_source *source,
+                                               uint32_t root)
+{
+    return clr_load(source, root, image->fields, image->count, &image->layout, image->columns, NULL,
+                    &image->report, &image->status);
+}
+
+static inline void image_free(struct image *image)
+{
+    int i;
+
+    for (i = 0; i < image->count; i++) {
+        clr_column_release(image->columns[i]);
+        image->columns[i] = NULL;
+    }
+    clr_layout_free(&image->layout);
+}
+
+static inline struct clr_scalar image_value(const struct clr_column *column, size_t row)
+{
+    struct clr_scalar value = {.tag = column->kind, .bits = column->values[row]};
+
+    if (value.tag == CLR_TAG_MIXED)
+        value.tag = column->tags[row];
+    return value;
+}
+
+/* A value that SQLite has read, as a scalar. */
+static inline struct clr_scalar image_scalar(sqlite3_stmt *statement, int i)
+{
+    struct clr_scalar value = {.tag = CLR_TAG_OTHER};
+    double number;
+
+    switch (sqlite3_column_type(statement, i)) {
+    case SQLITE_NULL:
+        value.tag = CLR_TAG_NULL;
+        break;
+    case SQLITE_INTEGER:
+        value.tag = CLR_TAG_INTEGER;
+        value.bits = sqlite3_column_int64(statement, i);
+        break;
+    case SQLITE_FLOAT:
+        value.tag = CLR_TAG_REAL;
+        number = sqlite3_column_double(statement, i);
+        memcpy(&value.bits, &number, sizeof number);
+        break;
+    default:
+        break;
+    }
+    return value;
+}
+
+/*
+ * Steps a statement whose columns are those of the image and compares, unit by unit, which is in
+ * the order of the keys. Returns SQLITE_DONE, the code of an error of SQLite's, or SQLITE_MISMATCH
+ * with a description.
+ */
+static inline int image_compare(const struct image *image, sqlite3_stmt *statement, char *text,
+                                size_t size)
+{
+    size_t unit, row;
+    int code, i;
+
+    for (unit = 0; unit < image->layout.units; unit++) {
+        const struct clr_extent *extent = &image->layout.extents[unit];
+
+        for (row = extent->first; row < extent->first + extent->rows; row++) {
+            code = sqlite3_step(statement);
+            if (code == SQLITE_DONE) {
+                snprintf(text, size, "more rows than SQLite has");
+                return SQLITE_MISMATCH;
+            }
+            if (code != SQLITE_ROW)
+                return code;
+            for (i = 0; i < image->count; i++) {
+                struct clr_scalar got = image_value(image->columns[i], row);
+                struct clr_scalar want = image_scalar(statement, i);
+
+                if (got.tag == want.tag && got.bits == want.bits)
+                    continue;
+                snprintf(text, size, "%s, row %zu: got %d %016llx, want %d %016llx",
+                         image->names[i], row, got.tag, (unsigned long long)got.bits, want.tag,
+                         (unsigned long long)want.bits);
+                return SQLITE_MISMATCH;
+            }
+        }
+    }
+    code = sqlite3_step(statement);
+    if (code == SQLITE_ROW) {
+        snprintf(text, size, "fewer rows than SQLite has");
+        return SQLITE_MISMATCH;
+    }
+    return code;
+}
+
+/* The SELECT whose columns are those of the image. Values that are no numbers come as TEXT. */
+static inline sqlite3_stmt *image_select(const struct image *image, sqlite3 *db, const char *table)
+{
+    char sql[2000] = "SELECT ";
+    sqlite3_stmt *statement = NULL;
+    int i;
+
+    for (i = 0; i < image->count; i++)
+        snprintf(sql + strlen(sql), sizeof sql - strlen(sql),
+                 "%sCASE WHEN typeof(%s) IN ('text', 'blob') THEN 'other' ELSE %s END",
+                 i == 0 ? "" : ", ", image->names[i], image->names[i]);
+    snprintf(sql + strlen(sql), sizeof sql - strlen(sql), " FROM %s NOT INDEXED", table);
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+        return NULL;
+    return statement;
+}
+
+#endif
