@@ -27,6 +27,10 @@ struct clr_column *clr_column_new(size_t capacity)
         clr_memory_free(column);
         return NULL;
     }
+#if defined(MADV_HUGEPAGE)
+    /* Large pages take a five-hundredth of the page faults. Where they can't be had, no matter. */
+    madvise(area, size, MADV_HUGEPAGE);
+#endif
     memset(column, 0, sizeof *column);
     atomic_init(&column->references, 1);
     column->capacity = capacity;
