@@ -15,6 +15,9 @@ for script in sql/*.sql; do
                 tap_like "$output" "*$answer*$answer*" "$script shows $answer and its twin"
             done
             ;;
+        sql/views.sql)
+            tap_like "$output" "*row by row*accelerated*delay*distance*" "$script shows a view at work"
+            ;;
         sql/exactness.sql)
             tap_like "$output" '*1.25*1.25*1.0e+308*2.25*1.0*9223372036854775807*' \
                 "$script shows exact answers"
