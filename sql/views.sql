@@ -40,7 +40,7 @@ SELECT * FROM clreduce_columns;
 
 .print
 .print A change is seen at once:
-UPDATE demo.flights SET delay = delay + 1 WHERE id % 100000 = 1;
+UPDATE demo.flights SET delay = delay + 1 WHERE id <= 1000;
 SELECT * FROM late(500);
 
 DETACH demo;

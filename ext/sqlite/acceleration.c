@@ -51,19 +51,6 @@ static void drop_plan(struct clr_acceleration *acceleration)
     acceleration->runs_by_rows = 0;
 }
 
-struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
-                                              const struct clr_select *select)
-{
-    struct clr_acceleration *acceleration = sqlite3_malloc(sizeof *acceleration);
-
-    if (acceleration == NULL)
-        return NULL;
-    memset(acceleration, 0, sizeof *acceleration);
-    acceleration->connection = connection;
-    acceleration->select = select;
-    return acceleration;
-}
-
 void clr_acceleration_free(struct clr_acceleration *acceleration)
 {
     if (acceleration == NULL)
@@ -193,6 +180,22 @@ static void make_plan(struct clr_acceleration *acceleration)
         return;
     }
     clr_query_free(query);
+}
+
+/* Plans at once: as a rule no transaction is open yet, and a log that is opened now serves the
+   first query. */
+struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
+                                              const struct clr_select *select)
+{
+    struct clr_acceleration *acceleration = sqlite3_malloc(sizeof *acceleration);
+
+    if (acceleration == NULL)
+        return NULL;
+    memset(acceleration, 0, sizeof *acceleration);
+    acceleration->connection = connection;
+    acceleration->select = select;
+    make_plan(acceleration);
+    return acceleration;
 }
 
 /* ---- The run. */

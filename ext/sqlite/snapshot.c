@@ -63,8 +63,12 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
     database->generation = ++connection->generations;
     database->next = connection->databases;
     connection->databases = database;
-    if (database->hold != NULL && database->mode != NULL)
+    if (database->hold != NULL && database->mode != NULL) {
+        /* Opens a write-ahead log, if there is one, so that its index may be looked at. */
+        sqlite3_step(database->hold);
+        sqlite3_reset(database->hold);
         return database;
+    }
     connection->databases = database->next;
     sqlite3_finalize(database->hold);
     sqlite3_finalize(database->mode);
@@ -171,6 +175,20 @@ static bool is_locked(struct clr_database *database)
     return sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_LOCKSTATE,
                                 &lock) != SQLITE_OK ||
            lock > 1;
+}
+
+/*
+ * Whether other connections use this one's pages: what they have not committed yet must be seen, or
+ * be an error, as SQLite decides. Shares of the caches are less than all of them only then.
+ */
+static bool shares_cache(sqlite3 *db)
+{
+    int all = 0, share = 0, high;
+
+    return sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED, &all, &high, 0) != SQLITE_OK ||
+           sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED_SHARED, &share, &high, 0) !=
+               SQLITE_OK ||
+           share != all;
 }
 
 static const char *find_file(struct clr_database *database, struct clr_snapshot *snapshot)
@@ -301,7 +319,10 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     }
     if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0)
         database->generation = ++connection->generations;
-    *reason = is_locked(database) ? locked : read_header(snapshot, header);
+    if (is_locked(database))
+        *reason = locked;
+    else
+        *reason = shares_cache(db) ? "a cache is shared" : read_header(snapshot, header);
     if (*reason == NULL && !wal && header[AT_READ_VERSION] == WAL_VERSION)
         *reason = "the write-ahead log has just been opened";
     else if (*reason == NULL && wal)
