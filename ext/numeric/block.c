@@ -31,7 +31,7 @@ struct clr_block *clr_block_new(const struct clr_scan *scan)
         return NULL;
     block = (struct clr_block *)(void *)memory;
     block->scan = scan;
-    block->loops = clr_loops_choose();
+    block->loops = clr_loops_choose(0);
     block->registers = (struct clr_register *)(void *)(memory + sizeof *block);
     next = memory + sizeof *block + registers * sizeof(struct clr_register);
     next += ALIGNMENT - (uintptr_t)next % ALIGNMENT;

@@ -54,7 +54,8 @@ struct clr_loops {
                      int64_t *restrict result);
 };
 
-/* Returns the loops for this processor. */
-const struct clr_loops *clr_loops_choose(void);
+/* Returns the best loops for this processor, or for tests the best but `skipped` ones; NULL if
+   there are no more. */
+const struct clr_loops *clr_loops_choose(int skipped);
 
 #endif
