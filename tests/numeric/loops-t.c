@@ -73,6 +73,10 @@ static void check_rows(const struct clr_loops *loops)
         batch_ok(bit_of(bits, i) == ((a[i] & mask) != 0), "row %zu is selected", i);
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
         bits[i] = random_below(5) == 0 ? UINT64_MAX : random_bits() & random_bits();
+    loops->spread_bits(bits, result);
+    loops->spread_bits_to_tags(bits, result_tags);
+    for (i = 0; i < CLR_BLOCK; i++)
+        batch_ok(result[i] == bit_of(bits, i) && result_tags[i] == result[i], "bit %zu", i);
     count = loops->gather(b, bits, result);
     for (i = kept = 0; i < CLR_BLOCK; i++)
         if (bit_of(bits, i))
