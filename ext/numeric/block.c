@@ -2,12 +2,19 @@
 
 #include "base/memory.h"
 #include "numeric/generic.h"
+#include "numeric/rows.h"
 
 #include <string.h>
 
-enum { ALIGNMENT = 64, TAGS = CLR_TAG_UNSURE + 1 };
+/*
+ * Arrays start where columns do, at a page. A processor compares the places of loads with those of
+ * earlier stores by their offsets in a page, and waits where they seem to be the same: loops that
+ * stored a little ahead of what they load took twice as long.
+ */
+enum { ALIGNMENT = 4096, TAGS = CLR_TAG_UNSURE + 1 };
 
 #define NULLS CLR_TYPE(CLR_TAG_NULL)
+#define UNKNOWN (CLR_TYPE(CLR_TAG_OTHER) | CLR_TYPE(CLR_TAG_UNSURE))
 
 static void fill_constant(struct clr_register *result, const struct clr_scalar *constant)
 {
@@ -31,7 +38,7 @@ struct clr_block *clr_block_new(const struct clr_scan *scan)
         return NULL;
     block = (struct clr_block *)(void *)memory;
     block->scan = scan;
-    block->loops = clr_loops_choose();
+    block->loops = clr_loops_choose(0);
     block->registers = (struct clr_register *)(void *)(memory + sizeof *block);
     next = memory + sizeof *block + registers * sizeof(struct clr_register);
     next += ALIGNMENT - (uintptr_t)next % ALIGNMENT;
@@ -172,6 +179,39 @@ static bool has_loop(enum clr_opcode opcode, unsigned types)
     return !(logical && (types & NULLS));
 }
 
+/* AND and OR of numbers and NULLs, by sets of rows. One operand may settle the result, false of AND
+   and true of OR, whatever the other one is. */
+static bool run_logic(const struct clr_block *block, enum clr_opcode opcode,
+                      const struct clr_register *a, const struct clr_register *b,
+                      struct clr_register *result)
+{
+    uint64_t all[CLR_BLOCK_WORDS], a_true[CLR_BLOCK_WORDS], b_true[CLR_BLOCK_WORDS];
+    uint64_t a_null[CLR_BLOCK_WORDS], b_null[CLR_BLOCK_WORDS], known[CLR_BLOCK_WORDS];
+    uint64_t truth[CLR_BLOCK_WORDS];
+    size_t i;
+
+    if ((opcode != CLR_OP_AND && opcode != CLR_OP_OR) || ((a->types | b->types) & UNKNOWN) != 0)
+        return false;
+    memset(all, -1, sizeof all);
+    clr_rows_find_true(block->loops, a, all, a_true);
+    clr_rows_find_true(block->loops, b, all, b_true);
+    clr_rows_find(block->loops, a, CLR_TAG_NULL, all, a_null);
+    clr_rows_find(block->loops, b, CLR_TAG_NULL, all, b_null);
+    for (i = 0; i < CLR_BLOCK_WORDS; i++) {
+        uint64_t a_false = ~(a_true[i] | a_null[i]), b_false = ~(b_true[i] | b_null[i]);
+        bool is_or = opcode == CLR_OP_OR;
+        uint64_t certain = is_or ? a_true[i] | b_true[i] : a_false | b_false;
+        truth[i] = is_or ? certain : a_true[i] & b_true[i];
+        known[i] = certain | ~(a_null[i] | b_null[i]);
+    }
+    block->loops->spread_bits(truth, result->own_values);
+    block->loops->spread_bits_to_tags(known, result->own_tags);
+    result->values = result->own_values;
+    result->tags = result->own_tags;
+    result->types = block->loops->find_tags(result->tags);
+    return true;
+}
+
 /* NULL or not: known for the whole block, or else for each row. */
 static bool run_null(const struct clr_block *block, enum clr_opcode opcode,
                      const struct clr_register *a, struct clr_register *result)
@@ -235,7 +275,8 @@ static void run_instruction(const struct clr_block *block, int number)
     c = clr_opcode_operands(instruction->opcode) > 2 ? &registers[instruction->c] : a;
     opcode = simplify(instruction->opcode, a->types | b->types);
     if ((has_loop(opcode, a->types | b->types) && run_loop(block, opcode, a, b, result)) ||
-        run_null(block, opcode, a, result) || run_choice(block, opcode, a, b, c, result))
+        run_logic(block, opcode, a, b, result) || run_null(block, opcode, a, result) ||
+        run_choice(block, opcode, a, b, c, result))
         return;
     clr_run_generic(opcode, a, b, c, result);
     result->types = block->loops->find_tags(result->tags);

@@ -1,6 +1,7 @@
 #include "numeric/intake.h"
 
 #include "numeric/host_reduce.h"
+#include "numeric/rows.h"
 
 #include <string.h>
 
@@ -77,62 +78,16 @@ static void gather(struct clr_intake *intake, const struct clr_block *block,
         flush(intake, chunk, element);
 }
 
-static size_t count_rows(const uint64_t *rows)
-{
-    size_t count = 0, i;
-
-    for (i = 0; i < CLR_BLOCK_WORDS; i++)
-        count += (size_t)__builtin_popcountll(rows[i]);
-    return count;
-}
-
-/* Stores in found, which is not rows, the rows with a value of this type. Returns whether there
-   are any. */
-static bool find_rows(const struct clr_block *block, const struct clr_register *values,
-                      enum clr_tag tag, const uint64_t *restrict rows, uint64_t *restrict found)
-{
-    uint64_t any = 0;
-    size_t i;
-
-    if (!(values->types & CLR_TYPE(tag))) {
-        memset(found, 0, CLR_BLOCK_WORDS * sizeof *found);
-        return false;
-    }
-    if (values->types == CLR_TYPE(tag)) {
-        memcpy(found, rows, CLR_BLOCK_WORDS * sizeof *found);
-    } else {
-        block->loops->select_tag(values->tags, (uint8_t)tag, found);
-        for (i = 0; i < CLR_BLOCK_WORDS; i++)
-            found[i] &= rows[i];
-    }
-    for (i = 0; i < CLR_BLOCK_WORDS; i++)
-        any |= found[i];
-    return any != 0;
-}
-
 bool clr_intake_filter(const struct clr_block *block, const struct clr_register *filter,
                        uint64_t *selected)
 {
-    uint64_t integers[CLR_BLOCK_WORDS], reals[CLR_BLOCK_WORDS], set[CLR_BLOCK_WORDS];
-    bool any_integer, any_real;
-    size_t i;
+    uint64_t found[CLR_BLOCK_WORDS];
 
-    if (find_rows(block, filter, CLR_TAG_OTHER, selected, set) ||
-        find_rows(block, filter, CLR_TAG_UNSURE, selected, set))
+    if (clr_rows_find(block->loops, filter, CLR_TAG_OTHER, selected, found) ||
+        clr_rows_find(block->loops, filter, CLR_TAG_UNSURE, selected, found))
         return false;
-    any_integer = find_rows(block, filter, CLR_TAG_INTEGER, selected, integers);
-    any_real = find_rows(block, filter, CLR_TAG_REAL, selected, reals);
-    memset(selected, 0, CLR_BLOCK_WORDS * sizeof *selected);
-    if (any_integer) {
-        block->loops->select(filter->values, -1, set);
-        for (i = 0; i < CLR_BLOCK_WORDS; i++)
-            selected[i] |= integers[i] & set[i];
-    }
-    if (any_real) { /* -0.0 is not true either */
-        block->loops->select(filter->values, INT64_MAX, set);
-        for (i = 0; i < CLR_BLOCK_WORDS; i++)
-            selected[i] |= reals[i] & set[i];
-    }
+    clr_rows_find_true(block->loops, filter, selected, found);
+    memcpy(selected, found, sizeof found);
     return true;
 }
 
@@ -143,10 +98,11 @@ static bool drop_nulls(const struct clr_intake *intake, const struct clr_block *
     uint64_t found[CLR_BLOCK_WORDS];
     size_t i;
 
-    if (find_rows(block, argument, CLR_TAG_UNSURE, rows, found) ||
-        (intake->tally->operations != 0 && find_rows(block, argument, CLR_TAG_OTHER, rows, found)))
+    if (clr_rows_find(block->loops, argument, CLR_TAG_UNSURE, rows, found) ||
+        (intake->tally->operations != 0 &&
+         clr_rows_find(block->loops, argument, CLR_TAG_OTHER, rows, found)))
         return false;
-    if (find_rows(block, argument, CLR_TAG_NULL, rows, found))
+    if (clr_rows_find(block->loops, argument, CLR_TAG_NULL, rows, found))
         for (i = 0; i < CLR_BLOCK_WORDS; i++)
             rows[i] &= ~found[i];
     return true;
@@ -185,15 +141,15 @@ static void take_pairs(struct clr_intake *intake, const struct clr_block *block,
 {
     uint64_t integers[CLR_BLOCK_WORDS], reals[CLR_BLOCK_WORDS], found[CLR_BLOCK_WORDS];
 
-    find_rows(block, x, CLR_TAG_INTEGER, rows, integers);
-    find_rows(block, x, CLR_TAG_REAL, rows, reals);
-    if (find_rows(block, y, CLR_TAG_INTEGER, integers, found))
+    clr_rows_find(block->loops, x, CLR_TAG_INTEGER, rows, integers);
+    clr_rows_find(block->loops, x, CLR_TAG_REAL, rows, reals);
+    if (clr_rows_find(block->loops, y, CLR_TAG_INTEGER, integers, found))
         gather(intake, block, intake->pairs, CLR_INTEGER, x->values, y->values, found);
-    if (find_rows(block, y, CLR_TAG_REAL, integers, found))
+    if (clr_rows_find(block->loops, y, CLR_TAG_REAL, integers, found))
         take_mixed_pairs(intake, x->values, y->values, found);
-    if (find_rows(block, y, CLR_TAG_INTEGER, reals, found))
+    if (clr_rows_find(block->loops, y, CLR_TAG_INTEGER, reals, found))
         take_mixed_pairs(intake, y->values, x->values, found);
-    if (find_rows(block, y, CLR_TAG_REAL, reals, found))
+    if (clr_rows_find(block->loops, y, CLR_TAG_REAL, reals, found))
         gather(intake, block, intake->pairs, CLR_REAL, x->values, y->values, found);
 }
 
@@ -202,9 +158,9 @@ static void take_values(struct clr_intake *intake, const struct clr_block *block
 {
     uint64_t found[CLR_BLOCK_WORDS];
 
-    if (find_rows(block, x, CLR_TAG_INTEGER, rows, found))
+    if (clr_rows_find(block->loops, x, CLR_TAG_INTEGER, rows, found))
         gather(intake, block, intake->values, CLR_INTEGER, x->values, NULL, found);
-    if (find_rows(block, x, CLR_TAG_REAL, rows, found))
+    if (clr_rows_find(block->loops, x, CLR_TAG_REAL, rows, found))
         gather(intake, block, intake->values, CLR_REAL, x->values, NULL, found);
 }
 
@@ -222,13 +178,13 @@ bool clr_intake_take(struct clr_intake *intake, const struct clr_block *block,
         (x != NULL && !drop_nulls(intake, block, x, rows)) ||
         (y != NULL && !drop_nulls(intake, block, y, rows)))
         return false;
-    count = count_rows(rows);
+    count = clr_rows_count(rows);
     intake->state->count += (int64_t)count;
     if (x == NULL || count == 0)
         return true;
-    find_rows(block, x, CLR_TAG_INTEGER, rows, integers);
-    find_rows(block, y != NULL ? y : x, CLR_TAG_INTEGER, integers, found);
-    intake->state->non_integers += (int64_t)(count - count_rows(found));
+    clr_rows_find(block->loops, x, CLR_TAG_INTEGER, rows, integers);
+    clr_rows_find(block->loops, y != NULL ? y : x, CLR_TAG_INTEGER, integers, found);
+    intake->state->non_integers += (int64_t)(count - clr_rows_count(found));
     if (intake->values != NULL)
         take_values(intake, block, x, rows);
     if (intake->pairs != NULL)

@@ -71,7 +71,7 @@ static size_t portable_gather(const int64_t *restrict values, const uint64_t *re
 
 #if defined(__x86_64__)
 #define VARIANT(name) avx2_##name
-#define TARGET __attribute__((target("avx2,fma")))
+#define TARGET __attribute__((target("avx2")))
 #define SELECT portable_select
 #define GATHER portable_gather
 #include "numeric/loops.inc"
@@ -117,14 +117,14 @@ TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
 #include "numeric/loops.inc"
 #endif
 
-const struct clr_loops *clr_loops_choose(void)
+const struct clr_loops *clr_loops_choose(int skipped)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && skipped-- == 0)
         return &avx512_loops;
-    if (__builtin_cpu_supports("avx2"))
+    if (__builtin_cpu_supports("avx2") && skipped-- == 0)
         return &avx2_loops;
 #endif
-    return &portable_loops;
+    return skipped == 0 ? &portable_loops : NULL;
 }

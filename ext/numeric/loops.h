@@ -48,13 +48,18 @@ struct clr_loops {
     /* Likewise: whether the tag is this one. */
     void (*select_tag)(const uint8_t *tags, uint8_t tag, uint64_t *bits);
 
+    /* The bits as INTEGERs; and as tags: INTEGER where they are set, else NULL. */
+    void (*spread_bits)(const uint64_t *restrict bits, int64_t *restrict result);
+    void (*spread_bits_to_tags)(const uint64_t *restrict bits, uint8_t *restrict result);
+
     /* Copies the values whose bits are set, close together, and returns how many they are. There
        must be room for a block. */
     size_t (*gather)(const int64_t *restrict values, const uint64_t *restrict bits,
                      int64_t *restrict result);
 };
 
-/* Returns the loops for this processor. */
-const struct clr_loops *clr_loops_choose(void);
+/* Returns the best loops for this processor, or for tests the best but `skipped` ones; NULL if
+   there are no more. */
+const struct clr_loops *clr_loops_choose(int skipped);
 
 #endif
