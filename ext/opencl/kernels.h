@@ -13,5 +13,7 @@ extern const char clr_kernel_sum[];
 extern const char clr_kernel_dot[];
 extern const char clr_kernel_extremes[];
 extern const char clr_kernel_reduce[];
+extern const char clr_kernel_values[];
+extern const char clr_kernel_scan[];
 
 #endif

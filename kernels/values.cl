@@ -1,0 +1,348 @@
+/*
+ * SQLite's operators on one value, with its semantics to the bit: the instructions of
+ * ext/numeric/scan.h, one function each. This text is OpenCL C 1.2 as well as C99, and the host
+ * includes it, so that host and device agree. Where the tags are known at build time, the compiler
+ * is left with the operation alone.
+ *
+ * Needs cl_khr_fp64, and arithmetic that rounds every operation and keeps subnormals.
+ */
+#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
+typedef long value_long;
+typedef ulong value_ulong;
+#define VALUE_REAL_OF(bits) as_double(bits)
+#define VALUE_BITS_OF(real) as_long(real)
+#define VALUE_MULTIPLY_HIGH(a, b) mul_hi(a, b)
+#else
+#include <stdint.h>
+#include <string.h>
+typedef int64_t value_long;
+typedef uint64_t value_ulong;
+
+static inline double value_real_of(int64_t bits)
+{
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
+static inline int64_t value_bits_of(double real)
+{
+    int64_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    return bits;
+}
+#define VALUE_REAL_OF(bits) value_real_of(bits)
+#define VALUE_BITS_OF(real) value_bits_of(real)
+#define VALUE_MULTIPLY_HIGH(a, b) ((int64_t)(((__int128)(a) * (b)) >> 64))
+#endif
+
+/* The numbers of enum clr_tag. */
+enum { VALUE_NULL = 0, VALUE_INTEGER = 1, VALUE_REAL = 2, VALUE_OTHER = 3, VALUE_UNSURE = 4 };
+
+#define VALUE_LEAST (-0x7fffffffffffffff - 1)
+#define VALUE_GREATEST 0x7fffffffffffffff
+
+/* bits are those of the INTEGER or of the double, else 0. */
+typedef struct {
+    value_long bits;
+    int tag;
+} scalar;
+
+static inline scalar scalar_of(int tag, value_long bits)
+{
+    scalar result;
+    result.bits = bits;
+    result.tag = tag;
+    return result;
+}
+
+static inline scalar scalar_integer(value_long integer)
+{
+    return scalar_of(VALUE_INTEGER, integer);
+}
+
+/* A computed REAL: SQLite has no NaN. */
+static inline scalar scalar_real(double real)
+{
+    int is_nan = real != real;
+    return scalar_of(is_nan ? VALUE_NULL : VALUE_REAL, is_nan ? 0 : VALUE_BITS_OF(real));
+}
+
+static inline int scalar_is_unknown(scalar a)
+{
+    return a.tag >= VALUE_OTHER;
+}
+
+/* What an operator has to do with its operands: nothing (NULL and UNSURE are the result), or
+   compute with two INTEGERs, or with numbers of which one is REAL. */
+static inline int scalar_kind(scalar a, scalar b)
+{
+    if (scalar_is_unknown(a) || scalar_is_unknown(b))
+        return VALUE_UNSURE;
+    if (a.tag == VALUE_NULL || b.tag == VALUE_NULL)
+        return VALUE_NULL;
+    return a.tag == VALUE_INTEGER && b.tag == VALUE_INTEGER ? VALUE_INTEGER : VALUE_REAL;
+}
+
+static inline int scalar_is_number(int kind)
+{
+    return kind == VALUE_INTEGER || kind == VALUE_REAL;
+}
+
+/* A number's value as REAL, which rounds large INTEGERs. */
+static inline double scalar_to_real(scalar a)
+{
+    return a.tag == VALUE_INTEGER ? (double)a.bits : VALUE_REAL_OF(a.bits);
+}
+
+/* A number's value as INTEGER: cut off, and the nearest one where it is out of range. */
+static inline value_long scalar_to_integer(scalar a)
+{
+    double real = VALUE_REAL_OF(a.bits);
+
+    if (a.tag == VALUE_INTEGER)
+        return a.bits;
+    if (!(real > -0x1p63))
+        return VALUE_LEAST;
+    return real < 0x1p63 ? (value_long)real : VALUE_GREATEST;
+}
+
+static inline scalar scalar_add(scalar a, scalar b)
+{
+    int kind = scalar_kind(a, b);
+
+    if (!scalar_is_number(kind))
+        return scalar_of(kind, 0);
+    if (kind == VALUE_INTEGER) {
+        value_long sum = (value_long)((value_ulong)a.bits + (value_ulong)b.bits);
+        if (((a.bits ^ sum) & (b.bits ^ sum)) >= 0)
+            return scalar_integer(sum);
+    }
+    return scalar_real(scalar_to_real(a) + scalar_to_real(b));
+}
+
+static inline scalar scalar_subtract(scalar a, scalar b)
+{
+    int kind = scalar_kind(a, b);
+
+    if (!scalar_is_number(kind))
+        return scalar_of(kind, 0);
+    if (kind == VALUE_INTEGER) {
+        value_long rest = (value_long)((value_ulong)a.bits - (value_ulong)b.bits);
+        if (((a.bits ^ b.bits) & (a.bits ^ rest)) >= 0)
+            return scalar_integer(rest);
+    }
+    return scalar_real(scalar_to_real(a) - scalar_to_real(b));
+}
+
+static inline scalar scalar_multiply(scalar a, scalar b)
+{
+    int kind = scalar_kind(a, b);
+
+    if (!scalar_is_number(kind))
+        return scalar_of(kind, 0);
+    if (kind == VALUE_INTEGER) {
+        value_long low = (value_long)((value_ulong)a.bits * (value_ulong)b.bits);
+        if (VALUE_MULTIPLY_HIGH(a.bits, b.bits) == low >> 63)
+            return scalar_integer(low);
+    }
+    return scalar_real(scalar_to_real(a) * scalar_to_real(b));
+}
+
+static inline scalar scalar_divide(scalar a, scalar b)
+{
+    int kind = scalar_kind(a, b);
+
+    if (!scalar_is_number(kind))
+        return scalar_of(kind, 0);
+    if (scalar_to_real(b) == 0.0)
+        return scalar_of(VALUE_NULL, 0);
+    if (kind == VALUE_INTEGER && !(a.bits == VALUE_LEAST && b.bits == -1))
+        return scalar_integer(a.bits / b.bits);
+    return scalar_real(scalar_to_real(a) / scalar_to_real(b));
+}
+
+static inline scalar scalar_remainder(scalar a, scalar b)
+{
+    int kind = scalar_kind(a, b);
+    value_long dividend, divisor, rest;
+
+    if (!scalar_is_number(kind))
+        return scalar_of(kind, 0);
+    dividend = scalar_to_integer(a);
+    divisor = scalar_to_integer(b);
+    if (divisor == 0)
+        return scalar_of(VALUE_NULL, 0);
+    rest = divisor == -1 ? 0 : dividend % divisor;
+    return kind == VALUE_INTEGER ? scalar_integer(rest) : scalar_real((double)rest);
+}
+
+/* The order of an INTEGER and a REAL, exactly. Equal to the REAL's whole part, the INTEGER is
+   either exact as a double, or the REAL has no other part. */
+static inline int scalar_order_mixed(value_long integer, double real)
+{
+    value_long whole;
+
+    if (!(real >= -0x1p63))
+        return 1;
+    if (real >= 0x1p63)
+        return -1;
+    whole = (value_long)real;
+    if (integer != whole)
+        return integer < whole ? -1 : 1;
+    return ((double)integer > real) - ((double)integer < real);
+}
+
+/* Returns a negative number, 0 or a positive one, which means nothing unless both are numbers. */
+static inline int scalar_order(scalar a, scalar b)
+{
+    double x = VALUE_REAL_OF(a.bits), y = VALUE_REAL_OF(b.bits);
+
+    if (a.tag == VALUE_INTEGER && b.tag == VALUE_INTEGER)
+        return (a.bits > b.bits) - (a.bits < b.bits);
+    if (a.tag == VALUE_INTEGER)
+        return scalar_order_mixed(a.bits, y);
+    if (b.tag == VALUE_INTEGER)
+        return -scalar_order_mixed(b.bits, x);
+    return (x > y) - (x < y);
+}
+
+/* What a comparison gives that is true or false for numbers. */
+static inline scalar scalar_compared(scalar a, scalar b, int truth)
+{
+    int kind = scalar_kind(a, b);
+    return scalar_is_number(kind) ? scalar_integer(truth) : scalar_of(kind, 0);
+}
+
+static inline scalar scalar_equal(scalar a, scalar b)
+{
+    return scalar_compared(a, b, scalar_order(a, b) == 0);
+}
+
+static inline scalar scalar_unequal(scalar a, scalar b)
+{
+    return scalar_compared(a, b, scalar_order(a, b) != 0);
+}
+
+static inline scalar scalar_less(scalar a, scalar b)
+{
+    return scalar_compared(a, b, scalar_order(a, b) < 0);
+}
+
+static inline scalar scalar_less_equal(scalar a, scalar b)
+{
+    return scalar_compared(a, b, scalar_order(a, b) <= 0);
+}
+
+static inline scalar scalar_greater(scalar a, scalar b)
+{
+    return scalar_compared(a, b, scalar_order(a, b) > 0);
+}
+
+static inline scalar scalar_greater_equal(scalar a, scalar b)
+{
+    return scalar_compared(a, b, scalar_order(a, b) >= 0);
+}
+
+static inline scalar scalar_is(scalar a, scalar b)
+{
+    scalar result = scalar_equal(a, b);
+    return result.tag == VALUE_NULL ? scalar_integer(a.tag == b.tag) : result;
+}
+
+static inline scalar scalar_is_not(scalar a, scalar b)
+{
+    scalar result = scalar_is(a, b);
+    return result.tag == VALUE_INTEGER ? scalar_integer(!result.bits) : result;
+}
+
+static inline scalar scalar_is_null(scalar a)
+{
+    return a.tag == VALUE_UNSURE ? a : scalar_integer(a.tag == VALUE_NULL);
+}
+
+static inline scalar scalar_not_null(scalar a)
+{
+    return a.tag == VALUE_UNSURE ? a : scalar_integer(a.tag != VALUE_NULL);
+}
+
+/* Whether a filter lets the value pass: not for NULL. What is unknown is not true either: ask
+   scalar_is_unknown() first. */
+static inline int scalar_is_true(scalar a)
+{
+    return (a.tag == VALUE_INTEGER && a.bits != 0) ||
+           (a.tag == VALUE_REAL && VALUE_REAL_OF(a.bits) != 0.0);
+}
+
+static inline int scalar_is_false(scalar a)
+{
+    return scalar_is_number(a.tag) && !scalar_is_true(a);
+}
+
+static inline scalar scalar_and(scalar a, scalar b)
+{
+    if (scalar_is_unknown(a) || scalar_is_unknown(b))
+        return scalar_of(VALUE_UNSURE, 0);
+    if (scalar_is_false(a) || scalar_is_false(b))
+        return scalar_integer(0);
+    return scalar_is_true(a) && scalar_is_true(b) ? scalar_integer(1) : scalar_of(VALUE_NULL, 0);
+}
+
+static inline scalar scalar_or(scalar a, scalar b)
+{
+    if (scalar_is_unknown(a) || scalar_is_unknown(b))
+        return scalar_of(VALUE_UNSURE, 0);
+    if (scalar_is_true(a) || scalar_is_true(b))
+        return scalar_integer(1);
+    return scalar_is_false(a) && scalar_is_false(b) ? scalar_integer(0) : scalar_of(VALUE_NULL, 0);
+}
+
+static inline scalar scalar_not(scalar a)
+{
+    if (scalar_is_unknown(a))
+        return scalar_of(VALUE_UNSURE, 0);
+    return a.tag == VALUE_NULL ? a : scalar_integer(!scalar_is_true(a));
+}
+
+static inline scalar scalar_if(scalar a, scalar b, scalar c)
+{
+    if (scalar_is_unknown(a))
+        return scalar_of(VALUE_UNSURE, 0);
+    return scalar_is_true(a) ? b : c;
+}
+
+static inline scalar scalar_coalesce(scalar a, scalar b)
+{
+    return a.tag == VALUE_NULL ? b : a;
+}
+
+static inline scalar scalar_least(scalar a, scalar b)
+{
+    int kind = scalar_kind(a, b);
+
+    if (!scalar_is_number(kind))
+        return scalar_of(kind, 0);
+    return scalar_order(a, b) < 0 ? a : b;
+}
+
+static inline scalar scalar_greatest(scalar a, scalar b)
+{
+    int kind = scalar_kind(a, b);
+
+    if (!scalar_is_number(kind))
+        return scalar_of(kind, 0);
+    return scalar_order(a, b) < 0 ? b : a;
+}
+
+static inline scalar scalar_absolute(scalar a)
+{
+    double real = VALUE_REAL_OF(a.bits);
+
+    if (scalar_is_unknown(a) || (a.tag == VALUE_INTEGER && a.bits == VALUE_LEAST))
+        return scalar_of(VALUE_UNSURE, 0);
+    if (a.tag == VALUE_INTEGER)
+        return scalar_integer(a.bits < 0 ? -a.bits : a.bits);
+    return a.tag == VALUE_REAL && real < 0.0 ? scalar_of(VALUE_REAL, VALUE_BITS_OF(-real)) : a;
+}
