@@ -93,22 +93,23 @@ static bool is_plain(const struct clr_scan *scan, const uint8_t *kinds, struct c
                      int *column)
 {
     uint8_t kind = CLR_TAG_INTEGER;
+    int found = -1;
 
     *column = -1;
     if (scan->filter >= 0 || tally->filter >= 0 || tally->y >= 0)
         return false;
     if (tally->x >= 0) {
-        *column = column_of(scan, tally->x);
-        if (*column < 0)
+        found = column_of(scan, tally->x);
+        if (found < 0)
             return false;
-        kind = kinds[*column];
+        kind = kinds[found];
         if (kind == CLR_TAG_MIXED || (kind == CLR_TAG_OTHER && tally->operations != 0))
             return false;
     }
     tally->state.count = kind == CLR_TAG_NULL ? 0 : (int64_t)scan->rows;
     tally->state.non_integers = kind == CLR_TAG_INTEGER ? 0 : tally->state.count;
-    if (kind == CLR_TAG_NULL || tally->operations == 0)
-        *column = -1;
+    if (kind != CLR_TAG_NULL && tally->operations != 0)
+        *column = found;
     return true;
 }
 
