@@ -268,8 +268,13 @@ static bool locked_serve(struct clr_worker *worker)
     bool begin = worker->first != NULL && worker->busy < CLR_DEVICE_SLOTS;
     int operation, element;
 
-    if (worker->failed)
-        return false;
+    if (worker->failed) {
+        /* What was begun is given back, late as it is. */
+        if (worker->busy == 0)
+            return false;
+        locked_finish_job(worker);
+        return true;
+    }
     if (background && worker->work_last) {
         worker->work_last = false;
         locked_step_task(worker, CLR_TASK_BACKGROUND);

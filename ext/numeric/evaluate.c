@@ -1,8 +1,161 @@
 #include "numeric/evaluate.h"
 
+#include "numeric/block.h"
+#include "numeric/host_reduce.h"
+#include "numeric/intake.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* How many rows of a column are reduced between two looks at whether to stop. */
+enum { PIECE = 1 << 18 };
+
+/* Returns the column that an instruction is, if all its rows have one type, else NULL. */
+static const struct clr_column *find_plain_column(const struct clr_scan *scan, int number)
+{
+    const struct clr_instruction *instruction = &scan->instructions[number];
+    const struct clr_column *column;
+
+    if (instruction->opcode != CLR_OP_COLUMN)
+        return NULL;
+    column = scan->columns[instruction->a];
+    return column->kind == CLR_TAG_MIXED ? NULL : column;
+}
+
+/* Whether a tally's arguments, without any filter, are columns as they lie in memory, so that no
+   row has to be looked at: of pairs both of one type. */
+static bool find_plain_arguments(const struct clr_scan *scan, const struct clr_tally *tally,
+                                 const struct clr_column *arguments[2])
+{
+    arguments[0] = arguments[1] = NULL;
+    if (scan->filter >= 0 || tally->filter >= 0)
+        return false;
+    if (tally->x < 0)
+        return true;
+    arguments[0] = find_plain_column(scan, tally->x);
+    if (arguments[0] == NULL || tally->y < 0)
+        return arguments[0] != NULL;
+    arguments[1] = find_plain_column(scan, tally->y);
+    return arguments[1] != NULL && arguments[1]->kind == arguments[0]->kind;
+}
+
+static void reduce_piece(const struct clr_tally *tally, const struct clr_column *arguments[2],
+                         size_t first, size_t count, struct clr_state *state)
+{
+    enum clr_element element = arguments[0]->kind == CLR_TAG_REAL ? CLR_REAL : CLR_INTEGER;
+    int operation;
+
+    for (operation = 0; operation < CLR_OPERATIONS; operation++)
+        if (tally->operations & (1u << operation))
+            clr_host_reduce_arrays(
+                (enum clr_operation)operation, element, arguments[0]->values + first,
+                arguments[1] == NULL ? NULL : arguments[1]->values + first, count, state);
+}
+
+static enum clr_scan_outcome reduce_columns(const struct clr_tally *tally,
+                                            const struct clr_column *arguments[2], size_t first,
+                                            size_t last, struct clr_state *state,
+                                            const atomic_bool *stop)
+{
+    int kind = arguments[0] == NULL ? CLR_TAG_INTEGER : arguments[0]->kind;
+    size_t count;
+
+    if (kind == CLR_TAG_NULL || first == last)
+        return CLR_SCAN_DONE;
+    state->count = (int64_t)(last - first);
+    state->non_integers = kind == CLR_TAG_INTEGER ? 0 : state->count;
+    if (tally->operations == 0 || arguments[0] == NULL)
+        return CLR_SCAN_DONE;
+    if (kind == CLR_TAG_OTHER)
+        return CLR_SCAN_UNSURE;
+    for (; first < last; first += count) {
+        if (atomic_load_explicit(stop, memory_order_relaxed))
+            return CLR_SCAN_STOPPED;
+        count = last - first < PIECE ? last - first : PIECE;
+        reduce_piece(tally, arguments, first, count, state);
+    }
+    return CLR_SCAN_DONE;
+}
+
+/* Selects the rows of the block, and then those that the scan's filter lets pass. */
+static bool select_rows(struct clr_block *block, uint64_t *selected)
+{
+    int filter = block->scan->filter;
+    size_t i;
+
+    memset(selected, 0, CLR_BLOCK_WORDS * sizeof *selected);
+    for (i = 0; i < block->count / 64; i++)
+        selected[i] = UINT64_MAX;
+    if (block->count % 64 != 0)
+        selected[i] = ((uint64_t)1 << block->count % 64) - 1;
+    if (filter < 0)
+        return true;
+    clr_block_run(block, 0, filter + 1);
+    return clr_intake_filter(block, &block->registers[filter], selected);
+}
+
+static enum clr_scan_outcome run_block(struct clr_block *block, struct clr_intake *intakes,
+                                       int intake_count)
+{
+    uint64_t selected[CLR_BLOCK_WORDS], any = 0;
+    int i;
+
+    if (!select_rows(block, selected))
+        return CLR_SCAN_UNSURE;
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        any |= selected[i];
+    if (any == 0)
+        return CLR_SCAN_DONE;
+    clr_block_run(block, block->scan->filter + 1, block->scan->instruction_count);
+    for (i = 0; i < intake_count; i++)
+        if (!clr_intake_take(&intakes[i], block, selected))
+            return CLR_SCAN_UNSURE;
+    return CLR_SCAN_DONE;
+}
+
+static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t first, size_t last,
+                                        struct clr_intake *intakes, int intake_count,
+                                        const atomic_bool *stop)
+{
+    struct clr_block *block = clr_block_new(scan);
+    enum clr_scan_outcome outcome = block == NULL ? CLR_SCAN_FAILED : CLR_SCAN_DONE;
+    size_t count;
+    int i;
+
+    for (; outcome == CLR_SCAN_DONE && first < last; first += count) {
+        if (atomic_load_explicit(stop, memory_order_relaxed)) {
+            outcome = CLR_SCAN_STOPPED;
+            break;
+        }
+        count = last - first < CLR_BLOCK ? last - first : CLR_BLOCK;
+        clr_block_set_rows(block, first, count);
+        outcome = run_block(block, intakes, intake_count);
+    }
+    for (i = 0; i < intake_count && outcome == CLR_SCAN_DONE; i++)
+        clr_intake_flush(&intakes[i]);
+    clr_block_free(block);
+    return outcome;
+}
+
 enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, size_t last,
                                    struct clr_state *states, const atomic_bool *stop)
 {
-    (void)scan, (void)first, (void)last, (void)states, (void)stop;
-    return CLR_SCAN_UNSURE;
+    struct clr_intake intakes[CLR_MOST_TALLIES];
+    const struct clr_column *arguments[2];
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    int intake_count = 0, i;
+
+    for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++) {
+        const struct clr_tally *tally = &scan->tallies[i];
+        clr_state_clear(&states[i]);
+        if (find_plain_arguments(scan, tally, arguments))
+            outcome = reduce_columns(tally, arguments, first, last, &states[i], stop);
+        else if (!clr_intake_init(&intakes[intake_count++], tally, &states[i]))
+            outcome = CLR_SCAN_FAILED;
+    }
+    if (outcome == CLR_SCAN_DONE && intake_count > 0)
+        outcome = run_blocks(scan, first, last, intakes, intake_count, stop);
+    for (i = 0; i < intake_count; i++)
+        clr_intake_free(&intakes[i]);
+    return outcome;
 }

@@ -188,37 +188,46 @@ static void add_few(const double *x, size_t count, struct clr_sum *sum)
         clr_sum_add(sum, x[i], 1);
 }
 
-void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
-                     struct clr_state *state)
+void clr_host_reduce_arrays(enum clr_operation operation, enum clr_element element, const void *x,
+                            const void *y, size_t count, struct clr_state *state)
 {
-    size_t count = chunk->count[element];
     const struct loops *loops;
 
     /* A small group: its terms stay in registers, and nothing is set up. */
-    if (count < BLOCK && chunk->operation == CLR_SUM && element == CLR_REAL) {
-        add_few(chunk->real, count, &state->sum);
+    if (count < BLOCK && operation == CLR_SUM && element == CLR_REAL) {
+        add_few(x, count, &state->sum);
         return;
     }
     loops = choose_loops();
-    switch (chunk->operation) {
+    switch (operation) {
     case CLR_SUM:
         if (element == CLR_REAL)
-            loops->sum_reals(chunk->real, count, &state->sum);
+            loops->sum_reals(x, count, &state->sum);
         else
-            loops->sum_integers(chunk->integer, count, &state->sum);
+            loops->sum_integers(x, count, &state->sum);
         break;
     case CLR_DOT:
         if (element == CLR_REAL)
-            loops->dot_reals(chunk->real, chunk->real + chunk->capacity, count, &state->sum);
+            loops->dot_reals(x, y, count, &state->sum);
         else
-            dot_integers(chunk->integer, chunk->integer + chunk->capacity, count, &state->sum);
+            dot_integers(x, y, count, &state->sum);
         break;
     default:
         if (element == CLR_REAL)
-            loops->extremes((const int64_t *)(const void *)chunk->real, count, INT64_MAX,
-                            &state->reals);
+            loops->extremes(x, count, INT64_MAX, &state->reals);
         else
-            loops->extremes(chunk->integer, count, 0, &state->integers);
+            loops->extremes(x, count, 0, &state->integers);
         break;
     }
+}
+
+void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
+                     struct clr_state *state)
+{
+    if (element == CLR_REAL)
+        clr_host_reduce_arrays(chunk->operation, element, chunk->real,
+                               chunk->real + chunk->capacity, chunk->count[element], state);
+    else
+        clr_host_reduce_arrays(chunk->operation, element, chunk->integer,
+                               chunk->integer + chunk->capacity, chunk->count[element], state);
 }

@@ -57,6 +57,22 @@ void clr_sum_add_product(struct clr_sum *sum, double x, double y, int weight)
     }
 }
 
+/* An integer past 2^53 is two doubles; infinities take its sign only, since one of its halves may
+   be zero. */
+void clr_sum_add_mixed_product(struct clr_sum *sum, int64_t integer, double real, int weight)
+{
+    int64_t low = integer & 0xffffffff;
+
+    if (clr_sum_fits_double(integer)) {
+        clr_sum_add_product(sum, (double)integer, real, weight);
+    } else if (!isfinite(real)) {
+        clr_sum_add_product(sum, integer < 0 ? -1.0 : 1.0, real, weight);
+    } else {
+        clr_sum_add_product(sum, (double)(integer - low), real, weight);
+        clr_sum_add_product(sum, (double)low, real, weight);
+    }
+}
+
 void clr_sum_add_device_parts(struct clr_sum *sum, const double *terms, const int64_t *digits)
 {
     int i;

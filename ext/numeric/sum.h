@@ -51,6 +51,16 @@ static inline void clr_sum_add(struct clr_sum *sum, double x, int weight)
 /* Adds x * y exactly, any doubles; weight as above. */
 void clr_sum_add_product(struct clr_sum *sum, double x, double y, int weight);
 
+/* Whether a double holds the integer exactly without a look at its bits. */
+static inline bool clr_sum_fits_double(int64_t integer)
+{
+    const int64_t limit = (int64_t)1 << 53;
+    return integer >= -limit && integer <= limit;
+}
+
+/* Adds integer * real exactly, any of them; weight as above. */
+void clr_sum_add_mixed_product(struct clr_sum *sum, int64_t integer, double real, int weight);
+
 /* Adds value, weight times; weight is 1 or -1. */
 static inline void clr_sum_add_integer(struct clr_sum *sum, clr_i128 value, int weight)
 {

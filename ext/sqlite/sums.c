@@ -40,31 +40,6 @@ static bool read_operand(sqlite3_value *value, struct operand *operand)
     return type != SQLITE_NULL;
 }
 
-/* Whether a double holds the integer exactly without a look at its bits. */
-static bool fits_double(int64_t integer)
-{
-    const int64_t limit = (int64_t)1 << 53;
-    return integer >= -limit && integer <= limit;
-}
-
-/*
- * Adds integer * real exactly. An integer past 2^53 is two doubles; infinities take its sign only,
- * since one of its halves may be zero.
- */
-static void add_mixed_product(struct clr_sum *sum, int64_t integer, double real, int weight)
-{
-    int64_t low = integer & 0xffffffff;
-
-    if (fits_double(integer)) {
-        clr_sum_add_product(sum, (double)integer, real, weight);
-    } else if (!isfinite(real)) {
-        clr_sum_add_product(sum, integer < 0 ? -1.0 : 1.0, real, weight);
-    } else {
-        clr_sum_add_product(sum, (double)(integer - low), real, weight);
-        clr_sum_add_product(sum, (double)low, real, weight);
-    }
-}
-
 /* Adds a row to the state, or with weight -1 takes it out again; y is NULL for sums. */
 static void add_row(struct clr_state *state, const struct operand *x, const struct operand *y,
                     int weight)
@@ -80,9 +55,9 @@ static void add_row(struct clr_state *state, const struct operand *x, const stru
     else if (x->is_integer && y->is_integer)
         clr_sum_add_integer(&state->sum, (clr_i128)x->integer * y->integer, weight);
     else if (x->is_integer)
-        add_mixed_product(&state->sum, x->integer, y->real, weight);
+        clr_sum_add_mixed_product(&state->sum, x->integer, y->real, weight);
     else if (y->is_integer)
-        add_mixed_product(&state->sum, y->integer, x->real, weight);
+        clr_sum_add_mixed_product(&state->sum, y->integer, x->real, weight);
     else
         clr_sum_add_product(&state->sum, x->real, y->real, weight);
 }
@@ -102,8 +77,8 @@ static bool append_row(struct sum_context *sum, const struct operand *x, const s
         sum->feed.integer[pitch] = y->integer;
         *sum->feed.integer++ = x->integer;
     } else if (y != NULL && !(x->is_integer && y->is_integer) &&
-               !(x->is_integer && !fits_double(x->integer)) &&
-               !(y->is_integer && !fits_double(y->integer))) {
+               !(x->is_integer && !clr_sum_fits_double(x->integer)) &&
+               !(y->is_integer && !clr_sum_fits_double(y->integer))) {
         sum->feed.real[pitch] = y->is_integer ? (double)y->integer : y->real;
         *sum->feed.real++ = x->is_integer ? (double)x->integer : x->real;
     } else {

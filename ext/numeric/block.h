@@ -1,0 +1,39 @@
+/* A block of a scan's rows, and the values that its instructions have for them. */
+#ifndef CLR_NUMERIC_BLOCK_H
+#define CLR_NUMERIC_BLOCK_H
+
+#include "numeric/loops.h"
+#include "numeric/scan.h"
+
+#define CLR_TYPE(tag) (1u << (tag))
+
+/* The values of an instruction. types has CLR_TYPE(tag) for each type there is; a type that is
+   missing in it has no row. */
+struct clr_register {
+    unsigned types;
+    const int64_t *values; /* anything where the row is NULL, OTHER or UNSURE */
+    const uint8_t *tags;
+    int64_t *own_values; /* room for values that are not a column's */
+    uint8_t *own_tags;
+};
+
+struct clr_block {
+    const struct clr_scan *scan;
+    const struct clr_loops *loops;
+    size_t first, count; /* rows; what follows them in the registers is padding */
+    int64_t *converted;  /* an operand as REALs */
+    const uint8_t *uniform[CLR_TAG_UNSURE + 1]; /* a block of each tag */
+    struct clr_register *registers;
+};
+
+/* Returns a block without rows, or NULL without memory. Free with clr_block_free(). */
+struct clr_block *clr_block_new(const struct clr_scan *scan);
+void clr_block_free(struct clr_block *block);
+
+/* Sets the rows, count of them from first on, 1 to CLR_BLOCK. */
+void clr_block_set_rows(struct clr_block *block, size_t first, size_t count);
+
+/* Runs the instructions from - to - 1 for the rows. Those before must have run. */
+void clr_block_run(struct clr_block *block, int from, int to);
+
+#endif

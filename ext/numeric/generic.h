@@ -1,0 +1,15 @@
+/* Instructions value by value, for whatever types the values have. */
+#ifndef CLR_NUMERIC_GENERIC_H
+#define CLR_NUMERIC_GENERIC_H
+
+#include "numeric/block.h"
+
+/* Returns how many operands an operator takes: 1 to 3. */
+int clr_opcode_operands(enum clr_opcode opcode);
+
+/* Sets the result's values and tags, not its types, for a whole block. */
+void clr_run_generic(enum clr_opcode opcode, const struct clr_register *a,
+                     const struct clr_register *b, const struct clr_register *c,
+                     struct clr_register *result);
+
+#endif

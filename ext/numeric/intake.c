@@ -1,0 +1,237 @@
+#include "numeric/intake.h"
+
+#include "numeric/host_reduce.h"
+
+#include <string.h>
+
+/* Values of each type: few enough to stay in a processor's second cache, and to let the last block
+   of a reduction, which is slow, weigh little. */
+enum { CAPACITY = 32 * CLR_BLOCK };
+
+#define OPERATION(operation) (1u << (operation))
+
+bool clr_intake_init(struct clr_intake *intake, const struct clr_tally *tally,
+                     struct clr_state *state)
+{
+    bool values = tally->operations & (OPERATION(CLR_SUM) | OPERATION(CLR_EXTREMES));
+    bool pairs = tally->operations & OPERATION(CLR_DOT);
+
+    intake->tally = tally;
+    intake->state = state;
+    intake->values = values ? clr_chunk_new(CLR_SUM, CAPACITY) : NULL;
+    intake->pairs = pairs ? clr_chunk_new(CLR_DOT, CAPACITY) : NULL;
+    return (!values || intake->values != NULL) && (!pairs || intake->pairs != NULL);
+}
+
+void clr_intake_free(struct clr_intake *intake)
+{
+    clr_chunk_free(intake->values);
+    clr_chunk_free(intake->pairs);
+}
+
+static void flush(struct clr_intake *intake, struct clr_chunk *chunk, enum clr_element element)
+{
+    int operation;
+
+    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+        bool of_pairs = operation == CLR_DOT;
+        if (!(intake->tally->operations & OPERATION(operation)) ||
+            of_pairs != (chunk == intake->pairs))
+            continue;
+        chunk->operation = (enum clr_operation)operation;
+        clr_host_reduce(chunk, element, intake->state);
+    }
+    chunk->count[element] = 0;
+}
+
+void clr_intake_flush(struct clr_intake *intake)
+{
+    struct clr_chunk *chunks[] = {intake->values, intake->pairs};
+    size_t i;
+
+    for (i = 0; i < sizeof chunks / sizeof chunks[0]; i++) {
+        if (chunks[i] != NULL) {
+            flush(intake, chunks[i], CLR_REAL);
+            flush(intake, chunks[i], CLR_INTEGER);
+        }
+    }
+}
+
+/* The arrays of a chunk as the gathering loops see them: bits. */
+static int64_t *get_array(const struct clr_chunk *chunk, enum clr_element element)
+{
+    return element == CLR_REAL ? (int64_t *)(void *)chunk->real : chunk->integer;
+}
+
+static void gather(struct clr_intake *intake, const struct clr_block *block,
+                   struct clr_chunk *chunk, enum clr_element element, const int64_t *x,
+                   const int64_t *y, const uint64_t *rows)
+{
+    int64_t *next = get_array(chunk, element) + chunk->count[element];
+    size_t count = block->loops->gather(x, rows, next);
+
+    if (y != NULL)
+        block->loops->gather(y, rows, next + chunk->capacity);
+    chunk->count[element] += count;
+    if (chunk->count[element] + CLR_BLOCK > chunk->capacity)
+        flush(intake, chunk, element);
+}
+
+static size_t count_rows(const uint64_t *rows)
+{
+    size_t count = 0, i;
+
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        count += (size_t)__builtin_popcountll(rows[i]);
+    return count;
+}
+
+/* Stores in found, which is not rows, the rows with a value of this type. Returns whether there
+   are any. */
+static bool find_rows(const struct clr_block *block, const struct clr_register *values,
+                      enum clr_tag tag, const uint64_t *restrict rows, uint64_t *restrict found)
+{
+    uint64_t any = 0;
+    size_t i;
+
+    if (!(values->types & CLR_TYPE(tag))) {
+        memset(found, 0, CLR_BLOCK_WORDS * sizeof *found);
+        return false;
+    }
+    if (values->types == CLR_TYPE(tag)) {
+        memcpy(found, rows, CLR_BLOCK_WORDS * sizeof *found);
+    } else {
+        block->loops->select_tag(values->tags, (uint8_t)tag, found);
+        for (i = 0; i < CLR_BLOCK_WORDS; i++)
+            found[i] &= rows[i];
+    }
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        any |= found[i];
+    return any != 0;
+}
+
+bool clr_intake_filter(const struct clr_block *block, const struct clr_register *filter,
+                       uint64_t *selected)
+{
+    uint64_t integers[CLR_BLOCK_WORDS], reals[CLR_BLOCK_WORDS], set[CLR_BLOCK_WORDS];
+    bool any_integer, any_real;
+    size_t i;
+
+    if (find_rows(block, filter, CLR_TAG_OTHER, selected, set) ||
+        find_rows(block, filter, CLR_TAG_UNSURE, selected, set))
+        return false;
+    any_integer = find_rows(block, filter, CLR_TAG_INTEGER, selected, integers);
+    any_real = find_rows(block, filter, CLR_TAG_REAL, selected, reals);
+    memset(selected, 0, CLR_BLOCK_WORDS * sizeof *selected);
+    if (any_integer) {
+        block->loops->select(filter->values, -1, set);
+        for (i = 0; i < CLR_BLOCK_WORDS; i++)
+            selected[i] |= integers[i] & set[i];
+    }
+    if (any_real) { /* -0.0 is not true either */
+        block->loops->select(filter->values, INT64_MAX, set);
+        for (i = 0; i < CLR_BLOCK_WORDS; i++)
+            selected[i] |= reals[i] & set[i];
+    }
+    return true;
+}
+
+/* Takes the NULLs of an argument out of the rows. Returns false if it is unsure in one of them. */
+static bool drop_nulls(const struct clr_intake *intake, const struct clr_block *block,
+                       const struct clr_register *argument, uint64_t *rows)
+{
+    uint64_t found[CLR_BLOCK_WORDS];
+    size_t i;
+
+    if (find_rows(block, argument, CLR_TAG_UNSURE, rows, found) ||
+        (intake->tally->operations != 0 && find_rows(block, argument, CLR_TAG_OTHER, rows, found)))
+        return false;
+    if (find_rows(block, argument, CLR_TAG_NULL, rows, found))
+        for (i = 0; i < CLR_BLOCK_WORDS; i++)
+            rows[i] &= ~found[i];
+    return true;
+}
+
+/* Of an INTEGER and a REAL: the INTEGER goes along as a double if it is one, else the product
+   straight into the sum. */
+static void take_mixed_pairs(struct clr_intake *intake, const int64_t *integers,
+                             const int64_t *reals, const uint64_t *rows)
+{
+    struct clr_chunk *chunk = intake->pairs;
+    size_t count = chunk->count[CLR_REAL], i;
+
+    for (i = 0; i < CLR_BLOCK_WORDS; i++) {
+        uint64_t word;
+        for (word = rows[i]; word != 0; word &= word - 1) {
+            size_t row = i * 64 + (size_t)__builtin_ctzll(word);
+            double real;
+            memcpy(&real, &reals[row], sizeof real);
+            if (clr_sum_fits_double(integers[row])) {
+                chunk->real[count] = (double)integers[row];
+                chunk->real[chunk->capacity + count++] = real;
+            } else {
+                clr_sum_add_mixed_product(&intake->state->sum, integers[row], real, 1);
+            }
+        }
+    }
+    chunk->count[CLR_REAL] = count;
+    if (count + CLR_BLOCK > chunk->capacity)
+        flush(intake, chunk, CLR_REAL);
+}
+
+static void take_pairs(struct clr_intake *intake, const struct clr_block *block,
+                       const struct clr_register *x, const struct clr_register *y,
+                       const uint64_t *rows)
+{
+    uint64_t integers[CLR_BLOCK_WORDS], reals[CLR_BLOCK_WORDS], found[CLR_BLOCK_WORDS];
+
+    find_rows(block, x, CLR_TAG_INTEGER, rows, integers);
+    find_rows(block, x, CLR_TAG_REAL, rows, reals);
+    if (find_rows(block, y, CLR_TAG_INTEGER, integers, found))
+        gather(intake, block, intake->pairs, CLR_INTEGER, x->values, y->values, found);
+    if (find_rows(block, y, CLR_TAG_REAL, integers, found))
+        take_mixed_pairs(intake, x->values, y->values, found);
+    if (find_rows(block, y, CLR_TAG_INTEGER, reals, found))
+        take_mixed_pairs(intake, y->values, x->values, found);
+    if (find_rows(block, y, CLR_TAG_REAL, reals, found))
+        gather(intake, block, intake->pairs, CLR_REAL, x->values, y->values, found);
+}
+
+static void take_values(struct clr_intake *intake, const struct clr_block *block,
+                        const struct clr_register *x, const uint64_t *rows)
+{
+    uint64_t found[CLR_BLOCK_WORDS];
+
+    if (find_rows(block, x, CLR_TAG_INTEGER, rows, found))
+        gather(intake, block, intake->values, CLR_INTEGER, x->values, NULL, found);
+    if (find_rows(block, x, CLR_TAG_REAL, rows, found))
+        gather(intake, block, intake->values, CLR_REAL, x->values, NULL, found);
+}
+
+bool clr_intake_take(struct clr_intake *intake, const struct clr_block *block,
+                     const uint64_t *selected)
+{
+    const struct clr_tally *tally = intake->tally;
+    const struct clr_register *x = tally->x < 0 ? NULL : &block->registers[tally->x];
+    const struct clr_register *y = tally->y < 0 ? NULL : &block->registers[tally->y];
+    uint64_t rows[CLR_BLOCK_WORDS], integers[CLR_BLOCK_WORDS], found[CLR_BLOCK_WORDS];
+    size_t count;
+
+    memcpy(rows, selected, sizeof rows);
+    if ((tally->filter >= 0 && !clr_intake_filter(block, &block->registers[tally->filter], rows)) ||
+        (x != NULL && !drop_nulls(intake, block, x, rows)) ||
+        (y != NULL && !drop_nulls(intake, block, y, rows)))
+        return false;
+    count = count_rows(rows);
+    intake->state->count += (int64_t)count;
+    if (x == NULL || count == 0)
+        return true;
+    find_rows(block, x, CLR_TAG_INTEGER, rows, integers);
+    find_rows(block, y != NULL ? y : x, CLR_TAG_INTEGER, integers, found);
+    intake->state->non_integers += (int64_t)(count - count_rows(found));
+    if (intake->values != NULL)
+        take_values(intake, block, x, rows);
+    if (intake->pairs != NULL)
+        take_pairs(intake, block, x, y, rows);
+    return true;
+}

@@ -1,0 +1,130 @@
+#include "numeric/loops.h"
+
+#include "../../kernels/values.cl"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+/* Bits from bytes, eight at a time: a byte of the word is 0 where the tag is the one asked for. The
+   tags are small, so that no byte carries into the next one. */
+static void select_tag(const uint8_t *tags, uint8_t tag, uint64_t *bits)
+{
+    const uint64_t ones = 0x0101010101010101;
+    size_t i;
+    unsigned j;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = 0;
+        for (j = 0; j < 64; j += 8) {
+            const uint8_t *t = tags + i + j;
+            uint64_t eight = (uint64_t)t[0] | (uint64_t)t[1] << 8 | (uint64_t)t[2] << 16 |
+                             (uint64_t)t[3] << 24 | (uint64_t)t[4] << 32 | (uint64_t)t[5] << 40 |
+                             (uint64_t)t[6] << 48 | (uint64_t)t[7] << 56;
+            eight = ~((eight ^ ones * tag) + 0x7f * ones) >> 7 & ones;
+            word |= eight * 0x0102040810204080 >> 56 << j;
+        }
+        bits[i / 64] = word;
+    }
+}
+
+static void portable_select(const int64_t *values, int64_t mask, uint64_t *bits)
+{
+    size_t i;
+    unsigned j;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = 0;
+        for (j = 0; j < 64; j++)
+            word |= (uint64_t)((values[i + j] & mask) != 0) << j;
+        bits[i / 64] = word;
+    }
+}
+
+/* Copies every value, and goes on to the next place after those that stay: no jumps to guess. */
+static size_t portable_gather(const int64_t *restrict values, const uint64_t *restrict bits,
+                              int64_t *restrict result)
+{
+    size_t count = 0, i;
+    unsigned j;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = bits[i / 64];
+        if (word == UINT64_MAX) {
+            memcpy(result + count, values + i, 64 * sizeof *values);
+            count += 64;
+            continue;
+        }
+        for (j = 0; word != 0; j++, word >>= 1) {
+            result[count] = values[i + j];
+            count += word & 1;
+        }
+    }
+    return count;
+}
+
+#define VARIANT(name) portable_##name
+#define TARGET
+#define SELECT portable_select
+#define GATHER portable_gather
+#include "numeric/loops.inc"
+
+#if defined(__x86_64__)
+#define VARIANT(name) avx2_##name
+#define TARGET __attribute__((target("avx2,fma")))
+#define SELECT portable_select
+#define GATHER portable_gather
+#include "numeric/loops.inc"
+
+#define TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,popcnt")))
+
+TARGET_AVX512 static void avx512_select(const int64_t *values, int64_t mask, uint64_t *bits)
+{
+    const __m512i wanted = _mm512_set1_epi64(mask);
+    size_t i;
+    unsigned j;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = 0;
+        for (j = 0; j < 64; j += 8)
+            word |= (uint64_t)_mm512_test_epi64_mask(_mm512_loadu_si512(values + i + j), wanted)
+                    << j;
+        bits[i / 64] = word;
+    }
+}
+
+TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
+                                          const uint64_t *restrict bits, int64_t *restrict result)
+{
+    size_t count = 0, i;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = bits[i / 64];
+        const int64_t *next = values + i;
+        for (; word != 0; word >>= 8, next += 8) {
+            __m512i all = _mm512_loadu_si512(next);
+            _mm512_storeu_si512(result + count, _mm512_maskz_compress_epi64((__mmask8)word, all));
+            count += (size_t)__builtin_popcountll(word & 0xff);
+        }
+    }
+    return count;
+}
+
+#define VARIANT(name) avx512_##name
+#define TARGET TARGET_AVX512
+#define SELECT avx512_select
+#define GATHER avx512_gather
+#include "numeric/loops.inc"
+#endif
+
+const struct clr_loops *clr_loops_choose(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return &avx512_loops;
+    if (__builtin_cpu_supports("avx2"))
+        return &avx2_loops;
+#endif
+    return &portable_loops;
+}
