@@ -23,6 +23,9 @@
 #define ROW_UNSURE 8
 #define ROW_INEXACT 16
 
+/* What is no number can be counted, and nothing else. */
+#define ROW_UNSURE_FROM (ROW_TAKES ? VALUE_OTHER : VALUE_UNSURE)
+
 /* With 32-bit atomics alone, as in exact.cl, which not every program has. */
 #define DEFINE_COUNT_TO(name, space)                                                               \
     void name(volatile space uint *words, uint count, ulong value)                                 \
@@ -63,15 +66,18 @@ uint look_at_row(ROW_FORMALS ulong i, element *x, element *y)
         return ROW_UNSURE;
     if (!scalar_is_true(own_filter))
         return 0;
-    if (x_value.tag == VALUE_UNSURE || y_value.tag == VALUE_UNSURE)
+    /* In this order, which decides where one is NULL and the other unsure. */
+    if (x_value.tag >= ROW_UNSURE_FROM)
         return ROW_UNSURE;
-    if (x_value.tag == VALUE_NULL || y_value.tag == VALUE_NULL)
+    if (x_value.tag == VALUE_NULL)
+        return 0;
+    if (y_value.tag >= ROW_UNSURE_FROM)
+        return ROW_UNSURE;
+    if (y_value.tag == VALUE_NULL)
         return 0;
     if (!integers)
         found |= ROW_IS_NO_INTEGER;
 #if ROW_TAKES
-    if (x_value.tag == VALUE_OTHER || y_value.tag == VALUE_OTHER)
-        return ROW_UNSURE;
 #if OPERANDS == 2
     if (integers == !REAL)
         found |= ROW_TAKEN;

@@ -280,13 +280,13 @@ static bool locked_serve(struct clr_worker *worker)
         locked_step_task(worker, CLR_TASK_BACKGROUND);
         return true;
     }
-    worker->work_last = true;
     if (urgent && (!worker->urgent_last || (!begin && worker->busy == 0))) {
-        worker->urgent_last = true;
+        worker->urgent_last = worker->work_last = true;
         locked_step_task(worker, CLR_TASK_URGENT);
         return true;
     }
     worker->urgent_last = false;
+    worker->work_last = begin || worker->busy > 0;
     if (begin)
         locked_begin_job(worker);
     else if (worker->busy > 0)

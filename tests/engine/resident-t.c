@@ -5,6 +5,7 @@
 #include "engine/resident.h"
 
 #include "base/clock.h"
+#include "engine/host_scan.h"
 #include "engine/scans.h"
 
 #include "tap.h"
@@ -109,6 +110,12 @@ static void compare(struct world *world, struct clr_scan *scan, const char *what
         return;
     for (i = 0; i < scan->tally_count; i++)
         host[i] = tallies[i];
+    found = clr_host_scan(scan, NULL);
+    for (i = 0; found == CLR_SCAN_DONE && i < scan->tally_count; i++)
+        same = same && scans_same(&tallies[i], &host[i]);
+    if (!tap_ok(found == expected && same, "%s on the host", what))
+        describe(scan, host);
+    same = true;
     found = scan_in_time(world, scan);
     for (i = 0; found == CLR_SCAN_DONE && i < scan->tally_count; i++)
         same = same && scans_same(&tallies[i], &host[i]);

@@ -283,12 +283,14 @@ static inline enum clr_scan_outcome scans_expect(struct clr_scan *scan)
                 return CLR_SCAN_UNSURE;
             if (tally->filter >= 0 && !scalar_is_true(r[tally->filter]))
                 continue;
-            if (x.tag == VALUE_UNSURE || y.tag == VALUE_UNSURE)
+            if (x.tag >= (tally->operations != 0 ? VALUE_OTHER : VALUE_UNSURE))
                 return CLR_SCAN_UNSURE;
-            if (x.tag == VALUE_NULL || y.tag == VALUE_NULL)
+            if (x.tag == VALUE_NULL)
                 continue;
-            if (tally->operations != 0 && (x.tag == VALUE_OTHER || y.tag == VALUE_OTHER))
+            if (y.tag >= (tally->operations != 0 ? VALUE_OTHER : VALUE_UNSURE))
                 return CLR_SCAN_UNSURE;
+            if (y.tag == VALUE_NULL)
+                continue;
             tally->state.count++;
             tally->state.non_integers += x.tag != VALUE_INTEGER || y.tag != VALUE_INTEGER;
             inexact = inexact || scans_is_inexact(tally, x, y);
