@@ -41,6 +41,7 @@ partial group_merge(partial mine, __local partial *scratch WIDE_FORMAL)
     return mine;
 }
 
+#if !SCAN
 /*
  * x: count values, followed at the distance of second values by those of y, if there are two
  * operands. result: a partial result for each group. wide_result: WIDE_WORDS words, zeroed before
@@ -101,6 +102,7 @@ __kernel void reduce_first(__global const element *x, ulong second, ulong count,
         result[get_group_id(0)] = mine;
     WIDE_END
 }
+#endif
 
 /* parts: count partial results; the other arguments are as above. */
 __kernel void reduce_next(__global const partial *parts, ulong count, __global partial *result,

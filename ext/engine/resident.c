@@ -1,32 +1,279 @@
 #include "engine/resident.h"
 
+#include "base/memory.h"
+#include "numeric/column.h"
+#include "opencl/resident_column.h"
+#include "opencl/scan_plan.h"
+#include "opencl/scanner.h"
+
+#include <string.h>
+
+/*
+ * A resident is the task of its upload, and, when the last reference is dropped, that of its
+ * release, since the worker alone may free what lies on the device. Its owner has a reference, and
+ * so has every scan that is under way, even if nobody waits for it any more.
+ */
+struct clr_resident {
+    struct clr_task task;
+    struct clr_worker *worker;
+    struct clr_column *column; /* until it is on the device */
+    struct clr_resident_column *copy;
+    uint8_t kind;
+    size_t rows;
+    atomic_int state;     /* enum clr_residence */
+    atomic_bool unwanted; /* its owner is gone */
+};
+
+static struct clr_resident *resident_of(struct clr_task *task)
+{
+    return (struct clr_resident *)(void *)((char *)task - offsetof(struct clr_resident, task));
+}
+
+static void free_resident(struct clr_task *task)
+{
+    struct clr_resident *resident = resident_of(task);
+
+    clr_column_release(resident->column);
+    clr_resident_column_free(NULL, resident->copy);
+    clr_memory_free(resident);
+}
+
+static bool step_release(struct clr_task *task, struct clr_device *device, char **log,
+                         struct clr_status *status)
+{
+    struct clr_resident *resident = resident_of(task);
+
+    (void)log, (void)status;
+    clr_resident_column_free(device, resident->copy);
+    resident->copy = NULL;
+    return false;
+}
+
+/* If the worker's device has failed, the task is not taken, and what lies there is left. */
+static void release_resident(struct clr_task *task)
+{
+    struct clr_resident *resident = resident_of(task);
+
+    clr_task_init(task, CLR_TASK_BACKGROUND, step_release, free_resident);
+    clr_worker_post(resident->worker, task);
+    clr_task_release(task);
+}
+
+static bool step_upload(struct clr_task *task, struct clr_device *device, char **log,
+                        struct clr_status *status)
+{
+    struct clr_resident *resident = resident_of(task);
+    bool complete = false;
+
+    (void)log;
+    if (!atomic_load(&resident->unwanted)) {
+        clr_resident_column_fill(device, resident->copy, resident->column->values,
+                                 resident->column->tags, &complete, status);
+        if (status->code == CLR_OK && !complete)
+            return true;
+    }
+    clr_column_release(resident->column);
+    resident->column = NULL;
+    atomic_store(&resident->state, complete ? CLR_RESIDENT_READY : CLR_RESIDENT_FAILED);
+    return false;
+}
+
 struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column)
 {
-    (void)worker, (void)column;
-    return NULL;
+    struct clr_resident *resident = clr_memory_alloc(sizeof *resident);
+
+    if (resident == NULL)
+        return NULL;
+    memset(resident, 0, sizeof *resident);
+    resident->copy = clr_resident_column_new(column->kind, column->rows);
+    if (resident->copy == NULL) {
+        clr_memory_free(resident);
+        return NULL;
+    }
+    resident->worker = worker;
+    resident->kind = column->kind;
+    resident->rows = column->rows;
+    atomic_init(&resident->state, CLR_RESIDENT_COMING);
+    atomic_init(&resident->unwanted, false);
+    resident->column = clr_column_retain(column);
+    clr_task_init(&resident->task, CLR_TASK_BACKGROUND, step_upload, release_resident);
+    if (clr_worker_post(worker, &resident->task) != CLR_READY) {
+        clr_column_release(column);
+        resident->column = NULL;
+        atomic_store(&resident->state, CLR_RESIDENT_FAILED);
+    }
+    return resident;
 }
 
 enum clr_residence clr_resident_state(struct clr_resident *resident)
 {
-    (void)resident;
-    return CLR_RESIDENT_FAILED;
+    if (clr_worker_has_failed(resident->worker))
+        return CLR_RESIDENT_FAILED;
+    return (enum clr_residence)atomic_load(&resident->state);
 }
 
 size_t clr_resident_size(const struct clr_resident *resident)
 {
-    (void)resident;
-    return 0;
+    return clr_resident_column_size(resident->kind, resident->rows);
 }
 
 void clr_resident_free(struct clr_resident *resident)
 {
-    (void)resident;
+    if (resident == NULL)
+        return;
+    atomic_store(&resident->unwanted, true);
+    clr_task_release(&resident->task);
+}
+
+/* A scan under way, with copies of all it needs: its caller may give it up at any time. */
+struct scan_task {
+    struct clr_task task;
+    struct clr_worker *worker;
+    struct clr_scan scan; /* its arrays are below, and have no columns */
+    struct clr_resident *residents[CLR_MOST_COLUMNS];
+    struct clr_resident_column *copies[CLR_MOST_COLUMNS];
+    enum clr_scan_outcome outcome;
+    struct clr_device_work work;
+    struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
+    struct clr_tally tallies[CLR_MOST_TALLIES];
+    struct clr_scalar constants[]; /* constant_count of them */
+};
+
+static struct scan_task *scan_of(struct clr_task *task)
+{
+    return (struct scan_task *)(void *)((char *)task - offsetof(struct scan_task, task));
+}
+
+static void destroy_scan(struct clr_task *task)
+{
+    struct scan_task *scan = scan_of(task);
+    int i;
+
+    for (i = 0; i < scan->scan.column_count; i++)
+        clr_task_release(&scan->residents[i]->task);
+    clr_memory_free(scan);
+}
+
+static void destroy_build(struct clr_task *task)
+{
+    clr_memory_free(task);
+}
+
+static bool step_build(struct clr_task *task, struct clr_device *device, char **log,
+                       struct clr_status *status)
+{
+    (void)task;
+    return clr_scanner_build(device, log, status);
+}
+
+/* Without memory nothing is built; the next scan asks again. Two of these do no harm. */
+static void post_build(struct clr_worker *worker)
+{
+    struct clr_task *task = clr_memory_alloc(sizeof *task);
+
+    if (task == NULL)
+        return;
+    clr_task_init(task, CLR_TASK_BUILD, step_build, destroy_build);
+    clr_worker_post(worker, task);
+    clr_task_release(task);
+}
+
+static bool step_scan(struct clr_task *task, struct clr_device *device, char **log,
+                      struct clr_status *status)
+{
+    struct scan_task *scan = scan_of(task);
+    bool requested;
+
+    (void)log;
+    clr_scanner_run(device, &scan->scan, scan->copies, &scan->outcome, &requested, &scan->work,
+                    status);
+    if (status->code == CLR_OK && requested)
+        post_build(scan->worker);
+    return false;
+}
+
+static struct scan_task *new_scan(struct clr_worker *worker, const struct clr_scan *scan,
+                                  struct clr_resident *const *residents)
+{
+    size_t constants = (size_t)scan->constant_count * sizeof *scan->constants;
+    struct scan_task *task = clr_memory_alloc(sizeof *task + constants);
+    int i;
+
+    if (task == NULL)
+        return NULL;
+    clr_task_init(&task->task, CLR_TASK_URGENT, step_scan, destroy_scan);
+    task->worker = worker;
+    task->scan = *scan;
+    memset(&task->work, 0, sizeof task->work);
+    for (i = 0; i < scan->instruction_count; i++)
+        task->instructions[i] = scan->instructions[i];
+    for (i = 0; i < scan->constant_count; i++)
+        task->constants[i] = scan->constants[i];
+    for (i = 0; i < scan->tally_count; i++)
+        task->tallies[i] = scan->tallies[i];
+    for (i = 0; i < scan->column_count; i++) {
+        clr_task_retain(&residents[i]->task);
+        task->residents[i] = residents[i];
+        task->copies[i] = residents[i]->copy;
+    }
+    task->scan.instructions = task->instructions;
+    task->scan.constants = task->constants;
+    task->scan.tallies = task->tallies;
+    task->scan.columns = NULL;
+    return task;
+}
+
+/* Asks for all programs of operations that the scan needs, and returns whether they are there:
+   what passed its self-test vouches for the programs of expressions, which contain it. */
+static enum clr_readiness find_readiness(struct clr_worker *worker, const struct clr_scan *scan,
+                                         struct clr_resident *const *residents)
+{
+    struct clr_scan_step steps[CLR_MOST_SCAN_STEPS];
+    enum clr_readiness all = CLR_READY, one;
+    uint8_t kinds[CLR_MOST_COLUMNS];
+    int i, count;
+
+    for (i = 0; i < scan->column_count; i++)
+        kinds[i] = residents[i]->kind;
+    count = clr_scan_plan(scan, kinds, steps);
+    for (i = 0; i < count; i++) {
+        one = clr_worker_readiness(worker, steps[i].operation, steps[i].element);
+        if (one == CLR_FAILED || all == CLR_READY)
+            all = one;
+    }
+    return all;
 }
 
 enum clr_scan_outcome clr_resident_scan(struct clr_worker *worker, struct clr_scan *scan,
                                         struct clr_resident *const *residents, int64_t timeout_ms,
                                         struct clr_device_work *work, struct clr_status *status)
 {
-    (void)worker, (void)scan, (void)residents, (void)timeout_ms, (void)work, (void)status;
-    return CLR_SCAN_NOT_NOW;
+    enum clr_scan_outcome outcome = CLR_SCAN_NOT_NOW;
+    struct scan_task *task;
+    int i;
+
+    if (find_readiness(worker, scan, residents) != CLR_READY)
+        return CLR_SCAN_NOT_NOW;
+    task = new_scan(worker, scan, residents);
+    if (task == NULL) {
+        clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
+        return CLR_SCAN_FAILED;
+    }
+    if (clr_worker_post(worker, &task->task) != CLR_READY) {
+        clr_task_release(&task->task);
+        return CLR_SCAN_NOT_NOW;
+    }
+    if (clr_worker_await(worker, &task->task, timeout_ms, status) != CLR_TASK_DONE) {
+        outcome = CLR_SCAN_FAILED;
+    } else {
+        outcome = task->outcome;
+        work->kernels += task->work.kernels;
+        work->passes += task->work.passes;
+        work->kernel_time += task->work.kernel_time;
+        work->transfer_time += task->work.transfer_time;
+        for (i = 0; outcome == CLR_SCAN_DONE && i < scan->tally_count; i++)
+            scan->tallies[i].state = task->tallies[i].state;
+    }
+    clr_task_release(&task->task);
+    return outcome;
 }

@@ -19,6 +19,8 @@ struct clr_worker {
     bool starting; /* the thread is opening the device, or building */
     enum program_phase programs[CLR_OPERATIONS][CLR_ELEMENTS];
     struct clr_job *first, **last; /* the queue */
+    struct clr_task_queue tasks[CLR_TASK_KINDS];
+    struct clr_task_queue over; /* the worker's references to them are to be dropped */
     struct clr_worker_report report;
     /* Of the builds that failed. Any of them may be on its way to a user, and so none is freed. */
     char *logs[CLR_OPERATIONS][CLR_ELEMENTS];
@@ -26,7 +28,8 @@ struct clr_worker {
     /* The thread's own. */
     struct clr_device *device;
     struct clr_job *in_slot[CLR_DEVICE_SLOTS];
-    int oldest, busy; /* slots are used in turn */
+    int oldest, busy;            /* slots are used in turn */
+    bool urgent_last, work_last; /* what was served: an urgent task; anything not background */
 };
 
 struct clr_job *clr_job_new(enum clr_operation operation, size_t capacity)
@@ -52,6 +55,20 @@ void clr_job_free(struct clr_job *job)
     clr_memory_free(job);
 }
 
+/* Drops references without the lock: what is destroyed may post the release of its memory. */
+static void drop_ended_tasks(struct clr_worker *worker)
+{
+    struct clr_task *task;
+
+    do {
+        pthread_mutex_lock(&worker->lock);
+        task = clr_task_queue_pop(&worker->over);
+        pthread_mutex_unlock(&worker->lock);
+        if (task != NULL)
+            clr_task_release(task);
+    } while (task != NULL);
+}
+
 /* The functions from here to run() are the thread's; those named locked_ need the lock. */
 
 static void locked_end_job(struct clr_worker *worker, struct clr_job *job, enum clr_job_phase phase)
@@ -64,8 +81,24 @@ static void locked_end_job(struct clr_worker *worker, struct clr_job *job, enum 
     pthread_cond_broadcast(&worker->answered);
 }
 
+static void locked_end_task(struct clr_worker *worker, struct clr_task *task,
+                            enum clr_task_phase phase, const struct clr_status *status)
+{
+    task->phase = phase;
+    task->status = *status;
+    clr_task_queue_push(&worker->over, task);
+    pthread_cond_broadcast(&worker->answered);
+}
+
 static void locked_fail_queue(struct clr_worker *worker)
 {
+    struct clr_task *task;
+    int kind;
+
+    for (kind = 0; kind < CLR_TASK_KINDS; kind++) {
+        while ((task = clr_task_queue_pop(&worker->tasks[kind])) != NULL)
+            locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
+    }
     while (worker->first != NULL) {
         struct clr_job *job = worker->first;
         worker->first = job->next;
@@ -186,13 +219,94 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
         locked_fail(worker, &status);
 }
 
+/* What a build cost and how it failed goes into the report. */
+static void locked_report_build(struct clr_worker *worker, int64_t start, char *log,
+                                const struct clr_status *status)
+{
+    worker->starting = false;
+    pthread_cond_broadcast(&worker->answered);
+    worker->report.startup_time += clr_clock_ns() - start;
+    if (status->code == CLR_OK)
+        return;
+    worker->report.status = *status;
+    if (log != NULL)
+        worker->report.build_log = log;
+}
+
+static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
+{
+    struct clr_task *task = clr_task_queue_pop(&worker->tasks[kind]);
+    struct clr_status status;
+    int64_t start = clr_clock_ns();
+    char *log = NULL;
+    bool again;
+
+    worker->starting = kind == CLR_TASK_BUILD;
+    pthread_mutex_unlock(&worker->lock);
+    clr_status_clear(&status);
+    again = task->step(task, worker->device, &log, &status);
+    pthread_mutex_lock(&worker->lock);
+    if (kind == CLR_TASK_BUILD)
+        locked_report_build(worker, start, log, &status);
+    else if (status.code == CLR_DEVICE && !worker->failed)
+        locked_fail(worker, &status);
+    /* A build's failure is in the report; the task goes on with what else there is to build. */
+    if (worker->failed)
+        locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
+    else if (again)
+        clr_task_queue_push(&worker->tasks[kind], task);
+    else
+        locked_end_task(worker, task, status.code == CLR_OK ? CLR_TASK_DONE : CLR_TASK_FAILED,
+                        &status);
+}
+
+/* Does one thing. Urgent tasks and jobs take turns, and background tasks with all others. */
+static bool locked_serve(struct clr_worker *worker)
+{
+    bool urgent = worker->tasks[CLR_TASK_URGENT].first != NULL;
+    bool background = worker->tasks[CLR_TASK_BACKGROUND].first != NULL;
+    bool begin = worker->first != NULL && worker->busy < CLR_DEVICE_SLOTS;
+    int operation, element;
+
+    if (worker->failed) {
+        /* What was begun is given back, late as it is. */
+        if (worker->busy == 0)
+            return false;
+        locked_finish_job(worker);
+        return true;
+    }
+    if (background && worker->work_last) {
+        worker->work_last = false;
+        locked_step_task(worker, CLR_TASK_BACKGROUND);
+        return true;
+    }
+    if (urgent && (!worker->urgent_last || (!begin && worker->busy == 0))) {
+        worker->urgent_last = worker->work_last = true;
+        locked_step_task(worker, CLR_TASK_URGENT);
+        return true;
+    }
+    worker->urgent_last = false;
+    worker->work_last = begin || worker->busy > 0;
+    if (begin)
+        locked_begin_job(worker);
+    else if (worker->busy > 0)
+        locked_finish_job(worker);
+    else if (background)
+        locked_step_task(worker, CLR_TASK_BACKGROUND);
+    else if (locked_find_request(worker, &operation, &element))
+        locked_build(worker, operation, element);
+    else if (worker->tasks[CLR_TASK_BUILD].first != NULL)
+        locked_step_task(worker, CLR_TASK_BUILD);
+    else
+        return false;
+    return true;
+}
+
 static void *run(void *argument)
 {
     struct clr_worker *worker = argument;
     struct clr_status status;
     int64_t start = clr_clock_ns();
-    int operation, element;
-
     clr_status_clear(&status);
     clr_device_open(worker->info, &worker->device, &status);
     pthread_mutex_lock(&worker->lock);
@@ -202,13 +316,11 @@ static void *run(void *argument)
     if (status.code != CLR_OK)
         locked_fail(worker, &status);
     while (!worker->stopping) {
-        if (!worker->failed && worker->first != NULL && worker->busy < CLR_DEVICE_SLOTS)
-            locked_begin_job(worker);
-        else if (worker->busy > 0)
-            locked_finish_job(worker);
-        else if (!worker->failed && locked_find_request(worker, &operation, &element))
-            locked_build(worker, operation, element);
-        else
+        if (worker->over.first != NULL) {
+            pthread_mutex_unlock(&worker->lock);
+            drop_ended_tasks(worker);
+            pthread_mutex_lock(&worker->lock);
+        } else if (!locked_serve(worker))
             pthread_cond_wait(&worker->work_arrived, &worker->lock);
     }
     while (worker->busy > 0)
@@ -220,6 +332,7 @@ static void *run(void *argument)
     worker->ended = true;
     pthread_cond_broadcast(&worker->answered);
     pthread_mutex_unlock(&worker->lock);
+    drop_ended_tasks(worker);
     return NULL;
 }
 
@@ -228,6 +341,7 @@ static void *run(void *argument)
 struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct clr_status *status)
 {
     struct clr_worker *worker = clr_memory_alloc(sizeof *worker);
+    int kind;
 
     if (worker == NULL) {
         clr_status_set(status, CLR_NOMEM, 0, "no memory for a worker");
@@ -236,6 +350,9 @@ struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct c
     memset(worker, 0, sizeof *worker);
     worker->info = info;
     worker->last = &worker->first;
+    for (kind = 0; kind < CLR_TASK_KINDS; kind++)
+        clr_task_queue_init(&worker->tasks[kind]);
+    clr_task_queue_init(&worker->over);
     worker->starting = true;
     pthread_mutex_init(&worker->lock, NULL);
     pthread_cond_init(&worker->work_arrived, NULL);
@@ -330,6 +447,14 @@ static void locked_remove(struct clr_worker *worker, struct clr_job *job)
         worker->last = link;
 }
 
+static void locked_give_up(struct clr_worker *worker, int64_t timeout_ms)
+{
+    worker->failed = true;
+    clr_status_set(&worker->report.status, CLR_DEVICE, 0,
+                   "the device did not answer within %lld ms", (long long)timeout_ms);
+    locked_fail_queue(worker);
+}
+
 enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job *job,
                                       int64_t timeout_ms)
 {
@@ -345,16 +470,63 @@ enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job 
         deadline = clr_thread_deadline(timeout_ms);
         while (job->phase == CLR_JOB_RUNNING && error == 0)
             error = pthread_cond_timedwait(&worker->answered, &worker->lock, &deadline);
-        if (job->phase == CLR_JOB_RUNNING && !worker->failed) {
-            worker->failed = true;
-            clr_status_set(&worker->report.status, CLR_DEVICE, 0,
-                           "the device did not answer within %lld ms", (long long)timeout_ms);
-            locked_fail_queue(worker);
-        }
+        if (job->phase == CLR_JOB_RUNNING && !worker->failed)
+            locked_give_up(worker, timeout_ms);
     }
     phase = job->phase;
     pthread_mutex_unlock(&worker->lock);
+    drop_ended_tasks(worker);
     return phase;
+}
+
+enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *task)
+{
+    enum clr_readiness readiness = CLR_READY;
+
+    pthread_mutex_lock(&worker->lock);
+    if (worker->failed) {
+        readiness = CLR_FAILED;
+    } else if (worker->starting && task->kind == CLR_TASK_URGENT) {
+        readiness = CLR_STARTING;
+    } else {
+        task->phase = CLR_TASK_PENDING;
+        clr_task_queue_push(&worker->tasks[task->kind], clr_task_retain(task));
+        pthread_cond_signal(&worker->work_arrived);
+    }
+    pthread_mutex_unlock(&worker->lock);
+    return readiness;
+}
+
+enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task *task,
+                                     int64_t timeout_ms, struct clr_status *status)
+{
+    struct timespec deadline = clr_thread_deadline(timeout_ms);
+    enum clr_task_phase phase;
+    int error = 0;
+
+    pthread_mutex_lock(&worker->lock);
+    while (task->phase == CLR_TASK_PENDING && error == 0)
+        error = pthread_cond_timedwait(&worker->answered, &worker->lock, &deadline);
+    if (task->phase == CLR_TASK_PENDING && !worker->failed)
+        locked_give_up(worker, timeout_ms);
+    phase = task->phase == CLR_TASK_DONE ? CLR_TASK_DONE : CLR_TASK_FAILED;
+    if (task->phase == CLR_TASK_FAILED)
+        *status = task->status;
+    else if (phase == CLR_TASK_FAILED)
+        *status = worker->report.status;
+    pthread_mutex_unlock(&worker->lock);
+    drop_ended_tasks(worker);
+    return phase;
+}
+
+bool clr_worker_has_failed(struct clr_worker *worker)
+{
+    bool failed;
+
+    pthread_mutex_lock(&worker->lock);
+    failed = worker->failed;
+    pthread_mutex_unlock(&worker->lock);
+    return failed;
 }
 
 void clr_worker_abandon(struct clr_worker *worker, struct clr_job *job)

@@ -6,6 +6,7 @@
 #define CLR_ENGINE_WORKER_H
 
 #include "base/status.h"
+#include "engine/task.h"
 #include "numeric/chunk.h"
 #include "numeric/state.h"
 #include "opencl/catalog.h"
@@ -76,6 +77,24 @@ bool clr_worker_poll(struct clr_worker *worker, struct clr_job *job);
  */
 enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job *job,
                                       int64_t timeout_ms);
+
+/*
+ * Hands a task over; the worker takes a reference and drops it when the task has ended. Returns
+ * CLR_READY, or CLR_FAILED without taking it. An urgent one is not taken either (CLR_STARTING)
+ * while the device is opened or something is built, which can take seconds.
+ */
+enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *task);
+
+/*
+ * Waits for a task that was posted. Returns its phase, and the reason in status if that is FAILED:
+ * after timeout_ms milliseconds without an answer the device counts as failed, and the task may
+ * still be under way.
+ */
+enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task *task,
+                                     int64_t timeout_ms, struct clr_status *status);
+
+/* Returns whether the device is out of use, for good. */
+bool clr_worker_has_failed(struct clr_worker *worker);
 
 /* Gives up a job that was RUNNING: it is freed now, or by the worker when the device answers. */
 void clr_worker_abandon(struct clr_worker *worker, struct clr_job *job);

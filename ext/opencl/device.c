@@ -2,33 +2,11 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "opencl/api.h"
-#include "opencl/passes.h"
-#include "opencl/program.h"
+#include "opencl/device_private.h"
+#include "opencl/resident_column.h"
+#include "opencl/scanner.h"
 
 #include <string.h>
-
-/* The reduction of a chunk's values of one element type. */
-struct part {
-    const struct clr_program *program; /* NULL while nothing is under way */
-    cl_mem staging;
-    size_t staging_size;
-    int64_t bytes, fill_time;
-    cl_event unmapped;
-    struct clr_passes passes;
-};
-
-struct slot {
-    cl_command_queue queue;
-    struct part parts[CLR_ELEMENTS];
-};
-
-struct clr_device {
-    struct clr_device_info info;
-    cl_context context;
-    struct clr_program programs[CLR_OPERATIONS][CLR_ELEMENTS];
-    struct slot slots[CLR_DEVICE_SLOTS];
-};
 
 static enum clr_code open_slots(struct clr_device *device, struct clr_status *status)
 {
@@ -36,7 +14,7 @@ static enum clr_code open_slots(struct clr_device *device, struct clr_status *st
     int i, element;
 
     for (i = 0; i < CLR_DEVICE_SLOTS; i++) {
-        struct slot *slot = &device->slots[i];
+        struct clr_slot *slot = &device->slots[i];
         slot->queue = clCreateCommandQueue(device->context, device->info.id,
                                            CL_QUEUE_PROFILING_ENABLE, &error);
         if (error != CL_SUCCESS)
@@ -81,6 +59,8 @@ void clr_device_close(struct clr_device *device)
 
     if (device == NULL)
         return;
+    clr_scanner_close(device);
+    clr_upload_close(device);
     for (i = 0; i < CLR_DEVICE_SLOTS; i++) {
         for (j = 0; j < CLR_ELEMENTS; j++) {
             if (device->slots[i].parts[j].staging != NULL)
@@ -115,7 +95,7 @@ enum clr_code clr_device_build(struct clr_device *device, enum clr_operation ope
 
 /* Makes the staging buffer large enough: pinned memory of the host where the driver has it, which
    a map and an unmap move at the bus's full speed (OpenCL 1.2, 5.2.1, CL_MEM_ALLOC_HOST_PTR). */
-static enum clr_code size_staging(struct clr_device *device, struct part *part, size_t size,
+static enum clr_code size_staging(struct clr_device *device, struct clr_part *part, size_t size,
                                   struct clr_status *status)
 {
     const cl_mem_flags flags = CL_MEM_READ_ONLY | CL_MEM_ALLOC_HOST_PTR | CL_MEM_HOST_WRITE_ONLY;
@@ -133,7 +113,7 @@ static enum clr_code size_staging(struct clr_device *device, struct part *part, 
     return CLR_OK;
 }
 
-static enum clr_code fill_staging(struct slot *slot, struct part *part,
+static enum clr_code fill_staging(struct clr_slot *slot, struct clr_part *part,
                                   const struct clr_chunk *chunk, enum clr_element element,
                                   struct clr_status *status)
 {
@@ -159,11 +139,11 @@ static enum clr_code fill_staging(struct slot *slot, struct part *part,
     return CLR_OK;
 }
 
-static enum clr_code begin_part(struct clr_device *device, struct slot *slot,
+static enum clr_code begin_part(struct clr_device *device, struct clr_slot *slot,
                                 const struct clr_chunk *chunk, enum clr_element element,
                                 struct clr_status *status)
 {
-    struct part *part = &slot->parts[element];
+    struct clr_part *part = &slot->parts[element];
     size_t count = chunk->count[element];
     size_t size = count * clr_operation_width(chunk->operation) * sizeof(double);
 
@@ -178,7 +158,7 @@ static enum clr_code begin_part(struct clr_device *device, struct slot *slot,
 enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
                                unsigned elements, struct clr_status *status)
 {
-    struct slot *used = &device->slots[slot];
+    struct clr_slot *used = &device->slots[slot];
     cl_int error;
     int element;
 
@@ -197,7 +177,7 @@ enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_
     int element;
 
     for (element = 0; element < CLR_ELEMENTS; element++) {
-        struct part *part = &device->slots[slot].parts[element];
+        struct clr_part *part = &device->slots[slot].parts[element];
         if (part->program == NULL)
             continue;
         if (clr_passes_finish(&part->passes, part->program, state, &work->kernel_time,

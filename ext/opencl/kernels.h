@@ -14,5 +14,6 @@ extern const char clr_kernel_dot[];
 extern const char clr_kernel_extremes[];
 extern const char clr_kernel_reduce[];
 extern const char clr_kernel_values[];
+extern const char clr_kernel_scan[];
 
 #endif

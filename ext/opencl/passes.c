@@ -65,23 +65,6 @@ static enum clr_code launch(struct clr_passes *passes, cl_command_queue queue,
     return CLR_OK;
 }
 
-/* Launches the pass from the values themselves. */
-static enum clr_code launch_first(struct clr_passes *passes, cl_command_queue queue,
-                                  const struct clr_program *program, cl_mem source, cl_ulong count,
-                                  cl_ulong second, size_t groups, struct clr_status *status)
-{
-    cl_int error;
-
-    error = clSetKernelArg(program->first, 0, sizeof source, &source);
-    if (error == CL_SUCCESS)
-        error = clSetKernelArg(program->first, 1, sizeof second, &second);
-    if (error == CL_SUCCESS)
-        error = clSetKernelArg(program->first, 2, sizeof count, &count);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clSetKernelArg", error);
-    return launch(passes, queue, program, program->first, 3, passes->partials[0], groups, status);
-}
-
 /* Launches a pass from `count` partial results in partials[source] to `groups` in the other. */
 static enum clr_code launch_next(struct clr_passes *passes, cl_command_queue queue,
                                  const struct clr_program *program, int source, cl_ulong count,
@@ -115,10 +98,11 @@ static size_t choose_next_groups(const struct clr_passes *passes, const struct c
     return choose_groups(program, groups, PARTIALS_PER_ITEM);
 }
 
-enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue,
-                               const struct clr_program *program, cl_mem source, size_t count,
-                               size_t second, struct clr_status *status)
+enum clr_code clr_passes_start_rows(struct clr_passes *passes, cl_command_queue queue,
+                                    const struct clr_program *program, cl_uint arguments,
+                                    size_t count, struct clr_status *status)
 {
+    const bool wide = program->wide || program->counts;
     size_t per_item = program->group_size == 1 ? CPU_VALUES_PER_ITEM : VALUES_PER_ITEM;
     size_t groups = choose_groups(program, count, per_item), next;
     const cl_uint zero = 0;
@@ -127,13 +111,14 @@ enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue
 
     passes->count = 0;
     passes->wide_read = NULL;
-    if (program->wide) {
+    if (wide) {
         error = clEnqueueFillBuffer(queue, passes->wide, &zero, sizeof zero, 0,
                                     sizeof passes->wide_result, 0, NULL, NULL);
         if (error != CL_SUCCESS)
             return clr_opencl_failed(status, "clEnqueueFillBuffer", error);
     }
-    if (launch_first(passes, queue, program, source, count, second, groups, status) != CLR_OK)
+    if (launch(passes, queue, program, program->first, arguments, passes->partials[0], groups,
+               status) != CLR_OK)
         return status->code;
     while (groups > 1) {
         next = choose_next_groups(passes, program, groups);
@@ -144,10 +129,27 @@ enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue
     }
     error = clEnqueueReadBuffer(queue, passes->partials[target], CL_FALSE, 0, program->partial_size,
                                 passes->result, 0, NULL, &passes->result_read);
-    if (error == CL_SUCCESS && program->wide)
+    if (error == CL_SUCCESS && wide)
         error = clEnqueueReadBuffer(queue, passes->wide, CL_FALSE, 0, sizeof passes->wide_result,
                                     passes->wide_result, 0, NULL, &passes->wide_read);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clEnqueueReadBuffer", error);
+}
+
+enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue,
+                               const struct clr_program *program, cl_mem source, size_t count,
+                               size_t second, struct clr_status *status)
+{
+    const cl_ulong distance = second, values = count;
+    cl_int error;
+
+    error = clSetKernelArg(program->first, 0, sizeof source, &source);
+    if (error == CL_SUCCESS)
+        error = clSetKernelArg(program->first, 1, sizeof distance, &distance);
+    if (error == CL_SUCCESS)
+        error = clSetKernelArg(program->first, 2, sizeof values, &values);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clSetKernelArg", error);
+    return clr_passes_start_rows(passes, queue, program, 3, count, status);
 }
 
 int64_t clr_event_take_time(cl_event *event)
@@ -164,6 +166,16 @@ int64_t clr_event_take_time(cl_event *event)
     clReleaseEvent(*event);
     *event = NULL;
     return end > start ? (int64_t)(end - start) : 0;
+}
+
+static void take_counts(struct clr_passes *passes)
+{
+    const cl_uint *words = passes->wide_result + CLR_WIDE_WORDS;
+
+    passes->counts.counted = (int64_t)((uint64_t)words[1] << 32 | words[0]);
+    passes->counts.non_integers = (int64_t)((uint64_t)words[3] << 32 | words[2]);
+    passes->counts.unsure = words[4] != 0;
+    passes->counts.inexact = words[5] != 0;
 }
 
 static void take_sum_of_reals(const struct clr_passes *passes, struct clr_sum *sum)
@@ -188,11 +200,12 @@ static void take_result(const struct clr_passes *passes, const struct clr_progra
                         struct clr_state *state)
 {
     struct clr_int192 integer;
-    struct clr_range range = {.seen = true};
+    struct clr_range range;
 
     if (program->operation == CLR_EXTREMES) {
         memcpy(&range.least, passes->result, sizeof range.least);
         memcpy(&range.greatest, passes->result + sizeof range.least, sizeof range.greatest);
+        range.seen = range.least <= range.greatest; /* or no row of a scan counted */
         clr_range_merge(program->element == CLR_REAL ? &state->reals : &state->integers, &range);
     } else if (program->element == CLR_REAL) {
         take_sum_of_reals(passes, &state->sum);
@@ -212,6 +225,8 @@ enum clr_code clr_passes_finish(struct clr_passes *passes, const struct clr_prog
 
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clWaitForEvents", error);
+    if (program->counts)
+        take_counts(passes);
     take_result(passes, program, state);
     for (i = 0; i < passes->count; i++)
         *kernel_time += clr_event_take_time(&passes->kernels[i]);

@@ -12,7 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLR_MOST_PASSES = 8, CLR_WIDE_WORDS = 2 * CLR_ACCUMULATOR_DIGITS + 4 };
+/* The words of the long accumulator, and behind them those of a scan's counts. */
+enum { CLR_MOST_PASSES = 8, CLR_WIDE_WORDS = 2 * CLR_ACCUMULATOR_DIGITS + 4, CLR_COUNT_WORDS = 6 };
+
+/* What the rows of a scan were: see kernels/scan.cl. */
+struct clr_row_counts {
+    int64_t counted, non_integers;
+    bool unsure, inexact;
+};
 
 /*
  * The buffers and events of one reduction, to be used again and again, for one reduction at a time.
@@ -20,11 +27,12 @@ enum { CLR_MOST_PASSES = 8, CLR_WIDE_WORDS = 2 * CLR_ACCUMULATOR_DIGITS + 4 };
  */
 struct clr_passes {
     cl_mem partials[2]; /* in turn source and target of a pass */
-    cl_mem wide;        /* the long accumulator: see kernels/exact.cl */
+    cl_mem wide;        /* the long accumulator: see kernels/exact.cl; then the counts */
     int count;          /* passes launched */
     cl_event kernels[CLR_MOST_PASSES], result_read, wide_read;
     char result[CLR_PARTIAL_SIZE];
-    cl_uint wide_result[CLR_WIDE_WORDS];
+    cl_uint wide_result[CLR_WIDE_WORDS + CLR_COUNT_WORDS];
+    struct clr_row_counts counts; /* after clr_passes_finish() of a program that counts */
 };
 
 /*
@@ -45,6 +53,14 @@ void clr_passes_close(struct clr_passes *passes);
 enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue,
                                const struct clr_program *program, cl_mem source, size_t count,
                                size_t second, struct clr_status *status);
+
+/*
+ * The same for a program whose first kernel has other arguments: the caller has set them, the
+ * first `arguments` of them, and the kernel goes through count rows.
+ */
+enum clr_code clr_passes_start_rows(struct clr_passes *passes, cl_command_queue queue,
+                                    const struct clr_program *program, cl_uint arguments,
+                                    size_t count, struct clr_status *status);
 
 /*
  * Waits for the reduction and adds its result to state's sum or ranges. *kernel_time and

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A GPU gains nothing from larger groups: they only wait longer for their slowest member. */
-enum { GROUP_SIZE_LIMIT = 256, SOURCES = 5 };
+enum { GROUP_SIZE_LIMIT = 256, SOURCES = 8 };
 
 /*
  * Work-groups a compute unit. On a GPU: about as many as are resident at a time, which depends on
@@ -25,7 +25,7 @@ static const size_t cpu_groups_per_unit = 4;
 
 /* The kernel files of an operation, in the order in which they build on each other. */
 static cl_uint choose_sources(enum clr_operation operation, enum clr_element element,
-                              const char *sources[SOURCES])
+                              const char *rows, const char *sources[SOURCES])
 {
     cl_uint count = 0;
 
@@ -42,6 +42,11 @@ static cl_uint choose_sources(enum clr_operation operation, enum clr_element ele
         sources[count++] = operation == CLR_DOT ? clr_kernel_dot : clr_kernel_sum;
     }
     sources[count++] = clr_kernel_reduce;
+    if (rows != NULL) {
+        sources[count++] = clr_kernel_values;
+        sources[count++] = rows;
+        sources[count++] = clr_kernel_scan;
+    }
     return count;
 }
 
@@ -106,12 +111,13 @@ static cl_int choose_group_size(struct clr_program *program, const struct clr_de
     return CL_SUCCESS;
 }
 
-enum clr_code clr_program_build(struct clr_program *program, cl_context context,
-                                const struct clr_device_info *device, enum clr_operation operation,
-                                enum clr_element element, char **log, struct clr_status *status)
+static enum clr_code build(struct clr_program *program, cl_context context,
+                           const struct clr_device_info *device, enum clr_operation operation,
+                           enum clr_element element, const char *rows, char **log,
+                           struct clr_status *status)
 {
     const char *sources[SOURCES];
-    cl_uint count = choose_sources(operation, element, sources);
+    cl_uint count = choose_sources(operation, element, rows, sources);
     cl_device_id id = device->id;
     const char *call = "clCreateProgramWithSource";
     cl_program built;
@@ -123,6 +129,7 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
     program->operation = operation;
     program->element = element;
     program->wide = element == CLR_REAL && operation != CLR_EXTREMES;
+    program->counts = rows != NULL;
     program->most_groups = device->type == CLR_DEVICE_CPU ? cpu_groups_per_unit
                                                           : gpu_groups_per_unit[operation][element];
     program->most_groups *= device->compute_units > 0 ? device->compute_units : 1;
@@ -130,10 +137,10 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
     /* Extremes compare the bits of doubles as integers. */
     snprintf(options, sizeof options,
              "-cl-std=CL1.2 -DCPU=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d -DDIGITS=%d "
-             "-DACCUMULATOR_BASE=%d",
+             "-DACCUMULATOR_BASE=%d -DSCAN=%d",
              device->type == CLR_DEVICE_CPU, program->wide,
              element == CLR_REAL && operation == CLR_EXTREMES, (int)clr_operation_width(operation),
-             CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
+             CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, rows != NULL);
 
     built = clCreateProgramWithSource(context, count, sources, NULL, &error);
     if (error != CL_SUCCESS)
@@ -145,7 +152,7 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
         goto done;
     }
     call = "clCreateKernel";
-    program->first = clCreateKernel(built, "reduce_first", &error);
+    program->first = clCreateKernel(built, rows != NULL ? "scan_first" : "reduce_first", &error);
     if (error != CL_SUCCESS)
         goto done;
     program->next = clCreateKernel(built, "reduce_next", &error);
@@ -161,6 +168,21 @@ done:
     }
     program->built = true;
     return CLR_OK;
+}
+
+enum clr_code clr_program_build(struct clr_program *program, cl_context context,
+                                const struct clr_device_info *device, enum clr_operation operation,
+                                enum clr_element element, char **log, struct clr_status *status)
+{
+    return build(program, context, device, operation, element, NULL, log, status);
+}
+
+enum clr_code clr_program_build_scan(struct clr_program *program, cl_context context,
+                                     const struct clr_device_info *device,
+                                     enum clr_operation operation, enum clr_element element,
+                                     const char *rows, char **log, struct clr_status *status)
+{
+    return build(program, context, device, operation, element, rows, log, status);
 }
 
 void clr_program_release(struct clr_program *program)

@@ -18,10 +18,11 @@ struct clr_program {
     enum clr_operation operation;
     enum clr_element element;
     bool wide;             /* the kernels write to a long accumulator */
+    bool counts;           /* the first kernel counts rows: kernels/scan.cl */
     size_t partial_size;   /* bytes of a partial result */
     size_t group_size;     /* work-items in a work-group, for both kernels */
     size_t most_groups;    /* work-groups that are worth having on this device */
-    cl_kernel first, next; /* kernels/reduce.cl */
+    cl_kernel first, next; /* kernels/reduce.cl, kernels/scan.cl */
 };
 
 /*
@@ -32,6 +33,15 @@ struct clr_program {
 enum clr_code clr_program_build(struct clr_program *program, cl_context context,
                                 const struct clr_device_info *device, enum clr_operation operation,
                                 enum clr_element element, char **log, struct clr_status *status);
+
+/*
+ * The same with a first kernel that goes through rows and reduces what an expression gives:
+ * kernels/scan.cl, before which `rows` is put, the text that clr_scan_text() makes.
+ */
+enum clr_code clr_program_build_scan(struct clr_program *program, cl_context context,
+                                     const struct clr_device_info *device,
+                                     enum clr_operation operation, enum clr_element element,
+                                     const char *rows, char **log, struct clr_status *status);
 
 /* Releases the kernels. */
 void clr_program_release(struct clr_program *program);

@@ -1,0 +1,48 @@
+/* The programs of scans that a device has built: those used last. For ext/opencl alone. */
+#ifndef CLR_OPENCL_SCAN_CACHE_H
+#define CLR_OPENCL_SCAN_CACHE_H
+
+#include "opencl/program.h"
+#include "opencl/scan_plan.h"
+
+#include <stdint.h>
+
+/* Room for the steps of any one scan. */
+enum { CLR_SCAN_PROGRAMS = CLR_MOST_SCAN_STEPS };
+
+enum clr_scan_program_phase {
+    CLR_SCAN_PROGRAM_EMPTY, /* must be 0 */
+    CLR_SCAN_PROGRAM_REQUESTED,
+    CLR_SCAN_PROGRAM_BUILT,
+    CLR_SCAN_PROGRAM_UNBUILDABLE
+};
+
+struct clr_scan_program {
+    enum clr_scan_program_phase phase;
+    enum clr_operation operation;
+    enum clr_element element;
+    char *text;
+    uint64_t used; /* by which scan, last */
+    struct clr_program program;
+};
+
+/* Zeroed by its owner at first. */
+struct clr_scan_cache {
+    struct clr_scan_program programs[CLR_SCAN_PROGRAMS];
+    uint64_t scan; /* the number of the one that asks */
+};
+
+/*
+ * Returns the program for a step, after requesting it if it is not known. Other scans' programs
+ * make room, those not used for longest first. NULL without memory.
+ */
+struct clr_scan_program *clr_scan_cache_find(struct clr_scan_cache *cache,
+                                             const struct clr_scan_step *step, const char *text);
+
+/* Returns a program that is to be built, or NULL. */
+struct clr_scan_program *clr_scan_cache_requested(struct clr_scan_cache *cache);
+
+/* Releases all programs. */
+void clr_scan_cache_clear(struct clr_scan_cache *cache);
+
+#endif

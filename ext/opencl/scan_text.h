@@ -1,0 +1,30 @@
+/* The part of a scan's program that depends on its expressions. Needs no OpenCL. */
+#ifndef CLR_OPENCL_SCAN_TEXT_H
+#define CLR_OPENCL_SCAN_TEXT_H
+
+#include "numeric/scan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CLR_SCAN_TEXT_SIZE = 40000 };
+
+/* The text that kernels/scan.cl follows, and what the kernel's first arguments are. */
+struct clr_scan_text {
+    bool complete; /* false: there was not enough room for the text */
+    size_t length;
+    char text[CLR_SCAN_TEXT_SIZE];
+    /* For each column its values and then its tags, as far as its kind has them; then the bits of
+       each constant. */
+    int column_count, columns[CLR_MOST_COLUMNS];
+    int constant_count, constants[CLR_MOST_INSTRUCTIONS];
+};
+
+/*
+ * Makes the text for one tally of a scan, whose columns are of those kinds. It does not depend on
+ * constants' bits, nor on what other tallies need.
+ */
+void clr_scan_text(struct clr_scan_text *text, const struct clr_scan *scan, const uint8_t *kinds,
+                   const struct clr_tally *tally, bool takes);
+
+#endif

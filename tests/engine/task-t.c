@@ -1,0 +1,231 @@
+/* A worker's tasks on a made-up device: their order, their ends, and who frees them. */
+#include "engine/task.h"
+
+#include "engine/fake_device.h"
+#include "engine/worker.h"
+
+#include "tap.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { LONG_MS = 20000, SHORT_MS = 100 };
+
+static const struct clr_device_info info = {.name = "made up"};
+
+/* Workers live as long as the process, by contract; known here, so that they are no leaks. */
+static struct clr_worker *workers[8];
+static int worker_count;
+
+/* A task that counts its steps and does as it is told. */
+struct probe {
+    struct clr_task task;
+    int steps, wanted;
+    enum clr_code code;
+    atomic_bool *hold; /* while set, a step does not return */
+    atomic_int *order; /* of all tasks' steps */
+    int last;          /* the number of its last step in that order */
+};
+
+static atomic_int destroyed;
+
+static bool step(struct clr_task *task, struct clr_device *device, char **log,
+                 struct clr_status *status)
+{
+    struct probe *probe = (struct probe *)(void *)task;
+
+    (void)device;
+    *log = NULL;
+    while (probe->hold != NULL && atomic_load(probe->hold))
+        usleep(1000);
+    if (probe->order != NULL)
+        probe->last = atomic_fetch_add(probe->order, 1);
+    if (probe->code != CLR_OK)
+        clr_status_set(status, probe->code, probe->code == CLR_DEVICE ? -5 : 0, "a probe");
+    return ++probe->steps < probe->wanted && probe->code == CLR_OK;
+}
+
+static void destroy(struct clr_task *task)
+{
+    clr_memory_free(task);
+    atomic_fetch_add(&destroyed, 1);
+}
+
+static struct probe *new_probe(enum clr_task_kind kind, int wanted)
+{
+    struct probe *probe = clr_memory_alloc(sizeof *probe);
+
+    if (probe == NULL)
+        tap_bail("no memory");
+    memset(probe, 0, sizeof *probe);
+    probe->wanted = wanted;
+    clr_task_init(&probe->task, kind, step, destroy);
+    return probe;
+}
+
+static struct clr_worker *start(void)
+{
+    struct clr_status status;
+    struct clr_worker *worker;
+
+    atomic_store(&destroyed, 0);
+    clr_status_clear(&status);
+    worker = clr_worker_start(&info, &status);
+    if (worker == NULL)
+        tap_bail("%s", status.message);
+    clr_worker_rest(worker, LONG_MS);
+    workers[worker_count++] = worker;
+    return worker;
+}
+
+static void wait_destroyed(int count, const char *what)
+{
+    int i;
+
+    for (i = 0; i < LONG_MS && atomic_load(&destroyed) < count; i++)
+        usleep(1000);
+    tap_is_int64(atomic_load(&destroyed), count, "%s", what);
+}
+
+static enum clr_task_phase await(struct clr_worker *worker, struct probe *probe, int64_t timeout_ms,
+                                 struct clr_status *status)
+{
+    clr_status_clear(status);
+    return clr_worker_await(worker, &probe->task, timeout_ms, status);
+}
+
+/* Steps of the background go on between urgent tasks, and builds come last. */
+static void test_order(void)
+{
+    struct clr_worker *worker = start();
+    struct probe *first = new_probe(CLR_TASK_URGENT, 1), *build = new_probe(CLR_TASK_BUILD, 2);
+    struct probe *steady = new_probe(CLR_TASK_BACKGROUND, 3), *urgent[3];
+    struct clr_status status;
+    atomic_bool hold = true;
+    atomic_int order = 0;
+    int i;
+
+    first->hold = &hold;
+    build->order = steady->order = &order;
+    clr_worker_post(worker, &first->task);
+    clr_worker_post(worker, &build->task);
+    clr_worker_post(worker, &steady->task);
+    for (i = 0; i < 3; i++) {
+        urgent[i] = new_probe(CLR_TASK_URGENT, 1);
+        urgent[i]->order = &order;
+        clr_worker_post(worker, &urgent[i]->task);
+    }
+    atomic_store(&hold, false);
+    tap_ok(await(worker, build, LONG_MS, &status) == CLR_TASK_DONE, "a build ends");
+    tap_is_int64(build->last, 7, "after everything else");
+    tap_is_int64(build->steps, 2, "with all its steps");
+    tap_ok(await(worker, steady, LONG_MS, &status) == CLR_TASK_DONE && steady->steps == 3 &&
+               steady->last < urgent[2]->last + 2,
+           "the background takes turns with what is urgent");
+    tap_ok(urgent[0]->last < urgent[1]->last && urgent[1]->last < urgent[2]->last,
+           "urgent tasks are done in their order");
+    clr_task_release(&first->task);
+    clr_task_release(&build->task);
+    clr_task_release(&steady->task);
+    for (i = 0; i < 3; i++)
+        clr_task_release(&urgent[i]->task);
+    wait_destroyed(6, "each is freed once");
+    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+}
+
+static void test_failures(void)
+{
+    struct clr_worker *worker = start();
+    struct probe *probe = new_probe(CLR_TASK_BUILD, 1);
+    struct clr_worker_report report;
+    struct clr_status status;
+
+    probe->code = CLR_DEVICE;
+    clr_worker_post(worker, &probe->task);
+    tap_ok(await(worker, probe, LONG_MS, &status) == CLR_TASK_FAILED && status.cl_error == -5,
+           "a build that fails");
+    clr_task_release(&probe->task);
+    clr_worker_report(worker, &report);
+    tap_ok(!report.failed && report.status.cl_error == -5, "leaves the device in use");
+
+    probe = new_probe(CLR_TASK_BACKGROUND, 1);
+    probe->code = CLR_NOMEM;
+    clr_worker_post(worker, &probe->task);
+    tap_ok(await(worker, probe, LONG_MS, &status) == CLR_TASK_FAILED && status.code == CLR_NOMEM,
+           "so does a task without memory");
+    clr_task_release(&probe->task);
+    tap_ok(!clr_worker_has_failed(worker), "which is a matter of its own");
+
+    probe = new_probe(CLR_TASK_URGENT, 1);
+    probe->code = CLR_DEVICE;
+    clr_worker_post(worker, &probe->task);
+    tap_ok(await(worker, probe, LONG_MS, &status) == CLR_TASK_FAILED && status.cl_error == -5,
+           "an error of OpenCL");
+    tap_ok(clr_worker_has_failed(worker), "ends the use of the device");
+    clr_task_release(&probe->task);
+    probe = new_probe(CLR_TASK_URGENT, 1);
+    tap_ok(clr_worker_post(worker, &probe->task) == CLR_FAILED, "no more tasks are taken");
+    clr_task_release(&probe->task);
+    wait_destroyed(4, "each is freed once");
+    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+}
+
+/* A task that does not return is given up, with all that waits behind it, and freed when it does.
+ */
+static void test_hang(void)
+{
+    struct clr_worker *worker = start();
+    struct probe *hanging = new_probe(CLR_TASK_URGENT, 1);
+    struct probe *queued = new_probe(CLR_TASK_BACKGROUND, 1);
+    struct clr_status status;
+    atomic_bool hold = true;
+
+    hanging->hold = &hold;
+    clr_worker_post(worker, &hanging->task);
+    clr_worker_post(worker, &queued->task);
+    tap_ok(await(worker, hanging, SHORT_MS, &status) == CLR_TASK_FAILED,
+           "nobody waits longer than he says");
+    tap_is_string(status.message, "the device did not answer within 100 ms", "and is told so");
+    tap_ok(clr_worker_has_failed(worker), "the device counts as failed");
+    tap_ok(await(worker, queued, LONG_MS, &status) == CLR_TASK_FAILED, "what waits fails");
+    clr_task_release(&hanging->task);
+    clr_task_release(&queued->task);
+    wait_destroyed(1, "and is freed");
+    atomic_store(&hold, false);
+    wait_destroyed(2, "what hung is freed when the device answers");
+    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+}
+
+static void test_building(void)
+{
+    struct clr_worker *worker = start();
+    struct probe *build = new_probe(CLR_TASK_BUILD, 1), *urgent = new_probe(CLR_TASK_URGENT, 1);
+    enum clr_readiness readiness;
+    struct clr_status status;
+    atomic_bool hold = true;
+    int i = 0;
+
+    build->hold = &hold;
+    clr_worker_post(worker, &build->task);
+    while ((readiness = clr_worker_post(worker, &urgent->task)) == CLR_READY && i++ < LONG_MS) {
+        await(worker, urgent, LONG_MS, &status);
+        clr_task_release(&urgent->task);
+        urgent = new_probe(CLR_TASK_URGENT, 1);
+        usleep(1000);
+    }
+    tap_ok(readiness == CLR_STARTING, "nobody waits for a build");
+    atomic_store(&hold, false);
+    tap_ok(await(worker, build, LONG_MS, &status) == CLR_TASK_DONE, "which ends");
+    clr_task_release(&build->task);
+    clr_task_release(&urgent->task);
+    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+}
+
+int main(void)
+{
+    test_order();
+    test_failures();
+    test_hang();
+    test_building();
+    return tap_done();
+}
