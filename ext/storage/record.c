@@ -10,7 +10,7 @@ enum { HEADER_MOST = 98307 }; /* bytes of a record's header that SQLite takes fo
 struct payload {
     const unsigned char *local;
     uint32_t size, local_size;
-    uint32_t next;       /* overflow page */
+    uint32_t at, next;   /* overflow pages: the one in the reader's chain, or 0 */
     uint32_t begin, end; /* of the bytes that are in the reader's chain */
     uint32_t leaf;       /* number of the leaf */
 };
@@ -82,6 +82,7 @@ void clr_record_reader_free(struct clr_record_reader *reader)
 {
     clr_memory_free(reader->chain);
     clr_memory_free(reader->header);
+    clr_pointer_map_free(&reader->map);
 }
 
 static enum clr_load_outcome open_payload(struct clr_record_reader *reader, uint32_t number,
@@ -102,7 +103,7 @@ static enum clr_load_outcome open_payload(struct clr_record_reader *reader, uint
     payload->leaf = number;
     payload->local = cell;
     payload->size = payload->local_size = (uint32_t)size;
-    payload->next = 0;
+    payload->at = payload->next = 0;
     if (size > reader->max_local) {
         uint32_t k =
             reader->min_local + (payload->size - reader->min_local) % (source->usable_size - 4);
@@ -132,10 +133,13 @@ static enum clr_load_outcome follow(struct clr_record_reader *reader, struct pay
     if (payload->next == 0) /* the chain is too short */
         return clr_page_malformed(reader->pages, payload->leaf);
     outcome = clr_page_visit(reader->pages, payload->next);
+    if (outcome == CLR_LOAD_DONE && payload->at != 0)
+        outcome = clr_pointer_map_check(&reader->map, reader->pages, payload->at, payload->next);
     if (outcome == CLR_LOAD_DONE)
         outcome = clr_pages_read(reader->pages, payload->next, 1, reader->chain);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
+    payload->at = payload->next;
     payload->next = clr_get_u32(reader->chain);
     payload->begin = payload->end;
     payload->end +=

@@ -7,6 +7,7 @@
 
 #include "numeric/column.h"
 #include "storage/page.h"
+#include "storage/pointer_map.h"
 
 /* A serial type of one byte. */
 struct clr_serial {
@@ -57,6 +58,7 @@ struct clr_record_reader {
     uint32_t max_local, min_local; /* bytes of a payload that a leaf can hold, and holds at least */
     unsigned char *chain;          /* an overflow page; allocated when there is one */
     unsigned char *header;         /* a record's header; the same */
+    struct clr_pointer_map map;
 };
 void clr_record_reader_init(struct clr_record_reader *reader, struct clr_pages *pages);
 void clr_record_reader_free(struct clr_record_reader *reader);
