@@ -92,7 +92,7 @@ enum clr_load_outcome clr_page_open(struct clr_pages *pages, uint32_t number,
     page->first = (uint32_t)(page->pointers - data) + 2 * page->cells;
     page->last = source->usable_size - LEAST_CELL;
     if (header[0] != flags || (page->cells == 0 && !may_be_empty) ||
-        page->cells > (source->page_size - 8) / 6 || page->first > source->usable_size)
+        page->cells > (source->page_size - 8) / 6 || page->first > page->last)
         return clr_page_malformed(pages, number);
     return CLR_LOAD_DONE;
 }
