@@ -7,7 +7,8 @@
  */
 
 /* Stores a row's value. */
-static inline void put(struct clr_target *target, size_t row, struct clr_scalar value)
+static inline __attribute__((always_inline)) void put(struct clr_target *target, size_t row,
+                                                      struct clr_scalar value)
 {
     target->values[row] = value.bits;
     if (value.tag == target->kind)
@@ -23,121 +24,161 @@ static inline void put(struct clr_target *target, size_t row, struct clr_scalar 
     target->tags[row] = value.tag;
 }
 
-/* Stores the number of up to nine bytes, as clr_get_varint(), but without a branch for its length.
- */
-static inline const unsigned char *get_rowid(const unsigned char *bytes, int64_t *rowid)
+void clr_decoder_begin(struct clr_decoder *decoder)
 {
-    uint64_t eight = clr_get_u64(bytes), ends = ~eight & UINT64_C(0x8080808080808080), value;
-    int length;
-
-    if (__builtin_expect(ends == 0, 0)) {
-        bytes = clr_get_varint(bytes, &value);
-        *rowid = (int64_t)value;
-        return bytes;
-    }
-    length = __builtin_clzll(ends) / 8 + 1;
-    value = eight >> (64 - 8 * length);
-    /* Pushes seven bits of each byte together, then 14 of each two and 28 of each four. */
-    value = (value & UINT64_C(0x007f007f007f007f)) | (value & UINT64_C(0x7f007f007f007f00)) >> 1;
-    value = (value & UINT64_C(0x00003fff00003fff)) | (value & UINT64_C(0x3fff00003fff0000)) >> 2;
-    value = (value & UINT64_C(0x000000000fffffff)) | (value & UINT64_C(0x0fffffff00000000)) >> 4;
-    *rowid = (int64_t)value;
-    return bytes + length;
+    decoder->rows = 0;
+    decoder->first = 0;
+    clr_order_init(&decoder->order);
 }
 
-/* Decodes the cell, if it is plain and sound, as a row of the targets. */
-static inline __attribute__((always_inline)) bool
-decode_plain(const struct clr_decoder *decoder, const unsigned char *cell,
-             const unsigned char *limit, int count, size_t row, int64_t *rowid)
-{
-    uint32_t size = cell[0], header_size, left;
-    const unsigned char *payload = get_rowid(cell + 1, rowid), *types, *types_end, *body;
-    const struct clr_serial *serial = &clr_serials[0];
-    int i, index = -1;
+/* What the inner loop changes, in registers where there is one column. */
+struct loop {
+    const struct clr_want *wants;
+    struct clr_target *targets;
+    const unsigned char *limit; /* the end of the page's content */
+    struct clr_order order;
+};
 
+/*
+ * Decodes the cell as a row of the targets, if it is plain and sound and comes after those before.
+ * Rowids are long or short, as clr_order_get_key() has them.
+ */
+static inline __attribute__((always_inline)) bool
+decode_plain(struct loop *loop, const unsigned char *cell, int count, size_t row, bool is_long)
+{
+    const unsigned char *payload, *types, *types_end;
+    uint32_t size = cell[0], header_size, type = 0, body, next;
+    uint64_t number;
+    int64_t rowid = 0, key = 0;
+    int i, index = -1; /* of the column that type and body are of */
+
+    if (is_long) {
+        payload = clr_get_varint(cell + 1, &number);
+        rowid = (int64_t)number;
+    } else {
+        payload = clr_order_get_key(cell + 1, &key);
+    }
+    if (size - 2 >= CLR_SERIAL_ONE_BYTE - 2 || payload == NULL || payload + size > loop->limit)
+        return false;
     header_size = payload[0];
-    if (size >= CLR_SERIAL_ONE_BYTE || payload + size > limit || header_size < 2 ||
-        header_size > size)
+    if (header_size - 2 > size - 2)
         return false;
     types = payload + 1;
-    types_end = body = payload + header_size;
-    left = size - header_size; /* of the body; sizes are small: below zero is far above */
+    types_end = payload + header_size;
+    body = header_size;
     for (i = 0; i < count; i++) {
-        const struct clr_want *want = &decoder->wants[i];
+        const struct clr_want *want = &loop->wants[i];
 
         if (want->index == CLR_WANT_ROWID) {
-            put(&decoder->targets[i], row,
-                (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = *rowid});
+            put(&loop->targets[i], row,
+                (struct clr_scalar){.tag = CLR_TAG_INTEGER,
+                                    .bits = is_long ? rowid : clr_order_rowid(key)});
             continue;
         }
         if (want->index > index) {
             if (types_end - types < want->index - index)
                 return false;
             for (; index < want->index; index++) {
-                body += serial->size;
-                serial = &clr_serials[*types++];
-                left -= serial->size;
+                body += clr_serial_sizes[type];
+                type = *types++;
             }
-            if ((int32_t)left < 0 || (types == types_end && left != 0))
+            next = body + clr_serial_sizes[type];
+            if (next > size || (types == types_end && next != size))
                 return false;
         }
-        put(&decoder->targets[i], row, clr_serial_value(serial, body, want->is_real));
+        put(&loop->targets[i], row,
+            clr_serial_value(&clr_serials[type], payload + body, want->is_real));
     }
-    return true;
+    if (is_long)
+        return clr_order_take(&loop->order, rowid, row == 0);
+    return clr_order_take_key(&loop->order, key);
 }
 
-/* Decodes the cell by the general way. */
-static enum clr_load_outcome decode_any(struct clr_decoder *decoder, uint32_t number,
-                                        const unsigned char *page, uint32_t offset, size_t row,
-                                        int64_t *rowid)
+/* Decodes the cell if its rowid is long, or by the general way. */
+static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_decoder *decoder,
+                                                                    uint32_t number,
+                                                                    const struct clr_page *page,
+                                                                    uint32_t offset, size_t row)
 {
-    enum clr_load_outcome outcome =
-        clr_record_read(&decoder->reader, number, page, offset, decoder->wants, decoder->count,
-                        rowid, decoder->values);
+    struct clr_pages *pages = decoder->reader.pages;
+    struct loop loop = {decoder->wants, decoder->targets, page->data + pages->source->usable_size,
+                        decoder->order};
+    enum clr_load_outcome outcome;
+    int64_t rowid;
     int i;
 
+    if (decode_plain(&loop, page->data + offset, decoder->count, row, true)) {
+        decoder->order = loop.order;
+        return CLR_LOAD_DONE;
+    }
+    outcome = clr_record_read(&decoder->reader, number, page->data, offset, decoder->wants,
+                              decoder->count, &rowid, decoder->values);
     for (i = 0; i < decoder->count && outcome == CLR_LOAD_DONE; i++)
         put(&decoder->targets[i], row, decoder->values[i]);
+    if (outcome == CLR_LOAD_DONE && !clr_order_take(&decoder->order, rowid, row == 0))
+        return clr_page_malformed(pages, number);
     return outcome;
 }
 
 static inline __attribute__((always_inline)) enum clr_load_outcome
-decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page *page, int count)
+decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page *page,
+             const struct clr_want *wants, struct clr_target *targets, int count)
 {
     struct clr_pages *pages = decoder->reader.pages;
-    const unsigned char *limit = page->data + pages->source->usable_size;
-    size_t row = decoder->rows;
-    int64_t last = decoder->last;
-    uint32_t i;
+    struct loop loop = {wants, targets, page->data + pages->source->usable_size, decoder->order};
+    size_t row = decoder->rows, end = row + page->cells;
+    const unsigned char *pointer = page->pointers;
 
-    for (i = 0; i < page->cells; i++, row++) {
-        uint32_t offset = clr_page_cell(page, i);
-        int64_t rowid;
+    for (; row < end; row++, pointer += 2) {
+        uint32_t offset = clr_get_u16(pointer);
+        enum clr_load_outcome outcome;
 
-        if (offset == 0)
+        if (offset - page->first > page->last - page->first)
             return clr_page_malformed(pages, number);
-        if (!decode_plain(decoder, page->data + offset, limit, count, row, &rowid)) {
-            enum clr_load_outcome outcome =
-                decode_any(decoder, number, page->data, offset, row, &rowid);
-
-            if (outcome != CLR_LOAD_DONE)
-                return outcome;
-        }
-        if (row == 0)
-            decoder->first = rowid;
-        else if (rowid <= last)
-            return clr_page_malformed(pages, number);
-        last = rowid;
+        if (__builtin_expect(decode_plain(&loop, page->data + offset, count, row, false), 1))
+            continue;
+        if (count == 1)
+            decoder->targets[0] = targets[0];
+        decoder->order = loop.order;
+        outcome = decode_other(decoder, number, page, offset, row);
+        if (outcome != CLR_LOAD_DONE)
+            return outcome;
+        if (count == 1)
+            targets[0] = decoder->targets[0];
+        loop.order = decoder->order;
     }
+    if (count == 1)
+        decoder->targets[0] = targets[0];
+    decoder->order = loop.order;
     decoder->rows = row;
-    decoder->last = last;
     return CLR_LOAD_DONE;
+}
+
+/* Returns the rowid of a page's first cell, whose pointer has been checked. */
+static int64_t first_rowid(const struct clr_page *page)
+{
+    uint64_t size, rowid;
+
+    clr_get_varint(clr_get_varint(page->data + clr_page_cell(page, 0), &size), &rowid);
+    return (int64_t)rowid;
 }
 
 enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t number,
                                       const struct clr_page *page)
 {
-    if (decoder->count == 1)
-        return decode_cells(decoder, number, page, 1);
-    return decode_cells(decoder, number, page, decoder->count);
+    bool is_first = decoder->rows == 0 && page->cells > 0;
+    enum clr_load_outcome outcome;
+
+    if (decoder->count == 1) {
+        struct clr_want want = decoder->wants[0];
+        struct clr_target target = decoder->targets[0];
+
+        outcome = decode_cells(decoder, number, page, &want, &target, 1);
+    } else {
+        outcome =
+            decode_cells(decoder, number, page, decoder->wants, decoder->targets, decoder->count);
+    }
+    if (outcome == CLR_LOAD_DONE && is_first)
+        decoder->first = first_rowid(page);
+    return outcome;
 }

@@ -2,6 +2,7 @@
 #ifndef CLR_STORAGE_DECODE_H
 #define CLR_STORAGE_DECODE_H
 
+#include "storage/order.h"
 #include "storage/record.h"
 
 #include <stddef.h>
@@ -21,8 +22,12 @@ struct clr_decoder {
     struct clr_target *targets; /* one for each want */
     struct clr_scalar *values;  /* of one record; one for each want */
     size_t rows;                /* decoded of the unit */
-    int64_t first, last;        /* rowids of the unit, where rows > 0 */
+    int64_t first;              /* rowid of the unit, where rows > 0 */
+    struct clr_order order;
 };
+
+/* Begins a unit; the caller then sets the targets. */
+void clr_decoder_begin(struct clr_decoder *decoder);
 
 /* Decodes all cells of a leaf whose number is given. Rowids must ascend within the unit. */
 enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t number,

@@ -146,13 +146,13 @@ static enum clr_load_outcome load_unit(struct loader *loader, size_t i)
         decoder->targets[k] = (struct clr_target){
             .values = column->values + first, .tags = column->tags + first, .kind = CLR_TAG_NULL};
     }
-    decoder->rows = 0;
+    clr_decoder_begin(decoder);
     for (j = 0; j < count && outcome == CLR_LOAD_DONE; j++)
         outcome = clr_decode_page(decoder, numbers[j], &loader->leaves[j]);
     for (k = 0; k < load->count; k++)
         load->kinds[i * (size_t)load->count + (size_t)k] = decoder->targets[k].kind;
     load->units[i].first = decoder->first;
-    load->units[i].last = decoder->last;
+    load->units[i].last = clr_order_last(&decoder->order);
     return outcome;
 }
 

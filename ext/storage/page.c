@@ -8,7 +8,6 @@
 enum {
     WAL_HEADER = 32,
     WAL_FRAME_HEADER = 24,
-    LOCK_BYTE = 0x40000000,
     WORD_BITS = 32,
     ASK_NS = 10000000,
     LEAST_CELL = 4 /* bytes that a cell takes at least, as SQLite has it */
@@ -30,7 +29,7 @@ enum clr_load_outcome clr_page_visit(struct clr_pages *pages, uint32_t number)
     const struct clr_source *source = pages->source;
     unsigned bit = 1U << number % WORD_BITS;
 
-    if (number == 0 || number > source->page_count || number == LOCK_BYTE / source->page_size + 1 ||
+    if (number == 0 || number > source->page_count || number == clr_lock_page(source) ||
         (atomic_fetch_or_explicit(&pages->visited[number / WORD_BITS], bit, memory_order_relaxed) &
          bit) != 0)
         return clr_page_malformed(pages, number);
@@ -93,7 +92,7 @@ enum clr_load_outcome clr_page_open(struct clr_pages *pages, uint32_t number,
     page->first = (uint32_t)(page->pointers - data) + 2 * page->cells;
     page->last = source->usable_size - LEAST_CELL;
     if (header[0] != flags || (page->cells == 0 && !may_be_empty) ||
-        page->cells > (source->page_size - 8) / 6 || page->first > source->usable_size)
+        page->cells > (source->page_size - 8) / 6 || page->first > page->last)
         return clr_page_malformed(pages, number);
     return CLR_LOAD_DONE;
 }

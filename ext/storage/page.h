@@ -37,6 +37,12 @@ atomic_uint *clr_pages_new_visits(const struct clr_source *source);
  */
 enum clr_load_outcome clr_page_visit(struct clr_pages *pages, uint32_t number);
 
+/* Returns the page that holds the bytes which SQLite locks, and never data. Section 1.4. */
+static inline uint32_t clr_lock_page(const struct clr_source *source)
+{
+    return 0x40000000 / source->page_size + 1;
+}
+
 /* Whether the newest content of a page is in the database file, and not in the log. */
 static inline bool clr_page_in_database(const struct clr_source *source, uint32_t number)
 {

@@ -10,63 +10,59 @@ enum { HEADER_MOST = 98307 }; /* bytes of a record's header that SQLite takes fo
 struct payload {
     const unsigned char *local;
     uint32_t size, local_size;
-    uint32_t next;       /* overflow page */
+    uint32_t at, next;   /* overflow pages: the one in the reader's chain, or 0 */
     uint32_t begin, end; /* of the bytes that are in the reader's chain */
     uint32_t leaf;       /* number of the leaf */
 };
 
 #define INTEGER(bytes)                                                                             \
     {                                                                                              \
-        .tag = CLR_TAG_INTEGER, .size = bytes, .shift = 64 - 8 * bytes, .mask = UINT64_MAX         \
+        CLR_TAG_INTEGER, 64 - 8 * (bytes), 0, UINT64_MAX                                           \
     }
-#define INVALID                                                                                    \
+#define OTHER                                                                                      \
     {                                                                                              \
-        .size = CLR_SERIAL_INVALID_SIZE                                                            \
+        CLR_TAG_OTHER, 0, 0, 0                                                                     \
     }
-#define OTHER(bytes)                                                                               \
-    {                                                                                              \
-        .tag = CLR_TAG_OTHER, .size = bytes                                                        \
-    }
-#define BLOB_TEXT(bytes) OTHER(bytes), OTHER(bytes)
-#define BLOB_TEXT_4(bytes)                                                                         \
-    BLOB_TEXT(bytes), BLOB_TEXT(bytes + 1), BLOB_TEXT(bytes + 2), BLOB_TEXT(bytes + 3)
-#define INVALID_8 INVALID, INVALID, INVALID, INVALID, INVALID, INVALID, INVALID, INVALID
-#define INVALID_32 INVALID_8, INVALID_8, INVALID_8, INVALID_8
+#define OTHER_4 OTHER, OTHER, OTHER, OTHER
+#define OTHER_20 OTHER_4, OTHER_4, OTHER_4, OTHER_4, OTHER_4
 
 /* Section 2.1, "Serial Type Codes Of The Record Format". */
 const struct clr_serial clr_serials[256] = {
-    {.tag = CLR_TAG_NULL},
+    {CLR_TAG_NULL, 0, 0, 0},
     INTEGER(1),
     INTEGER(2),
     INTEGER(3),
     INTEGER(4),
     INTEGER(6),
     INTEGER(8),
-    {.tag = CLR_TAG_REAL, .size = 8, .mask = UINT64_MAX},
-    {.tag = CLR_TAG_INTEGER},
-    {.tag = CLR_TAG_INTEGER, .one = 1},
-    INVALID,
-    INVALID,
-    BLOB_TEXT(0),
-    BLOB_TEXT(1),
-    BLOB_TEXT_4(2),
-    BLOB_TEXT_4(6),
-    BLOB_TEXT_4(10),
-    BLOB_TEXT_4(14),
-    BLOB_TEXT_4(18),
-    BLOB_TEXT_4(22),
-    BLOB_TEXT_4(26),
-    BLOB_TEXT_4(30),
-    BLOB_TEXT_4(34),
-    BLOB_TEXT_4(38),
-    BLOB_TEXT_4(42),
-    BLOB_TEXT_4(46),
-    BLOB_TEXT_4(50),
-    BLOB_TEXT_4(54),
-    INVALID_32,
-    INVALID_32,
-    INVALID_32,
-    INVALID_32,
+    {CLR_TAG_REAL, 0, 0, 0},
+    {CLR_TAG_INTEGER, 0, 0, 0},
+    {CLR_TAG_INTEGER, 0, 1, 0},
+    {CLR_TAG_NULL, 0, 0, 0},
+    {CLR_TAG_NULL, 0, 0, 0},
+    OTHER_4,
+    OTHER_4,
+    OTHER_4,
+    OTHER_4,
+    OTHER_20,
+    OTHER_20,
+    OTHER_20,
+    OTHER_20,
+    OTHER_20,
+};
+
+#define TWICE_4(bytes)                                                                             \
+    (bytes), (bytes), (bytes) + 1, (bytes) + 1, (bytes) + 2, (bytes) + 2, (bytes) + 3, (bytes) + 3
+#define INVALID CLR_SERIAL_INVALID_SIZE
+#define INVALID_8 INVALID, INVALID, INVALID, INVALID, INVALID, INVALID, INVALID, INVALID
+#define INVALID_32 INVALID_8, INVALID_8, INVALID_8, INVALID_8
+
+const uint8_t clr_serial_sizes[256] = {
+    0,           1,           2,           3,           4,           6,           8,
+    8,           0,           0,           INVALID,     INVALID,     0,           0,
+    1,           1,           TWICE_4(2),  TWICE_4(6),  TWICE_4(10), TWICE_4(14), TWICE_4(18),
+    TWICE_4(22), TWICE_4(26), TWICE_4(30), TWICE_4(34), TWICE_4(38), TWICE_4(42), TWICE_4(46),
+    TWICE_4(50), TWICE_4(54), INVALID_32,  INVALID_32,  INVALID_32,  INVALID_32,
 };
 
 void clr_record_reader_init(struct clr_record_reader *reader, struct clr_pages *pages)
@@ -82,6 +78,7 @@ void clr_record_reader_free(struct clr_record_reader *reader)
 {
     clr_memory_free(reader->chain);
     clr_memory_free(reader->header);
+    clr_pointer_map_free(&reader->map);
 }
 
 static enum clr_load_outcome open_payload(struct clr_record_reader *reader, uint32_t number,
@@ -102,7 +99,7 @@ static enum clr_load_outcome open_payload(struct clr_record_reader *reader, uint
     payload->leaf = number;
     payload->local = cell;
     payload->size = payload->local_size = (uint32_t)size;
-    payload->next = 0;
+    payload->at = payload->next = 0;
     if (size > reader->max_local) {
         uint32_t k =
             reader->min_local + (payload->size - reader->min_local) % (source->usable_size - 4);
@@ -132,10 +129,13 @@ static enum clr_load_outcome follow(struct clr_record_reader *reader, struct pay
     if (payload->next == 0) /* the chain is too short */
         return clr_page_malformed(reader->pages, payload->leaf);
     outcome = clr_page_visit(reader->pages, payload->next);
+    if (outcome == CLR_LOAD_DONE && payload->at != 0)
+        outcome = clr_pointer_map_check(&reader->map, reader->pages, payload->at, payload->next);
     if (outcome == CLR_LOAD_DONE)
         outcome = clr_pages_read(reader->pages, payload->next, 1, reader->chain);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
+    payload->at = payload->next;
     payload->next = clr_get_u32(reader->chain);
     payload->begin = payload->end;
     payload->end +=
@@ -205,12 +205,11 @@ static enum clr_load_outcome open_header(struct clr_record_reader *reader, struc
 
 /* Reads the body of a column, where its value needs it. The bytes after it are of no concern. */
 static enum clr_load_outcome read_body(struct clr_record_reader *reader, struct payload *payload,
-                                       const struct clr_serial *serial, uint32_t offset,
-                                       unsigned char bytes[8])
+                                       uint64_t type, uint32_t offset, unsigned char bytes[8])
 {
-    if (serial->tag != CLR_TAG_INTEGER && serial->tag != CLR_TAG_REAL)
+    if (type >= CLR_SERIAL_ONE_BYTE || clr_serials[type].tag == CLR_TAG_OTHER)
         return CLR_LOAD_DONE;
-    return copy_payload(reader, payload, offset, serial->size, bytes);
+    return copy_payload(reader, payload, offset, clr_serial_sizes[type], bytes);
 }
 
 /* The value of a column that the record is too short for. */
@@ -236,13 +235,13 @@ enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t
                                       const struct clr_want *wants, int count, int64_t *rowid,
                                       struct clr_scalar *values)
 {
-    static const struct clr_serial other = {.tag = CLR_TAG_OTHER};
+    static const struct clr_serial other = OTHER;
     const struct clr_serial *serial = &other;
     const unsigned char *header;
     unsigned char bytes[8] = {0};
     struct payload payload;
     uint32_t at, end;
-    uint64_t body, size = 0, type;
+    uint64_t body, size = 0, type = 0;
     enum clr_load_outcome outcome = open_payload(reader, number, page, offset, rowid, &payload);
     int i, index = -1, read = -1; /* the columns that the serial type and the bytes are of */
 
@@ -260,7 +259,7 @@ enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t
             body += size;
             at = (uint32_t)(clr_get_varint(header + at, &type) - header);
             serial = type < CLR_SERIAL_ONE_BYTE ? &clr_serials[type] : &other;
-            size = type < CLR_SERIAL_ONE_BYTE ? serial->size : (type - 12) / 2;
+            size = type < CLR_SERIAL_ONE_BYTE ? clr_serial_sizes[type] : (type - 12) / 2;
             index++;
             /* As OP_Column has it: a header ends with a whole serial type, no value lies beyond the
                payload, and the last one ends with it. */
@@ -273,7 +272,7 @@ enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t
             continue;
         }
         if (read != index)
-            outcome = read_body(reader, &payload, serial, (uint32_t)body, bytes);
+            outcome = read_body(reader, &payload, type, (uint32_t)body, bytes);
         read = index;
         values[i] = clr_serial_value(serial, bytes, wants[i].is_real);
     }

@@ -7,19 +7,24 @@
 
 #include "numeric/column.h"
 #include "storage/page.h"
+#include "storage/pointer_map.h"
 
 /* A serial type of one byte. */
 struct clr_serial {
     uint8_t tag;
-    uint8_t size;  /* in the body; more than a payload has for types that are not valid */
-    uint8_t shift; /* takes the bytes after the value out of eight that were read */
+    uint8_t shift; /* takes the bytes after an INTEGER out of eight that were read */
     uint8_t one;   /* what serial type 9 stands for */
-    uint64_t mask; /* of the value's bits */
+    uint64_t mask; /* of an INTEGER's bits */
 };
-enum { CLR_SERIAL_REAL = 7, CLR_SERIAL_ONE_BYTE = 128, CLR_SERIAL_INVALID_SIZE = 200 };
+enum { CLR_SERIAL_ONE_BYTE = 128, CLR_SERIAL_INVALID_SIZE = 200 };
 
-/* From CLR_SERIAL_ONE_BYTE on they are bytes that begin a longer serial type, and not valid. */
+/*
+ * What serial types are, and their sizes in the body: CLR_SERIAL_INVALID_SIZE, more than a plain
+ * payload has, for those that are not valid, and for bytes from CLR_SERIAL_ONE_BYTE on, which begin
+ * a longer serial type.
+ */
 extern const struct clr_serial clr_serials[256];
+extern const uint8_t clr_serial_sizes[256];
 
 /* A column to be found in records. */
 struct clr_want {
@@ -31,18 +36,19 @@ struct clr_want {
 enum { CLR_WANT_ROWID = -1 };
 
 /* Returns the value of a column's eight bytes; those beyond the value's own do not matter. */
-static inline struct clr_scalar clr_serial_value(const struct clr_serial *serial,
-                                                 const unsigned char *bytes, bool is_real)
+static inline __attribute__((always_inline)) struct clr_scalar
+clr_serial_value(const struct clr_serial *serial, const unsigned char *bytes, bool is_real)
 {
-    struct clr_scalar value = {.tag = serial->tag};
-    int64_t eight = (int64_t)clr_get_u64(bytes);
+    struct clr_scalar value = {.tag = serial->tag, .bits = (int64_t)clr_get_u64(bytes)};
 
-    value.bits = ((eight >> serial->shift) & (int64_t)serial->mask) + serial->one;
     if (value.tag == CLR_TAG_REAL) {
         /* SQLite has no NaN: it reads one as NULL. */
         if ((uint64_t)value.bits << 1 > UINT64_C(0xffe0000000000000))
             value = (struct clr_scalar){.tag = CLR_TAG_NULL};
-    } else if (is_real && value.tag == CLR_TAG_INTEGER) {
+        return value;
+    }
+    value.bits = ((value.bits >> serial->shift) & (int64_t)serial->mask) + serial->one;
+    if (is_real && value.tag == CLR_TAG_INTEGER) {
         double number = (double)value.bits;
 
         value.tag = CLR_TAG_REAL;
@@ -57,6 +63,7 @@ struct clr_record_reader {
     uint32_t max_local, min_local; /* bytes of a payload that a leaf can hold, and holds at least */
     unsigned char *chain;          /* an overflow page; allocated when there is one */
     unsigned char *header;         /* a record's header; the same */
+    struct clr_pointer_map map;
 };
 void clr_record_reader_init(struct clr_record_reader *reader, struct clr_pages *pages);
 void clr_record_reader_free(struct clr_record_reader *reader);

@@ -1,0 +1,258 @@
+/*
+ * Damaged databases: whatever the bytes, a load ends, touches no memory but its own, and is DONE
+ * only with the values that SQLite reads from the same bytes. CLREDUCE_DAMAGES sets how many pages
+ * are damaged.
+ */
+#include "image.h"
+
+#include "random.h"
+
+enum { PAGES_AT_ONCE = 4, EACH_TIME = 3000 };
+
+struct result {
+    int64_t done, refused, equal, differ, sqlite_refuses, exceptions;
+};
+
+/* A sound database, small enough for each of its bytes to be hit often. */
+static struct image_bytes new_database(int page_size, int auto_vacuum, int rows, uint32_t *root)
+{
+    struct image_bytes bytes;
+    sqlite3_int64 size;
+    sqlite3 *db;
+    char sql[1000];
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+        tap_bail("no database");
+    snprintf(sql, sizeof sql,
+             "PRAGMA page_size = %d; PRAGMA auto_vacuum = %d;"
+             "CREATE TABLE t(a INT, b REAL, c, d REAL, e INT); CREATE TABLE other(x);"
+             "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+             "INSERT INTO t SELECT i * i * i, i / 3.0,"
+             "  zeroblob(iif(i %% 9 = 0, i * 31 %% 2500, i %% 60)), i, i %% 3 FROM n;"
+             "INSERT INTO other SELECT a FROM t; DELETE FROM t WHERE rowid %% 11 = 5",
+             page_size, auto_vacuum, rows);
+    image_sql(db, sql);
+    *root = image_root(db, "t");
+    bytes.data = sqlite3_serialize(db, "main", &size, 0);
+    bytes.size = (size_t)size;
+    sqlite3_close(db);
+    return bytes;
+}
+
+/* A place in a page where damage is worth most: its header, its pointers, a cell's first bytes. */
+static size_t choose_place(const unsigned char *page, size_t page_size)
+{
+    size_t cells = clr_get_u16(page + 3), cell;
+
+    switch (random_below(6)) {
+    case 0:
+        return random_below(12);
+    case 1:
+        return (8 + random_below(2 * cells + 5)) % page_size;
+    case 2:
+    case 3:
+        cell = clr_get_u16(page + (8 + 2 * random_below(cells + 1)) % (page_size - 1));
+        return (cell + random_below(14)) % page_size;
+    default:
+        return random_below(page_size);
+    }
+}
+
+/* Damages one page, never the first: it has the schema, which SQLite reads and a load does not. */
+static void damage(struct image_bytes *bytes, size_t page_size)
+{
+    size_t count = bytes->size / page_size, place;
+    unsigned char *page = bytes->data + (1 + random_below(count - 1)) * page_size;
+    const unsigned char *other = bytes->data + random_below(count) * page_size;
+
+    place = choose_place(page, page_size);
+    switch (random_below(10)) {
+    case 0:
+    case 1:
+    case 2:
+        page[place] ^= (unsigned char)(1U << random_below(8));
+        break;
+    case 3:
+    case 4:
+        page[place] = (unsigned char)random_bits();
+        break;
+    case 5: /* the extremes, as numbers that seem to go on */
+        memset(page + place, random_below(2) == 0 ? 0xff : 0x80,
+               page_size - place < 9 ? page_size - place : 1 + random_below(9));
+        break;
+    case 6: /* a page number, of some page: cycles, and children of two parents */
+        if (place + 4 <= page_size) {
+            memset(page + place, 0, 3);
+            page[place + 3] = (unsigned char)random_below(count + 2);
+        }
+        break;
+    case 7: /* a pointer for another one */
+        memcpy(page + 8 + 2 * random_below(10), page + 8 + 2 * random_below(10), 2);
+        break;
+    case 8:
+        page[place] = (unsigned char)(page[place] + (random_below(2) == 0 ? 1 : -1));
+        break;
+    default:
+        if (random_below(20) == 0)
+            memcpy(page, other, page_size);
+        else
+            memmove(page + place, other + place, page_size - place < 8 ? page_size - place : 8);
+        break;
+    }
+}
+
+static void keep(const struct image_bytes *bytes)
+{
+    FILE *file = getenv("CLREDUCE_KEEP") != NULL ? fopen(getenv("CLREDUCE_KEEP"), "wb") : NULL;
+
+    if (file == NULL)
+        return;
+    fwrite(bytes->data, 1, bytes->size, file);
+    fclose(file);
+}
+
+/* SQLite's full scan of the same bytes, beside the columns if they were loaded. */
+static void ask_sqlite(const struct image *image, const struct image_bytes *bytes, bool done,
+                       struct result *result)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    char text[200] = "";
+    int code;
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK ||
+        sqlite3_deserialize(db, "main", bytes->data, (sqlite3_int64)bytes->size,
+                            (sqlite3_int64)bytes->size, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
+        tap_bail("no database");
+    statement = image_select(image, db, "t");
+    if (statement == NULL)
+        tap_bail("no statement: %s", sqlite3_errmsg(db));
+    if (done) {
+        code = image_compare(image, statement, text, sizeof text);
+    } else {
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+            continue;
+    }
+    if (code != SQLITE_DONE && code != SQLITE_MISMATCH)
+        result->sqlite_refuses++;
+    if (done && code == SQLITE_DONE) {
+        result->equal++;
+    } else if (done) {
+        if (result->differ + result->exceptions < 10) {
+            tap_diag("SQLite's code %d, %s; CLREDUCE_KEEP names a file for it", code, text);
+            keep(bytes);
+        }
+        if (code == SQLITE_MISMATCH)
+            result->differ++;
+        else
+            result->exceptions++;
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+}
+
+/* Loads the damaged bytes; some wants are few, for the decoder's other way. */
+static void try_damaged(const struct image_bytes *bytes, uint32_t root, struct result *result)
+{
+    struct image image = {0};
+    struct clr_source source = image_source(bytes->data);
+    enum clr_load_outcome outcome;
+
+    source.context = (void *)(uintptr_t)bytes;
+    source.parallel = random_below(8) == 0;
+    switch (random_below(4)) {
+    case 0:
+        image_add(&image, "e", 4, false);
+        break;
+    case 1:
+        image_add(&image, "b", 1, true);
+        break;
+    default:
+        image_add(&image, "rowid", CLR_FIELD_ROWID, false);
+        image_add(&image, "a", 0, false);
+        image_add(&image, "d", 3, true);
+        image_add(&image, "c", 2, false);
+        break;
+    }
+    outcome = image_load(&image, &source, root);
+    if (outcome == CLR_LOAD_DONE)
+        result->done++;
+    else
+        result->refused++;
+    /* Where the load is refused SQLite's opinion only makes the test slower. */
+    if (outcome == CLR_LOAD_DONE || random_below(50) == 0)
+        ask_sqlite(&image, bytes, outcome == CLR_LOAD_DONE, result);
+    image_free(&image);
+}
+
+/* A file that is shorter than its header says, and a header that says anything. */
+static void test_sizes(const struct image_bytes *sound, uint32_t root)
+{
+    struct image_bytes bytes = {malloc(sound->size), sound->size};
+    int i, done = 0;
+
+    for (i = 0; i < EACH_TIME; i++) {
+        struct image image = {0};
+        struct clr_source source;
+
+        memcpy(bytes.data, sound->data, sound->size);
+        bytes.size = random_below(sound->size);
+        source = image_source(bytes.data);
+        source.context = &bytes;
+        if (i % 2 == 0)
+            source.page_count = (uint32_t)(random_bits() >> (40 + random_below(24)));
+        if (i % 3 == 0)
+            source.page_size = 512U << random_below(8);
+        if (i % 3 == 0)
+            source.usable_size = source.page_size - (uint32_t)random_below(33);
+        image_add(&image, "d", 3, true);
+        done += image_load(&image, &source, i % 5 == 0 ? (uint32_t)random_below(100) : root) ==
+                CLR_LOAD_DONE;
+        image_free(&image);
+    }
+    tap_ok(true, "%d files of wrong sizes, of which %d could be loaded", EACH_TIME, done);
+    free(bytes.data);
+}
+
+static void test_damages(int page_size, int auto_vacuum, int rows, int64_t damages)
+{
+    uint32_t root;
+    struct image_bytes sound = new_database(page_size, auto_vacuum, rows, &root), bytes;
+    struct result result = {0};
+    int64_t i;
+
+    bytes.data = malloc(sound.size);
+    bytes.size = sound.size;
+    for (i = 0; i < damages;) {
+        uint64_t pages = 1 + random_below(PAGES_AT_ONCE);
+
+        memcpy(bytes.data, sound.data, sound.size);
+        for (; pages > 0; pages--, i++)
+            damage(&bytes, (size_t)page_size);
+        try_damaged(&bytes, root, &result);
+    }
+    tap_diag("%d loaded, %d refused; SQLite: %d equal, %d refused", (int)result.done,
+             (int)result.refused, (int)result.equal, (int)result.sqlite_refuses);
+    tap_is_int64(result.differ, 0,
+                 "pages of %d, auto_vacuum %d, %d rows: values as SQLite has them", page_size,
+                 auto_vacuum, rows);
+    tap_is_int64(result.exceptions, 0, "and none where SQLite has none");
+    test_sizes(&sound, root);
+    free(bytes.data);
+    sqlite3_free(sound.data);
+}
+
+int main(void)
+{
+    const char *text = getenv("CLREDUCE_DAMAGES");
+    int64_t damages = (text != NULL ? strtoll(text, NULL, 10) : 300000) / 6;
+
+    random_start();
+    test_damages(512, 0, 20, damages);
+    test_damages(512, 0, 150, damages);
+    test_damages(512, 1, 150, damages);
+    test_damages(1024, 0, 300, damages);
+    test_damages(4096, 0, 5, damages);
+    test_damages(4096, 0, 300, damages);
+    return tap_done();
+}
