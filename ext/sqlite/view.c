@@ -197,14 +197,16 @@ static int close_cursor(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
+/* Passes on the error that SQLite reported last. */
 static int fail(struct cursor *cursor, int rc)
 {
     sqlite3_vtab *table = cursor->base.pVtab;
+    int extended = sqlite3_extended_errcode(view_of(cursor)->connection->db);
 
     sqlite3_free(table->zErrMsg);
     table->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(view_of(cursor)->connection->db));
     cursor->at_end = 1;
-    return rc;
+    return (extended & 0xff) == (rc & 0xff) ? extended : rc;
 }
 
 static int next(sqlite3_vtab_cursor *base)
