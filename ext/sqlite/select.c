@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-static const char spaces[] = " \t\n\f\r";
+static const char spaces[] = " \t\n\f\r", byte_order_mark[] = "\xef\xbb\xbf";
 
 static int is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Returns the text behind spaces and comments. */
+/* Returns the text behind spaces, comments and the marks of byte order that SQLite passes over. */
 static const char *skip_blank(const char *text)
 {
     for (;;) {
@@ -19,10 +19,21 @@ static const char *skip_blank(const char *text)
         } else if (strncmp(text, "/*", 2) == 0) {
             const char *end = strstr(text + 2, "*/");
             text = end == NULL ? text + strlen(text) : end + 2;
+        } else if (strncmp(text, byte_order_mark, 3) == 0) {
+            text += 3;
         } else {
             return text;
         }
     }
+}
+
+/* Returns the text of the first statement that is not empty, or the text's end. */
+static const char *skip_empty(const char *text)
+{
+    text = skip_blank(text);
+    while (*text == ';')
+        text = skip_blank(text + 1);
+    return text;
 }
 
 static int starts_with(const char *text, const char *word)
@@ -50,23 +61,28 @@ static int copy_inside(const char *argument, struct clr_select *select, char **e
     return select->sql == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* Returns why the statement is none that a view can hold, or NULL. */
-static const char *refuse(sqlite3 *db, sqlite3_stmt *statement, const char *sql, const char *tail)
+static const char other_statement[] = "a view holds a SELECT, and this is another statement";
+
+/* Returns why the text must not even be prepared, or NULL: some PRAGMAs take effect by that. */
+static const char *refuse_text(const char *sql)
 {
-    const char *first = skip_blank(sql);
-    sqlite3_stmt *more = NULL;
-    int several;
+    const char *first = skip_empty(sql);
+
+    return starts_with(first, "PRAGMA") || starts_with(first, "EXPLAIN") ? other_statement : NULL;
+}
+
+/* Returns why the statement is none that a view can hold, or NULL. */
+static const char *refuse(sqlite3_stmt *statement, const char *sql, const char *tail)
+{
+    const char *first = skip_empty(sql);
 
     if (statement == NULL)
         return "there is no SELECT";
-    several = *skip_blank(tail) != '\0' &&
-              (sqlite3_prepare_v2(db, tail, -1, &more, NULL) != SQLITE_OK || more != NULL);
-    sqlite3_finalize(more);
-    if (several)
+    if (*skip_empty(tail) != '\0')
         return "a view holds one statement, and these are several";
     if (!starts_with(first, "SELECT") && !starts_with(first, "WITH") &&
         !starts_with(first, "VALUES"))
-        return "a view holds a SELECT, and this is another statement";
+        return other_statement;
     if (!sqlite3_stmt_readonly(statement) || sqlite3_column_count(statement) == 0)
         return "a view holds a SELECT, and this statement writes";
     return NULL;
@@ -158,10 +174,14 @@ int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select
     rc = copy_inside(argument, select, error);
     if (rc != SQLITE_OK)
         return rc;
-    rc = sqlite3_prepare_v2(db, select->sql, -1, &statement, &tail);
+    refusal = refuse_text(select->sql);
+    if (refusal == NULL)
+        rc = sqlite3_prepare_v2(db, select->sql, -1, &statement, &tail);
+    if (rc == SQLITE_OK && refusal == NULL)
+        refusal = refuse(statement, select->sql, tail);
     if (rc != SQLITE_OK) {
         *error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
-    } else if ((refusal = refuse(db, statement, select->sql, tail)) != NULL) {
+    } else if (refusal != NULL) {
         *error = sqlite3_mprintf("clreduce: %s: '%.60s'", refusal, skip_blank(select->sql));
         rc = SQLITE_ERROR;
     } else {

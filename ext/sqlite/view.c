@@ -3,6 +3,7 @@
 
 #include "sqlite/snapshot.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct cursor {
     int is_select;      /* rows is the SELECT itself, and goes back to the view */
     int at_end;
     sqlite3_int64 row;
+    sqlite3_uint64 mark; /* of the parameters: added to the row's number it makes the rowid */
     sqlite3_value **parameters; /* copies, for the hidden columns */
 };
 
@@ -113,6 +115,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     const int first = view->select.column_count, count = view->select.parameter_count;
     const char *explanation = clr_acceleration_explain(view->acceleration, 0);
     sqlite3_str *text = sqlite3_str_new(view->connection->db);
+    double cost = 1e6;
     int i, parameter, given = 0;
 
     sqlite3_str_appendall(text, explanation == NULL ? "" : explanation);
@@ -133,10 +136,13 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
             break;
         }
     }
+    /* Dear without a parameter, so that each term of an OR has its own, where there are some. */
+    for (i = given; i < count; i++)
+        cost *= 100;
     info->idxNum = given;
     info->idxStr = sqlite3_str_finish(text);
     info->needToFreeIdxStr = 1;
-    info->estimatedCost = 1e6;
+    info->estimatedCost = cost;
     info->estimatedRows = 25;
     return info->idxStr == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
@@ -191,14 +197,16 @@ static int close_cursor(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
+/* Passes on the error that SQLite reported last. */
 static int fail(struct cursor *cursor, int rc)
 {
     sqlite3_vtab *table = cursor->base.pVtab;
+    int extended = sqlite3_extended_errcode(view_of(cursor)->connection->db);
 
     sqlite3_free(table->zErrMsg);
     table->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(view_of(cursor)->connection->db));
     cursor->at_end = 1;
-    return rc;
+    return (extended & 0xff) == (rc & 0xff) ? extended : rc;
 }
 
 static int next(sqlite3_vtab_cursor *base)
@@ -219,6 +227,52 @@ static int next(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
+static sqlite3_uint64 hash(sqlite3_uint64 mark, const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+
+    while (size-- > 0)
+        mark = (mark ^ *byte++) * 1099511628211u; /* FNV-1a */
+    return mark;
+}
+
+/* Goes on to hash a parameter. */
+static sqlite3_uint64 hash_value(sqlite3_uint64 mark, sqlite3_value *value)
+{
+    int type = value == NULL ? SQLITE_NULL : sqlite3_value_type(value);
+    sqlite3_int64 integer;
+    double real;
+
+    mark = hash(mark, &type, sizeof type);
+    switch (type) {
+    case SQLITE_INTEGER:
+        integer = sqlite3_value_int64(value);
+        return hash(mark, &integer, sizeof integer);
+    case SQLITE_FLOAT:
+        real = sqlite3_value_double(value);
+        return hash(mark, &real, sizeof real);
+    case SQLITE_NULL:
+        return mark;
+    default: { /* TEXT and BLOB; the pointer is asked for before the size */
+        const void *bytes = sqlite3_value_blob(value);
+        return hash(mark, bytes, (size_t)sqlite3_value_bytes(value));
+    }
+    }
+}
+
+/*
+ * Rows of other parameters have other rowids, and rows of the same ones the same: by their rowids
+ * SQLite knows which rows two terms of an OR have in common.
+ */
+static void mark_rows(struct cursor *cursor, int given)
+{
+    int i, count = view_of(cursor)->select.parameter_count;
+
+    cursor->mark = 0;
+    for (i = 0; i < count && given > 0; i++)
+        cursor->mark = hash_value(cursor->mark, cursor->parameters[i]);
+}
+
 /* Takes copies of the parameters that best_index() chose; the others are NULL (clause 2). */
 static int take_parameters(struct cursor *cursor, const char *plan, int count,
                            sqlite3_value **values)
@@ -236,6 +290,7 @@ static int take_parameters(struct cursor *cursor, const char *plan, int count,
         if (cursor->parameters[number - 1] == NULL)
             return SQLITE_NOMEM;
     }
+    mark_rows(cursor, count);
     return SQLITE_OK;
 }
 
@@ -313,7 +368,9 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 
 static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 {
-    *id = ((struct cursor *)base)->row + 1;
+    struct cursor *cursor = (struct cursor *)base;
+
+    *id = (sqlite3_int64)((cursor->mark + (sqlite3_uint64)cursor->row + 1) & INT64_MAX);
     return SQLITE_OK;
 }
 

@@ -1,0 +1,171 @@
+"""What the tests of accelerated views share: making a view of a SELECT, and comparing the two.
+
+The first clause of the contract in ext/sqlite/view.h is the oracle of all these tests: whatever a
+SELECT gives when it is run directly, its view gives on the same connection, to the type and the
+bit, and an error with the same code and message.
+"""
+
+import os
+import sqlite3
+import tempfile
+import threading
+
+import support
+import tap
+from reference import Failure
+
+INT_MIN, INT_MAX = -(2**63), 2**63 - 1
+
+#: For a view on a table so small that it would be run row by row for that alone.
+ANY_SIZE = {"view_threshold": 0}
+
+
+def text(raw):
+    """TEXT from the database; damaged ones are no UTF-8, and must still compare."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def connect(path=":memory:", device="host", wait=5, **options):
+    """A connection with the extension whose views are accelerated whatever their tables' size."""
+    options.setdefault("check_same_thread", False)
+    options.setdefault("timeout", wait)
+    db = tap.connect(path, **options)
+    db.text_factory = text
+    known = {name for (name,) in db.execute("SELECT name FROM clreduce_settings")}
+    support.configure(db, device=device)
+    # A setting that is not there yet belongs to acceleration that is not there either.
+    support.configure(db, **{name: value for name, value in ANY_SIZE.items() if name in known})
+    if device != "host":
+        support.configure(db, start_after=0, host_threshold=1)
+    return db
+
+
+def devices():
+    """The host, and each type of device that OpenCL offers here and the extension would use."""
+    db = tap.connect()
+    found = db.execute("SELECT DISTINCT type FROM clreduce_devices WHERE fp64").fetchall()
+    db.close()
+    return ["host"] + [kind for (kind,) in found if kind in ("cpu", "gpu", "accelerator")]
+
+
+def outcome(db, sql, parameters=()):
+    """The rows of a query as a list, or what SQLite reports as a Failure, with its code."""
+    try:
+        return db.execute(sql, parameters).fetchall()
+    except sqlite3.Error as error:
+        return failure(error)
+
+
+def failure(error):
+    """An error as a value that compares: SQLite's code and message."""
+    return Failure(f"{getattr(error, 'sqlite_errorname', type(error).__name__)}: {error}")
+
+
+def create(db, name, select):
+    """A view of the SELECT under that name, in the place of an older one; None, or a Failure."""
+    db.execute(f"DROP TABLE IF EXISTS temp.{name}")
+    try:
+        # The line ends before the parentheses, which a comment at the SELECT's end would take.
+        db.execute(f"CREATE VIRTUAL TABLE temp.{name} USING clreduce(({select}\n))")
+    except sqlite3.Error as error:
+        return failure(error)
+    return None
+
+
+def ask(db, name, parameters=()):
+    """What a view gives for parameters in their order."""
+    marks = f"({', '.join('?' * len(parameters))})" if parameters else ""
+    return outcome(db, f"SELECT * FROM {name}{marks}", parameters)
+
+
+def through_view(db, select, parameters=(), name="view_of_it"):
+    """What the SELECT gives through a view that is made for it."""
+    problem = create(db, name, select)
+    return problem if problem else ask(db, name, parameters)
+
+
+def agree(db, name, select, parameters, what):
+    """One check: an existing view and its SELECT, asked one after the other."""
+    want = outcome(db, select, parameters)
+    got = ask(db, name, parameters)
+    return tap.is_equal(comparable(got), comparable(want), what)
+
+
+def comparable(result):
+    """An outcome for tap.is_same(), which knows nothing of Failures."""
+    return ("error", result.message) if isinstance(result, Failure) else result
+
+
+def plan(db, name):
+    """The lines of a view's plan; [] as long as there is no such table."""
+    try:
+        return [line for (line,) in db.execute("SELECT line FROM clreduce_plan(?)", (name,))]
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        return []
+
+
+def has_plan(db):
+    """Whether this extension can say how views are run: before that, none is accelerated."""
+    return not isinstance(outcome(db, "SELECT count(*) FROM clreduce_plan('')"), Failure)
+
+
+def accelerated(db, name):
+    """Whether the view's last answer came without SQLite's rows."""
+    return plan(db, name)[:1] != [] and plan(db, name)[0].startswith("accelerated")
+
+
+def evict(db):
+    """Has the connection forget the columns that it holds, where it holds any."""
+    outcome(db, "SELECT clreduce_evict()")
+
+
+class Folder:
+    """A folder for database files, which goes when the test ends."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="clreduce-view-")
+        self.count = 0
+
+    def new(self):
+        """The path of a database that does not exist yet."""
+        self.count += 1
+        return os.path.join(self.folder.name, f"{self.count}.db")
+
+
+def remove(path):
+    """Deletes a database with all that goes with it."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        if os.path.exists(path + suffix):
+            os.remove(path + suffix)
+
+
+class Tally:
+    """Counts answers, and those of them that were accelerated; threads may share one."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.answers = 0
+        self.fast = 0
+
+    def add(self, db, name):
+        """Counts the view's last answer."""
+        fast = accelerated(db, name)
+        with self.lock:
+            self.answers += 1
+            self.fast += fast
+
+    def report(self, what):
+        """A diagnostic with both numbers."""
+        tap.diag(f"{what}: {self.fast} of {self.answers} answers were accelerated")
+
+    def require(self, share, what):
+        """One check: that share of the answers was accelerated, once views can say so."""
+        db = connect()
+        self.report(what)
+        if has_plan(db):
+            tap.ok(self.fast >= share * self.answers, f"{what}: {share:.0%} accelerated at least")
+        else:
+            tap.skip(1, f"{what}: nothing is accelerated yet")
+        db.close()
