@@ -1,7 +1,7 @@
 """What a user would use instead, on the same values: DuckDB, NumPy, math.fsum and SQLite's own.
 
 Whatever this interpreter cannot import is left out, and said to be missing. The values are made
-here by the formulas in feed_data.h, and compared with the database's by their sum.
+here by the formulas in tables.h, and compared with the database's by their sum.
 """
 
 import importlib
