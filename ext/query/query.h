@@ -1,7 +1,7 @@
 /*
  * From a SELECT's text to a scan: parse it, look up its columns, and write down what has to be
- * computed. What is not understood is no error: SQLite runs that SELECT itself. The grammar is a part of
- * SQLite's, and whatever it accepts means the same there.
+ * computed. What is not understood is no error: SQLite runs that SELECT itself. The grammar is a
+ * part of SQLite's, and whatever it accepts means the same there.
  */
 #ifndef CLR_QUERY_QUERY_H
 #define CLR_QUERY_QUERY_H
@@ -11,7 +11,8 @@
 
 #include <stdbool.h>
 
-/* The aggregate functions that a scan can compute; each has SQLite's name, or with gpu_ in front. */
+/* The aggregate functions that a scan can compute; each has SQLite's name, or with gpu_ in front.
+ */
 enum clr_function {
     CLR_F_COUNT, /* count(*), count(x): SQLite's own alone */
     CLR_F_SUM,
@@ -25,7 +26,8 @@ enum clr_function {
 /* A call of an aggregate; equal arguments and filters share a tally. */
 struct clr_call {
     enum clr_function function;
-    bool builtin; /* SQLite's own: the tally has the extremes as well, which tell if results agree */
+    bool
+        builtin; /* SQLite's own: the tally has the extremes as well, which tell if results agree */
     int tally;
 };
 
@@ -73,8 +75,9 @@ struct clr_environment {
 };
 
 /*
- * Parses a SELECT. Returns CLR_OK with *query, to be freed with clr_query_free(); CLR_INVALID if it is
- * not in the grammar, with a status that tells a user why ("GROUP BY is run row by row"); CLR_NOMEM.
+ * Parses a SELECT. Returns CLR_OK with *query, to be freed with clr_query_free(); CLR_INVALID if it
+ * is not in the grammar, with a status that tells a user why ("GROUP BY is run row by row");
+ * CLR_NOMEM.
  */
 enum clr_code clr_query_parse(const char *sql, struct clr_query **query, struct clr_status *status);
 
