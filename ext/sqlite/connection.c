@@ -4,6 +4,7 @@
 #include "engine/runtime.h"
 #include "sqlite/extremes.h"
 #include "sqlite/image.h"
+#include "sqlite/view.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -68,6 +69,7 @@ void clr_connection_release(void *pointer)
     *link = connection->next;
     pthread_mutex_unlock(&list_lock);
     clr_runtime_rest();
+    clr_views_free_past(connection);
     clr_images_free(connection);
     clr_extremes_free(connection);
     clr_pool_free(&connection->pool);

@@ -26,6 +26,7 @@ struct clr_connection {
     struct clr_extreme *free_extremes; /* see extremes.c */
     int free_extreme_count;
     struct clr_view *views;         /* see view.h */
+    struct clr_view *past_views;    /* that may come back; see view.c */
     struct clr_database *databases; /* see snapshot.h */
     struct clr_image *images;       /* see image.h */
     int generations;                /* of databases, given out so far */

@@ -13,8 +13,9 @@ struct table {
 
 struct cursor {
     sqlite3_vtab_cursor base;
-    struct clr_view *view; /* NULL: at the end */
-    int line;
+    char *view;   /* its name */
+    char **lines; /* copies, since the view may be dropped while they are read */
+    int count, line;
 };
 
 static int connect(sqlite3 *db, void *connection, int count, const char *const *arguments,
@@ -75,8 +76,40 @@ static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
     return SQLITE_OK;
 }
 
+static void drop_lines(struct cursor *cursor)
+{
+    while (cursor->count > 0)
+        sqlite3_free(cursor->lines[--cursor->count]);
+    sqlite3_free(cursor->lines);
+    sqlite3_free(cursor->view);
+    cursor->lines = NULL;
+    cursor->view = NULL;
+}
+
+static int take_lines(struct cursor *cursor, struct clr_view *view)
+{
+    const char *line;
+
+    cursor->view = sqlite3_mprintf("%s", view->name);
+    if (cursor->view == NULL)
+        return SQLITE_NOMEM;
+    while ((line = clr_acceleration_explain(view->acceleration, cursor->count)) != NULL) {
+        sqlite3_uint64 size = ((sqlite3_uint64)cursor->count + 1) * sizeof *cursor->lines;
+        char **lines = sqlite3_realloc64(cursor->lines, size);
+        if (lines == NULL)
+            return SQLITE_NOMEM;
+        cursor->lines = lines;
+        lines[cursor->count] = sqlite3_mprintf("%s", line);
+        if (lines[cursor->count] == NULL)
+            return SQLITE_NOMEM;
+        cursor->count++;
+    }
+    return SQLITE_OK;
+}
+
 static int close_cursor(sqlite3_vtab_cursor *cursor)
 {
+    drop_lines((struct cursor *)cursor);
     sqlite3_free(cursor);
     return SQLITE_OK;
 }
@@ -104,13 +137,15 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *text, int co
     struct cursor *cursor = (struct cursor *)base;
     struct table *table = (struct table *)base->pVtab;
     const char *name = count == 1 ? (const char *)sqlite3_value_text(values[0]) : NULL;
+    struct clr_view *view;
 
     (void)index;
     (void)text;
+    drop_lines(cursor);
     cursor->line = 0;
-    cursor->view = name == NULL ? NULL : find(table->connection, name);
-    if (cursor->view != NULL)
-        return SQLITE_OK;
+    view = name == NULL ? NULL : find(table->connection, name);
+    if (view != NULL)
+        return take_lines(cursor, view);
     sqlite3_free(base->pVtab->zErrMsg);
     base->pVtab->zErrMsg =
         sqlite3_mprintf("clreduce_plan: the argument must be the name of an accelerated view, "
@@ -122,7 +157,7 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *text, int co
 static int at_end(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
-    return clr_acceleration_explain(cursor->view->acceleration, cursor->line) == NULL;
+    return cursor->line >= cursor->count;
 }
 
 static int next(sqlite3_vtab_cursor *base)
@@ -134,9 +169,7 @@ static int next(sqlite3_vtab_cursor *base)
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
     struct cursor *cursor = (struct cursor *)base;
-    const char *text = number == COLUMN_VIEW
-                           ? cursor->view->name
-                           : clr_acceleration_explain(cursor->view->acceleration, cursor->line);
+    const char *text = number == COLUMN_VIEW ? cursor->view : cursor->lines[cursor->line];
 
     sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
     return SQLITE_OK;

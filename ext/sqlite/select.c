@@ -195,6 +195,14 @@ int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select
     return rc;
 }
 
+int clr_select_copy(const struct clr_select *from, struct clr_select *to)
+{
+    *to = *from;
+    to->sql = sqlite3_mprintf("%s", from->sql);
+    to->declaration = sqlite3_mprintf("%s", from->declaration);
+    return to->sql == NULL || to->declaration == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 void clr_select_free(struct clr_select *select)
 {
     sqlite3_free(select->sql);

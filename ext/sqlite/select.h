@@ -21,6 +21,9 @@ struct clr_select {
  */
 int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select, char **error);
 
+/* Makes a copy, to be freed in any case. Returns SQLITE_OK or SQLITE_NOMEM. */
+int clr_select_copy(const struct clr_select *from, struct clr_select *to);
+
 /* Frees what it holds; zeros are fine. */
 void clr_select_free(struct clr_select *select);
 

@@ -22,7 +22,7 @@ struct clr_view {
     sqlite3_vtab base;
     struct clr_view *next; /* in the connection's list */
     struct clr_connection *connection;
-    char *name;
+    char *name, *argument; /* as in CREATE VIRTUAL TABLE */
     struct clr_select select;
     struct clr_acceleration *acceleration;
     sqlite3_stmt *idle; /* the SELECT, prepared, while no cursor uses it; or NULL */
@@ -33,5 +33,8 @@ int clr_view_register(struct clr_connection *connection);
 
 /* Returns the connection's view of that name, or NULL. */
 struct clr_view *clr_view_find(struct clr_connection *connection, const char *name);
+
+/* Frees what is known of views that SQLite let go of. */
+void clr_views_free_past(struct clr_connection *connection);
 
 #endif
