@@ -65,8 +65,8 @@ struct candidate {
     int64_t select_time;        /* of the SELECT that gave what is expected, once, in ns */
     char plan_line[PLAN_SIZE];  /* after the last timed run */
     int64_t bytes_decoded;      /* by a run, in the last round */
-    int64_t times[MOST_ROUNDS], least, greatest; /* medians of the rounds; of all runs */
-    int64_t timed, timed_sum;                    /* runs of all rounds, and their times' sum */
+    int64_t times[MOST_ROUNDS]; /* medians of the rounds */
+    int64_t timed, timed_sum;   /* runs of all rounds, and their times' sum */
 };
 
 struct bench {
@@ -286,10 +286,6 @@ static void measure_round(struct candidate *candidate, int round)
     read_plan(candidate);
     qsort(times, (size_t)count, sizeof *times, compare_times);
     candidate->times[round] = times[count / 2];
-    if (candidate->timed == 0 || times[0] < candidate->least)
-        candidate->least = times[0];
-    if (times[count - 1] > candidate->greatest)
-        candidate->greatest = times[count - 1];
     candidate->timed += count;
     candidate->timed_sum += sum;
 }
@@ -352,10 +348,8 @@ static void print_candidate(const struct candidate *candidate, int rounds)
         printf("\"select_ns\": %lld, \"bytes_decoded\": %lld, ", (long long)candidate->select_time,
                (long long)candidate->bytes_decoded);
     }
-    printf("\"runs\": %lld, \"mean_ns\": %lld, \"least_ns\": %lld, \"greatest_ns\": %lld, "
-           "\"ns\": [",
-           (long long)candidate->timed, (long long)(candidate->timed_sum / candidate->timed),
-           (long long)candidate->least, (long long)candidate->greatest);
+    printf("\"runs\": %lld, \"mean_ns\": %lld, \"ns\": [", (long long)candidate->timed,
+           (long long)(candidate->timed_sum / candidate->timed));
     for (round = 0; round < rounds; round++)
         printf("%s%lld", round > 0 ? ", " : "", (long long)candidate->times[round]);
     fputs("], \"columns\": {", stdout);
