@@ -6,7 +6,7 @@
 
 /* Up to here every INTEGER is a REAL; and what we take a parameter within an expression for. */
 #define EXACT 0x1p53
-#define PARAMETER 0x1p52
+#define PARAMETER (0x1p52 - 1)
 
 /* An operation on operands of which any may have failed. */
 static int emit_unary(struct clr_binder *binder, enum clr_opcode opcode, int a)
@@ -77,6 +77,9 @@ static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, boo
             *most = first + last;
         else if (node->opcode == CLR_OP_MULTIPLY)
             *most = first * last;
+        /* What is computed here may have been rounded down. */
+        if (*most == EXACT)
+            *most *= 2;
     }
     return true;
 }

@@ -11,6 +11,15 @@ void clr_syntax_refuse(struct clr_syntax *syntax, const char *reason)
         syntax->code = clr_status_set(syntax->status, CLR_INVALID, 0, "%s", reason);
 }
 
+/* Whether a token is in the FROM clause. */
+static bool is_source(const struct clr_syntax *syntax, size_t index)
+{
+    while (index > 0 && syntax->tokens[index].kind != CLR_T_FROM &&
+           syntax->tokens[index].kind != CLR_T_WHERE)
+        index--;
+    return syntax->tokens[index].kind == CLR_T_FROM;
+}
+
 void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *token)
 {
     if (syntax->code != CLR_OK)
@@ -21,9 +30,11 @@ void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *to
         clr_syntax_refuse(syntax, "a TEXT literal");
     else if (token->index == 0)
         clr_syntax_refuse(syntax, "a statement that does not begin with SELECT");
+    else if (syntax->tokens[token->index - 1].kind == CLR_T_SEMI)
+        clr_syntax_refuse(syntax, "more than one statement");
     else if (token->kind == CLR_T_SELECT)
         clr_syntax_refuse(syntax, "a subquery");
-    else if (token->kind == CLR_T_COMMA && syntax->table.kind != 0)
+    else if (token->kind == CLR_T_COMMA && is_source(syntax, token->index))
         clr_syntax_refuse(syntax, "a join");
     else
         syntax->code = clr_status_set(syntax->status, CLR_INVALID, 0, "\"%.*s\" in this place",
