@@ -198,10 +198,14 @@ static bool shares_cache(sqlite3 *db)
 static const char *find_file(struct clr_database *database, struct clr_snapshot *snapshot)
 {
     sqlite3 *db = database->connection->db;
+    const char *name;
     int lock = -1;
 
     if (sqlite3_stricmp(database->schema, "temp") == 0)
         return "a temporary table";
+    name = sqlite3_db_filename(db, database->schema);
+    if (name == NULL || *name == '\0') /* what is committed may stay in its cache */
+        return "the database is in memory, or temporary";
     sqlite3_file_control(db, database->schema, SQLITE_FCNTL_FILE_POINTER, &snapshot->file);
     if (snapshot->file == NULL || snapshot->file->pMethods == NULL)
         return "the database is in memory";
