@@ -882,7 +882,9 @@ static void test_soup(void)
         code = make(sql, statement, &query, &status);
         if (code == CLR_OK) {
             taken++;
-            batch_ok(statement != NULL, "SQLite refuses: %s", sql);
+            batch_ok(statement != NULL ||
+                         strncmp(sqlite3_errmsg(database), "no such table: ", 15) == 0,
+                     "SQLite refuses: %s", sql);
             batch_ok(is_valid(query), "not valid: %s", sql);
         } else {
             batch_ok(code == CLR_INVALID && status.message[0] != '\0', "no reason: %s", sql);
