@@ -1,4 +1,4 @@
-"""Accelerated views that are interrupted: they stop promptly, and leave nothing locked or broken."""
+"""Accelerated views that are interrupted: they stop promptly, and leave nothing locked."""
 
 import sqlite3
 import threading

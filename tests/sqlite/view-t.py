@@ -11,7 +11,8 @@ from reference import Failure
 TABLES = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, i INT, r REAL, s TEXT, m);
     INSERT INTO t VALUES (1, 10, 0.5, 'a', NULL), (2, -20, -0.0, '12', 3),
-        (3, NULL, 1e308, '', 2.5), (4, 9223372036854775807, 1e308, 'b', x'00'), (5, 5, NULL, NULL, 'x'), (6, 10, 7, '5', -1);
+        (3, NULL, 1e308, '', 2.5), (4, 9223372036854775807, 1e308, 'b', x'00'),
+        (5, 5, NULL, NULL, 'x'), (6, 10, 7, '5', -1);
     CREATE TABLE u(k INT, w REAL, "odd ""name" TEXT);
     INSERT INTO u VALUES (1, 10, 'p'), (2, 20.5, 'q'), (3, NULL, 'r'), (10, 7, 's');
 """
@@ -58,7 +59,7 @@ SELECTS = [
     ("SELECT -0.0, 9e999, -9e999, 5e-324, 9223372036854775807, -9223372036854775808", ()),
     ("SELECT r, typeof(r), i + 0.5, s || 1 FROM t", ()),
     ("WITH c(x) AS (SELECT id FROM t WHERE id < :n) SELECT gpu_sum(x), max(x) FROM c", (4,)),
-    ("WITH RECURSIVE n(k) AS (VALUES (1) UNION SELECT k+1 FROM n WHERE k<:n) SELECT * FROM n", (9,)),
+    ("WITH n(k) AS (VALUES (1) UNION SELECT k + 1 FROM n WHERE k < :n) SELECT * FROM n", (9,)),
     ("VALUES (1, 'a'), (2.5, NULL)", ()),
     ("SELECT id FROM t UNION SELECT k FROM u ORDER BY 1 DESC", ()),
     ("SELECT i FROM t EXCEPT SELECT k FROM u", ()),

@@ -14,6 +14,9 @@ import support
 import tap
 from reference import Failure
 
+#: What SQLite reports, also of a damaged file with names that Python can't decode.
+ERRORS = (sqlite3.Error, UnicodeDecodeError)
+
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 
 #: For a view on a table so small that it would be run row by row for that alone. A setting that is
@@ -54,7 +57,7 @@ def outcome(db, sql, parameters=()):
     """The rows of a query as a list, or what SQLite reports as a Failure, with its code."""
     try:
         return db.execute(sql, parameters).fetchall()
-    except sqlite3.Error as error:
+    except ERRORS as error:
         return failure(error)
 
 
@@ -69,7 +72,7 @@ def create(db, name, select):
         db.execute(f"DROP TABLE IF EXISTS temp.{name}")
         # The line ends before the parentheses, which a comment at the SELECT's end would take.
         db.execute(f"CREATE VIRTUAL TABLE temp.{name} USING clreduce(({select}\n))")
-    except sqlite3.Error as error:
+    except ERRORS as error:
         return failure(error)
     return None
 
