@@ -2,6 +2,7 @@
 
 #include "measure.h"
 #include "numeric/host_reduce.h"
+#include "output.h"
 
 #include <stdlib.h>
 #include <string.h>

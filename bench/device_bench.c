@@ -11,11 +11,14 @@
  */
 #include "measure.h"
 #include "options.h"
+#include "output.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char bench_program[] = "device-bench";
 
 static const struct {
     const char *name, *meaning;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "measure.h"
+#include "output.h"
 
 #include <string.h>
 

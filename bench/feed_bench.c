@@ -19,18 +19,19 @@
  *     feed-bench query DATABASE EXTENSION SQL
  *         Not timed: its rows.
  *
- * Exit status: 0, or 1 with a message.
+ * Exit status: 0; 1 if the command line is wrong, 2 with a message if anything else is.
  */
+#include "base/clock.h"
+#include "database.h"
 #include "feed_data.h"
 #include "feed_floor.h"
+#include "output.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 enum {
     MOST_STATEMENTS = 8,
@@ -65,25 +66,7 @@ struct bench {
     size_t connection_count, count; /* count: of statements */
 };
 
-static _Noreturn __attribute__((format(printf, 1, 2))) void die(const char *format, ...)
-{
-    va_list arguments;
-
-    fputs("feed-bench: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    exit(1);
-}
-
-static int64_t now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
+const char bench_program[] = "feed-bench";
 
 /*
  * How long this thread has run or was ready to, on Linux. What is missing of the time that has
@@ -119,77 +102,15 @@ static int64_t peak_memory(void)
     return (int64_t)kbytes * 1024;
 }
 
-static void print_text(const char *text)
-{
-    if (text == NULL) {
-        fputs("null", stdout);
-        return;
-    }
-    putchar('"');
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < ' ')
-            printf("\\u%04x", c);
-        else
-            putchar(c);
-    }
-    putchar('"');
-}
-
 /* ---- Connections. */
 
 static sqlite3 *open_database(const char *path)
 {
-    sqlite3 *db;
+    sqlite3 *db = bench_open(path);
 
-    if (sqlite3_open(path, &db) != SQLITE_OK || bench_floor_register(db) != SQLITE_OK)
-        die("%s: %s", path, sqlite3_errmsg(db));
+    if (bench_floor_register(db) != SQLITE_OK)
+        bench_die("%s: %s", path, sqlite3_errmsg(db));
     return db;
-}
-
-static void load_extension(sqlite3 *db, const char *extension)
-{
-    char *error = NULL;
-
-    sqlite3_enable_load_extension(db, 1);
-    if (sqlite3_load_extension(db, extension, NULL, &error) != SQLITE_OK)
-        die("%s: %s", extension, error);
-}
-
-static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement;
-
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
-        die("%s: %s", sql, sqlite3_errmsg(db));
-    return statement;
-}
-
-static void set_device(sqlite3 *db, const char *device)
-{
-    sqlite3_stmt *statement = prepare(db, "SELECT clreduce_set('device', ?)");
-
-    sqlite3_bind_text(statement, 1, device, -1, SQLITE_TRANSIENT);
-    sqlite3_step(statement);
-    if (sqlite3_finalize(statement) != SQLITE_OK)
-        die("%s", sqlite3_errmsg(db));
-}
-
-/* Sums the statistics whose names are like the pattern. */
-static int64_t statistic(sqlite3 *db, const char *pattern)
-{
-    sqlite3_stmt *statement =
-        prepare(db, "SELECT total(value) FROM clreduce_stats WHERE name LIKE ?");
-    int64_t value;
-
-    sqlite3_bind_text(statement, 1, pattern, -1, SQLITE_TRANSIENT);
-    sqlite3_step(statement);
-    value = sqlite3_column_int64(statement, 0);
-    if (sqlite3_finalize(statement) != SQLITE_OK)
-        die("%s", sqlite3_errmsg(db));
-    return value;
 }
 
 static struct connection *find_connection(struct bench *bench, const char *device)
@@ -202,61 +123,30 @@ static struct connection *find_connection(struct bench *bench, const char *devic
             return &bench->connections[i];
     }
     if (i == MOST_CONNECTIONS || strlen(device) >= sizeof connection->device)
-        die("too many devices, or too long a name: %s", device);
+        bench_die("too many devices, or too long a name: %s", device);
     connection = &bench->connections[bench->connection_count++];
     strcpy(connection->device, device);
     connection->db = open_database(bench->path);
-    load_extension(connection->db, bench->extension);
-    set_device(connection->db, device);
+    bench_load(connection->db, bench->extension);
+    bench_set_device(connection->db, device);
     return connection;
 }
 
 /* ---- compare: statements by turns. */
 
-static int64_t run(const struct statement *statement)
-{
-    int64_t start = now(), time;
-    int code;
-
-    do
-        code = sqlite3_step(statement->query);
-    while (code == SQLITE_ROW);
-    code = sqlite3_reset(statement->query);
-    time = now() - start;
-    if (code != SQLITE_OK)
-        die("%s: %s", sqlite3_sql(statement->query), sqlite3_errmsg(statement->connection->db));
-    return time;
-}
-
-/* The value of a column as text, a REAL with all its digits; to be freed with sqlite3_free(). */
-static char *exact_text(sqlite3_stmt *query, int column)
-{
-    char digits[64];
-
-    switch (sqlite3_column_type(query, column)) {
-    case SQLITE_NULL:
-        return NULL;
-    case SQLITE_FLOAT:
-        snprintf(digits, sizeof digits, "%.17g", sqlite3_column_double(query, column));
-        return sqlite3_mprintf("%s", digits);
-    default:
-        return sqlite3_mprintf("%s", (const char *)sqlite3_column_text(query, column));
-    }
-}
-
 /* Until a run has found the device ready, or is not for it. The first one tells the result. */
 static void warm_up(struct statement *statement)
 {
     sqlite3 *db = statement->connection->db;
-    int64_t start = now(), waited = statistic(db, "host_device_starting"), before;
+    int64_t start = clr_clock_ns(), waited = bench_statistic(db, "host_device_starting"), before;
 
     if (sqlite3_step(statement->query) == SQLITE_ROW)
-        statement->result = exact_text(statement->query, 0);
+        statement->result = bench_value_text(statement->query, 0);
     for (;;) {
-        run(statement);
+        bench_run(statement->query);
         before = waited;
-        waited = statistic(db, "host_device_starting");
-        if (waited == before || now() - start > patience)
+        waited = bench_statistic(db, "host_device_starting");
+        if (waited == before || clr_clock_ns() - start > patience)
             break;
     }
 }
@@ -266,11 +156,11 @@ static void measure_run(struct statement *statement, int round)
 {
     sqlite3 *db = statement->connection->db;
 
-    statement->to_device -= statistic(db, "chunks_to_device");
-    statement->on_host -= statistic(db, "host_%");
-    statement->times[round] = run(statement);
-    statement->to_device += statistic(db, "chunks_to_device");
-    statement->on_host += statistic(db, "host_%");
+    statement->to_device -= bench_statistic(db, "chunks_to_device");
+    statement->on_host -= bench_statistic(db, "host_%");
+    statement->times[round] = bench_run(statement->query);
+    statement->to_device += bench_statistic(db, "chunks_to_device");
+    statement->on_host += bench_statistic(db, "host_%");
 }
 
 /* Returns how many rounds there were. Every other one goes backwards. */
@@ -282,9 +172,9 @@ static int measure(struct bench *bench)
 
     for (i = 0; i < bench->count; i++)
         warm_up(&bench->statements[i]);
-    start = now();
+    start = clr_clock_ns();
     for (round = 0; round < bench->runs; round++) {
-        if (round >= LEAST_RUNS && (double)(now() - start) > bench->seconds * 1e9)
+        if (round >= LEAST_RUNS && (double)(clr_clock_ns() - start) > bench->seconds * 1e9)
             break;
         for (i = 0; i < bench->count; i++)
             measure_run(&bench->statements[round % 2 == 0 ? i : bench->count - 1 - i], round);
@@ -298,16 +188,16 @@ static void print_case(const struct bench *bench, const char *name, int rounds)
     int round;
 
     fputs("{\"name\": ", stdout);
-    print_text(name);
+    bench_print_text(name);
     fputs(", \"statements\": [", stdout);
     for (i = 0; i < bench->count; i++) {
         const struct statement *statement = &bench->statements[i];
         printf("%s{\"device\": ", i > 0 ? ", " : "");
-        print_text(statement->connection->device);
+        bench_print_text(statement->connection->device);
         fputs(", \"sql\": ", stdout);
-        print_text(sqlite3_sql(statement->query));
+        bench_print_text(sqlite3_sql(statement->query));
         fputs(", \"result\": ", stdout);
-        print_text(statement->result);
+        bench_print_text(statement->result);
         printf(", \"chunks_to_device\": %lld, \"chunks_on_host\": %lld, \"ns\": [",
                (long long)statement->to_device, (long long)statement->on_host);
         for (round = 0; round < rounds; round++)
@@ -328,11 +218,11 @@ static void run_case(struct bench *bench, char *line)
         struct statement *statement = &bench->statements[bench->count++];
         char *sql = strchr(device, ':');
         if (sql == NULL || bench->count == MOST_STATEMENTS)
-            die("not a case: %s", name);
+            bench_die("not a case: %s", name);
         *sql++ = '\0';
         memset(statement, 0, sizeof *statement);
         statement->connection = find_connection(bench, device);
-        statement->query = prepare(statement->connection->db, sql);
+        statement->query = bench_prepare(statement->connection->db, sql);
     }
     print_case(bench, name, measure(bench));
     for (i = 0; i < bench->count; i++) {
@@ -352,7 +242,7 @@ static void compare(char **arguments)
     bench.runs = atoi(arguments[2]);
     bench.seconds = atof(arguments[3]);
     if (bench.runs < LEAST_RUNS || bench.runs > MOST_RUNS)
-        die("%d to %d runs", LEAST_RUNS, MOST_RUNS);
+        bench_die("%d to %d runs", LEAST_RUNS, MOST_RUNS);
     while (fgets(line, sizeof line, stdin) != NULL)
         run_case(&bench, line);
     for (i = 0; i < bench.connection_count; i++)
@@ -363,16 +253,16 @@ static void compare(char **arguments)
 
 static void print_statistics(sqlite3 *db)
 {
-    sqlite3_stmt *statement =
-        prepare(db, "SELECT name, value FROM clreduce_stats WHERE unit <> 'text' OR value <> ''");
+    sqlite3_stmt *statement = bench_prepare(
+        db, "SELECT name, value FROM clreduce_stats WHERE unit <> 'text' OR value <> ''");
     const char *separator = "";
 
     while (sqlite3_step(statement) == SQLITE_ROW) {
         printf("%s", separator);
-        print_text((const char *)sqlite3_column_text(statement, 0));
+        bench_print_text((const char *)sqlite3_column_text(statement, 0));
         fputs(": ", stdout);
         if (sqlite3_column_type(statement, 1) == SQLITE_TEXT)
-            print_text((const char *)sqlite3_column_text(statement, 1));
+            bench_print_text((const char *)sqlite3_column_text(statement, 1));
         else
             printf("%s", (const char *)sqlite3_column_text(statement, 1));
         separator = ", ";
@@ -386,22 +276,22 @@ static void once(char **arguments)
     sqlite3 *db = open_database(arguments[0]);
     struct connection connection = {.db = db};
     struct statement statement = {.connection = &connection};
-    int64_t load = now(), before, query, ready;
+    int64_t load = clr_clock_ns(), before, query, ready;
 
     if (loaded)
-        load_extension(db, arguments[1]);
-    load = now() - load;
+        bench_load(db, arguments[1]);
+    load = clr_clock_ns() - load;
     if (loaded)
-        set_device(db, arguments[2]);
+        bench_set_device(db, arguments[2]);
     before = peak_memory();
     ready = ready_time();
-    query = now();
-    statement.query = prepare(db, arguments[3]);
-    run(&statement);
-    query = now() - query;
+    query = clr_clock_ns();
+    statement.query = bench_prepare(db, arguments[3]);
+    bench_run(statement.query);
+    query = clr_clock_ns() - query;
     ready = ready < 0 ? query : ready_time() - ready;
     printf("{\"device\": ");
-    print_text(arguments[2]);
+    bench_print_text(arguments[2]);
     printf(", \"load_ns\": %lld, \"query_ns\": %lld, \"waited_ns\": %lld, "
            "\"peak_bytes_before\": %lld, \"peak_bytes\": %lld, \"statistics\": {",
            (long long)load, (long long)query, (long long)(query > ready ? query - ready : 0),
@@ -420,38 +310,25 @@ static void query(char **arguments)
     sqlite3_stmt *statement;
     int i;
 
-    load_extension(db, arguments[1]);
-    statement = prepare(db, arguments[2]);
+    bench_load(db, arguments[1]);
+    statement = bench_prepare(db, arguments[2]);
     while (sqlite3_step(statement) == SQLITE_ROW) {
         for (i = 0; i < sqlite3_column_count(statement); i++) {
-            char *text = exact_text(statement, i);
+            char *text = bench_value_text(statement, i);
             fputs(i == 0 ? "[" : ", ", stdout);
-            print_text(text);
+            bench_print_text(text);
             sqlite3_free(text);
         }
         puts("]");
     }
     if (sqlite3_finalize(statement) != SQLITE_OK)
-        die("%s: %s", arguments[2], sqlite3_errmsg(db));
+        bench_die("%s: %s", arguments[2], sqlite3_errmsg(db));
     sqlite3_close(db);
 }
 
-/* A database that is empty, of another size or not finished is made anew. */
 static void make(char **arguments)
 {
-    long long rows = atoll(arguments[1]);
-    sqlite3 *db = open_database(arguments[0]);
-
-    if (rows < 10)
-        die("no fewer than 10 rows");
-    if (bench_feed_rows(db) != rows) {
-        sqlite3_close(db);
-        remove(arguments[0]);
-        db = open_database(arguments[0]);
-        if (bench_feed_fill(db, rows) != SQLITE_OK)
-            die("%s: %s", arguments[0], sqlite3_errmsg(db));
-    }
-    sqlite3_close(db);
+    bench_tables_make(arguments[0], atoll(arguments[1]), &bench_feed_tables);
 }
 
 int main(int argc, char **argv)

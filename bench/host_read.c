@@ -1,6 +1,7 @@
 #include "host_read.h"
 
 #include "base/clock.h"
+#include "output.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,7 @@
 #include "measure.h"
 
 #include "base/clock.h"
+#include "output.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -70,24 +71,10 @@ double bench_ratio(const struct bench_case *one, const struct bench_case *refere
     return ratios[count / 2];
 }
 
-static void print_text(const char *key, const char *text)
+static void print_member(const char *key, const char *text)
 {
     printf(", \"%s\": ", key);
-    if (text == NULL) {
-        printf("null");
-        return;
-    }
-    putchar('"');
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < ' ')
-            printf("\\u%04x", c);
-        else
-            putchar(c);
-    }
-    putchar('"');
+    bench_print_text(text);
 }
 
 void bench_print(const struct bench_line *line)
@@ -98,10 +85,10 @@ void bench_print(const struct bench_line *line)
 
     sort_times(line->times, sorted);
     printf("{\"part\": \"%s\"", line->part);
-    print_text("name", line->name);
-    print_text("device", line->device);
-    print_text("element", line->element);
-    print_text("operation", line->operation);
+    print_member("name", line->name);
+    print_member("device", line->device);
+    print_member("element", line->element);
+    print_member("operation", line->operation);
     printf(", \"bytes\": %lld, \"runs\": %d", (long long)line->bytes, runs);
     printf(", \"median_ns\": %lld, \"min_ns\": %lld, \"max_ns\": %lld", (long long)median,
            (long long)sorted[0], (long long)sorted[runs > 0 ? runs - 1 : 0]);
@@ -116,7 +103,7 @@ void bench_print(const struct bench_line *line)
     if (line->ratio > 0)
         printf(", \"ratio\": %.4g", line->ratio);
     printf(", \"exact\": %s", exact[line->exact]);
-    print_text("notes", line->notes);
+    print_member("notes", line->notes);
     printf("}\n");
     fflush(stdout);
 }
@@ -133,27 +120,11 @@ void bench_progress(const char *format, ...)
     fputc('\n', stderr);
 }
 
-static void complain(const char *format, va_list arguments)
-{
-    fprintf(stderr, "device-bench: ");
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-}
-
-void bench_die(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    complain(format, arguments);
-    va_end(arguments);
-    exit(2);
-}
-
 void bench_wrong(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    complain(format, arguments);
+    bench_complain(format, arguments);
     va_end(arguments);
     any_wrong = true;
 }

@@ -51,9 +51,6 @@ void bench_print(const struct bench_line *line);
 /* Says on the standard error, if that is a terminal, what is being measured. */
 void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Ends the program with a message; for whatever leaves nothing to measure. */
-_Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* Remembers that a result was wrong, says so, and makes the program's exit status 1. */
 void bench_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool bench_any_wrong(void);

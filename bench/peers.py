@@ -1,7 +1,7 @@
 """What a user would use instead, on the same values: DuckDB, NumPy, math.fsum and SQLite's own.
 
 Whatever this interpreter cannot import is left out, and said to be missing. The values are made
-here by the formulas in feed_data.h, and compared with the database's by their sum.
+here by the formulas in tables.h, and compared with the database's by their sum.
 """
 
 import importlib
@@ -70,13 +70,13 @@ def measure_numpy(numpy, rows):
             for (name, call), ns, threads in zip(calls, times, (1, 1, None))]
 
 
-def duckdb_table(duckdb, rows):
-    """A connection with the columns in a table of its own, in memory."""
+def duckdb_table(duckdb, rows, **more):
+    """A connection with the columns, and more of them by their names, in a table in memory."""
     connection = duckdb.connect(":memory:")
     x, y = (f"((n * {multiplier} & 4294967295) - 2147483648)::DOUBLE / {divisor}::DOUBLE"
             for multiplier, divisor in (X, Y))
-    connection.execute(
-        f"CREATE TABLE t AS SELECT {x} AS x, {y} AS y FROM range(1, {rows + 1}) r(n)")
+    columns = ", ".join(f"{value} AS {name}" for name, value in {"x": x, "y": y, **more}.items())
+    connection.execute(f"CREATE TABLE t AS SELECT {columns} FROM range(1, {rows + 1}) r(n)")
     return connection
 
 

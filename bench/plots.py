@@ -90,7 +90,7 @@ def as_summary(value):
     return {"median": value, "min": value, "max": value}
 
 
-def bars(title, note, rows, mark=None, digits=2):
+def bars(title, note, rows, mark=None, digits=2, logarithmic=False):
     """Horizontal bars.
 
     A row is a label, a summary (median, min, max) or a number, and a colour's place in COLOURS. The
@@ -99,13 +99,17 @@ def bars(title, note, rows, mark=None, digits=2):
     left, right, top, height = 270, WIDTH - 80, 50, 24
     rows = [(label, as_summary(value), colour) for label, value, colour in rows]
     high = 1.05 * max([mark or 0] + [value["median"] for _, value, _ in rows])
+    low = 0.8 * min([mark or high] + [value["min"] for _, value, _ in rows])
     bottom = top + height * len(rows)
     shapes = [text(20, bottom + 40, note)]
 
     def x_of(value):
-        return left + (right - left) * min(value, high) / high
+        share = min(value, high) / high
+        if logarithmic:
+            share = math.log(min(value, high) / low) / math.log(high / low)
+        return left + (right - left) * share
 
-    for step in even_steps(high):
+    for step in decades(low, high) if logarithmic else even_steps(high):
         shapes += [line(x_of(step), top, x_of(step), bottom),
                    text(x_of(step), bottom + 16, f"{step:,g}", "middle")]
     for number, (label, value, colour) in enumerate(rows):

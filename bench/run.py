@@ -3,7 +3,8 @@
 
     make bench                         every part, with 10 million rows
     make bench BENCH=kernel            a part, or several: BENCH="feed peers"
-    make bench BENCH_ROWS=100000000    another scale for feed, first, memory and peers
+    make bench BENCH_ROWS=100000000    another scale for feed, first, memory, peers and views, whose
+                                       table has twice as many rows
     make bench BENCH_PYTHON=...        an interpreter that can import duckdb and numpy, where the
                                        usual one cannot
 
@@ -24,6 +25,7 @@ import method
 import peers
 import process
 import report
+import views
 from tools import Tools
 
 #: The parts of device-bench, with the seconds that each may take of the five minutes of them all.
@@ -32,7 +34,7 @@ DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "transfer": 12, "la
 #: The scale that the targets are about.
 ROWS = 10_000_000
 
-PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers")
+PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers", "views")
 
 
 def device_part(tools, part):
@@ -59,6 +61,8 @@ def measure(part, tools, results):
         found = feed.measure(tools)
     elif part == "peers":
         found = peers.measure(tools, results["machine"]["cores"], results["parts"].get("feed"))
+    elif part == "views":
+        found, failure = views.measure(tools, results["machine"])
     else:
         found = getattr(process, part)(tools)
     return found, failure

@@ -135,6 +135,78 @@ def peers(results):
             + f"\nThe exact sums, gpu_sum and math.fsum, {same}.\n")
 
 
+def speedup(summary):
+    """A summary of how many times something is as fast."""
+    return ranged(summary, lambda value: targets.show(value, "x"))
+
+
+def view_rows(part):
+    """A line for each view; "read" is what of the file it read."""
+    for row in part["candidates"]:
+        read = plots.byte_label(row["bytes_decoded"]) if row["bytes_decoded"] else ""
+        yield (f"`{row['sql']}`", row["device"], targets.view_state(row), times(row["time_ns"]),
+               speedup(row["speedup"]), duration(row["select_ns"]), read, row["plan"],
+               "same" if row["same"] else "**another**")
+
+
+def view_bandwidth(results):
+    """A sentence on the resident sums' bandwidth, or an empty text."""
+    told = []
+    for row in results["parts"]["views"]["candidates"]:
+        if (row["name"], row["kind"]) != ("sum(x)", "again") or not targets.view_bandwidth(row):
+            continue
+        plain = targets.plain_read(results, row["device"] == "host")
+        told.append(f"{row['device']}: {targets.view_bandwidth(row):,.4g} GB/s"
+                    + (f", beside {plain:,.4g} of a plain read" if plain else ""))
+    return f"\nThe resident sum's bandwidth: {'; '.join(told)}.\n" if told else ""
+
+
+def view_peers(part):
+    """DuckDB beside the resident views."""
+    if not part["duckdb"]:
+        return ""
+    rows = []
+    for row in part["duckdb"]["results"]:
+        theirs = row["time_ns"]["median"]
+        ours = [(other["device"], theirs / other["time_ns"]["median"])
+                for other in part["candidates"]
+                if (other["name"], other["kind"]) == (row["name"], "again")]
+        rows.append((row["name"], row["threads"], times(row["time_ns"]),
+                     ", ".join(f"{device}: {targets.show(ratio, 'x')}" for device, ratio in ours)))
+    return ("\nDuckDB, from its own table in memory; the last column has its median over that of\n"
+            "the resident view.\n\n"
+            + table(("DuckDB", "threads:", "time:", "the view is as fast:"), rows))
+
+
+def view_small(part):
+    """A table too small for a view to help."""
+    plain = part["small_reference"]
+    rows = [("the SELECT itself", "host", f"{plain['runs']:,}", times(plain["time_ns"]),
+             duration(plain["mean_ns"]), "", "")]
+    rows += [("a view of it", row["device"], f"{row['runs']:,}", times(row["time_ns"]),
+              duration(row["mean_ns"]), ratio(row["ratio"]), row["plan"]) for row in part["small"]]
+    return (f"\n`{plain['sql']}`, 200 rows, prepared once: what a view costs where it\n"
+            "cannot help.\n\n"
+            + table(("", "device", "runs:", "time:", "mean:", "ratio:", "plan"), rows))
+
+
+def views(results):
+    """Accelerated views beside the SELECTs that they hold."""
+    part = results["parts"].get("views")
+    if not part:
+        return None
+    plain = part["reference"]
+    return ("### Accelerated views\n\n"
+            f"{part['rows']:,} rows in a file of {plots.byte_label(part['file_bytes'])} that the\n"
+            "system holds in memory. A speed is how many times a view is as fast as\n"
+            f"`{plain['sql']}`, which took\n"
+            f"{times(plain['time_ns'])} in the same rounds. The view's own SELECT\n"
+            "ran once, by SQLite's rows, and the bits of both results were compared.\n\n"
+            + table(("view of", "device", "columns", "time:", "speed:", "its SELECT:", "read:",
+                     "plan", "result"), view_rows(part))
+            + view_bandwidth(results) + view_peers(part) + view_small(part))
+
+
 def bandwidth_row(line):
     """A line of device-bench in a table."""
     share = line["share_of_read"]

@@ -9,6 +9,7 @@
 #include "opencl/device.h"
 #include "opencl/self_test.h"
 #include "options.h"
+#include "output.h"
 
 #include <errno.h>
 #include <ftw.h>

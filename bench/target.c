@@ -2,6 +2,7 @@
 
 #include "measure.h"
 #include "opencl/passes.h"
+#include "output.h"
 
 #include <stdio.h>
 #include <string.h>

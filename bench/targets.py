@@ -17,7 +17,7 @@ class Target:
     """A line of the table; figure() returns a number, or None where it was not measured."""
 
     what: str
-    device: str                # gpu, cpu, or any
+    device: str                # gpu, cpu, no gpu (a cpu or no device at all), or any
     compare: Callable
     limit: float
     unit: str                  # %, GB/s, ms, x, or ratio
@@ -37,7 +37,8 @@ def show(value, unit):
         return f"{value:.1f} ms"
     if unit == "GB/s":
         return f"{value:,.0f} GB/s"
-    return f"{value:.2f}{'×' if unit == 'x' else ''}"
+    digits = 0 if value >= 100 else 2
+    return f"{value:,.{digits}f}{'×' if unit == 'x' else ''}"
 
 
 def lines(results, part, least=0, **wanted):
@@ -155,6 +156,83 @@ def first_wait(results):
     return part["waited_ns"]["auto"]["median"] / 1e6 if part else None
 
 
+def view_state(row):
+    """Where a view's columns are before it runs."""
+    return "pages read" if row["kind"] == "first" else "resident"
+
+
+def find_view(results, device, name, kind):
+    """The views' candidate, or None; the device is a target's: with a gpu, auto is on it."""
+    setting = "auto" if device == "gpu" else "host"
+    for row in results["parts"].get("views", {}).get("candidates", ()):
+        if (row["device"], row["name"], row["kind"]) == (setting, name, kind):
+            return row
+    return None
+
+
+def view_speed(device, name, kind):
+    """How many times a view is as fast as SELECT sum(x)."""
+    def figure(results):
+        row = find_view(results, device, name, kind)
+        return row and row["speedup"]["median"]
+    return figure
+
+
+def view_over_duckdb(device):
+    """How many times the resident sum is as fast as DuckDB's with all threads."""
+    def figure(results):
+        row = find_view(results, device, "sum(x)", "again")
+        duckdb = results["parts"]["views"]["duckdb"] if row else None
+        if not duckdb:
+            return None
+        theirs = min(found["time_ns"]["median"] for found in duckdb["results"]
+                     if found["name"] == "sum(x)"
+                     and found["threads"] == results["machine"]["cores"])
+        return theirs / row["time_ns"]["median"]
+    return figure
+
+
+def view_bandwidth(row):
+    """The GB/s at which a resident sum reads x, or None where x is not resident."""
+    size = row["columns"].get("v.x")
+    return size / row["time_ns"]["median"] if size else None
+
+
+def plain_read(results, host):
+    """The GB/s of the plain read of the largest size, by the host or the device, or None."""
+    found = [line for line in lines(results, "bandwidth")
+             if line["name"] == ("read, all threads" if host else "plain read")
+             and (line["device"] == "host") == host]
+    return max(found, key=lambda line: line["bytes"])["gbytes_per_s"] if found else None
+
+
+def resident_share(results):
+    """The resident sum over at least 1 GiB, as a share of the plain sum's bandwidth."""
+    row, plain = find_view(results, "gpu", "sum(x)", "again"), plain_read(results, False)
+    if row is None or plain is None or row["columns"].get("v.x", 0) < GIB:
+        return None
+    return view_bandwidth(row) / plain
+
+
+def small_ratio(results):
+    """A view of 200 rows over its SELECT."""
+    small = results["parts"].get("views", {}).get("small", ())
+    return max((row["ratio"]["median"] for row in small), default=None)
+
+
+def view_targets(device, first, again, filtered, duckdb):
+    """The targets of views for a kind of device."""
+    head = "view against SELECT sum(x): "
+    return (Target(f"{head}sum(x), pages read", device, AT_LEAST, first, "x",
+                   view_speed(device, "sum(x)", "first")),
+            Target(f"{head}sum(x), resident", device, AT_LEAST, again, "x",
+                   view_speed(device, "sum(x)", "again")),
+            Target(f"{head}sum(x * y) WHERE i > 500, resident", device, AT_LEAST, filtered, "x",
+                   view_speed(device, "sum(x * y) WHERE", "again")),
+            Target("view against DuckDB with all threads: sum(x), resident", device, AT_LEAST,
+                   duckdb, "x", view_over_duckdb(device)))
+
+
 def feed_target(aggregate, limit, twin, name=None):
     """A target of the feed in REAL columns."""
     return Target(f"feed: {aggregate} against {twin}", "any", AT_MOST, limit, "ratio",
@@ -216,6 +294,11 @@ TARGETS = (
     # The system counts a thread's time by the tick of its clock.
     Target("first query of a process, cold caches, device auto: waiting", "any", AT_MOST, 4, "ms",
            first_wait),
+    *view_targets("no gpu", first=10, again=60, filtered=40, duckdb=1),
+    *view_targets("gpu", first=40, again=5000, filtered=3000, duckdb=20),
+    Target("view: resident sum(x), ≥ 1 GiB, against the plain sum", "gpu", AT_LEAST, 0.85, "%",
+           resident_share),
+    Target("view of 200 rows against its SELECT", "any", AT_MOST, 2, "ratio", small_ratio),
 )
 
 
@@ -226,8 +309,9 @@ def table(results):
     """
     device = results["machine"]["device"]
     kind = "cpu" if device and device["type"] == "cpu" else "gpu" if device else None
+    kinds = {"any", kind, None if kind == "gpu" else "no gpu"}
     for target in TARGETS:
-        if target.device not in ("any", kind):
+        if target.device not in kinds:
             continue
         figure = target.figure(results)
         if figure is None:

@@ -1,4 +1,4 @@
-"""The programs that measure: device-bench and feed-bench, and the extension that both are about."""
+"""The programs that measure, their databases, and the extension that all of them are about."""
 
 import os
 import shutil
@@ -9,28 +9,38 @@ import method
 
 
 class Tools:
-    """Where the build put the programs and the extension, and the database that feed-bench made."""
+    """Where the build put the programs and the extension, and the databases that they made."""
 
     def __init__(self, build, output, rows):
         suffix = "dylib" if os.path.exists(os.path.join(build, "clreduce.dylib")) else "so"
         self.extension = os.path.join(build, f"clreduce.{suffix}")
-        self.feed_bench = os.path.join(build, "bench", "feed-bench")
-        self.device_bench = os.path.join(build, "bench", "device-bench")
-        self.rows = rows
-        self.path = os.path.join(output, "feed.db")
-        self.made = False
+        self.feed_bench, self.view_bench, self.device_bench = (
+            os.path.join(build, "bench", name)
+            for name in ("feed-bench", "view-bench", "device-bench"))
+        self.rows, self.view_rows = rows, 2 * rows
+        self.output = output
+        self.made = set()
 
-    def database(self):
-        """The path of the feed's database, which is made at the first call."""
-        if not self.made:
-            method.say(f"making {self.path} with {self.rows} rows")
-            list(method.run_lines([self.feed_bench, "make", self.path, str(self.rows)]))
+    def make(self, program, name, rows):
+        """The path of a database, which the program makes at the first call."""
+        path = os.path.join(self.output, name)
+        if path not in self.made:
+            method.say(f"making {path} with {rows} rows")
+            list(method.run_lines([program, "make", path, str(rows)]))
             # Another process's first read must find the file in memory, as the later ones do.
-            with open(self.path, "rb") as file:
+            with open(path, "rb") as file:
                 while file.read(1 << 24):
                     pass
-            self.made = True
-        return self.path
+            self.made.add(path)
+        return path
+
+    def database(self):
+        """The path of the feed's database."""
+        return self.make(self.feed_bench, "feed.db", self.rows)
+
+    def view_database(self):
+        """The path of the views' database."""
+        return self.make(self.view_bench, "views.db", self.view_rows)
 
     def compare(self, cases, rounds, seconds):
         """Runs cases, each a name and statements (device, SQL), and yields what feed-bench says."""
@@ -39,6 +49,13 @@ class Tools:
         command = [self.feed_bench, "compare", self.database(), self.extension, str(rounds),
                    str(seconds)]
         yield from method.run_lines(command, "".join(lines))
+
+    def compare_views(self, candidates, rounds, seconds, patience):
+        """What view-bench says of candidates (device, kind, SELECT), in their order."""
+        command = [self.view_bench, "compare", self.view_database(), self.extension, str(rounds),
+                   str(seconds), str(patience)]
+        lines = ["\t".join(candidate) + "\n" for candidate in candidates]
+        return list(method.run_lines(command, "".join(lines)))
 
     def once(self, device, sql, environment=None):
         """What feed-bench says of one query in a process of its own."""

@@ -1,36 +1,10 @@
 #include "engine/worker.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/thread.h"
-#include "opencl/self_test.h"
+#include "engine/worker_private.h"
 
-#include <pthread.h>
 #include <string.h>
-
-enum program_phase { UNREQUESTED, REQUESTED, BUILT, UNBUILDABLE };
-
-struct clr_worker {
-    const struct clr_device_info *info;
-    pthread_mutex_t lock;
-    pthread_cond_t work_arrived,
-        answered; /* answered also tells that starting or the thread has ended */
-    bool stopping, ended, failed;
-    bool starting; /* the thread is opening the device, or building */
-    enum program_phase programs[CLR_OPERATIONS][CLR_ELEMENTS];
-    struct clr_job *first, **last; /* the queue */
-    struct clr_task_queue tasks[CLR_TASK_KINDS];
-    struct clr_task_queue over; /* the worker's references to them are to be dropped */
-    struct clr_worker_report report;
-    /* Of the builds that failed. Any of them may be on its way to a user, and so none is freed. */
-    char *logs[CLR_OPERATIONS][CLR_ELEMENTS];
-
-    /* The thread's own. */
-    struct clr_device *device;
-    struct clr_job *in_slot[CLR_DEVICE_SLOTS];
-    int oldest, busy;            /* slots are used in turn */
-    bool urgent_last, work_last; /* what was served: an urgent task; anything not background */
-};
 
 struct clr_job *clr_job_new(enum clr_operation operation, size_t capacity)
 {
@@ -55,289 +29,6 @@ void clr_job_free(struct clr_job *job)
     clr_memory_free(job);
 }
 
-/* Drops references without the lock: what is destroyed may post the release of its memory. */
-static void drop_ended_tasks(struct clr_worker *worker)
-{
-    struct clr_task *task;
-
-    do {
-        pthread_mutex_lock(&worker->lock);
-        task = clr_task_queue_pop(&worker->over);
-        pthread_mutex_unlock(&worker->lock);
-        if (task != NULL)
-            clr_task_release(task);
-    } while (task != NULL);
-}
-
-/* The functions from here to run() are the thread's; those named locked_ need the lock. */
-
-static void locked_end_job(struct clr_worker *worker, struct clr_job *job, enum clr_job_phase phase)
-{
-    if (job->abandoned) {
-        clr_job_free(job);
-        return;
-    }
-    job->phase = phase;
-    pthread_cond_broadcast(&worker->answered);
-}
-
-static void locked_end_task(struct clr_worker *worker, struct clr_task *task,
-                            enum clr_task_phase phase, const struct clr_status *status)
-{
-    task->phase = phase;
-    task->status = *status;
-    clr_task_queue_push(&worker->over, task);
-    pthread_cond_broadcast(&worker->answered);
-}
-
-static void locked_fail_queue(struct clr_worker *worker)
-{
-    struct clr_task *task;
-    int kind;
-
-    for (kind = 0; kind < CLR_TASK_KINDS; kind++) {
-        while ((task = clr_task_queue_pop(&worker->tasks[kind])) != NULL)
-            locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
-    }
-    while (worker->first != NULL) {
-        struct clr_job *job = worker->first;
-        worker->first = job->next;
-        job->status = worker->report.status;
-        locked_end_job(worker, job, CLR_JOB_FAILED);
-    }
-    worker->last = &worker->first;
-}
-
-/* From an error on, the device's queues are in an unknown state: it is never used again. */
-static void locked_fail(struct clr_worker *worker, const struct clr_status *status)
-{
-    int i;
-
-    worker->failed = true;
-    worker->report.status = *status;
-    for (i = 0; i < CLR_DEVICE_SLOTS; i++) {
-        if (worker->in_slot[i] != NULL) {
-            worker->in_slot[i]->status = *status;
-            locked_end_job(worker, worker->in_slot[i], CLR_JOB_FAILED);
-            worker->in_slot[i] = NULL;
-        }
-    }
-    worker->busy = 0;
-    locked_fail_queue(worker);
-}
-
-static void locked_begin_job(struct clr_worker *worker)
-{
-    int slot = (worker->oldest + worker->busy) % CLR_DEVICE_SLOTS;
-    struct clr_job *job = worker->first;
-    struct clr_status status;
-
-    worker->first = job->next;
-    if (worker->first == NULL)
-        worker->last = &worker->first;
-    job->phase = CLR_JOB_RUNNING;
-    worker->in_slot[slot] = job;
-    worker->busy++;
-    pthread_mutex_unlock(&worker->lock);
-    clr_status_clear(&status);
-    clr_device_begin(worker->device, slot, job->chunk, job->elements, &status);
-    pthread_mutex_lock(&worker->lock);
-    if (status.code != CLR_OK)
-        locked_fail(worker, &status);
-}
-
-static void locked_finish_job(struct clr_worker *worker)
-{
-    int slot = worker->oldest;
-    struct clr_job *job = worker->in_slot[slot];
-    struct clr_status status;
-
-    pthread_mutex_unlock(&worker->lock);
-    clr_status_clear(&status);
-    clr_state_clear(&job->state);
-    memset(&job->work, 0, sizeof job->work);
-    clr_device_finish(worker->device, slot, &job->state, &job->work, &status);
-    pthread_mutex_lock(&worker->lock);
-    if (status.code != CLR_OK) {
-        locked_fail(worker, &status);
-        return;
-    }
-    worker->in_slot[slot] = NULL;
-    worker->oldest = (slot + 1) % CLR_DEVICE_SLOTS;
-    worker->busy--;
-    locked_end_job(worker, job, CLR_JOB_DONE);
-}
-
-static bool locked_find_request(struct clr_worker *worker, int *operation, int *element)
-{
-    int i, j;
-
-    for (i = 0; i < CLR_OPERATIONS; i++) {
-        for (j = 0; j < CLR_ELEMENTS; j++) {
-            if (worker->programs[i][j] == REQUESTED) {
-                *operation = i;
-                *element = j;
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static void locked_build(struct clr_worker *worker, int operation, int element)
-{
-    struct clr_status status;
-    int64_t start = clr_clock_ns();
-    char *log = NULL;
-    bool tested = false;
-
-    worker->starting = true;
-    pthread_mutex_unlock(&worker->lock);
-    clr_status_clear(&status);
-    if (clr_device_build(worker->device, (enum clr_operation)operation, (enum clr_element)element,
-                         &log, &status) == CLR_OK) {
-        tested = true;
-        clr_self_test(worker->device, (enum clr_operation)operation, (enum clr_element)element,
-                      &status);
-    }
-    pthread_mutex_lock(&worker->lock);
-    worker->starting = false;
-    pthread_cond_broadcast(&worker->answered);
-    worker->report.startup_time += clr_clock_ns() - start;
-    if (status.code == CLR_OK) {
-        worker->programs[operation][element] = BUILT;
-        worker->report.ready = true;
-        return;
-    }
-    worker->programs[operation][element] = UNBUILDABLE;
-    worker->report.status = status;
-    worker->logs[operation][element] = log;
-    if (log != NULL)
-        worker->report.build_log = log;
-    /* An OpenCL error in a test's commands, unlike a wrong result, leaves the queues unknown. */
-    if (tested && status.cl_error != 0)
-        locked_fail(worker, &status);
-}
-
-/* What a build cost and how it failed goes into the report. */
-static void locked_report_build(struct clr_worker *worker, int64_t start, char *log,
-                                const struct clr_status *status)
-{
-    worker->starting = false;
-    pthread_cond_broadcast(&worker->answered);
-    worker->report.startup_time += clr_clock_ns() - start;
-    if (status->code == CLR_OK)
-        return;
-    worker->report.status = *status;
-    if (log != NULL)
-        worker->report.build_log = log;
-}
-
-static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
-{
-    struct clr_task *task = clr_task_queue_pop(&worker->tasks[kind]);
-    struct clr_status status;
-    int64_t start = clr_clock_ns();
-    char *log = NULL;
-    bool again;
-
-    worker->starting = kind == CLR_TASK_BUILD;
-    pthread_mutex_unlock(&worker->lock);
-    clr_status_clear(&status);
-    again = task->step(task, worker->device, &log, &status);
-    pthread_mutex_lock(&worker->lock);
-    if (kind == CLR_TASK_BUILD)
-        locked_report_build(worker, start, log, &status);
-    else if (status.code == CLR_DEVICE && !worker->failed)
-        locked_fail(worker, &status);
-    /* A build's failure is in the report; the task goes on with what else there is to build. */
-    if (worker->failed)
-        locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
-    else if (again)
-        clr_task_queue_push(&worker->tasks[kind], task);
-    else
-        locked_end_task(worker, task, status.code == CLR_OK ? CLR_TASK_DONE : CLR_TASK_FAILED,
-                        &status);
-}
-
-/* Does one thing. Urgent tasks and jobs take turns, and background tasks with all others. */
-static bool locked_serve(struct clr_worker *worker)
-{
-    bool urgent = worker->tasks[CLR_TASK_URGENT].first != NULL;
-    bool background = worker->tasks[CLR_TASK_BACKGROUND].first != NULL;
-    bool begin = worker->first != NULL && worker->busy < CLR_DEVICE_SLOTS;
-    int operation, element;
-
-    if (worker->failed) {
-        /* What was begun is given back, late as it is. */
-        if (worker->busy == 0)
-            return false;
-        locked_finish_job(worker);
-        return true;
-    }
-    if (background && worker->work_last) {
-        worker->work_last = false;
-        locked_step_task(worker, CLR_TASK_BACKGROUND);
-        return true;
-    }
-    if (urgent && (!worker->urgent_last || (!begin && worker->busy == 0))) {
-        worker->urgent_last = worker->work_last = true;
-        locked_step_task(worker, CLR_TASK_URGENT);
-        return true;
-    }
-    worker->urgent_last = false;
-    worker->work_last = begin || worker->busy > 0;
-    if (begin)
-        locked_begin_job(worker);
-    else if (worker->busy > 0)
-        locked_finish_job(worker);
-    else if (background)
-        locked_step_task(worker, CLR_TASK_BACKGROUND);
-    else if (locked_find_request(worker, &operation, &element))
-        locked_build(worker, operation, element);
-    else if (worker->tasks[CLR_TASK_BUILD].first != NULL)
-        locked_step_task(worker, CLR_TASK_BUILD);
-    else
-        return false;
-    return true;
-}
-
-static void *run(void *argument)
-{
-    struct clr_worker *worker = argument;
-    struct clr_status status;
-    int64_t start = clr_clock_ns();
-    clr_status_clear(&status);
-    clr_device_open(worker->info, &worker->device, &status);
-    pthread_mutex_lock(&worker->lock);
-    worker->starting = false;
-    pthread_cond_broadcast(&worker->answered);
-    worker->report.startup_time = clr_clock_ns() - start;
-    if (status.code != CLR_OK)
-        locked_fail(worker, &status);
-    while (!worker->stopping) {
-        if (worker->over.first != NULL) {
-            pthread_mutex_unlock(&worker->lock);
-            drop_ended_tasks(worker);
-            pthread_mutex_lock(&worker->lock);
-        } else if (!locked_serve(worker))
-            pthread_cond_wait(&worker->work_arrived, &worker->lock);
-    }
-    while (worker->busy > 0)
-        locked_finish_job(worker);
-    worker->failed = true;
-    if (worker->report.status.code == CLR_OK)
-        clr_status_set(&worker->report.status, CLR_DEVICE, 0, "the process is ending");
-    locked_fail_queue(worker);
-    worker->ended = true;
-    pthread_cond_broadcast(&worker->answered);
-    pthread_mutex_unlock(&worker->lock);
-    drop_ended_tasks(worker);
-    return NULL;
-}
-
-/* The functions from here on are called by any thread. */
-
 struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct clr_status *status)
 {
     struct clr_worker *worker = clr_memory_alloc(sizeof *worker);
@@ -357,7 +48,7 @@ struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct c
     pthread_mutex_init(&worker->lock, NULL);
     pthread_cond_init(&worker->work_arrived, NULL);
     clr_thread_cond_init(&worker->answered);
-    if (clr_thread_start(run, worker) != 0) {
+    if (clr_thread_start(clr_worker_run, worker) != 0) {
         clr_status_set(status, CLR_DEVICE, 0, "no thread could be started for the device");
         clr_memory_free(worker);
         return NULL;
@@ -452,7 +143,7 @@ static void locked_give_up(struct clr_worker *worker, int64_t timeout_ms)
     worker->failed = true;
     clr_status_set(&worker->report.status, CLR_DEVICE, 0,
                    "the device did not answer within %lld ms", (long long)timeout_ms);
-    locked_fail_queue(worker);
+    clr_worker_locked_fail_queue(worker);
 }
 
 enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job *job,
@@ -475,7 +166,7 @@ enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job 
     }
     phase = job->phase;
     pthread_mutex_unlock(&worker->lock);
-    drop_ended_tasks(worker);
+    clr_worker_drop_ended(worker);
     return phase;
 }
 
@@ -515,7 +206,7 @@ enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task 
     else if (phase == CLR_TASK_FAILED)
         *status = worker->report.status;
     pthread_mutex_unlock(&worker->lock);
-    drop_ended_tasks(worker);
+    clr_worker_drop_ended(worker);
     return phase;
 }
 

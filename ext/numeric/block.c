@@ -6,12 +6,7 @@
 
 #include <string.h>
 
-/*
- * Arrays start where columns do, at a page. A processor compares the places of loads with those of
- * earlier stores by their offsets in a page, and waits where they seem to be the same: loops that
- * stored a little ahead of what they load took twice as long.
- */
-enum { ALIGNMENT = 4096, TAGS = CLR_TAG_UNSURE + 1 };
+enum { ALIGNMENT = 64, TAGS = CLR_TAG_UNSURE + 1 };
 
 #define NULLS CLR_TYPE(CLR_TAG_NULL)
 #define UNKNOWN (CLR_TYPE(CLR_TAG_OTHER) | CLR_TYPE(CLR_TAG_UNSURE))

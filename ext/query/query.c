@@ -1,19 +1,88 @@
 #include "query/query.h"
 
-enum clr_code clr_query_parse(const char *sql, struct clr_query **query, struct clr_status *status)
+#include "base/memory.h"
+#include "query/syntax.h"
+
+#include <string.h>
+
+/* Stores a name, or NULL if there is none; returns false without memory. */
+static bool take_name(const struct clr_token *token, char **name)
 {
-    (void)sql, (void)query;
-    return clr_status_set(status, CLR_INVALID, 0, "stub");
+    if (token->kind == 0)
+        return true;
+    *name = clr_token_name(token);
+    return *name != NULL;
 }
 
-enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
-                             struct clr_status *status)
+static enum clr_code parse(struct clr_query *query)
 {
-    (void)query, (void)environment;
-    return clr_status_set(status, CLR_INVALID, 0, "stub");
+    struct clr_syntax *syntax = query->syntax;
+    unsigned has = 0;
+    const struct clr_node *item;
+
+    if (clr_grammar_parse(syntax) != CLR_OK)
+        return syntax->code;
+    for (item = syntax->items.first; item != NULL; item = item->next)
+        has |= item->has;
+    /* Without an aggregate SQLite makes a row for every row of the table. */
+    if (!(has & CLR_HAS_SURE_AGGREGATE))
+        clr_syntax_refuse(syntax, "a select list without an aggregate");
+    else if (!take_name(&syntax->schema, &query->schema) ||
+             !take_name(&syntax->table, &query->table) || !take_name(&syntax->alias, &query->alias))
+        syntax->code = clr_status_set(syntax->status, CLR_NOMEM, 0, "out of memory");
+    return syntax->code;
+}
+
+enum clr_code clr_query_parse(const char *sql, struct clr_query **result, struct clr_status *status)
+{
+    struct clr_query *query = clr_memory_alloc(sizeof *query);
+    struct clr_syntax *syntax = clr_memory_alloc(sizeof *syntax);
+    size_t size = strlen(sql) + 1;
+    enum clr_code code;
+
+    *result = NULL;
+    if (query != NULL)
+        memset(query, 0, sizeof *query);
+    if (syntax != NULL)
+        memset(syntax, 0, sizeof *syntax);
+    if (query == NULL || syntax == NULL) {
+        clr_memory_free(query);
+        clr_memory_free(syntax);
+        return clr_status_set(status, CLR_NOMEM, 0, "out of memory");
+    }
+    query->syntax = syntax;
+    query->filter = -1;
+    syntax->status = status;
+    syntax->sql = clr_memory_alloc(size);
+    if (syntax->sql == NULL) {
+        code = clr_status_set(status, CLR_NOMEM, 0, "out of memory");
+    } else {
+        memcpy(syntax->sql, sql, size);
+        code = parse(query);
+    }
+    if (code != CLR_OK)
+        clr_query_free(query);
+    else
+        *result = query;
+    return code;
 }
 
 void clr_query_free(struct clr_query *query)
 {
-    (void)query;
+    struct clr_node *node;
+
+    if (query == NULL)
+        return;
+    while ((node = query->syntax->nodes) != NULL) {
+        query->syntax->nodes = node->allocated;
+        clr_memory_free(node);
+    }
+    clr_memory_free(query->syntax->tokens);
+    clr_memory_free(query->syntax->sql);
+    clr_memory_free(query->syntax);
+    clr_memory_free(query->schema);
+    clr_memory_free(query->table);
+    clr_memory_free(query->alias);
+    clr_memory_free(query->finish);
+    clr_memory_free(query);
 }

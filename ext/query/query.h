@@ -43,8 +43,10 @@ struct clr_query {
     int instruction_count, constant_count, column_count, tally_count, call_count, filter;
     struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
     struct clr_scalar constants[CLR_MOST_CONSTANTS]; /* those of literals are set */
-    int parameters[CLR_MOST_CONSTANTS]; /* the number, from 1, of the parameter; 0: a literal */
-    int columns[CLR_MOST_COLUMNS];      /* the environment's numbers of the scan's columns */
+    /* The number, from 1, of the parameter; 0: a literal. An INTEGER of 2^52 or more in magnitude
+       is for SQLite: see lower_compared() for why. */
+    int parameters[CLR_MOST_CONSTANTS];
+    int columns[CLR_MOST_COLUMNS]; /* the environment's numbers of the scan's columns */
     struct clr_tally tallies[CLR_MOST_TALLIES];
     struct clr_call calls[CLR_MOST_CALLS];
     /*

@@ -20,8 +20,9 @@ enum { RUNS_BY_ROWS = 256, TEXT_SIZE = 512 };
 /* A device costs a hand-over and launches: so many times host_threshold rows are worth that. */
 enum { DEVICE_FACTOR = 64 };
 
-/* INTEGERs beyond it may be converted when SQLite compares by way of an index. */
-#define SAFE_CONSTANT ((int64_t)1 << 53)
+/* INTEGERs beyond 2^53 may be converted when SQLite compares by way of an index; clr_query_bind()
+   sees to it that no sum of two parameters gets there. */
+#define SAFE_CONSTANT ((int64_t)1 << 52)
 
 struct clr_acceleration {
     struct clr_connection *connection;
@@ -34,8 +35,9 @@ struct clr_acceleration {
     struct clr_database *database;
     int generation; /* of the database, when the plan was made */
 
-    sqlite3_stmt *poll; /* a short statement: it ends with SQLITE_INTERRUPT if it has to */
-    int runs_by_rows;   /* how often SQLite shall still run it without another look */
+    sqlite3_stmt *poll;   /* a short statement: it ends with SQLITE_INTERRUPT if it has to */
+    int settings_changes; /* of the connection, at the last run */
+    int runs_by_rows;     /* how often SQLite shall still run it without another look */
 
     /* For the user: what happened the last time. */
     char verdict[TEXT_SIZE], reading[TEXT_SIZE], line[TEXT_SIZE];
@@ -234,7 +236,7 @@ static bool take_constants(struct clr_acceleration *acceleration, sqlite3_value 
         if (constant->tag == CLR_TAG_OTHER ||
             (constant->tag == CLR_TAG_INTEGER &&
              (constant->bits > SAFE_CONSTANT || constant->bits < -SAFE_CONSTANT))) {
-            by_rows(acceleration, "parameter %d is no number, or an INTEGER beyond 2^53",
+            by_rows(acceleration, "parameter %d is no number, or an INTEGER beyond 2^52",
                     query->parameters[i]);
             return false;
         }
@@ -289,6 +291,9 @@ static int load(struct clr_acceleration *acceleration, const struct clr_snapshot
         return SQLITE_ROW;
     }
     clr_status_clear(&status);
+    /* Nine bytes: a value and, maybe, a tag. */
+    image->layout.most_rows =
+        (size_t)(host_budget(acceleration->connection) / (9 * (query->column_count + 1)));
     switch (clr_load(&snapshot->source, image->root, fields, count, &image->layout, columns, &watch,
                      &report, &status)) {
     case CLR_LOAD_DONE:
@@ -298,7 +303,11 @@ static int load(struct clr_acceleration *acceleration, const struct clr_snapshot
     case CLR_LOAD_MALFORMED:
         stats->malformed_page = report.page;
         return by_rows(acceleration, "page %u of the database is malformed", report.page);
+    case CLR_LOAD_TOO_LARGE:
+        acceleration->runs_by_rows = RUNS_BY_ROWS;
+        return by_rows(acceleration, "the columns take more than column_memory");
     case CLR_LOAD_UNSUPPORTED:
+        acceleration->runs_by_rows = RUNS_BY_ROWS;
         return by_rows(acceleration, "the table is WITHOUT ROWID, or has rows that were written "
                                      "before a column whose default is no number");
     default:
@@ -520,6 +529,10 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
     int rc = SQLITE_SCHEMA, i;
 
     acceleration->reading[0] = '\0';
+    if (acceleration->settings_changes != acceleration->connection->settings_changes &&
+        acceleration->query != NULL)
+        acceleration->runs_by_rows = 0;
+    acceleration->settings_changes = acceleration->connection->settings_changes;
     for (i = 0; i < 3 && rc == SQLITE_SCHEMA; i++) {
         if (!acceleration->planned || i > 0)
             make_plan(acceleration);

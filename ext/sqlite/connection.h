@@ -21,6 +21,7 @@ struct clr_connection {
     int references; /* one for each function and table registered, and the creator's */
     bool complete;  /* all of them are registered: without memory some may be, and are replaced */
     struct clr_settings settings;
+    int settings_changes; /* how often one was set */
     struct clr_stats stats;
     struct clr_pool pool;
     struct clr_extreme *free_extremes; /* see extremes.c */

@@ -61,6 +61,7 @@ static void set(sqlite3_context *context, int count, sqlite3_value **values)
     clr_status_clear(&status);
     if ((strcmp(name, "device") != 0 || check_device(value, &status) == CLR_OK) &&
         clr_settings_set(&connection->settings, name, value, &status) == CLR_OK) {
+        connection->settings_changes++;
         sqlite3_result_value(context, values[1]);
         return;
     }

@@ -62,15 +62,13 @@ struct clr_image *clr_image_get(struct clr_connection *connection,
         image = new_image(connection, database->schema, table);
         if (image == NULL)
             return NULL;
-    } else if (image->root == root && image->generation == database->generation &&
-               memcmp(&image->token, token, sizeof *token) == 0) {
+    } else if (image->root == root && memcmp(&image->token, token, sizeof *token) == 0) {
         return image;
     } else {
         *stale = true;
         empty(image);
     }
     image->root = root;
-    image->generation = database->generation;
     image->token = *token;
     return image;
 }

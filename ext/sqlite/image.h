@@ -22,7 +22,6 @@ struct clr_image {
     struct clr_image *next; /* in the connection's list */
     char *schema, *table;
     uint32_t root;
-    int generation; /* the database's, see snapshot.h */
     struct clr_token token;
     struct clr_layout layout;
     struct clr_image_column *columns;

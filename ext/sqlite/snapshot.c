@@ -4,6 +4,7 @@
 #include "storage/wal.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* sqlite3_txn_state() came with it. */
 #define OLDEST_SQLITE 3034000
@@ -32,6 +33,9 @@ enum {
     AT_BACKFILLED = 2 * CLR_WAL_HEADER,
     SHM_SIZE = AT_BACKFILLED + 4
 };
+
+/* Within a token, behind the log's header and the database's. */
+enum { AT_IDENTITY = CLR_WAL_HEADER + 48 };
 
 static const char locked[] = "the database is locked for writing, or in exclusive locking mode";
 
@@ -194,10 +198,14 @@ static bool shares_cache(sqlite3 *db)
 static const char *find_file(struct clr_database *database, struct clr_snapshot *snapshot)
 {
     sqlite3 *db = database->connection->db;
+    const char *name;
     int lock = -1;
 
     if (sqlite3_stricmp(database->schema, "temp") == 0)
         return "a temporary table";
+    name = sqlite3_db_filename(db, database->schema);
+    if (name == NULL || *name == '\0') /* what is committed may stay in its cache */
+        return "the database is in memory, or temporary";
     sqlite3_file_control(db, database->schema, SQLITE_FCNTL_FILE_POINTER, &snapshot->file);
     if (snapshot->file == NULL || snapshot->file->pMethods == NULL)
         return "the database is in memory";
@@ -286,6 +294,20 @@ static const char *begin_wal(struct clr_database *database, struct clr_snapshot 
     return NULL;
 }
 
+/* Another file may be attached by the same name, with the same counters. */
+static void identify_file(struct clr_database *database, struct clr_token *token)
+{
+    const char *name = sqlite3_db_filename(database->connection->db, database->schema);
+    struct stat status;
+    uint64_t identity[2] = {0, 0};
+
+    if (name != NULL && stat(name, &status) == 0) {
+        identity[0] = (uint64_t)status.st_dev;
+        identity[1] = (uint64_t)status.st_ino;
+    }
+    memcpy(token->bytes + AT_IDENTITY, identity, sizeof identity);
+}
+
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
                        const char **reason)
 {
@@ -332,6 +354,7 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     if (*reason != NULL)
         return SQLITE_ERROR;
     snapshot->source.parallel = reads_in_parallel(database);
+    identify_file(database, &snapshot->token);
     snapshot->token.bytes[CLR_TOKEN_SIZE - 1] = wal ? 2 : 1;
     /* A log with frames tells all; a checkpoint changes the file's header and no row. */
     if (wal && wal_word(snapshot->token.bytes, AT_LAST_FRAME) > 0)

@@ -105,18 +105,19 @@ static bool loader_init(struct loader *loader, struct load *load, const atomic_b
     return true;
 }
 
-/* Gives the unit its place in the columns; false: the layout does not fit. */
-static bool place_unit(struct load *load, size_t i, size_t rows)
+/* Gives the unit its place in the columns, if the layout fits and has room. */
+static enum clr_load_outcome place_unit(struct load *load, size_t i, size_t rows)
 {
     struct clr_extent *extent = &load->units[i].extent;
+    size_t most = load->layout->most_rows;
 
     if (load->layout->known) {
         *extent = load->layout->extents[i];
-        return extent->rows == rows;
+        return extent->rows == rows ? CLR_LOAD_DONE : CLR_LOAD_MALFORMED;
     }
     extent->rows = rows;
     extent->first = atomic_fetch_add(&load->rows, rows);
-    return true;
+    return most == 0 || extent->first + rows <= most ? CLR_LOAD_DONE : CLR_LOAD_TOO_LARGE;
 }
 
 static enum clr_load_outcome load_unit(struct loader *loader, size_t i)
@@ -137,8 +138,11 @@ static enum clr_load_outcome load_unit(struct loader *loader, size_t i)
     }
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    if (!place_unit(load, i, rows))
+    outcome = place_unit(load, i, rows);
+    if (outcome == CLR_LOAD_MALFORMED)
         return clr_page_malformed(&loader->pages, numbers[0]);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
     for (k = 0; k < load->count; k++) {
         struct clr_column *column = load->columns[load->wants[k].position];
         size_t first = load->units[i].extent.first;

@@ -39,6 +39,7 @@ struct clr_extent {
 struct clr_layout {
     bool known;
     size_t rows, units;
+    size_t most_rows;           /* more end the load with CLR_LOAD_TOO_LARGE; 0: no limit */
     struct clr_extent *extents; /* of each unit; free with clr_layout_free() */
 };
 

@@ -18,6 +18,8 @@ static void test_defaults(void)
     tap_is_int64(settings.start_after, 1048576, "start_after");
     tap_is_int64(settings.chunks_in_flight, 4, "chunks_in_flight");
     tap_is_int64(settings.device_timeout, 10000, "device_timeout");
+    tap_is_int64(settings.view_threshold, 1000, "view_threshold");
+    tap_is_int64(settings.column_memory, 0, "column_memory");
 }
 
 static void test_environment(void)
@@ -81,7 +83,7 @@ static void test_refusals(void)
     refuses("device", "", "device must have 1 to 127 bytes, not 0");
     refuses("speed", "1",
             "no setting 'speed'; there are: device, chunk_size, host_threshold, start_after, "
-            "chunks_in_flight, device_timeout");
+            "chunks_in_flight, device_timeout, view_threshold, column_memory");
     refuses("Device", "auto", "no setting 'Device'"); /* names are exact */
     refuses("", "1", "no setting ''");
 }
@@ -122,7 +124,8 @@ static void test_changes(void)
 static void test_list(void)
 {
     static const char *const names[] = {"device",      "chunk_size",       "host_threshold",
-                                        "start_after", "chunks_in_flight", "device_timeout"};
+                                        "start_after", "chunks_in_flight", "device_timeout",
+                                        "view_threshold", "column_memory"};
     struct clr_setting_description description;
     struct clr_settings settings;
     struct clr_status status;

@@ -5,8 +5,8 @@
 #include "engine/resident.h"
 
 #include "base/clock.h"
-#include "engine/host_scan.h"
 #include "engine/scans.h"
+#include "numeric/evaluate.h"
 
 #include "tap.h"
 
@@ -90,17 +90,29 @@ static void describe(const struct clr_scan *scan, const struct clr_tally *host)
     for (i = 0; i < scan->instruction_count; i++)
         tap_diag("r%d: opcode %d of %d, %d, %d", i, (int)scan->instructions[i].opcode,
                  scan->instructions[i].a, scan->instructions[i].b, scan->instructions[i].c);
-    for (i = 0; i < scan->tally_count; i++)
+    for (i = 0; i < scan->tally_count; i++) {
+        struct clr_state found = scan->tallies[i].state, wanted = host[i].state;
         tap_diag("mask %u, x %d, y %d, filter %d, %d: %lld (%lld) instead of %lld (%lld)",
                  host[i].operations, host[i].x, host[i].y, host[i].filter, scan->filter,
-                 (long long)scan->tallies[i].state.count,
-                 (long long)scan->tallies[i].state.non_integers, (long long)host[i].state.count,
-                 (long long)host[i].state.non_integers);
+                 (long long)found.count, (long long)found.non_integers, (long long)wanted.count,
+                 (long long)wanted.non_integers);
+        tap_diag("sum %a instead of %a; integers %s, ranges %s", clr_sum_round(&found.sum, 1),
+                 clr_sum_round(&wanted.sum, 1),
+                 memcmp(&found.sum.integer, &wanted.sum.integer, sizeof found.sum.integer) == 0
+                     ? "equal"
+                     : "different",
+                 scans_same_range(&found.integers, &wanted.integers) &&
+                         scans_same_range(&found.reals, &wanted.reals)
+                     ? "equal"
+                     : "different");
+    }
 }
 
 static void compare(struct world *world, struct clr_scan *scan, const char *what)
 {
     struct clr_tally host[CLR_MOST_TALLIES], *tallies = scan->tallies;
+    static struct clr_state states[CLR_MOST_TALLIES];
+    const atomic_bool stop = false;
     enum clr_scan_outcome expected, found;
     bool same = true;
     int i;
@@ -110,9 +122,11 @@ static void compare(struct world *world, struct clr_scan *scan, const char *what
         return;
     for (i = 0; i < scan->tally_count; i++)
         host[i] = tallies[i];
-    found = clr_host_scan(scan, NULL);
-    for (i = 0; found == CLR_SCAN_DONE && i < scan->tally_count; i++)
+    found = clr_evaluate(scan, 0, scan->rows, states, &stop);
+    for (i = 0; found == CLR_SCAN_DONE && i < scan->tally_count; i++) {
+        tallies[i].state = states[i];
         same = same && scans_same(&tallies[i], &host[i]);
+    }
     if (!tap_ok(found == expected && same, "%s on the host", what))
         describe(scan, host);
     same = true;

@@ -169,6 +169,11 @@ STATUS_FUNCTION(clGetKernelWorkGroupInfo,
                 (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t size,
                  void *value, size_t *length),
                 (kernel, device, what, size, value, length))
+STATUS_FUNCTION(clEnqueueWriteBuffer,
+                (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                 size_t size, const void *source, cl_uint count, const cl_event *list,
+                 cl_event *event),
+                (queue, buffer, blocking, offset, size, source, count, list, event))
 STATUS_FUNCTION(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
 STATUS_FUNCTION(clReleaseEvent, (cl_event event), (event))
 STATUS_FUNCTION(clGetEventProfilingInfo,

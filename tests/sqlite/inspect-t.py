@@ -19,7 +19,8 @@ STATS = """
     transfer_time kernel_time startup_time chunks_on_host
     host_below_threshold host_device_setting host_no_device host_before_start
     host_device_starting host_device_busy host_device_failed host_remainder host_after_fork
-    device_errors last_error build_log""".split()
+    device_errors scans_on_device scans_on_host selects_by_rows bytes_decoded malformed_page
+    last_error build_log""".split()
 REASONS = [name for name in STATS if name.startswith("host_")]
 DEFAULTS = {
     "device": "auto",
@@ -28,6 +29,8 @@ DEFAULTS = {
     "start_after": "1048576",
     "chunks_in_flight": "4",
     "device_timeout": "10000",
+    "view_threshold": "1000",
+    "column_memory": "0",
 }
 
 #: Settings that take numbers: the least and greatest allowed, where there are firm ones.
@@ -37,6 +40,8 @@ RANGES = {
     "start_after": (0, None),
     "chunks_in_flight": (1, 64),
     "device_timeout": (100, None),
+    "view_threshold": (0, None),
+    "column_memory": (0, None),
 }
 
 

@@ -1,0 +1,102 @@
+#include "database.h"
+
+#include "base/clock.h"
+#include "output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+sqlite3 *bench_open(const char *path)
+{
+    sqlite3 *db;
+
+    if (sqlite3_open(path, &db) != SQLITE_OK)
+        bench_die("%s: %s", path, sqlite3_errmsg(db));
+    return db;
+}
+
+void bench_load(sqlite3 *db, const char *extension)
+{
+    char *error = NULL;
+
+    sqlite3_enable_load_extension(db, 1);
+    if (sqlite3_load_extension(db, extension, NULL, &error) != SQLITE_OK)
+        bench_die("%s: %s", extension, error);
+}
+
+sqlite3_stmt *bench_prepare(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement;
+
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+        bench_die("%s: %s", sql, sqlite3_errmsg(db));
+    return statement;
+}
+
+void bench_set_device(sqlite3 *db, const char *device)
+{
+    sqlite3_stmt *statement = bench_prepare(db, "SELECT clreduce_set('device', ?)");
+
+    sqlite3_bind_text(statement, 1, device, -1, SQLITE_TRANSIENT);
+    bench_run(statement);
+    sqlite3_finalize(statement);
+}
+
+int64_t bench_statistic(sqlite3 *db, const char *pattern)
+{
+    sqlite3_stmt *statement =
+        bench_prepare(db, "SELECT total(value) FROM clreduce_stats WHERE name LIKE ?");
+    int64_t value;
+
+    sqlite3_bind_text(statement, 1, pattern, -1, SQLITE_TRANSIENT);
+    sqlite3_step(statement);
+    value = sqlite3_column_int64(statement, 0);
+    if (sqlite3_finalize(statement) != SQLITE_OK)
+        bench_die("%s", sqlite3_errmsg(db));
+    return value;
+}
+
+int64_t bench_run(sqlite3_stmt *statement)
+{
+    int64_t start = clr_clock_ns(), time;
+    int code;
+
+    do
+        code = sqlite3_step(statement);
+    while (code == SQLITE_ROW);
+    code = sqlite3_reset(statement);
+    time = clr_clock_ns() - start;
+    if (code != SQLITE_OK)
+        bench_die("%s: %s", sqlite3_sql(statement), sqlite3_errmsg(sqlite3_db_handle(statement)));
+    return time;
+}
+
+char *bench_value_text(sqlite3_stmt *statement, int column)
+{
+    char digits[64];
+
+    switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_NULL:
+        return NULL;
+    case SQLITE_FLOAT:
+        /* 17 digits tell all doubles apart, and a point tells a whole one from an INTEGER. */
+        snprintf(digits, sizeof digits, "%.17g", sqlite3_column_double(statement, column));
+        return sqlite3_mprintf("%s%s", digits,
+                               strspn(digits, "-0123456789") == strlen(digits) ? ".0" : "");
+    default:
+        return sqlite3_mprintf("%s", (const char *)sqlite3_column_text(statement, column));
+    }
+}
+
+char *bench_row_text(sqlite3_stmt *statement)
+{
+    sqlite3_str *row = sqlite3_str_new(NULL);
+    int i;
+
+    for (i = 0; i < sqlite3_data_count(statement); i++) {
+        char *text = bench_value_text(statement, i);
+        sqlite3_str_appendf(row, "%s%s", i > 0 ? ", " : "", text == NULL ? "NULL" : text);
+        sqlite3_free(text);
+    }
+    return sqlite3_str_finish(row);
+}

@@ -1,0 +1,118 @@
+"""Accelerated views: a first query and the later ones, beside the SELECT that SQLite runs.
+
+The candidates take turns with SELECT sum(x), SQLite's own; a speedup is its time over theirs, how
+many times they are as fast, and a ratio is theirs over its. Every view's row is compared with that
+of the SELECT it holds. The table, of twice the rows of the others, is described in view_data.h.
+"""
+
+import os
+
+import method
+import peers
+
+REFERENCE = "SELECT sum(x) FROM v"
+SUM = "SELECT gpu_sum(x) FROM v"
+FILTERED = "SELECT gpu_sum(x * y) FROM v WHERE i > 500"
+
+#: A name, the kind of bench/view_bench.c, and the SELECT. About half of the rows pass i > 500.
+CANDIDATES = (
+    ("sum(x)", "first", SUM),
+    ("sum(x)", "again", SUM),
+    ("sum(x * y) WHERE", "first", FILTERED),
+    ("sum(x * y) WHERE", "again", FILTERED),
+    ("dot(x, y) WHERE", "again", "SELECT gpu_dot(x, y) FROM v WHERE i > 500"),
+    ("max(x)", "again", "SELECT gpu_max(x) FROM v"),
+    ("count(*) WHERE", "again", "SELECT count(*) FROM v WHERE i > 500"),
+    ("three aggregates", "again", "SELECT gpu_sum(x), gpu_min(x), gpu_max(y) FROM v"),
+    ("sum(x) WHERE x > ?", "changing", "SELECT gpu_sum(x) FROM v WHERE x > ?"),
+)
+SMALL = "SELECT gpu_sum(x) FROM small"
+
+#: Rounds at most, the seconds after which there are enough, and those to wait for a device.
+ROUNDS, SECONDS, PATIENCE = 5, 15, 30
+SMALL_ROUNDS = 15
+
+#: DuckDB's twins of candidates, and two results that are the same however they are computed.
+TWINS = (("sum(x)", "sum(x)", ""), ("sum(x * y) WHERE", "sum(x * y)", "WHERE i > 500"))
+COMPARED = (("max(x)", "max(x)", ""), ("count(*) WHERE", "count(*)", "WHERE i > 500"))
+
+
+def devices(device):
+    """The settings to measure with: auto means the host where no device is faster."""
+    return ("auto", "host") if device and device["type"] != "cpu" else ("host",)
+
+
+def evaluate(name, found, reference):
+    """A candidate as view-bench measured it, with the summaries of its times and ratios."""
+    return {"name": name, **found, "time_ns": method.summary(found["ns"]),
+            "speedup": method.ratios(reference["ns"], found["ns"]),
+            "ratio": method.ratios(found["ns"], reference["ns"]),
+            "same": found["result"] == found["expected"]}
+
+
+def compare(tools, reference, candidates, rounds, patience):
+    """The reference, a statement of the host, and the candidates (device, name, kind, SELECT)."""
+    lines = [("host", "select", reference)]
+    lines += [(device, kind, sql) for device, _, kind, sql in candidates]
+    first, *found = tools.compare_views(lines, rounds, SECONDS, patience)
+    first["time_ns"] = method.summary(first["ns"])
+    return first, [evaluate(candidate[1], line, first)
+                   for candidate, line in zip(candidates, found)]
+
+
+def measure_duckdb(rows, cores):
+    """DuckDB on the same values in memory, with one thread and with all; None where it is not."""
+    duckdb = peers.find("duckdb")
+    if duckdb is None:
+        return None
+    method.say("views: DuckDB")
+    connection = peers.duckdb_table(duckdb, rows, i="(n * 3266489917 & 4294967295) // 256 % 1000")
+    results = []
+
+    def query(call, condition):
+        return connection.execute(f"SELECT {call} FROM t {condition}").fetchall()
+
+    for threads in sorted({1, cores}):
+        connection.execute(f"SET threads = {threads}")
+        times = method.take_turns([method.timed(lambda twin=twin: query(*twin[1:]))
+                                   for twin in TWINS], peers.ROUNDS, peers.SECONDS / 2)
+        results += [{"name": name, "threads": threads, "ns": ns, "time_ns": method.summary(ns)}
+                    for (name, _, _), ns in zip(TWINS, times)]
+    values = {name: repr(query(*call)[0][0]) for name, *call in COMPARED}
+    connection.close()
+    return {"results": results, "values": values}
+
+
+def same_values(part):
+    """Whether DuckDB's table has the values of the database."""
+    return all(float(part["duckdb"]["values"][row["name"]]) == float(row["result"])
+               for row in part["candidates"] if row["name"] in part["duckdb"]["values"])
+
+
+def wrong(part):
+    """What failed: the views whose row is not their SELECT's, to the bit. None if there are none."""
+    failures = [f"{row['sql']} ({row['device']}, {row['kind']}): {row['result']}, not "
+                f"{row['expected']}"
+                for row in part["candidates"] + part["small"] if not row["same"]]
+    if part["duckdb"] and not same_values(part):
+        failures.append("DuckDB's table has other values")
+    return "; ".join(failures) or None
+
+
+def measure(tools, machine):
+    """All of it, and what failed or None."""
+    settings = devices(machine["device"])
+    start_after, = tools.query("SELECT value FROM clreduce_settings WHERE name = 'start_after'")
+    path = tools.view_database()
+    method.say("views")
+    reference, candidates = compare(
+        tools, REFERENCE,
+        [(device, *candidate) for device in settings for candidate in CANDIDATES], ROUNDS, PATIENCE if tools.view_rows >= int(start_after[0]) else 0)
+    method.say("views: a small table")
+    plain, small = compare(tools, SMALL, [(device, "200 rows", "again", SMALL)
+                                          for device in settings], SMALL_ROUNDS, 0)
+    part = {"rows": tools.view_rows, "file_bytes": os.path.getsize(path),
+            "reference": reference, "candidates": candidates,
+            "small_reference": plain, "small": small,
+            "duckdb": measure_duckdb(tools.view_rows, machine["cores"])}
+    return part, wrong(part)

@@ -1,0 +1,43 @@
+/* A worker's inside, for its thread and for those who call it. */
+#ifndef CLR_ENGINE_WORKER_PRIVATE_H
+#define CLR_ENGINE_WORKER_PRIVATE_H
+
+#include "engine/worker.h"
+
+#include <pthread.h>
+
+enum clr_program_phase { UNREQUESTED, REQUESTED, BUILT, UNBUILDABLE };
+
+struct clr_worker {
+    const struct clr_device_info *info;
+    pthread_mutex_t lock;
+    pthread_cond_t work_arrived,
+        answered; /* answered also tells that starting or the thread has ended */
+    bool stopping, ended, failed;
+    bool starting; /* the thread is opening the device, or building */
+    enum clr_program_phase programs[CLR_OPERATIONS][CLR_ELEMENTS];
+    struct clr_job *first, **last; /* the queue */
+    struct clr_task_queue tasks[CLR_TASK_KINDS];
+    struct clr_task_queue over; /* the worker's references to them are to be dropped */
+    struct clr_worker_report report;
+    /* Of the builds that failed. Any of them may be on its way to a user, and so none is freed. */
+    char *logs[CLR_OPERATIONS][CLR_ELEMENTS];
+
+    /* The thread's own. */
+    struct clr_device *device;
+    struct clr_job *in_slot[CLR_DEVICE_SLOTS];
+    int oldest, busy;            /* slots are used in turn */
+    bool urgent_last, work_last; /* what was served: an urgent task; anything not background */
+};
+
+/* The thread; argument is the worker. */
+void *clr_worker_run(void *argument);
+
+/* Fails all that is queued, for the reason in the report. Needs the lock. */
+void clr_worker_locked_fail_queue(struct clr_worker *worker);
+
+/* Drops references to tasks without the lock: what is destroyed may post the release of its
+   memory. */
+void clr_worker_drop_ended(struct clr_worker *worker);
+
+#endif

@@ -1,0 +1,204 @@
+#include "query/query.h"
+
+#include "base/memory.h"
+#include "query/lower.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static enum clr_code refuse(struct clr_binder *binder, const char *reason)
+{
+    clr_bind_refuse(binder, reason);
+    return CLR_INVALID;
+}
+
+/* ---- Parameters. */
+
+/* "?12" has number 12; another form, or a number that no statement can have, has number 0. */
+static int written_number(const struct clr_token *token)
+{
+    int number = 0;
+    size_t i;
+
+    for (i = 1; i < token->length && number < 1000000; i++)
+        number = 10 * number + (token->text[i] - '0');
+    return i == token->length ? number : 0;
+}
+
+/* As SQLite does, in the order of the text; a "?" gets the number after the largest one so far. */
+static enum clr_code number_parameters(struct clr_binder *binder)
+{
+    const struct clr_environment *environment = binder->environment;
+    struct clr_node *node;
+    int largest = 0;
+    char *name;
+
+    for (node = binder->query->syntax->parameters.first; node != NULL; node = node->listed) {
+        const struct clr_token *token = &node->names[0];
+        if (token->text[0] == '?' && token->length == 1) {
+            node->number = largest + 1;
+        } else if (token->text[0] == '?') {
+            node->number = written_number(token);
+        } else {
+            name = clr_memory_alloc(token->length + 1);
+            if (name == NULL)
+                return clr_bind_no_memory(binder), CLR_NOMEM;
+            memcpy(name, token->text, token->length);
+            name[token->length] = '\0';
+            node->number = environment->parameter(environment->context, name);
+            clr_memory_free(name);
+        }
+        if (node->number <= 0 || node->number > environment->parameter_count)
+            return refuse(binder, "a parameter that the statement does not have");
+        if (node->number > largest)
+            largest = node->number;
+    }
+    return CLR_OK;
+}
+
+/* ---- Calls and tallies. */
+
+/* What the call needs; SQLite's own functions also need to know if they give what we would. */
+static unsigned operations_of(const struct clr_node *call)
+{
+    switch (call->function) {
+    case CLR_F_COUNT:
+        return 0;
+    case CLR_F_MIN:
+    case CLR_F_MAX:
+        return 1u << CLR_EXTREMES;
+    case CLR_F_DOT:
+        return 1u << CLR_DOT;
+    default:
+        return 1u << CLR_SUM | (call->builtin ? 1u << CLR_EXTREMES : 0);
+    }
+}
+
+/*
+ * Returns the tally of the arguments and filter, or -1. One without operations counts values that
+ * others are unsure of, so they are never the same.
+ */
+static int find_tally(struct clr_query *query, unsigned operations, int x, int y, int filter)
+{
+    struct clr_tally *tally = query->tallies;
+    int i;
+
+    for (i = 0; i < query->tally_count; i++, tally++)
+        if (tally->x == x && tally->y == y && tally->filter == filter &&
+            (tally->operations == 0) == (operations == 0))
+            break;
+    if (i == CLR_MOST_TALLIES)
+        return -1;
+    if (i == query->tally_count) {
+        query->tally_count++;
+        tally->operations = 0;
+        tally->x = x;
+        tally->y = y;
+        tally->filter = filter;
+    }
+    tally->operations |= operations;
+    return i;
+}
+
+static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node *node)
+{
+    struct clr_query *query = binder->query;
+    struct clr_call *call = &query->calls[query->call_count];
+    int x = -1, y = -1, filter = -1;
+
+    if (query->call_count == CLR_MOST_CALLS)
+        return refuse(binder, "too many aggregates");
+    if (node->first != NULL) {
+        x = node->function == CLR_F_COUNT ? clr_lower_presence(binder, node->first)
+                                          : clr_lower(binder, node->first);
+        if (x < 0)
+            return binder->status->code;
+    }
+    if (node->function == CLR_F_DOT) {
+        y = clr_lower(binder, node->first->next);
+        if (y < 0)
+            return binder->status->code;
+    }
+    if (node->filter != NULL) {
+        filter = clr_lower(binder, node->filter);
+        if (filter < 0)
+            return binder->status->code;
+    }
+    call->function = node->function;
+    call->builtin = node->builtin;
+    call->tally = find_tally(query, operations_of(node), x, y, filter);
+    if (call->tally < 0)
+        return refuse(binder, "too many different aggregates");
+    query->call_count++;
+    return CLR_OK;
+}
+
+/* ---- The result row. */
+
+/*
+ * Writes the select list into text, unless that is NULL, and returns its length. Tokens get spaces
+ * between them: no two run together, and comments are gone.
+ */
+static size_t write_finish(const struct clr_query *query, int parameter_count, char *text)
+{
+    const struct clr_syntax *syntax = query->syntax;
+    const struct clr_node *item;
+    char number[32];
+    size_t length = 6, i;
+    int call = 0;
+
+    if (text != NULL)
+        memcpy(text, "SELECT", 6);
+    for (item = syntax->items.first; item != NULL; item = item->next) {
+        for (i = item->begin; i < item->end;) {
+            const struct clr_token *token = &syntax->tokens[i];
+            const struct clr_node *node = token->node;
+            const char *part = token->text;
+            size_t size = token->length;
+
+            if (node != NULL) {
+                int n = node->kind == CLR_N_AGGREGATE ? parameter_count + 1 + call++ : node->number;
+                size = (size_t)snprintf(number, sizeof number, "?%d", n);
+                part = number;
+            }
+            if (text != NULL) {
+                text[length] = ' ';
+                memcpy(text + length + 1, part, size);
+            }
+            length += 1 + size;
+            i = node != NULL ? node->end : i + 1;
+        }
+        if (item->next != NULL) {
+            if (text != NULL)
+                text[length] = ',';
+            length++;
+        }
+    }
+    if (text != NULL)
+        text[length] = '\0';
+    return length;
+}
+
+enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
+                             struct clr_status *status)
+{
+    struct clr_binder binder = {query, environment, status};
+    const struct clr_syntax *syntax = query->syntax;
+    const struct clr_node *node;
+    enum clr_code code = number_parameters(&binder);
+
+    if (code == CLR_OK && syntax->where != NULL) {
+        query->filter = clr_lower(&binder, syntax->where);
+        if (query->filter < 0)
+            code = status->code;
+    }
+    for (node = syntax->aggregates.first; code == CLR_OK && node != NULL; node = node->listed)
+        code = bind_call(&binder, node);
+    if (code != CLR_OK)
+        return code;
+    query->finish = clr_memory_alloc(write_finish(query, environment->parameter_count, NULL) + 1);
+    if (query->finish == NULL)
+        return clr_bind_no_memory(&binder), CLR_NOMEM;
+    write_finish(query, environment->parameter_count, query->finish);
+    return CLR_OK;
+}

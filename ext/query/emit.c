@@ -1,0 +1,146 @@
+#include "query/emit.h"
+
+#include "base/memory.h"
+#include "query/grammar.h"
+
+#include <string.h>
+
+int clr_bind_refuse(struct clr_binder *binder, const char *reason)
+{
+    clr_status_set(binder->status, CLR_INVALID, 0, "%s", reason);
+    return -1;
+}
+
+int clr_bind_no_memory(struct clr_binder *binder)
+{
+    clr_status_set(binder->status, CLR_NOMEM, 0, "out of memory");
+    return -1;
+}
+
+int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, int c)
+{
+    struct clr_query *query = binder->query;
+    struct clr_instruction *instruction = query->instructions;
+    int i;
+
+    for (i = 0; i < query->instruction_count; i++, instruction++)
+        if (instruction->opcode == opcode && instruction->a == a && instruction->b == b &&
+            instruction->c == c)
+            return i;
+    if (i == CLR_MOST_INSTRUCTIONS)
+        return clr_bind_refuse(binder, "too many operations");
+    *instruction = (struct clr_instruction){.opcode = opcode, .a = a, .b = b, .c = c};
+    return query->instruction_count++;
+}
+
+/* The constant of a literal, or of a parameter that has a number. */
+int clr_emit_constant(struct clr_binder *binder, struct clr_scalar value, int parameter)
+{
+    struct clr_query *query = binder->query;
+    int i;
+
+    for (i = 0; i < query->constant_count; i++)
+        if (query->parameters[i] == parameter && query->constants[i].tag == value.tag &&
+            query->constants[i].bits == value.bits)
+            break;
+    if (i == CLR_MOST_CONSTANTS)
+        return clr_bind_refuse(binder, "too many literals and parameters");
+    if (i == query->constant_count) {
+        query->constants[i] = value;
+        query->parameters[i] = parameter;
+        query->constant_count++;
+    }
+    return clr_emit(binder, CLR_OP_CONSTANT, i, 0, 0);
+}
+
+/* Whether a column's qualifier, the last but one of its names, means the table. */
+static bool is_table(const struct clr_query *query, int name_count, char *const *names)
+{
+    if (name_count == 1)
+        return true;
+    if (name_count == 2)
+        return clr_name_equal(names[0], query->alias != NULL ? query->alias : query->table);
+    return query->alias == NULL && query->schema != NULL &&
+           clr_name_equal(names[0], query->schema) && clr_name_equal(names[1], query->table);
+}
+
+/* Looks up a column; returns false with a status. */
+static bool find_column(struct clr_binder *binder, const struct clr_node *node, bool text_too,
+                        struct clr_known_column *known)
+{
+    char *names[3] = {NULL, NULL, NULL};
+    const char *name;
+    bool found = false;
+    int i;
+
+    for (i = 0; i < node->name_count; i++) {
+        names[i] = clr_token_name(&node->names[i]);
+        if (names[i] == NULL) {
+            clr_bind_no_memory(binder);
+            goto done;
+        }
+    }
+    name = names[node->name_count - 1];
+    known->number = -1;
+    if (is_table(binder->query, node->name_count, names))
+        *known = binder->environment->column(binder->environment->context, name);
+    if (known->number < 0)
+        clr_status_set(binder->status, CLR_INVALID, 0, "%.100s, which is no column of the table",
+                       name);
+    else if (!known->readable)
+        clr_bind_refuse(binder, "a virtual generated column");
+    else if (known->is_text && !text_too)
+        clr_status_set(binder->status, CLR_INVALID, 0, "the TEXT column %.100s", name);
+    else
+        found = true;
+done:
+    for (i = 0; i < node->name_count; i++)
+        clr_memory_free(names[i]);
+    return found;
+}
+
+int clr_emit_column(struct clr_binder *binder, const struct clr_node *node, bool text_too)
+{
+    struct clr_query *query = binder->query;
+    struct clr_known_column known;
+    int i;
+
+    if (!find_column(binder, node, text_too, &known))
+        return -1;
+    for (i = 0; i < query->column_count && query->columns[i] != known.number; i++)
+        ;
+    if (i == CLR_MOST_COLUMNS)
+        return clr_bind_refuse(binder, "too many columns");
+    if (i == query->column_count)
+        query->columns[query->column_count++] = known.number;
+    return clr_emit(binder, CLR_OP_COLUMN, i, 0, 0);
+}
+
+/* Sets a literal's value; returns false with a status. */
+bool clr_bind_literal(struct clr_binder *binder, struct clr_node *node)
+{
+    const struct clr_token *token = &node->names[0];
+    char *text;
+
+    if (node->known)
+        return true;
+    node->value = (struct clr_scalar){.tag = CLR_TAG_NULL};
+    node->known = true;
+    if (token->kind != CLR_T_NULL) {
+        text = clr_memory_alloc(token->length + 2);
+        if (text == NULL) {
+            clr_bind_no_memory(binder);
+            return false;
+        }
+        text[0] = '-';
+        memcpy(text + 1, token->text, token->length);
+        text[token->length + 1] = '\0';
+        node->known = binder->environment->literal(binder->environment->context,
+                                                   node->negative ? text : text + 1, &node->value);
+        clr_memory_free(text);
+        if (!node->known)
+            clr_status_set(binder->status, CLR_INVALID, 0, "the number %.*s",
+                           token->length < 100 ? (int)token->length : 100, token->text);
+    }
+    return node->known;
+}

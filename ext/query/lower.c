@@ -1,0 +1,242 @@
+#include "query/lower.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+
+/* Up to here every INTEGER is a REAL; and what we take a parameter within an expression for. */
+#define EXACT 0x1p53
+#define PARAMETER (0x1p52 - 1)
+
+/* An operation on operands of which any may have failed. */
+static int emit_unary(struct clr_binder *binder, enum clr_opcode opcode, int a)
+{
+    return a < 0 ? -1 : clr_emit(binder, opcode, a, 0, 0);
+}
+
+static int emit_binary(struct clr_binder *binder, enum clr_opcode opcode, int a, int b)
+{
+    return a < 0 || b < 0 ? -1 : clr_emit(binder, opcode, a, b, 0);
+}
+
+static int emit_integer(struct clr_binder *binder, int64_t integer)
+{
+    return clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = integer},
+                             0);
+}
+
+/* ---- Comparisons. */
+
+/* Of results that are INTEGERs the truth values. */
+static bool is_truth(const struct clr_node *node)
+{
+    return node->kind == CLR_N_BETWEEN || node->kind == CLR_N_IN ||
+           ((node->kind == CLR_N_FOLD || node->kind == CLR_N_UNARY) &&
+            node->opcode >= CLR_OP_EQUAL && node->opcode <= CLR_OP_NOT);
+}
+
+/* The magnitude of an INTEGER, or if a REAL can't have its value twice that. */
+static double magnitude_of(int64_t integer)
+{
+    double magnitude = fabs((double)integer);
+
+    return magnitude == EXACT && integer % 2 != 0 ? 2 * EXACT : magnitude;
+}
+
+/*
+ * Stores the most that an INTEGER of a part of an operand can be, in magnitude. Of an operand with
+ * columns that is true of literals alone, which is all that is asked. Returns false with a status.
+ */
+static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, bool constant,
+                           double *most)
+{
+    struct clr_node *child;
+    double first = 0.0, last = 0.0;
+
+    *most = 0.0;
+    if (node->kind == CLR_N_LITERAL) {
+        if (!clr_bind_literal(binder, node))
+            return false;
+        if (node->value.tag == CLR_TAG_INTEGER)
+            *most = magnitude_of(node->value.bits);
+        return true;
+    }
+    if (node->kind == CLR_N_PARAMETER || is_truth(node)) {
+        *most = node->kind == CLR_N_PARAMETER ? PARAMETER : 1.0;
+        return true;
+    }
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!find_magnitude(binder, child, constant, &last))
+            return false;
+        if (child == node->first)
+            first = last;
+        *most = fmax(*most, last);
+    }
+    if (constant && node->kind == CLR_N_FOLD) {
+        if (node->opcode == CLR_OP_ADD || node->opcode == CLR_OP_SUBTRACT)
+            *most = first + last;
+        else if (node->opcode == CLR_OP_MULTIPLY)
+            *most = first * last;
+        /* What is computed here may have been rounded down. */
+        if (*most == EXACT)
+            *most *= 2;
+    }
+    return true;
+}
+
+/*
+ * An operand of a comparison. An INTEGER that is not the same as a REAL is refused: a REAL column's
+ * index would be searched for the nearest REAL, while a comparison by itself is exact.
+ */
+static int lower_compared(struct clr_binder *binder, struct clr_node *node)
+{
+    double most;
+
+    /* The caller looks at a parameter by itself. */
+    if (node->kind != CLR_N_PARAMETER) {
+        if (!find_magnitude(binder, node, !(node->has & CLR_HAS_COLUMN), &most))
+            return -1;
+        if (most > EXACT)
+            return clr_bind_refuse(binder, "an INTEGER beyond 2^53 in a comparison");
+    }
+    return clr_lower(binder, node);
+}
+
+static bool compares(enum clr_opcode opcode)
+{
+    return opcode >= CLR_OP_EQUAL && opcode <= CLR_OP_IS_NOT;
+}
+
+static int lower_fold(struct clr_binder *binder, struct clr_node *node)
+{
+    int (*lower)(struct clr_binder *, struct clr_node *) =
+        compares(node->opcode) ? lower_compared : clr_lower;
+    struct clr_node *child = node->first;
+    int value = lower(binder, child);
+
+    while (value >= 0 && (child = child->next) != NULL)
+        value = emit_binary(binder, node->opcode, value, lower(binder, child));
+    return value;
+}
+
+static int lower_between(struct clr_binder *binder, struct clr_node *node)
+{
+    struct clr_node *low = node->first->next;
+    int x = lower_compared(binder, node->first), a, b;
+
+    if (x < 0)
+        return -1;
+    a = emit_binary(binder, CLR_OP_GREATER_EQUAL, x, lower_compared(binder, low));
+    if (a < 0)
+        return -1;
+    b = emit_binary(binder, CLR_OP_LESS_EQUAL, x, lower_compared(binder, low->next));
+    return emit_binary(binder, CLR_OP_AND, a, b);
+}
+
+/* Nothing is in an empty list, not even NULL is unknown to be. */
+static int lower_in(struct clr_binder *binder, struct clr_node *node)
+{
+    struct clr_node *child = node->first->next;
+    int x = lower_compared(binder, node->first), value = -1, equal;
+
+    if (x < 0)
+        return -1;
+    if (child == NULL)
+        return emit_integer(binder, 0);
+    for (; child != NULL; child = child->next) {
+        equal = emit_binary(binder, CLR_OP_EQUAL, x, lower_compared(binder, child));
+        if (equal < 0)
+            return -1;
+        value = value < 0 ? equal : emit_binary(binder, CLR_OP_OR, value, equal);
+        if (value < 0)
+            return -1;
+    }
+    return value;
+}
+
+/* The value of a CASE whose pairs begin at child; parts has room for two numbers a pair. */
+static int lower_pairs(struct clr_binder *binder, int base, struct clr_node *child, bool has_else,
+                       int *parts)
+{
+    int value, count = 0;
+
+    for (; child != NULL && child->next != NULL; child = child->next->next) {
+        value = base < 0 ? clr_lower(binder, child)
+                         : emit_binary(binder, CLR_OP_EQUAL, base, lower_compared(binder, child));
+        if (value < 0)
+            return -1;
+        parts[count++] = value;
+        parts[count] = clr_lower(binder, child->next);
+        if (parts[count++] < 0)
+            return -1;
+    }
+    value = has_else ? clr_lower(binder, child)
+                     : clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, 0);
+    /* From the last choice to the first: each needs the next. */
+    for (; value >= 0 && count > 0; count -= 2)
+        value = clr_emit(binder, CLR_OP_IF, parts[count - 2], parts[count - 1], value);
+    return value;
+}
+
+static int lower_case(struct clr_binder *binder, struct clr_node *node)
+{
+    struct clr_node *child = node->first;
+    size_t children = 0;
+    int base = -1, value, *parts;
+
+    if (node->has_base) {
+        base = lower_compared(binder, child);
+        if (base < 0)
+            return -1;
+        child = child->next;
+    }
+    for (; child != NULL; child = child->next)
+        children++;
+    parts = clr_memory_alloc(children * sizeof *parts);
+    if (parts == NULL)
+        return clr_bind_no_memory(binder);
+    child = node->has_base ? node->first->next : node->first;
+    value = lower_pairs(binder, base, child, node->has_else, parts);
+    clr_memory_free(parts);
+    return value;
+}
+
+int clr_lower(struct clr_binder *binder, struct clr_node *node)
+{
+    switch (node->kind) {
+    case CLR_N_COLUMN:
+        return clr_emit_column(binder, node, false);
+    case CLR_N_LITERAL:
+        return clr_bind_literal(binder, node) ? clr_emit_constant(binder, node->value, 0) : -1;
+    case CLR_N_PARAMETER:
+        return clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, node->number);
+    case CLR_N_PLUS:
+        return clr_lower(binder, node->first);
+    case CLR_N_MINUS:
+        return emit_binary(binder, CLR_OP_SUBTRACT, emit_integer(binder, 0),
+                           clr_lower(binder, node->first));
+    case CLR_N_UNARY:
+        return emit_unary(binder, node->opcode,
+                          node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL
+                              ? clr_lower_presence(binder, node->first)
+                              : clr_lower(binder, node->first));
+    case CLR_N_FOLD:
+        return lower_fold(binder, node);
+    case CLR_N_BETWEEN:
+        return lower_between(binder, node);
+    case CLR_N_IN:
+        return lower_in(binder, node);
+    case CLR_N_CASE:
+        return lower_case(binder, node);
+    case CLR_N_AGGREGATE:
+    case CLR_N_ITEM:
+        break;
+    }
+    return clr_bind_refuse(binder, "an aggregate within an expression");
+}
+
+int clr_lower_presence(struct clr_binder *binder, struct clr_node *node)
+{
+    return node->kind == CLR_N_COLUMN ? clr_emit_column(binder, node, true)
+                                      : clr_lower(binder, node);
+}

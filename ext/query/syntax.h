@@ -1,0 +1,134 @@
+/*
+ * The syntax of a SELECT, as the parser builds it. Whatever the constructors below fail at is
+ * written into syntax->status, and from then on they all return NULL.
+ */
+#ifndef CLR_QUERY_SYNTAX_H
+#define CLR_QUERY_SYNTAX_H
+
+#include "base/status.h"
+#include "numeric/column.h"
+#include "numeric/scan.h"
+#include "query/lexer.h"
+#include "query/query.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum clr_node_kind {
+    CLR_N_COLUMN,    /* names */
+    CLR_N_LITERAL,   /* names[0], which may be NULL or a number; negative: with a minus sign */
+    CLR_N_PARAMETER, /* names[0] */
+    CLR_N_AGGREGATE, /* a call of function over the children (none: all rows), with a filter */
+    CLR_N_PLUS,      /* unary, of the child */
+    CLR_N_MINUS,     /* unary, of the child, which is no literal */
+    CLR_N_UNARY,     /* opcode, of the child */
+    CLR_N_FOLD,      /* opcode, of two or more children, from the left */
+    CLR_N_BETWEEN,   /* the first child lies between the second and the third */
+    CLR_N_IN,        /* the first child is one of the others */
+    CLR_N_CASE,      /* [base] {when then} [else] */
+    CLR_N_ITEM       /* of the select list: the child */
+};
+
+/* What is somewhere in an expression. */
+enum {
+    CLR_HAS_COLUMN = 1,    /* outside aggregates */
+    CLR_HAS_AGGREGATE = 2, /* in a place where SQLite may drop it before it knows what it is */
+    CLR_HAS_SURE_AGGREGATE = 4
+};
+
+/* Recursion over a tree goes no deeper. */
+enum { CLR_DEEPEST = 250 };
+
+struct clr_node {
+    enum clr_node_kind kind;
+    enum clr_opcode opcode;
+    struct clr_node *first;              /* of its children */
+    struct clr_node *next;               /* of the same parent */
+    struct clr_node *allocated, *listed; /* the next of all nodes, and of those of one kind */
+    int depth;
+    unsigned has;
+
+    struct clr_token names[3];
+    int name_count;
+    bool negative, has_base, has_else;
+    enum clr_function function;
+    bool builtin;
+    struct clr_node *filter;
+    size_t begin, end; /* the tokens of an aggregate, a parameter or an item */
+
+    int number; /* of a parameter, once bound */
+    bool known; /* whether value is a literal's value already */
+    struct clr_scalar value;
+};
+
+struct clr_list {
+    struct clr_node *first, *last;
+};
+
+struct clr_syntax {
+    char *sql; /* what the tokens point to */
+    struct clr_token *tokens;
+    size_t token_count, token_capacity;
+    struct clr_node *nodes;                        /* all of them, the last one first */
+    struct clr_list items, aggregates, parameters; /* in the order of the text */
+    struct clr_node *where;
+    struct clr_token schema, table, alias; /* kind 0: none */
+    bool complete;
+    enum clr_code code; /* CLR_OK, until something fails */
+    struct clr_status *status;
+};
+
+/* Parses syntax->sql: grammar.y. Returns syntax->code. */
+enum clr_code clr_grammar_parse(struct clr_syntax *syntax);
+
+void clr_syntax_refuse(struct clr_syntax *syntax, const char *reason);
+
+/* Refuses a token that the grammar does not have at this place. */
+void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *token);
+
+void clr_list_append(struct clr_list *list, struct clr_node *node);
+
+/* Appends to a list of nodes of one kind, whose siblings are others. */
+void clr_list_enlist(struct clr_list *list, struct clr_node *node);
+
+/* A node over the children, all else zero. */
+struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind kind,
+                                 struct clr_list children);
+
+/* One to three names with dots between them. */
+struct clr_node *clr_syntax_column(struct clr_syntax *syntax, int count,
+                                   const struct clr_token *names);
+
+/* A number, NULL or a parameter. */
+struct clr_node *clr_syntax_value(struct clr_syntax *syntax, enum clr_node_kind kind,
+                                  const struct clr_token *token);
+
+/* The operators, by the kinds of their tokens. */
+struct clr_node *clr_syntax_sign(struct clr_syntax *syntax, int kind, struct clr_node *operand);
+struct clr_node *clr_syntax_binary(struct clr_syntax *syntax, int kind, struct clr_node *left,
+                                   struct clr_node *right);
+struct clr_node *clr_syntax_is(struct clr_syntax *syntax, bool negated, struct clr_node *left,
+                               struct clr_node *right);
+struct clr_node *clr_syntax_unary(struct clr_syntax *syntax, enum clr_opcode opcode,
+                                  struct clr_node *operand);
+
+/* CLR_N_BETWEEN or CLR_N_IN. */
+struct clr_node *clr_syntax_range(struct clr_syntax *syntax, enum clr_node_kind kind, bool negated,
+                                  struct clr_node *operand, struct clr_list list);
+
+/* base and otherwise may be NULL; whens are pairs. */
+struct clr_node *clr_syntax_case(struct clr_syntax *syntax, struct clr_node *base,
+                                 struct clr_list whens, struct clr_node *otherwise);
+
+/* name(arguments) or name(*), with FILTER (WHERE filter) unless that is NULL, up to the token end.
+ */
+struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_token *name, bool star,
+                                 struct clr_list arguments, struct clr_node *filter, size_t end);
+
+/* An item of the select list, of the tokens from begin up to end. */
+void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *expression,
+                     size_t end);
+
+void clr_syntax_where(struct clr_syntax *syntax, struct clr_node *expression);
+
+#endif

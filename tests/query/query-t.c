@@ -1,0 +1,943 @@
+/* The parser and the binder: what statements become, and which ones are refused. SQLite itself has
+   to take whatever is accepted, and says which number a parameter has. */
+#include "query/query.h"
+
+#include "base/memory.h"
+#include "batch.h"
+#include "random.h"
+
+#include "tap.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+
+enum { LONGEST_DUMP = 8000 };
+
+static sqlite3 *database;
+
+/* ---- The environment: a table of six numbers, a TEXT and a generated column. */
+
+static const char *const columns[] = {"a", "b", "c", "d", "e f", "true", "s", "g", "rowid"};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+static struct clr_known_column find_column(void *context, const char *name)
+{
+    struct clr_known_column known = {.number = -1};
+    int i;
+
+    (void)context;
+    for (i = 0; i < COLUMNS; i++)
+        if (sqlite3_stricmp(columns[i], name) == 0)
+            known = (struct clr_known_column){100 + i, strcmp(columns[i], "s") == 0,
+                                              strcmp(columns[i], "g") != 0};
+    return known;
+}
+
+static int find_parameter(void *context, const char *name)
+{
+    return context != NULL ? sqlite3_bind_parameter_index(context, name) : 0;
+}
+
+static bool find_literal(void *context, const char *text, struct clr_scalar *value)
+{
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("SELECT %s", text);
+    double real;
+    bool found = true;
+
+    (void)context;
+    if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW) {
+        found = false;
+    } else if (sqlite3_column_type(statement, 0) == SQLITE_INTEGER) {
+        value->tag = CLR_TAG_INTEGER;
+        value->bits = sqlite3_column_int64(statement, 0);
+    } else {
+        real = sqlite3_column_double(statement, 0);
+        value->tag = CLR_TAG_REAL;
+        memcpy(&value->bits, &real, sizeof real);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return found;
+}
+
+/* Prepares a statement, so that its parameters can be asked for; NULL if SQLite refuses it. */
+static sqlite3_stmt *prepare(const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
+    return statement;
+}
+
+static void never(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)context, (void)count, (void)values;
+}
+
+static void never_final(sqlite3_context *context)
+{
+    (void)context;
+}
+
+static void open_database(void)
+{
+    static const char *const functions[] = {"gpu_sum", "gpu_total", "gpu_avg",
+                                            "gpu_min", "gpu_max",   "gpu_dot"};
+    size_t i;
+
+    if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
+        sqlite3_exec(database,
+                     "CREATE TABLE t(a, b INTEGER, c REAL, d, \"e f\", \"true\", s TEXT);"
+                     "CREATE TABLE \"t\"\"2\"(a)",
+                     NULL, NULL, NULL) != SQLITE_OK)
+        tap_bail("no database");
+    for (i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        sqlite3_create_function(database, functions[i], i == 5 ? 2 : 1, SQLITE_UTF8, NULL, NULL,
+                                never, never_final);
+}
+
+/* ---- A query as text. */
+
+static char dump[LONGEST_DUMP];
+static size_t dumped;
+
+static void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void print(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    dumped += (size_t)vsnprintf(dump + dumped, sizeof dump - dumped, format, arguments);
+    va_end(arguments);
+    if (dumped >= sizeof dump)
+        tap_bail("a dump of more than %d characters", LONGEST_DUMP);
+}
+
+static void print_constant(const struct clr_query *query, int i)
+{
+    double real;
+
+    memcpy(&real, &query->constants[i].bits, sizeof real);
+    if (query->parameters[i] != 0)
+        print("?%d", query->parameters[i]);
+    else if (query->constants[i].tag == CLR_TAG_INTEGER)
+        print("%" PRId64, query->constants[i].bits);
+    else if (query->constants[i].tag == CLR_TAG_REAL)
+        print("%.17g%s", real, fabs(real) < 1e16 && real == floor(real) ? ".0" : "");
+    else
+        print("NULL");
+}
+
+static void print_value(const struct clr_query *query, int i)
+{
+    static const struct {
+        const char *name;
+        int operands;
+    } opcodes[CLR_OPCODES] = {
+        [CLR_OP_ADD] = {"+", 2},
+        [CLR_OP_SUBTRACT] = {"-", 2},
+        [CLR_OP_MULTIPLY] = {"*", 2},
+        [CLR_OP_DIVIDE] = {"/", 2},
+        [CLR_OP_REMAINDER] = {"%", 2},
+        [CLR_OP_EQUAL] = {"=", 2},
+        [CLR_OP_UNEQUAL] = {"<>", 2},
+        [CLR_OP_LESS] = {"<", 2},
+        [CLR_OP_LESS_EQUAL] = {"<=", 2},
+        [CLR_OP_GREATER] = {">", 2},
+        [CLR_OP_GREATER_EQUAL] = {">=", 2},
+        [CLR_OP_IS] = {"is", 2},
+        [CLR_OP_IS_NOT] = {"isnot", 2},
+        [CLR_OP_IS_NULL] = {"null", 1},
+        [CLR_OP_NOT_NULL] = {"there", 1},
+        [CLR_OP_AND] = {"and", 2},
+        [CLR_OP_OR] = {"or", 2},
+        [CLR_OP_NOT] = {"not", 1},
+        [CLR_OP_IF] = {"if", 3},
+        [CLR_OP_COALESCE] = {"coalesce", 2},
+        [CLR_OP_LEAST] = {"least", 2},
+        [CLR_OP_GREATEST] = {"greatest", 2},
+        [CLR_OP_ABSOLUTE] = {"abs", 1},
+    };
+    const struct clr_instruction *instruction = &query->instructions[i];
+    int operands[3] = {instruction->a, instruction->b, instruction->c}, k;
+
+    if (instruction->opcode == CLR_OP_CONSTANT) {
+        print_constant(query, instruction->a);
+    } else if (instruction->opcode == CLR_OP_COLUMN) {
+        print("%s", columns[query->columns[instruction->a] - 100]);
+    } else {
+        print("(%s", opcodes[instruction->opcode].name);
+        for (k = 0; k < opcodes[instruction->opcode].operands; k++) {
+            print(" ");
+            print_value(query, operands[k]);
+        }
+        print(")");
+    }
+}
+
+/* The same as SQL, with parentheses around everything. */
+static void print_sql(const struct clr_query *query, int i)
+{
+    /* 1 and 2 are the operands. */
+    static const char *const forms[CLR_OPCODES] = {
+        [CLR_OP_ADD] = "(1 + 2)",
+        [CLR_OP_SUBTRACT] = "(1 - 2)",
+        [CLR_OP_MULTIPLY] = "(1 * 2)",
+        [CLR_OP_DIVIDE] = "(1 / 2)",
+        [CLR_OP_REMAINDER] = "(1 % 2)",
+        [CLR_OP_EQUAL] = "(1 = 2)",
+        [CLR_OP_UNEQUAL] = "(1 <> 2)",
+        [CLR_OP_LESS] = "(1 < 2)",
+        [CLR_OP_LESS_EQUAL] = "(1 <= 2)",
+        [CLR_OP_GREATER] = "(1 > 2)",
+        [CLR_OP_GREATER_EQUAL] = "(1 >= 2)",
+        [CLR_OP_IS] = "(1 IS (2))",
+        [CLR_OP_IS_NOT] = "(1 IS NOT (2))",
+        [CLR_OP_IS_NULL] = "(1 ISNULL)",
+        [CLR_OP_NOT_NULL] = "(1 NOTNULL)",
+        [CLR_OP_AND] = "(1 AND 2)",
+        [CLR_OP_OR] = "(1 OR 2)",
+        [CLR_OP_NOT] = "(NOT 1)",
+    };
+    const struct clr_instruction *instruction = &query->instructions[i];
+    const char *form = forms[instruction->opcode];
+
+    if (form == NULL)
+        print_value(query, i);
+    for (; form != NULL && *form != '\0'; form++) {
+        if (*form == '1')
+            print_sql(query, instruction->a);
+        else if (*form == '2')
+            print_sql(query, instruction->b);
+        else
+            print("%c", *form);
+    }
+}
+
+/* "where FILTER; #0 OPERATIONS x, y if FILTER; #1 ...; calls; finish" */
+static const char *print_query(const struct clr_query *query)
+{
+    static const char *const functions[] = {"count", "sum", "total", "avg", "min", "max", "dot"};
+    int i;
+
+    dumped = 0;
+    dump[0] = '\0';
+    if (query->filter >= 0) {
+        print("where ");
+        print_value(query, query->filter);
+        print("; ");
+    }
+    for (i = 0; i < query->tally_count; i++) {
+        const struct clr_tally *tally = &query->tallies[i];
+        print("#%d%s%s%s", i, tally->operations & 1u << CLR_SUM ? "S" : "",
+              tally->operations & 1u << CLR_DOT ? "D" : "",
+              tally->operations & 1u << CLR_EXTREMES ? "E" : "");
+        if (tally->x >= 0) {
+            print(" ");
+            print_value(query, tally->x);
+        }
+        if (tally->y >= 0) {
+            print(", ");
+            print_value(query, tally->y);
+        }
+        if (tally->filter >= 0) {
+            print(" if ");
+            print_value(query, tally->filter);
+        }
+        print("; ");
+    }
+    for (i = 0; i < query->call_count; i++)
+        print("%s%s %d%s", query->calls[i].builtin ? "" : "gpu_",
+              functions[query->calls[i].function], query->calls[i].tally,
+              i + 1 < query->call_count ? ", " : "; ");
+    print("%s", query->finish);
+    return dump;
+}
+
+/* Parses and binds; *query is NULL unless the result is CLR_OK. */
+static enum clr_code make(const char *sql, sqlite3_stmt *statement, struct clr_query **query,
+                          struct clr_status *status)
+{
+    struct clr_environment environment = {.context = statement,
+                                          .column = find_column,
+                                          .parameter = find_parameter,
+                                          .literal = find_literal};
+    enum clr_code code = clr_query_parse(sql, query, status);
+
+    environment.parameter_count = statement != NULL ? sqlite3_bind_parameter_count(statement) : 0;
+    if (code == CLR_OK) {
+        code = clr_query_bind(*query, &environment, status);
+        if (code != CLR_OK) {
+            clr_query_free(*query);
+            *query = NULL;
+        }
+    }
+    return code;
+}
+
+/* ---- What is accepted. */
+
+static void accepted(const char *sql, const char *want)
+{
+    sqlite3_stmt *statement = prepare(sql);
+    struct clr_status status = {.code = CLR_OK};
+    struct clr_query *query;
+
+    if (statement == NULL)
+        tap_diag("%s", sqlite3_errmsg(database));
+    make(sql, statement, &query, &status);
+    if (query == NULL)
+        tap_ok(false, "%s: %s", sql, status.message);
+    else if (statement == NULL)
+        tap_ok(false, "%s: not in SQLite's grammar", sql);
+    else
+        tap_is_string(print_query(query), want, "%s", sql);
+    clr_query_free(query);
+    sqlite3_finalize(statement);
+}
+
+/* What an expression over columns becomes. */
+static void lowered(const char *expression, const char *want)
+{
+    char *sql = sqlite3_mprintf("SELECT count(*) FROM t WHERE %s", expression);
+    char *all = sqlite3_mprintf("where %s; #0; count 0; SELECT ?%d", want, 1);
+
+    accepted(sql, all);
+    sqlite3_free(sql);
+    sqlite3_free(all);
+}
+
+static void test_statements(void)
+{
+    accepted("SELECT sum(a) FROM t", "#0SE a; sum 0; SELECT ?1");
+    accepted("select Sum ( A )from T ;", "#0SE a; sum 0; SELECT ?1");
+    accepted("/*x*/SELECT--y\n sum(a) AS x, avg(a)y, min(b) 'z', max(b) \"u\" FROM t AS v; -- end",
+             "#0SE a; #1E b; sum 0, avg 0, min 1, max 1; SELECT ?1, ?2, ?3, ?4");
+    accepted("SELECT count(*), count(a), count(s), sum(a), count(b) FROM main.t",
+             "#0; #1 a; #2 s; #3SE a; #4 b; count 0, count 1, count 2, sum 3, count 4; "
+             "SELECT ?1, ?2, ?3, ?4, ?5");
+    accepted("SELECT gpu_sum(a), gpu_avg(a), gpu_total(a), gpu_min(b), gpu_max(b), gpu_dot(a, b), "
+             "gpu_dot(a,b) FROM t",
+             "#0S a; #1E b; #2D a, b; gpu_sum 0, gpu_avg 0, gpu_total 0, gpu_min 1, gpu_max 1, "
+             "gpu_dot 2, gpu_dot 2; SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7");
+    accepted("SELECT gpu_sum(a), total(a), min(a) FILTER (WHERE b > 1), sum(a) filter(where b>1) "
+             "FROM t",
+             "#0SE a; #1SE a if (> b 1); gpu_sum 0, total 0, min 1, sum 1; SELECT ?1, ?2, ?3, ?4");
+    accepted("SELECT count(*) FILTER (WHERE a), count(*) FILTER (WHERE b) FROM t",
+             "#0 if a; #1 if b; count 0, count 1; SELECT ?1, ?2");
+    accepted("SELECT sum(x.a), sum(x.[b]), sum(X.`e f`) FROM t x WHERE \"x\".\"C\" > 0",
+             "where (> c 0); #0SE a; #1SE b; #2SE e f; sum 0, sum 1, sum 2; SELECT ?1, ?2, ?3");
+    accepted("SELECT sum(main.t.a), sum(T.b), sum(t.rowid) FROM Main.[t]",
+             "#0SE a; #1SE b; #2SE rowid; sum 0, sum 1, sum 2; SELECT ?1, ?2, ?3");
+    accepted("SELECT sum(a) FROM \"t\"\"2\" WHERE \"t\"\"2\".a > 0",
+             "where (> a 0); #0SE a; sum 0; SELECT ?1");
+    accepted("SELECT \"sum\"(a) FROM t", "#0SE a; sum 0; SELECT ?1");
+    accepted("SELECT sum(\"true\") key FROM t rows WHERE rows.a",
+             "where a; #0SE true; sum 0; SELECT ?1");
+}
+
+static void test_finish(void)
+{
+    accepted("SELECT 1, sum(a)+2*-avg(b)/*c*/as x, NULL FROM t",
+             "#0SE a; #1SE b; sum 0, avg 1; SELECT 1, ?1 + 2 * - ?2, NULL");
+    accepted("SELECT CASE WHEN count(*)>0 THEN sum(a)/count(*)ELSE-1 END c FROM t",
+             "#0; #1SE a; count 0, sum 1, count 0; "
+             "SELECT CASE WHEN ?1 > 0 THEN ?2 / ?3 ELSE - 1 END");
+    accepted("SELECT coalesce(sum(a),0),((max(a))), max(min(a),max(a),3)m, sum(a) IN () FROM t",
+             "#0SE a; sum 0, max 0, min 0, max 0, sum 0; "
+             "SELECT coalesce ( ?1 , 0 ), ( ( ?2 ) ), max ( ?3 , ?4 , 3 ), ?5 IN ( )");
+    accepted("SELECT abs(sum(?+a))+?, ?, :x+count(*)+?2, -9223372036854775808 FROM t WHERE a>?2+?",
+             "where (> a (+ ?2 ?5)); #0SE (+ ?1 a); #1; sum 0, count 1; SELECT abs ( ?6 ) + ?2, "
+             "?3, ?4 + ?7 + ?2, - 9223372036854775808");
+    /* Of equal calls each has its own place. */
+    accepted("SELECT sum(a)--\n+sum(a) FROM t", "#0SE a; sum 0, sum 0; SELECT ?1 + ?2");
+}
+
+/* The numbers are SQLite's: prepared, the statement has as many as the binder finds. */
+static void test_parameters(void)
+{
+    accepted("SELECT sum(a + ?) + ? FROM t WHERE b > ?",
+             "where (> b ?3); #0SE (+ a ?1); sum 0; SELECT ?4 + ?2");
+    accepted("SELECT sum(a * ?7) + ? FROM t WHERE b > ?3 AND c > ?",
+             "where (and (> b ?3) (> c ?9)); #0SE (* a ?7); sum 0; SELECT ?10 + ?8");
+    accepted(
+        "SELECT sum(a * :n) + @n - $n FROM t WHERE b > :N AND c > ? AND d > :n",
+        "where (and (and (> b ?4) (> c ?5)) (> d ?1)); #0SE (* a ?1); sum 0; SELECT ?6 + ?2 - ?3");
+    accepted("SELECT sum(a * ?) AS x, ?2 + ? FROM t WHERE b IN (?, :z, ?, :z)",
+             "where (or (or (or (= b ?4) (= b ?5)) (= b ?6)) (= b ?5)); #0SE (* a ?1); sum 0; "
+             "SELECT ?7, ?2 + ?3");
+    accepted("SELECT sum(a * ?001) FROM t WHERE b > ?",
+             "where (> b ?2); #0SE (* a ?1); sum 0; SELECT ?3");
+}
+
+static void test_expressions(void)
+{
+    static const struct {
+        const char *sql, *want;
+    } expressions[] = {
+        {"a OR b AND c", "(or a (and b c))"},
+        {"a AND b OR c", "(or (and a b) c)"},
+        {"NOT a AND b", "(and (not a) b)"},
+        {"NOT a = b", "(not (= a b))"},
+        {"NOT NOT a IS NULL", "(not (not (null a)))"},
+        {"a = b < c", "(= a (< b c))"},
+        {"a < b = c", "(= (< a b) c)"},
+        {"a = b <> c == d", "(= (<> (= a b) c) d)"},
+        {"a < b <= c > d >= 1", "(>= (> (<= (< a b) c) d) 1)"},
+        {"a + b * c - d", "(- (+ a (* b c)) d)"},
+        {"a - b - c", "(- (- a b) c)"},
+        {"a / b % c * d", "(* (% (/ a b) c) d)"},
+        {"-a * b", "(* (- 0 a) b)"},
+        {"- a + b", "(+ (- 0 a) b)"},
+        {"-a NOT NULL", "(there (- 0 a))"},
+        {"- - a", "(- 0 (- 0 a))"},
+        {"-(-5)", "(- 0 -5)"},
+        {"- -5", "(- 0 -5)"},
+        {"-(5)", "-5"},
+        {"-((5))", "-5"},
+        {"+a", "a"},
+        {"-+a", "(- 0 a)"},
+        {"+-5", "-5"},
+        {"a - -5", "(- a -5)"},
+        {"-9223372036854775808", "-9223372036854775808"},
+        {"a + 9223372036854775808", "(+ a 9.2233720368547758e+18)"},
+        {"a * 0x10", "(* a 16)"},
+        {"a * 1e2", "(* a 100.0)"},
+        {"a * .5", "(* a 0.5)"},
+        {"a * 5.", "(* a 5.0)"},
+        {"a * -.5E-1", "(* a -0.050000000000000003)"},
+        {"a BETWEEN b AND c", "(and (>= a b) (<= a c))"},
+        {"a BETWEEN b AND c AND d", "(and (and (>= a b) (<= a c)) d)"},
+        {"a NOT BETWEEN 1 AND 2 OR b", "(or (not (and (>= a 1) (<= a 2))) b)"},
+        {"NOT a BETWEEN b + 1 AND c", "(not (and (>= a (+ b 1)) (<= a c)))"},
+        {"a BETWEEN b AND c = d", "(= (and (>= a b) (<= a c)) d)"},
+        {"a = b BETWEEN c AND d", "(and (>= (= a b) c) (<= (= a b) d))"},
+        {"a BETWEEN b < c AND d", "(and (>= a (< b c)) (<= a d))"},
+        {"a IN (1)", "(= a 1)"},
+        {"a IN (1, b, NULL)", "(or (or (= a 1) (= a b)) (= a NULL))"},
+        {"a NOT IN (1, 2)", "(not (or (= a 1) (= a 2)))"},
+        {"NOT a IN (1)", "(not (= a 1))"},
+        {"a IN ()", "0"},
+        {"a NOT IN ()", "(not 0)"},
+        {"a = b IN (1)", "(= (= a b) 1)"},
+        {"a < b IN (1)", "(= (< a b) 1)"},
+        {"a IN (1) IN (0)", "(= (= a 1) 0)"},
+        {"a IS b", "(is a b)"},
+        {"a IS NOT b", "(isnot a b)"},
+        {"a IS NOT NULL", "(there a)"},
+        {"a IS NULL", "(null a)"},
+        {"a IS (NULL)", "(null a)"},
+        {"a IS NOT (NULL)", "(there a)"},
+        {"NULL IS a", "(is NULL a)"},
+        {"a IS NOT b = c", "(= (isnot a b) c)"},
+        {"a = b IS NOT c", "(isnot (= a b) c)"},
+        {"a IS NOT b IS c", "(is (isnot a b) c)"},
+        {"a IS NOT b < c", "(isnot a (< b c))"},
+        {"a IS (NOT b)", "(is a (not b))"},
+        {"a IS -NULL", "(is a (- 0 NULL))"},
+        {"a ISNULL", "(null a)"},
+        {"a NOTNULL", "(there a)"},
+        {"a NOT NULL", "(there a)"},
+        {"a = b ISNULL", "(null (= a b))"},
+        {"a = b NOT NULL", "(there (= a b))"},
+        {"NOT a NOT NULL", "(not (there a))"},
+        {"a + b NOT NULL", "(there (+ a b))"},
+        {"a AND b NOT NULL", "(and a (there b))"},
+        {"s IS NULL", "(null s)"},
+        {"s NOT NULL", "(there s)"},
+        {"s IS NOT NULL OR a", "(or (there s) a)"},
+        {"s ISNULL", "(null s)"},
+        {"s NOTNULL", "(there s)"},
+        {"CASE WHEN a THEN b END", "(if a b NULL)"},
+        {"CASE a WHEN b THEN c ELSE d END", "(if (= a b) c d)"},
+        {"CASE WHEN a THEN 1 WHEN b THEN 2 ELSE 3 END", "(if a 1 (if b 2 3))"},
+        {"CASE a WHEN 1 THEN 2 WHEN 3 THEN 4 END", "(if (= a 1) 2 (if (= a 3) 4 NULL))"},
+        {"CASE a = 1 WHEN b THEN c END + 1", "(+ (if (= (= a 1) b) c NULL) 1)"},
+        {"abs(a)", "(abs a)"},
+        {"abs(-a)", "(abs (- 0 a))"},
+        {"min(a, b)", "(least a b)"},
+        {"max(a, b, c)", "(greatest (greatest a b) c)"},
+        {"min(a, b, c, d)", "(least (least (least a b) c) d)"},
+        {"coalesce(a, b, c)", "(coalesce (coalesce a b) c)"},
+        {"ifnull(a, 0)", "(coalesce a 0)"},
+        {"IFNULL(a, b) + 1", "(+ (coalesce a b) 1)"},
+        {"a = 9007199254740992", "(= a 9007199254740992)"},
+        {"a = -9007199254740992", "(= a -9007199254740992)"},
+        {"a + 9007199254740993", "(+ a 9007199254740993)"},
+        {"a = 9007199254740993.0", "(= a 9007199254740992.0)"},
+        {"(a)", "a"},
+        {"((a) + (b))", "(+ a b)"},
+        {"a>b", "(> a b)"},
+        {"a==b", "(= a b)"},
+        {"a!=b", "(<> a b)"},
+        {"a<>b", "(<> a b)"},
+        {"a = a AND a = a", "(and (= a a) (= a a))"},
+        {"a + b > 1 AND a + b < 5", "(and (> (+ a b) 1) (< (+ a b) 5))"},
+        {"a > 60 * 60 * 24", "(> a (* (* 60 60) 24))"},
+        {"a * 4294967296 * 4294967296 > 0", "(> (* (* a 4294967296) 4294967296) 0)"},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof expressions / sizeof expressions[0]; i++)
+        lowered(expressions[i].sql, expressions[i].want);
+}
+
+/* ---- What is refused. */
+
+static void refused(const char *sql, const char *want)
+{
+    struct clr_status status = {.code = CLR_OK};
+    sqlite3_stmt *statement = prepare(sql);
+    struct clr_query *query;
+
+    if (make(sql, statement, &query, &status) == CLR_INVALID)
+        tap_is_string(status.message, want, "refused: %.200s", sql);
+    else
+        tap_ok(false, "refused: %s", sql);
+    clr_query_free(query);
+    sqlite3_finalize(statement);
+}
+
+static void test_refusals(void)
+{
+    static const struct {
+        const char *sql, *want;
+    } statements[] = {
+        {"", "a statement that is not complete"},
+        {"DELETE FROM t", "DELETE"},
+        {"EXPLAIN SELECT sum(a) FROM t", "a statement that does not begin with SELECT"},
+        {"WITH x AS (SELECT 1) SELECT sum(a) FROM t", "WITH"},
+        {"SELECT sum(a)", "a statement that is not complete"},
+        {"SELECT sum(a) FROM", "a statement that is not complete"},
+        {"SELECT FROM t", "\"FROM\" in this place"},
+        {"SELECT * FROM t", "\"*\" in this place"},
+        {"SELECT DISTINCT sum(a) FROM t", "DISTINCT"},
+        {"SELECT ALL sum(a) FROM t", "ALL"},
+        {"SELECT sum(DISTINCT a) FROM t", "DISTINCT"},
+        {"SELECT sum(a ORDER BY b) FROM t", "ORDER BY"},
+        {"SELECT sum(a) FROM t GROUP BY b", "GROUP BY"},
+        {"SELECT sum(a) FROM t HAVING 1", "HAVING"},
+        {"SELECT sum(a) FROM t ORDER BY 1", "ORDER BY"},
+        {"SELECT sum(a) FROM t LIMIT 1", "LIMIT"},
+        {"SELECT sum(a) FROM t UNION SELECT 1", "UNION"},
+        {"SELECT sum(a) FROM t, t AS u", "a join"},
+        {"SELECT sum(a) FROM t x, t", "a join"},
+        {"SELECT sum(a) FROM t JOIN t AS u", "a join"},
+        {"SELECT sum(a) FROM t LEFT JOIN t AS u", "a join"},
+        {"SELECT sum(a) FROM (SELECT 1 AS a)", "\"(\" in this place"},
+        {"SELECT sum(a) FROM pragma_table_info('t')", "\"(\" in this place"},
+        {"SELECT sum(a) FROM t INDEXED BY i", "INDEXED BY"},
+        {"SELECT sum(a) FROM t NOT INDEXED", "\"NOT\" in this place"},
+        {"SELECT sum(a) FROM t; SELECT 1", "more than one statement"},
+        {"SELECT sum(a) OVER () FROM t", "a window function"},
+        {"SELECT (SELECT 1), sum(a) FROM t", "a subquery"},
+        {"SELECT sum(a) FROM t WHERE EXISTS (SELECT 1)", "EXISTS"},
+        {"SELECT sum(a) FROM t WHERE a IN (SELECT 1)", "a subquery"},
+        {"SELECT sum(a) FROM t WHERE a IN t", "\"t\" in this place"},
+        {"SELECT sum(a) FROM t WHERE a LIKE 1", "LIKE"},
+        {"SELECT sum(a) FROM t WHERE a = 'x'", "a TEXT literal"},
+        {"SELECT sum(a) FROM t WHERE a = x'00'", "a BLOB literal"},
+        {"SELECT sum(a) FROM t WHERE a = b COLLATE nocase", "COLLATE"},
+        {"SELECT sum(CAST(a AS REAL)) FROM t", "CAST"},
+        {"SELECT sum(a || b) FROM t", "the operator ||"},
+        {"SELECT sum(a & b) FROM t", "the operator &"},
+        {"SELECT sum(a -> b) FROM t", "the operator ->"},
+        {"SELECT sum(a << b) FROM t", "the operator <<"},
+        {"SELECT sum(~a) FROM t", "the operator ~"},
+        {"SELECT sum(a) FROM t WHERE a IS TRUE", "TRUE"},
+        {"SELECT sum(a) FROM t WHERE a > CURRENT_TIME", "CURRENT_TIME"},
+        {"SELECT sum(a) FROM t WHERE a IS NOT DISTINCT FROM b", "DISTINCT"},
+        {"SELECT sum(a) FROM t WHERE (a, b) = (1, 2)", "\",\" in this place"},
+        {"SELECT sum(1_000) FROM t", "a number with letters behind it"},
+        {"SELECT sum(1e) FROM t", "a number with letters behind it"},
+        {"SELECT sum(0x) FROM t", "a number with letters behind it"},
+        {"SELECT sum(a) FROM t WHERE a > $x::y", "a parameter with a name of that form"},
+        {"SELECT sum(a) FROM t WHERE a > $x(y)", "a parameter with a name of that form"},
+        {"SELECT sum(a) FROM t WHERE a > :", "a parameter with a name of that form"},
+        {"SELECT sum(a) FROM t WHERE a > ?0", "a parameter that the statement does not have"},
+        {"SELECT sum(a) FROM t WHERE a > ?99999999999",
+         "a parameter that the statement does not have"},
+        {"SELECT sum(a) FROM t /* x", "a comment without an end"},
+        {"SELECT sum(\"a) FROM t", "a quote without an end"},
+        {"SELECT sum([a) FROM t", "a quote without an end"},
+        {"SELECT sum(a) FROM t \xef\xbb\xbf", "a byte order mark"},
+        {"SELECT sum(a) FROM t \001", "a character that begins nothing"},
+        {"SELECT sum(a) FROM t\v", "a character that begins nothing"},
+        {"SELECT upper(a), sum(a) FROM t", "the function upper()"},
+        {"SELECT sum(upper(a)) FROM t", "the function upper()"},
+        {"SELECT sum(a, b) FROM t", "the function sum() with these arguments"},
+        {"SELECT sum(*) FROM t", "the function sum() with these arguments"},
+        {"SELECT count() FROM t", "the function count() with these arguments"},
+        {"SELECT gpu_count(a) FROM t", "the function gpu_count()"},
+        {"SELECT gpu_max(a, b) FROM t", "the function gpu_max() with these arguments"},
+        {"SELECT coalesce(sum(a)) FROM t", "the function coalesce() with these arguments"},
+        {"SELECT abs(1) FILTER (WHERE 1), sum(a) FROM t",
+         "FILTER for a function that is no aggregate"},
+        {"SELECT a FROM t", "a column outside the aggregates"},
+        {"SELECT sum(a) + b FROM t", "a column outside the aggregates"},
+        {"SELECT 1 FROM t", "a select list without an aggregate"},
+        {"SELECT sum(a) AND 0 FROM t", "a select list without an aggregate"},
+        {"SELECT sum(a) IN () FROM t", "a select list without an aggregate"},
+        {"SELECT 1 + (sum(a) NOT IN ()) FROM t", "a select list without an aggregate"},
+        {"SELECT sum(sum(a)) FROM t", "an aggregate within another one"},
+        {"SELECT sum(a) FILTER (WHERE max(b)) FROM t", "an aggregate within another one"},
+        {"SELECT sum(a) FROM t WHERE sum(a)", "an aggregate in WHERE"},
+        {"SELECT sum(a) AS x FROM t WHERE x", "x, which is no column of the table"},
+        {"SELECT sum(\"zz\") FROM t", "zz, which is no column of the table"},
+        {"SELECT sum(u.a) FROM t", "a, which is no column of the table"},
+        {"SELECT sum(t.a) FROM t AS u", "a, which is no column of the table"},
+        {"SELECT sum(main.t.a) FROM t", "a, which is no column of the table"},
+        {"SELECT sum(main.u.a) FROM main.t AS u", "a, which is no column of the table"},
+        {"SELECT sum(temp.t.a) FROM main.t", "a, which is no column of the table"},
+        {"SELECT sum(s) FROM t", "the TEXT column s"},
+        {"SELECT count(+s) FROM t", "the TEXT column s"},
+        {"SELECT count(*) FROM t WHERE s", "the TEXT column s"},
+        {"SELECT count(*) FROM t WHERE s = 1", "the TEXT column s"},
+        {"SELECT count(*) FROM t WHERE NULL IS s", "the TEXT column s"},
+        {"SELECT sum(g) FROM t", "a virtual generated column"},
+        {"SELECT count(g) FROM t", "a virtual generated column"},
+        {"SELECT sum(-+5) FROM t", "a minus sign in front of a plus sign"},
+        {"SELECT sum(-(+(+0.0))) FROM t", "a minus sign in front of a plus sign"},
+        {"SELECT count(*) FROM t WHERE a = 9007199254740993",
+         "an INTEGER beyond 2^53 in a comparison"},
+        {"SELECT count(*) FROM t WHERE a < -9007199254740993",
+         "an INTEGER beyond 2^53 in a comparison"},
+        {"SELECT count(*) FROM t WHERE a + 9007199254740993 > 1",
+         "an INTEGER beyond 2^53 in a comparison"},
+        {"SELECT count(*) FROM t WHERE 9223372036854775807 IS a",
+         "an INTEGER beyond 2^53 in a comparison"},
+        {"SELECT count(*) FROM t WHERE a IN (1, 9007199254740993)",
+         "an INTEGER beyond 2^53 in a comparison"},
+        {"SELECT count(*) FROM t WHERE a BETWEEN 0 AND 0x7fffffffffffffff",
+         "an INTEGER beyond 2^53 in a comparison"},
+        {"SELECT count(*) FROM t WHERE CASE a WHEN 9007199254740994 THEN 1 END",
+         "an INTEGER beyond 2^53 in a comparison"},
+        {"SELECT count(*) FROM t WHERE a = 9007199254740992 + 1",
+         "an INTEGER beyond 2^53 in a comparison"},
+        {"SELECT count(*) FROM t WHERE a = 4294967296 * 4294967296",
+         "an INTEGER beyond 2^53 in a comparison"},
+        {"SELECT count(*) FROM t WHERE a = ? * 1000", "an INTEGER beyond 2^53 in a comparison"},
+        {"SELECT count(*) FROM t WHERE a = abs(-9007199254740993)",
+         "an INTEGER beyond 2^53 in a comparison"},
+        {"SELECT count(*) FROM t WHERE a = max(1, 9007199254740993)",
+         "an INTEGER beyond 2^53 in a comparison"},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof statements / sizeof statements[0]; i++)
+        refused(statements[i].sql, statements[i].want);
+}
+
+/* Fills text with COUNT times `repeated`, between a head and a tail. */
+static char *repeat(const char *head, const char *repeated, int count, const char *tail)
+{
+    size_t step = strlen(repeated), size = strlen(head) + step * (size_t)count + strlen(tail) + 1;
+    char *text = malloc(size), *end = text;
+
+    if (text == NULL)
+        tap_bail("no memory");
+    end += sprintf(end, "%s", head);
+    for (; count > 0; count--) {
+        memcpy(end, repeated, step);
+        end += step;
+    }
+    strcpy(end, tail);
+    return text;
+}
+
+static void limit(const char *head, const char *repeated, int count, const char *tail,
+                  const char *want)
+{
+    char *sql = repeat(head, repeated, count, tail);
+
+    refused(sql, want);
+    free(sql);
+}
+
+static void test_limits(void)
+{
+    char text[40000] = "SELECT count(*) FROM t WHERE coalesce(";
+    int i;
+
+    limit("SELECT count(*) FROM t WHERE ", "(", 100000, "a", "nesting that is too deep");
+    limit("SELECT count(*) FROM t WHERE ", "NOT ", 300, "a", "nesting that is too deep");
+    limit("SELECT count(*) FROM t WHERE a", "+a", 300, "", "nesting that is too deep");
+    limit("SELECT count(*) FROM t WHERE ", "CASE WHEN a THEN ", 100000, "a",
+          "nesting that is too deep");
+    limit("SELECT count(*)", ", count(*)", CLR_MOST_CALLS, " FROM t", "too many aggregates");
+    for (i = 0; i <= CLR_MOST_CONSTANTS; i++)
+        sprintf(text + strlen(text), "%d,", i);
+    strcat(text, "0)");
+    refused(text, "too many literals and parameters");
+    strcpy(text, "SELECT sum(a)");
+    for (i = 0; i < CLR_MOST_TALLIES; i++)
+        sprintf(text + strlen(text), ", sum(a + %d)", i);
+    strcat(text, " FROM t");
+    refused(text, "too many different aggregates");
+    strcpy(text, "SELECT count(*) FROM t WHERE coalesce(0");
+    for (i = 0; i < 100; i++)
+        sprintf(text + strlen(text), ", a + %d, b + %d", i, i);
+    strcat(text, ")");
+    refused(text, "too many operations");
+}
+
+/* ---- Random input. */
+
+static int any_row(void *context, int count, char **values, char **names)
+{
+    (void)count, (void)names;
+    *(bool *)context = values[0] != NULL && strcmp(values[0], "0") != 0;
+    return 0;
+}
+
+/* Whether all operands are there, and come before what uses them. */
+static bool is_valid(const struct clr_query *query)
+{
+    int i;
+
+    for (i = 0; i < query->instruction_count; i++) {
+        const struct clr_instruction *instruction = &query->instructions[i];
+        int most = instruction->opcode == CLR_OP_CONSTANT ? query->constant_count
+                   : instruction->opcode == CLR_OP_COLUMN ? query->column_count
+                                                          : i;
+        if (instruction->a < 0 || instruction->a >= most || instruction->b < 0 ||
+            instruction->b > i || instruction->c < 0 || instruction->c > i)
+            return false;
+    }
+    for (i = 0; i < query->call_count; i++)
+        if (query->calls[i].tally < 0 || query->calls[i].tally >= query->tally_count)
+            return false;
+    return query->filter < query->instruction_count && query->finish != NULL;
+}
+
+/*
+ * Operands with operators between them and few parentheses: whatever is accepted must group as in
+ * SQLite. The instructions, written as SQL with all parentheses, must have the same value in every
+ * row of a table with all kinds of numbers.
+ */
+static void test_precedence(void)
+{
+    static const char *const prefixes[] = {"", "", "", "", "", "NOT ", "- ", "+", "("};
+    static const char *const operands[] = {"a", "b", "c", "d", "1", "0", "2.5", "NULL"};
+    static const char *const operators[] = {" OR ",
+                                            " AND ",
+                                            " AND ",
+                                            "=",
+                                            "<>",
+                                            " IS ",
+                                            " IS NOT ",
+                                            "<",
+                                            "<=",
+                                            ">",
+                                            ">=",
+                                            "+",
+                                            "-",
+                                            "*",
+                                            "/",
+                                            "%",
+                                            " BETWEEN ",
+                                            " NOT BETWEEN ",
+                                            " NOTNULL ",
+                                            " NOT NULL AND ",
+                                            " ISNULL OR ",
+                                            ") AND ",
+                                            " IN (1, b) OR ",
+                                            " NOT IN (0, 2) = ",
+                                            " IN () <> "};
+    int round, taken = 0;
+
+    sqlite3_exec(database,
+                 "WITH v(v) AS (VALUES (NULL), (0), (1), (2), (-1), (2.5), (0.5))"
+                 "INSERT INTO t(a, b, c, d) SELECT w.v, x.v, y.v, z.v FROM v w, v x, v y, v z",
+                 NULL, NULL, NULL);
+    batch_begin();
+    for (round = 0; round < 20000; round++) {
+        char expression[400] = "", *sql;
+        struct clr_status status;
+        struct clr_query *query;
+        bool differs = true;
+        int n = random_between(1, 5);
+
+        while (n-- >= 0) {
+            strcat(expression, prefixes[random_below(sizeof prefixes / sizeof prefixes[0])]);
+            strcat(expression, operands[random_below(sizeof operands / sizeof operands[0])]);
+            if (n >= 0)
+                strcat(expression, operators[random_below(sizeof operators / sizeof operators[0])]);
+        }
+        sql = sqlite3_mprintf("SELECT count(*) FROM t WHERE %s", expression);
+        if (make(sql, NULL, &query, &status) == CLR_OK) {
+            taken++;
+            dumped = 0;
+            print("SELECT sum((%s\n) IS NOT ", expression);
+            print_sql(query, query->filter);
+            print(") FROM t");
+            batch_ok(sqlite3_exec(database, dump, any_row, &differs, NULL) == SQLITE_OK && !differs,
+                     "%s", dump);
+        }
+        clr_query_free(query);
+        sqlite3_free(sql);
+    }
+    batch_end("random expressions group as SQLite's do");
+    tap_ok(taken > 1000, "%d of %d were in the grammar", taken, round);
+}
+
+/* Tokens in any order, characters in any order, statements with a few of either in them: no crash,
+   and nothing accepted that SQLite refuses. */
+static void test_soup(void)
+{
+    static const char *const tokens[] = {"SELECT",
+                                         "SELECT",
+                                         "FROM",
+                                         "FROM",
+                                         "t",
+                                         "t",
+                                         "WHERE",
+                                         "AS",
+                                         "a",
+                                         "b",
+                                         "s",
+                                         "\"e f\"",
+                                         "sum(",
+                                         "count(*)",
+                                         "min(",
+                                         "gpu_dot(",
+                                         "coalesce(",
+                                         "FILTER(WHERE ",
+                                         "CASE",
+                                         "WHEN",
+                                         "THEN",
+                                         "ELSE",
+                                         "END",
+                                         "IS",
+                                         "NOT",
+                                         "NULL",
+                                         "ISNULL",
+                                         "IN",
+                                         "(",
+                                         "(",
+                                         ")",
+                                         ")",
+                                         ")",
+                                         ",",
+                                         ",",
+                                         ".",
+                                         "+",
+                                         "-",
+                                         "*",
+                                         "/",
+                                         "%",
+                                         "<",
+                                         "=",
+                                         ">=",
+                                         "BETWEEN",
+                                         "AND",
+                                         "OR",
+                                         "?",
+                                         "?3",
+                                         ":p",
+                                         "1",
+                                         "2.5",
+                                         "9223372036854775808",
+                                         "'x'",
+                                         ";",
+                                         "--\n",
+                                         "/* */",
+                                         "GROUP",
+                                         "[",
+                                         "`"};
+    static const char *const heads[] = {"", "SELECT sum(a", "SELECT sum(a) FROM t WHERE ",
+                                        "SELECT count(*) + "};
+    static const char *const tails[] = {"", ") FROM t", " FROM t", " FROM t WHERE a"};
+    char sql[2000];
+    long round, taken = 0;
+
+    batch_begin();
+    for (round = 0; round < 100000; round++) {
+        struct clr_status status = {.code = CLR_OK};
+        sqlite3_stmt *statement;
+        struct clr_query *query;
+        enum clr_code code;
+        int n = random_between(0, round % 100 == 0 ? 100 : 8);
+        bool by_characters = random_below(8) == 0;
+
+        strcpy(sql, heads[random_below(4)]);
+        while (n-- > 0) {
+            if (by_characters) {
+                size_t length = strlen(sql);
+                sql[length] = (char)random_between(1, 255);
+                sql[length + 1] = '\0';
+            } else {
+                strcat(sql, tokens[random_below(sizeof tokens / sizeof tokens[0])]);
+                strcat(sql, random_below(8) == 0 ? "" : " ");
+            }
+        }
+        strcat(sql, tails[random_below(4)]);
+        code = make(sql, NULL, &query, &status);
+        clr_query_free(query);
+        statement = code == CLR_OK || random_below(8) == 0 ? prepare(sql) : NULL;
+        code = make(sql, statement, &query, &status);
+        if (code == CLR_OK) {
+            taken++;
+            batch_ok(statement != NULL ||
+                         strncmp(sqlite3_errmsg(database), "no such table: ", 15) == 0,
+                     "SQLite refuses: %s", sql);
+            batch_ok(is_valid(query), "not valid: %s", sql);
+        } else {
+            batch_ok(code == CLR_INVALID && status.message[0] != '\0', "no reason: %s", sql);
+        }
+        clr_query_free(query);
+        sqlite3_finalize(statement);
+    }
+    batch_end("token soups");
+    tap_ok(taken > 1000, "%ld of %ld were in the grammar", taken, round);
+}
+
+/* Each allocation fails once; what is left of the query is freed, as valgrind and ASan can tell. */
+static void test_memory(void)
+{
+    static const char sql[] =
+        "SELECT sum(\"a\" * :p) FILTER (WHERE b IN (1, ?2)), max(min(a), 2) FROM main.t AS u "
+        "WHERE CASE u.c WHEN 1 THEN -2 ELSE d END BETWEEN 1 AND 2";
+    sqlite3_stmt *statement = prepare(sql);
+    bool failed = true;
+    long after;
+
+    batch_begin();
+    for (after = 0; failed; after++) {
+        struct clr_status status = {.code = CLR_OK};
+        struct clr_query *query;
+        enum clr_code code;
+
+        clr_memory_fail_after(after);
+        code = make(sql, statement, &query, &status);
+        failed = clr_memory_fail_after(-1);
+        batch_ok(code == (failed ? CLR_NOMEM : CLR_OK) && status.code == code, "allocation %ld: %s",
+                 after, status.message);
+        clr_query_free(query);
+    }
+    batch_end("without memory");
+    tap_ok(after > 40, "every allocation of %ld has failed once", after - 1);
+    sqlite3_finalize(statement);
+    clr_query_free(NULL);
+}
+
+int main(void)
+{
+    random_start();
+    open_database();
+    test_statements();
+    test_finish();
+    test_parameters();
+    test_expressions();
+    test_refusals();
+    test_limits();
+    test_precedence();
+    test_soup();
+    test_memory();
+    sqlite3_close(database);
+    return tap_done();
+}

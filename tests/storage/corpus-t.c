@@ -1,0 +1,45 @@
+/* Replays the fuzzer's corpus: no input may crash a load. */
+#include "tap.h"
+
+#include <dirent.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+
+static void replay(const char *folder, const char *name)
+{
+    static unsigned char data[1 << 20];
+    char path[4096];
+    FILE *file;
+    size_t size;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    file = fopen(path, "rb");
+    if (file == NULL)
+        tap_bail("cannot read %s", path);
+    size = fread(data, 1, sizeof data, file);
+    fclose(file);
+    LLVMFuzzerTestOneInput(data, size);
+    tap_ok(true, "%s, %d bytes", name, (int)size);
+}
+
+int main(void)
+{
+    const char *sources = getenv("CLREDUCE_SRCDIR");
+    char folder[2048];
+    struct dirent *entry;
+    DIR *files;
+
+    snprintf(folder, sizeof folder, "%s/tests/storage/corpus", sources != NULL ? sources : ".");
+    files = opendir(folder);
+    if (files == NULL)
+        tap_bail("cannot list %s", folder);
+    while ((entry = readdir(files)) != NULL) {
+        if (entry->d_name[0] != '.')
+            replay(folder, entry->d_name);
+    }
+    closedir(files);
+    return tap_done();
+}

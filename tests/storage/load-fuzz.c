@@ -1,0 +1,38 @@
+/*
+ * Loads from whatever bytes there are: for libFuzzer (make load-fuzz), and for corpus-t, which
+ * replays the files in tests/storage/corpus. Two bytes choose the form of the database and the
+ * root; its pages follow.
+ */
+#include "image.h"
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+    struct clr_source source = {.read = image_read};
+    struct image_bytes bytes;
+    struct image image = {0};
+
+    if (size < 2)
+        return 0;
+    bytes.data = malloc(size);
+    if (bytes.data == NULL)
+        return 0;
+    /* A copy without the two bytes, so that a read behind the end is behind the allocation's. */
+    bytes.size = size - 2;
+    memcpy(bytes.data, data + 2, bytes.size);
+    source.context = &bytes;
+    source.page_size = 512U << (data[0] & 7);
+    source.usable_size = source.page_size - ((data[0] & 8) != 0 ? 32 : 0);
+    source.page_count = (uint32_t)(bytes.size / source.page_size) + ((data[0] & 16) != 0);
+    image_add(&image, "c", 2, true);
+    if ((data[0] & 32) != 0) {
+        image_add(&image, "rowid", CLR_FIELD_ROWID, false);
+        image_add(&image, "a", 0, false);
+        image_add(&image, "e", 4, false);
+    }
+    image_load(&image, &source, data[1]);
+    image_free(&image);
+    free(bytes.data);
+    return 0;
+}
