@@ -10,8 +10,9 @@ from reference import Failure
 
 TABLES = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, i INT, r REAL, s TEXT, m);
-    INSERT INTO t VALUES (1, 10, 0.5, 'a', NULL), (2, -20, -0.0, '12', 3), (3, NULL, 1e308, '', 2.5),
-        (4, 9223372036854775807, 1e308, 'b', x'00'), (5, 5, NULL, NULL, 'x'), (6, 10, 7, '5', -1);
+    INSERT INTO t VALUES (1, 10, 0.5, 'a', NULL), (2, -20, -0.0, '12', 3),
+        (3, NULL, 1e308, '', 2.5), (4, 9223372036854775807, 1e308, 'b', x'00'),
+        (5, 5, NULL, NULL, 'x'), (6, 10, 7, '5', -1);
     CREATE TABLE u(k INT, w REAL, "odd ""name" TEXT);
     INSERT INTO u VALUES (1, 10, 'p'), (2, 20.5, 'q'), (3, NULL, 'r'), (10, 7, 's');
 """
@@ -45,7 +46,7 @@ SELECTS = [
     (";; SELECT gpu_sum(id) FROM t -- end", ()),
     ("/* first */ SELECT -- second\n count(*) FROM t -- last", ()),
     ("SELECT gpu_sum(i), gpu_total(r), gpu_avg(id), gpu_min(m), gpu_max(s) FROM t", ()),
-    ("SELECT gpu_sum(id) AS a, count(*), sum(id), avg(id), min(m), max(m) FROM t WHERE id > ?", (2,)),
+    ("SELECT gpu_sum(id) a, count(*), sum(id), avg(id), min(m), max(m) FROM t WHERE id > ?", (2,)),
     ("SELECT gpu_dot(id, i) FROM t WHERE id <> ?", (4,)),
     ("SELECT gpu_sum(r) FROM t WHERE r < :a", ("text is greater than any number",)),
     ("SELECT gpu_sum(id) FROM t WHERE id > :a", ("3",)),
@@ -58,7 +59,7 @@ SELECTS = [
     ("SELECT -0.0, 9e999, -9e999, 5e-324, 9223372036854775807, -9223372036854775808", ()),
     ("SELECT r, typeof(r), i + 0.5, s || 1 FROM t", ()),
     ("WITH c(x) AS (SELECT id FROM t WHERE id < :n) SELECT gpu_sum(x), max(x) FROM c", (4,)),
-    ("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k+1 FROM n WHERE k<:n) SELECT * FROM n", (9,)),
+    ("WITH n(k) AS (VALUES (1) UNION SELECT k + 1 FROM n WHERE k < :n) SELECT * FROM n", (9,)),
     ("VALUES (1, 'a'), (2.5, NULL)", ()),
     ("SELECT id FROM t UNION SELECT k FROM u ORDER BY 1 DESC", ()),
     ("SELECT i FROM t EXCEPT SELECT k FROM u", ()),
@@ -161,7 +162,7 @@ USES = [
     ("SELECT least, most, total FROM sums(2, 4)", [(2, 4, 9)]),
     ("SELECT total FROM sums(2, 4) WHERE least = 3", []),
     ("SELECT total FROM sums(1, 4) WHERE total > 10", []),
-    ("SELECT most, total FROM sums(1) WHERE most IN (1, 2, 3) ORDER BY 1", [(1, 1), (2, 3), (3, 6)]),
+    ("SELECT most, total FROM sums(1) WHERE most IN (1, 2) ORDER BY 1", [(1, 1), (2, 3)]),
     ("SELECT most, total FROM sums(1) WHERE most = 1 OR most = 3 ORDER BY 1", [(1, 1), (3, 6)]),
     (
         "SELECT total FROM sums WHERE (least = 1 AND most = 2) OR (least = 3 AND most = 4)"
@@ -181,7 +182,7 @@ USES = [
     ("SELECT id, rowid FROM rows2 ORDER BY 1", [(1, 1), (2, 2)]),
     ("SELECT total FROM outer_view(3)", [(60,)]),
     ("SELECT b.total FROM sums(1, 2) a, sums(a.total, a.total + 1) b", [(7,)]),
-    ("WITH c AS MATERIALIZED (SELECT * FROM sums(1, 3)) SELECT c.total, d.total FROM c, c d", [(6, 6)]),
+    ("WITH c AS MATERIALIZED (SELECT * FROM sums(1, 3)) SELECT c.n, d.total FROM c, c d", [(3, 6)]),
     ("SELECT gpu_sum(total) OVER (ORDER BY k) FROM u, sums(k, k) WHERE k < 4", [(1,), (3,), (6,)]),
 ]
 
@@ -353,12 +354,17 @@ def test_explain(db):
     views.ask(db, "late", (1,))
     shown = " ".join(map(str, db.execute("EXPLAIN QUERY PLAN SELECT * FROM late(1)").fetchall()))
     tap.ok("accelerated" in shown or "row by row" in shown, f"the plan is shown: {shown}")
-    if views.has_plan(db):
+    if views.HAS_PLAN:
         lines = views.plan(db, "late")
         tap.ok(lines and lines[0].startswith(("accelerated", "row by row: ")), f"plan: {lines}")
-        tap.is_equal(views.plan(db, "no such view"), [], "no plan of what is no view")
+        views.create(db, "gone", "SELECT 1")
+        plan = db.execute("SELECT line, id FROM clreduce_plan('gone') CROSS JOIN t")
+        plan.fetchone()
+        support.rows(db, "DROP TABLE gone")
+        tap.is_equal(len(plan.fetchall()), 5, "a plan under way when its view is dropped")
+        tap.raises(lambda: views.plan(db, "no view"), "no view", "no plan of another name")
     else:
-        tap.skip(2, "there is no clreduce_plan yet")
+        tap.skip(3, "there is no clreduce_plan yet")
     # Views of the temp schema are the user's own; a database's are not to be trusted.
     db.execute("CREATE TEMP VIEW mine AS SELECT * FROM late(1)")
     tap.is_equal(views.ask(db, "mine"), [(20,)], "a view of the temp schema over one of ours")

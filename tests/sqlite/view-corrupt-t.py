@@ -1,0 +1,234 @@
+"""Damaged database files: a view gives what its SELECT gives, or an error, and nothing worse.
+
+SQLite itself does not notice all damage. So a view may give just what the SELECT gives, may fail
+where that fails, and may say that the database is malformed. The files are read in processes of
+their own, where a crash is seen and comes with its seed.
+"""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import support
+import tap
+import view_support as views
+
+FILES = 300 if tap.QUICK else 2_000
+BATCH = 50
+
+#: Seconds for one batch: a walk that damage makes endless is an error as well.
+LIMIT = 120
+
+#: What a view may always say of a damaged file.
+MALFORMED = ("database disk image is malformed",)
+
+SELECTS = (
+    "SELECT gpu_sum(a), count(*), gpu_max(b) FROM t",
+    "SELECT gpu_total(b), gpu_min(a), count(added) FROM t WHERE a > 10",
+    "SELECT gpu_sum(rowid), gpu_avg(added), gpu_dot(a, 2) FROM t WHERE b < 1e9 OR a IS NULL",
+    "SELECT gpu_sum(x), count(*) FROM wide",
+)
+
+
+#: What became of the last view, unless it could not even be made.
+FIRST_LINE = "SELECT substr(line, 1, 11) FROM clreduce_plan('view_of_it') LIMIT 1"
+
+
+def make(path, rng):
+    """A database with overflow pages, freed pages and short records; WAL: with a log left over."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute(f"PRAGMA page_size = {rng.choice((512, 512, 1024, 4096))}")
+    db.execute(f"PRAGMA auto_vacuum = {rng.choice((0, 0, 1))}")
+    mode = rng.choice(("DELETE", "WAL"))
+    db.execute(f"PRAGMA journal_mode = {mode}")
+    db.execute("PRAGMA synchronous = OFF")
+    db.execute("CREATE TABLE t(c TEXT, a INT, b REAL)")
+    db.execute("CREATE TABLE wide(x INT, y BLOB)")
+    db.execute("BEGIN")
+    for number in range(rng.choice((5, 300, 900))):
+        long = "x" * rng.choice((0, 3, 30, 700, 3000))
+        real = rng.choice((number * 0.5, float(number), None))
+        db.execute("INSERT INTO t VALUES (?, ?, ?)", (long, rng.choice((number, None)), real))
+        if number % 7 == 0:
+            db.execute("INSERT INTO wide VALUES (?, zeroblob(?))", (number, number * 10))
+    db.execute("DELETE FROM t WHERE rowid % 5 = 0")
+    db.execute("ALTER TABLE t ADD COLUMN added REAL DEFAULT 2")
+    db.execute("COMMIT")
+    if mode == "WAL":
+        db.execute("PRAGMA wal_checkpoint")
+        db.execute("UPDATE t SET a = a + 1")
+    # What is copied before the connection goes has the log, as after a crash.
+    images = {}
+    for suffix in ("", "-wal"):
+        if os.path.exists(path + suffix):
+            with open(path + suffix, "rb") as file:
+                images[suffix] = file.read()
+    db.close()
+    views.remove(path)
+    return images
+
+
+def page_size(image):
+    """The size of the pages of a database's image."""
+    size = int.from_bytes(image[16:18], "big")
+    return 65536 if size == 1 else size
+
+
+def damage(image, rng):
+    """The image with some damage."""
+    data, size = bytearray(image), page_size(image)
+    pages = max(len(data) // size, 1)
+    for _ in range(rng.choice((1, 1, 1, 2, 5))):
+        page = rng.randrange(pages)
+        start = page * size
+        first = start + (100 if page == 0 else 0)
+        kind = rng.randrange(11)
+        if kind < 2:  # anywhere
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        elif kind < 4:  # a page's own header, with its type, its counts and the last child
+            value = rng.choice((0, 1, 2, 5, 10, 13, 255, rng.randrange(256)))
+            data[first + rng.randrange(12)] = value
+        elif kind < 6:  # the pointers to cells
+            at = min(first + 8 + rng.randrange(60), len(data) - 2)
+            data[at : at + 2] = rng.choice((b"\0\0", b"\xff\xff", rng.randbytes(2)))
+        elif kind < 7:  # cells: sizes, rowids, headers of records, numbers of pages
+            at = start + size - 1 - rng.randrange(min(size, 200))
+            data[at : at + 4] = rng.choice((b"\xff" * 4, b"\x80" * 4, b"\0" * 4, rng.randbytes(4)))
+        elif kind < 8:  # a child or an overflow page: perhaps a page that is read already
+            at = start + rng.randrange(size - 4)
+            data[at : at + 4] = rng.randint(0, pages + 1).to_bytes(4, "big")
+        elif kind < 9:
+            other = rng.randrange(pages) * size
+            data[start : start + size] = data[other : other + size]
+        elif kind < 10:  # the database's header, but for what makes it one
+            data[rng.randrange(16, 100)] = rng.choice((0, 1, 255, rng.randrange(256)))
+        else:
+            data[start : start + size] = bytes(size)
+    if rng.random() < 0.1:
+        del data[rng.randrange(len(data)) :]
+    return bytes(data[: len(image)])
+
+
+def damage_log(image, rng):
+    """The log with a byte changed, or cut off."""
+    data = bytearray(image)
+    if data and rng.random() < 0.7:
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    if rng.random() < 0.3:
+        del data[rng.randrange(len(data) + 1) :]
+    return bytes(data)
+
+
+def answers(path, images, through):
+    """What each SELECT gives on a new connection to the file: directly, or through a view."""
+    for suffix, data in images.items():
+        with open(path + suffix, "wb") as file:
+            file.write(data)
+    db = views.connect(path)
+    if through:
+        results = [views.through_view(db, select) for select in SELECTS]
+        results += [views.ask(db, "view_of_it"), views.through_view(db, SELECTS[0])]
+        fast = views.HAS_PLAN and support.rows(db, FIRST_LINE) == [("accelerated",)]
+    else:
+        results = [views.outcome(db, select) for select in SELECTS]
+        results += [results[-1], views.outcome(db, SELECTS[0])]
+        fast = 0
+    db.close()
+    views.remove(path)
+    return [views.comparable(result) for result in results], fast
+
+
+def batch(path, seed):
+    """One process's work: prints its result as JSON."""
+    signal.alarm(LIMIT)
+    rng = random.Random(seed)
+    images, problems, fast, errors = make(path, rng), [], 0, 0
+    for number in range(BATCH):
+        damaged = dict(images)
+        if "-wal" in images and rng.random() < 0.5:
+            damaged["-wal"] = damage_log(images["-wal"], rng)
+        else:
+            damaged[""] = damage(images[""], rng)
+        print(number, file=sys.stderr, flush=True)  # the last one of these is the one that crashed
+        start = time.monotonic()
+        want, _ = answers(path, damaged, False)
+        middle = time.monotonic()
+        got, some = answers(path, damaged, True)
+        fast += some
+        errors += want[0][:1] == ("error",)
+        took, direct = time.monotonic() - middle, middle - start
+        for one, other, select in zip(got, want, SELECTS + (SELECTS[-1], SELECTS[0])):
+            both_fail = one[:1] == other[:1] == ("error",)
+            if not (tap.is_same(one, other) or both_fail or one[1:] and one[1].endswith(MALFORMED)):
+                problems.append(f"file {number}, {select}: {one!r}, directly {other!r}")
+        if took > 5 + 10 * direct:
+            problems.append(f"file {number}: {took:.1f} s, directly {direct:.1f} s")
+    print(json.dumps({"problems": problems, "fast": fast, "errors": errors}))
+
+
+def test_damage(rng, folder):
+    """One check: many batches."""
+    check = support.Batch(f"{FILES} damaged files")
+    tally, errors = views.Tally(), 0
+    for _ in range(FILES // BATCH):
+        seed = rng.randrange(2**32)
+        process = subprocess.run(
+            [sys.executable, "-X", "faulthandler", __file__, folder.new(), str(seed)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT + 60,
+        )
+        what = f"batch of seed {seed}"
+        if not check.compare(process.returncode, 0, f"{what}: {process.stderr[-1500:]}"):
+            continue
+        result = json.loads(process.stdout.splitlines()[-1])
+        check.check(not result["problems"], f"{what}: " + "\n".join(result["problems"][:5]))
+        tally.answers += BATCH
+        tally.fast += result["fast"]
+        errors += result["errors"]
+    check.end()
+    tap.diag(f"SQLite itself noticed the damage in {errors} of them")
+    tally.report("damaged files, of the last view on each")
+
+
+def test_truncated(folder):
+    """A file that another process cuts off between two queries."""
+    for pages in (1, 2, 10, 100):
+        path = folder.new()
+        db = views.connect(path)
+        db.execute("CREATE TABLE t(c TEXT, a INT, b REAL, added REAL)")
+        db.execute("BEGIN")
+        rows = [(number, number * 0.5) for number in range(50_000)]
+        db.executemany("INSERT INTO t VALUES ('pad', ?, ?, 1)", rows)
+        db.execute("COMMIT")
+        views.create(db, "v", SELECTS[0])
+        want = views.outcome(db, SELECTS[0])
+        tap.is_equal(views.ask(db, "v"), want, "before the file is cut off")
+        code = f"import os; os.truncate({path!r}, {pages} * 4096)"
+        subprocess.run([sys.executable, "-c", code], check=True)
+        for turn in ("at once", "with nothing in memory"):
+            got = views.comparable(views.ask(db, "v"))
+            error = got[0] == "error" and ("malformed" in got[1] or "I/O error" in got[1])
+            tap.ok(error or tap.is_same(got, want), f"cut off after {pages} pages, {turn}: {got}")
+            views.evict(db)
+            db.execute("PRAGMA shrink_memory")
+        db.close()
+
+
+def main():
+    if len(sys.argv) == 3:
+        batch(sys.argv[1], int(sys.argv[2]))
+        return
+    rng, folder = support.seed(), views.Folder()
+    test_damage(rng, folder)
+    test_truncated(folder)
+    tap.done()
+
+
+main()

@@ -1,0 +1,327 @@
+"""Random SELECTs over random tables: what each gives directly, it gives through a view.
+
+Same values, same types, same bits, same errors (clause 1 of view.h). Most SELECTs are of the kind
+that can be accelerated; the tables have all forms of storage, and change in between.
+"""
+
+import math
+import re
+import time
+
+import support
+import tap
+import view_data
+import view_support as views
+
+#: Statements to compare, on the host and on each device.
+STATEMENTS = 2_000 if tap.QUICK else 40_000
+ON_DEVICE = 200 if tap.QUICK else 2_000
+
+#: Statements on one table, and between two changes of it.
+ON_TABLE, BETWEEN = 120, 12
+
+#: Views that are kept while their table changes.
+KEPT = 4
+
+GPU = ("gpu_sum", "gpu_total", "gpu_avg", "gpu_min", "gpu_max")
+BUILTIN = ("sum", "total", "avg", "min", "max", "count")
+COMPARISONS = ("=", "==", "<>", "!=", "<", "<=", ">", ">=", "IS", "IS NOT")
+LITERALS = (
+    ["0", "1", "-1", "2", "5", "10", "-3", "0.5", "2.5", "-0.0", "1e3", ".25", "0x10", "1e-5"]
+    + ["9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e308", "1e400"]
+    + ["9007199254740993", "9007199254740992", "9007199254740993.0", "-9007199254740993", "NULL"]
+    + ["0x7fffffffffffffff", "0xffffffffffffffff", "5e-324", "TRUE", "4294967296", "3.0"]
+)
+STRINGS = ["'x'", "'12'", "''", "x'31'", "' 3'", "'1e2'"]
+
+
+class Writer:
+    """Writes random SELECTs over a table, with the values of their parameters."""
+
+    def __init__(self, rng, table):
+        self.rng, self.table = rng, table
+        self.pick, self.chance = rng.choice, lambda share: rng.random() < share
+        self.values = []
+
+    def parameter(self):
+        """A parameter, now and then one that was used already."""
+        if self.values and self.chance(0.2):
+            return f"?{self.rng.randint(1, len(self.values))}"
+        self.values.append(self.parameter_value())
+        return f"?{len(self.values)}"
+
+    def parameter_value(self):
+        """A value for a parameter: mostly a small number."""
+        if self.chance(0.3):
+            return view_data.anything(self.rng)
+        return self.pick((self.rng.randint(-20, 20), self.rng.randint(-80, 80) / 8))
+
+    def atom(self):
+        """A column mostly, a literal or a parameter."""
+        kind = self.rng.random()
+        if kind < 0.68:
+            name = self.pick(self.numbers)
+            return f"{self.prefix}{name}" if self.prefix and self.chance(0.3) else name
+        if kind < 0.75:
+            return self.parameter()
+        return self.pick(STRINGS) if self.chance(0.04) else self.pick(LITERALS)
+
+    def number(self, depth=2):
+        """An expression."""
+        if depth == 0 or self.chance(0.4):
+            return self.atom()
+        kind, below = self.rng.randrange(14), depth - 1
+        if kind < 6:
+            left, operator = self.number(below), self.pick(("+", "-", "*", "*", "/", "%"))
+            return f"{left} {operator} {self.number(below)}"
+        if kind < 7:
+            return f"{self.pick(('-', '+', '- -'))}{self.number(below)}"
+        if kind < 8:
+            return f"({self.number(below)})"
+        if kind < 9:
+            return f"abs({self.number(below)})"
+        if kind < 10:
+            return f"{self.pick(('min', 'max', 'coalesce', 'ifnull'))}" + self.arguments(below)
+        if kind < 12:
+            return self.case(below)
+        return f"({self.condition(below)})"
+
+    def arguments(self, depth):
+        """Two arguments."""
+        return f"({self.number(depth)}, {self.number(depth)})"
+
+    def case(self, depth):
+        """CASE in its two forms."""
+        if self.chance(0.3):
+            base, match = self.number(depth), self.number(depth)
+            return f"CASE {base} WHEN {match} THEN {self.number(depth)} END"
+        text = f"CASE WHEN {self.condition(depth)} THEN {self.number(depth)}"
+        if self.chance(0.3):
+            text += f" WHEN {self.condition(depth)} THEN {self.number(depth)}"
+        return text + (f" ELSE {self.number(depth)} END" if self.chance(0.6) else " END")
+
+    def condition(self, depth=2):
+        """A condition."""
+        kind, below = self.rng.randrange(14 if depth else 9), max(depth - 1, 0)
+        if kind < 5:
+            left = self.pick(self.numbers) if self.chance(0.5) else self.number(below)
+            return f"{left} {self.pick(COMPARISONS)} {self.number(below)}"
+        if kind < 6:
+            low, high = self.number(below), self.number(0)
+            value = self.pick(self.numbers)
+            return f"{value} {self.pick(('', 'NOT '))}BETWEEN {low} AND {high}"
+        if kind < 7:
+            head = f"{self.number(below)} {self.pick(('', 'NOT '))}IN ("
+            return head + ", ".join(self.number(0) for _ in range(self.rng.randint(1, 4))) + ")"
+        if kind < 8:
+            check = self.pick(("IS NULL", "IS NOT NULL", "ISNULL", "NOTNULL", "NOT NULL"))
+            return f"{self.number(below)} {check}"
+        if kind < 9:
+            return self.number(below)
+        if kind < 12:
+            left, operator = self.condition(below), self.pick(("AND", "AND", "OR"))
+            return f"{left} {operator} {self.condition(below)}"
+        if kind < 13:
+            return f"NOT {self.condition(below)}"
+        return f"({self.condition(below)})"
+
+    def aggregate(self, ours=0.6):
+        """A call of an aggregate."""
+        kind = self.rng.random()
+        if kind < 0.1:
+            text = "count(*)"
+        elif kind < 0.2:
+            text = f"gpu_dot{self.arguments(1)}"
+        else:
+            name = self.pick(GPU if self.chance(ours) else BUILTIN)
+            text = f"{name}({self.number()})"
+        if self.chance(0.15):
+            text += f" FILTER (WHERE {self.condition(1)})"
+        return text
+
+    def item(self):
+        """An item of the select list: an aggregate, sometimes an expression over some."""
+        forms = ["-{0}", "{0} + {1}", "{0} / {1}", "coalesce({0}, 0)", "({0}) * 2", "abs({0})"]
+        forms += ["CASE WHEN {0} > 1 THEN {1} ELSE 'none' END", "{0} IS NULL", "typeof({0})"]
+        forms += ["round({0}, 2)", "{0} || 'x'", "CAST({0} AS INT)", "max({0}, 1)", "{0} IN (1, 2)"]
+        text = "{0}" if self.chance(0.75) else self.pick(forms)
+        calls = [self.aggregate() for _ in range(2 if "{1}" in text else 1)]
+        # Put in one by one: a call may have braces of its own in a quoted name, but no {0}.
+        for number, call in enumerate(calls):
+            text = text.replace("{%d}" % number, call)
+        return text + (f" AS r{self.rng.randrange(3)}" if self.chance(0.3) else "")
+
+    def source(self):
+        """The FROM clause, and the WHERE clause."""
+        text = f" FROM {self.table.name}{self.alias}"
+        return text + (f" WHERE {self.condition()}" if self.chance(0.6) else "")
+
+    def plain(self):
+        """A SELECT that may be accelerated."""
+        items = ", ".join(self.item() for _ in range(self.rng.randint(1, 4)))
+        return f"SELECT {items}{self.source()}" + (";" if self.chance(0.03) else "")
+
+    def other(self):
+        """A SELECT that must be left to SQLite."""
+        table, n = self.table.name, self.number
+        column, where = self.pick(self.numbers), self.source
+        item, cond = self.item, self.condition
+        forms = (
+            lambda: f"SELECT {self.number(1)}, {item()}{where()} GROUP BY 1",
+            lambda: f"SELECT {item()}{where()} GROUP BY {n(1)} HAVING {cond(1)}",
+            lambda: f"SELECT {item()} FROM {table} AS t1, (SELECT 1 AS z UNION SELECT 2) AS t2",
+            lambda: f"SELECT {item()} FROM (SELECT * FROM {table} LIMIT 20)",
+            lambda: f"SELECT (SELECT {item()}{where()}), {self.pick(LITERALS)}",
+            lambda: f"SELECT gpu_sum(DISTINCT {n(1)}), count(DISTINCT {n(1)}){where()}",
+            lambda: f"SELECT DISTINCT {item()}{where()}",
+            lambda: f"SELECT {item()}{where()} ORDER BY 1 DESC LIMIT 1",
+            lambda: f"SELECT {item()} FROM {table} WHERE {column} LIKE '%1%'",
+            lambda: f"SELECT {item()} FROM {table} WHERE {column} GLOB '1*' OR {cond(1)}",
+            lambda: f"SELECT gpu_sum(CAST({n(1)} AS INT)), sum({column} || 1){where()}",
+            lambda: f"SELECT gpu_sum({n(1)} & 7), gpu_max({n(1)} << 2), sum(~{column}){where()}",
+            lambda: f"SELECT {item()} FROM {table} WHERE {column} = 'A' COLLATE NOCASE",
+            lambda: f"SELECT gpu_sum({n(1)}) OVER (ORDER BY {column} ROWS 3 PRECEDING){where()}",
+            lambda: f"SELECT gpu_sum(round({n(1)}, 1)), gpu_max(length({column})){where()}",
+            lambda: f"SELECT gpu_sum(missing({n(1)})){where()}",
+            lambda: f"SELECT gpu_sum(missing), {item()}{where()}",
+            lambda: f"SELECT {item()}{where()} AND",
+            lambda: f"SELECT {item()},{where()}",
+            lambda: f"SELECT {column}, max({n(1)}){where()}",
+            lambda: f"SELECT {column}, {n(1)}{where()} LIMIT 5",
+            lambda: f"SELECT {item()}{where()} UNION ALL SELECT 1",
+            lambda: f"SELECT {item()} FROM {table} NOT INDEXED WHERE {cond(1)}",
+            lambda: f"WITH c AS (SELECT 1) {self.plain()}",
+            lambda: f"SELECT group_concat({column}), {item()}{where()}",
+            lambda: f"SELECT {item()} FROM {table} WHERE ({column}, 1) = ({n(0)}, 1)",
+            lambda: f"SELECT gpu_sum({n(1)}), {item()}{where()} AND random() IS NULL",
+            lambda: f"SELECT sum({column} IS DISTINCT FROM {n(1)}), count({n(1)} -> 1){where()}",
+        )
+        return self.pick(forms)()
+
+    def select(self):
+        """A SELECT and the values of its parameters."""
+        self.values = []
+        self.numbers = self.table.numbers()
+        self.alias = self.pick(("", "", " AS q", " q"))
+        self.prefix = "q." if self.alias else "t."
+        text = self.plain() if self.chance(0.75) else self.other()
+        return self.styled(text)
+
+    def styled(self, text):
+        """Writes the parameters in one of the ways there are; their values are in their order."""
+        style, values = self.rng.randrange(4), self.values
+        found = [int(number) for number in re.findall(r"\?(\d+)", text)]
+        if style == 0:
+            return text, tuple(values[: max(found, default=0)])
+        if style == 1:
+            return re.sub(r"\?\d+", "?", text), tuple(values[number - 1] for number in found)
+        mark = self.pick(":@$")
+        order = list(dict.fromkeys(found))
+        text = re.sub(r"\?(\d+)", lambda match: f"{mark}p{match[1]}", text)
+        return text, tuple(values[number - 1] for number in order)
+
+
+class Run:
+    """Tables and statements on the host or on a device, one after the other."""
+
+    def __init__(self, rng, device, count):
+        self.rng, self.device, self.count = rng, device, count
+        self.folder = views.Folder()
+        self.batch = support.Batch(f"{count} random SELECTs and their views, {device}")
+        self.tally = views.Tally()
+        self.errors = 0
+        self.told = False
+
+    def compare(self, table, name, select, values, what):
+        """One comparison, of a view that there is."""
+        want = views.comparable(views.outcome(table.db, select, values))
+        got = views.comparable(views.ask(table.db, name, values))
+        self.judge(table, got, want, f"{what}: {select}\n  with {values!r}")
+        if isinstance(want, list):
+            self.tally.add(table.db, name)
+        else:
+            self.tally.answers += 1
+            self.errors += 1
+
+    def judge(self, table, got, want, what):
+        """Shows how a table came to be with the first failure on it."""
+        if not self.batch.compare(got, want, what) and not table.told:
+            table.told = True
+            if len(self.batch.failures) <= self.batch.SHOWN:
+                self.batch.failures[-1] += "\n" + "\n".join(table.log)
+
+    def statement(self, table, writer, kept):
+        """A new SELECT and its view, which may be kept."""
+        select, values = writer.select()
+        name = f"v{self.rng.randrange(KEPT)}"
+        kept.pop(name, None)
+        problem = views.create(table.db, name, select)
+        if problem:
+            want = views.comparable(views.outcome(table.db, select, values))
+            self.judge(table, views.comparable(problem), want, f"created: {select}\n  {values!r}")
+            self.tally.answers += 1
+            self.errors += 1
+            return
+        self.compare(table, name, select, values, "new")
+        kept[name] = select, values
+
+    def again(self, table, writer, kept):
+        """The views that were kept, after a change, also with other parameters."""
+        for name, (select, values) in kept.items():
+            self.compare(table, name, select, values, "again")
+            if values:
+                values = tuple(writer.parameter_value() for _ in values)
+                self.compare(table, name, select, values, "again")
+
+    def change(self, table, writer, kept):
+        """A change, sometimes inside a transaction that is looked into, and rolled back."""
+        if table.other and self.rng.random() < 0.4:
+            table.change(table.other)
+        elif self.rng.random() < 0.3:
+            table.run("BEGIN")
+            table.change()
+            self.again(table, writer, kept)
+            if self.rng.random() < 0.3:
+                table.run("SAVEPOINT inside")
+                table.change()
+                self.again(table, writer, kept)
+                table.run("ROLLBACK TO inside")
+            table.run(self.rng.choice(("ROLLBACK", "ROLLBACK", "COMMIT")))
+            table.refresh()
+        else:
+            table.change()
+        self.again(table, writer, kept)
+
+    def table(self):
+        """One table with all that is asked of it."""
+        table = view_data.Table(self.rng, self.folder.new(), self.device)
+        table.told = False
+        writer, kept = Writer(self.rng, table), {}
+        end = min(self.tally.answers + ON_TABLE, self.count)
+        while self.tally.answers < end:
+            for _ in range(BETWEEN):
+                self.statement(table, writer, kept)
+            self.change(table, writer, kept)
+        table.close()
+
+    def all(self):
+        """The check."""
+        start = time.monotonic()
+        while self.tally.answers < self.count and len(self.batch.failures) < 50:
+            self.table()
+        self.batch.end()
+        took = time.monotonic() - start
+        tap.diag(f"{self.tally.answers} statements, {self.errors} of them errors, {took:.1f} s")
+        tap.ok(self.errors < self.tally.answers / 2, "most of them gave rows")
+        self.tally.require(0.25, f"random SELECTs, {self.device}")
+
+
+def main():
+    assert math.copysign(1, -0.0) < 0
+    rng = support.seed()
+    for device in views.devices():
+        Run(rng, device, STATEMENTS if device == "host" else ON_DEVICE).all()
+    tap.done()
+
+
+main()

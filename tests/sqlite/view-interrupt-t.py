@@ -1,0 +1,176 @@
+"""Accelerated views that are interrupted: they stop promptly, and leave nothing locked."""
+
+import sqlite3
+import threading
+import time
+
+import support
+import tap
+import view_support as views
+
+ROWS = 100_000 if tap.QUICK else 1_000_000
+TURNS = 40 if tap.QUICK else 150
+
+#: Seconds that an interrupted statement may go on. A sanitizer takes its time.
+PROMPT = 5 if tap.SANITIZED else 1
+
+VIEWS = {
+    "sums": "SELECT gpu_sum(a), count(*), gpu_sum(a * 2), gpu_total(b) FROM t WHERE a > :least",
+    "rows": "SELECT a, b FROM t",
+}
+WANT = [(ROWS * (ROWS + 1) // 2, ROWS, ROWS * (ROWS + 1), ROWS * (ROWS + 1) / 8)]
+
+#: Statements without an end, which ask a view again and again.
+ENDLESS = (
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+    " SELECT count(*) FROM n, sums(-(n.i % 3)) WHERE sums.\"count(*)\" < 0",
+    "SELECT count(*) FROM rows x, rows y, rows z WHERE x.a + y.a + z.a < 0",
+)
+
+
+def make(path):
+    """The database with a large table."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA synchronous = OFF")
+    db.execute("CREATE TABLE t(a INT, b REAL, c TEXT)")
+    db.execute("CREATE TABLE other(x)")
+    db.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+        " INSERT INTO t SELECT i, i * 0.25, 'text ' || i FROM n",
+        (ROWS,),
+    )
+    db.close()
+
+
+def opened(path, device):
+    """A connection with the views."""
+    db = views.connect(path, device)
+    for name, select in VIEWS.items():
+        problem = views.create(db, name, select)
+        assert problem is None, problem
+    return db
+
+
+def interrupted(db, sql, delay):
+    """Runs a statement and interrupts it; its outcome, and how long it went on after that."""
+    told = []
+
+    def stop():
+        told.append(time.monotonic())
+        db.interrupt()
+
+    timer = threading.Timer(delay, stop)
+    timer.start()
+    got = views.comparable(views.outcome(db, sql))
+    end = time.monotonic()
+    timer.cancel()
+    timer.join()
+    return got, end - told[0] if told else 0
+
+
+def is_interrupted(got):
+    """Whether that is SQLite's error for it."""
+    return got == ("error", "SQLITE_INTERRUPT: interrupted")
+
+
+def usable(batch, db, path, what):
+    """The connection works, and has left no lock behind: another can write."""
+    batch.compare(views.ask(db, "sums", (0,)), WANT, f"{what}: the connection works")
+    other = sqlite3.connect(path, isolation_level=None, timeout=0)
+    try:
+        other.execute("BEGIN EXCLUSIVE")
+        other.execute("INSERT INTO other VALUES (1)")
+        other.execute("COMMIT")
+    except sqlite3.Error as error:
+        batch.check(False, f"{what}: another connection writes: {error}")
+    other.close()
+
+
+def test_endless(path, device):
+    """Interrupts from another thread while a view is asked over and over."""
+    batch = support.Batch(f"endless statements interrupted, {device}")
+    db = opened(path, device)
+    for sql in ENDLESS:
+        for delay in (0.01, 0.1, 0.25):
+            views.evict(db)
+            got, took = interrupted(db, sql, delay)
+            batch.check(is_interrupted(got), f"{sql}: {got}")
+            batch.check(took < PROMPT, f"{sql}: stopped after {took:.2f} s")
+            usable(batch, db, path, sql)
+    batch.end()
+    db.close()
+
+
+def test_moments(path, device):
+    """Interrupts at many moments of one answer: that, or the right answer."""
+    batch = support.Batch(f"interrupted at many moments, {device}")
+    db = opened(path, device)
+    start = time.monotonic()
+    views.ask(db, "sums", (0,))
+    whole, hit = time.monotonic() - start, 0
+    for turn in range(TURNS):
+        views.evict(db)
+        got, took = interrupted(db, "SELECT * FROM sums(0)", whole * turn / TURNS)
+        batch.check(is_interrupted(got) or tap.is_same(got, WANT), f"turn {turn}: {got}")
+        batch.check(took < PROMPT, f"turn {turn}: stopped after {took:.2f} s")
+        hit += is_interrupted(got)
+        if turn % 10 == 0:
+            usable(batch, db, path, f"turn {turn}")
+    batch.end()
+    tap.diag(f"{hit} of {TURNS} were interrupted in {whole:.3f} s")
+    db.close()
+
+
+def test_progress(path, device):
+    """A progress handler that ends statements."""
+    batch = support.Batch(f"ended by the progress handler, {device}")
+    db = opened(path, device)
+    for sql in ENDLESS:
+        for calls in (1, 2, 5, 20):
+            left = iter(range(calls, 0, -1))
+            db.set_progress_handler(lambda left=left: next(left, None) is None, 100)
+            start = time.monotonic()
+            got = views.comparable(views.outcome(db, sql))
+            db.set_progress_handler(None, 0)
+            batch.check(is_interrupted(got), f"{sql}: {got}")
+            took = time.monotonic() - start
+            batch.check(took < PROMPT, f"{sql}: stopped after {took:.2f} s")
+        usable(batch, db, path, sql)
+    db.set_progress_handler(lambda: 1, 1)
+    got = views.comparable(views.ask(db, "sums", (0,)))
+    db.set_progress_handler(None, 0)
+    batch.check(is_interrupted(got), f"at once: {got}")
+    usable(batch, db, path, "at once")
+    batch.end()
+    db.close()
+
+
+def test_other_statements(path, device):
+    """An interrupt ends all statements of the connection, and none that begins later."""
+    db = opened(path, device)
+    first = db.execute("SELECT a FROM rows")
+    first.fetchone()
+    interrupted(db, ENDLESS[0], 0.05)
+    tap.raises(first.fetchall, "interrupted", f"a view's rows that were under way, {device}")
+    db.interrupt()
+    tap.is_equal(views.ask(db, "sums", (0,)), WANT, f"after an interrupt of nothing, {device}")
+    db.close()
+
+
+def main():
+    folder = views.Folder()
+    path = folder.new()
+    make(path)
+    for device in views.devices():
+        for mode in ("DELETE", "WAL"):
+            db = sqlite3.connect(path)
+            db.execute(f"PRAGMA journal_mode = {mode}")
+            db.close()
+            test_endless(path, device)
+        test_moments(path, device)
+        test_progress(path, device)
+        test_other_statements(path, device)
+    tap.done()
+
+
+main()
