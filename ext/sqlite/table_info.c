@@ -1,5 +1,6 @@
 #include "sqlite/table_info.h"
 
+#include <math.h>
 #include <string.h>
 
 enum affinity { AFFINITY_BLOB, AFFINITY_TEXT, AFFINITY_NUMERIC, AFFINITY_INTEGER, AFFINITY_REAL };
@@ -73,10 +74,24 @@ bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value)
     return found;
 }
 
+/* Turns a REAL that is a whole number into that INTEGER; false where doubles are too coarse. */
+static bool make_whole(struct clr_scalar *value)
+{
+    double real;
+
+    memcpy(&real, &value->bits, sizeof real);
+    if (real != floor(real))
+        return true;
+    if (fabs(real) >= 0x1p53)
+        return false;
+    *value = (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)real};
+    return true;
+}
+
 /*
- * What a column is in records that are older than the column: its default, with its affinity
- * applied. Of ALTER TABLE's constant defaults those that are numbers or nothing are understood
- * here.
+ * What a column is in records that are older than the column: its default, which SQLite keeps as
+ * text and gives the column's affinity, or NUMERIC where it has none: 5.0 is INTEGER 5, and -0.0 is
+ * 0. Of ALTER TABLE's constant defaults those that are numbers or nothing are understood here.
  */
 static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affinity affinity)
 {
@@ -91,15 +106,13 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affin
         value.bits = 0;
     } else if (affinity == AFFINITY_TEXT) {
         value = (struct clr_scalar){CLR_TAG_OTHER, 0};
-    } else if (affinity == AFFINITY_REAL && value.tag == CLR_TAG_INTEGER) {
+    } else if (value.tag == CLR_TAG_REAL && !make_whole(&value)) {
+        value = (struct clr_scalar){CLR_TAG_UNSURE, 0};
+    }
+    if (affinity == AFFINITY_REAL && value.tag == CLR_TAG_INTEGER) {
         real = (double)value.bits;
         value.tag = CLR_TAG_REAL;
         memcpy(&value.bits, &real, sizeof real);
-    } else if (affinity >= AFFINITY_NUMERIC && affinity <= AFFINITY_INTEGER &&
-               value.tag == CLR_TAG_REAL) {
-        memcpy(&real, &value.bits, sizeof real);
-        if (real > -9.2e18 && real < 9.2e18 && (double)(int64_t)real == real)
-            value = (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)real};
     }
     return value;
 }
