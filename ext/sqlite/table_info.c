@@ -73,10 +73,23 @@ bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value)
     return found;
 }
 
+/* A number that stands as a default is first made an INTEGER, if it is whole, whatever the column's
+   affinity: so 1e3 is 1000, and -0.0 is 0. */
+static struct clr_scalar whole_number(struct clr_scalar value)
+{
+    const double limit = 9223372036854775808.0;
+    double real;
+
+    memcpy(&real, &value.bits, sizeof real);
+    if (value.tag == CLR_TAG_REAL && real > -limit && real < limit && (double)(int64_t)real == real)
+        value = (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)real};
+    return value;
+}
+
 /*
  * What a column is in records that are older than the column: its default, with its affinity
  * applied. Of ALTER TABLE's constant defaults those that are numbers or nothing are understood
- * here.
+ * here, except for large hexadecimal ones, which are TEXT there.
  */
 static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affinity affinity)
 {
@@ -85,21 +98,19 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affin
 
     if (text == NULL || sqlite3_stricmp(text, "NULL") == 0)
         return value;
-    if (!clr_literal_read(db, text, &value)) {
+    if (strpbrk(text, "xX") != NULL || !clr_literal_read(db, text, &value)) {
         bool is_string = text[0] == '\'' || text[0] == 'x' || text[0] == 'X';
         value.tag = is_string && affinity <= AFFINITY_TEXT ? CLR_TAG_OTHER : CLR_TAG_UNSURE;
         value.bits = 0;
-    } else if (affinity == AFFINITY_TEXT) {
-        value = (struct clr_scalar){CLR_TAG_OTHER, 0};
-    } else if (affinity == AFFINITY_REAL && value.tag == CLR_TAG_INTEGER) {
+        return value;
+    }
+    if (affinity == AFFINITY_TEXT)
+        return (struct clr_scalar){CLR_TAG_OTHER, 0};
+    value = whole_number(value);
+    if (affinity == AFFINITY_REAL && value.tag == CLR_TAG_INTEGER) {
         real = (double)value.bits;
         value.tag = CLR_TAG_REAL;
         memcpy(&value.bits, &real, sizeof real);
-    } else if (affinity >= AFFINITY_NUMERIC && affinity <= AFFINITY_INTEGER &&
-               value.tag == CLR_TAG_REAL) {
-        memcpy(&real, &value.bits, sizeof real);
-        if (real > -9.2e18 && real < 9.2e18 && (double)(int64_t)real == real)
-            value = (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)real};
     }
     return value;
 }
