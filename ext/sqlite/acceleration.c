@@ -481,14 +481,16 @@ static int make_answer(struct clr_acceleration *acceleration, sqlite3_value *con
     return rc == SQLITE_NOMEM ? rc : by_rows(acceleration, "the result could not be bound");
 }
 
-/* With a snapshot at hand. SQLITE_ROW: the tallies are complete. */
-static int compute(struct clr_acceleration *acceleration, const struct clr_snapshot *snapshot)
+/* SQLITE_ROW: the tallies are complete. SQLITE_SCHEMA: the plan is of an older schema. */
+static int use_snapshot(struct clr_acceleration *acceleration, const struct clr_snapshot *snapshot)
 {
     struct clr_connection *connection = acceleration->connection;
     struct clr_image *image;
     bool stale;
     int rc;
 
+    if (acceleration->generation != acceleration->database->generation)
+        return SQLITE_SCHEMA;
     image = clr_image_get(connection, acceleration->database, acceleration->table.name,
                           acceleration->table.root, &snapshot->token, &stale);
     if (image == NULL)
@@ -506,23 +508,20 @@ static int compute(struct clr_acceleration *acceleration, const struct clr_snaps
     return scan(acceleration, image);
 }
 
-/* SQLITE_SCHEMA: the plan is of an older schema. */
 static int run_plan(struct clr_acceleration *acceleration)
 {
     struct clr_snapshot snapshot;
     const char *reason;
     int rc;
 
-    if (clr_snapshot_begin(acceleration->database, &snapshot, &reason) != SQLITE_OK)
+    rc = clr_snapshot_begin(acceleration->database, &snapshot, &reason);
+    if (rc == SQLITE_ERROR)
         rc = by_rows(acceleration, "%s", reason);
-    else if (acceleration->generation != acceleration->database->generation)
-        rc = SQLITE_SCHEMA;
-    else
-        rc = compute(acceleration, &snapshot);
+    else if (rc == SQLITE_OK)
+        rc = use_snapshot(acceleration, &snapshot);
     clr_snapshot_end(acceleration->database, &snapshot);
     return rc;
 }
-
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
                          sqlite3_stmt **answer)
 {

@@ -21,7 +21,7 @@ void clr_acceleration_free(struct clr_acceleration *acceleration);
 /*
  * Answers the SELECT with these parameters (select->parameter_count of them). Returns SQLITE_ROW
  * with *answer, a new statement of the caller's whose first step gives the row; SQLITE_OK if
- * SQLite has to run the SELECT; SQLITE_INTERRUPT or SQLITE_NOMEM.
+ * SQLite has to run the SELECT; SQLITE_INTERRUPT, SQLITE_BUSY or SQLITE_NOMEM.
  */
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
                          sqlite3_stmt **answer);

@@ -337,7 +337,7 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
         fresh = read_wal_index(snapshot->file, before) == SQLITE_OK;
     if (sqlite3_step(database->hold) != SQLITE_ROW) {
         *reason = "no read transaction could be begun";
-        return SQLITE_ERROR;
+        return sqlite3_reset(database->hold) == SQLITE_BUSY ? SQLITE_BUSY : SQLITE_ERROR;
     }
     if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0)
         database->generation = ++connection->generations;

@@ -49,8 +49,9 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
 void clr_databases_free(struct clr_connection *connection);
 
 /*
- * Begins a snapshot, which has to be ended whatever is returned. SQLITE_OK; else the snapshot
- * cannot be used, and *reason, static text, says why rows have to be read by SQLite.
+ * Begins a snapshot, which has to be ended whatever is returned. SQLITE_OK; SQLITE_BUSY if others
+ * have the database locked, which has been waited for; else the snapshot cannot be used, and
+ * *reason, static text, says why rows have to be read by SQLite.
  */
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
                        const char **reason);

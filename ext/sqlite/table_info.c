@@ -1,5 +1,6 @@
 #include "sqlite/table_info.h"
 
+#include <math.h>
 #include <string.h>
 
 enum affinity { AFFINITY_BLOB, AFFINITY_TEXT, AFFINITY_NUMERIC, AFFINITY_INTEGER, AFFINITY_REAL };
@@ -73,23 +74,24 @@ bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value)
     return found;
 }
 
-/* A number that stands as a default is first made an INTEGER, if it is whole, whatever the column's
-   affinity: so 1e3 is 1000, and -0.0 is 0. */
-static struct clr_scalar whole_number(struct clr_scalar value)
+/* Turns a REAL that is a whole number into that INTEGER; false where doubles are too coarse. */
+static bool make_whole(struct clr_scalar *value)
 {
-    const double limit = 9223372036854775808.0;
     double real;
 
-    memcpy(&real, &value.bits, sizeof real);
-    if (value.tag == CLR_TAG_REAL && real > -limit && real < limit && (double)(int64_t)real == real)
-        value = (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)real};
-    return value;
+    memcpy(&real, &value->bits, sizeof real);
+    if (real != floor(real))
+        return true;
+    if (fabs(real) >= 0x1p53)
+        return false;
+    *value = (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)real};
+    return true;
 }
 
 /*
- * What a column is in records that are older than the column: its default, with its affinity
- * applied. Of ALTER TABLE's constant defaults those that are numbers or nothing are understood
- * here, except for large hexadecimal ones, which are TEXT there.
+ * What a column is in records that are older than the column: its default, which SQLite keeps as
+ * text and gives the column's affinity, or NUMERIC where it has none: 5.0 is INTEGER 5, and -0.0 is
+ * 0. Of ALTER TABLE's constant defaults those that are numbers or nothing are understood here.
  */
 static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affinity affinity)
 {
@@ -98,15 +100,15 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affin
 
     if (text == NULL || sqlite3_stricmp(text, "NULL") == 0)
         return value;
-    if (strpbrk(text, "xX") != NULL || !clr_literal_read(db, text, &value)) {
+    if (!clr_literal_read(db, text, &value)) {
         bool is_string = text[0] == '\'' || text[0] == 'x' || text[0] == 'X';
         value.tag = is_string && affinity <= AFFINITY_TEXT ? CLR_TAG_OTHER : CLR_TAG_UNSURE;
         value.bits = 0;
-        return value;
+    } else if (affinity == AFFINITY_TEXT) {
+        value = (struct clr_scalar){CLR_TAG_OTHER, 0};
+    } else if (value.tag == CLR_TAG_REAL && !make_whole(&value)) {
+        value = (struct clr_scalar){CLR_TAG_UNSURE, 0};
     }
-    if (affinity == AFFINITY_TEXT)
-        return (struct clr_scalar){CLR_TAG_OTHER, 0};
-    value = whole_number(value);
     if (affinity == AFFINITY_REAL && value.tag == CLR_TAG_INTEGER) {
         real = (double)value.bits;
         value.tag = CLR_TAG_REAL;

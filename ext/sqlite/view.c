@@ -422,10 +422,12 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
     rc = take_parameters(cursor, plan, count, values);
     if (rc == SQLITE_OK)
         rc = clr_acceleration_run(view->acceleration, cursor->parameters, &cursor->rows);
+    if (rc != SQLITE_OK && rc != SQLITE_ROW)
+        return rc;
     if (rc == SQLITE_OK)
         rc = run_select(cursor);
     if (rc != SQLITE_OK && rc != SQLITE_ROW)
-        return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : fail(cursor, rc);
+        return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
     rc = next(base);
     cursor->row = 0;
     if (rc == SQLITE_OK && sqlite3_column_count(cursor->rows) != view->select.column_count) {
