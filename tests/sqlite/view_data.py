@@ -11,7 +11,8 @@ TYPES = (
 )
 STRICT_TYPES = ["INT", "INTEGER", "REAL", "REAL", "ANY", "TEXT", "BLOB"]
 NAMES = ["a", "b", "c", "d", "e", "f", "g", '"a b"', '"select"', "[x]", "oid", "ROWID", "\u00e9"]
-DEFAULTS = ["NULL", "5", "2.5", "-7", "'x'", "'12'", "1e3", "x'01'", "-0.0", "9e999", "(1+1)"]
+DEFAULTS = ["NULL", "5", "2.5", "-7", "'x'", "'12'", "1e3", "x'01'", "-0.0", "9e999"]
+DEFAULTS += ["(1+1)", "0x1F", "0x1FFFFFFFFFF", "9.22e18", "9223372036854775808", "TRUE", "'-0.0'"]
 HOSTILE_INTEGERS = [views.INT_MAX, views.INT_MIN, views.INT_MAX - 1, views.INT_MIN + 1]
 HOSTILE_INTEGERS += [sign * (2**53 + more) for sign in (1, -1) for more in (-1, 0, 1, 2)]
 HOSTILE_INTEGERS += [2**31, -(2**31) - 1, 2**47, 2**55 + 1, 2**62, 0, 1, -1, 127, 128, 32768]
@@ -60,13 +61,19 @@ class Column:
         self.profile, _, self.value = rng.choices(PROFILES, WEIGHTS)[0]
 
 
+    def is_number(self):
+        """Whether it holds mostly numbers, as numbers."""
+        texts = any(part in self.declaration for part in ("CHAR", "TEXT"))
+        return self.profile not in ("TEXT", "anything", "long") and not texts
+
+
 class Table:
     """A random table in a database of its own, with a connection that has views."""
 
-    def __init__(self, rng, path, device):
+    def __init__(self, rng, path, device, sizes):
         self.rng, self.log = rng, []
         self.pick, self.chance = rng.choice, lambda share: rng.random() < share
-        self.path = ":memory:" if self.chance(0.04) else path
+        self.path = ":memory:" if self.chance(0.02) else path
         attached = self.path == path and self.chance(0.15)
         self.db = views.connect(":memory:" if attached else self.path, device)
         self.add_dice(self.db)
@@ -74,12 +81,12 @@ class Table:
         if attached:
             self.schema = "side"
             self.run(f"ATTACH '{path}' AS side")
-        elif self.chance(0.05):
+        elif self.chance(0.02):
             self.schema = "temp"
         self.prepare_database(attached)
         self.name = f"{self.schema}.t" if attached or self.chance(0.2) else "t"
         self.create()
-        self.fill(rng.choice((0, 1, 3, 40, 40, 200, 200, 1200)))
+        self.fill(rng.choice(sizes))
         for _ in range(rng.randrange(4)):
             self.alter()
         for _ in range(self.pick((0, 0, 1, 3))):
@@ -137,7 +144,7 @@ class Table:
             parts.insert(self.rng.randint(0, len(parts)), key)
         self.key = "id" if key else None
         self.generated = []
-        if self.chance(0.15):
+        if self.chance(0.12):
             source = self.pick(names)
             parts.insert(0, f"made REAL AS ({source} * 2) {self.pick(('VIRTUAL', 'STORED'))}")
             self.generated.append("made")
@@ -241,7 +248,7 @@ class Table:
     def numbers(self):
         """Columns to compute with, those that are mostly numbers more often."""
         names = [column.name for column in self.columns]
-        good = [c.name for c in self.columns if c.profile not in ("TEXT", "anything", "long")]
+        good = [column.name for column in self.columns if column.is_number()]
         others = self.rowids[:1] + self.generated + ([self.key] if self.key else [])
         return names + good * 4 + others
 

@@ -5,7 +5,9 @@ SELECT gives when it is run directly, its view gives on the same connection, to 
 bit, and an error with the same code and message.
 """
 
+import collections
 import os
+import re
 import sqlite3
 import tempfile
 import threading
@@ -132,6 +134,14 @@ def accelerates():
         return HAS_PLAN and "stub" not in plan(db, "probe")[0]
 
 
+def warm(device):
+    """Waits until a device has been started; it stays so as long as the connection does."""
+    db = support.connect(device, **support.SMALL)
+    if device != "host":
+        support.wait_for_device(db)
+    return db
+
+
 class Folder:
     """A folder for database files, which goes when the test ends."""
 
@@ -159,17 +169,22 @@ class Tally:
         self.lock = threading.Lock()
         self.answers = 0
         self.fast = 0
+        self.reasons = collections.Counter()
 
     def add(self, db, name):
         """Counts the view's last answer."""
-        fast = accelerated(db, name)
+        verdict = plan(db, name)[0] if HAS_PLAN else "no plan"
         with self.lock:
             self.answers += 1
-            self.fast += fast
+            self.fast += verdict.startswith("accelerated")
+            # Names and numbers differ, the reason is the same.
+            self.reasons[re.sub(r"[\d'\"].*", "", verdict)] += 1
 
     def report(self, what):
-        """A diagnostic with both numbers."""
+        """A diagnostic with both numbers, and the commonest reasons."""
         tap.diag(f"{what}: {self.fast} of {self.answers} answers were accelerated")
+        for reason, count in self.reasons.most_common(8):
+            tap.diag(f"  {count} {reason}")
 
     def require(self, share, what):
         """One check: that share of the answers was accelerated, once views can say so."""
