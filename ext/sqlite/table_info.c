@@ -100,7 +100,8 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affin
 
     if (text == NULL || sqlite3_stricmp(text, "NULL") == 0)
         return value;
-    if (!clr_literal_read(db, text, &value)) {
+    /* Large hexadecimal ones are TEXT there. */
+    if (strpbrk(text, "xX") != NULL || !clr_literal_read(db, text, &value)) {
         bool is_string = text[0] == '\'' || text[0] == 'x' || text[0] == 'X';
         value.tag = is_string && affinity <= AFFINITY_TEXT ? CLR_TAG_OTHER : CLR_TAG_UNSURE;
         value.bits = 0;
