@@ -2,6 +2,7 @@
 #include "engine/worker_private.h"
 #include "opencl/self_test.h"
 
+#include <sched.h>
 #include <string.h>
 
 void clr_worker_drop_ended(struct clr_worker *worker)
@@ -254,7 +255,8 @@ void *clr_worker_run(void *argument)
 {
     struct clr_worker *worker = argument;
     struct clr_status status;
-    int64_t start = clr_clock_ns();
+    int64_t start = clr_clock_ns(), idle_since = 0;
+
     clr_status_clear(&status);
     clr_device_open(worker->info, &worker->device, &status);
     pthread_mutex_lock(&worker->lock);
@@ -268,8 +270,16 @@ void *clr_worker_run(void *argument)
             pthread_mutex_unlock(&worker->lock);
             clr_worker_drop_ended(worker);
             pthread_mutex_lock(&worker->lock);
-        } else if (!locked_serve(worker))
+        } else if (locked_serve(worker)) {
+            idle_since = worker->urgent_last ? clr_clock_ns() : 0;
+        } else if (clr_clock_ns() - idle_since < CLR_SPIN_NS) {
+            /* Another scan may follow at once: see CLR_SPIN_NS. */
+            pthread_mutex_unlock(&worker->lock);
+            sched_yield();
+            pthread_mutex_lock(&worker->lock);
+        } else {
             pthread_cond_wait(&worker->work_arrived, &worker->lock);
+        }
     }
     while (worker->busy > 0)
         locked_finish_job(worker);

@@ -111,12 +111,13 @@ enum clr_code clr_passes_start_rows(struct clr_passes *passes, cl_command_queue 
 
     passes->count = 0;
     passes->wide_read = NULL;
-    if (wide) {
+    if (wide && !passes->wide_is_zero) {
         error = clEnqueueFillBuffer(queue, passes->wide, &zero, sizeof zero, 0,
                                     sizeof passes->wide_result, 0, NULL, NULL);
         if (error != CL_SUCCESS)
             return clr_opencl_failed(status, "clEnqueueFillBuffer", error);
     }
+    passes->wide_is_zero = passes->wide_is_zero && !wide;
     if (launch(passes, queue, program, program->first, arguments, passes->partials[0], groups,
                status) != CLR_OK)
         return status->code;
@@ -166,6 +167,13 @@ int64_t clr_event_take_time(cl_event *event)
     clReleaseEvent(*event);
     *event = NULL;
     return end > start ? (int64_t)(end - start) : 0;
+}
+
+static bool is_zero(const void *bytes, size_t size)
+{
+    const unsigned char *first = bytes;
+
+    return first[0] == 0 && memcmp(first, first + 1, size - 1) == 0;
 }
 
 static void take_counts(struct clr_passes *passes)
@@ -225,6 +233,8 @@ enum clr_code clr_passes_finish(struct clr_passes *passes, const struct clr_prog
 
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clWaitForEvents", error);
+    if (passes->wide_read != NULL)
+        passes->wide_is_zero = is_zero(passes->wide_result, sizeof passes->wide_result);
     if (program->counts)
         take_counts(passes);
     take_result(passes, program, state);

@@ -28,6 +28,7 @@ struct clr_row_counts {
 struct clr_passes {
     cl_mem partials[2]; /* in turn source and target of a pass */
     cl_mem wide;        /* the long accumulator: see kernels/exact.cl; then the counts */
+    bool wide_is_zero;  /* as the last reduction left it: it need not be filled again */
     int count;          /* passes launched */
     cl_event kernels[CLR_MOST_PASSES], result_read, wide_read;
     char result[CLR_PARTIAL_SIZE];
