@@ -75,9 +75,7 @@ static void fail(struct load *load, enum clr_load_outcome outcome, const struct 
 static void loader_free(struct loader *loader)
 {
     atomic_fetch_add(&loader->load->bytes_read, loader->pages.bytes_read);
-    clr_record_reader_free(&loader->decoder.reader);
-    clr_memory_free(loader->decoder.targets);
-    clr_memory_free(loader->decoder.values);
+    clr_decoder_free(&loader->decoder);
     clr_memory_free(loader->buffer);
     clr_memory_free((void *)loader->where);
     clr_memory_free(loader->leaves);
@@ -85,20 +83,16 @@ static void loader_free(struct loader *loader)
 
 static bool loader_init(struct loader *loader, struct load *load, const atomic_bool *stop)
 {
-    size_t count = (size_t)load->count + 1, size;
+    size_t size;
 
     *loader = (struct loader){.load = load, .room = load->unit_leaves + load->unit_leaves / 4};
     loader->pages = (struct clr_pages){
         .source = load->source, .visited = load->visited, .stop = stop, .watch = load->watch};
-    loader->decoder = (struct clr_decoder){.wants = load->wants, .count = load->count};
-    clr_record_reader_init(&loader->decoder.reader, &loader->pages);
     size = loader->room * load->source->page_size;
-    loader->decoder.targets = clr_memory_alloc(count * sizeof *loader->decoder.targets);
-    loader->decoder.values = clr_memory_alloc(count * sizeof *loader->decoder.values);
     loader->buffer = clr_memory_alloc(size + CLR_PAGE_SLACK);
     loader->where = clr_memory_alloc(load->unit_leaves * sizeof *loader->where);
     loader->leaves = clr_memory_alloc(load->unit_leaves * sizeof *loader->leaves);
-    if (loader->decoder.targets == NULL || loader->decoder.values == NULL ||
+    if (!clr_decoder_init(&loader->decoder, &loader->pages, load->wants, load->count) ||
         loader->buffer == NULL || loader->where == NULL || loader->leaves == NULL)
         return false;
     memset(loader->buffer + size, 0, CLR_PAGE_SLACK);
