@@ -197,13 +197,14 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
 static void find_known(struct clr_decoder *decoder, const struct clr_page *page,
                        const unsigned char *pointers, size_t count, struct block *block)
 {
-    const struct clr_shapes *shapes = &decoder->shapes;
+    /* Copies: the slots stored below are bytes, which to the compiler might be anything's. */
+    const struct clr_shape *shapes = decoder->shapes.shapes;
+    uint64_t mask = decoder->shapes.mask;
     const unsigned char *data = page->data;
     uint32_t first = page->first, span = page->last - first, slot = decoder->slot, changes = 0;
     /* Rowids that are as long as the last one, seen as eight bytes: their key and then others. */
     uint32_t bytes = clr_order_key_bytes(&decoder->order);
     uint64_t others = UINT64_MAX >> 8 * bytes, ends = UINT64_C(0x8080808080808080) & ~others;
-    uint64_t continued = ends << 8;
     uint64_t last = (uint64_t)(decoder->order.least - 1) << (64 - 8 * bytes) | others;
     uint32_t before = 1 + bytes; /* the payload */
     uint32_t limit = decoder->reader.pages->source->usable_size - before;
@@ -219,10 +220,10 @@ static void find_known(struct clr_decoder *decoder, const struct clr_page *page,
             break;
         size = cell[0];
         rowid = clr_get_u64(cell + 1);
-        header = clr_shapes_header(shapes, cell + before);
+        header = clr_shapes_header(cell + before, mask);
         hashed = clr_shapes_slot(header);
-        shape = &shapes->shapes[hashed];
-        if ((rowid & ends) != continued || rowid <= last || header != shape->header ||
+        shape = &shapes[hashed];
+        if (((rowid ^ last) & ends) != 0 || rowid <= last || header != shape->header ||
             size - shape->least > shape->range || offset + size > limit)
             break;
         last = rowid | others;

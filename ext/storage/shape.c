@@ -32,7 +32,7 @@ void clr_shapes_free(struct clr_shapes *shapes)
 
 void clr_shapes_learn(struct clr_shapes *shapes, const unsigned char *payload)
 {
-    uint64_t header = clr_shapes_header(shapes, payload);
+    uint64_t header = clr_shapes_header(payload, shapes->mask);
     uint32_t header_size = payload[0], end = header_size, slot = clr_shapes_slot(header);
     struct clr_shape shape = {.header = header};
     int i, index = -1; /* of the column that ends at end */

@@ -37,13 +37,12 @@ bool clr_shapes_init(struct clr_shapes *shapes, const struct clr_want *wants, in
 void clr_shapes_free(struct clr_shapes *shapes);
 
 /* Returns the beginning of the header of the payload, of which eight bytes must be readable. */
-static inline uint64_t clr_shapes_header(const struct clr_shapes *shapes,
-                                         const unsigned char *payload)
+static inline uint64_t clr_shapes_header(const unsigned char *payload, uint64_t mask)
 {
     uint64_t header;
 
     memcpy(&header, payload, sizeof header);
-    return header & shapes->mask;
+    return header & mask;
 }
 
 /* Returns the slot for a header. */
