@@ -27,6 +27,7 @@ struct load {
     const struct clr_source *source;
     const struct clr_watch *watch; /* if the calling thread does the work, else NULL */
     const struct clr_layout *layout;
+    int threads;
     struct clr_page_list leaves;
     size_t unit_leaves; /* in each unit but the last */
     size_t units_count;
@@ -114,6 +115,26 @@ static enum clr_load_outcome place_unit(struct load *load, size_t i, size_t rows
     return most == 0 || extent->first + rows <= most ? CLR_LOAD_DONE : CLR_LOAD_TOO_LARGE;
 }
 
+/*
+ * Has memory at hand by the time that it is needed: the thread whose unit reaches into a block of
+ * rows provides for another block as far ahead as there are threads; their first units begin that.
+ */
+static void populate(struct load *load, size_t i)
+{
+    const struct clr_extent *extent = &load->units[i].extent;
+    size_t ahead = (size_t)load->threads, block = extent->first / CLR_COLUMN_BLOCK;
+    size_t rows = load->layout->known ? load->layout->rows : extent->rows * load->units_count;
+    bool begins_block = (extent->first + extent->rows) / CLR_COLUMN_BLOCK > block;
+    int k;
+
+    for (k = 0; k < load->count && ahead > 1; k++) {
+        if (i < ahead && (i + 1) * CLR_COLUMN_BLOCK <= rows)
+            clr_column_populate(load->columns[k], i);
+        if (begins_block && (block + ahead + 1) * CLR_COLUMN_BLOCK <= rows)
+            clr_column_populate(load->columns[k], block + ahead);
+    }
+}
+
 static enum clr_load_outcome load_unit(struct loader *loader, size_t i)
 {
     struct load *load = loader->load;
@@ -137,6 +158,7 @@ static enum clr_load_outcome load_unit(struct loader *loader, size_t i)
         return clr_page_malformed(&loader->pages, numbers[0]);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
+    populate(load, i);
     for (k = 0; k < load->count; k++) {
         struct clr_column *column = load->columns[load->wants[k].position];
         size_t first = load->units[i].extent.first;
@@ -264,12 +286,15 @@ static enum clr_load_outcome run(struct load *load, const struct clr_watch *watc
 {
     int threads = load->source->parallel ? clr_team_size() : 1;
 
-    if (load->leaves.count < SMALL_LEAVES || threads == 1) {
+    if (load->leaves.count < SMALL_LEAVES)
+        threads = 1;
+    if ((size_t)threads > load->units_count)
+        threads = (int)load->units_count;
+    load->threads = threads;
+    if (threads == 1) {
         load->watch = watch;
         clr_team_run(1, load_units, load, NULL);
     } else {
-        if ((size_t)threads > load->units_count)
-            threads = (int)load->units_count;
         if (!clr_team_run(threads, load_units, load, watch) && !atomic_load(&load->failed))
             return CLR_LOAD_STOPPED;
     }
