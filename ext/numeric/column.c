@@ -39,6 +39,19 @@ struct clr_column *clr_column_new(size_t capacity)
     return column;
 }
 
+void clr_column_populate(struct clr_column *column, size_t block)
+{
+#if defined(MADV_POPULATE_WRITE)
+    size_t first = block * CLR_COLUMN_BLOCK, rows = CLR_COLUMN_BLOCK;
+
+    if (first + rows <= column->capacity)
+        madvise(column->values + first, rows * value_bytes, MADV_POPULATE_WRITE);
+#else
+    (void)column;
+    (void)block;
+#endif
+}
+
 struct clr_column *clr_column_retain(struct clr_column *column)
 {
     atomic_fetch_add(&column->references, 1);

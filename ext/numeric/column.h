@@ -38,6 +38,14 @@ struct clr_column {
 /* Returns a column with room for capacity rows and one reference, or NULL without memory. */
 struct clr_column *clr_column_new(size_t capacity);
 
+/*
+ * Makes the system provide the memory of a block of rows, where it can be asked to. Threads that
+ * fill neighbouring rows for the first time otherwise wait for the same large pages, each clearing
+ * one, of which the system keeps but one.
+ */
+enum { CLR_COLUMN_BLOCK = 262144 };
+void clr_column_populate(struct clr_column *column, size_t block);
+
 /* Any thread may take and drop references; the last one frees. NULL is fine for the second. */
 struct clr_column *clr_column_retain(struct clr_column *column);
 void clr_column_release(struct clr_column *column);

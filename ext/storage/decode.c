@@ -1,10 +1,27 @@
 #include "storage/decode.h"
 
+#include "base/memory.h"
+
 /*
  * Most cells are plain: a payload below 128 bytes, all in the leaf, whose header has one byte for
  * its own size and for each serial type up to the last wanted. They are decoded right here; what is
  * not plain, or not sound, is left to clr_record_read(), which does without such conditions.
+ *
+ * Most plain cells are like others before: their records' shape is known, and the rowid is as long
+ * as the last one. Such cells are found a block at a time, and then each column is taken from them.
  */
+
+enum {
+    BLOCK = 256,     /* rows */
+    PLAIN_PAGES = 32 /* to be decoded without shapes once most rows of a page had none */
+};
+
+struct block {
+    size_t rows;
+    uint32_t payloads[BLOCK]; /* offsets in the page */
+    uint8_t slots[BLOCK];     /* of their shapes */
+    bool is_uniform;          /* all have one shape */
+};
 
 /* Stores a row's value. */
 static inline __attribute__((always_inline)) void put(struct clr_target *target, size_t row,
@@ -22,6 +39,25 @@ static inline __attribute__((always_inline)) void put(struct clr_target *target,
         target->kind = CLR_TAG_MIXED;
     }
     target->tags[row] = value.tag;
+}
+
+bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
+                      const struct clr_want *wants, int count)
+{
+    *decoder = (struct clr_decoder){.wants = wants, .count = count};
+    clr_record_reader_init(&decoder->reader, pages);
+    decoder->targets = clr_memory_alloc(((size_t)count + 1) * sizeof *decoder->targets);
+    decoder->values = clr_memory_alloc(((size_t)count + 1) * sizeof *decoder->values);
+    return clr_shapes_init(&decoder->shapes, wants, count) && decoder->targets != NULL &&
+           decoder->values != NULL;
+}
+
+void clr_decoder_free(struct clr_decoder *decoder)
+{
+    clr_record_reader_free(&decoder->reader);
+    clr_memory_free(decoder->targets);
+    clr_memory_free(decoder->values);
+    clr_shapes_free(&decoder->shapes);
 }
 
 void clr_decoder_begin(struct clr_decoder *decoder)
@@ -154,13 +190,175 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
     return CLR_LOAD_DONE;
 }
 
-/* Returns the rowid of a page's first cell, whose pointer has been checked. */
-static int64_t first_rowid(const struct clr_page *page)
+/*
+ * Finds the cells at the pointers whose shape is known, up to the first that is not as plain as
+ * that, or not sound. The last row's rowid has a key. The checks are those of decode_plain().
+ */
+static void find_known(struct clr_decoder *decoder, const struct clr_page *page,
+                       const unsigned char *pointers, size_t count, struct block *block)
 {
-    uint64_t size, rowid;
+    /* Copies: the slots stored below are bytes, which to the compiler might be anything's. */
+    const struct clr_shape *shapes = decoder->shapes.shapes;
+    uint64_t mask = decoder->shapes.mask;
+    const unsigned char *data = page->data;
+    uint32_t first = page->first, span = page->last - first, slot = decoder->slot, changes = 0;
+    /* Rowids that are as long as the last one, seen as eight bytes: their key and then others. */
+    uint32_t bytes = clr_order_key_bytes(&decoder->order);
+    uint64_t others = UINT64_MAX >> 8 * bytes, ends = UINT64_C(0x8080808080808080) & ~others;
+    uint64_t last = (uint64_t)(decoder->order.least - 1) << (64 - 8 * bytes) | others;
+    uint32_t before = 1 + bytes; /* the payload */
+    uint32_t limit = decoder->reader.pages->source->usable_size - before;
+    size_t i;
 
-    clr_get_varint(clr_get_varint(page->data + clr_page_cell(page, 0), &size), &rowid);
-    return (int64_t)rowid;
+    for (i = 0; i < count; i++) {
+        uint32_t offset = clr_get_u16(pointers + 2 * i), size, hashed;
+        const unsigned char *cell = data + offset;
+        const struct clr_shape *shape;
+        uint64_t rowid, header;
+
+        if (offset - first > span)
+            break;
+        size = cell[0];
+        rowid = clr_get_u64(cell + 1);
+        header = clr_shapes_header(cell + before, mask);
+        hashed = clr_shapes_slot(header);
+        shape = &shapes[hashed];
+        if (((rowid ^ last) & ends) != 0 || rowid <= last || header != shape->header ||
+            size - shape->least > shape->range || offset + size > limit)
+            break;
+        last = rowid | others;
+        changes |= hashed ^ slot;
+        slot = hashed;
+        block->payloads[i] = offset + before;
+        block->slots[i] = (uint8_t)slot;
+    }
+    decoder->order.least = (int64_t)(last >> (64 - 8 * bytes)) + 1;
+    decoder->slot = slot;
+    block->rows = i;
+    block->is_uniform = changes == 0;
+}
+
+/* Takes REALs, up to the first that is not a number. Returns how many. */
+static size_t take_reals(const struct block *block, const unsigned char *values, int64_t *to)
+{
+    size_t i;
+
+    for (i = 0; i < block->rows; i++) {
+        uint64_t bits = clr_get_u64(values + block->payloads[i]);
+
+        if (clr_real_is_nan(bits))
+            break;
+        to[i] = (int64_t)bits;
+    }
+    return i;
+}
+
+static size_t take_integers(const struct block *block, const unsigned char *values,
+                            const struct clr_serial *serial, int64_t *to)
+{
+    int shift = serial->shift;
+    size_t i;
+
+    for (i = 0; i < block->rows; i++)
+        to[i] = (int64_t)clr_get_u64(values + block->payloads[i]) >> shift;
+    return i;
+}
+
+static void take_rowids(const struct block *block, const unsigned char *data, uint32_t bytes,
+                        struct clr_target *target, size_t row)
+{
+    size_t i;
+
+    for (i = 0; i < block->rows; i++) {
+        int64_t key = (int64_t)(clr_get_u64(data + block->payloads[i] - bytes) >> (64 - 8 * bytes));
+
+        put(target, row + i,
+            (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = clr_order_rowid(key)});
+    }
+}
+
+/* Takes a column's values from the block, as rows from row on. */
+static void take_column(const struct clr_decoder *decoder, const struct block *block,
+                        const unsigned char *data, int k, size_t row)
+{
+    const struct clr_place *places = decoder->shapes.places + (size_t)k * CLR_SHAPES;
+    const struct clr_want *want = &decoder->wants[k];
+    struct clr_target *target = &decoder->targets[k];
+    size_t i = 0;
+
+    if (want->index == CLR_WANT_ROWID) {
+        take_rowids(block, data, clr_order_key_bytes(&decoder->order), target, row);
+        return;
+    }
+    if (block->is_uniform) {
+        struct clr_place place = places[decoder->slot];
+        const struct clr_serial *serial = &clr_serials[place.type];
+
+        if (serial->tag == CLR_TAG_REAL && target->kind == CLR_TAG_REAL)
+            i = take_reals(block, data + place.at, target->values + row);
+        else if (serial->tag == CLR_TAG_INTEGER && serial->mask != 0 && !want->is_real &&
+                 target->kind == CLR_TAG_INTEGER)
+            i = take_integers(block, data + place.at, serial, target->values + row);
+    }
+    for (; i < block->rows; i++) {
+        struct clr_place place = places[block->slots[i]];
+
+        put(target, row + i,
+            clr_serial_value(&clr_serials[place.type], data + block->payloads[i] + place.at,
+                             want->is_real));
+    }
+}
+
+/* Returns the payload of a cell whose pointer has been checked, and stores its rowid. */
+static const unsigned char *open_cell(const struct clr_page *page, uint32_t offset, int64_t *rowid)
+{
+    uint64_t size, number;
+    const unsigned char *payload =
+        clr_get_varint(clr_get_varint(page->data + offset, &size), &number);
+
+    *rowid = (int64_t)number;
+    return payload;
+}
+
+/* Decodes a page's cells by their shapes, and learns those that it does not know. */
+static enum clr_load_outcome decode_by_shape(struct clr_decoder *decoder, uint32_t number,
+                                             const struct clr_page *page)
+{
+    const unsigned char *pointer = page->pointers;
+    size_t row = decoder->rows, end = row + page->cells, others = 0;
+    struct block block;
+    int k;
+
+    while (row < end) {
+        size_t most = end - row < BLOCK ? end - row : BLOCK;
+        enum clr_load_outcome outcome;
+        uint32_t offset;
+        int64_t rowid;
+
+        block.rows = 0;
+        if (clr_order_has_key(&decoder->order))
+            find_known(decoder, page, pointer, most, &block);
+        for (k = 0; k < decoder->count && block.rows > 0; k++)
+            take_column(decoder, &block, page->data, k, row);
+        row += block.rows;
+        pointer += 2 * block.rows;
+        if (block.rows == most)
+            continue;
+        offset = clr_get_u16(pointer);
+        if (offset - page->first > page->last - page->first)
+            return clr_page_malformed(decoder->reader.pages, number);
+        outcome = decode_other(decoder, number, page, offset, row);
+        if (outcome != CLR_LOAD_DONE)
+            return outcome;
+        clr_shapes_learn(&decoder->shapes, open_cell(page, offset, &rowid));
+        row++;
+        pointer += 2;
+        others++;
+    }
+    decoder->rows = row;
+    if (others > page->cells / 2)
+        decoder->plain_pages = PLAIN_PAGES;
+    return CLR_LOAD_DONE;
 }
 
 enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t number,
@@ -169,7 +367,9 @@ enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t numb
     bool is_first = decoder->rows == 0 && page->cells > 0;
     enum clr_load_outcome outcome;
 
-    if (decoder->count == 1) {
+    if (decoder->shapes.mask != 0 && decoder->plain_pages == 0) {
+        outcome = decode_by_shape(decoder, number, page);
+    } else if (decoder->count == 1) {
         struct clr_want want = decoder->wants[0];
         struct clr_target target = decoder->targets[0];
 
@@ -178,7 +378,9 @@ enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t numb
         outcome =
             decode_cells(decoder, number, page, decoder->wants, decoder->targets, decoder->count);
     }
+    if (decoder->plain_pages > 0)
+        decoder->plain_pages--;
     if (outcome == CLR_LOAD_DONE && is_first)
-        decoder->first = first_rowid(page);
+        open_cell(page, clr_page_cell(page, 0), &decoder->first);
     return outcome;
 }

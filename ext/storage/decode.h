@@ -4,6 +4,7 @@
 
 #include "storage/order.h"
 #include "storage/record.h"
+#include "storage/shape.h"
 
 #include <stddef.h>
 
@@ -24,7 +25,17 @@ struct clr_decoder {
     size_t rows;                /* decoded of the unit */
     int64_t first;              /* rowid of the unit, where rows > 0 */
     struct clr_order order;
+    struct clr_shapes shapes;
+    uint32_t slot;   /* of the last row whose shape was looked up */
+    int plain_pages; /* to be decoded without shapes, since records had too many */
 };
+
+/*
+ * wants ascend by index, and stay with the caller. Returns false without memory; free in any case.
+ */
+bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
+                      const struct clr_want *wants, int count);
+void clr_decoder_free(struct clr_decoder *decoder);
 
 /* Begins a unit; the caller then sets the targets. */
 void clr_decoder_begin(struct clr_decoder *decoder);

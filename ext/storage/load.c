@@ -27,6 +27,7 @@ struct load {
     const struct clr_source *source;
     const struct clr_watch *watch; /* if the calling thread does the work, else NULL */
     const struct clr_layout *layout;
+    int threads;
     struct clr_page_list leaves;
     size_t unit_leaves; /* in each unit but the last */
     size_t units_count;
@@ -75,9 +76,7 @@ static void fail(struct load *load, enum clr_load_outcome outcome, const struct 
 static void loader_free(struct loader *loader)
 {
     atomic_fetch_add(&loader->load->bytes_read, loader->pages.bytes_read);
-    clr_record_reader_free(&loader->decoder.reader);
-    clr_memory_free(loader->decoder.targets);
-    clr_memory_free(loader->decoder.values);
+    clr_decoder_free(&loader->decoder);
     clr_memory_free(loader->buffer);
     clr_memory_free((void *)loader->where);
     clr_memory_free(loader->leaves);
@@ -85,20 +84,16 @@ static void loader_free(struct loader *loader)
 
 static bool loader_init(struct loader *loader, struct load *load, const atomic_bool *stop)
 {
-    size_t count = (size_t)load->count + 1, size;
+    size_t size;
 
     *loader = (struct loader){.load = load, .room = load->unit_leaves + load->unit_leaves / 4};
     loader->pages = (struct clr_pages){
         .source = load->source, .visited = load->visited, .stop = stop, .watch = load->watch};
-    loader->decoder = (struct clr_decoder){.wants = load->wants, .count = load->count};
-    clr_record_reader_init(&loader->decoder.reader, &loader->pages);
     size = loader->room * load->source->page_size;
-    loader->decoder.targets = clr_memory_alloc(count * sizeof *loader->decoder.targets);
-    loader->decoder.values = clr_memory_alloc(count * sizeof *loader->decoder.values);
     loader->buffer = clr_memory_alloc(size + CLR_PAGE_SLACK);
     loader->where = clr_memory_alloc(load->unit_leaves * sizeof *loader->where);
     loader->leaves = clr_memory_alloc(load->unit_leaves * sizeof *loader->leaves);
-    if (loader->decoder.targets == NULL || loader->decoder.values == NULL ||
+    if (!clr_decoder_init(&loader->decoder, &loader->pages, load->wants, load->count) ||
         loader->buffer == NULL || loader->where == NULL || loader->leaves == NULL)
         return false;
     memset(loader->buffer + size, 0, CLR_PAGE_SLACK);
@@ -118,6 +113,26 @@ static enum clr_load_outcome place_unit(struct load *load, size_t i, size_t rows
     extent->rows = rows;
     extent->first = atomic_fetch_add(&load->rows, rows);
     return most == 0 || extent->first + rows <= most ? CLR_LOAD_DONE : CLR_LOAD_TOO_LARGE;
+}
+
+/*
+ * Has memory at hand by the time that it is needed: the thread whose unit reaches into a block of
+ * rows provides for another block as far ahead as there are threads; their first units begin that.
+ */
+static void populate(struct load *load, size_t i)
+{
+    const struct clr_extent *extent = &load->units[i].extent;
+    size_t ahead = (size_t)load->threads, block = extent->first / CLR_COLUMN_BLOCK;
+    size_t rows = load->layout->known ? load->layout->rows : extent->rows * load->units_count;
+    bool begins_block = (extent->first + extent->rows) / CLR_COLUMN_BLOCK > block;
+    int k;
+
+    for (k = 0; k < load->count && ahead > 1; k++) {
+        if (i < ahead && (i + 1) * CLR_COLUMN_BLOCK <= rows)
+            clr_column_populate(load->columns[k], i);
+        if (begins_block && (block + ahead + 1) * CLR_COLUMN_BLOCK <= rows)
+            clr_column_populate(load->columns[k], block + ahead);
+    }
 }
 
 static enum clr_load_outcome load_unit(struct loader *loader, size_t i)
@@ -143,6 +158,7 @@ static enum clr_load_outcome load_unit(struct loader *loader, size_t i)
         return clr_page_malformed(&loader->pages, numbers[0]);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
+    populate(load, i);
     for (k = 0; k < load->count; k++) {
         struct clr_column *column = load->columns[load->wants[k].position];
         size_t first = load->units[i].extent.first;
@@ -270,12 +286,15 @@ static enum clr_load_outcome run(struct load *load, const struct clr_watch *watc
 {
     int threads = load->source->parallel ? clr_team_size() : 1;
 
-    if (load->leaves.count < SMALL_LEAVES || threads == 1) {
+    if (load->leaves.count < SMALL_LEAVES)
+        threads = 1;
+    if ((size_t)threads > load->units_count)
+        threads = (int)load->units_count;
+    load->threads = threads;
+    if (threads == 1) {
         load->watch = watch;
         clr_team_run(1, load_units, load, NULL);
     } else {
-        if ((size_t)threads > load->units_count)
-            threads = (int)load->units_count;
         if (!clr_team_run(threads, load_units, load, watch) && !atomic_load(&load->failed))
             return CLR_LOAD_STOPPED;
     }

@@ -35,12 +35,22 @@ static inline int64_t clr_order_rowid(int64_t key)
     return (int64_t)rowid;
 }
 
+/* Whether there is a last row, and it has a key. */
+static inline bool clr_order_has_key(const struct clr_order *order)
+{
+    return order->least > 0 && order->least < INT64_MAX;
+}
+
+/* Returns how many bytes the last row's key has. */
+static inline uint32_t clr_order_key_bytes(const struct clr_order *order)
+{
+    return (71 - (uint32_t)__builtin_clzll((uint64_t)(order->least - 1) | 1)) / 8;
+}
+
 /* Returns the last row's rowid. */
 static inline int64_t clr_order_last(const struct clr_order *order)
 {
-    if (order->least == 0 || order->least == INT64_MAX)
-        return order->rowid;
-    return clr_order_rowid(order->least - 1);
+    return clr_order_has_key(order) ? clr_order_rowid(order->least - 1) : order->rowid;
 }
 
 /* Takes a row by its rowid. Returns false if it does not come after the rows so far. */

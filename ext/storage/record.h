@@ -35,6 +35,12 @@ struct clr_want {
 };
 enum { CLR_WANT_ROWID = -1 };
 
+/* Whether a double is not a number: SQLite has none, and reads one as NULL. */
+static inline bool clr_real_is_nan(uint64_t bits)
+{
+    return bits << 1 > UINT64_C(0xffe0000000000000);
+}
+
 /* Returns the value of a column's eight bytes; those beyond the value's own do not matter. */
 static inline __attribute__((always_inline)) struct clr_scalar
 clr_serial_value(const struct clr_serial *serial, const unsigned char *bytes, bool is_real)
@@ -42,8 +48,7 @@ clr_serial_value(const struct clr_serial *serial, const unsigned char *bytes, bo
     struct clr_scalar value = {.tag = serial->tag, .bits = (int64_t)clr_get_u64(bytes)};
 
     if (value.tag == CLR_TAG_REAL) {
-        /* SQLite has no NaN: it reads one as NULL. */
-        if ((uint64_t)value.bits << 1 > UINT64_C(0xffe0000000000000))
+        if (clr_real_is_nan((uint64_t)value.bits))
             value = (struct clr_scalar){.tag = CLR_TAG_NULL};
         return value;
     }

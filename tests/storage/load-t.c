@@ -243,6 +243,46 @@ static void test_values(void)
     sqlite3_close(db);
 }
 
+/* Small rows: of few shapes, of more than are kept, and of one, through all lengths of rowids. */
+static void test_shapes(void)
+{
+    static const struct form form = {.page_size = 4096, .encoding = "UTF-8"};
+    static const char *const tables[] = {"few", "many", "one"};
+    sqlite3 *db = open_form(&form);
+    struct image image = {0};
+    struct image_bytes bytes;
+    struct clr_source source;
+    sqlite3_int64 size;
+    int i;
+
+    image_sql(db,
+              "CREATE TABLE few(a REAL, b INT, c REAL, d TEXT);"
+              "CREATE TABLE many(a REAL, b INT, c REAL, d TEXT);"
+              "CREATE TABLE one(a REAL, b INT, c REAL, d TEXT);"
+              "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+              "INSERT INTO few SELECT i / 7.0, i % 300, iif(i % 40 = 3, NULL, i * 0.5), 'd'"
+              " FROM n;"
+              "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+              "INSERT INTO many SELECT zeroblob(i % 41), zeroblob(i % 43), i / 3.0, i FROM n;"
+              "WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+              "INSERT INTO one(rowid, a, b, c, d) SELECT (1 << i % 63) + i, i + 0.25, 5, 1.5, ''"
+              " FROM n WHERE i > 63 OR i < 50");
+    bytes.data = sqlite3_serialize(db, "main", &size, 0);
+    bytes.size = (size_t)size;
+    source = image_source(bytes.data);
+    source.context = &bytes;
+    image_add(&image, "a", 0, true);
+    image_add(&image, "b", 1, false);
+    image_add(&image, "c", 2, true);
+    image_add(&image, "rowid", CLR_FIELD_ROWID, false);
+    for (i = 0; i < 3; i++) {
+        test_table(db, &source, &image, tables[i], tables[i]);
+        image_free(&image);
+    }
+    sqlite3_free(bytes.data);
+    sqlite3_close(db);
+}
+
 int main(void)
 {
     static const int page_sizes[] = {512, 1024, 4096, 65536};
@@ -251,6 +291,7 @@ int main(void)
 
     random_start();
     test_values();
+    test_shapes();
     for (i = 0; i < 24; i++) {
         form.page_size = page_sizes[i % 4];
         form.reserved = i / 4 % 3 == 0 ? 0 : i / 4 % 3 == 1 ? 32 : 5;
