@@ -91,8 +91,7 @@ static bool make_whole(struct clr_scalar *value)
 /*
  * What a column is in records that are older than the column: its default, which SQLite keeps as
  * text and gives the column's affinity, or NUMERIC where it has none: 5.0 is INTEGER 5, and -0.0 is
- * 0. Of ALTER TABLE's constant defaults those that are numbers or nothing are understood here,
- * but no hexadecimal ones: large ones stay TEXT.
+ * 0. Of ALTER TABLE's constant defaults those that are numbers or nothing are understood here.
  */
 static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affinity affinity)
 {
@@ -101,6 +100,7 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affin
 
     if (text == NULL || sqlite3_stricmp(text, "NULL") == 0)
         return value;
+    /* Large hexadecimal ones are TEXT there. */
     if (strpbrk(text, "xX") != NULL || !clr_literal_read(db, text, &value)) {
         bool is_string = text[0] == '\'' || text[0] == 'x' || text[0] == 'X';
         value.tag = is_string && affinity <= AFFINITY_TEXT ? CLR_TAG_OTHER : CLR_TAG_UNSURE;

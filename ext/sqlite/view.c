@@ -1,7 +1,7 @@
 /* The contract whose numbers are cited here is in view.h. */
 #include "sqlite/view.h"
 
-#include "sqlite/snapshot.h"
+#include "sqlite/view_life.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -27,171 +27,6 @@ struct cursor {
 static struct clr_view *view_of(struct cursor *cursor)
 {
     return (struct clr_view *)cursor->base.pVtab;
-}
-
-static struct clr_view *find(struct clr_view *list, const char *name)
-{
-    while (list != NULL && sqlite3_stricmp(list->name, name) != 0)
-        list = list->next;
-    return list;
-}
-
-struct clr_view *clr_view_find(struct clr_connection *connection, const char *name)
-{
-    return find(connection->views, name);
-}
-
-static void free_view(struct clr_view *view)
-{
-    clr_acceleration_free(view->acceleration);
-    sqlite3_finalize(view->idle);
-    clr_select_free(&view->select);
-    sqlite3_free(view->argument);
-    sqlite3_free(view->name);
-    sqlite3_free(view);
-}
-
-static void unlink_view(struct clr_view **list, struct clr_view *view)
-{
-    while (*list != view)
-        list = &(*list)->next;
-    *list = view->next;
-}
-
-void clr_views_free_past(struct clr_connection *connection)
-{
-    struct clr_view *view;
-
-    while ((view = connection->past_views) != NULL) {
-        connection->past_views = view->next;
-        free_view(view);
-    }
-}
-
-/* Returns what is known of the view from before: the same name, and the same SELECT. */
-static const struct clr_view *find_known(const struct clr_view *list, const struct clr_view *view)
-{
-    while (list != NULL && (sqlite3_stricmp(list->name, view->name) != 0 ||
-                            strcmp(list->argument, view->argument) != 0))
-        list = list->next;
-    return list;
-}
-
-/*
- * SQLite connects a view anew after each change of the schema, also to drop it, and may let go of
- * the old one only later. If the SELECT is an error by then, the view is what it was before: using
- * it reports that error.
- */
-static int read_select(struct clr_view *view, int is_new, char **error)
-{
-    struct clr_connection *connection = view->connection;
-    const struct clr_view *known = find_known(connection->past_views, view);
-    struct clr_view *past;
-    int rc = clr_select_read(connection->db, view->argument, &view->select, error);
-
-    if (known == NULL)
-        known = find_known(connection->views, view);
-    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && !is_new && known != NULL) {
-        sqlite3_free(*error);
-        *error = NULL;
-        rc = clr_select_copy(&known->select, &view->select);
-    }
-    while ((past = find(connection->past_views, view->name)) != NULL) {
-        unlink_view(&connection->past_views, past);
-        free_view(past);
-    }
-    return rc;
-}
-
-static int make(sqlite3 *db, void *pointer, int count, const char *const *arguments, int is_new,
-                sqlite3_vtab **result, char **error)
-{
-    struct clr_connection *connection = pointer;
-    struct clr_view *view;
-    int rc;
-
-    if (sqlite3_stricmp(arguments[1], "temp") != 0) { /* clause 4 */
-        *error = sqlite3_mprintf("clreduce: accelerated views live in the temp schema: "
-                                 "CREATE VIRTUAL TABLE temp.%s, not %s.%s",
-                                 arguments[2], arguments[1], arguments[2]);
-        return SQLITE_ERROR;
-    }
-    if (count != 4) {
-        *error = sqlite3_mprintf("clreduce: one argument is needed, a SELECT in parentheses, as in "
-                                 "USING clreduce((SELECT ...)), not %d",
-                                 count - 3);
-        return SQLITE_ERROR;
-    }
-    view = sqlite3_malloc(sizeof *view);
-    if (view == NULL)
-        return SQLITE_NOMEM;
-    memset(view, 0, sizeof *view);
-    view->connection = connection;
-    view->name = sqlite3_mprintf("%s", arguments[2]);
-    view->argument = sqlite3_mprintf("%s", arguments[3]);
-    rc = SQLITE_NOMEM;
-    if (view->name != NULL && view->argument != NULL)
-        rc = read_select(view, is_new, error);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_declare_vtab(db, view->select.declaration);
-    if (rc == SQLITE_OK) {
-        sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-        view->acceleration = clr_acceleration_new(connection, &view->select);
-        if (view->acceleration == NULL)
-            rc = SQLITE_NOMEM;
-    }
-    if (rc != SQLITE_OK) {
-        free_view(view);
-        return rc;
-    }
-    view->next = connection->views;
-    connection->views = view;
-    *result = &view->base;
-    return SQLITE_OK;
-}
-
-static int create(sqlite3 *db, void *pointer, int count, const char *const *arguments,
-                  sqlite3_vtab **result, char **error)
-{
-    return make(db, pointer, count, arguments, 1, result, error);
-}
-
-static int connect(sqlite3 *db, void *pointer, int count, const char *const *arguments,
-                   sqlite3_vtab **result, char **error)
-{
-    return make(db, pointer, count, arguments, 0, result, error);
-}
-
-static int destroy(sqlite3_vtab *base)
-{
-    struct clr_view *view = (struct clr_view *)base;
-    struct clr_connection *connection = view->connection;
-
-    unlink_view(&connection->views, view);
-    free_view(view);
-    if (connection->views == NULL) /* a connection that has statements cannot be closed */
-        clr_databases_free(connection);
-    return SQLITE_OK;
-}
-
-/* The view goes, but may be connected again. */
-static int disconnect(sqlite3_vtab *base)
-{
-    struct clr_view *view = (struct clr_view *)base;
-    struct clr_connection *connection = view->connection;
-    struct clr_view *past = sqlite3_malloc(sizeof *past);
-
-    if (past != NULL) {
-        memset(past, 0, sizeof *past);
-        past->name = view->name;
-        past->argument = view->argument;
-        past->select = view->select;
-        past->next = connection->past_views;
-        connection->past_views = past;
-        view->name = view->argument = NULL;
-        memset(&view->select, 0, sizeof view->select);
-    }
-    return destroy(base);
 }
 
 /*
@@ -466,11 +301,11 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 }
 
 static const sqlite3_module module = {
-    .xCreate = create,
-    .xConnect = connect,
+    .xCreate = clr_view_create,
+    .xConnect = clr_view_connect,
     .xBestIndex = best_index,
-    .xDisconnect = disconnect,
-    .xDestroy = destroy,
+    .xDisconnect = clr_view_disconnect,
+    .xDestroy = clr_view_destroy,
     .xOpen = open_cursor,
     .xClose = close_cursor,
     .xFilter = filter,

@@ -123,8 +123,8 @@ static void test_changes(void)
 
 static void test_list(void)
 {
-    static const char *const names[] = {"device",      "chunk_size",       "host_threshold",
-                                        "start_after", "chunks_in_flight", "device_timeout",
+    static const char *const names[] = {"device",         "chunk_size",       "host_threshold",
+                                        "start_after",    "chunks_in_flight", "device_timeout",
                                         "view_threshold", "column_memory"};
     struct clr_setting_description description;
     struct clr_settings settings;

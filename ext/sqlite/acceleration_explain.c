@@ -1,0 +1,62 @@
+#include "sqlite/acceleration_private.h"
+
+static const char *type_name(const struct clr_column *column)
+{
+    static const char *const names[] = {"NULL", "INTEGER", "REAL", "TEXT or BLOB"};
+    return column->kind == CLR_TAG_MIXED ? "of several types" : names[column->kind];
+}
+
+static const struct clr_image *find_image(const struct clr_acceleration *acceleration)
+{
+    const struct clr_image *image = acceleration->connection->images;
+
+    while (image != NULL && (sqlite3_stricmp(image->schema, acceleration->table.schema) != 0 ||
+                             sqlite3_stricmp(image->table, acceleration->table.name) != 0))
+        image = image->next;
+    return image;
+}
+
+static void describe_column(struct clr_acceleration *acceleration, int i)
+{
+    const struct clr_column_info *info = clr_acceleration_column(acceleration, i);
+    struct clr_image *image = (struct clr_image *)(uintptr_t)find_image(acceleration);
+    struct clr_image_column *column = image == NULL ? NULL : clr_image_find(image, &info->field);
+
+    if (column == NULL)
+        sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->line, "column %s: not resident", info->name);
+    else
+        sqlite3_snprintf(
+            CLR_PLAN_TEXT, acceleration->line, "column %s: %s, %lld bytes%s", info->name,
+            type_name(column->column), (long long)clr_column_size(column->column),
+            column->resident != NULL && clr_resident_state(column->resident) == CLR_RESIDENT_READY
+                ? ", also on the device"
+                : "");
+}
+
+const char *clr_acceleration_explain(struct clr_acceleration *acceleration, int i)
+{
+    const struct clr_image *image;
+    int columns;
+
+    if (!acceleration->planned)
+        clr_acceleration_plan(acceleration);
+    if (i == 0)
+        return acceleration->verdict;
+    if (acceleration->query == NULL)
+        return NULL;
+    columns = acceleration->query->column_count;
+    if (i == 1) {
+        image = find_image(acceleration);
+        sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->line, "table %s.%s, %lld rows when last read",
+                         acceleration->table.schema, acceleration->table.name,
+                         image == NULL ? 0LL : (long long)image->layout.rows);
+    } else if (i < 2 + columns) {
+        describe_column(acceleration, i - 2);
+    } else if (i == 2 + columns) {
+        sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->line, "read the last time: %s",
+                         acceleration->reading[0] == '\0' ? "nothing" : acceleration->reading);
+    } else {
+        return NULL;
+    }
+    return acceleration->line;
+}

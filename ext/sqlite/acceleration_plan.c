@@ -1,0 +1,118 @@
+#include "sqlite/acceleration_private.h"
+
+#include <limits.h>
+#include <string.h>
+
+void clr_acceleration_drop_plan(struct clr_acceleration *acceleration)
+{
+    clr_query_free(acceleration->query);
+    acceleration->query = NULL;
+    clr_table_info_free(&acceleration->table);
+    acceleration->database = NULL;
+    acceleration->planned = false;
+    acceleration->runs_by_rows = 0;
+}
+
+/* What clr_query_bind() asks, all in one. */
+struct environment {
+    sqlite3 *db;
+    sqlite3_stmt *statement; /* the SELECT, for its parameters */
+    const struct clr_table_info *table;
+};
+
+static struct clr_known_column environment_column(void *context, const char *name)
+{
+    const struct clr_table_info *table = ((const struct environment *)context)->table;
+    struct clr_known_column known = {.number = clr_table_info_find(table, name)};
+
+    if (known.number >= 0) {
+        known.is_text = table->columns[known.number].is_text;
+        known.readable = table->columns[known.number].readable;
+    }
+    return known;
+}
+
+static int environment_parameter(void *context, const char *name)
+{
+    const struct environment *environment = context;
+    return sqlite3_bind_parameter_index(environment->statement, name);
+}
+
+static bool environment_literal(void *context, const char *text, struct clr_scalar *value)
+{
+    const struct environment *environment = context;
+    return clr_literal_read(environment->db, text, value);
+}
+
+/* Whether the application has functions of its own in place of some that a scan computes. */
+static bool has_overrides(struct clr_connection *connection)
+{
+    static const char *const names[] = {"abs", "avg", "coalesce", "count", "ifnull",
+                                        "max", "min", "sum",      "total"};
+    sqlite3_stmt *list = NULL;
+    bool found = connection->replaced;
+    size_t i;
+
+    if (sqlite3_prepare_v2(connection->db, "PRAGMA function_list", -1, &list, NULL) != SQLITE_OK)
+        return true;
+    while (!found && sqlite3_step(list) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(list, 0);
+        for (i = 0; i < sizeof names / sizeof names[0] && name != NULL; i++)
+            found = found || (sqlite3_column_int(list, 1) == 0 && strcmp(name, names[i]) == 0);
+    }
+    sqlite3_finalize(list);
+    return found;
+}
+
+static int bind_query(struct clr_acceleration *acceleration, struct clr_query *query,
+                      struct clr_status *status)
+{
+    struct environment environment = {acceleration->connection->db, NULL, &acceleration->table};
+    struct clr_environment asked = {&environment, acceleration->select->parameter_count,
+                                    environment_column, environment_parameter, environment_literal};
+    int rc = clr_select_prepare(environment.db, acceleration->select, &environment.statement);
+
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = clr_query_bind(query, &asked, status) == CLR_OK ? SQLITE_OK : SQLITE_ERROR;
+    sqlite3_finalize(environment.statement);
+    return rc;
+}
+
+void clr_acceleration_plan(struct clr_acceleration *acceleration)
+{
+    struct clr_query *query = NULL;
+    struct clr_status status;
+    const char *reason;
+
+    clr_acceleration_drop_plan(acceleration);
+    acceleration->planned = true;
+    clr_status_clear(&status);
+    if (clr_query_parse(acceleration->select->sql, &query, &status) != CLR_OK) {
+        clr_acceleration_by_rows(acceleration, "%s", status.message);
+        acceleration->runs_by_rows = INT_MAX; /* the text will not change */
+        return;
+    }
+    acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
+    if (clr_table_info_read(acceleration->connection->db, query->schema, query->table,
+                            &acceleration->table, &reason) != SQLITE_OK)
+        clr_acceleration_by_rows(acceleration, "%s", reason);
+    else if (bind_query(acceleration, query, &status) != SQLITE_OK)
+        clr_acceleration_by_rows(
+            acceleration, "%s",
+            status.code == CLR_OK ? sqlite3_errmsg(acceleration->connection->db) : status.message);
+    else if (has_overrides(acceleration->connection))
+        clr_acceleration_by_rows(
+            acceleration, "a function of SQLite or clreduce is replaced by the application's");
+    else if ((acceleration->database =
+                  clr_database_get(acceleration->connection, acceleration->table.schema)) == NULL)
+        clr_acceleration_by_rows(acceleration, "the database's schema could not be read");
+    else {
+        acceleration->generation = acceleration->database->generation;
+        acceleration->query = query;
+        acceleration->runs_by_rows = 0;
+        sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->verdict, "accelerated: not run yet");
+        return;
+    }
+    clr_query_free(query);
+}

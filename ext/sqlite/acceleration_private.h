@@ -1,0 +1,68 @@
+/*
+ * What the parts of an acceleration share: its plan (acceleration_plan.c), its columns and scans
+ * (acceleration_scan.c), its run (acceleration.c), and what a user sees (acceleration_explain.c).
+ */
+#ifndef CLR_SQLITE_ACCELERATION_PRIVATE_H
+#define CLR_SQLITE_ACCELERATION_PRIVATE_H
+
+#include "query/query.h"
+#include "sqlite/acceleration.h"
+#include "sqlite/image.h"
+#include "sqlite/snapshot.h"
+#include "sqlite/table_info.h"
+
+/* How often a SELECT is run row by row, for its table is small or cannot be read, before that is
+   looked at again; the size of texts for the user. */
+enum { CLR_RUNS_BY_ROWS = 256, CLR_PLAN_TEXT = 512 };
+
+struct clr_acceleration {
+    struct clr_connection *connection;
+    const struct clr_select *select;
+
+    /* The plan; query is NULL where there is none, and verdict says why. */
+    bool planned;
+    struct clr_query *query;
+    struct clr_table_info table;
+    struct clr_database *database;
+    int generation; /* of the database, when the plan was made */
+
+    sqlite3_stmt *poll;   /* a short statement: it ends with SQLITE_INTERRUPT if it has to */
+    int settings_changes; /* of the connection, at the last run */
+    int runs_by_rows;     /* how often SQLite shall still run it without another look */
+
+    /* For the user: what happened the last time. */
+    char verdict[CLR_PLAN_TEXT], reading[CLR_PLAN_TEXT], line[CLR_PLAN_TEXT];
+};
+
+/* Says, in printf's format, why SQLite has to run the SELECT; returns SQLITE_OK, the code for that.
+ */
+int clr_acceleration_by_rows(struct clr_acceleration *acceleration, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Makes the plan anew. Leaves query NULL, and the reason in verdict, if there is no way but rows.
+ */
+void clr_acceleration_plan(struct clr_acceleration *acceleration);
+
+/* Gives the plan up. */
+void clr_acceleration_drop_plan(struct clr_acceleration *acceleration);
+
+/* Returns the table's column that the scan's column i is. */
+static inline const struct clr_column_info *
+clr_acceleration_column(const struct clr_acceleration *acceleration, int i)
+{
+    return &acceleration->table.columns[acceleration->query->columns[i]];
+}
+
+/*
+ * Loads the columns that the image lacks; why says what for, in the user's words. Returns
+ * SQLITE_ROW if it then has all; SQLITE_OK if SQLite has to run the SELECT; SQLITE_INTERRUPT or
+ * SQLITE_NOMEM.
+ */
+int clr_acceleration_load(struct clr_acceleration *acceleration,
+                          const struct clr_snapshot *snapshot, struct clr_image *image,
+                          const char *why);
+
+/* Computes the tallies from the image's columns, on a device or the host. Returns as above. */
+int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_image *image);
+
+#endif

@@ -1,0 +1,233 @@
+#include "sqlite/acceleration_private.h"
+
+#include "engine/host_scan.h"
+#include "engine/runtime.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* A device costs a hand-over and launches: so many times host_threshold rows are worth that. */
+enum { DEVICE_FACTOR = 64 };
+
+static bool wants_stop(void *context)
+{
+    static const char text[] = "WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c "
+                               "WHERE i < 100) SELECT max(i) FROM c";
+    struct clr_acceleration *acceleration = context;
+    int rc;
+
+    if (acceleration->poll == NULL &&
+        sqlite3_prepare_v3(acceleration->connection->db, text, -1, SQLITE_PREPARE_PERSISTENT,
+                           &acceleration->poll, NULL) != SQLITE_OK)
+        return false;
+    rc = sqlite3_step(acceleration->poll);
+    sqlite3_reset(acceleration->poll);
+    return rc == SQLITE_INTERRUPT;
+}
+
+/* A quarter of the memory, or what the setting says. */
+static int64_t host_budget(const struct clr_connection *connection)
+{
+    if (connection->settings.column_memory > 0)
+        return connection->settings.column_memory;
+    return (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGE_SIZE) / 4;
+}
+
+static int64_t device_budget(const struct clr_connection *connection,
+                             const struct clr_device_info *info)
+{
+    if (connection->settings.column_memory > 0)
+        return connection->settings.column_memory;
+    return (int64_t)(info->memory / 4);
+}
+
+int clr_acceleration_load(struct clr_acceleration *acceleration,
+                          const struct clr_snapshot *snapshot, struct clr_image *image,
+                          const char *why)
+{
+    const struct clr_query *query = acceleration->query;
+    struct clr_stats *stats = &acceleration->connection->stats;
+    struct clr_field fields[CLR_MOST_COLUMNS];
+    struct clr_column *columns[CLR_MOST_COLUMNS];
+    struct clr_watch watch = {wants_stop, acceleration};
+    struct clr_load_report report = {0, 0};
+    struct clr_status status;
+    const char *names[CLR_MOST_COLUMNS];
+    int i, count = 0, rc = SQLITE_ROW;
+
+    for (i = 0; i < query->column_count; i++) {
+        const struct clr_column_info *info = clr_acceleration_column(acceleration, i);
+        if (clr_image_find(image, &info->field) != NULL)
+            continue;
+        names[count] = info->name;
+        fields[count++] = info->field;
+    }
+    if (count == 0 && image->layout.known) {
+        sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->reading, "0 bytes: all columns are resident");
+        return SQLITE_ROW;
+    }
+    clr_status_clear(&status);
+    /* Nine bytes: a value and, maybe, a tag. */
+    image->layout.most_rows =
+        (size_t)(host_budget(acceleration->connection) / (9 * (query->column_count + 1)));
+    switch (clr_load(&snapshot->source, image->root, fields, count, &image->layout, columns, &watch,
+                     &report, &status)) {
+    case CLR_LOAD_DONE:
+        break;
+    case CLR_LOAD_STOPPED:
+        return SQLITE_INTERRUPT;
+    case CLR_LOAD_MALFORMED:
+        stats->malformed_page = report.page;
+        return clr_acceleration_by_rows(acceleration, "page %u of the database is malformed",
+                                        report.page);
+    case CLR_LOAD_TOO_LARGE:
+        acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
+        return clr_acceleration_by_rows(acceleration, "the columns take more than column_memory");
+    case CLR_LOAD_UNSUPPORTED:
+        acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
+        return clr_acceleration_by_rows(acceleration,
+                                        "the table is WITHOUT ROWID, or has rows that were written "
+                                        "before a column whose default is no number");
+    default:
+        return clr_acceleration_by_rows(acceleration, "%s", status.message);
+    }
+    stats->bytes_decoded += report.bytes_read;
+    sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->reading, "%lld bytes: %s",
+                     (long long)report.bytes_read, why);
+    for (i = 0; i < count; i++) {
+        if (clr_image_add(image, names[i], &fields[i], columns[i]) == NULL)
+            rc = SQLITE_NOMEM;
+    }
+    return rc;
+}
+
+/*
+ * Returns the worker of a device that is worth asking, with the device's description; NULL: the
+ * host. A device that is the processor itself is no quicker than the host's threads, and asked only
+ * if the setting says so.
+ */
+static struct clr_worker *find_device(struct clr_connection *connection, size_t rows,
+                                      const struct clr_device_info **info)
+{
+    const struct clr_settings *settings = &connection->settings;
+    const struct clr_catalog *catalog;
+    struct clr_worker *worker;
+    bool automatic = strcmp(settings->device, "auto") == 0;
+    int chosen;
+
+    if (strcmp(settings->device, "host") == 0 || clr_runtime_forked() ||
+        (int64_t)rows / DEVICE_FACTOR < settings->host_threshold ||
+        (automatic && !clr_runtime_started() && (int64_t)rows < settings->start_after) ||
+        clr_runtime_worker(settings->device, &worker) != CLR_AVAILABLE)
+        return NULL;
+    catalog = clr_runtime_known_catalog();
+    chosen = catalog == NULL ? -1 : clr_catalog_choose(catalog, settings->device);
+    if (chosen < 0)
+        return NULL;
+    *info = &catalog->devices[chosen];
+    return automatic && (*info)->type == CLR_DEVICE_CPU ? NULL : worker;
+}
+
+/* Whether the columns all have copies on the device; starts those that are missing. */
+static bool are_resident(struct clr_image_column *const *columns, int count,
+                         struct clr_worker *worker, struct clr_resident **residents)
+{
+    bool ready = true;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        struct clr_image_column *column = columns[i];
+        if (column->worker != worker) {
+            clr_resident_free(column->resident);
+            column->resident = NULL;
+        }
+        column->worker = worker;
+        if (column->resident == NULL)
+            column->resident = clr_resident_new(worker, column->column);
+        residents[i] = column->resident;
+        ready = ready && column->resident != NULL &&
+                clr_resident_state(column->resident) == CLR_RESIDENT_READY;
+    }
+    return ready;
+}
+
+static enum clr_scan_outcome scan_on_device(struct clr_acceleration *acceleration,
+                                            struct clr_scan *scan,
+                                            struct clr_image_column *const *columns)
+{
+    struct clr_connection *connection = acceleration->connection;
+    struct clr_resident *residents[CLR_MOST_COLUMNS];
+    struct clr_device_work work = {0, 0, 0, 0, 0};
+    const struct clr_device_info *info;
+    struct clr_worker *worker = find_device(connection, scan->rows, &info);
+    enum clr_scan_outcome outcome;
+    struct clr_status status;
+
+    if (worker == NULL || !are_resident(columns, scan->column_count, worker, residents))
+        return CLR_SCAN_NOT_NOW;
+    clr_images_trim(connection, INT64_MAX, device_budget(connection, info));
+    clr_status_clear(&status);
+    outcome = clr_resident_scan(worker, scan, residents, connection->settings.device_timeout, &work,
+                                &status);
+    if (outcome == CLR_SCAN_DONE) {
+        connection->stats.kernels_launched += work.kernels;
+        connection->stats.passes += work.passes;
+        connection->stats.kernel_time += work.kernel_time;
+        connection->stats.scans_on_device++;
+        sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->verdict, "accelerated: device %s",
+                         info->name);
+    } else if (outcome == CLR_SCAN_FAILED) {
+        connection->stats.device_errors++;
+        connection->stats.last_error = status;
+    }
+    return outcome;
+}
+
+int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_image *image)
+{
+    struct clr_query *query = acceleration->query;
+    struct clr_watch watch = {wants_stop, acceleration};
+    struct clr_image_column *found[CLR_MOST_COLUMNS];
+    struct clr_column *columns[CLR_MOST_COLUMNS];
+    struct clr_scan scan = {
+        .instruction_count = query->instruction_count,
+        .constant_count = query->constant_count,
+        .column_count = query->column_count,
+        .tally_count = query->tally_count,
+        .filter = query->filter,
+        .instructions = query->instructions,
+        .constants = query->constants,
+        .columns = columns,
+        .rows = image->layout.rows,
+        .tallies = query->tallies,
+    };
+    enum clr_scan_outcome outcome;
+    int i;
+
+    acceleration->connection->scans++;
+    for (i = 0; i < query->column_count; i++) {
+        found[i] = clr_image_find(image, &clr_acceleration_column(acceleration, i)->field);
+        columns[i] = found[i]->column;
+        found[i]->hits++;
+        found[i]->used = acceleration->connection->scans;
+    }
+    outcome = scan_on_device(acceleration, &scan, found);
+    if (outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED) {
+        outcome = clr_host_scan(&scan, &watch);
+        if (outcome == CLR_SCAN_DONE) {
+            acceleration->connection->stats.scans_on_host++;
+            sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->verdict, "accelerated: host");
+        }
+    }
+    clr_images_trim(acceleration->connection, host_budget(acceleration->connection), INT64_MAX);
+    switch (outcome) {
+    case CLR_SCAN_DONE:
+        return SQLITE_ROW;
+    case CLR_SCAN_STOPPED:
+        return SQLITE_INTERRUPT;
+    case CLR_SCAN_UNSURE:
+        return clr_acceleration_by_rows(acceleration, "an expression met TEXT, a BLOB or an error");
+    default:
+        return clr_acceleration_by_rows(acceleration, "there was no memory for the scan");
+    }
+}
