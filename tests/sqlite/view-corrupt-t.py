@@ -172,7 +172,7 @@ def batch(path, seed):
             damaged["-wal"] = damage_log(images["-wal"], rng)
         else:
             damaged[""] = damage(images[""], rng)
-        print(number, end=" ", file=sys.stderr, flush=True)  # the last one of these is the one that crashed
+        print(number, end=" ", file=sys.stderr, flush=True)  # the last of them crashed
         start = time.monotonic()
         want, _ = answers(path, damaged, False)
         middle = time.monotonic()
@@ -191,7 +191,8 @@ def batch(path, seed):
             problems += wrong
         if took > 5 + 10 * direct:
             problems.append(f"file {number}: {took:.1f} s, directly {direct:.1f} s")
-    print(json.dumps({"problems": problems, "fast": fast, "errors": errors, "undefined": undefined}))
+    counts = {"fast": fast, "errors": errors, "undefined": undefined}
+    print(json.dumps({"problems": problems, **counts}))
 
 
 def test_damage(rng, folder):
