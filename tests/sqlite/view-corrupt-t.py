@@ -124,12 +124,14 @@ def damage_log(image, rng):
     return bytes(data)
 
 
-def answers(path, images, through):
+def answers(path, images, through, strict=False):
     """What each SELECT gives on a new connection to the file: directly, or through a view."""
     for suffix, data in images.items():
         with open(path + suffix, "wb") as file:
             file.write(data)
     db = views.connect(path)
+    if strict:
+        support.rows(db, "PRAGMA cell_size_check = 1")
     if through:
         results = [views.through_view(db, select) for select in SELECTS]
         results += [views.ask(db, "view_of_it"), views.through_view(db, SELECTS[0])]
@@ -143,18 +145,34 @@ def answers(path, images, through):
     return [views.comparable(result) for result in results], fast
 
 
+def is_allowed(got, want):
+    """Whether a view may give that where the SELECT gives this."""
+    if got[:1] == ("error",):
+        return want[:1] == ("error",) or got[1].endswith(MALFORMED)
+    return tap.is_same(got, want)
+
+
+def is_undefined(path, images):
+    """Whether some cell reaches beyond its page.
+
+    SQLite reads what lies behind the page in its memory then, and gives now this, now that.
+    """
+    return any(result[:1] == ("error",) for result in answers(path, images, False, True)[0])
+
+
 def batch(path, seed):
     """One process's work: prints its result as JSON."""
     signal.alarm(LIMIT)
     rng = random.Random(seed)
-    images, problems, fast, errors = make(path, rng), [], 0, 0
+    images, problems = make(path, rng), []
+    fast = errors = undefined = 0
     for number in range(BATCH):
         damaged = dict(images)
         if "-wal" in images and rng.random() < 0.5:
             damaged["-wal"] = damage_log(images["-wal"], rng)
         else:
             damaged[""] = damage(images[""], rng)
-        print(number, end=" ", file=sys.stderr, flush=True)  # the last one of these is the one that crashed
+        print(number, end=" ", file=sys.stderr, flush=True)  # the last of them crashed
         start = time.monotonic()
         want, _ = answers(path, damaged, False)
         middle = time.monotonic()
@@ -162,19 +180,25 @@ def batch(path, seed):
         fast += some
         errors += want[0][:1] == ("error",)
         took, direct = time.monotonic() - middle, middle - start
-        for one, other, select in zip(got, want, SELECTS + (SELECTS[-1], SELECTS[0])):
-            both_fail = one[:1] == other[:1] == ("error",)
-            if not (tap.is_same(one, other) or both_fail or one[1:] and one[1].endswith(MALFORMED)):
-                problems.append(f"file {number}, {select}: {one!r}, directly {other!r}")
+        wrong = [
+            f"file {number}, {select}: {one!r}, directly {other!r}"
+            for one, other, select in zip(got, want, SELECTS + (SELECTS[-1], SELECTS[0]))
+            if not is_allowed(one, other)
+        ]
+        if wrong and is_undefined(path, damaged):
+            undefined += 1
+        else:
+            problems += wrong
         if took > 5 + 10 * direct:
             problems.append(f"file {number}: {took:.1f} s, directly {direct:.1f} s")
-    print(json.dumps({"problems": problems, "fast": fast, "errors": errors}))
+    counts = {"fast": fast, "errors": errors, "undefined": undefined}
+    print(json.dumps({"problems": problems, **counts}))
 
 
 def test_damage(rng, folder):
     """One check: many batches."""
     check = support.Batch(f"{FILES} damaged files")
-    tally, errors = views.Tally(), 0
+    tally, errors, undefined = views.Tally(), 0, 0
     for _ in range(FILES // BATCH):
         seed = rng.randrange(2**32)
         process = subprocess.run(
@@ -192,8 +216,10 @@ def test_damage(rng, folder):
         tally.answers += BATCH
         tally.fast += result["fast"]
         errors += result["errors"]
+        undefined += result["undefined"]
     check.end()
     tap.diag(f"SQLite itself noticed the damage in {errors} of them")
+    tap.diag(f"not compared, since SQLite reads beyond a page: {undefined}")
     tally.report("damaged files, of the last view on each")
 
 

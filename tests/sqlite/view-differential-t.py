@@ -13,7 +13,7 @@ import view_data
 import view_support as views
 
 #: Statements to compare, on the host and on each device.
-STATEMENTS = 2_000 if tap.QUICK else 40_000
+STATEMENTS = 2_000 if tap.QUICK else 25_000
 ON_DEVICE = 200 if tap.QUICK else 2_000
 
 #: Statements on one table, and between two changes of it.
