@@ -34,6 +34,9 @@ enum {
     SHM_SIZE = AT_BACKFILLED + 4
 };
 
+/* The log itself: file format, section 4.1. */
+enum { WAL_HEADER_SIZE = 32, FRAME_HEADER_SIZE = 24 };
+
 /* Within a token, behind the log's header and the database's. */
 enum { AT_IDENTITY = CLR_WAL_HEADER + 48 };
 
@@ -234,30 +237,63 @@ static const char *read_header(struct clr_snapshot *snapshot, unsigned char *hea
     return NULL;
 }
 
+/* The header's count goes before that of the file or of the log, as with SQLite, where its version
+   says that it is valid (file format, section 1.3.8). */
+static const char *count_pages(struct clr_snapshot *snapshot, const unsigned char *header,
+                               sqlite3_int64 pages)
+{
+    uint32_t count = read_big_endian(header + AT_PAGE_COUNT, 4);
+
+    if (memcmp(header + AT_CHANGE_COUNTER, header + AT_VALID_FOR, 4) != 0 || count == 0)
+        count = pages < UINT32_MAX ? (uint32_t)pages : UINT32_MAX;
+    snapshot->source.page_count = count;
+    return count > pages ? "the database is shorter than its header says" : NULL;
+}
+
 /* A rollback mode: SQLite, too, trusts these counters to tell whether its cache is fresh. */
 static const char *begin_rollback(struct clr_snapshot *snapshot, const unsigned char *header)
 {
-    struct clr_source *source = &snapshot->source;
     sqlite3_int64 size = 0;
 
     if (snapshot->file->pMethods->xFileSize(snapshot->file, &size) != SQLITE_OK)
         return "the database file's size could not be read";
-    size /= source->page_size;
-    source->page_count = read_big_endian(header + AT_PAGE_COUNT, 4);
-    if (memcmp(header + AT_CHANGE_COUNTER, header + AT_VALID_FOR, 4) != 0 ||
-        source->page_count == 0)
-        source->page_count = (uint32_t)size;
-    if (source->page_count > size)
-        return "the database file is shorter than its header says";
-    return NULL;
+    return count_pages(snapshot, header, size / snapshot->source.page_size);
 }
 
-static const char *begin_wal(struct clr_database *database, struct clr_snapshot *snapshot,
-                             const unsigned char *before, bool fresh)
+/* Finds the pages' frames in the log, of which the snapshot has the first `last` ones. */
+static const char *map_frames(struct clr_database *database, struct clr_snapshot *snapshot,
+                              const unsigned char *index, uint32_t last, unsigned char *header)
 {
     struct clr_source *source = &snapshot->source;
-    unsigned char index[SHM_SIZE];
     struct clr_status status;
+    int64_t offset;
+
+    if (sqlite3_file_control(database->connection->db, database->schema,
+                             SQLITE_FCNTL_JOURNAL_POINTER, &snapshot->wal) != SQLITE_OK ||
+        snapshot->wal == NULL || snapshot->wal->pMethods == NULL)
+        return "the write-ahead log is not open";
+    clr_status_clear(&status);
+    source->page_count = wal_word(index, AT_WAL_PAGES);
+    if (source->page_count == 0 ||
+        clr_wal_map(source, index + AT_SALTS, last, &snapshot->frames, &status) != CLR_OK)
+        return "the write-ahead log could not be read";
+    source->frames = snapshot->frames;
+    if (source->frames[0] == 0)
+        return NULL;
+    offset = WAL_HEADER_SIZE +
+             (source->frames[0] - 1) * (FRAME_HEADER_SIZE + (int64_t)source->page_size) +
+             FRAME_HEADER_SIZE;
+    return read_file(snapshot, CLR_FILE_WAL, header, HEADER_SIZE, offset) == SQLITE_OK
+               ? NULL
+               : "the write-ahead log could not be read";
+}
+
+/* header is that of the database file. */
+static const char *begin_wal(struct clr_database *database, struct clr_snapshot *snapshot,
+                             const unsigned char *before, bool fresh, const unsigned char *header)
+{
+    unsigned char index[SHM_SIZE], newest[HEADER_SIZE];
+    const char *reason;
     uint32_t last;
 
     if (read_wal_index(snapshot->file, index) != SQLITE_OK)
@@ -270,28 +306,20 @@ static const char *begin_wal(struct clr_database *database, struct clr_snapshot 
         return "a read transaction was open while others wrote";
     }
     last = wal_word(index, AT_LAST_FRAME);
-    source->page_count = wal_word(index, AT_WAL_PAGES);
     memcpy(snapshot->token.bytes, index, CLR_WAL_HEADER);
-    if (last == 0) { /* no log: the counts are those of the file */
-        unsigned char header[HEADER_SIZE];
-        read_file(snapshot, CLR_FILE_DATABASE, header, HEADER_SIZE, 0);
+    if (last == 0) /* no log: the counts are those of the file */
         return begin_rollback(snapshot, header);
-    }
+    memcpy(newest, header, sizeof newest);
     /*
      * All of it in the database file: the log is not needed, and may even be overwritten, since
      * such a reader does not lock it.
      */
-    if (wal_word(index, AT_BACKFILLED) >= last)
-        return NULL;
-    if (sqlite3_file_control(database->connection->db, database->schema,
-                             SQLITE_FCNTL_JOURNAL_POINTER, &snapshot->wal) != SQLITE_OK ||
-        snapshot->wal == NULL || snapshot->wal->pMethods == NULL)
-        return "the write-ahead log is not open";
-    clr_status_clear(&status);
-    if (clr_wal_map(source, index + AT_SALTS, last, &snapshot->frames, &status) != CLR_OK)
-        return "the write-ahead log could not be read";
-    source->frames = snapshot->frames;
-    return NULL;
+    if (wal_word(index, AT_BACKFILLED) < last) {
+        reason = map_frames(database, snapshot, index, last, newest);
+        if (reason != NULL)
+            return reason;
+    }
+    return count_pages(snapshot, newest, wal_word(index, AT_WAL_PAGES));
 }
 
 /* Another file may be attached by the same name, with the same counters. */
@@ -348,7 +376,7 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     if (*reason == NULL && !wal && header[AT_READ_VERSION] == WAL_VERSION)
         *reason = "the write-ahead log has just been opened";
     else if (*reason == NULL && wal)
-        *reason = begin_wal(database, snapshot, before, fresh);
+        *reason = begin_wal(database, snapshot, before, fresh, header);
     else if (*reason == NULL)
         *reason = begin_rollback(snapshot, header);
     if (*reason != NULL)
