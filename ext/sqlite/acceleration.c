@@ -127,8 +127,7 @@ static bool has_overrides(struct clr_connection *connection)
         for (i = 0; i < sizeof names / sizeof names[0] && name != NULL; i++)
             found = found || (sqlite3_column_int(list, 1) == 0 && strcmp(name, names[i]) == 0);
     }
-    sqlite3_finalize(list);
-    return found;
+    return sqlite3_finalize(list) != SQLITE_OK || found;
 }
 
 static int bind_query(struct clr_acceleration *acceleration, struct clr_query *query,
@@ -146,42 +145,68 @@ static int bind_query(struct clr_acceleration *acceleration, struct clr_query *q
     return rc;
 }
 
-/* Leaves query NULL, and the reason in verdict, if there is no way but rows. */
-static void make_plan(struct clr_acceleration *acceleration)
+/* Looks up all that a parsed query needs to be planned. SQLITE_OK: query is the plan, or verdict
+   says why there is none. */
+static int bind_plan(struct clr_acceleration *acceleration, struct clr_query *query)
+{
+    sqlite3 *db = acceleration->connection->db;
+    struct clr_status status;
+    const char *reason;
+    int rc = clr_table_info_read(db, query->schema, query->table, &acceleration->table, &reason);
+
+    clr_status_clear(&status);
+    if (rc != SQLITE_OK)
+        return rc == SQLITE_NOMEM ? rc : by_rows(acceleration, "%s", reason);
+    rc = bind_query(acceleration, query, &status);
+    if (rc != SQLITE_OK)
+        return status.code == CLR_NOMEM
+                   ? SQLITE_NOMEM
+                   : by_rows(acceleration, "%s",
+                             status.code == CLR_OK ? sqlite3_errmsg(db) : status.message);
+    if (has_overrides(acceleration->connection))
+        return by_rows(acceleration,
+                       "a function of SQLite or clreduce is replaced by the application's");
+    acceleration->database = clr_database_get(acceleration->connection, acceleration->table.schema);
+    if (acceleration->database == NULL)
+        return by_rows(acceleration, "the database's schema could not be read");
+    acceleration->generation = acceleration->database->generation;
+    acceleration->query = query;
+    acceleration->runs_by_rows = 0;
+    sqlite3_snprintf(TEXT_SIZE, acceleration->verdict, "accelerated: not run yet");
+    return SQLITE_OK;
+}
+
+/*
+ * Leaves query NULL, and the reason in verdict, if there is no way but rows. SQLITE_NOMEM: nothing
+ * is known yet. Within a statement SQLite has no memory from then on until that statement ends, and
+ * must be told so: of a view that is created all the same it would lose track.
+ */
+static int make_plan(struct clr_acceleration *acceleration)
 {
     struct clr_query *query = NULL;
     struct clr_status status;
-    const char *reason;
+    enum clr_code code;
+    int rc;
 
     drop_plan(acceleration);
-    acceleration->planned = true;
     clr_status_clear(&status);
-    if (clr_query_parse(acceleration->select->sql, &query, &status) != CLR_OK) {
-        by_rows(acceleration, "%s", status.message);
+    code = clr_query_parse(acceleration->select->sql, &query, &status);
+    if (code == CLR_OK) {
+        acceleration->runs_by_rows = RUNS_BY_ROWS;
+        rc = bind_plan(acceleration, query);
+    } else {
         acceleration->runs_by_rows = INT_MAX; /* the text will not change */
-        return;
+        rc = code == CLR_NOMEM ? SQLITE_NOMEM : by_rows(acceleration, "%s", status.message);
     }
-    acceleration->runs_by_rows = RUNS_BY_ROWS;
-    if (clr_table_info_read(acceleration->connection->db, query->schema, query->table,
-                            &acceleration->table, &reason) != SQLITE_OK)
-        by_rows(acceleration, "%s", reason);
-    else if (bind_query(acceleration, query, &status) != SQLITE_OK)
-        by_rows(acceleration, "%s",
-                status.code == CLR_OK ? sqlite3_errmsg(acceleration->connection->db)
-                                      : status.message);
-    else if (has_overrides(acceleration->connection))
-        by_rows(acceleration, "a function of SQLite or clreduce is replaced by the application's");
-    else if ((acceleration->database =
-                  clr_database_get(acceleration->connection, acceleration->table.schema)) == NULL)
-        by_rows(acceleration, "the database's schema could not be read");
-    else {
-        acceleration->generation = acceleration->database->generation;
-        acceleration->query = query;
-        acceleration->runs_by_rows = 0;
-        sqlite3_snprintf(TEXT_SIZE, acceleration->verdict, "accelerated: not run yet");
-        return;
+    if (acceleration->query == NULL)
+        clr_query_free(query);
+    if (rc != SQLITE_NOMEM && sqlite3_errcode(acceleration->connection->db) != SQLITE_NOMEM) {
+        acceleration->planned = true;
+        return SQLITE_OK;
     }
-    clr_query_free(query);
+    drop_plan(acceleration);
+    by_rows(acceleration, "out of memory");
+    return SQLITE_NOMEM;
 }
 
 /* Plans at once: as a rule no transaction is open yet, and a log that is opened now serves the
@@ -196,8 +221,10 @@ struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
     memset(acceleration, 0, sizeof *acceleration);
     acceleration->connection = connection;
     acceleration->select = select;
-    make_plan(acceleration);
-    return acceleration;
+    if (make_plan(acceleration) == SQLITE_OK)
+        return acceleration;
+    clr_acceleration_free(acceleration);
+    return NULL;
 }
 
 /* ---- The run. */
@@ -522,6 +549,7 @@ static int run_plan(struct clr_acceleration *acceleration)
     clr_snapshot_end(acceleration->database, &snapshot);
     return rc;
 }
+
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
                          sqlite3_stmt **answer)
 {
@@ -533,8 +561,8 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
         acceleration->runs_by_rows = 0;
     acceleration->settings_changes = acceleration->connection->settings_changes;
     for (i = 0; i < 3 && rc == SQLITE_SCHEMA; i++) {
-        if (!acceleration->planned || i > 0)
-            make_plan(acceleration);
+        if ((!acceleration->planned || i > 0) && make_plan(acceleration) != SQLITE_OK)
+            return SQLITE_NOMEM;
         if (acceleration->runs_by_rows > 0) {
             acceleration->runs_by_rows--;
             acceleration->planned = acceleration->query != NULL || acceleration->runs_by_rows > 0;
