@@ -277,8 +277,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 
 int main(void)
 {
-    const char *parent = getenv("TMPDIR"), *quick = getenv("CLREDUCE_TEST_QUICK");
-    bool all = quick == NULL || *quick == '\0' || *quick == '0';
+    const char *parent = getenv("TMPDIR");
     sqlite3 *keepers[PLACES];
     int i;
 
@@ -293,7 +292,7 @@ int main(void)
     test_device(); /* before anything else: its children have runtimes of their own */
     for (i = 0; i < PLACES; i++) {
         test(i, clr_memory_fail_after, "the extension", true);
-        test(i, nomem_sqlite_fail_after, "SQLite", all);
+        test(i, nomem_sqlite_fail_after, "SQLite", !tap_is_quick());
         sqlite3_close(keepers[i]);
     }
     nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
