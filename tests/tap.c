@@ -167,6 +167,12 @@ void tap_bail(const char *reason, ...)
     exit(1);
 }
 
+bool tap_is_quick(void)
+{
+    const char *setting = getenv("CLREDUCE_TEST_QUICK");
+    return setting != NULL && *setting != '\0' && strcmp(setting, "0") != 0;
+}
+
 void tap_diag(const char *text, ...)
 {
     va_list arguments;

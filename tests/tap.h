@@ -50,6 +50,10 @@ void tap_skip_all(const char *reason, ...) __attribute__((noreturn, format(print
 /* Gives up on the test: nothing that follows could be trusted; does not return. */
 void tap_bail(const char *reason, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
+/* Whether tests that run for long are to use fewer and smaller cases: CLREDUCE_TEST_QUICK is set.
+ */
+bool tap_is_quick(void);
+
 /* A comment in the test's log. May have several lines. */
 void tap_diag(const char *text, ...) __attribute__((format(printf, 1, 2)));
 

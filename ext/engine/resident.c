@@ -1,6 +1,7 @@
 #include "engine/resident.h"
 
 #include "base/memory.h"
+#include "engine/runtime.h"
 #include "numeric/column.h"
 #include "opencl/resident_column.h"
 #include "opencl/scan_plan.h"
@@ -105,9 +106,11 @@ struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_colu
     return resident;
 }
 
+/* In a child after fork() a worker's lock may be held for ever, and what lies on a device is the
+   parent's. */
 enum clr_residence clr_resident_state(struct clr_resident *resident)
 {
-    if (clr_worker_has_failed(resident->worker))
+    if (clr_runtime_forked() || clr_worker_has_failed(resident->worker))
         return CLR_RESIDENT_FAILED;
     return (enum clr_residence)atomic_load(&resident->state);
 }
@@ -119,7 +122,7 @@ size_t clr_resident_size(const struct clr_resident *resident)
 
 void clr_resident_free(struct clr_resident *resident)
 {
-    if (resident == NULL)
+    if (resident == NULL || clr_runtime_forked())
         return;
     atomic_store(&resident->unwanted, true);
     clr_task_release(&resident->task);

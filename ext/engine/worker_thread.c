@@ -199,6 +199,8 @@ static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
         locked_report_build(worker, start, log, &status);
     else if (status.code == CLR_DEVICE && !worker->failed)
         locked_fail(worker, &status);
+    else if (status.code != CLR_OK && kind == CLR_TASK_BACKGROUND && !worker->failed)
+        worker->report.status = status; /* nobody waits for its own */
     /* A build's failure is in the report; the task goes on with what else there is to build. */
     if (worker->failed)
         locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);

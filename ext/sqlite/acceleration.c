@@ -35,8 +35,10 @@ struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
     memset(acceleration, 0, sizeof *acceleration);
     acceleration->connection = connection;
     acceleration->select = select;
-    clr_acceleration_plan(acceleration);
-    return acceleration;
+    if (clr_acceleration_plan(acceleration) == SQLITE_OK)
+        return acceleration;
+    clr_acceleration_free(acceleration);
+    return NULL;
 }
 
 void clr_acceleration_free(struct clr_acceleration *acceleration)
@@ -149,6 +151,7 @@ static int run_plan(struct clr_acceleration *acceleration)
     clr_snapshot_end(acceleration->database, &snapshot);
     return rc;
 }
+
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
                          sqlite3_stmt **answer)
 {
@@ -160,8 +163,8 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
         acceleration->runs_by_rows = 0;
     acceleration->settings_changes = acceleration->connection->settings_changes;
     for (i = 0; i < 3 && rc == SQLITE_SCHEMA; i++) {
-        if (!acceleration->planned || i > 0)
-            clr_acceleration_plan(acceleration);
+        if ((!acceleration->planned || i > 0) && clr_acceleration_plan(acceleration) != SQLITE_OK)
+            return SQLITE_NOMEM;
         if (acceleration->runs_by_rows > 0) {
             acceleration->runs_by_rows--;
             acceleration->planned = acceleration->query != NULL || acceleration->runs_by_rows > 0;

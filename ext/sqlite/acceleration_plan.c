@@ -60,8 +60,7 @@ static bool has_overrides(struct clr_connection *connection)
         for (i = 0; i < sizeof names / sizeof names[0] && name != NULL; i++)
             found = found || (sqlite3_column_int(list, 1) == 0 && strcmp(name, names[i]) == 0);
     }
-    sqlite3_finalize(list);
-    return found;
+    return sqlite3_finalize(list) != SQLITE_OK || found;
 }
 
 static int bind_query(struct clr_acceleration *acceleration, struct clr_query *query,
@@ -79,40 +78,63 @@ static int bind_query(struct clr_acceleration *acceleration, struct clr_query *q
     return rc;
 }
 
-void clr_acceleration_plan(struct clr_acceleration *acceleration)
+/* Looks up all that a parsed query needs to be planned. SQLITE_OK: query is the plan, or verdict
+   says why there is none. */
+static int bind_plan(struct clr_acceleration *acceleration, struct clr_query *query)
+{
+    sqlite3 *db = acceleration->connection->db;
+    struct clr_status status;
+    const char *reason;
+    int rc = clr_table_info_read(db, query->schema, query->table, &acceleration->table, &reason);
+
+    clr_status_clear(&status);
+    if (rc != SQLITE_OK)
+        return rc == SQLITE_NOMEM ? rc : clr_acceleration_by_rows(acceleration, "%s", reason);
+    rc = bind_query(acceleration, query, &status);
+    if (rc != SQLITE_OK)
+        return status.code == CLR_NOMEM
+                   ? SQLITE_NOMEM
+                   : clr_acceleration_by_rows(acceleration, "%s",
+                                              status.code == CLR_OK ? sqlite3_errmsg(db)
+                                                                    : status.message);
+    if (has_overrides(acceleration->connection))
+        return clr_acceleration_by_rows(
+            acceleration, "a function of SQLite or clreduce is replaced by the application's");
+    acceleration->database = clr_database_get(acceleration->connection, acceleration->table.schema);
+    if (acceleration->database == NULL)
+        return clr_acceleration_by_rows(acceleration, "the database's schema could not be read");
+    acceleration->generation = acceleration->database->generation;
+    acceleration->query = query;
+    acceleration->runs_by_rows = 0;
+    sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->verdict, "accelerated: not run yet");
+    return SQLITE_OK;
+}
+
+int clr_acceleration_plan(struct clr_acceleration *acceleration)
 {
     struct clr_query *query = NULL;
     struct clr_status status;
-    const char *reason;
+    enum clr_code code;
+    int rc;
 
     clr_acceleration_drop_plan(acceleration);
-    acceleration->planned = true;
     clr_status_clear(&status);
-    if (clr_query_parse(acceleration->select->sql, &query, &status) != CLR_OK) {
-        clr_acceleration_by_rows(acceleration, "%s", status.message);
+    code = clr_query_parse(acceleration->select->sql, &query, &status);
+    if (code == CLR_OK) {
+        acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
+        rc = bind_plan(acceleration, query);
+    } else {
         acceleration->runs_by_rows = INT_MAX; /* the text will not change */
-        return;
+        rc = code == CLR_NOMEM ? SQLITE_NOMEM
+                               : clr_acceleration_by_rows(acceleration, "%s", status.message);
     }
-    acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
-    if (clr_table_info_read(acceleration->connection->db, query->schema, query->table,
-                            &acceleration->table, &reason) != SQLITE_OK)
-        clr_acceleration_by_rows(acceleration, "%s", reason);
-    else if (bind_query(acceleration, query, &status) != SQLITE_OK)
-        clr_acceleration_by_rows(
-            acceleration, "%s",
-            status.code == CLR_OK ? sqlite3_errmsg(acceleration->connection->db) : status.message);
-    else if (has_overrides(acceleration->connection))
-        clr_acceleration_by_rows(
-            acceleration, "a function of SQLite or clreduce is replaced by the application's");
-    else if ((acceleration->database =
-                  clr_database_get(acceleration->connection, acceleration->table.schema)) == NULL)
-        clr_acceleration_by_rows(acceleration, "the database's schema could not be read");
-    else {
-        acceleration->generation = acceleration->database->generation;
-        acceleration->query = query;
-        acceleration->runs_by_rows = 0;
-        sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->verdict, "accelerated: not run yet");
-        return;
+    if (acceleration->query == NULL)
+        clr_query_free(query);
+    if (rc != SQLITE_NOMEM && sqlite3_errcode(acceleration->connection->db) != SQLITE_NOMEM) {
+        acceleration->planned = true;
+        return SQLITE_OK;
     }
-    clr_query_free(query);
+    clr_acceleration_drop_plan(acceleration);
+    clr_acceleration_by_rows(acceleration, "out of memory");
+    return SQLITE_NOMEM;
 }

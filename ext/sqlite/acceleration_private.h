@@ -39,9 +39,13 @@ struct clr_acceleration {
 int clr_acceleration_by_rows(struct clr_acceleration *acceleration, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Makes the plan anew. Leaves query NULL, and the reason in verdict, if there is no way but rows.
+/*
+ * Makes the plan anew. Leaves query NULL, and the reason in verdict, if there is no way but rows.
+ * SQLITE_NOMEM: nothing is known yet. Within a statement SQLite has no memory from then on until
+ * that statement ends, and must be told so: of a view that is created all the same it would lose
+ * track.
  */
-void clr_acceleration_plan(struct clr_acceleration *acceleration);
+int clr_acceleration_plan(struct clr_acceleration *acceleration);
 
 /* Gives the plan up. */
 void clr_acceleration_drop_plan(struct clr_acceleration *acceleration);

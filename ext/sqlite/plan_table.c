@@ -114,21 +114,24 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
-/* A change of the schema disconnects views until they are used again. */
-static struct clr_view *find(struct clr_connection *connection, const char *name)
+/* A change of the schema disconnects views until they are used again. Stores NULL if there is no
+   such view. */
+static int find(struct clr_connection *connection, const char *name, struct clr_view **view)
 {
-    struct clr_view *view = clr_view_find(connection, name);
     sqlite3_stmt *statement = NULL;
     char *sql;
+    int rc = SQLITE_NOMEM;
 
-    if (view != NULL)
-        return view;
+    *view = clr_view_find(connection, name);
+    if (*view != NULL)
+        return SQLITE_OK;
     sql = sqlite3_mprintf("SELECT * FROM temp.\"%w\"", name);
     if (sql != NULL)
-        sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
+        rc = sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
     sqlite3_finalize(statement);
     sqlite3_free(sql);
-    return clr_view_find(connection, name);
+    *view = clr_view_find(connection, name);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
 static int filter(sqlite3_vtab_cursor *base, int index, const char *text, int count,
@@ -137,13 +140,14 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *text, int co
     struct cursor *cursor = (struct cursor *)base;
     struct table *table = (struct table *)base->pVtab;
     const char *name = count == 1 ? (const char *)sqlite3_value_text(values[0]) : NULL;
-    struct clr_view *view;
+    struct clr_view *view = NULL;
 
     (void)index;
     (void)text;
     drop_lines(cursor);
     cursor->line = 0;
-    view = name == NULL ? NULL : find(table->connection, name);
+    if (name != NULL && find(table->connection, name, &view) != SQLITE_OK)
+        return SQLITE_NOMEM;
     if (view != NULL)
         return take_lines(cursor, view);
     sqlite3_free(base->pVtab->zErrMsg);

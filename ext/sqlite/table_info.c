@@ -118,24 +118,40 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affin
     return value;
 }
 
-static sqlite3_stmt *prepare(sqlite3 *db, char *sql)
+/*
+ * The database that is asked, and whether it had no memory for an answer. What it seems to have
+ * said since then is not to be believed: a table that is not found may be there.
+ */
+struct source {
+    sqlite3 *db;
+    bool nomem;
+};
+
+/* Frees the text; NULL without memory for it. */
+static sqlite3_stmt *prepare(struct source *source, char *sql)
 {
     sqlite3_stmt *statement = NULL;
 
-    if (sql != NULL)
-        sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    if (sql == NULL || sqlite3_prepare_v2(source->db, sql, -1, &statement, NULL) == SQLITE_NOMEM)
+        source->nomem = true;
     sqlite3_free(sql);
     return statement;
 }
 
-/* Finds a table or view by name in one schema. Returns whether it is there. */
-static bool find_in(sqlite3 *db, const char *schema, const char *name, struct clr_table_info *info,
-                    const char **reason)
+static void finish(struct source *source, sqlite3_stmt *statement)
 {
-    sqlite3_stmt *statement =
-        prepare(db, sqlite3_mprintf("SELECT type, rootpage, name, sql FROM \"%w\".sqlite_master "
-                                    "WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE",
-                                    schema, name));
+    if (sqlite3_finalize(statement) == SQLITE_NOMEM)
+        source->nomem = true;
+}
+
+/* Finds a table or view by name in one schema. Returns whether it is there. */
+static bool find_in(struct source *source, const char *schema, const char *name,
+                    struct clr_table_info *info, const char **reason)
+{
+    sqlite3_stmt *statement = prepare(
+        source, sqlite3_mprintf("SELECT type, rootpage, name, sql FROM \"%w\".sqlite_master "
+                                "WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE",
+                                schema, name));
     bool found = statement != NULL && sqlite3_step(statement) == SQLITE_ROW;
 
     if (found) {
@@ -149,45 +165,47 @@ static bool find_in(sqlite3 *db, const char *schema, const char *name, struct cl
             info->root = (uint32_t)root;
         info->schema = sqlite3_mprintf("%s", schema);
         info->name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 2));
+        if (info->schema == NULL || info->name == NULL)
+            source->nomem = true;
     }
-    sqlite3_finalize(statement);
-    return found;
+    finish(source, statement);
+    return found || source->nomem;
 }
 
 /* Temp, main, and then the others, as SQLite looks for a name without schema. */
-static bool find(sqlite3 *db, const char *schema, const char *name, struct clr_table_info *info,
-                 const char **reason)
+static bool find(struct source *source, const char *schema, const char *name,
+                 struct clr_table_info *info, const char **reason)
 {
     sqlite3_stmt *databases;
     bool found;
 
     if (schema != NULL)
-        return find_in(db, schema, name, info, reason);
-    if (find_in(db, "temp", name, info, reason) || find_in(db, "main", name, info, reason))
+        return find_in(source, schema, name, info, reason);
+    if (find_in(source, "temp", name, info, reason) || find_in(source, "main", name, info, reason))
         return true;
-    databases = prepare(db, sqlite3_mprintf("PRAGMA database_list"));
+    databases = prepare(source, sqlite3_mprintf("PRAGMA database_list"));
     found = false;
     while (!found && databases != NULL && sqlite3_step(databases) == SQLITE_ROW) {
         const char *other = (const char *)sqlite3_column_text(databases, 1);
         found = sqlite3_column_int(databases, 0) > 1 && other != NULL &&
-                find_in(db, other, name, info, reason);
+                find_in(source, other, name, info, reason);
     }
-    sqlite3_finalize(databases);
+    finish(source, databases);
     return found;
 }
 
 /* Whether the table has an index for its primary key: then its one INTEGER column is no rowid. */
-static bool has_key_index(sqlite3 *db, const struct clr_table_info *info)
+static bool has_key_index(struct source *source, const struct clr_table_info *info)
 {
-    sqlite3_stmt *statement =
-        prepare(db, sqlite3_mprintf("PRAGMA \"%w\".index_list(\"%w\")", info->schema, info->name));
+    sqlite3_stmt *statement = prepare(
+        source, sqlite3_mprintf("PRAGMA \"%w\".index_list(\"%w\")", info->schema, info->name));
     bool found = statement == NULL;
 
     while (!found && sqlite3_step(statement) == SQLITE_ROW) {
         const char *origin = (const char *)sqlite3_column_text(statement, 3);
         found = origin == NULL || strcmp(origin, "pk") == 0;
     }
-    sqlite3_finalize(statement);
+    finish(source, statement);
     return found;
 }
 
@@ -195,12 +213,12 @@ static bool has_key_index(sqlite3 *db, const struct clr_table_info *info)
  * Whether SQLite's own code for the column reads just what we would: that place in the record, or
  * the rowid. Anything else, as what an authorizer puts in its place, is left to SQLite.
  */
-static bool is_read_alike(sqlite3 *db, const struct clr_table_info *info,
+static bool is_read_alike(struct source *source, const struct clr_table_info *info,
                           const struct clr_column_info *column)
 {
     sqlite3_stmt *statement =
-        prepare(db, sqlite3_mprintf("EXPLAIN SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED",
-                                    column->name, info->schema, info->name));
+        prepare(source, sqlite3_mprintf("EXPLAIN SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED",
+                                        column->name, info->schema, info->name));
     int matches = 0, others = 0;
 
     while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
@@ -217,15 +235,15 @@ static bool is_read_alike(sqlite3 *db, const struct clr_table_info *info,
                 others++;
         }
     }
-    sqlite3_finalize(statement);
+    finish(source, statement);
     return matches == 1 && others == 0;
 }
 
 /* PRAGMA table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden. */
-static int read_columns(sqlite3 *db, struct clr_table_info *info)
+static void read_columns(struct source *source, struct clr_table_info *info)
 {
-    sqlite3_stmt *statement =
-        prepare(db, sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", info->schema, info->name));
+    sqlite3_stmt *statement = prepare(
+        source, sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", info->schema, info->name));
     int stored = 0, keys = 0, key = -1, i;
 
     while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
@@ -235,8 +253,10 @@ static int read_columns(sqlite3 *db, struct clr_table_info *info)
         struct clr_column_info *column;
         struct clr_column_info *columns = sqlite3_realloc64(
             info->columns, (sqlite3_uint64)(info->column_count + 2) * sizeof *info->columns);
-        if (columns == NULL)
+        if (columns == NULL) {
+            source->nomem = true;
             break;
+        }
         info->columns = columns;
         column = &columns[info->column_count++];
         memset(column, 0, 2 * sizeof *column); /* and the rowid's, which comes last */
@@ -244,7 +264,7 @@ static int read_columns(sqlite3 *db, struct clr_table_info *info)
         column->is_text = affinity == AFFINITY_TEXT;
         column->field.is_real = affinity == AFFINITY_REAL;
         column->field.missing =
-            missing_value(db, (const char *)sqlite3_column_text(statement, 4), affinity);
+            missing_value(source->db, (const char *)sqlite3_column_text(statement, 4), affinity);
         column->readable = hidden == 0 || hidden == 3;
         column->field.index = hidden == 2 ? 0 : stored++;
         if (sqlite3_column_int(statement, 5) > 0) {
@@ -253,40 +273,42 @@ static int read_columns(sqlite3 *db, struct clr_table_info *info)
                 type != NULL && sqlite3_stricmp(type, "INTEGER") == 0 ? info->column_count - 1 : -1;
         }
     }
-    sqlite3_finalize(statement);
-    if (keys == 1 && key >= 0 && !has_key_index(db, info))
+    finish(source, statement);
+    if (keys == 1 && key >= 0 && !has_key_index(source, info))
         info->columns[key].field.index = CLR_FIELD_ROWID;
     if (info->column_count == 0)
-        return SQLITE_NOMEM;
+        return;
     info->columns[info->column_count].field.index = CLR_FIELD_ROWID;
     info->columns[info->column_count].name = sqlite3_mprintf("rowid");
     info->columns[info->column_count].readable = true;
-    for (i = 0; i <= info->column_count; i++) {
+    for (i = 0; i <= info->column_count && !source->nomem; i++) {
         struct clr_column_info *column = &info->columns[i];
         if (column->name == NULL)
-            return SQLITE_NOMEM;
-        column->readable = column->readable && is_read_alike(db, info, column);
+            source->nomem = true;
+        else
+            column->readable = column->readable && is_read_alike(source, info, column);
     }
-    return SQLITE_OK;
 }
 
 int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
                         struct clr_table_info *info, const char **reason)
 {
+    struct source source = {db, false};
+
     memset(info, 0, sizeof *info);
     *reason = NULL;
-    if (!find(db, schema, name, info, reason))
+    if (!find(&source, schema, name, info, reason))
         *reason = "it reads no table of the schema";
-    else if (*reason == NULL && info->schema != NULL && sqlite3_stricmp(info->schema, "temp") == 0)
+    else if (*reason == NULL && !source.nomem && sqlite3_stricmp(info->schema, "temp") == 0)
         *reason = "it reads a temporary table";
-    else if (*reason == NULL && (info->schema == NULL || info->name == NULL))
-        *reason = "out of memory";
-    if (*reason == NULL && read_columns(db, info) != SQLITE_OK)
+    if (*reason == NULL && !source.nomem)
+        read_columns(&source, info);
+    if (*reason == NULL && !source.nomem && info->column_count == 0)
         *reason = "the table's columns could not be read";
-    if (*reason == NULL)
+    if (*reason == NULL && !source.nomem)
         return SQLITE_OK;
     clr_table_info_free(info);
-    return SQLITE_ERROR;
+    return source.nomem ? SQLITE_NOMEM : SQLITE_ERROR;
 }
 
 void clr_table_info_free(struct clr_table_info *info)

@@ -21,8 +21,8 @@ struct clr_table_info {
 
 /*
  * Looks up a table, in the order in which SQLite does where schema is NULL. Returns SQLITE_OK, to
- * be freed with clr_table_info_free(); else *reason, static text, says why SQLite has to read its
- * rows.
+ * be freed with clr_table_info_free(); SQLITE_NOMEM; else *reason, static text, says why SQLite has
+ * to read its rows.
  */
 int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
                         struct clr_table_info *info, const char **reason);

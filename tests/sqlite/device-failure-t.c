@@ -3,7 +3,9 @@
  * is in the statistics. OpenCL fails by means of tests/opencl/failing-opencl.c, which is preloaded
  * into this program run again: each failure has a process of its own.
  *
- *     device-failure-t DEVICE-TIMEOUT     is one of those runs
+ *     device-failure-t DEVICE-TIMEOUT WORK     is one of those runs
+ *
+ * The work is that of the aggregates, or of accelerated views, whose columns go to the device.
  */
 #include "base/memory.h"
 #include "child.h"
@@ -49,16 +51,22 @@ static int run_queries(sqlite3 *db, char *const expected[DATABASE_QUERIES])
     return differing;
 }
 
-static int run(const char *device_timeout)
+/* What has gone wrong as far as a user can see. */
+static void print_errors(sqlite3 *db, int differing)
+{
+    printf("%d results differ\n", differing);
+    printf("chunks_to_device %s\n", database_stat_text(db, "chunks_to_device"));
+    printf("scans_on_device %s\n", database_stat_text(db, "scans_on_device"));
+    printf("last_error %s\n", database_stat_text(db, "last_error"));
+    printf("build_log %s\n", database_stat_text(db, "build_log"));
+}
+
+static int run_aggregates(const char *device_timeout)
 {
     char *expected[DATABASE_QUERIES];
-    sqlite3 *db;
+    sqlite3 *db = database_open();
     int differing;
 
-    /* The programs that a driver runs, a linker for instance, are not to have it. */
-    unsetenv("LD_PRELOAD");
-    database_register();
-    db = database_open();
     database_fill(db, ROWS);
     database_set(db, "chunk_size", "100");
     database_set(db, "host_threshold", "1");
@@ -67,12 +75,104 @@ static int run(const char *device_timeout)
     database_expect(db, expected);
     database_use_device(db);
     differing = run_queries(db, expected);
-    printf("%d results differ\n", differing);
-    printf("chunks_to_device %s\n", database_stat_text(db, "chunks_to_device"));
-    printf("last_error %s\n", database_stat_text(db, "last_error"));
-    printf("build_log %s\n", database_stat_text(db, "build_log"));
+    print_errors(db, differing);
     database_free_expected(expected);
     sqlite3_close(db);
+    return differing;
+}
+
+/* ---- One run of views. */
+
+/* Whole columns, counts, expressions and a filter, of every kind of column. */
+static const char *const selects[] = {
+    "SELECT gpu_sum(i), gpu_total(r), gpu_min(r), gpu_max(i) FROM t",
+    "SELECT count(*), count(y), gpu_sum(y) FROM t WHERE g < 3 AND r IS NOT NULL",
+    "SELECT gpu_dot(r, i), gpu_sum(i * 2 + 1), gpu_avg(r - 0.5) FROM t WHERE i > r",
+};
+
+enum { SELECTS = sizeof selects / sizeof selects[0], VIEW_LIMIT_S = 12 };
+
+/* Asks each view, and its SELECT. Returns how many differ. */
+static int compare_views(sqlite3 *db)
+{
+    char name[40];
+    int i, differing = 0;
+
+    for (i = 0; i < SELECTS; i++) {
+        char *expected = database_query(db, selects[i]), *found;
+        snprintf(name, sizeof name, "SELECT * FROM v%d", i);
+        found = database_query(db, name);
+        if (strcmp(found, expected) != 0) {
+            differing++;
+            tap_diag("%s\n got: %.200s\nwant: %.200s", selects[i], found, expected);
+        }
+        free(found);
+        free(expected);
+    }
+    return differing;
+}
+
+/* The same rounds: until something has failed, or all views were answered by the device three
+   times. An upload that has failed may be noticed some time later only. */
+static int run_view_rounds(sqlite3 *db)
+{
+    int differing = 0, served_rounds = 0, failed_rounds = 0;
+    double start = child_now(), slowest = 0.0;
+
+    while (served_rounds < 3 && failed_rounds < 3 && child_now() - start < VIEW_LIMIT_S) {
+        int64_t served = database_stat(db, "scans_on_device");
+        double round_start = child_now(), took;
+
+        differing += compare_views(db);
+        took = child_now() - round_start;
+        if (took > slowest)
+            slowest = took;
+        served_rounds += database_stat(db, "scans_on_device") - served == SELECTS;
+        failed_rounds += *database_stat_text(db, "last_error") != '\0';
+        usleep(5000);
+    }
+    printf("slowest round %d ms\n", (int)(slowest * 1000));
+    return differing;
+}
+
+static int run_views(const char *device_timeout)
+{
+    char path[300];
+    const char *parent = getenv("TMPDIR");
+    sqlite3 *db;
+    int file, i, differing;
+
+    snprintf(path, sizeof path, "%s/clreduce-failure-XXXXXX", parent != NULL ? parent : "/tmp");
+    file = mkstemp(path);
+    if (file < 0 || sqlite3_open(path, &db) != SQLITE_OK)
+        tap_bail("no database in %s", path);
+    close(file);
+    database_run(db, "PRAGMA synchronous = OFF");
+    database_fill(db, ROWS);
+    for (i = 0; i < SELECTS; i++)
+        database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, selects[i]);
+    database_set(db, "host_threshold", "1");
+    database_set(db, "view_threshold", "0");
+    database_set(db, "start_after", "0");
+    database_set(db, "device_timeout", device_timeout);
+    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
+                     " WHERE name = 'device' AND \"default\" = 'auto'");
+    differing = run_view_rounds(db);
+    print_errors(db, differing);
+    sqlite3_close(db);
+    unlink(path);
+    return differing;
+}
+
+static int run(const char *device_timeout, const char *work)
+{
+    int differing;
+
+    /* The programs that a driver runs, a linker for instance, are not to have it. */
+    unsetenv("LD_PRELOAD");
+    database_register();
+    differing =
+        strcmp(work, "views") == 0 ? run_views(device_timeout) : run_aggregates(device_timeout);
     return differing == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -81,6 +181,7 @@ static int run(const char *device_timeout)
 /* A run, and all that it printed. */
 struct attempt {
     char rule[100];
+    bool views; /* the work */
     pid_t child;
     int output;
     double start, took;
@@ -107,7 +208,8 @@ static void start(struct attempt *attempt, const char *device_timeout)
         setenv("LD_PRELOAD", sanitizer[0] != '\0' ? preload : interposer, 1);
         setenv("CLR_FAIL", attempt->rule, 1);
         alarm(LIMIT_S);
-        execl(program, program, device_timeout, (char *)NULL);
+        execl(program, program, device_timeout, attempt->views ? "views" : "aggregates",
+              (char *)NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -147,7 +249,7 @@ static bool acted(const struct attempt *attempt)
 
 static bool conclude(const struct attempt *attempt, bool passed, const char *name)
 {
-    tap_ok(passed, "%s: %s", attempt->rule, name);
+    tap_ok(passed, "%s%s: %s", attempt->views ? "views, " : "", attempt->rule, name);
     if (!passed)
         tap_diag("%s", attempt->text);
     return passed;
@@ -158,35 +260,37 @@ static const struct function {
     const char *name;
     enum { SHOWN, HARMLESS } failure; /* HARMLESS: nothing is lost but a name, a time, an object */
     int error;
+    /* What tries it. Views use what finds and opens a device as aggregates do. */
+    enum { BOTH, AGGREGATES, VIEWS } work;
 } functions[] = {
-    {"clGetPlatformIDs", SHOWN, -1001},
-    {"clGetPlatformInfo", HARMLESS, -30},
-    {"clGetDeviceIDs", SHOWN, -6},
-    {"clGetDeviceInfo", HARMLESS, -30},
-    {"clCreateContext", SHOWN, -2},
-    {"clReleaseContext", HARMLESS, -34},
-    {"clCreateCommandQueue", SHOWN, -35},
-    {"clReleaseCommandQueue", HARMLESS, -36},
-    {"clCreateBuffer", SHOWN, -4},
-    {"clReleaseMemObject", HARMLESS, -38},
-    {"clCreateProgramWithSource", SHOWN, -6},
-    {"clReleaseProgram", HARMLESS, -44},
-    {"clBuildProgram", SHOWN, -11},
-    {"clGetProgramBuildInfo", HARMLESS, -30},
-    {"clCreateKernel", SHOWN, -46},
-    {"clReleaseKernel", HARMLESS, -48},
-    {"clSetKernelArg", SHOWN, -51},
-    {"clGetKernelWorkGroupInfo", HARMLESS, -33},
-    {"clEnqueueMapBuffer", SHOWN, -12},
-    {"clEnqueueUnmapMemObject", SHOWN, -5},
-    {"clEnqueueFillBuffer", SHOWN, -59},
-    {"clEnqueueNDRangeKernel", SHOWN, -54},
-    {"clEnqueueReadBuffer", SHOWN, -5},
-    {"clEnqueueWriteBuffer", HARMLESS, -5}, /* of columns that stay on a device */
-    {"clFlush", SHOWN, -36},
-    {"clWaitForEvents", SHOWN, -14},
-    {"clReleaseEvent", HARMLESS, -58},
-    {"clGetEventProfilingInfo", HARMLESS, -7},
+    {"clGetPlatformIDs", SHOWN, -1001, AGGREGATES},
+    {"clGetPlatformInfo", HARMLESS, -30, AGGREGATES},
+    {"clGetDeviceIDs", SHOWN, -6, AGGREGATES},
+    {"clGetDeviceInfo", HARMLESS, -30, AGGREGATES},
+    {"clCreateContext", SHOWN, -2, AGGREGATES},
+    {"clReleaseContext", HARMLESS, -34, AGGREGATES},
+    {"clCreateCommandQueue", SHOWN, -35, BOTH},
+    {"clReleaseCommandQueue", HARMLESS, -36, AGGREGATES},
+    {"clCreateBuffer", SHOWN, -4, BOTH},
+    {"clReleaseMemObject", HARMLESS, -38, BOTH},
+    {"clCreateProgramWithSource", SHOWN, -6, BOTH},
+    {"clReleaseProgram", HARMLESS, -44, AGGREGATES},
+    {"clBuildProgram", SHOWN, -11, BOTH},
+    {"clGetProgramBuildInfo", HARMLESS, -30, AGGREGATES},
+    {"clCreateKernel", SHOWN, -46, BOTH},
+    {"clReleaseKernel", HARMLESS, -48, AGGREGATES},
+    {"clSetKernelArg", SHOWN, -51, BOTH},
+    {"clGetKernelWorkGroupInfo", HARMLESS, -33, AGGREGATES},
+    {"clEnqueueMapBuffer", SHOWN, -12, BOTH},
+    {"clEnqueueUnmapMemObject", SHOWN, -5, AGGREGATES},
+    {"clEnqueueFillBuffer", SHOWN, -59, BOTH},
+    {"clEnqueueNDRangeKernel", SHOWN, -54, BOTH},
+    {"clEnqueueReadBuffer", SHOWN, -5, BOTH},
+    {"clEnqueueWriteBuffer", SHOWN, -5, VIEWS},
+    {"clFlush", SHOWN, -36, BOTH},
+    {"clWaitForEvents", SHOWN, -14, BOTH},
+    {"clReleaseEvent", HARMLESS, -58, BOTH},
+    {"clGetEventProfilingInfo", HARMLESS, -7, AGGREGATES},
 };
 
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
@@ -235,21 +339,25 @@ static void check_failure(const struct attempt *attempt, const struct function *
         conclude(attempt, shows(attempt, error), "the host's results, and the error is shown");
 }
 
-/*
- * Every function, failing from its first, second and fifth call on, several runs at a time. What is
- * harmless is tried once.
- */
-static void test_functions(void)
+/* Every function, failing from several of its calls on, two runs at a time. What is harmless is
+   tried once. */
+static void test_functions(bool views)
 {
-    static const int calls[] = {1, 2, 5};
     enum { CALLS = 3 };
+    /* Views' calls come after those of the self-tests. */
+    static const int of_aggregates[CALLS] = {1, 2, 5}, of_views[CALLS] = {1, 20, 4};
+    const int *calls = views ? of_views : of_aggregates;
     static struct attempt attempts[FUNCTIONS * CALLS];
     const struct function *tried[FUNCTIONS * CALLS];
     int i, j, count = 0;
 
     for (i = 0; i < FUNCTIONS; i++) {
-        for (j = 0; j < (functions[i].failure == HARMLESS ? 1 : CALLS); j++) {
+        if (functions[i].work == (views ? AGGREGATES : VIEWS))
+            continue;
+        for (j = 0; j < (functions[i].failure == HARMLESS ? 1 : CALLS - (views && tap_is_quick()));
+             j++) {
             tried[count] = &functions[i];
+            attempts[count].views = views;
             snprintf(attempts[count++].rule, sizeof attempts[0].rule, "%s:%d:%d", functions[i].name,
                      functions[i].error, calls[j]);
         }
@@ -264,8 +372,10 @@ static void test_functions(void)
     }
 }
 
-static void attempt_alone(struct attempt *attempt, const char *rule, const char *device_timeout)
+static void attempt_alone(struct attempt *attempt, const char *rule, bool views,
+                          const char *device_timeout)
 {
+    attempt->views = views;
     snprintf(attempt->rule, sizeof attempt->rule, "%s", rule);
     start(attempt, device_timeout);
     finish(attempt);
@@ -275,10 +385,16 @@ static void test_success(void)
 {
     struct attempt attempt;
 
-    attempt_alone(&attempt, "nothing", "10000");
+    attempt_alone(&attempt, "nothing", false, "10000");
     if (!conclude(&attempt, attempt.passed && !acted(&attempt), "the host's results"))
         tap_bail("without any failure");
     conclude(&attempt, !shows(&attempt, "chunks_to_device 0\n"), "by a device");
+    conclude(&attempt, shows(&attempt, "last_error \n"), "without an error");
+
+    attempt_alone(&attempt, "nothing", true, "10000");
+    if (!conclude(&attempt, attempt.passed && !acted(&attempt), "the host's results"))
+        tap_bail("without any failure");
+    conclude(&attempt, !shows(&attempt, "scans_on_device 0\n"), "by a device");
     conclude(&attempt, shows(&attempt, "last_error \n"), "without an error");
 }
 
@@ -288,7 +404,7 @@ static void test_build_log(void)
     struct attempt attempt;
     const char *log;
 
-    attempt_alone(&attempt, "clCreateProgramWithSource:broken:1", "10000");
+    attempt_alone(&attempt, "clCreateProgramWithSource:broken:1", false, "10000");
     conclude(&attempt, attempt.passed && acted(&attempt), "the host's results");
     conclude(&attempt, shows(&attempt, "last_error clBuildProgram: CL_"), "the error is shown");
     log = strstr(attempt.text, "build_log ");
@@ -302,11 +418,17 @@ static void test_wrong_results(void)
 {
     struct attempt attempt;
 
-    attempt_alone(&attempt, "clEnqueueNDRangeKernel:skip:1", "10000");
+    attempt_alone(&attempt, "clEnqueueNDRangeKernel:skip:1", false, "10000");
     conclude(&attempt, attempt.passed && acted(&attempt), "the host's results");
     conclude(&attempt, shows(&attempt, "last_error self-test: the device's result differs"),
              "the self-test has noticed");
     conclude(&attempt, shows(&attempt, "chunks_to_device 0\n"), "nothing came from a device");
+
+    attempt_alone(&attempt, "clEnqueueNDRangeKernel:skip:1", true, "10000");
+    conclude(&attempt, attempt.passed && acted(&attempt), "the host's results");
+    conclude(&attempt, shows(&attempt, "last_error self-test: the device's result differs"),
+             "the self-test has noticed");
+    conclude(&attempt, shows(&attempt, "scans_on_device 0\n"), "nothing came from a device");
 }
 
 /* With the device's programs ready, a wait that takes 1.5 seconds, against a limit of 200 ms. */
@@ -316,7 +438,7 @@ static void test_hang(void)
     const char *slowest;
     int ms;
 
-    attempt_alone(&attempt, "clWaitForEvents:hang:30:1500", "200");
+    attempt_alone(&attempt, "clWaitForEvents:hang:30:1500", false, "200");
     conclude(&attempt, attempt.passed && acted(&attempt), "the host's results");
     conclude(&attempt, shows(&attempt, "last_error the device did not answer within 200 ms\n"),
              "the error is shown");
@@ -326,7 +448,7 @@ static void test_hang(void)
     tap_diag("slowest round %d ms, whole run %.1f s", ms, attempt.took);
 
     /* Where a build never ends nobody waits for it, and the process ends all the same. */
-    attempt_alone(&attempt, "clBuildProgram:hang:1:300", "200");
+    attempt_alone(&attempt, "clBuildProgram:hang:1:300", false, "200");
     conclude(&attempt, attempt.passed && acted(&attempt), "the host's results");
     tap_diag("whole run %.1f s", attempt.took);
 }
@@ -350,8 +472,8 @@ int main(int count, char **arguments)
     static char path[1024];
     const char *build = getenv("CLREDUCE_BUILDDIR");
 
-    if (count == 2)
-        return run(arguments[1]);
+    if (count == 3)
+        return run(arguments[1], arguments[2]);
     snprintf(path, sizeof path, "%s/tests/opencl/failing-opencl.so", build != NULL ? build : ".");
     if (access(path, R_OK) != 0)
         tap_skip_all("there is no %s to preload", path);
@@ -363,7 +485,8 @@ int main(int count, char **arguments)
         sanitizer = "";
     test_all_known();
     test_success();
-    test_functions();
+    test_functions(false);
+    test_functions(true);
     test_build_log();
     test_wrong_results();
     test_hang();

@@ -11,7 +11,7 @@
 #include <ftw.h>
 #include <pthread.h>
 
-enum { TIMES = 4, LIMIT_S = 60, AT_A_TIME = 2 };
+enum { TIMES = 4, LIMIT_S = 60, AT_A_TIME = 2, VIEW_TIMES = 50, VIEW_ROWS = 100000 };
 
 /* One chunk of 50 values and more; sums, dot products and extremes, of both element types. */
 #define FEED                                                                                       \
@@ -102,6 +102,72 @@ static void use_in_thread(void)
     pthread_join(thread, NULL);
 }
 
+/* ---- Views, whose columns go to a device from the first query on. */
+
+static char view_path[220];
+static const char *view_device;
+
+static void leave_after_view(void)
+{
+    sqlite3 *db;
+
+    if (sqlite3_open(view_path, &db) != SQLITE_OK)
+        tap_bail("no database: %s", sqlite3_errmsg(db));
+    database_set(db, "device", view_device);
+    database_set(db, "host_threshold", "1");
+    database_set(db, "start_after", "0");
+    database_run(db, "CREATE VIRTUAL TABLE temp.v USING clreduce((SELECT gpu_sum(i), gpu_total(r),"
+                     " gpu_max(r * i) FROM t WHERE g > 0))");
+    do {
+        char *found = database_query(db, "SELECT * FROM v");
+        char *expected = database_query(
+            db, "SELECT gpu_sum(i), gpu_total(r), gpu_max(r * i) FROM t WHERE g > 0");
+        child_ok(strcmp(found, expected) == 0, "the view's answer");
+        free(found);
+        free(expected);
+        delay_ms -= 10;
+    } while (delay_ms > 0);
+    if (random_below(2) == 0)
+        child_ok(sqlite3_close(db) == SQLITE_OK, "the connection is closed");
+}
+
+static void test_views(const char *folder, const char *device)
+{
+    pid_t children[AT_A_TIME];
+    double start, slowest = 0.0;
+    bool passed = true;
+    int times = tap_is_quick() ? 10 : VIEW_TIMES, i, j;
+
+    snprintf(view_path, sizeof view_path, "%s/view.db", folder);
+    view_device = device;
+    for (i = 0; i < times; i += AT_A_TIME) {
+        start = child_now();
+        for (j = 0; j < AT_A_TIME; j++) {
+            /* Half of them leave at once, the others when columns are under way. */
+            delay_ms = (i / AT_A_TIME) % 2 == 0 ? 0 : random_between(0, 300);
+            children[j] = child_start(leave_after_view, LIMIT_S);
+        }
+        for (j = 0; j < AT_A_TIME; j++)
+            passed = child_wait(children[j]) && passed;
+        if (child_now() - start > slowest)
+            slowest = child_now() - start;
+    }
+    tap_ok(passed, "after queries of a view, device %s, %d times, the longest for %.1f s", device,
+           times, slowest);
+}
+
+/* The file is made in a child: here, nothing of the runtime may be started. */
+static void make_database(void)
+{
+    sqlite3 *db;
+
+    if (sqlite3_open(view_path, &db) != SQLITE_OK)
+        tap_bail("no database: %s", sqlite3_errmsg(db));
+    database_run(db, "PRAGMA synchronous = OFF");
+    database_fill(db, VIEW_ROWS);
+    child_ok(sqlite3_close(db) == SQLITE_OK, "the connection is closed");
+}
+
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
 {
     (void)status;
@@ -140,6 +206,24 @@ static void test(void (*work)(void), const char *name)
     tap_ok(passed, "%s, %d times, the longest for %.1f s", name, TIMES, slowest);
 }
 
+static void test_all_views(void)
+{
+    char folder[200], cache[220];
+    const char *parent = getenv("TMPDIR");
+
+    snprintf(folder, sizeof folder, "%s/clreduce-exit-XXXXXX", parent != NULL ? parent : "/tmp");
+    if (mkdtemp(folder) == NULL)
+        tap_bail("%s: %s", folder, strerror(errno));
+    snprintf(cache, sizeof cache, "%s/cache", folder); /* one for all: uploads have to come about */
+    setenv("POCL_CACHE_DIR", cache, 1);
+    snprintf(view_path, sizeof view_path, "%s/view.db", folder);
+    if (!child_run(make_database, LIMIT_S))
+        tap_bail("no database");
+    test_views(folder, "auto");
+    test_views(folder, "cpu");
+    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 int main(void)
 {
 #ifdef __SANITIZE_THREAD__
@@ -152,5 +236,6 @@ int main(void)
     test(close_first, "after closing the connection");
     test(exit_in_statement, "in the middle of a statement");
     test(use_in_thread, "after another thread's work");
+    test_all_views();
     return tap_done();
 }

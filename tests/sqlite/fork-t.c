@@ -4,6 +4,8 @@
  * the test chooses.
  */
 #include "child.h"
+#include "engine/runtime.h"
+#include "engine/worker_private.h"
 #include "sqlite/database.h"
 
 #include "tap.h"
@@ -156,6 +158,126 @@ static void test_during_start(void)
     free(want);
 }
 
+/* ---- Views: their columns' copies are the parent's. */
+
+#define VIEW_SELECT "SELECT gpu_sum(i), gpu_total(r), count(*) FROM t WHERE g > 1"
+
+static char view_path[] = "/tmp/clreduce-fork-XXXXXX";
+
+static sqlite3 *open_view(const char *device)
+{
+    sqlite3 *view_db;
+
+    if (sqlite3_open_v2(view_path, &view_db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
+        tap_bail("%s: %s", view_path, sqlite3_errmsg(view_db));
+    database_run(view_db, "CREATE VIRTUAL TABLE temp.v USING clreduce((" VIEW_SELECT "))");
+    database_set(view_db, "device", device);
+    database_set(view_db, "host_threshold", "1");
+    database_set(view_db, "view_threshold", "0");
+    database_set(view_db, "start_after", "0");
+    return view_db;
+}
+
+/* A view on a connection of the child's own, and then one on its parent's. */
+static void use_view_in_child(sqlite3 *parents, const char *device, const char *want)
+{
+    sqlite3 *own;
+    char *found;
+
+    alarm(LIMIT_S);
+    child_failures = 0;
+    child_leaves_threads_behind();
+    own = open_view(device);
+    found = database_query(own, "SELECT * FROM v");
+    child_ok(strcmp(found, want) == 0, "a view of the child's own");
+    free(found);
+    child_ok(database_stat(own, "scans_on_host") == 1, "is answered on the host");
+    child_ok(sqlite3_close(own) == SQLITE_OK, "its connection is closed");
+    free(database_query(parents, "SELECT * FROM clreduce_columns"));
+    child_ok(database_stat(parents, "scans_on_host") >= 0, "the parent's figures");
+    free(database_query(parents, "SELECT clreduce_evict()"));
+    child_ok(sqlite3_close(parents) == SQLITE_OK, "the parent's connection is closed");
+    exit(child_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* The workers of all devices, with their locks: what a fork() in the middle of one's work leaves.
+ */
+static void lock_workers(bool lock)
+{
+    struct clr_worker *worker;
+    size_t i;
+
+    for (i = 0; i < 8; i++) {
+        worker = clr_runtime_started_worker(i);
+        if (worker != NULL && lock)
+            pthread_mutex_lock(&worker->lock);
+        else if (worker != NULL)
+            pthread_mutex_unlock(&worker->lock);
+    }
+}
+
+static bool fork_with_view(sqlite3 *view_db, const char *device, const char *want, bool locked)
+{
+    pid_t child;
+
+    fflush(stdout);
+    if (locked)
+        lock_workers(true);
+    child = fork();
+    if (child < 0)
+        tap_bail("fork: %s", strerror(errno));
+    if (child == 0)
+        use_view_in_child(view_db, device, want);
+    if (locked)
+        lock_workers(false);
+    return child_wait(child);
+}
+
+static void test_views(const char *device)
+{
+    sqlite3 *view_db = open_view(device);
+    char *want = database_query(view_db, VIEW_SELECT), *found;
+    double start = child_now();
+    bool passed = true;
+    int i;
+
+    for (i = 0; i < 10; i++) { /* with columns on their way, or on the device */
+        found = database_query(view_db, "SELECT * FROM v");
+        passed = strcmp(found, want) == 0 && passed;
+        free(found);
+        passed = fork_with_view(view_db, device, want, false) && passed;
+        if (i == 5)
+            free(database_query(view_db, "SELECT clreduce_evict()"));
+    }
+    tap_ok(passed, "a view in a child, device %s", device);
+    while (database_stat(view_db, "scans_on_device") == 0 && child_now() - start < LIMIT_S &&
+           strcmp(device, "cpu") == 0 && *database_stat_text(view_db, "last_error") == '\0') {
+        free(database_query(view_db, "SELECT * FROM v"));
+        usleep(1000);
+    }
+    tap_ok(fork_with_view(view_db, device, want, true),
+           "a worker's lock is held in the child, device %s", device);
+    found = database_query(view_db, "SELECT * FROM v");
+    tap_is_string(found, want, "and the parent goes on");
+    free(found);
+    free(want);
+    sqlite3_close(view_db);
+}
+
+static void make_view_database(void)
+{
+    sqlite3 *view_db;
+    int file = mkstemp(view_path);
+
+    if (file < 0 || sqlite3_open(view_path, &view_db) != SQLITE_OK)
+        tap_bail("no database in %s", view_path);
+    close(file);
+    database_run(view_db, "PRAGMA synchronous = OFF");
+    database_fill(view_db, ROWS);
+    sqlite3_close(view_db);
+}
+
 int main(void)
 {
     random_start();
@@ -167,6 +289,10 @@ int main(void)
         test_statements(true, "with chunks on a device");
     else
         tap_skip(STATEMENTS + 2, "no device serves here");
+    make_view_database();
+    test_views("auto");
+    test_views("cpu");
+    unlink(view_path);
     database_free_expected(expected);
     sqlite3_close(db);
     return tap_done();

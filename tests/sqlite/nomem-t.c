@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "child.h"
 #include "sqlite/database.h"
+#include "sqlite/nomem.h"
 
 #include "tap.h"
 
@@ -19,55 +20,6 @@ static const char *const other_queries[] = {
 };
 
 enum { OTHER_QUERIES = sizeof other_queries / sizeof other_queries[0] };
-
-/* ---- SQLite's memory, with an allocation that fails. */
-
-static sqlite3_mem_methods usual;
-static long sqlite_countdown = -1;
-static bool sqlite_failed;
-
-static bool sqlite_must_fail(void)
-{
-    if (sqlite_countdown < 0 || sqlite_countdown-- > 0)
-        return false;
-    sqlite_failed = true;
-    return true;
-}
-
-static void *failing_malloc(int size)
-{
-    return sqlite_must_fail() ? NULL : usual.xMalloc(size);
-}
-
-static void *failing_realloc(void *block, int size)
-{
-    return sqlite_must_fail() ? NULL : usual.xRealloc(block, size);
-}
-
-/* As clr_memory_fail_after(). */
-static int sqlite_fail_after(long after)
-{
-    int happened = sqlite_failed;
-
-    sqlite_failed = false;
-    sqlite_countdown = after;
-    return happened;
-}
-
-static void replace_malloc(void)
-{
-    sqlite3_mem_methods failing;
-
-    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual) != SQLITE_OK)
-        tap_bail("SQLite does not tell its memory's functions");
-    failing = usual;
-    failing.xMalloc = failing_malloc;
-    failing.xRealloc = failing_realloc;
-    /* Without its small buffers, SQLite allocates each time. */
-    if (sqlite3_config(SQLITE_CONFIG_MALLOC, &failing) != SQLITE_OK ||
-        sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0) != SQLITE_OK)
-        tap_bail("SQLite does not take other functions for its memory");
-}
 
 /* ---- Connections to one database, each with none of the memory that another has kept. */
 
@@ -282,7 +234,7 @@ int main(void)
     int i, rc;
 
     random_start();
-    replace_malloc();
+    nomem_replace_malloc();
     database_register();
     test_device(); /* before anything else: its children have runtimes of their own */
     keeper = connect_to(shared, &rc);
@@ -291,14 +243,14 @@ int main(void)
     database_fill(keeper, ROWS);
     for (i = 0; i < DATABASE_QUERIES; i++) {
         check_query(database_queries[i], clr_memory_fail_after, true);
-        check_query(database_queries[i], sqlite_fail_after, false);
+        check_query(database_queries[i], nomem_sqlite_fail_after, false);
     }
     for (i = 0; i < OTHER_QUERIES; i++)
-        check_query(other_queries[i], sqlite_fail_after, false);
+        check_query(other_queries[i], nomem_sqlite_fail_after, false);
     test_open(clr_memory_fail_after, "the extension");
-    test_open(sqlite_fail_after, "SQLite");
+    test_open(nomem_sqlite_fail_after, "SQLite");
     test_register_again(clr_memory_fail_after, "the extension");
-    test_register_again(sqlite_fail_after, "SQLite");
+    test_register_again(nomem_sqlite_fail_after, "SQLite");
     sqlite3_close(keeper);
     return tap_done();
 }

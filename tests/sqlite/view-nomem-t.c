@@ -1,0 +1,300 @@
+/*
+ * Accelerated views without memory: each allocation of the extension, and each of SQLite's, fails
+ * once in a view's life. What it is in the middle of gives SQLITE_NOMEM or the right answer, and
+ * can be done again; nothing is left locked, and all memory is freed.
+ */
+#include "base/memory.h"
+#include "child.h"
+#include "sqlite/database.h"
+#include "sqlite/nomem.h"
+
+#include "tap.h"
+
+#include <ftw.h>
+
+enum { ROWS = 150, LIMIT_S = 100, DEVICE_CASES = 24 };
+
+/* A view's life. What a step has to give is what another query gives, or nothing is said of it. */
+static const struct {
+    const char *sql, *same_as;
+} steps[] = {
+    {"CREATE VIRTUAL TABLE temp.v USING clreduce("
+     "(SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < :most))",
+     "SELECT 1 WHERE 0"},
+    {"CREATE VIRTUAL TABLE temp.w USING clreduce("
+     "(SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5 FROM t WHERE r > -1.5))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM v(90)", "SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < 90"},
+    {"SELECT * FROM v WHERE most = 20",
+     "SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < 20"},
+    {"SELECT line FROM clreduce_plan('v')", NULL},
+    {"SELECT * FROM w",
+     "SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5 FROM t WHERE r > -1.5"},
+    {"SELECT * FROM clreduce_columns", NULL},
+    {"SELECT clreduce_evict()", NULL},
+    {"SELECT v.*, w.* FROM v, w WHERE most = 1e9",
+     "SELECT * FROM (SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t),"
+     " (SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5 FROM t WHERE r > -1.5)"},
+    {"DROP TABLE w", "SELECT 1 WHERE 0"},
+    {"SELECT line FROM clreduce_plan('v')", NULL},
+    {"SELECT * FROM v(30)", "SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < 30"},
+    {"DROP TABLE v", "SELECT 1 WHERE 0"},
+};
+
+enum { STEPS = sizeof steps / sizeof steps[0] };
+
+/* A function of the application's in the place of max(). */
+static void other_step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)context, (void)count, (void)values;
+}
+
+static void other_final(sqlite3_context *context)
+{
+    sqlite3_result_int(context, -77);
+}
+
+static void replace_max(sqlite3 *db)
+{
+    sqlite3_create_function(db, "max", 1, SQLITE_UTF8, NULL, NULL, other_step, other_final);
+}
+
+/* A table that is not the one of the file. The name is looked up in this schema first. */
+static void shadow_table(sqlite3 *db)
+{
+    database_run(db, "CREATE TEMP TABLE t AS SELECT k, i + 1 AS i, r, oid, e FROM main.t"
+                     " WHERE i < 50");
+}
+
+/* What can only be found out by asking SQLite, which may have no memory for the answer. */
+static const struct place {
+    const char *name, *pragma;
+    void (*prepare)(sqlite3 *db); /* or NULL */
+    bool accelerated;
+} places[] = {
+    {"a rollback journal", "PRAGMA journal_mode = DELETE", NULL, true},
+    {"a write-ahead log", "PRAGMA journal_mode = WAL", NULL, true},
+    {"UTF-16", "PRAGMA encoding = 'UTF-16'", NULL, true},
+    {"a temporary table of that name", "PRAGMA journal_mode = DELETE", shadow_table, false},
+    {"an application's max()", "PRAGMA journal_mode = DELETE", replace_max, false},
+};
+
+enum { PLACES = sizeof places / sizeof places[0] };
+
+static char folder[200];
+
+static sqlite3 *open_file(int number)
+{
+    char path[sizeof folder + 20];
+    sqlite3 *db = NULL;
+
+    snprintf(path, sizeof path, "%s/%d.db", folder, number);
+    if (sqlite3_open(path, &db) != SQLITE_OK)
+        tap_bail("no database: %s", sqlite3_errmsg(db));
+    return db;
+}
+
+/*
+ * Makes the table t. Integers in REAL column r are stored as integers; oid is a column and not the
+ * rowid; and e is in no record.
+ */
+static sqlite3 *fill(int number, int rows)
+{
+    sqlite3 *db = open_file(number);
+
+    database_run(db, "PRAGMA synchronous = OFF");
+    database_run(db, "%s", places[number % PLACES].pragma);
+    database_run(db, "CREATE TABLE t(k INTEGER PRIMARY KEY, i INT, r REAL, oid INT)");
+    database_run(db,
+                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+                 " INSERT INTO t SELECT i * 2, i, CASE WHEN i %% 3 THEN i ELSE i * 0.25 END, i * i"
+                 " FROM n",
+                 rows);
+    database_run(db, "ALTER TABLE t ADD COLUMN e REAL DEFAULT 7");
+    database_run(db, "BEGIN EXCLUSIVE");
+    database_run(db, "COMMIT");
+    return db;
+}
+
+static sqlite3 *connect_to(int number)
+{
+    sqlite3 *db = open_file(number);
+
+    database_set(db, "device", "host");
+    database_set(db, "view_threshold", "0");
+    if (places[number].prepare != NULL)
+        places[number].prepare(db);
+    return db;
+}
+
+static void expect(sqlite3 *db, char *expected[STEPS])
+{
+    int i;
+
+    for (i = 0; i < STEPS; i++)
+        expected[i] = steps[i].same_as == NULL ? NULL : database_query(db, steps[i].same_as);
+}
+
+static void free_expected(char *expected[STEPS])
+{
+    int i;
+
+    for (i = 0; i < STEPS; i++)
+        free(expected[i]);
+}
+
+/* One step. Returns whether it was told that there is no memory, or says what is wrong. */
+static bool run_step(sqlite3 *db, int i, const char *expected, long after)
+{
+    int rc;
+    char *found = database_query_rc(db, steps[i].sql, &rc);
+
+    if (rc != SQLITE_NOMEM &&
+        (rc != SQLITE_OK || (expected != NULL && strcmp(found, expected) != 0))) {
+        tap_ok(false, "allocation %ld: result %d of %.60s", after, rc, steps[i].sql);
+        tap_diag(" got: %s\nwant: %s", found, expected == NULL ? "anything" : expected);
+    }
+    free(found);
+    if (sqlite3_txn_state(db, NULL) != SQLITE_TXN_NONE)
+        tap_ok(false, "allocation %ld: a transaction is open after %.60s", after, steps[i].sql);
+    return rc == SQLITE_NOMEM;
+}
+
+/* Runs all steps, each again if there was no memory for it. Returns how many had none. */
+static int run_steps(sqlite3 *db, char *const expected[STEPS], int (*fail_after)(long), long after,
+                     bool *failed)
+{
+    int i, told = 0;
+
+    *failed = false;
+    fail_after(after);
+    for (i = 0; i < STEPS; i++) {
+        if (!run_step(db, i, expected[i], after))
+            continue;
+        told++;
+        *failed = fail_after(-1) || *failed;
+        if (run_step(db, i, expected[i], after))
+            tap_ok(false, "allocation %ld: there is memory again, but not for %.60s", after,
+                   steps[i].sql);
+    }
+    *failed = fail_after(-1) || *failed;
+    return told;
+}
+
+/* Afterwards no lock is left, a new view is right and, whatever was in the way before, quick. */
+static void check_afterwards(sqlite3 *db, sqlite3 *other, const struct place *place,
+                             char *const expected[STEPS], long after)
+{
+    int64_t scans;
+    bool failed;
+
+    if (sqlite3_exec(other, "BEGIN EXCLUSIVE; COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+        tap_ok(false, "allocation %ld: %s", after, sqlite3_errmsg(other));
+    scans = database_stat(db, "scans_on_host");
+    if (run_steps(db, expected, nomem_sqlite_fail_after, -1, &failed) != 0)
+        tap_ok(false, "allocation %ld: SQLITE_NOMEM afterwards", after);
+    if (place->accelerated && database_stat(db, "scans_on_host") == scans)
+        tap_ok(false, "allocation %ld: views are no longer accelerated", after);
+}
+
+static void test(int number, int (*fail_after)(long), const char *whose, bool every_one)
+{
+    const struct place *place = &places[number];
+    sqlite3 *db = connect_to(number), *other = open_file(number);
+    char *expected[STEPS];
+    long after, failures = 0, told = 0;
+    sqlite3_stmt *statement;
+    bool failed;
+
+    expect(db, expected);
+    run_steps(db, expected, fail_after, -1, &failed);
+    sqlite3_close(db);
+    check_afterwards(db = connect_to(number), other, place, expected, -1);
+    sqlite3_close(db);
+    failed = true;
+    for (after = 0; failed; after += every_one ? 1 : random_between(1, 40)) {
+        sqlite3_int64 before = sqlite3_memory_used();
+        db = connect_to(number);
+        told += run_steps(db, expected, fail_after, after, &failed);
+        failures += failed;
+        check_afterwards(db, other, place, expected, after);
+        statement = sqlite3_next_stmt(db, NULL);
+        if (sqlite3_close(db) != SQLITE_OK)
+            tap_ok(false, "allocation %ld: the connection is still in use: %s", after,
+                   statement == NULL ? "by no statement" : sqlite3_sql(statement));
+        if (sqlite3_memory_used() != before)
+            tap_ok(false, "allocation %ld: memory is left over", after);
+    }
+    tap_ok(failures > 0, "%s: %ld of %ld allocations of %s, %ld of them told", place->name,
+           failures, after, whose, told);
+    sqlite3_close(other);
+    free_expected(expected);
+}
+
+/* ---- With a device: the worker's allocations fail too, which the device may not survive. */
+
+static long device_case;
+
+static void run_with_device(void)
+{
+    sqlite3 *db = connect_to(0);
+    char *expected[STEPS];
+    double start = child_now();
+    bool failed, ended = false;
+
+    database_set(db, "host_threshold", "1");
+    expect(db, expected);
+    database_set(db, "device", "cpu");
+    while (!ended && child_now() - start < 20) {
+        run_steps(db, expected, clr_memory_fail_after, device_case, &failed);
+        ended = failed || database_stat(db, "scans_on_device") > 0;
+    }
+    run_steps(db, expected, clr_memory_fail_after, -1, &failed);
+    free_expected(expected);
+    child_ok(sqlite3_close(db) == SQLITE_OK, "the connection is closed");
+}
+
+static void test_device(void)
+{
+    bool passed = true;
+
+    for (device_case = 0; device_case < DEVICE_CASES; device_case += 2) {
+        pid_t first = child_start(run_with_device, LIMIT_S), second;
+        device_case++;
+        second = child_start(run_with_device, LIMIT_S);
+        device_case--;
+        passed = child_wait(first) && passed;
+        passed = child_wait(second) && passed;
+    }
+    tap_ok(passed, "%d allocations while columns go to a device", DEVICE_CASES);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+    (void)status, (void)type, (void)place;
+    return remove(path);
+}
+
+int main(void)
+{
+    const char *parent = getenv("TMPDIR");
+    sqlite3 *keepers[PLACES];
+    int i;
+
+    random_start();
+    nomem_replace_malloc();
+    database_register();
+    snprintf(folder, sizeof folder, "%s/clreduce-nomem-XXXXXX", parent != NULL ? parent : "/tmp");
+    if (mkdtemp(folder) == NULL)
+        tap_bail("%s: %s", folder, strerror(errno));
+    for (i = 0; i < PLACES; i++)
+        keepers[i] = fill(i, ROWS);
+    test_device(); /* before anything else: its children have runtimes of their own */
+    for (i = 0; i < PLACES; i++) {
+        test(i, clr_memory_fail_after, "the extension", true);
+        test(i, nomem_sqlite_fail_after, "SQLite", !tap_is_quick());
+        sqlite3_close(keepers[i]);
+    }
+    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    return tap_done();
+}
