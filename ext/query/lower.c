@@ -141,8 +141,9 @@ static int lower_in(struct clr_binder *binder, struct clr_node *node)
 
     if (x < 0)
         return -1;
+    /* SQLite's parser makes FALSE of it, which IS then takes for a test of truth. */
     if (child == NULL)
-        return emit_integer(binder, 0);
+        return clr_bind_refuse(binder, "an empty IN list");
     for (; child != NULL; child = child->next) {
         equal = emit_binary(binder, CLR_OP_EQUAL, x, lower_compared(binder, child));
         if (equal < 0)

@@ -2,6 +2,7 @@
 
 #include "sqlite/acceleration_private.h"
 #include "sqlite/finish.h"
+#include "sqlite/probes.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -97,10 +98,13 @@ static int make_answer(struct clr_acceleration *acceleration, sqlite3_value *con
     for (i = 0; i < query->call_count && rc == SQLITE_OK; i++)
         rc = clr_finish_call(&query->calls[i], &query->tallies[query->calls[i].tally].state,
                              *answer, given + 1 + i);
-    if (rc == SQLITE_OK)
+    if (rc == SQLITE_OK && clr_probes_pass(*answer, acceleration->select->column_count))
         return SQLITE_ROW;
     sqlite3_finalize(*answer);
     *answer = NULL;
+    if (rc == SQLITE_OK)
+        return clr_acceleration_by_rows(acceleration,
+                                        "a function is replaced, or the row an error");
     if (rc == SQLITE_MISMATCH)
         return clr_acceleration_by_rows(acceleration,
                                         "SQLite's own aggregate may round, or fail, otherwise");
@@ -110,7 +114,7 @@ static int make_answer(struct clr_acceleration *acceleration, sqlite3_value *con
 }
 
 /* SQLITE_ROW: the tallies are complete. SQLITE_SCHEMA: the plan is of an older schema. */
-static int use_snapshot(struct clr_acceleration *acceleration, const struct clr_snapshot *snapshot)
+static int use_snapshot(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot)
 {
     struct clr_connection *connection = acceleration->connection;
     struct clr_image *image;
@@ -128,6 +132,9 @@ static int use_snapshot(struct clr_acceleration *acceleration, const struct clr_
                               stale ? "the database has changed" : "the columns were not resident");
     if (rc != SQLITE_ROW)
         return rc;
+    /* Without rows SQLite still evaluates what is constant, and may find an error in it. */
+    if (image->layout.rows == 0)
+        return clr_acceleration_by_rows(acceleration, "the table is empty");
     if ((int64_t)image->layout.rows < connection->settings.view_threshold) {
         acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
         return clr_acceleration_by_rows(

@@ -1,4 +1,5 @@
 #include "sqlite/acceleration_private.h"
+#include "sqlite/probes.h"
 
 #include <limits.h>
 #include <string.h>
@@ -88,6 +89,8 @@ static int bind_plan(struct clr_acceleration *acceleration, struct clr_query *qu
     int rc = clr_table_info_read(db, query->schema, query->table, &acceleration->table, &reason);
 
     clr_status_clear(&status);
+    if (rc == SQLITE_BUSY)
+        acceleration->runs_by_rows = 1; /* and then another look */
     if (rc != SQLITE_OK)
         return rc == SQLITE_NOMEM ? rc : clr_acceleration_by_rows(acceleration, "%s", reason);
     rc = bind_query(acceleration, query, &status);
@@ -103,6 +106,8 @@ static int bind_plan(struct clr_acceleration *acceleration, struct clr_query *qu
     acceleration->database = clr_database_get(acceleration->connection, acceleration->table.schema);
     if (acceleration->database == NULL)
         return clr_acceleration_by_rows(acceleration, "the database's schema could not be read");
+    if (clr_probes_add(query) != SQLITE_OK)
+        return SQLITE_NOMEM;
     acceleration->generation = acceleration->database->generation;
     acceleration->query = query;
     acceleration->runs_by_rows = 0;

@@ -62,9 +62,8 @@ clr_acceleration_column(const struct clr_acceleration *acceleration, int i)
  * SQLITE_ROW if it then has all; SQLITE_OK if SQLite has to run the SELECT; SQLITE_INTERRUPT or
  * SQLITE_NOMEM.
  */
-int clr_acceleration_load(struct clr_acceleration *acceleration,
-                          const struct clr_snapshot *snapshot, struct clr_image *image,
-                          const char *why);
+int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
+                          struct clr_image *image, const char *why);
 
 /* Computes the tallies from the image's columns, on a device or the host. Returns as above. */
 int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_image *image);

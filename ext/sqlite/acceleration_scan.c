@@ -12,7 +12,7 @@ enum { DEVICE_FACTOR = 64 };
 static bool wants_stop(void *context)
 {
     static const char text[] = "WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c "
-                               "WHERE i < 100) SELECT max(i) FROM c";
+                               "WHERE i < 100) SELECT i FROM c WHERE i = 100";
     struct clr_acceleration *acceleration = context;
     int rc;
 
@@ -41,9 +41,8 @@ static int64_t device_budget(const struct clr_connection *connection,
     return (int64_t)(info->memory / 4);
 }
 
-int clr_acceleration_load(struct clr_acceleration *acceleration,
-                          const struct clr_snapshot *snapshot, struct clr_image *image,
-                          const char *why)
+int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
+                          struct clr_image *image, const char *why)
 {
     const struct clr_query *query = acceleration->query;
     struct clr_stats *stats = &acceleration->connection->stats;
@@ -52,7 +51,7 @@ int clr_acceleration_load(struct clr_acceleration *acceleration,
     struct clr_watch watch = {wants_stop, acceleration};
     struct clr_load_report report = {0, 0};
     struct clr_status status;
-    const char *names[CLR_MOST_COLUMNS];
+    const char *names[CLR_MOST_COLUMNS], *reason;
     int i, count = 0, rc = SQLITE_ROW;
 
     for (i = 0; i < query->column_count; i++) {
@@ -66,6 +65,8 @@ int clr_acceleration_load(struct clr_acceleration *acceleration,
         sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->reading, "0 bytes: all columns are resident");
         return SQLITE_ROW;
     }
+    if (clr_snapshot_open(acceleration->database, snapshot, &reason) != SQLITE_OK)
+        return clr_acceleration_by_rows(acceleration, "%s", reason);
     clr_status_clear(&status);
     /* Nine bytes: a value and, maybe, a tag. */
     image->layout.most_rows =

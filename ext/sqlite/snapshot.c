@@ -1,10 +1,10 @@
 #include "sqlite/snapshot.h"
 
 #include "base/memory.h"
+#include "sqlite/file_reading.h"
 #include "storage/wal.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 /* sqlite3_txn_state() came with it. */
 #define OLDEST_SQLITE 3034000
@@ -26,10 +26,10 @@ enum {
 /* The wal-index header, twice, and what follows: WAL-mode file format, section 2.1. */
 enum {
     SHM_REGION = 32768,
-    AT_WAL_PAGE_SIZE = 14,
     AT_LAST_FRAME = 16,
     AT_WAL_PAGES = 20,
     AT_SALTS = 32,
+    SALTS_SIZE = 8,
     AT_BACKFILLED = 2 * CLR_WAL_HEADER,
     SHM_SIZE = AT_BACKFILLED + 4
 };
@@ -37,8 +37,10 @@ enum {
 /* The log itself: file format, section 4.1. */
 enum { WAL_HEADER_SIZE = 32, FRAME_HEADER_SIZE = 24 };
 
+enum { MOST_AT_A_TIME = 65536 };
+
 /* Within a token, behind the log's header and the database's. */
-enum { AT_IDENTITY = CLR_WAL_HEADER + 48 };
+enum { AT_GENERATION = CLR_WAL_HEADER + 48 };
 
 static const char locked[] = "the database is locked for writing, or in exclusive locking mode";
 
@@ -56,6 +58,7 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
         return NULL;
     memset(database, 0, sizeof *database);
     database->connection = connection;
+    database->parallel = -1;
     database->schema = sqlite3_mprintf("%s", schema);
     hold = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master LIMIT 1", schema);
     mode = sqlite3_mprintf("PRAGMA \"%w\".journal_mode", schema);
@@ -111,7 +114,17 @@ static int read_file(void *context, enum clr_file which, void *buffer, size_t si
     struct clr_snapshot *snapshot = context;
     sqlite3_file *file = which == CLR_FILE_WAL ? snapshot->wal : snapshot->file;
 
-    return file->pMethods->xRead(file, buffer, (int)size, offset);
+    size_t part;
+    int rc = SQLITE_OK;
+
+    /* SQLite itself never reads more at a time, and its debugging builds insist on that. */
+    for (; size > 0 && rc == SQLITE_OK; size -= part) {
+        part = size < MOST_AT_A_TIME ? size : MOST_AT_A_TIME;
+        rc = file->pMethods->xRead(file, buffer, (int)part, offset);
+        buffer = (char *)buffer + part;
+        offset += (int64_t)part;
+    }
+    return rc;
 }
 
 /*
@@ -156,18 +169,6 @@ static bool is_wal(struct clr_database *database)
     wal = mode != NULL && strcmp(mode, "wal") == 0;
     sqlite3_reset(database->mode);
     return wal;
-}
-
-/* Several threads may read at a time where xRead is pread() without shared state. */
-static bool reads_in_parallel(struct clr_database *database)
-{
-    char *name = NULL;
-    bool parallel;
-
-    sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_VFSNAME, &name);
-    parallel = name != NULL && (strcmp(name, "unix") == 0 || strcmp(name, "unix-excl") == 0);
-    sqlite3_free(name);
-    return parallel;
 }
 
 /*
@@ -217,10 +218,9 @@ static const char *find_file(struct clr_database *database, struct clr_snapshot 
     return is_locked(database) ? locked : NULL;
 }
 
-/* Reads and checks the header. The first 16 bytes and the page size do not change in WAL mode. */
+/* Reads and checks the database file's header. The page size does not change in WAL mode. */
 static const char *read_header(struct clr_snapshot *snapshot, unsigned char *header)
 {
-    struct clr_source *source = &snapshot->source;
     uint32_t size;
 
     if (read_file(snapshot, CLR_FILE_DATABASE, header, HEADER_SIZE, 0) != SQLITE_OK)
@@ -230,10 +230,9 @@ static const char *read_header(struct clr_snapshot *snapshot, unsigned char *hea
     size = read_big_endian(header + AT_PAGE_SIZE, 2);
     if (size == 1)
         size = 65536;
-    if (size < 512 || (size & (size - 1)) != 0 || size - header[AT_RESERVED] < 480)
+    if (size < 512 || (size & (size - 1)) != 0)
         return "the database's header is malformed";
-    source->page_size = size;
-    source->usable_size = size - header[AT_RESERVED];
+    snapshot->source.page_size = size;
     return NULL;
 }
 
@@ -288,13 +287,11 @@ static const char *map_frames(struct clr_database *database, struct clr_snapshot
                : "the write-ahead log could not be read";
 }
 
-/* header is that of the database file. */
-static const char *begin_wal(struct clr_database *database, struct clr_snapshot *snapshot,
-                             const unsigned char *before, bool fresh, const unsigned char *header)
+/* Proves which version of the database the snapshot sees, and notes it in the token. */
+static const char *prove_wal(struct clr_database *database, struct clr_snapshot *snapshot,
+                             const unsigned char *before, bool fresh)
 {
-    unsigned char index[SHM_SIZE], newest[HEADER_SIZE];
-    const char *reason;
-    uint32_t last;
+    unsigned char index[SHM_SIZE];
 
     if (read_wal_index(snapshot->file, index) != SQLITE_OK)
         return "the write-ahead log is changing";
@@ -305,35 +302,58 @@ static const char *begin_wal(struct clr_database *database, struct clr_snapshot 
         /* Commits since an earlier, proved snapshot: which of them this one sees is not known. */
         return "a read transaction was open while others wrote";
     }
-    last = wal_word(index, AT_LAST_FRAME);
     memcpy(snapshot->token.bytes, index, CLR_WAL_HEADER);
-    if (last == 0) /* no log: the counts are those of the file */
-        return begin_rollback(snapshot, header);
-    memcpy(newest, header, sizeof newest);
-    /*
-     * All of it in the database file: the log is not needed, and may even be overwritten, since
-     * such a reader does not lock it.
-     */
-    if (wal_word(index, AT_BACKFILLED) < last) {
-        reason = map_frames(database, snapshot, index, last, newest);
-        if (reason != NULL)
-            return reason;
-    }
-    return count_pages(snapshot, newest, wal_word(index, AT_WAL_PAGES));
+    return NULL;
 }
 
-/* Another file may be attached by the same name, with the same counters. */
-static void identify_file(struct clr_database *database, struct clr_token *token)
+/* Finds where the pages of a snapshot are that has a log; header becomes that of its first page. */
+static const char *open_wal(struct clr_database *database, struct clr_snapshot *snapshot,
+                            unsigned char *header)
 {
-    const char *name = sqlite3_db_filename(database->connection->db, database->schema);
-    struct stat status;
-    uint64_t identity[2] = {0, 0};
+    unsigned char index[SHM_SIZE];
+    const char *reason = NULL;
+    uint32_t last;
 
-    if (name != NULL && stat(name, &status) == 0) {
-        identity[0] = (uint64_t)status.st_dev;
-        identity[1] = (uint64_t)status.st_ino;
+    /* The snapshot's header is the token's; how much of the log is in the file may have grown. */
+    if (read_wal_index(snapshot->file, index) != SQLITE_OK)
+        return "the write-ahead log is changing";
+    last = wal_word(snapshot->token.bytes, AT_LAST_FRAME);
+    if (last == 0) /* no log: the counts are those of the file */
+        return begin_rollback(snapshot, header);
+    /*
+     * If all of the log was in the database file when the snapshot began, it is not needed, and may
+     * even be overwritten, since such a reader does not lock it. The header then was the same as
+     * this one, or others have committed since, and have begun a new log: salts tell.
+     */
+    if (memcmp(index, snapshot->token.bytes, CLR_WAL_HEADER) == 0 ||
+        memcmp(index + AT_SALTS, snapshot->token.bytes + AT_SALTS, SALTS_SIZE) == 0) {
+        if (wal_word(index, AT_BACKFILLED) < last)
+            reason = map_frames(database, snapshot, snapshot->token.bytes, last, header);
     }
-    memcpy(token->bytes + AT_IDENTITY, identity, sizeof identity);
+    return reason != NULL
+               ? reason
+               : count_pages(snapshot, header, wal_word(snapshot->token.bytes, AT_WAL_PAGES));
+}
+
+int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot,
+                      const char **reason)
+{
+    unsigned char header[HEADER_SIZE];
+    struct clr_source *source = &snapshot->source;
+
+    *reason = read_header(snapshot, header);
+    if (*reason == NULL)
+        *reason = snapshot->is_wal ? open_wal(database, snapshot, header)
+                                   : begin_rollback(snapshot, header);
+    if (*reason == NULL && source->page_size - header[AT_RESERVED] < 480)
+        *reason = "the database's header is malformed";
+    if (*reason != NULL)
+        return SQLITE_ERROR;
+    source->usable_size = source->page_size - header[AT_RESERVED];
+    if (database->parallel < 0)
+        database->parallel = clr_file_reads_in_parallel(database->connection->db, database->schema);
+    source->parallel = database->parallel > 0;
+    return SQLITE_OK;
 }
 
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
@@ -343,7 +363,7 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     sqlite3 *db = connection->db;
     unsigned char header[HEADER_SIZE], before[SHM_SIZE];
     bool wal, fresh = false;
-    int state;
+    int state, rc;
 
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->source.context = snapshot;
@@ -365,10 +385,14 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
         fresh = read_wal_index(snapshot->file, before) == SQLITE_OK;
     if (sqlite3_step(database->hold) != SQLITE_ROW) {
         *reason = "no read transaction could be begun";
-        return sqlite3_reset(database->hold) == SQLITE_BUSY ? SQLITE_BUSY : SQLITE_ERROR;
+        rc = sqlite3_reset(database->hold);
+        return (rc & 0xff) == SQLITE_BUSY ? rc : SQLITE_ERROR;
     }
-    if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0)
+    if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0) {
         database->generation = ++connection->generations;
+        database->parallel = -1;
+        database->captured = false;
+    }
     if (is_locked(database))
         *reason = locked;
     else
@@ -376,14 +400,14 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     if (*reason == NULL && !wal && header[AT_READ_VERSION] == WAL_VERSION)
         *reason = "the write-ahead log has just been opened";
     else if (*reason == NULL && wal)
-        *reason = begin_wal(database, snapshot, before, fresh, header);
-    else if (*reason == NULL)
-        *reason = begin_rollback(snapshot, header);
+        *reason = prove_wal(database, snapshot, before, fresh);
     if (*reason != NULL)
         return SQLITE_ERROR;
-    snapshot->source.parallel = reads_in_parallel(database);
-    identify_file(database, &snapshot->token);
+    snapshot->is_wal = wal;
     snapshot->token.bytes[CLR_TOKEN_SIZE - 1] = wal ? 2 : 1;
+    /* Another file may be attached by the same name, with the same counters: that expires hold. */
+    memcpy(snapshot->token.bytes + AT_GENERATION, &database->generation,
+           sizeof database->generation);
     /* A log with frames tells all; a checkpoint changes the file's header and no row. */
     if (wal && wal_word(snapshot->token.bytes, AT_LAST_FRAME) > 0)
         return SQLITE_OK;

@@ -28,14 +28,16 @@ struct clr_database {
     sqlite3_stmt *hold; /* reads the schema table, and so holds a read transaction while it runs */
     sqlite3_stmt *mode; /* PRAGMA journal_mode */
     int generation;     /* changes when a statement about this database may mean another thing */
+    int parallel;       /* whether its file may be read by several threads; -1: not known yet */
     bool captured;      /* wal_header is one that a snapshot of ours was proved to have */
     unsigned char wal_header[CLR_WAL_HEADER];
 };
 
 struct clr_snapshot {
-    struct clr_source source;
+    struct clr_source source; /* after clr_snapshot_open() */
     struct clr_token token;
     sqlite3_file *file, *wal;
+    bool is_wal;
     uint32_t *frames; /* of source */
 };
 
@@ -55,6 +57,10 @@ void clr_databases_free(struct clr_connection *connection);
  */
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
                        const char **reason);
+
+/* Opens a snapshot's pages: makes its source complete. SQLITE_OK, or *reason as above. */
+int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot,
+                      const char **reason);
 
 /* Ends it, and the read transaction with it unless others need that. */
 void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot);

@@ -74,15 +74,19 @@ bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value)
     return found;
 }
 
-/* Turns a REAL that is a whole number into that INTEGER; false where doubles are too coarse. */
-static bool make_whole(struct clr_scalar *value)
+/*
+ * Turns a REAL that is a whole number into that INTEGER. Returns false where doubles are too coarse
+ * for that, or where versions of SQLite differ: since 3.46 a column without affinity keeps 5.0 and
+ * -0.0 as they are.
+ */
+static bool make_whole(struct clr_scalar *value, enum affinity affinity)
 {
     double real;
 
     memcpy(&real, &value->bits, sizeof real);
     if (real != floor(real))
         return true;
-    if (fabs(real) >= 0x1p53)
+    if (fabs(real) >= 0x1p53 || affinity == AFFINITY_BLOB || (real == 0 && signbit(real)))
         return false;
     *value = (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)real};
     return true;
@@ -90,8 +94,8 @@ static bool make_whole(struct clr_scalar *value)
 
 /*
  * What a column is in records that are older than the column: its default, which SQLite keeps as
- * text and gives the column's affinity, or NUMERIC where it has none: 5.0 is INTEGER 5, and -0.0 is
- * 0. Of ALTER TABLE's constant defaults those that are numbers or nothing are understood here.
+ * text and gives the column's affinity: for a NUMERIC one 5.0 is INTEGER 5. Of ALTER TABLE's
+ * constant defaults those that are numbers or nothing are understood here.
  */
 static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affinity affinity)
 {
@@ -107,7 +111,7 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affin
         value.bits = 0;
     } else if (affinity == AFFINITY_TEXT) {
         value = (struct clr_scalar){CLR_TAG_OTHER, 0};
-    } else if (value.tag == CLR_TAG_REAL && !make_whole(&value)) {
+    } else if (value.tag == CLR_TAG_REAL && !make_whole(&value, affinity)) {
         value = (struct clr_scalar){CLR_TAG_UNSURE, 0};
     }
     if (affinity == AFFINITY_REAL && value.tag == CLR_TAG_INTEGER) {
@@ -119,12 +123,12 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affin
 }
 
 /*
- * The database that is asked, and whether it had no memory for an answer. What it seems to have
- * said since then is not to be believed: a table that is not found may be there.
+ * The database that is asked, and whether it had no memory for an answer, or was locked. What it
+ * seems to have said since then is not to be believed: a table that is not found may be there.
  */
 struct source {
     sqlite3 *db;
-    bool nomem;
+    bool nomem, failed;
 };
 
 /* Frees the text; NULL without memory for it. */
@@ -140,20 +144,29 @@ static sqlite3_stmt *prepare(struct source *source, char *sql)
 
 static void finish(struct source *source, sqlite3_stmt *statement)
 {
-    if (sqlite3_finalize(statement) == SQLITE_NOMEM)
+    int rc = sqlite3_finalize(statement);
+
+    if (rc == SQLITE_NOMEM)
         source->nomem = true;
+    else if (rc != SQLITE_OK)
+        source->failed = true;
 }
 
 /* Finds a table or view by name in one schema. Returns whether it is there. */
 static bool find_in(struct source *source, const char *schema, const char *name,
                     struct clr_table_info *info, const char **reason)
 {
-    sqlite3_stmt *statement = prepare(
-        source, sqlite3_mprintf("SELECT type, rootpage, name, sql FROM \"%w\".sqlite_master "
-                                "WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE",
-                                schema, name));
-    bool found = statement != NULL && sqlite3_step(statement) == SQLITE_ROW;
+    sqlite3_stmt *statement =
+        prepare(source, sqlite3_mprintf("SELECT type, rootpage, name FROM \"%w\".sqlite_master "
+                                        "WHERE type IN ('table', 'view')",
+                                        schema));
+    bool found = false;
 
+    /* Compared here: an application may have a NOCASE of its own. */
+    while (!found && statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(statement, 2);
+        found = text != NULL && sqlite3_stricmp(text, name) == 0;
+    }
     if (found) {
         const char *type = (const char *)sqlite3_column_text(statement, 0);
         sqlite3_int64 root = sqlite3_column_int64(statement, 1);
@@ -169,7 +182,7 @@ static bool find_in(struct source *source, const char *schema, const char *name,
             source->nomem = true;
     }
     finish(source, statement);
-    return found || source->nomem;
+    return found || source->nomem || source->failed;
 }
 
 /* Temp, main, and then the others, as SQLite looks for a name without schema. */
@@ -293,12 +306,14 @@ static void read_columns(struct source *source, struct clr_table_info *info)
 int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
                         struct clr_table_info *info, const char **reason)
 {
-    struct source source = {db, false};
+    struct source source = {db, false, false};
 
     memset(info, 0, sizeof *info);
     *reason = NULL;
     if (!find(&source, schema, name, info, reason))
         *reason = "it reads no table of the schema";
+    else if (source.failed)
+        *reason = "the schema could not be read: it may be locked";
     else if (*reason == NULL && !source.nomem && sqlite3_stricmp(info->schema, "temp") == 0)
         *reason = "it reads a temporary table";
     if (*reason == NULL && !source.nomem)
@@ -308,7 +323,9 @@ int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
     if (*reason == NULL && !source.nomem)
         return SQLITE_OK;
     clr_table_info_free(info);
-    return source.nomem ? SQLITE_NOMEM : SQLITE_ERROR;
+    if (source.nomem)
+        return SQLITE_NOMEM;
+    return source.failed ? SQLITE_BUSY : SQLITE_ERROR;
 }
 
 void clr_table_info_free(struct clr_table_info *info)

@@ -1,6 +1,7 @@
 /* The contract whose numbers are cited here is in view.h. */
 #include "sqlite/view.h"
 
+#include "sqlite/kept_rows.h"
 #include "sqlite/view_life.h"
 
 #include <stdint.h>
@@ -10,6 +11,9 @@
 
 /* Views may read each other: an endless chain of them must not end in an overflow of the stack. */
 enum { DEEPEST = 16 };
+
+/* The version of SQLite that sqlite3_txn_state() came with. */
+enum { HAS_TXN_STATE = 3034000 };
 
 /* Precedes the numbers of the parameters that are given, in what best_index() tells filter(). */
 static const char parameter_mark[] = "; parameters given:";
@@ -22,6 +26,8 @@ struct cursor {
     sqlite3_int64 row;
     sqlite3_uint64 mark; /* of the parameters: added to the row's number it makes the rowid */
     sqlite3_value **parameters; /* copies, for the hidden columns */
+    int is_kept;                /* the rows are those of kept, and not stepped to */
+    struct clr_kept_rows kept;
 };
 
 static struct clr_view *view_of(struct cursor *cursor)
@@ -97,8 +103,9 @@ static void drop_rows(struct cursor *cursor)
     } else {
         sqlite3_finalize(cursor->rows);
     }
+    clr_kept_rows_free(&cursor->kept);
     cursor->rows = NULL;
-    cursor->is_select = 0;
+    cursor->is_select = cursor->is_kept = 0;
 }
 
 static void drop_parameters(struct cursor *cursor)
@@ -139,10 +146,14 @@ static int next(sqlite3_vtab_cursor *base)
     struct clr_connection *connection = view_of(cursor)->connection;
     int rc;
 
+    cursor->row++;
+    if (cursor->is_kept) {
+        cursor->at_end = cursor->row * cursor->kept.columns >= cursor->kept.count;
+        return SQLITE_OK;
+    }
     connection->view_depth++;
     rc = sqlite3_step(cursor->rows);
     connection->view_depth--;
-    cursor->row++;
     if (rc == SQLITE_ROW)
         return SQLITE_OK;
     if (rc != SQLITE_DONE)
@@ -238,6 +249,29 @@ static int run_select(struct cursor *cursor)
     return rc;
 }
 
+/* Whether the statement that reads the view may write to what the view reads. */
+static int is_writing(sqlite3 *db)
+{
+    return sqlite3_libversion_number() < HAS_TXN_STATE ||
+           sqlite3_txn_state(db, NULL) == SQLITE_TXN_WRITE;
+}
+
+/* SQLite does not know that INSERT INTO t SELECT * FROM view reads t, and writes while it reads. */
+static int keep_rows(struct cursor *cursor)
+{
+    struct clr_connection *connection = view_of(cursor)->connection;
+    int rc;
+
+    connection->view_depth++;
+    rc = clr_kept_rows_fill(&cursor->kept, cursor->rows);
+    connection->view_depth--;
+    if (rc != SQLITE_DONE)
+        return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
+    cursor->is_kept = 1;
+    cursor->at_end = cursor->kept.count == 0;
+    return SQLITE_OK;
+}
+
 static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int count,
                   sqlite3_value **values)
 {
@@ -263,9 +297,10 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
         rc = run_select(cursor);
     if (rc != SQLITE_OK && rc != SQLITE_ROW)
         return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
-    rc = next(base);
+    rc = cursor->is_select && is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
     cursor->row = 0;
-    if (rc == SQLITE_OK && sqlite3_column_count(cursor->rows) != view->select.column_count) {
+    if (rc == SQLITE_OK && cursor->is_select &&
+        sqlite3_column_count(cursor->rows) != view->select.column_count) {
         view->base.zErrMsg = sqlite3_mprintf("clreduce: the SELECT of view %s has %d columns now, "
                                              "and had %d when it was created: create it again",
                                              view->name, sqlite3_column_count(cursor->rows),
@@ -285,7 +320,10 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
     struct cursor *cursor = (struct cursor *)base;
     int parameter = number - view_of(cursor)->select.column_count;
 
-    if (parameter < 0)
+    if (parameter < 0 && cursor->is_kept)
+        sqlite3_result_value(context,
+                             cursor->kept.values[cursor->row * cursor->kept.columns + number]);
+    else if (parameter < 0)
         sqlite3_result_value(context, sqlite3_column_value(cursor->rows, number));
     else if (cursor->parameters[parameter] != NULL)
         sqlite3_result_value(context, cursor->parameters[parameter]);

@@ -1,0 +1,23 @@
+/*
+ * Probes: calls of the functions that a scan computes, with constants, in the statement that makes
+ * the answer. An application can replace a function at any time, and an authorizer can turn a
+ * call into NULL, without SQLite preparing anything anew; what the probes give tells.
+ */
+#ifndef CLR_SQLITE_PROBES_H
+#define CLR_SQLITE_PROBES_H
+
+#include "query/query.h"
+#include "sqlite/api.h"
+
+#include <stdbool.h>
+
+/* Appends the probes to query->finish. SQLITE_OK or SQLITE_NOMEM. */
+int clr_probes_add(struct clr_query *query);
+
+/*
+ * Runs the answer once, and resets it. Returns whether its columns from number `first` on are what
+ * the functions that the scan computed give.
+ */
+bool clr_probes_pass(sqlite3_stmt *answer, int first);
+
+#endif
