@@ -292,6 +292,12 @@ static const struct clr_column_info *info_of(const struct clr_acceleration *acce
     return &acceleration->table.columns[acceleration->query->columns[i]];
 }
 
+static int too_large(struct clr_acceleration *acceleration)
+{
+    acceleration->runs_by_rows = RUNS_BY_ROWS;
+    return by_rows(acceleration, "the columns take more than column_memory");
+}
+
 /* Loads the columns that the image lacks. Returns SQLITE_ROW if it then has all. */
 static int load(struct clr_acceleration *acceleration, const struct clr_snapshot *snapshot,
                 struct clr_image *image, const char *why)
@@ -321,6 +327,8 @@ static int load(struct clr_acceleration *acceleration, const struct clr_snapshot
     /* Nine bytes: a value and, maybe, a tag. */
     image->layout.most_rows =
         (size_t)(host_budget(acceleration->connection) / (9 * (query->column_count + 1)));
+    if (image->layout.known && image->layout.rows > image->layout.most_rows)
+        return too_large(acceleration);
     switch (clr_load(&snapshot->source, image->root, fields, count, &image->layout, columns, &watch,
                      &report, &status)) {
     case CLR_LOAD_DONE:
@@ -331,8 +339,7 @@ static int load(struct clr_acceleration *acceleration, const struct clr_snapshot
         stats->malformed_page = report.page;
         return by_rows(acceleration, "page %u of the database is malformed", report.page);
     case CLR_LOAD_TOO_LARGE:
-        acceleration->runs_by_rows = RUNS_BY_ROWS;
-        return by_rows(acceleration, "the columns take more than column_memory");
+        return too_large(acceleration);
     case CLR_LOAD_UNSUPPORTED:
         acceleration->runs_by_rows = RUNS_BY_ROWS;
         return by_rows(acceleration, "the table is WITHOUT ROWID, or has rows that were written "
@@ -508,6 +515,20 @@ static int make_answer(struct clr_acceleration *acceleration, sqlite3_value *con
     return rc == SQLITE_NOMEM ? rc : by_rows(acceleration, "the result could not be bound");
 }
 
+/* SQLITE_ROW: the image has all columns, and its table is worth a scan. */
+static int prepare_image(struct clr_acceleration *acceleration, const struct clr_snapshot *snapshot,
+                         struct clr_image *image, const char *why)
+{
+    const int64_t threshold = acceleration->connection->settings.view_threshold;
+    int rc = load(acceleration, snapshot, image, why);
+
+    if (rc != SQLITE_ROW || (int64_t)image->layout.rows >= threshold)
+        return rc;
+    acceleration->runs_by_rows = RUNS_BY_ROWS;
+    return by_rows(acceleration, "the table has %lld rows, and view_threshold is %lld",
+                   (long long)image->layout.rows, (long long)threshold);
+}
+
 /* SQLITE_ROW: the tallies are complete. SQLITE_SCHEMA: the plan is of an older schema. */
 static int use_snapshot(struct clr_acceleration *acceleration, const struct clr_snapshot *snapshot)
 {
@@ -522,17 +543,14 @@ static int use_snapshot(struct clr_acceleration *acceleration, const struct clr_
                           acceleration->table.root, &snapshot->token, &stale);
     if (image == NULL)
         return SQLITE_NOMEM;
-    rc = load(acceleration, snapshot, image,
-              stale ? "the database has changed" : "the columns were not resident");
-    if (rc != SQLITE_ROW)
-        return rc;
-    if ((int64_t)image->layout.rows < connection->settings.view_threshold) {
-        acceleration->runs_by_rows = RUNS_BY_ROWS;
-        return by_rows(acceleration, "the table has %lld rows, and view_threshold is %lld",
-                       (long long)image->layout.rows,
-                       (long long)connection->settings.view_threshold);
-    }
-    return scan(acceleration, image);
+    rc = prepare_image(acceleration, snapshot, image,
+                       stale ? "the database has changed" : "the columns were not resident");
+    if (rc == SQLITE_ROW)
+        return scan(acceleration, image);
+    /* What was loaded in vain is older than any scan. */
+    connection->scans++;
+    clr_images_trim(connection, host_budget(connection), INT64_MAX);
+    return rc;
 }
 
 static int run_plan(struct clr_acceleration *acceleration)
