@@ -65,6 +65,10 @@ clr_acceleration_column(const struct clr_acceleration *acceleration, int i)
 int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
                           struct clr_image *image, const char *why);
 
+/* Returns how many bytes of the host columns may take: a quarter of the memory, or as the setting
+   says. */
+int64_t clr_acceleration_budget(const struct clr_connection *connection);
+
 /* Computes the tallies from the image's columns, on a device or the host. Returns as above. */
 int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_image *image);
 

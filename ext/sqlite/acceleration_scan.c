@@ -25,8 +25,7 @@ static bool wants_stop(void *context)
     return rc == SQLITE_INTERRUPT;
 }
 
-/* A quarter of the memory, or what the setting says. */
-static int64_t host_budget(const struct clr_connection *connection)
+int64_t clr_acceleration_budget(const struct clr_connection *connection)
 {
     if (connection->settings.column_memory > 0)
         return connection->settings.column_memory;
@@ -39,6 +38,12 @@ static int64_t device_budget(const struct clr_connection *connection,
     if (connection->settings.column_memory > 0)
         return connection->settings.column_memory;
     return (int64_t)(info->memory / 4);
+}
+
+static int too_large(struct clr_acceleration *acceleration)
+{
+    acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
+    return clr_acceleration_by_rows(acceleration, "the columns take more than column_memory");
 }
 
 int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
@@ -69,8 +74,10 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
         return clr_acceleration_by_rows(acceleration, "%s", reason);
     clr_status_clear(&status);
     /* Nine bytes: a value and, maybe, a tag. */
-    image->layout.most_rows =
-        (size_t)(host_budget(acceleration->connection) / (9 * (query->column_count + 1)));
+    image->layout.most_rows = (size_t)(clr_acceleration_budget(acceleration->connection) /
+                                       (9 * (query->column_count + 1)));
+    if (image->layout.known && image->layout.rows > image->layout.most_rows)
+        return too_large(acceleration);
     switch (clr_load(&snapshot->source, image->root, fields, count, &image->layout, columns, &watch,
                      &report, &status)) {
     case CLR_LOAD_DONE:
@@ -82,8 +89,7 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
         return clr_acceleration_by_rows(acceleration, "page %u of the database is malformed",
                                         report.page);
     case CLR_LOAD_TOO_LARGE:
-        acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
-        return clr_acceleration_by_rows(acceleration, "the columns take more than column_memory");
+        return too_large(acceleration);
     case CLR_LOAD_UNSUPPORTED:
         acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
         return clr_acceleration_by_rows(acceleration,
@@ -220,7 +226,8 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
             sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->verdict, "accelerated: host");
         }
     }
-    clr_images_trim(acceleration->connection, host_budget(acceleration->connection), INT64_MAX);
+    clr_images_trim(acceleration->connection, clr_acceleration_budget(acceleration->connection),
+                    INT64_MAX);
     switch (outcome) {
     case CLR_SCAN_DONE:
         return SQLITE_ROW;

@@ -12,6 +12,12 @@
 
 #include <ftw.h>
 
+#ifdef __SANITIZE_THREAD__
+enum { MOST_SKIPPED = 200 };
+#else
+enum { MOST_SKIPPED = 40 };
+#endif
+
 enum { ROWS = 150, LIMIT_S = 100, DEVICE_CASES = 24 };
 
 /* A view's life. What a step has to give is what another query gives, or nothing is said of it. */
@@ -212,7 +218,7 @@ static void test(int number, int (*fail_after)(long), const char *whose, bool ev
     check_afterwards(db = connect_to(number), other, place, expected, -1);
     sqlite3_close(db);
     failed = true;
-    for (after = 0; failed; after += every_one ? 1 : random_between(1, 40)) {
+    for (after = 0; failed; after += every_one ? 1 : random_between(1, MOST_SKIPPED)) {
         sqlite3_int64 before = sqlite3_memory_used();
         db = connect_to(number);
         told += run_steps(db, expected, fail_after, after, &failed);
