@@ -37,7 +37,7 @@ enum {
 /* The log itself: file format, section 4.1. */
 enum { WAL_HEADER_SIZE = 32, FRAME_HEADER_SIZE = 24 };
 
-enum { MOST_AT_A_TIME = 65536 };
+enum { MOST_AT_A_TIME = 65536, MOST_ATTEMPTS = 10 };
 
 /* Within a token, behind the log's header and the database's. */
 enum { AT_GENERATION = CLR_WAL_HEADER + 48 };
@@ -127,27 +127,45 @@ static int read_file(void *context, enum clr_file which, void *buffer, size_t si
     return rc;
 }
 
+/* Copies words of the wal-index, in the byte order of the machine. Other processes write to it. */
+static void copy_words(const void volatile *area, unsigned char *copy, int size)
+{
+    uint32_t word;
+    int i;
+
+    for (i = 0; i < size; i += 4) {
+        word =
+            __atomic_load_n((const uint32_t *)((uintptr_t)area + (uintptr_t)i), __ATOMIC_SEQ_CST);
+        memcpy(copy + i, &word, sizeof word);
+    }
+}
+
 /*
- * Copies the start of the wal-index, in the byte order of the machine. Other processes write to
- * it: the two copies of its header agree if it is whole.
+ * Copies the start of the wal-index. The two copies of its header agree if it is whole. What is
+ * behind it belongs to it if the header is still the same afterwards: who begins a new log changes
+ * the header first, and then says that nothing of the log is in the database file.
  */
 static int read_wal_index(sqlite3_file *file, unsigned char *copy)
 {
+    unsigned char after[CLR_WAL_HEADER];
     void volatile *area = NULL;
-    uint32_t word;
-    int i, rc;
+    int attempt, rc;
 
     if (file->pMethods->iVersion < 2 || file->pMethods->xShmMap == NULL)
         return SQLITE_NOTFOUND;
     rc = file->pMethods->xShmMap(file, 0, SHM_REGION, 0, &area);
     if (rc != SQLITE_OK || area == NULL)
         return rc == SQLITE_OK ? SQLITE_NOTFOUND : rc;
-    file->pMethods->xShmBarrier(file);
-    for (i = 0; i < SHM_SIZE; i += 4) {
-        word = __atomic_load_n((uint32_t *)((uintptr_t)area + (uintptr_t)i), __ATOMIC_SEQ_CST);
-        memcpy(copy + i, &word, sizeof word);
+    for (attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        file->pMethods->xShmBarrier(file);
+        copy_words(area, copy, SHM_SIZE);
+        file->pMethods->xShmBarrier(file);
+        copy_words(area, after, CLR_WAL_HEADER);
+        if (memcmp(copy, copy + CLR_WAL_HEADER, CLR_WAL_HEADER) == 0 &&
+            memcmp(copy, after, CLR_WAL_HEADER) == 0)
+            return SQLITE_OK;
     }
-    return memcmp(copy, copy + CLR_WAL_HEADER, CLR_WAL_HEADER) == 0 ? SQLITE_OK : SQLITE_BUSY;
+    return SQLITE_BUSY;
 }
 
 static uint32_t wal_word(const unsigned char *index, int at)
