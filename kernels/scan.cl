@@ -67,7 +67,7 @@ uint look_at_row(ROW_FORMALS ulong i, element *x, element *y)
     if (!scalar_is_true(own_filter))
         return 0;
     /* In this order, which decides where one is NULL and the other unsure. */
-    if (x_value.tag >= ROW_UNSURE_FROM)
+    if (x_value.tag >= ROW_UNSURE_FROM || y_value.tag == VALUE_UNSURE)
         return ROW_UNSURE;
     if (x_value.tag == VALUE_NULL)
         return 0;

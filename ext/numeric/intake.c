@@ -175,6 +175,8 @@ bool clr_intake_take(struct clr_intake *intake, const struct clr_block *block,
 
     memcpy(rows, selected, sizeof rows);
     if ((tally->filter >= 0 && !clr_intake_filter(block, &block->registers[tally->filter], rows)) ||
+        /* An argument is evaluated, with its errors, even where another one is NULL. */
+        (y != NULL && clr_rows_find(block->loops, y, CLR_TAG_UNSURE, rows, found)) ||
         (x != NULL && !drop_nulls(intake, block, x, rows)) ||
         (y != NULL && !drop_nulls(intake, block, y, rows)))
         return false;

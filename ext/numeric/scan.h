@@ -59,7 +59,8 @@ struct clr_instruction {
  * state.count is the number of those rows and state.non_integers of those with an operand that is
  * no INTEGER. For the operations in the mask (bits 1 << enum clr_operation) state.sum is the
  * exact sum of x (CLR_SUM) or of x * y (CLR_DOT; never both), and state.integers and state.reals
- * the extremes of x (CLR_EXTREMES). Values OTHER are counted if the mask is 0, and else unsure.
+ * the extremes of x (CLR_EXTREMES). Values OTHER are counted if the mask is 0, and else unsure,
+ * except as y where x is NULL. y UNSURE is unsure even there: SQLite evaluates it.
  */
 struct clr_tally {
     unsigned operations;

@@ -124,6 +124,8 @@ static inline enum clr_scan_outcome reference_take(const struct clr_tally *tally
         return CLR_SCAN_DONE;
     if (tally->x >= 0)
         x = values[tally->x];
+    if (tally->y >= 0 && values[tally->y].tag == CLR_TAG_UNSURE)
+        return CLR_SCAN_UNSURE;
     if (reference_unsure(tally, x))
         return CLR_SCAN_UNSURE;
     if (x.tag == CLR_TAG_NULL)

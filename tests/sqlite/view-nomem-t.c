@@ -13,9 +13,9 @@
 #include <ftw.h>
 
 #ifdef __SANITIZE_THREAD__
-enum { MOST_SKIPPED = 200 };
+enum { MOST_SKIPPED = 200, MOST_SKIPPED_IN_FULL = 6 };
 #else
-enum { MOST_SKIPPED = 40 };
+enum { MOST_SKIPPED = 40, MOST_SKIPPED_IN_FULL = 6 };
 #endif
 
 enum { ROWS = 150, LIMIT_S = 100, DEVICE_CASES = 24 };
@@ -208,6 +208,7 @@ static void test(int number, int (*fail_after)(long), const char *whose, bool ev
     const struct place *place = &places[number];
     sqlite3 *db = connect_to(number), *other = open_file(number);
     char *expected[STEPS];
+    int most = tap_is_quick() ? MOST_SKIPPED : MOST_SKIPPED_IN_FULL;
     long after, failures = 0, told = 0;
     sqlite3_stmt *statement;
     bool failed;
@@ -218,7 +219,7 @@ static void test(int number, int (*fail_after)(long), const char *whose, bool ev
     check_afterwards(db = connect_to(number), other, place, expected, -1);
     sqlite3_close(db);
     failed = true;
-    for (after = 0; failed; after += every_one ? 1 : random_between(1, MOST_SKIPPED)) {
+    for (after = 0; failed; after += every_one ? 1 : random_between(1, most)) {
         sqlite3_int64 before = sqlite3_memory_used();
         db = connect_to(number);
         told += run_steps(db, expected, fail_after, after, &failed);
@@ -298,7 +299,7 @@ int main(void)
     test_device(); /* before anything else: its children have runtimes of their own */
     for (i = 0; i < PLACES; i++) {
         test(i, clr_memory_fail_after, "the extension", true);
-        test(i, nomem_sqlite_fail_after, "SQLite", !tap_is_quick());
+        test(i, nomem_sqlite_fail_after, "SQLite", false);
         sqlite3_close(keepers[i]);
     }
     nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);

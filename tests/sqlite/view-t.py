@@ -391,6 +391,25 @@ assert views.ask(db, "a", (10,)) == [(499445,)]
 """
 
 
+def test_errors_in_arguments():
+    """An argument that is an error is one where a row does not count, too (clause 1)."""
+    folder = views.Folder()
+    for device in views.devices():
+        db = views.connect(folder.new(), device=device)
+        db.execute("CREATE TABLE t(a, b INT)")
+        db.execute("INSERT INTO t VALUES (NULL, ?), (1.5, 3), (2, 4)", (views.INT_MIN,))
+        for select in (
+            "SELECT gpu_dot(a, abs(b)) FROM t",
+            "SELECT gpu_dot(abs(b), a) FROM t",
+            "SELECT gpu_dot(a, a = abs(b)), gpu_sum(a) FROM t",
+            "SELECT gpu_dot(a, abs(b)) FILTER (WHERE a > 0) FROM t",
+        ):
+            views.create(db, "v", select)
+            for _ in range(3):
+                views.agree(db, "v", select, (), f"1. {select}, device {device}")
+        db.close()
+
+
 def test_leaving():
     """Connections that go with views and statements open."""
     endings = ("", "db.close()", "del db", "import os; os._exit(0)", "raise SystemExit(0)")
@@ -413,6 +432,7 @@ def main():
     test_explain(db)
     db.close()
     test_overrides()
+    test_errors_in_arguments()
     test_leaving()
     tap.done()
 
