@@ -1,8 +1,6 @@
 #include "sqlite/snapshot.h"
 
-#include "base/memory.h"
 #include "sqlite/file_reading.h"
-#include "storage/wal.h"
 
 #include <string.h>
 
@@ -23,25 +21,12 @@ enum {
     WAL_VERSION = 2
 };
 
-/* The wal-index header, twice, and what follows: WAL-mode file format, section 2.1. */
-enum {
-    SHM_REGION = 32768,
-    AT_LAST_FRAME = 16,
-    AT_WAL_PAGES = 20,
-    AT_SALTS = 32,
-    SALTS_SIZE = 8,
-    AT_BACKFILLED = 2 * CLR_WAL_HEADER,
-    SHM_SIZE = AT_BACKFILLED + 4
-};
+enum { MOST_AT_A_TIME = 65536 };
 
-/* The log itself: file format, section 4.1. */
-enum { WAL_HEADER_SIZE = 32, FRAME_HEADER_SIZE = 24 };
+/* Within a token, behind the words of the header. */
+enum { AT_GENERATION = 48 };
 
-enum { MOST_AT_A_TIME = 65536, MOST_ATTEMPTS = 10 };
-
-/* Within a token, behind the log's header and the database's. */
-enum { AT_GENERATION = CLR_WAL_HEADER + 48 };
-
+static const char in_wal_mode[] = "the database is in WAL mode";
 static const char locked[] = "the database is locked for writing, or in exclusive locking mode";
 
 struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema)
@@ -74,7 +59,7 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
     database->next = connection->databases;
     connection->databases = database;
     if (database->hold != NULL && database->mode != NULL) {
-        /* Opens a write-ahead log, if there is one, so that its index may be looked at. */
+        /* Opens a write-ahead log, if there is one: then it shows. */
         sqlite3_step(database->hold);
         sqlite3_reset(database->hold);
         return database;
@@ -112,11 +97,12 @@ static uint32_t read_big_endian(const unsigned char *bytes, int count)
 static int read_file(void *context, enum clr_file which, void *buffer, size_t size, int64_t offset)
 {
     struct clr_snapshot *snapshot = context;
-    sqlite3_file *file = which == CLR_FILE_WAL ? snapshot->wal : snapshot->file;
+    sqlite3_file *file = snapshot->file;
 
     size_t part;
     int rc = SQLITE_OK;
 
+    (void)which; /* there is no log */
     /* SQLite itself never reads more at a time, and its debugging builds insist on that. */
     for (; size > 0 && rc == SQLITE_OK; size -= part) {
         part = size < MOST_AT_A_TIME ? size : MOST_AT_A_TIME;
@@ -127,56 +113,7 @@ static int read_file(void *context, enum clr_file which, void *buffer, size_t si
     return rc;
 }
 
-/* Copies words of the wal-index, in the byte order of the machine. Other processes write to it. */
-static void copy_words(const void volatile *area, unsigned char *copy, int size)
-{
-    uint32_t word;
-    int i;
-
-    for (i = 0; i < size; i += 4) {
-        word =
-            __atomic_load_n((const uint32_t *)((uintptr_t)area + (uintptr_t)i), __ATOMIC_SEQ_CST);
-        memcpy(copy + i, &word, sizeof word);
-    }
-}
-
-/*
- * Copies the start of the wal-index. The two copies of its header agree if it is whole. What is
- * behind it belongs to it if the header is still the same afterwards: who begins a new log changes
- * the header first, and then says that nothing of the log is in the database file.
- */
-static int read_wal_index(sqlite3_file *file, unsigned char *copy)
-{
-    unsigned char after[CLR_WAL_HEADER];
-    void volatile *area = NULL;
-    int attempt, rc;
-
-    if (file->pMethods->iVersion < 2 || file->pMethods->xShmMap == NULL)
-        return SQLITE_NOTFOUND;
-    rc = file->pMethods->xShmMap(file, 0, SHM_REGION, 0, &area);
-    if (rc != SQLITE_OK || area == NULL)
-        return rc == SQLITE_OK ? SQLITE_NOTFOUND : rc;
-    for (attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        file->pMethods->xShmBarrier(file);
-        copy_words(area, copy, SHM_SIZE);
-        file->pMethods->xShmBarrier(file);
-        copy_words(area, after, CLR_WAL_HEADER);
-        if (memcmp(copy, copy + CLR_WAL_HEADER, CLR_WAL_HEADER) == 0 &&
-            memcmp(copy, after, CLR_WAL_HEADER) == 0)
-            return SQLITE_OK;
-    }
-    return SQLITE_BUSY;
-}
-
-static uint32_t wal_word(const unsigned char *index, int at)
-{
-    uint32_t word;
-
-    memcpy(&word, index + at, sizeof word);
-    return word;
-}
-
-/* Whether the connection has the write-ahead log open, so that its wal-index may be asked for. */
+/* Whether the connection has a write-ahead log open. */
 static bool is_wal(struct clr_database *database)
 {
     const char *mode = NULL;
@@ -277,82 +214,6 @@ static const char *begin_rollback(struct clr_snapshot *snapshot, const unsigned 
     return count_pages(snapshot, header, size / snapshot->source.page_size);
 }
 
-/* Finds the pages' frames in the log, of which the snapshot has the first `last` ones. */
-static const char *map_frames(struct clr_database *database, struct clr_snapshot *snapshot,
-                              const unsigned char *index, uint32_t last, unsigned char *header)
-{
-    struct clr_source *source = &snapshot->source;
-    struct clr_status status;
-    int64_t offset;
-
-    if (sqlite3_file_control(database->connection->db, database->schema,
-                             SQLITE_FCNTL_JOURNAL_POINTER, &snapshot->wal) != SQLITE_OK ||
-        snapshot->wal == NULL || snapshot->wal->pMethods == NULL)
-        return "the write-ahead log is not open";
-    clr_status_clear(&status);
-    source->page_count = wal_word(index, AT_WAL_PAGES);
-    if (source->page_count == 0 ||
-        clr_wal_map(source, index + AT_SALTS, last, &snapshot->frames, &status) != CLR_OK)
-        return "the write-ahead log could not be read";
-    source->frames = snapshot->frames;
-    if (source->frames[0] == 0)
-        return NULL;
-    offset = WAL_HEADER_SIZE +
-             (source->frames[0] - 1) * (FRAME_HEADER_SIZE + (int64_t)source->page_size) +
-             FRAME_HEADER_SIZE;
-    return read_file(snapshot, CLR_FILE_WAL, header, HEADER_SIZE, offset) == SQLITE_OK
-               ? NULL
-               : "the write-ahead log could not be read";
-}
-
-/* Proves which version of the database the snapshot sees, and notes it in the token. */
-static const char *prove_wal(struct clr_database *database, struct clr_snapshot *snapshot,
-                             const unsigned char *before, bool fresh)
-{
-    unsigned char index[SHM_SIZE];
-
-    if (read_wal_index(snapshot->file, index) != SQLITE_OK)
-        return "the write-ahead log is changing";
-    if (fresh && memcmp(before, index, CLR_WAL_HEADER) == 0) {
-        memcpy(database->wal_header, index, CLR_WAL_HEADER);
-        database->captured = true;
-    } else if (!database->captured || memcmp(database->wal_header, index, CLR_WAL_HEADER) != 0) {
-        /* Commits since an earlier, proved snapshot: which of them this one sees is not known. */
-        return "a read transaction was open while others wrote";
-    }
-    memcpy(snapshot->token.bytes, index, CLR_WAL_HEADER);
-    return NULL;
-}
-
-/* Finds where the pages of a snapshot are that has a log; header becomes that of its first page. */
-static const char *open_wal(struct clr_database *database, struct clr_snapshot *snapshot,
-                            unsigned char *header)
-{
-    unsigned char index[SHM_SIZE];
-    const char *reason = NULL;
-    uint32_t last;
-
-    /* The snapshot's header is the token's; how much of the log is in the file may have grown. */
-    if (read_wal_index(snapshot->file, index) != SQLITE_OK)
-        return "the write-ahead log is changing";
-    last = wal_word(snapshot->token.bytes, AT_LAST_FRAME);
-    if (last == 0) /* no log: the counts are those of the file */
-        return begin_rollback(snapshot, header);
-    /*
-     * If all of the log was in the database file when the snapshot began, it is not needed, and may
-     * even be overwritten, since such a reader does not lock it. The header then was the same as
-     * this one, or others have committed since, and have begun a new log: salts tell.
-     */
-    if (memcmp(index, snapshot->token.bytes, CLR_WAL_HEADER) == 0 ||
-        memcmp(index + AT_SALTS, snapshot->token.bytes + AT_SALTS, SALTS_SIZE) == 0) {
-        if (wal_word(index, AT_BACKFILLED) < last)
-            reason = map_frames(database, snapshot, snapshot->token.bytes, last, header);
-    }
-    return reason != NULL
-               ? reason
-               : count_pages(snapshot, header, wal_word(snapshot->token.bytes, AT_WAL_PAGES));
-}
-
 int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot,
                       const char **reason)
 {
@@ -361,8 +222,7 @@ int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapsh
 
     *reason = read_header(snapshot, header);
     if (*reason == NULL)
-        *reason = snapshot->is_wal ? open_wal(database, snapshot, header)
-                                   : begin_rollback(snapshot, header);
+        *reason = begin_rollback(snapshot, header);
     if (*reason == NULL && source->page_size - header[AT_RESERVED] < 480)
         *reason = "the database's header is malformed";
     if (*reason != NULL)
@@ -379,8 +239,7 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
 {
     struct clr_connection *connection = database->connection;
     sqlite3 *db = connection->db;
-    unsigned char header[HEADER_SIZE], before[SHM_SIZE];
-    bool wal, fresh = false;
+    unsigned char header[HEADER_SIZE];
     int state, rc;
 
     memset(snapshot, 0, sizeof *snapshot);
@@ -398,9 +257,10 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
         *reason = "this connection's own uncommitted changes are to be seen";
         return SQLITE_ERROR;
     }
-    wal = is_wal(database);
-    if (wal && state == SQLITE_TXN_NONE)
-        fresh = read_wal_index(snapshot->file, before) == SQLITE_OK;
+    if (is_wal(database)) {
+        *reason = in_wal_mode;
+        return SQLITE_ERROR;
+    }
     if (sqlite3_step(database->hold) != SQLITE_ROW) {
         *reason = "no read transaction could be begun";
         rc = sqlite3_reset(database->hold);
@@ -409,37 +269,26 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0) {
         database->generation = ++connection->generations;
         database->parallel = -1;
-        database->captured = false;
     }
     if (is_locked(database))
         *reason = locked;
     else
         *reason = shares_cache(db) ? "a cache is shared" : read_header(snapshot, header);
-    if (*reason == NULL && !wal && header[AT_READ_VERSION] == WAL_VERSION)
-        *reason = "the write-ahead log has just been opened";
-    else if (*reason == NULL && wal)
-        *reason = prove_wal(database, snapshot, before, fresh);
+    if (*reason == NULL && header[AT_READ_VERSION] == WAL_VERSION)
+        *reason = in_wal_mode;
     if (*reason != NULL)
         return SQLITE_ERROR;
-    snapshot->is_wal = wal;
-    snapshot->token.bytes[CLR_TOKEN_SIZE - 1] = wal ? 2 : 1;
     /* Another file may be attached by the same name, with the same counters: that expires hold. */
     memcpy(snapshot->token.bytes + AT_GENERATION, &database->generation,
            sizeof database->generation);
-    /* A log with frames tells all; a checkpoint changes the file's header and no row. */
-    if (wal && wal_word(snapshot->token.bytes, AT_LAST_FRAME) > 0)
-        return SQLITE_OK;
     /* The change counter to the freelist, the schema cookie, and the version that the size is valid
        for. */
-    memcpy(snapshot->token.bytes + CLR_WAL_HEADER, header + AT_PAGE_SIZE,
-           AT_SCHEMA_COOKIE + 4 - AT_PAGE_SIZE);
-    memcpy(snapshot->token.bytes + CLR_WAL_HEADER + 32, header + AT_VALID_FOR, 8);
+    memcpy(snapshot->token.bytes, header + AT_PAGE_SIZE, AT_SCHEMA_COOKIE + 4 - AT_PAGE_SIZE);
+    memcpy(snapshot->token.bytes + 32, header + AT_VALID_FOR, 8);
     return SQLITE_OK;
 }
 
-void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot)
+void clr_snapshot_end(struct clr_database *database)
 {
-    clr_memory_free(snapshot->frames);
-    snapshot->frames = NULL;
     sqlite3_reset(database->hold);
 }

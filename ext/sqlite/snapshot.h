@@ -3,9 +3,8 @@
  * version of the file it sees, and the way to its pages.
  *
  * Pages are read through the connection's own file handle. In a rollback mode nobody writes to the
- * file while we hold SQLITE_LOCK_SHARED. In WAL mode the snapshot is that of the wal-index header
- * if the header was the same before and after the read transaction began (WAL-mode file format,
- * sections 2 and 4).
+ * file while we hold SQLITE_LOCK_SHARED. In WAL mode others write while we read, and which of two
+ * states a page is in could not be proved well enough: SQLite reads the rows there.
  */
 #ifndef CLR_SQLITE_SNAPSHOT_H
 #define CLR_SQLITE_SNAPSHOT_H
@@ -13,7 +12,7 @@
 #include "sqlite/connection.h"
 #include "storage/source.h"
 
-enum { CLR_WAL_HEADER = 48, CLR_TOKEN_SIZE = 128 };
+enum { CLR_TOKEN_SIZE = 64 };
 
 /* Two equal tokens of one database: not a byte of it has changed in between. */
 struct clr_token {
@@ -29,16 +28,12 @@ struct clr_database {
     sqlite3_stmt *mode; /* PRAGMA journal_mode */
     int generation;     /* changes when a statement about this database may mean another thing */
     int parallel;       /* whether its file may be read by several threads; -1: not known yet */
-    bool captured;      /* wal_header is one that a snapshot of ours was proved to have */
-    unsigned char wal_header[CLR_WAL_HEADER];
 };
 
 struct clr_snapshot {
     struct clr_source source; /* after clr_snapshot_open() */
     struct clr_token token;
-    sqlite3_file *file, *wal;
-    bool is_wal;
-    uint32_t *frames; /* of source */
+    sqlite3_file *file;
 };
 
 /*
@@ -63,6 +58,6 @@ int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapsh
                       const char **reason);
 
 /* Ends it, and the read transaction with it unless others need that. */
-void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot);
+void clr_snapshot_end(struct clr_database *database);
 
 #endif
