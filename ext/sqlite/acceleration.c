@@ -24,8 +24,7 @@ int clr_acceleration_by_rows(struct clr_acceleration *acceleration, const char *
     return SQLITE_OK;
 }
 
-/* Plans at once: as a rule no transaction is open yet, and a log that is opened now serves the
-   first query. */
+/* Plans at once: then the plan can be asked for before the first query. */
 struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
                                               const struct clr_select *select)
 {

@@ -12,4 +12,7 @@
 extern const sqlite3_api_routines *sqlite3_api;
 #endif
 
+/* The version of SQLite that sqlite3_txn_state() came with. */
+#define CLR_HAS_TXN_STATE 3034000
+
 #endif

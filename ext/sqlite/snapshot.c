@@ -4,14 +4,9 @@
 
 #include <string.h>
 
-/* sqlite3_txn_state() came with it. */
-#define OLDEST_SQLITE 3034000
-
 /* The database header: file format, section 1.3. */
 enum {
-    HEADER_SIZE = 100,
     AT_PAGE_SIZE = 16,
-    AT_WRITE_VERSION = 18,
     AT_READ_VERSION = 19,
     AT_RESERVED = 20,
     AT_CHANGE_COUNTER = 24,
@@ -23,16 +18,33 @@ enum {
 
 enum { MOST_AT_A_TIME = 65536 };
 
-/* Within a token, behind the words of the header. */
-enum { AT_GENERATION = 48 };
+/* What a token consists of. */
+enum { AT_COUNTERS = 0, AT_VERSION = 32, AT_GENERATION = 48 };
 
 static const char in_wal_mode[] = "the database is in WAL mode";
-static const char locked[] = "the database is locked for writing, or in exclusive locking mode";
+
+static void free_database(struct clr_database *database)
+{
+    sqlite3_finalize(database->hold);
+    sqlite3_finalize(database->mode);
+    sqlite3_free(database->schema);
+    sqlite3_free(database);
+}
+
+/* Prepares a statement of a formatted text, which is freed; NULL if that cannot be. */
+static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    if (sql != NULL)
+        sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+    sqlite3_free(sql);
+    return statement;
+}
 
 struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema)
 {
     struct clr_database *database = connection->databases;
-    char *hold, *mode;
 
     while (database != NULL && sqlite3_stricmp(database->schema, schema) != 0)
         database = database->next;
@@ -45,31 +57,21 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
     database->connection = connection;
     database->parallel = -1;
     database->schema = sqlite3_mprintf("%s", schema);
-    hold = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master LIMIT 1", schema);
-    mode = sqlite3_mprintf("PRAGMA \"%w\".journal_mode", schema);
-    if (hold != NULL && mode != NULL && database->schema != NULL) {
-        sqlite3_prepare_v3(connection->db, hold, -1, SQLITE_PREPARE_PERSISTENT, &database->hold,
-                           NULL);
-        sqlite3_prepare_v3(connection->db, mode, -1, SQLITE_PREPARE_PERSISTENT, &database->mode,
-                           NULL);
+    database->hold = prepare_text(
+        connection->db, sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master LIMIT 1", schema));
+    database->mode =
+        prepare_text(connection->db, sqlite3_mprintf("PRAGMA \"%w\".journal_mode", schema));
+    if (database->schema == NULL || database->hold == NULL || database->mode == NULL) {
+        free_database(database);
+        return NULL;
     }
-    sqlite3_free(hold);
-    sqlite3_free(mode);
     database->generation = ++connection->generations;
     database->next = connection->databases;
     connection->databases = database;
-    if (database->hold != NULL && database->mode != NULL) {
-        /* Opens a write-ahead log, if there is one: then it shows. */
-        sqlite3_step(database->hold);
-        sqlite3_reset(database->hold);
-        return database;
-    }
-    connection->databases = database->next;
-    sqlite3_finalize(database->hold);
-    sqlite3_finalize(database->mode);
-    sqlite3_free(database->schema);
-    sqlite3_free(database);
-    return NULL;
+    /* Opens a write-ahead log, if there is one: then it shows. */
+    sqlite3_step(database->hold);
+    sqlite3_reset(database->hold);
+    return database;
 }
 
 void clr_databases_free(struct clr_connection *connection)
@@ -77,10 +79,7 @@ void clr_databases_free(struct clr_connection *connection)
     while (connection->databases != NULL) {
         struct clr_database *database = connection->databases;
         connection->databases = database->next;
-        sqlite3_finalize(database->hold);
-        sqlite3_finalize(database->mode);
-        sqlite3_free(database->schema);
-        sqlite3_free(database);
+        free_database(database);
     }
 }
 
@@ -98,7 +97,6 @@ static int read_file(void *context, enum clr_file which, void *buffer, size_t si
 {
     struct clr_snapshot *snapshot = context;
     sqlite3_file *file = snapshot->file;
-
     size_t part;
     int rc = SQLITE_OK;
 
@@ -127,17 +125,18 @@ static bool is_wal(struct clr_database *database)
 }
 
 /*
- * More than a shared lock: exclusive locking mode, whose wal-index is in private memory, or another
- * connection writes to this very pager (a shared cache), whose pages may be in the file before they
- * are committed.
+ * Returns why the file's lock forbids reading its pages, or NULL. More than a shared lock:
+ * exclusive locking mode, or another connection writes to this very pager (a shared cache), whose
+ * pages may be in the file before they are committed.
  */
-static bool is_locked(struct clr_database *database)
+static const char *check_lock(struct clr_database *database)
 {
     int lock = -1;
 
-    return sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_LOCKSTATE,
-                                &lock) != SQLITE_OK ||
-           lock > 1;
+    if (sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_LOCKSTATE,
+                             &lock) != SQLITE_OK)
+        return "the database is not a file of the operating system";
+    return lock > 1 ? "the database is locked for writing, or in exclusive locking mode" : NULL;
 }
 
 /*
@@ -158,7 +157,6 @@ static const char *find_file(struct clr_database *database, struct clr_snapshot 
 {
     sqlite3 *db = database->connection->db;
     const char *name;
-    int lock = -1;
 
     if (sqlite3_stricmp(database->schema, "temp") == 0)
         return "a temporary table";
@@ -168,17 +166,16 @@ static const char *find_file(struct clr_database *database, struct clr_snapshot 
     sqlite3_file_control(db, database->schema, SQLITE_FCNTL_FILE_POINTER, &snapshot->file);
     if (snapshot->file == NULL || snapshot->file->pMethods == NULL)
         return "the database is in memory";
-    if (sqlite3_file_control(db, database->schema, SQLITE_FCNTL_LOCKSTATE, &lock) != SQLITE_OK)
-        return "the database is not a file of the operating system";
-    return is_locked(database) ? locked : NULL;
+    return check_lock(database);
 }
 
-/* Reads and checks the database file's header. The page size does not change in WAL mode. */
-static const char *read_header(struct clr_snapshot *snapshot, unsigned char *header)
+/* Reads and checks the database file's header. */
+static const char *read_header(struct clr_snapshot *snapshot)
 {
+    const unsigned char *header = snapshot->header;
     uint32_t size;
 
-    if (read_file(snapshot, CLR_FILE_DATABASE, header, HEADER_SIZE, 0) != SQLITE_OK)
+    if (read_file(snapshot, CLR_FILE_DATABASE, snapshot->header, CLR_HEADER_SIZE, 0) != SQLITE_OK)
         return "the database file could not be read";
     if (memcmp(header, "SQLite format 3", 16) != 0)
         return "the database file is encrypted, or none";
@@ -191,43 +188,35 @@ static const char *read_header(struct clr_snapshot *snapshot, unsigned char *hea
     return NULL;
 }
 
-/* The header's count goes before that of the file or of the log, as with SQLite, where its version
-   says that it is valid (file format, section 1.3.8). */
-static const char *count_pages(struct clr_snapshot *snapshot, const unsigned char *header,
-                               sqlite3_int64 pages)
+/* The header's count goes before that of the file, as with SQLite, where its version says that it
+   is valid (file format, section 1.3.8). */
+static const char *count_pages(struct clr_snapshot *snapshot)
 {
+    const unsigned char *header = snapshot->header;
     uint32_t count = read_big_endian(header + AT_PAGE_COUNT, 4);
+    sqlite3_int64 pages = 0;
 
+    if (snapshot->file->pMethods->xFileSize(snapshot->file, &pages) != SQLITE_OK)
+        return "the database file's size could not be read";
+    pages /= snapshot->source.page_size;
     if (memcmp(header + AT_CHANGE_COUNTER, header + AT_VALID_FOR, 4) != 0 || count == 0)
         count = pages < UINT32_MAX ? (uint32_t)pages : UINT32_MAX;
     snapshot->source.page_count = count;
     return count > pages ? "the database is shorter than its header says" : NULL;
 }
 
-/* A rollback mode: SQLite, too, trusts these counters to tell whether its cache is fresh. */
-static const char *begin_rollback(struct clr_snapshot *snapshot, const unsigned char *header)
-{
-    sqlite3_int64 size = 0;
-
-    if (snapshot->file->pMethods->xFileSize(snapshot->file, &size) != SQLITE_OK)
-        return "the database file's size could not be read";
-    return count_pages(snapshot, header, size / snapshot->source.page_size);
-}
-
 int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot,
                       const char **reason)
 {
-    unsigned char header[HEADER_SIZE];
     struct clr_source *source = &snapshot->source;
+    const uint32_t reserved = snapshot->header[AT_RESERVED];
 
-    *reason = read_header(snapshot, header);
-    if (*reason == NULL)
-        *reason = begin_rollback(snapshot, header);
-    if (*reason == NULL && source->page_size - header[AT_RESERVED] < 480)
+    *reason = count_pages(snapshot);
+    if (*reason == NULL && source->page_size - reserved < 480)
         *reason = "the database's header is malformed";
     if (*reason != NULL)
         return SQLITE_ERROR;
-    source->usable_size = source->page_size - header[AT_RESERVED];
+    source->usable_size = source->page_size - reserved;
     if (database->parallel < 0)
         database->parallel = clr_file_reads_in_parallel(database->connection->db, database->schema);
     source->parallel = database->parallel > 0;
@@ -239,13 +228,13 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
 {
     struct clr_connection *connection = database->connection;
     sqlite3 *db = connection->db;
-    unsigned char header[HEADER_SIZE];
+    const unsigned char *header;
     int state, rc;
 
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->source.context = snapshot;
     snapshot->source.read = read_file;
-    if (sqlite3_libversion_number() < OLDEST_SQLITE) {
+    if (sqlite3_libversion_number() < CLR_HAS_TXN_STATE) {
         *reason = "SQLite is older than 3.34";
         return SQLITE_ERROR;
     }
@@ -270,10 +259,10 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
         database->generation = ++connection->generations;
         database->parallel = -1;
     }
-    if (is_locked(database))
-        *reason = locked;
-    else
-        *reason = shares_cache(db) ? "a cache is shared" : read_header(snapshot, header);
+    *reason = check_lock(database);
+    if (*reason == NULL)
+        *reason = shares_cache(db) ? "a cache is shared" : read_header(snapshot);
+    header = snapshot->header;
     if (*reason == NULL && header[AT_READ_VERSION] == WAL_VERSION)
         *reason = in_wal_mode;
     if (*reason != NULL)
@@ -283,8 +272,9 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
            sizeof database->generation);
     /* The change counter to the freelist, the schema cookie, and the version that the size is valid
        for. */
-    memcpy(snapshot->token.bytes, header + AT_PAGE_SIZE, AT_SCHEMA_COOKIE + 4 - AT_PAGE_SIZE);
-    memcpy(snapshot->token.bytes + 32, header + AT_VALID_FOR, 8);
+    memcpy(snapshot->token.bytes + AT_COUNTERS, header + AT_PAGE_SIZE,
+           AT_SCHEMA_COOKIE + 4 - AT_PAGE_SIZE);
+    memcpy(snapshot->token.bytes + AT_VERSION, header + AT_VALID_FOR, 8);
     return SQLITE_OK;
 }
 

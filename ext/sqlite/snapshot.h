@@ -12,7 +12,7 @@
 #include "sqlite/connection.h"
 #include "storage/source.h"
 
-enum { CLR_TOKEN_SIZE = 64 };
+enum { CLR_HEADER_SIZE = 100, CLR_TOKEN_SIZE = 64 };
 
 /* Two equal tokens of one database: not a byte of it has changed in between. */
 struct clr_token {
@@ -34,6 +34,7 @@ struct clr_snapshot {
     struct clr_source source; /* after clr_snapshot_open() */
     struct clr_token token;
     sqlite3_file *file;
+    unsigned char header[CLR_HEADER_SIZE]; /* the database file's */
 };
 
 /*

@@ -12,9 +12,6 @@
 /* Views may read each other: an endless chain of them must not end in an overflow of the stack. */
 enum { DEEPEST = 16 };
 
-/* The version of SQLite that sqlite3_txn_state() came with. */
-enum { HAS_TXN_STATE = 3034000 };
-
 /* Precedes the numbers of the parameters that are given, in what best_index() tells filter(). */
 static const char parameter_mark[] = "; parameters given:";
 
@@ -252,7 +249,7 @@ static int run_select(struct cursor *cursor)
 /* Whether the statement that reads the view may write to what the view reads. */
 static int is_writing(sqlite3 *db)
 {
-    return sqlite3_libversion_number() < HAS_TXN_STATE ||
+    return sqlite3_libversion_number() < CLR_HAS_TXN_STATE ||
            sqlite3_txn_state(db, NULL) == SQLITE_TXN_WRITE;
 }
 
