@@ -1,36 +1,24 @@
 #include "sqlite/acceleration_private.h"
 
-static const char *type_name(const struct clr_column *column)
+static struct clr_image *find_image(const struct clr_acceleration *acceleration)
 {
-    static const char *const names[] = {"NULL", "INTEGER", "REAL", "TEXT or BLOB"};
-    return column->kind == CLR_TAG_MIXED ? "of several types" : names[column->kind];
-}
-
-static const struct clr_image *find_image(const struct clr_acceleration *acceleration)
-{
-    const struct clr_image *image = acceleration->connection->images;
-
-    while (image != NULL && (sqlite3_stricmp(image->schema, acceleration->table.schema) != 0 ||
-                             sqlite3_stricmp(image->table, acceleration->table.name) != 0))
-        image = image->next;
-    return image;
+    return clr_image_look_up(acceleration->connection, acceleration->table.schema,
+                             acceleration->table.name);
 }
 
 static void describe_column(struct clr_acceleration *acceleration, int i)
 {
     const struct clr_column_info *info = clr_acceleration_column(acceleration, i);
-    struct clr_image *image = (struct clr_image *)(uintptr_t)find_image(acceleration);
+    struct clr_image *image = find_image(acceleration);
     struct clr_image_column *column = image == NULL ? NULL : clr_image_find(image, &info->field);
 
     if (column == NULL)
         sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->line, "column %s: not resident", info->name);
     else
-        sqlite3_snprintf(
-            CLR_PLAN_TEXT, acceleration->line, "column %s: %s, %lld bytes%s", info->name,
-            type_name(column->column), (long long)clr_column_size(column->column),
-            column->resident != NULL && clr_resident_state(column->resident) == CLR_RESIDENT_READY
-                ? ", also on the device"
-                : "");
+        sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->line, "column %s: %s, %lld bytes%s",
+                         info->name, clr_image_column_type(column, "of several types"),
+                         (long long)clr_column_size(column->column),
+                         clr_image_column_on_device(column) ? ", also on the device" : "");
 }
 
 const char *clr_acceleration_explain(struct clr_acceleration *acceleration, int i)

@@ -30,12 +30,6 @@ static sqlite3_int64 count(struct clr_connection *connection)
     return columns;
 }
 
-static void result_type(const struct clr_column *column, sqlite3_context *result)
-{
-    static const char *const names[] = {"NULL", "INTEGER", "REAL", "TEXT or BLOB"};
-    clr_result_text(result, column->kind == CLR_TAG_MIXED ? "mixed" : names[column->kind]);
-}
-
 static void column(struct clr_connection *connection, size_t row, int number,
                    sqlite3_context *result)
 {
@@ -55,7 +49,7 @@ static void column(struct clr_connection *connection, size_t row, int number,
         clr_result_text(result, found->name);
         break;
     case 3:
-        result_type(found->column, result);
+        clr_result_text(result, clr_image_column_type(found, "mixed"));
         break;
     case 4:
         sqlite3_result_int64(result, (sqlite3_int64)found->column->rows);
@@ -64,7 +58,7 @@ static void column(struct clr_connection *connection, size_t row, int number,
         sqlite3_result_int64(result, (sqlite3_int64)clr_column_size(found->column));
         break;
     case 6:
-        if (found->resident != NULL && clr_resident_state(found->resident) == CLR_RESIDENT_READY)
+        if (clr_image_column_on_device(found))
             sqlite3_result_int64(result, (sqlite3_int64)clr_resident_size(found->resident));
         break;
     default:

@@ -48,15 +48,23 @@ static struct clr_image *new_image(struct clr_connection *connection, const char
     return image;
 }
 
+struct clr_image *clr_image_look_up(const struct clr_connection *connection, const char *schema,
+                                    const char *table)
+{
+    struct clr_image *image = connection->images;
+
+    while (image != NULL && (sqlite3_stricmp(image->schema, schema) != 0 ||
+                             sqlite3_stricmp(image->table, table) != 0))
+        image = image->next;
+    return image;
+}
+
 struct clr_image *clr_image_get(struct clr_connection *connection,
                                 const struct clr_database *database, const char *table,
                                 uint32_t root, const struct clr_token *token, bool *stale)
 {
-    struct clr_image *image = connection->images;
+    struct clr_image *image = clr_image_look_up(connection, database->schema, table);
 
-    while (image != NULL && (sqlite3_stricmp(image->schema, database->schema) != 0 ||
-                             sqlite3_stricmp(image->table, table) != 0))
-        image = image->next;
     *stale = false;
     if (image == NULL) {
         image = new_image(connection, database->schema, table);
@@ -109,6 +117,17 @@ struct clr_image_column *clr_image_add(struct clr_image *image, const char *name
     added->next = image->columns;
     image->columns = added;
     return added;
+}
+
+const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed)
+{
+    static const char *const names[] = {"NULL", "INTEGER", "REAL", "TEXT or BLOB"};
+    return column->column->kind == CLR_TAG_MIXED ? mixed : names[column->column->kind];
+}
+
+bool clr_image_column_on_device(const struct clr_image_column *column)
+{
+    return column->resident != NULL && clr_resident_state(column->resident) == CLR_RESIDENT_READY;
 }
 
 int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_devices)

@@ -27,6 +27,10 @@ struct clr_image {
     struct clr_image_column *columns;
 };
 
+/* Returns the image of a table, whatever version of the database it is of, or NULL. */
+struct clr_image *clr_image_look_up(const struct clr_connection *connection, const char *schema,
+                                    const char *table);
+
 /*
  * Returns the image of a table, empty if there was none or if it was not of this very version of
  * the database; *stale tells the latter. NULL without memory.
@@ -42,6 +46,12 @@ struct clr_image_column *clr_image_find(struct clr_image *image, const struct cl
    memory. */
 struct clr_image_column *clr_image_add(struct clr_image *image, const char *name,
                                        const struct clr_field *field, struct clr_column *column);
+
+/* Returns the name of the column's type, or `mixed` if it has values of several. */
+const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed);
+
+/* Returns whether a device has a complete copy. */
+bool clr_image_column_on_device(const struct clr_image_column *column);
 
 /* Returns what the images take, in bytes: of the host, and of devices. */
 int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_devices);

@@ -1,5 +1,7 @@
 #include "sqlite/select.h"
 
+#include "sqlite/affinity.h"
+
 #include <string.h>
 
 static const char spaces[] = " \t\n\f\r", byte_order_mark[] = "\xef\xbb\xbf";
@@ -88,25 +90,15 @@ static const char *refuse(sqlite3_stmt *statement, const char *sql, const char *
     return NULL;
 }
 
-/* The type that gives a column the affinity of its declared type (Datatypes, section 3.1). */
+/* The type that gives a column the affinity of its declared type. */
 static const char *affinity_type(const char *declared)
 {
-    static const struct {
-        const char *part, *type;
-    } rules[] = {{"INT", " INT"}, {"CHAR", " TEXT"}, {"CLOB", " TEXT"}, {"TEXT", " TEXT"},
-                 {"BLOB", ""},    {"REAL", " REAL"}, {"FLOA", " REAL"}, {"DOUB", " REAL"}};
-    const char *at;
-    size_t i;
-
-    if (declared == NULL || *declared == '\0')
-        return "";
-    for (i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        for (at = declared; *at != '\0'; at++) {
-            if (sqlite3_strnicmp(at, rules[i].part, 4 - (i == 0)) == 0)
-                return rules[i].type;
-        }
-    }
-    return " NUM";
+    static const char *const types[] = {[CLR_AFFINITY_BLOB] = "",
+                                        [CLR_AFFINITY_TEXT] = " TEXT",
+                                        [CLR_AFFINITY_NUMERIC] = " NUM",
+                                        [CLR_AFFINITY_INTEGER] = " INT",
+                                        [CLR_AFFINITY_REAL] = " REAL"};
+    return types[clr_affinity_of(declared)];
 }
 
 /* Adds a column; one of the same name as an earlier one gets a number, as in SQLite's views. */

@@ -1,33 +1,9 @@
 #include "sqlite/table_info.h"
 
+#include "sqlite/affinity.h"
+
 #include <math.h>
 #include <string.h>
-
-enum affinity { AFFINITY_BLOB, AFFINITY_TEXT, AFFINITY_NUMERIC, AFFINITY_INTEGER, AFFINITY_REAL };
-
-/* Datatypes, section 3.1. A STRICT table's ANY has no affinity; in others it is a type like any,
-   and both are read alike. */
-static enum affinity affinity_of(const char *type)
-{
-    static const struct {
-        const char *part;
-        enum affinity affinity;
-    } rules[] = {{"INT", AFFINITY_INTEGER}, {"CHAR", AFFINITY_TEXT}, {"CLOB", AFFINITY_TEXT},
-                 {"TEXT", AFFINITY_TEXT},   {"BLOB", AFFINITY_BLOB}, {"REAL", AFFINITY_REAL},
-                 {"FLOA", AFFINITY_REAL},   {"DOUB", AFFINITY_REAL}};
-    const char *at;
-    size_t i;
-
-    if (type == NULL || *type == '\0')
-        return AFFINITY_BLOB;
-    for (i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        for (at = type; *at != '\0'; at++) {
-            if (sqlite3_strnicmp(at, rules[i].part, (int)strlen(rules[i].part)) == 0)
-                return rules[i].affinity;
-        }
-    }
-    return AFFINITY_NUMERIC;
-}
 
 struct clr_scalar clr_scalar_of(sqlite3_value *value)
 {
@@ -79,14 +55,14 @@ bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value)
  * for that, or where versions of SQLite differ: since 3.46 a column without affinity keeps 5.0 and
  * -0.0 as they are.
  */
-static bool make_whole(struct clr_scalar *value, enum affinity affinity)
+static bool make_whole(struct clr_scalar *value, enum clr_affinity affinity)
 {
     double real;
 
     memcpy(&real, &value->bits, sizeof real);
     if (real != floor(real))
         return true;
-    if (fabs(real) >= 0x1p53 || affinity == AFFINITY_BLOB || (real == 0 && signbit(real)))
+    if (fabs(real) >= 0x1p53 || affinity == CLR_AFFINITY_BLOB || (real == 0 && signbit(real)))
         return false;
     *value = (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)real};
     return true;
@@ -97,7 +73,7 @@ static bool make_whole(struct clr_scalar *value, enum affinity affinity)
  * text and gives the column's affinity: for a NUMERIC one 5.0 is INTEGER 5. Of ALTER TABLE's
  * constant defaults those that are numbers or nothing are understood here.
  */
-static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affinity affinity)
+static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum clr_affinity affinity)
 {
     struct clr_scalar value = {CLR_TAG_NULL, 0};
     double real;
@@ -107,14 +83,14 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum affin
     /* Large hexadecimal ones are TEXT there. */
     if (strpbrk(text, "xX") != NULL || !clr_literal_read(db, text, &value)) {
         bool is_string = text[0] == '\'' || text[0] == 'x' || text[0] == 'X';
-        value.tag = is_string && affinity <= AFFINITY_TEXT ? CLR_TAG_OTHER : CLR_TAG_UNSURE;
+        value.tag = is_string && affinity <= CLR_AFFINITY_TEXT ? CLR_TAG_OTHER : CLR_TAG_UNSURE;
         value.bits = 0;
-    } else if (affinity == AFFINITY_TEXT) {
+    } else if (affinity == CLR_AFFINITY_TEXT) {
         value = (struct clr_scalar){CLR_TAG_OTHER, 0};
     } else if (value.tag == CLR_TAG_REAL && !make_whole(&value, affinity)) {
         value = (struct clr_scalar){CLR_TAG_UNSURE, 0};
     }
-    if (affinity == AFFINITY_REAL && value.tag == CLR_TAG_INTEGER) {
+    if (affinity == CLR_AFFINITY_REAL && value.tag == CLR_TAG_INTEGER) {
         real = (double)value.bits;
         value.tag = CLR_TAG_REAL;
         memcpy(&value.bits, &real, sizeof real);
@@ -261,7 +237,7 @@ static void read_columns(struct source *source, struct clr_table_info *info)
 
     while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
         const char *type = (const char *)sqlite3_column_text(statement, 2);
-        enum affinity affinity = affinity_of(type);
+        enum clr_affinity affinity = clr_affinity_of(type);
         int hidden = sqlite3_column_int(statement, 6);
         struct clr_column_info *column;
         struct clr_column_info *columns = sqlite3_realloc64(
@@ -274,8 +250,8 @@ static void read_columns(struct source *source, struct clr_table_info *info)
         column = &columns[info->column_count++];
         memset(column, 0, 2 * sizeof *column); /* and the rowid's, which comes last */
         column->name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 1));
-        column->is_text = affinity == AFFINITY_TEXT;
-        column->field.is_real = affinity == AFFINITY_REAL;
+        column->is_text = affinity == CLR_AFFINITY_TEXT;
+        column->field.is_real = affinity == CLR_AFFINITY_REAL;
         column->field.missing =
             missing_value(source->db, (const char *)sqlite3_column_text(statement, 4), affinity);
         column->readable = hidden == 0 || hidden == 3;

@@ -1,0 +1,17 @@
+/* The affinity of a column, from its declared type: Datatypes, section 3.1. */
+#ifndef CLR_SQLITE_AFFINITY_H
+#define CLR_SQLITE_AFFINITY_H
+
+enum clr_affinity {
+    CLR_AFFINITY_BLOB, /* also called none */
+    CLR_AFFINITY_TEXT,
+    CLR_AFFINITY_NUMERIC,
+    CLR_AFFINITY_INTEGER,
+    CLR_AFFINITY_REAL
+};
+
+/* Returns the affinity of a declared type; NULL: there is none. A STRICT table's ANY has no
+   affinity; in other tables it is a type like any, and both are read alike. */
+enum clr_affinity clr_affinity_of(const char *type);
+
+#endif
