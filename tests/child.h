@@ -99,4 +99,27 @@ static inline double child_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* Runs work for each value of *number from 0 to count - 1, in children two at a time. Returns
+   whether all passed. */
+static inline bool child_run_numbered(void (*work)(void), unsigned limit_s, long *number,
+                                      long count)
+{
+    bool passed = true;
+    long i;
+
+    for (i = 0; i < count; i += 2) {
+        pid_t first, second = 0;
+
+        *number = i;
+        first = child_start(work, limit_s);
+        *number = i + 1;
+        if (*number < count)
+            second = child_start(work, limit_s);
+        passed = child_wait(first) && passed;
+        if (second != 0)
+            passed = child_wait(second) && passed;
+    }
+    return passed;
+}
+
 #endif

@@ -215,16 +215,8 @@ static void run_with_device(void)
 
 static void test_device(void)
 {
-    bool passed = true;
+    bool passed = child_run_numbered(run_with_device, LIMIT_S, &device_case, DEVICE_CASES);
 
-    for (device_case = 0; device_case < DEVICE_CASES; device_case += 2) {
-        pid_t first = child_start(run_with_device, LIMIT_S), second;
-        device_case++;
-        second = child_start(run_with_device, LIMIT_S);
-        device_case--;
-        passed = child_wait(first) && passed;
-        passed = child_wait(second) && passed;
-    }
     tap_ok(passed, "%d allocations while a device starts", DEVICE_CASES);
 }
 

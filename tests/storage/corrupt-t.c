@@ -17,7 +17,6 @@ struct result {
 static struct image_bytes new_database(int page_size, int auto_vacuum, int rows, uint32_t *root)
 {
     struct image_bytes bytes;
-    sqlite3_int64 size;
     sqlite3 *db;
     char sql[1000];
 
@@ -33,8 +32,7 @@ static struct image_bytes new_database(int page_size, int auto_vacuum, int rows,
              page_size, auto_vacuum, rows);
     image_sql(db, sql);
     *root = image_root(db, "t");
-    bytes.data = sqlite3_serialize(db, "main", &size, 0);
-    bytes.size = (size_t)size;
+    bytes = image_serialize(db);
     sqlite3_close(db);
     return bytes;
 }

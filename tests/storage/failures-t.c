@@ -130,7 +130,6 @@ int main(void)
     struct image_bytes bytes;
     struct clr_source source;
     struct image image = new_image();
-    sqlite3_int64 size;
     sqlite3 *db;
     uint32_t root;
 
@@ -143,10 +142,8 @@ int main(void)
                   "INSERT INTO t SELECT i, zeroblob(iif(i % 100, 20, 2000)), i / 8.0 FROM n;"
                   "INSERT INTO s SELECT a FROM t; ALTER TABLE s ADD COLUMN b; ALTER TABLE s "
                   "ADD COLUMN c DEFAULT 7");
-    bytes.data = sqlite3_serialize(db, "main", &size, 0);
-    bytes.size = (size_t)size;
-    source = image_source(bytes.data);
-    source.context = &bytes;
+    bytes = image_serialize(db);
+    source = image_bytes_source(&bytes);
     root = image_root(db, "t");
     test_memory(&source, root);
     test_reads(source, &bytes, root);

@@ -54,6 +54,26 @@ static inline struct clr_source image_source(const unsigned char *header)
     return source;
 }
 
+/* The source that reads these bytes. */
+static inline struct clr_source image_bytes_source(struct image_bytes *bytes)
+{
+    struct clr_source source = image_source(bytes->data);
+
+    source.context = bytes;
+    return source;
+}
+
+/* The bytes of a connection's database, to be freed with sqlite3_free(). */
+static inline struct image_bytes image_serialize(sqlite3 *db)
+{
+    struct image_bytes bytes;
+    sqlite3_int64 size;
+
+    bytes.data = sqlite3_serialize(db, "main", &size, 0);
+    bytes.size = (size_t)size;
+    return bytes;
+}
+
 /* Runs SQL that must work. */
 static inline void image_sql(sqlite3 *db, const char *sql)
 {

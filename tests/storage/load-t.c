@@ -175,13 +175,10 @@ static void test_form(const struct form *form)
     struct image image = new_image(), empty = {0};
     struct image_bytes bytes;
     struct clr_source source;
-    sqlite3_int64 size;
     char name[200];
 
-    bytes.data = sqlite3_serialize(db, "main", &size, 0);
-    bytes.size = (size_t)size;
-    source = image_source(bytes.data);
-    source.context = &bytes;
+    bytes = image_serialize(db);
+    source = image_bytes_source(&bytes);
     snprintf(name, sizeof name, "pages of %u less %u, auto_vacuum %d, %s, %s rowids",
              (unsigned)source.page_size, (unsigned)(source.page_size - source.usable_size),
              form->auto_vacuum, form->encoding, form->any_rowid ? "any" : "small");
@@ -210,7 +207,6 @@ static void test_values(void)
     struct image image = {0};
     struct image_bytes bytes;
     struct clr_source source;
-    sqlite3_int64 size;
     int i;
 
     image_sql(db,
@@ -225,10 +221,8 @@ static void test_values(void)
               "(5, -0.0, 1, 'm'), (5, 1e-320, 2.5, 9e18);"
               "INSERT INTO t(rowid, i, r, o) VALUES (-9223372036854775808, 9, 9, 9),"
               "(9223372036854775807, 9, 9.5, ''), (-1, 0, 0, '')");
-    bytes.data = sqlite3_serialize(db, "main", &size, 0);
-    bytes.size = (size_t)size;
-    source = image_source(bytes.data);
-    source.context = &bytes;
+    bytes = image_serialize(db);
+    source = image_bytes_source(&bytes);
     image_add(&image, "i", 0, false);
     image_add(&image, "r", 1, true);
     image_add(&image, "o", 2, false);
@@ -252,7 +246,6 @@ static void test_shapes(void)
     struct image image = {0};
     struct image_bytes bytes;
     struct clr_source source;
-    sqlite3_int64 size;
     int i;
 
     image_sql(db,
@@ -267,10 +260,8 @@ static void test_shapes(void)
               "WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
               "INSERT INTO one(rowid, a, b, c, d) SELECT (1 << i % 63) + i, i + 0.25, 5, 1.5, ''"
               " FROM n WHERE i > 63 OR i < 50");
-    bytes.data = sqlite3_serialize(db, "main", &size, 0);
-    bytes.size = (size_t)size;
-    source = image_source(bytes.data);
-    source.context = &bytes;
+    bytes = image_serialize(db);
+    source = image_bytes_source(&bytes);
     image_add(&image, "a", 0, true);
     image_add(&image, "b", 1, false);
     image_add(&image, "c", 2, true);
