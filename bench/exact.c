@@ -37,10 +37,10 @@ int64_t bench_exact_run(void *argument)
     clr_status_clear(&status);
     clr_state_clear(&reduction->state);
     if (clr_passes_start(&reduction->passes, reduction->target->queue, &reduction->program,
-                         reduction->buffer, reduction->count, reduction->count,
+                         reduction->buffer, 0, reduction->count, reduction->count,
                          &status) != CLR_OK ||
-        clr_passes_finish(&reduction->passes, &reduction->program, &reduction->state, &kernel_time,
-                          &read_time, &status) != CLR_OK)
+        clr_passes_finish(&reduction->passes, &reduction->program, &reduction->state, 0,
+                          &kernel_time, &read_time, &status) != CLR_OK)
         bench_die("%s", status.message);
     return reduction->wall ? clr_clock_ns() - start : kernel_time;
 }

@@ -43,17 +43,19 @@ partial group_merge(partial mine, __local partial *scratch WIDE_FORMAL)
 
 #if !SCAN
 /*
- * x: count values, followed at the distance of second values by those of y, if there are two
- * operands. result: a partial result for each group. wide_result: WIDE_WORDS words, zeroed before
+ * x: from its value number `begin` on count values, and at the distance of `second` values from
+ * there those of y, if there are two operands (0: x itself, for squares). result: a partial result for each group. wide_result: WIDE_WORDS words, zeroed before
  * the first pass; every pass adds to it (operations on reals only).
  */
-__kernel void reduce_first(__global const element *x, ulong second, ulong count,
+__kernel void reduce_first(__global const element *x, ulong begin, ulong second, ulong count,
                            __global partial *result, __local partial *scratch,
                            __global uint *wide_result)
 {
     WIDE_BEGIN
     running sum = running_zero();
     partial mine;
+
+    x += begin;
 #if CPU
     /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
     ulong item = get_global_id(0), items = get_global_size(0);

@@ -47,6 +47,7 @@ struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operat
 {
     size_t list = clr_operation_width(operation) - 1;
     struct clr_reduction *reduction = pool->free_reductions[list];
+    int terms;
 
     if (reduction != NULL) {
         pool->free_reductions[list] = reduction->next;
@@ -61,6 +62,8 @@ struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operat
     }
     reduction->operation = operation;
     clr_state_clear(&reduction->state);
+    clr_operation_terms(operation, &terms);
+    clr_state_extend(&reduction->state, reduction->more, terms - 1);
     return reduction;
 }
 
@@ -198,6 +201,22 @@ static void collect_all(struct clr_reduction *reduction)
     }
 }
 
+/* Whether the worker has the programs for an operation's terms on one element type. */
+static enum clr_readiness find_programs(struct clr_worker *worker, enum clr_operation operation,
+                                        enum clr_element element)
+{
+    enum clr_readiness readiness = CLR_READY, one;
+    int count, i;
+    const struct clr_term *terms = clr_operation_terms(operation, &count);
+
+    for (i = 0; i < count && readiness != CLR_FAILED; i++) {
+        one = clr_worker_readiness(worker, terms[i].operation, element);
+        if (one != CLR_READY)
+            readiness = one;
+    }
+    return readiness;
+}
+
 /* Finds a worker that can take the element types in the mask now; else tells why there is none. */
 static struct clr_worker *find_worker(struct clr_reduction *reduction, unsigned elements,
                                       enum clr_host_reason *reason)
@@ -231,7 +250,7 @@ static struct clr_worker *find_worker(struct clr_reduction *reduction, unsigned 
     for (element = 0; element < CLR_ELEMENTS; element++) {
         if (!(elements & 1u << element))
             continue;
-        switch (clr_worker_readiness(worker, reduction->operation, (enum clr_element)element)) {
+        switch (find_programs(worker, reduction->operation, (enum clr_element)element)) {
         case CLR_READY:
             break;
         case CLR_STARTING:

@@ -14,7 +14,7 @@
 
 /*
  * Where the next value of each element type goes. The owner appends at real or integer while they
- * are short of their ends (CLR_DOT: the second operand at distance `pitch` elements), and else
+ * are short of their ends (of pairs the second operand at distance `pitch` elements), and else
  * asks for room. All zeros at first.
  */
 struct clr_feed {
@@ -48,6 +48,7 @@ struct clr_reduction {
     } flight[CLR_CHUNKS_IN_FLIGHT_LIMIT];
     /* Complete after clr_reduction_settle(); counts and sums may be corrected at any time. */
     struct clr_state state;
+    struct clr_sum more[CLR_MOST_TERMS - 1]; /* the state's further sums */
 };
 
 /* Sets up a pool; the two structures must outlive it. */

@@ -29,8 +29,9 @@ struct clr_job {
     struct clr_chunk *chunk;
     unsigned elements; /* the element types to reduce on the device: bits 1 << element */
     enum clr_job_phase phase;
-    bool abandoned;         /* the owner is gone: the worker frees job and chunk */
-    struct clr_state state; /* the result, when DONE */
+    bool abandoned;                          /* the owner is gone: the worker frees job and chunk */
+    struct clr_state state;                  /* the result, when DONE */
+    struct clr_sum more[CLR_MOST_TERMS - 1]; /* the state's further sums */
     struct clr_device_work work;
     struct clr_status status; /* the reason, when FAILED */
 };
@@ -58,8 +59,8 @@ bool clr_worker_stop(struct clr_worker *worker, int64_t timeout_ms);
 void clr_worker_rest(struct clr_worker *worker, int64_t timeout_ms);
 
 /*
- * Returns whether the device can reduce such chunks now. If nobody has asked before, the worker
- * starts to build the program. Never waits for the device.
+ * Returns whether the device has the program of an operation, below CLR_OPERATIONS, and an element
+ * type. If nobody has asked before, the worker starts to build it. Never waits for the device.
  */
 enum clr_readiness clr_worker_readiness(struct clr_worker *worker, enum clr_operation operation,
                                         enum clr_element element);

@@ -9,24 +9,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is to be found out about the values; the kernels have an operation for each. */
-enum clr_operation { CLR_SUM, CLR_DOT, CLR_EXTREMES, CLR_OPERATIONS };
+/*
+ * What is to be found out about the values. The first have a kernel each, on a device and on the
+ * host; the others take several of those over the same values.
+ */
+enum clr_operation {
+    CLR_SUM,
+    CLR_DOT,
+    CLR_EXTREMES,
+    CLR_OPERATIONS,               /* those with kernels */
+    CLR_SQUARES = CLR_OPERATIONS, /* the sums of x and x * x */
+    CLR_PAIRS                     /* the sums of x, y, x * x, y * y and x * y */
+};
+
+/* One kernel's share of an operation: which one, and which operands (0 or 1) it takes. */
+struct clr_term {
+    enum clr_operation operation; /* below CLR_OPERATIONS */
+    int x, y;                     /* y matters for CLR_DOT alone, and is x or later */
+};
+
+enum { CLR_MOST_TERMS = 5 };
+
+/* Returns an operation's terms, in the order of its sums, and stores how many there are: 1 to
+   CLR_MOST_TERMS. */
+const struct clr_term *clr_operation_terms(enum clr_operation operation, int *count);
 
 /* The element types of chunks and kernels. */
 enum clr_element { CLR_REAL, CLR_INTEGER, CLR_ELEMENTS };
 
 struct clr_chunk {
     enum clr_operation operation;
-    size_t capacity;            /* values (pairs for CLR_DOT) of each element type */
+    size_t capacity;            /* values (pairs for operations on two) of each element type */
     size_t count[CLR_ELEMENTS]; /* values present of each */
-    double *real;               /* x at 0 .. capacity-1; y of CLR_DOT at capacity .. 2 capacity-1 */
+    double *real;               /* x at 0 .. capacity-1; y at capacity .. 2 capacity-1 */
     int64_t *integer;           /* likewise */
 };
 
 /* Returns how many operands an operation takes from a row: 1 or 2. */
 static inline size_t clr_operation_width(enum clr_operation operation)
 {
-    return operation == CLR_DOT ? 2 : 1;
+    return operation == CLR_DOT || operation == CLR_PAIRS ? 2 : 1;
 }
 
 /* Returns an empty chunk for capacity values of each element type, or NULL without memory. Free

@@ -188,46 +188,55 @@ static void add_few(const double *x, size_t count, struct clr_sum *sum)
         clr_sum_add(sum, x[i], 1);
 }
 
-void clr_host_reduce_arrays(enum clr_operation operation, enum clr_element element, const void *x,
-                            const void *y, size_t count, struct clr_state *state)
+/* Adds values, or products of pairs, to a sum. */
+static void add_values(enum clr_operation operation, enum clr_element element, const void *x,
+                       const void *y, size_t count, struct clr_sum *sum)
 {
     const struct loops *loops;
 
     /* A small group: its terms stay in registers, and nothing is set up. */
     if (count < BLOCK && operation == CLR_SUM && element == CLR_REAL) {
-        add_few(x, count, &state->sum);
+        add_few(x, count, sum);
         return;
     }
     loops = choose_loops();
-    switch (operation) {
-    case CLR_SUM:
-        if (element == CLR_REAL)
-            loops->sum_reals(x, count, &state->sum);
-        else
-            loops->sum_integers(x, count, &state->sum);
-        break;
-    case CLR_DOT:
-        if (element == CLR_REAL)
-            loops->dot_reals(x, y, count, &state->sum);
-        else
-            dot_integers(x, y, count, &state->sum);
-        break;
-    default:
-        if (element == CLR_REAL)
-            loops->extremes(x, count, INT64_MAX, &state->reals);
-        else
-            loops->extremes(x, count, 0, &state->integers);
-        break;
-    }
+    if (operation == CLR_SUM && element == CLR_REAL)
+        loops->sum_reals(x, count, sum);
+    else if (operation == CLR_SUM)
+        loops->sum_integers(x, count, sum);
+    else if (element == CLR_REAL)
+        loops->dot_reals(x, y, count, sum);
+    else
+        dot_integers(x, y, count, sum);
+}
+
+void clr_host_reduce_arrays(enum clr_operation operation, enum clr_element element, const void *x,
+                            const void *y, size_t count, struct clr_state *state)
+{
+    if (operation != CLR_EXTREMES)
+        add_values(operation, element, x, y, count, &state->sum);
+    else if (element == CLR_REAL)
+        choose_loops()->extremes(x, count, INT64_MAX, &state->reals);
+    else
+        choose_loops()->extremes(x, count, 0, &state->integers);
 }
 
 void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
                      struct clr_state *state)
 {
-    if (element == CLR_REAL)
-        clr_host_reduce_arrays(chunk->operation, element, chunk->real,
-                               chunk->real + chunk->capacity, chunk->count[element], state);
-    else
-        clr_host_reduce_arrays(chunk->operation, element, chunk->integer,
-                               chunk->integer + chunk->capacity, chunk->count[element], state);
+    const char *values =
+        element == CLR_REAL ? (const char *)chunk->real : (const char *)chunk->integer;
+    const size_t pitch = chunk->capacity * sizeof(double);
+    int count, i;
+    const struct clr_term *terms = clr_operation_terms(chunk->operation, &count);
+
+    if (chunk->operation == CLR_EXTREMES) {
+        clr_host_reduce_arrays(chunk->operation, element, values, NULL, chunk->count[element],
+                               state);
+        return;
+    }
+    for (i = 0; i < count; i++)
+        add_values(terms[i].operation, element, values + (size_t)terms[i].x * pitch,
+                   values + (size_t)terms[i].y * pitch, chunk->count[element],
+                   clr_state_sum(state, i));
 }

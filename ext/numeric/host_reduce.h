@@ -15,7 +15,7 @@ void clr_host_reduce_arrays(enum clr_operation operation, enum clr_element eleme
 
 /*
  * Adds chunk's values of one element type to state's sum or ranges, as chunk->operation says,
- * likewise.
+ * likewise. Operations of several terms add to the state's further sums as well.
  */
 void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
                      struct clr_state *state);

@@ -7,6 +7,18 @@ void clr_state_clear(struct clr_state *state)
     state->count = state->non_integers = 0;
     clr_sum_clear(&state->sum);
     state->integers.seen = state->reals.seen = false;
+    state->more = NULL;
+    state->more_count = 0;
+}
+
+void clr_state_extend(struct clr_state *state, struct clr_sum *more, int count)
+{
+    int i;
+
+    state->more = more;
+    state->more_count = count;
+    for (i = 0; i < count; i++)
+        clr_sum_clear(&more[i]);
 }
 
 void clr_range_merge(struct clr_range *range, const struct clr_range *other)
@@ -19,9 +31,13 @@ void clr_range_merge(struct clr_range *range, const struct clr_range *other)
 
 void clr_state_merge(struct clr_state *state, struct clr_state *other)
 {
+    int i;
+
     state->count += other->count;
     state->non_integers += other->non_integers;
     clr_sum_merge(&state->sum, &other->sum);
+    for (i = 0; i < state->more_count; i++)
+        clr_sum_merge(&state->more[i], &other->more[i]);
     clr_range_merge(&state->integers, &other->integers);
     clr_range_merge(&state->reals, &other->reals);
 }

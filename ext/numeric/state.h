@@ -20,14 +20,27 @@ struct clr_range {
 struct clr_state {
     int64_t count;        /* rows that count: NULLs skipped, leaving rows subtracted */
     int64_t non_integers; /* of those, rows with an operand of another type: the result is REAL */
-    struct clr_sum sum;   /* of x, or of x*y */
+    struct clr_sum sum;   /* of x, or of x*y: that of the operation's first term */
     struct clr_range integers, reals;
+    struct clr_sum *more; /* those of its further terms, in memory of the state's owner */
+    int more_count;
 };
 
-/* Sets the state to that of no rows. Must come before any other use. */
+/* Sets the state to that of no rows, without further sums. Must come before any other use. */
 void clr_state_clear(struct clr_state *state);
 
-/* Adds other to state, as if its rows had been state's own; other keeps its value. */
+/* Gives a cleared state its further sums, count of them, which are set to zero. They must live as
+   long as the state. */
+void clr_state_extend(struct clr_state *state, struct clr_sum *more, int count);
+
+/* Returns the sum of an operation's term. */
+static inline struct clr_sum *clr_state_sum(struct clr_state *state, int term)
+{
+    return term == 0 ? &state->sum : &state->more[term - 1];
+}
+
+/* Adds other to state, as if its rows had been state's own; other keeps its value. Both have the
+   same further sums. */
 void clr_state_merge(struct clr_state *state, struct clr_state *other);
 
 /* Widens a range to include another one, or one value. */

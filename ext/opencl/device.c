@@ -11,19 +11,13 @@
 static enum clr_code open_slots(struct clr_device *device, struct clr_status *status)
 {
     cl_int error;
-    int i, element;
+    int i;
 
     for (i = 0; i < CLR_DEVICE_SLOTS; i++) {
-        struct clr_slot *slot = &device->slots[i];
-        slot->queue = clCreateCommandQueue(device->context, device->info.id,
-                                           CL_QUEUE_PROFILING_ENABLE, &error);
+        device->slots[i].queue = clCreateCommandQueue(device->context, device->info.id,
+                                                      CL_QUEUE_PROFILING_ENABLE, &error);
         if (error != CL_SUCCESS)
             return clr_opencl_failed(status, "clCreateCommandQueue", error);
-        for (element = 0; element < CLR_ELEMENTS; element++) {
-            if (clr_passes_open(&slot->parts[element].passes, device->context, &device->info,
-                                status) != CLR_OK)
-                return status->code;
-        }
     }
     return CLR_OK;
 }
@@ -55,7 +49,7 @@ enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_dev
 
 void clr_device_close(struct clr_device *device)
 {
-    int i, j;
+    int i, j, term;
 
     if (device == NULL)
         return;
@@ -65,7 +59,8 @@ void clr_device_close(struct clr_device *device)
         for (j = 0; j < CLR_ELEMENTS; j++) {
             if (device->slots[i].parts[j].staging != NULL)
                 clReleaseMemObject(device->slots[i].parts[j].staging);
-            clr_passes_close(&device->slots[i].parts[j].passes);
+            for (term = 0; term < CLR_MOST_TERMS; term++)
+                clr_passes_close(&device->slots[i].parts[j].passes[term]);
         }
         if (device->slots[i].queue != NULL)
             clReleaseCommandQueue(device->slots[i].queue);
@@ -139,6 +134,20 @@ static enum clr_code fill_staging(struct clr_slot *slot, struct clr_part *part,
     return CLR_OK;
 }
 
+/* Starts one term of the reduction of `count` values, or pairs, that lie in the staging buffer. */
+static enum clr_code begin_term(struct clr_device *device, struct clr_slot *slot,
+                                struct clr_part *part, const struct clr_term *term, size_t count,
+                                enum clr_element element, struct clr_passes *passes,
+                                struct clr_status *status)
+{
+    if (passes->wide == NULL &&
+        clr_passes_open(passes, device->context, &device->info, status) != CLR_OK)
+        return status->code;
+    return clr_passes_start(passes, slot->queue, &device->programs[term->operation][element],
+                            part->staging, (size_t)term->x * count,
+                            (size_t)(term->y - term->x) * count, count, status);
+}
+
 static enum clr_code begin_part(struct clr_device *device, struct clr_slot *slot,
                                 const struct clr_chunk *chunk, enum clr_element element,
                                 struct clr_status *status)
@@ -146,13 +155,20 @@ static enum clr_code begin_part(struct clr_device *device, struct clr_slot *slot
     struct clr_part *part = &slot->parts[element];
     size_t count = chunk->count[element];
     size_t size = count * clr_operation_width(chunk->operation) * sizeof(double);
+    const struct clr_term *terms;
+    int i;
 
-    part->program = &device->programs[chunk->operation][element];
+    part->operation = chunk->operation;
+    terms = clr_operation_terms(chunk->operation, &part->terms);
     if (size_staging(device, part, size, status) != CLR_OK ||
         fill_staging(slot, part, chunk, element, status) != CLR_OK)
         return status->code;
-    return clr_passes_start(&part->passes, slot->queue, part->program, part->staging, count, count,
-                            status);
+    for (i = 0; i < part->terms; i++) {
+        if (begin_term(device, slot, part, &terms[i], count, element, &part->passes[i], status) !=
+            CLR_OK)
+            return status->code;
+    }
+    return CLR_OK;
 }
 
 enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
@@ -174,19 +190,24 @@ enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct
 enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_state *state,
                                 struct clr_device_work *work, struct clr_status *status)
 {
-    int element;
+    const struct clr_term *terms;
+    int element, count, i;
 
     for (element = 0; element < CLR_ELEMENTS; element++) {
         struct clr_part *part = &device->slots[slot].parts[element];
-        if (part->program == NULL)
+        if (part->terms == 0)
             continue;
-        if (clr_passes_finish(&part->passes, part->program, state, &work->kernel_time,
-                              &work->transfer_time, status) != CLR_OK)
-            return status->code;
-        part->program = NULL;
+        terms = clr_operation_terms(part->operation, &count);
+        for (i = 0; i < count; i++) {
+            struct clr_passes *passes = &part->passes[i];
+            if (clr_passes_finish(passes, &device->programs[terms[i].operation][element], state, i,
+                                  &work->kernel_time, &work->transfer_time, status) != CLR_OK)
+                return status->code;
+            work->kernels += passes->count;
+            work->passes += passes->count;
+        }
+        part->terms = 0;
         work->bytes += part->bytes;
-        work->kernels += part->passes.count;
-        work->passes += part->passes.count;
         work->transfer_time += part->fill_time + clr_event_take_time(&part->unmapped);
     }
     return CLR_OK;

@@ -34,24 +34,25 @@ enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_dev
 void clr_device_close(struct clr_device *device);
 
 /*
- * Builds the program of an operation and element type, unless it is built already. As
- * clr_program_build(), also for *log; CLR_DEVICE for reals on a device without exact doubles.
+ * Builds the program of an operation (below CLR_OPERATIONS) and element type, unless it is built
+ * already. As clr_program_build(), also for *log; CLR_DEVICE for reals on a device without exact
+ * doubles.
  */
 enum clr_code clr_device_build(struct clr_device *device, enum clr_operation operation,
                                enum clr_element element, char **log, struct clr_status *status);
 
 /*
  * Copies the values of the element types in the mask (bits 1 << element; at least one value of
- * each; their programs are built) into the slot's staging buffers and starts their reduction. The
- * chunk is not needed afterwards. On failure returns CLR_DEVICE; the device must then not be used
- * again, not even be closed, since the state of its queues is unknown.
+ * each; the programs of the operation's terms are built) into the slot's staging buffers and starts
+ * their reduction. The chunk is not needed afterwards. On failure returns CLR_DEVICE; the device
+ * must then not be used again, not even be closed, since the state of its queues is unknown.
  */
 enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
                                unsigned elements, struct clr_status *status);
 
 /*
- * Waits for the slot's reduction and adds its result to state's sum or ranges, and its cost to
- * work. Failure as above.
+ * Waits for the slot's reduction and adds its result to state's sums or ranges, and its cost to
+ * work. The state has the further sums of the chunk's operation. Failure as above.
  */
 enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_state *state,
                                 struct clr_device_work *work, struct clr_status *status);

@@ -9,12 +9,13 @@
 
 /* The reduction of a chunk's values of one element type. */
 struct clr_part {
-    const struct clr_program *program; /* NULL while nothing is under way */
+    enum clr_operation operation;
+    int terms; /* of the operation; 0 while nothing is under way */
     cl_mem staging;
     size_t staging_size;
     int64_t bytes, fill_time;
     cl_event unmapped;
-    struct clr_passes passes;
+    struct clr_passes passes[CLR_MOST_TERMS]; /* opened as they are first used */
 };
 
 struct clr_slot {

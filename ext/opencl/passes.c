@@ -137,20 +137,19 @@ enum clr_code clr_passes_start_rows(struct clr_passes *passes, cl_command_queue 
 }
 
 enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue,
-                               const struct clr_program *program, cl_mem source, size_t count,
-                               size_t second, struct clr_status *status)
+                               const struct clr_program *program, cl_mem source, size_t begin,
+                               size_t second, size_t count, struct clr_status *status)
 {
-    const cl_ulong distance = second, values = count;
+    const cl_ulong numbers[] = {begin, second, count};
     cl_int error;
+    cl_uint i;
 
     error = clSetKernelArg(program->first, 0, sizeof source, &source);
-    if (error == CL_SUCCESS)
-        error = clSetKernelArg(program->first, 1, sizeof distance, &distance);
-    if (error == CL_SUCCESS)
-        error = clSetKernelArg(program->first, 2, sizeof values, &values);
+    for (i = 0; i < 3 && error == CL_SUCCESS; i++)
+        error = clSetKernelArg(program->first, i + 1, sizeof numbers[i], &numbers[i]);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clSetKernelArg", error);
-    return clr_passes_start_rows(passes, queue, program, 3, count, status);
+    return clr_passes_start_rows(passes, queue, program, 4, count, status);
 }
 
 int64_t clr_event_take_time(cl_event *event)
@@ -205,7 +204,7 @@ static void take_sum_of_reals(const struct clr_passes *passes, struct clr_sum *s
 }
 
 static void take_result(const struct clr_passes *passes, const struct clr_program *program,
-                        struct clr_state *state)
+                        struct clr_state *state, struct clr_sum *sum)
 {
     struct clr_int192 integer;
     struct clr_range range;
@@ -216,16 +215,16 @@ static void take_result(const struct clr_passes *passes, const struct clr_progra
         range.seen = range.least <= range.greatest; /* or no row of a scan counted */
         clr_range_merge(program->element == CLR_REAL ? &state->reals : &state->integers, &range);
     } else if (program->element == CLR_REAL) {
-        take_sum_of_reals(passes, &state->sum);
+        take_sum_of_reals(passes, sum);
     } else {
         memcpy(&integer, passes->result, sizeof integer);
-        clr_int192_add(&state->sum.integer, &integer);
+        clr_int192_add(&sum->integer, &integer);
     }
 }
 
 enum clr_code clr_passes_finish(struct clr_passes *passes, const struct clr_program *program,
-                                struct clr_state *state, int64_t *kernel_time, int64_t *read_time,
-                                struct clr_status *status)
+                                struct clr_state *state, int term, int64_t *kernel_time,
+                                int64_t *read_time, struct clr_status *status)
 {
     cl_event last = passes->wide_read != NULL ? passes->wide_read : passes->result_read;
     cl_int error = clWaitForEvents(1, &last);
@@ -237,7 +236,7 @@ enum clr_code clr_passes_finish(struct clr_passes *passes, const struct clr_prog
         passes->wide_is_zero = is_zero(passes->wide_result, sizeof passes->wide_result);
     if (program->counts)
         take_counts(passes);
-    take_result(passes, program, state);
+    take_result(passes, program, state, clr_state_sum(state, term));
     for (i = 0; i < passes->count; i++)
         *kernel_time += clr_event_take_time(&passes->kernels[i]);
     *read_time += clr_event_take_time(&passes->result_read);

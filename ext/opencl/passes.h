@@ -47,13 +47,13 @@ enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context,
 void clr_passes_close(struct clr_passes *passes);
 
 /*
- * Starts, in an in-order queue, the reduction of count values (1 and up) at the start of source;
- * those of the second operand, if the program has one, come `second` values further on. Failure:
- * CLR_DEVICE.
+ * Starts, in an in-order queue, the reduction of count values (1 and up) of source from number
+ * `begin` on; those of the second operand, if the program has one, come `second` values further on
+ * (0: they are the same). Failure: CLR_DEVICE.
  */
 enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue,
-                               const struct clr_program *program, cl_mem source, size_t count,
-                               size_t second, struct clr_status *status);
+                               const struct clr_program *program, cl_mem source, size_t begin,
+                               size_t second, size_t count, struct clr_status *status);
 
 /*
  * The same for a program whose first kernel has other arguments: the caller has set them, the
@@ -64,12 +64,13 @@ enum clr_code clr_passes_start_rows(struct clr_passes *passes, cl_command_queue 
                                     size_t count, struct clr_status *status);
 
 /*
- * Waits for the reduction and adds its result to state's sum or ranges. *kernel_time and
- * *read_time are increased by nanoseconds, by event profiling. Failure: CLR_DEVICE.
+ * Waits for the reduction and adds its result to state's ranges, or its sum of the term.
+ * *kernel_time and *read_time are increased by nanoseconds, by event profiling. Failure:
+ * CLR_DEVICE.
  */
 enum clr_code clr_passes_finish(struct clr_passes *passes, const struct clr_program *program,
-                                struct clr_state *state, int64_t *kernel_time, int64_t *read_time,
-                                struct clr_status *status);
+                                struct clr_state *state, int term, int64_t *kernel_time,
+                                int64_t *read_time, struct clr_status *status);
 
 /* Returns the nanoseconds that a command took, or 0 where profiling does not tell, and releases
    its event; NULL is fine. */

@@ -195,7 +195,7 @@ static enum clr_code start_step(struct request *request, int number, struct clr_
 
     if (step->column >= 0)
         return clr_passes_start(passes, scanner->queue, program,
-                                request->columns[step->column]->values, request->scan->rows, 0,
+                                request->columns[step->column]->values, 0, 0, request->scan->rows,
                                 status);
     make_text(request, step);
     error = set_arguments(request, program->first, &arguments);
@@ -213,7 +213,7 @@ static enum clr_code finish_step(struct request *request, int number, struct clr
     struct clr_passes *passes = scanner->passes[number];
     struct clr_state *state = &request->scan->tallies[step->tally].state;
 
-    if (clr_passes_finish(passes, scanner->programs[number], state, &work->kernel_time,
+    if (clr_passes_finish(passes, scanner->programs[number], state, 0, &work->kernel_time,
                           &work->transfer_time, status) != CLR_OK)
         return status->code;
     work->kernels += passes->count;

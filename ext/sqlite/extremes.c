@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "numeric/deque.h"
+#include "sqlite/function.h"
 #include "sqlite/window_use.h"
 
 #include <string.h>
@@ -231,7 +232,7 @@ static enum clr_code take_value(struct clr_connection *connection, struct extrem
 static void step_slowly(sqlite3_context *sql, struct extreme_context *context, int sign,
                         sqlite3_value *argument)
 {
-    struct clr_connection *connection = sqlite3_user_data(sql);
+    struct clr_connection *connection = clr_function_connection(sql);
     struct clr_value value;
 
     if (context != NULL && context->extreme == NULL)
@@ -279,7 +280,7 @@ void clr_extreme_inverse(sqlite3_context *sql, int count, sqlite3_value **values
         return;
     context->windowed = true;
     if (context->extreme->stage == ORDERED &&
-        move_to_deque(sqlite3_user_data(sql), context) != CLR_OK) {
+        move_to_deque(clr_function_connection(sql), context) != CLR_OK) {
         sqlite3_result_error_nomem(sql);
         return;
     }
@@ -334,7 +335,7 @@ void clr_extreme_value(sqlite3_context *sql)
     if (context == NULL || context->extreme == NULL)
         return;
     if (context->extreme->stage == ORDERED &&
-        move_to_deque(sqlite3_user_data(sql), context) != CLR_OK)
+        move_to_deque(clr_function_connection(sql), context) != CLR_OK)
         sqlite3_result_error_nomem(sql);
     else
         show_extreme(sql, context);
@@ -351,5 +352,5 @@ void clr_extreme_final(sqlite3_context *sql)
     show_extreme(sql, context);
     clr_reduction_end(extreme->reduction);
     context->extreme = NULL;
-    return_extreme(sqlite3_user_data(sql), extreme);
+    return_extreme(clr_function_connection(sql), extreme);
 }
