@@ -44,8 +44,9 @@ partial group_merge(partial mine, __local partial *scratch WIDE_FORMAL)
 #if !SCAN
 /*
  * x: from its value number `begin` on count values, and at the distance of `second` values from
- * there those of y, if there are two operands (0: x itself, for squares). result: a partial result for each group. wide_result: WIDE_WORDS words, zeroed before
- * the first pass; every pass adds to it (operations on reals only).
+ * there those of y, if there are two operands (0: x itself, for squares). result: a partial result
+ * for each group. wide_result: WIDE_WORDS words, zeroed before the first pass; every pass adds to
+ * it (operations on reals only).
  */
 __kernel void reduce_first(__global const element *x, ulong begin, ulong second, ulong count,
                            __global partial *result, __local partial *scratch,
