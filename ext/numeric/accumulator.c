@@ -1,32 +1,9 @@
 #include "numeric/accumulator.h"
 
+#include "numeric/parts.h"
+
 #include <math.h>
 #include <string.h>
-
-/* A double's significand as an integer, its sign, and the exponent of the integer's lowest bit. */
-struct parts {
-    uint64_t significand;
-    int exponent;
-    bool negative;
-};
-
-static struct parts take_apart(double x)
-{
-    struct parts parts;
-    uint64_t bits;
-    int biased;
-
-    memcpy(&bits, &x, sizeof bits);
-    parts.negative = bits >> 63;
-    biased = (int)(bits >> 52 & 0x7ff);
-    parts.significand = bits & 0xfffffffffffff;
-    if (biased == 0)
-        biased = 1;
-    else
-        parts.significand |= (uint64_t)1 << 52;
-    parts.exponent = biased - 1075;
-    return parts;
-}
 
 void clr_accumulator_clear(struct clr_accumulator *sum)
 {
@@ -108,14 +85,14 @@ static void add_scaled(struct clr_accumulator *sum, uint64_t high, uint64_t low,
 
 void clr_accumulator_add(struct clr_accumulator *sum, double x)
 {
-    struct parts parts = take_apart(x);
+    struct clr_parts parts = clr_parts_of(x);
     if (parts.significand != 0)
         add_scaled(sum, 0, parts.significand, parts.exponent, parts.negative);
 }
 
 void clr_accumulator_add_product(struct clr_accumulator *sum, double x, double y)
 {
-    struct parts a = take_apart(x), b = take_apart(y);
+    struct clr_parts a = clr_parts_of(x), b = clr_parts_of(y);
     clr_u128 product = (clr_u128)a.significand * b.significand;
 
     if (product != 0)
@@ -158,14 +135,7 @@ void clr_accumulator_merge(struct clr_accumulator *sum, struct clr_accumulator *
     clr_accumulator_add_digits(sum, other->digit);
 }
 
-/* The magnitude of an accumulator: digits of 32 bits, the highest not zero; top < 0 for zero. */
-struct magnitude {
-    bool negative;
-    int low, top;
-    uint32_t digit[CLR_ACCUMULATOR_DIGITS + 1];
-};
-
-static void take_magnitude(struct clr_accumulator *sum, struct magnitude *result)
+void clr_accumulator_magnitude(struct clr_accumulator *sum, struct clr_magnitude *result)
 {
     int64_t carry = 0;
     int i;
@@ -173,28 +143,23 @@ static void take_magnitude(struct clr_accumulator *sum, struct magnitude *result
     propagate(sum);
     while (sum->high >= sum->low && sum->digit[sum->high] == 0)
         sum->high--;
-    result->low = sum->low;
-    result->top = -1;
     result->negative = sum->high >= sum->low && sum->digit[sum->high] < 0;
     for (i = sum->low; i <= sum->high; i++) {
         int64_t value = (result->negative ? -sum->digit[i] : sum->digit[i]) + carry;
         result->digit[i] = (uint32_t)value;
         carry = value >> 32;
-        if (result->digit[i] != 0)
-            result->top = i;
     }
     /* The highest digit lies between -2^32 and 2^32, both possible after a negation. */
-    if (carry > 0) {
-        result->digit[i] = (uint32_t)carry;
-        result->top = i;
-    }
+    if (carry > 0)
+        result->digit[i++] = (uint32_t)carry;
+    clr_magnitude_trim(result, sum->low, i - 1);
 }
 
 /*
  * Divides in place from the top. Stops early once the quotient has 96 significant bits, more than
  * rounding needs; returns whether anything was left over.
  */
-static bool divide(struct magnitude *value, uint64_t divisor)
+static bool divide(struct clr_magnitude *value, uint64_t divisor)
 {
     uint64_t rest = 0;
     int i, top = -1;
@@ -223,7 +188,7 @@ static bool divide(struct magnitude *value, uint64_t divisor)
 }
 
 /* Rounds the magnitude, plus something below its lowest bit if more, to the nearest double. */
-static double round_magnitude(const struct magnitude *value, bool more)
+static double round_magnitude(const struct clr_magnitude *value, bool more)
 {
     uint64_t window = 0, kept, rest;
     int i, leading, highest, keep;
@@ -264,10 +229,10 @@ static double round_magnitude(const struct magnitude *value, bool more)
 
 double clr_accumulator_round(struct clr_accumulator *sum, uint64_t divisor)
 {
-    struct magnitude value;
+    struct clr_magnitude value;
     bool more = false;
 
-    take_magnitude(sum, &value);
+    clr_accumulator_magnitude(sum, &value);
     if (value.top >= 0 && divisor > 1)
         more = divide(&value, divisor);
     return round_magnitude(&value, more) + 0.0;

@@ -29,6 +29,29 @@ struct clr_accumulator {
     int64_t digit[CLR_ACCUMULATOR_DIGITS];
 };
 
+/*
+ * An exact value in the only form that it has: sign, and digits with the weights of an
+ * accumulator's. Digits low and top are not zero; those outside low..top are undefined. For zero,
+ * low is 0, top is -1 and negative is false.
+ */
+struct clr_magnitude {
+    bool negative;
+    int low, top;
+    uint32_t digit[CLR_ACCUMULATOR_DIGITS + 1];
+};
+
+/* Sets low and top of a magnitude whose digits low..top are set and may be zero. */
+static inline void clr_magnitude_trim(struct clr_magnitude *value, int low, int top)
+{
+    while (low <= top && value->digit[top] == 0)
+        top--;
+    while (low < top && value->digit[low] == 0)
+        low++;
+    value->low = top < low ? 0 : low;
+    value->top = top < low ? -1 : top;
+    value->negative = value->negative && top >= low;
+}
+
 /* Sets the value to zero. Must come before any other use. */
 void clr_accumulator_clear(struct clr_accumulator *sum);
 
@@ -46,6 +69,9 @@ void clr_accumulator_add_digits(struct clr_accumulator *sum, const int64_t *digi
 
 /* Adds another accumulator. */
 void clr_accumulator_merge(struct clr_accumulator *sum, struct clr_accumulator *other);
+
+/* Stores the exact value. Propagates carries and so writes to sum, but keeps its value. */
+void clr_accumulator_magnitude(struct clr_accumulator *sum, struct clr_magnitude *result);
 
 /*
  * Returns the value divided by divisor (1 and up), rounded once to the nearest double, ties to

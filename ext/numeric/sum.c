@@ -1,5 +1,8 @@
 #include "numeric/sum.h"
 
+#include "numeric/parts.h"
+
+#include <limits.h>
 #include <math.h>
 
 void clr_sum_clear(struct clr_sum *sum)
@@ -124,6 +127,19 @@ static bool divide_expansion(const double term[CLR_EXPANSION_TERMS], uint64_t co
     return *result == high + (low + margin) && *result == high + (low - margin);
 }
 
+/* Sets total to the exact sum of what is finite. */
+static void add_up(struct clr_sum *sum, struct clr_accumulator *total)
+{
+    int i;
+
+    clr_accumulator_clear(total);
+    if (sum->wide_used)
+        clr_accumulator_merge(total, &sum->wide);
+    for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+        clr_accumulator_add(total, sum->term[i]);
+    clr_accumulator_add_int192(total, &sum->integer);
+}
+
 double clr_sum_round(struct clr_sum *sum, uint64_t count)
 {
     double term[CLR_EXPANSION_TERMS] = {sum->term[0], sum->term[1], sum->term[2]};
@@ -131,7 +147,6 @@ double clr_sum_round(struct clr_sum *sum, uint64_t count)
     bool fits = !sum->wide_used;
     double result;
     int64_t integer;
-    int i;
 
     if (count == 1 && !sum->wide_used && clr_int192_is_zero(&sum->integer) &&
         (sum->nan | sum->plus_infinity | sum->minus_infinity) == 0)
@@ -157,11 +172,87 @@ double clr_sum_round(struct clr_sum *sum, uint64_t count)
     if (fits && divide_expansion(term, count, &result))
         return result;
 
-    clr_accumulator_clear(&total);
-    if (sum->wide_used)
-        clr_accumulator_merge(&total, &sum->wide);
-    for (i = 0; i < CLR_EXPANSION_TERMS; i++)
-        clr_accumulator_add(&total, sum->term[i]);
-    clr_accumulator_add_int192(&total, &sum->integer);
+    add_up(sum, &total);
     return clr_accumulator_round(&total, count);
+}
+
+/* Adds significand * 2^shift, negated if negative; its bits stay below bit 191. */
+static void window_add(struct clr_int192 *window, const struct clr_parts *part, int shift)
+{
+    clr_u128 shifted = (clr_u128)part->significand << (shift & 63);
+    uint64_t word[4] = {0, 0, 0, 0};
+    struct clr_int192 value;
+
+    word[shift >> 6] = (uint64_t)shifted;
+    word[(shift >> 6) + 1] = (uint64_t)(shifted >> 64);
+    value = (struct clr_int192){word[0], word[1], word[2]};
+    if (part->negative)
+        clr_int192_negate(&value);
+    clr_int192_add(window, &value);
+}
+
+/*
+ * Sets window and first so that the finite sum is window * 2^(the weight of digit first), if all
+ * of it lies within 192 bits, as nearly every sum does; returns whether it does.
+ */
+static bool sum_in_window(const struct clr_sum *sum, struct clr_int192 *window, int *first)
+{
+    struct clr_parts part[CLR_EXPANSION_TERMS + 1];
+    int lowest = INT_MAX, highest = INT_MIN, parts = 0, i;
+    int64_t integer;
+
+    *window = sum->integer;
+    *first = -CLR_ACCUMULATOR_BASE / 32;
+    for (i = 0; i < CLR_EXPANSION_TERMS; i++) {
+        part[parts] = clr_parts_of(sum->term[i]);
+        if (part[parts].significand == 0)
+            continue;
+        if (part[parts].exponent < lowest)
+            lowest = part[parts].exponent;
+        if (part[parts].exponent + 53 > highest)
+            highest = part[parts].exponent + 53;
+        parts++;
+    }
+    if (parts == 0)
+        return true;
+    if (!clr_int192_is_zero(window)) {
+        if (!clr_int192_to_int64(window, &integer))
+            return false;
+        part[parts].negative = integer < 0;
+        part[parts].significand = integer < 0 ? -(uint64_t)integer : (uint64_t)integer;
+        part[parts++].exponent = 0;
+        lowest = lowest < 0 ? lowest : 0;
+        highest = highest > 64 ? highest : 64;
+    }
+    /* Four numbers below 2^188 add up to less than 2^190. */
+    *first = (lowest - CLR_ACCUMULATOR_BASE) / 32;
+    if (highest - (32 * *first + CLR_ACCUMULATOR_BASE) > 188)
+        return false;
+    *window = (struct clr_int192){0, 0, 0};
+    for (i = 0; i < parts; i++)
+        window_add(window, &part[i], part[i].exponent - (32 * *first + CLR_ACCUMULATOR_BASE));
+    return true;
+}
+
+void clr_sum_exact(struct clr_sum *sum, struct clr_magnitude *value)
+{
+    struct clr_accumulator total;
+    struct clr_int192 window;
+    int first;
+
+    if (sum->wide_used || !sum_in_window(sum, &window, &first)) {
+        add_up(sum, &total);
+        clr_accumulator_magnitude(&total, value);
+        return;
+    }
+    value->negative = clr_int192_is_negative(&window);
+    if (value->negative)
+        clr_int192_negate(&window);
+    value->digit[first] = (uint32_t)window.low;
+    value->digit[first + 1] = (uint32_t)(window.low >> 32);
+    value->digit[first + 2] = (uint32_t)window.middle;
+    value->digit[first + 3] = (uint32_t)(window.middle >> 32);
+    value->digit[first + 4] = (uint32_t)window.high;
+    value->digit[first + 5] = (uint32_t)(window.high >> 32);
+    clr_magnitude_trim(value, first, first + 5);
 }

@@ -83,4 +83,16 @@ void clr_sum_merge(struct clr_sum *sum, struct clr_sum *other);
  */
 double clr_sum_round(struct clr_sum *sum, uint64_t count);
 
+/* Whether an infinity or a NaN is in the sum: what is exact is then only the rest of it. */
+static inline bool clr_sum_is_unusual(const struct clr_sum *sum)
+{
+    return (sum->plus_infinity | sum->minus_infinity | sum->nan) != 0;
+}
+
+/*
+ * Stores the exact sum of the finite values added. Equal sums give equal magnitudes, whatever the
+ * way on which they came about. May propagate carries, but keeps the value.
+ */
+void clr_sum_exact(struct clr_sum *sum, struct clr_magnitude *value);
+
 #endif

@@ -46,8 +46,38 @@ static void pair_add_integer(struct pair *pair, int64_t x, int weight)
     bigint_add(&pair->exact, &value);
 }
 
+/* Whether a magnitude has the value and the one form that this value has. */
+static bool is_exactly(const struct clr_magnitude *value, const struct bigint *exact)
+{
+    struct bigint sum, digit;
+    int i;
+
+    bigint_clear(&sum);
+    if (value->top < 0)
+        return value->low == 0 && value->top == -1 && !value->negative && bigint_is_zero(exact);
+    for (i = value->low; i <= value->top; i++) {
+        int exponent = 32 * i + CLR_ACCUMULATOR_BASE;
+        uint64_t size = value->digit[i];
+        /* The tests' numbers begin within a digit: what lies below their unit must be zero. */
+        if (exponent < BIGINT_UNIT) {
+            if ((size & ((UINT64_C(1) << (BIGINT_UNIT - exponent)) - 1)) != 0)
+                return false;
+            size >>= BIGINT_UNIT - exponent;
+            exponent = BIGINT_UNIT;
+        }
+        bigint_set(&digit, value->negative, size, exponent);
+        bigint_add(&sum, &digit);
+    }
+    return value->digit[value->low] != 0 && value->digit[value->top] != 0 &&
+           value->negative == exact->negative && bigint_compare_sizes(&sum, exact) == 0;
+}
+
 static void pair_check(struct pair *pair, uint64_t count, const char *what)
 {
+    struct clr_magnitude value;
+
+    clr_sum_exact(&pair->sum, &value);
+    batch_ok(is_exactly(&value, &pair->exact), "%s: the exact value differs", what);
     batch_double(clr_sum_round(&pair->sum, count), bigint_round(&pair->exact, count),
                  "%s, divided by %" PRIu64, what, count);
 }
