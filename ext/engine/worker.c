@@ -58,17 +58,42 @@ struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct c
     return worker;
 }
 
-bool clr_worker_stop(struct clr_worker *worker, int64_t timeout_ms)
+static bool locked_lives(const struct clr_worker *worker)
+{
+    return !worker->ended;
+}
+
+static bool locked_starts(const struct clr_worker *worker)
+{
+    return worker->starting && !worker->ended;
+}
+
+/*
+ * Waits while the condition holds, and as long as the driver gets anywhere: on a busy machine the
+ * steps of a start take long together, and whoever exits amid them crashes in the driver.
+ */
+static void locked_wait_while(struct clr_worker *worker, bool (*holds)(const struct clr_worker *),
+                              int64_t timeout_ms)
 {
     struct timespec deadline = clr_thread_deadline(timeout_ms);
+    unsigned seen = worker->milestones;
+
+    while (holds(worker) &&
+           pthread_cond_timedwait(&worker->answered, &worker->lock, &deadline) == 0) {
+        if (worker->milestones != seen)
+            deadline = clr_thread_deadline(timeout_ms);
+        seen = worker->milestones;
+    }
+}
+
+bool clr_worker_stop(struct clr_worker *worker, int64_t timeout_ms)
+{
     bool ended;
 
     pthread_mutex_lock(&worker->lock);
     worker->stopping = true;
     pthread_cond_broadcast(&worker->work_arrived);
-    while (!worker->ended &&
-           pthread_cond_timedwait(&worker->answered, &worker->lock, &deadline) == 0)
-        ;
+    locked_wait_while(worker, locked_lives, timeout_ms);
     ended = worker->ended;
     pthread_mutex_unlock(&worker->lock);
     return ended;
@@ -76,12 +101,8 @@ bool clr_worker_stop(struct clr_worker *worker, int64_t timeout_ms)
 
 void clr_worker_rest(struct clr_worker *worker, int64_t timeout_ms)
 {
-    struct timespec deadline = clr_thread_deadline(timeout_ms);
-
     pthread_mutex_lock(&worker->lock);
-    while (worker->starting && !worker->ended &&
-           pthread_cond_timedwait(&worker->answered, &worker->lock, &deadline) == 0)
-        ;
+    locked_wait_while(worker, locked_starts, timeout_ms);
     pthread_mutex_unlock(&worker->lock);
 }
 

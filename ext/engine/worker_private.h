@@ -18,9 +18,10 @@ struct clr_worker {
     const struct clr_device_info *info;
     pthread_mutex_t lock;
     pthread_cond_t work_arrived,
-        answered; /* answered also tells that starting or the thread has ended */
+        answered; /* answered also tells of milestones, and that the thread has ended */
     bool stopping, ended, failed;
-    bool starting; /* the thread is opening the device, or building */
+    bool starting;       /* the thread is opening the device, or building */
+    unsigned milestones; /* how often a step of that has ended: who waits sees that it goes on */
     enum clr_program_phase programs[CLR_OPERATIONS][CLR_ELEMENTS];
     struct clr_job *first, **last; /* the queue */
     struct clr_task_queue tasks[CLR_TASK_KINDS];

@@ -136,6 +136,13 @@ static bool locked_find_request(struct clr_worker *worker, int *operation, int *
     return false;
 }
 
+/* Something that can take a driver seconds has ended. */
+static void locked_mark(struct clr_worker *worker)
+{
+    worker->milestones++;
+    pthread_cond_broadcast(&worker->answered);
+}
+
 static void locked_build(struct clr_worker *worker, int operation, int element)
 {
     struct clr_status status;
@@ -149,12 +156,15 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
     if (clr_device_build(worker->device, (enum clr_operation)operation, (enum clr_element)element,
                          &log, &status) == CLR_OK) {
         tested = true;
+        pthread_mutex_lock(&worker->lock);
+        locked_mark(worker);
+        pthread_mutex_unlock(&worker->lock);
         clr_self_test(worker->device, (enum clr_operation)operation, (enum clr_element)element,
                       &status);
     }
     pthread_mutex_lock(&worker->lock);
     worker->starting = false;
-    pthread_cond_broadcast(&worker->answered);
+    locked_mark(worker);
     worker->report.startup_time += clr_clock_ns() - start;
     if (status.code == CLR_OK) {
         worker->programs[operation][element] = BUILT;
@@ -176,7 +186,7 @@ static void locked_report_build(struct clr_worker *worker, int64_t start, char *
                                 const struct clr_status *status)
 {
     worker->starting = false;
-    pthread_cond_broadcast(&worker->answered);
+    locked_mark(worker);
     worker->report.startup_time += clr_clock_ns() - start;
     if (status->code == CLR_OK)
         return;
@@ -266,7 +276,7 @@ void *clr_worker_run(void *argument)
     clr_device_open(worker->info, &worker->device, &status);
     pthread_mutex_lock(&worker->lock);
     worker->starting = false;
-    pthread_cond_broadcast(&worker->answered);
+    locked_mark(worker);
     worker->report.startup_time = clr_clock_ns() - start;
     if (status.code != CLR_OK)
         locked_fail(worker, &status);
