@@ -1,0 +1,290 @@
+/*
+ * What tests/numeric/dyadic-t.py and moments-t.py judge: reads a command a line from standard
+ * input, and writes a line for each.
+ *
+ *     dyadic A B          product, difference, sign of the comparison, quotient, root of |A / B|
+ *     pairs OPERATION...  count, x, y, xx, yy and xy of the sums, consistent or not, the statistics
+ *     state COUNT X Y XX YY XY   the same of a state that has those exact sums
+ *
+ * A number is written -?HEX@E, hexadecimal digits times 2^(64 E), or 0@0. An operation on pairs is
+ * +X:Y or -X:Y for a pair that comes or leaves, X and Y being hexadecimal floating point or, after
+ * an i, an integer; or * to add all pairs once more. A statistic is a number with 17
+ * digits, iCOUNT, or NULL.
+ */
+#include "numeric/dyadic.h"
+#include "numeric/moments.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_SIZE = 1 << 20 };
+
+static char line[LINE_SIZE];
+
+static void refuse(const char *what)
+{
+    fprintf(stderr, "exact-lines: not understood: %s\n", what);
+    exit(1);
+}
+
+static int nibble(char c)
+{
+    const char *digits = "0123456789abcdef", *at = strchr(digits, c);
+    if (c == '\0' || at == NULL)
+        refuse("a digit");
+    return (int)(at - digits);
+}
+
+static void read_dyadic(struct clr_dyadic *number, const char *text)
+{
+    const char *end = strchr(text, '@'), *first;
+    int i;
+
+    if (end == NULL)
+        refuse(text);
+    memset(number, 0, sizeof *number);
+    number->negative = *text == '-';
+    first = text + number->negative;
+    number->exponent = atoi(end + 1);
+    number->size = (int)(end - first + 15) / 16;
+    if (number->size > CLR_DYADIC_LIMBS)
+        refuse("more limbs than there are");
+    for (i = 0; first + i < end; i++) {
+        int position = (int)(end - first) - 1 - i;
+        number->limb[position / 16] |= (uint64_t)nibble(first[i]) << (4 * (position % 16));
+    }
+    if (number->size == 1 && number->limb[0] == 0)
+        number->size = 0;
+}
+
+static void write_dyadic(const struct clr_dyadic *number)
+{
+    int i;
+
+    if (number->size == 0) {
+        /* Zero has one form only. */
+        printf(number->negative || number->exponent != 0 ? "another zero " : "0@0 ");
+        return;
+    }
+    if (number->negative)
+        putchar('-');
+    for (i = number->size - 1; i >= 0; i--)
+        printf("%016" PRIx64, number->limb[i]);
+    printf("@%d ", number->exponent);
+}
+
+static void run_dyadic(const char *first, const char *second)
+{
+    static struct clr_dyadic a, b, result;
+
+    read_dyadic(&a, first);
+    read_dyadic(&b, second);
+    memset(&result, 0xa5, sizeof result);
+    clr_dyadic_multiply(&result, &a, &b);
+    write_dyadic(&result);
+    memset(&result, 0xa5, sizeof result);
+    clr_dyadic_subtract(&result, &a, &b);
+    write_dyadic(&result);
+    printf("%d", (clr_dyadic_compare(&a, &b) > 0) - (clr_dyadic_compare(&a, &b) < 0));
+    if (b.size > 0)
+        printf(" %.17g %.17g", clr_dyadic_quotient(&a, &b), clr_dyadic_root(&a, &b));
+    putchar('\n');
+}
+
+struct state {
+    struct clr_sum x, y, xx, yy, xy;
+    struct clr_moments moments;
+};
+
+static void clear(struct state *state)
+{
+    clr_sum_clear(&state->x);
+    clr_sum_clear(&state->y);
+    clr_sum_clear(&state->xx);
+    clr_sum_clear(&state->yy);
+    clr_sum_clear(&state->xy);
+    state->moments =
+        (struct clr_moments){0, &state->x, &state->y, &state->xx, &state->yy, &state->xy};
+}
+
+static void write_sum(struct clr_sum *sum)
+{
+    static struct clr_dyadic number;
+    struct clr_magnitude value;
+
+    clr_sum_exact(sum, &value);
+    clr_dyadic_set_magnitude(&number, &value);
+    write_dyadic(&number);
+}
+
+static void write_state(struct state *state)
+{
+    struct clr_value value;
+    int statistic;
+
+    printf("%" PRId64 " ", state->moments.count);
+    write_sum(&state->x);
+    write_sum(&state->y);
+    write_sum(&state->xx);
+    write_sum(&state->yy);
+    write_sum(&state->xy);
+    printf("%d", clr_moments_consistent(&state->moments));
+    for (statistic = CLR_VAR_POP; statistic <= CLR_REGR_SXY; statistic++) {
+        unsigned needs = clr_statistic_needs((enum clr_statistic)statistic);
+        struct clr_moments moments = {
+            state->moments.count,
+            needs & CLR_MOMENT_X ? &state->x : NULL,
+            needs & CLR_MOMENT_Y ? &state->y : NULL,
+            needs & CLR_MOMENT_XX ? &state->xx : NULL,
+            needs & CLR_MOMENT_YY ? &state->yy : NULL,
+            needs & CLR_MOMENT_XY ? &state->xy : NULL,
+        };
+        clr_moments_finish(&moments, (enum clr_statistic)statistic, &value);
+        if (value.kind == CLR_KIND_REAL)
+            printf(" %.17g", value.as.real);
+        else if (value.kind == CLR_KIND_INTEGER)
+            printf(" i%" PRId64, value.as.integer);
+        else
+            printf(" NULL");
+    }
+    putchar('\n');
+}
+
+/* A value as SQL has it. */
+struct number {
+    bool is_integer;
+    int64_t integer;
+    double real;
+};
+
+static struct number read_number(char **text)
+{
+    struct number number = {**text == 'i', 0, 0.0};
+
+    if (number.is_integer)
+        number.integer = strtoll(*text + 1, text, 10);
+    else
+        number.real = strtod(*text, text);
+    return number;
+}
+
+static void add(struct clr_sum *sum, struct number x, int weight)
+{
+    if (x.is_integer)
+        clr_sum_add_integer(sum, x.integer, weight);
+    else
+        clr_sum_add(sum, x.real, weight);
+}
+
+static void add_product(struct clr_sum *sum, struct number x, struct number y, int weight)
+{
+    if (x.is_integer && y.is_integer)
+        clr_sum_add_integer(sum, (clr_i128)x.integer * y.integer, weight);
+    else if (x.is_integer)
+        clr_sum_add_mixed_product(sum, x.integer, y.real, weight);
+    else if (y.is_integer)
+        clr_sum_add_mixed_product(sum, y.integer, x.real, weight);
+    else
+        clr_sum_add_product(sum, x.real, y.real, weight);
+}
+
+static void repeat(struct state *state)
+{
+    static struct state copy;
+
+    copy = *state;
+    state->moments.count *= 2;
+    clr_sum_merge(&state->x, &copy.x);
+    clr_sum_merge(&state->y, &copy.y);
+    clr_sum_merge(&state->xx, &copy.xx);
+    clr_sum_merge(&state->yy, &copy.yy);
+    clr_sum_merge(&state->xy, &copy.xy);
+}
+
+static void run_pairs(char *operation)
+{
+    static struct state state;
+    struct number x, y;
+
+    clear(&state);
+    for (; operation != NULL; operation = strtok(NULL, " \n")) {
+        int weight = *operation == '-' ? -1 : 1;
+        if (*operation == '*') {
+            repeat(&state);
+            continue;
+        }
+        operation++;
+        x = read_number(&operation);
+        if (*operation++ != ':')
+            refuse("a pair");
+        y = read_number(&operation);
+        state.moments.count += weight;
+        add(&state.x, x, weight);
+        add(&state.y, y, weight);
+        add_product(&state.xx, x, x, weight);
+        add_product(&state.yy, y, y, weight);
+        add_product(&state.xy, x, y, weight);
+    }
+    write_state(&state);
+}
+
+/* Sets a sum through its long accumulator, as a device or a stored state does. */
+static void read_sum(struct clr_sum *sum, const char *text)
+{
+    static const double nothing[CLR_EXPANSION_TERMS];
+    static struct clr_dyadic number;
+    int64_t digits[CLR_ACCUMULATOR_DIGITS] = {0};
+    int first, i;
+
+    read_dyadic(&number, text);
+    first = 2 * number.exponent - CLR_ACCUMULATOR_BASE / 32;
+    for (i = 0; i < 2 * number.size; i++) {
+        int64_t digit = (int64_t)(number.limb[i / 2] >> (32 * (i % 2)) & 0xffffffff);
+        if (digit == 0)
+            continue;
+        if (first + i < 0 || first + i >= CLR_ACCUMULATOR_DIGITS)
+            refuse("a sum past the accumulator");
+        digits[first + i] = number.negative ? -digit : digit;
+    }
+    clr_sum_add_device_parts(sum, nothing, digits);
+}
+
+static void run_state(const char *count)
+{
+    static struct state state;
+    struct clr_sum *const sums[] = {&state.x, &state.y, &state.xx, &state.yy, &state.xy};
+    int i;
+
+    clear(&state);
+    state.moments.count = strtoll(count, NULL, 10);
+    for (i = 0; i < 5; i++) {
+        const char *text = strtok(NULL, " \n");
+        if (text == NULL)
+            refuse("a state");
+        read_sum(sums[i], text);
+    }
+    write_state(&state);
+}
+
+int main(void)
+{
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        const char *command = strtok(line, " \n");
+        char *first = strtok(NULL, " \n");
+        if (command != NULL && strcmp(command, "pairs") == 0) {
+            run_pairs(first);
+        } else if (command != NULL && first != NULL && strcmp(command, "state") == 0) {
+            run_state(first);
+        } else if (command != NULL && first != NULL && strcmp(command, "dyadic") == 0) {
+            const char *second = strtok(NULL, " \n");
+            if (second == NULL)
+                refuse("one number alone");
+            run_dyadic(first, second);
+        } else {
+            refuse("a command");
+        }
+    }
+    return 0;
+}
