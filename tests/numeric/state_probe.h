@@ -1,0 +1,106 @@
+/*
+ * What must hold for any bytes that are taken for a state, sound or not: for state_format-t, which
+ * mutates sound ones, and for libFuzzer (make state-fuzz).
+ */
+#ifndef CLR_TESTS_STATE_PROBE_H
+#define CLR_TESTS_STATE_PROBE_H
+
+#include "numeric/state_format.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Points parts at those sums, and makes it the state of no rows. */
+static inline void state_begin(struct clr_state_parts *parts, enum clr_state_kind kind,
+                               struct clr_sum sums[CLR_STATE_SUMS])
+{
+    int i;
+
+    *parts = (struct clr_state_parts){.kind = kind};
+    for (i = 0; i < CLR_STATE_SUMS; i++) {
+        clr_sum_clear(&sums[i]);
+        parts->sums[i] = &sums[i];
+    }
+}
+
+/* Whether nothing was ever added. */
+static inline bool state_is_untouched(const struct clr_state_parts *parts)
+{
+    static const struct clr_sum zero;
+    int i;
+
+    for (i = 0; i < CLR_STATE_SUMS; i++) {
+        if (memcmp(parts->sums[i], &zero, offsetof(struct clr_sum, wide)) != 0)
+            return false;
+    }
+    return parts->count == 0 && parts->non_integers == 0;
+}
+
+static inline bool state_has_bytes(const struct clr_state_parts *parts, const unsigned char *bytes,
+                                   size_t size)
+{
+    unsigned char buffer[CLR_STATE_LIMIT];
+
+    return clr_state_encode(parts, buffer) == size && memcmp(buffer, bytes, size) == 0;
+}
+
+/* Returns NULL, or what is wrong; *fault is the library's answer. */
+static inline const char *state_probe_sums(const unsigned char *bytes, size_t size,
+                                           enum clr_state_kind kind, enum clr_state_fault *fault)
+{
+    static struct clr_sum sums[CLR_STATE_SUMS];
+    struct clr_state_parts parts;
+    unsigned char empty[CLR_STATE_LIMIT];
+    size_t empty_size;
+    int i;
+
+    state_begin(&parts, kind, sums);
+    *fault = clr_state_decode(bytes, size, &parts, 1);
+    if (*fault != CLR_STATE_SOUND)
+        return state_is_untouched(&parts) ? NULL : "a refused state left a trace";
+    if (!state_has_bytes(&parts, bytes, size))
+        return "a state that was taken is written in another way";
+    for (i = 0; i < clr_state_sums(kind); i++)
+        clr_sum_round(&sums[i], (uint64_t)parts.count + 1);
+    if (clr_state_decode(bytes, size, &parts, 1) == CLR_STATE_SOUND) {
+        if (clr_state_decode(bytes, size, &parts, -1) != CLR_STATE_SOUND)
+            return "a state that was added cannot be taken away";
+        if (!state_has_bytes(&parts, bytes, size))
+            return "a state that was added and taken away left a trace";
+    }
+    clr_state_decode(bytes, size, &parts, -1);
+    empty_size = clr_state_encode(&parts, empty);
+    state_begin(&parts, kind, sums);
+    return state_has_bytes(&parts, empty, empty_size) ? NULL : "something is left of no rows";
+}
+
+static inline const char *state_probe_extreme(const unsigned char *bytes, size_t size,
+                                              enum clr_state_kind kind, enum clr_state_fault *fault)
+{
+    static const unsigned char mark = 0;
+    static unsigned char buffer[1 << 16];
+    struct clr_value value = {.kind = CLR_KIND_BLOB, .as.size = 1, .bytes = &mark};
+
+    *fault = clr_state_decode_extreme(bytes, size, kind, &value);
+    if (*fault != CLR_STATE_SOUND)
+        return value.kind == CLR_KIND_BLOB && value.as.size == 1 && value.bytes == &mark
+                   ? NULL
+                   : "a refused state left a trace";
+    if (clr_state_extreme_size(&value) != size)
+        return "a state that was taken would be written with another size";
+    if (size > sizeof buffer)
+        return NULL;
+    clr_state_encode_extreme(kind, &value, buffer);
+    return memcmp(buffer, bytes, size) == 0 ? NULL
+                                            : "a state that was taken is written in another way";
+}
+
+static inline const char *state_probe(const unsigned char *bytes, size_t size,
+                                      enum clr_state_kind kind, enum clr_state_fault *fault)
+{
+    if (kind == CLR_STATE_MIN || kind == CLR_STATE_MAX)
+        return state_probe_extreme(bytes, size, kind, fault);
+    return state_probe_sums(bytes, size, kind, fault);
+}
+
+#endif
