@@ -18,6 +18,10 @@ for script in sql/*.sql; do
         sql/views.sql)
             tap_like "$output" "*row by row*accelerated*delay*distance*" "$script shows a view at work"
             ;;
+        sql/states.sql)
+            tap_like "$output" '*shards*1182.386646144*-0.0140134730473582*rows*1182.386646144*' \
+                "$script shows shards and rows that agree"
+            ;;
         sql/exactness.sql)
             tap_like "$output" '*1.25*1.25*1.0e+308*2.25*1.0*9223372036854775807*' \
                 "$script shows exact answers"
