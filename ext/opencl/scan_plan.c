@@ -87,6 +87,19 @@ static int add_steps(struct clr_scan_step *steps, int count, struct clr_scan_ste
     return count;
 }
 
+/* Whether the condition, an instruction or -1, is true for all rows: a column without NULLs. */
+static bool is_always_true(const struct clr_scan *scan, const uint8_t *kinds, int condition)
+{
+    int column;
+
+    if (condition < 0)
+        return true;
+    if (scan->instructions[condition].opcode != CLR_OP_NOT_NULL)
+        return false;
+    column = column_of(scan, scan->instructions[condition].a);
+    return column >= 0 && kinds[column] != CLR_TAG_MIXED && kinds[column] != CLR_TAG_NULL;
+}
+
 /* A tally over all rows of a column of one type, or over all rows: its counts are known. Returns
    whether that is so, and stores the column if there is anything to reduce, or else -1. */
 static bool is_plain(const struct clr_scan *scan, const uint8_t *kinds, struct clr_tally *tally,
@@ -96,7 +109,7 @@ static bool is_plain(const struct clr_scan *scan, const uint8_t *kinds, struct c
     int found = -1;
 
     *column = -1;
-    if (scan->filter >= 0 || tally->filter >= 0 || tally->y >= 0)
+    if (scan->filter >= 0 || !is_always_true(scan, kinds, tally->filter) || tally->y >= 0)
         return false;
     if (tally->x >= 0) {
         found = column_of(scan, tally->x);

@@ -1,6 +1,7 @@
 #include "query/query.h"
 
 #include "base/memory.h"
+#include "numeric/finish.h"
 #include "query/lower.h"
 
 #include <stdio.h>
@@ -58,7 +59,8 @@ static enum clr_code number_parameters(struct clr_binder *binder)
 
 /* ---- Calls and tallies. */
 
-/* What the call needs; SQLite's own functions also need to know if they give what we would. */
+/* What a call of one term needs; SQLite's own functions also need to know if they give what we
+   would. */
 static unsigned operations_of(const struct clr_node *call)
 {
     switch (call->function) {
@@ -100,11 +102,70 @@ static int find_tally(struct clr_query *query, unsigned operations, int x, int y
     return i;
 }
 
+/* Returns an instruction that is true where both are; filter may be -1. Returns -1 with a status.
+ */
+static int narrow(struct clr_binder *binder, int filter, int present)
+{
+    const int condition = clr_emit(binder, CLR_OP_NOT_NULL, present, 0, 0);
+
+    return condition < 0 || filter < 0 ? condition
+                                       : clr_emit(binder, CLR_OP_AND, filter, condition, 0);
+}
+
+/* The tally of one term of moments: of pairs only rows count in which neither operand is NULL. */
+static int find_term(struct clr_binder *binder, const struct clr_term *term, const int operands[2],
+                     int filter)
+{
+    const int missing = term->x == term->y ? operands[!term->x] : -1;
+    const int y = term->operation == CLR_DOT ? operands[term->y] : -1;
+
+    if (missing >= 0) {
+        filter = narrow(binder, filter, missing);
+        if (filter < 0)
+            return -1;
+    }
+    return find_tally(binder->query, 1u << term->operation, operands[term->x], y, filter);
+}
+
+/* A function of moments: a tally for each sum that it needs, or only one that counts. */
+static enum clr_code bind_moments(struct clr_binder *binder, struct clr_call *call,
+                                  const int operands[2], int filter)
+{
+    const unsigned all = (1u << CLR_MOST_TERMS) - 1;
+    const unsigned needs =
+        call->state ? all : clr_finish_needs(call->operation, (int)call->statistic);
+    int count, i;
+    const struct clr_term *terms = clr_operation_terms(call->operation, &count);
+
+    call->tally = -1;
+    for (i = 0; i < count; i++) {
+        if (!(needs & 1u << i))
+            continue;
+        call->terms[i] = find_term(binder, &terms[i], operands, filter);
+        if (call->terms[i] < 0)
+            return binder->status->code != CLR_OK ? binder->status->code
+                                                  : refuse(binder, "too many different aggregates");
+        call->tally = call->terms[i];
+    }
+    if (call->tally < 0)
+        call->tally = find_tally(binder->query, 0, operands[0], operands[1], filter);
+    return call->tally < 0 ? refuse(binder, "too many different aggregates") : CLR_OK;
+}
+
+static enum clr_operation operation_of(const struct clr_node *node)
+{
+    if (node->function == CLR_F_MOMENTS)
+        return node->first->next == NULL ? CLR_SQUARES : CLR_PAIRS;
+    if (node->function == CLR_F_MIN || node->function == CLR_F_MAX)
+        return CLR_EXTREMES;
+    return node->function == CLR_F_DOT ? CLR_DOT : CLR_SUM;
+}
+
 static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node *node)
 {
     struct clr_query *query = binder->query;
     struct clr_call *call = &query->calls[query->call_count];
-    int x = -1, y = -1, filter = -1;
+    int x = -1, y = -1, filter = -1, i;
 
     if (query->call_count == CLR_MOST_CALLS)
         return refuse(binder, "too many aggregates");
@@ -114,7 +175,7 @@ static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node 
         if (x < 0)
             return binder->status->code;
     }
-    if (node->function == CLR_F_DOT) {
+    if (node->first != NULL && node->first->next != NULL) {
         y = clr_lower(binder, node->first->next);
         if (y < 0)
             return binder->status->code;
@@ -125,12 +186,18 @@ static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node 
             return binder->status->code;
     }
     call->function = node->function;
+    call->operation = operation_of(node);
+    call->statistic = node->statistic;
+    call->state = node->state;
+    call->name = node->name;
     call->builtin = node->builtin;
-    call->tally = find_tally(query, operations_of(node), x, y, filter);
-    if (call->tally < 0)
-        return refuse(binder, "too many different aggregates");
+    for (i = 0; i < CLR_MOST_TERMS; i++)
+        call->terms[i] = -1;
     query->call_count++;
-    return CLR_OK;
+    if (node->function == CLR_F_MOMENTS)
+        return bind_moments(binder, call, (const int[2]){x, y}, filter);
+    call->tally = call->terms[0] = find_tally(query, operations_of(node), x, y, filter);
+    return call->tally < 0 ? refuse(binder, "too many different aggregates") : CLR_OK;
 }
 
 /* ---- The result row. */

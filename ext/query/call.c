@@ -6,37 +6,74 @@
 #include <string.h>
 
 /* The functions, by name and number of arguments. */
-static const struct {
+static const struct function {
     const char *name;
     int least, most;
     enum clr_node_kind kind;
     enum clr_function function; /* of CLR_N_AGGREGATE */
-    enum clr_opcode opcode;     /* of the others */
+    union {
+        enum clr_opcode opcode;       /* of what is no aggregate */
+        enum clr_statistic statistic; /* of CLR_F_MOMENTS */
+    } which;
 } functions[] = {
-    {"count", 1, 1, CLR_N_AGGREGATE, CLR_F_COUNT, 0},
-    {"sum", 1, 1, CLR_N_AGGREGATE, CLR_F_SUM, 0},
-    {"total", 1, 1, CLR_N_AGGREGATE, CLR_F_TOTAL, 0},
-    {"avg", 1, 1, CLR_N_AGGREGATE, CLR_F_AVG, 0},
-    {"min", 1, 1, CLR_N_AGGREGATE, CLR_F_MIN, 0},
-    {"max", 1, 1, CLR_N_AGGREGATE, CLR_F_MAX, 0},
-    {"gpu_sum", 1, 1, CLR_N_AGGREGATE, CLR_F_SUM, 0},
-    {"gpu_total", 1, 1, CLR_N_AGGREGATE, CLR_F_TOTAL, 0},
-    {"gpu_avg", 1, 1, CLR_N_AGGREGATE, CLR_F_AVG, 0},
-    {"gpu_min", 1, 1, CLR_N_AGGREGATE, CLR_F_MIN, 0},
-    {"gpu_max", 1, 1, CLR_N_AGGREGATE, CLR_F_MAX, 0},
-    {"gpu_dot", 2, 2, CLR_N_AGGREGATE, CLR_F_DOT, 0},
-    {"abs", 1, 1, CLR_N_UNARY, 0, CLR_OP_ABSOLUTE},
-    {"coalesce", 2, INT_MAX, CLR_N_FOLD, 0, CLR_OP_COALESCE},
-    {"ifnull", 2, 2, CLR_N_FOLD, 0, CLR_OP_COALESCE},
-    {"min", 2, INT_MAX, CLR_N_FOLD, 0, CLR_OP_LEAST},
-    {"max", 2, INT_MAX, CLR_N_FOLD, 0, CLR_OP_GREATEST},
+    {"count", 1, 1, CLR_N_AGGREGATE, CLR_F_COUNT, {0}},
+    {"sum", 1, 1, CLR_N_AGGREGATE, CLR_F_SUM, {0}},
+    {"total", 1, 1, CLR_N_AGGREGATE, CLR_F_TOTAL, {0}},
+    {"avg", 1, 1, CLR_N_AGGREGATE, CLR_F_AVG, {0}},
+    {"min", 1, 1, CLR_N_AGGREGATE, CLR_F_MIN, {0}},
+    {"max", 1, 1, CLR_N_AGGREGATE, CLR_F_MAX, {0}},
+    {"gpu_sum", 1, 1, CLR_N_AGGREGATE, CLR_F_SUM, {0}},
+    {"gpu_total", 1, 1, CLR_N_AGGREGATE, CLR_F_TOTAL, {0}},
+    {"gpu_avg", 1, 1, CLR_N_AGGREGATE, CLR_F_AVG, {0}},
+    {"gpu_min", 1, 1, CLR_N_AGGREGATE, CLR_F_MIN, {0}},
+    {"gpu_max", 1, 1, CLR_N_AGGREGATE, CLR_F_MAX, {0}},
+    {"gpu_dot", 2, 2, CLR_N_AGGREGATE, CLR_F_DOT, {0}},
+    {"abs", 1, 1, CLR_N_UNARY, 0, {.opcode = CLR_OP_ABSOLUTE}},
+    {"coalesce", 2, INT_MAX, CLR_N_FOLD, 0, {.opcode = CLR_OP_COALESCE}},
+    {"ifnull", 2, 2, CLR_N_FOLD, 0, {.opcode = CLR_OP_COALESCE}},
+    {"min", 2, INT_MAX, CLR_N_FOLD, 0, {.opcode = CLR_OP_LEAST}},
+    {"max", 2, INT_MAX, CLR_N_FOLD, 0, {.opcode = CLR_OP_GREATEST}},
+    {"gpu_var_pop", 1, 1, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_VAR_POP}},
+    {"gpu_var_samp", 1, 1, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_VAR_SAMP}},
+    {"gpu_stddev_pop", 1, 1, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_STDDEV_POP}},
+    {"gpu_stddev_samp", 1, 1, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_STDDEV_SAMP}},
+    {"gpu_norm", 1, 1, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_NORM}},
+    {"gpu_covar_pop", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_COVAR_POP}},
+    {"gpu_covar_samp", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_COVAR_SAMP}},
+    {"gpu_corr", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_CORR}},
+    {"gpu_regr_slope", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_REGR_SLOPE}},
+    {"gpu_regr_intercept", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_REGR_INTERCEPT}},
+    {"gpu_regr_r2", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_REGR_R2}},
+    {"gpu_regr_count", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_REGR_COUNT}},
+    {"gpu_regr_avgx", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_REGR_AVGX}},
+    {"gpu_regr_avgy", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_REGR_AVGY}},
+    {"gpu_regr_sxx", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_REGR_SXX}},
+    {"gpu_regr_syy", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_REGR_SYY}},
+    {"gpu_regr_sxy", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_REGR_SXY}},
 };
 
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 
+static bool is_ours(const struct function *function)
+{
+    return strncmp(function->name, "gpu_", 4) == 0;
+}
+
+/* Takes "_state" off the name of a function that has that form. Returns whether it was there. */
+static bool take_suffix(char *name)
+{
+    static const char suffix[] = "_state";
+    const size_t length = strlen(name), size = sizeof suffix - 1;
+
+    if (length <= size || !clr_name_equal(name + length - size, suffix))
+        return false;
+    name[length - size] = '\0';
+    return true;
+}
+
 /* Finds the function, or FUNCTIONS once it has been refused. */
 static int find_function(struct clr_syntax *syntax, const struct clr_token *token, bool star,
-                         int arguments)
+                         int arguments, bool *state)
 {
     char *name = clr_token_name(token);
     bool known = false;
@@ -46,8 +83,9 @@ static int find_function(struct clr_syntax *syntax, const struct clr_token *toke
         syntax->code = clr_status_set(syntax->status, CLR_NOMEM, 0, "out of memory");
         return FUNCTIONS;
     }
+    *state = take_suffix(name);
     for (i = 0; i < FUNCTIONS; i++) {
-        if (!clr_name_equal(functions[i].name, name))
+        if (!clr_name_equal(functions[i].name, name) || (*state && !is_ours(&functions[i])))
             continue;
         known = true;
         if (star ? functions[i].kind == CLR_N_AGGREGATE && functions[i].function == CLR_F_COUNT
@@ -55,9 +93,10 @@ static int find_function(struct clr_syntax *syntax, const struct clr_token *toke
             break;
     }
     if (i == FUNCTIONS)
-        syntax->code = clr_status_set(
-            syntax->status, CLR_INVALID, 0,
-            known ? "the function %.100s() with these arguments" : "the function %.100s()", name);
+        syntax->code = clr_status_set(syntax->status, CLR_INVALID, 0,
+                                      known ? "the function %.100s%s() with these arguments"
+                                            : "the function %.100s%s()",
+                                      name, *state ? "_state" : "");
     clr_memory_free(name);
     return i;
 }
@@ -91,19 +130,25 @@ struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_tok
                                  struct clr_list arguments, struct clr_node *filter, size_t end)
 {
     struct clr_node *node;
+    bool state;
     int i;
 
     if (syntax->code != CLR_OK)
         return NULL;
-    i = find_function(syntax, name, star, count(arguments));
+    i = find_function(syntax, name, star, count(arguments), &state);
     if (i == FUNCTIONS)
         return NULL;
     node = clr_syntax_node(syntax, functions[i].kind, arguments);
     if (node == NULL)
         return NULL;
-    node->opcode = functions[i].opcode;
+    if (node->kind == CLR_N_AGGREGATE)
+        node->statistic = functions[i].which.statistic;
+    else
+        node->opcode = functions[i].which.opcode;
     node->function = functions[i].function;
-    node->builtin = strncmp(functions[i].name, "gpu_", 4) != 0;
+    node->builtin = !is_ours(&functions[i]);
+    node->state = state;
+    node->name = functions[i].name;
     if (node->kind == CLR_N_AGGREGATE)
         be_aggregate(syntax, node, name, filter, end);
     else if (filter != NULL)

@@ -7,6 +7,7 @@
 #define CLR_QUERY_QUERY_H
 
 #include "base/status.h"
+#include "numeric/moments.h"
 #include "numeric/scan.h"
 
 #include <stdbool.h>
@@ -20,15 +21,22 @@ enum clr_function {
     CLR_F_AVG,
     CLR_F_MIN,
     CLR_F_MAX,
-    CLR_F_DOT /* gpu_dot alone */
+    CLR_F_DOT,    /* gpu_dot alone */
+    CLR_F_MOMENTS /* those of one or two quantities, ours alone */
 };
 
-/* A call of an aggregate; equal arguments and filters share a tally. */
+/* A call of an aggregate; equal arguments and filters share tallies. */
 struct clr_call {
     enum clr_function function;
+    enum clr_operation operation; /* CLR_EXTREMES of min and max; of count() any */
+    enum clr_statistic statistic; /* of CLR_F_MOMENTS */
+    bool state;                   /* gpu_X_state(): the state instead of the value */
+    const char *name;             /* of the function X: constant */
     bool
         builtin; /* SQLite's own: the tally has the extremes as well, which tell if results agree */
-    int tally;
+    int tally;   /* has the counts */
+    /* The tallies whose sums are the operation's terms (clr_operation_terms()); -1: not needed. */
+    int terms[CLR_MOST_TERMS];
 };
 
 enum { CLR_MOST_CALLS = 64, CLR_MOST_CONSTANTS = 128 };

@@ -95,8 +95,7 @@ static int make_answer(struct clr_acceleration *acceleration, sqlite3_value *con
             rc = sqlite3_bind_value(*answer, i + 1, parameters[i]);
     }
     for (i = 0; i < query->call_count && rc == SQLITE_OK; i++)
-        rc = clr_finish_call(&query->calls[i], &query->tallies[query->calls[i].tally].state,
-                             *answer, given + 1 + i);
+        rc = clr_finish_call(&query->calls[i], query->tallies, *answer, given + 1 + i);
     if (rc == SQLITE_OK && clr_probes_pass(*answer, acceleration->select->column_count))
         return SQLITE_ROW;
     sqlite3_finalize(*answer);

@@ -1,6 +1,8 @@
 #include "sqlite/aggregates.h"
 
 #include "base/memory.h"
+#include "numeric/finish.h"
+#include "numeric/moments.h"
 #include "sqlite/extremes.h"
 #include "sqlite/function.h"
 #include "sqlite/sums.h"
@@ -11,19 +13,40 @@ static const struct clr_callbacks single = {clr_single_step, clr_sums_final, clr
                                             clr_sums_inverse};
 static const struct clr_callbacks pair = {clr_pair_step, clr_sums_final, clr_sums_value,
                                           clr_sums_inverse};
+static const struct clr_callbacks states = {clr_sums_merge_step, clr_sums_final, clr_sums_value,
+                                            clr_sums_merge_inverse};
 static const struct clr_callbacks least = {clr_min_step, clr_extreme_final, clr_extreme_value,
                                            clr_extreme_inverse};
 static const struct clr_callbacks greatest = {clr_max_step, clr_extreme_final, clr_extreme_value,
                                               clr_extreme_inverse};
+static const struct clr_callbacks extreme_states = {clr_extreme_merge_step, clr_extreme_final,
+                                                    clr_extreme_value, clr_extreme_merge_inverse};
 
 /* The table of all aggregates: a new one is a new row. */
 static const struct clr_aggregate aggregates[] = {
-    {"gpu_sum", 1, &single, NULL, CLR_SUM, CLR_S_SUM},
-    {"gpu_total", 1, &single, NULL, CLR_SUM, CLR_S_TOTAL},
-    {"gpu_avg", 1, &single, NULL, CLR_SUM, CLR_S_AVG},
-    {"gpu_dot", 2, &pair, NULL, CLR_DOT, CLR_S_SUM},
-    {"gpu_min", 1, &least, NULL, CLR_EXTREMES, -1},
-    {"gpu_max", 1, &greatest, NULL, CLR_EXTREMES, 1},
+    {"gpu_sum", 1, &single, &states, CLR_SUM, CLR_TOTAL_SUM},
+    {"gpu_total", 1, &single, &states, CLR_SUM, CLR_TOTAL_TOTAL},
+    {"gpu_avg", 1, &single, &states, CLR_SUM, CLR_TOTAL_AVG},
+    {"gpu_dot", 2, &pair, &states, CLR_DOT, CLR_TOTAL_SUM},
+    {"gpu_min", 1, &least, &extreme_states, CLR_EXTREMES, -1},
+    {"gpu_max", 1, &greatest, &extreme_states, CLR_EXTREMES, 1},
+    {"gpu_var_pop", 1, &single, &states, CLR_SQUARES, CLR_VAR_POP},
+    {"gpu_var_samp", 1, &single, &states, CLR_SQUARES, CLR_VAR_SAMP},
+    {"gpu_stddev_pop", 1, &single, &states, CLR_SQUARES, CLR_STDDEV_POP},
+    {"gpu_stddev_samp", 1, &single, &states, CLR_SQUARES, CLR_STDDEV_SAMP},
+    {"gpu_norm", 1, &single, &states, CLR_SQUARES, CLR_NORM},
+    {"gpu_covar_pop", 2, &pair, &states, CLR_PAIRS, CLR_COVAR_POP},
+    {"gpu_covar_samp", 2, &pair, &states, CLR_PAIRS, CLR_COVAR_SAMP},
+    {"gpu_corr", 2, &pair, &states, CLR_PAIRS, CLR_CORR},
+    {"gpu_regr_slope", 2, &pair, &states, CLR_PAIRS, CLR_REGR_SLOPE},
+    {"gpu_regr_intercept", 2, &pair, &states, CLR_PAIRS, CLR_REGR_INTERCEPT},
+    {"gpu_regr_r2", 2, &pair, &states, CLR_PAIRS, CLR_REGR_R2},
+    {"gpu_regr_count", 2, &pair, &states, CLR_PAIRS, CLR_REGR_COUNT},
+    {"gpu_regr_avgx", 2, &pair, &states, CLR_PAIRS, CLR_REGR_AVGX},
+    {"gpu_regr_avgy", 2, &pair, &states, CLR_PAIRS, CLR_REGR_AVGY},
+    {"gpu_regr_sxx", 2, &pair, &states, CLR_PAIRS, CLR_REGR_SXX},
+    {"gpu_regr_syy", 2, &pair, &states, CLR_PAIRS, CLR_REGR_SYY},
+    {"gpu_regr_sxy", 2, &pair, &states, CLR_PAIRS, CLR_REGR_SXY},
 };
 
 static const char *const suffixes[CLR_FORMS] = {

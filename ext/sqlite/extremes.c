@@ -11,7 +11,9 @@
 
 #include "base/memory.h"
 #include "numeric/deque.h"
+#include "numeric/state_format.h"
 #include "sqlite/function.h"
+#include "sqlite/merge.h"
 #include "sqlite/window_use.h"
 
 #include <string.h>
@@ -229,16 +231,21 @@ static enum clr_code take_value(struct clr_connection *connection, struct extrem
     return code;
 }
 
+/* Returns false without memory. */
+static bool begin(sqlite3_context *sql, struct extreme_context *context, int sign)
+{
+    if (context != NULL && context->extreme == NULL)
+        context->extreme = take_extreme(clr_function_connection(sql), sign);
+    return context != NULL && context->extreme != NULL;
+}
+
 static void step_slowly(sqlite3_context *sql, struct extreme_context *context, int sign,
                         sqlite3_value *argument)
 {
-    struct clr_connection *connection = clr_function_connection(sql);
     struct clr_value value;
 
-    if (context != NULL && context->extreme == NULL)
-        context->extreme = take_extreme(connection, sign);
-    if (context == NULL || context->extreme == NULL || !read_value(argument, &value) ||
-        take_value(connection, context, &value) != CLR_OK)
+    if (!begin(sql, context, sign) || !read_value(argument, &value) ||
+        take_value(clr_function_connection(sql), context, &value) != CLR_OK)
         sqlite3_result_error_nomem(sql);
 }
 
@@ -271,12 +278,12 @@ void clr_max_step(sqlite3_context *context, int count, sqlite3_value **values)
     step(context, 1, values[0]);
 }
 
-void clr_extreme_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
+/* Takes the oldest value out. */
+static void shift(sqlite3_context *sql)
 {
     struct extreme_context *context = sqlite3_aggregate_context(sql, sizeof *context);
 
-    (void)count;
-    if (context == NULL || context->extreme == NULL || sqlite3_value_type(values[0]) == SQLITE_NULL)
+    if (context == NULL || context->extreme == NULL)
         return;
     context->windowed = true;
     if (context->extreme->stage == ORDERED &&
@@ -287,8 +294,75 @@ void clr_extreme_inverse(sqlite3_context *sql, int count, sqlite3_value **values
     clr_deque_shift(&context->extreme->deque); /* clause 7 */
 }
 
+void clr_extreme_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    (void)count;
+    if (sqlite3_value_type(values[0]) != SQLITE_NULL)
+        shift(sql);
+}
+
+/* Reads a state's value, kind CLR_KIND_NONE for one of no rows; returns false, with an error, if
+   the argument is no state. The sign of the function is in its row of the table. */
+static bool read_state(sqlite3_context *sql, sqlite3_value *argument, struct clr_value *value)
+{
+    const int sign = clr_function_of(sql)->aggregate->which;
+    enum clr_state_fault fault = CLR_STATE_NOT_A_STATE;
+
+    if (sqlite3_value_type(argument) == SQLITE_BLOB)
+        fault = clr_state_decode_extreme(sqlite3_value_blob(argument),
+                                         (size_t)sqlite3_value_bytes(argument),
+                                         sign < 0 ? CLR_STATE_MIN : CLR_STATE_MAX, value);
+    return clr_merge_argument(sql, argument, fault);
+}
+
+void clr_extreme_merge_step(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    const int sign = clr_function_of(sql)->aggregate->which;
+    struct extreme_context *context;
+    struct clr_value value;
+
+    (void)count;
+    if (sqlite3_value_type(values[0]) == SQLITE_NULL || !read_state(sql, values[0], &value) ||
+        value.kind == CLR_KIND_NONE)
+        return;
+    context = sqlite3_aggregate_context(sql, sizeof *context);
+    if (!begin(sql, context, sign) ||
+        take_value(clr_function_connection(sql), context, &value) != CLR_OK)
+        sqlite3_result_error_nomem(sql);
+}
+
+void clr_extreme_merge_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    struct clr_value value;
+
+    (void)count;
+    if (sqlite3_value_type(values[0]) != SQLITE_NULL && read_state(sql, values[0], &value) &&
+        value.kind != CLR_KIND_NONE)
+        shift(sql);
+}
+
+static void set_state(sqlite3_context *sql, const struct clr_value *value)
+{
+    const int sign = clr_function_of(sql)->aggregate->which;
+    const size_t size = clr_state_extreme_size(value);
+    unsigned char *bytes = sqlite3_malloc64(size);
+
+    if (bytes == NULL) {
+        sqlite3_result_error_nomem(sql);
+        return;
+    }
+    clr_state_encode_extreme(sign < 0 ? CLR_STATE_MIN : CLR_STATE_MAX, value, bytes);
+    sqlite3_result_blob64(sql, bytes, size, sqlite3_free);
+}
+
 static void set_result(sqlite3_context *sql, const struct clr_value *value)
 {
+    const enum clr_form form = clr_function_of(sql)->form;
+
+    if (form == CLR_FORM_STATE || form == CLR_FORM_STATE_MERGE) {
+        set_state(sql, value);
+        return;
+    }
     switch (value->kind) {
     case CLR_KIND_INTEGER:
         sqlite3_result_int64(sql, value->as.integer);
@@ -309,6 +383,9 @@ static void set_result(sqlite3_context *sql, const struct clr_value *value)
         break; /* clause 1: NULL */
     }
 }
+
+/* What a function of no rows has. */
+static const struct clr_value nothing = {.kind = CLR_KIND_NONE};
 
 /*
  * Sets the result to the better of what the deque and the chunks hold. The context stays as it is:
@@ -333,9 +410,9 @@ void clr_extreme_value(sqlite3_context *sql)
     struct extreme_context *context = sqlite3_aggregate_context(sql, 0);
 
     if (context == NULL || context->extreme == NULL)
-        return;
-    if (context->extreme->stage == ORDERED &&
-        move_to_deque(clr_function_connection(sql), context) != CLR_OK)
+        set_result(sql, &nothing);
+    else if (context->extreme->stage == ORDERED &&
+             move_to_deque(clr_function_connection(sql), context) != CLR_OK)
         sqlite3_result_error_nomem(sql);
     else
         show_extreme(sql, context);
@@ -346,8 +423,10 @@ void clr_extreme_final(sqlite3_context *sql)
     struct extreme_context *context = sqlite3_aggregate_context(sql, 0);
     struct clr_extreme *extreme;
 
-    if (context == NULL || context->extreme == NULL)
+    if (context == NULL || context->extreme == NULL) {
+        set_result(sql, &nothing);
         return;
+    }
     extreme = context->extreme;
     show_extreme(sql, context);
     clr_reduction_end(extreme->reduction);

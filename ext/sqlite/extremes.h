@@ -8,6 +8,11 @@
 void clr_min_step(sqlite3_context *context, int count, sqlite3_value **values);
 void clr_max_step(sqlite3_context *context, int count, sqlite3_value **values);
 void clr_extreme_inverse(sqlite3_context *context, int count, sqlite3_value **values);
+
+/* Of the functions that merge states; the others serve them as well. */
+void clr_extreme_merge_step(sqlite3_context *context, int count, sqlite3_value **values);
+void clr_extreme_merge_inverse(sqlite3_context *context, int count, sqlite3_value **values);
+
 void clr_extreme_value(sqlite3_context *context);
 void clr_extreme_final(sqlite3_context *context);
 

@@ -1,5 +1,7 @@
 #include "sqlite/finish.h"
 
+#include "numeric/finish.h"
+
 #include <string.h>
 
 /* Below this, every partial sum of integers is exact in a double, whatever the order. */
@@ -30,17 +32,49 @@ static bool extremes_agree(const struct clr_state *state, const struct clr_value
            !(value->kind == CLR_KIND_REAL && value->as.real == 0.0);
 }
 
-static int bind_sum(struct clr_state *state, sqlite3_stmt *answer, int parameter)
+static int bind_value(const struct clr_value *value, sqlite3_stmt *answer, int parameter)
 {
-    int64_t integer;
+    if (value->kind == CLR_KIND_INTEGER)
+        return sqlite3_bind_int64(answer, parameter, value->as.integer);
+    if (value->kind == CLR_KIND_REAL)
+        return sqlite3_bind_double(answer, parameter, value->as.real);
+    return SQLITE_OK;
+}
 
-    if (state->count == 0)
-        return SQLITE_OK;
-    if (state->non_integers != 0)
-        return sqlite3_bind_double(answer, parameter, clr_sum_round(&state->sum, 1));
-    if (!clr_int192_to_int64(&state->sum.integer, &integer))
+static int bind_sums(const struct clr_call *call, const struct clr_sums *sums, sqlite3_stmt *answer,
+                     int parameter)
+{
+    unsigned char bytes[CLR_STATE_LIMIT];
+    struct clr_state_parts parts;
+    struct clr_value value;
+    int function = CLR_TOTAL_SUM;
+
+    if (call->state) {
+        clr_finish_parts(sums, call->operation, &parts);
+        return sqlite3_bind_blob64(answer, parameter, bytes, clr_state_encode(&parts, bytes),
+                                   SQLITE_TRANSIENT);
+    }
+    if (call->function == CLR_F_MOMENTS)
+        function = (int)call->statistic;
+    else if (call->function == CLR_F_TOTAL)
+        function = CLR_TOTAL_TOTAL;
+    else if (call->function == CLR_F_AVG)
+        function = CLR_TOTAL_AVG;
+    if (clr_finish(sums, call->operation, function, &value) != CLR_OK)
         return SQLITE_MISMATCH;
-    return sqlite3_bind_int64(answer, parameter, integer);
+    return bind_value(&value, answer, parameter);
+}
+
+static int bind_extreme_state(enum clr_state_kind kind, const struct clr_value *value,
+                              sqlite3_stmt *answer, int parameter)
+{
+    const size_t size = clr_state_extreme_size(value);
+    unsigned char *bytes = sqlite3_malloc64(size);
+
+    if (bytes == NULL)
+        return SQLITE_NOMEM;
+    clr_state_encode_extreme(kind, value, bytes);
+    return sqlite3_bind_blob64(answer, parameter, bytes, size, sqlite3_free);
 }
 
 static int bind_extreme(const struct clr_call *call, const struct clr_state *state,
@@ -51,38 +85,26 @@ static int bind_extreme(const struct clr_call *call, const struct clr_state *sta
     clr_state_extreme(state, call->function == CLR_F_MIN ? -1 : 1, &value);
     if (call->builtin && !extremes_agree(state, &value))
         return SQLITE_MISMATCH;
-    if (value.kind == CLR_KIND_INTEGER)
-        return sqlite3_bind_int64(answer, parameter, value.as.integer);
-    if (value.kind == CLR_KIND_REAL)
-        return sqlite3_bind_double(answer, parameter, value.as.real);
-    return SQLITE_OK;
+    if (call->state)
+        return bind_extreme_state(call->function == CLR_F_MIN ? CLR_STATE_MIN : CLR_STATE_MAX,
+                                  &value, answer, parameter);
+    return bind_value(&value, answer, parameter);
 }
 
-int clr_finish_call(const struct clr_call *call, struct clr_state *state, sqlite3_stmt *answer,
+int clr_finish_call(const struct clr_call *call, struct clr_tally *tallies, sqlite3_stmt *answer,
                     int parameter)
 {
-    double total;
+    struct clr_state *state = &tallies[call->tally].state;
+    struct clr_sums sums = {.count = state->count, .non_integers = state->non_integers};
+    int i;
 
-    if (call->builtin &&
-        (call->function == CLR_F_SUM || call->function == CLR_F_TOTAL ||
-         call->function == CLR_F_AVG) &&
-        !sums_agree(state))
-        return SQLITE_MISMATCH;
-    switch (call->function) {
-    case CLR_F_COUNT:
+    if (call->function == CLR_F_COUNT)
         return sqlite3_bind_int64(answer, parameter, state->count);
-    case CLR_F_TOTAL:
-        total = state->count == 0 ? 0.0 : clr_sum_round(&state->sum, 1);
-        return sqlite3_bind_double(answer, parameter, total);
-    case CLR_F_AVG:
-        if (state->count == 0)
-            return SQLITE_OK;
-        return sqlite3_bind_double(answer, parameter,
-                                   clr_sum_round(&state->sum, (uint64_t)state->count));
-    case CLR_F_MIN:
-    case CLR_F_MAX:
+    if (call->function == CLR_F_MIN || call->function == CLR_F_MAX)
         return bind_extreme(call, state, answer, parameter);
-    default:
-        return bind_sum(state, answer, parameter);
-    }
+    if (call->builtin && !sums_agree(state))
+        return SQLITE_MISMATCH;
+    for (i = 0; i < CLR_MOST_TERMS; i++)
+        sums.sums[i] = call->terms[i] < 0 ? NULL : &tallies[call->terms[i]].state.sum;
+    return bind_sums(call, &sums, answer, parameter);
 }

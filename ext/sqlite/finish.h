@@ -6,10 +6,11 @@
 #include "sqlite/api.h"
 
 /*
- * Binds the value of a call to a parameter of the answer. Returns SQLITE_OK; SQLITE_MISMATCH if
- * SQLite's own result may be another one, or an error; else SQLite's code.
+ * Binds the value of a call to a parameter of the answer; tallies are its query's. Returns
+ * SQLITE_OK; SQLITE_MISMATCH if SQLite's own result may be another one, or an error; else SQLite's
+ * code.
  */
-int clr_finish_call(const struct clr_call *call, struct clr_state *state, sqlite3_stmt *answer,
+int clr_finish_call(const struct clr_call *call, struct clr_tally *tallies, sqlite3_stmt *answer,
                     int parameter);
 
 #endif

@@ -57,6 +57,16 @@ static bool computes(const struct clr_query *query, enum clr_opcode opcode)
     return false;
 }
 
+/* Moments and states: whatever they give. Several calls of one function need one
+   probe, but more do no harm. */
+static void add_other(sqlite3_str *text, const struct clr_call *call)
+{
+    if (call->function == CLR_F_MOMENTS || call->state)
+        sqlite3_str_appendf(text, ", 7 + 0 * (%s%s(7%s) IS NULL)", call->name,
+                            call->state ? "_state" : "",
+                            clr_operation_width(call->operation) == 2 ? ", 7" : "");
+}
+
 int clr_probes_add(struct clr_query *query)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -72,6 +82,8 @@ int clr_probes_add(struct clr_query *query)
             sqlite3_str_appendf(text, ", %s%s", aggregates[i].function == CLR_F_COUNT ? "" : "gpu_",
                                 aggregates[i].call);
     }
+    for (i = 0; i < query->call_count; i++)
+        add_other(text, &query->calls[i]);
     for (i = 0; i < SCALARS; i++) {
         if (computes(query, scalars[i].opcode))
             sqlite3_str_appendf(text, ", %s", scalars[i].call);

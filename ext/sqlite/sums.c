@@ -1,7 +1,9 @@
 /* The contract whose numbers are cited here is in aggregates.h. */
 #include "sqlite/sums.h"
 
+#include "numeric/finish.h"
 #include "sqlite/function.h"
+#include "sqlite/merge.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -229,32 +231,99 @@ void clr_sums_inverse(sqlite3_context *context, int count, sqlite3_value **value
         add_row(&sum->reduction->state, sum->reduction->operation, operands, -1);
 }
 
-/* What a function makes of a state in which at least one row counts. */
-static void set_result(sqlite3_context *context, int which, struct clr_state *state)
-{
-    int64_t integer;
+/* ---- States as BLOBs. */
 
-    if (which == CLR_S_AVG)
-        sqlite3_result_double(context, clr_sum_round(&state->sum, (uint64_t)state->count));
-    else if (which == CLR_S_TOTAL || state->non_integers != 0)
-        sqlite3_result_double(context, clr_sum_round(&state->sum, 1)); /* NaN becomes NULL */
-    else if (clr_int192_to_int64(&state->sum.integer, &integer))
-        sqlite3_result_int64(context, integer);
-    else
+/* Adds a state to the context's, or with weight -1 takes it away again. */
+static void merge(sqlite3_context *context, struct sum_context *sum, sqlite3_value *argument,
+                  int weight)
+{
+    const struct clr_function *function = clr_function_of(context);
+    enum clr_state_fault fault = CLR_STATE_NOT_A_STATE;
+    struct clr_state *state;
+    struct clr_state_parts parts;
+    struct clr_sums sums;
+
+    if (sum == NULL || !begin(context, sum)) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    sum->windowed = true; /* there are no rows, and so no chunk */
+    state = &sum->reduction->state;
+    clr_sums_of_state(&sums, function->aggregate->operation, state);
+    clr_finish_parts(&sums, function->aggregate->operation, &parts);
+    if (sqlite3_value_type(argument) == SQLITE_BLOB)
+        fault = clr_state_decode(sqlite3_value_blob(argument),
+                                 (size_t)sqlite3_value_bytes(argument), &parts, weight);
+    if (!clr_merge_argument(context, argument, fault))
+        return;
+    state->count = parts.count;
+    state->non_integers = parts.non_integers;
+}
+
+void clr_sums_merge_step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    if (sqlite3_value_type(values[0]) != SQLITE_NULL)
+        merge(context, sqlite3_aggregate_context(context, sizeof(struct sum_context)), values[0],
+              1);
+}
+
+void clr_sums_merge_inverse(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    if (sqlite3_value_type(values[0]) != SQLITE_NULL)
+        merge(context, sqlite3_aggregate_context(context, sizeof(struct sum_context)), values[0],
+              -1);
+}
+
+/* ---- Results. */
+
+/* Of no row that counts, too: an empty state says so. */
+static void set_state(sqlite3_context *context, const struct clr_sums *sums)
+{
+    unsigned char bytes[CLR_STATE_LIMIT];
+    struct clr_state_parts parts;
+
+    clr_finish_parts(sums, clr_function_of(context)->aggregate->operation, &parts);
+    sqlite3_result_blob64(context, bytes, clr_state_encode(&parts, bytes), SQLITE_TRANSIENT);
+}
+
+static void set_value(sqlite3_context *context, const struct clr_sums *sums)
+{
+    const struct clr_aggregate *aggregate = clr_function_of(context)->aggregate;
+    struct clr_value value;
+
+    if (clr_finish(sums, aggregate->operation, aggregate->which, &value) != CLR_OK)
         sqlite3_result_error(context, "integer overflow", -1); /* clause 2 */
+    else if (value.kind == CLR_KIND_INTEGER)
+        sqlite3_result_int64(context, value.as.integer);
+    else if (value.kind == CLR_KIND_REAL)
+        sqlite3_result_double(context, value.as.real); /* NaN becomes NULL */
 }
 
 /* Clauses 1 and 7: completes the reduction, if there is one, and sets the result. */
 static void show(sqlite3_context *context, struct sum_context *sum)
 {
-    const int which = clr_function_of(context)->aggregate->which;
+    const struct clr_function *function = clr_function_of(context);
+    const enum clr_operation operation = function->aggregate->operation;
+    const bool wants_state =
+        function->form == CLR_FORM_STATE || function->form == CLR_FORM_STATE_MERGE;
+    struct clr_sum nothing[CLR_MOST_TERMS];
+    struct clr_state none;
+    struct clr_sums sums;
 
-    if (sum != NULL && sum->reduction != NULL)
+    if (sum != NULL && sum->reduction != NULL) {
         settle(sum);
-    if (sum != NULL && sum->reduction != NULL && sum->reduction->state.count > 0)
-        set_result(context, which, &sum->reduction->state);
-    else if (which == CLR_S_TOTAL)
-        sqlite3_result_double(context, 0.0);
+        clr_sums_of_state(&sums, operation, &sum->reduction->state);
+    } else {
+        clr_state_clear(&none);
+        clr_state_extend(&none, nothing, CLR_MOST_TERMS - 1);
+        clr_sums_of_state(&sums, operation, &none);
+    }
+    if (wants_state)
+        set_state(context, &sums);
+    else
+        set_value(context, &sums);
 }
 
 void clr_sums_value(sqlite3_context *context)

@@ -85,8 +85,16 @@ static void never_final(sqlite3_context *context)
 
 static void open_database(void)
 {
-    static const char *const functions[] = {"gpu_sum", "gpu_total", "gpu_avg",
-                                            "gpu_min", "gpu_max",   "gpu_dot"};
+    static const struct {
+        const char *name;
+        int arguments;
+    } functions[] = {{"gpu_sum", 1},       {"gpu_total", 1},
+                     {"gpu_avg", 1},       {"gpu_min", 1},
+                     {"gpu_max", 1},       {"gpu_dot", 2},
+                     {"gpu_norm", 1},      {"gpu_var_pop", 1},
+                     {"gpu_avg_state", 1}, {"gpu_regr_sxx_state", 2},
+                     {"gpu_corr", 2},      {"gpu_regr_avgx", 2},
+                     {"gpu_regr_count", 2}};
     size_t i;
 
     if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
@@ -96,8 +104,8 @@ static void open_database(void)
                      NULL, NULL, NULL) != SQLITE_OK)
         tap_bail("no database");
     for (i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        sqlite3_create_function(database, functions[i], i == 5 ? 2 : 1, SQLITE_UTF8, NULL, NULL,
-                                never, never_final);
+        sqlite3_create_function(database, functions[i].name, functions[i].arguments, SQLITE_UTF8,
+                                NULL, NULL, never, never_final);
 }
 
 /* ---- A query as text. */
@@ -221,8 +229,9 @@ static void print_sql(const struct clr_query *query, int i)
 /* "where FILTER; #0 OPERATIONS x, y if FILTER; #1 ...; calls; finish" */
 static const char *print_query(const struct clr_query *query)
 {
-    static const char *const functions[] = {"count", "sum", "total", "avg", "min", "max", "dot"};
-    int i;
+    static const char *const functions[] = {"count", "sum", "total", "avg",
+                                            "min",   "max", "dot",   "moments"};
+    int i, term;
 
     dumped = 0;
     dump[0] = '\0';
@@ -250,10 +259,21 @@ static const char *print_query(const struct clr_query *query)
         }
         print("; ");
     }
-    for (i = 0; i < query->call_count; i++)
-        print("%s%s %d%s", query->calls[i].builtin ? "" : "gpu_",
-              functions[query->calls[i].function], query->calls[i].tally,
-              i + 1 < query->call_count ? ", " : "; ");
+    for (i = 0; i < query->call_count; i++) {
+        const struct clr_call *call = &query->calls[i];
+        if (call->function == CLR_F_MOMENTS) {
+            print("%s", call->name);
+            for (term = 0; term < CLR_MOST_TERMS; term++) {
+                if (call->terms[term] >= 0)
+                    print(" %d:%d", term, call->terms[term]);
+            }
+            print("%s counts %d", call->state ? " state" : "", call->tally);
+        } else {
+            print("%s%s%s %d", call->builtin ? "" : "gpu_", functions[call->function],
+                  call->state ? "_state" : "", call->tally);
+        }
+        print("%s", i + 1 < query->call_count ? ", " : "; ");
+    }
     print("%s", query->finish);
     return dump;
 }
@@ -324,6 +344,19 @@ static void test_statements(void)
              "gpu_dot(a,b) FROM t",
              "#0S a; #1E b; #2D a, b; gpu_sum 0, gpu_avg 0, gpu_total 0, gpu_min 1, gpu_max 1, "
              "gpu_dot 2, gpu_dot 2; SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7");
+    accepted("SELECT gpu_var_pop(a), gpu_norm(a), gpu_sum(a), gpu_avg_state(a) FROM t",
+             "#0S a; #1D a, a; gpu_var_pop 0:0 1:1 counts 1, gpu_norm 1:1 counts 1, gpu_sum 0, "
+             "gpu_avg_state 0; SELECT ?1, ?2, ?3, ?4");
+    accepted("SELECT gpu_corr(a, b), gpu_regr_avgx(a, b), gpu_regr_count(a, b) FILTER (WHERE c) "
+             "FROM t",
+             "#0S a if (there b); #1S b if (there a); #2D a, a if (there b); "
+             "#3D b, b if (there a); #4D a, b; #5 a, b if c; "
+             "gpu_corr 0:0 1:1 2:2 3:3 4:4 counts 4, gpu_regr_avgx 1:1 counts 1, "
+             "gpu_regr_count counts 5; SELECT ?1, ?2, ?3");
+    accepted("SELECT GPU_Regr_SXX_State(a, b) FILTER (WHERE c) FROM t",
+             "#0S a if (and c (there b)); #1S b if (and c (there a)); "
+             "#2D a, a if (and c (there b)); #3D b, b if (and c (there a)); #4D a, b if c; "
+             "gpu_regr_sxx 0:0 1:1 2:2 3:3 4:4 state counts 4; SELECT ?1");
     accepted("SELECT gpu_sum(a), total(a), min(a) FILTER (WHERE b > 1), sum(a) filter(where b>1) "
              "FROM t",
              "#0SE a; #1SE a if (> b 1); gpu_sum 0, total 0, min 1, sum 1; SELECT ?1, ?2, ?3, ?4");

@@ -23,6 +23,9 @@ ON_TABLE, BETWEEN = 60 if tap.QUICK else 120, 12
 KEPT = 4
 
 GPU = ("gpu_sum", "gpu_total", "gpu_avg", "gpu_min", "gpu_max")
+SINGLES = ("var_pop", "var_samp", "stddev_pop", "stddev_samp", "norm")
+REGRESSIONS = ("slope", "intercept", "r2", "count", "avgx", "avgy", "sxx", "syy", "sxy")
+PAIRS = ("covar_pop", "covar_samp", "corr", *(f"regr_{name}" for name in REGRESSIONS))
 BUILTIN = ("sum", "total", "avg", "min", "max", "count")
 COMPARISONS = ("=", "==", "<>", "!=", "<", "<=", ">", ">=", "IS", "IS NOT")
 LITERALS = ["0", "1", "-1", "2", "5", "10", "-3", "0.5", "2.5", "-0.0", "1e3", ".25", "0x10"]
@@ -132,6 +135,16 @@ class Writer:
             text = "count(*)"
         elif kind < 0.2:
             text = f"gpu_dot{self.arguments(1)}"
+        elif kind < 0.3:
+            text = f"gpu_{self.pick(SINGLES)}({self.number()})"
+        elif kind < 0.4:
+            text = f"gpu_{self.pick(PAIRS)}{self.arguments(1)}"
+        elif kind < 0.45:
+            text = f"{self.pick(GPU)}_state({self.number()})"
+        elif kind < 0.5:
+            text = f"gpu_{self.pick(('norm_state(x)', 'dot_state', 'corr_state'))}"
+            text = text.replace("(x)", f"({self.number()})")
+            text += "" if text.endswith(")") else self.arguments(1)
         else:
             name = self.pick(GPU if self.chance(ours) else BUILTIN)
             text = f"{name}({self.number()})"

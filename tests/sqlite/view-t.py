@@ -327,11 +327,14 @@ def test_overrides():
         "SELECT gpu_sum(min(id, 3)), gpu_sum(max(id, 3)) FROM t",
         "SELECT gpu_sum(coalesce(m, 1)), gpu_sum(ifnull(m, 1)) FROM t WHERE id < 4",
         "SELECT max(id), min(id), gpu_max(id), gpu_min(id), gpu_avg(id), gpu_total(id) FROM t",
+        "SELECT gpu_var_pop(id), gpu_sum_state(id) FROM t",
+        "SELECT gpu_corr(id, i) FROM t",
     ]
     scalars = [("abs", 1), ("min", 2), ("max", 2), ("coalesce", 2), ("ifnull", 2)]
     names = ("sum", "total", "avg", "min", "max", "count")
     aggregates = [(name, 1) for name in names] + [("count", 0), ("gpu_dot", 2)]
     aggregates += [(f"gpu_{name}", 1) for name in names[:-1]]
+    aggregates += [("gpu_var_pop", 1), ("gpu_sum_state", 1), ("gpu_corr", 2)]
     for first in (False, True):
         db = opened()
         for number, select in enumerate(selects):
