@@ -39,7 +39,7 @@ static void propagate(struct clr_accumulator *sum)
     sum->pending = 0;
 }
 
-/* An addition changes a digit by less than 2^32, so 2^30 of them stay below 2^63. */
+/* An addition changes a digit by 2^32 at most, so 2^30 of them stay below 2^63. */
 static inline void begin_addition(struct clr_accumulator *sum, int low, int high)
 {
     if (++sum->pending >= (uint32_t)1 << 30) {
@@ -131,8 +131,14 @@ void clr_accumulator_add_digits(struct clr_accumulator *sum, const int64_t *digi
 
 void clr_accumulator_merge(struct clr_accumulator *sum, struct clr_accumulator *other)
 {
+    int i;
+
     propagate(other);
-    clr_accumulator_add_digits(sum, other->digit);
+    if (other->low > other->high)
+        return;
+    begin_addition(sum, other->low, other->high);
+    for (i = other->low; i <= other->high; i++)
+        sum->digit[i] += other->digit[i];
 }
 
 void clr_accumulator_magnitude(struct clr_accumulator *sum, struct clr_magnitude *result)

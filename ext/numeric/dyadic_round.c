@@ -24,7 +24,7 @@ struct estimate {
  */
 enum { MARGIN = 8 };
 
-/* The number of which p / q, or its square root, is the double nearest to. */
+/* The number to round: p / q, or the square root of its size. */
 struct ratio {
     const struct clr_dyadic *p, *q;
     bool root;
@@ -104,8 +104,10 @@ static double round_ratio(const struct ratio *ratio)
     keep = value.exponent + 63 + 1075;
     if (keep > 53)
         keep = 53;
-    if (keep <= 0) /* not clearly above half of the smallest double, or clearly below */
-        return keep >= -1 && compare_midpoint(ratio, 1, -1075) > 0 ? 0x1p-1074 : 0.0;
+    /* Below half of the smallest double, or about there; an estimate is never below a power of two
+       that its number reaches, since leading bits that are cut off keep the order of p and q. */
+    if (keep <= 0)
+        return keep == 0 && compare_midpoint(ratio, 1, -1075) > 0 ? 0x1p-1074 : 0.0;
     kept = value.leading >> (64 - keep);
     rest = value.leading << keep >> keep;
     half = (uint64_t)1 << (63 - keep);

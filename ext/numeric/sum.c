@@ -41,7 +41,7 @@ void clr_sum_add_wide_product(struct clr_sum *sum, double x, double y)
 {
     if (!isfinite(x) || !isfinite(y))
         clr_sum_add_unusual(sum, x * y, 1);
-    else
+    else if (x != 0.0 && y != 0.0) /* zeros are no reason for a long accumulator */
         clr_accumulator_add_product(wide(sum), x, y);
 }
 
@@ -179,16 +179,16 @@ double clr_sum_round(struct clr_sum *sum, uint64_t count)
 /* Adds significand * 2^shift, negated if negative; its bits stay below bit 191. */
 static void window_add(struct clr_int192 *window, const struct clr_parts *part, int shift)
 {
-    clr_u128 shifted = (clr_u128)part->significand << (shift & 63);
-    uint64_t word[4] = {0, 0, 0, 0};
-    struct clr_int192 value;
+    clr_u128 size = (clr_u128)part->significand << (shift & 63);
+    clr_u128 value = part->negative ? -size : size;
+    uint64_t low = (uint64_t)value, high = (uint64_t)(value >> 64);
 
-    word[shift >> 6] = (uint64_t)shifted;
-    word[(shift >> 6) + 1] = (uint64_t)(shifted >> 64);
-    value = (struct clr_int192){word[0], word[1], word[2]};
-    if (part->negative)
-        clr_int192_negate(&value);
-    clr_int192_add(window, &value);
+    if (shift < 64)
+        clr_int192_add_parts(window, low, high, part->negative ? UINT64_MAX : 0);
+    else if (shift < 128)
+        clr_int192_add_parts(window, 0, low, high);
+    else
+        clr_int192_add_parts(window, 0, 0, low);
 }
 
 /*

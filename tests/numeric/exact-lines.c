@@ -8,7 +8,7 @@
  *
  * A number is written -?HEX@E, hexadecimal digits times 2^(64 E), or 0@0. An operation on pairs is
  * +X:Y or -X:Y for a pair that comes or leaves, X and Y being hexadecimal floating point or, after
- * an i, an integer; or * to add all pairs once more. A statistic is a number with 17
+ * an =, an integer; or * to add all pairs once more. A statistic is a number with 17
  * digits, iCOUNT, or NULL.
  */
 #include "numeric/dyadic.h"
@@ -161,7 +161,7 @@ struct number {
 
 static struct number read_number(char **text)
 {
-    struct number number = {**text == 'i', 0, 0.0};
+    struct number number = {**text == '=', 0, 0.0};
 
     if (number.is_integer)
         number.integer = strtoll(*text + 1, text, 10);

@@ -97,7 +97,7 @@ static void test_random(void)
         struct pair pair;
         pair_clear(&pair);
         for (i = 0; i < 20; i++) {
-            switch (round % 4) {
+            switch (round % 5) {
             case 0:
                 pair_add(&pair, random_hard(low, high));
                 break;
@@ -106,6 +106,10 @@ static void test_random(void)
                 break;
             case 2:
                 pair_add_integer(&pair, random_integer(), random_bits() & 1 ? 1 : -1);
+                break;
+            case 3: /* all of them above the integers' lowest bit */
+                pair_add(&pair, random_hard(1076 + 52, 1180));
+                pair_add_integer(&pair, random_integer(), 1);
                 break;
             default:
                 pair_add(&pair, random_hard(1000, 1070));
