@@ -328,6 +328,11 @@ static void test_leaving(void)
     tap_is_double(clr_sum_round(&sum, 1), 1.5, "and is no infinity: it can be subtracted");
     clr_sum_add_wide_product(&sum, 3.0, NAN);
     tap_is_double(clr_sum_round(&sum, 1), NAN, "3 * NaN");
+
+    clr_sum_clear(&sum);
+    clr_sum_add_product(&sum, 0.0, 1e300, 1);
+    clr_sum_add_product(&sum, 1e-300, -0.0, 1);
+    tap_ok(!sum.wide_used, "products that are zero need no long accumulator");
 }
 
 /* Integers past 2^63 stay exact among reals; halves that an expansion can't hold go another way. */
