@@ -3,21 +3,25 @@
 #include "numeric/state_check.h"
 
 /* Checks what precedes the content. A beginning of a beginning is merely short. */
-static void get_head(struct clr_reader *reader, enum clr_state_kind kind)
+static struct clr_reader get_head(const unsigned char *bytes, size_t size, enum clr_state_kind kind)
 {
-    const unsigned char *head = reader->at;
-    size_t size = (size_t)(reader->end - head), compared = size < 2 ? size : 2;
+    struct clr_reader reader = {clr_state_magic, clr_state_magic, CLR_STATE_TOO_SHORT};
+    size_t compared = size < 2 ? size : 2;
 
-    if (memcmp(head, clr_state_magic, compared) != 0 || (size > 2 && head[2] == 0))
-        clr_reader_fail(reader, CLR_STATE_NOT_A_STATE);
-    else if (size > 2 && head[2] > clr_state_magic[2])
-        clr_reader_fail(reader, CLR_STATE_NEWER);
+    if (size == 0) /* bytes may be NULL */
+        return reader;
+    reader = (struct clr_reader){bytes, bytes + size, CLR_STATE_SOUND};
+    if (memcmp(bytes, clr_state_magic, compared) != 0 || (size > 2 && bytes[2] == 0))
+        clr_reader_fail(&reader, CLR_STATE_NOT_A_STATE);
+    else if (size > 2 && bytes[2] > clr_state_magic[2])
+        clr_reader_fail(&reader, CLR_STATE_NEWER);
     else if (size < CLR_STATE_HEAD)
-        clr_reader_fail(reader, CLR_STATE_TOO_SHORT);
-    else if (head[3] != kind)
-        clr_reader_fail(reader, CLR_STATE_OTHER_KIND);
+        clr_reader_fail(&reader, CLR_STATE_TOO_SHORT);
+    else if (bytes[3] != kind)
+        clr_reader_fail(&reader, CLR_STATE_OTHER_KIND);
     else
-        reader->at += CLR_STATE_HEAD;
+        reader.at += CLR_STATE_HEAD;
+    return reader;
 }
 
 /* A number of rows, of which there are most at most. */
@@ -146,11 +150,10 @@ static bool moments_agree(const struct clr_stored_state *state, enum clr_state_k
 enum clr_state_fault clr_state_decode(const unsigned char *bytes, size_t size,
                                       struct clr_state_parts *parts, int weight)
 {
-    struct clr_reader reader = {bytes, bytes + size, CLR_STATE_SOUND};
+    struct clr_reader reader = get_head(bytes, size, parts->kind);
     int count = clr_state_sums(parts->kind), i;
     struct clr_stored_state state;
 
-    get_head(&reader, parts->kind);
     state.count = get_count(&reader, CLR_STATE_MOST_ROWS);
     state.non_integers = get_count(&reader, state.count);
     for (i = 0; i < count; i++)
@@ -174,12 +177,11 @@ enum clr_state_fault clr_state_decode(const unsigned char *bytes, size_t size,
 enum clr_state_fault clr_state_decode_extreme(const unsigned char *bytes, size_t size,
                                               enum clr_state_kind kind, struct clr_value *value)
 {
-    struct clr_reader reader = {bytes, bytes + size, CLR_STATE_SOUND};
+    struct clr_reader reader = get_head(bytes, size, kind);
     struct clr_value result = {.kind = CLR_KIND_NONE};
     const unsigned char *type, *real;
     uint64_t bits;
 
-    get_head(&reader, kind);
     type = clr_get_bytes(&reader, 1);
     if (reader.fault != CLR_STATE_SOUND)
         return reader.fault;

@@ -90,9 +90,10 @@ int clr_state_sums(enum clr_state_kind kind);
 size_t clr_state_encode(const struct clr_state_parts *parts, unsigned char *buffer);
 
 /*
- * Adds the state in bytes to parts, if weight is 1; takes it away again, if weight is -1. A state
- * of integers alone goes into the sums' integers, so that a total without REALs is an integer
- * again. Returns CLR_STATE_SOUND, or another fault and leaves parts as they were.
+ * Adds the state in bytes (NULL if size is 0) to parts, if weight is 1; takes it away again, if
+ * weight is -1. A state of integers alone goes into the sums' integers, so that a total without
+ * REALs is an integer again. Returns CLR_STATE_SOUND, or another fault and leaves parts as they
+ * were.
  */
 enum clr_state_fault clr_state_decode(const unsigned char *bytes, size_t size,
                                       struct clr_state_parts *parts, int weight);

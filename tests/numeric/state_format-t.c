@@ -420,6 +420,17 @@ static void test_too_many_rows(void)
            "when one has left another may come");
 }
 
+/* SQLite's pointer to a BLOB of no bytes is NULL. */
+static void test_no_bytes(void)
+{
+    enum clr_state_fault sums, extreme;
+
+    tap_ok(state_probe(NULL, 0, CLR_STATE_SUM, &sums) == NULL && sums == CLR_STATE_TOO_SHORT &&
+               state_probe(NULL, 0, CLR_STATE_MIN, &extreme) == NULL &&
+               extreme == CLR_STATE_TOO_SHORT,
+           "a state of no bytes");
+}
+
 static void test_texts(void)
 {
     static const unsigned char kinds[] = {CLR_STATE_SUM,
@@ -581,6 +592,7 @@ int main(void)
     test_refusals();
     test_cuts();
     test_too_many_rows();
+    test_no_bytes();
     test_texts();
     test_mutations();
     return tap_done();
