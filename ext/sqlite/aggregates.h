@@ -22,6 +22,13 @@
  *     statement stops promptly, frees all, and launches nothing.
  *  9. Results do not depend on settings. Every device failure is survived by reducing on the host;
  *     it shows in the statistics, not as an error.
+ * 10. Moments are the exact values of their definitions (numeric/moments.h), rounded once. Names,
+ *     order of arguments, NULLs and results are those of PostgreSQL's aggregates of float8, but
+ *     NULL for its NaN and an infinity for its overflow error. Clauses 1, 5, 7 and 9 hold.
+ * 11. F_state() gives the state of any rows, also of none, as a BLOB (numeric/state_format.h);
+ *     equal rows give equal bytes. F_merge() of states gives what F gives over all their rows, to
+ *     the bit, and F_state_merge() their state. NULL is skipped; anything else that is no state of
+ *     F is an error that names the function.
  */
 #ifndef CLR_SQLITE_AGGREGATES_H
 #define CLR_SQLITE_AGGREGATES_H
