@@ -47,7 +47,6 @@ struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operat
 {
     size_t list = clr_operation_width(operation) - 1;
     struct clr_reduction *reduction = pool->free_reductions[list];
-    int terms;
 
     if (reduction != NULL) {
         pool->free_reductions[list] = reduction->next;
@@ -62,8 +61,8 @@ struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operat
     }
     reduction->operation = operation;
     clr_state_clear(&reduction->state);
-    clr_operation_terms(operation, &terms);
-    clr_state_extend(&reduction->state, reduction->more, terms - 1);
+    if (clr_operation_more(operation) > 0)
+        clr_state_extend(&reduction->state, reduction->more, clr_operation_more(operation));
     return reduction;
 }
 

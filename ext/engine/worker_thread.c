@@ -100,13 +100,11 @@ static void locked_finish_job(struct clr_worker *worker)
     int slot = worker->oldest;
     struct clr_job *job = worker->in_slot[slot];
     struct clr_status status;
-    int terms;
 
     pthread_mutex_unlock(&worker->lock);
     clr_status_clear(&status);
     clr_state_clear(&job->state);
-    clr_operation_terms(job->chunk->operation, &terms);
-    clr_state_extend(&job->state, job->more, terms - 1);
+    clr_state_extend(&job->state, job->more, clr_operation_more(job->chunk->operation));
     memset(&job->work, 0, sizeof job->work);
     clr_device_finish(worker->device, slot, &job->state, &job->work, &status);
     pthread_mutex_lock(&worker->lock);

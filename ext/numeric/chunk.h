@@ -34,6 +34,12 @@ enum { CLR_MOST_TERMS = 5 };
    CLR_MOST_TERMS. */
 const struct clr_term *clr_operation_terms(enum clr_operation operation, int *count);
 
+/* Returns how many sums an operation has beside the first: small groups ask for no more. */
+static inline int clr_operation_more(enum clr_operation operation)
+{
+    return operation < CLR_OPERATIONS ? 0 : operation == CLR_SQUARES ? 1 : CLR_MOST_TERMS - 1;
+}
+
 /* The element types of chunks and kernels. */
 enum clr_element { CLR_REAL, CLR_INTEGER, CLR_ELEMENTS };
 

@@ -5,15 +5,13 @@
 /* Of CLR_PAIRS: which term has which sum. The first operand is y. */
 enum { TERM_Y, TERM_X, TERM_YY, TERM_XX, TERM_XY };
 
-void clr_sums_of_state(struct clr_sums *sums, enum clr_operation operation, struct clr_state *state)
+void clr_sums_of_state(struct clr_sums *sums, struct clr_state *state)
 {
-    int count, i;
+    int i;
 
-    clr_operation_terms(operation, &count);
-    sums->count = state->count;
-    sums->non_integers = state->non_integers;
-    for (i = 0; i < CLR_MOST_TERMS; i++)
-        sums->sums[i] = i < count ? clr_state_sum(state, i) : NULL;
+    *sums = (struct clr_sums){state->count, state->non_integers, {&state->sum}};
+    for (i = 0; i < state->more_count; i++)
+        sums->sums[i + 1] = &state->more[i];
 }
 
 unsigned clr_finish_needs(enum clr_operation operation, int function)

@@ -22,9 +22,8 @@ struct clr_sums {
     struct clr_sum *sums[CLR_MOST_TERMS];
 };
 
-/* Points sums at those of a state of the operation. */
-void clr_sums_of_state(struct clr_sums *sums, enum clr_operation operation,
-                       struct clr_state *state);
+/* Points sums at those of a state. */
+void clr_sums_of_state(struct clr_sums *sums, struct clr_state *state);
 
 /* Returns the mask (bits 1 << term) of the terms that the function needs. */
 unsigned clr_finish_needs(enum clr_operation operation, int function);

@@ -63,24 +63,33 @@ static void add_product(struct clr_sum *sum, const struct operand *x, const stru
         clr_sum_add_product(sum, x->real, y->real, weight);
 }
 
+static void add_term(struct clr_sum *sum, const struct clr_term *term,
+                     const struct operand *operands, int weight)
+{
+    if (term->operation == CLR_SUM)
+        add_value(sum, &operands[term->x], weight);
+    else
+        add_product(sum, &operands[term->x], &operands[term->y], weight);
+}
+
 /* Adds a row's operands, one or two, to the state, or with weight -1 takes them out again. */
 static void add_row(struct clr_state *state, enum clr_operation operation,
                     const struct operand *operands, int weight)
 {
     bool typed_integer = operands[0].typed_integer &&
                          (clr_operation_width(operation) == 1 || operands[1].typed_integer);
+    const struct clr_term *terms;
     int count, i;
-    const struct clr_term *terms = clr_operation_terms(operation, &count);
 
     state->count += weight;
     state->non_integers += typed_integer ? 0 : weight;
-    for (i = 0; i < count; i++) {
-        if (terms[i].operation == CLR_SUM)
-            add_value(clr_state_sum(state, i), &operands[terms[i].x], weight);
-        else
-            add_product(clr_state_sum(state, i), &operands[terms[i].x], &operands[terms[i].y],
-                        weight);
+    if (operation == CLR_SUM) { /* the usual one in windows */
+        add_value(&state->sum, &operands[0], weight);
+        return;
     }
+    terms = clr_operation_terms(operation, &count);
+    for (i = 0; i < count; i++)
+        add_term(clr_state_sum(state, i), &terms[i], operands, weight);
 }
 
 /* Returns whether the row could be appended to the chunk, in which both operands must be of one
@@ -126,8 +135,9 @@ static bool begin(sqlite3_context *context, struct sum_context *sum)
 }
 
 /* Makes room for a number in the chunk. CLR_INVALID: this is a window, which has no chunks.
-   CLR_NOMEM: the error is set. */
-static enum clr_code make_room(sqlite3_context *context, struct sum_context *sum)
+   CLR_NOMEM: the error is set. Inlined, it would cost every row registers to save. */
+static __attribute__((noinline)) enum clr_code make_room(sqlite3_context *context,
+                                                         struct sum_context *sum)
 {
     if (sum->windowed)
         return CLR_INVALID;
@@ -147,8 +157,8 @@ static bool read_row(int count, sqlite3_value **values, struct operand *operands
 }
 
 /* A step that is not just an append: unusual types, windows. */
-static void step_slowly(sqlite3_context *context, struct sum_context *sum, int count,
-                        sqlite3_value **values)
+static __attribute__((noinline)) void step_slowly(sqlite3_context *context, struct sum_context *sum,
+                                                  sqlite3_value **values)
 {
     struct operand operands[2];
 
@@ -156,7 +166,7 @@ static void step_slowly(sqlite3_context *context, struct sum_context *sum, int c
         sqlite3_result_error_nomem(context);
         return;
     }
-    if (!read_row(count, values, operands))
+    if (!read_row(clr_function_of(context)->aggregate->arguments, values, operands))
         return;
     if (!sum->windowed) {
         if ((sum->feed.real == sum->feed.real_end || sum->feed.integer == sum->feed.integer_end) &&
@@ -175,6 +185,7 @@ void clr_single_step(sqlite3_context *context, int count, sqlite3_value **values
     enum clr_code code = CLR_INVALID;
     int type = sqlite3_value_type(values[0]);
 
+    (void)count;
     if (type == SQLITE_NULL) /* clause 1 */
         return;
     sum = sqlite3_aggregate_context(context, sizeof *sum);
@@ -186,7 +197,7 @@ void clr_single_step(sqlite3_context *context, int count, sqlite3_value **values
               (code = make_room(context, sum)) == CLR_OK))
         *sum->feed.integer++ = sqlite3_value_int64(values[0]);
     else if (code != CLR_NOMEM)
-        step_slowly(context, sum, count, values);
+        step_slowly(context, sum, values);
 }
 
 void clr_pair_step(sqlite3_context *context, int count, sqlite3_value **values)
@@ -195,6 +206,7 @@ void clr_pair_step(sqlite3_context *context, int count, sqlite3_value **values)
     enum clr_code code = CLR_INVALID;
     int type = sqlite3_value_type(values[0]), second_type = sqlite3_value_type(values[1]);
 
+    (void)count;
     if (type == SQLITE_NULL || second_type == SQLITE_NULL) /* clause 1 */
         return;
     sum = sqlite3_aggregate_context(context, sizeof *sum);
@@ -208,7 +220,7 @@ void clr_pair_step(sqlite3_context *context, int count, sqlite3_value **values)
         sum->feed.integer[sum->reduction->pitch] = sqlite3_value_int64(values[1]);
         *sum->feed.integer++ = sqlite3_value_int64(values[0]);
     } else if (code != CLR_NOMEM) {
-        step_slowly(context, sum, count, values);
+        step_slowly(context, sum, values);
     }
 }
 
@@ -249,7 +261,7 @@ static void merge(sqlite3_context *context, struct sum_context *sum, sqlite3_val
     }
     sum->windowed = true; /* there are no rows, and so no chunk */
     state = &sum->reduction->state;
-    clr_sums_of_state(&sums, function->aggregate->operation, state);
+    clr_sums_of_state(&sums, state);
     clr_finish_parts(&sums, function->aggregate->operation, &parts);
     if (sqlite3_value_type(argument) == SQLITE_BLOB)
         fault = clr_state_decode(sqlite3_value_blob(argument),
@@ -301,29 +313,40 @@ static void set_value(sqlite3_context *context, const struct clr_sums *sums)
         sqlite3_result_double(context, value.as.real); /* NaN becomes NULL */
 }
 
-/* Clauses 1 and 7: completes the reduction, if there is one, and sets the result. */
-static void show(sqlite3_context *context, struct sum_context *sum)
+static void set_result(sqlite3_context *context, const struct clr_sums *sums)
 {
-    const struct clr_function *function = clr_function_of(context);
-    const enum clr_operation operation = function->aggregate->operation;
-    const bool wants_state =
-        function->form == CLR_FORM_STATE || function->form == CLR_FORM_STATE_MERGE;
-    struct clr_sum nothing[CLR_MOST_TERMS];
+    const enum clr_form form = clr_function_of(context)->form;
+
+    if (form == CLR_FORM_STATE || form == CLR_FORM_STATE_MERGE)
+        set_state(context, sums);
+    else
+        set_value(context, sums);
+}
+
+static void show_nothing(sqlite3_context *context)
+{
+    struct clr_sum more[CLR_MOST_TERMS - 1];
     struct clr_state none;
     struct clr_sums sums;
 
-    if (sum != NULL && sum->reduction != NULL) {
-        settle(sum);
-        clr_sums_of_state(&sums, operation, &sum->reduction->state);
-    } else {
-        clr_state_clear(&none);
-        clr_state_extend(&none, nothing, CLR_MOST_TERMS - 1);
-        clr_sums_of_state(&sums, operation, &none);
+    clr_state_clear(&none);
+    clr_state_extend(&none, more, CLR_MOST_TERMS - 1);
+    clr_sums_of_state(&sums, &none);
+    set_result(context, &sums);
+}
+
+/* Clauses 1 and 7: completes the reduction, if there is one, and sets the result. */
+static void show(sqlite3_context *context, struct sum_context *sum)
+{
+    struct clr_sums sums;
+
+    if (sum == NULL || sum->reduction == NULL) {
+        show_nothing(context);
+        return;
     }
-    if (wants_state)
-        set_state(context, &sums);
-    else
-        set_value(context, &sums);
+    settle(sum);
+    clr_sums_of_state(&sums, &sum->reduction->state);
+    set_result(context, &sums);
 }
 
 void clr_sums_value(sqlite3_context *context)

@@ -179,7 +179,7 @@ enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operat
 enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
                                unsigned elements, struct clr_status *status)
 {
-    int element, error, terms;
+    int element, error;
 
     fake_arrive(&fake.begun, &fake.hold_begin);
     error = fake_error(NULL, &fake.begin_fails_after);
@@ -190,8 +190,8 @@ enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct
     device->busy[slot] = true;
     device->bytes[slot] = 0;
     clr_state_clear(&device->states[slot]);
-    clr_operation_terms(chunk->operation, &terms);
-    clr_state_extend(&device->states[slot], device->more[slot], terms - 1);
+    clr_state_extend(&device->states[slot], device->more[slot],
+                     clr_operation_more(chunk->operation));
     for (element = 0; element < CLR_ELEMENTS; element++) {
         if (elements & 1u << element) {
             clr_host_reduce(chunk, (enum clr_element)element, &device->states[slot]);
