@@ -249,9 +249,11 @@ static enum clr_readiness find_readiness(struct clr_worker *worker, const struct
 
 enum clr_scan_outcome clr_resident_scan(struct clr_worker *worker, struct clr_scan *scan,
                                         struct clr_resident *const *residents, int64_t timeout_ms,
-                                        struct clr_device_work *work, struct clr_status *status)
+                                        const struct clr_watch *watch, struct clr_device_work *work,
+                                        struct clr_status *status)
 {
-    enum clr_scan_outcome outcome = CLR_SCAN_NOT_NOW;
+    enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
+    enum clr_task_phase phase;
     struct scan_task *task;
     int i;
 
@@ -266,9 +268,10 @@ enum clr_scan_outcome clr_resident_scan(struct clr_worker *worker, struct clr_sc
         clr_task_release(&task->task);
         return CLR_SCAN_NOT_NOW;
     }
-    if (clr_worker_await(worker, &task->task, timeout_ms, status) != CLR_TASK_DONE) {
-        outcome = CLR_SCAN_FAILED;
-    } else {
+    phase = clr_worker_await(worker, &task->task, timeout_ms, watch, status);
+    if (phase == CLR_TASK_PENDING) {
+        outcome = CLR_SCAN_STOPPED;
+    } else if (phase == CLR_TASK_DONE) {
         outcome = task->outcome;
         work->kernels += task->work.kernels;
         work->passes += task->work.passes;

@@ -37,11 +37,13 @@ void clr_resident_free(struct clr_resident *resident);
  * Computes the scan's tallies on the device; residents has the copy of each of the scan's columns,
  * all READY and of this worker's device. If a kernel that is needed has not been built yet, it is
  * built in the background and the answer is CLR_SCAN_NOT_NOW. timeout_ms as in
- * clr_worker_collect(); after it the device counts as failed. work is increased by what was done.
- * Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_NOT_NOW, or CLR_SCAN_FAILED with the status.
+ * clr_worker_collect(); after it the device counts as failed. watch may be NULL. work is increased
+ * by what was done. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_NOT_NOW, CLR_SCAN_STOPPED, or
+ * CLR_SCAN_FAILED with the status.
  */
 enum clr_scan_outcome clr_resident_scan(struct clr_worker *worker, struct clr_scan *scan,
                                         struct clr_resident *const *residents, int64_t timeout_ms,
-                                        struct clr_device_work *work, struct clr_status *status);
+                                        const struct clr_watch *watch, struct clr_device_work *work,
+                                        struct clr_status *status);
 
 #endif

@@ -211,6 +211,9 @@ enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *t
     return readiness;
 }
 
+/* How often who waits for a task is asked whether to go on. */
+enum { WATCH_MS = 20 };
+
 /* Waiting in the usual way, and being woken, takes as long as a short scan: most answers come while
    this looks for them. */
 static void locked_spin(struct clr_worker *worker, const struct clr_task *task)
@@ -224,18 +227,41 @@ static void locked_spin(struct clr_worker *worker, const struct clr_task *task)
     }
 }
 
-enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task *task,
-                                     int64_t timeout_ms, struct clr_status *status)
+/* Waits until the task has ended, for timeout_ms milliseconds at most, or until the watch, asked
+   without the lock, wants a stop: then it returns true. */
+static bool locked_wait_watching(struct clr_worker *worker, const struct clr_task *task,
+                                 int64_t timeout_ms, const struct clr_watch *watch)
 {
-    struct timespec deadline = clr_thread_deadline(timeout_ms);
+    const int64_t end = clr_clock_ns() + timeout_ms * 1000000;
+    bool stop = false;
+
+    while (task->phase == CLR_TASK_PENDING && !stop && clr_clock_ns() < end) {
+        const int64_t left = (end - clr_clock_ns()) / 1000000 + 1;
+        struct timespec deadline =
+            clr_thread_deadline(watch != NULL && left > WATCH_MS ? WATCH_MS : left);
+        if (pthread_cond_timedwait(&worker->answered, &worker->lock, &deadline) == 0 ||
+            watch == NULL)
+            continue;
+        pthread_mutex_unlock(&worker->lock);
+        stop = watch->wants_stop(watch->context);
+        pthread_mutex_lock(&worker->lock);
+    }
+    return stop && task->phase == CLR_TASK_PENDING;
+}
+
+enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task *task,
+                                     int64_t timeout_ms, const struct clr_watch *watch,
+                                     struct clr_status *status)
+{
     enum clr_task_phase phase;
-    int error = 0;
 
     pthread_mutex_lock(&worker->lock);
     if (task->kind == CLR_TASK_URGENT)
         locked_spin(worker, task);
-    while (task->phase == CLR_TASK_PENDING && error == 0)
-        error = pthread_cond_timedwait(&worker->answered, &worker->lock, &deadline);
+    if (locked_wait_watching(worker, task, timeout_ms, watch)) {
+        pthread_mutex_unlock(&worker->lock);
+        return CLR_TASK_PENDING;
+    }
     if (task->phase == CLR_TASK_PENDING && !worker->failed)
         locked_give_up(worker, timeout_ms);
     phase = task->phase == CLR_TASK_DONE ? CLR_TASK_DONE : CLR_TASK_FAILED;

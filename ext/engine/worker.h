@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "engine/task.h"
+#include "engine/team.h"
 #include "numeric/chunk.h"
 #include "numeric/state.h"
 #include "opencl/catalog.h"
@@ -91,10 +92,12 @@ enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *t
 /*
  * Waits for a task that was posted. Returns its phase, and the reason in status if that is FAILED:
  * after timeout_ms milliseconds without an answer the device counts as failed, and the task may
- * still be under way.
+ * still be under way. So it may after CLR_TASK_PENDING, which means that the watch (which may be
+ * NULL) wanted a stop.
  */
 enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task *task,
-                                     int64_t timeout_ms, struct clr_status *status);
+                                     int64_t timeout_ms, const struct clr_watch *watch,
+                                     struct clr_status *status);
 
 /* Returns whether the device is out of use, for good. */
 bool clr_worker_has_failed(struct clr_worker *worker);

@@ -160,7 +160,8 @@ static bool are_resident(struct clr_image_column *const *columns, int count,
 
 static enum clr_scan_outcome scan_on_device(struct clr_acceleration *acceleration,
                                             struct clr_scan *scan,
-                                            struct clr_image_column *const *columns)
+                                            struct clr_image_column *const *columns,
+                                            const struct clr_watch *watch)
 {
     struct clr_connection *connection = acceleration->connection;
     struct clr_resident *residents[CLR_MOST_COLUMNS];
@@ -174,8 +175,8 @@ static enum clr_scan_outcome scan_on_device(struct clr_acceleration *acceleratio
         return CLR_SCAN_NOT_NOW;
     clr_images_trim(connection, INT64_MAX, device_budget(connection, info));
     clr_status_clear(&status);
-    outcome = clr_resident_scan(worker, scan, residents, connection->settings.device_timeout, &work,
-                                &status);
+    outcome = clr_resident_scan(worker, scan, residents, connection->settings.device_timeout, watch,
+                                &work, &status);
     if (outcome == CLR_SCAN_DONE) {
         connection->stats.kernels_launched += work.kernels;
         connection->stats.passes += work.passes;
@@ -218,7 +219,7 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
         found[i]->hits++;
         found[i]->used = acceleration->connection->scans;
     }
-    outcome = scan_on_device(acceleration, &scan, found);
+    outcome = scan_on_device(acceleration, &scan, found, &watch);
     if (outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED) {
         outcome = clr_host_scan(&scan, &watch);
         if (outcome == CLR_SCAN_DONE) {

@@ -78,8 +78,8 @@ static enum clr_scan_outcome scan_in_time(struct world *world, struct clr_scan *
     struct clr_status status;
 
     clr_status_clear(&status);
-    while ((outcome = clr_resident_scan(world->worker, scan, world->residents, PATIENCE_MS, &work,
-                                        &status)) == CLR_SCAN_NOT_NOW &&
+    while ((outcome = clr_resident_scan(world->worker, scan, world->residents, PATIENCE_MS, NULL,
+                                        &work, &status)) == CLR_SCAN_NOT_NOW &&
            !is_late(start))
         usleep(2000);
     if (outcome == CLR_SCAN_FAILED)
@@ -220,7 +220,7 @@ static void test_inexact(struct world *world)
     add_tally(&made, 1u << CLR_DOT, 1, 6);
     compare(world, &made.scan, "a product with 2^53");
     made.constants[0].bits++;
-    tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, PATIENCE_MS, &work,
+    tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, PATIENCE_MS, NULL, &work,
                              &status) == CLR_SCAN_NOT_NOW,
            "with one more it is the host's");
 }
@@ -347,7 +347,7 @@ static void test_stop(struct world *world)
     tap_ok(clr_worker_stop(world->worker, PATIENCE_MS), "the worker ends");
     tap_ok(clr_resident_state(world->residents[0]) == CLR_RESIDENT_FAILED,
            "its residents are of no more use");
-    tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, PATIENCE_MS, &work,
+    tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, PATIENCE_MS, NULL, &work,
                              &status) == CLR_SCAN_NOT_NOW,
            "and it scans no more");
 }

@@ -91,7 +91,36 @@ static enum clr_task_phase await(struct clr_worker *worker, struct probe *probe,
                                  struct clr_status *status)
 {
     clr_status_clear(status);
-    return clr_worker_await(worker, &probe->task, timeout_ms, status);
+    return clr_worker_await(worker, &probe->task, timeout_ms, NULL, status);
+}
+
+static bool stop_third_time(void *context)
+{
+    return ++*(int *)context == 3;
+}
+
+/* Who waits can be told to stop; the task goes on, and ends without them. */
+static void test_watch(void)
+{
+    struct clr_worker *worker = start();
+    struct probe *held = new_probe(CLR_TASK_URGENT, 1);
+    const int before = atomic_load(&destroyed);
+    struct clr_status status;
+    atomic_bool hold = true;
+    int asked = 0;
+    const struct clr_watch watch = {stop_third_time, &asked};
+
+    held->hold = &hold;
+    clr_worker_post(worker, &held->task);
+    clr_status_clear(&status);
+    tap_ok(clr_worker_await(worker, &held->task, LONG_MS, &watch, &status) == CLR_TASK_PENDING,
+           "a wait can be stopped");
+    tap_is_int64(asked, 3, "... when the watch wants it");
+    tap_ok(!clr_worker_has_failed(worker), "... which is no failure of the device");
+    clr_task_release(&held->task);
+    atomic_store(&hold, false);
+    wait_destroyed(before + 1, "... and the task ends alone");
+    clr_worker_stop(worker, LONG_MS);
 }
 
 /* Steps of the background go on between urgent tasks, and builds come last. */
@@ -225,6 +254,7 @@ int main(void)
 {
     test_order();
     test_failures();
+    test_watch();
     test_hang();
     test_building();
     return tap_done();
