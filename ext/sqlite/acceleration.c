@@ -166,7 +166,7 @@ static int run_plan(struct clr_acceleration *acceleration)
         rc = clr_acceleration_by_rows(acceleration, "%s", reason);
     else if (rc == SQLITE_OK)
         rc = use_snapshot(acceleration, &snapshot);
-    clr_snapshot_end(acceleration->database);
+    clr_snapshot_end(acceleration->database, &snapshot);
     return rc;
 }
 

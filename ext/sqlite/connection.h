@@ -28,7 +28,7 @@ struct clr_connection {
     int free_extreme_count;
     struct clr_view *views;         /* see view.h */
     struct clr_view *past_views;    /* that may come back; see view.c */
-    struct clr_database *databases; /* see snapshot.h */
+    struct clr_database *databases; /* see connection_database.h */
     struct clr_image *images;       /* see image.h */
     int generations;                /* of databases, given out so far */
     int64_t scans;                  /* of views, so far */

@@ -1,6 +1,9 @@
+/* The clauses that are cited here are those of snapshot.h. */
 #include "sqlite/snapshot.h"
 
+#include "base/memory.h"
 #include "sqlite/file_reading.h"
+#include "storage/wal.h"
 
 #include <string.h>
 
@@ -16,72 +19,15 @@ enum {
     WAL_VERSION = 2
 };
 
-enum { MOST_AT_A_TIME = 65536 };
+/* The log: file format, section 4.1. */
+enum { LOG_HEADER_SIZE = 32, FRAME_HEADER_SIZE = 24 };
+
+enum { MOST_AT_A_TIME = 65536, MOST_ATTEMPTS = 5 };
 
 /* What a token consists of. */
-enum { AT_COUNTERS = 0, AT_VERSION = 32, AT_GENERATION = 48 };
+enum { AT_COUNTERS = 0, AT_VERSION = 32, AT_GENERATION = 48, AT_LOG = 64 };
 
-static const char in_wal_mode[] = "the database is in WAL mode";
-
-static void free_database(struct clr_database *database)
-{
-    sqlite3_finalize(database->hold);
-    sqlite3_finalize(database->mode);
-    sqlite3_free(database->schema);
-    sqlite3_free(database);
-}
-
-/* Prepares a statement of a formatted text, which is freed; NULL if that cannot be. */
-static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-
-    if (sql != NULL)
-        sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
-    sqlite3_free(sql);
-    return statement;
-}
-
-struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema)
-{
-    struct clr_database *database = connection->databases;
-
-    while (database != NULL && sqlite3_stricmp(database->schema, schema) != 0)
-        database = database->next;
-    if (database != NULL)
-        return database;
-    database = sqlite3_malloc(sizeof *database);
-    if (database == NULL)
-        return NULL;
-    memset(database, 0, sizeof *database);
-    database->connection = connection;
-    database->parallel = -1;
-    database->schema = sqlite3_mprintf("%s", schema);
-    database->hold = prepare_text(
-        connection->db, sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master LIMIT 1", schema));
-    database->mode =
-        prepare_text(connection->db, sqlite3_mprintf("PRAGMA \"%w\".journal_mode", schema));
-    if (database->schema == NULL || database->hold == NULL || database->mode == NULL) {
-        free_database(database);
-        return NULL;
-    }
-    database->generation = ++connection->generations;
-    database->next = connection->databases;
-    connection->databases = database;
-    /* Opens a write-ahead log, if there is one: then it shows. */
-    sqlite3_step(database->hold);
-    sqlite3_reset(database->hold);
-    return database;
-}
-
-void clr_databases_free(struct clr_connection *connection)
-{
-    while (connection->databases != NULL) {
-        struct clr_database *database = connection->databases;
-        connection->databases = database->next;
-        free_database(database);
-    }
-}
+static const char unreadable_log[] = "the write-ahead log could not be read";
 
 static uint32_t read_big_endian(const unsigned char *bytes, int count)
 {
@@ -96,11 +42,10 @@ static uint32_t read_big_endian(const unsigned char *bytes, int count)
 static int read_file(void *context, enum clr_file which, void *buffer, size_t size, int64_t offset)
 {
     struct clr_snapshot *snapshot = context;
-    sqlite3_file *file = snapshot->file;
+    sqlite3_file *file = which == CLR_FILE_WAL ? snapshot->log : snapshot->file;
     size_t part;
     int rc = SQLITE_OK;
 
-    (void)which; /* there is no log */
     /* SQLite itself never reads more at a time, and its debugging builds insist on that. */
     for (; size > 0 && rc == SQLITE_OK; size -= part) {
         part = size < MOST_AT_A_TIME ? size : MOST_AT_A_TIME;
@@ -111,65 +56,8 @@ static int read_file(void *context, enum clr_file which, void *buffer, size_t si
     return rc;
 }
 
-/* Whether the connection has a write-ahead log open. */
-static bool is_wal(struct clr_database *database)
-{
-    const char *mode = NULL;
-    bool wal;
-
-    if (sqlite3_step(database->mode) == SQLITE_ROW)
-        mode = (const char *)sqlite3_column_text(database->mode, 0);
-    wal = mode != NULL && strcmp(mode, "wal") == 0;
-    sqlite3_reset(database->mode);
-    return wal;
-}
-
-/*
- * Returns why the file's lock forbids reading its pages, or NULL. More than a shared lock:
- * exclusive locking mode, or another connection writes to this very pager (a shared cache), whose
- * pages may be in the file before they are committed.
- */
-static const char *check_lock(struct clr_database *database)
-{
-    int lock = -1;
-
-    if (sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_LOCKSTATE,
-                             &lock) != SQLITE_OK)
-        return "the database is not a file of the operating system";
-    return lock > 1 ? "the database is locked for writing, or in exclusive locking mode" : NULL;
-}
-
-/*
- * Whether other connections use this one's pages: what they have not committed yet must be seen, or
- * be an error, as SQLite decides. Shares of the caches are less than all of them only then.
- */
-static bool shares_cache(sqlite3 *db)
-{
-    int all = 0, share = 0, high;
-
-    return sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED, &all, &high, 0) != SQLITE_OK ||
-           sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED_SHARED, &share, &high, 0) !=
-               SQLITE_OK ||
-           share != all;
-}
-
-static const char *find_file(struct clr_database *database, struct clr_snapshot *snapshot)
-{
-    sqlite3 *db = database->connection->db;
-    const char *name;
-
-    if (sqlite3_stricmp(database->schema, "temp") == 0)
-        return "a temporary table";
-    name = sqlite3_db_filename(db, database->schema);
-    if (name == NULL || *name == '\0') /* what is committed may stay in its cache */
-        return "the database is in memory, or temporary";
-    sqlite3_file_control(db, database->schema, SQLITE_FCNTL_FILE_POINTER, &snapshot->file);
-    if (snapshot->file == NULL || snapshot->file->pMethods == NULL)
-        return "the database is in memory";
-    return check_lock(database);
-}
-
-/* Reads and checks the database file's header. */
+/* Reads and checks the database file's header. In WAL mode that may not be the snapshot's, but what
+   is checked here does not change in that mode. */
 static const char *read_header(struct clr_snapshot *snapshot)
 {
     const unsigned char *header = snapshot->header;
@@ -188,19 +76,60 @@ static const char *read_header(struct clr_snapshot *snapshot)
     return NULL;
 }
 
-/* The header's count goes before that of the file, as with SQLite, where its version says that it
-   is valid (file format, section 1.3.8). */
-static const char *count_pages(struct clr_snapshot *snapshot)
+/* Finds the pages' frames in the log, and replaces the header if its page has one (clause 3b). */
+static const char *map_frames(struct clr_database *database, struct clr_snapshot *snapshot)
+{
+    struct clr_source *source = &snapshot->source;
+    const struct clr_wal_index *index = &snapshot->index;
+    struct clr_status status;
+    int64_t offset;
+
+    if (sqlite3_file_control(database->connection->db, database->schema,
+                             SQLITE_FCNTL_JOURNAL_POINTER, &snapshot->log) != SQLITE_OK ||
+        snapshot->log == NULL || snapshot->log->pMethods == NULL)
+        return "the write-ahead log is not open";
+    clr_status_clear(&status);
+    if (source->page_count == 0 ||
+        clr_wal_map(source, clr_wal_index_salts(index), clr_wal_index_last_frame(index),
+                    &snapshot->frames, &status) != CLR_OK)
+        return unreadable_log;
+    source->frames = snapshot->frames;
+    if (source->frames[0] == 0)
+        return NULL;
+    offset = LOG_HEADER_SIZE +
+             (int64_t)(source->frames[0] - 1) * (FRAME_HEADER_SIZE + (int64_t)source->page_size) +
+             FRAME_HEADER_SIZE;
+    return read_file(snapshot, CLR_FILE_WAL, snapshot->header, CLR_HEADER_SIZE, offset) == SQLITE_OK
+               ? NULL
+               : unreadable_log;
+}
+
+/* How many pages the database has according to the file's size or, in WAL mode, the log's index. */
+static const char *find_size(struct clr_snapshot *snapshot)
+{
+    sqlite3_int64 size = 0;
+
+    if (snapshot->is_wal && clr_wal_index_last_frame(&snapshot->index) > 0) {
+        snapshot->source.page_count = clr_wal_index_page_count(&snapshot->index);
+        return NULL;
+    }
+    if (snapshot->file->pMethods->xFileSize(snapshot->file, &size) != SQLITE_OK)
+        return "the database file's size could not be read";
+    size /= snapshot->source.page_size;
+    snapshot->source.page_count = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+    return NULL;
+}
+
+/* The header's count goes before that, as with SQLite, where its version says that it is valid
+   (file format, section 1.3.8). */
+static const char *check_size(struct clr_snapshot *snapshot)
 {
     const unsigned char *header = snapshot->header;
+    const uint32_t pages = snapshot->source.page_count;
     uint32_t count = read_big_endian(header + AT_PAGE_COUNT, 4);
-    sqlite3_int64 pages = 0;
 
-    if (snapshot->file->pMethods->xFileSize(snapshot->file, &pages) != SQLITE_OK)
-        return "the database file's size could not be read";
-    pages /= snapshot->source.page_size;
     if (memcmp(header + AT_CHANGE_COUNTER, header + AT_VALID_FOR, 4) != 0 || count == 0)
-        count = pages < UINT32_MAX ? (uint32_t)pages : UINT32_MAX;
+        count = pages;
     snapshot->source.page_count = count;
     return count > pages ? "the database is shorter than its header says" : NULL;
 }
@@ -209,9 +138,15 @@ int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapsh
                       const char **reason)
 {
     struct clr_source *source = &snapshot->source;
-    const uint32_t reserved = snapshot->header[AT_RESERVED];
+    uint32_t reserved;
 
-    *reason = count_pages(snapshot);
+    *reason = find_size(snapshot);
+    if (*reason == NULL && snapshot->is_wal &&
+        snapshot->index.backfilled < clr_wal_index_last_frame(&snapshot->index))
+        *reason = map_frames(database, snapshot);
+    if (*reason == NULL)
+        *reason = check_size(snapshot);
+    reserved = snapshot->header[AT_RESERVED];
     if (*reason == NULL && source->page_size - reserved < 480)
         *reason = "the database's header is malformed";
     if (*reason != NULL)
@@ -223,12 +158,76 @@ int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapsh
     return SQLITE_OK;
 }
 
+/* Clause 2, with what the index was before: NULL if a transaction was open already. */
+static bool prove(struct clr_database *database, struct clr_snapshot *snapshot,
+                  const struct clr_wal_index *before)
+{
+    unsigned version = 0;
+
+    if (!clr_wal_index_read(snapshot->file, &snapshot->index) ||
+        sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_DATA_VERSION,
+                             &version) != SQLITE_OK)
+        return false;
+    if (before == NULL)
+        return database->proved && database->data_version == version &&
+               memcmp(database->wal_header, snapshot->index.header, CLR_WAL_HEADER_SIZE) == 0;
+    database->proved = memcmp(before->header, snapshot->index.header, CLR_WAL_HEADER_SIZE) == 0;
+    memcpy(database->wal_header, before->header, CLR_WAL_HEADER_SIZE);
+    database->data_version = version;
+    return database->proved;
+}
+
+/*
+ * Begins in WAL mode, where a commit just then leaves it open whether the transaction sees it. Then
+ * another transaction is begun, if that can be done: within BEGIN, this one stays.
+ */
+static int hold_wal(struct clr_database *database, struct clr_snapshot *snapshot, int state,
+                    const char **reason)
+{
+    struct clr_wal_index before;
+    bool first;
+    int attempt, rc;
+
+    for (attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        first = state == SQLITE_TXN_NONE;
+        if (first && !clr_wal_index_read(snapshot->file, &before))
+            break;
+        rc = clr_database_hold(database, reason);
+        if (rc != SQLITE_OK)
+            return rc;
+        if (prove(database, snapshot, first ? &before : NULL))
+            return SQLITE_OK;
+        clr_database_release(database);
+        state = sqlite3_txn_state(database->connection->db, database->schema);
+        if (state != SQLITE_TXN_NONE)
+            break;
+    }
+    *reason = "others write to the log, and which snapshot this is could not be proved";
+    return SQLITE_ERROR;
+}
+
+/* Fills in the token. */
+static void identify(const struct clr_database *database, struct clr_snapshot *snapshot)
+{
+    const unsigned char *header = snapshot->header;
+    unsigned char *bytes = snapshot->token.bytes;
+
+    /* Another file may be attached by the same name, with the same counters: that expires hold. */
+    memcpy(bytes + AT_GENERATION, &database->generation, sizeof database->generation);
+    if (snapshot->is_wal)
+        memcpy(bytes + AT_LOG, snapshot->index.header, CLR_WAL_HEADER_SIZE);
+    /* A log with frames tells all; a checkpoint changes the file's header and no row. */
+    if (snapshot->is_wal && clr_wal_index_last_frame(&snapshot->index) > 0)
+        return;
+    /* The change counter to the freelist, the schema cookie, and the version that the size is valid
+       for. */
+    memcpy(bytes + AT_COUNTERS, header + AT_PAGE_SIZE, AT_SCHEMA_COOKIE + 4 - AT_PAGE_SIZE);
+    memcpy(bytes + AT_VERSION, header + AT_VALID_FOR, 8);
+}
+
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
                        const char **reason)
 {
-    struct clr_connection *connection = database->connection;
-    sqlite3 *db = connection->db;
-    const unsigned char *header;
     int state, rc;
 
     memset(snapshot, 0, sizeof *snapshot);
@@ -238,47 +237,33 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
         *reason = "SQLite is older than 3.34";
         return SQLITE_ERROR;
     }
-    *reason = find_file(database, snapshot);
+    *reason = clr_database_find_file(database, &snapshot->file);
     if (*reason != NULL)
         return SQLITE_ERROR;
-    state = sqlite3_txn_state(db, database->schema);
+    state = sqlite3_txn_state(database->connection->db, database->schema);
     if (state == SQLITE_TXN_WRITE) {
         *reason = "this connection's own uncommitted changes are to be seen";
         return SQLITE_ERROR;
     }
-    if (is_wal(database)) {
-        *reason = in_wal_mode;
-        return SQLITE_ERROR;
-    }
-    if (sqlite3_step(database->hold) != SQLITE_ROW) {
-        *reason = "no read transaction could be begun";
-        rc = sqlite3_reset(database->hold);
-        return (rc & 0xff) == SQLITE_BUSY ? rc : SQLITE_ERROR;
-    }
-    if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0) {
-        database->generation = ++connection->generations;
-        database->parallel = -1;
-    }
-    *reason = check_lock(database);
+    snapshot->is_wal = clr_database_is_wal(database);
+    rc = snapshot->is_wal ? hold_wal(database, snapshot, state, reason)
+                          : clr_database_hold(database, reason);
+    if (rc != SQLITE_OK)
+        return rc;
+    *reason = clr_database_check_lock(database);
     if (*reason == NULL)
-        *reason = shares_cache(db) ? "a cache is shared" : read_header(snapshot);
-    header = snapshot->header;
-    if (*reason == NULL && header[AT_READ_VERSION] == WAL_VERSION)
-        *reason = in_wal_mode;
+        *reason = clr_database_shares_cache(database) ? "a cache is shared" : read_header(snapshot);
+    if (*reason == NULL && !snapshot->is_wal && snapshot->header[AT_READ_VERSION] == WAL_VERSION)
+        *reason = "the write-ahead log has just been opened";
     if (*reason != NULL)
         return SQLITE_ERROR;
-    /* Another file may be attached by the same name, with the same counters: that expires hold. */
-    memcpy(snapshot->token.bytes + AT_GENERATION, &database->generation,
-           sizeof database->generation);
-    /* The change counter to the freelist, the schema cookie, and the version that the size is valid
-       for. */
-    memcpy(snapshot->token.bytes + AT_COUNTERS, header + AT_PAGE_SIZE,
-           AT_SCHEMA_COOKIE + 4 - AT_PAGE_SIZE);
-    memcpy(snapshot->token.bytes + AT_VERSION, header + AT_VALID_FOR, 8);
+    identify(database, snapshot);
     return SQLITE_OK;
 }
 
-void clr_snapshot_end(struct clr_database *database)
+void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot)
 {
-    sqlite3_reset(database->hold);
+    clr_memory_free(snapshot->frames);
+    snapshot->frames = NULL;
+    clr_database_release(database);
 }

@@ -2,49 +2,61 @@
  * One snapshot of a database file: a read transaction that is held open, the proof of which
  * version of the file it sees, and the way to its pages.
  *
- * Pages are read through the connection's own file handle. In a rollback mode nobody writes to the
- * file while we hold SQLITE_LOCK_SHARED. In WAL mode others write while we read, and which of two
- * states a page is in could not be proved well enough: SQLite reads the rows there.
+ * Pages are read through the connection's own file handles. The clauses, with functions of SQLite's
+ * wal.c:
+ *
+ * 1. In a rollback mode nobody writes to the file while we hold SQLITE_LOCK_SHARED. In WAL mode
+ * others write while we read. What is not proved as follows goes row by row.
+ *
+ * 2. Which snapshot it is: SQLite takes the header of the log's index when the read transaction
+ * begins (walTryBeginRead()), and does not tell it. If the transaction begins here, it is the
+ * header that is found both before and after. If one was open, it must have the data version that
+ * the pager had when a snapshot was proved, and the index still that snapshot's header: SQLite
+ * changes the version whenever a transaction begins with another header than the one before it.
+ *
+ * 3. Where its pages are: that is settled by one reading of the index within the transaction, which
+ * finds the snapshot's header before and after it finds that b frames are backfilled, of M that the
+ * header knows.
+ *
+ * 3a. If b = M, all pages are in the database file. Whoever backfilled those frames knew of none
+ * beyond, or the header would be a later one, so he wrote each page's newest frame. Until the
+ * transaction ends nobody writes to that file: if it holds WAL_READ_LOCK(0), no checkpoint can
+ * run (walCheckpoint()); if another, none copies frames beyond M, and none is left before. The log
+ * is not looked at: under lock 0 it may be overwritten.
+ *
+ * 3b. If b < M, a page is in the newest of its first M frames, or in the database file if it has
+ * none there. As b only grows while the log is the same, it was less than M when the transaction
+ * began, which therefore holds a lock other than 0. Under that nobody begins the log anew
+ * (walRestartLog(), walCheckpoint()), so these frames stay; and checkpoints copy no frames beyond
+ * M, so they write only pages that are read from the log.
+ *
+ * 3c. A b that is read under a later header proves neither. A checkpoint that knows frames beyond M
+ * passes over a page that has one of them, also over its frames up to M, but stops at our lock's
+ * mark and says that M frames are backfilled: that page is in the log only.
  */
 #ifndef CLR_SQLITE_SNAPSHOT_H
 #define CLR_SQLITE_SNAPSHOT_H
 
-#include "sqlite/connection.h"
+#include "sqlite/connection_database.h"
+#include "sqlite/wal_index.h"
 #include "storage/source.h"
 
-enum { CLR_HEADER_SIZE = 100, CLR_TOKEN_SIZE = 64 };
+enum { CLR_HEADER_SIZE = 100, CLR_TOKEN_SIZE = 64 + CLR_WAL_HEADER_SIZE };
 
 /* Two equal tokens of one database: not a byte of it has changed in between. */
 struct clr_token {
     unsigned char bytes[CLR_TOKEN_SIZE];
 };
 
-/* A database of the connection, by the name of its schema. */
-struct clr_database {
-    struct clr_database *next; /* in the connection's list */
-    struct clr_connection *connection;
-    char *schema;
-    sqlite3_stmt *hold; /* reads the schema table, and so holds a read transaction while it runs */
-    sqlite3_stmt *mode; /* PRAGMA journal_mode */
-    int generation;     /* changes when a statement about this database may mean another thing */
-    int parallel;       /* whether its file may be read by several threads; -1: not known yet */
-};
-
 struct clr_snapshot {
     struct clr_source source; /* after clr_snapshot_open() */
     struct clr_token token;
-    sqlite3_file *file;
-    unsigned char header[CLR_HEADER_SIZE]; /* the database file's */
+    sqlite3_file *file, *log;
+    bool is_wal;
+    struct clr_wal_index index;            /* in WAL mode: that of clause 3 */
+    uint32_t *frames;                      /* of source, or NULL */
+    unsigned char header[CLR_HEADER_SIZE]; /* the database file's; once opened, the snapshot's */
 };
-
-/*
- * Returns the connection's record of a database, making it if need be; NULL if its statements
- * can't be prepared. It lives until clr_databases_free().
- */
-struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema);
-
-/* Finalizes the statements of all databases: to be called when the last view goes. */
-void clr_databases_free(struct clr_connection *connection);
 
 /*
  * Begins a snapshot, which has to be ended whatever is returned. SQLITE_OK; SQLITE_BUSY if others
@@ -59,6 +71,6 @@ int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapsh
                       const char **reason);
 
 /* Ends it, and the read transaction with it unless others need that. */
-void clr_snapshot_end(struct clr_database *database);
+void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot);
 
 #endif

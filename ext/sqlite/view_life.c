@@ -1,7 +1,7 @@
 /* The contract whose numbers are cited here is in view.h. */
 #include "sqlite/view_life.h"
 
-#include "sqlite/snapshot.h"
+#include "sqlite/connection_database.h"
 #include "sqlite/view.h"
 
 #include <string.h>

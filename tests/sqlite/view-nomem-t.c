@@ -79,7 +79,7 @@ static const struct place {
     bool accelerated;
 } places[] = {
     {"a rollback journal", "PRAGMA journal_mode = DELETE", NULL, true},
-    {"a write-ahead log", "PRAGMA journal_mode = WAL", NULL, false},
+    {"a write-ahead log", "PRAGMA journal_mode = WAL", NULL, true},
     {"UTF-16", "PRAGMA encoding = 'UTF-16'", NULL, true},
     {"a temporary table of that name", "PRAGMA journal_mode = DELETE", shadow_table, false},
     {"an application's max()", "PRAGMA journal_mode = DELETE", replace_max, false},

@@ -1,0 +1,135 @@
+#include "sqlite/connection_database.h"
+
+#include <string.h>
+
+static void free_database(struct clr_database *database)
+{
+    sqlite3_finalize(database->hold);
+    sqlite3_finalize(database->mode);
+    sqlite3_free(database->schema);
+    sqlite3_free(database);
+}
+
+/* Prepares a statement of a formatted text, which is freed; NULL if that cannot be. */
+static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    if (sql != NULL)
+        sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+    sqlite3_free(sql);
+    return statement;
+}
+
+struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema)
+{
+    struct clr_database *database = connection->databases;
+
+    while (database != NULL && sqlite3_stricmp(database->schema, schema) != 0)
+        database = database->next;
+    if (database != NULL)
+        return database;
+    database = sqlite3_malloc(sizeof *database);
+    if (database == NULL)
+        return NULL;
+    memset(database, 0, sizeof *database);
+    database->connection = connection;
+    database->parallel = -1;
+    database->schema = sqlite3_mprintf("%s", schema);
+    database->hold = prepare_text(
+        connection->db, sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master LIMIT 1", schema));
+    database->mode =
+        prepare_text(connection->db, sqlite3_mprintf("PRAGMA \"%w\".journal_mode", schema));
+    if (database->schema == NULL || database->hold == NULL || database->mode == NULL) {
+        free_database(database);
+        return NULL;
+    }
+    database->generation = ++connection->generations;
+    database->next = connection->databases;
+    connection->databases = database;
+    /* Opens a write-ahead log, if there is one: then it shows. */
+    sqlite3_step(database->hold);
+    sqlite3_reset(database->hold);
+    return database;
+}
+
+void clr_databases_free(struct clr_connection *connection)
+{
+    while (connection->databases != NULL) {
+        struct clr_database *database = connection->databases;
+        connection->databases = database->next;
+        free_database(database);
+    }
+}
+
+int clr_database_hold(struct clr_database *database, const char **reason)
+{
+    int rc;
+
+    if (sqlite3_step(database->hold) != SQLITE_ROW) {
+        *reason = "no read transaction could be begun";
+        rc = sqlite3_reset(database->hold);
+        return (rc & 0xff) == SQLITE_BUSY ? rc : SQLITE_ERROR;
+    }
+    if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0) {
+        database->generation = ++database->connection->generations;
+        database->parallel = -1;
+        database->proved = false;
+    }
+    return SQLITE_OK;
+}
+
+void clr_database_release(struct clr_database *database)
+{
+    sqlite3_reset(database->hold);
+}
+
+bool clr_database_is_wal(struct clr_database *database)
+{
+    const char *mode = NULL;
+    bool wal;
+
+    if (sqlite3_step(database->mode) == SQLITE_ROW)
+        mode = (const char *)sqlite3_column_text(database->mode, 0);
+    wal = mode != NULL && strcmp(mode, "wal") == 0;
+    sqlite3_reset(database->mode);
+    return wal;
+}
+
+const char *clr_database_check_lock(const struct clr_database *database)
+{
+    int lock = -1;
+
+    if (sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_LOCKSTATE,
+                             &lock) != SQLITE_OK)
+        return "the database is not a file of the operating system";
+    return lock > 1 ? "the database is locked for writing, or in exclusive locking mode" : NULL;
+}
+
+bool clr_database_shares_cache(const struct clr_database *database)
+{
+    sqlite3 *db = database->connection->db;
+    int all = 0, share = 0, high;
+
+    return sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED, &all, &high, 0) != SQLITE_OK ||
+           sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED_SHARED, &share, &high, 0) !=
+               SQLITE_OK ||
+           share != all;
+}
+
+const char *clr_database_find_file(const struct clr_database *database, sqlite3_file **file)
+{
+    sqlite3 *db = database->connection->db;
+    const char *name;
+
+    *file = NULL;
+    if (sqlite3_stricmp(database->schema, "temp") == 0)
+        return "a temporary table";
+    name = sqlite3_db_filename(db, database->schema);
+    if (name == NULL || *name == '\0') /* what is committed may stay in its cache */
+        return "the database is in memory, or temporary";
+    sqlite3_file_control(db, database->schema, SQLITE_FCNTL_FILE_POINTER, file);
+    if (*file == NULL || (*file)->pMethods == NULL)
+        return "the database is in memory";
+    return clr_database_check_lock(database);
+}

@@ -1,0 +1,348 @@
+/*
+ * Accelerated views of a database in WAL mode while another connection does its worst: it commits,
+ * checkpoints and begins the log anew in between any two calls that a view's query makes to the
+ * file system, one place after the other. Each time the view has to give what its SELECT gives in
+ * the same read transaction, or, without one, what some snapshot since the query began would give.
+ */
+#include "batch.h"
+#include "sqlite/database.h"
+
+#include "tap.h"
+
+#include <errno.h>
+#include <ftw.h>
+
+enum { ROWS = 400, MOST_CALLS = 2000 };
+
+static char folder[200], path[sizeof folder + 20];
+
+/* ---- The other connection, and where its turn comes. */
+
+static sqlite3 *other;
+static const char *turn; /* SQL, or NULL */
+static int calls_left;   /* until then */
+static bool had_turn;
+
+/* Before a call of the reader's. What is busy or locked is no matter. */
+static void count_call(void)
+{
+    const char *sql = turn;
+    int rc;
+
+    if (sql == NULL || calls_left-- > 0)
+        return;
+    turn = NULL;
+    had_turn = true;
+    rc = sqlite3_exec(other, sql, NULL, NULL, NULL);
+    if (rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED)
+        tap_bail("%s: %s", sql, sqlite3_errmsg(other));
+}
+
+/* ---- The reader's file system: the default one, with those turns before its calls. */
+
+struct shim {
+    sqlite3_file base;
+    sqlite3_file *real;
+};
+
+static sqlite3_file *real_of(sqlite3_file *file)
+{
+    return ((struct shim *)file)->real;
+}
+
+static int shim_close(sqlite3_file *file)
+{
+    return real_of(file)->pMethods->xClose(real_of(file));
+}
+
+static int shim_read(sqlite3_file *file, void *buffer, int size, sqlite3_int64 offset)
+{
+    count_call();
+    return real_of(file)->pMethods->xRead(real_of(file), buffer, size, offset);
+}
+
+static int shim_write(sqlite3_file *file, const void *buffer, int size, sqlite3_int64 offset)
+{
+    return real_of(file)->pMethods->xWrite(real_of(file), buffer, size, offset);
+}
+
+static int shim_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+    return real_of(file)->pMethods->xTruncate(real_of(file), size);
+}
+
+static int shim_sync(sqlite3_file *file, int flags)
+{
+    return real_of(file)->pMethods->xSync(real_of(file), flags);
+}
+
+static int shim_file_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+    count_call();
+    return real_of(file)->pMethods->xFileSize(real_of(file), size);
+}
+
+static int shim_lock(sqlite3_file *file, int lock)
+{
+    return real_of(file)->pMethods->xLock(real_of(file), lock);
+}
+
+static int shim_unlock(sqlite3_file *file, int lock)
+{
+    return real_of(file)->pMethods->xUnlock(real_of(file), lock);
+}
+
+static int shim_check_reserved(sqlite3_file *file, int *reserved)
+{
+    return real_of(file)->pMethods->xCheckReservedLock(real_of(file), reserved);
+}
+
+static int shim_control(sqlite3_file *file, int code, void *argument)
+{
+    return real_of(file)->pMethods->xFileControl(real_of(file), code, argument);
+}
+
+static int shim_sector_size(sqlite3_file *file)
+{
+    return real_of(file)->pMethods->xSectorSize(real_of(file));
+}
+
+static int shim_characteristics(sqlite3_file *file)
+{
+    return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
+}
+
+static int shim_map(sqlite3_file *file, int region, int size, int extend, void volatile **area)
+{
+    count_call();
+    return real_of(file)->pMethods->xShmMap(real_of(file), region, size, extend, area);
+}
+
+static int shim_shm_lock(sqlite3_file *file, int first, int count, int flags)
+{
+    count_call();
+    return real_of(file)->pMethods->xShmLock(real_of(file), first, count, flags);
+}
+
+static void shim_barrier(sqlite3_file *file)
+{
+    count_call();
+    real_of(file)->pMethods->xShmBarrier(real_of(file));
+}
+
+static int shim_unmap(sqlite3_file *file, int delete)
+{
+    return real_of(file)->pMethods->xShmUnmap(real_of(file), delete);
+}
+
+static const sqlite3_io_methods shim_methods = {
+    .iVersion = 2,
+    .xClose = shim_close,
+    .xRead = shim_read,
+    .xWrite = shim_write,
+    .xTruncate = shim_truncate,
+    .xSync = shim_sync,
+    .xFileSize = shim_file_size,
+    .xLock = shim_lock,
+    .xUnlock = shim_unlock,
+    .xCheckReservedLock = shim_check_reserved,
+    .xFileControl = shim_control,
+    .xSectorSize = shim_sector_size,
+    .xDeviceCharacteristics = shim_characteristics,
+    .xShmMap = shim_map,
+    .xShmLock = shim_shm_lock,
+    .xShmBarrier = shim_barrier,
+    .xShmUnmap = shim_unmap,
+};
+
+static int shim_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+                     int *out_flags)
+{
+    struct shim *shim = (struct shim *)file;
+    sqlite3_vfs *real = vfs->pAppData;
+    int rc;
+
+    shim->real = (sqlite3_file *)(shim + 1);
+    rc = real->xOpen(real, name, shim->real, flags, out_flags);
+    file->pMethods = shim->real->pMethods == NULL ? NULL : &shim_methods;
+    return rc;
+}
+
+static void register_shim(void)
+{
+    static sqlite3_vfs vfs;
+    sqlite3_vfs *real = sqlite3_vfs_find(NULL);
+
+    vfs = *real;
+    vfs.pNext = NULL;
+    vfs.zName = "turns";
+    vfs.pAppData = real;
+    vfs.szOsFile = (int)sizeof(struct shim) + real->szOsFile;
+    vfs.xOpen = shim_open;
+    if (sqlite3_vfs_register(&vfs, 0) != SQLITE_OK)
+        tap_bail("the file system could not be registered");
+}
+
+/* ---- What there is to see. */
+
+#define CHANGE_ALL "UPDATE t SET a = a + 1, b = b + 1;"
+#define CHANGE_SOME "UPDATE t SET a = a + 7, b = b - 1 WHERE rowid % 100 < 30;"
+#define GROW "INSERT INTO t SELECT a, b, c FROM t LIMIT 60;"
+#define SHRINK "DELETE FROM t WHERE rowid > 300;"
+#define CHECKPOINT(mode) "PRAGMA wal_checkpoint(" #mode ");"
+
+/* What is in the log, and in the file, when the query begins. */
+static const char *const situations[] = {
+    CHECKPOINT(TRUNCATE) CHANGE_ALL,
+    CHECKPOINT(RESTART) CHANGE_SOME CHANGE_ALL CHECKPOINT(PASSIVE) CHANGE_SOME,
+    CHANGE_ALL GROW CHECKPOINT(PASSIVE),
+    CHANGE_SOME CHECKPOINT(TRUNCATE),
+};
+
+/* What the other connection does when it has its turn. */
+static const char *const turns[] = {
+    CHANGE_ALL,
+    CHANGE_ALL CHECKPOINT(PASSIVE),
+    CHANGE_SOME CHECKPOINT(PASSIVE),
+    CHECKPOINT(PASSIVE) CHANGE_ALL CHECKPOINT(FULL) CHANGE_SOME,
+    CHECKPOINT(RESTART) CHANGE_SOME CHANGE_ALL,
+    CHECKPOINT(TRUNCATE) GROW CHANGE_SOME CHECKPOINT(PASSIVE),
+    SHRINK CHECKPOINT(TRUNCATE) CHANGE_ALL,
+};
+
+enum { SITUATIONS = sizeof situations / sizeof *situations, TURNS = sizeof turns / sizeof *turns };
+
+static const char first_select[] = "SELECT gpu_sum(a), gpu_min(a), max(a), count(*) FROM t";
+static const char second_select[] = "SELECT gpu_sum(b), gpu_max(b), count(*) FROM t WHERE b > 3";
+
+/* The reader's uses of its views. */
+static const struct use {
+    const char *name;
+    const char *before; /* SQL of the reader's own that leaves it in a transaction, or NULL */
+    bool accelerated;
+} uses[] = {
+    {"a view begins the transaction", NULL, true},
+    {"within BEGIN", "BEGIN", true},
+    {"within a query's transaction", "BEGIN; SELECT count(*) FROM t", false},
+    {"within one that is like a view's before",
+     "SELECT * FROM second; BEGIN; SELECT count(*) FROM t", true},
+    {"within another view's transaction", "BEGIN; SELECT * FROM second", true},
+};
+
+enum { USES = sizeof uses / sizeof *uses };
+
+static sqlite3 *open_with(const char *vfs)
+{
+    sqlite3 *db = NULL;
+
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs) != SQLITE_OK)
+        tap_bail("no database: %s", db != NULL ? sqlite3_errmsg(db) : "no memory");
+    database_run(db, "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0");
+    return db;
+}
+
+static void fill(sqlite3 *db)
+{
+    database_run(db, "PRAGMA page_size = 512; PRAGMA journal_mode = WAL;"
+                     "CREATE TABLE t(a INT, b INT, c TEXT)");
+}
+
+static void refill(sqlite3 *db, const char *situation)
+{
+    database_run(db,
+                 "DELETE FROM t;"
+                 "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+                 " INSERT INTO t SELECT i, i * 10, 'some text' FROM n;" CHECKPOINT(RESTART),
+                 ROWS);
+    database_run(db, "%s", situation);
+}
+
+/* One query of the reader's, with the turn before its call of that number. */
+static void ask(sqlite3 *reader, const struct use *use, const char *sql, int number)
+{
+    char *earliest = database_query(other, first_select), *latest, *got, *again, *want;
+
+    if (use->before != NULL)
+        database_run(reader, "%s", use->before);
+    had_turn = false;
+    calls_left = number;
+    turn = sql;
+    got = database_query(reader, "SELECT * FROM first");
+    turn = NULL;
+    again = database_query(reader, "SELECT * FROM second");
+    latest = database_query(other, first_select);
+    if (use->before == NULL) {
+        batch_ok(strcmp(got, earliest) == 0 || strcmp(got, latest) == 0,
+                 "call %d, then %s\n got: %s\nwant: %s\n  or: %s", number, sql, got, earliest,
+                 latest);
+    } else {
+        want = database_query(reader, first_select);
+        batch_ok(strcmp(got, want) == 0, "call %d, then %s\n got: %s\nwant: %s", number, sql, got,
+                 want);
+        free(want);
+        want = database_query(reader, second_select);
+        batch_ok(strcmp(again, want) == 0, "afterwards; call %d, then %s\n got: %s\nwant: %s",
+                 number, sql, again, want);
+        free(want);
+        database_run(reader, "COMMIT");
+    }
+    free(earliest);
+    free(latest);
+    free(got);
+    free(again);
+}
+
+static void test(const struct use *use, sqlite3 *reader)
+{
+    int64_t scans = database_stat(reader, "scans_on_host");
+    int situation, i, number, most = 0;
+
+    batch_begin();
+    for (situation = 0; situation < SITUATIONS; situation++) {
+        for (i = 0; i < TURNS; i++) {
+            had_turn = true;
+            for (number = 0; had_turn && number < MOST_CALLS; number++) {
+                refill(other, situations[situation]);
+                free(database_query(reader, "SELECT clreduce_evict()"));
+                ask(reader, use, turns[i], number);
+            }
+            most = number > most ? number : most;
+        }
+    }
+    batch_end("%s: turns at each of %d calls", use->name, most - 1);
+    scans = database_stat(reader, "scans_on_host") - scans;
+    tap_ok(scans > 0 || !use->accelerated, "%s: %lld scans", use->name, (long long)scans);
+}
+
+static int remove_entry(const char *name, const struct stat *status, int type, struct FTW *place)
+{
+    (void)status, (void)type, (void)place;
+    return remove(name);
+}
+
+int main(void)
+{
+    const char *parent = getenv("TMPDIR");
+    sqlite3 *reader;
+    int i;
+
+    database_register();
+    register_shim();
+    snprintf(folder, sizeof folder, "%s/clreduce-wal-XXXXXX", parent != NULL ? parent : "/tmp");
+    if (mkdtemp(folder) == NULL)
+        tap_bail("%s: %s", folder, strerror(errno));
+    snprintf(path, sizeof path, "%s/t.db", folder);
+    other = open_with(NULL);
+    fill(other);
+    reader = open_with("turns");
+    database_set(reader, "device", "host");
+    database_set(reader, "view_threshold", "0");
+    database_run(reader, "CREATE VIRTUAL TABLE temp.first USING clreduce((%s))", first_select);
+    database_run(reader, "CREATE VIRTUAL TABLE temp.second USING clreduce((%s))", second_select);
+    for (i = 0; i < USES; i++)
+        test(&uses[i], reader);
+    sqlite3_close(reader);
+    sqlite3_close(other);
+    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    return tap_done();
+}
