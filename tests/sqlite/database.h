@@ -227,6 +227,13 @@ static const char *const database_queries[] = {
     " WINDOW w AS (PARTITION BY g)",
     "SELECT gpu_sum(DISTINCT i), gpu_sum(r) FILTER (WHERE g < 3), gpu_max(s) FILTER (WHERE g = 2)"
     " FROM t",
+    "SELECT gpu_var_samp(r), gpu_norm(i), gpu_corr(y, r), gpu_regr_slope(i, m),"
+    " gpu_corr_state(r, i), gpu_max_state(s) FROM t",
+    "SELECT gpu_corr_merge(c), gpu_min_merge(l), gpu_avg_state_merge(a)"
+    " FROM (SELECT gpu_corr_state(r, i) AS c, gpu_min_state(s) AS l, gpu_sum_state(m) AS a"
+    " FROM t GROUP BY g)",
+    "SELECT gpu_stddev_pop(r) OVER w, gpu_covar_pop(y, i) OVER w FROM t"
+    " WINDOW w AS (ORDER BY rowid ROWS BETWEEN 20 PRECEDING AND 3 FOLLOWING)",
 };
 
 enum { DATABASE_QUERIES = sizeof database_queries / sizeof database_queries[0] };
