@@ -71,6 +71,20 @@ int64_t bench_run(sqlite3_stmt *statement)
     return time;
 }
 
+/* A BLOB as SQL writes it. */
+static char *blob_text(sqlite3_stmt *statement, int column)
+{
+    const unsigned char *bytes = sqlite3_column_blob(statement, column);
+    int i, count = sqlite3_column_bytes(statement, column);
+    sqlite3_str *text = sqlite3_str_new(NULL);
+
+    sqlite3_str_appendall(text, "x'");
+    for (i = 0; i < count; i++)
+        sqlite3_str_appendf(text, "%02x", bytes[i]);
+    sqlite3_str_appendall(text, "'");
+    return sqlite3_str_finish(text);
+}
+
 char *bench_value_text(sqlite3_stmt *statement, int column)
 {
     char digits[64];
@@ -83,6 +97,8 @@ char *bench_value_text(sqlite3_stmt *statement, int column)
         snprintf(digits, sizeof digits, "%.17g", sqlite3_column_double(statement, column));
         return sqlite3_mprintf("%s%s", digits,
                                strspn(digits, "-0123456789") == strlen(digits) ? ".0" : "");
+    case SQLITE_BLOB:
+        return blob_text(statement, column);
     default:
         return sqlite3_mprintf("%s", (const char *)sqlite3_column_text(statement, column));
     }

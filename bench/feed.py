@@ -82,10 +82,10 @@ def measure(tools, only=None):
     chosen = [case for case in all_cases() if only is None or case[0] in only]
     counts = {name: tools.rows if rows == "all" else tools.rows // 10 for name, rows, _ in chosen}
     results = []
-    tools.database()
+    path = tools.database()
     method.say(f"feed: {chosen[0][0]}")
-    for case in tools.compare([(name, statements)
-                              for name, _, statements in chosen], ROUNDS, SECONDS):
+    for case in tools.compare(path, [(name, statements)
+                                     for name, _, statements in chosen], ROUNDS, SECONDS):
         results.append(evaluate(case, counts[case["name"]]))
         if len(results) < len(chosen):
             method.say(f"feed: {chosen[len(results)][0]}")

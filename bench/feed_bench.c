@@ -3,15 +3,17 @@
  * bench/feed.py says which and evaluates the times; every result is a JSON object on a line of the
  * standard output.
  *
- *     feed-bench make DATABASE ROWS
- *         makes the database of feed_data.h, unless it is there already.
+ *     feed-bench make TABLES DATABASE ROWS
+ *         makes the database of feed_data.h, if TABLES is "feed", or of statistics_data.h, if it is
+ *         "statistics", unless it is there already.
  *
  *     feed-bench compare DATABASE EXTENSION RUNS SECONDS
  *         Reads cases, one on a line of the standard input: a name, and then statements, each after
- *         a tab, as DEVICE:SQL. DEVICE is the setting of the connection that runs it. A case's
- *         statements run by turns in this one process: to warm up, then RUNS rounds, or fewer (but
- *         3) if SECONDS have passed. All times are printed, so that the times of a round can be
- *         compared with each other.
+ *         a tab, as DEVICE:SQL. DEVICE is the setting of the connection that runs it. DEVICE!SQL
+ *         is a preparation for those behind it, such as a temporary table: it runs once and is not
+ *         timed. A case's statements run by turns in this one process: to warm up, then RUNS
+ *         rounds, or fewer (but 3) if SECONDS have passed. All times are printed, so that the times
+ *         of a round can be compared with each other.
  *
  *     feed-bench once DATABASE EXTENSION DEVICE SQL
  *         One query, the first of this process. With DEVICE "none" the extension is not loaded.
@@ -26,7 +28,9 @@
 #include "feed_data.h"
 #include "feed_floor.h"
 #include "output.h"
+#include "statistics_data.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,22 +212,36 @@ static void print_case(const struct bench *bench, const char *name, int rounds)
     fflush(stdout);
 }
 
+/* Runs a preparation, or adds a statement to the case. */
+static void read_statement(struct bench *bench, char *device)
+{
+    char *sql = strpbrk(device, ":!");
+    bool timed = sql != NULL && *sql == ':';
+    struct connection *connection;
+    sqlite3_stmt *query;
+
+    if (sql == NULL || (timed && bench->count == MOST_STATEMENTS))
+        bench_die("not a statement, or too many: %s", device);
+    *sql++ = '\0';
+    connection = find_connection(bench, device);
+    query = bench_prepare(connection->db, sql);
+    if (timed) {
+        bench->statements[bench->count++] =
+            (struct statement){.connection = connection, .query = query};
+    } else {
+        bench_run(query);
+        sqlite3_finalize(query);
+    }
+}
+
 static void run_case(struct bench *bench, char *line)
 {
     char *name = strtok(line, "\t\n"), *device;
     size_t i;
 
     bench->count = 0;
-    while ((device = strtok(NULL, "\t\n")) != NULL) {
-        struct statement *statement = &bench->statements[bench->count++];
-        char *sql = strchr(device, ':');
-        if (sql == NULL || bench->count == MOST_STATEMENTS)
-            bench_die("not a case: %s", name);
-        *sql++ = '\0';
-        memset(statement, 0, sizeof *statement);
-        statement->connection = find_connection(bench, device);
-        statement->query = bench_prepare(statement->connection->db, sql);
-    }
+    while ((device = strtok(NULL, "\t\n")) != NULL)
+        read_statement(bench, device);
     print_case(bench, name, measure(bench));
     for (i = 0; i < bench->count; i++) {
         sqlite3_finalize(bench->statements[i].query);
@@ -328,7 +346,12 @@ static void query(char **arguments)
 
 static void make(char **arguments)
 {
-    bench_tables_make(arguments[0], atoll(arguments[1]), &bench_feed_tables);
+    bool feed = strcmp(arguments[0], "feed") == 0;
+
+    if (!feed && strcmp(arguments[0], "statistics") != 0)
+        bench_die("no such tables: %s", arguments[0]);
+    bench_tables_make(arguments[1], atoll(arguments[2]),
+                      feed ? &bench_feed_tables : &bench_statistics_tables);
 }
 
 int main(int argc, char **argv)
@@ -338,7 +361,7 @@ int main(int argc, char **argv)
         int arguments;
         void (*run)(char **arguments);
     } commands[] = {
-        {"make", 2, make}, {"compare", 4, compare}, {"once", 4, once}, {"query", 3, query}};
+        {"make", 3, make}, {"compare", 4, compare}, {"once", 4, once}, {"query", 3, query}};
     size_t i;
 
     for (i = 0; i < sizeof commands / sizeof commands[0]; i++) {
@@ -347,7 +370,7 @@ int main(int argc, char **argv)
             return 0;
         }
     }
-    fputs("usage: feed-bench make DATABASE ROWS\n"
+    fputs("usage: feed-bench make TABLES DATABASE ROWS\n"
           "       feed-bench compare DATABASE EXTENSION RUNS SECONDS\n"
           "       feed-bench once DATABASE EXTENSION DEVICE SQL\n"
           "       feed-bench query DATABASE EXTENSION SQL\n",

@@ -1,4 +1,6 @@
-"""What of the results is drawn: the feed's ratios, the views' speed, bandwidth and the ladder."""
+"""What of the results is drawn: the feed's ratios, speeds of views and statistics, bandwidth, and
+the ladder.
+"""
 
 import re
 
@@ -60,6 +62,21 @@ def views(results):
                       rows, mark=1, digits=1, logarithmic=True)
 
 
+def statistics(results):
+    """How many times the statistics are as fast as SQLite's, fed by rows and in views."""
+    part = results["parts"].get("statistics")
+    if not part:
+        return None
+    rows = [(f"{case['name']}, fed", case["statements"][1]["speed"], BLUE)
+            for case in part["fed"] if len(case["statements"]) > 1]
+    rows += [(f"{row['name']}, {targets.view_state(row)}, {row['device']}", row["speedup"], GREEN)
+             for row in part["views"]]
+    return plots.bars(f"Statistics: speed over SQLite fed by rows, {machine_name(results)}",
+                      "times as fast, logarithmic; blue: our function over SQLite's nearest, both "
+                      "fed by rows; green: a view over its SELECT",
+                      rows, mark=1, digits=1, logarithmic=True)
+
+
 def bandwidth(results):
     """GB/s over bytes."""
     series = []
@@ -95,4 +112,5 @@ def ladder(results):
 
 def draw(results, name):
     """A plot as SVG, or None where its part was not measured."""
-    return {"feed": feed, "views": views, "bandwidth": bandwidth, "ladder": ladder}[name](results)
+    return {"feed": feed, "views": views, "statistics": statistics, "bandwidth": bandwidth,
+            "ladder": ladder}[name](results)

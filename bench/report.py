@@ -14,6 +14,7 @@ import os
 
 import figures
 import sections
+import stats_section
 
 HEAD = """# Benchmarks
 
@@ -34,7 +35,7 @@ which is kept, 84%; 1,024 and 2,048 won no more.
 
 #: What a machine's part of the report consists of: a section, and the plot that goes with it.
 PARTS = ((sections.machine, None), (sections.goals, None), (sections.feed, "feed"),
-         (sections.views, "views"),
+         (sections.views, "views"), (stats_section.section, "statistics"),
          (sections.first, None), (sections.peers, None), (sections.bandwidth, "bandwidth"),
          (sections.ladder, "ladder"), (sections.transfer, None), (sections.startup, None),
          (sections.memory, None))

@@ -5,8 +5,14 @@
     make bench BENCH=kernel            a part, or several: BENCH="feed peers"
     make bench BENCH_ROWS=100000000    another scale for feed, first, memory, peers and views, whose
                                        table has twice as many rows
+    make bench BENCH=statistics        with a tenth of the rows in a run of several parts, since
+                                       SQLite's count(DISTINCT) and the like are slow; by itself
+                                       with all rows
     make bench BENCH_PYTHON=...        an interpreter that can import duckdb and numpy, where the
                                        usual one cannot
+    make bench BENCH_PERCENTILE=...    SQLite's ext/misc/percentile.c, whose median() is measured
+                                       with the statistics; without it, that of apsw's SQLite is,
+                                       where the interpreter can import apsw
 
 The results are left in bench-results/ of the build directory: NAME.json, with everything that was
 measured, and REPORT.md with its plots; bench/report.py makes one report of several machines'
@@ -25,6 +31,7 @@ import method
 import peers
 import process
 import report
+import stats
 import views
 from tools import Tools
 
@@ -34,7 +41,8 @@ DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "transfer": 12, "la
 #: The scale that the targets are about.
 ROWS = 10_000_000
 
-PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers", "views")
+PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers", "views",
+         "statistics")
 
 
 def device_part(tools, part):
@@ -63,6 +71,9 @@ def measure(part, tools, results):
         found = peers.measure(tools, results["machine"]["cores"], results["parts"].get("feed"))
     elif part == "views":
         found, failure = views.measure(tools, results["machine"])
+    elif part == "statistics":
+        found, failure = stats.measure(tools, results["machine"])
+        results["missing"] += found["missing"]
     else:
         found = getattr(process, part)(tools)
     return found, failure
@@ -92,6 +103,7 @@ def parse(arguments):
     parser.add_argument("--output", default="bench-results", help="the folder for the results")
     parser.add_argument("--rows", type=int, default=ROWS, help="rows of the feed")
     parser.add_argument("--compiler", default="", help="what it is built with, with options")
+    parser.add_argument("--percentile", default="", help="a loadable extension with median()")
     parser.add_argument("--by-make", action="store_true", help="make bench runs this")
     options = parser.parse_args(arguments)
     unknown = set(options.parts) - set(PARTS)
@@ -112,6 +124,8 @@ def command(options, arguments):
         words.append(f'BENCH="{parts}"' if len(options.parts) > 1 else f"BENCH={parts}")
     if options.rows != ROWS:
         words.append(f"BENCH_ROWS={options.rows}")
+    if options.percentile:
+        words.append("BENCH_PERCENTILE=ext/misc/percentile.c")
     return " ".join(words)
 
 
@@ -119,7 +133,9 @@ def main(arguments):
     """Measures, writes the results and the report, and says where they are."""
     options = parse(arguments)
     os.makedirs(options.output, exist_ok=True)
-    tools = Tools(os.path.abspath(options.build), os.path.abspath(options.output), options.rows)
+    tools = Tools(os.path.abspath(options.build), os.path.abspath(options.output), options.rows,
+                  options.rows if options.parts == ["statistics"] else options.rows // 10,
+                  options.percentile)
     method.say("looking at the machine")
     results = {
         "format": 1,

@@ -220,6 +220,24 @@ def small_ratio(results):
     return max((row["ratio"]["median"] for row in small), default=None)
 
 
+def fed_statistic(part, name, theirs=None):
+    """Of a statistic, our statement fed by rows or the one with this call; None without it."""
+    for case in part["fed"]:
+        if case["name"] == name:
+            return next((statement for statement in case["statements"]
+                         if theirs in (None, statement["sql"])), None)
+    return None
+
+
+def statistic_speed(name, theirs):
+    """How many times a function is as fast as a statement of SQLite, both fed by rows."""
+    def figure(results):
+        part = results["parts"].get("statistics")
+        statement = part and fed_statistic(part, name, f"SELECT {theirs} FROM t")
+        return statement and statement["speed"]["median"]
+    return figure
+
+
 def view_targets(device, first, again, filtered, duckdb):
     """The targets of views for a kind of device."""
     head = "view against SELECT sum(x): "
@@ -299,6 +317,10 @@ TARGETS = (
     Target("view: resident sum(x), ≥ 1 GiB, against the plain sum", "gpu", AT_LEAST, 0.85, "%",
            resident_share),
     Target("view of 200 rows against its SELECT", "any", AT_MOST, 2, "ratio", small_ratio),
+    Target("fed by rows: gpu_count_distinct(x) against count(DISTINCT x)", "any", AT_LEAST, 10, "x",
+           statistic_speed("count_distinct", "count(DISTINCT x)")),
+    Target("fed by rows: gpu_median(x) against median(x) of SQLite's own extension", "any",
+           AT_LEAST, 3, "x", statistic_speed("median", "median(x)")),
 )
 
 

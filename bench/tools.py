@@ -11,22 +11,24 @@ import method
 class Tools:
     """Where the build put the programs and the extension, and the databases that they made."""
 
-    def __init__(self, build, output, rows):
+    def __init__(self, build, output, rows, statistics_rows, percentile):
         suffix = "dylib" if os.path.exists(os.path.join(build, "clreduce.dylib")) else "so"
         self.extension = os.path.join(build, f"clreduce.{suffix}")
         self.feed_bench, self.view_bench, self.device_bench = (
             os.path.join(build, "bench", name)
             for name in ("feed-bench", "view-bench", "device-bench"))
-        self.rows, self.view_rows = rows, 2 * rows
+        self.rows, self.view_rows, self.statistics_rows = rows, 2 * rows, statistics_rows
+        # SQLite's own extension with median() and percentile(), or an empty text.
+        self.percentile = percentile
         self.output = output
         self.made = set()
 
-    def make(self, program, name, rows):
-        """The path of a database, which the program makes at the first call."""
+    def make(self, command, name, rows):
+        """The path of a database, which a command makes at the first call."""
         path = os.path.join(self.output, name)
         if path not in self.made:
             method.say(f"making {path} with {rows} rows")
-            list(method.run_lines([program, "make", path, str(rows)]))
+            list(method.run_lines([*command, path, str(rows)]))
             # Another process's first read must find the file in memory, as the later ones do.
             with open(path, "rb") as file:
                 while file.read(1 << 24):
@@ -36,24 +38,36 @@ class Tools:
 
     def database(self):
         """The path of the feed's database."""
-        return self.make(self.feed_bench, "feed.db", self.rows)
+        return self.make([self.feed_bench, "make", "feed"], "feed.db", self.rows)
 
     def view_database(self):
         """The path of the views' database."""
-        return self.make(self.view_bench, "views.db", self.view_rows)
+        return self.make([self.view_bench, "make"], "views.db", self.view_rows)
 
-    def compare(self, cases, rounds, seconds):
-        """Runs cases, each a name and statements (device, SQL), and yields what feed-bench says."""
-        lines = ["\t".join([name] + [f"{device}:{sql}" for device, sql in statements]) + "\n"
-                 for name, statements in cases]
-        command = [self.feed_bench, "compare", self.database(), self.extension, str(rounds),
-                   str(seconds)]
+    def statistics_database(self):
+        """The path of the statistics' database."""
+        return self.make([self.feed_bench, "make", "statistics"], "statistics.db",
+                         self.statistics_rows)
+
+    def compare(self, path, cases, rounds, seconds, preparations=()):
+        """Runs cases in a database and yields what feed-bench says of each.
+
+        A case is a name and statements (device, SQL). The preparations, which are statements too
+        and are not timed, come before the first case, on the connections that the cases have.
+        """
+        before = [f"{device}!{sql}" for device, sql in preparations]
+        lines = []
+        for name, statements in cases:
+            lines.append("\t".join([name, *before, *(f"{device}:{sql}"
+                                                     for device, sql in statements)]) + "\n")
+            before = []
+        command = [self.feed_bench, "compare", path, self.extension, str(rounds), str(seconds)]
         yield from method.run_lines(command, "".join(lines))
 
-    def compare_views(self, candidates, rounds, seconds, patience):
-        """What view-bench says of candidates (device, kind, SELECT), in their order."""
-        command = [self.view_bench, "compare", self.view_database(), self.extension, str(rounds),
-                   str(seconds), str(patience)]
+    def compare_views(self, path, candidates, rounds, seconds, patience):
+        """What view-bench says of candidates (device, kind, SELECT) in a database, in order."""
+        command = [self.view_bench, "compare", path, self.extension, str(rounds), str(seconds),
+                   str(patience)]
         lines = ["\t".join(candidate) + "\n" for candidate in candidates]
         return list(method.run_lines(command, "".join(lines)))
 

@@ -54,7 +54,7 @@ def compare(tools, reference, candidates, rounds, patience):
     """The reference, a statement of the host, and the candidates (device, name, kind, SELECT)."""
     lines = [("host", "select", reference)]
     lines += [(device, kind, sql) for device, _, kind, sql in candidates]
-    first, *found = tools.compare_views(lines, rounds, SECONDS, patience)
+    first, *found = tools.compare_views(tools.view_database(), lines, rounds, SECONDS, patience)
     first["time_ns"] = method.summary(first["ns"])
     return first, [evaluate(candidate[1], line, first)
                    for candidate, line in zip(candidates, found)]

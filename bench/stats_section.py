@@ -1,0 +1,87 @@
+"""The section on statistics of a machine's report, as Markdown."""
+
+import plots
+import targets
+from sections import ratio, speedup, table, times
+
+WORDS = {True: "same", False: "**another**", None: ""}
+
+
+def call(statement):
+    """What a statement is about, as it stands in the tables."""
+    return f"`{statement['sql'].removeprefix('SELECT ').removesuffix(' FROM t')}`"
+
+
+def fed_rows(part):
+    """A line for each statement that a function fed by rows is held against."""
+    def per_row(statement):
+        return f"{statement['time_ns']['median'] / part['rows']:.1f}"
+
+    for case in part["fed"]:
+        ours, *others = case["statements"]
+        head = (call(ours), per_row(ours))
+        if not others:
+            yield (*head, "", "", "", "")
+        for other in others:
+            name = call(other) + (" (host)" if other["device"] == "host" else "")
+            name += f", {case['sqlite']}" if "sqlite" in case else ""
+            yield (*head, name, per_row(other), speedup(other["speed"]), WORDS[other["agrees"]])
+            head = ("", "")
+
+
+def view_rows(part):
+    """A line for each view of a statistic."""
+    for row in part["views"]:
+        read = plots.byte_label(row["bytes_decoded"]) if row["bytes_decoded"] else ""
+        yield (call(row), row["device"], targets.view_state(row), times(row["time_ns"]),
+               times(row["select_time_ns"]), speedup(row["speedup"]), read, row["plan"],
+               WORDS[row["same"]])
+
+
+def several(part):
+    """A sentence on several statistics in one view, or an empty text."""
+    told = [f"{row['device']}: {ratio(row['over_one'])}"
+            for row in part["views"] if "over_one" in row]
+    if not told:
+        return ""
+    return f"\nThe time of the view of three statistics over that of one: {'; '.join(told)}.\n"
+
+
+def duckdb_row(part, row):
+    """One of DuckDB's functions beside ours, fed by rows and in the resident views."""
+    def fast(ours):
+        return targets.show(row["time_ns"]["median"] / ours["time_ns"]["median"], "x")
+
+    fed = targets.fed_statistic(part, row["name"])
+    resident = [f"{other['device']}: {fast(other)}" for other in part["views"]
+                if (other["name"], other["kind"]) == (row["name"], "again")]
+    return (call(row), row["threads"], times(row["time_ns"]), fast(fed) if fed else "",
+            ", ".join(resident))
+
+
+def duckdb(part):
+    """DuckDB beside the functions fed by rows and the resident views."""
+    if not part["duckdb"]:
+        return ""
+    return ("\nDuckDB, from its own table in memory; the last columns have its median over that of\n"
+            "our function fed by rows and over that of the resident view.\n\n"
+            + table(("DuckDB", "threads:", "time:", "fed, as fast:", "view, as fast:"),
+                    [duckdb_row(part, row) for row in part["duckdb"]]))
+
+
+def section(results):
+    """Statistics, order statistics and states."""
+    part = results["parts"].get("statistics")
+    if not part:
+        return None
+    return ("### Statistics\n\n"
+            f"{part['rows']:,} rows in a file of {plots.byte_label(part['file_bytes'])} that the\n"
+            "system holds in memory. Times in ns for each of them; a speed is how many times our\n"
+            "function, fed by rows as well, is as fast. SQLite's expressions find the same in inexact\n"
+            "arithmetic. The states and the sums that are merged are those of groups of ten rows.\n\n"
+            + table(("fed by rows", "ns:", "against", "ns:", "speed:", "result"), fed_rows(part))
+            + "\nViews of the same; a speed is how many times a view is as fast as its own SELECT\n"
+            "fed by rows.\n\n"
+            + table(("view of", "device", "columns", "time:", "its SELECT:", "speed:", "read:",
+                     "plan", "result"), view_rows(part))
+            + several(part) + duckdb(part))
