@@ -62,8 +62,8 @@ FUNCTION_LIST = "SELECT DISTINCT name FROM pragma_function_list"
 PERCENTILE = {"median", "percentile"}
 
 #: Rounds of a case at most, and the seconds after which it has enough of them.
-ROUNDS, SECONDS = 5, 4
-VIEW_ROUNDS, VIEW_SECONDS, PATIENCE = 5, 15, 30
+ROUNDS, SECONDS = 5, 3
+VIEW_ROUNDS, VIEW_SECONDS, PATIENCE = 5, 10, 30
 DUCKDB_ROUNDS, DUCKDB_SECONDS = 5, 2
 
 

@@ -33,7 +33,8 @@ def view_rows(part):
     """A line for each view of a statistic."""
     for row in part["views"]:
         read = plots.byte_label(row["bytes_decoded"]) if row["bytes_decoded"] else ""
-        yield (call(row), row["device"], targets.view_state(row), times(row["time_ns"]),
+        columns = "" if row["plan"].startswith("row by row") else targets.view_state(row)
+        yield (call(row), row["device"], columns, times(row["time_ns"]),
                times(row["select_time_ns"]), speedup(row["speedup"]), read, row["plan"],
                WORDS[row["same"]])
 
