@@ -57,6 +57,13 @@ def device_part(tools, part):
     return lines, failure
 
 
+def note_missing(results, reasons):
+    """Keeps for the report, and says, what is not measured."""
+    results["missing"] += reasons
+    for reason in reasons:
+        print(f"bench: {reason}", file=sys.stderr)
+
+
 def measure(part, tools, results):
     """One part's results, and what failed of it or None."""
     method.say(part)
@@ -73,7 +80,7 @@ def measure(part, tools, results):
         found, failure = views.measure(tools, results["machine"])
     elif part == "statistics":
         found, failure = stats.measure(tools, results["machine"])
-        results["missing"] += found["missing"]
+        note_missing(results, found["missing"])
     else:
         found = getattr(process, part)(tools)
     return found, failure
@@ -143,12 +150,11 @@ def main(arguments):
         "date": time.strftime("%Y-%m-%d"),
         "rows": options.rows,
         "machine": machine.describe(tools, options.compiler),
-        "missing": peers.missing(),
+        "missing": [],
         "parts": {},
         "seconds": {},
     }
-    for reason in results["missing"]:
-        print(f"bench: {reason}", file=sys.stderr)
+    note_missing(results, peers.missing())
     chosen = [part for part in PARTS if part in options.parts or not options.parts]
     measure_all(chosen, tools, results)
     path = os.path.join(options.output, f"{'-'.join(options.parts) or 'all'}.json")

@@ -285,10 +285,10 @@ def lacking(unknown):
 
 def measure_all_fed(tools, path, settings, known):
     """What is fed, in apsw's SQLite where only that has median(), and the functions that lack."""
-    every = list(fed_cases(settings))
-    cases, unknown = possible(every, known)
+    cases, unknown = possible(fed_cases(settings), known)
     elsewhere = measure_apsw(tools, path, [
-        case for case in every if any(called(sql) & unknown & PERCENTILE for _, sql in case[1])])
+        case for case in fed_cases(("auto",))
+        if any(called(sql) & unknown & PERCENTILE for _, sql in case[1])])
     names = {case["name"] for case in elsewhere}
     fed = measure_fed(tools, path, [case for case in cases if case[0] not in names])
     return fed + elsewhere, unknown - (PERCENTILE if elsewhere else set())
