@@ -6,7 +6,8 @@ enum clr_code {
     CLR_OK = 0,
     CLR_NOMEM,   /* an allocation on the host failed */
     CLR_INVALID, /* the caller's value is not one of the valid ones */
-    CLR_DEVICE   /* OpenCL refused or failed; cl_error says how */
+    CLR_DEVICE,  /* OpenCL refused or failed; cl_error says how */
+    CLR_LIMIT    /* a setting does not allow that much memory */
 };
 
 enum { CLR_STATUS_MESSAGE = 512 };

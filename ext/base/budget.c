@@ -1,0 +1,41 @@
+#include "base/budget.h"
+
+#include "base/memory.h"
+
+#include <unistd.h>
+
+/* What a machine that does not tell its memory is taken to have. */
+enum { ASSUMED_MEMORY_MIB = 2048 };
+
+enum clr_code clr_budget_alloc(struct clr_budget *budget, size_t size, void **block)
+{
+    *block = NULL;
+    if (size > budget->limit || budget->used > budget->limit - size)
+        return CLR_LIMIT;
+    *block = clr_memory_alloc(size);
+    if (*block == NULL)
+        return CLR_NOMEM;
+    budget->used += size;
+    return CLR_OK;
+}
+
+void clr_budget_free(struct clr_budget *budget, void *block, size_t size)
+{
+    if (block == NULL)
+        return;
+    budget->used -= size;
+    clr_memory_free(block);
+}
+
+uint64_t clr_budget_limit(int64_t setting)
+{
+    long pages, page_size;
+
+    if (setting > 0)
+        return (uint64_t)setting;
+    pages = sysconf(_SC_PHYS_PAGES);
+    page_size = sysconf(_SC_PAGE_SIZE);
+    if (pages <= 0 || page_size <= 0)
+        return (uint64_t)ASSUMED_MEMORY_MIB << 18;
+    return (uint64_t)pages * (uint64_t)page_size / 4;
+}

@@ -1,0 +1,44 @@
+/*
+ * Numbers that are kept, all of them, in no order: INTEGERs and REALs apart, in blocks that grow.
+ * A block is filled through a feed, so that the most frequent step is an append and no call.
+ */
+#ifndef CLR_NUMERIC_KEPT_H
+#define CLR_NUMERIC_KEPT_H
+
+#include "base/budget.h"
+#include "numeric/selection.h"
+
+/* Where the next value goes; no room while it is all zeros. */
+struct clr_kept_feed {
+    double *real, *real_end;
+    int64_t *integer, *integer_end;
+};
+
+enum { CLR_KEPT_FIRST = 64 }; /* numbers of each type that need no memory beyond the structure */
+
+struct clr_kept_block;
+
+struct clr_kept {
+    struct clr_budget *budget;
+    struct clr_kept_block *blocks;    /* the newest first */
+    struct clr_run *reals, *integers; /* the run that each side of the feed fills, or NULL */
+    struct clr_run first_reals, first_integers;
+    double first_real[CLR_KEPT_FIRST];
+    int64_t first_integer[CLR_KEPT_FIRST];
+};
+
+/* Sets up an empty store. */
+void clr_kept_init(struct clr_kept *kept, struct clr_budget *budget);
+
+/* Frees what it holds; it is empty then, and its feed must be all zeros again. */
+void clr_kept_clear(struct clr_kept *kept);
+
+/* Makes room for a number of the kind, CLR_KIND_INTEGER or CLR_KIND_REAL, in the feed. Returns
+   CLR_OK, or CLR_NOMEM or CLR_LIMIT and the feed is as it was. */
+enum clr_code clr_kept_make_room(struct clr_kept *kept, struct clr_kept_feed *feed,
+                                 enum clr_kind kind);
+
+/* Returns the numbers so far; the list is the store's, and valid until one is added. */
+const struct clr_run *clr_kept_runs(struct clr_kept *kept, const struct clr_kept_feed *feed);
+
+#endif

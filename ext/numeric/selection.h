@@ -1,0 +1,37 @@
+/*
+ * Order statistics without sorting: the value of a given rank among runs of numbers, which may be
+ * INTEGERs and REALs mixed, compared exactly.
+ *
+ * Method: radix selection from the most significant digit (Knuth, TAOCP 3, 5.2.5). A pass over the
+ * runs counts how many keys fall into each of 2,048 equal parts of the range that is left, until
+ * few enough are left to be gathered and sorted. The runs stay as they are.
+ */
+#ifndef CLR_NUMERIC_SELECTION_H
+#define CLR_NUMERIC_SELECTION_H
+
+#include "base/status.h"
+#include "numeric/value.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One of the arrays that together are the numbers to select from; the caller's, in a list. */
+struct clr_run {
+    const struct clr_run *next;
+    enum clr_kind kind; /* CLR_KIND_INTEGER: values are int64_t; CLR_KIND_REAL: double, no NaN */
+    const void *values;
+    size_t count; /* may be 0 */
+};
+
+/* Returns how many numbers the list has. */
+uint64_t clr_runs_count(const struct clr_run *runs);
+
+/*
+ * Finds the number of the given rank, 0 for the least, and stores it in found[0]; the one of the
+ * next rank, if there is one, else the same, in found[1]. rank is less than clr_runs_count(runs).
+ * Where there are numbers of both types, an INTEGER that a double holds may be found as REAL.
+ * Returns CLR_OK or CLR_NOMEM (it takes 1/4 of the numbers' memory at the most).
+ */
+enum clr_code clr_select(const struct clr_run *runs, uint64_t rank, struct clr_value found[2]);
+
+#endif
