@@ -2,21 +2,39 @@
 
 #include "base/memory.h"
 
+#include <stdbool.h>
 #include <unistd.h>
 
 /* What a machine that does not tell its memory is taken to have. */
 enum { ASSUMED_MEMORY_MIB = 2048 };
 
-enum clr_code clr_budget_alloc(struct clr_budget *budget, size_t size, void **block)
+static bool allows(const struct clr_budget *budget, size_t size)
 {
-    *block = NULL;
-    if (size > budget->limit || budget->used > budget->limit - size)
-        return CLR_LIMIT;
-    *block = clr_memory_alloc(size);
-    if (*block == NULL)
+    return size <= budget->limit && budget->used <= budget->limit - size;
+}
+
+static enum clr_code take(struct clr_budget *budget, size_t size, const void *block)
+{
+    if (block == NULL)
         return CLR_NOMEM;
     budget->used += size;
     return CLR_OK;
+}
+
+enum clr_code clr_budget_alloc(struct clr_budget *budget, size_t size, void **block)
+{
+    if (!allows(budget, size))
+        return CLR_LIMIT;
+    *block = clr_memory_alloc(size);
+    return take(budget, size, *block);
+}
+
+enum clr_code clr_budget_alloc_zero(struct clr_budget *budget, size_t size, void **block)
+{
+    if (!allows(budget, size))
+        return CLR_LIMIT;
+    *block = clr_memory_alloc_zero(size);
+    return take(budget, size, *block);
 }
 
 void clr_budget_free(struct clr_budget *budget, void *block, size_t size)

@@ -21,6 +21,9 @@ struct clr_budget {
  */
 enum clr_code clr_budget_alloc(struct clr_budget *budget, size_t size, void **block);
 
+/* The same, all bytes zero. */
+enum clr_code clr_budget_alloc_zero(struct clr_budget *budget, size_t size, void **block);
+
 /* NULL is fine, whatever the size. */
 void clr_budget_free(struct clr_budget *budget, void *block, size_t size);
 

@@ -22,6 +22,11 @@ void *clr_memory_alloc(size_t size)
     return must_fail() ? NULL : malloc(size);
 }
 
+void *clr_memory_alloc_zero(size_t size)
+{
+    return must_fail() ? NULL : calloc(1, size);
+}
+
 void *clr_memory_realloc(void *block, size_t size)
 {
     return must_fail() ? NULL : realloc(block, size);

@@ -11,6 +11,9 @@
 /* Returns size bytes, uninitialised, or NULL. The caller frees them with clr_memory_free(). */
 void *clr_memory_alloc(size_t size);
 
+/* The same, all bytes zero: of a large block without touching them. */
+void *clr_memory_alloc_zero(size_t size);
+
 /* As realloc(): on NULL the old block is untouched and still the caller's. */
 void *clr_memory_realloc(void *block, size_t size);
 

@@ -34,6 +34,8 @@ static const struct setting settings_table[] = {
      "bytes of decoded columns kept for views on the host, and as many on a device; 0: a quarter "
      "of "
      "either's memory"},
+    {"values_memory", offsetof(struct clr_settings, values_memory), 0, 0, INT64_MAX,
+     "bytes that running aggregates may take for the values they keep; 0: a quarter of the memory"},
 };
 
 enum { SETTINGS = sizeof settings_table / sizeof settings_table[0] };

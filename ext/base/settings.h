@@ -18,6 +18,7 @@ struct clr_settings {
     int64_t device_timeout;             /* milliseconds to wait for a device's answer */
     int64_t view_threshold;             /* rows; views of smaller tables are run by SQLite */
     int64_t column_memory;              /* bytes of columns kept for views; 0: a quarter of all */
+    int64_t values_memory;              /* bytes of values kept by aggregates; 0: a quarter */
 };
 
 /* One setting, for listing. */

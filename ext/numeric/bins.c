@@ -7,6 +7,9 @@
 /* A guess of this size relative error is never wrong: it is made of four roundings. */
 #define GUESS_ERROR 0x1p-50
 
+/* Nor is one for an INTEGER that was rounded to a double, which moves it by 2^-53 of its size. */
+#define ROUNDED_ERROR 0x1p-52
+
 /* The exact tests are for numbers of this size, so that neither products nor their errors leave the
    range of doubles. */
 #define LARGEST 0x1p900
@@ -161,15 +164,18 @@ int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x)
 {
     const struct clr_value value = one_zero(x);
     struct sought sought = {.value = &value, .method = BY_SUM};
-    double real, guess = -1.0, whole;
+    double real, guess = -1.0, whole, margin;
     bool exact = to_double(&value, &real);
     int order;
 
     if (bins->scale != 0.0) {
         guess = (real - bins->low_real) * bins->scale;
         whole = floor(guess);
-        if (exact && whole >= 0.0 && guess < (double)bins->count &&
-            guess - whole > guess * GUESS_ERROR && whole + 1.0 - guess > guess * GUESS_ERROR)
+        margin = guess * GUESS_ERROR;
+        if (!exact)
+            margin += fabs(real) * bins->scale * ROUNDED_ERROR;
+        if (whole >= 0.0 && guess < (double)bins->count && guess - whole > margin &&
+            whole + 1.0 - guess > margin)
             return (int64_t)whole;
     }
     if (clr_value_compare(&value, &bins->low, 0) < 0)

@@ -90,12 +90,11 @@ static enum clr_code grow(struct clr_byte_table *table)
     size_t capacity = table->capacity != 0 ? 2 * table->capacity : FIRST_CAPACITY, i;
     struct clr_byte_entry **slots;
     void *block;
-    enum clr_code code = clr_budget_alloc(table->budget, capacity * sizeof *slots, &block);
+    enum clr_code code = clr_budget_alloc_zero(table->budget, capacity * sizeof *slots, &block);
 
     if (code != CLR_OK)
         return code;
     slots = block;
-    memset(block, 0, capacity * sizeof(struct clr_byte_entry *));
     for (i = 0; i < table->capacity; i++) {
         size_t slot;
         if (table->slots[i] == NULL)

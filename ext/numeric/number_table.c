@@ -90,12 +90,12 @@ static enum clr_code move(struct clr_number_table *table, size_t capacity, bool 
 {
     size_t size = words(capacity, counted) * sizeof *table->slots, i;
     void *block;
-    enum clr_code code = clr_budget_alloc(table->budget, size, &block);
-    uint64_t *slots = block;
+    enum clr_code code = clr_budget_alloc_zero(table->budget, size, &block);
+    uint64_t *slots;
 
     if (code != CLR_OK)
         return code;
-    memset(slots, 0, size);
+    slots = block;
     for (i = 0; i < table->capacity; i++) {
         const uint64_t *old = &table->slots[i << table->counted];
         size_t slot;

@@ -9,9 +9,18 @@
 
 /*
  * A pass takes blocks of keys that stay in the first-level cache. What is left is gathered once it
- * is less than 1/GATHERED_SHARE of all, or few enough.
+ * is less than 1/GATHERED_SHARE of all, or few enough. A sample of SAMPLE keys places a rank with a
+ * standard deviation of 45 of them at the most; 4 of those are its MARGIN.
  */
-enum { BLOCK = 512, PART_BITS = 11, PARTS = 1 << PART_BITS, GATHERED_SHARE = 8, FEW = 4096 };
+enum {
+    BLOCK = 512,
+    PART_BITS = 11,
+    PARTS = 1 << PART_BITS,
+    GATHERED_SHARE = 8,
+    FEW = 4096,
+    SAMPLE = 8192,
+    MARGIN = 181
+};
 
 /* How the numbers of a list become keys. */
 enum order { INTEGERS, REALS, MIXED };
@@ -214,6 +223,69 @@ static enum clr_code sort_rest(const struct clr_run *runs, enum order order, str
     return CLR_OK;
 }
 
+/* Takes keys at equal distances, as far as there are so many, from all runs; sorts them, with
+   scratch behind them. Returns how many there are. */
+static size_t take_sample(const struct clr_run *runs, enum order order, uint64_t total,
+                          uint64_t *keys)
+{
+    uint64_t step = total / SAMPLE, start = 0, next = 0;
+    size_t count = 0;
+    struct pass pass;
+
+    for (; runs != NULL; start += runs->count, runs = runs->next) {
+        struct clr_run one = *runs;
+        for (; next < start + runs->count && count < SAMPLE; next += step) {
+            one.values = (const int64_t *)runs->values + (next - start);
+            one.count = 1;
+            one.next = NULL;
+            begin_pass(&pass, &one, order);
+            next_block(&pass);
+            keys[count++] = pass.keys[0];
+        }
+    }
+    clr_radix_sort(keys, keys + SAMPLE, count);
+    return count;
+}
+
+/*
+ * Tries to find the ranks in one pass: a sample tells a small range in which they very likely are.
+ * Returns whether they were there, and in few enough keys to gather.
+ *
+ * Source: Floyd and Rivest, "Expected time bounds for selection", CACM 18 (1975).
+ */
+static bool try_sample(const struct clr_run *runs, enum order order, uint64_t total,
+                       struct range *range)
+{
+    const uint64_t room = total / GATHERED_SHARE;
+    uint64_t below = 0, kept = 0, low, high, *keys = clr_memory_alloc(2 * room * sizeof *keys);
+    size_t samples, place, i, count;
+    struct pass pass;
+    bool found = false;
+
+    if (keys == NULL)
+        return false;
+    samples = take_sample(runs, order, total, keys);
+    place = (size_t)((double)range->rank / (double)total * (double)samples);
+    low = place < MARGIN ? 0 : keys[place - MARGIN];
+    high = place + MARGIN + 1 >= samples ? UINT64_MAX : keys[place + MARGIN + 1];
+    begin_pass(&pass, runs, order);
+    while (kept + BLOCK <= room && (count = next_block(&pass)) != 0) {
+        for (i = 0; i < count; i++) {
+            below += pass.keys[i] < low;
+            keys[kept] = pass.keys[i];
+            kept += pass.keys[i] - low <= high - low;
+        }
+    }
+    if (pass.run == NULL && range->rank >= below && range->rank - below + range->has_next < kept) {
+        clr_radix_sort(keys, keys + room, kept);
+        range->found = keys[range->rank - below];
+        range->next = keys[range->rank - below + range->has_next];
+        found = true;
+    }
+    clr_memory_free(keys);
+    return found;
+}
+
 /* Of numbers of both types with one floor key, which may be a few INTEGERs and a REAL: the one of
    the rank among all. */
 static struct clr_value find_mixed(const struct clr_run *runs, uint64_t key, uint64_t rank)
@@ -264,7 +336,9 @@ enum clr_code clr_select(const struct clr_run *runs, uint64_t rank, struct clr_v
     uint64_t enough = total / GATHERED_SHARE > FEW ? total / GATHERED_SHARE : FEW;
     bool done = false;
 
-    if (total > FEW) {
+    if (total / GATHERED_SHARE >= 2 * SAMPLE)
+        done = try_sample(runs, order, total, &range);
+    if (!done && total > FEW) {
         find_range(runs, order, &range);
         range.found = range.next = range.low;
         done = range.low == range.high;

@@ -2,9 +2,10 @@
  * Order statistics without sorting: the value of a given rank among runs of numbers, which may be
  * INTEGERs and REALs mixed, compared exactly.
  *
- * Method: radix selection from the most significant digit (Knuth, TAOCP 3, 5.2.5). A pass over the
- * runs counts how many keys fall into each of 2,048 equal parts of the range that is left, until
- * few enough are left to be gathered and sorted. The runs stay as they are.
+ * Method: one pass over the numbers gathers those near where a sample says that the rank is. If it
+ * is not there, or too many are, radix selection from the most significant digit (Knuth, TAOCP 3,
+ * 5.2.5) goes on: a pass over the runs counts how many keys fall into each of 2,048 equal parts of
+ * the range that is left, until few enough are left. The runs stay as they are.
  */
 #ifndef CLR_NUMERIC_SELECTION_H
 #define CLR_NUMERIC_SELECTION_H

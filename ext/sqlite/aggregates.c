@@ -3,8 +3,11 @@
 #include "base/memory.h"
 #include "numeric/finish.h"
 #include "numeric/moments.h"
+#include "sqlite/distinct_values.h"
 #include "sqlite/extremes.h"
 #include "sqlite/function.h"
+#include "sqlite/histogram.h"
+#include "sqlite/percentiles.h"
 #include "sqlite/sums.h"
 
 #include <stdio.h>
@@ -22,7 +25,16 @@ static const struct clr_callbacks greatest = {clr_max_step, clr_extreme_final, c
 static const struct clr_callbacks extreme_states = {clr_extreme_merge_step, clr_extreme_final,
                                                     clr_extreme_value, clr_extreme_merge_inverse};
 
-/* The table of all aggregates: a new one is a new row. */
+static const struct clr_callbacks median = {clr_median_step, clr_percentile_final,
+                                            clr_percentile_value, clr_percentile_inverse};
+static const struct clr_callbacks percentile = {clr_percentile_step, clr_percentile_final,
+                                                clr_percentile_value, clr_percentile_inverse};
+static const struct clr_callbacks distinct = {clr_distinct_step, clr_distinct_final,
+                                              clr_distinct_value, clr_distinct_inverse};
+static const struct clr_callbacks histogram = {clr_histogram_step, clr_histogram_final,
+                                               clr_histogram_value, clr_histogram_inverse};
+
+/* The table of all aggregates: a new one is a new row. Those that keep values reduce nothing. */
 static const struct clr_aggregate aggregates[] = {
     {"gpu_sum", 1, &single, &states, CLR_SUM, CLR_TOTAL_SUM},
     {"gpu_total", 1, &single, &states, CLR_SUM, CLR_TOTAL_TOTAL},
@@ -47,6 +59,13 @@ static const struct clr_aggregate aggregates[] = {
     {"gpu_regr_sxx", 2, &pair, &states, CLR_PAIRS, CLR_REGR_SXX},
     {"gpu_regr_syy", 2, &pair, &states, CLR_PAIRS, CLR_REGR_SYY},
     {"gpu_regr_sxy", 2, &pair, &states, CLR_PAIRS, CLR_REGR_SXY},
+    {"gpu_median", 1, &median, NULL, CLR_OPERATIONS, CLR_PERCENTILE_CONT},
+    {"gpu_percentile", 2, &percentile, NULL, CLR_OPERATIONS, CLR_PERCENTILE_OF_100},
+    {"gpu_percentile_cont", 2, &percentile, NULL, CLR_OPERATIONS, CLR_PERCENTILE_CONT},
+    {"gpu_percentile_disc", 2, &percentile, NULL, CLR_OPERATIONS, CLR_PERCENTILE_DISC},
+    {"gpu_count_distinct", 1, &distinct, NULL, CLR_OPERATIONS, CLR_DISTINCT_COUNT},
+    {"gpu_mode", 1, &distinct, NULL, CLR_OPERATIONS, CLR_DISTINCT_MODE},
+    {"gpu_histogram", 4, &histogram, NULL, CLR_OPERATIONS, 0},
 };
 
 static const char *const suffixes[CLR_FORMS] = {

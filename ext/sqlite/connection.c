@@ -2,8 +2,11 @@
 
 #include "base/memory.h"
 #include "engine/runtime.h"
+#include "sqlite/distinct_values.h"
 #include "sqlite/extremes.h"
+#include "sqlite/histogram.h"
 #include "sqlite/image.h"
+#include "sqlite/percentiles.h"
 #include "sqlite/view.h"
 
 #include <pthread.h>
@@ -35,12 +38,18 @@ struct clr_connection *clr_connection_new(sqlite3 *db)
     connection->db = db;
     connection->references = 1;
     clr_settings_init(&connection->settings);
+    clr_connection_heed_settings(connection);
     clr_pool_init(&connection->pool, &connection->settings, &connection->stats);
     pthread_mutex_lock(&list_lock);
     connection->next = list;
     list = connection;
     pthread_mutex_unlock(&list_lock);
     return connection;
+}
+
+void clr_connection_heed_settings(struct clr_connection *connection)
+{
+    connection->values.limit = clr_budget_limit(connection->settings.values_memory);
 }
 
 void clr_connection_replace(void *pointer)
@@ -72,6 +81,9 @@ void clr_connection_release(void *pointer)
     clr_views_free_past(connection);
     clr_images_free(connection);
     clr_extremes_free(connection);
+    clr_percentiles_free(connection);
+    clr_distinct_values_free(connection);
+    clr_histograms_free(connection);
     clr_pool_free(&connection->pool);
     clr_memory_free(connection);
 }

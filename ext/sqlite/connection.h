@@ -2,10 +2,12 @@
 #ifndef CLR_SQLITE_CONNECTION_H
 #define CLR_SQLITE_CONNECTION_H
 
+#include "base/budget.h"
 #include "base/settings.h"
 #include "base/stats.h"
 #include "engine/reduction.h"
 #include "sqlite/api.h"
+#include "sqlite/spares.h"
 
 #include <stdbool.h>
 
@@ -26,7 +28,9 @@ struct clr_connection {
     struct clr_pool pool;
     struct clr_extreme *free_extremes; /* see extremes.c */
     int free_extreme_count;
-    struct clr_view *views;         /* see view.h */
+    struct clr_budget values; /* what aggregates keep: the setting values_memory */
+    struct clr_spares free_percentiles, free_collections, free_histograms; /* see their files */
+    struct clr_view *views;                                                /* see view.h */
     struct clr_view *past_views;    /* that may come back; see view.c */
     struct clr_database *databases; /* see connection_database.h */
     struct clr_image *images;       /* see image.h */
@@ -41,6 +45,9 @@ bool clr_connection_exists(sqlite3 *db);
 
 /* Returns a new connection with one reference, or NULL without memory. */
 struct clr_connection *clr_connection_new(sqlite3 *db);
+
+/* Heeds settings that are kept elsewhere as well, after they have changed. */
+void clr_connection_heed_settings(struct clr_connection *connection);
 
 /* Takes and drops a reference; with the last one the connection is freed. The argument of the
    second is void so that it can be a destructor of SQLite's. */

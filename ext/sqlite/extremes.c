@@ -14,6 +14,7 @@
 #include "numeric/state_format.h"
 #include "sqlite/function.h"
 #include "sqlite/merge.h"
+#include "sqlite/sql_value.h"
 #include "sqlite/window_use.h"
 
 #include <string.h>
@@ -95,32 +96,6 @@ void clr_extremes_free(struct clr_connection *connection)
         connection->free_extremes = extreme->next;
         free_extreme(extreme);
     }
-}
-
-/* Returns false without memory: SQLite may have to convert TEXT to UTF-8. */
-static bool read_value(sqlite3_value *value, struct clr_value *result)
-{
-    result->bytes = NULL;
-    switch (sqlite3_value_type(value)) {
-    case SQLITE_INTEGER:
-        result->kind = CLR_KIND_INTEGER;
-        result->as.integer = sqlite3_value_int64(value);
-        return true;
-    case SQLITE_FLOAT:
-        result->kind = CLR_KIND_REAL;
-        result->as.real = sqlite3_value_double(value);
-        return true;
-    case SQLITE_TEXT:
-        result->kind = CLR_KIND_TEXT;
-        result->bytes = sqlite3_value_text(value);
-        break;
-    default:
-        result->kind = CLR_KIND_BLOB;
-        result->bytes = sqlite3_value_blob(value);
-        break;
-    }
-    result->as.size = (size_t)sqlite3_value_bytes(value);
-    return result->bytes != NULL || (result->kind == CLR_KIND_BLOB && result->as.size == 0);
 }
 
 /* Returns whether the value is better than all before, as far as the deque knows. */
@@ -244,7 +219,7 @@ static void step_slowly(sqlite3_context *sql, struct extreme_context *context, i
 {
     struct clr_value value;
 
-    if (!begin(sql, context, sign) || !read_value(argument, &value) ||
+    if (!begin(sql, context, sign) || !clr_value_read(argument, &value) ||
         take_value(clr_function_connection(sql), context, &value) != CLR_OK)
         sqlite3_result_error_nomem(sql);
 }
@@ -359,29 +334,10 @@ static void set_result(sqlite3_context *sql, const struct clr_value *value)
 {
     const enum clr_form form = clr_function_of(sql)->form;
 
-    if (form == CLR_FORM_STATE || form == CLR_FORM_STATE_MERGE) {
+    if (form == CLR_FORM_STATE || form == CLR_FORM_STATE_MERGE)
         set_state(sql, value);
-        return;
-    }
-    switch (value->kind) {
-    case CLR_KIND_INTEGER:
-        sqlite3_result_int64(sql, value->as.integer);
-        break;
-    case CLR_KIND_REAL:
-        sqlite3_result_double(sql, value->as.real);
-        break;
-    case CLR_KIND_TEXT:
-        sqlite3_result_text64(sql, value->bytes, value->as.size, SQLITE_TRANSIENT, SQLITE_UTF8);
-        break;
-    case CLR_KIND_BLOB:
-        if (value->as.size == 0)
-            sqlite3_result_zeroblob(sql, 0);
-        else
-            sqlite3_result_blob64(sql, value->bytes, value->as.size, SQLITE_TRANSIENT);
-        break;
-    default:
-        break; /* clause 1: NULL */
-    }
+    else
+        clr_value_set_result(sql, value); /* clause 1: NULL for none */
 }
 
 /* What a function of no rows has. */

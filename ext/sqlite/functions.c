@@ -62,6 +62,7 @@ static void set(sqlite3_context *context, int count, sqlite3_value **values)
     if ((strcmp(name, "device") != 0 || check_device(value, &status) == CLR_OK) &&
         clr_settings_set(&connection->settings, name, value, &status) == CLR_OK) {
         connection->settings_changes++;
+        clr_connection_heed_settings(connection);
         sqlite3_result_value(context, values[1]);
         return;
     }

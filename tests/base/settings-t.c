@@ -20,6 +20,7 @@ static void test_defaults(void)
     tap_is_int64(settings.device_timeout, 10000, "device_timeout");
     tap_is_int64(settings.view_threshold, 1000, "view_threshold");
     tap_is_int64(settings.column_memory, 0, "column_memory");
+    tap_is_int64(settings.values_memory, 0, "values_memory");
 }
 
 static void test_environment(void)
@@ -83,7 +84,8 @@ static void test_refusals(void)
     refuses("device", "", "device must have 1 to 127 bytes, not 0");
     refuses("speed", "1",
             "no setting 'speed'; there are: device, chunk_size, host_threshold, start_after, "
-            "chunks_in_flight, device_timeout, view_threshold, column_memory");
+            "chunks_in_flight, device_timeout, view_threshold, column_memory, "
+            "values_memory");
     refuses("Device", "auto", "no setting 'Device'"); /* names are exact */
     refuses("", "1", "no setting ''");
 }
@@ -125,7 +127,7 @@ static void test_list(void)
 {
     static const char *const names[] = {"device",         "chunk_size",       "host_threshold",
                                         "start_after",    "chunks_in_flight", "device_timeout",
-                                        "view_threshold", "column_memory"};
+                                        "view_threshold", "column_memory",    "values_memory"};
     struct clr_setting_description description;
     struct clr_settings settings;
     struct clr_status status;

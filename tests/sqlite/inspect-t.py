@@ -31,6 +31,7 @@ DEFAULTS = {
     "device_timeout": "10000",
     "view_threshold": "1000",
     "column_memory": "0",
+    "values_memory": "0",
 }
 
 #: Settings that take numbers: the least and greatest allowed, where there are firm ones.
@@ -42,6 +43,7 @@ RANGES = {
     "device_timeout": (100, None),
     "view_threshold": (0, None),
     "column_memory": (0, None),
+    "values_memory": (0, None),
 }
 
 

@@ -21,6 +21,21 @@ static const char *const other_queries[] = {
 
 enum { OTHER_QUERIES = sizeof other_queries / sizeof other_queries[0] };
 
+/* What keeps its values allocates as they come, and again when they are put in order for a window.
+ */
+static const char *const keeping_queries[] = {
+    "SELECT gpu_median(x), gpu_percentile_disc(x, 0.9) FROM (SELECT i AS x FROM t UNION ALL"
+    " SELECT i * 0.5 FROM t)",
+    "SELECT gpu_count_distinct(x), gpu_mode(x) FROM (SELECT i AS x FROM t UNION ALL"
+    " SELECT i * 0.5 FROM t UNION ALL SELECT 'text ' || i FROM t)",
+    "SELECT gpu_histogram(i, 0, 100, 1000) FROM t",
+    "SELECT sum(a), sum(b), max(c) FROM (SELECT gpu_median(i) OVER w AS a,"
+    " gpu_count_distinct('text ' || i) OVER w AS b, gpu_mode('text ' || i % 7) OVER w AS c FROM t"
+    " WINDOW w AS (ROWS 400 PRECEDING))",
+};
+
+enum { KEEPING_QUERIES = sizeof keeping_queries / sizeof keeping_queries[0] };
+
 /* ---- Connections to one database, each with none of the memory that another has kept. */
 
 static const char shared[] = "file:nomem?mode=memory&cache=shared";
@@ -236,6 +251,10 @@ int main(void)
     for (i = 0; i < DATABASE_QUERIES; i++) {
         check_query(database_queries[i], clr_memory_fail_after, true);
         check_query(database_queries[i], nomem_sqlite_fail_after, false);
+    }
+    for (i = 0; i < KEEPING_QUERIES; i++) {
+        check_query(keeping_queries[i], clr_memory_fail_after, true);
+        check_query(keeping_queries[i], nomem_sqlite_fail_after, false);
     }
     for (i = 0; i < OTHER_QUERIES; i++)
         check_query(other_queries[i], nomem_sqlite_fail_after, false);

@@ -1,0 +1,267 @@
+/*
+ * The contract whose numbers are cited here is in aggregates.h.
+ *
+ * Numbers go to a batch first, TEXT and BLOB straight to the collection. The batch goes to the
+ * collection when it is full, when a row leaves and when a result is asked for.
+ */
+#include "sqlite/distinct_values.h"
+
+#include "base/memory.h"
+#include "numeric/mode.h"
+#include "sqlite/function.h"
+#include "sqlite/sql_value.h"
+#include "sqlite/value_memory.h"
+#include "sqlite/window_use.h"
+
+/*
+ * Numbers of each type in a batch; different values that a collection has when it asks whether rows
+ * can leave at all. Without that it need not know how often each is there, which halves its memory.
+ */
+enum { BATCH = 512, MANY = 16384 };
+
+struct collection {
+    struct clr_spare spare;
+    struct clr_distinct distinct;
+    struct clr_mode_heap heap;
+    bool asked; /* whether rows can leave */
+    double reals[BATCH];
+    int64_t integers[BATCH];
+};
+
+/* What SQLite keeps, and zeroes, for every group: small. */
+struct distinct_context {
+    struct collection *collection; /* NULL before the first row that counts */
+    double *real, *real_end;       /* where the next value goes in the collection's batch */
+    int64_t *integer, *integer_end;
+};
+
+static void free_collection(struct clr_spare *spare)
+{
+    struct collection *collection = (struct collection *)(void *)spare;
+
+    clr_mode_heap_free(&collection->heap);
+    clr_distinct_free(&collection->distinct);
+    clr_memory_free(collection);
+}
+
+void clr_distinct_values_free(struct clr_connection *connection)
+{
+    clr_spares_free(&connection->free_collections, free_collection);
+}
+
+/* Returns whether the context has a collection; if not, the error is set. */
+static bool begin(sqlite3_context *sql, struct distinct_context *context)
+{
+    const struct clr_function *function = clr_function_of(sql);
+    const bool typed = function->aggregate->which == CLR_DISTINCT_MODE;
+    struct clr_connection *connection = function->connection;
+    struct collection *collection;
+    uint64_t seed;
+
+    if (context == NULL) {
+        sqlite3_result_error_nomem(sql);
+        return false;
+    }
+    if (context->collection != NULL)
+        return true;
+    collection = (struct collection *)(void *)clr_spares_take(&connection->free_collections);
+    if (collection == NULL) {
+        collection = clr_memory_alloc(sizeof *collection);
+        if (collection == NULL) {
+            sqlite3_result_error_nomem(sql);
+            return false;
+        }
+        sqlite3_randomness(sizeof seed, &seed);
+        clr_distinct_init(&collection->distinct, &connection->values, typed, seed);
+        clr_mode_heap_init(&collection->heap, &collection->distinct, &connection->values);
+    }
+    collection->distinct.typed = typed;
+    collection->asked = typed;
+    context->collection = collection;
+    context->real = collection->reals;
+    context->real_end = collection->reals + BATCH;
+    context->integer = collection->integers;
+    context->integer_end = collection->integers + BATCH;
+    return true;
+}
+
+/* Frees what the values take, and keeps the rest for reuse. */
+static void end(struct clr_connection *connection, struct distinct_context *context)
+{
+    struct collection *collection = context->collection;
+
+    clr_mode_heap_free(&collection->heap);
+    clr_distinct_clear(&collection->distinct, collection->distinct.typed);
+    clr_spares_give(&connection->free_collections, &collection->spare, free_collection);
+    *context = (struct distinct_context){.collection = NULL};
+}
+
+/* Tells the heap of numbers that have come, if it wants to know. */
+static enum clr_code tell_heap(struct collection *collection, enum clr_kind kind,
+                               const int64_t *integers, const double *reals, size_t count)
+{
+    struct clr_value value = {.kind = kind};
+    enum clr_code code = CLR_OK;
+    size_t i;
+
+    for (i = 0; i < count && code == CLR_OK && collection->heap.begun; i++) {
+        if (kind == CLR_KIND_INTEGER)
+            value.as.integer = integers[i];
+        else
+            value.as.real = reals[i];
+        code = clr_mode_heap_change(&collection->heap, &value, 1);
+    }
+    return code;
+}
+
+/* From the batch to the collection. */
+static enum clr_code flush(struct clr_connection *connection, struct distinct_context *context)
+{
+    struct collection *collection = context->collection;
+    const double *reals = collection->reals;
+    const int64_t *integers = collection->integers;
+    const size_t real_count = (size_t)(context->real - reals);
+    const size_t integer_count = (size_t)(context->integer - integers);
+    enum clr_code code = clr_distinct_add_integers(&collection->distinct, integers, integer_count);
+
+    if (code == CLR_OK)
+        code = clr_distinct_add_reals(&collection->distinct, reals, real_count);
+    if (code == CLR_OK)
+        code = tell_heap(collection, CLR_KIND_INTEGER, integers, NULL, integer_count);
+    if (code == CLR_OK)
+        code = tell_heap(collection, CLR_KIND_REAL, NULL, reals, real_count);
+    connection->stats.values_fed += (int64_t)(real_count + integer_count);
+    context->real = collection->reals;
+    context->integer = collection->integers;
+    return code;
+}
+
+/* A batch is full. */
+static enum clr_code make_room(struct clr_connection *connection, struct distinct_context *context)
+{
+    struct collection *collection = context->collection;
+    enum clr_code code = flush(connection, context);
+
+    if (code != CLR_OK || collection->asked || clr_distinct_size(&collection->distinct) < MANY)
+        return code;
+    collection->asked = true;
+    if (clr_window_use(connection->db))
+        return CLR_OK;
+    return clr_distinct_forget_counts(&collection->distinct);
+}
+
+static enum clr_code take_value(struct clr_connection *connection, struct distinct_context *context,
+                                const struct clr_value *value)
+{
+    enum clr_code code = CLR_OK;
+
+    if (value->kind >= CLR_KIND_TEXT) {
+        connection->stats.values_fed++;
+        code = clr_distinct_add_bytes(&context->collection->distinct, value);
+        return code != CLR_OK ? code : clr_mode_heap_change(&context->collection->heap, value, 1);
+    }
+    if (value->kind == CLR_KIND_REAL) {
+        if (context->real == context->real_end)
+            code = make_room(connection, context);
+        if (code == CLR_OK)
+            *context->real++ = value->as.real;
+        return code;
+    }
+    if (context->integer == context->integer_end)
+        code = make_room(connection, context);
+    if (code == CLR_OK)
+        *context->integer++ = value->as.integer;
+    return code;
+}
+
+/* A step that is not just an append. */
+static void step_slowly(sqlite3_context *sql, struct distinct_context *context,
+                        sqlite3_value *argument)
+{
+    struct clr_connection *connection = clr_function_connection(sql);
+    struct clr_value value;
+    enum clr_code code = CLR_NOMEM;
+
+    if (!begin(sql, context))
+        return;
+    if (clr_value_read(argument, &value))
+        code = take_value(connection, context, &value);
+    if (!clr_memory_granted(sql, code))
+        end(connection, context);
+}
+
+void clr_distinct_step(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    struct distinct_context *context;
+    int type = sqlite3_value_type(values[0]);
+
+    (void)count;
+    if (type == SQLITE_NULL) /* clause 1 */
+        return;
+    context = sqlite3_aggregate_context(sql, sizeof *context);
+    if (context != NULL && type == SQLITE_FLOAT && context->real < context->real_end)
+        *context->real++ = sqlite3_value_double(values[0]);
+    else if (context != NULL && type == SQLITE_INTEGER && context->integer < context->integer_end)
+        *context->integer++ = sqlite3_value_int64(values[0]);
+    else
+        step_slowly(sql, context, values[0]);
+}
+
+void clr_distinct_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    struct distinct_context *context = sqlite3_aggregate_context(sql, sizeof *context);
+    struct clr_connection *connection = clr_function_connection(sql);
+    struct clr_value value;
+    enum clr_code code = CLR_NOMEM;
+
+    (void)count;
+    if (context == NULL || context->collection == NULL ||
+        sqlite3_value_type(values[0]) == SQLITE_NULL)
+        return;
+    if (clr_value_read(values[0], &value))
+        code = flush(connection, context);
+    if (code == CLR_OK)
+        code = clr_mode_heap_change(&context->collection->heap, &value, -1);
+    if (code == CLR_OK)
+        clr_distinct_remove(&context->collection->distinct, &value); /* clause 7 */
+    if (!clr_memory_granted(sql, code))
+        end(connection, context);
+}
+
+/* Sets the result of what has come and not left; more may come if it is not the last one. */
+static void show(sqlite3_context *sql, struct distinct_context *context, bool last)
+{
+    const struct clr_function *function = clr_function_of(sql);
+    struct collection *collection = context != NULL ? context->collection : NULL;
+    struct clr_value mode = {.kind = CLR_KIND_NONE};
+
+    if (collection != NULL && !clr_memory_granted(sql, flush(function->connection, context)))
+        return;
+    if (function->aggregate->which == CLR_DISTINCT_COUNT) {
+        sqlite3_result_int64(
+            sql, collection != NULL ? (sqlite3_int64)clr_distinct_size(&collection->distinct) : 0);
+        return;
+    }
+    if (collection == NULL)
+        return;
+    if (last && !collection->heap.begun)
+        clr_mode_find(&collection->distinct, &mode);
+    else if (!clr_memory_granted(sql, clr_mode_heap_find(&collection->heap, &mode)))
+        return;
+    clr_value_set_result(sql, &mode);
+}
+
+void clr_distinct_value(sqlite3_context *sql)
+{
+    show(sql, sqlite3_aggregate_context(sql, 0), false);
+}
+
+/* Also runs when a statement is aborted (clause 8). */
+void clr_distinct_final(sqlite3_context *sql)
+{
+    struct distinct_context *context = sqlite3_aggregate_context(sql, 0);
+
+    show(sql, context, true);
+    if (context != NULL && context->collection != NULL)
+        end(clr_function_connection(sql), context);
+}

@@ -1,0 +1,267 @@
+/*
+ * The contract whose numbers are cited here is in aggregates.h. What is counted goes straight to
+ * the counters: below low, in each bin, above high.
+ */
+#include "sqlite/histogram.h"
+
+#include "base/memory.h"
+#include "numeric/bins.h"
+#include "sqlite/function.h"
+#include "sqlite/sql_value.h"
+#include "sqlite/value_memory.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Counters that need no memory of their own; characters of a count and its comma. */
+enum { FEW = 66, COUNT_SIZE = 21 };
+
+struct histogram {
+    struct clr_spare spare;
+    struct clr_bins bins;
+    uint64_t total;    /* how many are counted */
+    uint64_t *counter; /* bins.count + 2: few, or memory of its own */
+    uint64_t few[FEW];
+};
+
+struct histogram_context {
+    struct histogram *histogram; /* NULL before the first row */
+};
+
+static size_t counters_size(const struct histogram *histogram)
+{
+    return ((size_t)histogram->bins.count + 2) * sizeof *histogram->counter;
+}
+
+static void free_histogram(struct clr_spare *spare)
+{
+    clr_memory_free(spare);
+}
+
+void clr_histograms_free(struct clr_connection *connection)
+{
+    clr_spares_free(&connection->free_histograms, free_histogram);
+}
+
+static void end(struct clr_connection *connection, struct histogram_context *context)
+{
+    struct histogram *histogram = context->histogram;
+
+    if (histogram == NULL)
+        return;
+    if (histogram->counter != histogram->few)
+        clr_budget_free(&connection->values, histogram->counter, counters_size(histogram));
+    clr_spares_give(&connection->free_histograms, &histogram->spare, free_histogram);
+    context->histogram = NULL;
+}
+
+/* ---- Arguments. */
+
+/* Returns a value as an error shows it, to be freed with sqlite3_free(); NULL without memory. */
+static char *describe(sqlite3_value *value)
+{
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+        return sqlite3_mprintf("%lld", sqlite3_value_int64(value));
+    case SQLITE_FLOAT:
+        return sqlite3_mprintf("%!.17g", sqlite3_value_double(value));
+    case SQLITE_TEXT:
+        return sqlite3_mprintf("'%.60q'", sqlite3_value_text(value));
+    case SQLITE_BLOB:
+        return sqlite3_mprintf("a BLOB");
+    default:
+        return sqlite3_mprintf("NULL");
+    }
+}
+
+/* Sets the error that an argument is not what it must be. */
+static void refuse(sqlite3_context *sql, const char *must, sqlite3_value *value)
+{
+    char *text = describe(value);
+
+    if (text == NULL)
+        sqlite3_result_error_nomem(sql);
+    else
+        clr_set_error(sql, "%s: %s, not %s", clr_function_of(sql)->name, must, text);
+    sqlite3_free(text);
+}
+
+static bool is_finite(sqlite3_value *value)
+{
+    int type = sqlite3_value_type(value);
+
+    return type == SQLITE_INTEGER ||
+           (type == SQLITE_FLOAT && isfinite(sqlite3_value_double(value)));
+}
+
+/* Whether an argument is the number it was in the first row; INTEGER and REAL may be equal. */
+static inline bool is_same(sqlite3_value *argument, const struct clr_value *first)
+{
+    int type = sqlite3_value_type(argument);
+    struct clr_value value;
+
+    if (type == SQLITE_INTEGER && first->kind == CLR_KIND_INTEGER)
+        return sqlite3_value_int64(argument) == first->as.integer;
+    if (type == SQLITE_FLOAT && first->kind == CLR_KIND_REAL)
+        return sqlite3_value_double(argument) == first->as.real;
+    return (type == SQLITE_INTEGER || type == SQLITE_FLOAT) && clr_value_read(argument, &value) &&
+           clr_value_compare(&value, first, 0) == 0;
+}
+
+/* Sets up the counters for the arguments of the first row. Returns false with the error set. */
+static bool begin(sqlite3_context *sql, struct histogram_context *context, sqlite3_value **values)
+{
+    struct clr_connection *connection = clr_function_connection(sql);
+    struct clr_value low, high;
+    struct histogram *histogram;
+    sqlite3_int64 bins = sqlite3_value_int64(values[3]);
+    enum clr_code code = CLR_OK;
+    void *memory;
+
+    if (!is_finite(values[1]))
+        refuse(sql, "low must be a finite number", values[1]);
+    else if (!is_finite(values[2]))
+        refuse(sql, "high must be a finite number", values[2]);
+    else if (sqlite3_value_type(values[3]) != SQLITE_INTEGER || bins < 1 || bins > CLR_BINS_LIMIT)
+        refuse(sql, "bins must be an INTEGER from 1 to 1000000", values[3]);
+    else if (clr_value_read(values[1], &low) && clr_value_read(values[2], &high) &&
+             (clr_value_compare(&low, &high, 0) >= 0 || is_same(values[2], &low)))
+        refuse(sql, "high must be greater than low", values[2]);
+    else {
+        histogram = (struct histogram *)(void *)clr_spares_take(&connection->free_histograms);
+        if (histogram == NULL)
+            histogram = clr_memory_alloc(sizeof *histogram);
+        if (histogram == NULL)
+            return clr_memory_granted(sql, CLR_NOMEM);
+        clr_bins_init(&histogram->bins, &low, &high, bins);
+        memory = histogram->few;
+        if (bins + 2 > FEW)
+            code = clr_budget_alloc(&connection->values, counters_size(histogram), &memory);
+        if (code == CLR_OK)
+            memset(memory, 0, counters_size(histogram));
+        histogram->counter = code == CLR_OK ? memory : histogram->few;
+        histogram->total = 0;
+        context->histogram = histogram;
+        return clr_memory_granted(sql, code);
+    }
+    return false;
+}
+
+/* Returns whether the arguments are those of the first row, or valid and this is the first row;
+   else the error is set. */
+static bool check(sqlite3_context *sql, struct histogram_context *context, sqlite3_value **values)
+{
+    const struct clr_bins *bins;
+
+    if (context->histogram == NULL)
+        return begin(sql, context, values);
+    bins = &context->histogram->bins;
+    if (!is_same(values[1], &bins->low))
+        refuse(sql, "low must be the same on every row", values[1]);
+    else if (!is_same(values[2], &bins->high))
+        refuse(sql, "high must be the same on every row", values[2]);
+    else if (sqlite3_value_type(values[3]) != SQLITE_INTEGER ||
+             sqlite3_value_int64(values[3]) != bins->count)
+        refuse(sql, "bins must be the same on every row", values[3]);
+    else
+        return true;
+    return false;
+}
+
+/* ---- Counting. */
+
+/* Adds change to the counter of an argument, which is a number. */
+static void count_value(struct histogram *histogram, sqlite3_value *argument, uint64_t change)
+{
+    struct clr_value value;
+
+    if (!clr_value_read(argument, &value))
+        return;
+    histogram->counter[clr_bins_find(&histogram->bins, &value) + 1] += change;
+    histogram->total += change;
+}
+
+void clr_histogram_step(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    struct histogram_context *context = sqlite3_aggregate_context(sql, sizeof *context);
+    int type = sqlite3_value_type(values[0]);
+
+    (void)count;
+    if (context == NULL) {
+        sqlite3_result_error_nomem(sql);
+        return;
+    }
+    if (check(sql, context, values)) {
+        if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) {
+            clr_function_connection(sql)->stats.values_fed++;
+            count_value(context->histogram, values[0], 1);
+            return;
+        }
+        if (type == SQLITE_NULL) /* clause 1 */
+            return;
+        clr_set_error(sql, "input to %s() is not numeric", clr_function_of(sql)->name);
+    }
+    end(clr_function_connection(sql), context);
+}
+
+void clr_histogram_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    struct histogram_context *context = sqlite3_aggregate_context(sql, sizeof *context);
+
+    (void)count;
+    if (context != NULL && context->histogram != NULL &&
+        sqlite3_value_type(values[0]) != SQLITE_NULL)
+        count_value(context->histogram, values[0], (uint64_t)-1); /* clause 7 */
+}
+
+/* Appends a count in decimal digits; returns the end. */
+static char *append_count(char *end, uint64_t count)
+{
+    char digits[COUNT_SIZE];
+    size_t n = 0;
+
+    do {
+        digits[n++] = (char)('0' + count % 10);
+        count /= 10;
+    } while (count != 0);
+    while (n > 0)
+        *end++ = digits[--n];
+    return end;
+}
+
+/* A JSON array of the counters. */
+static void show(sqlite3_context *sql, const struct histogram *histogram)
+{
+    const size_t counters = (size_t)histogram->bins.count + 2;
+    char *text = sqlite3_malloc64(counters * COUNT_SIZE + 2), *end = text;
+    size_t i;
+
+    if (text == NULL) {
+        sqlite3_result_error_nomem(sql);
+        return;
+    }
+    for (i = 0; i < counters; i++) {
+        *end++ = i == 0 ? '[' : ',';
+        end = append_count(end, histogram->counter[i]);
+    }
+    *end++ = ']';
+    sqlite3_result_text64(sql, text, (sqlite3_uint64)(end - text), sqlite3_free, SQLITE_UTF8);
+}
+
+void clr_histogram_value(sqlite3_context *sql)
+{
+    struct histogram_context *context = sqlite3_aggregate_context(sql, 0);
+
+    if (context != NULL && context->histogram != NULL && context->histogram->total != 0)
+        show(sql, context->histogram);
+}
+
+/* Also runs when a statement is aborted (clause 8). */
+void clr_histogram_final(sqlite3_context *sql)
+{
+    struct histogram_context *context = sqlite3_aggregate_context(sql, 0);
+
+    clr_histogram_value(sql);
+    if (context != NULL)
+        end(clr_function_connection(sql), context);
+}

@@ -1,0 +1,34 @@
+#include "sqlite/value_memory.h"
+
+#include "sqlite/function.h"
+
+#include <stdarg.h>
+
+void clr_set_error(sqlite3_context *context, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+
+    va_start(arguments, format);
+    text = sqlite3_vmprintf(format, arguments);
+    va_end(arguments);
+    if (text == NULL)
+        sqlite3_result_error_nomem(context);
+    else
+        sqlite3_result_error(context, text, -1);
+    sqlite3_free(text);
+}
+
+bool clr_memory_granted(sqlite3_context *context, enum clr_code code)
+{
+    const struct clr_function *function = clr_function_of(context);
+
+    if (code == CLR_NOMEM)
+        sqlite3_result_error_nomem(context);
+    else if (code == CLR_LIMIT)
+        clr_set_error(context,
+                      "out of memory: %s() keeps its values, which would take more than the %llu "
+                      "bytes that the setting values_memory allows",
+                      function->name, (unsigned long long)function->connection->values.limit);
+    return code == CLR_OK;
+}

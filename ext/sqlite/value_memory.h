@@ -1,0 +1,21 @@
+/* Memory for the values that aggregates keep: what is said when there is none. */
+#ifndef CLR_SQLITE_VALUE_MEMORY_H
+#define CLR_SQLITE_VALUE_MEMORY_H
+
+#include "base/status.h"
+#include "sqlite/api.h"
+
+#include <stdbool.h>
+
+/*
+ * Returns whether the code is CLR_OK. Else sets the function's error: SQLITE_NOMEM for CLR_NOMEM;
+ * for CLR_LIMIT a text that names the function and the setting. That is no SQLITE_NOMEM, for which
+ * SQLite rolls back the transaction of a SELECT, and which some languages' interfaces show without
+ * its text.
+ */
+bool clr_memory_granted(sqlite3_context *context, enum clr_code code);
+
+/* Sets a function's error in the format of sqlite3_mprintf(). */
+void clr_set_error(sqlite3_context *context, const char *format, ...);
+
+#endif
