@@ -29,6 +29,15 @@
  *     equal rows give equal bytes. F_merge() of states gives what F gives over all their rows, to
  *     the bit, and F_state_merge() their state. NULL is skipped; anything else that is no state of
  *     F is an error that names the function.
+ * 12. gpu_median and gpu_percentile... have the definitions and errors of SQLite's percentile
+ *     functions, and compute ranks as these do; order and interpolation are exact, rounded once.
+ * 13. Values are different for gpu_count_distinct and gpu_mode as SQLite's = has it, BINARY. The
+ *     mode is the least, by clause 6, of the most frequent values; a zero is +0.0. No rows: a count
+ *     of 0.
+ * 14. gpu_histogram's bins are those of numeric/bins.h. Its arguments but the first are the same on
+ *     every row, and checked on every row.
+ * 15. What keeps its values (12 and 13, and 14 its counters) does so within the setting
+ *     values_memory, above which it is an error that names the function and the setting.
  */
 #ifndef CLR_SQLITE_AGGREGATES_H
 #define CLR_SQLITE_AGGREGATES_H

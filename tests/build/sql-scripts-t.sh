@@ -22,6 +22,11 @@ for script in sql/*.sql; do
             tap_like "$output" '*shards*1182.386646144*-0.0140134730473583*rows*1182.386646144*-0.0140134730473583*' \
                 "$script shows shards and rows that agree"
             ;;
+        sql/histogram.sql)
+            # The mean delay of tests/data/README.md, and the bar of the most frequent delays.
+            tap_like "$output" '*6304 ############################################################*6.2904*-1.0*' \
+                "$script shows bars, and a mean and a median"
+            ;;
         sql/exactness.sql)
             tap_like "$output" '*1.25*1.25*1.0e+308*2.25*1.0*9223372036854775807*' \
                 "$script shows exact answers"

@@ -173,7 +173,8 @@ static const struct clr_run *split(struct clr_run runs[8], size_t count)
 
 static void test_select(void)
 {
-    static const size_t counts[] = {1, 2, 3, 10, 32, 33, 64, 65, 1000, 4096, 4097, 9000, 60000, LARGEST};
+    static const size_t counts[] = {1,  2,    3,    10,   32,   33,    64,
+                                    65, 1000, 4096, 4097, 9000, 60000, LARGEST};
     size_t i, trials = tap_is_quick() ? 2 : 6, trial;
     int family, types;
 
