@@ -332,6 +332,21 @@ def test_long_windows(rng, db):
     batch.end()
 
 
+def test_late_leavers(db):
+    """Rows begin to leave only after far more than a batch: how often each is there is known still."""
+    rows, length = 45_000, 30_000
+    db.execute("DROP TABLE IF EXISTS t")
+    db.execute("CREATE TABLE t(x)")
+    db.executemany("INSERT INTO t VALUES (?)", [(i / 2,) for i in range(rows)])
+    frame = f"OVER (ROWS BETWEEN CURRENT ROW AND {length - 1} FOLLOWING)"
+    got = db.execute(f"SELECT gpu_count_distinct(x) {frame}, gpu_count_distinct(CAST(x / 8 AS INT)) {frame} FROM t")
+    batch = support.Batch(f"rows that leave after {length} have come")
+    for i, row in enumerate(got):
+        last = min(i + length, rows) - 1
+        batch.compare(row, (last - i + 1, last // 16 - i // 16 + 1), f"counts at row {i}")
+    batch.end()
+
+
 def test_types(db):
     """The results' types where equal numbers of two types meet, also as they come and go."""
     for values, want in (
@@ -557,6 +572,7 @@ def main():
     test_groups(rng, db)
     test_windows(rng, db)
     test_long_windows(rng, db)
+    test_late_leavers(db)
     test_types(db)
     test_empty(db)
     test_errors(db)
