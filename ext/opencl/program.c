@@ -1,7 +1,7 @@
 #include "opencl/program.h"
 
-#include "base/memory.h"
 #include "numeric/accumulator.h"
+#include "opencl/compile.h"
 #include "opencl/kernels.h"
 
 #include <stdio.h>
@@ -50,39 +50,6 @@ static cl_uint choose_sources(enum clr_operation operation, enum clr_element ele
     return count;
 }
 
-static char *get_log(cl_program program, cl_device_id device)
-{
-    size_t size = 0;
-    char *log;
-
-    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) !=
-            CL_SUCCESS ||
-        size == 0)
-        return NULL;
-    log = clr_memory_alloc(size + 1);
-    if (log == NULL)
-        return NULL;
-    log[size] = '\0';
-    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
-        log[0] = '\0';
-    return log;
-}
-
-static cl_int limit_group(cl_kernel kernel, cl_device_id device, size_t *limit, size_t *multiple)
-{
-    size_t most = 1;
-    cl_int error;
-
-    error = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
-                                     NULL);
-    if (error != CL_SUCCESS)
-        return error;
-    if (most < *limit)
-        *limit = most;
-    return clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
-                                    sizeof *multiple, multiple, NULL);
-}
-
 static cl_int choose_group_size(struct clr_program *program, const struct clr_device_info *device)
 {
     size_t limit = GROUP_SIZE_LIMIT, multiple = 1;
@@ -92,9 +59,9 @@ static cl_int choose_group_size(struct clr_program *program, const struct clr_de
     program->group_size = 1;
     if (device->type == CLR_DEVICE_CPU)
         return CL_SUCCESS;
-    error = limit_group(program->first, device->id, &limit, &multiple);
+    error = clr_limit_group(program->first, device->id, &limit, &multiple);
     if (error == CL_SUCCESS)
-        error = limit_group(program->next, device->id, &limit, &multiple);
+        error = clr_limit_group(program->next, device->id, &limit, &multiple);
     if (error == CL_SUCCESS)
         error = clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
     if (error != CL_SUCCESS)
@@ -118,8 +85,7 @@ static enum clr_code build(struct clr_program *program, cl_context context,
 {
     const char *sources[SOURCES];
     cl_uint count = choose_sources(operation, element, rows, sources);
-    cl_device_id id = device->id;
-    const char *call = "clCreateProgramWithSource";
+    const char *call = "clCreateKernel";
     cl_program built;
     char options[256];
     cl_int error;
@@ -142,16 +108,9 @@ static enum clr_code build(struct clr_program *program, cl_context context,
              element == CLR_REAL && operation == CLR_EXTREMES, (int)clr_operation_width(operation),
              CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, rows != NULL);
 
-    built = clCreateProgramWithSource(context, count, sources, NULL, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, call, error);
-    call = "clBuildProgram";
-    error = clBuildProgram(built, 1, &id, options, NULL, NULL);
-    if (error != CL_SUCCESS) {
-        *log = get_log(built, id);
-        goto done;
-    }
-    call = "clCreateKernel";
+    built = clr_compile(context, device->id, count, sources, options, log, status);
+    if (built == NULL)
+        return status->code;
     program->first = clCreateKernel(built, rows != NULL ? "scan_first" : "reduce_first", &error);
     if (error != CL_SUCCESS)
         goto done;

@@ -87,16 +87,6 @@ void clr_upload_close(struct clr_device *device)
     memset(upload, 0, sizeof *upload);
 }
 
-/* That the device has no room is no reason to give it up: drivers say so when a buffer is made, or
-   when it is first used (OpenCL 1.2, 5.2.1 and 5.2.2). */
-static enum clr_code report(struct clr_status *status, const char *call, cl_int error)
-{
-    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_INVALID_BUFFER_SIZE)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory on the device: %s: %s (%d)", call,
-                              clr_opencl_error_name(error), error);
-    return clr_opencl_failed(status, call, error);
-}
-
 static enum clr_code create_buffer(struct clr_device *device, cl_mem *buffer, size_t size,
                                    struct clr_status *status)
 {
@@ -104,7 +94,7 @@ static enum clr_code create_buffer(struct clr_device *device, cl_mem *buffer, si
 
     if (*buffer == NULL && size > 0)
         *buffer = clCreateBuffer(device->context, CL_MEM_READ_ONLY, size, NULL, &error);
-    return error == CL_SUCCESS ? CLR_OK : report(status, "clCreateBuffer", error);
+    return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, "clCreateBuffer", error);
 }
 
 static enum clr_code wait_for_stage(struct clr_upload *upload, int stage, struct clr_status *status)
@@ -134,7 +124,7 @@ static enum clr_code send(struct clr_upload *upload, cl_mem buffer, size_t offse
     error = clEnqueueWriteBuffer(upload->queue, buffer, CL_FALSE, offset, size,
                                  upload->mapped[stage], 0, NULL, &upload->written[stage]);
     if (error != CL_SUCCESS)
-        return report(status, "clEnqueueWriteBuffer", error);
+        return clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
     error = clFlush(upload->queue);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clFlush", error);
