@@ -1,6 +1,7 @@
 #include "engine/resident.h"
 
 #include "base/memory.h"
+#include "engine/resident_private.h"
 #include "engine/runtime.h"
 #include "numeric/column.h"
 #include "opencl/resident_column.h"
@@ -8,22 +9,6 @@
 #include "opencl/scanner.h"
 
 #include <string.h>
-
-/*
- * A resident is the task of its upload, and, when the last reference is dropped, that of its
- * release, since the worker alone may free what lies on the device. Its owner has a reference, and
- * so has every scan that is under way, even if nobody waits for it any more.
- */
-struct clr_resident {
-    struct clr_task task;
-    struct clr_worker *worker;
-    struct clr_column *column; /* until it is on the device */
-    struct clr_resident_column *copy;
-    uint8_t kind;
-    size_t rows;
-    atomic_int state;     /* enum clr_residence */
-    atomic_bool unwanted; /* its owner is gone */
-};
 
 static struct clr_resident *resident_of(struct clr_task *task)
 {
@@ -35,6 +20,7 @@ static void free_resident(struct clr_task *task)
     struct clr_resident *resident = resident_of(task);
 
     clr_column_release(resident->column);
+    clr_sorted_column_free(NULL, resident->sorted);
     clr_resident_column_free(NULL, resident->copy);
     clr_memory_free(resident);
 }
@@ -45,6 +31,8 @@ static bool step_release(struct clr_task *task, struct clr_device *device, char 
     struct clr_resident *resident = resident_of(task);
 
     (void)log, (void)status;
+    clr_sorted_column_free(device, resident->sorted);
+    resident->sorted = NULL;
     clr_resident_column_free(device, resident->copy);
     resident->copy = NULL;
     return false;
@@ -96,6 +84,8 @@ struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_colu
     resident->rows = column->rows;
     atomic_init(&resident->state, CLR_RESIDENT_COMING);
     atomic_init(&resident->unwanted, false);
+    atomic_init(&resident->order, CLR_ORDER_UNWANTED);
+    atomic_init(&resident->order_counted, false);
     resident->column = clr_column_retain(column);
     clr_task_init(&resident->task, CLR_TASK_BACKGROUND, step_upload, release_resident);
     if (clr_worker_post(worker, &resident->task) != CLR_READY) {
@@ -117,7 +107,12 @@ enum clr_residence clr_resident_state(struct clr_resident *resident)
 
 size_t clr_resident_size(const struct clr_resident *resident)
 {
-    return clr_resident_column_size(resident->kind, resident->rows);
+    size_t size = clr_resident_column_size(resident->kind, resident->rows);
+    int order = atomic_load(&resident->order);
+
+    if (order == CLR_ORDER_COMING || order == CLR_ORDER_READY)
+        size += clr_sorted_column_size(resident->rows, order == CLR_ORDER_READY);
+    return size;
 }
 
 void clr_resident_free(struct clr_resident *resident)

@@ -26,7 +26,8 @@ struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_colu
 /* Returns how far it is. FAILED is final: no memory on the device, or a device that failed. */
 enum clr_residence clr_resident_state(struct clr_resident *resident);
 
-/* Returns the bytes of device memory that it takes. */
+/* Returns the bytes of device memory that it takes, with the sorted copy of engine/resident_order.h
+   if there is one or one is being made. */
 size_t clr_resident_size(const struct clr_resident *resident);
 
 /* Gives the device's memory back, once nothing uses it, and the object. Never waits. NULL is fine.

@@ -5,6 +5,7 @@
 #include "opencl/device_private.h"
 #include "opencl/resident_column.h"
 #include "opencl/scanner.h"
+#include "opencl/sorter.h"
 
 #include <string.h>
 
@@ -54,6 +55,7 @@ void clr_device_close(struct clr_device *device)
     if (device == NULL)
         return;
     clr_scanner_close(device);
+    clr_sorter_close(device);
     clr_upload_close(device);
     for (i = 0; i < CLR_DEVICE_SLOTS; i++) {
         for (j = 0; j < CLR_ELEMENTS; j++) {

@@ -41,6 +41,7 @@ struct clr_device {
     struct clr_slot slots[CLR_DEVICE_SLOTS];
     struct clr_upload upload;
     struct clr_scanner *scanner; /* made by the first scan */
+    struct clr_sorter *sorter;   /* made when a column is to be sorted */
 };
 
 #endif

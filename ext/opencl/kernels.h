@@ -15,5 +15,6 @@ extern const char clr_kernel_extremes[];
 extern const char clr_kernel_reduce[];
 extern const char clr_kernel_values[];
 extern const char clr_kernel_scan[];
+extern const char clr_kernel_sort[];
 
 #endif

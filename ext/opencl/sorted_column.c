@@ -1,0 +1,485 @@
+#include "opencl/sorted_column.h"
+
+#include "base/memory.h"
+#include "numeric/column.h"
+#include "opencl/device_private.h"
+#include "opencl/resident_column_private.h"
+#include "opencl/sorter_private.h"
+
+#include <string.h>
+
+/* The kernels' numbers of keys have 32 bits. */
+static const uint64_t most_rows = UINT32_MAX;
+
+enum phase { UNMADE, BEGIN, COUNT, SCAN, SCATTER, RUNS, COMPLETE };
+
+/* What the kernels store for each group. */
+struct extent {
+    cl_long least, greatest;
+    cl_ulong differing;
+};
+struct runs {
+    cl_ulong distinct, length;
+    cl_long key;
+};
+union group_result {
+    struct extent extent;
+    struct runs runs;
+};
+
+struct clr_sorted_column {
+    uint8_t kind;
+    size_t rows;
+    enum phase phase;
+    size_t span;   /* keys of a group */
+    size_t groups; /* of a pass */
+    size_t group;  /* the next one to be launched */
+    cl_mem keys[2];
+    int current; /* which of the two the next kernel reads */
+    cl_mem counts, totals, results;
+    int64_t least;             /* of the keys */
+    cl_uint shift, last_shift; /* of the digit that is sorted by; of the last one */
+    struct clr_runs runs;
+    struct clr_device_work work;
+};
+
+struct clr_sorted_column *clr_sorted_column_new(uint8_t kind, size_t rows)
+{
+    struct clr_sorted_column *sorted = clr_memory_alloc(sizeof *sorted);
+
+    if (sorted == NULL)
+        return NULL;
+    memset(sorted, 0, sizeof *sorted);
+    sorted->kind = kind;
+    sorted->rows = rows;
+    return sorted;
+}
+
+size_t clr_sorted_column_size(size_t rows, bool complete)
+{
+    return rows * sizeof(int64_t) * (complete ? 1 : 2);
+}
+
+static void release_buffer(cl_mem *buffer)
+{
+    if (*buffer != NULL)
+        clReleaseMemObject(*buffer);
+    *buffer = NULL;
+}
+
+static void release_temporary(struct clr_sorted_column *sorted)
+{
+    release_buffer(&sorted->keys[!sorted->current]);
+    release_buffer(&sorted->counts);
+    release_buffer(&sorted->totals);
+    release_buffer(&sorted->results);
+}
+
+void clr_sorted_column_free(struct clr_device *device, struct clr_sorted_column *sorted)
+{
+    if (sorted == NULL)
+        return;
+    if (device != NULL) {
+        release_temporary(sorted);
+        release_buffer(&sorted->keys[sorted->current]);
+    }
+    clr_memory_free(sorted);
+}
+
+static size_t divide_up(size_t a, size_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* Divides the keys among groups: so many for each that a launch has as many groups as are worth
+   having, and whole tiles. */
+static void choose_spans(struct clr_sorted_column *sorted, const struct clr_sorter *sorter)
+{
+    size_t tile = clr_sorter_tile(sorter);
+    size_t launch = sorted->rows < sorter->step_keys ? sorted->rows : sorter->step_keys;
+    size_t span = divide_up(launch, sorter->most_groups);
+
+    if (span < sorter->least_span)
+        span = sorter->least_span;
+    sorted->span = divide_up(span, tile) * tile;
+    sorted->groups = divide_up(sorted->rows, sorted->span);
+}
+
+static enum clr_code make_buffers(struct clr_device *device, struct clr_sorted_column *sorted,
+                                  struct clr_status *status)
+{
+    const size_t keys_size = sorted->rows * sizeof(cl_long);
+    const size_t digits_size = CLR_SORT_DIGITS * sizeof(cl_uint);
+    const struct {
+        cl_mem *buffer;
+        size_t size;
+    } wanted[] = {
+        {&sorted->keys[0], keys_size},
+        {&sorted->keys[1], keys_size},
+        {&sorted->counts, sorted->groups * digits_size},
+        {&sorted->totals, digits_size},
+        {&sorted->results, sorted->groups * sizeof(union group_result)},
+    };
+    cl_int error;
+    size_t i;
+
+    for (i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        *wanted[i].buffer =
+            clCreateBuffer(device->context, CL_MEM_READ_WRITE, wanted[i].size, NULL, &error);
+        if (error != CL_SUCCESS)
+            return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
+    }
+    return CLR_OK;
+}
+
+struct argument {
+    size_t size;
+    const void *value; /* NULL: local memory of that size */
+};
+
+#define VALUE(variable) ((struct argument){sizeof(variable), &(variable)})
+#define LOCAL(size) ((struct argument){(size), NULL})
+
+/* Runs a kernel with its arguments, and waits for it. */
+static enum clr_code launch(struct clr_device *device, struct clr_sorted_column *sorted,
+                            enum clr_sort_kernel number, const struct argument *arguments,
+                            cl_uint count, size_t groups, struct clr_status *status)
+{
+    const struct clr_sorter *sorter = device->sorter;
+    const size_t local = sorter->group_size, global = groups * local;
+    cl_kernel kernel = sorter->kernels[number];
+    cl_event event;
+    cl_int error;
+    cl_uint i;
+
+    for (i = 0; i < count; i++) {
+        error = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
+        if (error != CL_SUCCESS)
+            return clr_opencl_failed(status, "clSetKernelArg", error);
+    }
+    error =
+        clEnqueueNDRangeKernel(sorter->queue, kernel, 1, NULL, &global, &local, 0, NULL, &event);
+    if (error != CL_SUCCESS)
+        return clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
+    error = clWaitForEvents(1, &event);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clWaitForEvents", error);
+    sorted->work.kernels++;
+    sorted->work.passes++;
+    sorted->work.kernel_time += clr_event_take_time(&event);
+    return CLR_OK;
+}
+
+/* Runs a kernel for the next groups: as many as a launch has. */
+static enum clr_code launch_groups(struct clr_device *device, struct clr_sorted_column *sorted,
+                                   enum clr_sort_kernel kernel, const struct argument *arguments,
+                                   cl_uint count, struct clr_status *status)
+{
+    size_t most = device->sorter->step_keys / sorted->span;
+    size_t groups = sorted->groups - sorted->group;
+
+    if (most == 0)
+        most = 1;
+    if (groups > most)
+        groups = most;
+    if (launch(device, sorted, kernel, arguments, count, groups, status) != CLR_OK)
+        return status->code;
+    sorted->group += groups;
+    return CLR_OK;
+}
+
+/* Begins the next phase if the groups of this one have all been launched. */
+static bool is_over(struct clr_sorted_column *sorted, enum phase next)
+{
+    if (sorted->group < sorted->groups)
+        return false;
+    sorted->group = 0;
+    sorted->phase = next;
+    return true;
+}
+
+/* Returns what the groups have stored, or NULL; to be freed with clr_memory_free(). */
+static union group_result *read_results(struct clr_device *device, struct clr_sorted_column *sorted,
+                                        struct clr_status *status)
+{
+    size_t size = sorted->groups * sizeof(union group_result);
+    union group_result *results = clr_memory_alloc(size);
+    cl_event event;
+    cl_int error;
+
+    if (results == NULL) {
+        clr_status_set(status, CLR_NOMEM, 0, "no memory for sorting");
+        return NULL;
+    }
+    error = clEnqueueReadBuffer(device->sorter->queue, sorted->results, CL_TRUE, 0, size, results,
+                                0, NULL, &event);
+    if (error != CL_SUCCESS) {
+        clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
+        clr_memory_free(results);
+        return NULL;
+    }
+    sorted->work.transfer_time += clr_event_take_time(&event);
+    return results;
+}
+
+static cl_uint highest_digit(uint64_t bits)
+{
+    cl_uint shift = 0;
+
+    while (bits >> shift >= CLR_SORT_DIGITS)
+        shift += CLR_SORT_DIGIT_BITS;
+    return shift;
+}
+
+/* The digits to sort by: those of the distances from the least key, from the lowest one in which
+   any two keys differ. Returns the phase that comes next. */
+static enum phase choose_digits(struct clr_sorted_column *sorted, const union group_result *results)
+{
+    struct extent all = results[0].extent;
+    size_t i;
+
+    for (i = 1; i < sorted->groups; i++) {
+        const struct extent *one = &results[i].extent;
+        if (one->least < all.least)
+            all.least = one->least;
+        if (one->greatest > all.greatest)
+            all.greatest = one->greatest;
+        all.differing |= one->differing;
+    }
+    if (all.differing == 0)
+        return RUNS;
+    sorted->least = all.least;
+    sorted->last_shift = highest_digit((uint64_t)all.greatest - (uint64_t)all.least);
+    while ((all.differing >> sorted->shift) % CLR_SORT_DIGITS == 0)
+        sorted->shift += CLR_SORT_DIGIT_BITS;
+    return COUNT;
+}
+
+static enum clr_code step_begin(struct clr_device *device, struct clr_sorted_column *sorted,
+                                const struct clr_resident_column *source, struct clr_status *status)
+{
+    const cl_uint real = sorted->kind == CLR_TAG_REAL;
+    const cl_ulong rows = sorted->rows, span = sorted->span, first = sorted->group;
+    const struct argument arguments[] = {
+        VALUE(source->values),
+        VALUE(real),
+        VALUE(rows),
+        VALUE(span),
+        VALUE(first),
+        VALUE(sorted->keys[0]),
+        VALUE(sorted->results),
+        LOCAL(device->sorter->group_size * sizeof(struct extent)),
+    };
+    union group_result *results;
+
+    if (launch_groups(device, sorted, CLR_SORT_BEGIN, arguments,
+                      sizeof arguments / sizeof arguments[0], status) != CLR_OK)
+        return status->code;
+    if (is_over(sorted, COUNT)) {
+        results = read_results(device, sorted, status);
+        if (results == NULL)
+            return status->code;
+        sorted->phase = choose_digits(sorted, results);
+        clr_memory_free(results);
+    }
+    return CLR_OK;
+}
+
+static enum clr_code step_count(struct clr_device *device, struct clr_sorted_column *sorted,
+                                struct clr_status *status)
+{
+    const cl_ulong rows = sorted->rows, span = sorted->span, first = sorted->group;
+    const cl_ulong groups = sorted->groups;
+    const cl_long least = sorted->least;
+    const struct argument arguments[] = {
+        VALUE(sorted->keys[sorted->current]),
+        VALUE(rows),
+        VALUE(least),
+        VALUE(sorted->shift),
+        VALUE(span),
+        VALUE(first),
+        VALUE(groups),
+        VALUE(sorted->counts),
+    };
+
+    if (launch_groups(device, sorted, CLR_SORT_COUNT, arguments,
+                      sizeof arguments / sizeof arguments[0], status) != CLR_OK)
+        return status->code;
+    is_over(sorted, SCAN);
+    return CLR_OK;
+}
+
+static enum clr_code step_scan(struct clr_device *device, struct clr_sorted_column *sorted,
+                               struct clr_status *status)
+{
+    const cl_ulong groups = sorted->groups;
+    const struct argument arguments[] = {
+        VALUE(sorted->counts),
+        VALUE(groups),
+        VALUE(sorted->totals),
+        LOCAL(device->sorter->group_size * sizeof(cl_uint)),
+    };
+
+    sorted->phase = SCATTER;
+    return launch(device, sorted, CLR_SORT_SCAN, arguments, sizeof arguments / sizeof arguments[0],
+                  CLR_SORT_DIGITS, status);
+}
+
+static enum clr_code step_scatter(struct clr_device *device, struct clr_sorted_column *sorted,
+                                  struct clr_status *status)
+{
+    const cl_ulong rows = sorted->rows, span = sorted->span, first = sorted->group;
+    const cl_ulong groups = sorted->groups;
+    const size_t items = device->sorter->group_size;
+    const cl_long least = sorted->least;
+    const struct argument arguments[] = {
+        VALUE(sorted->keys[sorted->current]),
+        VALUE(rows),
+        VALUE(least),
+        VALUE(sorted->shift),
+        VALUE(span),
+        VALUE(first),
+        VALUE(groups),
+        VALUE(sorted->counts),
+        VALUE(sorted->totals),
+        VALUE(sorted->keys[!sorted->current]),
+        LOCAL(items * CLR_SORT_KEYS_PER_ITEM * sizeof(cl_long)),
+        LOCAL(items * (CLR_SORT_NIBBLES + 2) * sizeof(cl_ushort)),
+        LOCAL(items * sizeof(cl_uint)),
+    };
+
+    if (launch_groups(device, sorted, CLR_SORT_SCATTER, arguments,
+                      sizeof arguments / sizeof arguments[0], status) != CLR_OK)
+        return status->code;
+    if (is_over(sorted, COUNT)) {
+        sorted->current = !sorted->current;
+        if (sorted->shift == sorted->last_shift)
+            sorted->phase = RUNS;
+        sorted->shift += CLR_SORT_DIGIT_BITS;
+    }
+    return CLR_OK;
+}
+
+static void take_runs(struct clr_sorted_column *sorted, const union group_result *results)
+{
+    size_t i;
+
+    for (i = 0; i < sorted->groups; i++) {
+        const struct runs *one = &results[i].runs;
+        sorted->runs.distinct += one->distinct;
+        /* The groups are in the order of their keys. */
+        if (one->length > sorted->runs.longest) {
+            sorted->runs.longest = one->length;
+            sorted->runs.mode = one->key;
+        }
+    }
+}
+
+static enum clr_code step_runs(struct clr_device *device, struct clr_sorted_column *sorted,
+                               struct clr_status *status)
+{
+    const cl_uint real = sorted->kind == CLR_TAG_REAL;
+    const cl_ulong rows = sorted->rows, span = sorted->span, first = sorted->group;
+    const struct argument arguments[] = {
+        VALUE(sorted->keys[sorted->current]),
+        VALUE(real),
+        VALUE(rows),
+        VALUE(span),
+        VALUE(first),
+        VALUE(sorted->results),
+        LOCAL(device->sorter->group_size * sizeof(struct runs)),
+    };
+    union group_result *results;
+
+    if (launch_groups(device, sorted, CLR_SORT_RUNS, arguments,
+                      sizeof arguments / sizeof arguments[0], status) != CLR_OK)
+        return status->code;
+    if (is_over(sorted, COMPLETE)) {
+        results = read_results(device, sorted, status);
+        if (results == NULL)
+            return status->code;
+        take_runs(sorted, results);
+        clr_memory_free(results);
+        release_temporary(sorted);
+    }
+    return CLR_OK;
+}
+
+static enum clr_code step_make(struct clr_device *device, struct clr_sorted_column *sorted,
+                               struct clr_status *status)
+{
+    sorted->phase = sorted->rows > 0 ? BEGIN : COMPLETE;
+    if (sorted->rows == 0)
+        return CLR_OK;
+    if (sorted->rows > most_rows)
+        return clr_status_set(status, CLR_INVALID, 0, "%llu rows are too many to be sorted",
+                              (unsigned long long)sorted->rows);
+    choose_spans(sorted, device->sorter);
+    return make_buffers(device, sorted, status);
+}
+
+enum clr_code clr_sorted_column_step(struct clr_device *device, struct clr_sorted_column *sorted,
+                                     const struct clr_resident_column *source, bool *complete,
+                                     struct clr_status *status)
+{
+    *complete = false;
+    switch (sorted->phase) {
+    case UNMADE:
+        step_make(device, sorted, status);
+        break;
+    case BEGIN:
+        step_begin(device, sorted, source, status);
+        break;
+    case COUNT:
+        step_count(device, sorted, status);
+        break;
+    case SCAN:
+        step_scan(device, sorted, status);
+        break;
+    case SCATTER:
+        step_scatter(device, sorted, status);
+        break;
+    case RUNS:
+        step_runs(device, sorted, status);
+        break;
+    case COMPLETE:
+        break;
+    }
+    *complete = status->code == CLR_OK && sorted->phase == COMPLETE;
+    return status->code;
+}
+
+const struct clr_device_work *clr_sorted_column_work(const struct clr_sorted_column *sorted)
+{
+    return &sorted->work;
+}
+
+const struct clr_runs *clr_sorted_column_runs(const struct clr_sorted_column *sorted)
+{
+    return &sorted->runs;
+}
+
+enum clr_code clr_sorted_column_read(struct clr_device *device,
+                                     const struct clr_sorted_column *sorted, const uint64_t *ranks,
+                                     int count, size_t each, int64_t *keys,
+                                     struct clr_device_work *work, struct clr_status *status)
+{
+    const size_t size = each * sizeof *keys;
+    cl_event events[CLR_MOST_RANKS];
+    cl_int error;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        error = clEnqueueReadBuffer(device->sorter->queue, sorted->keys[sorted->current], CL_FALSE,
+                                    (size_t)ranks[i] * sizeof *keys, size, keys + (size_t)i * each,
+                                    0, NULL, &events[i]);
+        if (error != CL_SUCCESS)
+            return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
+    }
+    error = count > 0 ? clWaitForEvents((cl_uint)count, events) : CL_SUCCESS;
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clWaitForEvents", error);
+    for (i = 0; i < count; i++)
+        work->transfer_time += clr_event_take_time(&events[i]);
+    return CLR_OK;
+}

@@ -1,0 +1,157 @@
+#include "opencl/sorter.h"
+
+#include "base/memory.h"
+#include "opencl/compile.h"
+#include "opencl/device_private.h"
+#include "opencl/kernels.h"
+#include "opencl/sorter_private.h"
+#include "opencl/sorter_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * On a GPU, groups as large as in reductions, and as many as are resident at a time; a launch takes
+ * some milliseconds at most. On a CPU device, a few groups a unit, and enough keys for each that
+ * its counts cost little.
+ */
+enum {
+    GPU_GROUP_SIZE = 256,
+    GPU_GROUPS_PER_UNIT = 8,
+    GPU_STEP_KEYS = 1 << 24,
+    CPU_GROUPS_PER_UNIT = 4,
+    CPU_STEP_KEYS = 1 << 20,
+    CPU_LEAST_SPAN = 8192
+};
+
+static const char *const kernel_names[CLR_SORT_KERNELS] = {
+    [CLR_SORT_BEGIN] = "sort_begin", [CLR_SORT_COUNT] = "sort_count",
+    [CLR_SORT_SCAN] = "sort_scan",   [CLR_SORT_SCATTER] = "sort_scatter",
+    [CLR_SORT_RUNS] = "sort_runs",
+};
+
+/* Local memory that a scatter's group takes: for each work-item, and besides. Twice the latter, for
+   what the driver itself puts there. */
+enum {
+    LOCAL_PER_ITEM = CLR_SORT_KEYS_PER_ITEM * sizeof(cl_long) +
+                     (CLR_SORT_NIBBLES + 2) * sizeof(cl_ushort) + sizeof(cl_uint),
+    LOCAL_OF_GROUP = 2 * 2 * CLR_SORT_DIGITS * sizeof(cl_uint)
+};
+
+static cl_int choose_group_size(struct clr_sorter *sorter, const struct clr_device_info *device)
+{
+    size_t limit = GPU_GROUP_SIZE, multiple = 1;
+    cl_ulong local = 0;
+    cl_int error = CL_SUCCESS;
+    int i;
+
+    for (i = 0; i < CLR_SORT_KERNELS && error == CL_SUCCESS; i++)
+        error = clr_limit_group(sorter->kernels[i], device->id, &limit, &multiple);
+    if (error == CL_SUCCESS)
+        error = clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    if (error != CL_SUCCESS)
+        return error;
+    if (local < LOCAL_OF_GROUP + LOCAL_PER_ITEM)
+        return CL_OUT_OF_RESOURCES;
+    if ((local - LOCAL_OF_GROUP) / LOCAL_PER_ITEM < limit)
+        limit = (size_t)((local - LOCAL_OF_GROUP) / LOCAL_PER_ITEM);
+    if (multiple > 1 && limit > multiple)
+        limit -= limit % multiple;
+    sorter->group_size = limit;
+    return CL_SUCCESS;
+}
+
+static cl_int choose_sizes(struct clr_sorter *sorter, const struct clr_device_info *device)
+{
+    size_t units = device->compute_units > 0 ? device->compute_units : 1;
+
+    if (device->type == CLR_DEVICE_CPU) {
+        sorter->group_size = 1;
+        sorter->most_groups = units * CPU_GROUPS_PER_UNIT;
+        sorter->step_keys = CPU_STEP_KEYS;
+        sorter->least_span = CPU_LEAST_SPAN;
+        return CL_SUCCESS;
+    }
+    sorter->most_groups = units * GPU_GROUPS_PER_UNIT;
+    sorter->step_keys = GPU_STEP_KEYS;
+    sorter->least_span = 1;
+    return choose_group_size(sorter, device);
+}
+
+static enum clr_code build(struct clr_device *device, struct clr_sorter *sorter, char **log,
+                           struct clr_status *status)
+{
+    const char *sources[] = {clr_kernel_sort};
+    const char *call = "clCreateKernel";
+    cl_int error = CL_SUCCESS;
+    cl_program program;
+    char options[64];
+    int i;
+
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DCPU=%d -DKEYS_PER_ITEM=%d",
+             device->info.type == CLR_DEVICE_CPU, CLR_SORT_KEYS_PER_ITEM);
+    program = clr_compile(device->context, device->info.id, 1, sources, options, log, status);
+    if (program == NULL)
+        return status->code;
+    for (i = 0; i < CLR_SORT_KERNELS && error == CL_SUCCESS; i++)
+        sorter->kernels[i] = clCreateKernel(program, kernel_names[i], &error);
+    if (error == CL_SUCCESS) {
+        call = "clCreateCommandQueue";
+        sorter->queue = clCreateCommandQueue(device->context, device->info.id,
+                                             CL_QUEUE_PROFILING_ENABLE, &error);
+    }
+    if (error == CL_SUCCESS) {
+        call = "clGetKernelWorkGroupInfo";
+        error = choose_sizes(sorter, &device->info);
+    }
+    clReleaseProgram(program);
+    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, call, error);
+}
+
+static void release(struct clr_sorter *sorter)
+{
+    int i;
+
+    for (i = 0; i < CLR_SORT_KERNELS; i++) {
+        if (sorter->kernels[i] != NULL)
+            clReleaseKernel(sorter->kernels[i]);
+        sorter->kernels[i] = NULL;
+    }
+    if (sorter->queue != NULL)
+        clReleaseCommandQueue(sorter->queue);
+    sorter->queue = NULL;
+}
+
+enum clr_code clr_sorter_open(struct clr_device *device, char **log, struct clr_status *status)
+{
+    struct clr_sorter *sorter = device->sorter;
+
+    *log = NULL;
+    if (sorter != NULL) {
+        *status = sorter->status;
+        return status->code;
+    }
+    sorter = clr_memory_alloc(sizeof *sorter);
+    if (sorter == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for sorting");
+    memset(sorter, 0, sizeof *sorter);
+    device->sorter = sorter;
+    if (build(device, sorter, log, status) == CLR_OK && clr_sorter_test(device, status) == CLR_OK)
+        return CLR_OK;
+    if (status->code == CLR_NOMEM) {
+        clr_sorter_close(device);
+        return status->code;
+    }
+    /* After an error of OpenCL's in the test, the queue is in an unknown state: it is left. */
+    sorter->status = *status;
+    return status->code;
+}
+
+void clr_sorter_close(struct clr_device *device)
+{
+    if (device->sorter == NULL)
+        return;
+    release(device->sorter);
+    clr_memory_free(device->sorter);
+    device->sorter = NULL;
+}

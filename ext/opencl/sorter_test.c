@@ -1,0 +1,155 @@
+#include "opencl/sorter_test.h"
+
+#include "base/memory.h"
+#include "numeric/column.h"
+#include "numeric/value.h"
+#include "opencl/device_private.h"
+#include "opencl/sorted_column.h"
+#include "opencl/sorter_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Several groups of several tiles each; a multiple of nothing. */
+enum { VALUES = 30011, GROUPS = 5 };
+
+/* What the test needs on the host. */
+struct room {
+    int64_t values[VALUES], expected[VALUES], found[VALUES];
+};
+
+/* The bits of -0.0, infinities, the least and the greatest doubles and their neighbours. */
+static const uint64_t special_reals[] = {0x8000000000000000, 0,
+                                         0x7ff0000000000000, 0xfff0000000000000,
+                                         0x0000000000000001, 0x8000000000000001,
+                                         0x7fefffffffffffff, 0xffefffffffffffff};
+static const int64_t special_integers[] = {INT64_MIN, INT64_MAX, 0, -1, 1, INT64_MIN + 1};
+
+/* A small generator (xorshift64*, Vigna 2016): the same values on every machine. */
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed ^= *seed >> 12;
+    *seed ^= *seed << 25;
+    *seed ^= *seed >> 27;
+    return *seed * UINT64_C(2685821657736338717);
+}
+
+static void fill(int64_t *values, uint8_t kind)
+{
+    uint64_t seed = 88172645463325252, bits;
+    double real;
+    size_t i;
+
+    for (i = 0; i < VALUES; i++) {
+        bits = next_random(&seed);
+        if (i % 4 == 0) {
+            values[i] = kind == CLR_TAG_REAL ? (int64_t)special_reals[bits >> 61]
+                                             : special_integers[(bits >> 32) % 6];
+        } else if (i % 4 == 1) {
+            real = (double)((int64_t)(bits >> 54) - 512);
+            memcpy(&values[i], &real, sizeof real);
+            if (kind == CLR_TAG_INTEGER)
+                values[i] = (int64_t)(bits >> 54) - 512;
+        } else if (kind == CLR_TAG_REAL && (bits >> 52 & 0x7ff) == 0x7ff) {
+            values[i] = (int64_t)(bits ^ (uint64_t)1 << 62); /* no NaN */
+        } else {
+            values[i] = (int64_t)bits;
+        }
+    }
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static void expect(struct room *room, uint8_t kind, struct clr_runs *runs)
+{
+    const bool real = kind == CLR_TAG_REAL;
+    int64_t key, previous = 0;
+    uint64_t length = 0;
+    size_t i;
+
+    for (i = 0; i < VALUES; i++)
+        room->expected[i] = real ? clr_real_to_key(room->values[i]) : room->values[i];
+    qsort(room->expected, VALUES, sizeof room->expected[0], compare_keys);
+    memset(runs, 0, sizeof *runs);
+    for (i = 0; i < VALUES; i++) {
+        key = real && room->expected[i] == -1 ? 0 : room->expected[i];
+        length = i > 0 && key == previous ? length + 1 : 1;
+        runs->distinct += length == 1;
+        if (length > runs->longest) {
+            runs->longest = length;
+            runs->mode = key;
+        }
+        previous = key;
+    }
+}
+
+static enum clr_code sort_on_device(struct clr_device *device, struct room *room,
+                                    struct clr_resident_column *column,
+                                    struct clr_sorted_column *sorted, struct clr_status *status)
+{
+    struct clr_device_work work = {0, 0, 0, 0, 0};
+    const uint64_t start = 0;
+    bool complete = false;
+
+    while (!complete) {
+        if (clr_resident_column_fill(device, column, room->values, NULL, &complete, status) !=
+            CLR_OK)
+            return status->code;
+    }
+    for (complete = false; !complete;) {
+        if (clr_sorted_column_step(device, sorted, column, &complete, status) != CLR_OK)
+            return status->code;
+    }
+    return clr_sorted_column_read(device, sorted, &start, 1, VALUES, room->found, &work, status);
+}
+
+static enum clr_code test_kind(struct clr_device *device, struct room *room, uint8_t kind,
+                               struct clr_status *status)
+{
+    struct clr_resident_column *column = clr_resident_column_new(kind, VALUES);
+    struct clr_sorted_column *sorted = clr_sorted_column_new(kind, VALUES);
+    const struct clr_runs *found;
+    struct clr_runs expected;
+
+    if (column == NULL || sorted == NULL) {
+        clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    } else {
+        fill(room->values, kind);
+        expect(room, kind, &expected);
+        if (sort_on_device(device, room, column, sorted, status) == CLR_OK) {
+            found = clr_sorted_column_runs(sorted);
+            if (memcmp(room->found, room->expected, sizeof room->found) != 0 ||
+                found->distinct != expected.distinct || found->longest != expected.longest ||
+                found->mode != expected.mode)
+                clr_status_set(status, CLR_DEVICE, 0,
+                               "self-test: the device's order differs from the host's");
+        }
+    }
+    /* Nothing is known of what lies on a device after an error of OpenCL's. */
+    device = status->code == CLR_DEVICE && status->cl_error != 0 ? NULL : device;
+    clr_sorted_column_free(device, sorted);
+    clr_resident_column_free(device, column);
+    return status->code;
+}
+
+enum clr_code clr_sorter_test(struct clr_device *device, struct clr_status *status)
+{
+    size_t groups = device->sorter->most_groups, least = device->sorter->least_span;
+    struct room *room = clr_memory_alloc(sizeof *room);
+
+    if (room == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    device->sorter->most_groups = GROUPS;
+    device->sorter->least_span = 1;
+    if (test_kind(device, room, CLR_TAG_INTEGER, status) == CLR_OK)
+        test_kind(device, room, CLR_TAG_REAL, status);
+    device->sorter->most_groups = groups;
+    device->sorter->least_span = least;
+    clr_memory_free(room);
+    return status->code;
+}

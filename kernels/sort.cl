@@ -1,0 +1,318 @@
+/*
+ * Sorts a column's values as keys: signed integers in their order, see clr_real_to_key() in
+ * ext/numeric/value.h. A radix sort from the lowest digit up, 8 bits at a time, each pass in three
+ * kernels: every group counts the digits of its span of keys, the counts are summed up over the
+ * digits and groups before, and every group takes its keys to where those sums say. A group's span
+ * is `span` keys; a launch has the groups from number `first` on, so that a pass may be split.
+ *
+ * Any number of keys below 2^32, of groups and of work-items a group; no size need be a power of
+ * two. No floating point.
+ *
+ * Defined by the host: CPU (1: groups have one work-item), KEYS_PER_ITEM (odd, so that runs of
+ * that many keys of 8 bytes begin in different banks of local memory).
+ */
+enum { DIGITS = 256, NIBBLES = 16 };
+
+#if CPU
+#define COUNT(counter) ((void)(counter)++)
+#else
+#define COUNT(counter) ((void)atomic_inc(&(counter)))
+#endif
+
+/* What all keys are like: differing has the bits in which any two of them differ. */
+typedef struct {
+    long least, greatest;
+    ulong differing;
+} extent;
+
+/* Runs of equal keys: how many, and of the longest ones the first. */
+typedef struct {
+    ulong distinct, length;
+    long key;
+} runs;
+
+/* A group's part of the keys. */
+#define SPAN_BEGIN(first, span) (((first) + get_group_id(0)) * (span))
+#define SPAN_END(begin, span, count) min((begin) + (span), count)
+
+/* Leaves what all of the group have in work-item 0's variable. */
+#define MERGE_IN_GROUP(mine, scratch, merge)                                                       \
+    for (uint live = get_local_size(0), middle; live > 1; live = middle) {                         \
+        middle = (live + 1) / 2;                                                                   \
+        scratch[get_local_id(0)] = mine;                                                           \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                              \
+        if (get_local_id(0) + middle < live)                                                       \
+            merge(&mine, scratch[get_local_id(0) + middle]);                                       \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                              \
+    }
+
+/* Returns the sum of what the work-items before have, and stores that of all. scratch has room for
+   a number of each. */
+uint scan_group(uint mine, __local uint *scratch, uint *total)
+{
+    uint item = get_local_id(0), items = get_local_size(0), sum = mine;
+
+    scratch[item] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint step = 1; step < items; step *= 2) {
+        uint left = item >= step ? scratch[item - step] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += left;
+        scratch[item] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    *total = scratch[items - 1];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sum - mine;
+}
+
+long key_of(long bits, uint real)
+{
+    return real ? bits ^ ((bits >> 63) & LONG_MAX) : bits;
+}
+
+void extent_merge(extent *a, extent b)
+{
+    a->least = min(a->least, b.least);
+    a->greatest = max(a->greatest, b.greatest);
+    a->differing |= b.differing;
+}
+
+/* Makes keys of values (real: bits of doubles), and what each group's are like, compared with the
+   column's first. */
+__kernel void sort_begin(__global const long *values, uint real, ulong count, ulong span,
+                         ulong first, __global long *keys, __global extent *result,
+                         __local extent *scratch)
+{
+    ulong begin = SPAN_BEGIN(first, span), end = SPAN_END(begin, span, count);
+    long any = key_of(values[0], real);
+    extent mine = {any, any, 0};
+
+    for (ulong i = begin + get_local_id(0); i < end; i += get_local_size(0)) {
+        long key = key_of(values[i], real);
+        extent one = {key, key, (ulong)(key ^ any)};
+        keys[i] = key;
+        extent_merge(&mine, one);
+    }
+    MERGE_IN_GROUP(mine, scratch, extent_merge)
+    if (get_local_id(0) == 0)
+        result[first + get_group_id(0)] = mine;
+}
+
+/* The digit of a pass: of the distance from the least key, whose upper digits are mostly 0. */
+uint digit_of(long key, long least, uint shift)
+{
+    return (uint)(((ulong)key - (ulong)least) >> shift) & (DIGITS - 1);
+}
+
+/* counts: of all groups for digit 0, of all groups for digit 1, and so on. */
+__kernel void sort_count(__global const long *keys, ulong count, long least, uint shift, ulong span,
+                         ulong first, ulong groups, __global uint *counts)
+{
+    __local uint histogram[DIGITS];
+    ulong begin = SPAN_BEGIN(first, span), end = SPAN_END(begin, span, count);
+
+    for (uint digit = get_local_id(0); digit < DIGITS; digit += get_local_size(0))
+        histogram[digit] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (ulong i = begin + get_local_id(0); i < end; i += get_local_size(0))
+        COUNT(histogram[digit_of(keys[i], least, shift)]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint digit = get_local_id(0); digit < DIGITS; digit += get_local_size(0))
+        counts[digit * groups + first + get_group_id(0)] = histogram[digit];
+}
+
+/* Turns a digit's counts into the sums of those before; a work-group for each digit. totals: of
+   the digits. */
+__kernel void sort_scan(__global uint *counts, ulong groups, __global uint *totals,
+                        __local uint *scratch)
+{
+    __global uint *row = counts + get_group_id(0) * groups;
+    uint sum = 0, total;
+
+    for (ulong start = 0; start < groups; start += get_local_size(0)) {
+        ulong i = start + get_local_id(0);
+        uint mine = i < groups ? row[i] : 0;
+        uint before = scan_group(mine, scratch, &total);
+        if (i < groups)
+            row[i] = sum + before;
+        sum += total;
+    }
+    if (get_local_id(0) == 0)
+        totals[get_group_id(0)] = sum;
+}
+
+/* Stores where the group's first key of each digit goes. */
+void find_places(__global const uint *counts, ulong groups, ulong group,
+                 __global const uint *totals, __local uint *next, __local uint *scratch)
+{
+    uint sum = 0, total;
+
+    for (uint start = 0; start < DIGITS; start += get_local_size(0)) {
+        uint digit = start + get_local_id(0);
+        uint mine = digit < DIGITS ? totals[digit] : 0;
+        uint before = scan_group(mine, scratch, &total);
+        if (digit < DIGITS)
+            next[digit] = sum + before + counts[digit * groups + group];
+        sum += total;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Where the number of counter i lies: a gap after 16 takes neighbours' runs to different banks. */
+#define COUNTER(i) ((i) + (i) / NIBBLES * 2)
+
+/*
+ * Sorts the first `live` keys of a tile by 4 bits, and leaves equal ones in their order: each
+ * work-item has a run of the keys and counts its nibbles; the sums of the counts over the nibbles,
+ * and for each of them over the work-items, say where its keys go.
+ *
+ * GPUs' compilers unroll the loops over k by themselves, so that the arrays are registers. PoCL 3.1
+ * makes wrong code of the second one if it is told to.
+ */
+void sort_tile(__local long *tile, uint live, long least, uint shift, __local ushort *counters,
+               __local uint *scratch)
+{
+    uint item = get_local_id(0), items = get_local_size(0);
+    uint begin = min(item * KEYS_PER_ITEM, live), own = min((uint)KEYS_PER_ITEM, live - begin);
+    uint sum = 0, total;
+    long keys[KEYS_PER_ITEM];
+    ushort places[KEYS_PER_ITEM];
+
+    for (uint nibble = 0; nibble < NIBBLES; nibble++)
+        counters[COUNTER(nibble * items + item)] = 0;
+    for (uint k = 0; k < KEYS_PER_ITEM; k++) {
+        if (k < own) {
+            keys[k] = tile[begin + k];
+            uint nibble = digit_of(keys[k], least, shift) % NIBBLES;
+            places[k] = counters[COUNTER(nibble * items + item)]++;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = item * NIBBLES; i < (item + 1) * NIBBLES; i++)
+        sum += counters[COUNTER(i)];
+    sum = scan_group(sum, scratch, &total);
+    for (uint i = item * NIBBLES; i < (item + 1) * NIBBLES; i++) {
+        uint here = counters[COUNTER(i)];
+        counters[COUNTER(i)] = (ushort)sum;
+        sum += here;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = 0; k < KEYS_PER_ITEM; k++) {
+        if (k < own) {
+            uint nibble = digit_of(keys[k], least, shift) % NIBBLES;
+            tile[counters[COUNTER(nibble * items + item)] + places[k]] = keys[k];
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/*
+ * Takes the keys to their places in target, those of one digit in the order that they had. On a GPU
+ * a tile at a time, sorted in local memory first, so that neighbours mostly go to neighbours.
+ *
+ * tile: a work-item has room for KEYS_PER_ITEM keys there; counters: for NIBBLES + 2; scratch: one.
+ */
+__kernel void sort_scatter(__global const long *source, ulong count, long least, uint shift,
+                           ulong span, ulong first, ulong groups, __global const uint *counts,
+                           __global const uint *totals, __global long *target, __local long *tile,
+                           __local ushort *counters, __local uint *scratch)
+{
+    __local uint next[DIGITS];
+    ulong begin = SPAN_BEGIN(first, span), end = SPAN_END(begin, span, count);
+
+    find_places(counts, groups, first + get_group_id(0), totals, next, scratch);
+#if CPU
+    for (ulong i = begin; i < end; i++) {
+        long key = source[i];
+        target[next[digit_of(key, least, shift)]++] = key;
+    }
+#else
+    __local uint starts[DIGITS];
+    uint item = get_local_id(0), items = get_local_size(0);
+
+    for (ulong start = begin; start < end; start += items * KEYS_PER_ITEM) {
+        uint live = (uint)min(end - start, (ulong)(items * KEYS_PER_ITEM));
+
+        for (uint i = item; i < live; i += items)
+            tile[i] = source[start + i];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sort_tile(tile, live, least, shift, counters, scratch);
+        sort_tile(tile, live, least, shift + 4, counters, scratch);
+        for (uint i = item; i < live; i += items) {
+            uint digit = digit_of(tile[i], least, shift);
+            if (i == 0 || digit_of(tile[i - 1], least, shift) != digit)
+                starts[digit] = i;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = item; i < live; i += items) {
+            uint digit = digit_of(tile[i], least, shift);
+            target[next[digit] + (i - starts[digit])] = tile[i];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = item; i < live; i += items) {
+            uint digit = digit_of(tile[i], least, shift);
+            if (i + 1 == live || digit_of(tile[i + 1], least, shift) != digit)
+                next[digit] += i + 1 - starts[digit];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+#endif
+}
+
+/* The key as runs have it: -0.0 is equal to +0.0. */
+long run_key(long key, uint real)
+{
+    return real && key == -1 ? 0 : key;
+}
+
+void runs_merge(runs *a, runs b)
+{
+    a->distinct += b.distinct;
+    if (b.length > a->length || (b.length == a->length && b.key < a->key)) {
+        a->length = b.length;
+        a->key = b.key;
+    }
+}
+
+/* Returns how many keys from number `begin` on are equal to it; `known` (1 and up) of them are. */
+ulong run_length(__global const long *keys, ulong count, uint real, ulong begin, ulong known)
+{
+    long key = run_key(keys[begin], real);
+    ulong low = begin + known - 1, high, step = 1;
+
+    for (; step < count - low && run_key(keys[low + step], real) == key; step *= 2)
+        low += step;
+    high = min(low + step, count);
+    while (high - low > 1) {
+        ulong middle = low + (high - low) / 2;
+        if (run_key(keys[middle], real) == key)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high - begin;
+}
+
+/* The runs of sorted keys that begin in each group's span. */
+__kernel void sort_runs(__global const long *keys, uint real, ulong count, ulong span, ulong first,
+                        __global runs *result, __local runs *scratch)
+{
+    ulong begin = SPAN_BEGIN(first, span), end = SPAN_END(begin, span, count);
+    runs mine = {0, 0, 0};
+
+    for (ulong i = begin + get_local_id(0); i < end; i += get_local_size(0)) {
+        long key = run_key(keys[i], real);
+        if (i > 0 && run_key(keys[i - 1], real) == key)
+            continue;
+        mine.distinct++;
+        /* One look tells that most runs are no longer than the longest so far. */
+        if (mine.length < count - i && run_key(keys[i + mine.length], real) == key) {
+            mine.length = run_length(keys, count, real, i, mine.length + 1);
+            mine.key = key;
+        }
+    }
+    MERGE_IN_GROUP(mine, scratch, runs_merge)
+    if (get_local_id(0) == 0)
+        result[first + get_group_id(0)] = mine;
+}
