@@ -127,10 +127,12 @@ static bool step_read(struct clr_task *task, struct clr_device *device, char **l
 
 static enum clr_scan_outcome read_keys(struct clr_worker *worker, struct clr_resident *resident,
                                        struct clr_order *order, int64_t timeout_ms,
-                                       struct clr_device_work *work, struct clr_status *status)
+                                       const struct clr_watch *watch, struct clr_device_work *work,
+                                       struct clr_status *status)
 {
     struct read_task *task = clr_memory_alloc(sizeof *task);
     enum clr_scan_outcome outcome = CLR_SCAN_NOT_NOW;
+    enum clr_task_phase phase;
 
     if (task == NULL) {
         clr_status_set(status, CLR_NOMEM, 0, "no memory for reading keys");
@@ -142,12 +144,13 @@ static enum clr_scan_outcome read_keys(struct clr_worker *worker, struct clr_res
     memset(&task->work, 0, sizeof task->work);
     clr_task_retain(&resident->task);
     if (clr_worker_post(worker, &task->task) == CLR_READY) {
-        if (clr_worker_await(worker, &task->task, timeout_ms, status) == CLR_TASK_DONE) {
+        phase = clr_worker_await(worker, &task->task, timeout_ms, watch, status);
+        if (phase == CLR_TASK_DONE) {
             outcome = CLR_SCAN_DONE;
             memcpy(order->keys, task->order.keys, sizeof order->keys);
             work->transfer_time += task->work.transfer_time;
         } else {
-            outcome = CLR_SCAN_FAILED;
+            outcome = phase == CLR_TASK_PENDING ? CLR_SCAN_STOPPED : CLR_SCAN_FAILED;
         }
     }
     clr_task_release(&task->task);
@@ -174,6 +177,7 @@ static enum clr_code check(const struct clr_resident *resident, const struct clr
 
 enum clr_scan_outcome clr_resident_order(struct clr_worker *worker, struct clr_resident *resident,
                                          struct clr_order *order, int64_t timeout_ms,
+                                         const struct clr_watch *watch,
                                          struct clr_device_work *work, struct clr_status *status)
 {
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
@@ -195,7 +199,7 @@ enum clr_scan_outcome clr_resident_order(struct clr_worker *worker, struct clr_r
         break;
     }
     if (order->rank_count > 0)
-        outcome = read_keys(worker, resident, order, timeout_ms, work, status);
+        outcome = read_keys(worker, resident, order, timeout_ms, watch, work, status);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
     order->runs = *clr_sorted_column_runs(resident->sorted);

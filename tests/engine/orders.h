@@ -55,7 +55,7 @@ orders_ask(struct clr_worker *worker, struct clr_resident *resident, struct clr_
     enum clr_scan_outcome outcome;
 
     clr_status_clear(status);
-    while ((outcome = clr_resident_order(worker, resident, order, ORDERS_PATIENCE_MS, work,
+    while ((outcome = clr_resident_order(worker, resident, order, ORDERS_PATIENCE_MS, NULL, work,
                                          status)) == CLR_SCAN_NOT_NOW &&
            clr_resident_state(resident) == CLR_RESIDENT_READY && !orders_late(start))
         usleep(1000);
