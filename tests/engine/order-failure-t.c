@@ -189,8 +189,9 @@ int main(int count, char **arguments)
     char output[OUTPUT_SIZE];
 
     if (count == 2) {
-        /* What a failed wait left behind is the driver's, which may still be compiling a kernel: its
-           globals are not to be taken from under it, and the answer is all that is asked for. */
+        /* What a failed wait left behind is the driver's, which may still be compiling a kernel:
+           its globals are not to be taken from under it, and the answer is all that is asked for.
+         */
         int status = run();
         fflush(stdout);
         _exit(status);
