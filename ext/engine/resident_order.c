@@ -131,7 +131,7 @@ static enum clr_scan_outcome read_keys(struct clr_worker *worker, struct clr_res
                                        struct clr_status *status)
 {
     struct read_task *task = clr_memory_alloc(sizeof *task);
-    enum clr_scan_outcome outcome = CLR_SCAN_NOT_NOW;
+    enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
     enum clr_task_phase phase;
 
     if (task == NULL) {
@@ -143,15 +143,17 @@ static enum clr_scan_outcome read_keys(struct clr_worker *worker, struct clr_res
     task->order = *order;
     memset(&task->work, 0, sizeof task->work);
     clr_task_retain(&resident->task);
-    if (clr_worker_post(worker, &task->task) == CLR_READY) {
-        phase = clr_worker_await(worker, &task->task, timeout_ms, watch, status);
-        if (phase == CLR_TASK_DONE) {
-            outcome = CLR_SCAN_DONE;
-            memcpy(order->keys, task->order.keys, sizeof order->keys);
-            work->transfer_time += task->work.transfer_time;
-        } else {
-            outcome = phase == CLR_TASK_PENDING ? CLR_SCAN_STOPPED : CLR_SCAN_FAILED;
-        }
+    if (clr_worker_post(worker, &task->task) != CLR_READY) {
+        clr_task_release(&task->task);
+        return CLR_SCAN_NOT_NOW;
+    }
+    phase = clr_worker_await(worker, &task->task, timeout_ms, watch, status);
+    if (phase == CLR_TASK_PENDING) {
+        outcome = CLR_SCAN_STOPPED;
+    } else if (phase == CLR_TASK_DONE) {
+        outcome = CLR_SCAN_DONE;
+        memcpy(order->keys, task->order.keys, sizeof order->keys);
+        work->transfer_time += task->work.transfer_time;
     }
     clr_task_release(&task->task);
     return outcome;

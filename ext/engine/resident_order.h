@@ -25,12 +25,12 @@ struct clr_order {
  * REALs alone. If there is none yet, it is made in the background, in short steps between which
  * the worker serves its other jobs, after the kernels have been built if need be: the answer is
  * CLR_SCAN_NOT_NOW, as it is while the resident itself is not READY. timeout_ms as in
- * clr_worker_collect(); after it the device counts as failed. watch may be NULL; if it wants a
- * stop, the answer is CLR_SCAN_STOPPED. work is increased by what was done, with the first answer
- * by what sorting cost. Returns CLR_SCAN_DONE, CLR_SCAN_NOT_NOW, or CLR_SCAN_FAILED with the
- * status, which is final for this resident: no memory on the device for two more copies of the
- * column, kernels that cannot be built or do not pass their test, a device that failed, or a
- * question that has no answer (CLR_INVALID).
+ * clr_worker_collect(); after it the device counts as failed. watch may be NULL. work is increased
+ * by what was done, with the first answer by what sorting cost. Returns CLR_SCAN_DONE,
+ * CLR_SCAN_NOT_NOW, CLR_SCAN_STOPPED, or CLR_SCAN_FAILED with the status: a question that has no
+ * answer (CLR_INVALID); no memory for it on the host; or, which is final for this resident, no
+ * memory to have it sorted (on the device, twice that of the column), kernels that cannot be built
+ * or do not pass their test, or a device that failed.
  */
 enum clr_scan_outcome clr_resident_order(struct clr_worker *worker, struct clr_resident *resident,
                                          struct clr_order *order, int64_t timeout_ms,

@@ -31,9 +31,10 @@ struct clr_sorted_column {
     uint8_t kind;
     size_t rows;
     enum phase phase;
-    size_t span;   /* keys of a group */
-    size_t groups; /* of a pass */
-    size_t group;  /* the next one to be launched */
+    size_t span;          /* keys of a group */
+    size_t groups;        /* of a pass */
+    size_t launch_groups; /* of a launch at most */
+    size_t group;         /* the next one to be launched */
     cl_mem keys[2];
     int current; /* which of the two the next kernel reads */
     cl_mem counts, totals, results;
@@ -91,18 +92,19 @@ static size_t divide_up(size_t a, size_t b)
     return a / b + (a % b != 0);
 }
 
-/* Divides the keys among groups: so many for each that a launch has as many groups as are worth
-   having, and whole tiles. */
+/* Divides the keys among launches of about the same size, and each launch's among groups: as many
+   as are worth having, with whole tiles. */
 static void choose_spans(struct clr_sorted_column *sorted, const struct clr_sorter *sorter)
 {
+    size_t launches = divide_up(sorted->rows, sorter->step_keys);
+    size_t span = divide_up(divide_up(sorted->rows, launches), sorter->most_groups);
     size_t tile = clr_sorter_tile(sorter);
-    size_t launch = sorted->rows < sorter->step_keys ? sorted->rows : sorter->step_keys;
-    size_t span = divide_up(launch, sorter->most_groups);
 
     if (span < sorter->least_span)
         span = sorter->least_span;
     sorted->span = divide_up(span, tile) * tile;
     sorted->groups = divide_up(sorted->rows, sorted->span);
+    sorted->launch_groups = divide_up(sorted->groups, launches);
 }
 
 static enum clr_code make_buffers(struct clr_device *device, struct clr_sorted_column *sorted,
@@ -175,13 +177,10 @@ static enum clr_code launch_groups(struct clr_device *device, struct clr_sorted_
                                    enum clr_sort_kernel kernel, const struct argument *arguments,
                                    cl_uint count, struct clr_status *status)
 {
-    size_t most = device->sorter->step_keys / sorted->span;
     size_t groups = sorted->groups - sorted->group;
 
-    if (most == 0)
-        most = 1;
-    if (groups > most)
-        groups = most;
+    if (groups > sorted->launch_groups)
+        groups = sorted->launch_groups;
     if (launch(device, sorted, kernel, arguments, count, groups, status) != CLR_OK)
         return status->code;
     sorted->group += groups;
@@ -465,21 +464,19 @@ enum clr_code clr_sorted_column_read(struct clr_device *device,
                                      struct clr_device_work *work, struct clr_status *status)
 {
     const size_t size = each * sizeof *keys;
-    cl_event events[CLR_MOST_RANKS];
+    cl_event event;
     cl_int error;
     int i;
 
+    /* One after the other: a read that is still under way when another fails would write to memory
+       that is the caller's again. */
     for (i = 0; i < count; i++) {
-        error = clEnqueueReadBuffer(device->sorter->queue, sorted->keys[sorted->current], CL_FALSE,
+        error = clEnqueueReadBuffer(device->sorter->queue, sorted->keys[sorted->current], CL_TRUE,
                                     (size_t)ranks[i] * sizeof *keys, size, keys + (size_t)i * each,
-                                    0, NULL, &events[i]);
+                                    0, NULL, &event);
         if (error != CL_SUCCESS)
             return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
+        work->transfer_time += clr_event_take_time(&event);
     }
-    error = count > 0 ? clWaitForEvents((cl_uint)count, events) : CL_SUCCESS;
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clWaitForEvents", error);
-    for (i = 0; i < count; i++)
-        work->transfer_time += clr_event_take_time(&events[i]);
     return CLR_OK;
 }

@@ -11,14 +11,14 @@
 #include <string.h>
 
 /*
- * On a GPU, groups as large as in reductions, and as many as are resident at a time; a launch takes
- * some milliseconds at most. On a CPU device, a few groups a unit, and enough keys for each that
- * its counts cost little.
+ * On a GPU, groups as large as in reductions, and some more than are resident at a time, so that
+ * none ends long after the others; a launch takes some milliseconds at most. On a CPU device, a few
+ * groups a unit, and enough keys for each that its counts cost little.
  */
 enum {
     GPU_GROUP_SIZE = 256,
-    GPU_GROUPS_PER_UNIT = 8,
-    GPU_STEP_KEYS = 1 << 24,
+    GPU_GROUPS_PER_UNIT = 16,
+    GPU_STEP_KEYS = 1 << 25,
     CPU_GROUPS_PER_UNIT = 4,
     CPU_STEP_KEYS = 1 << 20,
     CPU_LEAST_SPAN = 8192
