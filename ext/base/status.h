@@ -7,7 +7,8 @@ enum clr_code {
     CLR_NOMEM,   /* an allocation on the host failed */
     CLR_INVALID, /* the caller's value is not one of the valid ones */
     CLR_DEVICE,  /* OpenCL refused or failed; cl_error says how */
-    CLR_LIMIT    /* a setting does not allow that much memory */
+    CLR_LIMIT,   /* a setting does not allow that much memory */
+    CLR_STOPPED  /* the caller wanted it to end */
 };
 
 enum { CLR_STATUS_MESSAGE = 512 };

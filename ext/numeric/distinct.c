@@ -38,19 +38,6 @@ enum clr_code clr_distinct_add_integers(struct clr_distinct *distinct, const int
     return clr_number_table_add(&distinct->whole, (const uint64_t *)integers, count);
 }
 
-/* Whether an INTEGER has the REAL's value. */
-static inline bool is_whole(double real)
-{
-    return real >= -0x1p63 && real < 0x1p63 && (double)(int64_t)real == real;
-}
-
-static inline uint64_t bits_of(double real)
-{
-    uint64_t bits;
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
-}
-
 enum clr_code clr_distinct_add_reals(struct clr_distinct *distinct, const double *reals,
                                      size_t count)
 {
@@ -61,10 +48,11 @@ enum clr_code clr_distinct_add_reals(struct clr_distinct *distinct, const double
     for (; count > 0 && code == CLR_OK; count -= n, reals += n) {
         n = count < BATCH ? count : BATCH;
         for (i = wholes = 0; i < n; i++) {
-            bool is = is_whole(reals[i]);
-            whole[wholes] = is ? (uint64_t)(int64_t)reals[i] : 0;
-            fractional[i - wholes] = bits_of(reals[i]);
-            wholes += is;
+            uint64_t key;
+            bool is_whole = clr_distinct_key(reals[i], &key);
+            whole[wholes] = key;
+            fractional[i - wholes] = key;
+            wholes += is_whole;
         }
         code = clr_number_table_add(&distinct->whole, whole, wholes);
         if (code == CLR_OK)
@@ -87,11 +75,9 @@ void clr_distinct_remove(struct clr_distinct *distinct, const struct clr_value *
 
     if (value->kind >= CLR_KIND_TEXT) {
         clr_byte_table_remove(&distinct->bytes, value);
-    } else if (real && !is_whole(value->as.real)) {
-        clr_number_table_remove(&distinct->fractional, bits_of(value->as.real));
+    } else if (real && !clr_distinct_key(value->as.real, &key)) {
+        clr_number_table_remove(&distinct->fractional, key);
     } else {
-        if (real)
-            key = (uint64_t)(int64_t)value->as.real;
         clr_number_table_remove(&distinct->whole, key);
         if (real && distinct->typed)
             clr_number_table_remove(&distinct->whole_real, key);
@@ -114,6 +100,7 @@ uint64_t clr_distinct_size(const struct clr_distinct *distinct)
 uint64_t clr_distinct_find(const struct clr_distinct *distinct, const struct clr_value *value)
 {
     const struct clr_byte_entry *entry;
+    uint64_t key;
 
     if (value->kind >= CLR_KIND_TEXT) {
         entry = clr_byte_table_find(&distinct->bytes, value);
@@ -121,9 +108,9 @@ uint64_t clr_distinct_find(const struct clr_distinct *distinct, const struct clr
     }
     if (value->kind == CLR_KIND_INTEGER)
         return clr_number_table_find(&distinct->whole, (uint64_t)value->as.integer);
-    if (is_whole(value->as.real))
-        return clr_number_table_find(&distinct->whole, (uint64_t)(int64_t)value->as.real);
-    return clr_number_table_find(&distinct->fractional, bits_of(value->as.real));
+    if (clr_distinct_key(value->as.real, &key))
+        return clr_number_table_find(&distinct->whole, key);
+    return clr_number_table_find(&distinct->fractional, key);
 }
 
 /* Of a value in the table of whole numbers. */
@@ -172,9 +159,11 @@ bool clr_distinct_next(const struct clr_distinct *distinct, struct clr_distinct_
 
 void clr_distinct_type(const struct clr_distinct *distinct, struct clr_value *value)
 {
-    if (value->kind == CLR_KIND_REAL && is_whole(value->as.real)) {
+    uint64_t key;
+
+    if (value->kind == CLR_KIND_REAL && clr_distinct_key(value->as.real, &key)) {
         value->kind = CLR_KIND_INTEGER;
-        value->as.integer = (int64_t)value->as.real;
+        value->as.integer = (int64_t)key;
     }
     if (value->kind == CLR_KIND_INTEGER)
         *value = whole_value(distinct, value->as.integer, clr_distinct_find(distinct, value));

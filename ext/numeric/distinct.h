@@ -9,6 +9,23 @@
 #include "numeric/byte_table.h"
 #include "numeric/number_table.h"
 
+#include <string.h>
+
+/*
+ * Returns whether an INTEGER has the REAL's value, and stores the key of that number: the INTEGER's
+ * bits, else the REAL's.
+ */
+static inline bool clr_distinct_key(double real, uint64_t *key)
+{
+    bool whole = real >= -0x1p63 && real < 0x1p63 && (double)(int64_t)real == real;
+
+    if (whole)
+        *key = (uint64_t)(int64_t)real;
+    else
+        memcpy(key, &real, sizeof *key);
+    return whole;
+}
+
 /* Whole numbers of either type that an INTEGER can be go to whole; other REALs, by their bits, to
    fractional. */
 struct clr_distinct {

@@ -123,6 +123,11 @@ static enum clr_code grow(struct clr_number_table *table, size_t keys)
     return move(table, capacity, table->counted);
 }
 
+enum clr_code clr_number_table_reserve(struct clr_number_table *table, size_t keys)
+{
+    return keys > most_keys(table->capacity) ? grow(table, keys) : CLR_OK;
+}
+
 enum clr_code clr_number_table_forget_counts(struct clr_number_table *table)
 {
     if (!table->counted)
@@ -172,6 +177,28 @@ enum clr_code clr_number_table_add(struct clr_number_table *table, const uint64_
             add_mixed(table, true, mixed, n);
         else
             add_mixed(table, false, mixed, n);
+    }
+    return CLR_OK;
+}
+
+enum clr_code clr_number_table_merge(struct clr_number_table *table,
+                                     const struct clr_number_table *other)
+{
+    enum clr_code code = clr_number_table_reserve(table, table->used + other->used);
+    size_t i;
+
+    if (code != CLR_OK)
+        return code;
+    table->zero_count += other->zero_count;
+    for (i = 0; i < other->capacity; i++) {
+        const uint64_t *from = &other->slots[2 * i];
+        uint64_t *to;
+        if (from[0] == 0)
+            continue;
+        to = &table->slots[2 * find(table->slots, table->capacity, true, from[0])];
+        table->used += to[0] == 0;
+        to[0] = from[0];
+        to[1] += from[1];
     }
     return CLR_OK;
 }

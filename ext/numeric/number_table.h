@@ -41,6 +41,15 @@ void clr_number_table_free(struct clr_number_table *table);
 enum clr_code clr_number_table_add(struct clr_number_table *table, const uint64_t *keys,
                                    size_t count);
 
+/* Makes room for so many keys in all, so that the table need not grow before there are more.
+   Returns CLR_OK, or CLR_NOMEM or CLR_LIMIT, after which the table is as it was. */
+enum clr_code clr_number_table_reserve(struct clr_number_table *table, size_t keys);
+
+/* Adds all keys of another table as often as they are there. Both are counted and have one seed.
+   Returns as above. */
+enum clr_code clr_number_table_merge(struct clr_number_table *table,
+                                     const struct clr_number_table *other);
+
 /* Takes a key out once; one that is not there changes nothing. The table is counted. */
 void clr_number_table_remove(struct clr_number_table *table, uint64_t key);
 

@@ -36,3 +36,10 @@ double clr_percentile_between(const struct clr_value value[2], double beyond)
     }
     return clr_sum_round(&sum, 1);
 }
+
+double clr_percentile_at(const struct clr_value value[2], double beyond, bool interpolated)
+{
+    if (interpolated)
+        return clr_percentile_between(value, beyond);
+    return value->kind == CLR_KIND_INTEGER ? (double)value->as.integer : value->as.real;
+}

@@ -8,6 +8,7 @@
 
 #include "numeric/value.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A place among ordered values: that of the value of a rank, or part of the way to the next. */
@@ -25,5 +26,8 @@ struct clr_position clr_percentile_position(double fraction, uint64_t count);
  * zero result is +0.0.
  */
 double clr_percentile_between(const struct clr_value value[2], double beyond);
+
+/* The same, or, not interpolated, the value of the rank rounded to a double. */
+double clr_percentile_at(const struct clr_value value[2], double beyond, bool interpolated);
 
 #endif

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct clr_portions;
+
 /* One of the arrays that together are the numbers to select from; the caller's, in a list. */
 struct clr_run {
     const struct clr_run *next;
@@ -34,5 +36,9 @@ uint64_t clr_runs_count(const struct clr_run *runs);
  * Returns CLR_OK or CLR_NOMEM (it takes 1/4 of the numbers' memory at the most).
  */
 enum clr_code clr_select(const struct clr_run *runs, uint64_t rank, struct clr_value found[2]);
+
+/* The same among the numbers of all portions. Returns CLR_STOPPED, too. */
+enum clr_code clr_portions_select(const struct clr_portions *portions, uint64_t rank,
+                                  struct clr_value found[2]);
 
 #endif

@@ -262,9 +262,7 @@ void clr_percentile_inverse(sqlite3_context *sql, int count, sqlite3_value **val
 
 static double result_of(int which, const struct clr_value value[2], double beyond)
 {
-    if (which != CLR_PERCENTILE_DISC)
-        return clr_percentile_between(value, beyond);
-    return value[0].kind == CLR_KIND_INTEGER ? (double)value[0].as.integer : value[0].as.real;
+    return clr_percentile_at(value, beyond, which != CLR_PERCENTILE_DISC);
 }
 
 /* From the store: values->result, unless there is nothing. */

@@ -1,0 +1,30 @@
+/*
+ * The different numbers among portions, and the most frequent of them. Equal are numbers as in
+ * distinct.h.
+ *
+ * Method: few different numbers are counted by each portion for itself, and the counts added. Many
+ * are scattered by a hash first, so that equal ones come together, into groups whose tables stay in
+ * a processor's cache: radix partitioning, as of hash joins (Manegold, Boncz, Kersten, "Optimizing
+ * main-memory join on modern hardware", 2002).
+ */
+#ifndef CLR_NUMERIC_DISTINCT_PORTIONS_H
+#define CLR_NUMERIC_DISTINCT_PORTIONS_H
+
+#include "numeric/portions.h"
+
+struct clr_distinct_result {
+    uint64_t size;         /* how many different numbers there are */
+    uint64_t count;        /* how often the most frequent one is there; 0: there is none */
+    struct clr_value mode; /* that one; the least of them, if there are several. As distinct.h says,
+                              an INTEGER if one of those equal to it is, else REAL */
+};
+
+/*
+ * Stores the result; of it count and mode only if with_mode. memory: the bytes that it may take.
+ * seed: as for clr_distinct_init(). Returns CLR_OK, CLR_NOMEM, CLR_LIMIT or CLR_STOPPED.
+ */
+enum clr_code clr_portions_distinct(const struct clr_portions *portions, bool with_mode,
+                                    uint64_t memory, uint64_t seed,
+                                    struct clr_distinct_result *result);
+
+#endif
