@@ -5,7 +5,8 @@
 #include "engine/team.h"
 #include "numeric/scan.h"
 
-/* Computes the scan's tallies. watch may be NULL. Returns any outcome but CLR_SCAN_NOT_NOW. */
+/* Computes the scan's tallies and answers its questions. watch may be NULL. Returns any outcome but
+ * CLR_SCAN_NOT_NOW. */
 enum clr_scan_outcome clr_host_scan(struct clr_scan *scan, const struct clr_watch *watch);
 
 #endif

@@ -63,6 +63,16 @@ static bool find_plain_arguments(const struct clr_scan *scan, const struct clr_t
     return arguments[1] != NULL && arguments[1]->kind == arguments[0]->kind;
 }
 
+/* The values of a plain tally, where they are. */
+static void share_column(const struct clr_column *column, size_t first, size_t rows,
+                         struct clr_share *share)
+{
+    const bool real = column->kind == CLR_TAG_REAL;
+
+    clr_share_set(share, real ? CLR_KIND_REAL : CLR_KIND_INTEGER, column->values + first,
+                  column->kind == CLR_TAG_NULL ? 0 : rows);
+}
+
 static void reduce_piece(const struct clr_tally *tally, const struct clr_column *const arguments[2],
                          size_t first, size_t count, struct clr_state *state)
 {
@@ -133,6 +143,7 @@ static enum clr_scan_outcome run_block(struct clr_block *block, struct clr_intak
                                        int intake_count)
 {
     uint64_t selected[CLR_BLOCK_WORDS], any = 0;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int i;
 
     if (!select_rows(block, selected))
@@ -142,10 +153,9 @@ static enum clr_scan_outcome run_block(struct clr_block *block, struct clr_intak
     if (any == 0)
         return CLR_SCAN_DONE;
     clr_block_run(block, block->scan->filter + 1, block->scan->instruction_count);
-    for (i = 0; i < intake_count; i++)
-        if (!clr_intake_take(&intakes[i], block, selected))
-            return CLR_SCAN_UNSURE;
-    return CLR_SCAN_DONE;
+    for (i = 0; i < intake_count && outcome == CLR_SCAN_DONE; i++)
+        outcome = clr_intake_take(&intakes[i], block, selected);
+    return outcome;
 }
 
 static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t first, size_t last,
@@ -173,23 +183,28 @@ static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t firs
 }
 
 enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, size_t last,
-                                   struct clr_state *states, const atomic_bool *stop)
+                                   struct clr_state *states, struct clr_share *shares,
+                                   const atomic_bool *stop)
 {
     struct clr_intake intakes[CLR_MOST_TALLIES];
     struct plain plains[CLR_MOST_TALLIES];
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int intake_count = 0, plain_count = 0, i;
+    struct clr_share *share;
     bool reduces;
 
     for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++) {
         struct plain *plain = &plains[plain_count];
         plain->tally = &scan->tallies[i];
         plain->state = &states[i];
+        share = shares == NULL ? NULL : &shares[i];
         clr_state_clear(&states[i]);
         if (find_plain_arguments(scan, plain->tally, plain->arguments)) {
             outcome = count_plain(plain, last - first, &reduces);
             plain_count += reduces;
-        } else if (!clr_intake_init(&intakes[intake_count++], plain->tally, plain->state)) {
+            if (plain->tally->operations & CLR_KEEP)
+                share_column(plain->arguments[0], first, last - first, share);
+        } else if (!clr_intake_init(&intakes[intake_count++], plain->tally, plain->state, share)) {
             outcome = CLR_SCAN_FAILED;
         }
     }

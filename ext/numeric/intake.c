@@ -11,14 +11,23 @@ enum { CAPACITY = 32 * CLR_BLOCK };
 
 #define OPERATION(operation) (1u << (operation))
 
+void clr_share_set(struct clr_share *share, enum clr_kind kind, const void *values, size_t count)
+{
+    share->runs[0] = (struct clr_run){&share->runs[1], kind, values, count};
+    share->runs[1] = (struct clr_run){NULL, CLR_KIND_REAL, share->room_end, 0};
+}
+
 bool clr_intake_init(struct clr_intake *intake, const struct clr_tally *tally,
-                     struct clr_state *state)
+                     struct clr_state *state, struct clr_share *share)
 {
     bool values = tally->operations & (OPERATION(CLR_SUM) | OPERATION(CLR_EXTREMES));
     bool pairs = tally->operations & OPERATION(CLR_DOT);
 
     intake->tally = tally;
     intake->state = state;
+    intake->share = tally->operations & CLR_KEEP ? share : NULL;
+    if (intake->share != NULL)
+        clr_share_set(share, CLR_KIND_INTEGER, share->room, 0);
     intake->values = values ? clr_chunk_new(CLR_SUM, CAPACITY) : NULL;
     intake->pairs = pairs ? clr_chunk_new(CLR_DOT, CAPACITY) : NULL;
     return (!values || intake->values != NULL) && (!pairs || intake->pairs != NULL);
@@ -164,8 +173,40 @@ static void take_values(struct clr_intake *intake, const struct clr_block *block
         gather(intake, block, intake->values, CLR_REAL, x->values, NULL, found);
 }
 
-bool clr_intake_take(struct clr_intake *intake, const struct clr_block *block,
-                     const uint64_t *selected)
+/* Takes the bytes for count values from what is left; once that is too little, it stays so. */
+static bool grant(struct clr_share *share, size_t count)
+{
+    const int64_t bytes = (int64_t)(count * sizeof *share->room);
+
+    return atomic_fetch_sub_explicit(share->left, bytes, memory_order_relaxed) >= bytes;
+}
+
+/* The copies are made from an array of their own: the loop writes beyond the last one. */
+static enum clr_scan_outcome keep(struct clr_share *share, const struct clr_block *block,
+                                  const struct clr_register *x, const uint64_t *rows)
+{
+    uint64_t found[CLR_BLOCK_WORDS];
+    int64_t values[CLR_BLOCK], *reals = share->room_end - share->runs[1].count;
+    size_t count;
+
+    if (!grant(share, clr_rows_count(rows)))
+        return CLR_SCAN_LIMIT;
+    if (clr_rows_find(block->loops, x, CLR_TAG_INTEGER, rows, found)) {
+        count = block->loops->gather(x->values, found, values);
+        memcpy(share->room + share->runs[0].count, values, count * sizeof *values);
+        share->runs[0].count += count;
+    }
+    if (clr_rows_find(block->loops, x, CLR_TAG_REAL, rows, found)) {
+        count = block->loops->gather(x->values, found, values);
+        memcpy(reals - count, values, count * sizeof *values);
+        share->runs[1].values = reals - count;
+        share->runs[1].count += count;
+    }
+    return CLR_SCAN_DONE;
+}
+
+enum clr_scan_outcome clr_intake_take(struct clr_intake *intake, const struct clr_block *block,
+                                      const uint64_t *selected)
 {
     const struct clr_tally *tally = intake->tally;
     const struct clr_register *x = tally->x < 0 ? NULL : &block->registers[tally->x];
@@ -179,11 +220,11 @@ bool clr_intake_take(struct clr_intake *intake, const struct clr_block *block,
         (y != NULL && clr_rows_find(block->loops, y, CLR_TAG_UNSURE, rows, found)) ||
         (x != NULL && !drop_nulls(intake, block, x, rows)) ||
         (y != NULL && !drop_nulls(intake, block, y, rows)))
-        return false;
+        return CLR_SCAN_UNSURE;
     count = clr_rows_count(rows);
     intake->state->count += (int64_t)count;
     if (x == NULL || count == 0)
-        return true;
+        return CLR_SCAN_DONE;
     clr_rows_find(block->loops, x, CLR_TAG_INTEGER, rows, integers);
     clr_rows_find(block->loops, y != NULL ? y : x, CLR_TAG_INTEGER, integers, found);
     intake->state->non_integers += (int64_t)(count - clr_rows_count(found));
@@ -191,5 +232,5 @@ bool clr_intake_take(struct clr_intake *intake, const struct clr_block *block,
         take_values(intake, block, x, rows);
     if (intake->pairs != NULL)
         take_pairs(intake, block, x, y, rows);
-    return true;
+    return intake->share != NULL ? keep(intake->share, block, x, rows) : CLR_SCAN_DONE;
 }

@@ -8,20 +8,37 @@
 #include "numeric/block.h"
 #include "numeric/chunk.h"
 #include "numeric/scan.h"
+#include "numeric/selection.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
+
+/*
+ * The values of a tally with CLR_KEEP from some of the scan's rows: two runs, the second one the
+ * next of the first. They are the column's own where they can be; else copies, of INTEGERs from the
+ * room's start and of REALs from its end.
+ */
+struct clr_share {
+    struct clr_run runs[2];
+    int64_t *room, *room_end;  /* for a value of each row */
+    atomic_int_fast64_t *left; /* bytes that copies may still take, in all shares together */
+};
 
 struct clr_intake {
     const struct clr_tally *tally;
     struct clr_state *state;
+    struct clr_share *share; /* if the tally has CLR_KEEP */
     struct clr_chunk *values,
         *pairs; /* of CLR_SUM and CLR_EXTREMES; of CLR_DOT; NULL: not needed */
 };
 
-/* The state is the caller's, and is not cleared. Returns false without memory; then, too,
+/* Lets a share have count values of the kind, in two runs of which one is empty. */
+void clr_share_set(struct clr_share *share, enum clr_kind kind, const void *values, size_t count);
+
+/* State and share are the caller's, and are not cleared. Returns false without memory; then, too,
    clr_intake_free() is due. */
 bool clr_intake_init(struct clr_intake *intake, const struct clr_tally *tally,
-                     struct clr_state *state);
+                     struct clr_state *state, struct clr_share *share);
 void clr_intake_free(struct clr_intake *intake);
 
 /* Takes away the selected rows for which the register is not true. Returns false if that is not
@@ -29,9 +46,10 @@ void clr_intake_free(struct clr_intake *intake);
 bool clr_intake_filter(const struct clr_block *block, const struct clr_register *filter,
                        uint64_t *selected);
 
-/* Adds the rows of the block that are selected. Returns false if the tally's values are unsure. */
-bool clr_intake_take(struct clr_intake *intake, const struct clr_block *block,
-                     const uint64_t *selected);
+/* Adds the rows of the block that are selected. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE or
+   CLR_SCAN_LIMIT. */
+enum clr_scan_outcome clr_intake_take(struct clr_intake *intake, const struct clr_block *block,
+                                      const uint64_t *selected);
 
 /* Brings the state up to date. */
 void clr_intake_flush(struct clr_intake *intake);

@@ -8,6 +8,7 @@
 
 #include "numeric/chunk.h"
 #include "numeric/column.h"
+#include "numeric/question.h"
 #include "numeric/state.h"
 
 #include <stddef.h>
@@ -59,7 +60,8 @@ struct clr_instruction {
  * state.count is the number of those rows and state.non_integers of those with an operand that is
  * no INTEGER. For the operations in the mask (bits 1 << enum clr_operation) state.sum is the
  * exact sum of x (CLR_SUM) or of x * y (CLR_DOT; never both), and state.integers and state.reals
- * the extremes of x (CLR_EXTREMES). Values OTHER are counted if the mask is 0, and else unsure,
+ * the extremes of x (CLR_EXTREMES). With CLR_KEEP in the mask all values of x are kept for
+ * questions. Values OTHER are counted if the mask is 0, and else unsure,
  * except as y where x is NULL. y UNSURE is unsure even there: SQLite evaluates it.
  */
 struct clr_tally {
@@ -68,7 +70,14 @@ struct clr_tally {
     struct clr_state state;
 };
 
-enum { CLR_MOST_INSTRUCTIONS = 256, CLR_MOST_COLUMNS = 32, CLR_MOST_TALLIES = 32 };
+#define CLR_KEEP (1u << 31)
+
+enum {
+    CLR_MOST_INSTRUCTIONS = 256,
+    CLR_MOST_COLUMNS = 32,
+    CLR_MOST_TALLIES = 32,
+    CLR_MOST_QUESTIONS = 64
+};
 
 struct clr_scan {
     int instruction_count, constant_count, column_count, tally_count;
@@ -79,12 +88,19 @@ struct clr_scan {
     size_t rows;
     struct clr_tally
         *tallies; /* their states are cleared, and computed, by whoever runs the scan */
+
+    int question_count;
+    struct clr_question *questions; /* answered by whoever runs the scan */
+    uint64_t values_memory;         /* bytes that they may take, beyond the columns */
+    uint64_t seed;                  /* any number that who chooses the values does not know */
 };
 
-/* How a scan ended. The tallies' states are defined after CLR_SCAN_DONE only. */
+/* How a scan ended. States and answers are defined after CLR_SCAN_DONE only. */
 enum clr_scan_outcome {
     CLR_SCAN_DONE,
-    CLR_SCAN_UNSURE,  /* a filter or an argument was UNSURE, or OTHER where that is not counted */
+    CLR_SCAN_UNSURE,  /* a filter or an argument was UNSURE, or OTHER where that is not counted, or
+                         a value one that a question is not for */
+    CLR_SCAN_LIMIT,   /* questions would take more than values_memory */
     CLR_SCAN_STOPPED, /* as the caller asked */
     CLR_SCAN_NOT_NOW, /* a device that is not ready, or does not have this: run it on the host */
     CLR_SCAN_FAILED   /* no memory, or the device failed */

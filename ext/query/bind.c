@@ -71,6 +71,9 @@ static unsigned operations_of(const struct clr_node *call)
         return 1u << CLR_EXTREMES;
     case CLR_F_DOT:
         return 1u << CLR_DOT;
+    case CLR_F_ORDER:
+        /* The extremes tell whether there are values that a percentile is not for. */
+        return CLR_KEEP | (call->order <= CLR_ORDER_DISC ? 1u << CLR_EXTREMES : 0);
     default:
         return 1u << CLR_SUM | (call->builtin ? 1u << CLR_EXTREMES : 0);
     }
@@ -152,6 +155,48 @@ static enum clr_code bind_moments(struct clr_binder *binder, struct clr_call *ca
     return call->tally < 0 ? refuse(binder, "too many different aggregates") : CLR_OK;
 }
 
+/* Returns the constant that an argument is, or -1 with a status. */
+static int bind_argument(struct clr_binder *binder, const char *function, struct clr_node *argument)
+{
+    const int value = clr_lower(binder, argument);
+    const struct clr_instruction *instruction = &binder->query->instructions[value < 0 ? 0 : value];
+
+    if (value < 0)
+        return -1;
+    if (instruction->opcode != CLR_OP_CONSTANT) {
+        clr_status_set(binder->status, CLR_INVALID, 0,
+                       "an argument of %s() that is no literal or parameter", function);
+        return -1;
+    }
+    return instruction->a;
+}
+
+/* A function of all values together: x and filter are bound, what is beside x is constant. */
+static enum clr_code bind_order(struct clr_binder *binder, struct clr_call *call,
+                                const struct clr_node *node, int x, int filter)
+{
+    struct clr_query *query = binder->query;
+    struct clr_asked asked = {.order = node->order, .arguments = {-1, -1, -1}};
+    struct clr_node *argument;
+    int i = 0;
+
+    for (argument = node->first->next; argument != NULL; argument = argument->next, i++) {
+        asked.arguments[i] = bind_argument(binder, node->name, argument);
+        if (asked.arguments[i] < 0)
+            return binder->status->code;
+    }
+    asked.tally = call->tally = find_tally(query, operations_of(node), x, -1, filter);
+    if (call->tally < 0)
+        return refuse(binder, "too many different aggregates");
+    for (i = 0; i < query->question_count; i++)
+        if (memcmp(&query->asked[i], &asked, sizeof asked) == 0)
+            break;
+    query->asked[i] = asked;
+    query->question_count += i == query->question_count;
+    call->question = i;
+    return CLR_OK;
+}
+
 static enum clr_operation operation_of(const struct clr_node *node)
 {
     if (node->function == CLR_F_MOMENTS)
@@ -175,7 +220,7 @@ static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node 
         if (x < 0)
             return binder->status->code;
     }
-    if (node->first != NULL && node->first->next != NULL) {
+    if (node->first != NULL && node->first->next != NULL && node->function != CLR_F_ORDER) {
         y = clr_lower(binder, node->first->next);
         if (y < 0)
             return binder->status->code;
@@ -196,6 +241,8 @@ static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node 
     query->call_count++;
     if (node->function == CLR_F_MOMENTS)
         return bind_moments(binder, call, (const int[2]){x, y}, filter);
+    if (node->function == CLR_F_ORDER)
+        return bind_order(binder, call, node, x, filter);
     call->tally = call->terms[0] = find_tally(query, operations_of(node), x, y, filter);
     return call->tally < 0 ? refuse(binder, "too many different aggregates") : CLR_OK;
 }

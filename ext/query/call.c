@@ -12,8 +12,9 @@ static const struct function {
     enum clr_node_kind kind;
     enum clr_function function; /* of CLR_N_AGGREGATE */
     union {
-        enum clr_opcode opcode;       /* of what is no aggregate */
-        enum clr_statistic statistic; /* of CLR_F_MOMENTS */
+        enum clr_opcode opcode;        /* of what is no aggregate */
+        enum clr_statistic statistic;  /* of CLR_F_MOMENTS */
+        enum clr_order_function order; /* of CLR_F_ORDER */
     } which;
 } functions[] = {
     {"count", 1, 1, CLR_N_AGGREGATE, CLR_F_COUNT, {0}},
@@ -50,6 +51,13 @@ static const struct function {
     {"gpu_regr_sxx", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_REGR_SXX}},
     {"gpu_regr_syy", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_REGR_SYY}},
     {"gpu_regr_sxy", 2, 2, CLR_N_AGGREGATE, CLR_F_MOMENTS, {.statistic = CLR_REGR_SXY}},
+    {"gpu_median", 1, 1, CLR_N_AGGREGATE, CLR_F_ORDER, {.order = CLR_ORDER_MEDIAN}},
+    {"gpu_percentile", 2, 2, CLR_N_AGGREGATE, CLR_F_ORDER, {.order = CLR_ORDER_PERCENTILE}},
+    {"gpu_percentile_cont", 2, 2, CLR_N_AGGREGATE, CLR_F_ORDER, {.order = CLR_ORDER_CONT}},
+    {"gpu_percentile_disc", 2, 2, CLR_N_AGGREGATE, CLR_F_ORDER, {.order = CLR_ORDER_DISC}},
+    {"gpu_mode", 1, 1, CLR_N_AGGREGATE, CLR_F_ORDER, {.order = CLR_ORDER_MODE}},
+    {"gpu_count_distinct", 1, 1, CLR_N_AGGREGATE, CLR_F_ORDER, {.order = CLR_ORDER_DISTINCT}},
+    {"gpu_histogram", 4, 4, CLR_N_AGGREGATE, CLR_F_ORDER, {.order = CLR_ORDER_HISTOGRAM}},
 };
 
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
@@ -57,6 +65,11 @@ enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 static bool is_ours(const struct function *function)
 {
     return strncmp(function->name, "gpu_", 4) == 0;
+}
+
+static bool has_state(const struct function *function)
+{
+    return is_ours(function) && function->function != CLR_F_ORDER;
 }
 
 /* Takes "_state" off the name of a function that has that form. Returns whether it was there. */
@@ -85,7 +98,7 @@ static int find_function(struct clr_syntax *syntax, const struct clr_token *toke
     }
     *state = take_suffix(name);
     for (i = 0; i < FUNCTIONS; i++) {
-        if (!clr_name_equal(functions[i].name, name) || (*state && !is_ours(&functions[i])))
+        if (!clr_name_equal(functions[i].name, name) || (*state && !has_state(&functions[i])))
             continue;
         known = true;
         if (star ? functions[i].kind == CLR_N_AGGREGATE && functions[i].function == CLR_F_COUNT
@@ -141,11 +154,13 @@ struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_tok
     node = clr_syntax_node(syntax, functions[i].kind, arguments);
     if (node == NULL)
         return NULL;
-    if (node->kind == CLR_N_AGGREGATE)
-        node->statistic = functions[i].which.statistic;
-    else
-        node->opcode = functions[i].which.opcode;
     node->function = functions[i].function;
+    if (node->kind != CLR_N_AGGREGATE)
+        node->opcode = functions[i].which.opcode;
+    else if (node->function == CLR_F_ORDER)
+        node->order = functions[i].which.order;
+    else
+        node->statistic = functions[i].which.statistic;
     node->builtin = !is_ours(&functions[i]);
     node->state = state;
     node->name = functions[i].name;

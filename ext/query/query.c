@@ -70,6 +70,7 @@ enum clr_code clr_query_parse(const char *sql, struct clr_query **result, struct
 void clr_query_free(struct clr_query *query)
 {
     struct clr_node *node;
+    int i;
 
     if (query == NULL)
         return;
@@ -77,6 +78,8 @@ void clr_query_free(struct clr_query *query)
         query->syntax->nodes = node->allocated;
         clr_memory_free(node);
     }
+    for (i = 0; i < query->question_count; i++)
+        clr_memory_free(query->questions[i].counts);
     clr_memory_free(query->syntax->tokens);
     clr_memory_free(query->syntax->sql);
     clr_memory_free(query->syntax);

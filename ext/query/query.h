@@ -21,8 +21,20 @@ enum clr_function {
     CLR_F_AVG,
     CLR_F_MIN,
     CLR_F_MAX,
-    CLR_F_DOT,    /* gpu_dot alone */
-    CLR_F_MOMENTS /* those of one or two quantities, ours alone */
+    CLR_F_DOT,     /* gpu_dot alone */
+    CLR_F_MOMENTS, /* those of one or two quantities, ours alone */
+    CLR_F_ORDER    /* those of all values together, ours alone */
+};
+
+/* The functions of CLR_F_ORDER. */
+enum clr_order_function {
+    CLR_ORDER_MEDIAN,
+    CLR_ORDER_PERCENTILE, /* (x, p), p from 0 to 100 */
+    CLR_ORDER_CONT,       /* (x, f), f from 0 to 1 */
+    CLR_ORDER_DISC,       /* (x, f), f from 0 to 1 */
+    CLR_ORDER_MODE,
+    CLR_ORDER_DISTINCT,
+    CLR_ORDER_HISTOGRAM /* (x, low, high, bins) */
 };
 
 /* A call of an aggregate; equal arguments and filters share tallies. */
@@ -35,11 +47,19 @@ struct clr_call {
     bool
         builtin; /* SQLite's own: the tally has the extremes as well, which tell if results agree */
     int tally;   /* has the counts */
+    int question; /* of CLR_F_ORDER */
     /* The tallies whose sums are the operation's terms (clr_operation_terms()); -1: not needed. */
     int terms[CLR_MOST_TERMS];
 };
 
-enum { CLR_MOST_CALLS = 64, CLR_MOST_CONSTANTS = 128 };
+enum { CLR_MOST_CALLS = 64, CLR_MOST_CONSTANTS = 128, CLR_MOST_ARGUMENTS = 3 };
+
+/* What a function of CLR_F_ORDER asks; equal calls share it. */
+struct clr_asked {
+    enum clr_order_function order;
+    int tally;
+    int arguments[CLR_MOST_ARGUMENTS]; /* constants: those beside x; -1: there is none */
+};
 
 struct clr_query {
     /* From clr_query_parse(). The names are as written, without quotes; schema and alias may be
@@ -57,6 +77,10 @@ struct clr_query {
     int columns[CLR_MOST_COLUMNS]; /* the environment's numbers of the scan's columns */
     struct clr_tally tallies[CLR_MOST_TALLIES];
     struct clr_call calls[CLR_MOST_CALLS];
+    int question_count;
+    struct clr_asked asked[CLR_MOST_QUESTIONS];
+    /* From clr_query_ask(); the counts are its own. */
+    struct clr_question questions[CLR_MOST_QUESTIONS];
     /*
      * A SELECT without FROM that makes the result row: the select list with call number i replaced
      * by ?(P + 1 + i), where P is the environment's parameter_count, and each parameter by ?N with
@@ -97,6 +121,12 @@ enum clr_code clr_query_parse(const char *sql, struct clr_query **query, struct 
  */
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
                              struct clr_status *status);
+
+/*
+ * Sets up the questions, once the constants have their values. Returns CLR_OK; CLR_INVALID with a
+ * status if a function may have an error for its arguments; CLR_NOMEM.
+ */
+enum clr_code clr_query_ask(struct clr_query *query, struct clr_status *status);
 
 /* NULL is fine. */
 void clr_query_free(struct clr_query *query);

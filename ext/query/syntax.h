@@ -52,9 +52,10 @@ struct clr_node {
     int name_count;
     bool negative, has_base, has_else;
     enum clr_function function;
-    enum clr_statistic statistic; /* of CLR_F_MOMENTS */
-    bool state;                   /* CLR_N_AGGREGATE: gpu_X_state() */
-    const char *name;             /* CLR_N_AGGREGATE: X, constant */
+    enum clr_statistic statistic;  /* of CLR_F_MOMENTS */
+    enum clr_order_function order; /* of CLR_F_ORDER */
+    bool state;                    /* CLR_N_AGGREGATE: gpu_X_state() */
+    const char *name;              /* CLR_N_AGGREGATE: X, constant */
     bool builtin;
     struct clr_node *filter;
     size_t begin, end; /* the tokens of an aggregate, a parameter or an item */

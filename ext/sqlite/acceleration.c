@@ -77,6 +77,22 @@ static bool take_constants(struct clr_acceleration *acceleration, sqlite3_value 
     return true;
 }
 
+/* Sets up the scan's questions. SQLITE_ROW: it has what they need. */
+static int take_questions(struct clr_acceleration *acceleration)
+{
+    struct clr_status status;
+
+    clr_status_clear(&status);
+    switch (clr_query_ask(acceleration->query, &status)) {
+    case CLR_OK:
+        return SQLITE_ROW;
+    case CLR_NOMEM:
+        return SQLITE_NOMEM;
+    default:
+        return clr_acceleration_by_rows(acceleration, "%s", status.message);
+    }
+}
+
 /* Makes the statement whose row is the result. */
 static int make_answer(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
                        sqlite3_stmt **answer)
@@ -95,7 +111,7 @@ static int make_answer(struct clr_acceleration *acceleration, sqlite3_value *con
             rc = sqlite3_bind_value(*answer, i + 1, parameters[i]);
     }
     for (i = 0; i < query->call_count && rc == SQLITE_OK; i++)
-        rc = clr_finish_call(&query->calls[i], query->tallies, *answer, given + 1 + i);
+        rc = clr_finish_call(query, &query->calls[i], *answer, given + 1 + i);
     if (rc == SQLITE_OK && clr_probes_pass(*answer, acceleration->select->column_count))
         return SQLITE_ROW;
     sqlite3_finalize(*answer);
@@ -190,7 +206,9 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
         } else if (!take_constants(acceleration, parameters)) {
             rc = SQLITE_OK;
         } else {
-            rc = run_plan(acceleration);
+            rc = take_questions(acceleration);
+            if (rc == SQLITE_ROW)
+                rc = run_plan(acceleration);
         }
     }
     if (rc == SQLITE_SCHEMA)

@@ -167,10 +167,14 @@ static enum clr_scan_outcome scan_on_device(struct clr_acceleration *acceleratio
     struct clr_resident *residents[CLR_MOST_COLUMNS];
     struct clr_device_work work = {0, 0, 0, 0, 0};
     const struct clr_device_info *info;
-    struct clr_worker *worker = find_device(connection, scan->rows, &info);
+    struct clr_worker *worker;
     enum clr_scan_outcome outcome;
     struct clr_status status;
 
+    /* Questions are the host's. */
+    if (scan->question_count > 0)
+        return CLR_SCAN_NOT_NOW;
+    worker = find_device(connection, scan->rows, &info);
     if (worker == NULL || !are_resident(columns, scan->column_count, worker, residents))
         return CLR_SCAN_NOT_NOW;
     clr_images_trim(connection, INT64_MAX, device_budget(connection, info));
@@ -194,6 +198,7 @@ static enum clr_scan_outcome scan_on_device(struct clr_acceleration *acceleratio
 int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_image *image)
 {
     struct clr_query *query = acceleration->query;
+    const struct clr_budget *budget = &acceleration->connection->values;
     struct clr_watch watch = {wants_stop, acceleration};
     struct clr_image_column *found[CLR_MOST_COLUMNS];
     struct clr_column *columns[CLR_MOST_COLUMNS];
@@ -208,10 +213,15 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
         .columns = columns,
         .rows = image->layout.rows,
         .tallies = query->tallies,
+        .question_count = query->question_count,
+        .questions = query->questions,
     };
     enum clr_scan_outcome outcome;
     int i;
 
+    if (budget->used < budget->limit)
+        scan.values_memory = budget->limit - budget->used;
+    sqlite3_randomness(sizeof scan.seed, &scan.seed);
     acceleration->connection->scans++;
     for (i = 0; i < query->column_count; i++) {
         found[i] = clr_image_find(image, &clr_acceleration_column(acceleration, i)->field);
@@ -236,6 +246,8 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
         return SQLITE_INTERRUPT;
     case CLR_SCAN_UNSURE:
         return clr_acceleration_by_rows(acceleration, "an expression met TEXT, a BLOB or an error");
+    case CLR_SCAN_LIMIT:
+        return clr_acceleration_by_rows(acceleration, "the values take more than values_memory");
     default:
         return clr_acceleration_by_rows(acceleration, "there was no memory for the scan");
     }

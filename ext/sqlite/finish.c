@@ -1,6 +1,7 @@
 #include "sqlite/finish.h"
 
 #include "numeric/finish.h"
+#include "sqlite/histogram.h"
 
 #include <string.h>
 
@@ -91,9 +92,26 @@ static int bind_extreme(const struct clr_call *call, const struct clr_state *sta
     return bind_value(&value, answer, parameter);
 }
 
-int clr_finish_call(const struct clr_call *call, struct clr_tally *tallies, sqlite3_stmt *answer,
+static int bind_answer(const struct clr_question *question, const struct clr_state *state,
+                       sqlite3_stmt *answer, int parameter)
+{
+    size_t size;
+    char *text;
+
+    if (question->kind != CLR_ASK_BINS)
+        return bind_value(&question->answer, answer, parameter);
+    if (state->count == 0)
+        return SQLITE_OK;
+    text = clr_counters_to_json(question->counts, (size_t)question->bins.count + 2, &size);
+    return text == NULL
+               ? SQLITE_NOMEM
+               : sqlite3_bind_text64(answer, parameter, text, size, sqlite3_free, SQLITE_UTF8);
+}
+
+int clr_finish_call(struct clr_query *query, const struct clr_call *call, sqlite3_stmt *answer,
                     int parameter)
 {
+    struct clr_tally *tallies = query->tallies;
     struct clr_state *state = &tallies[call->tally].state;
     struct clr_sums sums = {.count = state->count, .non_integers = state->non_integers};
     int i;
@@ -102,6 +120,8 @@ int clr_finish_call(const struct clr_call *call, struct clr_tally *tallies, sqli
         return sqlite3_bind_int64(answer, parameter, state->count);
     if (call->function == CLR_F_MIN || call->function == CLR_F_MAX)
         return bind_extreme(call, state, answer, parameter);
+    if (call->function == CLR_F_ORDER)
+        return bind_answer(&query->questions[call->question], state, answer, parameter);
     if (call->builtin && !sums_agree(state))
         return SQLITE_MISMATCH;
     for (i = 0; i < CLR_MOST_TERMS; i++)

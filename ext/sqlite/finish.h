@@ -6,11 +6,10 @@
 #include "sqlite/api.h"
 
 /*
- * Binds the value of a call to a parameter of the answer; tallies are its query's. Returns
- * SQLITE_OK; SQLITE_MISMATCH if SQLite's own result may be another one, or an error; else SQLite's
- * code.
+ * Binds the value of a call, one of the query's, to a parameter of the answer. Returns SQLITE_OK;
+ * SQLITE_MISMATCH if SQLite's own result may be another one, or an error; else SQLite's code.
  */
-int clr_finish_call(const struct clr_call *call, struct clr_tally *tallies, sqlite3_stmt *answer,
+int clr_finish_call(struct clr_query *query, const struct clr_call *call, sqlite3_stmt *answer,
                     int parameter);
 
 #endif

@@ -229,23 +229,31 @@ static char *append_count(char *end, uint64_t count)
     return end;
 }
 
-/* A JSON array of the counters. */
-static void show(sqlite3_context *sql, const struct histogram *histogram)
+char *clr_counters_to_json(const uint64_t *counters, size_t count, size_t *size)
 {
-    const size_t counters = (size_t)histogram->bins.count + 2;
-    char *text = sqlite3_malloc64(counters * COUNT_SIZE + 2), *end = text;
+    char *text = sqlite3_malloc64(count * COUNT_SIZE + 2), *end = text;
     size_t i;
 
-    if (text == NULL) {
-        sqlite3_result_error_nomem(sql);
-        return;
-    }
-    for (i = 0; i < counters; i++) {
+    if (text == NULL)
+        return NULL;
+    for (i = 0; i < count; i++) {
         *end++ = i == 0 ? '[' : ',';
-        end = append_count(end, histogram->counter[i]);
+        end = append_count(end, counters[i]);
     }
     *end++ = ']';
-    sqlite3_result_text64(sql, text, (sqlite3_uint64)(end - text), sqlite3_free, SQLITE_UTF8);
+    *size = (size_t)(end - text);
+    return text;
+}
+
+static void show(sqlite3_context *sql, const struct histogram *histogram)
+{
+    size_t size;
+    char *text = clr_counters_to_json(histogram->counter, (size_t)histogram->bins.count + 2, &size);
+
+    if (text == NULL)
+        sqlite3_result_error_nomem(sql);
+    else
+        sqlite3_result_text64(sql, text, size, sqlite3_free, SQLITE_UTF8);
 }
 
 void clr_histogram_value(sqlite3_context *sql)

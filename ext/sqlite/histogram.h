@@ -10,6 +10,12 @@ void clr_histogram_inverse(sqlite3_context *context, int count, sqlite3_value **
 void clr_histogram_value(sqlite3_context *context);
 void clr_histogram_final(sqlite3_context *context);
 
+/*
+ * Returns the counters as a JSON array, not terminated by zero, and its size in bytes; to be freed
+ * with sqlite3_free(). NULL without memory.
+ */
+char *clr_counters_to_json(const uint64_t *counters, size_t count, size_t *size);
+
 /* Frees the memory that the connection keeps for this function. */
 void clr_histograms_free(struct clr_connection *connection);
 

@@ -67,6 +67,14 @@ static void add_other(sqlite3_str *text, const struct clr_call *call)
                             clr_operation_width(call->operation) == 2 ? ", 7" : "");
 }
 
+/* The functions of all values together; what they give is never NULL. */
+static void add_order(sqlite3_str *text, const struct clr_call *call, const struct clr_asked *asked)
+{
+    static const char *const arguments[] = {"7", "7, 0", "7, 0", "7, 0", "7", "7", "7, 0, 9, 1"};
+
+    sqlite3_str_appendf(text, ", 7 + (%s(%s) IS NULL)", call->name, arguments[asked->order]);
+}
+
 int clr_probes_add(struct clr_query *query)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -82,8 +90,11 @@ int clr_probes_add(struct clr_query *query)
             sqlite3_str_appendf(text, ", %s%s", aggregates[i].function == CLR_F_COUNT ? "" : "gpu_",
                                 aggregates[i].call);
     }
-    for (i = 0; i < query->call_count; i++)
+    for (i = 0; i < query->call_count; i++) {
         add_other(text, &query->calls[i]);
+        if (query->calls[i].function == CLR_F_ORDER)
+            add_order(text, &query->calls[i], &query->asked[query->calls[i].question]);
+    }
     for (i = 0; i < SCALARS; i++) {
         if (computes(query, scalars[i].opcode))
             sqlite3_str_appendf(text, ", %s", scalars[i].call);

@@ -126,7 +126,7 @@ static void compare(struct world *world, struct clr_scan *scan, const char *what
         return;
     for (i = 0; i < scan->tally_count; i++)
         host[i] = tallies[i];
-    found = clr_evaluate(scan, 0, scan->rows, states, &stop);
+    found = clr_evaluate(scan, 0, scan->rows, states, NULL, &stop);
     for (i = 0; found == CLR_SCAN_DONE && i < scan->tally_count; i++) {
         tallies[i].state = states[i];
         same = same && scans_same(&tallies[i], &host[i]);

@@ -176,11 +176,11 @@ static enum clr_scan_outcome run_parts(const struct clr_scan *scan, struct clr_s
     struct clr_state others[TALLIES];
     atomic_bool stop = false;
     size_t cut = random_below(scan->rows + 1);
-    enum clr_scan_outcome outcome = clr_evaluate(scan, 0, cut, states, &stop);
+    enum clr_scan_outcome outcome = clr_evaluate(scan, 0, cut, states, NULL, &stop);
     int i;
 
     if (outcome == CLR_SCAN_DONE)
-        outcome = clr_evaluate(scan, cut, scan->rows, others, &stop);
+        outcome = clr_evaluate(scan, cut, scan->rows, others, NULL, &stop);
     for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++)
         clr_state_merge(&states[i], &others[i]);
     return outcome;
@@ -200,8 +200,8 @@ static void test_random_scans(void)
         make_scan(&scan, pick_rows());
         expected = reference_scan(&scan, want);
         done += expected == CLR_SCAN_DONE;
-        batch_ok(clr_evaluate(&scan, 0, scan.rows, whole, &stop) == expected, "outcome of round %d",
-                 round);
+        batch_ok(clr_evaluate(&scan, 0, scan.rows, whole, NULL, &stop) == expected,
+                 "outcome of round %d", round);
         batch_ok(run_parts(&scan, parts) == expected, "outcome of the parts of round %d", round);
         batch_ok(clr_host_scan(&scan, NULL) == expected, "outcome of the scan, round %d", round);
         for (i = 0; i < scan.tally_count && expected == CLR_SCAN_DONE; i++) {
@@ -250,8 +250,8 @@ static void test_stop(void)
 
     for (blocks = 0; blocks < 2; blocks++) {
         make_plain_scan(&scan, 10, blocks);
-        tap_ok(clr_evaluate(&scan, 0, 10, states, &stop) == CLR_SCAN_STOPPED, "stopped, %s blocks",
-               blocks ? "with" : "without");
+        tap_ok(clr_evaluate(&scan, 0, 10, states, NULL, &stop) == CLR_SCAN_STOPPED,
+               "stopped, %s blocks", blocks ? "with" : "without");
         free_scan(&scan);
     }
 }
@@ -267,7 +267,7 @@ static void test_no_memory(void)
     make_plain_scan(&scan, 10, true);
     for (after = 0;; after++) {
         clr_memory_fail_after(after);
-        outcome = clr_evaluate(&scan, 0, 10, states, &stop);
+        outcome = clr_evaluate(&scan, 0, 10, states, NULL, &stop);
         failed = clr_memory_fail_after(-1);
         if (!failed)
             break;

@@ -208,7 +208,7 @@ static void check_scans(const struct operator* operator, scalar third, const cha
         enum clr_scan_outcome outcome;
         scalar got = scalar_of(VALUE_UNSURE, 0);
         constants[1].bits = (int64_t)row;
-        outcome = clr_evaluate(&scan, first, last, &tally.state, &stop);
+        outcome = clr_evaluate(&scan, first, last, &tally.state, NULL, &stop);
         if (outcome == CLR_SCAN_DONE)
             got = get_value(&tally.state);
         batch_ok(same(got, table.want[row]),

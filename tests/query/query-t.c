@@ -88,13 +88,27 @@ static void open_database(void)
     static const struct {
         const char *name;
         int arguments;
-    } functions[] = {{"gpu_sum", 1},       {"gpu_total", 1},
-                     {"gpu_avg", 1},       {"gpu_min", 1},
-                     {"gpu_max", 1},       {"gpu_dot", 2},
-                     {"gpu_norm", 1},      {"gpu_var_pop", 1},
-                     {"gpu_avg_state", 1}, {"gpu_regr_sxx_state", 2},
-                     {"gpu_corr", 2},      {"gpu_regr_avgx", 2},
-                     {"gpu_regr_count", 2}};
+    } functions[] = {{"gpu_sum", 1},
+                     {"gpu_total", 1},
+                     {"gpu_avg", 1},
+                     {"gpu_min", 1},
+                     {"gpu_max", 1},
+                     {"gpu_dot", 2},
+                     {"gpu_norm", 1},
+                     {"gpu_var_pop", 1},
+                     {"gpu_avg_state", 1},
+                     {"gpu_regr_sxx_state", 2},
+                     {"gpu_corr", 2},
+                     {"gpu_regr_avgx", 2},
+                     {"gpu_regr_count", 2},
+                     {"gpu_median", 1},
+                     {"gpu_percentile", 2},
+                     {"gpu_percentile_cont", 2},
+                     {"gpu_percentile_disc", 2},
+                     {"gpu_mode", 1},
+                     {"gpu_count_distinct", 1},
+                     {"gpu_histogram", 4},
+                     {"gpu_median_state", 1}};
     size_t i;
 
     if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
@@ -226,6 +240,20 @@ static void print_sql(const struct clr_query *query, int i)
     }
 }
 
+/* "gpu_percentile ARGUMENTS asks QUESTION of TALLY". */
+static void print_asked(const struct clr_query *query, const struct clr_call *call)
+{
+    const struct clr_asked *asked = &query->asked[call->question];
+    int i;
+
+    print("%s", call->name);
+    for (i = 0; i < CLR_MOST_ARGUMENTS && asked->arguments[i] >= 0; i++) {
+        print(" ");
+        print_constant(query, asked->arguments[i]);
+    }
+    print(" asks %d of %d", call->question, call->tally);
+}
+
 /* "where FILTER; #0 OPERATIONS x, y if FILTER; #1 ...; calls; finish" */
 static const char *print_query(const struct clr_query *query)
 {
@@ -242,9 +270,10 @@ static const char *print_query(const struct clr_query *query)
     }
     for (i = 0; i < query->tally_count; i++) {
         const struct clr_tally *tally = &query->tallies[i];
-        print("#%d%s%s%s", i, tally->operations & 1u << CLR_SUM ? "S" : "",
+        print("#%d%s%s%s%s", i, tally->operations & 1u << CLR_SUM ? "S" : "",
               tally->operations & 1u << CLR_DOT ? "D" : "",
-              tally->operations & 1u << CLR_EXTREMES ? "E" : "");
+              tally->operations & 1u << CLR_EXTREMES ? "E" : "",
+              tally->operations & CLR_KEEP ? "K" : "");
         if (tally->x >= 0) {
             print(" ");
             print_value(query, tally->x);
@@ -268,6 +297,8 @@ static const char *print_query(const struct clr_query *query)
                     print(" %d:%d", term, call->terms[term]);
             }
             print("%s counts %d", call->state ? " state" : "", call->tally);
+        } else if (call->function == CLR_F_ORDER) {
+            print_asked(query, call);
         } else {
             print("%s%s%s %d", call->builtin ? "" : "gpu_", functions[call->function],
                   call->state ? "_state" : "", call->tally);
@@ -371,6 +402,125 @@ static void test_statements(void)
     accepted("SELECT \"sum\"(a) FROM t", "#0SE a; sum 0; SELECT ?1");
     accepted("SELECT sum(\"true\") key FROM t rows WHERE rows.a",
              "where a; #0SE true; sum 0; SELECT ?1");
+}
+
+static void test_questions(void)
+{
+    accepted("SELECT gpu_median(a), gpu_percentile(a, 50), gpu_percentile_cont(b, .5), "
+             "gpu_percentile_disc(a, ?), gpu_sum(a) FROM t",
+             "#0SEK a; #1EK b; gpu_median asks 0 of 0, gpu_percentile 50 asks 1 of 0, "
+             "gpu_percentile_cont 0.5 asks 2 of 1, gpu_percentile_disc ?1 asks 3 of 0, gpu_sum 0; "
+             "SELECT ?2, ?3, ?4, ?5, ?6");
+    accepted("SELECT GPU_Mode(a), gpu_count_distinct(a), gpu_mode( a )+1, gpu_histogram(b, -1, +2.5"
+             ", :n) FILTER (WHERE c) FROM t",
+             "#0K a; #1K b if c; gpu_mode asks 0 of 0, gpu_count_distinct asks 1 of 0, "
+             "gpu_mode asks 0 of 0, gpu_histogram -1 2.5 ?1 asks 2 of 1; "
+             "SELECT ?2, ?3, ?4 + 1, ?5");
+    /* Another fraction, another column or another filter is another question. */
+    accepted("SELECT gpu_percentile(a, 50), gpu_percentile(a, 50.0), gpu_percentile(b, 50), "
+             "gpu_percentile(a, 50) FILTER (WHERE b), gpu_percentile_cont(a, 50) FROM t",
+             "#0EK a; #1EK b; #2EK a if b; gpu_percentile 50 asks 0 of 0, "
+             "gpu_percentile 50.0 asks 1 of 0, gpu_percentile 50 asks 2 of 1, "
+             "gpu_percentile 50 asks 3 of 2, gpu_percentile_cont 50 asks 4 of 0; "
+             "SELECT ?1, ?2, ?3, ?4, ?5");
+    accepted("SELECT gpu_median(a * b - 1) FROM t WHERE a > ?",
+             "where (> a ?1); #0EK (- (* a b) 1); gpu_median asks 0 of 0; SELECT ?2");
+}
+
+/* Binds, gives every parameter the value, and asks. */
+static enum clr_code ask(const char *sql, struct clr_scalar value, struct clr_query **query)
+{
+    sqlite3_stmt *statement = prepare(sql);
+    struct clr_status status = {.code = CLR_OK};
+    enum clr_code code = make(sql, statement, query, &status);
+    int i;
+
+    sqlite3_finalize(statement);
+    if (code != CLR_OK)
+        tap_bail("%s: %s", sql, status.message);
+    for (i = 0; i < (*query)->constant_count; i++) {
+        if ((*query)->parameters[i] != 0)
+            (*query)->constants[i] = value;
+    }
+    return clr_query_ask(*query, &status);
+}
+
+static struct clr_scalar real(double value)
+{
+    struct clr_scalar scalar = {.tag = CLR_TAG_REAL};
+
+    memcpy(&scalar.bits, &value, sizeof value);
+    return scalar;
+}
+
+static struct clr_scalar integer(int64_t value)
+{
+    return (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = value};
+}
+
+/* What is a function's argument or an error, with the parameter's value. */
+static void test_arguments(void)
+{
+    const struct clr_scalar null = {.tag = CLR_TAG_NULL};
+    const struct {
+        const char *call;
+        struct clr_scalar value;
+        bool valid;
+    } cases[] = {
+        {"gpu_percentile(a, ?)", integer(0), true},
+        {"gpu_percentile(a, ?)", real(-0.0), true},
+        {"gpu_percentile(a, ?)", integer(100), true},
+        {"gpu_percentile(a, ?)", real(100.00000000000001), false},
+        {"gpu_percentile(a, ?)", integer(-1), false},
+        {"gpu_percentile(a, ?)", real(INFINITY), false},
+        {"gpu_percentile(a, ?)", null, false},
+        {"gpu_percentile_cont(a, ?)", integer(1), true},
+        {"gpu_percentile_cont(a, ?)", real(1.0000000000000002), false},
+        {"gpu_percentile_disc(a, ?)", real(0.25), true},
+        {"gpu_percentile_disc(a, ?)", real(-5e-324), false},
+        {"gpu_histogram(a, ?, 5, 3)", integer(4), true},
+        {"gpu_histogram(a, ?, 5, 3)", integer(5), false},
+        {"gpu_histogram(a, ?, 5, 3)", real(5.0), false},
+        {"gpu_histogram(a, ?, 5, 3)", real(-INFINITY), false},
+        {"gpu_histogram(a, ?, 5, 3)", null, false},
+        {"gpu_histogram(a, 5, ?, 3)", real(5.000001), true},
+        {"gpu_histogram(a, 5, ?, 3)", real(INFINITY), false},
+        {"gpu_histogram(a, 0.0, ?, 3)", real(-0.0), false},
+        {"gpu_histogram(a, -0.0, ?, 3)", real(0.0), false},
+        {"gpu_histogram(a, 0, 9, ?)", integer(1), true},
+        {"gpu_histogram(a, 0, 9, ?)", integer(1000000), true},
+        {"gpu_histogram(a, 0, 9, ?)", integer(1000001), false},
+        {"gpu_histogram(a, 0, 9, ?)", integer(0), false},
+        {"gpu_histogram(a, 0, 9, ?)", real(3.0), false},
+        {"gpu_histogram(a, 0, 9, ?)", null, false},
+        {"gpu_histogram(a, 9007199254740992.0, 9007199254740993, ?)", integer(2), true},
+    };
+    struct clr_query *query;
+    size_t i;
+
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *sql = sqlite3_mprintf("SELECT %s FROM t", cases[i].call);
+        enum clr_code code = ask(sql, cases[i].value, &query);
+        tap_is_int64(code, cases[i].valid ? CLR_OK : CLR_INVALID, "argument %d of %s", (int)i,
+                     cases[i].call);
+        clr_query_free(query);
+        sqlite3_free(sql);
+    }
+    ask("SELECT gpu_percentile(b, ?), gpu_histogram(a, 0, 9, 4), gpu_mode(b), gpu_median(b), "
+        "gpu_percentile_disc(b, 0.25), gpu_count_distinct(b) FROM t",
+        real(75.0), &query);
+    tap_ok(query->questions[0].kind == CLR_ASK_BETWEEN && query->questions[0].fraction == 0.75,
+           "a percentile");
+    tap_ok(query->questions[1].kind == CLR_ASK_BINS && query->questions[1].bins.count == 4 &&
+               query->questions[1].tally == 1,
+           "a histogram");
+    tap_ok(query->questions[2].kind == CLR_ASK_MODE && query->questions[2].tally == 0, "a mode");
+    tap_ok(query->questions[3].kind == CLR_ASK_BETWEEN && query->questions[3].fraction == 0.5,
+           "a median");
+    tap_ok(query->questions[4].kind == CLR_ASK_AT && query->questions[4].fraction == 0.25,
+           "a percentile of one value");
+    tap_ok(query->questions[5].kind == CLR_ASK_DISTINCT, "a count");
+    clr_query_free(query);
 }
 
 static void test_finish(void)
@@ -542,6 +692,16 @@ static void test_refusals(void)
         {"DELETE FROM t", "DELETE"},
         {"EXPLAIN SELECT sum(a) FROM t", "a statement that does not begin with SELECT"},
         {"WITH x AS (SELECT 1) SELECT sum(a) FROM t", "WITH"},
+        {"SELECT gpu_percentile(a, b) FROM t",
+         "an argument of gpu_percentile() that is no literal or parameter"},
+        {"SELECT gpu_percentile_disc(a, 0.5 + 0) FROM t",
+         "an argument of gpu_percentile_disc() that is no literal or parameter"},
+        {"SELECT gpu_histogram(a, 0, -?, 3) FROM t",
+         "an argument of gpu_histogram() that is no literal or parameter"},
+        {"SELECT gpu_percentile(a, 'x') FROM t", "a TEXT literal"},
+        {"SELECT gpu_median(s) FROM t", "the TEXT column s"},
+        {"SELECT gpu_count_distinct(s) FROM t", "the TEXT column s"},
+        {"SELECT gpu_median_state(a) FROM t", "the function gpu_median_state()"},
         {"SELECT sum(a)", "a statement that is not complete"},
         {"SELECT sum(a) FROM", "a statement that is not complete"},
         {"SELECT FROM t", "\"FROM\" in this place"},
@@ -963,6 +1123,8 @@ int main(void)
     random_start();
     open_database();
     test_statements();
+    test_questions();
+    test_arguments();
     test_finish();
     test_parameters();
     test_expressions();

@@ -26,6 +26,8 @@ GPU = ("gpu_sum", "gpu_total", "gpu_avg", "gpu_min", "gpu_max")
 SINGLES = ("var_pop", "var_samp", "stddev_pop", "stddev_samp", "norm")
 REGRESSIONS = ("slope", "intercept", "r2", "count", "avgx", "avgy", "sxx", "syy", "sxy")
 PAIRS = ("covar_pop", "covar_samp", "corr", *(f"regr_{name}" for name in REGRESSIONS))
+ORDERS = ("median", "mode", "mode", "count_distinct", "count_distinct")
+FRACTIONS = ("0", "1", "0.5", ".25", "0.999", "1e-3")
 BUILTIN = ("sum", "total", "avg", "min", "max", "count")
 COMPARISONS = ("=", "==", "<>", "!=", "<", "<=", ">", ">=", "IS", "IS NOT")
 LITERALS = ["0", "1", "-1", "2", "5", "10", "-3", "0.5", "2.5", "-0.0", "1e3", ".25", "0x10"]
@@ -145,12 +147,28 @@ class Writer:
             text = f"gpu_{self.pick(('norm_state(x)', 'dot_state', 'corr_state'))}"
             text = text.replace("(x)", f"({self.number()})")
             text += "" if text.endswith(")") else self.arguments(1)
+        elif kind < 0.6:
+            text = self.order()
         else:
             name = self.pick(GPU if self.chance(ours) else BUILTIN)
             text = f"{name}({self.number()})"
         if self.chance(0.15):
             text += f" FILTER (WHERE {self.condition(1)})"
         return text
+
+    def order(self):
+        """A call of a function of all values together, seldom with an argument that it refuses."""
+        kind, value = self.rng.random(), self.number(1)
+        if kind < 0.5:
+            return f"gpu_{self.pick(ORDERS)}({value})"
+        fraction = self.parameter() if self.chance(0.02) else self.pick(FRACTIONS)
+        if kind < 0.6:
+            return f"gpu_percentile({value}, {self.pick(('50', '12.5', '100', fraction))})"
+        if kind < 0.8:
+            return f"gpu_percentile_{self.pick(('cont', 'disc'))}({value}, {fraction})"
+        low = self.parameter() if self.chance(0.02) else self.pick(("-9", "0", "0.1", "-1e9"))
+        high = self.pick(("10", "33.3", "1e10", "9007199254740993"))
+        return f"gpu_histogram({value}, {low}, {high}, {self.pick((1, 2, 7, 100))})"
 
     def item(self):
         """An item of the select list: an aggregate, sometimes an expression over some."""

@@ -28,19 +28,22 @@ static const struct {
      "(SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < :most))",
      "SELECT 1 WHERE 0"},
     {"CREATE VIRTUAL TABLE temp.w USING clreduce("
-     "(SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5 FROM t WHERE r > -1.5))",
+     "(SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5, gpu_median(r), gpu_mode(i), "
+     "gpu_histogram(r, -1, 9, 3) FROM t WHERE r > -1.5))",
      "SELECT 1 WHERE 0"},
     {"SELECT * FROM v(90)", "SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < 90"},
     {"SELECT * FROM v WHERE most = 20",
      "SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < 20"},
     {"SELECT line FROM clreduce_plan('v')", NULL},
     {"SELECT * FROM w",
-     "SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5 FROM t WHERE r > -1.5"},
+     "SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5, gpu_median(r), gpu_mode(i), "
+     "gpu_histogram(r, -1, 9, 3) FROM t WHERE r > -1.5"},
     {"SELECT * FROM clreduce_columns", NULL},
     {"SELECT clreduce_evict()", NULL},
     {"SELECT v.*, w.* FROM v, w WHERE most = 1e9",
      "SELECT * FROM (SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t),"
-     " (SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5 FROM t WHERE r > -1.5)"},
+     " (SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5, gpu_median(r), gpu_mode(i), "
+     "gpu_histogram(r, -1, 9, 3) FROM t WHERE r > -1.5)"},
     {"DROP TABLE w", "SELECT 1 WHERE 0"},
     {"SELECT line FROM clreduce_plan('v')", NULL},
     {"SELECT * FROM v(30)", "SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < 30"},

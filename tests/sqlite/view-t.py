@@ -79,6 +79,55 @@ SELECTS = [
     ("SELECT count(*) FROM sqlite_schema", ()),
 ]
 
+#: Medians and the like of the table q, which has 50,000 rows, and their parameters.
+QUESTIONS = [
+    ("SELECT gpu_median(i), gpu_median(r), gpu_median(b), gpu_median(n), gpu_median(g) FROM q", ()),
+    ("SELECT gpu_percentile(i, 12.5), gpu_percentile(g, ?), gpu_percentile(r, -0.0) FROM q", (99,)),
+    ("SELECT gpu_percentile_cont(b, 0.1), gpu_percentile_disc(b, :f) FROM q", (0.75,)),
+    ("SELECT gpu_percentile_disc(g, 0.5), gpu_percentile_disc(g, 0), gpu_median(g) FROM q", ()),
+    ("SELECT gpu_mode(i), gpu_mode(r), gpu_mode(b), gpu_mode(n), gpu_mode(g) FROM q", ()),
+    ("SELECT gpu_mode(w), gpu_mode(-w * 0), gpu_mode(b) + 1, gpu_mode(r * 0) / 2 FROM q", ()),
+    ("SELECT gpu_count_distinct(i), gpu_count_distinct(r), gpu_count_distinct(b) FROM q", ()),
+    ("SELECT gpu_count_distinct(n), gpu_count_distinct(g), gpu_count_distinct(rowid) FROM q", ()),
+    ("SELECT gpu_count_distinct(x), gpu_mode(x), gpu_histogram(x, 0, 1, 2) FROM q", ()),
+    ("SELECT gpu_histogram(r, -5, 5, 10), gpu_histogram(b, ?, ?, ?) FROM q", (-1, 2.5, 4)),
+    ("SELECT gpu_histogram(i, -7.5, 20, 3), gpu_histogram(n, 0, 1, 1) FROM q WHERE r > 0", ()),
+    ("SELECT gpu_histogram(g, 9007199254740992, 9007199254741792, 8) FROM q", ()),
+    ("SELECT gpu_median(r), gpu_mode(i), gpu_sum(r) FROM q WHERE i > :least", (10,)),
+    ("SELECT gpu_median(r), gpu_mode(i), gpu_histogram(r, 0, 1, 2) FROM q WHERE i > ?", (10**6,)),
+    ("SELECT gpu_median(i * 2 - r), gpu_count_distinct(i % 5), gpu_mode(abs(i)) FROM q", ()),
+    ("SELECT gpu_median(r) FILTER (WHERE i < 0), gpu_median(r) FILTER (WHERE i > 0) FROM q", ()),
+    ("SELECT gpu_count_distinct(b) FILTER (WHERE b > 3), gpu_max(b), gpu_median(b) FROM q", ()),
+    ("SELECT gpu_median(i) - gpu_avg(i), coalesce(gpu_histogram(i, 0, 9, 9), 0) FROM q", ()),
+    ("SELECT gpu_percentile(i, 50), gpu_percentile(i, 90), gpu_percentile(i, 99) FROM q", ()),
+    ("SELECT gpu_median(7), gpu_median(NULL), gpu_mode(2.0), gpu_count_distinct(:a) FROM q", (1,)),
+]
+
+#: The same for what SQLite has to run, and errors.
+UNANSWERED = [
+    ("SELECT gpu_median(t) FROM q", ()),
+    ("SELECT gpu_count_distinct(t), gpu_mode(t) FROM q", ()),
+    ("SELECT gpu_count_distinct(x) FROM q WHERE rowid < 5", ()),
+    ("SELECT gpu_median(f) FROM q", ()),
+    ("SELECT gpu_mode(f), gpu_count_distinct(f), gpu_histogram(f, 0, 1, 3) FROM q", ()),
+    ("SELECT gpu_percentile(r, i) FROM q", ()),
+    ("SELECT gpu_percentile(r, 50 + 0 * i) FROM q", ()),
+    ("SELECT gpu_percentile(r, ?) FROM q", ("50",)),
+    ("SELECT gpu_percentile(r, ?) FROM q", (None,)),
+    ("SELECT gpu_percentile(r, ?) FROM q", (100.5,)),
+    ("SELECT gpu_percentile(r, ?) FROM q WHERE i > 1000", (100.5,)),
+    ("SELECT gpu_percentile_cont(r, ?) FROM q", (-0.5,)),
+    ("SELECT gpu_percentile_disc(n, 2) FROM q", ()),
+    ("SELECT gpu_histogram(r, 1, 1, 4), gpu_median(i) FROM q", ()),
+    ("SELECT gpu_histogram(r, 1, ?, 4) FROM q", (9e999,)),
+    ("SELECT gpu_histogram(r, 0, 1, ?) FROM q", (0,)),
+    ("SELECT gpu_histogram(r, 0, 1, ?) FROM q", (2.0,)),
+    ("SELECT gpu_median(abs(i - 9223372036854775807 - 30)) FROM q", ()),
+    ("SELECT gpu_median(DISTINCT i) FROM q", ()),
+    ("SELECT gpu_median(i) OVER (ORDER BY r LIMIT 3) FROM q", ()),
+    ("SELECT i, gpu_median(r) FROM q GROUP BY i", ()),
+]
+
 #: SELECTs that fail while they run, with SQLite's own code and message.
 FAILING = [
     ("SELECT abs(:a)", (views.INT_MIN,)),
@@ -329,12 +378,14 @@ def test_overrides():
         "SELECT max(id), min(id), gpu_max(id), gpu_min(id), gpu_avg(id), gpu_total(id) FROM t",
         "SELECT gpu_var_pop(id), gpu_sum_state(id) FROM t",
         "SELECT gpu_corr(id, i) FROM t",
+        "SELECT gpu_median(id), gpu_mode(id) FROM t",
     ]
     scalars = [("abs", 1), ("min", 2), ("max", 2), ("coalesce", 2), ("ifnull", 2)]
     names = ("sum", "total", "avg", "min", "max", "count")
     aggregates = [(name, 1) for name in names] + [("count", 0), ("gpu_dot", 2)]
     aggregates += [(f"gpu_{name}", 1) for name in names[:-1]]
     aggregates += [("gpu_var_pop", 1), ("gpu_sum_state", 1), ("gpu_corr", 2)]
+    aggregates += [("gpu_median", 1), ("gpu_mode", 1)]
     for first in (False, True):
         db = opened()
         for number, select in enumerate(selects):
@@ -413,6 +464,63 @@ def test_errors_in_arguments():
         db.close()
 
 
+def test_questions(device):
+    """Medians, modes, distinct values and histograms are those of the rows (clause 1)."""
+    folder = views.Folder()
+    db = views.connect(folder.new(), device=device)
+    db.execute("CREATE TABLE q(i INT, r REAL, b, n, g INT, w REAL, x, t TEXT, f REAL)")
+    rng = support.seed()
+    rows = [
+        (
+            *(rng.randint(-20, 20), rng.gauss(0, 5), rng.choice((None, 3, 3.0, 2.5, 1, -1.5))),
+            *(None, 2**53 + rng.randint(0, 900), float(rng.randint(-9, 9))),
+            *(rng.randint(0, 9) / 2, f"{rng.randint(0, 99)}", rng.gauss(0, 1)),
+        )
+        for _ in range(50_000)
+    ]
+    db.execute("BEGIN")
+    db.executemany("INSERT INTO q VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    db.execute("UPDATE q SET f = 9e999 WHERE rowid = 40000")
+    db.execute("COMMIT")
+    for select, parameters in QUESTIONS:
+        views.create(db, "v", select)
+        views.agree(db, "v", select, parameters, f"1. {device}: {select}")
+        tap.ok(views.accelerated(db, "v"), f"... accelerated: {views.plan(db, 'v')[0]}")
+    for select, parameters in UNANSWERED:
+        problem = views.create(db, "v", select)
+        want = views.comparable(views.outcome(db, select, parameters))
+        got = views.comparable(problem or views.ask(db, "v", parameters))
+        tap.is_equal(got, want, f"1. {device}: {select} with {parameters}")
+    # Another value of the parameter is another answer, and no value that was refused sticks.
+    views.create(db, "v", "SELECT gpu_percentile(r, ?) FROM q")
+    for fraction in (10, 101, 10, None, 90):
+        select = "SELECT gpu_percentile(r, ?) FROM q"
+        views.agree(db, "v", select, (fraction,), f"percentile {fraction}")
+    test_values_memory(db)
+    db.close()
+
+
+def test_values_memory(db):
+    """What the setting does not allow gives the function's own error, and only then (clause 1)."""
+    support.configure(db, values_memory=100_000)
+    for select in (
+        "SELECT gpu_median(r) FROM q",
+        "SELECT gpu_median(r) FROM q WHERE i > -100",
+        "SELECT gpu_median(r) FROM q WHERE i = 5",
+        "SELECT gpu_count_distinct(r) FROM q",
+        "SELECT gpu_mode(i) FROM q",
+        "SELECT gpu_histogram(r, 0, 1, 100000) FROM q",
+    ):
+        views.create(db, "v", select)
+        problem = views.outcome(db, select)
+        got = views.ask(db, "v")
+        # A column that is there already takes no further memory.
+        agrees = views.comparable(got) == views.comparable(problem)
+        fits = isinstance(problem, Failure) and views.accelerated(db, "v")
+        tap.ok(agrees or fits, f"values_memory: {select}: {got}, {problem}")
+    support.configure(db, values_memory=0)
+
+
 def test_leaving():
     """Connections that go with views and statements open."""
     endings = ("", "db.close()", "del db", "import os; os._exit(0)", "raise SystemExit(0)")
@@ -436,6 +544,8 @@ def main():
     db.close()
     test_overrides()
     test_errors_in_arguments()
+    for device in views.devices():
+        test_questions(device)
     test_leaving()
     tap.done()
 

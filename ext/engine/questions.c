@@ -1,0 +1,201 @@
+#include "engine/questions.h"
+
+#include "base/memory.h"
+#include "numeric/distinct_portions.h"
+#include "numeric/percentile.h"
+#include "numeric/portions.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Values that are put into bins between two looks at whether to stop. */
+enum { PIECE = 4096 };
+
+/* What a team needs to know. */
+struct team {
+    bool alone;
+    const struct clr_watch *watch;
+};
+
+static bool run_team(void *context, int count, clr_portion_work *work, void *argument)
+{
+    const struct team *team = context;
+    const atomic_bool never = false;
+    int i;
+
+    if (!team->alone)
+        return clr_team_run(count, work, argument, team->watch);
+    for (i = 0; i < count; i++)
+        work(argument, i, &never);
+    return true;
+}
+
+static enum clr_scan_outcome outcome_of(enum clr_code code)
+{
+    switch (code) {
+    case CLR_OK:
+        return CLR_SCAN_DONE;
+    case CLR_LIMIT:
+        return CLR_SCAN_LIMIT;
+    case CLR_STOPPED:
+        return CLR_SCAN_STOPPED;
+    default:
+        return CLR_SCAN_FAILED;
+    }
+}
+
+static bool has_infinity(const struct clr_state *state)
+{
+    struct clr_value least, greatest;
+
+    clr_state_extreme(state, -1, &least);
+    clr_state_extreme(state, 1, &greatest);
+    return (least.kind == CLR_KIND_REAL && isinf(least.as.real)) ||
+           (greatest.kind == CLR_KIND_REAL && isinf(greatest.as.real));
+}
+
+static enum clr_scan_outcome find_position(struct clr_question *question,
+                                           const struct clr_state *state,
+                                           const struct clr_portions *portions)
+{
+    struct clr_position position;
+    struct clr_value found[2];
+    enum clr_code code;
+
+    question->answer.kind = CLR_KIND_NONE;
+    if (state->count == 0)
+        return CLR_SCAN_DONE;
+    if (has_infinity(state))
+        return CLR_SCAN_UNSURE;
+    position = clr_percentile_position(question->fraction, (uint64_t)state->count);
+    code = clr_portions_select(portions, position.rank, found);
+    if (code == CLR_OK) {
+        question->answer.kind = CLR_KIND_REAL;
+        question->answer.as.real =
+            clr_percentile_at(found, position.beyond, question->kind == CLR_ASK_BETWEEN);
+    }
+    return outcome_of(code);
+}
+
+static enum clr_scan_outcome count_distinct(const struct clr_scan *scan,
+                                            struct clr_question *question,
+                                            const struct clr_portions *portions, uint64_t memory)
+{
+    const bool mode = question->kind == CLR_ASK_MODE;
+    struct clr_distinct_result result;
+    enum clr_code code = clr_portions_distinct(portions, mode, memory, scan->seed, &result);
+
+    question->answer =
+        (struct clr_value){.kind = CLR_KIND_INTEGER, .as.integer = (int64_t)result.size};
+    if (mode && result.count > 0)
+        question->answer = result.mode;
+    else if (mode)
+        question->answer.kind = CLR_KIND_NONE;
+    return outcome_of(code);
+}
+
+/* ---- Bins. */
+
+struct binning {
+    const struct clr_bins *bins;
+    const struct clr_portions *portions;
+    uint64_t *counts; /* bins->count + 2 for each portion */
+};
+
+static void bin_piece(const struct clr_bins *bins, const struct clr_run *run, size_t first,
+                      size_t last, uint64_t *counts)
+{
+    struct clr_value value = {.kind = run->kind};
+
+    for (; first < last; first++) {
+        if (run->kind == CLR_KIND_REAL)
+            value.as.real = ((const double *)run->values)[first];
+        else
+            value.as.integer = ((const int64_t *)run->values)[first];
+        counts[clr_bins_find(bins, &value) + 1]++;
+    }
+}
+
+static void bin_portion(void *argument, int portion, const atomic_bool *stop)
+{
+    const struct binning *binning = argument;
+    const size_t size = (size_t)binning->bins->count + 2;
+    uint64_t *counts = binning->counts + (size_t)portion * size;
+    const struct clr_run *run = binning->portions->starts[portion];
+    size_t first, last;
+
+    memset(counts, 0, size * sizeof *counts);
+    for (; run != binning->portions->starts[portion + 1]; run = run->next) {
+        for (first = 0; first < run->count && !clr_portion_stops(stop); first = last) {
+            last = run->count - first < PIECE ? run->count : first + PIECE;
+            bin_piece(binning->bins, run, first, last, counts);
+        }
+    }
+}
+
+static enum clr_scan_outcome fill_bins(struct clr_question *question,
+                                       const struct clr_portions *portions, uint64_t memory)
+{
+    struct binning binning = {.bins = &question->bins, .portions = portions};
+    const size_t size = (size_t)question->bins.count + 2;
+    const size_t bytes = (size_t)portions->count * size * sizeof *binning.counts;
+    enum clr_code code = CLR_OK;
+    size_t i;
+    int portion;
+
+    if (bytes > memory)
+        return CLR_SCAN_LIMIT;
+    binning.counts = clr_memory_alloc(bytes);
+    if (binning.counts == NULL)
+        return CLR_SCAN_FAILED;
+    if (!clr_portions_run(portions, bin_portion, &binning))
+        code = CLR_STOPPED;
+    memset(question->counts, 0, size * sizeof *question->counts);
+    for (portion = 0; portion < portions->count; portion++)
+        for (i = 0; i < size; i++)
+            question->counts[i] += binning.counts[(size_t)portion * size + i];
+    clr_memory_free(binning.counts);
+    return outcome_of(code);
+}
+
+/* ---- All of them. */
+
+static enum clr_scan_outcome answer(struct clr_scan *scan, struct clr_question *question,
+                                    const struct clr_portions *portions, uint64_t memory)
+{
+    switch (question->kind) {
+    case CLR_ASK_BETWEEN:
+    case CLR_ASK_AT:
+        return find_position(question, &scan->tallies[question->tally].state, portions);
+    case CLR_ASK_MODE:
+    case CLR_ASK_DISTINCT:
+        return count_distinct(scan, question, portions, memory);
+    case CLR_ASK_BINS:
+        break;
+    }
+    return fill_bins(question, portions, memory);
+}
+
+enum clr_scan_outcome clr_questions_answer(struct clr_scan *scan, struct clr_share *shares,
+                                           int parts, bool alone, uint64_t memory,
+                                           const struct clr_watch *watch)
+{
+    struct team team = {alone, watch};
+    const struct clr_run **starts = clr_memory_alloc(((size_t)parts + 1) * sizeof *starts);
+    struct clr_portions portions = {parts, starts, run_team, &team};
+    enum clr_scan_outcome outcome = starts == NULL ? CLR_SCAN_FAILED : CLR_SCAN_DONE;
+    int i, part;
+
+    for (i = 0; i < scan->question_count && outcome == CLR_SCAN_DONE; i++) {
+        struct clr_question *question = &scan->questions[i];
+        starts[parts] = NULL;
+        for (part = parts - 1; part >= 0; part--) {
+            struct clr_share *share = &shares[part * scan->tally_count + question->tally];
+            share->runs[1].next = starts[part + 1];
+            starts[part] = &share->runs[0];
+        }
+        outcome = answer(scan, question, &portions, memory);
+    }
+    clr_memory_free(starts);
+    return outcome;
+}
