@@ -1,6 +1,7 @@
 #include "sqlite/acceleration_private.h"
 
 #include "engine/host_scan.h"
+#include "engine/resident_questions.h"
 #include "engine/runtime.h"
 
 #include <string.h>
@@ -167,20 +168,19 @@ static enum clr_scan_outcome scan_on_device(struct clr_acceleration *acceleratio
     struct clr_resident *residents[CLR_MOST_COLUMNS];
     struct clr_device_work work = {0, 0, 0, 0, 0};
     const struct clr_device_info *info;
-    struct clr_worker *worker;
+    struct clr_worker *worker = find_device(connection, scan->rows, &info);
     enum clr_scan_outcome outcome;
     struct clr_status status;
 
-    /* Questions are the host's. */
-    if (scan->question_count > 0)
-        return CLR_SCAN_NOT_NOW;
-    worker = find_device(connection, scan->rows, &info);
     if (worker == NULL || !are_resident(columns, scan->column_count, worker, residents))
         return CLR_SCAN_NOT_NOW;
     clr_images_trim(connection, INT64_MAX, device_budget(connection, info));
     clr_status_clear(&status);
-    outcome = clr_resident_scan(worker, scan, residents, connection->settings.device_timeout, watch,
-                                &work, &status);
+    outcome = scan->question_count > 0
+                  ? clr_resident_answer(worker, scan, residents,
+                                        connection->settings.device_timeout, watch, &work, &status)
+                  : clr_resident_scan(worker, scan, residents, connection->settings.device_timeout,
+                                      watch, &work, &status);
     if (outcome == CLR_SCAN_DONE) {
         connection->stats.kernels_launched += work.kernels;
         connection->stats.passes += work.passes;

@@ -59,7 +59,7 @@ static int run(void)
     struct clr_worker_report report;
     enum clr_scan_outcome outcome;
     struct clr_resident *resident;
-    struct clr_worker *worker;
+    static struct clr_worker *worker; /* workers stay: LeakSanitizer is to find it */
     struct clr_device_info info;
     struct clr_status status;
     bool passed;

@@ -1,0 +1,19 @@
+/* The answers to a scan's questions from columns that lie, sorted, in a device's memory. */
+#ifndef CLR_ENGINE_RESIDENT_QUESTIONS_H
+#define CLR_ENGINE_RESIDENT_QUESTIONS_H
+
+#include "engine/resident.h"
+
+/*
+ * As clr_resident_scan(), for a scan with questions: the tallies are computed, and the questions
+ * answered from the sorted copies of the columns that they are about, which are made in the
+ * background when somebody first asks (see resident_order.h). The answer is CLR_SCAN_NOT_NOW until
+ * they are there, and always where a question is about less than a whole column of INTEGERs or of
+ * REALs, or one for bins: that is for the host.
+ */
+enum clr_scan_outcome clr_resident_answer(struct clr_worker *worker, struct clr_scan *scan,
+                                          struct clr_resident *const *residents, int64_t timeout_ms,
+                                          const struct clr_watch *watch,
+                                          struct clr_device_work *work, struct clr_status *status);
+
+#endif

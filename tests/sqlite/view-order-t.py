@@ -1,0 +1,105 @@
+"""Order statistics of whole columns, answered from copies that a device has sorted.
+
+A view's first queries are the host's, while the device gets the columns and sorts them; from then
+on the device answers, and nothing else changes. What it cannot answer stays with the host.
+"""
+
+import math
+import time
+
+import support
+import tap
+import view_support as views
+
+ROWS = 3_000 if tap.QUICK else 40_000
+PATIENCE_S = 60
+FOLDER = views.Folder()
+WHOLE = (
+    "SELECT gpu_median(x), gpu_percentile(x, 12.5), gpu_percentile_disc(x, 0.5) FROM t",
+    "SELECT gpu_median(i), gpu_percentile_cont(i, 0.999), gpu_percentile_disc(i, 0) FROM t",
+    "SELECT gpu_mode(x), gpu_count_distinct(x), gpu_sum(x), count(*) FROM t",
+    "SELECT gpu_mode(i), gpu_count_distinct(i), gpu_var_pop(i), gpu_max(i) FROM t",
+    "SELECT gpu_percentile(z, 100), gpu_percentile_disc(z, 1), gpu_mode(z), gpu_median(same) FROM t",
+)
+#: A filter, NULLs, both types, bins, and an infinity, for which there is an error.
+OTHERS = (
+    "SELECT gpu_median(x) FROM t WHERE i > 0",
+    "SELECT gpu_count_distinct(x) FILTER (WHERE i > 0), gpu_median(x) FROM t",
+    "SELECT gpu_mode(holes), gpu_median(holes) FROM t",
+    "SELECT gpu_mode(mixed), gpu_count_distinct(mixed) FROM t",
+    "SELECT gpu_histogram(x, -2, 2, 7) FROM t",
+    "SELECT gpu_median(infinite) FROM t",
+    "SELECT gpu_mode(infinite), gpu_count_distinct(infinite) FROM t",
+)
+
+
+def rows(rng):
+    """Columns of one type with equal values, both zeros and all magnitudes; and harder ones."""
+    for row in range(ROWS):
+        x = rng.choice((0.0, -0.0, rng.gauss(0, 1), rng.randrange(-5, 5) + 0.5))
+        i = rng.choice((rng.randrange(-(2**63), 2**63), rng.randrange(100)))
+        z = math.ldexp(rng.uniform(-1, 1), rng.randint(-1000, 1000)) + 2.0**-1070
+        holes = None if row % 3 == 0 else i
+        yield x, i, z, 7, holes, i if row % 2 else x, math.inf if row == 5 else x
+
+
+def fill(path, rng):
+    """The table, in a database of its own."""
+    db = views.connect(path)
+    db.execute("CREATE TABLE t(x REAL, i INT, z REAL, same INT, holes INT, mixed, infinite REAL)")
+    db.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?)", rows(rng))
+    db.commit()
+    db.close()
+
+
+def verdict(db, name):
+    """The plan's first line."""
+    return views.plan(db, name)[0]
+
+
+def ask_until_sorted(db, name, want, batch):
+    """Asks again and again, comparing each answer, until the device gives it; returns whether."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        batch.compare(views.comparable(views.ask(db, name)), want, verdict(db, name))
+        if verdict(db, name).startswith("accelerated: device"):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_device(path, device):
+    """The same answers before and after sorting, and from a device that may not be used."""
+    db = views.connect(path, device)
+    for number, select in enumerate(WHOLE):
+        want = views.comparable(views.outcome(db, select))
+        views.create(db, f"w{number}", select)
+        batch = support.Batch(f"{device}: {select}")
+        sorted_there = ask_until_sorted(db, f"w{number}", want, batch)
+        batch.end()
+        tap.ok(sorted_there, f"... at last from the {device}: {verdict(db, f'w{number}')}")
+    for number, select in enumerate(OTHERS):
+        views.create(db, f"o{number}", select)
+        views.agree(db, f"o{number}", select, (), f"{device}, for the host: {select}")
+    db.execute("INSERT INTO t(x, i, z) VALUES (1.5, 99, 0.5)")
+    db.commit()
+    for number, select in enumerate(WHOLE):
+        views.agree(db, f"w{number}", select, (), f"{device}, after a change: {select}")
+    db.execute("DELETE FROM t WHERE rowid = (SELECT max(rowid) FROM t)")
+    db.commit()
+    db.close()
+
+
+def main():
+    """Every device that there is."""
+    path = FOLDER.new()
+    fill(path, support.seed())
+    found = [device for device in views.devices() if device != "host"]
+    if not found:
+        tap.skip_all("no device that could sort")
+    for device in found:
+        test_device(path, device)
+    tap.done()
+
+
+main()
