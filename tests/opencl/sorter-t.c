@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { MOST = 3000000, QUICK_MOST = 300000, ALL_SIZES = 5000 };
+enum { MOST = 1500000, QUICK_MOST = 300000, ALL_SIZES = 5000 };
 
 enum keys {
     KEYS_ANY,
@@ -274,7 +274,8 @@ static void test_sizes(void)
     size_t count;
 
     batch_begin();
-    for (count = 0; count <= ALL_SIZES; count += tap_is_quick() ? random_below(200) + 1 : 1)
+    for (count = 0; count <= ALL_SIZES;
+         count += count < 300 && !tap_is_quick() ? 1 : random_below(tap_is_quick() ? 200 : 20) + 1)
         test_any(count);
     batch_end("sizes up to %d", (int)ALL_SIZES);
 }
