@@ -6,9 +6,9 @@
 /*
  * What is left is gathered once it is less than 1/GATHERED_SHARE of all, or few enough. A sample of
  * SAMPLE keys places a rank with a standard deviation of 45 of them at the most; 4 of those are its
- * MARGIN.
+ * MARGIN. Among more than SORTED gathered keys the ranks are selected once more.
  */
-enum { GATHERED_SHARE = 8, FEW = 4096, SAMPLE = 8192, MARGIN = 181 };
+enum { GATHERED_SHARE = 8, FEW = 4096, SAMPLE = 8192, MARGIN = 181, SORTED = 65536 };
 
 uint64_t clr_runs_count(const struct clr_run *runs)
 {
@@ -75,8 +75,61 @@ static enum clr_code narrow(struct clr_selection *selection, bool *done)
     return CLR_OK;
 }
 
-/* Gathers the keys of the range and sorts them. */
-static enum clr_code sort_rest(struct clr_selection *selection)
+static enum clr_code find_keys(struct clr_selection *selection, uint64_t total);
+
+/* Selects among gathered keys, in as many portions. */
+static enum clr_code select_gathered(struct clr_selection *selection, size_t count, uint64_t rank)
+{
+    const size_t portions = (size_t)selection->portions->count;
+    struct clr_portions inner_portions = *selection->portions;
+    struct clr_selection inner = {
+        .portions = &inner_portions, .order = CLR_ORDER_KEYS, .findings = selection->findings};
+    struct clr_run *runs = clr_memory_alloc(portions * sizeof *runs);
+    const struct clr_run **starts = clr_memory_alloc((portions + 1) * sizeof *starts);
+    enum clr_code code = CLR_NOMEM;
+    size_t i, first = 0, last;
+
+    if (runs != NULL && starts != NULL) {
+        for (i = 0; i < portions; i++, first = last) {
+            last = count / portions * (i + 1) + (i + 1 == portions ? count % portions : 0);
+            runs[i] = (struct clr_run){i + 1 < portions ? &runs[i + 1] : NULL, CLR_KIND_INTEGER,
+                                       selection->keys + first, last - first};
+            starts[i] = &runs[i];
+        }
+        starts[portions] = NULL;
+        inner_portions.starts = starts;
+        inner.range =
+            (struct clr_key_range){0, UINT64_MAX, count, rank, selection->range.has_next, 0, 0};
+        code = find_keys(&inner, count);
+        selection->range.found = inner.range.found;
+        selection->range.next = inner.range.next;
+    }
+    clr_memory_free(starts);
+    clr_memory_free(runs);
+    return code;
+}
+
+/* Returns room for gathered keys, and for sorting them. */
+static uint64_t *alloc_keys(size_t count)
+{
+    return clr_memory_alloc((count + (count < SORTED ? count : SORTED)) * sizeof(uint64_t));
+}
+
+/* Finds a rank among the gathered keys, and the next. */
+static enum clr_code find_gathered(struct clr_selection *selection, size_t count, uint64_t rank)
+{
+    uint64_t *keys = selection->keys;
+
+    if (count > SORTED)
+        return select_gathered(selection, count, rank);
+    clr_radix_sort(keys, keys + count, count);
+    selection->range.found = keys[rank];
+    selection->range.next = keys[rank + selection->range.has_next];
+    return CLR_OK;
+}
+
+/* Gathers the keys of the range. */
+static enum clr_code gather_rest(struct clr_selection *selection)
 {
     struct clr_key_range *range = &selection->range;
     enum clr_code code;
@@ -85,15 +138,12 @@ static enum clr_code sort_rest(struct clr_selection *selection)
     selection->room = range->count;
     selection->keys = selection->few;
     if (range->count > CLR_INSERTION_LIMIT)
-        selection->keys = clr_memory_alloc(2 * range->count * sizeof *selection->keys);
+        selection->keys = alloc_keys(range->count);
     if (selection->keys == NULL)
         return CLR_NOMEM;
     code = clr_selection_gather(selection, &below);
-    if (code == CLR_OK) {
-        clr_radix_sort(selection->keys, selection->keys + range->count, range->count);
-        range->found = selection->keys[range->rank];
-        range->next = selection->keys[range->rank + range->has_next];
-    }
+    if (code == CLR_OK)
+        code = find_gathered(selection, range->count, range->rank);
     if (selection->keys != selection->few)
         clr_memory_free(selection->keys);
     return code;
@@ -126,7 +176,7 @@ static enum clr_code try_sample(struct clr_selection *selection, uint64_t total,
     const struct clr_key_range all = selection->range;
     struct clr_key_range *range = &selection->range;
     size_t room = total / GATHERED_SHARE, samples, place;
-    uint64_t *keys = clr_memory_alloc(2 * room * sizeof *keys), below;
+    uint64_t *keys = alloc_keys(room), below;
     enum clr_code code;
 
     if (keys == NULL)
@@ -142,9 +192,7 @@ static enum clr_code try_sample(struct clr_selection *selection, uint64_t total,
     *range = all;
     if (code == CLR_OK && room <= selection->room && range->rank >= below &&
         range->rank - below + range->has_next < room) {
-        clr_radix_sort(keys, keys + room, room);
-        range->found = keys[range->rank - below];
-        range->next = keys[range->rank - below + range->has_next];
+        code = find_gathered(selection, room, range->rank - below);
         *done = true;
     }
     clr_memory_free(keys);
@@ -203,7 +251,7 @@ static enum clr_code find_keys(struct clr_selection *selection, uint64_t total)
         while (code == CLR_OK && !done && range->count > enough)
             code = narrow(selection, &done);
     }
-    return code == CLR_OK && !done ? sort_rest(selection) : code;
+    return code == CLR_OK && !done ? gather_rest(selection) : code;
 }
 
 static enum clr_code select_all(struct clr_selection *selection, uint64_t rank,

@@ -33,6 +33,8 @@ void clr_selection_copy_keys(const struct clr_run *run, size_t first, size_t cou
         const double *reals = (const double *)run->values + first;
         for (i = 0; i < count; i++)
             keys[i] = clr_double_to_key(reals[i]);
+    } else if (order == CLR_ORDER_KEYS) {
+        memcpy(keys, (const uint64_t *)run->values + first, count * sizeof *keys);
     } else {
         const int64_t *integers = (const int64_t *)run->values + first;
         if (order == CLR_ORDER_INTEGERS) {

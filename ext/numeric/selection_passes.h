@@ -12,8 +12,8 @@
 /* Into how many equal parts a range of keys is cut. */
 enum { CLR_KEY_PART_BITS = 11, CLR_KEY_PARTS = 1 << CLR_KEY_PART_BITS };
 
-/* How the numbers of a list become keys. */
-enum clr_key_order { CLR_ORDER_INTEGERS, CLR_ORDER_REALS, CLR_ORDER_MIXED };
+/* How the numbers of a list become keys; or that they are keys. */
+enum clr_key_order { CLR_ORDER_INTEGERS, CLR_ORDER_REALS, CLR_ORDER_MIXED, CLR_ORDER_KEYS };
 
 /* The range of keys in which the ranks sought are; it has more than one key. */
 struct clr_key_range {

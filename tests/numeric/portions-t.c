@@ -159,6 +159,50 @@ static void test_random(void)
     batch_end("selection and distinct values in portions");
 }
 
+/* Returns whether the value is of the rank: how many are less, and how many not greater, tells. */
+static bool has_rank(const int64_t *values, size_t count, int64_t value, uint64_t rank)
+{
+    uint64_t less = 0, equal = 0;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        less += values[i] < value;
+        equal += values[i] == value;
+    }
+    return less <= rank && rank < less + equal;
+}
+
+/* So many that what a sample leaves is selected from again; in the second half they are in order,
+   so that a sample is right, and in the first one it may not be. */
+static void test_many(void)
+{
+    const size_t count = 3000000;
+    int64_t *values = clr_memory_alloc(count * sizeof *values);
+    const struct clr_run *parts[4] = {NULL};
+    const struct clr_portions portions = {.count = 3, .starts = parts};
+    struct clr_value found[2];
+    size_t i;
+    int j;
+
+    if (values == NULL)
+        tap_bail("no memory");
+    for (i = 0; i < count; i++)
+        values[i] = i < count / 2 ? random_integer() >> random_below(60) : (int64_t)i * 1000003;
+    for (i = 0; i < 3; i++) {
+        runs[i] = (struct clr_run){i < 2 ? &runs[i + 1] : NULL, CLR_KIND_INTEGER,
+                                   values + i * (count / 3), count / 3};
+        parts[i] = &runs[i];
+    }
+    for (j = 0; j < 6; j++) {
+        uint64_t rank = j == 0 ? 0 : j == 1 ? count - 1 : random_below(count);
+        tap_ok(clr_portions_select(&portions, rank, found) == CLR_OK &&
+                   has_rank(values, count, found[0].as.integer, rank) &&
+                   has_rank(values, count, found[1].as.integer, rank + 1 < count ? rank + 1 : rank),
+               "rank %llu of %zu", (unsigned long long)rank, count);
+    }
+    clr_memory_free(values);
+}
+
 /* ---- Stops, and want of memory. */
 
 static int passes;
@@ -264,6 +308,7 @@ int main(void)
 {
     random_start();
     test_random();
+    test_many();
     test_stops();
     test_no_memory();
     return tap_done();
