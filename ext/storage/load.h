@@ -9,22 +9,13 @@
 #include "base/status.h"
 #include "engine/team.h"
 #include "numeric/column.h"
+#include "storage/field.h"
 #include "storage/outcome.h"
 #include "storage/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { CLR_FIELD_ROWID = -1 };
-
-struct clr_field {
-    int index;    /* of the column in the records, from 0, or CLR_FIELD_ROWID */
-    bool is_real; /* REAL affinity: an INTEGER in the record is a REAL that was stored short */
-    /* The value of rows whose record ends before this column. UNSURE: such a row ends the load with
-       CLR_LOAD_UNSUPPORTED. */
-    struct clr_scalar missing;
-};
 
 /* The rows that one unit of work, a run of leaf pages, has put into the columns. */
 struct clr_extent {
@@ -38,6 +29,7 @@ struct clr_extent {
  */
 struct clr_layout {
     bool known;
+    bool may_guess; /* CLR_LOAD_TOO_LARGE as soon as that is likely */
     size_t rows, units;
     size_t most_rows;           /* more end the load with CLR_LOAD_TOO_LARGE; 0: no limit */
     struct clr_extent *extents; /* of each unit; free with clr_layout_free() */
@@ -45,11 +37,6 @@ struct clr_layout {
 
 /* Frees the extents and leaves the layout unknown. */
 void clr_layout_free(struct clr_layout *layout);
-
-struct clr_load_report {
-    int64_t bytes_read;
-    uint32_t page; /* of CLR_LOAD_MALFORMED */
-};
 
 /*
  * Loads count columns of the table whose root page is root: stores columns with one reference each

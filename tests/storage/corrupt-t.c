@@ -1,16 +1,18 @@
 /*
  * Damaged databases: whatever the bytes, a load ends, touches no memory but its own, and is DONE
- * only with the values that SQLite reads from the same bytes. CLREDUCE_DAMAGES sets how many pages
- * are damaged.
+ * only with the values that SQLite reads from the same bytes; and a stream is DONE just when a load
+ * is. CLREDUCE_DAMAGES sets how many pages are damaged.
  */
 #include "image.h"
 
+#include "engine/host_scan.h"
 #include "random.h"
+#include "storage/stream.h"
 
 enum { PAGES_AT_ONCE = 4, EACH_TIME = 3000 };
 
 struct result {
-    int64_t done, refused, equal, differ, sqlite_refuses, exceptions;
+    int64_t done, refused, equal, differ, sqlite_refuses, exceptions, streams, streams_differ;
 };
 
 /* A sound database, small enough for each of its bytes to be hit often. */
@@ -149,6 +151,57 @@ static void ask_sqlite(const struct image *image, const struct image_bytes *byte
     sqlite3_close(db);
 }
 
+/* Counts the values of each of the image's columns that are not NULL. */
+struct totals {
+    struct clr_instruction instructions[IMAGE_COLUMNS];
+    struct clr_tally tallies[IMAGE_COLUMNS];
+    struct clr_scan scan;
+};
+
+static void make_totals(struct totals *totals, const struct image *image)
+{
+    int i;
+
+    for (i = 0; i < image->count; i++) {
+        totals->instructions[i] = (struct clr_instruction){CLR_OP_COLUMN, i, -1, -1};
+        totals->tallies[i] = (struct clr_tally){.x = i, .y = -1, .filter = -1};
+    }
+    totals->scan = (struct clr_scan){.instruction_count = image->count,
+                                     .column_count = image->count,
+                                     .tally_count = image->count,
+                                     .filter = -1,
+                                     .instructions = totals->instructions,
+                                     .columns = image->columns,
+                                     .rows = image->layout.rows,
+                                     .tallies = totals->tallies};
+}
+
+/* Streams the damaged bytes, beside the columns if they were loaded. */
+static void try_stream(const struct image *image, const struct clr_source *source, uint32_t root,
+                       bool done, struct result *result)
+{
+    struct totals loaded, streamed;
+    struct clr_load_report report;
+    struct clr_status status;
+    enum clr_load_outcome outcome;
+    size_t rows;
+    bool same;
+    int i;
+
+    make_totals(&loaded, image);
+    make_totals(&streamed, image);
+    outcome = clr_stream(source, root, image->fields, &streamed.scan, random_below(100000), &rows,
+                         NULL, &report, &status);
+    same = (outcome == CLR_LOAD_DONE) == done;
+    if (same && done) {
+        same = rows == image->layout.rows && clr_host_scan(&loaded.scan, NULL) == CLR_SCAN_DONE;
+        for (i = 0; i < image->count && same; i++)
+            same = loaded.tallies[i].state.count == streamed.tallies[i].state.count;
+    }
+    result->streams++;
+    result->streams_differ += !same;
+}
+
 /* Loads the damaged bytes; some wants are few, for the decoder's other way. */
 static void try_damaged(const struct image_bytes *bytes, uint32_t root, struct result *result)
 {
@@ -180,6 +233,8 @@ static void try_damaged(const struct image_bytes *bytes, uint32_t root, struct r
     /* Where the load is refused SQLite's opinion only makes the test slower. */
     if (outcome == CLR_LOAD_DONE || random_below(50) == 0)
         ask_sqlite(&image, bytes, outcome == CLR_LOAD_DONE, result);
+    if (random_below(4) == 0)
+        try_stream(&image, &source, root, outcome == CLR_LOAD_DONE, result);
     image_free(&image);
 }
 
@@ -235,6 +290,8 @@ static void test_damages(int page_size, int auto_vacuum, int rows, int64_t damag
                  "pages of %d, auto_vacuum %d, %d rows: values as SQLite has them", page_size,
                  auto_vacuum, rows);
     tap_is_int64(result.exceptions, 0, "and none where SQLite has none");
+    tap_is_int64(result.streams_differ, 0, "nor does one of %d streams differ from its load",
+                 (int)result.streams);
     test_sizes(&sound, root);
     free(bytes.data);
     sqlite3_free(sound.data);

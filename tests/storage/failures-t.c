@@ -125,6 +125,42 @@ static void test_layout(const struct clr_source *source, uint32_t root, uint32_t
     image_free(&image);
 }
 
+/* More rows than there may be: found at the latest when they are met, or guessed at the start. */
+static void test_too_large(struct clr_source alone, uint32_t root)
+{
+    struct clr_source *source = &alone;
+    struct image image = new_image(), whole = new_image();
+    const size_t rows = 4000;
+    int64_t bytes;
+
+    alone.parallel = false; /* else all units may be under way when the guess is made */
+    image.layout.most_rows = rows;
+    image.layout.may_guess = true;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_DONE, "as many rows as there may be");
+    bytes = image.report.bytes_read;
+    image_free(&image);
+    image.layout.most_rows = rows - 1;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_TOO_LARGE, "one row more");
+    tap_ok(all_null(&image) && image.layout.most_rows == rows - 1, "leaves no column");
+    image.layout.most_rows = rows / 3;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_TOO_LARGE, "three times as many");
+    tap_ok(image.report.bytes_read > bytes / 4, "are met after %lld of %lld bytes",
+           (long long)image.report.bytes_read, (long long)bytes);
+    image.layout.may_guess = true;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_TOO_LARGE, "as can be guessed");
+    tap_ok(image.report.bytes_read < bytes / 4, "after %lld bytes",
+           (long long)image.report.bytes_read);
+    image_free(&image);
+    image_load(&whole, source, root);
+    whole.layout.most_rows = 1;
+    whole.layout.may_guess = true;
+    image.layout = whole.layout;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_DONE, "a known layout has room");
+    image.layout = (struct clr_layout){0};
+    image_free(&image);
+    image_free(&whole);
+}
+
 int main(void)
 {
     struct image_bytes bytes;
@@ -150,6 +186,7 @@ int main(void)
     test_stop(source, root, true);
     test_stop(source, root, false);
     test_layout(&source, root, image_root(db, "s"));
+    test_too_large(source, root);
 
     tap_is_int64(image_load(&image, &source, image_root(db, "w")), CLR_LOAD_UNSUPPORTED,
                  "a table WITHOUT ROWID");
