@@ -28,9 +28,10 @@ struct clr_stats {
     int64_t transfer_time, kernel_time;
     int64_t on_host[CLR_HOST_REASONS];
     int64_t device_errors;
-    int64_t scans_on_device, scans_on_host, selects_by_rows; /* of accelerated views */
-    int64_t bytes_decoded;                                   /* read from database files for them */
-    int64_t malformed_page;                                  /* the last one found, or 0 */
+    /* Of accelerated views. scans_streamed are among scans_on_host. */
+    int64_t scans_on_device, scans_on_host, scans_streamed, selects_by_rows;
+    int64_t bytes_decoded;  /* read from database files for them */
+    int64_t malformed_page; /* the last one found, or 0 */
     struct clr_status last_error;
 };
 

@@ -127,30 +127,26 @@ static int make_answer(struct clr_acceleration *acceleration, sqlite3_value *con
                : clr_acceleration_by_rows(acceleration, "the result could not be bound");
 }
 
-/* SQLITE_ROW: the image has all columns, and its table is worth a scan. */
-static int prepare_image(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
-                         struct clr_image *image, const char *why)
+int clr_acceleration_check_rows(struct clr_acceleration *acceleration, size_t rows)
 {
     const int64_t threshold = acceleration->connection->settings.view_threshold;
-    int rc = clr_acceleration_load(acceleration, snapshot, image, why);
 
-    if (rc != SQLITE_ROW)
-        return rc;
     /* Without rows SQLite still evaluates what is constant, and may find an error in it. */
-    if (image->layout.rows == 0)
+    if (rows == 0)
         return clr_acceleration_by_rows(acceleration, "the table is empty");
-    if ((int64_t)image->layout.rows >= threshold)
-        return rc;
+    if ((int64_t)rows >= threshold)
+        return SQLITE_ROW;
     acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
     return clr_acceleration_by_rows(acceleration,
                                     "the table has %lld rows, and view_threshold is %lld",
-                                    (long long)image->layout.rows, (long long)threshold);
+                                    (long long)rows, (long long)threshold);
 }
 
 /* SQLITE_ROW: the tallies are complete. SQLITE_SCHEMA: the plan is of an older schema. */
 static int use_snapshot(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot)
 {
     struct clr_connection *connection = acceleration->connection;
+    const int64_t before = connection->stats.bytes_decoded;
     struct clr_image *image;
     bool stale;
     int rc;
@@ -161,8 +157,13 @@ static int use_snapshot(struct clr_acceleration *acceleration, struct clr_snapsh
                           acceleration->table.root, &snapshot->token, &stale);
     if (image == NULL)
         return SQLITE_NOMEM;
-    rc = prepare_image(acceleration, snapshot, image,
-                       stale ? "the database has changed" : "the columns were not resident");
+    rc =
+        clr_acceleration_load(acceleration, snapshot, image,
+                              stale ? "the database has changed" : "the columns were not resident");
+    if (rc == SQLITE_TOOBIG)
+        return clr_acceleration_stream(acceleration, snapshot, image, before);
+    if (rc == SQLITE_ROW)
+        rc = clr_acceleration_check_rows(acceleration, image->layout.rows);
     if (rc == SQLITE_ROW)
         return clr_acceleration_scan(acceleration, image);
     /* What was loaded in vain is older than any scan. */

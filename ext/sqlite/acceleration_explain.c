@@ -37,7 +37,7 @@ const char *clr_acceleration_explain(struct clr_acceleration *acceleration, int 
         image = find_image(acceleration);
         sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->line, "table %s.%s, %lld rows when last read",
                          acceleration->table.schema, acceleration->table.name,
-                         image == NULL ? 0LL : (long long)image->layout.rows);
+                         image == NULL ? 0LL : (long long)image->rows);
     } else if (i < 2 + columns) {
         describe_column(acceleration, i - 2);
     } else if (i == 2 + columns) {

@@ -1,6 +1,7 @@
 /*
  * What the parts of an acceleration share: its plan (acceleration_plan.c), its columns and scans
- * (acceleration_scan.c), its run (acceleration.c), and what a user sees (acceleration_explain.c).
+ * (acceleration_scan.c), its streams (acceleration_stream.c), its run (acceleration.c), and what a
+ * user sees (acceleration_explain.c).
  */
 #ifndef CLR_SQLITE_ACCELERATION_PRIVATE_H
 #define CLR_SQLITE_ACCELERATION_PRIVATE_H
@@ -14,6 +15,8 @@
 /* How often a SELECT is run row by row, for its table is small or cannot be read, before that is
    looked at again; the size of texts for the user. */
 enum { CLR_RUNS_BY_ROWS = 256, CLR_PLAN_TEXT = 512 };
+
+#define CLR_UNSURE_TEXT "an expression met TEXT, a BLOB or an error"
 
 struct clr_acceleration {
     struct clr_connection *connection;
@@ -57,10 +60,33 @@ clr_acceleration_column(const struct clr_acceleration *acceleration, int i)
     return &acceleration->table.columns[acceleration->query->columns[i]];
 }
 
+/* Returns the query's scan over so many rows of columns. */
+static inline struct clr_scan
+clr_acceleration_new_scan(struct clr_query *query, struct clr_column *const *columns, size_t rows)
+{
+    return (struct clr_scan){
+        .instruction_count = query->instruction_count,
+        .constant_count = query->constant_count,
+        .column_count = query->column_count,
+        .tally_count = query->tally_count,
+        .filter = query->filter,
+        .instructions = query->instructions,
+        .constants = query->constants,
+        .columns = columns,
+        .rows = rows,
+        .tallies = query->tallies,
+        .question_count = query->question_count,
+        .questions = query->questions,
+    };
+}
+
+/* What a struct clr_watch asks, with the acceleration: whether its statement is to stop. */
+bool clr_acceleration_wants_stop(void *context);
+
 /*
  * Loads the columns that the image lacks; why says what for, in the user's words. Returns
- * SQLITE_ROW if it then has all; SQLITE_OK if SQLite has to run the SELECT; SQLITE_INTERRUPT or
- * SQLITE_NOMEM.
+ * SQLITE_ROW if it then has all; SQLITE_OK if SQLite has to run the SELECT; SQLITE_TOOBIG if they
+ * do not fit into column_memory, with the snapshot opened; SQLITE_INTERRUPT or SQLITE_NOMEM.
  */
 int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
                           struct clr_image *image, const char *why);
@@ -69,7 +95,23 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
    says. */
 int64_t clr_acceleration_budget(const struct clr_connection *connection);
 
+/* Takes note of a load or a stream that was not done. Returns as above. */
+int clr_acceleration_unread(struct clr_acceleration *acceleration, enum clr_load_outcome outcome,
+                            const struct clr_load_report *report, const struct clr_status *status);
+
+/* Returns SQLITE_ROW if a table of so many rows is worth a scan, else SQLITE_OK. */
+int clr_acceleration_check_rows(struct clr_acceleration *acceleration, size_t rows);
+
 /* Computes the tallies from the image's columns, on a device or the host. Returns as above. */
 int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_image *image);
+
+/*
+ * Computes the tallies on the host while the table's pages pass, and keeps no column. The snapshot
+ * is open; before is what the statistics had as bytes_decoded when the query began. Returns as
+ * above, but for SQLITE_TOOBIG.
+ */
+int clr_acceleration_stream(struct clr_acceleration *acceleration,
+                            const struct clr_snapshot *snapshot, struct clr_image *image,
+                            int64_t before);
 
 #endif

@@ -10,7 +10,7 @@
 /* A device costs a hand-over and launches: so many times host_threshold rows are worth that. */
 enum { DEVICE_FACTOR = 64 };
 
-static bool wants_stop(void *context)
+bool clr_acceleration_wants_stop(void *context)
 {
     static const char text[] = "WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c "
                                "WHERE i < 100) SELECT i FROM c WHERE i = 100";
@@ -41,22 +41,54 @@ static int64_t device_budget(const struct clr_connection *connection,
     return (int64_t)(info->memory / 4);
 }
 
-static int too_large(struct clr_acceleration *acceleration)
+int clr_acceleration_unread(struct clr_acceleration *acceleration, enum clr_load_outcome outcome,
+                            const struct clr_load_report *report, const struct clr_status *status)
 {
-    acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
-    return clr_acceleration_by_rows(acceleration, "the columns take more than column_memory");
+    acceleration->connection->stats.bytes_decoded += report->bytes_read;
+    switch (outcome) {
+    case CLR_LOAD_STOPPED:
+        return SQLITE_INTERRUPT;
+    case CLR_LOAD_MALFORMED:
+        acceleration->connection->stats.malformed_page = report->page;
+        return clr_acceleration_by_rows(acceleration, "page %u of the database is malformed",
+                                        report->page);
+    case CLR_LOAD_UNSUPPORTED:
+        acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
+        return clr_acceleration_by_rows(acceleration,
+                                        "the table is WITHOUT ROWID, or has rows that were written "
+                                        "before a column whose default is no number");
+    case CLR_LOAD_TOO_LARGE:
+        return SQLITE_TOOBIG;
+    case CLR_LOAD_UNSURE:
+        return clr_acceleration_by_rows(acceleration, CLR_UNSURE_TEXT);
+    default:
+        return clr_acceleration_by_rows(acceleration, "%s", status->message);
+    }
+}
+
+/* Tells the image's layout how many rows there is memory for. Returns whether they may be enough.
+ */
+static bool expect_room(const struct clr_acceleration *acceleration, struct clr_image *image)
+{
+    /* Nine bytes: a value and, maybe, a tag. */
+    int64_t row = 9 * ((int64_t)acceleration->query->column_count + 1);
+    size_t most = (size_t)(clr_acceleration_budget(acceleration->connection) / row);
+
+    image->layout.most_rows = most > 0 ? most : 1;
+    image->layout.may_guess = image->rows == 0;
+    return image->rows <= image->layout.most_rows;
 }
 
 int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
                           struct clr_image *image, const char *why)
 {
     const struct clr_query *query = acceleration->query;
-    struct clr_stats *stats = &acceleration->connection->stats;
     struct clr_field fields[CLR_MOST_COLUMNS];
     struct clr_column *columns[CLR_MOST_COLUMNS];
-    struct clr_watch watch = {wants_stop, acceleration};
+    struct clr_watch watch = {clr_acceleration_wants_stop, acceleration};
     struct clr_load_report report = {0, 0};
     struct clr_status status;
+    enum clr_load_outcome outcome;
     const char *names[CLR_MOST_COLUMNS], *reason;
     int i, count = 0, rc = SQLITE_ROW;
 
@@ -73,33 +105,15 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
     }
     if (clr_snapshot_open(acceleration->database, snapshot, &reason) != SQLITE_OK)
         return clr_acceleration_by_rows(acceleration, "%s", reason);
+    if (!expect_room(acceleration, image))
+        return SQLITE_TOOBIG;
     clr_status_clear(&status);
-    /* Nine bytes: a value and, maybe, a tag. */
-    image->layout.most_rows = (size_t)(clr_acceleration_budget(acceleration->connection) /
-                                       (9 * (query->column_count + 1)));
-    if (image->layout.known && image->layout.rows > image->layout.most_rows)
-        return too_large(acceleration);
-    switch (clr_load(&snapshot->source, image->root, fields, count, &image->layout, columns, &watch,
-                     &report, &status)) {
-    case CLR_LOAD_DONE:
-        break;
-    case CLR_LOAD_STOPPED:
-        return SQLITE_INTERRUPT;
-    case CLR_LOAD_MALFORMED:
-        stats->malformed_page = report.page;
-        return clr_acceleration_by_rows(acceleration, "page %u of the database is malformed",
-                                        report.page);
-    case CLR_LOAD_TOO_LARGE:
-        return too_large(acceleration);
-    case CLR_LOAD_UNSUPPORTED:
-        acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
-        return clr_acceleration_by_rows(acceleration,
-                                        "the table is WITHOUT ROWID, or has rows that were written "
-                                        "before a column whose default is no number");
-    default:
-        return clr_acceleration_by_rows(acceleration, "%s", status.message);
-    }
-    stats->bytes_decoded += report.bytes_read;
+    outcome = clr_load(&snapshot->source, image->root, fields, count, &image->layout, columns,
+                       &watch, &report, &status);
+    if (outcome != CLR_LOAD_DONE)
+        return clr_acceleration_unread(acceleration, outcome, &report, &status);
+    image->rows = image->layout.rows;
+    acceleration->connection->stats.bytes_decoded += report.bytes_read;
     sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->reading, "%lld bytes: %s",
                      (long long)report.bytes_read, why);
     for (i = 0; i < count; i++) {
@@ -199,23 +213,10 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
 {
     struct clr_query *query = acceleration->query;
     const struct clr_budget *budget = &acceleration->connection->values;
-    struct clr_watch watch = {wants_stop, acceleration};
+    struct clr_watch watch = {clr_acceleration_wants_stop, acceleration};
     struct clr_image_column *found[CLR_MOST_COLUMNS];
     struct clr_column *columns[CLR_MOST_COLUMNS];
-    struct clr_scan scan = {
-        .instruction_count = query->instruction_count,
-        .constant_count = query->constant_count,
-        .column_count = query->column_count,
-        .tally_count = query->tally_count,
-        .filter = query->filter,
-        .instructions = query->instructions,
-        .constants = query->constants,
-        .columns = columns,
-        .rows = image->layout.rows,
-        .tallies = query->tallies,
-        .question_count = query->question_count,
-        .questions = query->questions,
-    };
+    struct clr_scan scan = clr_acceleration_new_scan(query, columns, image->layout.rows);
     enum clr_scan_outcome outcome;
     int i;
 
@@ -245,7 +246,7 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
     case CLR_SCAN_STOPPED:
         return SQLITE_INTERRUPT;
     case CLR_SCAN_UNSURE:
-        return clr_acceleration_by_rows(acceleration, "an expression met TEXT, a BLOB or an error");
+        return clr_acceleration_by_rows(acceleration, CLR_UNSURE_TEXT);
     case CLR_SCAN_LIMIT:
         return clr_acceleration_by_rows(acceleration, "the values take more than values_memory");
     default:

@@ -23,6 +23,7 @@ struct clr_image {
     char *schema, *table;
     uint32_t root;
     struct clr_token token;
+    size_t rows; /* of the table when it was last read, of whatever version; 0: never */
     struct clr_layout layout;
     struct clr_image_column *columns;
 };

@@ -45,6 +45,8 @@ static const struct row {
     {"device_errors", "errors", PLACE(device_errors), "chunks that a device failed on"},
     {"scans_on_device", "scans", PLACE(scans_on_device), "accelerated views answered by a device"},
     {"scans_on_host", "scans", PLACE(scans_on_host), "accelerated views answered by the host"},
+    {"scans_streamed", "scans", PLACE(scans_streamed),
+     "of those, the ones of columns that did not fit into column_memory: read and not kept"},
     {"selects_by_rows", "selects", PLACE(selects_by_rows),
      "accelerated views whose SELECT SQLite ran: clreduce_plan() says why"},
     {"bytes_decoded", "bytes", PLACE(bytes_decoded), "pages read from database files for views"},

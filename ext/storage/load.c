@@ -139,15 +139,20 @@ static void finish_column(const struct load *load, int k, size_t rows)
 static bool prepare(struct load *load)
 {
     const struct clr_units *units = &load->units;
-    /* What no row touches costs addresses only. */
+    const struct clr_layout *layout = load->layout;
+    /* What no row touches costs addresses only, or, where pages are large, a bit more. */
     size_t most = units->leaves.count * clr_units_most_rows(units->source), i;
 
+    if (layout->known)
+        most = layout->rows;
+    else if (layout->most_rows > 0 && layout->most_rows < most)
+        most = layout->most_rows;
     load->extents = clr_memory_alloc(units->count * sizeof *load->extents);
     load->kinds = clr_memory_alloc(units->count * (size_t)load->count + 1);
     if (load->extents == NULL || load->kinds == NULL)
         return false;
     for (i = 0; i < (size_t)load->count; i++) {
-        load->columns[i] = clr_column_new(load->layout->known ? load->layout->rows : most);
+        load->columns[i] = clr_column_new(most);
         if (load->columns[i] == NULL)
             return false;
     }

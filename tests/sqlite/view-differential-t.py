@@ -12,12 +12,17 @@ import tap
 import view_data
 import view_support as views
 
-#: Statements to compare, on the host and on each device.
+#: Statements to compare, on the host, on each device, and on the host with little column_memory,
+#: where tables stream.
 STATEMENTS = 2_000 if tap.QUICK else 25_000
 ON_DEVICE = 200 if tap.QUICK else 2_000
+STREAMED = 400 if tap.QUICK else 4_000
 
 #: Statements on one table, and between two changes of it.
 ON_TABLE, BETWEEN = 60 if tap.QUICK else 120, 12
+
+#: That memory: for no column, for some of a small table's, for some of a large one's.
+LITTLE = (1, 1, 2_000, 30_000)
 
 #: Views that are kept while their table changes.
 KEPT = 4
@@ -257,10 +262,11 @@ class Writer:
 class Run:
     """Tables and statements on the host or on a device, one after the other."""
 
-    def __init__(self, rng, device, count):
-        self.rng, self.device, self.count = rng, device, count
+    def __init__(self, rng, device, count, memories=(0,)):
+        self.rng, self.device, self.count, self.memories = rng, device, count, memories
         self.folder = views.Folder()
-        self.batch = support.Batch(f"{count} random SELECTs and their views, {device}")
+        self.name = device if memories == (0,) else f"{device}, with little memory"
+        self.batch = support.Batch(f"{count} random SELECTs and their views, {self.name}")
         self.tally = views.Tally()
         self.errors = 0
         self.told = False
@@ -335,6 +341,7 @@ class Run:
         # What a device gets has some rows at least.
         sizes = (0, 1, 3, 40, 40, 200, 200, 1200) if self.device == "host" else (150, 1200)
         table = view_data.Table(self.rng, self.folder.new(), self.device, sizes)
+        support.configure(table.db, column_memory=self.rng.choice(self.memories))
         table.told = False
         writer, kept = Writer(self.rng, table), {}
         end = min(self.tally.answers + ON_TABLE, self.count)
@@ -353,7 +360,13 @@ class Run:
         took = time.monotonic() - start
         tap.diag(f"{self.tally.answers} statements, {self.errors} of them errors, {took:.1f} s")
         tap.ok(self.errors < self.tally.answers / 2, "most of them gave rows")
-        self.tally.require(0.1, f"random SELECTs, {self.device}")
+        little = self.memories != (0,)
+        self.tally.require(0.02 if little else 0.1, f"random SELECTs, {self.name}")
+        if little:
+            streamed = sum(
+                count for reason, count in self.tally.reasons.items() if "streaming" in reason
+            )
+            tap.ok(streamed > 0.01 * self.tally.answers, f"{streamed} of them were streamed")
         if self.device != "host":
             on_device = sum("accelerated: device" in reason for reason in self.tally.reasons)
             tap.diag(f"{on_device and 'some' or 'none'} of them on the {self.device} itself")
@@ -365,6 +378,7 @@ def main():
         started = views.warm(device)
         Run(rng, device, STATEMENTS if device == "host" else ON_DEVICE).all()
         started.close()
+    Run(rng, "host", STREAMED, LITTLE).all()
     tap.done()
 
 

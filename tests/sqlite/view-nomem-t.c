@@ -75,6 +75,12 @@ static void shadow_table(sqlite3 *db)
                      " WHERE i < 50");
 }
 
+/* Columns have no room: their tables stream. */
+static void leave_no_room(sqlite3 *db)
+{
+    database_set(db, "column_memory", "1");
+}
+
 /* What can only be found out by asking SQLite, which may have no memory for the answer. */
 static const struct place {
     const char *name, *pragma;
@@ -82,6 +88,7 @@ static const struct place {
     bool accelerated;
 } places[] = {
     {"a rollback journal", "PRAGMA journal_mode = DELETE", NULL, true},
+    {"a table that streams", "PRAGMA journal_mode = DELETE", leave_no_room, true},
     {"a write-ahead log", "PRAGMA journal_mode = WAL", NULL, true},
     {"UTF-16", "PRAGMA encoding = 'UTF-16'", NULL, true},
     {"a temporary table of that name", "PRAGMA journal_mode = DELETE", shadow_table, false},
