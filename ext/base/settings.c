@@ -31,9 +31,8 @@ static const struct setting settings_table[] = {
     {"view_threshold", offsetof(struct clr_settings, view_threshold), 1000, 0, INT64_MAX,
      "rows of a table below which SQLite runs a view's SELECT itself"},
     {"column_memory", offsetof(struct clr_settings, column_memory), 0, 0, INT64_MAX,
-     "bytes of decoded columns kept for views on the host, and as many on a device; 0: a quarter "
-     "of "
-     "either's memory"},
+     "bytes of decoded columns kept for views on the host, and as many on a device; larger tables "
+     "stream; 0: a quarter of either's memory"},
     {"values_memory", offsetof(struct clr_settings, values_memory), 0, 0, INT64_MAX,
      "bytes that running aggregates may take for the values they keep; 0: a quarter of the memory"},
 };

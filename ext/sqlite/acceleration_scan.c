@@ -66,17 +66,19 @@ int clr_acceleration_unread(struct clr_acceleration *acceleration, enum clr_load
     }
 }
 
-/* Tells the image's layout how many rows there is memory for. Returns whether they may be enough.
- */
-static bool expect_room(const struct clr_acceleration *acceleration, struct clr_image *image)
+/* Tells the image's layout how many rows there is room for. Returns false if they are known to be
+   too few. */
+static bool make_room(const struct clr_acceleration *acceleration, struct clr_image *image)
 {
+    const int columns = acceleration->query->column_count;
     /* Nine bytes: a value and, maybe, a tag. */
-    int64_t row = 9 * ((int64_t)acceleration->query->column_count + 1);
-    size_t most = (size_t)(clr_acceleration_budget(acceleration->connection) / row);
+    size_t most = (size_t)(clr_acceleration_budget(acceleration->connection) / (9 * (columns + 1)));
 
-    image->layout.most_rows = most > 0 ? most : 1;
+    if (most == 0)
+        most = 1;
+    image->layout.most_rows = columns == 0 ? 0 : most; /* rows that are only counted take none */
     image->layout.may_guess = image->rows == 0;
-    return image->rows <= image->layout.most_rows;
+    return columns == 0 || image->rows <= most;
 }
 
 int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
@@ -105,7 +107,7 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
     }
     if (clr_snapshot_open(acceleration->database, snapshot, &reason) != SQLITE_OK)
         return clr_acceleration_by_rows(acceleration, "%s", reason);
-    if (!expect_room(acceleration, image))
+    if (!make_room(acceleration, image))
         return SQLITE_TOOBIG;
     clr_status_clear(&status);
     outcome = clr_load(&snapshot->source, image->root, fields, count, &image->layout, columns,

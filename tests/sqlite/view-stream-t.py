@@ -102,7 +102,9 @@ def test_forms():
                 batch.check(verdict.startswith("accelerated"), f"{memory} bytes, {name}: {verdict}")
                 fits = "streaming" not in verdict
                 batch.compare(streamed(db) - before, 1 - fits, f"{memory} bytes, {name}: counted")
-                batch.check(not fits or memory == MEMORIES[-1], f"{memory} bytes, {name}: streamed")
+                # To count rows takes no column.
+                may_fit = memory == MEMORIES[-1] or name == "counts"
+                batch.check(not fits or may_fit, f"{memory} bytes, {name}: streamed")
                 batch.check(fits or not kept(db), f"{memory} bytes, {name}: {kept(db)} are kept")
                 db.execute("SELECT clreduce_evict()")
             for name, select in UNSURE.items():

@@ -16,6 +16,12 @@
 static const size_t memories[] = {0, 5000, 40000, 1000000, SIZE_MAX};
 enum { MEMORIES = sizeof memories / sizeof memories[0] };
 
+#ifdef __SANITIZE_THREAD__
+enum { ROUNDS = 40, ROUNDS_IN_FULL = 40, ROUNDS_EMPTY = 5 };
+#else
+enum { ROUNDS = 150, ROUNDS_IN_FULL = 500, ROUNDS_EMPTY = 20 };
+#endif
+
 /*
  * Makes the table t. Its pages have rows of one kind and of several, and column c, which is mixed
  * as a whole, has stretches of each type, and TEXT in one row. Every ninth row has overflow pages.
@@ -115,11 +121,12 @@ static void test_table(int page_size, int rows, bool parallel)
     snprintf(name, sizeof name, "%d rows in pages of %d, parallel: %d", rows, page_size, parallel);
     if (image_load(&image, &source, image_root(db, "t")) != CLR_LOAD_DONE)
         tap_bail("%s: not loaded", name);
-    test_scans(&source, image_root(db, "t"), &image, tap_is_quick() ? 150 : 500, name);
+    test_scans(&source, image_root(db, "t"), &image, tap_is_quick() ? ROUNDS : ROUNDS_IN_FULL,
+               name);
     image_free(&image);
     if (image_load(&image, &source, image_root(db, "empty")) != CLR_LOAD_DONE)
         tap_bail("%s: the empty table was not loaded", name);
-    test_scans(&source, image_root(db, "empty"), &image, 20, "an empty table");
+    test_scans(&source, image_root(db, "empty"), &image, ROUNDS_EMPTY, "an empty table");
     image_free(&image);
     sqlite3_free(bytes.data);
     sqlite3_close(db);
@@ -247,6 +254,23 @@ static void test_stop(struct clr_source source, uint32_t root, bool parallel)
                  "stopped, parallel: %d", parallel);
 }
 
+/* Rows without any column. */
+static void test_count(const struct clr_source *source, uint32_t root, size_t expected)
+{
+    struct plain plain;
+    struct clr_load_report report;
+    struct clr_status status;
+    size_t rows;
+
+    make_plain(&plain);
+    plain.scan.instruction_count = plain.scan.column_count = 0;
+    plain.scan.tally_count = 1;
+    tap_is_int64(clr_stream(source, root, NULL, &plain.scan, 0, &rows, NULL, &report, &status),
+                 CLR_LOAD_DONE, "streamed without a column");
+    tap_ok(plain.tallies[0].state.count == (int64_t)expected && rows == expected, "counted: %zu",
+           rows);
+}
+
 static void test_unusual(const struct clr_source *source, sqlite3 *db)
 {
     struct clr_field field_o = {.index = 5};
@@ -268,6 +292,7 @@ static void test_unusual(const struct clr_source *source, sqlite3 *db)
     tap_is_int64(streamed.report.page, source->page_count + 1, "which the report names");
     tap_is_int64(stream_plain(source, root, field_i, NULL, &streamed), CLR_LOAD_DONE, "streamed");
     tap_is_int64((int64_t)streamed.rows, image_number(db, "SELECT count(*) FROM t"), "all rows");
+    test_count(source, root, streamed.rows);
     image_load(&image, source, root);
     tap_ok(streamed.report.bytes_read > image.report.bytes_read / 2 &&
                streamed.report.bytes_read < image.report.bytes_read * 2,
