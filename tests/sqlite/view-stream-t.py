@@ -41,6 +41,12 @@ UNSURE = {
     "overflow": "SELECT gpu_sum(a * 9000000000000000000), gpu_sum(abs(x)) FROM t",
 }
 
+#: SELECTs that need all values of a column together.
+TOGETHER = {
+    "median": "SELECT gpu_median(a), gpu_sum(a) FROM t",
+    "counted": "SELECT gpu_count_distinct(m), gpu_percentile_disc(b, 0.3) FROM t WHERE k > 9",
+}
+
 
 def fill(db, rows=ROWS, table="t"):
     """A table with a column of each type, some in long rows, some rows without the last columns."""
@@ -91,7 +97,7 @@ def test_forms():
         db.execute(f"PRAGMA page_size = {page_size}")
         db.execute(f"PRAGMA auto_vacuum = {auto_vacuum}")
         fill(db)
-        for name, select in {**SELECTS, **UNSURE}.items():
+        for name, select in {**SELECTS, **UNSURE, **TOGETHER}.items():
             batch.check(views.create(db, name, select) is None, name)
         for memory in MEMORIES:
             support.configure(db, column_memory=memory)
@@ -111,6 +117,11 @@ def test_forms():
                 check(db, batch, name, select, f"{memory} bytes")
                 verdict = views.plan(db, name)[0]
                 batch.check("row by row: an expr" in verdict, f"{memory} bytes, {name}: {verdict}")
+            for name, select in TOGETHER.items():
+                check(db, batch, name, select, f"{memory} bytes")
+                verdict = views.plan(db, name)[0]
+                expected = verdict.endswith("all values together") or memory == MEMORIES[-1]
+                batch.check(expected, f"{memory} bytes, {name}: {verdict}")
         batch.end()
         db.close()
 
