@@ -121,9 +121,10 @@ class Writer:
 class Reader:
     """A thread that asks views until a time is over."""
 
-    def __init__(self, path, device, seed, end, tally):
+    def __init__(self, path, device, seed, end, tally, memory):
         self.rng, self.end, self.tally = random.Random(seed), end, tally
         self.db = views.connect(path, device, wait=10)
+        support.configure(self.db, column_memory=memory)
         for name, select in VIEWS.items():
             problem = views.create(self.db, name, select)
             assert problem is None, problem
@@ -194,7 +195,8 @@ def test_mode(rng, folder, device, mode):
     path, tally = folder.new(), views.Tally()
     make(path, mode)
     end = time.time() + SECONDS
-    readers = [Reader(path, device, rng.random(), end, tally) for _ in range(READERS)]
+    # For every second one the table streams.
+    readers = [Reader(path, device, rng.random(), end, tally, i % 2) for i in range(READERS)]
     written = []
 
     def process(seed):

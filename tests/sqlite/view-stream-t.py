@@ -15,7 +15,7 @@ ROWS = 1500 if tap.QUICK else 5000
 FOLDER = views.Folder()
 #: A page at a time; some pages; what leaves a part of a table out.
 MEMORIES = (1, 1000, 10_000, 60_000)
-FORMS = [(512, 0), (1024, 2), (4096, 1), (65536, 0)]
+FORMS = [(512, 0, "DELETE"), (1024, 2, "WAL"), (4096, 1, "TRUNCATE"), (65536, 0, "WAL")]
 STREAMS = "accelerated: host, streaming the table"
 
 SELECTS = {
@@ -91,11 +91,12 @@ def kept(db):
 
 def test_forms():
     """All SELECTs over tables in all forms, in little memory, streamed or run by SQLite."""
-    for page_size, auto_vacuum in FORMS:
-        batch = support.Batch(f"streams of pages of {page_size}, auto_vacuum {auto_vacuum}")
+    for page_size, auto_vacuum, mode in FORMS:
+        batch = support.Batch(f"streams of pages of {page_size}, {auto_vacuum}, {mode}")
         db = views.connect(FOLDER.new())
         db.execute(f"PRAGMA page_size = {page_size}")
         db.execute(f"PRAGMA auto_vacuum = {auto_vacuum}")
+        db.execute(f"PRAGMA journal_mode = {mode}")
         fill(db)
         for name, select in {**SELECTS, **UNSURE, **TOGETHER}.items():
             batch.check(views.create(db, name, select) is None, name)
@@ -166,13 +167,14 @@ def test_told():
     db.close()
 
 
-def test_changes():
+def test_changes(mode):
     """Tables that outgrow the memory and fit again, and settings that change, between two asks."""
     path = FOLDER.new()
     db, other = views.connect(path), sqlite3.connect(path, isolation_level=None)
+    db.execute(f"PRAGMA journal_mode = {mode}")
     fill(db, rows=600)
     other.execute("PRAGMA synchronous = OFF")
-    batch = support.Batch("tables that stream at times")
+    batch = support.Batch(f"tables that stream at times, {mode}")
     select = SELECTS["filtered"]
     views.create(db, "filtered", select)
     support.configure(db, column_memory=9 * 5 * 1000)
@@ -301,7 +303,8 @@ def test_memory():
 def main():
     test_forms()
     test_told()
-    test_changes()
+    for mode in ("DELETE", "WAL"):
+        test_changes(mode)
     test_others_stay()
     test_memory()
     tap.done()
