@@ -57,14 +57,15 @@ static bool computes(const struct clr_query *query, enum clr_opcode opcode)
     return false;
 }
 
-/* Moments and states: whatever they give. Several calls of one function need one
-   probe, but more do no harm. */
+/* Moments and states: of two rows none is NULL. Several calls of one function need one probe, but
+   more do no harm. */
 static void add_other(sqlite3_str *text, const struct clr_call *call)
 {
     if (call->function == CLR_F_MOMENTS || call->state)
-        sqlite3_str_appendf(text, ", 7 + 0 * (%s%s(7%s) IS NULL)", call->name,
-                            call->state ? "_state" : "",
-                            clr_operation_width(call->operation) == 2 ? ", 7" : "");
+        sqlite3_str_appendf(
+            text, ", 7 + ((SELECT %s%s(v%s) FROM (SELECT 7 AS v UNION ALL SELECT 8)) IS NULL)",
+            call->name, call->state ? "_state" : "",
+            clr_operation_width(call->operation) == 2 ? ", v" : "");
 }
 
 /* The functions of all values together; what they give is never NULL. */
