@@ -8,6 +8,7 @@
 #include "batch.h"
 #include "engine/host_scan.h"
 #include "engine/scans.h"
+#include "storage/page.h"
 #include "storage/stream.h"
 
 #include <time.h>
@@ -301,6 +302,42 @@ static void test_unusual(const struct clr_source *source, sqlite3 *db)
     image_free(&image);
 }
 
+/* Two leaves in each other's place: each is sound, and a unit of its own. */
+static void test_order(void)
+{
+    struct image image = {.fields = {field_i}, .count = 1};
+    struct streamed streamed;
+    struct clr_source source;
+    struct image_bytes bytes;
+    unsigned char *page, *cells[2], child[4];
+    uint32_t root;
+    sqlite3 *db;
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+        tap_bail("no database");
+    image_sql(db, "PRAGMA page_size = 512; CREATE TABLE t(i);"
+                  "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 400)"
+                  "INSERT INTO t SELECT i FROM n");
+    bytes = image_serialize(db);
+    source = image_bytes_source(&bytes);
+    root = image_root(db, "t");
+    page = bytes.data + (size_t)(root - 1) * 512;
+    tap_is_int64(page[0], CLR_PAGE_TABLE_INTERIOR, "a table with a page above its leaves");
+    tap_is_int64(stream_plain(&source, root, field_i, NULL, &streamed), CLR_LOAD_DONE, "streamed");
+    cells[0] = page + clr_get_u16(page + 12);
+    cells[1] = page + clr_get_u16(page + 14);
+    memcpy(child, cells[0], 4);
+    memcpy(cells[0], cells[1], 4);
+    memcpy(cells[1], child, 4);
+    tap_is_int64(stream_plain(&source, root, field_i, NULL, &streamed), CLR_LOAD_MALFORMED,
+                 "two leaves exchanged");
+    tap_is_int64(streamed.report.page, clr_get_u32(child), "the second of them is named");
+    tap_is_int64(image_load(&image, &source, root), CLR_LOAD_MALFORMED, "nor can they be loaded");
+    image_free(&image);
+    sqlite3_free(bytes.data);
+    sqlite3_close(db);
+}
+
 static void test_failures(void)
 {
     sqlite3 *db = new_database(512, 3000);
@@ -328,6 +365,7 @@ int main(void)
     test_table(4096, 9000, true);
     test_table(4096, 9000, false);
     test_table(65536, 30000, true);
+    test_order();
     test_failures();
     return tap_done();
 }
