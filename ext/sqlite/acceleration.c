@@ -157,6 +157,9 @@ static int use_snapshot(struct clr_acceleration *acceleration, struct clr_snapsh
                           acceleration->table.root, &snapshot->token, &stale);
     if (image == NULL)
         return SQLITE_NOMEM;
+    rc = clr_acceleration_refresh(acceleration, snapshot, image, stale);
+    if (rc != SQLITE_OK)
+        return rc;
     rc =
         clr_acceleration_load(acceleration, snapshot, image,
                               stale ? "the database has changed" : "the columns were not resident");

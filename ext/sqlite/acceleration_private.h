@@ -91,6 +91,20 @@ bool clr_acceleration_wants_stop(void *context);
 int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
                           struct clr_image *image, const char *why);
 
+/*
+ * Makes an image fit for clr_acceleration_load(). A stale one is brought to the snapshot's version
+ * of the database by reading what has changed, if that is known and the image has all columns that
+ * the query needs; else it is emptied, and so is one that can't be given the columns which it
+ * lacks. Returns SQLITE_OK, or SQLITE_INTERRUPT with the image as it was.
+ */
+int clr_acceleration_refresh(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
+                             struct clr_image *image, bool stale);
+
+/* Tells the image's layout how many rows there is room for. Returns false if they are known to be
+   too few. */
+bool clr_acceleration_make_room(const struct clr_acceleration *acceleration,
+                                struct clr_image *image);
+
 /* Returns how many bytes of the host columns may take: a quarter of the memory, or as the setting
    says. */
 int64_t clr_acceleration_budget(const struct clr_connection *connection);

@@ -66,9 +66,8 @@ int clr_acceleration_unread(struct clr_acceleration *acceleration, enum clr_load
     }
 }
 
-/* Tells the image's layout how many rows there is room for. Returns false if they are known to be
-   too few. */
-static bool make_room(const struct clr_acceleration *acceleration, struct clr_image *image)
+bool clr_acceleration_make_room(const struct clr_acceleration *acceleration,
+                                struct clr_image *image)
 {
     const int columns = acceleration->query->column_count;
     /* Nine bytes: a value and, maybe, a tag. */
@@ -102,13 +101,18 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
         fields[count++] = info->field;
     }
     if (count == 0 && image->layout.known) {
-        sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->reading, "0 bytes: all columns are resident");
+        if (acceleration->reading[0] == '\0') /* nor has anything been refreshed */
+            sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->reading,
+                             "0 bytes: all columns are resident");
         return SQLITE_ROW;
     }
     if (clr_snapshot_open(acceleration->database, snapshot, &reason) != SQLITE_OK)
         return clr_acceleration_by_rows(acceleration, "%s", reason);
-    if (!make_room(acceleration, image))
+    if (!clr_acceleration_make_room(acceleration, image))
         return SQLITE_TOOBIG;
+    /* Only a log can tell what has changed. */
+    if (!image->layout.known)
+        image->layout.keeps_leaves = snapshot->is_wal;
     clr_status_clear(&status);
     outcome = clr_load(&snapshot->source, image->root, fields, count, &image->layout, columns,
                        &watch, &report, &status);

@@ -10,7 +10,7 @@ static void free_column(struct clr_image_column *column)
     sqlite3_free(column);
 }
 
-static void empty(struct clr_image *image)
+static void drop_columns(struct clr_image *image)
 {
     while (image->columns != NULL) {
         struct clr_image_column *column = image->columns;
@@ -23,7 +23,7 @@ static void empty(struct clr_image *image)
 
 static void free_image(struct clr_image *image)
 {
-    empty(image);
+    drop_columns(image);
     sqlite3_free(image->schema);
     sqlite3_free(image->table);
     sqlite3_free(image);
@@ -68,17 +68,26 @@ struct clr_image *clr_image_get(struct clr_connection *connection,
     *stale = false;
     if (image == NULL) {
         image = new_image(connection, database->schema, table);
-        if (image == NULL)
-            return NULL;
-    } else if (image->root == root && memcmp(&image->token, token, sizeof *token) == 0) {
+        if (image != NULL)
+            clr_image_empty(image, root, token);
         return image;
-    } else {
-        *stale = true;
-        empty(image);
     }
+    *stale = image->root != root || memcmp(&image->token, token, sizeof *token) != 0;
+    return image;
+}
+
+void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_token *token)
+{
+    drop_columns(image);
     image->root = root;
     image->token = *token;
-    return image;
+}
+
+void clr_image_replace(struct clr_image_column *column, struct clr_column *content)
+{
+    clr_resident_free(column->resident);
+    column->resident = NULL;
+    column->column = content;
 }
 
 /* Fields of one place and type; the value of short records follows from these. */

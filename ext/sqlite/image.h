@@ -33,12 +33,19 @@ struct clr_image *clr_image_look_up(const struct clr_connection *connection, con
                                     const char *table);
 
 /*
- * Returns the image of a table, empty if there was none or if it was not of this very version of
- * the database; *stale tells the latter. NULL without memory.
+ * Returns the image of a table, empty if there was none; *stale tells that it is not of this very
+ * version of the database: it has to be refreshed or emptied before it is used. NULL without
+ * memory.
  */
 struct clr_image *clr_image_get(struct clr_connection *connection,
                                 const struct clr_database *database, const char *table,
                                 uint32_t root, const struct clr_token *token, bool *stale);
+
+/* Drops the image's columns and layout: from now on it is of that version of the database. */
+void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_token *token);
+
+/* Gives a column new content, with its reference; what was made of the old one goes. */
+void clr_image_replace(struct clr_image_column *column, struct clr_column *content);
 
 /* Returns the image's column that a field describes, or NULL. */
 struct clr_image_column *clr_image_find(struct clr_image *image, const struct clr_field *field);
@@ -54,7 +61,7 @@ const char *clr_image_column_type(const struct clr_image_column *column, const c
 /* Returns whether a device has a complete copy. */
 bool clr_image_column_on_device(const struct clr_image_column *column);
 
-/* Returns what the images take, in bytes: of the host, and of devices. */
+/* Returns what the images' columns take, in bytes: of the host, and of devices. */
 int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_devices);
 
 /*

@@ -76,6 +76,13 @@ static const char *read_header(struct clr_snapshot *snapshot)
     return NULL;
 }
 
+static bool find_log(struct clr_database *database, struct clr_snapshot *snapshot)
+{
+    return sqlite3_file_control(database->connection->db, database->schema,
+                                SQLITE_FCNTL_JOURNAL_POINTER, &snapshot->log) == SQLITE_OK &&
+           snapshot->log != NULL && snapshot->log->pMethods != NULL;
+}
+
 /* Finds the pages' frames in the log, and replaces the header if its page has one (clause 3b). */
 static const char *map_frames(struct clr_database *database, struct clr_snapshot *snapshot)
 {
@@ -84,9 +91,7 @@ static const char *map_frames(struct clr_database *database, struct clr_snapshot
     struct clr_status status;
     int64_t offset;
 
-    if (sqlite3_file_control(database->connection->db, database->schema,
-                             SQLITE_FCNTL_JOURNAL_POINTER, &snapshot->log) != SQLITE_OK ||
-        snapshot->log == NULL || snapshot->log->pMethods == NULL)
+    if (!find_log(database, snapshot))
         return "the write-ahead log is not open";
     clr_status_clear(&status);
     if (source->page_count == 0 ||
@@ -140,6 +145,11 @@ int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapsh
     struct clr_source *source = &snapshot->source;
     uint32_t reserved;
 
+    *reason = NULL;
+    if (source->usable_size > 0)
+        return SQLITE_OK;
+    clr_memory_free(snapshot->frames);
+    snapshot->frames = NULL;
     *reason = find_size(snapshot);
     if (*reason == NULL && snapshot->is_wal &&
         snapshot->index.backfilled < clr_wal_index_last_frame(&snapshot->index))
@@ -259,6 +269,32 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
         return SQLITE_ERROR;
     identify(database, snapshot);
     return SQLITE_OK;
+}
+
+uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapshot *snapshot,
+                               const struct clr_token *since)
+{
+    const struct clr_wal_index *index = &snapshot->index;
+    struct clr_wal_index before, after;
+    uint32_t *changes = NULL;
+    struct clr_status status;
+
+    memcpy(before.header, since->bytes + AT_LOG, CLR_WAL_HEADER_SIZE);
+    if (!snapshot->is_wal || !clr_wal_index_same_log(before.header, index->header) ||
+        clr_wal_index_last_frame(&before) >= clr_wal_index_last_frame(index) ||
+        memcmp(since->bytes + AT_GENERATION, snapshot->token.bytes + AT_GENERATION,
+               sizeof database->generation) != 0 ||
+        !find_log(database, snapshot))
+        return NULL;
+    clr_status_clear(&status);
+    clr_wal_changes(&snapshot->source, clr_wal_index_salts(index),
+                    clr_wal_index_last_frame(&before) + 1, clr_wal_index_last_frame(index),
+                    &changes, &status);
+    if (changes != NULL && clr_wal_index_read(snapshot->file, &after) &&
+        clr_wal_index_same_log(after.header, index->header))
+        return changes;
+    clr_memory_free(changes);
+    return NULL;
 }
 
 void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot)

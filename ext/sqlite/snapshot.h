@@ -33,6 +33,14 @@
  * 3c. A b that is read under a later header proves neither. A checkpoint that knows frames beyond M
  * passes over a page that has one of them, also over its frames up to M, but stops at our lock's
  * mark and says that M frames are backfilled: that page is in the log only.
+ *
+ * 4. What has changed since another snapshot: if both are of one log, known by its salts, and their
+ * last frames are F and G > F, then just the pages that frames F + 1 to G name. Of any other page
+ * the newest of the first F frames is also the newest of the first G, and committed frames stay as
+ * they are while the log does; or it has none, and then it is in the database file, to which only
+ * frames of this log were copied in between, and none of this page. The headers of those frames are
+ * read, and afterwards the index has these salts still: who begins the log anew says so there
+ * (walRestartHdr()) before he overwrites a frame.
  */
 #ifndef CLR_SQLITE_SNAPSHOT_H
 #define CLR_SQLITE_SNAPSHOT_H
@@ -66,9 +74,17 @@ struct clr_snapshot {
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
                        const char **reason);
 
-/* Opens a snapshot's pages: makes its source complete. SQLITE_OK, or *reason as above. */
+/* Opens a snapshot's pages, once: makes its source complete. SQLITE_OK, or *reason as above. */
 int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot,
                       const char **reason);
+
+/*
+ * Finds the pages that have changed between a snapshot with that token and this one, which has been
+ * opened. Returns what clr_wal_changes() makes of them, to be freed with clr_memory_free(), or NULL
+ * if that is not known (clause 4): not in WAL mode, not in the same log, or the schema has changed.
+ */
+uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapshot *snapshot,
+                               const struct clr_token *since);
 
 /* Ends it, and the read transaction with it unless others need that. */
 void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot);

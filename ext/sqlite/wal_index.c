@@ -90,3 +90,8 @@ const unsigned char *clr_wal_index_salts(const struct clr_wal_index *index)
 {
     return index->header + AT_SALTS;
 }
+
+bool clr_wal_index_same_log(const unsigned char *header, const unsigned char *other)
+{
+    return memcmp(header + AT_SALTS, other + AT_SALTS, CLR_WAL_SALTS_SIZE) == 0;
+}

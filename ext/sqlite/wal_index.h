@@ -32,6 +32,9 @@ uint32_t clr_wal_index_last_frame(const struct clr_wal_index *index);
 /* Returns the database's size after that commit, in pages. It is meant only if there are frames. */
 uint32_t clr_wal_index_page_count(const struct clr_wal_index *index);
 
+/* Whether two headers are of one log: a log that is begun anew has other salts. */
+bool clr_wal_index_same_log(const unsigned char *header, const unsigned char *other);
+
 /* Returns the log's CLR_WAL_SALTS_SIZE bytes of salts, in the order in which its file has them. */
 const unsigned char *clr_wal_index_salts(const struct clr_wal_index *index);
 

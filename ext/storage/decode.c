@@ -384,3 +384,19 @@ enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t numb
         open_cell(page, clr_page_cell(page, 0), &decoder->first);
     return outcome;
 }
+
+enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, uint32_t number,
+                                      const struct clr_page *page, struct clr_leaf *leaf)
+{
+    uint64_t followed = decoder->reader.followed;
+    enum clr_load_outcome outcome = clr_decode_page(decoder, number, page);
+
+    *leaf = (struct clr_leaf){.number = number,
+                              .rows = (uint16_t)page->cells,
+                              .is_chained = decoder->reader.followed != followed};
+    if (outcome == CLR_LOAD_DONE && page->cells > 0) {
+        open_cell(page, clr_page_cell(page, 0), &leaf->first);
+        leaf->last = clr_order_last(&decoder->order);
+    }
+    return outcome;
+}

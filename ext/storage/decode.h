@@ -2,6 +2,7 @@
 #ifndef CLR_STORAGE_DECODE_H
 #define CLR_STORAGE_DECODE_H
 
+#include "storage/leaf.h"
 #include "storage/order.h"
 #include "storage/record.h"
 #include "storage/shape.h"
@@ -43,5 +44,9 @@ void clr_decoder_begin(struct clr_decoder *decoder);
 /* Decodes all cells of a leaf whose number is given. Rowids must ascend within the unit. */
 enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t number,
                                       const struct clr_page *page);
+
+/* The same, and describes the leaf. */
+enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, uint32_t number,
+                                      const struct clr_page *page, struct clr_leaf *leaf);
 
 #endif

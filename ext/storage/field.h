@@ -16,4 +16,12 @@ struct clr_field {
     struct clr_scalar missing;
 };
 
+struct clr_want;
+
+/*
+ * Returns the wants (see record.h) for those fields, ascending by index, with the fields' numbers
+ * as positions; to be freed with clr_memory_free(). NULL without memory.
+ */
+struct clr_want *clr_field_wants(const struct clr_field *fields, int count);
+
 #endif

@@ -1,6 +1,7 @@
 #include "storage/load.h"
 
 #include "base/memory.h"
+#include "storage/leaves.h"
 #include "storage/units.h"
 
 #include <string.h>
@@ -22,6 +23,8 @@ struct load {
 void clr_layout_free(struct clr_layout *layout)
 {
     clr_memory_free(layout->extents);
+    clr_memory_free(layout->leaves);
+    clr_memory_free(layout->chains);
     *layout = (struct clr_layout){0};
 }
 
@@ -149,7 +152,8 @@ static bool prepare(struct load *load)
         most = layout->most_rows;
     load->extents = clr_memory_alloc(units->count * sizeof *load->extents);
     load->kinds = clr_memory_alloc(units->count * (size_t)load->count + 1);
-    if (load->extents == NULL || load->kinds == NULL)
+    if (load->extents == NULL || load->kinds == NULL ||
+        (layout->keeps_leaves && !clr_leaves_note(&load->units)))
         return false;
     for (i = 0; i < (size_t)load->count; i++) {
         load->columns[i] = clr_column_new(most);
@@ -179,6 +183,8 @@ static enum clr_load_outcome load_table(struct load *load, const struct clr_sour
     outcome = clr_units_run(units, load_units, load, watch);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
+    if (layout->keeps_leaves && !clr_leaves_keep(units, load->extents, layout))
+        return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
     rows = layout->known ? layout->rows : atomic_load(&load->rows);
     for (k = 0; k < load->count; k++)
         finish_column(load, k, rows);

@@ -10,6 +10,7 @@
 #include "engine/team.h"
 #include "numeric/column.h"
 #include "storage/field.h"
+#include "storage/leaf.h"
 #include "storage/outcome.h"
 #include "storage/source.h"
 
@@ -33,7 +34,23 @@ struct clr_layout {
     size_t rows, units;
     size_t most_rows;           /* more end the load with CLR_LOAD_TOO_LARGE; 0: no limit */
     struct clr_extent *extents; /* of each unit; free with clr_layout_free() */
+    /*
+     * Whether clr_load() shall describe the leaves, for clr_refresh(): all that were loaded, in the
+     * order of their rows in the columns. Once a refresh has moved rows there are no units, and
+     * clr_load() can't add columns.
+     */
+    bool keeps_leaves;
+    struct clr_leaf *leaves; /* free with clr_layout_free() */
+    size_t leaf_count;
+    uint32_t *chains; /* the set of overflow pages that were read; free likewise */
+    size_t chain_words;
 };
+
+/* Whether clr_load() can load further columns that match. */
+static inline bool clr_layout_is_open(const struct clr_layout *layout)
+{
+    return !layout->known || layout->units > 0;
+}
 
 /* Frees the extents and leaves the layout unknown. */
 void clr_layout_free(struct clr_layout *layout);

@@ -2,20 +2,20 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "storage/page_set.h"
 
 #include <stddef.h>
 
 enum {
     WAL_HEADER = 32,
     WAL_FRAME_HEADER = 24,
-    WORD_BITS = 32,
     ASK_NS = 10000000,
     LEAST_CELL = 4 /* bytes that a cell takes at least, as SQLite has it */
 };
 
 atomic_uint *clr_pages_new_visits(const struct clr_source *source)
 {
-    size_t words = source->page_count / WORD_BITS + 1;
+    size_t words = clr_page_set_words(source->page_count);
     atomic_uint *visited = clr_memory_alloc(words * sizeof *visited);
     size_t i;
 
@@ -27,10 +27,11 @@ atomic_uint *clr_pages_new_visits(const struct clr_source *source)
 enum clr_load_outcome clr_page_visit(struct clr_pages *pages, uint32_t number)
 {
     const struct clr_source *source = pages->source;
-    unsigned bit = 1U << number % WORD_BITS;
+    unsigned bit = 1U << number % CLR_PAGE_SET_WORD;
 
     if (number == 0 || number > source->page_count || number == clr_lock_page(source) ||
-        (atomic_fetch_or_explicit(&pages->visited[number / WORD_BITS], bit, memory_order_relaxed) &
+        (atomic_fetch_or_explicit(&pages->visited[number / CLR_PAGE_SET_WORD], bit,
+                                  memory_order_relaxed) &
          bit) != 0)
         return clr_page_malformed(pages, number);
     return CLR_LOAD_DONE;

@@ -28,7 +28,8 @@ struct clr_pages {
     int code;      /* of the read that failed; 0: no memory */
 };
 
-/* Returns such bits, none set, to be freed with clr_memory_free(), or NULL without memory. */
+/* Returns a set (see page_set.h) of which threads can add to, empty, to be freed with
+ * clr_memory_free(), or NULL without memory. */
 atomic_uint *clr_pages_new_visits(const struct clr_source *source);
 
 /*

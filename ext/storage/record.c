@@ -135,6 +135,7 @@ static enum clr_load_outcome follow(struct clr_record_reader *reader, struct pay
         outcome = clr_pages_read(reader->pages, payload->next, 1, reader->chain);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
+    reader->followed++;
     payload->at = payload->next;
     payload->next = clr_get_u32(reader->chain);
     payload->begin = payload->end;

@@ -68,6 +68,7 @@ struct clr_record_reader {
     uint32_t max_local, min_local; /* bytes of a payload that a leaf can hold, and holds at least */
     unsigned char *chain;          /* an overflow page; allocated when there is one */
     unsigned char *header;         /* a record's header; the same */
+    uint64_t followed;             /* overflow pages that have been read */
     struct clr_pointer_map map;
 };
 void clr_record_reader_init(struct clr_record_reader *reader, struct clr_pages *pages);

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "storage/gather.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -26,13 +25,6 @@ enum clr_load_outcome clr_units_fail(struct clr_units *units, enum clr_load_outc
     units->page = page;
     units->code = code;
     return outcome;
-}
-
-static int compare_wants(const void *a, const void *b)
-{
-    const struct clr_want *first = a, *second = b;
-
-    return (first->index > second->index) - (first->index < second->index);
 }
 
 static size_t count_leaves(const struct clr_units *units, size_t i)
@@ -62,23 +54,6 @@ static bool divide(struct clr_units *units, size_t most_leaves)
     return units->units != NULL;
 }
 
-static bool make_wants(struct clr_units *units, const struct clr_field *fields, int count)
-{
-    int i;
-
-    units->wants = clr_memory_alloc(((size_t)count + 1) * sizeof *units->wants);
-    if (units->wants == NULL)
-        return false;
-    for (i = 0; i < count; i++)
-        units->wants[i] = (struct clr_want){.index = fields[i].index,
-                                            .position = i,
-                                            .is_real = fields[i].is_real,
-                                            .missing = fields[i].missing};
-    units->want_count = count;
-    qsort(units->wants, (size_t)count, sizeof *units->wants, compare_wants);
-    return true;
-}
-
 enum clr_load_outcome clr_units_find(struct clr_units *units, const struct clr_source *source,
                                      uint32_t root, const struct clr_field *fields, int count,
                                      size_t most_leaves, const struct clr_watch *watch)
@@ -97,7 +72,9 @@ enum clr_load_outcome clr_units_find(struct clr_units *units, const struct clr_s
     atomic_store(&units->bytes_read, pages.bytes_read);
     if (outcome != CLR_LOAD_DONE)
         return clr_units_fail(units, outcome, pages.page, pages.code);
-    if (!divide(units, most_leaves) || !make_wants(units, fields, count))
+    units->want_count = count;
+    units->wants = clr_field_wants(fields, count);
+    if (units->wants == NULL || !divide(units, most_leaves))
         return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
     return CLR_LOAD_DONE;
 }
@@ -193,8 +170,13 @@ enum clr_load_outcome clr_unit_decode(struct clr_unit_reader *reader, size_t i)
     enum clr_load_outcome outcome = CLR_LOAD_DONE;
 
     clr_decoder_begin(&reader->decoder);
-    for (j = 0; j < count && outcome == CLR_LOAD_DONE; j++)
-        outcome = clr_decode_page(&reader->decoder, numbers[j], &reader->leaves[j]);
+    for (j = 0; j < count && outcome == CLR_LOAD_DONE; j++) {
+        if (units->met == NULL)
+            outcome = clr_decode_page(&reader->decoder, numbers[j], &reader->leaves[j]);
+        else
+            outcome = clr_decode_leaf(&reader->decoder, numbers[j], &reader->leaves[j],
+                                      &units->met[i * units->unit_leaves + j]);
+    }
     units->units[i].first = reader->decoder.first;
     units->units[i].last = clr_order_last(&reader->decoder.order);
     return outcome;
@@ -217,5 +199,7 @@ void clr_units_free(struct clr_units *units)
     clr_memory_free(units->leaves.numbers);
     clr_memory_free(units->units);
     clr_memory_free(units->wants);
+    clr_memory_free(units->met);
+    clr_memory_free(units->walked);
     clr_memory_free(units->visited);
 }

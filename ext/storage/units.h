@@ -29,6 +29,8 @@ struct clr_units {
     struct clr_unit *units;
     struct clr_want *wants; /* ascending by index, with the field's number as position */
     int want_count;
+    struct clr_leaf *met; /* the leaves, if notes are to be taken (see leaves.h), or NULL */
+    uint32_t *walked;     /* with these: the set of pages that led there */
     const struct clr_watch *watch; /* if the calling thread does the work, else NULL */
     atomic_uint *visited;
     atomic_size_t next;

@@ -3,6 +3,7 @@
 #define CLR_STORAGE_WAL_H
 
 #include "base/status.h"
+#include "storage/page_set.h"
 #include "storage/source.h"
 
 /*
@@ -16,5 +17,15 @@
  */
 enum clr_code clr_wal_map(const struct clr_source *source, const unsigned char salts[8],
                           uint32_t last, uint32_t **frames, struct clr_status *status);
+
+/*
+ * Finds the pages that frames first to last of the log name; with source, salts and checks as
+ * above, but the last frame's size is not looked at. Stores a set that can have source's page_count
+ * pages in *changes, to be freed with clr_memory_free(). Pages beyond are in it as far as it has
+ * bits for them.
+ */
+enum clr_code clr_wal_changes(const struct clr_source *source, const unsigned char salts[8],
+                              uint32_t first, uint32_t last, uint32_t **changes,
+                              struct clr_status *status);
 
 #endif

@@ -1,0 +1,363 @@
+"""After commits in WAL mode only the pages that have changed are read again, and nothing is missed.
+
+The plan of a view says how many leaf pages of its table were read again where that was possible;
+the answers are compared with those of the SELECTs after each step.
+"""
+
+import re
+
+import support
+import tap
+import view_support as views
+
+ROWS = 6000
+FOLDER = views.Folder()
+FILL = (
+    "WITH RECURSIVE n(i) AS (SELECT {first} UNION ALL SELECT i + 1 FROM n WHERE i < {last})"
+    " INSERT INTO {table} SELECT i, i % 1000 - 300, i * 0.25,"
+    " CASE i % 3 WHEN 0 THEN i WHEN 1 THEN i * 0.5 END, printf('%.*c', {text}, 'x'), i * 7 FROM n"
+)
+TABLE = "CREATE TABLE {table}(k INTEGER PRIMARY KEY, a INT, b REAL, m, s TEXT, z INT)"
+SELECTS = {
+    "v": "SELECT gpu_sum(a), gpu_sum(b), gpu_max(a), count(*) FROM t",
+    "w": "SELECT gpu_total(m), count(m), gpu_sum(k), gpu_min(b) FROM t WHERE a > 10",
+}
+PARTLY = re.compile(r"read the last time: (\d+) bytes: (\d+) of (\d+) leaf pages have changed")
+
+
+def fill(db, table, first, last, text="i % 30"):
+    """Adds rows of those keys; text is the length of the TEXT before the last column."""
+    db.execute(FILL.format(table=table, first=first, last=last, text=text))
+
+
+def make(page_size=1024, auto_vacuum=0, device="host"):
+    """A connection to a new database, of which all is in the file, and its path."""
+    path = FOLDER.new()
+    db = views.connect(path, device)
+    db.execute(f"PRAGMA page_size = {page_size}")
+    db.execute(f"PRAGMA auto_vacuum = {auto_vacuum}")
+    db.execute("PRAGMA journal_mode = WAL").fetchall()
+    db.execute("PRAGMA synchronous = OFF")
+    db.execute("PRAGMA wal_autocheckpoint = 0")
+    return db, path
+
+
+def checkpoint(db, how):
+    """A checkpoint."""
+    db.execute(f"PRAGMA wal_checkpoint({how})").fetchall()
+
+
+class Changes:
+    """Views of one connection, whose answers and plans are looked at after each step."""
+
+    def __init__(self, db, selects, label):
+        self.db, self.selects = db, selects
+        self.batch = support.Batch(label)
+        for name, select in selects.items():
+            self.batch.compare(views.create(db, name, select), None, name)
+        self.look("the first time")
+
+    def look(self, step):
+        """Compares all views, and gives what was read: what all their plans said of that."""
+        said = []
+        for name, select in self.selects.items():
+            got = views.comparable(views.ask(self.db, name))
+            self.batch.check(views.accelerated(self.db, name), f"{step}: {name} is accelerated")
+            said.append(views.plan(self.db, name)[-1])
+            want = views.comparable(views.outcome(self.db, select))
+            self.batch.compare(got, want, f"{step}: {name}")
+        return said
+
+    def partly(self, step, least, most):
+        """Looks: from `least` to `most` leaves were read again, by the first view alone."""
+        before = support.stats(self.db)
+        first, *others = self.look(step)
+        after = support.stats(self.db)
+        found = PARTLY.fullmatch(first)
+        if not self.batch.check(found, f"{step}: {first}"):
+            return
+        read, leaves = int(found[2]), int(found[3])
+        self.batch.check(least <= read <= most < leaves, f"{step}: {first}; {least} to {most}")
+        for line in others:  # of the same table, or of one that has not changed
+            same = PARTLY.fullmatch(line)
+            self.batch.check(same or "all columns are resident" in line, f"{step}: {line}")
+            if same:
+                self.batch.compare(same[2], "0", f"{step}: {line}")
+                leaves += int(same[3])
+        counted = [after[name] - before[name] for name in ("leaves_refreshed", "leaves_kept")]
+        self.batch.compare(counted, [read, leaves - read], f"{step}: the statistics")
+
+    def wholly(self, step):
+        """Looks: all was read again."""
+        said = self.look(step)[0]
+        self.batch.check("the database has changed" in said, f"{step}: {said}")
+
+    def end(self):
+        """The check."""
+        self.batch.end()
+
+
+def test_steps(page_size, auto_vacuum):
+    """What a writer may do, here or elsewhere, and how many leaves have to be read then."""
+    db, path = make(page_size, auto_vacuum)
+    other = views.connect(path)
+    other.execute("PRAGMA wal_autocheckpoint = 0")
+    for table in "tu":
+        db.execute(TABLE.format(table=table))
+    fill(db, "t", 1, ROWS)
+    changes = Changes(db, SELECTS, f"pages of {page_size} bytes, auto_vacuum {auto_vacuum}")
+    rows = 20 * 4096 // page_size  # that many have at most some ten leaves
+    last = ROWS
+    for writer, where in ((db, "here"), (other, "elsewhere")):
+        for _ in range(3):
+            last += 1
+            fill(writer, "t", last, last)
+            changes.partly(f"a row, {where}", 1, 3)
+        fill(writer, "t", last + 1, last + 300)
+        last += 300
+        changes.partly(f"300 rows, {where}", 2, 60)
+        writer.execute(f"UPDATE t SET a = -a, m = 0.5 WHERE k = {ROWS // 2}")
+        changes.partly(f"UPDATE in the middle, {where}", 1, 4)
+        writer.execute("UPDATE t SET b = NULL, a = 1e3 WHERE k IN (1, 3000)")
+        changes.partly(f"UPDATE of two, {where}", 2, 8)
+        writer.execute(f"UPDATE t SET s = '{where * 40}' WHERE k BETWEEN 900 AND 903")
+        changes.partly(f"UPDATE that splits leaves, {where}", 2, 12)
+        writer.execute(f"DELETE FROM t WHERE k BETWEEN 4000 AND {4000 + rows}")
+        changes.partly(f"DELETE in the middle, {where}", 1, 14)
+        fill(writer, "t", 4010, 4020)
+        changes.partly(f"INSERT into the hole, {where}", 1, 10)
+        writer.execute("DELETE FROM t WHERE k BETWEEN 4010 AND 4020")
+        fill(writer, "t", 4000, 4000 + rows)
+        fill(writer, "u", 1000 * last, 1000 * last + 10)
+        changes.partly(f"both at once, {where}", 1, 30)
+        fill(writer, "u", 1000 * last + 11, 1000 * last + 400)
+        changes.partly(f"another table, {where}", 0, 0)
+        writer.execute("BEGIN")
+        writer.execute("UPDATE t SET a = a + 1")
+        writer.execute("ROLLBACK")
+        writer.execute("BEGIN")
+        writer.execute("UPDATE t SET a = 5 WHERE k = 17")
+        writer.execute("SAVEPOINT s")
+        writer.execute("UPDATE t SET a = 6 WHERE k BETWEEN 5000 AND 5010")
+        writer.execute("ROLLBACK TO s")
+        writer.execute("COMMIT")
+        changes.partly(f"what a savepoint left, {where}", 1, 8)
+        checkpoint(writer, "PASSIVE")
+        changes.look(f"PASSIVE, {where}")
+        last += 1
+        fill(writer, "t", last, last)
+        changes.wholly(f"a log begun anew, {where}")
+        last += 1
+        fill(writer, "t", last, last)
+        checkpoint(writer, "PASSIVE")
+        changes.partly(f"a row, and all is in the database file, {where}", 1, 3)
+        for how in ("RESTART", "TRUNCATE"):
+            checkpoint(writer, how)
+            changes.look(f"{how}, {where}")
+            last += 1
+            fill(writer, "t", last, last)
+            changes.look(f"a row after that, {where}")
+            last += 1
+            fill(writer, "t", last, last)
+            changes.partly(f"another row after {how}, {where}", 1, 3)
+        writer.execute("UPDATE t SET a = a + 1")
+        if page_size < 4096:  # else the table has few leaves
+            changes.wholly(f"UPDATE of all, {where}")
+        writer.execute("CREATE TABLE x(y)")
+        changes.wholly(f"CREATE TABLE, {where}")
+        writer.execute("DROP TABLE x")
+        changes.look(f"DROP TABLE, {where}")
+        writer.execute("DELETE FROM t WHERE k > 4500")
+        changes.look(f"fewer rows, {where}")
+        fill(writer, "t", 4501, last)
+        changes.look(f"more rows, {where}")
+    other.execute("VACUUM")
+    changes.wholly("VACUUM")
+    fill(db, "t", last + 1, last + 1)
+    changes.partly("a row", 1, 3)
+    db.execute("DELETE FROM t WHERE k > 100")
+    for name in SELECTS:
+        changes.batch.compare(
+            views.comparable(views.ask(db, name)),
+            views.comparable(views.outcome(db, SELECTS[name])),
+            "few rows",
+        )
+    other.close()
+    changes.end()
+    db.close()
+
+
+def test_chains():
+    """Leaves for whose values overflow pages are read are read again if one of these changes."""
+    db, _ = make()
+    selects = {
+        "before": "SELECT gpu_sum(a), gpu_sum(b) FROM t",
+        "behind": "SELECT gpu_sum(z), count(*) FROM u",
+    }
+    for table in "tu":
+        db.execute(TABLE.format(table=table))
+        fill(db, table, 1, 3000, "iif(i % 100, 1, 5000)")
+    changes = Changes(db, selects, "overflow pages")
+    db.execute("UPDATE t SET s = s || 'y' WHERE k = 100")
+    changes.partly("a chain changes before which all values are", 1, 2)
+    fill(db, "u", 3001, 3400, "iif(i % 100, 1, 5000)")
+    said = changes.look("further chains")[1]
+    found = PARTLY.fullmatch(said)
+    changes.batch.check(found and 10 <= int(found[2]) <= 25, said)
+    for k in (100, 2000):
+        db.execute(f"UPDATE u SET z = 12345 WHERE k = {k}")
+        said = changes.look("the end of a chain changes")[1]
+        found = PARTLY.fullmatch(said)
+        changes.batch.check(found and 34 <= int(found[2]) <= 36, said)
+    db.execute("DELETE FROM u WHERE k % 200 = 0 AND k > 400")
+    changes.look("fewer chains")
+    for _ in range(3):
+        db.execute("UPDATE u SET z = z + 1 WHERE k = 200")
+        said = changes.look("the end of one of few chains changes")[1]
+        found = PARTLY.fullmatch(said)
+        changes.batch.check(found and 10 <= int(found[2]) <= 25, said)
+    db.execute("UPDATE u SET s = 'short'")
+    changes.look("no more overflow pages")
+    db.execute("UPDATE u SET z = 3 WHERE k = 1")
+    found = PARTLY.fullmatch(changes.look("a row without a chain")[1])
+    changes.batch.check(found and int(found[2]) == 1, "one leaf is read")
+    changes.end()
+    db.close()
+
+
+def test_further_columns():
+    """Columns that are asked for after rows have moved, and those that were dropped for memory."""
+    db, _ = make()
+    db.execute(TABLE.format(table="t"))
+    fill(db, "t", 1, ROWS)
+    changes = Changes(db, {"v": SELECTS["v"]}, "further columns")
+    db.execute("DELETE FROM t WHERE k BETWEEN 1000 AND 1100")
+    changes.partly("rows have moved", 1, 6)
+    select = "SELECT gpu_sum(a), gpu_sum(m), gpu_sum(z), gpu_sum(k) FROM t"
+    changes.batch.compare(views.create(db, "x", select), None, "x")
+    changes.selects["x"] = select
+    changes.look("another view")
+    changes.look("and again")
+    db.execute("DELETE FROM t WHERE k BETWEEN 2000 AND 2100")
+    changes.partly("rows have moved again", 1, 6)
+    for memory in (300000, 400000, 0):
+        support.configure(db, column_memory=memory)
+        for k in range(3000, 3006):
+            db.execute(f"DELETE FROM t WHERE k = {k}")
+            changes.look(f"column_memory {memory}")
+    db.execute("PRAGMA journal_mode = DELETE").fetchall()
+    changes.look("journal_mode DELETE")
+    db.execute("UPDATE t SET a = a + 1 WHERE k = 5")
+    changes.wholly("a rollback mode")
+    db.execute("PRAGMA journal_mode = WAL").fetchall()
+    db.execute("UPDATE t SET a = a + 1 WHERE k = 5")
+    changes.wholly("WAL again")
+    db.execute("UPDATE t SET a = a + 1 WHERE k = 5")
+    changes.partly("and in it", 1, 1)
+    changes.end()
+    db.close()
+
+
+class Writer:
+    """Random transactions on tables that it makes."""
+
+    def __init__(self, rng, connections, tables):
+        self.rng, self.connections, self.tables = rng, connections, tables
+        for table in tables:
+            connections[0].execute(TABLE.format(table=table))
+            connections[0].execute(f"CREATE INDEX {table}_a ON {table}(a)")
+            fill(connections[0], table, 1, rng.choice((200, 1500)))
+
+    def statement(self):
+        """A random change of a table."""
+        rng = self.rng
+        table = rng.choice(self.tables)
+        k = rng.randrange(2500)
+        width = rng.choice((0, 1, 5, 60))
+        span = f"WHERE k BETWEEN {k} AND {k + width}"
+        change = rng.choice(("a = a + 1", "b = -b", "m = a", "m = 'x'", "m = NULL", "z = a * 2"))
+        length = rng.choice((0, 3, 40, 400, 3000))
+        return rng.choice(
+            (
+                f"UPDATE {table} SET {change} {span}",
+                f"UPDATE {table} SET s = printf('%.*c', {length}, 'y') {span}",
+                f"DELETE FROM {table} {span}",
+                f"INSERT INTO {table}(a, b, m, s, z) SELECT a, b, m, s, z FROM {table} {span}",
+                f"INSERT OR REPLACE INTO {table} SELECT k + 7, a, m, b, s, z FROM {table} {span}",
+                FILL.format(table=table, first=10**6, last=10**6 + width, text=length).replace(
+                    "SELECT i,", "SELECT NULL,"
+                ),
+            )
+        )
+
+    def transaction(self):
+        """A random transaction on a random connection, with savepoints and rollbacks in it."""
+        rng = self.rng
+        db = rng.choice(self.connections)
+        db.execute("BEGIN IMMEDIATE")
+        for _ in range(rng.choice((1, 1, 1, 2, 5))):
+            if rng.random() < 0.2:
+                db.execute("SAVEPOINT s")
+                db.execute(self.statement())
+                db.execute(rng.choice(("ROLLBACK TO s", "RELEASE s")))
+            else:
+                db.execute(self.statement())
+        db.execute("ROLLBACK" if rng.random() < 0.05 else "COMMIT")
+        if rng.random() < 0.05:
+            checkpoint(db, rng.choice(("PASSIVE", "FULL", "RESTART", "TRUNCATE")))
+        if rng.random() < 0.05:
+            db.execute(f"PRAGMA wal_autocheckpoint = {rng.choice((0, 3, 50, 1000))}").fetchall()
+        if rng.random() < 0.02:
+            db.execute("PRAGMA incremental_vacuum(5)").fetchall()
+
+
+def test_random(rng, device):
+    """Random transactions, the views of random tables compared after each."""
+    rounds = 3 if tap.QUICK else 12
+    transactions = 60 if tap.QUICK else 250
+    batch = support.Batch(f"random transactions, views on {device}")
+    answers = partly = 0
+    for _ in range(rounds):
+        page_size, auto_vacuum = rng.choice((512, 1024, 2048, 4096)), rng.choice((0, 1, 2))
+        db, path = make(page_size, auto_vacuum, device)
+        other = views.connect(path)
+        tables = ["t", "u"]
+        writer = Writer(rng, (db, other), tables)
+        selects = {}
+        for table in tables:
+            selects[f"p_{table}"] = (
+                f"SELECT gpu_sum(a), gpu_sum(b), gpu_sum(k), count(m), count(s) FROM {table}"
+            )
+            selects[f"q_{table}"] = f"SELECT gpu_sum(z), gpu_max(z), count(*) FROM {table}"
+            selects[f"r_{table}"] = f"SELECT gpu_total(b), gpu_sum(a), count(*) FROM {table}"
+        for name, select in selects.items():
+            batch.compare(views.create(db, name, select), None, name)
+        for i in range(transactions):
+            writer.transaction()
+            for name in rng.sample(list(selects), rng.choice((1, 2, 6))):
+                got = views.comparable(views.ask(db, name))
+                want = views.comparable(views.outcome(db, selects[name]))
+                what = f"pages of {page_size}, auto_vacuum {auto_vacuum}, {i}: {selects[name]}"
+                batch.compare(got, want, what)
+                answers += 1
+                partly += PARTLY.fullmatch(views.plan(db, name)[-1]) is not None
+        batch.compare(support.value(db, "PRAGMA integrity_check"), "ok", "integrity")
+        other.close()
+        db.close()
+    tap.diag(f"{partly} of {answers} answers from columns of which a part was read again")
+    batch.check(partly > answers / 8, f"only {partly} of {answers} times a part was read again")
+    batch.end()
+
+
+def main():
+    rng = support.seed()
+    for page_size, auto_vacuum in ((512, 0), (1024, 1), (1024, 2), (4096, 0)):
+        test_steps(page_size, auto_vacuum)
+    test_chains()
+    test_further_columns()
+    for device in views.devices():
+        test_random(rng, device)
+    tap.done()
+
+
+main()
