@@ -174,16 +174,33 @@ static struct clr_image_column **find_oldest(struct clr_connection *connection, 
     return oldest;
 }
 
+/* Returns what columns and layouts take of the host, in bytes. */
+static int64_t host_size(const struct clr_connection *connection)
+{
+    const struct clr_image *image;
+    int64_t on_devices, size = clr_images_size(connection, &on_devices);
+
+    for (image = connection->images; image != NULL; image = image->next)
+        size += (int64_t)clr_layout_size(&image->layout);
+    return size;
+}
+
 void clr_images_trim(struct clr_connection *connection, int64_t most, int64_t most_on_devices)
 {
     struct clr_image_column **oldest, *column;
     int64_t on_devices;
 
-    while (clr_images_size(connection, &on_devices) > most &&
-           (oldest = find_oldest(connection, false)) != NULL) {
+    struct clr_image *image;
+
+    while (host_size(connection) > most && (oldest = find_oldest(connection, false)) != NULL) {
         column = *oldest;
         *oldest = column->next;
         free_column(column);
+    }
+    for (image = connection->images; image != NULL && host_size(connection) > most;
+         image = image->next) {
+        if (image->columns == NULL)
+            clr_layout_free(&image->layout);
     }
     for (;;) {
         clr_images_size(connection, &on_devices);

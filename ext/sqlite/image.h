@@ -65,8 +65,9 @@ bool clr_image_column_on_device(const struct clr_image_column *column);
 int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_devices);
 
 /*
- * Drops the least recently used columns until the images take at most so many bytes of the
- * host, and copies until they take at most so many of devices; what was used last stays.
+ * Drops the least recently used columns, and then layouts without columns, until the images with
+ * their layouts take at most so many bytes of the host, and copies until they take at most so many
+ * of devices; what was used last stays.
  */
 void clr_images_trim(struct clr_connection *connection, int64_t most, int64_t most_on_devices);
 

@@ -28,6 +28,12 @@ void clr_layout_free(struct clr_layout *layout)
     *layout = (struct clr_layout){0};
 }
 
+size_t clr_layout_size(const struct clr_layout *layout)
+{
+    return layout->units * sizeof *layout->extents + layout->leaf_count * sizeof *layout->leaves +
+           layout->chain_words * sizeof *layout->chains;
+}
+
 /* Whether the table will have too many rows if the units that are still to come are like those that
    were taken, with so many rows. */
 static bool seems_too_large(struct load *load, size_t rows)

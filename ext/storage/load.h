@@ -46,6 +46,9 @@ struct clr_layout {
     size_t chain_words;
 };
 
+/* Returns the memory that the layout takes, in bytes. */
+size_t clr_layout_size(const struct clr_layout *layout);
+
 /* Whether clr_load() can load further columns that match. */
 static inline bool clr_layout_is_open(const struct clr_layout *layout)
 {
