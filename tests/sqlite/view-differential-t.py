@@ -366,7 +366,8 @@ class Run:
             streamed = sum(
                 count for reason, count in self.tally.reasons.items() if "streaming" in reason
             )
-            tap.ok(streamed > 0.01 * self.tally.answers, f"{streamed} of them were streamed")
+            share = 0.0 if tap.QUICK else 0.01
+            tap.ok(streamed > share * self.tally.answers, f"{streamed} of them were streamed")
         if self.device != "host":
             on_device = sum("accelerated: device" in reason for reason in self.tally.reasons)
             tap.diag(f"{on_device and 'some' or 'none'} of them on the {self.device} itself")
