@@ -11,7 +11,7 @@
 #include <ftw.h>
 #include <pthread.h>
 
-enum { TIMES = 4, LIMIT_S = 60, AT_A_TIME = 2, VIEW_TIMES = 50, VIEW_ROWS = 100000 };
+enum { TIMES = 4, LIMIT_S = 60, AT_A_TIME = 2, VIEW_TIMES = 30, VIEW_ROWS = 100000 };
 
 /* One chunk of 50 values and more; sums, dot products and extremes, of both element types. */
 #define FEED                                                                                       \

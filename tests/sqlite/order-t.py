@@ -180,7 +180,7 @@ def test_answers(rng, db):
     for kind, calls in cases:
         batch = support.Batch(f"{len(calls)} calls on {kind.__name__} values")
         for size in SIZES:
-            for _ in range(1 if tap.QUICK else 3):
+            for _ in range(1 if tap.QUICK else 2):
                 values = [kind(rng) for _ in range(size)]
                 for source in (values, sorted(values, key=str), rng.sample(values, size)):
                     fill(db, source)
@@ -192,7 +192,7 @@ def test_answers(rng, db):
 
 def test_many(rng, db):
     """Many values: selection by sample, tables that grow, and half of all values equal."""
-    size = 30_000 if tap.QUICK else 300_000
+    size = 30_000 if tap.QUICK else 100_000
     for name, value in (
         ("random REALs", lambda i: rng.random()),
         ("random INTEGERs", lambda i: rng.randint(INT_MIN, INT_MAX)),
@@ -231,7 +231,7 @@ def test_texts(db):
 def test_groups(rng, db):
     """Many groups, of which each starts anew."""
     groups = {}
-    size = 3_000 if tap.QUICK else 30_000
+    size = 3_000 if tap.QUICK else 12_000
     rows = [(rng.randrange(size // 7), rng.choice(NUMBERS)(rng)) for _ in range(size)]
     for group, value in rows:
         groups.setdefault(group, []).append(value)
@@ -297,7 +297,7 @@ def test_windows(rng, db):
 
 def test_long_windows(rng, db):
     """Frames of thousands of rows: quick, and right after all those that have left."""
-    rows, length = (4_000, 700) if tap.QUICK else (70_001, 20_000)
+    rows, length = (4_000, 700) if tap.QUICK else (25_001, 7_000)
     values = [rng.choice((rng.randint(0, 300), rng.random() * 300)) for _ in range(rows)]
     db.execute("DROP TABLE IF EXISTS t")
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x)")

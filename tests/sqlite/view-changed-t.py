@@ -313,8 +313,8 @@ class Writer:
 
 def test_random(rng, device):
     """Random transactions, the views of random tables compared after each."""
-    rounds = 3 if tap.QUICK else 12
-    transactions = 60 if tap.QUICK else 250
+    rounds = 2 if tap.QUICK else 5
+    transactions = 60 if tap.QUICK else 150
     batch = support.Batch(f"random transactions, views on {device}")
     answers = partly = 0
     for _ in range(rounds):

@@ -11,7 +11,7 @@ import support
 import tap
 import view_support as views
 
-ROWS = 3_000 if tap.QUICK else 40_000
+ROWS = 3_000 if tap.QUICK else 12_000
 PATIENCE_S = 60
 FOLDER = views.Folder()
 WHOLE = (
