@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { MOST = 1500000, QUICK_MOST = 300000, ALL_SIZES = 5000 };
+enum { MOST = 1500000, QUICK_MOST = 100000, ALL_SIZES = 5000 };
 
 enum keys {
     KEYS_ANY,
