@@ -4,6 +4,7 @@
 #include "engine/resident_order.h"
 #include "engine/resident_private.h"
 #include "numeric/percentile.h"
+#include "numeric/plain.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,14 +15,16 @@ static struct clr_resident *find_column(const struct clr_scan *scan,
                                         const struct clr_question *question)
 {
     const struct clr_tally *tally = &scan->tallies[question->tally];
-    const struct clr_instruction *x = &scan->instructions[tally->x];
-    struct clr_resident *resident;
+    uint8_t kinds[CLR_MOST_COLUMNS];
+    int columns[2], i;
 
-    if (question->kind == CLR_ASK_BINS || scan->filter >= 0 || tally->filter >= 0 ||
-        tally->y >= 0 || x->opcode != CLR_OP_COLUMN)
+    for (i = 0; i < scan->column_count; i++)
+        kinds[i] = residents[i]->kind;
+    if (question->kind == CLR_ASK_BINS || tally->y >= 0 ||
+        !clr_tally_is_plain(scan, kinds, tally, columns) ||
+        (kinds[columns[0]] != CLR_TAG_INTEGER && kinds[columns[0]] != CLR_TAG_REAL))
         return NULL;
-    resident = residents[x->a];
-    return resident->kind == CLR_TAG_INTEGER || resident->kind == CLR_TAG_REAL ? resident : NULL;
+    return residents[columns[0]];
 }
 
 static bool are_whole_columns(const struct clr_scan *scan, struct clr_resident *const *residents)

@@ -3,6 +3,7 @@
 #include "numeric/block.h"
 #include "numeric/host_reduce.h"
 #include "numeric/intake.h"
+#include "numeric/plain.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -20,47 +21,19 @@ struct plain {
     struct clr_state *state;
 };
 
-/* Returns the column that an instruction is, if all its rows have one type, else NULL. */
-static const struct clr_column *find_plain_column(const struct clr_scan *scan, int number)
-{
-    const struct clr_instruction *instruction = &scan->instructions[number];
-    const struct clr_column *column;
-
-    if (instruction->opcode != CLR_OP_COLUMN)
-        return NULL;
-    column = scan->columns[instruction->a];
-    return column->kind == CLR_TAG_MIXED ? NULL : column;
-}
-
-/* Whether the condition, an instruction or -1, is true for all rows: that of an operand of a pair
-   which is a column without NULLs. */
-static bool is_always_true(const struct clr_scan *scan, int condition)
-{
-    const struct clr_column *column;
-
-    if (condition < 0)
-        return true;
-    if (scan->instructions[condition].opcode != CLR_OP_NOT_NULL)
-        return false;
-    column = find_plain_column(scan, scan->instructions[condition].a);
-    return column != NULL && column->kind != CLR_TAG_NULL;
-}
-
-/* Whether a tally's arguments, without any filter, are columns as they lie in memory, so that no
-   row has to be looked at: of pairs both of one type. */
-static bool find_plain_arguments(const struct clr_scan *scan, const struct clr_tally *tally,
+/* Stores the columns of a tally that is plain; of pairs both are to be of one type. Returns whether
+   it is. */
+static bool find_plain_arguments(const struct clr_scan *scan, const uint8_t *kinds,
+                                 const struct clr_tally *tally,
                                  const struct clr_column *arguments[2])
 {
-    arguments[0] = arguments[1] = NULL;
-    if (scan->filter >= 0 || !is_always_true(scan, tally->filter))
+    int columns[2], i;
+
+    if (!clr_tally_is_plain(scan, kinds, tally, columns))
         return false;
-    if (tally->x < 0)
-        return true;
-    arguments[0] = find_plain_column(scan, tally->x);
-    if (arguments[0] == NULL || tally->y < 0)
-        return arguments[0] != NULL;
-    arguments[1] = find_plain_column(scan, tally->y);
-    return arguments[1] != NULL && arguments[1]->kind == arguments[0]->kind;
+    for (i = 0; i < 2; i++)
+        arguments[i] = columns[i] < 0 ? NULL : scan->columns[columns[i]];
+    return arguments[1] == NULL || arguments[1]->kind == arguments[0]->kind;
 }
 
 /* The values of a plain tally, where they are. */
@@ -190,16 +163,19 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
     struct plain plains[CLR_MOST_TALLIES];
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int intake_count = 0, plain_count = 0, i;
+    uint8_t kinds[CLR_MOST_COLUMNS];
     struct clr_share *share;
     bool reduces;
 
+    for (i = 0; i < scan->column_count; i++)
+        kinds[i] = scan->columns[i]->kind;
     for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++) {
         struct plain *plain = &plains[plain_count];
         plain->tally = &scan->tallies[i];
         plain->state = &states[i];
         share = shares == NULL ? NULL : &shares[i];
         clr_state_clear(&states[i]);
-        if (find_plain_arguments(scan, plain->tally, plain->arguments)) {
+        if (find_plain_arguments(scan, kinds, plain->tally, plain->arguments)) {
             outcome = count_plain(plain, last - first, &reduces);
             plain_count += reduces;
             if (plain->tally->operations & CLR_KEEP)

@@ -1,5 +1,7 @@
 #include "opencl/scan_plan.h"
 
+#include "numeric/plain.h"
+
 /* Sets of tags that an instruction's values can have. */
 enum {
     NONE = 1 << CLR_TAG_NULL,
@@ -56,12 +58,6 @@ static unsigned find_tags(const struct clr_scan *scan, const uint8_t *kinds,
     }
 }
 
-static int column_of(const struct clr_scan *scan, int instruction)
-{
-    const struct clr_instruction *found = &scan->instructions[instruction];
-    return found->opcode == CLR_OP_COLUMN ? found->a : -1;
-}
-
 /* Adds the steps of one operation to the count that there are. */
 static int add_steps(struct clr_scan_step *steps, int count, struct clr_scan_step step, unsigned x,
                      unsigned y)
@@ -87,42 +83,24 @@ static int add_steps(struct clr_scan_step *steps, int count, struct clr_scan_ste
     return count;
 }
 
-/* Whether the condition, an instruction or -1, is true for all rows: a column without NULLs. */
-static bool is_always_true(const struct clr_scan *scan, const uint8_t *kinds, int condition)
-{
-    int column;
-
-    if (condition < 0)
-        return true;
-    if (scan->instructions[condition].opcode != CLR_OP_NOT_NULL)
-        return false;
-    column = column_of(scan, scan->instructions[condition].a);
-    return column >= 0 && kinds[column] != CLR_TAG_MIXED && kinds[column] != CLR_TAG_NULL;
-}
-
-/* A tally over all rows of a column of one type, or over all rows: its counts are known. Returns
-   whether that is so, and stores the column if there is anything to reduce, or else -1. */
+/* A plain tally of one argument, or of none: its counts are known. Returns whether it is one, and
+   stores the column if there is anything to reduce, or else -1. */
 static bool is_plain(const struct clr_scan *scan, const uint8_t *kinds, struct clr_tally *tally,
                      int *column)
 {
-    uint8_t kind = CLR_TAG_INTEGER;
-    int found = -1;
+    uint8_t kind;
+    int columns[2];
 
     *column = -1;
-    if (scan->filter >= 0 || !is_always_true(scan, kinds, tally->filter) || tally->y >= 0)
+    if (tally->y >= 0 || !clr_tally_is_plain(scan, kinds, tally, columns))
         return false;
-    if (tally->x >= 0) {
-        found = column_of(scan, tally->x);
-        if (found < 0)
-            return false;
-        kind = kinds[found];
-        if (kind == CLR_TAG_MIXED || (kind == CLR_TAG_OTHER && tally->operations != 0))
-            return false;
-    }
+    kind = columns[0] < 0 ? CLR_TAG_INTEGER : kinds[columns[0]];
+    if (kind == CLR_TAG_OTHER && tally->operations != 0)
+        return false;
     tally->state.count = kind == CLR_TAG_NULL ? 0 : (int64_t)scan->rows;
     tally->state.non_integers = kind == CLR_TAG_INTEGER ? 0 : tally->state.count;
     if (kind != CLR_TAG_NULL && tally->operations != 0)
-        *column = found;
+        *column = columns[0];
     return true;
 }
 
