@@ -242,13 +242,36 @@ static enum clr_readiness find_readiness(struct clr_worker *worker, const struct
     return all;
 }
 
+enum clr_scan_outcome clr_resident_run(struct clr_worker *worker, struct clr_task *task,
+                                       int64_t timeout_ms, const struct clr_watch *watch,
+                                       struct clr_status *status)
+{
+    if (clr_worker_post(worker, task) != CLR_READY)
+        return CLR_SCAN_NOT_NOW;
+    switch (clr_worker_await(worker, task, timeout_ms, watch, status)) {
+    case CLR_TASK_DONE:
+        return CLR_SCAN_DONE;
+    case CLR_TASK_PENDING:
+        return CLR_SCAN_STOPPED;
+    default:
+        return CLR_SCAN_FAILED;
+    }
+}
+
+void clr_resident_count(struct clr_device_work *work, const struct clr_device_work *done)
+{
+    work->kernels += done->kernels;
+    work->passes += done->passes;
+    work->kernel_time += done->kernel_time;
+    work->transfer_time += done->transfer_time;
+}
+
 enum clr_scan_outcome clr_resident_scan(struct clr_worker *worker, struct clr_scan *scan,
                                         struct clr_resident *const *residents, int64_t timeout_ms,
                                         const struct clr_watch *watch, struct clr_device_work *work,
                                         struct clr_status *status)
 {
-    enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
-    enum clr_task_phase phase;
+    enum clr_scan_outcome outcome;
     struct scan_task *task;
     int i;
 
@@ -259,19 +282,10 @@ enum clr_scan_outcome clr_resident_scan(struct clr_worker *worker, struct clr_sc
         clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
         return CLR_SCAN_FAILED;
     }
-    if (clr_worker_post(worker, &task->task) != CLR_READY) {
-        clr_task_release(&task->task);
-        return CLR_SCAN_NOT_NOW;
-    }
-    phase = clr_worker_await(worker, &task->task, timeout_ms, watch, status);
-    if (phase == CLR_TASK_PENDING) {
-        outcome = CLR_SCAN_STOPPED;
-    } else if (phase == CLR_TASK_DONE) {
+    outcome = clr_resident_run(worker, &task->task, timeout_ms, watch, status);
+    if (outcome == CLR_SCAN_DONE) {
         outcome = task->outcome;
-        work->kernels += task->work.kernels;
-        work->passes += task->work.passes;
-        work->kernel_time += task->work.kernel_time;
-        work->transfer_time += task->work.transfer_time;
+        clr_resident_count(work, &task->work);
         for (i = 0; outcome == CLR_SCAN_DONE && i < scan->tally_count; i++)
             scan->tallies[i].state = task->tallies[i].state;
     }

@@ -131,8 +131,7 @@ static enum clr_scan_outcome read_keys(struct clr_worker *worker, struct clr_res
                                        struct clr_status *status)
 {
     struct read_task *task = clr_memory_alloc(sizeof *task);
-    enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
-    enum clr_task_phase phase;
+    enum clr_scan_outcome outcome;
 
     if (task == NULL) {
         clr_status_set(status, CLR_NOMEM, 0, "no memory for reading keys");
@@ -143,17 +142,10 @@ static enum clr_scan_outcome read_keys(struct clr_worker *worker, struct clr_res
     task->order = *order;
     memset(&task->work, 0, sizeof task->work);
     clr_task_retain(&resident->task);
-    if (clr_worker_post(worker, &task->task) != CLR_READY) {
-        clr_task_release(&task->task);
-        return CLR_SCAN_NOT_NOW;
-    }
-    phase = clr_worker_await(worker, &task->task, timeout_ms, watch, status);
-    if (phase == CLR_TASK_PENDING) {
-        outcome = CLR_SCAN_STOPPED;
-    } else if (phase == CLR_TASK_DONE) {
-        outcome = CLR_SCAN_DONE;
+    outcome = clr_resident_run(worker, &task->task, timeout_ms, watch, status);
+    if (outcome == CLR_SCAN_DONE) {
         memcpy(order->keys, task->order.keys, sizeof order->keys);
-        work->transfer_time += task->work.transfer_time;
+        clr_resident_count(work, &task->work);
     }
     clr_task_release(&task->task);
     return outcome;
@@ -183,7 +175,6 @@ enum clr_scan_outcome clr_resident_order(struct clr_worker *worker, struct clr_r
                                          struct clr_device_work *work, struct clr_status *status)
 {
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    const struct clr_device_work *sorting;
 
     if (check(resident, order, status) != CLR_OK)
         return CLR_SCAN_FAILED;
@@ -205,12 +196,7 @@ enum clr_scan_outcome clr_resident_order(struct clr_worker *worker, struct clr_r
     if (outcome != CLR_SCAN_DONE)
         return outcome;
     order->runs = *clr_sorted_column_runs(resident->sorted);
-    if (!atomic_exchange(&resident->order_counted, true)) {
-        sorting = clr_sorted_column_work(resident->sorted);
-        work->kernels += sorting->kernels;
-        work->passes += sorting->passes;
-        work->kernel_time += sorting->kernel_time;
-        work->transfer_time += sorting->transfer_time;
-    }
+    if (!atomic_exchange(&resident->order_counted, true))
+        clr_resident_count(work, clr_sorted_column_work(resident->sorted));
     return CLR_SCAN_DONE;
 }

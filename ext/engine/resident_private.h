@@ -31,4 +31,16 @@ struct clr_resident {
     atomic_bool order_counted;      /* somebody has been told what sorting cost */
 };
 
+/*
+ * Has the worker do an urgent task, and waits as clr_worker_await() does. Returns CLR_SCAN_DONE;
+ * CLR_SCAN_NOT_NOW if the worker does not take it; CLR_SCAN_STOPPED, after which the task may still
+ * be under way; CLR_SCAN_FAILED with the status. The caller keeps its reference.
+ */
+enum clr_scan_outcome clr_resident_run(struct clr_worker *worker, struct clr_task *task,
+                                       int64_t timeout_ms, const struct clr_watch *watch,
+                                       struct clr_status *status);
+
+/* Increases work by what was done on the device; bytes are not counted here. */
+void clr_resident_count(struct clr_device_work *work, const struct clr_device_work *done);
+
 #endif
