@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "engine/orders.h"
+#include "opencl/devices.h"
 
 #include "tap.h"
 
@@ -327,25 +328,7 @@ static void test_device(const struct clr_device_info *info)
 
 int main(void)
 {
-    struct clr_device_info as_gpu;
-    struct clr_catalog catalog;
-    int tested = 0;
-    size_t i;
-
     random_start();
-    clr_catalog_fill(&catalog);
-    for (i = 0; i < catalog.count; i++) {
-        if (catalog.devices[i].unusable[0] != '\0')
-            continue;
-        tested++;
-        test_device(&catalog.devices[i]);
-        if (catalog.devices[i].type == CLR_DEVICE_CPU) {
-            as_gpu = catalog.devices[i];
-            as_gpu.type = CLR_DEVICE_GPU;
-            test_device(&as_gpu);
-        }
-    }
-    if (tested == 0)
-        tap_skip_all("no OpenCL device");
+    devices_each(test_device, false);
     return tap_done();
 }

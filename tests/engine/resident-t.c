@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engine/scans.h"
 #include "numeric/evaluate.h"
+#include "opencl/devices.h"
 
 #include "tap.h"
 
@@ -377,25 +378,7 @@ static void test_device(const struct clr_device_info *info)
 
 int main(void)
 {
-    struct clr_device_info as_gpu;
-    struct clr_catalog catalog;
-    int tested = 0;
-    size_t i;
-
     random_start();
-    clr_catalog_fill(&catalog);
-    for (i = 0; i < catalog.count; i++) {
-        if (catalog.devices[i].unusable[0] != '\0' || !catalog.devices[i].fp64)
-            continue;
-        tested++;
-        test_device(&catalog.devices[i]);
-        if (catalog.devices[i].type == CLR_DEVICE_CPU) {
-            as_gpu = catalog.devices[i];
-            as_gpu.type = CLR_DEVICE_GPU;
-            test_device(&as_gpu);
-        }
-    }
-    if (tested == 0)
-        tap_skip_all("no OpenCL device with doubles");
+    devices_each(test_device, true);
     return tap_done();
 }

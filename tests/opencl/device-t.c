@@ -14,6 +14,7 @@
 #include "batch.h"
 #include "numeric/data.h"
 #include "numeric/host_reduce.h"
+#include "opencl/devices.h"
 #include "opencl/self_test.h"
 #include "random.h"
 
@@ -24,33 +25,8 @@ enum { MOST = 1000000, DEEP = 9000000, DRIFTING = 16000000 };
 static const char *const operation_names[CLR_OPERATIONS] = {"sum", "dot", "extremes"};
 static const char *const element_names[CLR_ELEMENTS] = {"reals", "integers"};
 
-static struct clr_catalog catalog;
 static struct clr_device *device;
 static struct clr_device_info info;
-
-/* Finds the device to test; skips everything where there is none. */
-static void find_device(void)
-{
-    const char *setting = getenv("CLREDUCE_DEVICE");
-    int chosen;
-
-    if (setting == NULL || setting[0] == '\0')
-        setting = "auto";
-    clr_catalog_fill(&catalog);
-    chosen = clr_catalog_choose(&catalog, setting);
-    if (chosen < 0)
-        tap_skip_all("no OpenCL device for '%s': %s", setting,
-                     catalog.status.code != CLR_OK ? catalog.status.message : "none fits");
-    info = catalog.devices[chosen];
-    tap_diag("%s (%s)", info.name, info.platform);
-    clr_memory_free(catalog.devices);
-}
-
-static void bail_on(const struct clr_status *status, const char *what)
-{
-    if (status->code != CLR_OK)
-        tap_bail("%s: %s", what, status->message);
-}
 
 /* Whether the device has the program of an operation; it can lack those that need doubles. */
 static bool can(enum clr_operation operation, enum clr_element element)
@@ -118,7 +94,7 @@ static void begin(int slot, const struct clr_chunk *chunk, unsigned elements)
 
     clr_status_clear(&status);
     clr_device_begin(device, slot, chunk, elements, &status);
-    bail_on(&status, "clr_device_begin");
+    devices_bail_on(&status, "clr_device_begin");
 }
 
 static void finish(int slot, struct clr_state *state, struct clr_device_work *work)
@@ -129,7 +105,7 @@ static void finish(int slot, struct clr_state *state, struct clr_device_work *wo
     memset(work, 0, sizeof *work);
     clr_state_clear(state);
     clr_device_finish(device, slot, state, work, &status);
-    bail_on(&status, "clr_device_finish");
+    devices_bail_on(&status, "clr_device_finish");
 }
 
 static void expect(const struct clr_chunk *chunk, unsigned elements, struct clr_state *state)
@@ -288,7 +264,7 @@ static void test_adding(void)
     for (i = 0; i < 5; i++) {
         begin(i % CLR_DEVICE_SLOTS, chunk, 1u << CLR_INTEGER);
         clr_device_finish(device, i % CLR_DEVICE_SLOTS, &state, &work, &status);
-        bail_on(&status, "clr_device_finish");
+        devices_bail_on(&status, "clr_device_finish");
     }
     for (i = 0; i < 5000; i++)
         clr_sum_add_integer(&state.sum, chunk->integer[i % 1000], -1);
@@ -314,9 +290,9 @@ static void test_passes(void)
     info.compute_units = 2000;
     clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
-    bail_on(&status, "clr_device_open");
+    devices_bail_on(&status, "clr_device_open");
     clr_device_build(device, CLR_SUM, CLR_INTEGER, &log, &status);
-    bail_on(&status, "clr_device_build");
+    devices_bail_on(&status, "clr_device_build");
     fill(chunk, CLR_INTEGER, DEEP, DATA_ANY);
     expect(chunk, 1u << CLR_INTEGER, &host);
     begin(0, chunk, 1u << CLR_INTEGER);
@@ -386,9 +362,9 @@ static void test_drift(void)
     info.compute_units = 1;
     clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
-    bail_on(&status, "clr_device_open");
+    devices_bail_on(&status, "clr_device_open");
     clr_device_build(device, CLR_SUM, CLR_REAL, &log, &status);
-    bail_on(&status, "clr_device_build");
+    devices_bail_on(&status, "clr_device_build");
     chunk->count[CLR_REAL] = DRIFTING;
     batch_begin();
     for (i = 0; i < DRIFTING; i++)
@@ -438,7 +414,7 @@ static void test_variant(enum clr_device_type type)
     info.type = type;
     clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
-    bail_on(&status, "clr_device_open");
+    devices_bail_on(&status, "clr_device_open");
     test_programs();
     for (operation = 0; operation < CLR_OPERATIONS; operation++) {
         for (element = 0; element < CLR_ELEMENTS; element++) {
@@ -464,7 +440,7 @@ int main(void)
 {
     enum clr_device_type type;
 
-    find_device();
+    info = devices_choose();
     random_start();
     type = info.type;
     test_variant(CLR_DEVICE_GPU);

@@ -8,6 +8,7 @@
 #include "numeric/column.h"
 #include "numeric/value.h"
 #include "opencl/device_private.h"
+#include "opencl/devices.h"
 #include "opencl/sorted_column.h"
 #include "opencl/sorter.h"
 #include "opencl/sorter_private.h"
@@ -45,30 +46,6 @@ static struct clr_device *device;
 static struct clr_sorter *sorter;
 static int64_t *values, *expected, *found;
 static size_t most;
-
-static void find_device(void)
-{
-    const char *setting = getenv("CLREDUCE_DEVICE");
-    struct clr_catalog catalog;
-    int chosen;
-
-    if (setting == NULL || setting[0] == '\0')
-        setting = "auto";
-    clr_catalog_fill(&catalog);
-    chosen = clr_catalog_choose(&catalog, setting);
-    if (chosen < 0)
-        tap_skip_all("no OpenCL device for '%s': %s", setting,
-                     catalog.status.code != CLR_OK ? catalog.status.message : "none fits");
-    info = catalog.devices[chosen];
-    tap_diag("%s (%s)", info.name, info.platform);
-    clr_memory_free(catalog.devices);
-}
-
-static void bail_on(const struct clr_status *status, const char *what)
-{
-    if (status->code != CLR_OK)
-        tap_bail("%s: %s", what, status->message);
-}
 
 static int64_t *new_keys(void)
 {
@@ -212,7 +189,7 @@ static struct clr_resident_column *upload(uint8_t kind, size_t count)
     clr_status_clear(&status);
     while (!complete) {
         clr_resident_column_fill(device, column, values, NULL, &complete, &status);
-        bail_on(&status, "clr_resident_column_fill");
+        devices_bail_on(&status, "clr_resident_column_fill");
     }
     return column;
 }
@@ -234,12 +211,12 @@ static void compare(uint8_t kind, size_t count, const char *what, int *steps)
     clr_status_clear(&status);
     for (*steps = 0; !complete; ++*steps) {
         clr_sorted_column_step(device, sorted, column, &complete, &status);
-        bail_on(&status, "clr_sorted_column_step");
+        devices_bail_on(&status, "clr_sorted_column_step");
     }
     clr_resident_column_free(device, column);
     memset(found, 0x55, count * sizeof *found);
     clr_sorted_column_read(device, sorted, &start, count > 0, count, found, &work, &status);
-    bail_on(&status, "clr_sorted_column_read");
+    devices_bail_on(&status, "clr_sorted_column_read");
     expect(kind, count, &wanted);
     batch_ok(count == 0 || memcmp(found, expected, count * sizeof *found) == 0,
              "%zu %s, %s: the order", count, kind == CLR_TAG_REAL ? "reals" : "integers", what);
@@ -380,7 +357,7 @@ static void test_read(void)
     clr_status_clear(&status);
     while (!complete) {
         clr_sorted_column_step(device, sorted, column, &complete, &status);
-        bail_on(&status, "clr_sorted_column_step");
+        devices_bail_on(&status, "clr_sorted_column_step");
     }
     clr_sorted_column_step(device, sorted, column, &complete, &status);
     tap_ok(complete && status.code == CLR_OK, "what is complete stays so");
@@ -390,7 +367,7 @@ static void test_read(void)
         for (i = 0; i < number; i++)
             ranks[i] = i == 0 ? 0 : i == 1 ? count - 1 : random_below(count);
         clr_sorted_column_read(device, sorted, ranks, number, 1, keys, &work, &status);
-        bail_on(&status, "clr_sorted_column_read");
+        devices_bail_on(&status, "clr_sorted_column_read");
         for (i = 0; i < number; i++)
             batch_ok(keys[i] == expected[ranks[i]], "rank %llu", (unsigned long long)ranks[i]);
     }
@@ -475,7 +452,7 @@ static void test_variant(enum clr_device_type type)
     info.type = type;
     clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
-    bail_on(&status, "clr_device_open");
+    devices_bail_on(&status, "clr_device_open");
     open_sorter();
     test_sizes();
     test_keys();
@@ -491,7 +468,7 @@ int main(void)
 {
     enum clr_device_type type;
 
-    find_device();
+    info = devices_choose();
     random_start();
     most = tap_is_quick() ? QUICK_MOST : MOST;
     values = new_keys();

@@ -5,34 +5,6 @@
 
 #include <time.h>
 
-struct failing {
-    struct image_bytes bytes;
-    atomic_int reads_left; /* that work */
-};
-
-static int read_some(void *context, enum clr_file file, void *buffer, size_t size, int64_t offset)
-{
-    struct failing *failing = context;
-
-    if (atomic_fetch_sub(&failing->reads_left, 1) <= 0)
-        return SQLITE_IOERR_READ;
-    return image_read(&failing->bytes, file, buffer, size, offset);
-}
-
-static bool at_once(void *context)
-{
-    (void)context;
-    return true;
-}
-
-static int slow_read(void *context, enum clr_file file, void *buffer, size_t size, int64_t offset)
-{
-    struct timespec pause = {0, 2000000};
-
-    nanosleep(&pause, NULL);
-    return image_read(context, file, buffer, size, offset);
-}
-
 static bool all_null(const struct image *image)
 {
     int i;
@@ -76,12 +48,12 @@ static void test_memory(const struct clr_source *source, uint32_t root)
 static void test_reads(struct clr_source source, const struct image_bytes *bytes, uint32_t root)
 {
     enum clr_load_outcome outcome = CLR_LOAD_FAILED;
-    struct failing failing = {.bytes = *bytes};
+    struct image_failing failing = {.bytes = *bytes};
     bool sound = true;
     int reads;
 
     source.context = &failing;
-    source.read = read_some;
+    source.read = image_read_some;
     for (reads = 0; outcome == CLR_LOAD_FAILED && reads < 10000; reads++) {
         struct image image = new_image();
 
@@ -98,10 +70,10 @@ static void test_reads(struct clr_source source, const struct image_bytes *bytes
 
 static void test_stop(struct clr_source source, uint32_t root, bool parallel)
 {
-    struct clr_watch watch = {at_once, NULL};
+    struct clr_watch watch = {image_stop_at_once, NULL};
     struct image image = new_image();
 
-    source.read = slow_read;
+    source.read = image_read_slowly;
     source.parallel = parallel;
     tap_is_int64(clr_load(&source, root, image.fields, image.count, &image.layout, image.columns,
                           &watch, &image.report, &image.status),

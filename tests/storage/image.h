@@ -8,9 +8,11 @@
 #include "tap.h"
 
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { IMAGE_COLUMNS = 16 };
 
@@ -220,6 +222,39 @@ static inline sqlite3_stmt *image_select(const struct image *image, sqlite3 *db,
     if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
         return NULL;
     return statement;
+}
+
+/* ---- Sources that fail or take their time, and a watch that wants no more. */
+
+struct image_failing {
+    struct image_bytes bytes;
+    atomic_int reads_left; /* that work */
+};
+
+static inline int image_read_some(void *context, enum clr_file file, void *buffer, size_t size,
+                                  int64_t offset)
+{
+    struct image_failing *failing = context;
+
+    if (atomic_fetch_sub(&failing->reads_left, 1) <= 0)
+        return SQLITE_IOERR_READ;
+    return image_read(&failing->bytes, file, buffer, size, offset);
+}
+
+/* context is the struct image_bytes. */
+static inline int image_read_slowly(void *context, enum clr_file file, void *buffer, size_t size,
+                                    int64_t offset)
+{
+    struct timespec pause = {0, 2000000};
+
+    nanosleep(&pause, NULL);
+    return image_read(context, file, buffer, size, offset);
+}
+
+static inline bool image_stop_at_once(void *context)
+{
+    (void)context;
+    return true;
 }
 
 #endif

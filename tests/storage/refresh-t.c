@@ -67,17 +67,11 @@ static bool has_all(struct image *image, sqlite3 *db)
     return same;
 }
 
-static bool stop_at_once(void *context)
-{
-    (void)context;
-    return true;
-}
-
 /* The refresh, whatever allocation fails: then nothing has changed, and it can be made again. */
 static enum clr_load_outcome refresh(struct image *image, const struct clr_source *source,
                                      uint32_t root, const uint32_t *changes, long *failures)
 {
-    const struct clr_watch watch = {stop_at_once, NULL};
+    const struct clr_watch watch = {image_stop_at_once, NULL};
     struct clr_refresh_report report;
     enum clr_load_outcome outcome;
     int after;

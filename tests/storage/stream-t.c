@@ -195,30 +195,16 @@ static void test_memory(const struct clr_source *source, uint32_t root)
     tap_ok(sound && after > 10, "and before that no memory");
 }
 
-struct failing {
-    struct image_bytes bytes;
-    atomic_int reads_left; /* that work */
-};
-
-static int read_some(void *context, enum clr_file file, void *buffer, size_t size, int64_t offset)
-{
-    struct failing *failing = context;
-
-    if (atomic_fetch_sub(&failing->reads_left, 1) <= 0)
-        return SQLITE_IOERR_READ;
-    return image_read(&failing->bytes, file, buffer, size, offset);
-}
-
 static void test_reads(struct clr_source source, const struct image_bytes *bytes, uint32_t root)
 {
     enum clr_load_outcome outcome = CLR_LOAD_FAILED;
-    struct failing failing = {.bytes = *bytes};
+    struct image_failing failing = {.bytes = *bytes};
     struct streamed streamed;
     bool sound = true;
     int reads;
 
     source.context = &failing;
-    source.read = read_some;
+    source.read = image_read_some;
     for (reads = 0; outcome == CLR_LOAD_FAILED && reads < 10000; reads++) {
         atomic_store(&failing.reads_left, reads);
         outcome = stream_plain(&source, root, field_i, NULL, &streamed);
@@ -230,26 +216,12 @@ static void test_reads(struct clr_source source, const struct image_bytes *bytes
     tap_ok(sound && reads > 10, "and with fewer it fails with SQLite's code");
 }
 
-static bool at_once(void *context)
-{
-    (void)context;
-    return true;
-}
-
-static int slow_read(void *context, enum clr_file file, void *buffer, size_t size, int64_t offset)
-{
-    struct timespec pause = {0, 2000000};
-
-    nanosleep(&pause, NULL);
-    return image_read(context, file, buffer, size, offset);
-}
-
 static void test_stop(struct clr_source source, uint32_t root, bool parallel)
 {
-    struct clr_watch watch = {at_once, NULL};
+    struct clr_watch watch = {image_stop_at_once, NULL};
     struct streamed streamed;
 
-    source.read = slow_read;
+    source.read = image_read_slowly;
     source.parallel = parallel;
     tap_is_int64(stream_plain(&source, root, field_i, &watch, &streamed), CLR_LOAD_STOPPED,
                  "stopped, parallel: %d", parallel);

@@ -1,0 +1,67 @@
+/* The devices that tests run on. */
+#ifndef CLR_TESTS_DEVICES_H
+#define CLR_TESTS_DEVICES_H
+
+#include "base/memory.h"
+#include "opencl/catalog.h"
+
+#include "tap.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* The device that CLREDUCE_DEVICE chooses, as the setting does; skips everything where there is
+   none. */
+static inline struct clr_device_info devices_choose(void)
+{
+    const char *setting = getenv("CLREDUCE_DEVICE");
+    struct clr_device_info info;
+    struct clr_catalog catalog;
+    int chosen;
+
+    if (setting == NULL || setting[0] == '\0')
+        setting = "auto";
+    clr_catalog_fill(&catalog);
+    chosen = clr_catalog_choose(&catalog, setting);
+    if (chosen < 0)
+        tap_skip_all("no OpenCL device for '%s': %s", setting,
+                     catalog.status.code != CLR_OK ? catalog.status.message : "none fits");
+    info = catalog.devices[chosen];
+    tap_diag("%s (%s)", info.name, info.platform);
+    clr_memory_free(catalog.devices);
+    return info;
+}
+
+static inline void devices_bail_on(const struct clr_status *status, const char *what)
+{
+    if (status->code != CLR_OK)
+        tap_bail("%s: %s", what, status->message);
+}
+
+/* Runs the test on each device that can be used, and on CPU devices as on GPUs as well: the code
+   for those is tested where there is none. Skips everything where there is no device. */
+static inline void devices_each(void (*test)(const struct clr_device_info *info), bool doubles)
+{
+    /* Workers look at their device's information for as long as the process lives. */
+    static struct clr_device_info as_gpu;
+    static struct clr_catalog catalog;
+    int tested = 0;
+    size_t i;
+
+    clr_catalog_fill(&catalog);
+    for (i = 0; i < catalog.count; i++) {
+        if (catalog.devices[i].unusable[0] != '\0' || (doubles && !catalog.devices[i].fp64))
+            continue;
+        tested++;
+        test(&catalog.devices[i]);
+        if (catalog.devices[i].type == CLR_DEVICE_CPU) {
+            as_gpu = catalog.devices[i];
+            as_gpu.type = CLR_DEVICE_GPU;
+            test(&as_gpu);
+        }
+    }
+    if (tested == 0)
+        tap_skip_all("no OpenCL device%s", doubles ? " with doubles" : "");
+}
+
+#endif
