@@ -4,6 +4,7 @@
 #include "engine/runtime.h"
 #include "opencl/catalog.h"
 #include "sqlite/image.h"
+#include "sqlite/sql_value.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +49,6 @@ static void set(sqlite3_context *context, int count, sqlite3_value **values)
     const char *name = (const char *)sqlite3_value_text(values[0]);
     const char *value = (const char *)sqlite3_value_text(values[1]);
     struct clr_status status;
-    char *message;
 
     (void)count;
     if ((name == NULL && sqlite3_value_type(values[0]) != SQLITE_NULL) ||
@@ -66,12 +66,7 @@ static void set(sqlite3_context *context, int count, sqlite3_value **values)
         sqlite3_result_value(context, values[1]);
         return;
     }
-    message = sqlite3_mprintf("clreduce_set: %s", status.message);
-    if (message == NULL)
-        sqlite3_result_error_nomem(context);
-    else
-        sqlite3_result_error(context, message, -1);
-    sqlite3_free(message);
+    clr_set_error(context, "clreduce_set: %s", status.message);
 }
 
 /* clreduce_evict(): frees the columns kept for accelerated views, and returns their bytes. */

@@ -12,6 +12,7 @@
 #include "numeric/ordered.h"
 #include "numeric/percentile.h"
 #include "sqlite/function.h"
+#include "sqlite/sql_value.h"
 #include "sqlite/value_memory.h"
 
 #include <float.h>

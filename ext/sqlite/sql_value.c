@@ -1,5 +1,7 @@
 #include "sqlite/sql_value.h"
 
+#include <stdarg.h>
+
 bool clr_value_read(sqlite3_value *argument, struct clr_value *value)
 {
     value->bytes = NULL;
@@ -46,4 +48,19 @@ void clr_value_set_result(sqlite3_context *context, const struct clr_value *valu
     default:
         break; /* NULL */
     }
+}
+
+void clr_set_error(sqlite3_context *context, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+
+    va_start(arguments, format);
+    text = sqlite3_vmprintf(format, arguments);
+    va_end(arguments);
+    if (text == NULL)
+        sqlite3_result_error_nomem(context);
+    else
+        sqlite3_result_error(context, text, -1);
+    sqlite3_free(text);
 }

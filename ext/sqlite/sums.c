@@ -4,6 +4,7 @@
 #include "numeric/finish.h"
 #include "sqlite/function.h"
 #include "sqlite/merge.h"
+#include "sqlite/sql_value.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -307,10 +308,8 @@ static void set_value(sqlite3_context *context, const struct clr_sums *sums)
 
     if (clr_finish(sums, aggregate->operation, aggregate->which, &value) != CLR_OK)
         sqlite3_result_error(context, "integer overflow", -1); /* clause 2 */
-    else if (value.kind == CLR_KIND_INTEGER)
-        sqlite3_result_int64(context, value.as.integer);
-    else if (value.kind == CLR_KIND_REAL)
-        sqlite3_result_double(context, value.as.real); /* NaN becomes NULL */
+    else
+        clr_value_set_result(context, &value); /* NaN becomes NULL */
 }
 
 static void set_result(sqlite3_context *context, const struct clr_sums *sums)

@@ -1,23 +1,7 @@
 #include "sqlite/value_memory.h"
 
 #include "sqlite/function.h"
-
-#include <stdarg.h>
-
-void clr_set_error(sqlite3_context *context, const char *format, ...)
-{
-    va_list arguments;
-    char *text;
-
-    va_start(arguments, format);
-    text = sqlite3_vmprintf(format, arguments);
-    va_end(arguments);
-    if (text == NULL)
-        sqlite3_result_error_nomem(context);
-    else
-        sqlite3_result_error(context, text, -1);
-    sqlite3_free(text);
-}
+#include "sqlite/sql_value.h"
 
 bool clr_memory_granted(sqlite3_context *context, enum clr_code code)
 {

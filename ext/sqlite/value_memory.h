@@ -15,7 +15,4 @@
  */
 bool clr_memory_granted(sqlite3_context *context, enum clr_code code);
 
-/* Sets a function's error in the format of sqlite3_mprintf(). */
-void clr_set_error(sqlite3_context *context, const char *format, ...);
-
 #endif
