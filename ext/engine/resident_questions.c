@@ -9,31 +9,24 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the resident whose rows are all the values of the question, in one type, or NULL. */
-static struct clr_resident *find_column(const struct clr_scan *scan,
-                                        struct clr_resident *const *residents,
-                                        const struct clr_question *question)
+/* Finds for each question the resident whose rows are all its values, in one type. Returns whether
+   all have one. */
+static bool find_columns(const struct clr_scan *scan, struct clr_resident *const *residents,
+                         struct clr_resident *found[CLR_MOST_QUESTIONS])
 {
-    const struct clr_tally *tally = &scan->tallies[question->tally];
     uint8_t kinds[CLR_MOST_COLUMNS];
     int columns[2], i;
 
     for (i = 0; i < scan->column_count; i++)
         kinds[i] = residents[i]->kind;
-    if (question->kind == CLR_ASK_BINS || tally->y >= 0 ||
-        !clr_tally_is_plain(scan, kinds, tally, columns) ||
-        (kinds[columns[0]] != CLR_TAG_INTEGER && kinds[columns[0]] != CLR_TAG_REAL))
-        return NULL;
-    return residents[columns[0]];
-}
-
-static bool are_whole_columns(const struct clr_scan *scan, struct clr_resident *const *residents)
-{
-    int i;
-
     for (i = 0; i < scan->question_count; i++) {
-        if (find_column(scan, residents, &scan->questions[i]) == NULL)
+        const struct clr_question *question = &scan->questions[i];
+        const struct clr_tally *tally = &scan->tallies[question->tally];
+        if (question->kind == CLR_ASK_BINS || tally->y >= 0 ||
+            !clr_tally_is_plain(scan, kinds, tally, columns) ||
+            (kinds[columns[0]] != CLR_TAG_INTEGER && kinds[columns[0]] != CLR_TAG_REAL))
             return false;
+        found[i] = residents[columns[0]];
     }
     return scan->rows > 0;
 }
@@ -133,21 +126,20 @@ enum clr_scan_outcome clr_resident_answer(struct clr_worker *worker, struct clr_
                                           struct clr_device_work *work, struct clr_status *status)
 {
     enum clr_scan_outcome outcome = CLR_SCAN_DONE, one;
-    struct clr_resident *resident;
+    struct clr_resident *columns[CLR_MOST_QUESTIONS];
     struct clr_order order;
     double beyond;
     int i;
 
-    if (!are_whole_columns(scan, residents))
+    if (!find_columns(scan, residents, columns))
         return CLR_SCAN_NOT_NOW;
     /* All of them, so that all columns are being sorted after the first query. */
     for (i = 0; i < scan->question_count; i++) {
         struct clr_question *question = &scan->questions[i];
-        resident = find_column(scan, residents, question);
         beyond = prepare(question, scan->rows, &order);
-        one = clr_resident_order(worker, resident, &order, timeout_ms, watch, work, status);
+        one = clr_resident_order(worker, columns[i], &order, timeout_ms, watch, work, status);
         if (one == CLR_SCAN_DONE)
-            one = take_answer(question, resident, &order, beyond);
+            one = take_answer(question, columns[i], &order, beyond);
         if (one != CLR_SCAN_DONE)
             outcome = one;
         if (one != CLR_SCAN_DONE && one != CLR_SCAN_NOT_NOW)
