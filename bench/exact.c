@@ -18,8 +18,10 @@ void bench_exact_open(struct bench_exact_reduction *reduction, const struct benc
     if (clr_program_build(&reduction->program, target->context, &target->info, operation, element,
                           &log, &status) != CLR_OK)
         bench_die("%s\n%s", status.message, log != NULL ? log : "");
-    if (clr_passes_open(&reduction->passes, target->context, &target->info, &status) != CLR_OK)
+    if (clr_passes_open(&reduction->passes, target->context, target->queue, &target->info, 1,
+                        &status) != CLR_OK)
         bench_die("%s", status.message);
+    reduction->passes.timed = true;
 }
 
 void bench_exact_close(struct bench_exact_reduction *reduction)
@@ -31,16 +33,18 @@ void bench_exact_close(struct bench_exact_reduction *reduction)
 int64_t bench_exact_run(void *argument)
 {
     struct bench_exact_reduction *reduction = argument;
-    int64_t start = clr_clock_ns(), kernel_time = 0, read_time = 0;
+    struct clr_device_work work = {.kernels = 0};
+    int64_t start = clr_clock_ns();
     struct clr_status status;
 
     clr_status_clear(&status);
     clr_state_clear(&reduction->state);
-    if (clr_passes_start(&reduction->passes, reduction->target->queue, &reduction->program,
-                         reduction->buffer, 0, reduction->count, reduction->count,
-                         &status) != CLR_OK ||
-        clr_passes_finish(&reduction->passes, &reduction->program, &reduction->state, 0,
-                          &kernel_time, &read_time, &status) != CLR_OK)
+    if (clr_passes_start(&reduction->passes, &reduction->program, reduction->buffer, 0,
+                         reduction->count, reduction->count, &status) != CLR_OK ||
+        clr_passes_fetch(&reduction->passes, &status) != CLR_OK ||
+        clr_passes_wait(&reduction->passes, &work, &status) != CLR_OK)
         bench_die("%s", status.message);
-    return reduction->wall ? clr_clock_ns() - start : kernel_time;
+    clr_passes_take(&reduction->passes, 0, &reduction->program, &reduction->state, 0);
+    reduction->launched = (int)work.passes;
+    return reduction->wall ? clr_clock_ns() - start : work.kernel_time;
 }

@@ -15,6 +15,7 @@ struct bench_exact_reduction {
     size_t count;  /* values or pairs */
     bool wall;     /* measure from the first call to the last answer, not the kernels alone */
     struct clr_state state; /* the latest result */
+    int launched;           /* passes that it took */
 };
 
 void bench_exact_open(struct bench_exact_reduction *reduction, const struct bench_target *target,

@@ -92,7 +92,7 @@ static void measure_size(struct kernel_bench *bench, enum clr_element element, e
         line.name = data == BENCH_HARD ? "exact, all exponents" : "exact";
         line.times = &cases[first + 2 * i];
         snprintf(line.notes, sizeof line.notes, "%d passes, groups of %zu; share of the %s",
-                 reduction->passes.count, reduction->program.group_size,
+                 reduction->launched, reduction->program.group_size,
                  cpu ? "host's read with all threads" : "device's plain read");
         bench_print(&line);
         line.name = data == BENCH_HARD ? "exact, all exponents, wall" : "exact, wall";

@@ -177,22 +177,29 @@ typedef struct {
         sum = sum_;                                                                                \
     } while (0)
 
-/* Adds x, smaller than EXPANSION_LIMIT, to the expansion and what that drops to the accumulator. */
+/*
+ * Adds x, smaller than EXPANSION_LIMIT, to the expansion and what that drops to the accumulator.
+ * The third term is seldom reached: two hold the sum of values that lie within 2^50 of each other.
+ */
 void partial_add(partial *sum, double x, __local uint *wide)
 {
     double error;
     TWO_SUM(double, sum->first, x, sum->first, error);
     TWO_SUM(double, sum->second, error, sum->second, error);
-    TWO_SUM(double, sum->third, error, sum->third, error);
-    if (error != 0)
-        wide_add(wide, error);
+    if (error != 0) {
+        TWO_SUM(double, sum->third, error, sum->third, error);
+        if (error != 0)
+            wide_add(wide, error);
+    }
 }
 
 void partial_merge(partial *sum, partial other, __local uint *wide)
 {
     partial_add(sum, other.first, wide);
-    partial_add(sum, other.second, wide);
-    partial_add(sum, other.third, wide);
+    if (other.second != 0)
+        partial_add(sum, other.second, wide);
+    if (other.third != 0)
+        partial_add(sum, other.third, wide);
 }
 
 partial partial_zero(void)
@@ -214,10 +221,7 @@ running running_zero(void)
     return zero;
 }
 
-/*
- * As partial_add(), for every lane. The third term is seldom reached: two hold the sum of values
- * that lie within 2^50 of each other.
- */
+/* As partial_add(), for every lane. */
 void running_add(running *sum, lanes x, __local uint *wide)
 {
     lanes error;

@@ -6,6 +6,10 @@
  * Any number of values, of groups and of work-items a group: nothing need be a power of two.
  *
  * Each work-item's result is merged into its group's by a tree in local memory.
+ *
+ * All kernels end with these arguments: result, a partial result for each group; scratch, one for
+ * each work-item; wide_result, WIDE_WORDS words and those of counts, zero before the first pass, to
+ * which every pass adds; results and number, for publish().
  */
 /* Values of each operand that a GPU's work-item loads before it adds the first of them. */
 #ifndef LOADS
@@ -41,16 +45,39 @@ partial group_merge(partial mine, __local partial *scratch WIDE_FORMAL)
     return mine;
 }
 
+/* A partial result, the long accumulator and the counts: see ext/opencl/passes.h. */
+#define PARTIAL_WORDS 6
+#define COUNT_WORDS 6
+#define WIDE_RESULT_WORDS (2 * DIGITS + 4 + COUNT_WORDS)
+#define RESULT_WORDS (PARTIAL_WORDS + WIDE_RESULT_WORDS)
+
+/*
+ * If this is the only group, and so the last pass, whose result is work-item 0's: puts all that
+ * belongs to the result together, as number `number` of the results, and zeroes wide_result for the
+ * next reduction. What other kernels and this group have added to it is seen by atomics.
+ */
+void publish(partial mine, __global uint *wide_result, __global uint *results, uint number)
+{
+    if (get_num_groups(0) > 1)
+        return;
+    results += number * RESULT_WORDS;
+#if REAL || SCAN
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    for (uint i = get_local_id(0); i < WIDE_RESULT_WORDS; i += get_local_size(0))
+        results[PARTIAL_WORDS + i] = atomic_xchg(wide_result + i, 0);
+#endif
+    if (get_local_id(0) == 0)
+        *(__global partial *)results = mine;
+}
+
 #if !SCAN
 /*
  * x: from its value number `begin` on count values, and at the distance of `second` values from
- * there those of y, if there are two operands (0: x itself, for squares). result: a partial result
- * for each group. wide_result: WIDE_WORDS words, zeroed before the first pass; every pass adds to
- * it (operations on reals only).
+ * there those of y, if there are two operands (0: x itself, for squares).
  */
 __kernel void reduce_first(__global const element *x, ulong begin, ulong second, ulong count,
                            __global partial *result, __local partial *scratch,
-                           __global uint *wide_result)
+                           __global uint *wide_result, __global uint *results, uint number)
 {
     WIDE_BEGIN
     running sum = running_zero();
@@ -104,12 +131,14 @@ __kernel void reduce_first(__global const element *x, ulong begin, ulong second,
     if (get_local_id(0) == 0)
         result[get_group_id(0)] = mine;
     WIDE_END
+    publish(mine, wide_result, results, number);
 }
 #endif
 
-/* parts: count partial results; the other arguments are as above. */
+/* parts: count partial results. */
 __kernel void reduce_next(__global const partial *parts, ulong count, __global partial *result,
-                          __local partial *scratch, __global uint *wide_result)
+                          __local partial *scratch, __global uint *wide_result,
+                          __global uint *results, uint number)
 {
     WIDE_BEGIN
     partial mine = partial_zero();
@@ -120,4 +149,5 @@ __kernel void reduce_next(__global const partial *parts, ulong count, __global p
     if (get_local_id(0) == 0)
         result[get_group_id(0)] = mine;
     WIDE_END
+    publish(mine, wide_result, results, number);
 }

@@ -14,7 +14,6 @@
 #define NON_INTEGERS 1
 #define UNSURE_WORD 4
 #define INEXACT_WORD 5
-#define COUNT_WORDS 6
 #define COUNTS_START (2 * DIGITS + 4)
 
 #define ROW_COUNTS 1
@@ -112,9 +111,10 @@ void count_row(row_counts *counts, uint found)
     counts->flags |= found;
 }
 
-/* wide_result: as for reduce_first, and behind it the counts of all groups. */
+/* Adds the counts of all groups to wide_result, behind the long accumulator. */
 __kernel void scan_first(ROW_FORMALS ulong count, __global partial *result,
-                         __local partial *scratch, __global uint *wide_result)
+                         __local partial *scratch, __global uint *wide_result,
+                         __global uint *results, uint number)
 {
     WIDE_BEGIN
     __local uint group_counts[4];
@@ -191,4 +191,5 @@ __kernel void scan_first(ROW_FORMALS ulong count, __global partial *result,
                             (ulong)group_counts[2 * word + 1] << 32 | group_counts[2 * word]);
     }
     WIDE_END
+    publish(mine, wide_result, results, number);
 }

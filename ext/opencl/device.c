@@ -50,7 +50,7 @@ enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_dev
 
 void clr_device_close(struct clr_device *device)
 {
-    int i, j, term;
+    int i, j;
 
     if (device == NULL)
         return;
@@ -61,9 +61,8 @@ void clr_device_close(struct clr_device *device)
         for (j = 0; j < CLR_ELEMENTS; j++) {
             if (device->slots[i].parts[j].staging != NULL)
                 clReleaseMemObject(device->slots[i].parts[j].staging);
-            for (term = 0; term < CLR_MOST_TERMS; term++)
-                clr_passes_close(&device->slots[i].parts[j].passes[term]);
         }
+        clr_passes_close(&device->slots[i].passes);
         if (device->slots[i].queue != NULL)
             clReleaseCommandQueue(device->slots[i].queue);
     }
@@ -136,20 +135,6 @@ static enum clr_code fill_staging(struct clr_slot *slot, struct clr_part *part,
     return CLR_OK;
 }
 
-/* Starts one term of the reduction of `count` values, or pairs, that lie in the staging buffer. */
-static enum clr_code begin_term(struct clr_device *device, struct clr_slot *slot,
-                                struct clr_part *part, const struct clr_term *term, size_t count,
-                                enum clr_element element, struct clr_passes *passes,
-                                struct clr_status *status)
-{
-    if (passes->wide == NULL &&
-        clr_passes_open(passes, device->context, &device->info, status) != CLR_OK)
-        return status->code;
-    return clr_passes_start(passes, slot->queue, &device->programs[term->operation][element],
-                            part->staging, (size_t)term->x * count,
-                            (size_t)(term->y - term->x) * count, count, status);
-}
-
 static enum clr_code begin_part(struct clr_device *device, struct clr_slot *slot,
                                 const struct clr_chunk *chunk, enum clr_element element,
                                 struct clr_status *status)
@@ -162,12 +147,19 @@ static enum clr_code begin_part(struct clr_device *device, struct clr_slot *slot
 
     part->operation = chunk->operation;
     terms = clr_operation_terms(chunk->operation, &part->terms);
+    if (slot->passes.queue == NULL &&
+        clr_passes_open(&slot->passes, device->context, slot->queue, &device->info,
+                        CLR_ELEMENTS * CLR_MOST_TERMS, status) != CLR_OK)
+        return status->code;
+    slot->passes.timed = true; /* chunks overlap: nobody waits for one */
     if (size_staging(device, part, size, status) != CLR_OK ||
         fill_staging(slot, part, chunk, element, status) != CLR_OK)
         return status->code;
     for (i = 0; i < part->terms; i++) {
-        if (begin_term(device, slot, part, &terms[i], count, element, &part->passes[i], status) !=
-            CLR_OK)
+        const struct clr_term *term = &terms[i];
+        if (clr_passes_start(&slot->passes, &device->programs[term->operation][element],
+                             part->staging, (size_t)term->x * count,
+                             (size_t)(term->y - term->x) * count, count, status) != CLR_OK)
             return status->code;
     }
     return CLR_OK;
@@ -177,7 +169,6 @@ enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct
                                unsigned elements, struct clr_status *status)
 {
     struct clr_slot *used = &device->slots[slot];
-    cl_int error;
     int element;
 
     for (element = 0; element < CLR_ELEMENTS; element++) {
@@ -185,29 +176,26 @@ enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct
             begin_part(device, used, chunk, (enum clr_element)element, status) != CLR_OK)
             return status->code;
     }
-    error = clFlush(used->queue);
-    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFlush", error);
+    return clr_passes_fetch(&used->passes, status);
 }
 
 enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_state *state,
                                 struct clr_device_work *work, struct clr_status *status)
 {
+    struct clr_slot *used = &device->slots[slot];
     const struct clr_term *terms;
-    int element, count, i;
+    int element, count, i, number = 0;
 
+    if (clr_passes_wait(&used->passes, work, status) != CLR_OK)
+        return status->code;
     for (element = 0; element < CLR_ELEMENTS; element++) {
-        struct clr_part *part = &device->slots[slot].parts[element];
+        struct clr_part *part = &used->parts[element];
         if (part->terms == 0)
             continue;
         terms = clr_operation_terms(part->operation, &count);
-        for (i = 0; i < count; i++) {
-            struct clr_passes *passes = &part->passes[i];
-            if (clr_passes_finish(passes, &device->programs[terms[i].operation][element], state, i,
-                                  &work->kernel_time, &work->transfer_time, status) != CLR_OK)
-                return status->code;
-            work->kernels += passes->count;
-            work->passes += passes->count;
-        }
+        for (i = 0; i < count; i++)
+            clr_passes_take(&used->passes, number++, &device->programs[terms[i].operation][element],
+                            state, i);
         part->terms = 0;
         work->bytes += part->bytes;
         work->transfer_time += part->fill_time + clr_event_take_time(&part->unmapped);

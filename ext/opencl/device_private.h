@@ -15,12 +15,12 @@ struct clr_part {
     size_t staging_size;
     int64_t bytes, fill_time;
     cl_event unmapped;
-    struct clr_passes passes[CLR_MOST_TERMS]; /* opened as they are first used */
 };
 
 struct clr_slot {
     cl_command_queue queue;
     struct clr_part parts[CLR_ELEMENTS];
+    struct clr_passes passes; /* opened as they are first used */
 };
 
 enum { CLR_UPLOAD_STAGES = 2 };

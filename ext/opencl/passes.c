@@ -1,5 +1,8 @@
 #include "opencl/passes.h"
 
+#include "base/clock.h"
+#include "base/memory.h"
+
 #include <string.h>
 
 /*
@@ -9,45 +12,72 @@
  */
 enum { VALUES_PER_ITEM = 4, CPU_VALUES_PER_ITEM = 8192, PARTIALS_PER_ITEM = 32 };
 
-enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context,
-                              const struct clr_device_info *device, struct clr_status *status)
+enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_command_queue queue,
+                              const struct clr_device_info *device, int most,
+                              struct clr_status *status)
 {
-    size_t most = device->compute_units > 0 ? device->compute_units : 1;
+    const size_t units = device->compute_units > 0 ? device->compute_units : 1;
+    const size_t partials_size = units * CLR_MOST_GROUPS_PER_UNIT * CLR_PARTIAL_SIZE;
+    const size_t wide_size = (CLR_WIDE_WORDS + CLR_COUNT_WORDS) * sizeof(cl_uint);
+    const size_t results_size = (size_t)most * CLR_RESULT_WORDS * sizeof(cl_uint);
+    const struct {
+        cl_mem *buffer;
+        cl_mem_flags flags;
+        size_t size;
+    } buffers[] = {
+        {&passes->partials[0], 0, partials_size},
+        {&passes->partials[1], 0, partials_size},
+        {&passes->wide, 0, wide_size},
+        {&passes->results, 0, results_size},
+        {&passes->pinned, CL_MEM_ALLOC_HOST_PTR, results_size}, /* see open_upload() */
+    };
+    const cl_uint zero = 0;
     cl_int error;
-    int i;
+    size_t i;
 
-    most *= CLR_MOST_GROUPS_PER_UNIT;
-    for (i = 0; i < 2; i++) {
-        passes->partials[i] =
-            clCreateBuffer(context, CL_MEM_READ_WRITE, most * CLR_PARTIAL_SIZE, NULL, &error);
+    passes->kernels = clr_memory_alloc((size_t)most * CLR_MOST_PASSES * sizeof *passes->kernels);
+    if (passes->kernels == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for a device's results");
+    passes->queue = queue;
+    passes->most = most;
+    for (i = 0; i < sizeof buffers / sizeof *buffers; i++) {
+        *buffers[i].buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | buffers[i].flags,
+                                            buffers[i].size, NULL, &error);
         if (error != CL_SUCCESS)
             return clr_opencl_failed(status, "clCreateBuffer", error);
     }
-    passes->wide =
-        clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof passes->wide_result, NULL, &error);
+    passes->result = clEnqueueMapBuffer(queue, passes->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+                                        0, results_size, 0, NULL, NULL, &error);
     if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clCreateBuffer", error);
-    return CLR_OK;
+        return clr_opencl_failed(status, "clEnqueueMapBuffer", error);
+    error =
+        clEnqueueFillBuffer(queue, passes->wide, &zero, sizeof zero, 0, wide_size, 0, NULL, NULL);
+    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clEnqueueFillBuffer", error);
 }
 
 void clr_passes_close(struct clr_passes *passes)
 {
-    int i;
+    const cl_mem buffers[] = {passes->partials[0], passes->partials[1], passes->wide,
+                              passes->results, passes->pinned};
+    size_t i;
 
-    for (i = 0; i < 2; i++) {
-        if (passes->partials[i] != NULL)
-            clReleaseMemObject(passes->partials[i]);
+    if (passes->result != NULL)
+        clEnqueueUnmapMemObject(passes->queue, passes->pinned, passes->result, 0, NULL, NULL);
+    for (i = 0; i < sizeof buffers / sizeof *buffers; i++) {
+        if (buffers[i] != NULL)
+            clReleaseMemObject(buffers[i]);
     }
-    if (passes->wide != NULL)
-        clReleaseMemObject(passes->wide);
+    clr_memory_free(passes->kernels);
+    memset(passes, 0, sizeof *passes);
 }
 
-/* Sets the arguments that both kernels end with, and runs `groups` work-groups. */
-static enum clr_code launch(struct clr_passes *passes, cl_command_queue queue,
-                            const struct clr_program *program, cl_kernel kernel, cl_uint argument,
-                            cl_mem target, size_t groups, struct clr_status *status)
+/* Sets the arguments that all kernels end with, and runs `groups` work-groups. */
+static enum clr_code launch(struct clr_passes *passes, const struct clr_program *program,
+                            cl_kernel kernel, cl_uint argument, cl_mem target, size_t groups,
+                            struct clr_status *status)
 {
-    size_t local = program->group_size, global = groups * local;
+    const size_t local = program->group_size, global = groups * local;
+    const cl_uint number = (cl_uint)passes->started;
     cl_int error;
 
     error = clSetKernelArg(kernel, argument, sizeof target, &target);
@@ -55,20 +85,26 @@ static enum clr_code launch(struct clr_passes *passes, cl_command_queue queue,
         error = clSetKernelArg(kernel, argument + 1, local * program->partial_size, NULL);
     if (error == CL_SUCCESS)
         error = clSetKernelArg(kernel, argument + 2, sizeof passes->wide, &passes->wide);
+    if (error == CL_SUCCESS)
+        error = clSetKernelArg(kernel, argument + 3, sizeof passes->results, &passes->results);
+    if (error == CL_SUCCESS)
+        error = clSetKernelArg(kernel, argument + 4, sizeof number, &number);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clSetKernelArg", error);
-    error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL,
-                                   &passes->kernels[passes->count]);
+    error = clEnqueueNDRangeKernel(passes->queue, kernel, 1, NULL, &global, &local, 0, NULL,
+                                   passes->timed ? &passes->kernels[passes->launched] : NULL);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clEnqueueNDRangeKernel", error);
-    passes->count++;
+    if (passes->launched == 0 && !passes->timed)
+        passes->begun = clr_clock_ns();
+    passes->launched++;
     return CLR_OK;
 }
 
 /* Launches a pass from `count` partial results in partials[source] to `groups` in the other. */
-static enum clr_code launch_next(struct clr_passes *passes, cl_command_queue queue,
-                                 const struct clr_program *program, int source, cl_ulong count,
-                                 size_t groups, struct clr_status *status)
+static enum clr_code launch_next(struct clr_passes *passes, const struct clr_program *program,
+                                 int source, cl_ulong count, size_t groups,
+                                 struct clr_status *status)
 {
     cl_int error;
 
@@ -77,8 +113,7 @@ static enum clr_code launch_next(struct clr_passes *passes, cl_command_queue que
         error = clSetKernelArg(program->next, 1, sizeof count, &count);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clSetKernelArg", error);
-    return launch(passes, queue, program, program->next, 2, passes->partials[!source], groups,
-                  status);
+    return launch(passes, program, program->next, 2, passes->partials[!source], groups, status);
 }
 
 static size_t choose_groups(const struct clr_program *program, size_t count, size_t per_item)
@@ -88,57 +123,39 @@ static size_t choose_groups(const struct clr_program *program, size_t count, siz
     return groups < program->most_groups ? groups : program->most_groups;
 }
 
-/* How many groups the pass after one with this many has. */
-static size_t choose_next_groups(const struct clr_passes *passes, const struct clr_program *program,
-                                 size_t groups)
+/* How many groups the pass after one with this many has; so many passes came before. */
+static size_t choose_next_groups(const struct clr_program *program, size_t groups, int passes)
 {
     /* A CPU device's groups have one work-item: a single one merges the few that are left. */
-    if (program->group_size == 1 || passes->count + 1 == CLR_MOST_PASSES)
+    if (program->group_size == 1 || passes + 1 == CLR_MOST_PASSES)
         return 1;
     return choose_groups(program, groups, PARTIALS_PER_ITEM);
 }
 
-enum clr_code clr_passes_start_rows(struct clr_passes *passes, cl_command_queue queue,
-                                    const struct clr_program *program, cl_uint arguments,
-                                    size_t count, struct clr_status *status)
+enum clr_code clr_passes_start_rows(struct clr_passes *passes, const struct clr_program *program,
+                                    cl_uint arguments, size_t count, struct clr_status *status)
 {
-    const bool wide = program->wide || program->counts;
     size_t per_item = program->group_size == 1 ? CPU_VALUES_PER_ITEM : VALUES_PER_ITEM;
     size_t groups = choose_groups(program, count, per_item), next;
-    const cl_uint zero = 0;
-    int target = 0;
-    cl_int error;
+    int target = 0, done;
 
-    passes->count = 0;
-    passes->wide_read = NULL;
-    if (wide && !passes->wide_is_zero) {
-        error = clEnqueueFillBuffer(queue, passes->wide, &zero, sizeof zero, 0,
-                                    sizeof passes->wide_result, 0, NULL, NULL);
-        if (error != CL_SUCCESS)
-            return clr_opencl_failed(status, "clEnqueueFillBuffer", error);
-    }
-    passes->wide_is_zero = passes->wide_is_zero && !wide;
-    if (launch(passes, queue, program, program->first, arguments, passes->partials[0], groups,
-               status) != CLR_OK)
+    if (launch(passes, program, program->first, arguments, passes->partials[0], groups, status) !=
+        CLR_OK)
         return status->code;
-    while (groups > 1) {
-        next = choose_next_groups(passes, program, groups);
-        if (launch_next(passes, queue, program, target, groups, next, status) != CLR_OK)
+    for (done = 1; groups > 1; done++) {
+        next = choose_next_groups(program, groups, done);
+        if (launch_next(passes, program, target, groups, next, status) != CLR_OK)
             return status->code;
         groups = next;
         target = !target;
     }
-    error = clEnqueueReadBuffer(queue, passes->partials[target], CL_FALSE, 0, program->partial_size,
-                                passes->result, 0, NULL, &passes->result_read);
-    if (error == CL_SUCCESS && wide)
-        error = clEnqueueReadBuffer(queue, passes->wide, CL_FALSE, 0, sizeof passes->wide_result,
-                                    passes->wide_result, 0, NULL, &passes->wide_read);
-    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clEnqueueReadBuffer", error);
+    passes->started++;
+    return CLR_OK;
 }
 
-enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue,
-                               const struct clr_program *program, cl_mem source, size_t begin,
-                               size_t second, size_t count, struct clr_status *status)
+enum clr_code clr_passes_start(struct clr_passes *passes, const struct clr_program *program,
+                               cl_mem source, size_t begin, size_t second, size_t count,
+                               struct clr_status *status)
 {
     const cl_ulong numbers[] = {begin, second, count};
     cl_int error;
@@ -149,7 +166,21 @@ enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue
         error = clSetKernelArg(program->first, i + 1, sizeof numbers[i], &numbers[i]);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clSetKernelArg", error);
-    return clr_passes_start_rows(passes, queue, program, 4, count, status);
+    return clr_passes_start_rows(passes, program, 4, count, status);
+}
+
+enum clr_code clr_passes_fetch(struct clr_passes *passes, struct clr_status *status)
+{
+    const size_t size = (size_t)passes->started * CLR_RESULT_WORDS * sizeof(cl_uint);
+    cl_int error;
+
+    passes->end = clr_clock_ns();
+    error = clEnqueueReadBuffer(passes->queue, passes->results, CL_FALSE, 0, size, passes->result,
+                                0, NULL, &passes->fetched);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
+    error = clFlush(passes->queue);
+    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFlush", error);
 }
 
 int64_t clr_event_take_time(cl_event *event)
@@ -168,78 +199,102 @@ int64_t clr_event_take_time(cl_event *event)
     return end > start ? (int64_t)(end - start) : 0;
 }
 
-static bool is_zero(const void *bytes, size_t size)
+/*
+ * The nanoseconds of a batch's kernels without an event for each: before the transfer was enqueued,
+ * by the host's clock, and from then until it started, by its event's times.
+ */
+static int64_t batch_time(const struct clr_passes *passes)
 {
-    const unsigned char *first = bytes;
+    cl_ulong queued = 0, start = 0;
 
-    return first[0] == 0 && memcmp(first, first + 1, size - 1) == 0;
+    if (clGetEventProfilingInfo(passes->fetched, CL_PROFILING_COMMAND_QUEUED, sizeof queued,
+                                &queued, NULL) != CL_SUCCESS ||
+        clGetEventProfilingInfo(passes->fetched, CL_PROFILING_COMMAND_START, sizeof start, &start,
+                                NULL) != CL_SUCCESS ||
+        start < queued)
+        return 0;
+    return passes->end - passes->begun + (int64_t)(start - queued);
 }
 
-static void take_counts(struct clr_passes *passes)
+enum clr_code clr_passes_wait(struct clr_passes *passes, struct clr_device_work *work,
+                              struct clr_status *status)
 {
-    const cl_uint *words = passes->wide_result + CLR_WIDE_WORDS;
+    cl_int error;
+    int i;
 
-    passes->counts.counted = (int64_t)((uint64_t)words[1] << 32 | words[0]);
-    passes->counts.non_integers = (int64_t)((uint64_t)words[3] << 32 | words[2]);
-    passes->counts.unsure = words[4] != 0;
-    passes->counts.inexact = words[5] != 0;
+    if (passes->fetched == NULL)
+        return clr_status_set(status, CLR_DEVICE, 0, "a reduction failed as it was started");
+    error = clWaitForEvents(1, &passes->fetched);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clWaitForEvents", error);
+    work->kernels += passes->launched;
+    work->passes += passes->launched;
+    if (!passes->timed)
+        work->kernel_time += batch_time(passes);
+    for (i = 0; i < passes->launched && passes->timed; i++)
+        work->kernel_time += clr_event_take_time(&passes->kernels[i]);
+    work->transfer_time += clr_event_take_time(&passes->fetched);
+    passes->started = passes->launched = 0;
+    return CLR_OK;
 }
 
-static void take_sum_of_reals(const struct clr_passes *passes, struct clr_sum *sum)
+static int64_t word_pair(const cl_uint *words)
 {
-    const cl_uint *special = passes->wide_result + 2 * CLR_ACCUMULATOR_DIGITS;
+    return (int64_t)((uint64_t)words[1] << 32 | words[0]);
+}
+
+static const cl_uint *result_of(const struct clr_passes *passes, int number)
+{
+    return passes->result + (size_t)number * CLR_RESULT_WORDS;
+}
+
+struct clr_row_counts clr_passes_counts(const struct clr_passes *passes, int number)
+{
+    const cl_uint *words = result_of(passes, number) + CLR_PARTIAL_WORDS + CLR_WIDE_WORDS;
+
+    return (struct clr_row_counts){
+        .counted = word_pair(words),
+        .non_integers = word_pair(words + 2),
+        .unsure = words[4] != 0,
+        .inexact = words[5] != 0,
+    };
+}
+
+static void take_sum_of_reals(const cl_uint *result, struct clr_sum *sum)
+{
+    const cl_uint *wide = result + CLR_PARTIAL_WORDS;
+    const cl_uint *special = wide + 2 * CLR_ACCUMULATOR_DIGITS;
     int64_t digits[CLR_ACCUMULATOR_DIGITS];
     double terms[CLR_EXPANSION_TERMS];
     bool used = special[3] != 0;
     int i;
 
     for (i = 0; used && i < CLR_ACCUMULATOR_DIGITS; i++)
-        digits[i] =
-            (int64_t)((uint64_t)passes->wide_result[2 * i + 1] << 32 | passes->wide_result[2 * i]);
-    memcpy(terms, passes->result, sizeof terms);
+        digits[i] = word_pair(wide + 2 * i);
+    memcpy(terms, result, sizeof terms);
     clr_sum_add_device_parts(sum, terms, used ? digits : NULL);
     sum->plus_infinity += special[0];
     sum->minus_infinity += special[1];
     sum->nan += special[2];
 }
 
-static void take_result(const struct clr_passes *passes, const struct clr_program *program,
-                        struct clr_state *state, struct clr_sum *sum)
+void clr_passes_take(const struct clr_passes *passes, int number, const struct clr_program *program,
+                     struct clr_state *state, int term)
 {
+    const cl_uint *result = result_of(passes, number);
+    struct clr_sum *sum = clr_state_sum(state, term);
     struct clr_int192 integer;
     struct clr_range range;
 
     if (program->operation == CLR_EXTREMES) {
-        memcpy(&range.least, passes->result, sizeof range.least);
-        memcpy(&range.greatest, passes->result + sizeof range.least, sizeof range.greatest);
+        range.least = word_pair(result);
+        range.greatest = word_pair(result + 2);
         range.seen = range.least <= range.greatest; /* or no row of a scan counted */
         clr_range_merge(program->element == CLR_REAL ? &state->reals : &state->integers, &range);
     } else if (program->element == CLR_REAL) {
-        take_sum_of_reals(passes, sum);
+        take_sum_of_reals(result, sum);
     } else {
-        memcpy(&integer, passes->result, sizeof integer);
+        memcpy(&integer, result, sizeof integer);
         clr_int192_add(&sum->integer, &integer);
     }
-}
-
-enum clr_code clr_passes_finish(struct clr_passes *passes, const struct clr_program *program,
-                                struct clr_state *state, int term, int64_t *kernel_time,
-                                int64_t *read_time, struct clr_status *status)
-{
-    cl_event last = passes->wide_read != NULL ? passes->wide_read : passes->result_read;
-    cl_int error = clWaitForEvents(1, &last);
-    int i;
-
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clWaitForEvents", error);
-    if (passes->wide_read != NULL)
-        passes->wide_is_zero = is_zero(passes->wide_result, sizeof passes->wide_result);
-    if (program->counts)
-        take_counts(passes);
-    take_result(passes, program, state, clr_state_sum(state, term));
-    for (i = 0; i < passes->count; i++)
-        *kernel_time += clr_event_take_time(&passes->kernels[i]);
-    *read_time += clr_event_take_time(&passes->result_read);
-    *read_time += clr_event_take_time(&passes->wide_read);
-    return CLR_OK;
 }

@@ -6,14 +6,24 @@
 #include "numeric/accumulator.h"
 #include "numeric/state.h"
 #include "opencl/api.h"
+#include "opencl/device.h"
 #include "opencl/program.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The words of the long accumulator, and behind them those of a scan's counts. */
-enum { CLR_MOST_PASSES = 8, CLR_WIDE_WORDS = 2 * CLR_ACCUMULATOR_DIGITS + 4, CLR_COUNT_WORDS = 6 };
+/*
+ * The words of the long accumulator, and behind them those of a scan's counts; the words of a
+ * result: a partial result, and those two. See publish() in kernels/reduce.cl.
+ */
+enum {
+    CLR_MOST_PASSES = 8,
+    CLR_WIDE_WORDS = 2 * CLR_ACCUMULATOR_DIGITS + 4,
+    CLR_COUNT_WORDS = 6,
+    CLR_PARTIAL_WORDS = CLR_PARTIAL_SIZE / 4,
+    CLR_RESULT_WORDS = CLR_PARTIAL_WORDS + CLR_WIDE_WORDS + CLR_COUNT_WORDS
+};
 
 /* What the rows of a scan were: see kernels/scan.cl. */
 struct clr_row_counts {
@@ -22,55 +32,75 @@ struct clr_row_counts {
 };
 
 /*
- * The buffers and events of one reduction, to be used again and again, for one reduction at a time.
+ * What reductions need that run one after the other in a queue, and whose results come back
+ * together, in one transfer to pinned memory: each further one, and any to other memory, takes
+ * NVIDIA's driver about as long as a kernel over 100 MiB.
+ *
  * Owned by the caller, and zeroed before clr_passes_open().
  */
 struct clr_passes {
-    cl_mem partials[2]; /* in turn source and target of a pass */
-    cl_mem wide;        /* the long accumulator: see kernels/exact.cl; then the counts */
-    bool wide_is_zero;  /* as the last reduction left it: it need not be filled again */
-    int count;          /* passes launched */
-    cl_event kernels[CLR_MOST_PASSES], result_read, wide_read;
-    char result[CLR_PARTIAL_SIZE];
-    cl_uint wide_result[CLR_WIDE_WORDS + CLR_COUNT_WORDS];
-    struct clr_row_counts counts; /* after clr_passes_finish() of a program that counts */
+    cl_command_queue queue; /* in order, profiling; the caller's */
+    cl_mem partials[2];     /* in turn source and target of a pass */
+    cl_mem wide;            /* the long accumulator, and the counts: zero between reductions */
+    cl_mem results;         /* CLR_RESULT_WORDS for each reduction of a batch */
+    cl_mem pinned;          /* the host's copy of those, mapped for good */
+    cl_uint *result;
+    bool timed; /* set by a caller to whom each kernel's own time is worth what its event costs */
+    int most;   /* reductions in a batch */
+
+    /* Of the batch under way. */
+    int started, launched;
+    cl_event *kernels;  /* if timed */
+    int64_t begun, end; /* if not, in the clock's nanoseconds: launched the first kernel, and all */
+    cl_event fetched;
 };
 
 /*
- * Makes the buffers for a device. Returns CLR_OK, or CLR_DEVICE after which only
- * clr_passes_close() may follow.
+ * Makes the buffers for batches of up to `most` reductions on a device. Returns CLR_OK; CLR_NOMEM
+ * with passes as they were; or CLR_DEVICE, after which only clr_passes_close() may follow.
  */
-enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context,
-                              const struct clr_device_info *device, struct clr_status *status);
+enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_command_queue queue,
+                              const struct clr_device_info *device, int most,
+                              struct clr_status *status);
 
-/* Releases the buffers. Nothing may be under way. */
+/* Releases the buffers. Nothing may be under way. Fine for one that was never opened. */
 void clr_passes_close(struct clr_passes *passes);
 
 /*
- * Starts, in an in-order queue, the reduction of count values (1 and up) of source from number
+ * Adds a reduction to the batch and starts it: of count values (1 and up) of source from number
  * `begin` on; those of the second operand, if the program has one, come `second` values further on
- * (0: they are the same). Failure: CLR_DEVICE.
+ * (0: they are the same). The batch's reductions are numbered from 0. Failure: CLR_DEVICE.
  */
-enum clr_code clr_passes_start(struct clr_passes *passes, cl_command_queue queue,
-                               const struct clr_program *program, cl_mem source, size_t begin,
-                               size_t second, size_t count, struct clr_status *status);
+enum clr_code clr_passes_start(struct clr_passes *passes, const struct clr_program *program,
+                               cl_mem source, size_t begin, size_t second, size_t count,
+                               struct clr_status *status);
 
 /*
  * The same for a program whose first kernel has other arguments: the caller has set them, the
  * first `arguments` of them, and the kernel goes through count rows.
  */
-enum clr_code clr_passes_start_rows(struct clr_passes *passes, cl_command_queue queue,
-                                    const struct clr_program *program, cl_uint arguments,
-                                    size_t count, struct clr_status *status);
+enum clr_code clr_passes_start_rows(struct clr_passes *passes, const struct clr_program *program,
+                                    cl_uint arguments, size_t count, struct clr_status *status);
+
+/* Starts the transfer of the batch's results, and sees to it that the device begins. Failure:
+   CLR_DEVICE. */
+enum clr_code clr_passes_fetch(struct clr_passes *passes, struct clr_status *status);
 
 /*
- * Waits for the reduction and adds its result to state's ranges, or its sum of the term.
- * *kernel_time and *read_time are increased by nanoseconds, by event profiling. Failure:
- * CLR_DEVICE.
+ * Waits for the results and ends the batch; they stay until the next one's are fetched. Adds the
+ * batch's kernels and nanoseconds to work: unless timed, those from the first kernel's launch to
+ * the transfer's start. Failure: CLR_DEVICE.
  */
-enum clr_code clr_passes_finish(struct clr_passes *passes, const struct clr_program *program,
-                                struct clr_state *state, int term, int64_t *kernel_time,
-                                int64_t *read_time, struct clr_status *status);
+enum clr_code clr_passes_wait(struct clr_passes *passes, struct clr_device_work *work,
+                              struct clr_status *status);
+
+/* Adds the result of the batch's reduction of that number to state's ranges, or its sum of the
+   term. */
+void clr_passes_take(const struct clr_passes *passes, int number, const struct clr_program *program,
+                     struct clr_state *state, int term);
+
+/* Returns what the rows were, if that reduction's program counts them. */
+struct clr_row_counts clr_passes_counts(const struct clr_passes *passes, int number);
 
 /* Returns the nanoseconds that a command took, or 0 where profiling does not tell, and releases
    its event; NULL is fine. */

@@ -20,7 +20,7 @@ struct clr_scanner {
     cl_command_queue queue;
     struct clr_scan_cache cache;
     struct clr_scan_text text;
-    struct clr_passes *passes[CLR_MOST_SCAN_STEPS]; /* as many as were ever under way at a time */
+    struct clr_passes passes;
     /* Of the scan that is running. */
     struct clr_scan_step steps[CLR_MOST_SCAN_STEPS];
     const struct clr_program *programs[CLR_MOST_SCAN_STEPS];
@@ -55,21 +55,20 @@ static enum clr_code open_scanner(struct clr_device *device, struct clr_status *
         return clr_opencl_failed(status, "clCreateCommandQueue", error);
     }
     device->scanner = scanner;
-    return CLR_OK;
+    if (clr_passes_open(&scanner->passes, device->context, scanner->queue, &device->info,
+                        CLR_MOST_SCAN_STEPS, status) == CLR_NOMEM)
+        clr_scanner_close(device); /* the next scan tries again */
+    return status->code;
 }
 
 void clr_scanner_close(struct clr_device *device)
 {
     struct clr_scanner *scanner = device->scanner;
-    int i;
 
     if (scanner == NULL)
         return;
     clr_scan_cache_clear(&scanner->cache);
-    for (i = 0; i < CLR_MOST_SCAN_STEPS && scanner->passes[i] != NULL; i++) {
-        clr_passes_close(scanner->passes[i]);
-        clr_memory_free(scanner->passes[i]);
-    }
+    clr_passes_close(&scanner->passes);
     clReleaseCommandQueue(scanner->queue);
     clr_memory_free(scanner);
     device->scanner = NULL;
@@ -146,20 +145,6 @@ static enum clr_code find_programs(struct request *request, bool *ready, bool *r
     return CLR_OK;
 }
 
-/* Makes the buffers that a step's passes need, unless an earlier scan had as many steps. */
-static enum clr_code open_passes(struct request *request, int number, struct clr_status *status)
-{
-    struct clr_passes **passes = &request->scanner->passes[number];
-
-    if (*passes != NULL)
-        return CLR_OK;
-    *passes = clr_memory_alloc(sizeof **passes);
-    if (*passes == NULL)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
-    memset(*passes, 0, sizeof **passes);
-    return clr_passes_open(*passes, request->device->context, &request->device->info, status);
-}
-
 /* Sets what the generated text calls ROW_FORMALS, and the number of rows. */
 static cl_int set_arguments(struct request *request, cl_kernel kernel, cl_uint *count)
 {
@@ -189,44 +174,37 @@ static enum clr_code start_step(struct request *request, int number, struct clr_
     struct clr_scanner *scanner = request->scanner;
     const struct clr_scan_step *step = &scanner->steps[number];
     const struct clr_program *program = scanner->programs[number];
-    struct clr_passes *passes = scanner->passes[number];
     cl_uint arguments;
     cl_int error;
 
     if (step->column >= 0)
-        return clr_passes_start(passes, scanner->queue, program,
-                                request->columns[step->column]->values, 0, 0, request->scan->rows,
-                                status);
+        return clr_passes_start(&scanner->passes, program, request->columns[step->column]->values,
+                                0, 0, request->scan->rows, status);
     make_text(request, step);
     error = set_arguments(request, program->first, &arguments);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clSetKernelArg", error);
-    return clr_passes_start_rows(passes, scanner->queue, program, arguments, request->scan->rows,
-                                 status);
+    return clr_passes_start_rows(&scanner->passes, program, arguments, request->scan->rows, status);
 }
 
-static enum clr_code finish_step(struct request *request, int number, struct clr_device_work *work,
-                                 struct clr_status *status)
+/* Takes a step's result, which is the batch's of that number. */
+static void finish_step(struct request *request, int step_number, int number)
 {
     struct clr_scanner *scanner = request->scanner;
-    const struct clr_scan_step *step = &scanner->steps[number];
-    struct clr_passes *passes = scanner->passes[number];
+    const struct clr_scan_step *step = &scanner->steps[step_number];
     struct clr_state *state = &request->scan->tallies[step->tally].state;
+    struct clr_row_counts counts;
 
-    if (clr_passes_finish(passes, scanner->programs[number], state, 0, &work->kernel_time,
-                          &work->transfer_time, status) != CLR_OK)
-        return status->code;
-    work->kernels += passes->count;
-    work->passes += passes->count;
+    clr_passes_take(&scanner->passes, number, scanner->programs[step_number], state, 0);
     if (step->column >= 0)
-        return CLR_OK;
-    scanner->unsure = scanner->unsure || passes->counts.unsure;
-    scanner->inexact = scanner->inexact || passes->counts.inexact;
-    if (number == 0 || scanner->steps[number - 1].tally != step->tally) {
-        state->count = passes->counts.counted;
-        state->non_integers = passes->counts.non_integers;
+        return;
+    counts = clr_passes_counts(&scanner->passes, number);
+    scanner->unsure = scanner->unsure || counts.unsure;
+    scanner->inexact = scanner->inexact || counts.inexact;
+    if (step_number == 0 || scanner->steps[step_number - 1].tally != step->tally) {
+        state->count = counts.counted;
+        state->non_integers = counts.non_integers;
     }
-    return CLR_OK;
 }
 
 /* Runs the steps that always are, or, after those, the ones that turned out to be needed. */
@@ -235,25 +213,23 @@ static enum clr_code run_steps(struct request *request, bool if_reals, struct cl
 {
     struct clr_scanner *scanner = request->scanner;
     bool started[CLR_MOST_SCAN_STEPS];
-    cl_int error;
-    int i, any = 0;
+    int i, number = 0;
 
     for (i = 0; i < scanner->step_count; i++) {
         const struct clr_scan_step *step = &scanner->steps[i];
         started[i] = step->if_reals == if_reals &&
                      (!if_reals || request->scan->tallies[step->tally].state.non_integers > 0);
-        any += started[i];
         if (started[i] && start_step(request, i, status) != CLR_OK)
             return status->code;
     }
-    if (any == 0)
+    if (scanner->passes.started == 0)
         return CLR_OK;
-    error = clFlush(scanner->queue);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clFlush", error);
+    if (clr_passes_fetch(&scanner->passes, status) != CLR_OK ||
+        clr_passes_wait(&scanner->passes, work, status) != CLR_OK)
+        return status->code;
     for (i = 0; i < scanner->step_count; i++) {
-        if (started[i] && finish_step(request, i, work, status) != CLR_OK)
-            return status->code;
+        if (started[i])
+            finish_step(request, i, number++);
     }
     return CLR_OK;
 }
@@ -279,10 +255,6 @@ enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan *
     scanner->unsure = scanner->inexact = false;
     if (find_programs(&request, &ready, requested, status) != CLR_OK || !ready)
         return status->code;
-    for (i = 0; i < scanner->step_count; i++) {
-        if (open_passes(&request, i, status) != CLR_OK)
-            return status->code;
-    }
     if (run_steps(&request, false, work, status) != CLR_OK)
         return status->code;
     if (!scanner->unsure && run_steps(&request, true, work, status) != CLR_OK)
