@@ -15,6 +15,8 @@ void bench_exact_open(struct bench_exact_reduction *reduction, const struct benc
     memset(reduction, 0, sizeof *reduction);
     clr_status_clear(&status);
     reduction->target = target;
+    reduction->operation = operation;
+    reduction->element = element;
     if (clr_program_build(&reduction->program, target->context, &target->info, operation, element,
                           &log, &status) != CLR_OK)
         bench_die("%s\n%s", status.message, log != NULL ? log : "");
@@ -44,7 +46,8 @@ int64_t bench_exact_run(void *argument)
         clr_passes_fetch(&reduction->passes, &status) != CLR_OK ||
         clr_passes_wait(&reduction->passes, &work, &status) != CLR_OK)
         bench_die("%s", status.message);
-    clr_passes_take(&reduction->passes, 0, &reduction->program, &reduction->state, 0);
+    clr_passes_take(&reduction->passes, 0, reduction->operation, reduction->element,
+                    &reduction->state, 0);
     reduction->launched = (int)work.passes;
     return reduction->wall ? clr_clock_ns() - start : work.kernel_time;
 }

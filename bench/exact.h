@@ -8,6 +8,8 @@
 
 struct bench_exact_reduction {
     const struct bench_target *target;
+    enum clr_operation operation;
+    enum clr_element element;
     struct clr_program program;
     struct clr_passes passes;
 

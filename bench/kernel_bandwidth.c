@@ -26,8 +26,8 @@ struct kernel_bench {
 static enum bench_exact verify(struct kernel_bench *bench, struct bench_exact_reduction *reduction,
                                const char *data)
 {
-    enum clr_operation operation = reduction->program.operation;
-    enum clr_element element = reduction->program.element;
+    enum clr_operation operation = reduction->operation;
+    enum clr_element element = reduction->element;
     struct clr_state expected;
 
     clr_state_clear(&expected);

@@ -12,7 +12,7 @@
  * 2. The expansion of 3 terms, whatever the order of magnitudes; its last term must make no error.
  * 3. The long accumulator, value by value.
  */
-#if CPU
+#if LANES > 1
 #define BLOCK 32
 
 /*

@@ -1,5 +1,6 @@
 /* The sum of x * y, exactly. Follows exact.cl or integer.cl. */
 
+#undef PADDING
 #define PADDING(value) 0
 
 #if REAL
@@ -22,17 +23,17 @@ void wide_take(__local uint *wide, lanes x, lanes y)
 void running_take(running *sum, lanes x, lanes y WIDE_FORMAL)
 {
     lanes product = x * y;
-    lanes size = fabs(product);
 
-    if (ANY(!FITS_EXPANSION(product) || (size < PRODUCT_FLOOR && x != 0 && y != 0))) {
-        wide_take(wide, x, y);
-    } else {
-        running_add(sum, product, wide);
-        running_add(sum, fma(x, y, -product), wide);
+    if (ANY(!FITS_PRODUCT(product))) {
+        if (ANY(!FITS_EXPANSION(product) | (IS_NOT_ZERO(x) & IS_NOT_ZERO(y)))) {
+            wide_take(wide, x, y);
+            return;
+        }
     }
+    running_add_pair(sum, product, fma(x, y, -product), wide);
 }
 
-#if CPU
+#if LANES > 1
 /* Whether the error of x * y might not be representable. */
 lanes_long underflows(lanes x, lanes y)
 {

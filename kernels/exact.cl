@@ -1,10 +1,7 @@
 /*
- * Exact addition of doubles on a device: a short expansion in each work-item, and behind it a long
- * accumulator in local memory, which takes what an expansion drops and what is too large or too
- * small for one. The geometry of the accumulator is that of ext/numeric/accumulator.h; the limits
- * are those of ext/numeric/expansion.h, where the sources are named.
- *
- * Defined by the host: DIGITS, ACCUMULATOR_BASE. Follows lanes.cl in operations on reals.
+ * Exact addition of doubles on a device: a short expansion in each work-item, and behind it the
+ * long accumulator of accumulator.cl, which this follows, and lanes.cl. The limits are those of
+ * ext/numeric/expansion.h, where the sources are named.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -12,147 +9,31 @@
 #define PRODUCT_FLOOR 0x1p-960
 
 /*
- * Whether |x| < EXPANSION_LIMIT. A GPU looks at the exponent only, by integers: its units for
- * doubles have enough to do.
+ * Whether |x| < EXPANSION_LIMIT; whether moreover |x| >= PRODUCT_FLOOR; whether x is neither 0 nor
+ * -0. A GPU looks at the bits, by integers: its units for doubles have enough to do.
  */
-#if CPU
+#if LANES > 1
 #define FITS_EXPANSION(x) (fabs(x) < EXPANSION_LIMIT)
+#define FITS_PRODUCT(x) (FITS_EXPANSION(x) & (fabs(x) >= PRODUCT_FLOOR))
+#define IS_NOT_ZERO(x) ((x) != 0)
 #else
-#define FITS_EXPANSION(x) (((uint)(as_ulong(x) >> 32) & 0x7fffffff) < 0x7bf00000)
+#define HIGH_BITS(x) ((uint)(as_ulong(x) >> 32) & 0x7fffffff)
+#define FITS_EXPANSION(x) (HIGH_BITS(x) < 0x7bf00000)
+#define FITS_PRODUCT(x) (HIGH_BITS(x) - 0x03f00000 < 0x7bf00000 - 0x03f00000)
+#define IS_NOT_ZERO(x) (as_ulong(x) << 1 != 0)
 #endif
 
-/*
- * The words of a long accumulator: each digit as a 64-bit number in two words, low and high, then
- * how often +Inf, -Inf and NaN were added, then whether any of it was written to.
- */
-#define WIDE_PLUS_INFINITY (2 * DIGITS)
-#define WIDE_MINUS_INFINITY (2 * DIGITS + 1)
-#define WIDE_NAN (2 * DIGITS + 2)
-#define WIDE_USED (2 * DIGITS + 3)
-#define WIDE_WORDS (2 * DIGITS + 4)
+#if LANES == 8
+typedef double8 lanes;
+#else
+typedef double lanes;
+#endif
+typedef double element;
 
 #undef WIDE_ARGUMENT
 #undef WIDE_FORMAL
 #define WIDE_ARGUMENT , wide
 #define WIDE_FORMAL , __local uint *wide
-
-/*
- * Adds to a 64-bit word of an accumulator with 32-bit atomics alone, which every device has: the
- * old low half tells this addition's own carry, and the carries of all additions add up to the
- * exact one in any order.
- */
-#define DEFINE_ADD_TO_DIGIT(name, space)                                                           \
-    void name(volatile space uint *words, uint digit, ulong value)                                 \
-    {                                                                                              \
-        uint low = (uint)value, high = (uint)(value >> 32);                                        \
-        if (low != 0 && atomic_add(words + 2 * digit, low) > ~low)                                 \
-            high++;                                                                                \
-        if (high != 0)                                                                             \
-            atomic_add(words + 2 * digit + 1, high);                                               \
-    }
-
-#if CPU
-/* A CPU device's groups have one work-item. */
-void add_to_local_digit(__local uint *words, uint digit, ulong value)
-{
-    value += (ulong)words[2 * digit + 1] << 32 | words[2 * digit];
-    words[2 * digit] = (uint)value;
-    words[2 * digit + 1] = (uint)(value >> 32);
-}
-#else
-DEFINE_ADD_TO_DIGIT(add_to_local_digit, __local)
-#endif
-DEFINE_ADD_TO_DIGIT(add_to_global_digit, __global)
-
-/* Adds (high * 2^64 + low) * 2^exponent, negated if negative; high is below 2^53. */
-void wide_add_scaled(__local uint *wide, ulong high, ulong low, int exponent, int negative)
-{
-    uint position = (uint)(exponent - ACCUMULATOR_BASE);
-    uint first = position >> 5, shift = position & 31, i;
-    /* The five digits: two shifts each, since shifting by the whole width is not defined. */
-    ulong part[5];
-
-    part[0] = (low << shift) & 0xffffffff;
-    part[1] = (low >> (32 - shift)) & 0xffffffff;
-    part[2] = ((low >> 32 >> (32 - shift)) | (high << shift)) & 0xffffffff;
-    part[3] = (high >> (32 - shift)) & 0xffffffff;
-    part[4] = high >> 32 >> (32 - shift);
-    wide[WIDE_USED] = 1;
-    for (i = 0; i < 5; i++) {
-        if (part[i] != 0)
-            add_to_local_digit(wide, first + i, negative ? -part[i] : part[i]);
-    }
-}
-
-/* Stores the significand of x and returns the exponent of its lowest bit. */
-int take_apart(double x, ulong *significand)
-{
-    ulong bits = as_ulong(x);
-    int biased = (int)(bits >> 52 & 0x7ff);
-
-    *significand = bits & 0xfffffffffffffUL;
-    if (biased == 0)
-        biased = 1;
-    else
-        *significand |= 1UL << 52;
-    return biased - 1075;
-}
-
-/* Adds any x, infinities and NaN included. */
-void wide_add(__local uint *wide, double x)
-{
-    ulong significand;
-    int exponent;
-
-    if (isnan(x)) {
-        atomic_inc(wide + WIDE_NAN);
-        wide[WIDE_USED] = 1;
-    } else if (isinf(x)) {
-        atomic_inc(wide + (x > 0 ? WIDE_PLUS_INFINITY : WIDE_MINUS_INFINITY));
-        wide[WIDE_USED] = 1;
-    } else if (x != 0) {
-        exponent = take_apart(x, &significand);
-        wide_add_scaled(wide, 0, significand, exponent, x < 0);
-    }
-}
-
-/* Adds any x * y exactly. */
-void wide_add_product(__local uint *wide, double x, double y)
-{
-    ulong a, b;
-    int exponent;
-
-    if (!isfinite(x) || !isfinite(y)) {
-        wide_add(wide, x * y);
-    } else if (x != 0 && y != 0) {
-        exponent = take_apart(x, &a) + take_apart(y, &b);
-        wide_add_scaled(wide, mul_hi(a, b), a * b, exponent, (x < 0) != (y < 0));
-    }
-}
-
-/* The digits of a group's accumulator are added to the result's by the whole group. */
-void wide_clear(__local uint *wide)
-{
-    uint i;
-    for (i = get_local_id(0); i < WIDE_WORDS; i += get_local_size(0))
-        wide[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-void wide_flush(__local uint *wide, __global uint *result)
-{
-    uint i;
-
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (wide[WIDE_USED] == 0)
-        return;
-    for (i = get_local_id(0); i < DIGITS; i += get_local_size(0))
-        add_to_global_digit(result, i, (ulong)wide[2 * i + 1] << 32 | wide[2 * i]);
-    for (i = WIDE_PLUS_INFINITY + get_local_id(0); i < WIDE_WORDS; i += get_local_size(0)) {
-        if (wide[i] != 0)
-            atomic_add(result + i, wide[i]);
-    }
-}
 
 /* An expansion of three terms; on a CPU device, one in each lane of a vector. */
 typedef struct {
@@ -164,7 +45,7 @@ typedef struct {
 
 typedef struct {
     lanes first, second, third;
-#if CPU
+#if LANES > 1
     lanes number[NUMBERS], bias; /* bias: the first number's */
     uint waiting, wait;
 #endif
@@ -212,7 +93,7 @@ running running_zero(void)
 {
     running zero;
     zero.first = zero.second = zero.third = 0;
-#if CPU
+#if LANES > 1
     for (uint i = 0; i < NUMBERS; i++)
         zero.number[i] = 0;
     zero.bias = 0;
@@ -221,25 +102,44 @@ running running_zero(void)
     return zero;
 }
 
+/* Adds what the second term dropped. */
+void running_add_rest(running *sum, lanes x, __local uint *wide)
+{
+    lanes error;
+    TWO_SUM(lanes, sum->third, x, sum->third, error);
+    if (ANY(IS_NOT_ZERO(error))) {
+        double lane[LANES];
+        uint i;
+        STORE_LANES(error, lane);
+        for (i = 0; i < LANES; i++)
+            wide_add(wide, lane[i]);
+    }
+}
+
 /* As partial_add(), for every lane. */
 void running_add(running *sum, lanes x, __local uint *wide)
 {
     lanes error;
     TWO_SUM(lanes, sum->first, x, sum->first, error);
     TWO_SUM(lanes, sum->second, error, sum->second, error);
-    if (ANY(error != 0)) {
-        TWO_SUM(lanes, sum->third, error, sum->third, error);
-        if (ANY(error != 0)) {
-            double lane[LANES];
-            uint i;
-            STORE_LANES(error, lane);
-            for (i = 0; i < LANES; i++)
-                wide_add(wide, lane[i]);
-        }
+    if (ANY(IS_NOT_ZERO(error)))
+        running_add_rest(sum, error, wide);
+}
+
+/* Adds x and low, which is below an ulp of x, and so starts at the second term. */
+void running_add_pair(running *sum, lanes x, lanes low, __local uint *wide)
+{
+    lanes error;
+    TWO_SUM(lanes, sum->first, x, sum->first, error);
+    TWO_SUM(lanes, sum->second, error, sum->second, error);
+    TWO_SUM(lanes, sum->second, low, sum->second, low);
+    if (ANY(IS_NOT_ZERO(error) | IS_NOT_ZERO(low))) {
+        running_add_rest(sum, error, wide);
+        running_add_rest(sum, low, wide);
     }
 }
 
-#if CPU
+#if LANES > 1
 void running_bias(running *sum, lanes squares, __local uint *wide);
 #endif
 
@@ -249,7 +149,7 @@ partial running_finish(running sum, __local uint *wide)
     double first[LANES], second[LANES], third[LANES];
     uint i;
 
-#if CPU
+#if LANES > 1
     running_bias(&sum, (lanes)0, wide);
 #endif
     STORE_LANES(sum.first, first);

@@ -4,6 +4,16 @@
  *
  * Defined by the host: KEYS (1: the values are bits of doubles; REAL is 0 then as well).
  */
+typedef lanes_long lanes;
+typedef long element;
+
+/* There is no long accumulator behind these. */
+#undef WIDE_ARGUMENT
+#undef WIDE_FORMAL
+#define WIDE_ARGUMENT
+#define WIDE_FORMAL
+
+#undef PADDING
 #define PADDING(value) (value)
 
 typedef struct {

@@ -2,6 +2,15 @@
  * Exact addition of integers on a device: totals of 192 bits in two's complement, as in
  * ext/numeric/int192.h. Follows lanes.cl in sums and dot products of integers.
  */
+typedef lanes_long lanes;
+typedef long element;
+
+/* There is no long accumulator behind these. */
+#undef WIDE_ARGUMENT
+#undef WIDE_FORMAL
+#define WIDE_ARGUMENT
+#define WIDE_FORMAL
+
 typedef struct {
     ulong low, middle, high;
 } partial;

@@ -1,12 +1,11 @@
 /*
  * What a work-item takes at a time: one value on a GPU, where neighbouring work-items make a load
- * wide, and a vector of 8 on a CPU device.
+ * wide, and a vector of 8 on a CPU device. The operation's file defines `lanes` and `element`.
  *
- * Defined by the host: CPU (1 or 0), REAL (1 or 0: the element type is double or long), OPERANDS
- * (1 or 2, in dot products).
+ * Defined by the host: CPU (1 or 0), LANES (8 or 1), REAL (1 or 0: the element type is double or
+ * long), OPERANDS (1 or 2, in dot products).
  */
-#if CPU
-#define LANES 8
+#if LANES == 8
 #define ANY(condition) any_lane(condition)
 /* A vector comparison that holds is -1 in its lane. */
 #define ONE_IF(condition) as_ulong8(-(condition))
@@ -25,7 +24,6 @@ int any_lane(long8 condition)
 #define AS_LANES_ULONG(v) as_ulong8(v)
 #define AS_LANES_LONG(v) as_long8(v)
 #else
-#define LANES 1
 #define ANY(condition) (condition)
 #define ONE_IF(condition) ((ulong)(condition))
 #define STORE_LANES(value, array) ((array)[0] = (value))
@@ -35,17 +33,3 @@ typedef ulong lanes_ulong;
 #define AS_LANES_ULONG(v) as_ulong(v)
 #define AS_LANES_LONG(v) as_long(v)
 #endif
-
-#if REAL && CPU
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-typedef double8 lanes;
-#elif REAL
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-typedef double lanes;
-#else
-typedef lanes_long lanes;
-#endif
-
-/* Operations on reals have a long accumulator behind them; the others pass nothing. */
-#define WIDE_ARGUMENT
-#define WIDE_FORMAL

@@ -1,7 +1,7 @@
 /*
  * The passes of a reduction. The first takes values to one partial result a work-group; the next
  * ones take partial results to fewer of them, until one is left. Follows the operation's file,
- * which defines partial, running and the functions on them.
+ * which defines partial, running and the functions on them, and group.cl.
  *
  * Any number of values, of groups and of work-items a group: nothing need be a power of two.
  *
@@ -17,60 +17,17 @@
 #endif
 
 #if REAL
-typedef double element;
 #define WIDE_BEGIN                                                                                 \
     __local uint wide[WIDE_WORDS];                                                                 \
     wide_clear(wide);
 #define WIDE_END wide_flush(wide, wide_result);
+#define PUBLISHED_WORDS WIDE_RESULT_WORDS
 #else
-typedef long element;
 #define WIDE_BEGIN
 #define WIDE_END
+#define PUBLISHED_WORDS 0
 #endif
 
-/* Leaves the group's result in work-item 0. */
-partial group_merge(partial mine, __local partial *scratch WIDE_FORMAL)
-{
-    uint item = get_local_id(0), live = get_local_size(0);
-
-    while (live > 1) {
-        uint middle = (live + 1) / 2;
-        scratch[item] = mine;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (item + middle < live)
-            partial_merge(&mine, scratch[item + middle] WIDE_ARGUMENT);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        live = middle;
-    }
-    return mine;
-}
-
-/* A partial result, the long accumulator and the counts: see ext/opencl/passes.h. */
-#define PARTIAL_WORDS 6
-#define COUNT_WORDS 6
-#define WIDE_RESULT_WORDS (2 * DIGITS + 4 + COUNT_WORDS)
-#define RESULT_WORDS (PARTIAL_WORDS + WIDE_RESULT_WORDS)
-
-/*
- * If this is the only group, and so the last pass, whose result is work-item 0's: puts all that
- * belongs to the result together, as number `number` of the results, and zeroes wide_result for the
- * next reduction. What other kernels and this group have added to it is seen by atomics.
- */
-void publish(partial mine, __global uint *wide_result, __global uint *results, uint number)
-{
-    if (get_num_groups(0) > 1)
-        return;
-    results += number * RESULT_WORDS;
-#if REAL || SCAN
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    for (uint i = get_local_id(0); i < WIDE_RESULT_WORDS; i += get_local_size(0))
-        results[PARTIAL_WORDS + i] = atomic_xchg(wide_result + i, 0);
-#endif
-    if (get_local_id(0) == 0)
-        *(__global partial *)results = mine;
-}
-
-#if !SCAN
 /*
  * x: from its value number `begin` on count values, and at the distance of `second` values from
  * there those of y, if there are two operands (0: x itself, for squares).
@@ -84,7 +41,7 @@ __kernel void reduce_first(__global const element *x, ulong begin, ulong second,
     partial mine;
 
     x += begin;
-#if CPU
+#if LANES > 1
     /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
     ulong item = get_global_id(0), items = get_global_size(0);
     ulong share = count / items, extra = count % items;
@@ -131,9 +88,9 @@ __kernel void reduce_first(__global const element *x, ulong begin, ulong second,
     if (get_local_id(0) == 0)
         result[get_group_id(0)] = mine;
     WIDE_END
-    publish(mine, wide_result, results, number);
+    publish(get_num_groups(0) == 1, mine, wide_result, PUBLISHED_WORDS,
+            results + number * RESULT_WORDS);
 }
-#endif
 
 /* parts: count partial results. */
 __kernel void reduce_next(__global const partial *parts, ulong count, __global partial *result,
@@ -149,5 +106,6 @@ __kernel void reduce_next(__global const partial *parts, ulong count, __global p
     if (get_local_id(0) == 0)
         result[get_group_id(0)] = mine;
     WIDE_END
-    publish(mine, wide_result, results, number);
+    publish(get_num_groups(0) == 1, mine, wide_result, PUBLISHED_WORDS,
+            results + number * RESULT_WORDS);
 }

@@ -1,195 +1,178 @@
 /*
- * The first pass of a scan: goes through the rows of columns, evaluates the scan's expressions, and
- * reduces what they give at once, so that no argument is ever written to memory. Follows reduce.cl
- * and values.cl, and the text that ext/opencl/scan_text.c makes, which defines:
+ * A scan: goes through the rows of columns, evaluates expressions, and reduces what they give at
+ * once, so that no argument is ever written to memory. Several steps, each with an operation and
+ * expressions of its own, share the pass over their columns: a value is loaded once for all of
+ * them. Follows the files of the steps' kinds, row.cl for each step, and the text of
+ * ext/opencl/scan_text.c, which defines:
  *
- * ROW_FORMALS, ROW_ARGUMENTS: the columns' buffers and the constants' bits, each followed by a
- * comma ROW_BODY: declarations of the registers, from those and the row's number i ROW_FILTER,
- * ROW_OWN_FILTER, ROW_X, ROW_Y: registers, or scalar_integer(1) where there is none ROW_TAKES: 0 if
- * rows are counted and nothing else
+ * ROW_FORMALS, ROW_ARGUMENTS: as in row.cl, and what passes them on
+ * STEPS: how many steps; FOR_EACH_STEP(X): X(number, kind, width) for each, where the width is WIDE
+ * if there is a long accumulator behind the kind, else NARROW; ANY_WIDE: whether one is WIDE
+ * LOADS: rows that a work-item looks at before it takes the first of them
  */
+#define PARTIAL_ULONGS (PARTIAL_WORDS / 2)
+#define PARTIAL(parts, step, groups, group)                                                        \
+    ((parts) + PARTIAL_ULONGS * ((step) * (groups) + (group)))
 
-/* What is added to 64-bit counts, then flags: see CLR_COUNT_WORDS. */
-#define COUNTED 0
-#define NON_INTEGERS 1
-#define UNSURE_WORD 4
-#define INEXACT_WORD 5
-#define COUNTS_START (2 * DIGITS + 4)
+#define ARGUMENT_WIDE(wide) , wide
+#define ARGUMENT_NARROW(wide)
 
-#define ROW_COUNTS 1
-#define ROW_IS_NO_INTEGER 2
-#define ROW_TAKEN 4
-#define ROW_UNSURE 8
-#define ROW_INEXACT 16
+#define BEGIN_WIDE(number)                                                                         \
+    __local uint wide##number[WIDE_WORDS];                                                         \
+    wide_clear(wide##number);
+#define BEGIN_NARROW(number)
+#define BEGIN(number, kind, width)                                                                 \
+    BEGIN_##width(number) running_##kind sum##number = running_zero_##kind();                      \
+    row_counts counts##number = {0, 0, 0};
 
-/* What is no number can be counted, and nothing else. */
-#define ROW_UNSURE_FROM (ROW_TAKES ? VALUE_OTHER : VALUE_UNSURE)
+#define DECLARE(number, kind, width)                                                               \
+    element_##kind x##number[LOADS], y##number[LOADS];                                             \
+    uint found##number[LOADS];
+#define LOOK(number, kind, width)                                                                  \
+    found##number[load] =                                                                          \
+        look_at_row_##number(ROW_ARGUMENTS i + load * stride, &x##number[load], &y##number[load]);
+#define TAKE(number, kind, width)                                                                  \
+    count_row(&counts##number, found##number[load]);                                               \
+    if (found##number[load] & ROW_TAKEN)                                                           \
+        running_take_##kind(&sum##number, x##number[load],                                         \
+                            y##number[load] ARGUMENT_##width(wide##number));
 
-/* With 32-bit atomics alone, as in exact.cl, which not every program has. */
-#define DEFINE_COUNT_TO(name, space)                                                               \
-    void name(volatile space uint *words, uint count, ulong value)                                 \
-    {                                                                                              \
-        uint low = (uint)value, high = (uint)(value >> 32);                                        \
-        if (low != 0 && atomic_add(words + 2 * count, low) > ~low)                                 \
-            high++;                                                                                \
-        if (high != 0)                                                                             \
-            atomic_add(words + 2 * count + 1, high);                                               \
-    }
-DEFINE_COUNT_TO(count_in_group, __local)
-DEFINE_COUNT_TO(count_in_result, __global)
+#define COUNT(number, kind, width)                                                                 \
+    count_in_group(group_counts + 4 * number, COUNTED, counts##number.counted);                    \
+    count_in_group(group_counts + 4 * number, NON_INTEGERS, counts##number.non_integers);          \
+    if (counts##number.flags & ROW_UNSURE)                                                         \
+        wide_result[number * WIDE_RESULT_WORDS + COUNTS_START + UNSURE_WORD] = 1;                  \
+    if (counts##number.flags & ROW_INEXACT)                                                        \
+        wide_result[number * WIDE_RESULT_WORDS + COUNTS_START + INEXACT_WORD] = 1;
 
-#if REAL && OPERANDS == 2
-/* A REAL, or the INTEGER if it is one exactly: others are the host's. */
-double take_factor(scalar value, uint *found)
+#define FLUSH_WIDE(number) wide_flush(wide##number, wide_result + number * WIDE_RESULT_WORDS);
+#define FLUSH_NARROW(number)
+#define END(number, kind, width)                                                                   \
+    partial_##kind mine##number =                                                                  \
+        group_merge_##kind(running_finish_##kind(sum##number ARGUMENT_##width(wide##number)),      \
+                           (__local partial_##kind *)scratch ARGUMENT_##width(wide##number));      \
+    if (get_local_id(0) == 0) {                                                                    \
+        *(__global partial_##kind *)PARTIAL(result, number, get_num_groups(0), get_group_id(0)) =  \
+            mine##number;                                                                          \
+        add_group_counts(group_counts + 4 * number,                                                \
+                         wide_result + number * WIDE_RESULT_WORDS + COUNTS_START);                 \
+    }                                                                                              \
+    FLUSH_##width(number) publish_##kind(                                                          \
+        get_num_groups(0) == 1, mine##number, wide_result + number * WIDE_RESULT_WORDS,            \
+        WIDE_RESULT_WORDS, results + (first_result + number) * RESULT_WORDS);
+
+void add_group_counts(__local uint *group_counts, __global uint *counts)
 {
-    if (value.tag == VALUE_INTEGER && (ulong)value.bits + (1UL << 53) > 1UL << 54)
-        *found = (*found & ~ROW_TAKEN) | ROW_INEXACT;
-    return scalar_to_real(value);
-}
-#endif
-
-/* Returns what row i is, and its operands if it is ROW_TAKEN. */
-uint look_at_row(ROW_FORMALS ulong i, element *x, element *y)
-{
-    ROW_BODY
-    scalar filter = ROW_FILTER, own_filter = ROW_OWN_FILTER, x_value = ROW_X, y_value = ROW_Y;
-    int integers = x_value.tag == VALUE_INTEGER && y_value.tag == VALUE_INTEGER;
-    uint found = ROW_COUNTS;
-
-    *x = *y = 0;
-    if (scalar_is_unknown(filter))
-        return ROW_UNSURE;
-    if (!scalar_is_true(filter))
-        return 0;
-    if (scalar_is_unknown(own_filter))
-        return ROW_UNSURE;
-    if (!scalar_is_true(own_filter))
-        return 0;
-    /* In this order, which decides where one is NULL and the other unsure. */
-    if (x_value.tag >= ROW_UNSURE_FROM || y_value.tag == VALUE_UNSURE)
-        return ROW_UNSURE;
-    if (x_value.tag == VALUE_NULL)
-        return 0;
-    if (y_value.tag >= ROW_UNSURE_FROM)
-        return ROW_UNSURE;
-    if (y_value.tag == VALUE_NULL)
-        return 0;
-    if (!integers)
-        found |= ROW_IS_NO_INTEGER;
-#if ROW_TAKES
-#if OPERANDS == 2
-    if (integers == !REAL)
-        found |= ROW_TAKEN;
-#else
-    if (x_value.tag == (REAL || KEYS ? VALUE_REAL : VALUE_INTEGER))
-        found |= ROW_TAKEN;
-#endif
-#if !REAL
-    *x = x_value.bits;
-    *y = y_value.bits;
-#elif OPERANDS == 2
-    if (!integers) {
-        *x = take_factor(x_value, &found);
-        *y = take_factor(y_value, &found);
-    }
-#else
-    *x = VALUE_REAL_OF(x_value.bits);
-#endif
-#endif
-    return found;
+    for (uint count = 0; count < 2; count++)
+        count_in_result(counts, count,
+                        (ulong)group_counts[2 * count + 1] << 32 | group_counts[2 * count]);
 }
 
-typedef struct {
-    ulong counted, non_integers;
-    uint flags;
-} row_counts;
-
-void count_row(row_counts *counts, uint found)
+/*
+ * result: for each step a partial result of each group, in PARTIAL_ULONGS. wide_result, results: as
+ * in reduce.cl, for each step; the first one's result has the number first_result.
+ */
+__kernel void scan_first(ROW_FORMALS ulong count, __global ulong *result, __local ulong *scratch,
+                         __global uint *wide_result, __global uint *results, uint first_result)
 {
-    counts->counted += found & ROW_COUNTS;
-    counts->non_integers += (found & ROW_IS_NO_INTEGER) != 0;
-    counts->flags |= found;
-}
-
-/* Adds the counts of all groups to wide_result, behind the long accumulator. */
-__kernel void scan_first(ROW_FORMALS ulong count, __global partial *result,
-                         __local partial *scratch, __global uint *wide_result,
-                         __global uint *results, uint number)
-{
-    WIDE_BEGIN
-    __local uint group_counts[4];
-    running sum = running_zero();
-    row_counts counts = {0, 0, 0};
-    partial mine;
-    uint word;
+    __local uint group_counts[4 * STEPS];
+    uint load;
+    FOR_EACH_STEP(BEGIN)
 #if CPU
-    /* One contiguous run for each work-item; what is taken is collected to vectors. */
+    /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
     ulong item = get_global_id(0), items = get_global_size(0);
     ulong share = count / items, extra = count % items;
     ulong i = item * share + min(item, extra);
-    ulong end = i + share + (item < extra);
-    element x[LANES], y[LANES];
-    uint lanes_taken = 0;
-
-    for (; i < end; i++) {
-        uint found = look_at_row(ROW_ARGUMENTS i, x + lanes_taken, y + lanes_taken);
-        count_row(&counts, found);
-        lanes_taken += (found & ROW_TAKEN) != 0;
-        if (lanes_taken == LANES) {
-            running_take(&sum, vload8(0, x), vload8(0, y) WIDE_ARGUMENT);
-            lanes_taken = 0;
-        }
-    }
-    if (lanes_taken > 0) {
-        /* Filled up with values that change nothing. */
-        for (uint lane = lanes_taken; lane < LANES; lane++) {
-            x[lane] = PADDING(x[0]);
-            y[lane] = 0;
-        }
-        running_take(&sum, vload8(0, x), vload8(0, y) WIDE_ARGUMENT);
-    }
+    ulong end = i + share + (item < extra), stride = 1;
 #else
-    ulong i = get_global_id(0), step = get_global_size(0);
+    ulong i = get_global_id(0), end = count, stride = get_global_size(0);
+#endif
 
-    for (; i + (LOADS - 1) * step < count; i += LOADS * step) {
-        element x[LOADS], y[LOADS];
-        uint found[LOADS];
+    for (; i + (LOADS - 1) * stride < end; i += LOADS * stride) {
+        FOR_EACH_STEP(DECLARE)
 #pragma unroll
-        for (uint load = 0; load < LOADS; load++)
-            found[load] = look_at_row(ROW_ARGUMENTS i + load * step, x + load, y + load);
+        for (load = 0; load < LOADS; load++) {
+            FOR_EACH_STEP(LOOK)
+        }
 #pragma unroll
-        for (uint load = 0; load < LOADS; load++) {
-            count_row(&counts, found[load]);
-            if (found[load] & ROW_TAKEN)
-                running_take(&sum, x[load], y[load] WIDE_ARGUMENT);
+        for (load = 0; load < LOADS; load++) {
+            FOR_EACH_STEP(TAKE)
         }
     }
-    for (; i < count; i += step) {
-        element x, y;
-        uint found = look_at_row(ROW_ARGUMENTS i, &x, &y);
-        count_row(&counts, found);
-        if (found & ROW_TAKEN)
-            running_take(&sum, x, y WIDE_ARGUMENT);
+    for (load = 0; i < end; i += stride) {
+        FOR_EACH_STEP(DECLARE)
+        FOR_EACH_STEP(LOOK)
+        FOR_EACH_STEP(TAKE)
     }
+    for (load = get_local_id(0); load < 4 * STEPS; load += get_local_size(0))
+        group_counts[load] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_EACH_STEP(COUNT)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_EACH_STEP(END)
+}
+
+/* A partial result of any step. The step is known by its number only where nobody waits for
+   others: a branch around a barrier is one that PoCL may make wrong code of. */
+#define MEMBER(number, kind, width) partial_##kind of##number;
+typedef union {
+    FOR_EACH_STEP(MEMBER)
+    ulong ulongs[PARTIAL_ULONGS];
+} any_partial;
+
+#define ZERO(number, kind, width)                                                                  \
+    if (step == number)                                                                            \
+        mine.of##number = partial_zero_##kind();
+#define MERGE(number, kind, width)                                                                 \
+    if (step == number)                                                                            \
+        partial_merge_##kind(&mine->of##number, other.of##number ARGUMENT_##width(wide));
+
+void any_partial_merge(uint step, any_partial *mine, any_partial other,
+                       __local uint *wide){FOR_EACH_STEP(MERGE)}
+
+any_partial any_partial_at(__global const ulong *part)
+{
+    any_partial result;
+    for (uint i = 0; i < PARTIAL_ULONGS; i++)
+        result.ulongs[i] = part[i];
+    return result;
+}
+
+/* The last pass: a group for each step merges the partial results of the first one's `count`
+   groups. */
+__kernel void scan_next(__global const ulong *parts, ulong count, __global ulong *result,
+                        __local any_partial *scratch, __global uint *wide_result,
+                        __global uint *results, uint first_result)
+{
+    uint step = get_group_id(0), item = get_local_id(0), live = get_local_size(0);
+    any_partial mine;
+#if ANY_WIDE
+    __local uint wide[WIDE_WORDS];
+    wide_clear(wide);
+#else
+    __local uint *wide = 0;
 #endif
-    for (word = get_local_id(0); word < 4; word += get_local_size(0))
-        group_counts[word] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    count_in_group(group_counts, COUNTED, counts.counted);
-    count_in_group(group_counts, NON_INTEGERS, counts.non_integers);
-    if (counts.flags & ROW_UNSURE)
-        wide_result[COUNTS_START + UNSURE_WORD] = 1;
-    if (counts.flags & ROW_INEXACT)
-        wide_result[COUNTS_START + INEXACT_WORD] = 1;
-    mine = running_finish(sum WIDE_ARGUMENT);
-    mine = group_merge(mine, scratch WIDE_ARGUMENT);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0) {
-        result[get_group_id(0)] = mine;
-        for (word = 0; word < 2; word++)
-            count_in_result(wide_result + COUNTS_START, word,
-                            (ulong)group_counts[2 * word + 1] << 32 | group_counts[2 * word]);
+
+    FOR_EACH_STEP(ZERO)
+    for (ulong i = item; i < count; i += live)
+        any_partial_merge(step, &mine, any_partial_at(PARTIAL(parts, step, count, i)), wide);
+    while (live > 1) {
+        uint middle = (live + 1) / 2;
+        scratch[item] = mine;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item + middle < live)
+            any_partial_merge(step, &mine, scratch[item + middle], wide);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        live = middle;
     }
-    WIDE_END
-    publish(mine, wide_result, results, number);
+    wide_result += step * WIDE_RESULT_WORDS;
+    results += (first_result + step) * RESULT_WORDS;
+#if ANY_WIDE
+    wide_flush(wide, wide_result);
+#endif
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    for (uint i = item; i < WIDE_RESULT_WORDS; i += get_local_size(0))
+        results[PARTIAL_WORDS + i] = atomic_xchg(wide_result + i, 0);
+    for (uint i = 0; i < PARTIAL_ULONGS && item == 0; i++)
+        ((__global ulong *)results)[i] = mine.ulongs[i];
 }

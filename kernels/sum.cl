@@ -1,4 +1,5 @@
 /* The sum of x, exactly. Follows exact.cl or integer.cl. */
+#undef PADDING
 #define PADDING(value) 0
 
 #if REAL
@@ -22,7 +23,7 @@ void running_take(running *sum, lanes x, lanes y WIDE_FORMAL)
     }
 }
 
-#if CPU
+#if LANES > 1
 lanes_long underflows(lanes x, lanes y)
 {
     return 0;

@@ -194,7 +194,7 @@ enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_
             continue;
         terms = clr_operation_terms(part->operation, &count);
         for (i = 0; i < count; i++)
-            clr_passes_take(&used->passes, number++, &device->programs[terms[i].operation][element],
+            clr_passes_take(&used->passes, number++, terms[i].operation, (enum clr_element)element,
                             state, i);
         part->terms = 0;
         work->bytes += part->bytes;

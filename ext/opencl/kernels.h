@@ -6,14 +6,19 @@
 #define CLR_OPENCL_KERNELS_H
 
 extern const char clr_kernel_lanes[];
+extern const char clr_kernel_accumulator[];
 extern const char clr_kernel_exact[];
 extern const char clr_kernel_blocks[];
 extern const char clr_kernel_integer[];
 extern const char clr_kernel_sum[];
 extern const char clr_kernel_dot[];
 extern const char clr_kernel_extremes[];
+extern const char clr_kernel_group[];
 extern const char clr_kernel_reduce[];
 extern const char clr_kernel_values[];
+extern const char clr_kernel_kinds[];
+extern const char clr_kernel_counts[];
+extern const char clr_kernel_row[];
 extern const char clr_kernel_scan[];
 extern const char clr_kernel_sort[];
 

@@ -17,8 +17,9 @@ enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_
                               struct clr_status *status)
 {
     const size_t units = device->compute_units > 0 ? device->compute_units : 1;
-    const size_t partials_size = units * CLR_MOST_GROUPS_PER_UNIT * CLR_PARTIAL_SIZE;
-    const size_t wide_size = (CLR_WIDE_WORDS + CLR_COUNT_WORDS) * sizeof(cl_uint);
+    const size_t partials_size =
+        CLR_MOST_BUNDLE * units * CLR_MOST_GROUPS_PER_UNIT * CLR_PARTIAL_SIZE;
+    const size_t wide_size = CLR_MOST_BUNDLE * (CLR_WIDE_WORDS + CLR_COUNT_WORDS) * sizeof(cl_uint);
     const size_t results_size = (size_t)most * CLR_RESULT_WORDS * sizeof(cl_uint);
     const struct {
         cl_mem *buffer;
@@ -126,6 +127,8 @@ static size_t choose_groups(const struct clr_program *program, size_t count, siz
 /* How many groups the pass after one with this many has; so many passes came before. */
 static size_t choose_next_groups(const struct clr_program *program, size_t groups, int passes)
 {
+    if (program->scans)
+        return (size_t)program->steps; /* each of which ends one */
     /* A CPU device's groups have one work-item: a single one merges the few that are left. */
     if (program->group_size == 1 || passes + 1 == CLR_MOST_PASSES)
         return 1;
@@ -146,10 +149,10 @@ enum clr_code clr_passes_start_rows(struct clr_passes *passes, const struct clr_
         next = choose_next_groups(program, groups, done);
         if (launch_next(passes, program, target, groups, next, status) != CLR_OK)
             return status->code;
-        groups = next;
+        groups = program->scans ? 1 : next;
         target = !target;
     }
-    passes->started++;
+    passes->started += program->steps;
     return CLR_OK;
 }
 
@@ -278,20 +281,20 @@ static void take_sum_of_reals(const cl_uint *result, struct clr_sum *sum)
     sum->nan += special[2];
 }
 
-void clr_passes_take(const struct clr_passes *passes, int number, const struct clr_program *program,
-                     struct clr_state *state, int term)
+void clr_passes_take(const struct clr_passes *passes, int number, enum clr_operation operation,
+                     enum clr_element element, struct clr_state *state, int term)
 {
     const cl_uint *result = result_of(passes, number);
     struct clr_sum *sum = clr_state_sum(state, term);
     struct clr_int192 integer;
     struct clr_range range;
 
-    if (program->operation == CLR_EXTREMES) {
+    if (operation == CLR_EXTREMES) {
         range.least = word_pair(result);
         range.greatest = word_pair(result + 2);
         range.seen = range.least <= range.greatest; /* or no row of a scan counted */
-        clr_range_merge(program->element == CLR_REAL ? &state->reals : &state->integers, &range);
-    } else if (program->element == CLR_REAL) {
+        clr_range_merge(element == CLR_REAL ? &state->reals : &state->integers, &range);
+    } else if (element == CLR_REAL) {
         take_sum_of_reals(result, sum);
     } else {
         memcpy(&integer, result, sizeof integer);

@@ -8,6 +8,7 @@
 #include "opencl/api.h"
 #include "opencl/device.h"
 #include "opencl/program.h"
+#include "opencl/scan_bundles.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,7 +42,7 @@ struct clr_row_counts {
 struct clr_passes {
     cl_command_queue queue; /* in order, profiling; the caller's */
     cl_mem partials[2];     /* in turn source and target of a pass */
-    cl_mem wide;            /* the long accumulator, and the counts: zero between reductions */
+    cl_mem wide;            /* each step's long accumulator and counts: zero between reductions */
     cl_mem results;         /* CLR_RESULT_WORDS for each reduction of a batch */
     cl_mem pinned;          /* the host's copy of those, mapped for good */
     cl_uint *result;
@@ -67,9 +68,10 @@ enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_
 void clr_passes_close(struct clr_passes *passes);
 
 /*
- * Adds a reduction to the batch and starts it: of count values (1 and up) of source from number
- * `begin` on; those of the second operand, if the program has one, come `second` values further on
- * (0: they are the same). The batch's reductions are numbered from 0. Failure: CLR_DEVICE.
+ * Adds a reduction to the batch and starts it (program: not of a scan): of count values (1 and up)
+ * of source from number `begin` on; those of the second operand, if the program has one, come
+ * `second` values further on (0: they are the same). The batch's reductions are numbered from 0.
+ * Failure: CLR_DEVICE.
  */
 enum clr_code clr_passes_start(struct clr_passes *passes, const struct clr_program *program,
                                cl_mem source, size_t begin, size_t second, size_t count,
@@ -77,7 +79,8 @@ enum clr_code clr_passes_start(struct clr_passes *passes, const struct clr_progr
 
 /*
  * The same for a program whose first kernel has other arguments: the caller has set them, the
- * first `arguments` of them, and the kernel goes through count rows.
+ * first `arguments` of them, and the kernel goes through count rows. Adds as many reductions as the
+ * program has steps.
  */
 enum clr_code clr_passes_start_rows(struct clr_passes *passes, const struct clr_program *program,
                                     cl_uint arguments, size_t count, struct clr_status *status);
@@ -94,12 +97,12 @@ enum clr_code clr_passes_fetch(struct clr_passes *passes, struct clr_status *sta
 enum clr_code clr_passes_wait(struct clr_passes *passes, struct clr_device_work *work,
                               struct clr_status *status);
 
-/* Adds the result of the batch's reduction of that number to state's ranges, or its sum of the
-   term. */
-void clr_passes_take(const struct clr_passes *passes, int number, const struct clr_program *program,
-                     struct clr_state *state, int term);
+/* Adds the result of the batch's reduction of that number, which was of that kind, to state's
+   ranges, or its sum of the term. */
+void clr_passes_take(const struct clr_passes *passes, int number, enum clr_operation operation,
+                     enum clr_element element, struct clr_state *state, int term);
 
-/* Returns what the rows were, if that reduction's program counts them. */
+/* Returns what the rows were, if that reduction was of a scan. */
 struct clr_row_counts clr_passes_counts(const struct clr_passes *passes, int number);
 
 /* Returns the nanoseconds that a command took, or 0 where profiling does not tell, and releases

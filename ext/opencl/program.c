@@ -3,12 +3,13 @@
 #include "numeric/accumulator.h"
 #include "opencl/compile.h"
 #include "opencl/kernels.h"
+#include "opencl/scan_bundles.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* A GPU gains nothing from larger groups: they only wait longer for their slowest member. */
-enum { GROUP_SIZE_LIMIT = 256, SOURCES = 8 };
+enum { GROUP_SIZE_LIMIT = 256 };
 
 /*
  * Work-groups a compute unit. On a GPU: about as many as are resident at a time, which depends on
@@ -21,36 +22,93 @@ static const size_t gpu_groups_per_unit[CLR_OPERATIONS][CLR_ELEMENTS] = {
     [CLR_DOT] = {[CLR_REAL] = 16, [CLR_INTEGER] = 8},
     [CLR_EXTREMES] = {[CLR_REAL] = 8, [CLR_INTEGER] = 8},
 };
+static const size_t gpu_groups_per_unit_of_bundles = 4;
 static const size_t cpu_groups_per_unit = 4;
 
-/* The kernel files of an operation, in the order in which they build on each other. */
-static cl_uint choose_sources(enum clr_operation operation, enum clr_element element,
-                              const char *rows, const char *sources[SOURCES])
-{
-    cl_uint count = 0;
+/* The files of all kinds of a scan, those of its rows, and a few more. */
+enum { MOST_SOURCES = 7 * CLR_MOST_BUNDLE + 6 };
 
-    sources[count++] = clr_kernel_lanes;
-    if (operation == CLR_EXTREMES) {
-        sources[count++] = clr_kernel_extremes;
-    } else {
-        if (element == CLR_REAL) {
-            sources[count++] = clr_kernel_exact;
-            sources[count++] = clr_kernel_blocks;
-        } else {
-            sources[count++] = clr_kernel_integer;
-        }
-        sources[count++] = operation == CLR_DOT ? clr_kernel_dot : clr_kernel_sum;
-    }
-    sources[count++] = clr_kernel_reduce;
-    if (rows != NULL) {
-        sources[count++] = clr_kernel_values;
-        sources[count++] = rows;
-        sources[count++] = clr_kernel_scan;
-    }
-    return count;
+struct sources {
+    const char *texts[MOST_SOURCES];
+    cl_uint count;
+};
+
+static void add(struct sources *sources, const char *text)
+{
+    sources->texts[sources->count++] = text;
 }
 
-static cl_int choose_group_size(struct clr_program *program, const struct clr_device_info *device)
+/* The kernel files of an operation, in the order in which they build on each other, behind those
+   that all operations share. */
+static void add_operation(struct sources *sources, enum clr_operation operation,
+                          enum clr_element element)
+{
+    if (operation == CLR_EXTREMES) {
+        add(sources, clr_kernel_extremes);
+    } else {
+        if (element == CLR_REAL) {
+            add(sources, clr_kernel_exact);
+            add(sources, clr_kernel_blocks);
+        } else {
+            add(sources, clr_kernel_integer);
+        }
+        add(sources, operation == CLR_DOT ? clr_kernel_dot : clr_kernel_sum);
+    }
+    add(sources, clr_kernel_group);
+}
+
+static bool is_wide(const struct clr_step_kind *kind)
+{
+    return kind->element == CLR_REAL && kind->operation != CLR_EXTREMES;
+}
+
+static void add_reduction(struct sources *sources, const struct clr_step_kind *kind)
+{
+    add(sources, clr_kernel_lanes);
+    if (is_wide(kind))
+        add(sources, clr_kernel_accumulator);
+    add_operation(sources, kind->operation, kind->element);
+    add(sources, clr_kernel_reduce);
+}
+
+/* A step's text defines its kind, whose files follow it where it is the first of that kind; its row
+   follows the text once more. */
+static void add_scan(struct sources *sources, const struct clr_step_kind *kinds, int count,
+                     const char *text)
+{
+    const char *steps[CLR_MOST_BUNDLE];
+    bool wide = false;
+    int i, j;
+
+    for (i = 0; i < count; i++) {
+        steps[i] = (i == 0 ? text : steps[i - 1]) + strlen(i == 0 ? text : steps[i - 1]) + 1;
+        wide = wide || is_wide(&kinds[i]);
+    }
+    add(sources, clr_kernel_kinds);
+    add(sources, text);
+    add(sources, clr_kernel_values);
+    add(sources, clr_kernel_lanes);
+    if (wide)
+        add(sources, clr_kernel_accumulator);
+    for (i = 0; i < count; i++) {
+        for (j = 0; j < i && memcmp(&kinds[j], &kinds[i], sizeof *kinds) != 0; j++)
+            ;
+        if (j < i)
+            continue;
+        add(sources, steps[i]);
+        add_operation(sources, kinds[i].operation, kinds[i].element);
+    }
+    add(sources, clr_kernel_counts);
+    for (i = 0; i < count; i++) {
+        add(sources, steps[i]);
+        add(sources, clr_kernel_row);
+    }
+    add(sources, clr_kernel_scan);
+}
+
+/* wide: how many long accumulators a group has. */
+static cl_int choose_group_size(struct clr_program *program, const struct clr_device_info *device,
+                                int wide)
 {
     size_t limit = GROUP_SIZE_LIMIT, multiple = 1;
     cl_ulong local = 0, used;
@@ -67,7 +125,7 @@ static cl_int choose_group_size(struct clr_program *program, const struct clr_de
     if (error != CL_SUCCESS)
         return error;
     /* Twice the accumulator's words, for what the driver itself puts into local memory. */
-    used = program->wide ? 16 * CLR_ACCUMULATOR_DIGITS : 0;
+    used = (cl_ulong)wide * 16 * CLR_ACCUMULATOR_DIGITS;
     if (local < used + program->partial_size)
         return CL_OUT_OF_RESOURCES;
     if ((local - used) / program->partial_size < limit)
@@ -78,47 +136,27 @@ static cl_int choose_group_size(struct clr_program *program, const struct clr_de
     return CL_SUCCESS;
 }
 
+/* Makes the kernels, of those names, from the sources. */
 static enum clr_code build(struct clr_program *program, cl_context context,
-                           const struct clr_device_info *device, enum clr_operation operation,
-                           enum clr_element element, const char *rows, char **log,
-                           struct clr_status *status)
+                           const struct clr_device_info *device, struct sources *sources,
+                           const char *options, const char *first, const char *next, int wide,
+                           char **log, struct clr_status *status)
 {
-    const char *sources[SOURCES];
-    cl_uint count = choose_sources(operation, element, rows, sources);
     const char *call = "clCreateKernel";
     cl_program built;
-    char options[256];
     cl_int error;
 
-    *log = NULL;
-    memset(program, 0, sizeof *program);
-    program->operation = operation;
-    program->element = element;
-    program->wide = element == CLR_REAL && operation != CLR_EXTREMES;
-    program->counts = rows != NULL;
-    program->most_groups = device->type == CLR_DEVICE_CPU ? cpu_groups_per_unit
-                                                          : gpu_groups_per_unit[operation][element];
-    program->most_groups *= device->compute_units > 0 ? device->compute_units : 1;
-    program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : 3 * sizeof(cl_long);
-    /* Extremes compare the bits of doubles as integers. */
-    snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DCPU=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d -DDIGITS=%d "
-             "-DACCUMULATOR_BASE=%d -DSCAN=%d",
-             device->type == CLR_DEVICE_CPU, program->wide,
-             element == CLR_REAL && operation == CLR_EXTREMES, (int)clr_operation_width(operation),
-             CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, rows != NULL);
-
-    built = clr_compile(context, device->id, count, sources, options, log, status);
+    built = clr_compile(context, device->id, sources->count, sources->texts, options, log, status);
     if (built == NULL)
         return status->code;
-    program->first = clCreateKernel(built, rows != NULL ? "scan_first" : "reduce_first", &error);
+    program->first = clCreateKernel(built, first, &error);
     if (error != CL_SUCCESS)
         goto done;
-    program->next = clCreateKernel(built, "reduce_next", &error);
+    program->next = clCreateKernel(built, next, &error);
     if (error != CL_SUCCESS)
         goto done;
     call = "clGetKernelWorkGroupInfo";
-    error = choose_group_size(program, device);
+    error = choose_group_size(program, device, wide);
 done:
     clReleaseProgram(built);
     if (error != CL_SUCCESS) {
@@ -129,19 +167,64 @@ done:
     return CLR_OK;
 }
 
+static size_t choose_most_groups(const struct clr_device_info *device, size_t gpu_groups)
+{
+    size_t units = device->compute_units > 0 ? device->compute_units : 1;
+
+    return units * (device->type == CLR_DEVICE_CPU ? cpu_groups_per_unit : gpu_groups);
+}
+
 enum clr_code clr_program_build(struct clr_program *program, cl_context context,
                                 const struct clr_device_info *device, enum clr_operation operation,
                                 enum clr_element element, char **log, struct clr_status *status)
 {
-    return build(program, context, device, operation, element, NULL, log, status);
+    const struct clr_step_kind kind = {operation, element};
+    const bool cpu = device->type == CLR_DEVICE_CPU;
+    struct sources sources = {.count = 0};
+    char options[256];
+
+    *log = NULL;
+    memset(program, 0, sizeof *program);
+    program->steps = 1;
+    program->most_groups = choose_most_groups(device, gpu_groups_per_unit[operation][element]);
+    program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : 3 * sizeof(cl_long);
+    add_reduction(&sources, &kind);
+    /* Extremes compare the bits of doubles as integers. */
+    snprintf(options, sizeof options,
+             "-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d -DDIGITS=%d "
+             "-DACCUMULATOR_BASE=%d",
+             cpu, cpu ? 8 : 1, is_wide(&kind), element == CLR_REAL && operation == CLR_EXTREMES,
+             (int)clr_operation_width(operation), CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
+    return build(program, context, device, &sources, options, "reduce_first", "reduce_next",
+                 is_wide(&kind), log, status);
 }
 
 enum clr_code clr_program_build_scan(struct clr_program *program, cl_context context,
                                      const struct clr_device_info *device,
-                                     enum clr_operation operation, enum clr_element element,
-                                     const char *rows, char **log, struct clr_status *status)
+                                     const struct clr_step_kind *kinds, int count, const char *text,
+                                     char **log, struct clr_status *status)
 {
-    return build(program, context, device, operation, element, rows, log, status);
+    struct sources sources = {.count = 0};
+    size_t groups = gpu_groups_per_unit_of_bundles;
+    char options[256];
+    int i, wide = 0;
+
+    *log = NULL;
+    memset(program, 0, sizeof *program);
+    for (i = 0; i < count; i++)
+        wide += is_wide(&kinds[i]);
+    if (count == 1)
+        groups = gpu_groups_per_unit[kinds->operation][kinds->element];
+    program->steps = count;
+    program->scans = true;
+    program->most_groups = choose_most_groups(device, groups);
+    program->partial_size = CLR_PARTIAL_SIZE;
+    add_scan(&sources, kinds, count, text);
+    snprintf(options, sizeof options,
+             "-cl-std=CL1.2 -DCPU=%d -DLANES=1 -DDIGITS=%d -DACCUMULATOR_BASE=%d",
+             device->type == CLR_DEVICE_CPU, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
+    return build(program, context, device, &sources, options, "scan_first", "scan_next", wide, log,
+                 status);
 }
 
 void clr_program_release(struct clr_program *program)

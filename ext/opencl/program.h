@@ -15,10 +15,8 @@ enum { CLR_PARTIAL_SIZE = 24, CLR_MOST_GROUPS_PER_UNIT = 16 };
 
 struct clr_program {
     bool built;
-    enum clr_operation operation;
-    enum clr_element element;
-    bool wide;             /* the kernels write to a long accumulator */
-    bool counts;           /* the first kernel counts rows: kernels/scan.cl */
+    int steps;             /* reductions in a pass: of a scan (kernels/scan.cl), or else 1 */
+    bool scans;            /* the first kernel goes through rows: kernels/scan.cl */
     size_t partial_size;   /* bytes of a partial result */
     size_t group_size;     /* work-items in a work-group, for both kernels */
     size_t most_groups;    /* work-groups that are worth having on this device */
@@ -34,14 +32,20 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
                                 const struct clr_device_info *device, enum clr_operation operation,
                                 enum clr_element element, char **log, struct clr_status *status);
 
+/* The reduction of a step of a scan. */
+struct clr_step_kind {
+    enum clr_operation operation;
+    enum clr_element element;
+};
+
 /*
- * The same with a first kernel that goes through rows and reduces what an expression gives:
- * kernels/scan.cl, before which `rows` is put, the text that clr_scan_text() makes.
+ * The same for a scan, whose kernels go through rows and reduce what expressions give. text: that
+ * of clr_scan_text() for `count` steps, which are of those kinds, 1 to CLR_MOST_BUNDLE.
  */
 enum clr_code clr_program_build_scan(struct clr_program *program, cl_context context,
                                      const struct clr_device_info *device,
-                                     enum clr_operation operation, enum clr_element element,
-                                     const char *rows, char **log, struct clr_status *status);
+                                     const struct clr_step_kind *kinds, int count, const char *text,
+                                     char **log, struct clr_status *status);
 
 /* Releases the kernels. */
 void clr_program_release(struct clr_program *program);

@@ -3,11 +3,11 @@
 #define CLR_OPENCL_SCAN_CACHE_H
 
 #include "opencl/program.h"
-#include "opencl/scan_plan.h"
+#include "opencl/scan_text.h"
 
 #include <stdint.h>
 
-/* Room for the steps of any one scan. */
+/* Room for the bundles of any one scan. */
 enum { CLR_SCAN_PROGRAMS = CLR_MOST_SCAN_STEPS };
 
 enum clr_scan_program_phase {
@@ -19,9 +19,10 @@ enum clr_scan_program_phase {
 
 struct clr_scan_program {
     enum clr_scan_program_phase phase;
-    enum clr_operation operation;
-    enum clr_element element;
+    int steps;
+    struct clr_step_kind kinds[CLR_MOST_BUNDLE];
     char *text;
+    size_t length;
     uint64_t used; /* by which scan, last */
     struct clr_program program;
 };
@@ -33,11 +34,14 @@ struct clr_scan_cache {
 };
 
 /*
- * Returns the program for a step, after requesting it if it is not known. Other scans' programs
- * make room, those not used for longest first. NULL without memory.
+ * Returns the program for a bundle of the steps, whose text that is, after requesting it if it is
+ * not known. Other scans' programs make room, those not used for longest first. NULL without
+ * memory.
  */
 struct clr_scan_program *clr_scan_cache_find(struct clr_scan_cache *cache,
-                                             const struct clr_scan_step *step, const char *text);
+                                             const struct clr_scan_step *steps,
+                                             const struct clr_scan_bundle *bundle,
+                                             const struct clr_scan_text *text);
 
 /* Returns a program that is to be built, or NULL. */
 struct clr_scan_program *clr_scan_cache_requested(struct clr_scan_cache *cache);

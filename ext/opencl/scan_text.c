@@ -35,6 +35,18 @@ static const struct operation operators[CLR_OPCODES] = {
     [CLR_OP_ABSOLUTE] = {"scalar_absolute", 1},
 };
 
+/* As kernels/kinds.cl wants them: extremes compare the bits of doubles as integers. */
+struct kind {
+    const char *name;
+    int real, keys, operands;
+};
+
+static const struct kind step_kinds[CLR_OPERATIONS][CLR_ELEMENTS] = {
+    [CLR_SUM] = {{"real_sum", 1, 0, 1}, {"integer_sum", 0, 0, 1}},
+    [CLR_DOT] = {{"real_dot", 1, 0, 2}, {"integer_dot", 0, 0, 2}},
+    [CLR_EXTREMES] = {{"real_extremes", 0, 1, 1}, {"integer_extremes", 0, 0, 1}},
+};
+
 static const char *const tag_names[] = {"VALUE_NULL", "VALUE_INTEGER", "VALUE_REAL", "VALUE_OTHER"};
 
 static void add(struct clr_scan_text *text, const char *format, ...)
@@ -55,8 +67,8 @@ static void add(struct clr_scan_text *text, const char *format, ...)
         text->length += (size_t)length;
 }
 
-/* Finds what the tally's registers are computed from: operands come before what uses them. */
-static void find_used(const struct clr_scan *scan, const struct clr_tally *tally, bool *used)
+void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tally,
+                        bool used[CLR_MOST_INSTRUCTIONS])
 {
     const int roots[] = {scan->filter, tally->filter, tally->x, tally->y};
     int i;
@@ -93,6 +105,31 @@ static int number_in(int *list, int *count, int value)
     return i;
 }
 
+static bool has_values(uint8_t tag)
+{
+    return tag != CLR_TAG_NULL && tag != CLR_TAG_OTHER;
+}
+
+/* Takes note of the columns and constants that the kernel needs for a tally. */
+static void find_arguments(struct clr_scan_text *text, const struct clr_scan *scan,
+                           const uint8_t *kinds, const struct clr_tally *tally)
+{
+    bool used[CLR_MOST_INSTRUCTIONS];
+    int i;
+
+    clr_scan_find_used(scan, tally, used);
+    for (i = 0; i < scan->instruction_count; i++) {
+        const struct clr_instruction *instruction = &scan->instructions[i];
+        if (!used[i])
+            continue;
+        if (instruction->opcode == CLR_OP_COLUMN && has_values(kinds[instruction->a]))
+            number_in(text->columns, &text->column_count, instruction->a);
+        if (instruction->opcode == CLR_OP_CONSTANT &&
+            has_values(scan->constants[instruction->a].tag))
+            number_in(text->constants, &text->constant_count, instruction->a);
+    }
+}
+
 static void add_register(struct clr_scan_text *text, const struct clr_scan *scan,
                          const uint8_t *kinds, int number, int *names)
 {
@@ -104,7 +141,7 @@ static void add_register(struct clr_scan_text *text, const struct clr_scan *scan
     add(text, " scalar r%d = ", names[number]);
     if (instruction->opcode == CLR_OP_COLUMN) {
         tag = kinds[instruction->a];
-        if (tag == CLR_TAG_NULL || tag == CLR_TAG_OTHER) {
+        if (!has_values(tag)) {
             add(text, "scalar_of(%s, 0);", tag_names[tag]);
             return;
         }
@@ -115,7 +152,7 @@ static void add_register(struct clr_scan_text *text, const struct clr_scan *scan
             add(text, "scalar_of(%s, v%d[i]);", tag_names[tag], i);
     } else if (instruction->opcode == CLR_OP_CONSTANT) {
         tag = scan->constants[instruction->a].tag;
-        if (tag == CLR_TAG_NULL) {
+        if (!has_values(tag)) {
             add(text, "scalar_of(VALUE_NULL, 0);");
             return;
         }
@@ -134,34 +171,28 @@ static void add_register(struct clr_scan_text *text, const struct clr_scan *scan
 static void add_root(struct clr_scan_text *text, const char *name, int number, const int *names)
 {
     if (number >= 0)
-        add(text, "#define %s r%d\n", name, names[number]);
+        add(text, "#undef %s\n#define %s r%d\n", name, name, names[number]);
     else
-        add(text, "#define %s scalar_integer(1)\n", name);
+        add(text, "#undef %s\n#define %s scalar_integer(1)\n", name, name);
 }
 
-void clr_scan_text(struct clr_scan_text *text, const struct clr_scan *scan, const uint8_t *kinds,
-                   const struct clr_tally *tally, bool takes)
+/* Ends a part of the text. */
+static void add_end(struct clr_scan_text *text)
 {
-    bool used[CLR_MOST_INSTRUCTIONS];
-    int names[CLR_MOST_INSTRUCTIONS], i, registers = 0;
+    if (text->length + 1 < sizeof text->text)
+        text->text[text->length++] = '\0';
+    else
+        text->complete = false;
+}
 
-    text->complete = true;
-    text->length = 0;
-    text->column_count = text->constant_count = 0;
-    find_used(scan, tally, used);
-    add(text, "#define ROW_BODY");
-    for (i = 0; i < scan->instruction_count; i++) {
-        if (used[i]) {
-            names[i] = registers++;
-            add_register(text, scan, kinds, i, names);
-        }
-    }
-    add(text, "\n");
-    add_root(text, "ROW_FILTER", scan->filter, names);
-    add_root(text, "ROW_OWN_FILTER", tally->filter, names);
-    add_root(text, "ROW_X", tally->x, names);
-    add_root(text, "ROW_Y", tally->y, names);
-    add(text, "#define ROW_TAKES %d\n#define ROW_FORMALS", takes);
+/* What all steps share. */
+static void add_head(struct clr_scan_text *text, const uint8_t *kinds,
+                     const struct clr_scan_step *steps, const struct clr_scan_bundle *bundle)
+{
+    bool wide = false;
+    int i;
+
+    add(text, "#define ROW_FORMALS");
     for (i = 0; i < text->column_count; i++) {
         add(text, " __global const long *restrict v%d,", i);
         if (kinds[text->columns[i]] == CLR_TAG_MIXED)
@@ -177,5 +208,59 @@ void clr_scan_text(struct clr_scan_text *text, const struct clr_scan *scan, cons
     }
     for (i = 0; i < text->constant_count; i++)
         add(text, " k%d,", i);
+    /* Rows of one step, or of several: as many values, about, as there are registers for. */
+    add(text, "\n#define LOADS %d\n#define STEPS %d\n#define FOR_EACH_STEP(X)",
+        bundle->count > 1 ? 2 : 4, bundle->count);
+    for (i = 0; i < bundle->count; i++) {
+        const struct clr_scan_step *step = &steps[bundle->steps[i]];
+        const struct kind *kind = &step_kinds[step->operation][step->element];
+        add(text, " X(%d, %s, %s)", i, kind->name, kind->real ? "WIDE" : "NARROW");
+        wide = wide || kind->real;
+    }
+    add(text, "\n#define ANY_WIDE %d\n", wide);
+    add_end(text);
+}
+
+static void add_step(struct clr_scan_text *text, const struct clr_scan *scan, const uint8_t *kinds,
+                     const struct clr_scan_step *step, int number)
+{
+    const struct clr_tally *tally = &scan->tallies[step->tally];
+    const struct kind *kind = &step_kinds[step->operation][step->element];
+    bool used[CLR_MOST_INSTRUCTIONS];
+    int names[CLR_MOST_INSTRUCTIONS], i, registers = 0;
+
+    add(text, "#undef STEP\n#undef KIND\n#undef REAL\n#undef KEYS\n#undef OPERANDS\n");
+    add(text,
+        "#define STEP %d\n#define KIND %s\n#define REAL %d\n#define KEYS %d\n#define OPERANDS %d\n",
+        number, kind->name, kind->real, kind->keys, kind->operands);
+    clr_scan_find_used(scan, tally, used);
+    add(text, "#undef ROW_BODY\n#define ROW_BODY");
+    for (i = 0; i < scan->instruction_count; i++) {
+        if (used[i]) {
+            names[i] = registers++;
+            add_register(text, scan, kinds, i, names);
+        }
+    }
     add(text, "\n");
+    add_root(text, "ROW_FILTER", scan->filter, names);
+    add_root(text, "ROW_OWN_FILTER", tally->filter, names);
+    add_root(text, "ROW_X", tally->x, names);
+    add_root(text, "ROW_Y", tally->y, names);
+    add(text, "#undef ROW_TAKES\n#define ROW_TAKES %d\n", step->takes);
+    add_end(text);
+}
+
+void clr_scan_text(struct clr_scan_text *text, const struct clr_scan *scan, const uint8_t *kinds,
+                   const struct clr_scan_step *steps, const struct clr_scan_bundle *bundle)
+{
+    int i;
+
+    text->complete = true;
+    text->length = 0;
+    text->column_count = text->constant_count = 0;
+    for (i = 0; i < bundle->count; i++)
+        find_arguments(text, scan, kinds, &scan->tallies[steps[bundle->steps[i]].tally]);
+    add_head(text, kinds, steps, bundle);
+    for (i = 0; i < bundle->count; i++)
+        add_step(text, scan, kinds, &steps[bundle->steps[i]], i);
 }

@@ -3,15 +3,17 @@
 #define CLR_OPENCL_SCAN_TEXT_H
 
 #include "numeric/scan.h"
+#include "opencl/scan_bundles.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CLR_SCAN_TEXT_SIZE = 40000 };
+enum { CLR_SCAN_TEXT_SIZE = 100000 };
 
 /* The text that kernels/scan.cl follows, and what the kernel's first arguments are. */
 struct clr_scan_text {
     bool complete; /* false: there was not enough room for the text */
+    /* What all steps share, and then each step's, each ended by a NUL, which length counts. */
     size_t length;
     char text[CLR_SCAN_TEXT_SIZE];
     /* For each column its values and then its tags, as far as its kind has them; then the bits of
@@ -21,10 +23,15 @@ struct clr_scan_text {
 };
 
 /*
- * Makes the text for one tally of a scan, whose columns are of those kinds. It does not depend on
- * constants' bits, nor on what other tallies need.
+ * Makes the text for a bundle of a scan's steps; the columns are of those kinds. It does not depend
+ * on constants' bits, nor on what other steps need.
  */
 void clr_scan_text(struct clr_scan_text *text, const struct clr_scan *scan, const uint8_t *kinds,
-                   const struct clr_tally *tally, bool takes);
+                   const struct clr_scan_step *steps, const struct clr_scan_bundle *bundle);
+
+/* Stores which of the scan's instructions a tally takes part in: operands come before what uses
+   them. */
+void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tally,
+                        bool used[CLR_MOST_INSTRUCTIONS]);
 
 #endif

@@ -4,18 +4,23 @@
 #include "numeric/column.h"
 #include "opencl/device_private.h"
 #include "opencl/resident_column_private.h"
+#include "opencl/scan_bundles.h"
 #include "opencl/scan_cache.h"
-#include "opencl/scan_plan.h"
 #include "opencl/scan_text.h"
 
 #include <string.h>
 
 /*
- * Expressions are evaluated within the reduction, by a program for each of a tally's steps, rather
- * than gathered in memory first. Even where several steps read the same filter, that moves fewer
- * bytes than writing and reading every argument would, it needs no memory, however many the rows,
- * and the host has nothing to wait for in between.
+ * Expressions are evaluated within the reduction, rather than gathered in memory first: that moves
+ * fewer bytes than writing and reading every argument would, it needs no memory, however many the
+ * rows, and the host has nothing to wait for in between. Steps that share a column share a pass.
  */
+struct launch {
+    struct clr_scan_bundle bundle;
+    const struct clr_program *program;
+    int column; /* reduced as it lies there by a program that is no scan's, or -1 */
+};
+
 struct clr_scanner {
     cl_command_queue queue;
     struct clr_scan_cache cache;
@@ -23,8 +28,9 @@ struct clr_scanner {
     struct clr_passes passes;
     /* Of the scan that is running. */
     struct clr_scan_step steps[CLR_MOST_SCAN_STEPS];
-    const struct clr_program *programs[CLR_MOST_SCAN_STEPS];
-    int step_count;
+    struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS];
+    struct launch launches[CLR_MOST_SCAN_STEPS];
+    int launch_count;
     bool unsure, inexact;
 };
 
@@ -84,63 +90,91 @@ bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status 
     program = clr_scan_cache_requested(&device->scanner->cache);
     if (program == NULL)
         return false;
-    program->phase = clr_program_build_scan(&program->program, device->context, &device->info,
-                                            program->operation, program->element, program->text,
-                                            log, status) == CLR_OK
-                         ? CLR_SCAN_PROGRAM_BUILT
-                         : CLR_SCAN_PROGRAM_UNBUILDABLE;
+    program->phase =
+        clr_program_build_scan(&program->program, device->context, &device->info, program->kinds,
+                               program->steps, program->text, log, status) == CLR_OK
+            ? CLR_SCAN_PROGRAM_BUILT
+            : CLR_SCAN_PROGRAM_UNBUILDABLE;
     return clr_scan_cache_requested(&device->scanner->cache) != NULL;
 }
 
-static void make_text(struct request *request, const struct clr_scan_step *step)
+static void make_text(struct request *request, const struct clr_scan_bundle *bundle)
 {
-    clr_scan_text(&request->scanner->text, request->scan, request->kinds,
-                  &request->scan->tallies[step->tally], step->takes);
+    clr_scan_text(&request->scanner->text, request->scan, request->kinds, request->scanner->steps,
+                  bundle);
 }
 
-/* Finds the program of a step; NULL if there is none now. */
-static enum clr_code find_program(struct request *request, int number, bool *requested,
-                                  struct clr_status *status)
+static void add_launch(struct clr_scanner *scanner, const struct clr_scan_bundle *bundle,
+                       const struct clr_program *program, int column)
+{
+    scanner->launches[scanner->launch_count++] = (struct launch){*bundle, program, column};
+}
+
+/* Has the bundle's steps launched one by one. Returns whether that can be done: if all of them
+   reduce columns as they lie there. */
+static bool launch_apart(struct request *request, const struct clr_scan_bundle *bundle)
 {
     struct clr_scanner *scanner = request->scanner;
-    const struct clr_scan_step *step = &scanner->steps[number];
+    int i;
+
+    for (i = 0; i < bundle->count; i++) {
+        const struct clr_scan_step *step = &scanner->steps[bundle->steps[i]];
+        if (step->column < 0 || !request->device->programs[step->operation][step->element].built)
+            return false;
+    }
+    for (i = 0; i < bundle->count; i++) {
+        const struct clr_scan_step *step = &scanner->steps[bundle->steps[i]];
+        const struct clr_scan_bundle alone = {.count = 1, .steps = {bundle->steps[i]}};
+        add_launch(scanner, &alone, &request->device->programs[step->operation][step->element],
+                   step->column);
+    }
+    return true;
+}
+
+/* Finds the program of a bundle, or those of its steps; *ready is set to false if there are none
+   now. */
+static enum clr_code find_program(struct request *request, const struct clr_scan_bundle *bundle,
+                                  bool *ready, bool *requested, struct clr_status *status)
+{
+    struct clr_scanner *scanner = request->scanner;
     struct clr_scan_program *found;
 
-    scanner->programs[number] = NULL;
-    if (step->column >= 0) {
-        const struct clr_program *program =
-            &request->device->programs[step->operation][step->element];
-        if (program->built)
-            scanner->programs[number] = program;
+    if (bundle->count == 1 && scanner->steps[bundle->steps[0]].column >= 0) {
+        *ready = launch_apart(request, bundle) && *ready;
         return CLR_OK;
     }
     /* The text computes with doubles, whatever the operation. */
-    if (!request->device->info.fp64)
-        return CLR_OK;
-    make_text(request, step);
-    if (!scanner->text.complete)
-        return CLR_OK;
-    found = clr_scan_cache_find(&scanner->cache, step, scanner->text.text);
-    if (found == NULL)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
-    if (found->phase == CLR_SCAN_PROGRAM_BUILT)
-        scanner->programs[number] = &found->program;
-    else if (found->phase == CLR_SCAN_PROGRAM_REQUESTED)
-        *requested = true;
+    if (request->device->info.fp64) {
+        make_text(request, bundle);
+        if (scanner->text.complete) {
+            found = clr_scan_cache_find(&scanner->cache, scanner->steps, bundle, &scanner->text);
+            if (found == NULL)
+                return clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
+            if (found->phase == CLR_SCAN_PROGRAM_BUILT) {
+                add_launch(scanner, bundle, &found->program, -1);
+                return CLR_OK;
+            }
+            *requested = *requested || found->phase == CLR_SCAN_PROGRAM_REQUESTED;
+        }
+    }
+    *ready = launch_apart(request, bundle) && *ready;
     return CLR_OK;
 }
 
 static enum clr_code find_programs(struct request *request, bool *ready, bool *requested,
                                    struct clr_status *status)
 {
-    int i;
+    struct clr_scanner *scanner = request->scanner;
+    int i, count = clr_scan_plan(request->scan, request->kinds, scanner->steps);
 
+    count = clr_scan_bundles(request->scan, scanner->steps, count,
+                             request->device->info.type == CLR_DEVICE_CPU, scanner->bundles);
     *ready = true;
-    request->scanner->cache.scan++;
-    for (i = 0; i < request->scanner->step_count; i++) {
-        if (find_program(request, i, requested, status) != CLR_OK)
+    scanner->cache.scan++;
+    scanner->launch_count = 0;
+    for (i = 0; i < count; i++) {
+        if (find_program(request, &scanner->bundles[i], ready, requested, status) != CLR_OK)
             return status->code;
-        *ready = *ready && request->scanner->programs[i] != NULL;
     }
     return CLR_OK;
 }
@@ -169,57 +203,65 @@ static cl_int set_arguments(struct request *request, cl_kernel kernel, cl_uint *
     return error;
 }
 
-static enum clr_code start_step(struct request *request, int number, struct clr_status *status)
+static enum clr_code start_launch(struct request *request, const struct launch *launch,
+                                  struct clr_status *status)
 {
     struct clr_scanner *scanner = request->scanner;
-    const struct clr_scan_step *step = &scanner->steps[number];
-    const struct clr_program *program = scanner->programs[number];
     cl_uint arguments;
     cl_int error;
 
-    if (step->column >= 0)
-        return clr_passes_start(&scanner->passes, program, request->columns[step->column]->values,
-                                0, 0, request->scan->rows, status);
-    make_text(request, step);
-    error = set_arguments(request, program->first, &arguments);
+    if (launch->column >= 0)
+        return clr_passes_start(&scanner->passes, launch->program,
+                                request->columns[launch->column]->values, 0, 0, request->scan->rows,
+                                status);
+    make_text(request, &launch->bundle);
+    error = set_arguments(request, launch->program->first, &arguments);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clSetKernelArg", error);
-    return clr_passes_start_rows(&scanner->passes, program, arguments, request->scan->rows, status);
+    return clr_passes_start_rows(&scanner->passes, launch->program, arguments, request->scan->rows,
+                                 status);
 }
 
-/* Takes a step's result, which is the batch's of that number. */
-static void finish_step(struct request *request, int step_number, int number)
+/* Takes the result of a step, which is the batch's of that number. */
+static void finish_step(struct request *request, int step_number, bool counts, int number)
 {
     struct clr_scanner *scanner = request->scanner;
     const struct clr_scan_step *step = &scanner->steps[step_number];
     struct clr_state *state = &request->scan->tallies[step->tally].state;
-    struct clr_row_counts counts;
+    struct clr_row_counts rows;
 
-    clr_passes_take(&scanner->passes, number, scanner->programs[step_number], state, 0);
-    if (step->column >= 0)
+    clr_passes_take(&scanner->passes, number, step->operation, step->element, state, 0);
+    if (!counts)
         return;
-    counts = clr_passes_counts(&scanner->passes, number);
-    scanner->unsure = scanner->unsure || counts.unsure;
-    scanner->inexact = scanner->inexact || counts.inexact;
+    rows = clr_passes_counts(&scanner->passes, number);
+    scanner->unsure = scanner->unsure || rows.unsure;
+    scanner->inexact = scanner->inexact || rows.inexact;
     if (step_number == 0 || scanner->steps[step_number - 1].tally != step->tally) {
-        state->count = counts.counted;
-        state->non_integers = counts.non_integers;
+        state->count = rows.counted;
+        state->non_integers = rows.non_integers;
     }
 }
 
-/* Runs the steps that always are, or, after those, the ones that turned out to be needed. */
-static enum clr_code run_steps(struct request *request, bool if_reals, struct clr_device_work *work,
-                               struct clr_status *status)
+/* Whether a launch is one of those that always are, or, if_reals, of those that turned out to be
+   needed. */
+static bool is_due(const struct request *request, const struct launch *launch, bool if_reals)
+{
+    const struct clr_scan_step *step = &request->scanner->steps[launch->bundle.steps[0]];
+
+    return step->if_reals == if_reals &&
+           (!if_reals || request->scan->tallies[step->tally].state.non_integers > 0);
+}
+
+static enum clr_code run_launches(struct request *request, bool if_reals,
+                                  struct clr_device_work *work, struct clr_status *status)
 {
     struct clr_scanner *scanner = request->scanner;
     bool started[CLR_MOST_SCAN_STEPS];
-    int i, number = 0;
+    int i, j, number = 0;
 
-    for (i = 0; i < scanner->step_count; i++) {
-        const struct clr_scan_step *step = &scanner->steps[i];
-        started[i] = step->if_reals == if_reals &&
-                     (!if_reals || request->scan->tallies[step->tally].state.non_integers > 0);
-        if (started[i] && start_step(request, i, status) != CLR_OK)
+    for (i = 0; i < scanner->launch_count; i++) {
+        started[i] = is_due(request, &scanner->launches[i], if_reals);
+        if (started[i] && start_launch(request, &scanner->launches[i], status) != CLR_OK)
             return status->code;
     }
     if (scanner->passes.started == 0)
@@ -227,9 +269,10 @@ static enum clr_code run_steps(struct request *request, bool if_reals, struct cl
     if (clr_passes_fetch(&scanner->passes, status) != CLR_OK ||
         clr_passes_wait(&scanner->passes, work, status) != CLR_OK)
         return status->code;
-    for (i = 0; i < scanner->step_count; i++) {
-        if (started[i])
-            finish_step(request, i, number++);
+    for (i = 0; i < scanner->launch_count; i++) {
+        const struct launch *launch = &scanner->launches[i];
+        for (j = 0; started[i] && j < launch->bundle.count; j++)
+            finish_step(request, launch->bundle.steps[j], launch->column < 0, number++);
     }
     return CLR_OK;
 }
@@ -251,13 +294,12 @@ enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan *
     request.scanner = scanner = device->scanner;
     for (i = 0; i < scan->column_count; i++)
         request.kinds[i] = columns[i]->kind;
-    scanner->step_count = clr_scan_plan(scan, request.kinds, scanner->steps);
     scanner->unsure = scanner->inexact = false;
     if (find_programs(&request, &ready, requested, status) != CLR_OK || !ready)
         return status->code;
-    if (run_steps(&request, false, work, status) != CLR_OK)
+    if (run_launches(&request, false, work, status) != CLR_OK)
         return status->code;
-    if (!scanner->unsure && run_steps(&request, true, work, status) != CLR_OK)
+    if (!scanner->unsure && run_launches(&request, true, work, status) != CLR_OK)
         return status->code;
     if (scanner->unsure)
         *outcome = CLR_SCAN_UNSURE;

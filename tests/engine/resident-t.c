@@ -259,6 +259,30 @@ static void test_sizes(struct clr_worker *worker)
     }
 }
 
+/* Tallies that share a column share a pass: two kernels, or one for few rows, do for all. */
+static void test_shared_passes(struct world *world)
+{
+    struct clr_device_work work = {0};
+    enum clr_scan_outcome outcome;
+    struct clr_status status;
+    struct scans_made made;
+
+    clr_status_clear(&status);
+    begin_scan(&made, world);
+    made.instructions[6] = (struct clr_instruction){CLR_OP_ADD, 0, 1, -1};
+    made.instructions[7] = (struct clr_instruction){CLR_OP_GREATER, 3, 0, -1};
+    made.scan.instruction_count = 8;
+    made.scan.filter = 7;
+    add_tally(&made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 6, -1);
+    add_tally(&made, 1u << CLR_DOT, 0, 0);
+    add_tally(&made, 0, 0, -1);
+    compare(world, &made.scan, "tallies that share columns");
+    outcome = clr_resident_scan(world->worker, &made.scan, world->residents, PATIENCE_MS, NULL,
+                                &work, &status);
+    tap_ok(outcome == CLR_SCAN_DONE && (work.kernels == 1 || work.kernels == 2),
+           "share a pass: %lld kernels", (long long)work.kernels);
+}
+
 /* Given back while they are on their way, before, and after. */
 static void test_freeing(struct clr_worker *worker)
 {
@@ -368,6 +392,7 @@ static void test_device(const struct clr_device_info *info)
     open_world(&world, worker, 10007);
     test_simple(&world);
     test_inexact(&world);
+    test_shared_passes(&world);
     test_random(&world);
     test_threads(&world);
     test_sizes(worker);

@@ -1,0 +1,136 @@
+/*
+ * The long accumulator of a group, in local memory: it takes what expansions drop, and what is too
+ * large or too small for them. Its geometry is that of ext/numeric/accumulator.h.
+ *
+ * Defined by the host: CPU, DIGITS, ACCUMULATOR_BASE.
+ */
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
+
+/*
+ * The words of a long accumulator: each digit as a 64-bit number in two words, low and high, then
+ * how often +Inf, -Inf and NaN were added, then whether any of it was written to.
+ */
+#define WIDE_PLUS_INFINITY (2 * DIGITS)
+#define WIDE_MINUS_INFINITY (2 * DIGITS + 1)
+#define WIDE_NAN (2 * DIGITS + 2)
+#define WIDE_USED (2 * DIGITS + 3)
+#define WIDE_WORDS (2 * DIGITS + 4)
+
+/*
+ * Adds to a 64-bit word of an accumulator with 32-bit atomics alone, which every device has: the
+ * old low half tells this addition's own carry, and the carries of all additions add up to the
+ * exact one in any order.
+ */
+#define DEFINE_ADD_TO_DIGIT(name, space)                                                           \
+    void name(volatile space uint *words, uint digit, ulong value)                                 \
+    {                                                                                              \
+        uint low = (uint)value, high = (uint)(value >> 32);                                        \
+        if (low != 0 && atomic_add(words + 2 * digit, low) > ~low)                                 \
+            high++;                                                                                \
+        if (high != 0)                                                                             \
+            atomic_add(words + 2 * digit + 1, high);                                               \
+    }
+
+#if CPU
+/* A CPU device's groups have one work-item. */
+void add_to_local_digit(__local uint *words, uint digit, ulong value)
+{
+    value += (ulong)words[2 * digit + 1] << 32 | words[2 * digit];
+    words[2 * digit] = (uint)value;
+    words[2 * digit + 1] = (uint)(value >> 32);
+}
+#else
+DEFINE_ADD_TO_DIGIT(add_to_local_digit, __local)
+#endif
+DEFINE_ADD_TO_DIGIT(add_to_global_digit, __global)
+
+/* Adds (high * 2^64 + low) * 2^exponent, negated if negative; high is below 2^53. */
+void wide_add_scaled(__local uint *wide, ulong high, ulong low, int exponent, int negative)
+{
+    uint position = (uint)(exponent - ACCUMULATOR_BASE);
+    uint first = position >> 5, shift = position & 31, i;
+    /* The five digits: two shifts each, since shifting by the whole width is not defined. */
+    ulong part[5];
+
+    part[0] = (low << shift) & 0xffffffff;
+    part[1] = (low >> (32 - shift)) & 0xffffffff;
+    part[2] = ((low >> 32 >> (32 - shift)) | (high << shift)) & 0xffffffff;
+    part[3] = (high >> (32 - shift)) & 0xffffffff;
+    part[4] = high >> 32 >> (32 - shift);
+    wide[WIDE_USED] = 1;
+    for (i = 0; i < 5; i++) {
+        if (part[i] != 0)
+            add_to_local_digit(wide, first + i, negative ? -part[i] : part[i]);
+    }
+}
+
+/* Stores the significand of x and returns the exponent of its lowest bit. */
+int take_apart(double x, ulong *significand)
+{
+    ulong bits = as_ulong(x);
+    int biased = (int)(bits >> 52 & 0x7ff);
+
+    *significand = bits & 0xfffffffffffffUL;
+    if (biased == 0)
+        biased = 1;
+    else
+        *significand |= 1UL << 52;
+    return biased - 1075;
+}
+
+/* Adds any x, infinities and NaN included. */
+void wide_add(__local uint *wide, double x)
+{
+    ulong significand;
+    int exponent;
+
+    if (isnan(x)) {
+        atomic_inc(wide + WIDE_NAN);
+        wide[WIDE_USED] = 1;
+    } else if (isinf(x)) {
+        atomic_inc(wide + (x > 0 ? WIDE_PLUS_INFINITY : WIDE_MINUS_INFINITY));
+        wide[WIDE_USED] = 1;
+    } else if (x != 0) {
+        exponent = take_apart(x, &significand);
+        wide_add_scaled(wide, 0, significand, exponent, x < 0);
+    }
+}
+
+/* Adds any x * y exactly. */
+void wide_add_product(__local uint *wide, double x, double y)
+{
+    ulong a, b;
+    int exponent;
+
+    if (!isfinite(x) || !isfinite(y)) {
+        wide_add(wide, x * y);
+    } else if (x != 0 && y != 0) {
+        exponent = take_apart(x, &a) + take_apart(y, &b);
+        wide_add_scaled(wide, mul_hi(a, b), a * b, exponent, (x < 0) != (y < 0));
+    }
+}
+
+/* The digits of a group's accumulator are added to the result's by the whole group. */
+void wide_clear(__local uint *wide)
+{
+    uint i;
+    for (i = get_local_id(0); i < WIDE_WORDS; i += get_local_size(0))
+        wide[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+void wide_flush(__local uint *wide, __global uint *result)
+{
+    uint i;
+
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (wide[WIDE_USED] == 0)
+        return;
+    for (i = get_local_id(0); i < DIGITS; i += get_local_size(0))
+        add_to_global_digit(result, i, (ulong)wide[2 * i + 1] << 32 | wide[2 * i]);
+    for (i = WIDE_PLUS_INFINITY + get_local_id(0); i < WIDE_WORDS; i += get_local_size(0)) {
+        if (wide[i] != 0)
+            atomic_add(result + i, wide[i]);
+    }
+}

@@ -1,0 +1,47 @@
+/* What the rows of a scan are, and how they are counted. Follows values.cl. */
+
+/* What is added to 64-bit counts, then flags: see CLR_COUNT_WORDS. */
+#define COUNTED 0
+#define NON_INTEGERS 1
+#define UNSURE_WORD 4
+#define INEXACT_WORD 5
+#define COUNTS_START (2 * DIGITS + 4)
+
+#define ROW_COUNTS 1
+#define ROW_IS_NO_INTEGER 2
+#define ROW_TAKEN 4
+#define ROW_UNSURE 8
+#define ROW_INEXACT 16
+
+/* With 32-bit atomics alone, as in exact.cl, which not every program has. */
+#define DEFINE_COUNT_TO(name, space)                                                               \
+    void name(volatile space uint *words, uint count, ulong value)                                 \
+    {                                                                                              \
+        uint low = (uint)value, high = (uint)(value >> 32);                                        \
+        if (low != 0 && atomic_add(words + 2 * count, low) > ~low)                                 \
+            high++;                                                                                \
+        if (high != 0)                                                                             \
+            atomic_add(words + 2 * count + 1, high);                                               \
+    }
+DEFINE_COUNT_TO(count_in_group, __local)
+DEFINE_COUNT_TO(count_in_result, __global)
+
+/* A REAL, or the INTEGER if it is one exactly: others are the host's. */
+double take_factor(scalar value, uint *found)
+{
+    if (value.tag == VALUE_INTEGER && (ulong)value.bits + (1UL << 53) > 1UL << 54)
+        *found = (*found & ~ROW_TAKEN) | ROW_INEXACT;
+    return scalar_to_real(value);
+}
+
+typedef struct {
+    ulong counted, non_integers;
+    uint flags;
+} row_counts;
+
+void count_row(row_counts *counts, uint found)
+{
+    counts->counted += found & ROW_COUNTS;
+    counts->non_integers += (found & ROW_IS_NO_INTEGER) != 0;
+    counts->flags |= found;
+}
