@@ -93,7 +93,7 @@ struct clr_query {
 struct clr_known_column {
     int number;    /* its own number for it, or -1: there is no such column */
     bool is_text;  /* of TEXT affinity: comparisons would convert their operands to TEXT */
-    bool readable; /* false: it can't be decoded (a virtual generated column) */
+    bool readable; /* false: its value can't be had (some virtual generated columns) */
 };
 
 struct clr_environment {

@@ -142,7 +142,7 @@ int clr_acceleration_check_rows(struct clr_acceleration *acceleration, size_t ro
                                     (long long)rows, (long long)threshold);
 }
 
-/* SQLITE_ROW: the tallies are complete. SQLITE_SCHEMA: the plan is of an older schema. */
+/* As run_pages(), with the snapshot. */
 static int use_snapshot(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot)
 {
     struct clr_connection *connection = acceleration->connection;
@@ -153,7 +153,7 @@ static int use_snapshot(struct clr_acceleration *acceleration, struct clr_snapsh
 
     if (acceleration->generation != acceleration->database->generation)
         return SQLITE_SCHEMA;
-    image = clr_image_get(connection, acceleration->database, acceleration->table.name,
+    image = clr_image_get(connection, acceleration->database, acceleration->table.name, false,
                           acceleration->table.root, &snapshot->token, &stale);
     if (image == NULL)
         return SQLITE_NOMEM;
@@ -175,19 +175,32 @@ static int use_snapshot(struct clr_acceleration *acceleration, struct clr_snapsh
     return rc;
 }
 
-static int run_plan(struct clr_acceleration *acceleration)
+/* As run_plan(), or SQLITE_NOTFOUND with static text if there are no pages that can be read. */
+static int run_pages(struct clr_acceleration *acceleration, const char **reason)
 {
     struct clr_snapshot snapshot;
-    const char *reason;
-    int rc;
+    int rc = clr_snapshot_begin(acceleration->database, &snapshot, reason);
 
-    rc = clr_snapshot_begin(acceleration->database, &snapshot, &reason);
+    acceleration->by_rows = false;
     if (rc == SQLITE_ERROR)
-        rc = clr_acceleration_by_rows(acceleration, "%s", reason);
+        rc = clr_acceleration_by_rows(acceleration, "%s", *reason);
     else if (rc == SQLITE_OK)
         rc = use_snapshot(acceleration, &snapshot);
+    if (acceleration->no_pages != NULL)
+        *reason = acceleration->no_pages;
     clr_snapshot_end(acceleration->database, &snapshot);
     return rc;
+}
+
+/* SQLITE_ROW: the tallies are complete. SQLITE_SCHEMA: the plan is of an older schema. */
+static int run_plan(struct clr_acceleration *acceleration)
+{
+    const char *reason = acceleration->no_pages;
+    int rc = SQLITE_NOTFOUND;
+
+    if (reason == NULL)
+        rc = run_pages(acceleration, &reason);
+    return rc == SQLITE_NOTFOUND ? clr_acceleration_run_rows(acceleration, reason) : rc;
 }
 
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,

@@ -3,14 +3,15 @@
 static struct clr_image *find_image(const struct clr_acceleration *acceleration)
 {
     return clr_image_look_up(acceleration->connection, acceleration->table.schema,
-                             acceleration->table.name);
+                             acceleration->table.name, acceleration->by_rows);
 }
 
 static void describe_column(struct clr_acceleration *acceleration, int i)
 {
     const struct clr_column_info *info = clr_acceleration_column(acceleration, i);
     struct clr_image *image = find_image(acceleration);
-    struct clr_image_column *column = image == NULL ? NULL : clr_image_find(image, &info->field);
+    struct clr_image_column *column =
+        image == NULL ? NULL : clr_acceleration_find(acceleration, image, i);
 
     if (column == NULL)
         sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->line, "column %s: not resident", info->name);

@@ -10,6 +10,8 @@ void clr_acceleration_drop_plan(struct clr_acceleration *acceleration)
     acceleration->query = NULL;
     clr_table_info_free(&acceleration->table);
     acceleration->database = NULL;
+    acceleration->no_pages = NULL;
+    acceleration->by_rows = false;
     acceleration->planned = false;
     acceleration->runs_by_rows = 0;
 }
@@ -28,7 +30,8 @@ static struct clr_known_column environment_column(void *context, const char *nam
 
     if (known.number >= 0) {
         known.is_text = table->columns[known.number].is_text;
-        known.readable = table->columns[known.number].readable;
+        known.readable = (table->columns[known.number].readable && !table->without_rowid) ||
+                         table->columns[known.number].loadable;
     }
     return known;
 }
@@ -79,6 +82,20 @@ static int bind_query(struct clr_acceleration *acceleration, struct clr_query *q
     return rc;
 }
 
+/* Returns why the query's columns can't be decoded from pages, or NULL. */
+static const char *find_no_pages(const struct clr_query *query, const struct clr_table_info *table)
+{
+    int i;
+
+    if (table->without_rowid)
+        return "the table is WITHOUT ROWID";
+    for (i = 0; i < query->column_count; i++) {
+        if (!table->columns[query->columns[i]].readable)
+            return "it needs a virtual generated column";
+    }
+    return NULL;
+}
+
 /* Looks up all that a parsed query needs to be planned. SQLITE_OK: query is the plan, or verdict
    says why there is none. */
 static int bind_plan(struct clr_acceleration *acceleration, struct clr_query *query)
@@ -109,6 +126,7 @@ static int bind_plan(struct clr_acceleration *acceleration, struct clr_query *qu
     if (clr_probes_add(query) != SQLITE_OK)
         return SQLITE_NOMEM;
     acceleration->generation = acceleration->database->generation;
+    acceleration->no_pages = find_no_pages(query, &acceleration->table);
     acceleration->query = query;
     acceleration->runs_by_rows = 0;
     sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->verdict, "accelerated: not run yet");

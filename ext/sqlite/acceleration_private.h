@@ -1,7 +1,8 @@
 /*
  * What the parts of an acceleration share: its plan (acceleration_plan.c), its columns and scans
- * (acceleration_scan.c), its streams (acceleration_stream.c), its run (acceleration.c), and what a
- * user sees (acceleration_explain.c).
+ * (acceleration_scan.c), its streams (acceleration_stream.c), its columns that SQLite fills
+ * (acceleration_rows.c, acceleration_fill.c), its run (acceleration.c), and what a user sees
+ * (acceleration_explain.c).
  */
 #ifndef CLR_SQLITE_ACCELERATION_PRIVATE_H
 #define CLR_SQLITE_ACCELERATION_PRIVATE_H
@@ -28,6 +29,9 @@ struct clr_acceleration {
     struct clr_table_info table;
     struct clr_database *database;
     int generation; /* of the database, when the plan was made */
+    /* Why the columns that the query needs can't be decoded from pages, static text, or NULL. */
+    const char *no_pages;
+    bool by_rows; /* the last run's image was one by rows */
 
     sqlite3_stmt *poll;   /* a short statement: it ends with SQLITE_INTERRUPT if it has to */
     int settings_changes; /* of the connection, at the last run */
@@ -58,6 +62,28 @@ static inline const struct clr_column_info *
 clr_acceleration_column(const struct clr_acceleration *acceleration, int i)
 {
     return &acceleration->table.columns[acceleration->query->columns[i]];
+}
+
+/* Returns what the image knows the scan's column i by: its place in a record, or, by rows, its
+   number in the table. */
+static inline struct clr_field clr_acceleration_field(const struct clr_acceleration *acceleration,
+                                                      const struct clr_image *image, int i)
+{
+    const int number = acceleration->query->columns[i];
+
+    if (!image->by_rows)
+        return acceleration->table.columns[number].field;
+    return (struct clr_field){
+        .index = number == acceleration->table.column_count ? (int)CLR_FIELD_ROWID : number};
+}
+
+/* Returns the image's column that is the scan's column i, or NULL. */
+static inline struct clr_image_column *
+clr_acceleration_find(const struct clr_acceleration *acceleration, struct clr_image *image, int i)
+{
+    const struct clr_field field = clr_acceleration_field(acceleration, image, i);
+
+    return clr_image_find(image, &field);
 }
 
 /* Returns the query's scan over so many rows of columns. */
@@ -109,9 +135,27 @@ bool clr_acceleration_make_room(const struct clr_acceleration *acceleration,
    says. */
 int64_t clr_acceleration_budget(const struct clr_connection *connection);
 
-/* Takes note of a load or a stream that was not done. Returns as above. */
+/* Takes note of a load or a stream that was not done. Returns as above, or SQLITE_NOTFOUND with
+   no_pages. */
 int clr_acceleration_unread(struct clr_acceleration *acceleration, enum clr_load_outcome outcome,
                             const struct clr_load_report *report, const struct clr_status *status);
+
+/*
+ * Answers from columns that SQLite fills, where no_pages or the text given says why pages can't be
+ * read: if the query is asked again while the database is the same. SQLITE_ROW: the tallies are
+ * complete; SQLITE_SCHEMA: the plan is of an older schema; SQLITE_OK if SQLite has to run the
+ * SELECT; SQLITE_INTERRUPT, SQLITE_BUSY or SQLITE_NOMEM.
+ */
+int clr_acceleration_run_rows(struct clr_acceleration *acceleration, const char *why);
+
+/*
+ * Has SQLite fill an image by rows with the columns that the query needs and those that it has,
+ * within the transaction of its version; why says what for. Returns SQLITE_ROW if it then has all;
+ * SQLITE_OK if there are too few rows for a scan; SQLITE_TOOBIG if the columns do not fit into
+ * column_memory; SQLITE_INTERRUPT or SQLITE_NOMEM; SQLITE_ERROR for any other error of SQLite's.
+ */
+int clr_acceleration_fill(struct clr_acceleration *acceleration, struct clr_image *image,
+                          const char *why);
 
 /* Returns SQLITE_ROW if a table of so many rows is worth a scan, else SQLITE_OK. */
 int clr_acceleration_check_rows(struct clr_acceleration *acceleration, size_t rows);

@@ -9,7 +9,7 @@ static bool has_columns(const struct clr_acceleration *acceleration, struct clr_
     int i;
 
     for (i = 0; i < acceleration->query->column_count; i++) {
-        if (clr_image_find(image, &clr_acceleration_column(acceleration, i)->field) == NULL)
+        if (clr_acceleration_find(acceleration, image, i) == NULL)
             return false;
     }
     return true;

@@ -53,10 +53,9 @@ int clr_acceleration_unread(struct clr_acceleration *acceleration, enum clr_load
         return clr_acceleration_by_rows(acceleration, "page %u of the database is malformed",
                                         report->page);
     case CLR_LOAD_UNSUPPORTED:
-        acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
-        return clr_acceleration_by_rows(acceleration,
-                                        "the table is WITHOUT ROWID, or has rows that were written "
-                                        "before a column whose default is no number");
+        acceleration->no_pages =
+            "it has rows that were written before a column whose default is no number";
+        return SQLITE_NOTFOUND;
     case CLR_LOAD_TOO_LARGE:
         return SQLITE_TOOBIG;
     case CLR_LOAD_UNSURE:
@@ -95,7 +94,7 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
 
     for (i = 0; i < query->column_count; i++) {
         const struct clr_column_info *info = clr_acceleration_column(acceleration, i);
-        if (clr_image_find(image, &info->field) != NULL)
+        if (clr_acceleration_find(acceleration, image, i) != NULL)
             continue;
         names[count] = info->name;
         fields[count++] = info->field;
@@ -231,7 +230,7 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
     sqlite3_randomness(sizeof scan.seed, &scan.seed);
     acceleration->connection->scans++;
     for (i = 0; i < query->column_count; i++) {
-        found[i] = clr_image_find(image, &clr_acceleration_column(acceleration, i)->field);
+        found[i] = clr_acceleration_find(acceleration, image, i);
         columns[i] = found[i]->column;
         found[i]->hits++;
         found[i]->used = acceleration->connection->scans;

@@ -84,16 +84,16 @@ void clr_database_release(struct clr_database *database)
     sqlite3_reset(database->hold);
 }
 
-bool clr_database_is_wal(struct clr_database *database)
+bool clr_database_has_mode(struct clr_database *database, const char *mode)
 {
-    const char *mode = NULL;
-    bool wal;
+    const char *found = NULL;
+    bool same;
 
     if (sqlite3_step(database->mode) == SQLITE_ROW)
-        mode = (const char *)sqlite3_column_text(database->mode, 0);
-    wal = mode != NULL && strcmp(mode, "wal") == 0;
+        found = (const char *)sqlite3_column_text(database->mode, 0);
+    same = found != NULL && strcmp(found, mode) == 0;
     sqlite3_reset(database->mode);
-    return wal;
+    return same;
 }
 
 const char *clr_database_check_lock(const struct clr_database *database)

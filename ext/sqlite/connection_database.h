@@ -55,8 +55,9 @@ const char *clr_database_check_lock(const struct clr_database *database);
  */
 bool clr_database_shares_cache(const struct clr_database *database);
 
-/* Returns whether the connection has a write-ahead log open, so that its index may be asked for. */
-bool clr_database_is_wal(struct clr_database *database);
+/* Returns whether the connection uses that journal mode, "wal", "off" and so on. With "wal" it has
+   a write-ahead log open, so that its index may be asked for. */
+bool clr_database_has_mode(struct clr_database *database, const char *mode);
 
 /*
  * Begins a read transaction, or takes part in the one that is open, until clr_database_release().

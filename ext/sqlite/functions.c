@@ -4,6 +4,7 @@
 #include "engine/runtime.h"
 #include "opencl/catalog.h"
 #include "sqlite/image.h"
+#include "sqlite/row_load.h"
 #include "sqlite/sql_value.h"
 
 #include <stdio.h>
@@ -92,7 +93,8 @@ int clr_functions_register(struct clr_connection *connection)
         clr_connection_retain(connection), evict, NULL, NULL, clr_connection_release);
     if (rc != SQLITE_OK)
         return rc;
-    return sqlite3_create_function_v2(
+    rc = sqlite3_create_function_v2(
         connection->db, "clreduce_set", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY,
         clr_connection_retain(connection), set, NULL, NULL, clr_connection_release);
+    return rc == SQLITE_OK ? clr_row_loader_register(connection) : rc;
 }

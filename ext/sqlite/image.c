@@ -10,7 +10,7 @@ static void free_column(struct clr_image_column *column)
     sqlite3_free(column);
 }
 
-static void drop_columns(struct clr_image *image)
+void clr_image_drop(struct clr_image *image)
 {
     while (image->columns != NULL) {
         struct clr_image_column *column = image->columns;
@@ -23,14 +23,14 @@ static void drop_columns(struct clr_image *image)
 
 static void free_image(struct clr_image *image)
 {
-    drop_columns(image);
+    clr_image_drop(image);
     sqlite3_free(image->schema);
     sqlite3_free(image->table);
     sqlite3_free(image);
 }
 
 static struct clr_image *new_image(struct clr_connection *connection, const char *schema,
-                                   const char *table)
+                                   const char *table, bool by_rows)
 {
     struct clr_image *image = sqlite3_malloc(sizeof *image);
 
@@ -43,31 +43,35 @@ static struct clr_image *new_image(struct clr_connection *connection, const char
         free_image(image);
         return NULL;
     }
+    image->by_rows = by_rows;
+    image->patience = 1;
     image->next = connection->images;
     connection->images = image;
     return image;
 }
 
 struct clr_image *clr_image_look_up(const struct clr_connection *connection, const char *schema,
-                                    const char *table)
+                                    const char *table, bool by_rows)
 {
     struct clr_image *image = connection->images;
 
-    while (image != NULL && (sqlite3_stricmp(image->schema, schema) != 0 ||
-                             sqlite3_stricmp(image->table, table) != 0))
+    while (image != NULL &&
+           (image->by_rows != by_rows || sqlite3_stricmp(image->schema, schema) != 0 ||
+            sqlite3_stricmp(image->table, table) != 0))
         image = image->next;
     return image;
 }
 
 struct clr_image *clr_image_get(struct clr_connection *connection,
                                 const struct clr_database *database, const char *table,
-                                uint32_t root, const struct clr_token *token, bool *stale)
+                                bool by_rows, uint32_t root, const struct clr_token *token,
+                                bool *stale)
 {
-    struct clr_image *image = clr_image_look_up(connection, database->schema, table);
+    struct clr_image *image = clr_image_look_up(connection, database->schema, table, by_rows);
 
     *stale = false;
     if (image == NULL) {
-        image = new_image(connection, database->schema, table);
+        image = new_image(connection, database->schema, table, by_rows);
         if (image != NULL)
             clr_image_empty(image, root, token);
         return image;
@@ -78,9 +82,10 @@ struct clr_image *clr_image_get(struct clr_connection *connection,
 
 void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_token *token)
 {
-    drop_columns(image);
+    clr_image_drop(image);
     image->root = root;
     image->token = *token;
+    memset(&image->attempts, 0, sizeof image->attempts);
 }
 
 void clr_image_replace(struct clr_image_column *column, struct clr_column *content)

@@ -18,19 +18,35 @@ struct clr_image_column {
     int64_t used; /* the connection's clock of scans: least recently used goes first */
 };
 
+/* Of columns that SQLite itself fills, what was tried for one version of the database. Columns have
+   a bit each, see clr_image_bit(). */
+struct clr_attempts {
+    uint64_t asked;      /* those that queries needed */
+    uint64_t loaded;     /* those that were filled */
+    int asks;            /* queries that SQLite ran, since they lacked columns */
+    bool served;         /* a later query had all of its columns here */
+    const char *refusal; /* why columns could not be filled, static text, or NULL */
+    uint64_t refused;    /* what the query lacked then */
+    int settings;        /* settings_changes of the connection then */
+};
+
 struct clr_image {
     struct clr_image *next; /* in the connection's list */
     char *schema, *table;
+    bool by_rows; /* filled by SQLite: the rows are in the order in which it reads them */
     uint32_t root;
-    struct clr_token token;
+    struct clr_token token;       /* of a snapshot, or, by rows, of a row version */
+    struct clr_attempts attempts; /* by rows */
+    int patience;                 /* by rows: asks before the columns are filled */
     size_t rows; /* of the table when it was last read, of whatever version; 0: never */
     struct clr_layout layout;
     struct clr_image_column *columns;
 };
 
-/* Returns the image of a table, whatever version of the database it is of, or NULL. */
+/* Returns the image of a table from its pages or by rows, whatever version of the database it is
+   of, or NULL. */
 struct clr_image *clr_image_look_up(const struct clr_connection *connection, const char *schema,
-                                    const char *table);
+                                    const char *table, bool by_rows);
 
 /*
  * Returns the image of a table, empty if there was none; *stale tells that it is not of this very
@@ -39,9 +55,14 @@ struct clr_image *clr_image_look_up(const struct clr_connection *connection, con
  */
 struct clr_image *clr_image_get(struct clr_connection *connection,
                                 const struct clr_database *database, const char *table,
-                                uint32_t root, const struct clr_token *token, bool *stale);
+                                bool by_rows, uint32_t root, const struct clr_token *token,
+                                bool *stale);
 
-/* Drops the image's columns and layout: from now on it is of that version of the database. */
+/* Drops the image's columns and layout. */
+void clr_image_drop(struct clr_image *image);
+
+/* Does that, and from now on the image is of that version of the database, for which nothing was
+   tried. */
 void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_token *token);
 
 /* Gives a column new content, with its reference; what was made of the old one goes. */
@@ -49,6 +70,13 @@ void clr_image_replace(struct clr_image_column *column, struct clr_column *conte
 
 /* Returns the image's column that a field describes, or NULL. */
 struct clr_image_column *clr_image_find(struct clr_image *image, const struct clr_field *field);
+
+/* Returns a column's bit in sets of columns by rows. In tables of more than 63 columns some share
+   one. */
+static inline uint64_t clr_image_bit(const struct clr_field *field)
+{
+    return UINT64_C(1) << (field->index & 63);
+}
 
 /* Adds a column, whose reference becomes the image's. NULL, with the reference dropped, without
    memory. */

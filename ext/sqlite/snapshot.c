@@ -249,21 +249,27 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     }
     *reason = clr_database_find_file(database, &snapshot->file);
     if (*reason != NULL)
-        return SQLITE_ERROR;
+        return SQLITE_NOTFOUND;
     state = sqlite3_txn_state(database->connection->db, database->schema);
     if (state == SQLITE_TXN_WRITE) {
         *reason = "this connection's own uncommitted changes are to be seen";
         return SQLITE_ERROR;
     }
-    snapshot->is_wal = clr_database_is_wal(database);
+    snapshot->is_wal = clr_database_has_mode(database, "wal");
     rc = snapshot->is_wal ? hold_wal(database, snapshot, state, reason)
                           : clr_database_hold(database, reason);
     if (rc != SQLITE_OK)
         return rc;
+    if (clr_database_shares_cache(database)) {
+        *reason = "a cache is shared";
+        return SQLITE_ERROR;
+    }
     *reason = clr_database_check_lock(database);
     if (*reason == NULL)
-        *reason = clr_database_shares_cache(database) ? "a cache is shared" : read_header(snapshot);
-    if (*reason == NULL && !snapshot->is_wal && snapshot->header[AT_READ_VERSION] == WAL_VERSION)
+        *reason = read_header(snapshot);
+    if (*reason != NULL)
+        return SQLITE_NOTFOUND;
+    if (!snapshot->is_wal && snapshot->header[AT_READ_VERSION] == WAL_VERSION)
         *reason = "the write-ahead log has just been opened";
     if (*reason != NULL)
         return SQLITE_ERROR;

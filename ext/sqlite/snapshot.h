@@ -69,7 +69,8 @@ struct clr_snapshot {
 /*
  * Begins a snapshot, which has to be ended whatever is returned. SQLITE_OK; SQLITE_BUSY if others
  * have the database locked, which has been waited for; else the snapshot cannot be used, and
- * *reason, static text, says why rows have to be read by SQLite.
+ * *reason, static text, says why rows have to be read by SQLite: SQLITE_NOTFOUND if that is likely
+ * to stay so, since there are no pages to be read in plain, SQLITE_ERROR if it may pass.
  */
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
                        const char **reason);

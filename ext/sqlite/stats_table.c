@@ -50,6 +50,8 @@ static const struct row {
     {"selects_by_rows", "selects", PLACE(selects_by_rows),
      "accelerated views whose SELECT SQLite ran: clreduce_plan() says why"},
     {"bytes_decoded", "bytes", PLACE(bytes_decoded), "pages read from database files for views"},
+    {"rows_loaded", "rows", PLACE(rows_loaded),
+     "rows that SQLite put into columns of views, where pages cannot be read"},
     {"leaves_kept", "pages", PLACE(leaves_kept),
      "leaf pages of changed databases that views did not read again, as they had not changed"},
     {"leaves_refreshed", "pages", PLACE(leaves_refreshed),

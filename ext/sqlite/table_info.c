@@ -1,6 +1,7 @@
 #include "sqlite/table_info.h"
 
 #include "sqlite/affinity.h"
+#include "sqlite/column_code.h"
 
 #include <math.h>
 #include <string.h>
@@ -199,33 +200,22 @@ static bool has_key_index(struct source *source, const struct clr_table_info *in
 }
 
 /*
- * Whether SQLite's own code for the column reads just what we would: that place in the record, or
- * the rowid. Anything else, as what an authorizer puts in its place, is left to SQLite.
+ * Finds out how a column can be read. From pages: if SQLite's own code reads just what we would,
+ * that place in the record or the rowid, and not what an authorizer puts in its place. Else by
+ * SQLite, if the value follows from the row.
  */
-static bool is_read_alike(struct source *source, const struct clr_table_info *info,
-                          const struct clr_column_info *column)
+static void read_code(struct source *source, struct clr_table_info *info,
+                      struct clr_column_info *column)
 {
-    sqlite3_stmt *statement =
-        prepare(source, sqlite3_mprintf("EXPLAIN SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED",
-                                        column->name, info->schema, info->name));
-    int matches = 0, others = 0;
+    struct clr_column_code code;
+    int rc = clr_column_code_read(source->db, info->schema, info->name, column->name, &code);
 
-    while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
-        const char *opcode = (const char *)sqlite3_column_text(statement, 1);
-        if (opcode != NULL && strcmp(opcode, "Column") == 0) {
-            if (sqlite3_column_int(statement, 3) == column->field.index)
-                matches++;
-            else
-                others++;
-        } else if (opcode != NULL && strcmp(opcode, "Rowid") == 0) {
-            if (column->field.index == CLR_FIELD_ROWID)
-                matches++;
-            else
-                others++;
-        }
-    }
-    finish(source, statement);
-    return matches == 1 && others == 0;
+    if (rc == SQLITE_NOMEM)
+        source->nomem = true;
+    column->readable = column->is_stored && code.index == column->field.index;
+    column->loadable = code.is_settled;
+    column->has_calls = code.has_calls;
+    info->without_rowid = info->without_rowid || code.without_rowid;
 }
 
 /* PRAGMA table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden. */
@@ -254,7 +244,7 @@ static void read_columns(struct source *source, struct clr_table_info *info)
         column->field.is_real = affinity == CLR_AFFINITY_REAL;
         column->field.missing =
             missing_value(source->db, (const char *)sqlite3_column_text(statement, 4), affinity);
-        column->readable = hidden == 0 || hidden == 3;
+        column->is_stored = hidden != 2;
         column->field.index = hidden == 2 ? 0 : stored++;
         if (sqlite3_column_int(statement, 5) > 0) {
             keys++;
@@ -269,14 +259,17 @@ static void read_columns(struct source *source, struct clr_table_info *info)
         return;
     info->columns[info->column_count].field.index = CLR_FIELD_ROWID;
     info->columns[info->column_count].name = sqlite3_mprintf("rowid");
-    info->columns[info->column_count].readable = true;
+    info->columns[info->column_count].is_stored = true;
     for (i = 0; i <= info->column_count && !source->nomem; i++) {
         struct clr_column_info *column = &info->columns[i];
         if (column->name == NULL)
             source->nomem = true;
         else
-            column->readable = column->readable && is_read_alike(source, info, column);
+            read_code(source, info, column);
     }
+    /* Its name may be another column's. */
+    if (clr_table_info_find(info, "rowid") != info->column_count)
+        info->columns[info->column_count].loadable = false;
 }
 
 int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
@@ -290,8 +283,6 @@ int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
         *reason = "it reads no table of the schema";
     else if (source.failed)
         *reason = "the schema could not be read: it may be locked";
-    else if (*reason == NULL && !source.nomem && sqlite3_stricmp(info->schema, "temp") == 0)
-        *reason = "it reads a temporary table";
     if (*reason == NULL && !source.nomem)
         read_columns(&source, info);
     if (*reason == NULL && !source.nomem && info->column_count == 0)

@@ -8,13 +8,18 @@
 struct clr_column_info {
     char *name;
     struct clr_field field;
-    bool is_text;  /* TEXT affinity */
-    bool readable; /* false: a virtual generated column, or one that an authorizer hides */
+    bool is_text;   /* TEXT affinity */
+    bool is_stored; /* false: a virtual generated column */
+    bool
+        readable; /* from pages: not a virtual generated column, nor one that an authorizer hides */
+    bool loadable;  /* by SQLite: the value follows from the row (see column_code.h) */
+    bool has_calls; /* loadable is to be asked again at any time */
 };
 
 struct clr_table_info {
     char *schema, *name;
     uint32_t root;
+    bool without_rowid;
     int column_count;
     struct clr_column_info *columns; /* column_count of them, and the rowid */
 };
