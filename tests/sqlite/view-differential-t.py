@@ -270,6 +270,7 @@ class Run:
         self.tally = views.Tally()
         self.errors = 0
         self.told = False
+        self.filled = 0  # answers from columns that SQLite filled
 
     def compare(self, table, name, select, values, what):
         """One comparison, of a view that there is."""
@@ -278,6 +279,7 @@ class Run:
         self.judge(table, got, want, f"{what}: {select}\n  with {values!r}")
         if isinstance(want, list):
             self.tally.add(table.db, name)
+            self.filled += "through SQLite" in views.plan(table.db, name)[-1]
         else:
             self.tally.answers += 1
             self.errors += 1
@@ -303,6 +305,11 @@ class Run:
             return
         self.compare(table, name, select, values, "new")
         kept[name] = select, values
+        for _ in range(2):
+            # SQLite fills columns for a view that is asked again; the third answer is theirs too.
+            lines = views.plan(table.db, name)
+            if "kept when asked" in lines[0] or "rows through SQLite" in lines[-1]:
+                self.compare(table, name, select, values, "asked again")
         for _ in range(2 if self.device != "host" else 0):
             # A device gets its columns while the host answers.
             if views.plan(table.db, name)[0].startswith("accelerated: host"):
@@ -368,6 +375,11 @@ class Run:
             )
             share = 0.0 if tap.QUICK else 0.01
             tap.ok(streamed > share * self.tally.answers, f"{streamed} of them were streamed")
+        share = 0 if tap.QUICK or little or self.device != "host" else 0.02
+        tap.ok(
+            self.filled >= share * self.tally.answers,
+            f"{self.filled} of them came from columns that SQLite filled",
+        )
         if self.device != "host":
             on_device = sum("accelerated: device" in reason for reason in self.tally.reasons)
             tap.diag(f"{on_device and 'some' or 'none'} of them on the {self.device} itself")

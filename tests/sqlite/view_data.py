@@ -73,7 +73,7 @@ class Table:
     def __init__(self, rng, path, device, sizes):
         self.rng, self.log = rng, []
         self.pick, self.chance = rng.choice, lambda share: rng.random() < share
-        self.path = ":memory:" if self.chance(0.02) else path
+        self.path = ":memory:" if self.chance(0.04) else path
         attached = self.path == path and self.chance(0.15)
         self.db = views.connect(":memory:" if attached else self.path, device)
         self.add_dice(self.db)
@@ -81,7 +81,7 @@ class Table:
         if attached:
             self.schema = "side"
             self.run(f"ATTACH '{path}' AS side")
-        elif self.chance(0.02):
+        elif self.chance(0.04):
             self.schema = "temp"
         self.prepare_database(attached)
         self.name = f"{self.schema}.t" if attached or self.chance(0.2) else "t"
