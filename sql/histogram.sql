@@ -1,4 +1,5 @@
--- A histogram of real flights' delays, as bars; and medians, percentiles, modes and distinct values of them.
+-- A histogram of real flights' delays, as bars, also from states a month; and medians, percentiles, modes and
+-- distinct values of them.
 -- From the source folder:
 --
 --     sqlite3 -cmd '.load build/clreduce' <sql/histogram.sql
@@ -27,8 +28,19 @@ SELECT printf('%9s ', CASE
                   CASE WHEN bin.flights > 0 THEN '#' ELSE '' END)
 FROM bin, range, most ORDER BY i;
 
+-- States of histograms with the same low, high and bins can be kept, and merged for any period.
+CREATE TABLE monthly AS
+SELECT substr(date, 1, 7) AS month, gpu_histogram_state(delay, 0, 60, 3) AS delays FROM flight GROUP BY month;
+
 .mode box
 .headers on
+.print
+.print Flights by minutes late, in months and in all of them, from a state a month:
+SELECT month, json_extract(h, '$[0]') AS early, json_extract(h, '$[1]') AS "0 to 19",
+       json_extract(h, '$[2]') AS "20 to 39", json_extract(h, '$[3]') AS "40 to 60", json_extract(h, '$[4]') AS later
+FROM (SELECT month, gpu_histogram_merge(delays) AS h FROM monthly GROUP BY month
+      UNION ALL SELECT 'all', gpu_histogram_merge(delays) FROM monthly);
+
 .print
 .print The same flights in a few numbers. The mean is far from the median: some are very late.
 SELECT gpu_avg(delay) AS mean, gpu_median(delay) AS median, gpu_mode(delay) AS mode,

@@ -1,10 +1,12 @@
-/* Numbers in a state's bytes, for state_encode.c and state_decode.c; state_format.h has the format.
+/* Numbers in a state's bytes, for the files that write and read them; state_format.h has the
+ * format.
  */
 #ifndef CLR_NUMERIC_STATE_BYTES_H
 #define CLR_NUMERIC_STATE_BYTES_H
 
 #include "numeric/state_format.h"
 
+#include <math.h>
 #include <string.h>
 
 /* How every state begins; its kind's byte follows. */
@@ -30,7 +32,8 @@ static inline const char *clr_state_layout(enum clr_state_kind kind)
     }
 }
 
-/* The type bytes of MIN and MAX are the values of enum clr_kind: they must not change. */
+/* The type bytes of MIN and MAX, and of the bounds of BINS, are the values of enum clr_kind: they
+ * must not change. */
 _Static_assert(CLR_KIND_NONE == 0 && CLR_KIND_INTEGER == 1 && CLR_KIND_REAL == 2 &&
                    CLR_KIND_TEXT == 3 && CLR_KIND_BLOB == 4,
                "the format's types");
@@ -43,6 +46,26 @@ static inline unsigned char *clr_put_varint(unsigned char *at, uint64_t value)
         value >>= 7;
     }
     *at++ = (unsigned char)value;
+    return at;
+}
+
+/* Writes how every state begins, and returns where its content does. */
+static inline unsigned char *clr_put_head(unsigned char *at, enum clr_state_kind kind)
+{
+    memcpy(at, clr_state_magic, sizeof clr_state_magic);
+    at[sizeof clr_state_magic] = (unsigned char)kind;
+    return at + CLR_STATE_HEAD;
+}
+
+/* Writes a double, the lowest byte first, and returns where it ends. */
+static inline unsigned char *clr_put_real(unsigned char *at, double real)
+{
+    uint64_t bits;
+    int i;
+
+    memcpy(&bits, &real, sizeof bits);
+    for (i = 0; i < 8; i++)
+        *at++ = (unsigned char)(bits >> (8 * i));
     return at;
 }
 
@@ -116,5 +139,32 @@ static inline uint64_t clr_load_bytes(const unsigned char *bytes, size_t size)
         value = value << 8 | bytes[size];
     return value;
 }
+
+/* A number of rows or the like, of which there are most at most. */
+static inline int64_t clr_get_count(struct clr_reader *reader, int64_t most)
+{
+    uint64_t count = clr_get_varint(reader);
+
+    if (count <= (uint64_t)most)
+        return (int64_t)count;
+    clr_reader_fail(reader, CLR_STATE_INCONSISTENT);
+    return 0;
+}
+
+/* A double, which is no NaN; 0.0 where there is none. */
+static inline double clr_get_real(struct clr_reader *reader)
+{
+    const unsigned char *bytes = clr_get_bytes(reader, 8);
+    uint64_t bits = bytes != NULL ? clr_load_bytes(bytes, 8) : 0;
+    double real;
+
+    memcpy(&real, &bits, sizeof real);
+    if (isnan(real))
+        clr_reader_fail(reader, CLR_STATE_INCONSISTENT);
+    return real;
+}
+
+/* Begins to read a state of that kind: checks what precedes the content. */
+struct clr_reader clr_get_head(const unsigned char *bytes, size_t size, enum clr_state_kind kind);
 
 #endif

@@ -2,8 +2,8 @@
 #include "numeric/state_bytes.h"
 #include "numeric/state_check.h"
 
-/* Checks what precedes the content. A beginning of a beginning is merely short. */
-static struct clr_reader get_head(const unsigned char *bytes, size_t size, enum clr_state_kind kind)
+/* A beginning of a beginning is merely short. */
+struct clr_reader clr_get_head(const unsigned char *bytes, size_t size, enum clr_state_kind kind)
 {
     struct clr_reader reader = {clr_state_magic, clr_state_magic, CLR_STATE_TOO_SHORT};
     size_t compared = size < 2 ? size : 2;
@@ -22,17 +22,6 @@ static struct clr_reader get_head(const unsigned char *bytes, size_t size, enum 
     else
         reader.at += CLR_STATE_HEAD;
     return reader;
-}
-
-/* A number of rows, of which there are most at most. */
-static int64_t get_count(struct clr_reader *reader, int64_t most)
-{
-    uint64_t count = clr_get_varint(reader);
-
-    if (count <= (uint64_t)most)
-        return (int64_t)count;
-    clr_reader_fail(reader, CLR_STATE_INCONSISTENT);
-    return 0;
 }
 
 static void get_sum(struct clr_reader *reader, int64_t non_integers, struct clr_stored_sum *sum)
@@ -59,9 +48,9 @@ static void get_sum(struct clr_reader *reader, int64_t non_integers, struct clr_
         clr_reader_fail(reader, CLR_STATE_NOT_CANONICAL);
     if ((head & 2) == 0)
         return;
-    sum->plus_infinity = get_count(reader, non_integers);
-    sum->minus_infinity = get_count(reader, non_integers - sum->plus_infinity);
-    sum->nan = get_count(reader, non_integers - sum->plus_infinity - sum->minus_infinity);
+    sum->plus_infinity = clr_get_count(reader, non_integers);
+    sum->minus_infinity = clr_get_count(reader, non_integers - sum->plus_infinity);
+    sum->nan = clr_get_count(reader, non_integers - sum->plus_infinity - sum->minus_infinity);
     if ((sum->plus_infinity | sum->minus_infinity | sum->nan) == 0)
         clr_reader_fail(reader, CLR_STATE_NOT_CANONICAL);
 }
@@ -150,12 +139,12 @@ static bool moments_agree(const struct clr_stored_state *state, enum clr_state_k
 enum clr_state_fault clr_state_decode(const unsigned char *bytes, size_t size,
                                       struct clr_state_parts *parts, int weight)
 {
-    struct clr_reader reader = get_head(bytes, size, parts->kind);
+    struct clr_reader reader = clr_get_head(bytes, size, parts->kind);
     int count = clr_state_sums(parts->kind), i;
     struct clr_stored_state state;
 
-    state.count = get_count(&reader, CLR_STATE_MOST_ROWS);
-    state.non_integers = get_count(&reader, state.count);
+    state.count = clr_get_count(&reader, CLR_STATE_MOST_ROWS);
+    state.non_integers = clr_get_count(&reader, state.count);
     for (i = 0; i < count; i++)
         get_sum(&reader, state.non_integers, &state.sums[i]);
     if (reader.fault != CLR_STATE_SOUND)
@@ -177,10 +166,9 @@ enum clr_state_fault clr_state_decode(const unsigned char *bytes, size_t size,
 enum clr_state_fault clr_state_decode_extreme(const unsigned char *bytes, size_t size,
                                               enum clr_state_kind kind, struct clr_value *value)
 {
-    struct clr_reader reader = get_head(bytes, size, kind);
+    struct clr_reader reader = clr_get_head(bytes, size, kind);
     struct clr_value result = {.kind = CLR_KIND_NONE};
-    const unsigned char *type, *real;
-    uint64_t bits;
+    const unsigned char *type;
 
     type = clr_get_bytes(&reader, 1);
     if (reader.fault != CLR_STATE_SOUND)
@@ -191,11 +179,7 @@ enum clr_state_fault clr_state_decode_extreme(const unsigned char *bytes, size_t
     if (result.kind == CLR_KIND_INTEGER) {
         result.as.integer = clr_unfold_sign(clr_get_varint(&reader));
     } else if (result.kind == CLR_KIND_REAL) {
-        real = clr_get_bytes(&reader, 8);
-        bits = real != NULL ? clr_load_bytes(real, 8) : 0;
-        memcpy(&result.as.real, &bits, sizeof bits);
-        if (isnan(result.as.real))
-            clr_reader_fail(&reader, CLR_STATE_INCONSISTENT);
+        result.as.real = clr_get_real(&reader);
     } else if (result.kind != CLR_KIND_NONE) {
         result.as.size = (size_t)(reader.end - reader.at);
         result.bytes = clr_get_bytes(&reader, result.as.size);
@@ -215,7 +199,8 @@ const char *clr_state_fault_text(enum clr_state_fault fault, const unsigned char
         [CLR_STATE_MIN] = "it is a state of gpu_min",
         [CLR_STATE_MAX] = "it is a state of gpu_max",
         [CLR_STATE_SQUARES] = "it is a state of variances, standard deviations and gpu_norm",
-        [CLR_STATE_PAIRS] = "it is a state of covariances, correlations and regressions"};
+        [CLR_STATE_PAIRS] = "it is a state of covariances, correlations and regressions",
+        [CLR_STATE_BINS] = "it is a state of gpu_histogram"};
 
     switch (fault) {
     case CLR_STATE_SOUND:
@@ -227,7 +212,7 @@ const char *clr_state_fault_text(enum clr_state_fault fault, const unsigned char
     case CLR_STATE_NEWER:
         return "it has a newer version of the format";
     case CLR_STATE_OTHER_KIND:
-        if (bytes[3] >= CLR_STATE_SUM && bytes[3] <= CLR_STATE_PAIRS)
+        if (bytes[3] >= CLR_STATE_SUM && bytes[3] <= CLR_STATE_BINS)
             return others[bytes[3]];
         return "it is a state of another function";
     case CLR_STATE_NOT_CANONICAL:

@@ -5,13 +5,6 @@ int clr_state_sums(enum clr_state_kind kind)
     return (int)strlen(clr_state_layout(kind));
 }
 
-static unsigned char *put_head(unsigned char *at, enum clr_state_kind kind)
-{
-    memcpy(at, clr_state_magic, sizeof clr_state_magic);
-    at[sizeof clr_state_magic] = (unsigned char)kind;
-    return at + CLR_STATE_HEAD;
-}
-
 static unsigned char digit_byte(const struct clr_magnitude *value, int i)
 {
     return (unsigned char)(value->digit[i / 4] >> (8 * (i % 4)));
@@ -46,7 +39,7 @@ static unsigned char *put_sum(unsigned char *at, struct clr_sum *sum)
 
 size_t clr_state_encode(const struct clr_state_parts *parts, unsigned char *buffer)
 {
-    unsigned char *at = put_head(buffer, parts->kind);
+    unsigned char *at = clr_put_head(buffer, parts->kind);
     int count = clr_state_sums(parts->kind), i;
 
     at = clr_put_varint(at, (uint64_t)parts->count);
@@ -77,18 +70,13 @@ size_t clr_state_extreme_size(const struct clr_value *value)
 void clr_state_encode_extreme(enum clr_state_kind kind, const struct clr_value *value,
                               unsigned char *buffer)
 {
-    unsigned char *at = put_head(buffer, kind);
-    uint64_t bits;
-    int i;
+    unsigned char *at = clr_put_head(buffer, kind);
 
     *at++ = (unsigned char)value->kind;
-    if (value->kind == CLR_KIND_INTEGER) {
+    if (value->kind == CLR_KIND_INTEGER)
         clr_put_varint(at, clr_fold_sign(value->as.integer));
-    } else if (value->kind == CLR_KIND_REAL) {
-        memcpy(&bits, &value->as.real, sizeof bits);
-        for (i = 0; i < 8; i++)
-            at[i] = (unsigned char)(bits >> (8 * i));
-    } else if (value->kind != CLR_KIND_NONE && value->as.size != 0) {
+    else if (value->kind == CLR_KIND_REAL)
+        clr_put_real(at, value->as.real);
+    else if (value->kind != CLR_KIND_NONE && value->as.size != 0)
         memcpy(at, value->bytes, value->as.size);
-    }
 }

@@ -8,11 +8,13 @@
  *     state     = 'c' 'r' version kind content       four bytes; version is 1, kind is one below
  *     content   = count non_integers sum...          SUM, DOT, SQUARES, PAIRS
  *               | type value                         MIN, MAX
+ *               | count [low high bins counter...]   BINS
  *     sum       = head [exponent byte...] [plus minus nan]
+ *     low, high = type value
  *
- * count, non_integers, head, plus, minus and nan are varints: unsigned LEB128, seven bits a byte,
- * the lowest first, bit 7 set in all bytes but the last, in the fewest bytes that hold the number.
- * exponent is a signed number n as the varint of 2 n, or of -2 n - 1 if it is negative.
+ * count, non_integers, head, plus, minus, nan, bins and counter are varints: unsigned LEB128, seven
+ * bits a byte, the lowest first, bit 7 set in all bytes but the last, in the fewest bytes that hold
+ * the number. exponent is a signed number n as the varint of 2 n, or of -2 n - 1 if it is negative.
  *
  * count is how many rows count, non_integers how many of them have an operand whose type is not
  * INTEGER. head is 4 size + 2 special + negative. If size is not zero, exponent and size bytes
@@ -27,6 +29,12 @@
  * type is 0 for no rows, and nothing follows; 1 for an INTEGER, a signed number written as exponent
  * is; 2 for a REAL, the 8 bytes of an IEEE 754 binary64, the lowest first, not a NaN; 3 for TEXT,
  * in UTF-8, and 4 for a BLOB, which take the rest of the state.
+ *
+ * Of BINS nothing follows a count of 0. low and high are finite, low < high, and of type 1 if they
+ * are integers that fit into one, else of type 2. bins is 1 to 1,000,000, and bins + 2 counters
+ * tell how many rows are below low, in each bin, and above high. Zeros are written as a counter of
+ * 0 and how many more follow it, a varint, all of them at once. The last counter is the one with
+ * which they add up to count.
  */
 #ifndef CLR_NUMERIC_STATE_FORMAT_H
 #define CLR_NUMERIC_STATE_FORMAT_H
@@ -44,7 +52,8 @@ enum clr_state_kind {
     CLR_STATE_MIN,     /* gpu_min */
     CLR_STATE_MAX,     /* gpu_max */
     CLR_STATE_SQUARES, /* gpu_var_pop, gpu_var_samp, gpu_stddev_pop, gpu_stddev_samp, gpu_norm */
-    CLR_STATE_PAIRS    /* gpu_covar_pop, gpu_covar_samp, gpu_corr, gpu_regr_* */
+    CLR_STATE_PAIRS,   /* gpu_covar_pop, gpu_covar_samp, gpu_corr, gpu_regr_* */
+    CLR_STATE_BINS     /* gpu_histogram: see state_bins.h */
 };
 
 /* Why bytes are no state that can be merged. */
@@ -80,7 +89,7 @@ struct clr_state_parts {
     struct clr_sum *sums[CLR_STATE_SUMS];
 };
 
-/* How many sums a state of the kind has; 0 for MIN and MAX. */
+/* How many sums a state of the kind has; 0 for MIN, MAX and BINS. */
 int clr_state_sums(enum clr_state_kind kind);
 
 /*

@@ -69,7 +69,8 @@ static bool is_ours(const struct function *function)
 
 static bool has_state(const struct function *function)
 {
-    return is_ours(function) && function->function != CLR_F_ORDER;
+    return is_ours(function) &&
+           (function->function != CLR_F_ORDER || function->which.order == CLR_ORDER_HISTOGRAM);
 }
 
 /* Takes "_state" off the name of a function that has that form. Returns whether it was there. */

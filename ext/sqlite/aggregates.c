@@ -33,6 +33,9 @@ static const struct clr_callbacks distinct = {clr_distinct_step, clr_distinct_fi
                                               clr_distinct_value, clr_distinct_inverse};
 static const struct clr_callbacks histogram = {clr_histogram_step, clr_histogram_final,
                                                clr_histogram_value, clr_histogram_inverse};
+static const struct clr_callbacks histogram_states = {clr_histogram_merge_step, clr_histogram_final,
+                                                      clr_histogram_value,
+                                                      clr_histogram_merge_inverse};
 
 /* The table of all aggregates: a new one is a new row. Those that keep values reduce nothing. */
 static const struct clr_aggregate aggregates[] = {
@@ -65,7 +68,7 @@ static const struct clr_aggregate aggregates[] = {
     {"gpu_percentile_disc", 2, &percentile, NULL, CLR_OPERATIONS, CLR_PERCENTILE_DISC},
     {"gpu_count_distinct", 1, &distinct, NULL, CLR_OPERATIONS, CLR_DISTINCT_COUNT},
     {"gpu_mode", 1, &distinct, NULL, CLR_OPERATIONS, CLR_DISTINCT_MODE},
-    {"gpu_histogram", 4, &histogram, NULL, CLR_OPERATIONS, 0},
+    {"gpu_histogram", 4, &histogram, &histogram_states, CLR_OPERATIONS, 0},
 };
 
 static const char *const suffixes[CLR_FORMS] = {

@@ -1,7 +1,7 @@
 #include "sqlite/finish.h"
 
 #include "numeric/finish.h"
-#include "sqlite/histogram.h"
+#include "sqlite/counters.h"
 
 #include <string.h>
 
@@ -92,17 +92,21 @@ static int bind_extreme(const struct clr_call *call, const struct clr_state *sta
     return bind_value(&value, answer, parameter);
 }
 
-static int bind_answer(const struct clr_question *question, const struct clr_state *state,
-                       sqlite3_stmt *answer, int parameter)
+static int bind_bins(const struct clr_call *call, const struct clr_question *question,
+                     const struct clr_state *state, sqlite3_stmt *answer, int parameter)
 {
-    size_t size;
+    unsigned char *bytes;
     char *text;
+    size_t size;
 
-    if (question->kind != CLR_ASK_BINS)
-        return bind_value(&question->answer, answer, parameter);
+    if (call->state) {
+        bytes = clr_counters_to_state(&question->bins, question->counts, &size);
+        return bytes == NULL ? SQLITE_NOMEM
+                             : sqlite3_bind_blob64(answer, parameter, bytes, size, sqlite3_free);
+    }
     if (state->count == 0)
         return SQLITE_OK;
-    text = clr_counters_to_json(question->counts, (size_t)question->bins.count + 2, &size);
+    text = clr_counters_to_json(&question->bins, question->counts, &size);
     return text == NULL
                ? SQLITE_NOMEM
                : sqlite3_bind_text64(answer, parameter, text, size, sqlite3_free, SQLITE_UTF8);
@@ -114,6 +118,7 @@ int clr_finish_call(struct clr_query *query, const struct clr_call *call, sqlite
     struct clr_tally *tallies = query->tallies;
     struct clr_state *state = &tallies[call->tally].state;
     struct clr_sums sums = {.count = state->count, .non_integers = state->non_integers};
+    const struct clr_question *question = &query->questions[call->question];
     int i;
 
     if (call->function == CLR_F_COUNT)
@@ -121,7 +126,8 @@ int clr_finish_call(struct clr_query *query, const struct clr_call *call, sqlite
     if (call->function == CLR_F_MIN || call->function == CLR_F_MAX)
         return bind_extreme(call, state, answer, parameter);
     if (call->function == CLR_F_ORDER)
-        return bind_answer(&query->questions[call->question], state, answer, parameter);
+        return question->kind == CLR_ASK_BINS ? bind_bins(call, question, state, answer, parameter)
+                                              : bind_value(&question->answer, answer, parameter);
     if (call->builtin && !sums_agree(state))
         return SQLITE_MISMATCH;
     for (i = 0; i < CLR_MOST_TERMS; i++)

@@ -5,30 +5,16 @@
 #include "sqlite/histogram.h"
 
 #include "base/memory.h"
-#include "numeric/bins.h"
+#include "sqlite/counters.h"
 #include "sqlite/function.h"
+#include "sqlite/histogram_private.h"
 #include "sqlite/sql_value.h"
 #include "sqlite/value_memory.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Counters that need no memory of their own; characters of a count and its comma. */
-enum { FEW = 66, COUNT_SIZE = 21 };
-
-struct histogram {
-    struct clr_spare spare;
-    struct clr_bins bins;
-    uint64_t total;    /* how many are counted */
-    uint64_t *counter; /* bins.count + 2: few, or memory of its own */
-    uint64_t few[FEW];
-};
-
-struct histogram_context {
-    struct histogram *histogram; /* NULL before the first row */
-};
-
-static size_t counters_size(const struct histogram *histogram)
+static size_t counters_size(const struct clr_histogram *histogram)
 {
     return ((size_t)histogram->bins.count + 2) * sizeof *histogram->counter;
 }
@@ -43,9 +29,35 @@ void clr_histograms_free(struct clr_connection *connection)
     clr_spares_free(&connection->free_histograms, free_histogram);
 }
 
-static void end(struct clr_connection *connection, struct histogram_context *context)
+bool clr_histogram_begin(sqlite3_context *sql, struct clr_histogram_context *context,
+                         const struct clr_value *low, const struct clr_value *high, int64_t bins)
 {
-    struct histogram *histogram = context->histogram;
+    struct clr_connection *connection = clr_function_connection(sql);
+    struct clr_histogram *histogram =
+        (struct clr_histogram *)(void *)clr_spares_take(&connection->free_histograms);
+    enum clr_code code = CLR_OK;
+    void *memory;
+
+    if (histogram == NULL)
+        histogram = clr_memory_alloc(sizeof *histogram);
+    if (histogram == NULL)
+        return clr_memory_granted(sql, CLR_NOMEM);
+    clr_bins_init(&histogram->bins, low, high, bins);
+    memory = histogram->few;
+    if (bins + 2 > CLR_FEW_COUNTERS)
+        code = clr_budget_alloc(&connection->values, counters_size(histogram), &memory);
+    if (code == CLR_OK)
+        memset(memory, 0, counters_size(histogram));
+    histogram->counter = code == CLR_OK ? memory : histogram->few;
+    histogram->total = 0;
+    context->histogram = histogram;
+    return clr_memory_granted(sql, code);
+}
+
+void clr_histogram_end(sqlite3_context *sql, struct clr_histogram_context *context)
+{
+    struct clr_connection *connection = clr_function_connection(sql);
+    struct clr_histogram *histogram = context->histogram;
 
     if (histogram == NULL)
         return;
@@ -109,14 +121,11 @@ static inline bool is_same(sqlite3_value *argument, const struct clr_value *firs
 }
 
 /* Sets up the counters for the arguments of the first row. Returns false with the error set. */
-static bool begin(sqlite3_context *sql, struct histogram_context *context, sqlite3_value **values)
+static bool begin_checked(sqlite3_context *sql, struct clr_histogram_context *context,
+                          sqlite3_value **values)
 {
-    struct clr_connection *connection = clr_function_connection(sql);
     struct clr_value low, high;
-    struct histogram *histogram;
     sqlite3_int64 bins = sqlite3_value_int64(values[3]);
-    enum clr_code code = CLR_OK;
-    void *memory;
 
     if (!is_finite(values[1]))
         refuse(sql, "low must be a finite number", values[1]);
@@ -127,34 +136,20 @@ static bool begin(sqlite3_context *sql, struct histogram_context *context, sqlit
     else if (clr_value_read(values[1], &low) && clr_value_read(values[2], &high) &&
              (clr_value_compare(&low, &high, 0) >= 0 || is_same(values[2], &low)))
         refuse(sql, "high must be greater than low", values[2]);
-    else {
-        histogram = (struct histogram *)(void *)clr_spares_take(&connection->free_histograms);
-        if (histogram == NULL)
-            histogram = clr_memory_alloc(sizeof *histogram);
-        if (histogram == NULL)
-            return clr_memory_granted(sql, CLR_NOMEM);
-        clr_bins_init(&histogram->bins, &low, &high, bins);
-        memory = histogram->few;
-        if (bins + 2 > FEW)
-            code = clr_budget_alloc(&connection->values, counters_size(histogram), &memory);
-        if (code == CLR_OK)
-            memset(memory, 0, counters_size(histogram));
-        histogram->counter = code == CLR_OK ? memory : histogram->few;
-        histogram->total = 0;
-        context->histogram = histogram;
-        return clr_memory_granted(sql, code);
-    }
+    else
+        return clr_histogram_begin(sql, context, &low, &high, bins);
     return false;
 }
 
 /* Returns whether the arguments are those of the first row, or valid and this is the first row;
    else the error is set. */
-static bool check(sqlite3_context *sql, struct histogram_context *context, sqlite3_value **values)
+static bool check(sqlite3_context *sql, struct clr_histogram_context *context,
+                  sqlite3_value **values)
 {
     const struct clr_bins *bins;
 
     if (context->histogram == NULL)
-        return begin(sql, context, values);
+        return begin_checked(sql, context, values);
     bins = &context->histogram->bins;
     if (!is_same(values[1], &bins->low))
         refuse(sql, "low must be the same on every row", values[1]);
@@ -171,7 +166,7 @@ static bool check(sqlite3_context *sql, struct histogram_context *context, sqlit
 /* ---- Counting. */
 
 /* Adds change to the counter of an argument, which is a number. */
-static void count_value(struct histogram *histogram, sqlite3_value *argument, uint64_t change)
+static void count_value(struct clr_histogram *histogram, sqlite3_value *argument, uint64_t change)
 {
     struct clr_value value;
 
@@ -183,7 +178,7 @@ static void count_value(struct histogram *histogram, sqlite3_value *argument, ui
 
 void clr_histogram_step(sqlite3_context *sql, int count, sqlite3_value **values)
 {
-    struct histogram_context *context = sqlite3_aggregate_context(sql, sizeof *context);
+    struct clr_histogram_context *context = sqlite3_aggregate_context(sql, sizeof *context);
     int type = sqlite3_value_type(values[0]);
 
     (void)count;
@@ -201,12 +196,12 @@ void clr_histogram_step(sqlite3_context *sql, int count, sqlite3_value **values)
             return;
         clr_set_error(sql, "input to %s() is not numeric", clr_function_of(sql)->name);
     }
-    end(clr_function_connection(sql), context);
+    clr_histogram_end(sql, context);
 }
 
 void clr_histogram_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
 {
-    struct histogram_context *context = sqlite3_aggregate_context(sql, sizeof *context);
+    struct clr_histogram_context *context = sqlite3_aggregate_context(sql, sizeof *context);
 
     (void)count;
     if (context != NULL && context->histogram != NULL &&
@@ -214,42 +209,31 @@ void clr_histogram_inverse(sqlite3_context *sql, int count, sqlite3_value **valu
         count_value(context->histogram, values[0], (uint64_t)-1); /* clause 7 */
 }
 
-/* Appends a count in decimal digits; returns the end. */
-static char *append_count(char *end, uint64_t count)
-{
-    char digits[COUNT_SIZE];
-    size_t n = 0;
+/* ---- Results. */
 
-    do {
-        digits[n++] = (char)('0' + count % 10);
-        count /= 10;
-    } while (count != 0);
-    while (n > 0)
-        *end++ = digits[--n];
-    return end;
+static void show_state(sqlite3_context *sql, const struct clr_histogram *histogram)
+{
+    static const struct clr_bins no_bins;
+    static const uint64_t nothing[2]; /* of rows, too, that have left or are NULL */
+    size_t size;
+    unsigned char *bytes = histogram == NULL
+                               ? clr_counters_to_state(&no_bins, nothing, &size)
+                               : clr_counters_to_state(&histogram->bins, histogram->counter, &size);
+
+    if (bytes == NULL)
+        sqlite3_result_error_nomem(sql);
+    else
+        sqlite3_result_blob64(sql, bytes, size, sqlite3_free);
 }
 
-char *clr_counters_to_json(const uint64_t *counters, size_t count, size_t *size)
-{
-    char *text = sqlite3_malloc64(count * COUNT_SIZE + 2), *end = text;
-    size_t i;
-
-    if (text == NULL)
-        return NULL;
-    for (i = 0; i < count; i++) {
-        *end++ = i == 0 ? '[' : ',';
-        end = append_count(end, counters[i]);
-    }
-    *end++ = ']';
-    *size = (size_t)(end - text);
-    return text;
-}
-
-static void show(sqlite3_context *sql, const struct histogram *histogram)
+static void show_counts(sqlite3_context *sql, const struct clr_histogram *histogram)
 {
     size_t size;
-    char *text = clr_counters_to_json(histogram->counter, (size_t)histogram->bins.count + 2, &size);
+    char *text;
 
+    if (histogram == NULL || histogram->total == 0) /* clause 1 */
+        return;
+    text = clr_counters_to_json(&histogram->bins, histogram->counter, &size);
     if (text == NULL)
         sqlite3_result_error_nomem(sql);
     else
@@ -258,18 +242,22 @@ static void show(sqlite3_context *sql, const struct histogram *histogram)
 
 void clr_histogram_value(sqlite3_context *sql)
 {
-    struct histogram_context *context = sqlite3_aggregate_context(sql, 0);
+    const enum clr_form form = clr_function_of(sql)->form;
+    const struct clr_histogram_context *context = sqlite3_aggregate_context(sql, 0);
+    const struct clr_histogram *histogram = context != NULL ? context->histogram : NULL;
 
-    if (context != NULL && context->histogram != NULL && context->histogram->total != 0)
-        show(sql, context->histogram);
+    if (form == CLR_FORM_STATE || form == CLR_FORM_STATE_MERGE)
+        show_state(sql, histogram);
+    else
+        show_counts(sql, histogram);
 }
 
 /* Also runs when a statement is aborted (clause 8). */
 void clr_histogram_final(sqlite3_context *sql)
 {
-    struct histogram_context *context = sqlite3_aggregate_context(sql, 0);
+    struct clr_histogram_context *context = sqlite3_aggregate_context(sql, 0);
 
     clr_histogram_value(sql);
     if (context != NULL)
-        end(clr_function_connection(sql), context);
+        clr_histogram_end(sql, context);
 }

@@ -7,14 +7,13 @@
 
 void clr_histogram_step(sqlite3_context *context, int count, sqlite3_value **values);
 void clr_histogram_inverse(sqlite3_context *context, int count, sqlite3_value **values);
+
+/* Of the functions that merge states; the others serve them as well. */
+void clr_histogram_merge_step(sqlite3_context *context, int count, sqlite3_value **values);
+void clr_histogram_merge_inverse(sqlite3_context *context, int count, sqlite3_value **values);
+
 void clr_histogram_value(sqlite3_context *context);
 void clr_histogram_final(sqlite3_context *context);
-
-/*
- * Returns the counters as a JSON array, not terminated by zero, and its size in bytes; to be freed
- * with sqlite3_free(). NULL without memory.
- */
-char *clr_counters_to_json(const uint64_t *counters, size_t count, size_t *size);
 
 /* Frees the memory that the connection keeps for this function. */
 void clr_histograms_free(struct clr_connection *connection);

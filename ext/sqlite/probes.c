@@ -61,7 +61,7 @@ static bool computes(const struct clr_query *query, enum clr_opcode opcode)
    more do no harm. */
 static void add_other(sqlite3_str *text, const struct clr_call *call)
 {
-    if (call->function == CLR_F_MOMENTS || call->state)
+    if (call->function == CLR_F_MOMENTS || (call->state && call->function != CLR_F_ORDER))
         sqlite3_str_appendf(
             text, ", 7 + ((SELECT %s%s(v%s) FROM (SELECT 7 AS v UNION ALL SELECT 8)) IS NULL)",
             call->name, call->state ? "_state" : "",
@@ -73,7 +73,8 @@ static void add_order(sqlite3_str *text, const struct clr_call *call, const stru
 {
     static const char *const arguments[] = {"7", "7, 0", "7, 0", "7, 0", "7", "7", "7, 0, 9, 1"};
 
-    sqlite3_str_appendf(text, ", 7 + (%s(%s) IS NULL)", call->name, arguments[asked->order]);
+    sqlite3_str_appendf(text, ", 7 + (%s%s(%s) IS NULL)", call->name, call->state ? "_state" : "",
+                        arguments[asked->order]);
 }
 
 int clr_probes_add(struct clr_query *query)

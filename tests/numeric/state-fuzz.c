@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     enum clr_state_fault fault;
 
     if (size > 0 &&
-        state_probe(data + 1, size - 1, (enum clr_state_kind)(1 + data[0] % CLR_STATE_PAIRS),
+        state_probe(data + 1, size - 1, (enum clr_state_kind)(1 + data[0] % CLR_STATE_BINS),
                     &fault) != NULL)
         abort();
     return 0;

@@ -1,33 +1,14 @@
 /* States as bytes: the format to the byte, whatever way the rows came; and bytes that are none. */
+#include "numeric/state_histograms.h"
 #include "numeric/state_refusals.h"
 #include "numeric/state_rows.h"
+#include "numeric/state_text.h"
 
 #include "batch.h"
-
-#include <stdio.h>
 
 static const enum clr_state_kind sum_kinds[] = {CLR_STATE_SUM, CLR_STATE_DOT, CLR_STATE_SQUARES,
                                                 CLR_STATE_PAIRS};
 enum { SUM_KINDS = 4 };
-
-struct bytes {
-    size_t size;
-    unsigned char data[CLR_STATE_LIMIT];
-};
-
-/* From hexadecimal digits, with spaces between bytes anywhere. */
-static struct bytes from_hex(const char *text)
-{
-    struct bytes bytes = {.size = 0};
-    unsigned byte;
-    int used;
-
-    while (sscanf(text, " %2x%n", &byte, &used) == 1) {
-        bytes.data[bytes.size++] = (unsigned char)byte;
-        text += used;
-    }
-    return bytes;
-}
 
 static struct bytes encode(const struct clr_state_parts *parts)
 {
@@ -35,21 +16,6 @@ static struct bytes encode(const struct clr_state_parts *parts)
 
     bytes.size = clr_state_encode(parts, bytes.data);
     return bytes;
-}
-
-static bool same(const struct bytes *a, const struct bytes *b)
-{
-    return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
-}
-
-static void show(const char *what, const struct bytes *bytes)
-{
-    char text[3 * 64 + 1];
-    size_t i;
-
-    for (i = 0; i < bytes->size && i < 64; i++)
-        snprintf(text + 3 * i, 4, "%02x ", bytes->data[i]);
-    tap_diag("%s %s", what, bytes->size == 0 ? "nothing" : text);
 }
 
 /* A row of two operands, written as text: an INTEGER unless it has a point or letters. */
@@ -372,19 +338,22 @@ static void test_refusals(void)
 /* Every beginning of a state is too short, and every continuation too long. */
 static void test_cuts(void)
 {
+    static struct histogram histogram;
     static struct state_rows rows;
     size_t size;
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 4 * STATE_FLAVOURS; round++) {
-        enum clr_state_kind kind = sum_kinds[round % SUM_KINDS];
+    for (round = 0; round < (SUM_KINDS + 1) * STATE_FLAVOURS; round++) {
+        const int which = round % (SUM_KINDS + 1);
+        enum clr_state_kind kind = which < SUM_KINDS ? sum_kinds[which] : CLR_STATE_BINS;
         enum clr_state_fault fault;
         struct bytes bytes;
+        draw_histogram(&histogram);
         state_rows_begin(&rows, kind);
         for (i = 0; i < 5; i++)
-            add_random(&rows, (enum state_flavour)(round / SUM_KINDS));
-        bytes = encode(&rows.parts);
+            add_random(&rows, (enum state_flavour)(round / (SUM_KINDS + 1)));
+        bytes = which < SUM_KINDS ? encode(&rows.parts) : histogram_bytes(&histogram);
         for (size = 0; size < bytes.size; size++)
             batch_ok(state_probe(bytes.data, size, kind, &fault) == NULL &&
                          fault == CLR_STATE_TOO_SHORT,
@@ -439,6 +408,7 @@ static void test_texts(void)
                                           CLR_STATE_MAX,
                                           CLR_STATE_SQUARES,
                                           CLR_STATE_PAIRS,
+                                          CLR_STATE_BINS,
                                           0,
                                           255};
     unsigned char head[4] = {'c', 'r', 1, 0};
@@ -458,8 +428,9 @@ static void test_texts(void)
 /* A sound state of any kind and flavour. */
 static enum clr_state_kind draw_state(struct bytes *bytes)
 {
+    static struct histogram histogram;
     static struct state_rows rows;
-    enum clr_state_kind kind = (enum clr_state_kind)random_between(CLR_STATE_SUM, CLR_STATE_PAIRS);
+    enum clr_state_kind kind = (enum clr_state_kind)random_between(CLR_STATE_SUM, CLR_STATE_BINS);
     enum state_flavour flavour = (enum state_flavour)random_below(STATE_FLAVOURS);
     struct state_operand x = state_operand(flavour);
     struct clr_value value = {.kind = CLR_KIND_INTEGER, .as.integer = x.integer};
@@ -476,6 +447,11 @@ static enum clr_state_kind draw_state(struct bytes *bytes)
         }
         bytes->size = clr_state_extreme_size(&value);
         clr_state_encode_extreme(kind, &value, bytes->data);
+        return kind;
+    }
+    if (kind == CLR_STATE_BINS) {
+        draw_histogram(&histogram);
+        *bytes = histogram_bytes(&histogram);
         return kind;
     }
     state_rows_begin(&rows, kind);
@@ -558,7 +534,7 @@ static void test_mutations(void)
         while (random_below(3) == 0);
         taken_for = random_below(20) != 0
                         ? kind[i]
-                        : (enum clr_state_kind)random_between(CLR_STATE_SUM, CLR_STATE_PAIRS);
+                        : (enum clr_state_kind)random_between(CLR_STATE_SUM, CLR_STATE_BINS);
         copy = malloc(bytes.size + (bytes.size == 0));
         if (copy == NULL)
             tap_bail("no memory");

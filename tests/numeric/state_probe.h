@@ -5,9 +5,10 @@
 #ifndef CLR_TESTS_STATE_PROBE_H
 #define CLR_TESTS_STATE_PROBE_H
 
-#include "numeric/state_format.h"
+#include "numeric/state_bins.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Points parts at those sums, and makes it the state of no rows. */
@@ -95,11 +96,65 @@ static inline const char *state_probe_extreme(const unsigned char *bytes, size_t
                                             : "a state that was taken is written in another way";
 }
 
+/* A state of rows whose counters there is memory for. */
+static inline const char *state_probe_counters(const unsigned char *bytes, size_t size,
+                                               const struct clr_stored_bins *state,
+                                               uint64_t *counters, unsigned char *buffer)
+{
+    struct clr_bins bins;
+    uint64_t count = 0;
+    int64_t i;
+
+    clr_bins_init(&bins, &state->low, &state->high, state->bins);
+    if (clr_bins_find(&bins, &state->low) != 0 ||
+        clr_bins_find(&bins, &state->high) != state->bins - 1)
+        return "the bounds are not in the first and the last bin";
+    clr_stored_bins_add(state, 1, counters);
+    for (i = 0; i < state->bins + 2; i++)
+        count += counters[i];
+    if (count != (uint64_t)state->count)
+        return "the counters do not add up";
+    if (clr_state_encode_bins(&bins, counters, NULL) != size ||
+        clr_state_encode_bins(&bins, counters, buffer) != size || memcmp(buffer, bytes, size) != 0)
+        return "a state that was taken is written in another way";
+    clr_stored_bins_add(state, 1, counters);
+    clr_stored_bins_add(state, -1, counters);
+    clr_stored_bins_add(state, -1, counters);
+    for (i = 0; i < state->bins + 2; i++)
+        if (counters[i] != 0)
+            return "a state that was added and taken away left a trace";
+    return NULL;
+}
+
+static inline const char *state_probe_bins(const unsigned char *bytes, size_t size,
+                                           enum clr_state_fault *fault)
+{
+    struct clr_stored_bins state = {.count = -1};
+    const char *wrong = "no memory";
+    unsigned char *buffer;
+    uint64_t *counters;
+
+    *fault = clr_state_decode_bins(bytes, size, &state);
+    if (*fault != CLR_STATE_SOUND)
+        return state.count == -1 ? NULL : "a refused state left a trace";
+    if (state.count == 0)
+        return size == 5 ? NULL : "a state of no rows has more than a count";
+    buffer = malloc(size);
+    counters = calloc((size_t)state.bins + 2, sizeof *counters);
+    if (buffer != NULL && counters != NULL)
+        wrong = state_probe_counters(bytes, size, &state, counters, buffer);
+    free(counters);
+    free(buffer);
+    return wrong;
+}
+
 static inline const char *state_probe(const unsigned char *bytes, size_t size,
                                       enum clr_state_kind kind, enum clr_state_fault *fault)
 {
     if (kind == CLR_STATE_MIN || kind == CLR_STATE_MAX)
         return state_probe_extreme(bytes, size, kind, fault);
+    if (kind == CLR_STATE_BINS)
+        return state_probe_bins(bytes, size, fault);
     return state_probe_sums(bytes, size, kind, fault);
 }
 

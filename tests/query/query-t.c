@@ -108,6 +108,7 @@ static void open_database(void)
                      {"gpu_mode", 1},
                      {"gpu_count_distinct", 1},
                      {"gpu_histogram", 4},
+                     {"gpu_histogram_state", 4},
                      {"gpu_median_state", 1}};
     size_t i;
 
@@ -246,7 +247,7 @@ static void print_asked(const struct clr_query *query, const struct clr_call *ca
     const struct clr_asked *asked = &query->asked[call->question];
     int i;
 
-    print("%s", call->name);
+    print("%s%s", call->name, call->state ? "_state" : "");
     for (i = 0; i < CLR_MOST_ARGUMENTS && asked->arguments[i] >= 0; i++) {
         print(" ");
         print_constant(query, asked->arguments[i]);
@@ -416,6 +417,10 @@ static void test_questions(void)
              "#0K a; #1K b if c; gpu_mode asks 0 of 0, gpu_count_distinct asks 1 of 0, "
              "gpu_mode asks 0 of 0, gpu_histogram -1 2.5 ?1 asks 2 of 1; "
              "SELECT ?2, ?3, ?4 + 1, ?5");
+    /* A state is of the same question. */
+    accepted("SELECT gpu_histogram(a, 0, 9, 3), gpu_histogram_state(a, 0, 9, 3) FROM t",
+             "#0K a; gpu_histogram 0 9 3 asks 0 of 0, gpu_histogram_state 0 9 3 asks 0 of 0; "
+             "SELECT ?1, ?2");
     /* Another fraction, another column or another filter is another question. */
     accepted("SELECT gpu_percentile(a, 50), gpu_percentile(a, 50.0), gpu_percentile(b, 50), "
              "gpu_percentile(a, 50) FILTER (WHERE b), gpu_percentile_cont(a, 50) FROM t",

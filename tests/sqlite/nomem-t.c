@@ -29,6 +29,8 @@ static const char *const keeping_queries[] = {
     "SELECT gpu_count_distinct(x), gpu_mode(x) FROM (SELECT i AS x FROM t UNION ALL"
     " SELECT i * 0.5 FROM t UNION ALL SELECT 'text ' || i FROM t)",
     "SELECT gpu_histogram(i, 0, 100, 1000) FROM t",
+    "SELECT gpu_histogram_merge(s), gpu_histogram_state_merge(s) FROM (SELECT"
+    " gpu_histogram_state(i, 0, 100, 1000) AS s FROM t GROUP BY i % 3)",
     "SELECT sum(a), sum(b), max(c) FROM (SELECT gpu_median(i) OVER w AS a,"
     " gpu_count_distinct('text ' || i) OVER w AS b, gpu_mode('text ' || i % 7) OVER w AS c FROM t"
     " WINDOW w AS (ROWS 400 PRECEDING))",

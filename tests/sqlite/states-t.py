@@ -14,7 +14,7 @@ from kinds import KINDS
 from moment_kinds import GROUPS
 from reference import Failure
 
-FUNCTIONS = support.FUNCTIONS + statistics.FUNCTIONS
+FUNCTIONS = support.FUNCTIONS + statistics.FUNCTIONS + ("gpu_histogram",)
 
 #: Which functions take one another's states.
 FAMILIES = (
@@ -24,6 +24,7 @@ FAMILIES = (
     ("gpu_max",),
     statistics.SINGLE,
     statistics.PAIRED,
+    ("gpu_histogram",),
 )
 
 SIZES = (0, 1, 5, 40) if tap.QUICK else (0, 1, 2, 7, 40, 150, 1000)
@@ -34,6 +35,8 @@ SMALL_STATE = 40
 
 def call(function, suffix="", x="x", y="y"):
     """The text of a call of the function, or of its state, for the columns."""
+    if function == "gpu_histogram":  # of numbers alone
+        return f"{function}{suffix}(iif(typeof({x}) IN ('integer', 'real'), {x}, NULL), -5, 9.5, 7)"
     if function in statistics.FUNCTIONS:
         text = statistics.call(function, y, x)
     else:
@@ -358,9 +361,10 @@ def test_flipped(rng, db):
 def test_arguments(db):
     """SQLite's own error for a wrong number of arguments."""
     for function in FUNCTIONS:
-        pair = function in statistics.PAIRED or function == "gpu_dot"
+        own = 2 if function in statistics.PAIRED or function == "gpu_dot" else 1
+        own = 4 if function == "gpu_histogram" else own
         batch = support.Batch(f"{function}: a wrong number of arguments")
-        for suffix, right in (("_state", 2 if pair else 1), ("_merge", 1), ("_state_merge", 1)):
+        for suffix, right in (("_state", own), ("_merge", 1), ("_state_merge", 1)):
             for count in {0, 1, 2, 3} - {right}:
                 got = support.value(db, f"SELECT {function}{suffix}({', '.join(['1'] * count)})")
                 want = Failure(f"wrong number of arguments to function {function}{suffix}()")
@@ -385,6 +389,60 @@ def test_overflow(db):
     batch.end()
 
 
+#: What two states of histograms have, (low, high, bins) each, and what is said of merging them.
+OTHER_BINS = (
+    ((0, 10, 5), (0, 10, 5), None),
+    ((0, 10, 5), (0.0, 10.0, 5), None),
+    ((-0.5, 2**53 + 1, 3), (-0.5, 2**53 + 1, 3), None),
+    ((0, 2**53, 3), (0, 2.0**53, 3), None),
+    ((0, 2**53 + 1, 3), (0, 2.0**53, 3), "high must be the same in all states, not 9007199254740992"),
+    ((0, 10, 5), (1, 10, 5), "low must be the same in all states, not 1"),
+    ((0, 10, 5), (-0.25, 10, 5), "low must be the same in all states, not -0.25"),
+    ((0, 10, 5), (0, 10.5, 5), "high must be the same in all states, not 10.5"),
+    ((0, 10, 5), (0, 10, 6), "bins must be the same in all states, not 6"),
+    ((0, 10, 5), (0, 1e300, 1000000), "high must be the same in all states, not 1.0"),
+)
+
+
+def test_bins(db):
+    """States of other bins cannot be merged; those of no rows go with any."""
+    batch = support.Batch("gpu_histogram: states of the same and of other bins")
+    for one, other, refusal in OTHER_BINS:
+        for suffix in ("_merge", "_state_merge"):
+            name = "gpu_histogram" + suffix
+            got = support.value(
+                db,
+                f"SELECT {name}(s) FROM (SELECT gpu_histogram_state(1, ?, ?, ?) AS s UNION ALL"
+                " SELECT gpu_histogram_state(value, 3, 4, 9) FROM json_each('[null]') UNION ALL"
+                " SELECT gpu_histogram_state(2, ?, ?, ?))",
+                *one,
+                *other,
+            )
+            if refusal is None:
+                form = "gpu_histogram" + suffix.replace("_merge", "")
+                want = f"SELECT {form}(value, ?, ?, ?) FROM json_each('[1,2]')"
+                batch.compare(got, support.value(db, want, *one), f"{name}, {one} and {other}")
+            else:
+                refused = isinstance(got, Failure) and got.message.startswith(f"{name}: {refusal}")
+                batch.check(refused, f"{name}, {one} and {other}: {got!r}")
+    batch.end()
+    batch = support.Batch("gpu_histogram: a million bins")
+    state = "SELECT gpu_histogram_state(value, 0, 1000000, 1000000) AS s FROM json_each('[7,9e9]')"
+    size = support.value(db, f"SELECT length(s) FROM ({state})")
+    batch.check(size <= SMALL_STATE, f"the state of two rows takes {size} bytes")
+    merged = (
+        "SELECT json_array_length(h) || json_extract(h, '$[8]', '$[1000001]') FROM"
+        f" (SELECT gpu_histogram_merge(s) AS h FROM ({state} UNION ALL {state}))"
+    )
+    batch.compare(support.value(db, merged), "1000002[2,2]", "merged")
+    db.execute("SELECT clreduce_set('values_memory', 100000)")
+    got = support.value(db, f"SELECT gpu_histogram_merge(s) FROM ({state})")
+    refused = isinstance(got, Failure) and "values_memory" in got.message
+    batch.check(refused, f"beyond values_memory: {got!r}")
+    db.execute("SELECT clreduce_set('values_memory', 0)")
+    batch.end()
+
+
 def main():
     rng = support.seed()
     host = support.connect()
@@ -392,6 +450,7 @@ def main():
     test_nothing(host)
     test_overflow(host)
     test_sizes(host)
+    test_bins(host)
     test_families(rng, host)
     test_refusals(rng, host)
     test_flipped(rng, host)

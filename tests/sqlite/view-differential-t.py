@@ -173,7 +173,8 @@ class Writer:
             return f"gpu_percentile_{self.pick(('cont', 'disc'))}({value}, {fraction})"
         low = self.parameter() if self.chance(0.02) else self.pick(("-9", "0", "0.1", "-1e9"))
         high = self.pick(("10", "33.3", "1e10", "9007199254740993"))
-        return f"gpu_histogram({value}, {low}, {high}, {self.pick((1, 2, 7, 100))})"
+        form = self.pick(("", "_state"))
+        return f"gpu_histogram{form}({value}, {low}, {high}, {self.pick((1, 2, 7, 100))})"
 
     def item(self):
         """An item of the select list: an aggregate, sometimes an expression over some."""

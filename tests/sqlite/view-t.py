@@ -93,6 +93,8 @@ QUESTIONS = [
     ("SELECT gpu_histogram(r, -5, 5, 10), gpu_histogram(b, ?, ?, ?) FROM q", (-1, 2.5, 4)),
     ("SELECT gpu_histogram(i, -7.5, 20, 3), gpu_histogram(n, 0, 1, 1) FROM q WHERE r > 0", ()),
     ("SELECT gpu_histogram(g, 9007199254740992, 9007199254741792, 8) FROM q", ()),
+    ("SELECT gpu_histogram_state(r, -5, 5, 10), gpu_histogram_state(b, ?, 9.5, 4) FROM q", (0.0,)),
+    ("SELECT gpu_histogram_state(i, 0, 9, 3), gpu_histogram(i, 0, 9, 3) FROM q WHERE i > 1e6", ()),
     ("SELECT gpu_median(r), gpu_mode(i), gpu_sum(r) FROM q WHERE i > :least", (10,)),
     ("SELECT gpu_median(r), gpu_mode(i), gpu_histogram(r, 0, 1, 2) FROM q WHERE i > ?", (10**6,)),
     ("SELECT gpu_median(i * 2 - r), gpu_count_distinct(i % 5), gpu_mode(abs(i)) FROM q", ()),
@@ -379,13 +381,14 @@ def test_overrides():
         "SELECT gpu_var_pop(id), gpu_sum_state(id) FROM t",
         "SELECT gpu_corr(id, i) FROM t",
         "SELECT gpu_median(id), gpu_mode(id) FROM t",
+        "SELECT gpu_histogram_state(id, 0, 9, 3) FROM t",
     ]
     scalars = [("abs", 1), ("min", 2), ("max", 2), ("coalesce", 2), ("ifnull", 2)]
     names = ("sum", "total", "avg", "min", "max", "count")
     aggregates = [(name, 1) for name in names] + [("count", 0), ("gpu_dot", 2)]
     aggregates += [(f"gpu_{name}", 1) for name in names[:-1]]
     aggregates += [("gpu_var_pop", 1), ("gpu_sum_state", 1), ("gpu_corr", 2)]
-    aggregates += [("gpu_median", 1), ("gpu_mode", 1)]
+    aggregates += [("gpu_median", 1), ("gpu_mode", 1), ("gpu_histogram_state", 4)]
     for first in (False, True):
         db = opened()
         for number, select in enumerate(selects):
