@@ -54,43 +54,93 @@ static bool has_infinity(const struct clr_state *state)
            (greatest.kind == CLR_KIND_REAL && isinf(greatest.as.real));
 }
 
-static enum clr_scan_outcome find_position(struct clr_question *question,
-                                           const struct clr_state *state,
-                                           const struct clr_portions *portions)
-{
-    struct clr_position position;
-    struct clr_value found[2];
-    enum clr_code code;
+/* Those of one tally and family are answered together; bins, each by itself. */
+enum family { POSITIONS, DIFFERENT, BINS };
 
-    question->answer.kind = CLR_KIND_NONE;
-    if (state->count == 0)
-        return CLR_SCAN_DONE;
-    if (has_infinity(state))
-        return CLR_SCAN_UNSURE;
-    position = clr_percentile_position(question->fraction, (uint64_t)state->count);
-    code = clr_portions_select(portions, position.rank, found);
-    if (code == CLR_OK) {
-        question->answer.kind = CLR_KIND_REAL;
-        question->answer.as.real =
-            clr_percentile_at(found, position.beyond, question->kind == CLR_ASK_BETWEEN);
-    }
-    return outcome_of(code);
+static enum family family_of(const struct clr_question *question)
+{
+    if (question->kind == CLR_ASK_BINS)
+        return BINS;
+    return question->kind == CLR_ASK_BETWEEN || question->kind == CLR_ASK_AT ? POSITIONS
+                                                                             : DIFFERENT;
 }
 
-static enum clr_scan_outcome count_distinct(const struct clr_scan *scan,
-                                            struct clr_question *question,
+/* Returns the scan's first question of that tally and family from that number on, or the end. */
+static int find_question(const struct clr_scan *scan, int from, int tally, enum family family)
+{
+    while (from < scan->question_count &&
+           (scan->questions[from].tally != tally || family_of(&scan->questions[from]) != family))
+        from++;
+    return from;
+}
+
+/* Returns where the rank is among the ranks; appends it if it is none of them. */
+static int place_rank(uint64_t *ranks, int *count, uint64_t rank)
+{
+    int i;
+
+    for (i = 0; i < *count && ranks[i] != rank; i++)
+        continue;
+    ranks[i] = rank;
+    *count += i == *count;
+    return i;
+}
+
+/* Answers all questions for positions of a tally; their ranks are selected together. */
+static enum clr_scan_outcome find_positions(struct clr_scan *scan, int tally,
+                                            const struct clr_portions *portions)
+{
+    const struct clr_state *state = &scan->tallies[tally].state;
+    struct clr_position positions[CLR_MOST_QUESTIONS];
+    struct clr_value found[CLR_MOST_QUESTIONS][2];
+    uint64_t ranks[CLR_MOST_QUESTIONS];
+    int places[CLR_MOST_QUESTIONS], count = 0, i;
+    enum clr_code code = CLR_OK;
+
+    if (has_infinity(state))
+        return CLR_SCAN_UNSURE;
+    for (i = 0; (i = find_question(scan, i, tally, POSITIONS)) < scan->question_count; i++) {
+        scan->questions[i].answer.kind = CLR_KIND_NONE;
+        if (state->count == 0)
+            continue;
+        positions[i] = clr_percentile_position(scan->questions[i].fraction, (uint64_t)state->count);
+        places[i] = place_rank(ranks, &count, positions[i].rank);
+    }
+    if (count == 0)
+        return CLR_SCAN_DONE;
+    code = clr_portions_select(portions, ranks, count, found);
+    if (code != CLR_OK)
+        return outcome_of(code);
+    for (i = 0; (i = find_question(scan, i, tally, POSITIONS)) < scan->question_count; i++) {
+        struct clr_question *question = &scan->questions[i];
+        question->answer.kind = CLR_KIND_REAL;
+        question->answer.as.real = clr_percentile_at(found[places[i]], positions[i].beyond,
+                                                     question->kind == CLR_ASK_BETWEEN);
+    }
+    return CLR_SCAN_DONE;
+}
+
+/* Answers all questions for different values and modes of a tally. */
+static enum clr_scan_outcome count_distinct(struct clr_scan *scan, int tally,
                                             const struct clr_portions *portions, uint64_t memory)
 {
-    const bool mode = question->kind == CLR_ASK_MODE;
     struct clr_distinct_result result;
-    enum clr_code code = clr_portions_distinct(portions, mode, memory, scan->seed, &result);
+    bool mode = false;
+    enum clr_code code;
+    int i;
 
-    question->answer =
-        (struct clr_value){.kind = CLR_KIND_INTEGER, .as.integer = (int64_t)result.size};
-    if (mode && result.count > 0)
-        question->answer = result.mode;
-    else if (mode)
-        question->answer.kind = CLR_KIND_NONE;
+    for (i = 0; (i = find_question(scan, i, tally, DIFFERENT)) < scan->question_count; i++)
+        mode = mode || scan->questions[i].kind == CLR_ASK_MODE;
+    code = clr_portions_distinct(portions, mode, memory, scan->seed, &result);
+    for (i = 0; (i = find_question(scan, i, tally, DIFFERENT)) < scan->question_count; i++) {
+        struct clr_question *question = &scan->questions[i];
+        question->answer =
+            (struct clr_value){.kind = CLR_KIND_INTEGER, .as.integer = (int64_t)result.size};
+        if (question->kind == CLR_ASK_MODE && result.count > 0)
+            question->answer = result.mode;
+        else if (question->kind == CLR_ASK_MODE)
+            question->answer.kind = CLR_KIND_NONE;
+    }
     return outcome_of(code);
 }
 
@@ -160,17 +210,16 @@ static enum clr_scan_outcome fill_bins(struct clr_question *question,
 
 /* ---- All of them. */
 
+/* Answers the question, and those that are answered together with it. */
 static enum clr_scan_outcome answer(struct clr_scan *scan, struct clr_question *question,
                                     const struct clr_portions *portions, uint64_t memory)
 {
-    switch (question->kind) {
-    case CLR_ASK_BETWEEN:
-    case CLR_ASK_AT:
-        return find_position(question, &scan->tallies[question->tally].state, portions);
-    case CLR_ASK_MODE:
-    case CLR_ASK_DISTINCT:
-        return count_distinct(scan, question, portions, memory);
-    case CLR_ASK_BINS:
+    switch (family_of(question)) {
+    case POSITIONS:
+        return find_positions(scan, question->tally, portions);
+    case DIFFERENT:
+        return count_distinct(scan, question->tally, portions, memory);
+    case BINS:
         break;
     }
     return fill_bins(question, portions, memory);
@@ -188,6 +237,9 @@ enum clr_scan_outcome clr_questions_answer(struct clr_scan *scan, struct clr_sha
 
     for (i = 0; i < scan->question_count && outcome == CLR_SCAN_DONE; i++) {
         struct clr_question *question = &scan->questions[i];
+        const enum family family = family_of(question);
+        if (family != BINS && find_question(scan, 0, question->tally, family) < i)
+            continue;
         starts[parts] = NULL;
         for (part = parts - 1; part >= 0; part--) {
             struct clr_share *share = &shares[part * scan->tally_count + question->tally];

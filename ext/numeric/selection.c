@@ -1,14 +1,13 @@
 #include "numeric/selection.h"
 
 #include "base/memory.h"
-#include "numeric/selection_passes.h"
+#include "numeric/selection_sample.h"
 
 /*
- * What is left is gathered once it is less than 1/GATHERED_SHARE of all, or few enough. A sample of
- * SAMPLE keys places a rank with a standard deviation of 45 of them at the most; 4 of those are its
- * MARGIN. Among more than SORTED gathered keys the ranks are selected once more.
+ * What is left is gathered once it is less than 1/GATHERED_SHARE of all, or few enough. Among more
+ * than SORTED gathered keys the ranks are selected once more.
  */
-enum { GATHERED_SHARE = 8, FEW = 4096, SAMPLE = 8192, MARGIN = 181, SORTED = 65536 };
+enum { GATHERED_SHARE = 8, FEW = 4096, SORTED = 65536 };
 
 uint64_t clr_runs_count(const struct clr_run *runs)
 {
@@ -75,15 +74,18 @@ static enum clr_code narrow(struct clr_selection *selection, bool *done)
     return CLR_OK;
 }
 
-static enum clr_code find_keys(struct clr_selection *selection, uint64_t total);
+static enum clr_code find_keys(struct clr_selection *selection, struct clr_key_range *ranges,
+                               int count, uint64_t total);
 
 /* Selects among gathered keys, in as many portions. */
-static enum clr_code select_gathered(struct clr_selection *selection, size_t count, uint64_t rank)
+static enum clr_code select_gathered(struct clr_selection *selection, const uint64_t *keys,
+                                     size_t count, uint64_t rank, struct clr_key_range *range)
 {
     const size_t portions = (size_t)selection->portions->count;
     struct clr_portions inner_portions = *selection->portions;
     struct clr_selection inner = {
         .portions = &inner_portions, .order = CLR_ORDER_KEYS, .findings = selection->findings};
+    struct clr_key_range inner_range = {0, UINT64_MAX, count, rank, range->has_next, 0, 0};
     struct clr_run *runs = clr_memory_alloc(portions * sizeof *runs);
     const struct clr_run **starts = clr_memory_alloc((portions + 1) * sizeof *starts);
     enum clr_code code = CLR_NOMEM;
@@ -93,38 +95,36 @@ static enum clr_code select_gathered(struct clr_selection *selection, size_t cou
         for (i = 0; i < portions; i++, first = last) {
             last = count / portions * (i + 1) + (i + 1 == portions ? count % portions : 0);
             runs[i] = (struct clr_run){i + 1 < portions ? &runs[i + 1] : NULL, CLR_KIND_INTEGER,
-                                       selection->keys + first, last - first};
+                                       keys + first, last - first};
             starts[i] = &runs[i];
         }
         starts[portions] = NULL;
         inner_portions.starts = starts;
-        inner.range =
-            (struct clr_key_range){0, UINT64_MAX, count, rank, selection->range.has_next, 0, 0};
-        code = find_keys(&inner, count);
-        selection->range.found = inner.range.found;
-        selection->range.next = inner.range.next;
+        code = find_keys(&inner, &inner_range, 1, count);
+        range->found = inner_range.found;
+        range->next = inner_range.next;
     }
     clr_memory_free(starts);
     clr_memory_free(runs);
     return code;
 }
 
-/* Returns room for gathered keys, and for sorting them. */
-static uint64_t *alloc_keys(size_t count)
+/* Returns how much room it takes to sort so many gathered keys. */
+static size_t scratch_size(size_t count)
 {
-    return clr_memory_alloc((count + (count < SORTED ? count : SORTED)) * sizeof(uint64_t));
+    return count < SORTED ? count : SORTED;
 }
 
-/* Finds a rank among the gathered keys, and the next. */
-static enum clr_code find_gathered(struct clr_selection *selection, size_t count, uint64_t rank)
+/* Finds a rank among gathered keys, and the next, for the range. */
+static enum clr_code find_gathered(struct clr_selection *selection, uint64_t *keys,
+                                   uint64_t *scratch, size_t count, uint64_t rank,
+                                   struct clr_key_range *range)
 {
-    uint64_t *keys = selection->keys;
-
     if (count > SORTED)
-        return select_gathered(selection, count, rank);
-    clr_radix_sort(keys, keys + count, count);
-    selection->range.found = keys[rank];
-    selection->range.next = keys[rank + selection->range.has_next];
+        return select_gathered(selection, keys, count, rank, range);
+    clr_radix_sort(keys, scratch, count);
+    range->found = keys[rank];
+    range->next = keys[rank + range->has_next];
     return CLR_OK;
 }
 
@@ -132,68 +132,49 @@ static enum clr_code find_gathered(struct clr_selection *selection, size_t count
 static enum clr_code gather_rest(struct clr_selection *selection)
 {
     struct clr_key_range *range = &selection->range;
+    uint64_t few[2 * CLR_INSERTION_LIMIT];
+    struct clr_window window = {range->low, range->high, few, range->count, 0, 0};
     enum clr_code code;
-    uint64_t below;
 
-    selection->room = range->count;
-    selection->keys = selection->few;
-    if (range->count > CLR_INSERTION_LIMIT)
-        selection->keys = alloc_keys(range->count);
-    if (selection->keys == NULL)
+    if (window.room > CLR_INSERTION_LIMIT)
+        window.keys =
+            clr_memory_alloc((window.room + scratch_size(window.room)) * sizeof(uint64_t));
+    if (window.keys == NULL)
         return CLR_NOMEM;
-    code = clr_selection_gather(selection, &below);
+    code = clr_selection_gather(selection, &window, 1);
     if (code == CLR_OK)
-        code = find_gathered(selection, range->count, range->rank);
-    if (selection->keys != selection->few)
-        clr_memory_free(selection->keys);
+        code = find_gathered(selection, window.keys, window.keys + window.room, window.room,
+                             range->rank, range);
+    if (window.keys != few)
+        clr_memory_free(window.keys);
     return code;
 }
 
-/* Takes keys at equal distances, as far as there are so many, from all runs; sorts them, with
-   scratch behind them. Returns how many there are. */
-static size_t take_sample(const struct clr_selection *selection, uint64_t total, uint64_t *keys)
+/* Tries to find the ranks of some ranges in one pass. Stores which of them were where a sample says
+   that they are, among few enough keys to gather. */
+static enum clr_code try_sample(struct clr_selection *selection, struct clr_key_range *ranges,
+                                int count, uint64_t total, bool *done)
 {
-    const struct clr_run *runs = selection->portions->starts[0];
-    uint64_t step = total / SAMPLE, start = 0, next = 0;
-    size_t count = 0;
-
-    for (; runs != NULL; start += runs->count, runs = runs->next) {
-        for (; next < start + runs->count && count < SAMPLE; next += step)
-            clr_selection_copy_keys(runs, next - start, 1, selection->order, &keys[count++]);
-    }
-    clr_radix_sort(keys, keys + SAMPLE, count);
-    return count;
-}
-
-/*
- * Tries to find the ranks in one pass: a sample tells a small range in which they very likely are.
- * Stores whether they were there, and in few enough keys to gather.
- *
- * Source: Floyd and Rivest, "Expected time bounds for selection", CACM 18 (1975).
- */
-static enum clr_code try_sample(struct clr_selection *selection, uint64_t total, bool *done)
-{
-    const struct clr_key_range all = selection->range;
-    struct clr_key_range *range = &selection->range;
-    size_t room = total / GATHERED_SHARE, samples, place;
-    uint64_t *keys = alloc_keys(room), below;
+    /* All rooms together are a quarter of the numbers at the most. */
+    const size_t room = total / (count > 2 ? 4 * (size_t)count : GATHERED_SHARE);
+    const size_t rooms = room * (size_t)count;
+    struct clr_window windows[CLR_MOST_WINDOWS];
+    uint64_t *keys = clr_memory_alloc((rooms + scratch_size(room)) * sizeof *keys);
     enum clr_code code;
+    int i;
 
     if (keys == NULL)
         return CLR_OK;
-    samples = take_sample(selection, total, keys);
-    place = (size_t)((double)range->rank / (double)total * (double)samples);
-    range->low = place < MARGIN ? 0 : keys[place - MARGIN];
-    range->high = place + MARGIN + 1 >= samples ? UINT64_MAX : keys[place + MARGIN + 1];
-    selection->keys = keys;
-    selection->room = room;
-    code = clr_selection_gather(selection, &below);
-    room = atomic_load(&selection->gathered);
-    *range = all;
-    if (code == CLR_OK && room <= selection->room && range->rank >= below &&
-        range->rank - below + range->has_next < room) {
-        code = find_gathered(selection, room, range->rank - below);
-        *done = true;
+    for (i = 0; i < count; i++)
+        windows[i] = (struct clr_window){.keys = keys + (size_t)i * room, .room = room};
+    code = clr_selection_gather_sampled(selection, ranges, windows, count, total);
+    for (i = 0; i < count && code == CLR_OK; i++) {
+        if (!clr_window_has_rank(&windows[i], &ranges[i]))
+            continue;
+        code = find_gathered(selection, windows[i].keys, keys + rooms,
+                             atomic_load(&windows[i].gathered), ranges[i].rank - windows[i].below,
+                             &ranges[i]);
+        done[i] = true;
     }
     clr_memory_free(keys);
     return code;
@@ -236,16 +217,15 @@ static enum clr_code find_value(struct clr_selection *selection, uint64_t key, u
     return CLR_OK;
 }
 
-static enum clr_code find_keys(struct clr_selection *selection, uint64_t total)
+/* Finds the keys of the selection's range, by radix. */
+static enum clr_code find_range(struct clr_selection *selection, uint64_t total)
 {
     struct clr_key_range *range = &selection->range;
     uint64_t enough = total / GATHERED_SHARE > FEW ? total / GATHERED_SHARE : FEW;
     enum clr_code code = CLR_OK;
     bool done = false;
 
-    if (total / GATHERED_SHARE >= 2 * SAMPLE)
-        code = try_sample(selection, total, &done);
-    if (code == CLR_OK && !done && total > FEW) {
+    if (total > FEW) {
         code = clr_selection_find_range(selection);
         done = range->low == range->high;
         while (code == CLR_OK && !done && range->count > enough)
@@ -254,21 +234,55 @@ static enum clr_code find_keys(struct clr_selection *selection, uint64_t total)
     return code == CLR_OK && !done ? gather_rest(selection) : code;
 }
 
-static enum clr_code select_all(struct clr_selection *selection, uint64_t rank,
-                                struct clr_value found[2])
+/* Finds the keys of so many ranges, CLR_MOST_WINDOWS at the most, which are of all numbers. */
+static enum clr_code find_keys(struct clr_selection *selection, struct clr_key_range *ranges,
+                               int count, uint64_t total)
+{
+    bool done[CLR_MOST_WINDOWS] = {false};
+    enum clr_code code = CLR_OK;
+    int i;
+
+    if (total / GATHERED_SHARE >= 2 * CLR_SAMPLE)
+        code = try_sample(selection, ranges, count, total, done);
+    for (i = 0; i < count && code == CLR_OK; i++) {
+        if (done[i])
+            continue;
+        selection->range = ranges[i];
+        code = find_range(selection, total);
+        ranges[i] = selection->range;
+    }
+    return code;
+}
+
+static enum clr_code find_values(struct clr_selection *selection, const struct clr_key_range *range,
+                                 uint64_t rank, struct clr_value found[2])
+{
+    enum clr_code code = find_value(selection, range->found, rank, &found[0]);
+
+    found[1] = found[0];
+    if (code == CLR_OK && range->has_next)
+        code = find_value(selection, range->next, rank + 1, &found[1]);
+    return code;
+}
+
+static enum clr_code select_all(struct clr_selection *selection, const uint64_t *ranks, int count,
+                                struct clr_value (*found)[2])
 {
     const uint64_t total = clr_runs_count(selection->portions->starts[0]);
-    struct clr_key_range range = {0, UINT64_MAX, total, rank, rank + 1 < total, 0, 0};
-    enum clr_code code;
+    struct clr_key_range ranges[CLR_MOST_WINDOWS];
+    enum clr_code code = CLR_OK;
+    int i, n;
 
     selection->order = order_of(selection->portions->starts[0]);
-    selection->range = range;
-    code = find_keys(selection, total);
-    if (code == CLR_OK)
-        code = find_value(selection, selection->range.found, rank, &found[0]);
-    found[1] = found[0];
-    if (code == CLR_OK && rank + 1 < total)
-        code = find_value(selection, selection->range.next, rank + 1, &found[1]);
+    for (; count > 0 && code == CLR_OK; ranks += n, found += n, count -= n) {
+        n = count < CLR_MOST_WINDOWS ? count : CLR_MOST_WINDOWS;
+        for (i = 0; i < n; i++)
+            ranges[i] =
+                (struct clr_key_range){0, UINT64_MAX, total, ranks[i], ranks[i] + 1 < total, 0, 0};
+        code = find_keys(selection, ranges, n, total);
+        for (i = 0; i < n && code == CLR_OK; i++)
+            code = find_values(selection, &ranges[i], ranks[i], found[i]);
+    }
     return code;
 }
 
@@ -279,11 +293,11 @@ enum clr_code clr_select(const struct clr_run *runs, uint64_t rank, struct clr_v
     struct clr_finding finding;
     struct clr_selection selection = {.portions = &portions, .findings = &finding};
 
-    return select_all(&selection, rank, found);
+    return select_all(&selection, &rank, 1, (struct clr_value(*)[2])found);
 }
 
-enum clr_code clr_portions_select(const struct clr_portions *portions, uint64_t rank,
-                                  struct clr_value found[2])
+enum clr_code clr_portions_select(const struct clr_portions *portions, const uint64_t *ranks,
+                                  int count, struct clr_value (*found)[2])
 {
     struct clr_selection selection = {.portions = portions};
     enum clr_code code;
@@ -291,7 +305,7 @@ enum clr_code clr_portions_select(const struct clr_portions *portions, uint64_t 
     selection.findings = clr_memory_alloc((size_t)portions->count * sizeof *selection.findings);
     if (selection.findings == NULL)
         return CLR_NOMEM;
-    code = select_all(&selection, rank, found);
+    code = select_all(&selection, ranks, count, found);
     clr_memory_free(selection.findings);
     return code;
 }

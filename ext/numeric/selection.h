@@ -2,10 +2,11 @@
  * Order statistics without sorting: the value of a given rank among runs of numbers, which may be
  * INTEGERs and REALs mixed, compared exactly.
  *
- * Method: one pass over the numbers gathers those near where a sample says that the rank is. If it
- * is not there, or too many are, radix selection from the most significant digit (Knuth, TAOCP 3,
- * 5.2.5) goes on: a pass over the runs counts how many keys fall into each of 2,048 equal parts of
- * the range that is left, until few enough are left. The runs stay as they are.
+ * Method: one pass over the numbers gathers those near where a sample says that the ranks are, of a
+ * few ranks at a time. Where one is not there, or too many are, radix selection from the most
+ * significant digit (Knuth, TAOCP 3, 5.2.5) goes on: a pass over the runs counts how many keys fall
+ * into each of 2,048 equal parts of the range that is left, until few enough are left. The runs
+ * stay as they are.
  */
 #ifndef CLR_NUMERIC_SELECTION_H
 #define CLR_NUMERIC_SELECTION_H
@@ -37,8 +38,11 @@ uint64_t clr_runs_count(const struct clr_run *runs);
  */
 enum clr_code clr_select(const struct clr_run *runs, uint64_t rank, struct clr_value found[2]);
 
-/* The same among the numbers of all portions. Returns CLR_STOPPED, too. */
-enum clr_code clr_portions_select(const struct clr_portions *portions, uint64_t rank,
-                                  struct clr_value found[2]);
+/*
+ * The same among the numbers of all portions, for several ranks, 1 and up, which share passes: what
+ * belongs to ranks[i] is found[i]. Returns CLR_STOPPED, too.
+ */
+enum clr_code clr_portions_select(const struct clr_portions *portions, const uint64_t *ranks,
+                                  int count, struct clr_value (*found)[2]);
 
 #endif

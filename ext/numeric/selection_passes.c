@@ -199,38 +199,66 @@ enum clr_code clr_selection_find_neighbours(struct clr_selection *selection)
     return code;
 }
 
+/* Gathers the keys of a block that are in the window. Returns whether there was room for them. */
+static bool gather_block(const struct pass *pass, size_t count, struct clr_window *window,
+                         uint64_t *below)
+{
+    const uint64_t low = window->low, width = window->high - low;
+    uint64_t keys[BLOCK];
+    size_t i, kept, place;
+
+    /* Kept without a branch that depends on the key. */
+    for (i = kept = 0; i < count; i++) {
+        *below += pass->keys[i] < low;
+        keys[kept] = pass->keys[i];
+        kept += pass->keys[i] - low <= width;
+    }
+    if (kept == 0)
+        return true;
+    place = atomic_fetch_add(&window->gathered, kept);
+    if (place + kept > window->room)
+        return false;
+    memcpy(window->keys + place, keys, kept * sizeof *keys);
+    return true;
+}
+
 static void gather(void *argument, int portion, const atomic_bool *stop)
 {
     struct clr_selection *selection = argument;
-    const uint64_t low = selection->range.low, width = selection->range.high - low;
-    uint64_t keys[BLOCK], below = 0;
-    size_t i, count, kept, place = 0;
+    const int windows = selection->window_count;
+    uint64_t *below = selection->findings[portion].counts;
+    bool full[CLR_MOST_WINDOWS] = {false};
+    int open = windows, i;
     struct pass pass;
+    size_t count;
 
+    memset(below, 0, (size_t)windows * sizeof *below);
     begin_pass(&pass, selection, portion, stop);
-    while (place <= selection->room && (count = next_block(&pass)) != 0) {
-        /* Kept without a branch that depends on the key. */
-        for (i = kept = 0; i < count; i++) {
-            below += pass.keys[i] < low;
-            keys[kept] = pass.keys[i];
-            kept += pass.keys[i] - low <= width;
+    while (open > 0 && (count = next_block(&pass)) != 0) {
+        for (i = 0; i < windows; i++) {
+            if (full[i] || gather_block(&pass, count, &selection->windows[i], &below[i]))
+                continue;
+            full[i] = true;
+            open--;
         }
-        if (kept == 0)
-            continue;
-        place = atomic_fetch_add(&selection->gathered, kept);
-        if (place + kept <= selection->room)
-            memcpy(selection->keys + place, keys, kept * sizeof *keys);
     }
-    selection->findings[portion].low = below;
 }
 
-enum clr_code clr_selection_gather(struct clr_selection *selection, uint64_t *below)
+enum clr_code clr_selection_gather(struct clr_selection *selection, struct clr_window *windows,
+                                   int count)
 {
+    const uint64_t *below;
     enum clr_code code;
+    int i;
 
-    atomic_init(&selection->gathered, 0);
+    for (i = 0; i < count; i++)
+        atomic_init(&windows[i].gathered, 0);
+    selection->windows = windows;
+    selection->window_count = count;
     code = run(selection, gather);
-    *below = add_below(selection);
+    below = add_counts(selection, (size_t)count);
+    for (i = 0; i < count; i++)
+        windows[i].below = below[i];
     return code;
 }
 

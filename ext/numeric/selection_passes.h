@@ -30,7 +30,18 @@ struct clr_finding {
     uint64_t counts[CLR_KEY_PARTS];
 };
 
+enum { CLR_MOST_WINDOWS = 4 };
+
 _Static_assert((int)CLR_KEY_PARTS >= (int)CLR_KEY_TAILS, "tails are counted in the same place");
+
+/* A range of keys that is gathered. */
+struct clr_window {
+    uint64_t low, high;     /* both included */
+    uint64_t *keys;         /* where they go */
+    size_t room;            /* for so many */
+    atomic_size_t gathered; /* how many there are; beyond the room not all of them */
+    uint64_t below;         /* how many keys are below low, if there was room */
+};
 
 struct clr_selection {
     const struct clr_portions *portions;
@@ -39,11 +50,9 @@ struct clr_selection {
     int shift;                        /* of the pass that counts parts */
     uint64_t first_end, second_start; /* of the pass for neighbours */
     uint64_t key;                     /* of the pass that tells tails apart */
-    uint64_t *keys;                   /* what is gathered */
-    size_t room;                      /* for so many */
-    atomic_size_t gathered;           /* how many there are, also beyond the room */
+    struct clr_window *windows;       /* of the pass that gathers */
+    int window_count;                 /* CLR_MOST_WINDOWS at the most */
     struct clr_finding *findings;     /* one for each portion */
-    uint64_t few[2 * CLR_INSERTION_LIMIT];
 };
 
 /* Stores the keys of some of a run's numbers. */
@@ -60,8 +69,9 @@ enum clr_code clr_selection_count_parts(struct clr_selection *selection, const u
 /* Sets found to the greatest key up to first_end, and next to the least from second_start on. */
 enum clr_code clr_selection_find_neighbours(struct clr_selection *selection);
 
-/* Gathers the keys of the range, as far as there is room, and counts those below it. */
-enum clr_code clr_selection_gather(struct clr_selection *selection, uint64_t *below);
+/* Gathers the keys of the windows, as far as there is room, and counts those below each. */
+enum clr_code clr_selection_gather(struct clr_selection *selection, struct clr_window *windows,
+                                   int count);
 
 /* Counts the tails of the numbers whose floor key is selection->key, and the numbers below it. */
 enum clr_code clr_selection_count_tails(struct clr_selection *selection, const uint64_t **tails,

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MOST_VALUES = 300000, MOST_PORTIONS = 7, MOST_RUNS = 20, FAMILIES = 6 };
+enum { MOST_VALUES = 300000, MOST_PORTIONS = 7, MOST_RUNS = 20, MOST_RANKS = 9, FAMILIES = 6 };
 
 static int64_t integers[MOST_VALUES];
 static double reals[MOST_VALUES];
@@ -85,20 +85,29 @@ static bool is_same(const struct clr_value *a, const struct clr_value *b)
     return a->kind == b->kind && a->as.integer == b->as.integer;
 }
 
+/* Several ranks together, in any order, and the same one twice. */
 static void check_selection(const struct clr_portions *portions, const char *what)
 {
     const uint64_t total = clr_runs_count(runs);
-    struct clr_value want[2], got[2];
-    int i;
+    struct clr_value want[2], got[MOST_RANKS][2];
+    uint64_t ranks[MOST_RANKS];
+    int count = (int)random_between(1, MOST_RANKS), i;
 
-    for (i = 0; i < 4 && total > 0; i++) {
-        uint64_t rank = i == 0 ? 0 : i == 1 ? total - 1 : random_below(total);
-        batch_ok(clr_select(runs, rank, want) == CLR_OK &&
-                     clr_portions_select(portions, rank, got) == CLR_OK &&
-                     is_same(&got[0], &want[0]) && is_same(&got[1], &want[1]),
-                 "rank %llu of %llu, %s", (unsigned long long)rank, (unsigned long long)total,
-                 what);
-    }
+    if (total == 0)
+        return;
+    for (i = 0; i < count; i++)
+        ranks[i] = random_below(total);
+    ranks[random_below((uint64_t)count)] = 0;
+    ranks[random_below((uint64_t)count)] = total - 1;
+    if (count > 2)
+        ranks[0] = ranks[count - 1];
+    batch_ok(clr_portions_select(portions, ranks, count, got) == CLR_OK, "%d ranks, %s", count,
+             what);
+    for (i = 0; i < count; i++)
+        batch_ok(clr_select(runs, ranks[i], want) == CLR_OK && is_same(&got[i][0], &want[0]) &&
+                     is_same(&got[i][1], &want[1]),
+                 "rank %llu of %llu, %d together, %s", (unsigned long long)ranks[i],
+                 (unsigned long long)total, count, what);
 }
 
 /* The same by the table that rows are fed to. */
@@ -180,7 +189,8 @@ static void test_many(void)
     int64_t *values = clr_memory_alloc(count * sizeof *values);
     const struct clr_run *parts[4] = {NULL};
     const struct clr_portions portions = {.count = 3, .starts = parts};
-    struct clr_value found[2];
+    struct clr_value found[6][2];
+    uint64_t ranks[6] = {0, count - 1};
     size_t i;
     int j;
 
@@ -193,12 +203,14 @@ static void test_many(void)
                                    values + i * (count / 3), count / 3};
         parts[i] = &runs[i];
     }
+    for (j = 2; j < 6; j++)
+        ranks[j] = random_below(count);
+    tap_ok(clr_portions_select(&portions, ranks, 6, found) == CLR_OK, "six of %zu", count);
     for (j = 0; j < 6; j++) {
-        uint64_t rank = j == 0 ? 0 : j == 1 ? count - 1 : random_below(count);
-        tap_ok(clr_portions_select(&portions, rank, found) == CLR_OK &&
-                   has_rank(values, count, found[0].as.integer, rank) &&
-                   has_rank(values, count, found[1].as.integer, rank + 1 < count ? rank + 1 : rank),
-               "rank %llu of %zu", (unsigned long long)rank, count);
+        const uint64_t next = ranks[j] + 1 < count ? ranks[j] + 1 : ranks[j];
+        tap_ok(has_rank(values, count, found[j][0].as.integer, ranks[j]) &&
+                   has_rank(values, count, found[j][1].as.integer, next),
+               "rank %llu of %zu", (unsigned long long)ranks[j], count);
     }
     clr_memory_free(values);
 }
@@ -217,6 +229,26 @@ static bool run_until(void *context, int count, clr_portion_work *work, void *ar
     for (i = 0; i < count; i++)
         work(argument, i, &stop);
     return !stop;
+}
+
+/* Four ranks are found in one pass where a sample is right, as it is among values in order. */
+static void test_sharing(void)
+{
+    static const uint64_t ranks[] = {MOST_VALUES / 2, 7, MOST_VALUES - 1, MOST_VALUES / 3};
+    struct clr_value found[4][2];
+    struct clr_portions portions;
+    size_t i;
+    int j;
+
+    make(&portions, 0, 1, MOST_VALUES);
+    portions.run = run_until;
+    for (i = 0; i < MOST_VALUES; i++)
+        integers[i] = (int64_t)i * 1000003;
+    passes = 1;
+    tap_ok(clr_portions_select(&portions, ranks, 4, found) == CLR_OK, "four ranks in one pass");
+    for (j = 0; j < 4; j++)
+        tap_is_int64(found[j][0].as.integer, (int64_t)ranks[j] * 1000003, "the rank %llu",
+                     (unsigned long long)ranks[j]);
 }
 
 /* Many different values of both types, all large: every pass there is. */
@@ -242,11 +274,12 @@ static void make_hard(struct clr_portions *portions)
 
 static enum clr_code do_all(const struct clr_portions *portions, int what)
 {
+    static const uint64_t ranks[] = {MOST_VALUES / 2, 5, MOST_VALUES - 5};
     struct clr_distinct_result result;
-    struct clr_value found[2];
+    struct clr_value found[3][2];
 
     if (what == 0)
-        return clr_portions_select(portions, MOST_VALUES / 2, found);
+        return clr_portions_select(portions, ranks, 3, found);
     return clr_portions_distinct(portions, what == 2, unlimited, 1, &result);
 }
 
@@ -309,6 +342,7 @@ int main(void)
     random_start();
     test_random();
     test_many();
+    test_sharing();
     test_stops();
     test_no_memory();
     return tap_done();
