@@ -90,7 +90,8 @@ static bool find_column(struct clr_binder *binder, const struct clr_node *node, 
     else if (!known->readable)
         clr_bind_refuse(binder, "a virtual generated column");
     else if (known->is_text && !text_too)
-        clr_status_set(binder->status, CLR_INVALID, 0, "the TEXT column %.100s", name);
+        clr_status_set(binder->status, CLR_INVALID, 0,
+                       "the TEXT column %.100s, whose values are not kept in memory", name);
     else
         found = true;
 done:

@@ -17,7 +17,7 @@
    looked at again; the size of texts for the user. */
 enum { CLR_RUNS_BY_ROWS = 256, CLR_PLAN_TEXT = 512 };
 
-#define CLR_UNSURE_TEXT "an expression met TEXT, a BLOB or an error"
+#define CLR_UNSURE_TEXT "some row has TEXT, a BLOB or an error, which only SQLite can treat"
 
 struct clr_acceleration {
     struct clr_connection *connection;

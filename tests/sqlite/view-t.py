@@ -503,6 +503,35 @@ def test_questions(device):
     db.close()
 
 
+#: Questions about TEXT and BLOBs, and how the plan begins.
+KEPT_NOT = "row by row: the TEXT column d, whose values are not kept in memory"
+MET_TEXT = "row by row: some row has TEXT, a BLOB or an error, which only SQLite can treat"
+TEXT_QUESTIONS = [
+    ("SELECT gpu_count_distinct(d) FROM texts", KEPT_NOT),
+    ("SELECT gpu_mode(d) FROM texts", KEPT_NOT),
+    ("SELECT gpu_count_distinct(m), gpu_mode(m) FROM texts", MET_TEXT),
+    ("SELECT gpu_count_distinct(b), gpu_mode(b) FROM texts", MET_TEXT),
+    ("SELECT gpu_count_distinct(m), gpu_mode(m) FROM texts WHERE i % 3 = 0", MET_TEXT),
+    ("SELECT gpu_count_distinct(m), gpu_mode(m) FROM texts WHERE i % 3 = 1", "accelerated: host"),
+]
+
+
+def test_text():
+    """What counts TEXT and BLOBs is for SQLite, and the plan says so; it is not for other rows."""
+    folder = views.Folder()
+    db = views.connect(folder.new())
+    db.execute("CREATE TABLE texts(i INT, d TEXT, m, b)")
+    rows = ((i, str(i % 7), ("a", 5, b"x")[i % 3], b"y" if i == 9 else i) for i in range(3000))
+    db.execute("BEGIN")
+    db.executemany("INSERT INTO texts VALUES (?, ?, ?, ?)", rows)
+    db.execute("COMMIT")
+    for select, plan in TEXT_QUESTIONS:
+        views.create(db, "v", select)
+        views.agree(db, "v", select, (), f"1. {select}")
+        tap.is_equal(views.plan(db, "v")[0], plan, "... and the plan")
+    db.close()
+
+
 def test_values_memory(db):
     """What the setting does not allow gives the function's own error, and only then (clause 1)."""
     support.configure(db, values_memory=100_000)
@@ -544,6 +573,7 @@ def main():
     test_refused(db)
     test_recursion(db)
     test_explain(db)
+    test_text()
     db.close()
     test_overrides()
     test_errors_in_arguments()
