@@ -1,10 +1,12 @@
 """What a user would use instead, on the same values: DuckDB, NumPy, math.fsum and SQLite's own.
+Beside the statistics (stats.py) also sqlean's.
 
 Whatever this interpreter cannot import is left out, and said to be missing. The values are made
 here by the formulas in tables.h, and compared with the database's by their sum.
 """
 
 import importlib
+import importlib.metadata
 import math
 import os
 import sys
@@ -14,6 +16,10 @@ import method
 
 X, Y = (2654435761, 3000000.0), (2246822519, 5000000.0)
 ROUNDS, SECONDS = 7, 6
+
+#: What is imported: its name, module and package.
+IMPORTED = (("DuckDB", "duckdb", "duckdb"), ("NumPy", "numpy", "numpy"),
+            ("sqlean", "sqlean", "sqlean.py"))
 
 #: The feed's cases that have a peer.
 SQLITE_CASES = ("gpu_sum, REAL", "gpu_max, REAL", "gpu_dot, REAL")
@@ -29,8 +35,8 @@ def find(name):
 
 def versions():
     """The versions of the peers that there are; None for the missing ones."""
-    found = {label: find(name) for label, name in (("DuckDB", "duckdb"), ("NumPy", "numpy"))}
-    return {label: module and module.__version__ for label, module in found.items()}
+    return {label: importlib.metadata.version(package) if find(module) else None
+            for label, module, package in IMPORTED}
 
 
 def missing():

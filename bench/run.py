@@ -8,8 +8,8 @@
     make bench BENCH=statistics        with a tenth of the rows in a run of several parts, since
                                        SQLite's count(DISTINCT) and the like are slow; by itself
                                        with all rows
-    make bench BENCH_PYTHON=...        an interpreter that can import duckdb and numpy, where the
-                                       usual one cannot
+    make bench BENCH_PYTHON=...        an interpreter that can import duckdb, numpy and sqlean (from
+                                       the package sqlean.py), where the usual one cannot
     make bench BENCH_PERCENTILE=...    SQLite's ext/misc/percentile.c, whose median() is measured
                                        with the statistics; without it, that of apsw's SQLite is,
                                        where the interpreter can import apsw

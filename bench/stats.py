@@ -3,12 +3,14 @@
 A case's first statement is ours, and a speed is how many times it is as fast as another one, round
 by round. The others are SQLite's nearest: an expression that finds the same in inexact arithmetic,
 a GROUP BY, count(DISTINCT), and median() and percentile() of SQLite's own extension, which are in
-its core since 3.51. DuckDB has the values in a table of its own. The tables are described in
+its core since 3.51. The package sqlean.py has a SQLite with statistics of its own, which read the
+same file there. DuckDB has the values in a table of its own. The tables are described in
 statistics_data.h.
 """
 
 import math
 import os
+import pathlib
 import re
 from contextlib import closing
 
@@ -48,6 +50,11 @@ FUNCTIONS = (
      f"SELECT CAST((x + {-LOW}) / {WIDTH} AS INTEGER) AS bin, count(*) FROM t GROUP BY bin",
      f"SELECT CAST(floor((x + {-LOW}) / {WIDTH}) AS INTEGER) AS bin, count(*) FROM t GROUP BY bin"),
 )
+#: What sqlean has for the same purpose: a name, our call and its own.
+SQLEAN = (("var_pop, sqlean", "gpu_var_pop(x)", "stats_var_pop(x)"),
+          ("stddev_samp, sqlean", "gpu_stddev_samp(x)", "stats_stddev_samp(x)"),
+          ("median, sqlean", "gpu_median(x)", "stats_median(x)"),
+          ("percentile, sqlean", "gpu_percentile(x, 90)", "stats_perc(x, 90)"))
 #: Views whose first query is measured too: with its pages to read, and maybe values to sort.
 READ_FIRST = ("corr", "count_distinct", "median")
 #: Several statistics over the same columns, and the one that they are held against.
@@ -165,9 +172,20 @@ def apsw_connection(tools, path):
     return connection, f"SQLite {apsw.sqlitelibversion()}"
 
 
-def measure_apsw(tools, path, cases):
-    """The cases, in apsw's SQLite, as far as it has their functions; none without apsw."""
-    connection, version = apsw_connection(tools, path)
+def sqlean_connection(tools, path):
+    """The database in the SQLite of the package sqlean.py; None without it."""
+    sqlean = peers.find("sqlean")
+    if sqlean is None:
+        return None, None
+    sqlean.extensions.enable("stats")
+    connection = sqlean.connect(pathlib.Path(path).as_uri() + "?mode=ro", uri=True)
+    connection.enable_load_extension(True)
+    connection.load_extension(tools.extension)
+    return connection, f"sqlean's SQLite {sqlean.sqlite_version}"
+
+
+def measure_here(connection, version, cases):
+    """The cases in a SQLite that this interpreter has, as far as there are their functions."""
     if connection is None:
         return []
     results = []
@@ -187,6 +205,12 @@ def measure_apsw(tools, path, cases):
                 {"device": device, "sql": sql, "result": repr(found[sql]), "ns": ns}
                 for (device, sql), ns in zip(statements, times)]}))
     return results
+
+
+def measure_sqlean(tools, path):
+    """sqlean's statistics beside ours in its SQLite; none without it."""
+    return measure_here(*sqlean_connection(tools, path), [
+        (name, [("auto", f"SELECT {call} FROM t") for call in calls]) for name, *calls in SQLEAN])
 
 
 def view_candidates(settings, known):
@@ -284,14 +308,16 @@ def lacking(unknown):
 
 
 def measure_all_fed(tools, path, settings, known):
-    """What is fed, in apsw's SQLite where only that has median(), and the functions that lack."""
+    """What is fed, in apsw's SQLite where only that has median(), and in sqlean's; and the functions
+    that lack."""
     cases, unknown = possible(fed_cases(settings), known)
-    elsewhere = measure_apsw(tools, path, [
+    elsewhere = measure_here(*apsw_connection(tools, path), [
         case for case in fed_cases(("auto",))
         if any(called(sql) & unknown & PERCENTILE for _, sql in case[1])])
     names = {case["name"] for case in elsewhere}
     fed = measure_fed(tools, path, [case for case in cases if case[0] not in names])
-    return fed + elsewhere, unknown - (PERCENTILE if elsewhere else set())
+    fed += elsewhere + measure_sqlean(tools, path)
+    return fed, unknown - (PERCENTILE if elsewhere else set())
 
 
 def measure(tools, machine):

@@ -321,6 +321,8 @@ TARGETS = (
            statistic_speed("count_distinct", "count(DISTINCT x)")),
     Target("fed by rows: gpu_median(x) against median(x) of SQLite's own extension", "any",
            AT_LEAST, 3, "x", statistic_speed("median", "median(x)")),
+    Target("fed by rows: gpu_median(x) against stats_median(x) of sqlean", "any", AT_LEAST, 3, "x",
+           statistic_speed("median, sqlean", "stats_median(x)")),
 )
 
 
