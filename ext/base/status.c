@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -20,5 +22,6 @@ enum clr_code clr_status_set(struct clr_status *status, enum clr_code code, int 
     va_start(arguments, format);
     vsnprintf(status->message, sizeof status->message, format, arguments);
     va_end(arguments);
+    clr_utf8_repair(status->message);
     return code;
 }

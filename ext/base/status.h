@@ -24,8 +24,8 @@ struct clr_status {
 void clr_status_clear(struct clr_status *status);
 
 /*
- * Sets code, cl_error and a message in printf's format, cut to fit. Returns code, so that a
- * failing function can end with it.
+ * Sets code, cl_error and a message in printf's format, cut to fit; of its text in UTF-8 characters
+ * stay whole. Returns code, so that a failing function can end with it.
  */
 enum clr_code clr_status_set(struct clr_status *status, enum clr_code code, int cl_error,
                              const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -1,5 +1,6 @@
 #include "sqlite/acceleration.h"
 
+#include "base/utf8.h"
 #include "sqlite/acceleration_private.h"
 #include "sqlite/finish.h"
 #include "sqlite/probes.h"
@@ -21,6 +22,7 @@ int clr_acceleration_by_rows(struct clr_acceleration *acceleration, const char *
     sqlite3_vsnprintf((int)(CLR_PLAN_TEXT - (sizeof head - 1)),
                       acceleration->verdict + sizeof head - 1, format, arguments);
     va_end(arguments);
+    clr_utf8_repair(acceleration->verdict);
     return SQLITE_OK;
 }
 

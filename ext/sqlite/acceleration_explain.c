@@ -1,3 +1,4 @@
+#include "base/utf8.h"
 #include "sqlite/acceleration_private.h"
 
 static struct clr_image *find_image(const struct clr_acceleration *acceleration)
@@ -47,5 +48,6 @@ const char *clr_acceleration_explain(struct clr_acceleration *acceleration, int 
     } else {
         return NULL;
     }
+    clr_utf8_repair(acceleration->line);
     return acceleration->line;
 }

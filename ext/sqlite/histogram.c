@@ -78,7 +78,7 @@ static char *describe(sqlite3_value *value)
     case SQLITE_FLOAT:
         return sqlite3_mprintf("%!.17g", sqlite3_value_double(value));
     case SQLITE_TEXT:
-        return sqlite3_mprintf("'%.60q'", sqlite3_value_text(value));
+        return sqlite3_mprintf("'%!.60q'", sqlite3_value_text(value));
     case SQLITE_BLOB:
         return sqlite3_mprintf("a BLOB");
     default:

@@ -54,7 +54,7 @@ static int copy_inside(const char *argument, struct clr_select *select, char **e
         length--;
     if (length < 2 || start[0] != '(' || start[length - 1] != ')') {
         *error = sqlite3_mprintf("clreduce: the argument must be a SELECT in parentheses, as in "
-                                 "USING clreduce((SELECT ...)), not '%.60s'",
+                                 "USING clreduce((SELECT ...)), not '%!.60s'",
                                  argument);
         return SQLITE_ERROR;
     }
@@ -174,7 +174,7 @@ int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select
     if (rc != SQLITE_OK) {
         *error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
     } else if (refusal != NULL) {
-        *error = sqlite3_mprintf("clreduce: %s: '%.60s'", refusal, skip_blank(select->sql));
+        *error = sqlite3_mprintf("clreduce: %s: '%!.60s'", refusal, skip_blank(select->sql));
         rc = SQLITE_ERROR;
     } else {
         select->column_count = sqlite3_column_count(statement);

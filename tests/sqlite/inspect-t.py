@@ -136,7 +136,7 @@ def test_set_errors():
     )
     tap.diag(error)
     for name, (least, greatest) in RANGES.items():
-        wrong = ["x", "", "1.5", "12 apples", "99999999999999999999", str(least - 1), None, 1.5]
+        wrong = ["x", "x" + "\u00e4" * 40, "", "1.5", "12 apples", "99999999999999999999", str(least - 1), None, 1.5]
         if greatest is not None:
             wrong.append(str(greatest + 1))
         for value in wrong:
@@ -150,7 +150,7 @@ def test_set_errors():
             )
             if not passed:
                 tap.diag(error)
-    for value in ("", None, "x" * 100000):
+    for value in ("", None, "x" * 100000, "x" + "\u00e4" * 40):
         error = support.value(db, "SELECT clreduce_set('device', ?)", value)
         tap.ok(
             isinstance(error, support.Failure) and "device" in error.message,

@@ -439,6 +439,11 @@ ERRORS = (
     ("gpu_histogram(x, -rowid, 1, 2)", "1", "low must be the same on every row, not -2"),
     ("gpu_histogram(x, 0, rowid, 2)", "1", "high must be the same on every row, not 2"),
     ("gpu_histogram(x, 0, 1, rowid)", "1", "bins must be the same on every row, not 2"),
+    (  # cut after 60 characters, none of them in two
+        "gpu_histogram(x, 'x" + "\u00e4" * 70 + "', 1, 2)",
+        "1",
+        "gpu_histogram: low must be a finite number, not 'x" + "\u00e4" * 59 + "'",
+    ),
     ("gpu_histogram(x, 0, 1)", "1", "wrong number of arguments to function gpu_histogram()"),
     ("gpu_median(x, 1)", "1", "wrong number of arguments to function gpu_median()"),
     ("gpu_percentile(x)", "1", "wrong number of arguments to function gpu_percentile()"),
