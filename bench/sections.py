@@ -152,11 +152,13 @@ def view_rows(part):
 def view_bandwidth(results):
     """A sentence on the resident sums' bandwidth, or an empty text."""
     told = []
-    for row in results["parts"]["views"]["candidates"]:
+    part = results["parts"]["views"]
+    for row in part["candidates"] + part.get("large", []):
         if (row["name"], row["kind"]) != ("sum(x)", "again") or not targets.view_bandwidth(row):
             continue
         plain = targets.plain_read(results, row["device"] == "host")
-        told.append(f"{row['device']}: {targets.view_bandwidth(row):,.4g} GB/s"
+        rows = f", {row['rows']:,} rows" if "rows" in row else ""
+        told.append(f"{row['device']}{rows}: {targets.view_bandwidth(row):,.4g} GB/s"
                     + (f", beside {plain:,.4g} of a plain read" if plain else ""))
     return f"\nThe resident sum's bandwidth: {'; '.join(told)}.\n" if told else ""
 

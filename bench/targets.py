@@ -208,10 +208,11 @@ def plain_read(results, host):
 
 def resident_share(results):
     """The resident sum over at least 1 GiB, as a share of the plain sum's bandwidth."""
-    row, plain = find_view(results, "gpu", "sum(x)", "again"), plain_read(results, False)
-    if row is None or plain is None or row["columns"].get("v.x", 0) < GIB:
+    large, plain = results["parts"].get("views", {}).get("large", ()), plain_read(results, False)
+    if plain is None:
         return None
-    return view_bandwidth(row) / plain
+    return worst(view_bandwidth(row) / plain
+                 for row in large if row["columns"].get("v.x", 0) >= GIB)
 
 
 def small_ratio(results):

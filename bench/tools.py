@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 import tempfile
 from contextlib import contextmanager
 
@@ -43,6 +44,26 @@ class Tools:
     def view_database(self):
         """The path of the views' database."""
         return self.make([self.view_bench, "make"], "views.db", self.view_rows)
+
+    @contextmanager
+    def large_database(self, rows):
+        """The path of a database whose table v has the views' x, again and again, and no more."""
+        source, path = self.view_database(), os.path.join(self.output, "large.db")
+        method.say(f"making {path} with {rows} rows")
+        if os.path.exists(path):
+            os.remove(path)
+        database = sqlite3.connect(path, isolation_level=None)
+        database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+                               "CREATE TABLE v(x REAL)")
+        database.execute("ATTACH ? AS source", (source,))
+        while rows > 0:
+            rows -= database.execute("INSERT INTO v SELECT x FROM source.v LIMIT ?",
+                                     (rows,)).rowcount
+        database.close()
+        try:
+            yield path
+        finally:
+            os.remove(path)
 
     def statistics_database(self):
         """The path of the statistics' database."""

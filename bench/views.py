@@ -28,6 +28,9 @@ CANDIDATES = (
 )
 SMALL = "SELECT gpu_sum(x) FROM small"
 
+#: For a GPU, a column that is large enough for its whole bandwidth: more than 1 GiB.
+LARGE_ROWS = 160_000_000
+
 #: Rounds at most, the seconds after which there are enough, and those to wait for a device.
 ROUNDS, SECONDS, PATIENCE = 5, 15, 30
 SMALL_ROUNDS = 15
@@ -93,10 +96,22 @@ def wrong(part):
     """What failed: the views whose row is not their SELECT's, to the bit. None if there are none."""
     failures = [f"{row['sql']} ({row['device']}, {row['kind']}): {row['result']}, not "
                 f"{row['expected']}"
-                for row in part["candidates"] + part["small"] if not row["same"]]
+                for row in part["candidates"] + part["small"] + part["large"] if not row["same"]]
     if part["duckdb"] and not same_values(part):
         failures.append("DuckDB's table has other values")
     return "; ".join(failures) or None
+
+
+def measure_large(tools, device):
+    """The resident sum of a large column, on a GPU."""
+    if not device or device["type"] == "cpu":
+        return []
+    with tools.large_database(LARGE_ROWS) as path:
+        method.say("views: a large table")
+        found, = tools.compare_views(path, [("auto", "again", SUM)], ROUNDS, SECONDS, PATIENCE)
+    return [{"name": "sum(x)", **found, "rows": LARGE_ROWS,
+             "time_ns": method.summary(found["ns"]),
+             "same": found["result"] == found["expected"]}]
 
 
 def measure(tools, machine):
@@ -114,5 +129,6 @@ def measure(tools, machine):
     part = {"rows": tools.view_rows, "file_bytes": os.path.getsize(path),
             "reference": reference, "candidates": candidates,
             "small_reference": plain, "small": small,
+            "large": measure_large(tools, machine["device"]),
             "duckdb": measure_duckdb(tools.view_rows, machine["cores"])}
     return part, wrong(part)
