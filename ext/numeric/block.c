@@ -174,6 +174,13 @@ static bool has_loop(enum clr_opcode opcode, unsigned types)
     return !(logical && (types & NULLS));
 }
 
+static void find_nulls(const struct clr_block *block, const struct clr_register *values,
+                       const uint64_t *restrict rows, uint64_t *restrict found)
+{
+    if (!clr_rows_find(block->loops, values, CLR_TAG_NULL, rows, found))
+        memset(found, 0, CLR_BLOCK_WORDS * sizeof *found);
+}
+
 /* AND and OR of numbers and NULLs, by sets of rows. One operand may settle the result, false of AND
    and true of OR, whatever the other one is. */
 static bool run_logic(const struct clr_block *block, enum clr_opcode opcode,
@@ -190,8 +197,8 @@ static bool run_logic(const struct clr_block *block, enum clr_opcode opcode,
     memset(all, -1, sizeof all);
     clr_rows_find_true(block->loops, a, all, a_true);
     clr_rows_find_true(block->loops, b, all, b_true);
-    clr_rows_find(block->loops, a, CLR_TAG_NULL, all, a_null);
-    clr_rows_find(block->loops, b, CLR_TAG_NULL, all, b_null);
+    find_nulls(block, a, all, a_null);
+    find_nulls(block, b, all, b_null);
     for (i = 0; i < CLR_BLOCK_WORDS; i++) {
         uint64_t a_false = ~(a_true[i] | a_null[i]), b_false = ~(b_true[i] | b_null[i]);
         bool is_or = opcode == CLR_OP_OR;

@@ -150,16 +150,18 @@ static void take_pairs(struct clr_intake *intake, const struct clr_block *block,
 {
     uint64_t integers[CLR_BLOCK_WORDS], reals[CLR_BLOCK_WORDS], found[CLR_BLOCK_WORDS];
 
-    clr_rows_find(block->loops, x, CLR_TAG_INTEGER, rows, integers);
-    clr_rows_find(block->loops, x, CLR_TAG_REAL, rows, reals);
-    if (clr_rows_find(block->loops, y, CLR_TAG_INTEGER, integers, found))
-        gather(intake, block, intake->pairs, CLR_INTEGER, x->values, y->values, found);
-    if (clr_rows_find(block->loops, y, CLR_TAG_REAL, integers, found))
-        take_mixed_pairs(intake, x->values, y->values, found);
-    if (clr_rows_find(block->loops, y, CLR_TAG_INTEGER, reals, found))
-        take_mixed_pairs(intake, y->values, x->values, found);
-    if (clr_rows_find(block->loops, y, CLR_TAG_REAL, reals, found))
-        gather(intake, block, intake->pairs, CLR_REAL, x->values, y->values, found);
+    if (clr_rows_find(block->loops, x, CLR_TAG_INTEGER, rows, integers)) {
+        if (clr_rows_find(block->loops, y, CLR_TAG_INTEGER, integers, found))
+            gather(intake, block, intake->pairs, CLR_INTEGER, x->values, y->values, found);
+        if (clr_rows_find(block->loops, y, CLR_TAG_REAL, integers, found))
+            take_mixed_pairs(intake, x->values, y->values, found);
+    }
+    if (clr_rows_find(block->loops, x, CLR_TAG_REAL, rows, reals)) {
+        if (clr_rows_find(block->loops, y, CLR_TAG_INTEGER, reals, found))
+            take_mixed_pairs(intake, y->values, x->values, found);
+        if (clr_rows_find(block->loops, y, CLR_TAG_REAL, reals, found))
+            gather(intake, block, intake->pairs, CLR_REAL, x->values, y->values, found);
+    }
 }
 
 static void take_values(struct clr_intake *intake, const struct clr_block *block,
@@ -189,7 +191,7 @@ static enum clr_scan_outcome keep(struct clr_share *share, const struct clr_bloc
     int64_t values[CLR_BLOCK], *reals = share->room_end - share->runs[1].count;
     size_t count;
 
-    if (!grant(share, clr_rows_count(rows)))
+    if (!grant(share, block->loops->count(rows)))
         return CLR_SCAN_LIMIT;
     if (clr_rows_find(block->loops, x, CLR_TAG_INTEGER, rows, found)) {
         count = block->loops->gather(x->values, found, values);
@@ -221,13 +223,14 @@ enum clr_scan_outcome clr_intake_take(struct clr_intake *intake, const struct cl
         (x != NULL && !drop_nulls(intake, block, x, rows)) ||
         (y != NULL && !drop_nulls(intake, block, y, rows)))
         return CLR_SCAN_UNSURE;
-    count = clr_rows_count(rows);
+    count = block->loops->count(rows);
     intake->state->count += (int64_t)count;
     if (x == NULL || count == 0)
         return CLR_SCAN_DONE;
-    clr_rows_find(block->loops, x, CLR_TAG_INTEGER, rows, integers);
-    clr_rows_find(block->loops, y != NULL ? y : x, CLR_TAG_INTEGER, integers, found);
-    intake->state->non_integers += (int64_t)(count - clr_rows_count(found));
+    intake->state->non_integers += (int64_t)count;
+    if (clr_rows_find(block->loops, x, CLR_TAG_INTEGER, rows, integers) &&
+        clr_rows_find(block->loops, y != NULL ? y : x, CLR_TAG_INTEGER, integers, found))
+        intake->state->non_integers -= (int64_t)block->loops->count(found);
     if (intake->values != NULL)
         take_values(intake, block, x, rows);
     if (intake->pairs != NULL)

@@ -52,6 +52,9 @@ struct clr_loops {
     void (*spread_bits)(const uint64_t *restrict bits, int64_t *restrict result);
     void (*spread_bits_to_tags)(const uint64_t *restrict bits, uint8_t *restrict result);
 
+    /* Returns how many bits are set. */
+    size_t (*count)(const uint64_t *bits);
+
     /* Copies the values whose bits are set, close together, and returns how many they are. There
        must be room for a block. */
     size_t (*gather)(const int64_t *restrict values, const uint64_t *restrict bits,

@@ -2,25 +2,14 @@
 
 #include <string.h>
 
-size_t clr_rows_count(const uint64_t *rows)
-{
-    size_t count = 0, i;
-
-    for (i = 0; i < CLR_BLOCK_WORDS; i++)
-        count += (size_t)__builtin_popcountll(rows[i]);
-    return count;
-}
-
 bool clr_rows_find(const struct clr_loops *loops, const struct clr_register *values,
                    enum clr_tag tag, const uint64_t *restrict rows, uint64_t *restrict found)
 {
     uint64_t any = 0;
     size_t i;
 
-    if (!(values->types & CLR_TYPE(tag))) {
-        memset(found, 0, CLR_BLOCK_WORDS * sizeof *found);
+    if (!(values->types & CLR_TYPE(tag)))
         return false;
-    }
     if (values->types == CLR_TYPE(tag)) {
         memcpy(found, rows, CLR_BLOCK_WORDS * sizeof *found);
     } else {

@@ -4,9 +4,8 @@
 
 #include "numeric/block.h"
 
-size_t clr_rows_count(const uint64_t *rows);
-
-/* Stores those of the rows that have a value of this type. Returns whether there are any. */
+/* Stores those of the rows that have a value of this type. Returns whether there are any; if there
+   are none, what is stored is undefined. */
 bool clr_rows_find(const struct clr_loops *loops, const struct clr_register *values,
                    enum clr_tag tag, const uint64_t *restrict rows, uint64_t *restrict found);
 

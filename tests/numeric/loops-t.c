@@ -78,6 +78,7 @@ static void check_rows(const struct clr_loops *loops)
     for (i = 0; i < CLR_BLOCK; i++)
         batch_ok(result[i] == bit_of(bits, i) && result_tags[i] == result[i], "bit %zu", i);
     count = loops->gather(b, bits, result);
+    batch_ok(loops->count(bits) == count, "%zu bits", count);
     for (i = kept = 0; i < CLR_BLOCK; i++)
         if (bit_of(bits, i))
             batch_ok(kept < count && result[kept++] == b[i], "row %zu is gathered", i);
