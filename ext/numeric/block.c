@@ -64,6 +64,22 @@ void clr_block_set_rows(struct clr_block *block, size_t first, size_t count)
 {
     block->first = first;
     block->count = count;
+    block->fetched = 0;
+}
+
+const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values)
+{
+    const struct clr_scan *scan = block->scan;
+    const size_t next = block->first + CLR_BLOCK;
+
+    if (next + CLR_BLOCK > scan->rows)
+        return values;
+    while (block->fetched < scan->instruction_count) {
+        const struct clr_instruction *instruction = &scan->instructions[block->fetched++];
+        if (instruction->opcode == CLR_OP_COLUMN)
+            return scan->columns[instruction->a]->values + next;
+    }
+    return values;
 }
 
 /* Gives all rows of the register one tag. */
@@ -135,9 +151,8 @@ static enum clr_opcode simplify(enum clr_opcode opcode, unsigned types)
 
 /* Operators that are NULL where an operand is, of numbers that have one type each. Returns false if
    the block is not so simple. */
-static bool run_loop(const struct clr_block *block, enum clr_opcode opcode,
-                     const struct clr_register *a, const struct clr_register *b,
-                     struct clr_register *result)
+static bool run_loop(struct clr_block *block, enum clr_opcode opcode, const struct clr_register *a,
+                     const struct clr_register *b, struct clr_register *result)
 {
     const int64_t *x = a->values, *y = b->values;
     int type = number_type(a), type_b = number_type(b);
@@ -154,7 +169,7 @@ static bool run_loop(const struct clr_block *block, enum clr_opcode opcode,
         type = CLR_TAG_REAL;
     }
     loop = type == CLR_TAG_REAL ? block->loops->reals[opcode] : block->loops->integers[opcode];
-    if (loop == NULL || !loop(x, y, result->own_values))
+    if (loop == NULL || !loop(x, y, result->own_values, clr_block_ahead(block, x)))
         return false;
     result->values = result->own_values;
     if (!gives_operand(opcode) && !is_arithmetic(opcode))
@@ -183,9 +198,8 @@ static void find_nulls(const struct clr_block *block, const struct clr_register 
 
 /* AND and OR of numbers and NULLs, by sets of rows. One operand may settle the result, false of AND
    and true of OR, whatever the other one is. */
-static bool run_logic(const struct clr_block *block, enum clr_opcode opcode,
-                      const struct clr_register *a, const struct clr_register *b,
-                      struct clr_register *result)
+static bool run_logic(struct clr_block *block, enum clr_opcode opcode, const struct clr_register *a,
+                      const struct clr_register *b, struct clr_register *result)
 {
     uint64_t all[CLR_BLOCK_WORDS], a_true[CLR_BLOCK_WORDS], b_true[CLR_BLOCK_WORDS];
     uint64_t a_null[CLR_BLOCK_WORDS], b_null[CLR_BLOCK_WORDS], known[CLR_BLOCK_WORDS];
@@ -195,8 +209,8 @@ static bool run_logic(const struct clr_block *block, enum clr_opcode opcode,
     if ((opcode != CLR_OP_AND && opcode != CLR_OP_OR) || ((a->types | b->types) & UNKNOWN) != 0)
         return false;
     memset(all, -1, sizeof all);
-    clr_rows_find_true(block->loops, a, all, a_true);
-    clr_rows_find_true(block->loops, b, all, b_true);
+    clr_rows_find_true(block, a, all, a_true);
+    clr_rows_find_true(block, b, all, b_true);
     find_nulls(block, a, all, a_null);
     find_nulls(block, b, all, b_null);
     for (i = 0; i < CLR_BLOCK_WORDS; i++) {
@@ -255,7 +269,7 @@ static bool run_choice(const struct clr_block *block, enum clr_opcode opcode,
     return true;
 }
 
-static void run_instruction(const struct clr_block *block, int number)
+static void run_instruction(struct clr_block *block, int number)
 {
     const struct clr_scan *scan = block->scan;
     const struct clr_instruction *instruction = &scan->instructions[number];

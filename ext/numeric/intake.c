@@ -73,21 +73,21 @@ static int64_t *get_array(const struct clr_chunk *chunk, enum clr_element elemen
     return element == CLR_REAL ? (int64_t *)(void *)chunk->real : chunk->integer;
 }
 
-static void gather(struct clr_intake *intake, const struct clr_block *block,
-                   struct clr_chunk *chunk, enum clr_element element, const int64_t *x,
-                   const int64_t *y, const uint64_t *rows)
+static void gather(struct clr_intake *intake, struct clr_block *block, struct clr_chunk *chunk,
+                   enum clr_element element, const int64_t *x, const int64_t *y,
+                   const uint64_t *rows)
 {
     int64_t *next = get_array(chunk, element) + chunk->count[element];
-    size_t count = block->loops->gather(x, rows, next);
+    size_t count = block->loops->gather(x, rows, next, clr_block_ahead(block, x));
 
     if (y != NULL)
-        block->loops->gather(y, rows, next + chunk->capacity);
+        block->loops->gather(y, rows, next + chunk->capacity, clr_block_ahead(block, y));
     chunk->count[element] += count;
     if (chunk->count[element] + CLR_BLOCK > chunk->capacity)
         flush(intake, chunk, element);
 }
 
-bool clr_intake_filter(const struct clr_block *block, const struct clr_register *filter,
+bool clr_intake_filter(struct clr_block *block, const struct clr_register *filter,
                        uint64_t *selected)
 {
     uint64_t found[CLR_BLOCK_WORDS];
@@ -95,7 +95,7 @@ bool clr_intake_filter(const struct clr_block *block, const struct clr_register 
     if (clr_rows_find(block->loops, filter, CLR_TAG_OTHER, selected, found) ||
         clr_rows_find(block->loops, filter, CLR_TAG_UNSURE, selected, found))
         return false;
-    clr_rows_find_true(block->loops, filter, selected, found);
+    clr_rows_find_true(block, filter, selected, found);
     memcpy(selected, found, sizeof found);
     return true;
 }
@@ -144,7 +144,7 @@ static void take_mixed_pairs(struct clr_intake *intake, const int64_t *integers,
         flush(intake, chunk, CLR_REAL);
 }
 
-static void take_pairs(struct clr_intake *intake, const struct clr_block *block,
+static void take_pairs(struct clr_intake *intake, struct clr_block *block,
                        const struct clr_register *x, const struct clr_register *y,
                        const uint64_t *rows)
 {
@@ -164,7 +164,7 @@ static void take_pairs(struct clr_intake *intake, const struct clr_block *block,
     }
 }
 
-static void take_values(struct clr_intake *intake, const struct clr_block *block,
+static void take_values(struct clr_intake *intake, struct clr_block *block,
                         const struct clr_register *x, const uint64_t *rows)
 {
     uint64_t found[CLR_BLOCK_WORDS];
@@ -184,7 +184,7 @@ static bool grant(struct clr_share *share, size_t count)
 }
 
 /* The copies are made from an array of their own: the loop writes beyond the last one. */
-static enum clr_scan_outcome keep(struct clr_share *share, const struct clr_block *block,
+static enum clr_scan_outcome keep(struct clr_share *share, struct clr_block *block,
                                   const struct clr_register *x, const uint64_t *rows)
 {
     uint64_t found[CLR_BLOCK_WORDS];
@@ -194,12 +194,12 @@ static enum clr_scan_outcome keep(struct clr_share *share, const struct clr_bloc
     if (!grant(share, block->loops->count(rows)))
         return CLR_SCAN_LIMIT;
     if (clr_rows_find(block->loops, x, CLR_TAG_INTEGER, rows, found)) {
-        count = block->loops->gather(x->values, found, values);
+        count = block->loops->gather(x->values, found, values, clr_block_ahead(block, x->values));
         memcpy(share->room + share->runs[0].count, values, count * sizeof *values);
         share->runs[0].count += count;
     }
     if (clr_rows_find(block->loops, x, CLR_TAG_REAL, rows, found)) {
-        count = block->loops->gather(x->values, found, values);
+        count = block->loops->gather(x->values, found, values, clr_block_ahead(block, x->values));
         memcpy(reals - count, values, count * sizeof *values);
         share->runs[1].values = reals - count;
         share->runs[1].count += count;
@@ -207,7 +207,7 @@ static enum clr_scan_outcome keep(struct clr_share *share, const struct clr_bloc
     return CLR_SCAN_DONE;
 }
 
-enum clr_scan_outcome clr_intake_take(struct clr_intake *intake, const struct clr_block *block,
+enum clr_scan_outcome clr_intake_take(struct clr_intake *intake, struct clr_block *block,
                                       const uint64_t *selected)
 {
     const struct clr_tally *tally = intake->tally;

@@ -43,12 +43,12 @@ void clr_intake_free(struct clr_intake *intake);
 
 /* Takes away the selected rows for which the register is not true. Returns false if that is not
    sure for all of them. */
-bool clr_intake_filter(const struct clr_block *block, const struct clr_register *filter,
+bool clr_intake_filter(struct clr_block *block, const struct clr_register *filter,
                        uint64_t *selected);
 
 /* Adds the rows of the block that are selected. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE or
    CLR_SCAN_LIMIT. */
-enum clr_scan_outcome clr_intake_take(struct clr_intake *intake, const struct clr_block *block,
+enum clr_scan_outcome clr_intake_take(struct clr_intake *intake, struct clr_block *block,
                                       const uint64_t *selected);
 
 /* Brings the state up to date. */

@@ -6,6 +6,17 @@
 #include <immintrin.h>
 #endif
 
+/* The values in a cache line of the usual size, and the fetching of one into the second cache. */
+enum { LINE = 8 };
+#define FETCH(values) __builtin_prefetch(values, 0, 2)
+
+static inline void fetch_lines(const int64_t *values, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i += LINE)
+        FETCH(values + i);
+}
+
 /* Bits from bytes, eight at a time: a byte of the word is 0 where the tag is the one asked for. The
    tags are small, so that no byte carries into the next one. */
 static void select_tag(const uint8_t *tags, uint8_t tag, uint64_t *bits)
@@ -28,13 +39,15 @@ static void select_tag(const uint8_t *tags, uint8_t tag, uint64_t *bits)
     }
 }
 
-static void portable_select(const int64_t *values, int64_t mask, uint64_t *bits)
+static void portable_select(const int64_t *values, int64_t mask, uint64_t *bits,
+                            const int64_t *ahead)
 {
     size_t i;
     unsigned j;
 
     for (i = 0; i < CLR_BLOCK; i += 64) {
         uint64_t word = 0;
+        fetch_lines(ahead + i, 64);
         for (j = 0; j < 64; j++)
             word |= (uint64_t)((values[i + j] & mask) != 0) << j;
         bits[i / 64] = word;
@@ -43,13 +56,14 @@ static void portable_select(const int64_t *values, int64_t mask, uint64_t *bits)
 
 /* Copies every value, and goes on to the next place after those that stay: no jumps to guess. */
 static size_t portable_gather(const int64_t *restrict values, const uint64_t *restrict bits,
-                              int64_t *restrict result)
+                              int64_t *restrict result, const int64_t *ahead)
 {
     size_t count = 0, i;
     unsigned j;
 
     for (i = 0; i < CLR_BLOCK; i += 64) {
         uint64_t word = bits[i / 64];
+        fetch_lines(ahead + i, 64);
         if (word == UINT64_MAX) {
             memcpy(result + count, values + i, 64 * sizeof *values);
             count += 64;
@@ -65,6 +79,7 @@ static size_t portable_gather(const int64_t *restrict values, const uint64_t *re
 
 #define VARIANT(name) portable_##name
 #define TARGET
+#define LANES 2
 #define SELECT portable_select
 #define GATHER portable_gather
 #include "numeric/loops.inc"
@@ -72,13 +87,15 @@ static size_t portable_gather(const int64_t *restrict values, const uint64_t *re
 #if defined(__x86_64__)
 #define VARIANT(name) avx2_##name
 #define TARGET __attribute__((target("avx2")))
+#define LANES 4
 #define SELECT portable_select
 #define GATHER portable_gather
 #include "numeric/loops.inc"
 
 #define TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,popcnt")))
 
-TARGET_AVX512 static void avx512_select(const int64_t *values, int64_t mask, uint64_t *bits)
+TARGET_AVX512 static void avx512_select(const int64_t *values, int64_t mask, uint64_t *bits,
+                                        const int64_t *ahead)
 {
     const __m512i wanted = _mm512_set1_epi64(mask);
     size_t i;
@@ -86,15 +103,18 @@ TARGET_AVX512 static void avx512_select(const int64_t *values, int64_t mask, uin
 
     for (i = 0; i < CLR_BLOCK; i += 64) {
         uint64_t word = 0;
-        for (j = 0; j < 64; j += 8)
+        for (j = 0; j < 64; j += 8) {
+            FETCH(ahead + i + j);
             word |= (uint64_t)_mm512_test_epi64_mask(_mm512_loadu_si512(values + i + j), wanted)
                     << j;
+        }
         bits[i / 64] = word;
     }
 }
 
 TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
-                                          const uint64_t *restrict bits, int64_t *restrict result)
+                                          const uint64_t *restrict bits, int64_t *restrict result,
+                                          const int64_t *ahead)
 {
     size_t count = 0, i;
 
@@ -103,6 +123,7 @@ TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
         const int64_t *next = values + i;
         for (; word != 0; word >>= 8, next += 8) {
             __m512i all = _mm512_loadu_si512(next);
+            FETCH(ahead + (next - values));
             _mm512_storeu_si512(result + count, _mm512_maskz_compress_epi64((__mmask8)word, all));
             count += (size_t)__builtin_popcountll(word & 0xff);
         }
@@ -112,6 +133,7 @@ TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
 
 #define VARIANT(name) avx512_##name
 #define TARGET TARGET_AVX512
+#define LANES 8
 #define SELECT avx512_select
 #define GATHER avx512_gather
 #include "numeric/loops.inc"

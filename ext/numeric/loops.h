@@ -1,6 +1,10 @@
 /*
  * Loops over one block of values, in the widest instructions that the processor has. All of them do
  * a whole block, whose length the compiler knows: what is short is padded.
+ *
+ * The most frequent ones take `ahead` as well, a block of values that is fetched into the second
+ * cache in passing: memory would else be idle while a loop goes over values that are in the first
+ * one. See clr_block_ahead().
  */
 #ifndef CLR_NUMERIC_LOOPS_H
 #define CLR_NUMERIC_LOOPS_H
@@ -18,7 +22,7 @@ enum { CLR_BLOCK = 1024, CLR_BLOCK_WORDS = CLR_BLOCK / 64 };
  * Returns false, with the result undefined, where a result may be NULL or of another type.
  */
 typedef bool clr_loop(const int64_t *restrict a, const int64_t *restrict b,
-                      int64_t *restrict result);
+                      int64_t *restrict result, const int64_t *ahead);
 
 struct clr_loops {
     clr_loop *integers[CLR_OPCODES], *reals[CLR_OPCODES]; /* NULL: there is none */
@@ -43,7 +47,7 @@ struct clr_loops {
     unsigned (*find_tags)(const uint8_t *tags);
 
     /* A bit for each value: whether one of the mask's bits is set in it. */
-    void (*select)(const int64_t *values, int64_t mask, uint64_t *bits);
+    void (*select)(const int64_t *values, int64_t mask, uint64_t *bits, const int64_t *ahead);
 
     /* Likewise: whether the tag is this one. */
     void (*select_tag)(const uint8_t *tags, uint8_t tag, uint64_t *bits);
@@ -58,7 +62,7 @@ struct clr_loops {
     /* Copies the values whose bits are set, close together, and returns how many they are. There
        must be room for a block. */
     size_t (*gather)(const int64_t *restrict values, const uint64_t *restrict bits,
-                     int64_t *restrict result);
+                     int64_t *restrict result, const int64_t *ahead);
 };
 
 /* Returns the best loops for this processor, or for tests the best but `skipped` ones; NULL if

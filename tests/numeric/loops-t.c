@@ -27,7 +27,7 @@ static void fill(int64_t *values, int tag, bool tame)
 
 static void check_operator(clr_loop *loop, enum clr_opcode opcode, int tag)
 {
-    bool defined = loop(a, b, result);
+    bool defined = loop(a, b, result, a);
     size_t i;
 
     for (i = 0; i < CLR_BLOCK && defined; i++) {
@@ -68,7 +68,7 @@ static void check_rows(const struct clr_loops *loops)
     int64_t mask = random_bits() & 1 ? -1 : INT64_MAX;
     uint8_t tag = (uint8_t)random_below(5);
 
-    loops->select(a, mask, bits);
+    loops->select(a, mask, bits, b);
     for (i = 0; i < CLR_BLOCK; i++)
         batch_ok(bit_of(bits, i) == ((a[i] & mask) != 0), "row %zu is selected", i);
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
@@ -77,7 +77,7 @@ static void check_rows(const struct clr_loops *loops)
     loops->spread_bits_to_tags(bits, result_tags);
     for (i = 0; i < CLR_BLOCK; i++)
         batch_ok(result[i] == bit_of(bits, i) && result_tags[i] == result[i], "bit %zu", i);
-    count = loops->gather(b, bits, result);
+    count = loops->gather(b, bits, result, a);
     batch_ok(loops->count(bits) == count, "%zu bits", count);
     for (i = kept = 0; i < CLR_BLOCK; i++)
         if (bit_of(bits, i))
