@@ -98,17 +98,12 @@ TARGET_AVX512 static void avx512_select(const int64_t *values, int64_t mask, uin
                                         const int64_t *ahead)
 {
     const __m512i wanted = _mm512_set1_epi64(mask);
+    uint8_t *bytes = (uint8_t *)bits; /* of words with the lowest byte first */
     size_t i;
-    unsigned j;
 
-    for (i = 0; i < CLR_BLOCK; i += 64) {
-        uint64_t word = 0;
-        for (j = 0; j < 64; j += 8) {
-            FETCH(ahead + i + j);
-            word |= (uint64_t)_mm512_test_epi64_mask(_mm512_loadu_si512(values + i + j), wanted)
-                    << j;
-        }
-        bits[i / 64] = word;
+    for (i = 0; i < CLR_BLOCK; i += 8) {
+        FETCH(ahead + i);
+        bytes[i / 8] = _mm512_test_epi64_mask(_mm512_loadu_si512(values + i), wanted);
     }
 }
 
