@@ -9,7 +9,8 @@
 #include <sqlite3ext.h>
 
 #ifndef SQLITE_CORE
-extern const sqlite3_api_routines *sqlite3_api;
+/* Hidden where it is declared, too: else its address would be looked up for every call. */
+extern __attribute__((visibility("hidden"))) const sqlite3_api_routines *sqlite3_api;
 #endif
 
 /* The version of SQLite that sqlite3_txn_state() came with. */
