@@ -18,10 +18,8 @@ static const struct clr_callbacks pair = {clr_pair_step, clr_sums_final, clr_sum
                                           clr_sums_inverse};
 static const struct clr_callbacks states = {clr_sums_merge_step, clr_sums_final, clr_sums_value,
                                             clr_sums_merge_inverse};
-static const struct clr_callbacks least = {clr_min_step, clr_extreme_final, clr_extreme_value,
-                                           clr_extreme_inverse};
-static const struct clr_callbacks greatest = {clr_max_step, clr_extreme_final, clr_extreme_value,
-                                              clr_extreme_inverse};
+static const struct clr_callbacks extreme = {clr_extreme_step, clr_extreme_final, clr_extreme_value,
+                                             clr_extreme_inverse};
 static const struct clr_callbacks extreme_states = {clr_extreme_merge_step, clr_extreme_final,
                                                     clr_extreme_value, clr_extreme_merge_inverse};
 
@@ -43,8 +41,8 @@ static const struct clr_aggregate aggregates[] = {
     {"gpu_total", 1, &single, &states, CLR_SUM, CLR_TOTAL_TOTAL},
     {"gpu_avg", 1, &single, &states, CLR_SUM, CLR_TOTAL_AVG},
     {"gpu_dot", 2, &pair, &states, CLR_DOT, CLR_TOTAL_SUM},
-    {"gpu_min", 1, &least, &extreme_states, CLR_EXTREMES, -1},
-    {"gpu_max", 1, &greatest, &extreme_states, CLR_EXTREMES, 1},
+    {"gpu_min", 1, &extreme, &extreme_states, CLR_EXTREMES, -1},
+    {"gpu_max", 1, &extreme, &extreme_states, CLR_EXTREMES, 1},
     {"gpu_var_pop", 1, &single, &states, CLR_SQUARES, CLR_VAR_POP},
     {"gpu_var_samp", 1, &single, &states, CLR_SQUARES, CLR_VAR_SAMP},
     {"gpu_stddev_pop", 1, &single, &states, CLR_SQUARES, CLR_STDDEV_POP},

@@ -206,51 +206,49 @@ static enum clr_code take_value(struct clr_connection *connection, struct extrem
     return code;
 }
 
-/* Returns false without memory. */
-static bool begin(sqlite3_context *sql, struct extreme_context *context, int sign)
+/* Returns false without memory. The sign of a function is in its row of the table. */
+static bool begin(sqlite3_context *sql, struct extreme_context *context)
 {
+    const struct clr_function *function = clr_function_of(sql);
+
     if (context != NULL && context->extreme == NULL)
-        context->extreme = take_extreme(clr_function_connection(sql), sign);
+        context->extreme = take_extreme(function->connection, function->aggregate->which);
     return context != NULL && context->extreme != NULL;
 }
 
-static void step_slowly(sqlite3_context *sql, struct extreme_context *context, int sign,
-                        sqlite3_value *argument)
+/* Inlined, it would cost every row registers to save. */
+static __attribute__((noinline)) void
+step_slowly(sqlite3_context *sql, struct extreme_context *context, sqlite3_value **values)
 {
     struct clr_value value;
 
-    if (!begin(sql, context, sign) || !clr_value_read(argument, &value) ||
+    if (!begin(sql, context) || !clr_value_read(values[0], &value) ||
         take_value(clr_function_connection(sql), context, &value) != CLR_OK)
         sqlite3_result_error_nomem(sql);
 }
 
-static inline void step(sqlite3_context *sql, int sign, sqlite3_value *argument)
+/* Each type has a way of its own, as in sums.c. */
+void clr_extreme_step(sqlite3_context *sql, int count, sqlite3_value **values)
 {
+    const int type = sqlite3_value_type(values[0]);
     struct extreme_context *context;
-    int type = sqlite3_value_type(argument);
 
-    if (type == SQLITE_NULL) /* clause 1 */
-        return;
-    context = sqlite3_aggregate_context(sql, sizeof *context);
-    if (context != NULL && type == SQLITE_FLOAT && context->feed.real < context->feed.real_end)
-        *context->feed.real++ = sqlite3_value_double(argument);
-    else if (context != NULL && type == SQLITE_INTEGER &&
-             context->feed.integer < context->feed.integer_end)
-        *context->feed.integer++ = sqlite3_value_int64(argument);
-    else
-        step_slowly(sql, context, sign, argument);
-}
-
-void clr_min_step(sqlite3_context *context, int count, sqlite3_value **values)
-{
     (void)count;
-    step(context, -1, values[0]);
-}
-
-void clr_max_step(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)count;
-    step(context, 1, values[0]);
+    if (type == SQLITE_FLOAT) {
+        context = sqlite3_aggregate_context(sql, sizeof *context);
+        if (context != NULL && context->feed.real < context->feed.real_end)
+            *context->feed.real++ = sqlite3_value_double(values[0]);
+        else
+            step_slowly(sql, context, values);
+    } else if (type == SQLITE_INTEGER) {
+        context = sqlite3_aggregate_context(sql, sizeof *context);
+        if (context != NULL && context->feed.integer < context->feed.integer_end)
+            *context->feed.integer++ = sqlite3_value_int64(values[0]);
+        else
+            step_slowly(sql, context, values);
+    } else if (type != SQLITE_NULL) { /* clause 1 */
+        step_slowly(sql, sqlite3_aggregate_context(sql, sizeof *context), values);
+    }
 }
 
 /* Takes the oldest value out. */
@@ -277,7 +275,7 @@ void clr_extreme_inverse(sqlite3_context *sql, int count, sqlite3_value **values
 }
 
 /* Reads a state's value, kind CLR_KIND_NONE for one of no rows; returns false, with an error, if
-   the argument is no state. The sign of the function is in its row of the table. */
+   the argument is no state. */
 static bool read_state(sqlite3_context *sql, sqlite3_value *argument, struct clr_value *value)
 {
     const int sign = clr_function_of(sql)->aggregate->which;
@@ -292,7 +290,6 @@ static bool read_state(sqlite3_context *sql, sqlite3_value *argument, struct clr
 
 void clr_extreme_merge_step(sqlite3_context *sql, int count, sqlite3_value **values)
 {
-    const int sign = clr_function_of(sql)->aggregate->which;
     struct extreme_context *context;
     struct clr_value value;
 
@@ -301,8 +298,7 @@ void clr_extreme_merge_step(sqlite3_context *sql, int count, sqlite3_value **val
         value.kind == CLR_KIND_NONE)
         return;
     context = sqlite3_aggregate_context(sql, sizeof *context);
-    if (!begin(sql, context, sign) ||
-        take_value(clr_function_connection(sql), context, &value) != CLR_OK)
+    if (!begin(sql, context) || take_value(clr_function_connection(sql), context, &value) != CLR_OK)
         sqlite3_result_error_nomem(sql);
 }
 

@@ -5,8 +5,7 @@
 #include "sqlite/api.h"
 #include "sqlite/connection.h"
 
-void clr_min_step(sqlite3_context *context, int count, sqlite3_value **values);
-void clr_max_step(sqlite3_context *context, int count, sqlite3_value **values);
+void clr_extreme_step(sqlite3_context *context, int count, sqlite3_value **values);
 void clr_extreme_inverse(sqlite3_context *context, int count, sqlite3_value **values);
 
 /* Of the functions that merge states; the others serve them as well. */

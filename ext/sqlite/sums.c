@@ -135,19 +135,15 @@ static bool begin(sqlite3_context *context, struct sum_context *sum)
     return sum->reduction != NULL;
 }
 
-/* Makes room for a number in the chunk. CLR_INVALID: this is a window, which has no chunks.
-   CLR_NOMEM: the error is set. Inlined, it would cost every row registers to save. */
-static __attribute__((noinline)) enum clr_code make_room(sqlite3_context *context,
-                                                         struct sum_context *sum)
+/* Makes room for a number of each element type in the chunk; likewise. */
+static bool make_room(sqlite3_context *context, struct sum_context *sum)
 {
-    if (sum->windowed)
-        return CLR_INVALID;
     if (!begin(context, sum))
-        return CLR_NOMEM;
+        return false;
     if (clr_reduction_make_room(sum->reduction, &sum->feed) == CLR_OK)
-        return CLR_OK;
+        return true;
     sqlite3_result_error_nomem(context);
-    return CLR_NOMEM;
+    return false;
 }
 
 /* Reads a row's operands, one or two; returns false if one is NULL. */
@@ -157,7 +153,8 @@ static bool read_row(int count, sqlite3_value **values, struct operand *operands
            (count == 1 || read_operand(values[1], &operands[1]));
 }
 
-/* A step that is not just an append: unusual types, windows. */
+/* A step that is not just an append: no room, unusual types, windows. Inlined, it would cost every
+   row registers to save. */
 static __attribute__((noinline)) void step_slowly(sqlite3_context *context, struct sum_context *sum,
                                                   sqlite3_value **values)
 {
@@ -171,7 +168,7 @@ static __attribute__((noinline)) void step_slowly(sqlite3_context *context, stru
         return;
     if (!sum->windowed) {
         if ((sum->feed.real == sum->feed.real_end || sum->feed.integer == sum->feed.integer_end) &&
-            make_room(context, sum) != CLR_OK)
+            !make_room(context, sum))
             return;
         if (append_row(sum, operands))
             return;
@@ -180,48 +177,56 @@ static __attribute__((noinline)) void step_slowly(sqlite3_context *context, stru
     add_row(&sum->reduction->state, sum->reduction->operation, operands, 1);
 }
 
+/* Each type has a way of its own: then SQLite's answers need not be kept over the next call. */
 void clr_single_step(sqlite3_context *context, int count, sqlite3_value **values)
 {
+    const int type = sqlite3_value_type(values[0]);
     struct sum_context *sum;
-    enum clr_code code = CLR_INVALID;
-    int type = sqlite3_value_type(values[0]);
 
     (void)count;
-    if (type == SQLITE_NULL) /* clause 1 */
-        return;
-    sum = sqlite3_aggregate_context(context, sizeof *sum);
-    if (sum != NULL && type == SQLITE_FLOAT &&
-        (sum->feed.real < sum->feed.real_end || (code = make_room(context, sum)) == CLR_OK))
-        *sum->feed.real++ = sqlite3_value_double(values[0]);
-    else if (sum != NULL && type == SQLITE_INTEGER &&
-             (sum->feed.integer < sum->feed.integer_end ||
-              (code = make_room(context, sum)) == CLR_OK))
-        *sum->feed.integer++ = sqlite3_value_int64(values[0]);
-    else if (code != CLR_NOMEM)
-        step_slowly(context, sum, values);
+    if (type == SQLITE_FLOAT) {
+        sum = sqlite3_aggregate_context(context, sizeof *sum);
+        if (sum != NULL && sum->feed.real < sum->feed.real_end)
+            *sum->feed.real++ = sqlite3_value_double(values[0]);
+        else
+            step_slowly(context, sum, values);
+    } else if (type == SQLITE_INTEGER) {
+        sum = sqlite3_aggregate_context(context, sizeof *sum);
+        if (sum != NULL && sum->feed.integer < sum->feed.integer_end)
+            *sum->feed.integer++ = sqlite3_value_int64(values[0]);
+        else
+            step_slowly(context, sum, values);
+    } else if (type != SQLITE_NULL) { /* clause 1 */
+        step_slowly(context, sqlite3_aggregate_context(context, sizeof *sum), values);
+    }
 }
 
 void clr_pair_step(sqlite3_context *context, int count, sqlite3_value **values)
 {
+    const int type = sqlite3_value_type(values[0]), second = sqlite3_value_type(values[1]);
     struct sum_context *sum;
-    enum clr_code code = CLR_INVALID;
-    int type = sqlite3_value_type(values[0]), second_type = sqlite3_value_type(values[1]);
 
     (void)count;
-    if (type == SQLITE_NULL || second_type == SQLITE_NULL) /* clause 1 */
-        return;
-    sum = sqlite3_aggregate_context(context, sizeof *sum);
-    if (sum != NULL && type == SQLITE_FLOAT && second_type == SQLITE_FLOAT &&
-        (sum->feed.real < sum->feed.real_end || (code = make_room(context, sum)) == CLR_OK)) {
-        sum->feed.real[sum->reduction->pitch] = sqlite3_value_double(values[1]);
-        *sum->feed.real++ = sqlite3_value_double(values[0]);
-    } else if (sum != NULL && type == SQLITE_INTEGER && second_type == SQLITE_INTEGER &&
-               (sum->feed.integer < sum->feed.integer_end ||
-                (code = make_room(context, sum)) == CLR_OK)) {
-        sum->feed.integer[sum->reduction->pitch] = sqlite3_value_int64(values[1]);
-        *sum->feed.integer++ = sqlite3_value_int64(values[0]);
-    } else if (code != CLR_NOMEM) {
-        step_slowly(context, sum, values);
+    if (type == SQLITE_FLOAT && second == SQLITE_FLOAT) {
+        sum = sqlite3_aggregate_context(context, sizeof *sum);
+        if (sum != NULL && sum->feed.real < sum->feed.real_end) {
+            double *place = sum->feed.real++;
+            place[sum->reduction->pitch] = sqlite3_value_double(values[1]);
+            *place = sqlite3_value_double(values[0]);
+        } else {
+            step_slowly(context, sum, values);
+        }
+    } else if (type == SQLITE_INTEGER && second == SQLITE_INTEGER) {
+        sum = sqlite3_aggregate_context(context, sizeof *sum);
+        if (sum != NULL && sum->feed.integer < sum->feed.integer_end) {
+            int64_t *place = sum->feed.integer++;
+            place[sum->reduction->pitch] = sqlite3_value_int64(values[1]);
+            *place = sqlite3_value_int64(values[0]);
+        } else {
+            step_slowly(context, sum, values);
+        }
+    } else if (type != SQLITE_NULL && second != SQLITE_NULL) { /* clause 1 */
+        step_slowly(context, sqlite3_aggregate_context(context, sizeof *sum), values);
     }
 }
 
