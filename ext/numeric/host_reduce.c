@@ -7,10 +7,7 @@
 #include <immintrin.h>
 #endif
 
-enum { LANES = 8, BLOCK = 16 * LANES, LONGEST_WAIT = 64 };
-
-typedef double vector_real __attribute__((vector_size(LANES * sizeof(double))));
-typedef int64_t vector_integer __attribute__((vector_size(LANES * sizeof(int64_t))));
+enum { BLOCK = 128, LONGEST_WAIT = 64 };
 
 struct loops {
     void (*sum_reals)(const double *x, size_t count, struct clr_sum *sum);
@@ -64,22 +61,20 @@ static void add_products_slowly(const double *x, const double *y, size_t count, 
 
 #define all_set() (~(vector_integer){0})
 #define magnitude(v) ((vector_real)((vector_integer)(v)&INT64_MAX))
-#define any_nonzero(v)                                                                             \
-    (((v)[0] | (v)[1] | (v)[2] | (v)[3] | (v)[4] | (v)[5] | (v)[6] | (v)[7]) != 0)
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /*
  * A processor that has this much to do for a value does not look far enough ahead by itself. The
- * address may lie past the values: a prefetch of what cannot be read does nothing.
+ * address may lie past the values: a prefetch of what cannot be read does nothing. Once for each
+ * cache line, of 8 values.
  */
 #define AHEAD 512
-#define PREFETCH(address) __builtin_prefetch((const void *)((uintptr_t)(address) + AHEAD * 8))
-
-/* An expansion in each lane. */
-struct vector_expansion {
-    vector_real first, second, third;
-};
+#define PREFETCH(values, i)                                                                        \
+    do {                                                                                           \
+        if ((i) % 8 == 0)                                                                          \
+            __builtin_prefetch((const void *)((uintptr_t)((values) + (i)) + AHEAD * 8));           \
+    } while (0)
 
 /* Adds v to term, and leaves in v what rounding took from the sum: see clr_two_sum(). */
 #define TWO_SUM(term, v)                                                                           \
@@ -88,17 +83,6 @@ struct vector_expansion {
         v = ((term) - (sum_ - part_)) + ((v)-part_);                                               \
         term = sum_;                                                                               \
     } while (0)
-
-static void add_lanes(const struct vector_expansion *lanes, struct clr_sum *sum)
-{
-    size_t i;
-
-    for (i = 0; i < LANES; i++) {
-        const double terms[CLR_EXPANSION_TERMS] = {lanes->first[i], lanes->second[i],
-                                                   lanes->third[i]};
-        clr_sum_add_device_parts(sum, terms, NULL);
-    }
-}
 
 /*
  * Without an fma instruction: Dekker's product, with Veltkamp's splitting by 2^27 + 1. Factors
@@ -120,6 +104,7 @@ static void add_lanes(const struct vector_expansion *lanes, struct clr_sum *sum)
 
 #define VARIANT(name) portable_##name
 #define TARGET
+#define LANES 2
 #define PRODUCT_ERROR(x, y, p) DEKKER_ERROR(x, y, p)
 #define PRODUCT_LIMIT CLR_EXPANSION_LIMIT
 #include "numeric/host_vector.inc"
@@ -127,19 +112,15 @@ static void add_lanes(const struct vector_expansion *lanes, struct clr_sum *sum)
 #if defined(__x86_64__)
 #define VARIANT(name) avx2_##name
 #define TARGET __attribute__((target("avx2,fma")))
-#define HALF(v, i) ((__m256d){(v)[4 * (i)], (v)[4 * (i) + 1], (v)[4 * (i) + 2], (v)[4 * (i) + 3]})
+#define LANES 4
 #define PRODUCT_ERROR(x, y, p)                                                                     \
-    __extension__({                                                                                \
-        __m256d low_ = _mm256_fmsub_pd(HALF(x, 0), HALF(y, 0), HALF(p, 0));                        \
-        __m256d high_ = _mm256_fmsub_pd(HALF(x, 1), HALF(y, 1), HALF(p, 1));                       \
-        (vector_real){low_[0], low_[1], low_[2], low_[3], high_[0], high_[1], high_[2], high_[3]}; \
-    })
+    (vector_real) _mm256_fmsub_pd((__m256d)(x), (__m256d)(y), (__m256d)(p))
 #define PRODUCT_LIMIT INFINITY
 #include "numeric/host_vector.inc"
-#undef HALF
 
 #define VARIANT(name) avx512_##name
 #define TARGET __attribute__((target("avx512f,avx512dq")))
+#define LANES 8
 #define PRODUCT_ERROR(x, y, p)                                                                     \
     (vector_real) _mm512_fmsub_pd((__m512d)(x), (__m512d)(y), (__m512d)(p))
 #define PRODUCT_LIMIT INFINITY
