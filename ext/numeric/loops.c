@@ -85,11 +85,70 @@ static size_t portable_gather(const int64_t *restrict values, const uint64_t *re
 #include "numeric/loops.inc"
 
 #if defined(__x86_64__)
+#define TARGET_AVX2 __attribute__((target("avx2,popcnt")))
+
+TARGET_AVX2 static void avx2_select(const int64_t *values, int64_t mask, uint64_t *bits,
+                                    const int64_t *ahead)
+{
+    const __m256i wanted = _mm256_set1_epi64x(mask), zero = _mm256_setzero_si256();
+    size_t i;
+    unsigned j;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = 0;
+        fetch_lines(ahead + i, 64);
+        for (j = 0; j < 64; j += 4) {
+            __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)(values + i + j));
+            __m256i unset = _mm256_cmpeq_epi64(_mm256_and_si256(all, wanted), zero);
+            word |= (uint64_t)_mm256_movemask_pd(_mm256_castsi256_pd(unset)) << j;
+        }
+        bits[i / 64] = ~word;
+    }
+}
+
+TARGET_AVX2 static size_t avx2_gather(const int64_t *restrict values, const uint64_t *restrict bits,
+                                      int64_t *restrict result, const int64_t *ahead)
+{
+    /* For each set of 4 values: the halves, of 32 bits, of those that are in it. */
+    static const uint8_t halves[16][8] = {{0},
+                                          {0, 1},
+                                          {2, 3},
+                                          {0, 1, 2, 3},
+                                          {4, 5},
+                                          {0, 1, 4, 5},
+                                          {2, 3, 4, 5},
+                                          {0, 1, 2, 3, 4, 5},
+                                          {6, 7},
+                                          {0, 1, 6, 7},
+                                          {2, 3, 6, 7},
+                                          {0, 1, 2, 3, 6, 7},
+                                          {4, 5, 6, 7},
+                                          {0, 1, 4, 5, 6, 7},
+                                          {2, 3, 4, 5, 6, 7},
+                                          {0, 1, 2, 3, 4, 5, 6, 7}};
+    size_t count = 0, i;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = bits[i / 64];
+        const int64_t *next = values + i;
+        fetch_lines(ahead + i, 64);
+        for (; word != 0; word >>= 4, next += 4) {
+            __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)next);
+            __m256i order = _mm256_cvtepu8_epi32(
+                _mm_loadl_epi64((const __m128i *)(const void *)halves[word & 15]));
+            _mm256_storeu_si256((__m256i *)(void *)(result + count),
+                                _mm256_permutevar8x32_epi32(all, order));
+            count += (size_t)__builtin_popcountll(word & 15);
+        }
+    }
+    return count;
+}
+
 #define VARIANT(name) avx2_##name
-#define TARGET __attribute__((target("avx2")))
+#define TARGET TARGET_AVX2
 #define LANES 4
-#define SELECT portable_select
-#define GATHER portable_gather
+#define SELECT avx2_select
+#define GATHER avx2_gather
 #include "numeric/loops.inc"
 
 #define TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,popcnt")))
