@@ -198,8 +198,9 @@ static void find_nulls(const struct clr_block *block, const struct clr_register 
 
 /* AND and OR of numbers and NULLs, by sets of rows. One operand may settle the result, false of AND
    and true of OR, whatever the other one is. */
-static bool run_logic(struct clr_block *block, enum clr_opcode opcode, const struct clr_register *a,
-                      const struct clr_register *b, struct clr_register *result)
+static bool run_logic(const struct clr_block *block, enum clr_opcode opcode,
+                      const struct clr_register *a, const struct clr_register *b,
+                      struct clr_register *result)
 {
     uint64_t all[CLR_BLOCK_WORDS], a_true[CLR_BLOCK_WORDS], b_true[CLR_BLOCK_WORDS];
     uint64_t a_null[CLR_BLOCK_WORDS], b_null[CLR_BLOCK_WORDS], known[CLR_BLOCK_WORDS];
@@ -209,8 +210,8 @@ static bool run_logic(struct clr_block *block, enum clr_opcode opcode, const str
     if ((opcode != CLR_OP_AND && opcode != CLR_OP_OR) || ((a->types | b->types) & UNKNOWN) != 0)
         return false;
     memset(all, -1, sizeof all);
-    clr_rows_find_true(block, a, all, a_true);
-    clr_rows_find_true(block, b, all, b_true);
+    clr_rows_find_true(block->loops, a, all, a_true);
+    clr_rows_find_true(block->loops, b, all, b_true);
     find_nulls(block, a, all, a_null);
     find_nulls(block, b, all, b_null);
     for (i = 0; i < CLR_BLOCK_WORDS; i++) {

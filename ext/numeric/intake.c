@@ -87,7 +87,7 @@ static void gather(struct clr_intake *intake, struct clr_block *block, struct cl
         flush(intake, chunk, element);
 }
 
-bool clr_intake_filter(struct clr_block *block, const struct clr_register *filter,
+bool clr_intake_filter(const struct clr_block *block, const struct clr_register *filter,
                        uint64_t *selected)
 {
     uint64_t found[CLR_BLOCK_WORDS];
@@ -95,7 +95,7 @@ bool clr_intake_filter(struct clr_block *block, const struct clr_register *filte
     if (clr_rows_find(block->loops, filter, CLR_TAG_OTHER, selected, found) ||
         clr_rows_find(block->loops, filter, CLR_TAG_UNSURE, selected, found))
         return false;
-    clr_rows_find_true(block, filter, selected, found);
+    clr_rows_find_true(block->loops, filter, selected, found);
     memcpy(selected, found, sizeof found);
     return true;
 }

@@ -43,7 +43,7 @@ void clr_intake_free(struct clr_intake *intake);
 
 /* Takes away the selected rows for which the register is not true. Returns false if that is not
    sure for all of them. */
-bool clr_intake_filter(struct clr_block *block, const struct clr_register *filter,
+bool clr_intake_filter(const struct clr_block *block, const struct clr_register *filter,
                        uint64_t *selected);
 
 /* Adds the rows of the block that are selected. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE or

@@ -39,15 +39,13 @@ static void select_tag(const uint8_t *tags, uint8_t tag, uint64_t *bits)
     }
 }
 
-static void portable_select(const int64_t *values, int64_t mask, uint64_t *bits,
-                            const int64_t *ahead)
+static void portable_select(const int64_t *values, int64_t mask, uint64_t *bits)
 {
     size_t i;
     unsigned j;
 
     for (i = 0; i < CLR_BLOCK; i += 64) {
         uint64_t word = 0;
-        fetch_lines(ahead + i, 64);
         for (j = 0; j < 64; j++)
             word |= (uint64_t)((values[i + j] & mask) != 0) << j;
         bits[i / 64] = word;
@@ -87,8 +85,7 @@ static size_t portable_gather(const int64_t *restrict values, const uint64_t *re
 #if defined(__x86_64__)
 #define TARGET_AVX2 __attribute__((target("avx2,popcnt")))
 
-TARGET_AVX2 static void avx2_select(const int64_t *values, int64_t mask, uint64_t *bits,
-                                    const int64_t *ahead)
+TARGET_AVX2 static void avx2_select(const int64_t *values, int64_t mask, uint64_t *bits)
 {
     const __m256i wanted = _mm256_set1_epi64x(mask), zero = _mm256_setzero_si256();
     size_t i;
@@ -96,7 +93,6 @@ TARGET_AVX2 static void avx2_select(const int64_t *values, int64_t mask, uint64_
 
     for (i = 0; i < CLR_BLOCK; i += 64) {
         uint64_t word = 0;
-        fetch_lines(ahead + i, 64);
         for (j = 0; j < 64; j += 4) {
             __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)(values + i + j));
             __m256i unset = _mm256_cmpeq_epi64(_mm256_and_si256(all, wanted), zero);
@@ -153,17 +149,14 @@ TARGET_AVX2 static size_t avx2_gather(const int64_t *restrict values, const uint
 
 #define TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,popcnt")))
 
-TARGET_AVX512 static void avx512_select(const int64_t *values, int64_t mask, uint64_t *bits,
-                                        const int64_t *ahead)
+TARGET_AVX512 static void avx512_select(const int64_t *values, int64_t mask, uint64_t *bits)
 {
     const __m512i wanted = _mm512_set1_epi64(mask);
     uint8_t *bytes = (uint8_t *)bits; /* of words with the lowest byte first */
     size_t i;
 
-    for (i = 0; i < CLR_BLOCK; i += 8) {
-        FETCH(ahead + i);
+    for (i = 0; i < CLR_BLOCK; i += 8)
         bytes[i / 8] = _mm512_test_epi64_mask(_mm512_loadu_si512(values + i), wanted);
-    }
 }
 
 TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,

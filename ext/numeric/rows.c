@@ -22,7 +22,7 @@ bool clr_rows_find(const struct clr_loops *loops, const struct clr_register *val
     return any != 0;
 }
 
-void clr_rows_find_true(struct clr_block *block, const struct clr_register *values,
+void clr_rows_find_true(const struct clr_loops *loops, const struct clr_register *values,
                         const uint64_t *restrict rows, uint64_t *restrict found)
 {
     static const int64_t masks[] = {[CLR_TAG_INTEGER] = -1, [CLR_TAG_REAL] = INT64_MAX};
@@ -32,10 +32,9 @@ void clr_rows_find_true(struct clr_block *block, const struct clr_register *valu
 
     memset(found, 0, CLR_BLOCK_WORDS * sizeof *found);
     for (tag = CLR_TAG_INTEGER; tag <= CLR_TAG_REAL; tag++) {
-        if (!clr_rows_find(block->loops, values, (enum clr_tag)tag, rows, numbers))
+        if (!clr_rows_find(loops, values, (enum clr_tag)tag, rows, numbers))
             continue;
-        block->loops->select(values->values, masks[tag], set,
-                             clr_block_ahead(block, values->values));
+        loops->select(values->values, masks[tag], set);
         for (i = 0; i < CLR_BLOCK_WORDS; i++)
             found[i] |= numbers[i] & set[i];
     }

@@ -10,7 +10,7 @@ bool clr_rows_find(const struct clr_loops *loops, const struct clr_register *val
                    enum clr_tag tag, const uint64_t *restrict rows, uint64_t *restrict found);
 
 /* Stores those of the rows whose value is true: a number other than zero, and -0.0 is zero. */
-void clr_rows_find_true(struct clr_block *block, const struct clr_register *values,
+void clr_rows_find_true(const struct clr_loops *loops, const struct clr_register *values,
                         const uint64_t *restrict rows, uint64_t *restrict found);
 
 #endif

@@ -68,7 +68,7 @@ static void check_rows(const struct clr_loops *loops)
     int64_t mask = random_bits() & 1 ? -1 : INT64_MAX;
     uint8_t tag = (uint8_t)random_below(5);
 
-    loops->select(a, mask, bits, b);
+    loops->select(a, mask, bits);
     for (i = 0; i < CLR_BLOCK; i++)
         batch_ok(bit_of(bits, i) == ((a[i] & mask) != 0), "row %zu is selected", i);
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
