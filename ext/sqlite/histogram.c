@@ -46,12 +46,16 @@ bool clr_histogram_begin(sqlite3_context *sql, struct clr_histogram_context *con
     memory = histogram->few;
     if (bins + 2 > CLR_FEW_COUNTERS)
         code = clr_budget_alloc(&connection->values, counters_size(histogram), &memory);
-    if (code == CLR_OK)
-        memset(memory, 0, counters_size(histogram));
-    histogram->counter = code == CLR_OK ? memory : histogram->few;
+    if (code != CLR_OK) {
+        /* What is finished after an error, too, finds no counters rather than too few. */
+        clr_memory_free(histogram);
+        return clr_memory_granted(sql, code);
+    }
+    memset(memory, 0, counters_size(histogram));
+    histogram->counter = memory;
     histogram->total = 0;
     context->histogram = histogram;
-    return clr_memory_granted(sql, code);
+    return true;
 }
 
 void clr_histogram_end(sqlite3_context *sql, struct clr_histogram_context *context)
