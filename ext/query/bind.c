@@ -115,13 +115,27 @@ static int narrow(struct clr_binder *binder, int filter, int present)
                                        : clr_emit(binder, CLR_OP_AND, filter, condition, 0);
 }
 
-/* The tally of one term of moments: of pairs only rows count in which neither operand is NULL. */
+/* Whether an instruction can be UNSURE. */
+static bool may_be_unsure(const struct clr_binder *binder, int number)
+{
+    const enum clr_opcode opcode = binder->query->instructions[number].opcode;
+
+    return opcode != CLR_OP_COLUMN && opcode != CLR_OP_CONSTANT;
+}
+
+/* The tally of one term of moments: of pairs only rows count in which neither operand is NULL; but
+   SQLite evaluates both, so that an operand is to be noticed that is UNSURE beside a NULL. */
 static int find_term(struct clr_binder *binder, const struct clr_term *term, const int operands[2],
                      int filter)
 {
     const int missing = term->x == term->y ? operands[!term->x] : -1;
     const int y = term->operation == CLR_DOT ? operands[term->y] : -1;
 
+    if (missing >= 0 && may_be_unsure(binder, operands[term->x])) {
+        filter = narrow(binder, filter, operands[term->x]);
+        if (filter < 0)
+            return -1;
+    }
     if (missing >= 0) {
         filter = narrow(binder, filter, missing);
         if (filter < 0)

@@ -462,6 +462,12 @@ def test_errors_in_arguments():
             "SELECT gpu_dot(abs(b), a) FROM t",
             "SELECT gpu_dot(a, a = abs(b)), gpu_sum(a) FROM t",
             "SELECT gpu_dot(a, abs(b)) FILTER (WHERE a > 0) FROM t",
+            "SELECT gpu_regr_syy(abs(b), a) FROM t",
+            "SELECT gpu_regr_sxx(a, abs(b)) FROM t",
+            "SELECT gpu_regr_avgy(abs(b), a) FROM t",
+            "SELECT gpu_corr(a, abs(b)), gpu_regr_slope(abs(b), a) FROM t",
+            "SELECT gpu_regr_count(abs(b), a) FROM t",
+            "SELECT gpu_regr_syy(abs(b), a) FILTER (WHERE a > 0) FROM t",
         ):
             views.create(db, "v", select)
             for _ in range(3):
