@@ -200,9 +200,9 @@ def view_bandwidth(row):
 
 def plain_read(results, host):
     """The GB/s of the plain read of the largest size, by the host or the device, or None."""
-    found = [line for line in lines(results, "bandwidth")
+    found = [line for part in ("bandwidth", "kernel") for line in lines(results, part)
              if line["name"] == ("read, all threads" if host else "plain read")
-             and (line["device"] == "host") == host]
+             and (line["device"] == "host") == host and line.get("element") == "real"]
     return max(found, key=lambda line: line["bytes"])["gbytes_per_s"] if found else None
 
 

@@ -28,8 +28,9 @@ CANDIDATES = (
 )
 SMALL = "SELECT gpu_sum(x) FROM small"
 
-#: For a GPU, a column that is large enough for its whole bandwidth: more than 1 GiB.
-LARGE_ROWS = 160_000_000
+#: For a GPU, a column that is large enough for its whole bandwidth, as large as the kernels' largest
+#: size: 2 GiB.
+LARGE_ROWS = 1 << 28
 
 #: Rounds at most, the seconds after which there are enough, and those to wait for a device.
 ROUNDS, SECONDS, PATIENCE = 5, 15, 30
