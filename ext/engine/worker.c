@@ -220,7 +220,7 @@ static void locked_spin(struct clr_worker *worker, const struct clr_task *task)
 {
     const int64_t start = clr_clock_ns();
 
-    while (task->phase == CLR_TASK_PENDING && clr_clock_ns() - start < CLR_SPIN_NS) {
+    while (task->phase == CLR_TASK_PENDING && clr_clock_ns() - start < CLR_AWAIT_SPIN_NS) {
         pthread_mutex_unlock(&worker->lock);
         sched_yield();
         pthread_mutex_lock(&worker->lock);
