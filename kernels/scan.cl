@@ -19,10 +19,11 @@
 
 #define BEGIN_WIDE(number)                                                                         \
     __local uint wide##number[WIDE_WORDS];                                                         \
-    wide_clear(wide##number);
+    wide_clear(wide##number)
 #define BEGIN_NARROW(number)
 #define BEGIN(number, kind, width)                                                                 \
-    BEGIN_##width(number) running_##kind sum##number = running_zero_##kind();                      \
+    BEGIN_##width(number);                                                                         \
+    running_##kind sum##number = running_zero_##kind();                                            \
     row_counts counts##number = {0, 0, 0};
 
 #define DECLARE(number, kind, width)                                                               \
@@ -45,7 +46,7 @@
     if (counts##number.flags & ROW_INEXACT)                                                        \
         wide_result[number * WIDE_RESULT_WORDS + COUNTS_START + INEXACT_WORD] = 1;
 
-#define FLUSH_WIDE(number) wide_flush(wide##number, wide_result + number * WIDE_RESULT_WORDS);
+#define FLUSH_WIDE(number) wide_flush(wide##number, wide_result + number * WIDE_RESULT_WORDS)
 #define FLUSH_NARROW(number)
 #define END(number, kind, width)                                                                   \
     partial_##kind mine##number =                                                                  \
@@ -57,9 +58,9 @@
         add_group_counts(group_counts + 4 * number,                                                \
                          wide_result + number * WIDE_RESULT_WORDS + COUNTS_START);                 \
     }                                                                                              \
-    FLUSH_##width(number) publish_##kind(                                                          \
-        get_num_groups(0) == 1, mine##number, wide_result + number * WIDE_RESULT_WORDS,            \
-        WIDE_RESULT_WORDS, results + (first_result + number) * RESULT_WORDS);
+    FLUSH_##width(number);                                                                         \
+    publish_##kind(get_num_groups(0) == 1, mine##number, wide_result + number * WIDE_RESULT_WORDS, \
+                   WIDE_RESULT_WORDS, results + (first_result + number) * RESULT_WORDS);
 
 void add_group_counts(__local uint *group_counts, __global uint *counts)
 {
@@ -127,8 +128,11 @@ typedef union {
     if (step == number)                                                                            \
         partial_merge_##kind(&mine->of##number, other.of##number ARGUMENT_##width(wide));
 
-void any_partial_merge(uint step, any_partial *mine, any_partial other,
-                       __local uint *wide){FOR_EACH_STEP(MERGE)}
+void any_partial_merge(uint step, any_partial *mine, any_partial other, __local uint *wide)
+{
+    (void)wide; /* not every kind needs it */
+    FOR_EACH_STEP(MERGE)
+}
 
 any_partial any_partial_at(__global const ulong *part)
 {
