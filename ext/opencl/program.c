@@ -76,12 +76,12 @@ static void add_reduction(struct sources *sources, const struct clr_step_kind *k
 static void add_scan(struct sources *sources, const struct clr_step_kind *kinds, int count,
                      const char *text)
 {
-    const char *steps[CLR_MOST_BUNDLE];
+    const char *steps[CLR_MOST_BUNDLE], *step = text;
     bool wide = false;
     int i, j;
 
     for (i = 0; i < count; i++) {
-        steps[i] = (i == 0 ? text : steps[i - 1]) + strlen(i == 0 ? text : steps[i - 1]) + 1;
+        steps[i] = step += strlen(step) + 1;
         wide = wide || is_wide(&kinds[i]);
     }
     add(sources, clr_kernel_kinds);

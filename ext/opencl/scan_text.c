@@ -111,8 +111,8 @@ static bool has_values(uint8_t tag)
 }
 
 /* Takes note of the columns and constants that the kernel needs for a tally. */
-static void find_arguments(struct clr_scan_text *text, const struct clr_scan *scan,
-                           const uint8_t *kinds, const struct clr_tally *tally)
+static void find_tally_arguments(struct clr_scan_arguments *arguments, const struct clr_scan *scan,
+                                 const uint8_t *kinds, const struct clr_tally *tally)
 {
     bool used[CLR_MOST_INSTRUCTIONS];
     int i;
@@ -123,11 +123,22 @@ static void find_arguments(struct clr_scan_text *text, const struct clr_scan *sc
         if (!used[i])
             continue;
         if (instruction->opcode == CLR_OP_COLUMN && has_values(kinds[instruction->a]))
-            number_in(text->columns, &text->column_count, instruction->a);
+            number_in(arguments->columns, &arguments->column_count, instruction->a);
         if (instruction->opcode == CLR_OP_CONSTANT &&
             has_values(scan->constants[instruction->a].tag))
-            number_in(text->constants, &text->constant_count, instruction->a);
+            number_in(arguments->constants, &arguments->constant_count, instruction->a);
     }
+}
+
+void clr_scan_find_arguments(struct clr_scan_arguments *arguments, const struct clr_scan *scan,
+                             const uint8_t *kinds, const struct clr_scan_step *steps,
+                             const struct clr_scan_bundle *bundle)
+{
+    int i;
+
+    arguments->column_count = arguments->constant_count = 0;
+    for (i = 0; i < bundle->count; i++)
+        find_tally_arguments(arguments, scan, kinds, &scan->tallies[steps[bundle->steps[i]].tally]);
 }
 
 static void add_register(struct clr_scan_text *text, const struct clr_scan *scan,
@@ -145,7 +156,7 @@ static void add_register(struct clr_scan_text *text, const struct clr_scan *scan
             add(text, "scalar_of(%s, 0);", tag_names[tag]);
             return;
         }
-        i = number_in(text->columns, &text->column_count, instruction->a);
+        i = number_in(text->arguments.columns, &text->arguments.column_count, instruction->a);
         if (tag == CLR_TAG_MIXED)
             add(text, "scalar_of(t%d[i], v%d[i]);", i, i);
         else
@@ -156,7 +167,7 @@ static void add_register(struct clr_scan_text *text, const struct clr_scan *scan
             add(text, "scalar_of(VALUE_NULL, 0);");
             return;
         }
-        i = number_in(text->constants, &text->constant_count, instruction->a);
+        i = number_in(text->arguments.constants, &text->arguments.constant_count, instruction->a);
         add(text, "scalar_of(%s, k%d);", tag_names[tag], i);
     } else {
         add(text, "%s(r%d", used->function, names[instruction->a]);
@@ -193,20 +204,20 @@ static void add_head(struct clr_scan_text *text, const uint8_t *kinds,
     int i;
 
     add(text, "#define ROW_FORMALS");
-    for (i = 0; i < text->column_count; i++) {
+    for (i = 0; i < text->arguments.column_count; i++) {
         add(text, " __global const long *restrict v%d,", i);
-        if (kinds[text->columns[i]] == CLR_TAG_MIXED)
+        if (kinds[text->arguments.columns[i]] == CLR_TAG_MIXED)
             add(text, " __global const uchar *restrict t%d,", i);
     }
-    for (i = 0; i < text->constant_count; i++)
+    for (i = 0; i < text->arguments.constant_count; i++)
         add(text, " long k%d,", i);
     add(text, "\n#define ROW_ARGUMENTS");
-    for (i = 0; i < text->column_count; i++) {
+    for (i = 0; i < text->arguments.column_count; i++) {
         add(text, " v%d,", i);
-        if (kinds[text->columns[i]] == CLR_TAG_MIXED)
+        if (kinds[text->arguments.columns[i]] == CLR_TAG_MIXED)
             add(text, " t%d,", i);
     }
-    for (i = 0; i < text->constant_count; i++)
+    for (i = 0; i < text->arguments.constant_count; i++)
         add(text, " k%d,", i);
     /* Rows of one step, or of several: as many values, about, as there are registers for. */
     add(text, "\n#define LOADS %d\n#define STEPS %d\n#define FOR_EACH_STEP(X)",
@@ -257,9 +268,7 @@ void clr_scan_text(struct clr_scan_text *text, const struct clr_scan *scan, cons
 
     text->complete = true;
     text->length = 0;
-    text->column_count = text->constant_count = 0;
-    for (i = 0; i < bundle->count; i++)
-        find_arguments(text, scan, kinds, &scan->tallies[steps[bundle->steps[i]].tally]);
+    clr_scan_find_arguments(&text->arguments, scan, kinds, steps, bundle);
     add_head(text, kinds, steps, bundle);
     for (i = 0; i < bundle->count; i++)
         add_step(text, scan, kinds, &steps[bundle->steps[i]], i);

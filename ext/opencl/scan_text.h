@@ -10,16 +10,20 @@
 
 enum { CLR_SCAN_TEXT_SIZE = 100000 };
 
-/* The text that kernels/scan.cl follows, and what the kernel's first arguments are. */
+/* What the kernel's first arguments are: for each column its values and then its tags, as far as
+   its kind has them; then the bits of each constant. */
+struct clr_scan_arguments {
+    int column_count, columns[CLR_MOST_COLUMNS];
+    int constant_count, constants[CLR_MOST_INSTRUCTIONS];
+};
+
+/* The text that kernels/scan.cl follows. */
 struct clr_scan_text {
     bool complete; /* false: there was not enough room for the text */
     /* What all steps share, and then each step's, each ended by a NUL, which length counts. */
     size_t length;
     char text[CLR_SCAN_TEXT_SIZE];
-    /* For each column its values and then its tags, as far as its kind has them; then the bits of
-       each constant. */
-    int column_count, columns[CLR_MOST_COLUMNS];
-    int constant_count, constants[CLR_MOST_INSTRUCTIONS];
+    struct clr_scan_arguments arguments;
 };
 
 /*
@@ -28,6 +32,11 @@ struct clr_scan_text {
  */
 void clr_scan_text(struct clr_scan_text *text, const struct clr_scan *scan, const uint8_t *kinds,
                    const struct clr_scan_step *steps, const struct clr_scan_bundle *bundle);
+
+/* The arguments alone, which each run needs, also where the text has long been compiled. */
+void clr_scan_find_arguments(struct clr_scan_arguments *arguments, const struct clr_scan *scan,
+                             const uint8_t *kinds, const struct clr_scan_step *steps,
+                             const struct clr_scan_bundle *bundle);
 
 /* Stores which of the scan's instructions a tally takes part in: operands come before what uses
    them. */

@@ -17,8 +17,7 @@
  */
 struct launch {
     struct clr_scan_bundle bundle;
-    const struct clr_program *program;
-    int column; /* reduced as it lies there by a program that is no scan's, or -1 */
+    const struct clr_program *program; /* of a scan, or of one step's column as it lies there */
 };
 
 struct clr_scanner {
@@ -98,16 +97,10 @@ bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status 
     return clr_scan_cache_requested(&device->scanner->cache) != NULL;
 }
 
-static void make_text(struct request *request, const struct clr_scan_bundle *bundle)
-{
-    clr_scan_text(&request->scanner->text, request->scan, request->kinds, request->scanner->steps,
-                  bundle);
-}
-
 static void add_launch(struct clr_scanner *scanner, const struct clr_scan_bundle *bundle,
-                       const struct clr_program *program, int column)
+                       const struct clr_program *program)
 {
-    scanner->launches[scanner->launch_count++] = (struct launch){*bundle, program, column};
+    scanner->launches[scanner->launch_count++] = (struct launch){*bundle, program};
 }
 
 /* Has the bundle's steps launched one by one. Returns whether that can be done: if all of them
@@ -125,8 +118,7 @@ static bool launch_apart(struct request *request, const struct clr_scan_bundle *
     for (i = 0; i < bundle->count; i++) {
         const struct clr_scan_step *step = &scanner->steps[bundle->steps[i]];
         const struct clr_scan_bundle alone = {.count = 1, .steps = {bundle->steps[i]}};
-        add_launch(scanner, &alone, &request->device->programs[step->operation][step->element],
-                   step->column);
+        add_launch(scanner, &alone, &request->device->programs[step->operation][step->element]);
     }
     return true;
 }
@@ -145,13 +137,13 @@ static enum clr_code find_program(struct request *request, const struct clr_scan
     }
     /* The text computes with doubles, whatever the operation. */
     if (request->device->info.fp64) {
-        make_text(request, bundle);
+        clr_scan_text(&scanner->text, request->scan, request->kinds, scanner->steps, bundle);
         if (scanner->text.complete) {
             found = clr_scan_cache_find(&scanner->cache, scanner->steps, bundle, &scanner->text);
             if (found == NULL)
                 return clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
             if (found->phase == CLR_SCAN_PROGRAM_BUILT) {
-                add_launch(scanner, bundle, &found->program, -1);
+                add_launch(scanner, bundle, &found->program);
                 return CLR_OK;
             }
             *requested = *requested || found->phase == CLR_SCAN_PROGRAM_REQUESTED;
@@ -180,22 +172,25 @@ static enum clr_code find_programs(struct request *request, bool *ready, bool *r
 }
 
 /* Sets what the generated text calls ROW_FORMALS, and the number of rows. */
-static cl_int set_arguments(struct request *request, cl_kernel kernel, cl_uint *count)
+static cl_int set_arguments(struct request *request, const struct launch *launch, cl_uint *count)
 {
-    const struct clr_scan_text *text = &request->scanner->text;
+    const cl_kernel kernel = launch->program->first;
     const cl_ulong rows = request->scan->rows;
+    struct clr_scan_arguments arguments;
     cl_int error = CL_SUCCESS;
     int i;
 
     *count = 0;
-    for (i = 0; error == CL_SUCCESS && i < text->column_count; i++) {
-        const struct clr_resident_column *column = request->columns[text->columns[i]];
+    clr_scan_find_arguments(&arguments, request->scan, request->kinds, request->scanner->steps,
+                            &launch->bundle);
+    for (i = 0; error == CL_SUCCESS && i < arguments.column_count; i++) {
+        const struct clr_resident_column *column = request->columns[arguments.columns[i]];
         error = clSetKernelArg(kernel, (*count)++, sizeof(cl_mem), &column->values);
         if (error == CL_SUCCESS && column->kind == CLR_TAG_MIXED)
             error = clSetKernelArg(kernel, (*count)++, sizeof(cl_mem), &column->tags);
     }
-    for (i = 0; error == CL_SUCCESS && i < text->constant_count; i++) {
-        const cl_long bits = request->scan->constants[text->constants[i]].bits;
+    for (i = 0; error == CL_SUCCESS && i < arguments.constant_count; i++) {
+        const cl_long bits = request->scan->constants[arguments.constants[i]].bits;
         error = clSetKernelArg(kernel, (*count)++, sizeof bits, &bits);
     }
     if (error == CL_SUCCESS)
@@ -210,12 +205,12 @@ static enum clr_code start_launch(struct request *request, const struct launch *
     cl_uint arguments;
     cl_int error;
 
-    if (launch->column >= 0)
-        return clr_passes_start(&scanner->passes, launch->program,
-                                request->columns[launch->column]->values, 0, 0, request->scan->rows,
-                                status);
-    make_text(request, &launch->bundle);
-    error = set_arguments(request, launch->program->first, &arguments);
+    if (!launch->program->scans) {
+        const int column = scanner->steps[launch->bundle.steps[0]].column;
+        return clr_passes_start(&scanner->passes, launch->program, request->columns[column]->values,
+                                0, 0, request->scan->rows, status);
+    }
+    error = set_arguments(request, launch, &arguments);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clSetKernelArg", error);
     return clr_passes_start_rows(&scanner->passes, launch->program, arguments, request->scan->rows,
@@ -272,7 +267,7 @@ static enum clr_code run_launches(struct request *request, bool if_reals,
     for (i = 0; i < scanner->launch_count; i++) {
         const struct launch *launch = &scanner->launches[i];
         for (j = 0; started[i] && j < launch->bundle.count; j++)
-            finish_step(request, launch->bundle.steps[j], launch->column < 0, number++);
+            finish_step(request, launch->bundle.steps[j], launch->program->scans, number++);
     }
     return CLR_OK;
 }
