@@ -237,6 +237,17 @@ static void test_random(struct world *world)
     }
 }
 
+/* Begins a scan of the rows that a filter lets pass, with a tally of an expression. */
+static void begin_filtered_scan(struct scans_made *made, struct world *world)
+{
+    begin_scan(made, world);
+    made->instructions[6] = (struct clr_instruction){CLR_OP_ADD, 0, 1, -1};
+    made->instructions[7] = (struct clr_instruction){CLR_OP_GREATER, 3, 0, -1};
+    made->scan.instruction_count = 8;
+    made->scan.filter = 7;
+    add_tally(made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 6, -1);
+}
+
 /* The same program for all sizes. */
 static void test_sizes(struct clr_worker *worker)
 {
@@ -247,12 +258,7 @@ static void test_sizes(struct clr_worker *worker)
 
     for (i = 0; i < count; i++) {
         open_world(&world, worker, sizes[i]);
-        begin_scan(&made, &world);
-        made.instructions[6] = (struct clr_instruction){CLR_OP_ADD, 0, 1, -1};
-        made.instructions[7] = (struct clr_instruction){CLR_OP_GREATER, 3, 0, -1};
-        made.scan.instruction_count = 8;
-        made.scan.filter = 7;
-        add_tally(&made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 6, -1);
+        begin_filtered_scan(&made, &world);
         add_tally(&made, 1u << CLR_DOT, 2, 2);
         compare(&world, &made.scan, "a scan");
         close_world(&world);
@@ -268,12 +274,7 @@ static void test_shared_passes(struct world *world)
     struct scans_made made;
 
     clr_status_clear(&status);
-    begin_scan(&made, world);
-    made.instructions[6] = (struct clr_instruction){CLR_OP_ADD, 0, 1, -1};
-    made.instructions[7] = (struct clr_instruction){CLR_OP_GREATER, 3, 0, -1};
-    made.scan.instruction_count = 8;
-    made.scan.filter = 7;
-    add_tally(&made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 6, -1);
+    begin_filtered_scan(&made, world);
     add_tally(&made, 1u << CLR_DOT, 0, 0);
     add_tally(&made, 0, 0, -1);
     compare(world, &made.scan, "tallies that share columns");
