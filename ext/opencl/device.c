@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "opencl/device_private.h"
+#include "opencl/kernel_kinds.h"
 #include "opencl/resident_column.h"
 #include "opencl/scanner.h"
 #include "opencl/sorter.h"
@@ -83,7 +84,7 @@ enum clr_code clr_device_build(struct clr_device *device, enum clr_operation ope
     *log = NULL;
     if (program->built)
         return CLR_OK;
-    if (element == CLR_REAL && operation != CLR_EXTREMES && !device->info.fp64)
+    if (clr_kernel_kind_of(operation, element)->real && !device->info.fp64)
         return clr_status_set(status, CLR_DEVICE, 0, "the device has no exact double precision");
     return clr_program_build(program, device->context, &device->info, operation, element, log,
                              status);

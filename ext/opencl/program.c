@@ -2,6 +2,7 @@
 
 #include "numeric/accumulator.h"
 #include "opencl/compile.h"
+#include "opencl/kernel_kinds.h"
 #include "opencl/kernels.h"
 #include "opencl/scan_bundles.h"
 
@@ -59,7 +60,7 @@ static void add_operation(struct sources *sources, enum clr_operation operation,
 
 static bool is_wide(const struct clr_step_kind *kind)
 {
-    return kind->element == CLR_REAL && kind->operation != CLR_EXTREMES;
+    return clr_kernel_kind_of(kind->operation, kind->element)->real;
 }
 
 static void add_reduction(struct sources *sources, const struct clr_step_kind *kind)
@@ -179,6 +180,7 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
                                 enum clr_element element, char **log, struct clr_status *status)
 {
     const struct clr_step_kind kind = {operation, element};
+    const struct clr_kernel_kind *macros = clr_kernel_kind_of(operation, element);
     const bool cpu = device->type == CLR_DEVICE_CPU;
     struct sources sources = {.count = 0};
     char options[256];
@@ -189,12 +191,11 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
     program->most_groups = choose_most_groups(device, gpu_groups_per_unit[operation][element]);
     program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : 3 * sizeof(cl_long);
     add_reduction(&sources, &kind);
-    /* Extremes compare the bits of doubles as integers. */
     snprintf(options, sizeof options,
              "-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d -DDIGITS=%d "
              "-DACCUMULATOR_BASE=%d",
-             cpu, cpu ? 8 : 1, is_wide(&kind), element == CLR_REAL && operation == CLR_EXTREMES,
-             (int)clr_operation_width(operation), CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
+             cpu, cpu ? 8 : 1, macros->real, macros->keys, macros->operands, CLR_ACCUMULATOR_DIGITS,
+             CLR_ACCUMULATOR_BASE);
     return build(program, context, device, &sources, options, "reduce_first", "reduce_next",
                  is_wide(&kind), log, status);
 }

@@ -1,5 +1,7 @@
 #include "opencl/scan_text.h"
 
+#include "opencl/kernel_kinds.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,18 +35,6 @@ static const struct operation operators[CLR_OPCODES] = {
     [CLR_OP_LEAST] = {"scalar_least", 2},
     [CLR_OP_GREATEST] = {"scalar_greatest", 2},
     [CLR_OP_ABSOLUTE] = {"scalar_absolute", 1},
-};
-
-/* As kernels/kinds.cl wants them: extremes compare the bits of doubles as integers. */
-struct kind {
-    const char *name;
-    int real, keys, operands;
-};
-
-static const struct kind step_kinds[CLR_OPERATIONS][CLR_ELEMENTS] = {
-    [CLR_SUM] = {{"real_sum", 1, 0, 1}, {"integer_sum", 0, 0, 1}},
-    [CLR_DOT] = {{"real_dot", 1, 0, 2}, {"integer_dot", 0, 0, 2}},
-    [CLR_EXTREMES] = {{"real_extremes", 0, 1, 1}, {"integer_extremes", 0, 0, 1}},
 };
 
 static const char *const tag_names[] = {"VALUE_NULL", "VALUE_INTEGER", "VALUE_REAL", "VALUE_OTHER"};
@@ -224,7 +214,7 @@ static void add_head(struct clr_scan_text *text, const uint8_t *kinds,
         bundle->count > 1 ? 2 : 4, bundle->count);
     for (i = 0; i < bundle->count; i++) {
         const struct clr_scan_step *step = &steps[bundle->steps[i]];
-        const struct kind *kind = &step_kinds[step->operation][step->element];
+        const struct clr_kernel_kind *kind = clr_kernel_kind_of(step->operation, step->element);
         add(text, " X(%d, %s, %s)", i, kind->name, kind->real ? "WIDE" : "NARROW");
         wide = wide || kind->real;
     }
@@ -236,7 +226,7 @@ static void add_step(struct clr_scan_text *text, const struct clr_scan *scan, co
                      const struct clr_scan_step *step, int number)
 {
     const struct clr_tally *tally = &scan->tallies[step->tally];
-    const struct kind *kind = &step_kinds[step->operation][step->element];
+    const struct clr_kernel_kind *kind = clr_kernel_kind_of(step->operation, step->element);
     bool used[CLR_MOST_INSTRUCTIONS];
     int names[CLR_MOST_INSTRUCTIONS], i, registers = 0;
 
