@@ -1,29 +1,18 @@
 #include "sqlite/acceleration_private.h"
 
+#include "engine/choice.h"
 #include "engine/host_scan.h"
 #include "engine/resident_questions.h"
-#include "engine/runtime.h"
+#include "sqlite/interruption.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* A device costs a hand-over and launches: so many times host_threshold rows are worth that. */
-enum { DEVICE_FACTOR = 64 };
-
 bool clr_acceleration_wants_stop(void *context)
 {
-    static const char text[] = "WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c "
-                               "WHERE i < 100) SELECT i FROM c WHERE i = 100";
     struct clr_acceleration *acceleration = context;
-    int rc;
 
-    if (acceleration->poll == NULL &&
-        sqlite3_prepare_v3(acceleration->connection->db, text, -1, SQLITE_PREPARE_PERSISTENT,
-                           &acceleration->poll, NULL) != SQLITE_OK)
-        return false;
-    rc = sqlite3_step(acceleration->poll);
-    sqlite3_reset(acceleration->poll);
-    return rc == SQLITE_INTERRUPT;
+    return clr_interruption_is_wanted(acceleration->connection->db, &acceleration->poll);
 }
 
 int64_t clr_acceleration_budget(const struct clr_connection *connection)
@@ -128,33 +117,6 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
     return rc;
 }
 
-/*
- * Returns the worker of a device that is worth asking, with the device's description; NULL: the
- * host. A device that is the processor itself is no quicker than the host's threads, and asked only
- * if the setting says so.
- */
-static struct clr_worker *find_device(struct clr_connection *connection, size_t rows,
-                                      const struct clr_device_info **info)
-{
-    const struct clr_settings *settings = &connection->settings;
-    const struct clr_catalog *catalog;
-    struct clr_worker *worker;
-    bool automatic = strcmp(settings->device, "auto") == 0;
-    int chosen;
-
-    if (strcmp(settings->device, "host") == 0 || clr_runtime_forked() ||
-        (int64_t)rows / DEVICE_FACTOR < settings->host_threshold ||
-        (automatic && !clr_runtime_started() && (int64_t)rows < settings->start_after) ||
-        clr_runtime_worker(settings->device, &worker) != CLR_AVAILABLE)
-        return NULL;
-    catalog = clr_runtime_known_catalog();
-    chosen = catalog == NULL ? -1 : clr_catalog_choose(catalog, settings->device);
-    if (chosen < 0)
-        return NULL;
-    *info = &catalog->devices[chosen];
-    return automatic && (*info)->type == CLR_DEVICE_CPU ? NULL : worker;
-}
-
 /* Whether the columns all have copies on the device; starts those that are missing. */
 static bool are_resident(struct clr_image_column *const *columns, int count,
                          struct clr_worker *worker, struct clr_resident **residents)
@@ -187,7 +149,7 @@ static enum clr_scan_outcome scan_on_device(struct clr_acceleration *acceleratio
     struct clr_resident *residents[CLR_MOST_COLUMNS];
     struct clr_device_work work = {0, 0, 0, 0, 0};
     const struct clr_device_info *info;
-    struct clr_worker *worker = find_device(connection, scan->rows, &info);
+    struct clr_worker *worker = clr_choose_device(&connection->settings, scan->rows, &info);
     enum clr_scan_outcome outcome;
     struct clr_status status;
 

@@ -1,0 +1,29 @@
+#include "engine/choice.h"
+
+#include "engine/runtime.h"
+
+#include <strings.h>
+
+/* A device costs a hand-over and launches: so many times host_threshold values are worth that. */
+enum { DEVICE_FACTOR = 64 };
+
+struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64_t values,
+                                     const struct clr_device_info **info)
+{
+    const bool automatic = strcasecmp(settings->device, "auto") == 0;
+    const struct clr_catalog *catalog;
+    struct clr_worker *worker;
+    int chosen;
+
+    if (strcasecmp(settings->device, "host") == 0 || clr_runtime_forked() ||
+        values / DEVICE_FACTOR < (uint64_t)settings->host_threshold ||
+        (automatic && !clr_runtime_started() && values < (uint64_t)settings->start_after) ||
+        clr_runtime_worker(settings->device, &worker) != CLR_AVAILABLE)
+        return NULL;
+    catalog = clr_runtime_known_catalog();
+    chosen = catalog == NULL ? -1 : clr_catalog_choose(catalog, settings->device);
+    if (chosen < 0)
+        return NULL;
+    *info = &catalog->devices[chosen];
+    return automatic && (*info)->type == CLR_DEVICE_CPU ? NULL : worker;
+}
