@@ -45,6 +45,11 @@ void clr_budget_free(struct clr_budget *budget, void *block, size_t size)
     clr_memory_free(block);
 }
 
+void clr_budget_hand_over(struct clr_budget *budget, size_t size)
+{
+    budget->used -= size;
+}
+
 uint64_t clr_budget_limit(int64_t setting)
 {
     long pages, page_size;

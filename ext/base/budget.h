@@ -27,6 +27,10 @@ enum clr_code clr_budget_alloc_zero(struct clr_budget *budget, size_t size, void
 /* NULL is fine, whatever the size. */
 void clr_budget_free(struct clr_budget *budget, void *block, size_t size);
 
+/* Takes so many bytes out of the budget, of a block that somebody else has now, who will free it
+   with clr_memory_free(). */
+void clr_budget_hand_over(struct clr_budget *budget, size_t size);
+
 /* Returns the limit in bytes that a setting means: itself, or a quarter of the machine's memory if
    it is 0. */
 uint64_t clr_budget_limit(int64_t setting);

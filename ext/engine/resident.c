@@ -67,27 +67,42 @@ static bool step_upload(struct clr_task *task, struct clr_device *device, char *
     return false;
 }
 
-struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column)
+/* Its task is not posted yet. */
+static struct clr_resident *make(struct clr_worker *worker, uint8_t kind, size_t rows)
 {
     struct clr_resident *resident = clr_memory_alloc(sizeof *resident);
 
     if (resident == NULL)
         return NULL;
     memset(resident, 0, sizeof *resident);
-    resident->copy = clr_resident_column_new(column->kind, column->rows);
+    resident->copy = clr_resident_column_new(kind, rows);
     if (resident->copy == NULL) {
         clr_memory_free(resident);
         return NULL;
     }
     resident->worker = worker;
-    resident->kind = column->kind;
-    resident->rows = column->rows;
+    resident->kind = kind;
+    resident->rows = rows;
     atomic_init(&resident->state, CLR_RESIDENT_COMING);
     atomic_init(&resident->unwanted, false);
     atomic_init(&resident->order, CLR_ORDER_UNWANTED);
     atomic_init(&resident->order_counted, false);
-    resident->column = clr_column_retain(column);
     clr_task_init(&resident->task, CLR_TASK_BACKGROUND, step_upload, release_resident);
+    return resident;
+}
+
+struct clr_resident *clr_resident_new_open(struct clr_worker *worker, uint8_t kind)
+{
+    return make(worker, kind, 0);
+}
+
+struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column)
+{
+    struct clr_resident *resident = make(worker, column->kind, column->rows);
+
+    if (resident == NULL)
+        return NULL;
+    resident->column = clr_column_retain(column);
     if (clr_worker_post(worker, &resident->task) != CLR_READY) {
         clr_column_release(column);
         resident->column = NULL;

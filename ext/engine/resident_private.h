@@ -32,7 +32,14 @@ struct clr_resident {
 };
 
 /*
- * Has the worker do an urgent task, and waits as clr_worker_await() does. Returns CLR_SCAN_DONE;
+ * Returns a resident of the kind, CLR_TAG_INTEGER or CLR_TAG_REAL, that has no rows: whoever made
+ * it appends them to its copy, by tasks of the worker's. It never becomes READY. NULL without
+ * memory.
+ */
+struct clr_resident *clr_resident_new_open(struct clr_worker *worker, uint8_t kind);
+
+/*
+ * Has the worker do a task, and waits as clr_worker_await() does. Returns CLR_SCAN_DONE;
  * CLR_SCAN_NOT_NOW if the worker does not take it; CLR_SCAN_STOPPED, after which the task may still
  * be under way; CLR_SCAN_FAILED with the status. The caller keeps its reference.
  */

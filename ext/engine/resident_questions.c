@@ -33,15 +33,8 @@ static bool find_columns(const struct clr_scan *scan, struct clr_resident *const
 
 static struct clr_value value_of(const struct clr_resident *resident, int64_t key)
 {
-    struct clr_value value = {.kind = CLR_KIND_INTEGER, .as.integer = key};
-    int64_t bits;
-
-    if (resident->kind == CLR_TAG_REAL) {
-        bits = clr_real_to_key(key);
-        value.kind = CLR_KIND_REAL;
-        memcpy(&value.as.real, &bits, sizeof bits);
-    }
-    return value;
+    return clr_sort_key_to_value(resident->kind == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER,
+                                 key);
 }
 
 /* SQLite's percentiles have an error for Inf: the ends of the order tell. */

@@ -10,6 +10,7 @@ void clr_task_init(struct clr_task *task, enum clr_task_kind kind,
     task->kind = kind;
     task->step = step;
     task->destroy = destroy;
+    task->is_awaited = kind == CLR_TASK_URGENT;
     atomic_init(&task->references, 1);
     task->next = NULL;
     task->phase = CLR_TASK_IDLE;

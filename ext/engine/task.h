@@ -32,6 +32,7 @@ struct clr_task {
     bool (*step)(struct clr_task *task, struct clr_device *device, char **log,
                  struct clr_status *status);
     void (*destroy)(struct clr_task *task);
+    bool is_awaited; /* somebody waits: URGENT ones are, and what their posters say */
     atomic_int references;
     /* Under the worker's lock. */
     struct clr_task *next;

@@ -200,7 +200,7 @@ enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *t
     pthread_mutex_lock(&worker->lock);
     if (worker->failed) {
         readiness = CLR_FAILED;
-    } else if (worker->starting && task->kind == CLR_TASK_URGENT) {
+    } else if (worker->starting && task->is_awaited) {
         readiness = CLR_STARTING;
     } else {
         task->phase = CLR_TASK_PENDING;

@@ -84,8 +84,8 @@ enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job 
 
 /*
  * Hands a task over; the worker takes a reference and drops it when the task has ended. Returns
- * CLR_READY, or CLR_FAILED without taking it. An urgent one is not taken either (CLR_STARTING)
- * while the device is opened or something is built, which can take seconds.
+ * CLR_READY, or CLR_FAILED without taking it. One that is awaited is not taken either
+ * (CLR_STARTING) while the device is opened or something is built, which can take seconds.
  */
 enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *task);
 

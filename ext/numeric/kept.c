@@ -1,14 +1,11 @@
 #include "numeric/kept.h"
 
+#include "base/memory.h"
+
+#include <string.h>
+
 /* Blocks double from the one to the other: little is wasted, and many values take few blocks. */
 enum { SMALL_BLOCK = 256, LARGE_BLOCK = 65536 };
-
-struct clr_kept_block {
-    struct clr_kept_block *next;
-    size_t size; /* bytes of all of it */
-    struct clr_run run;
-    int64_t values[]; /* or as many doubles */
-};
 
 static void start(struct clr_run *run, enum clr_kind kind, const void *values)
 {
@@ -25,13 +22,20 @@ void clr_kept_init(struct clr_kept *kept, struct clr_budget *budget)
     kept->first_reals.next = &kept->first_integers;
 }
 
+void clr_kept_drop_newest(struct clr_kept *kept)
+{
+    struct clr_kept_block *block = kept->blocks;
+
+    kept->first_integers.next = block->run.next;
+    kept->blocks = block->next;
+    clr_budget_hand_over(kept->budget, block->size);
+    clr_kept_block_release(block);
+}
+
 void clr_kept_clear(struct clr_kept *kept)
 {
-    while (kept->blocks != NULL) {
-        struct clr_kept_block *block = kept->blocks;
-        kept->blocks = block->next;
-        clr_budget_free(kept->budget, block, block->size);
-    }
+    while (kept->blocks != NULL)
+        clr_kept_drop_newest(kept);
     clr_kept_init(kept, kept->budget);
 }
 
@@ -54,6 +58,7 @@ static enum clr_code add_block(struct clr_kept *kept, enum clr_kind kind, size_t
     if (code != CLR_OK)
         return code;
     block = memory;
+    atomic_init(&block->references, 1);
     block->size = size;
     block->next = kept->blocks;
     start(&block->run, kind, block->values);
@@ -97,4 +102,37 @@ const struct clr_run *clr_kept_runs(struct clr_kept *kept, const struct clr_kept
 {
     settle(kept, feed);
     return &kept->first_reals;
+}
+
+bool clr_kept_is_mixed(const struct clr_kept *kept)
+{
+    return kept->first_reals.count > 0 && kept->first_integers.count > 0;
+}
+
+struct clr_kept_block *clr_kept_block_copy(const struct clr_run *run)
+{
+    const size_t values = run->count * sizeof(int64_t);
+    struct clr_kept_block *block = clr_memory_alloc(sizeof *block + values);
+
+    if (block == NULL)
+        return NULL;
+    atomic_init(&block->references, 1);
+    block->next = NULL;
+    block->size = sizeof *block + values;
+    start(&block->run, run->kind, block->values);
+    block->run.count = run->count;
+    memcpy(block->values, run->values, values);
+    return block;
+}
+
+struct clr_kept_block *clr_kept_block_retain(struct clr_kept_block *block)
+{
+    atomic_fetch_add(&block->references, 1);
+    return block;
+}
+
+void clr_kept_block_release(struct clr_kept_block *block)
+{
+    if (atomic_fetch_sub(&block->references, 1) == 1)
+        clr_memory_free(block);
 }

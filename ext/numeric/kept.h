@@ -1,12 +1,16 @@
 /*
  * Numbers that are kept, all of them, in no order: INTEGERs and REALs apart, in blocks that grow.
- * A block is filled through a feed, so that the most frequent step is an append and no call.
+ * A block is filled through a feed, so that the most frequent step is an append and no call. Once
+ * it is full it does not change any more, and other threads may have references to it.
  */
 #ifndef CLR_NUMERIC_KEPT_H
 #define CLR_NUMERIC_KEPT_H
 
 #include "base/budget.h"
 #include "numeric/selection.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
 
 /* Where the next value goes; no room while it is all zeros. */
 struct clr_kept_feed {
@@ -16,7 +20,14 @@ struct clr_kept_feed {
 
 enum { CLR_KEPT_FIRST = 64 }; /* numbers of each type that need no memory beyond the structure */
 
-struct clr_kept_block;
+/* A block counts towards the budget for as long as the store has it. */
+struct clr_kept_block {
+    struct clr_kept_block *next; /* in the store */
+    atomic_int references;       /* the store's and others' */
+    size_t size;                 /* bytes of all of it */
+    struct clr_run run;
+    int64_t values[]; /* or as many doubles */
+};
 
 struct clr_kept {
     struct clr_budget *budget;
@@ -40,5 +51,19 @@ enum clr_code clr_kept_make_room(struct clr_kept *kept, struct clr_kept_feed *fe
 
 /* Returns the numbers so far; the list is the store's, and valid until one is added. */
 const struct clr_run *clr_kept_runs(struct clr_kept *kept, const struct clr_kept_feed *feed);
+
+/* Drops the newest block with its numbers; there is one, and nothing may be added any more. */
+void clr_kept_drop_newest(struct clr_kept *kept);
+
+/* Returns whether there are numbers of both types, as of the last clr_kept_runs(). */
+bool clr_kept_is_mixed(const struct clr_kept *kept);
+
+/* Returns a block of no store, with one reference, that has copies of the run's numbers; NULL
+   without memory. */
+struct clr_kept_block *clr_kept_block_copy(const struct clr_run *run);
+
+/* Any thread may take and drop references; the block is freed with the last one. */
+struct clr_kept_block *clr_kept_block_retain(struct clr_kept_block *block);
+void clr_kept_block_release(struct clr_kept_block *block);
 
 #endif

@@ -254,20 +254,21 @@ uint64_t clr_number_table_find(const struct clr_number_table *table, uint64_t ke
 bool clr_number_table_next(const struct clr_number_table *table, size_t *position, uint64_t *key,
                            uint64_t *count)
 {
+    const size_t width = table->counted ? 2 : 1;
     size_t slot;
 
     if (*position == 0) {
         *position = 1;
         if (table->zero_count != 0) {
             *key = unmix(0, table->seed);
-            *count = table->zero_count;
+            *count = table->counted ? table->zero_count : 1;
             return true;
         }
     }
     for (slot = *position - 1; slot < table->capacity; slot++) {
-        if (table->slots[2 * slot] != 0) {
-            *key = unmix(table->slots[2 * slot], table->seed);
-            *count = table->slots[2 * slot + 1];
+        if (table->slots[width * slot] != 0) {
+            *key = unmix(table->slots[width * slot], table->seed);
+            *count = table->counted ? table->slots[2 * slot + 1] : 1;
             *position = slot + 2;
             return true;
         }

@@ -66,8 +66,8 @@ static inline uint64_t clr_number_table_size(const struct clr_number_table *tabl
 }
 
 /*
- * Goes through the keys of a counted table, in no particular order: *position starts at 0. Stores
- * the next key and its count; returns false at the end.
+ * Goes through the keys of a table, in no particular order: *position starts at 0. Stores the next
+ * key and its count, which is 1 if the table has forgotten it; returns false at the end.
  */
 bool clr_number_table_next(const struct clr_number_table *table, size_t *position, uint64_t *key,
                            uint64_t *count);

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* In the order that SQLite sorts them: numbers, then TEXT, then BLOB. */
 enum clr_kind { CLR_KIND_NONE = 0, CLR_KIND_INTEGER, CLR_KIND_REAL, CLR_KIND_TEXT, CLR_KIND_BLOB };
@@ -28,6 +29,20 @@ struct clr_value {
 static inline int64_t clr_real_to_key(int64_t bits)
 {
     return bits ^ ((bits >> 63) & INT64_MAX);
+}
+
+/* Returns the number of a key as kernels sort them: an INTEGER itself, or clr_real_to_key() of a
+   REAL's bits. */
+static inline struct clr_value clr_sort_key_to_value(enum clr_kind kind, int64_t key)
+{
+    struct clr_value value = {.kind = kind, .as.integer = key};
+    int64_t bits;
+
+    if (kind == CLR_KIND_REAL) {
+        bits = clr_real_to_key(key);
+        memcpy(&value.as.real, &bits, sizeof bits);
+    }
+    return value;
 }
 
 /*

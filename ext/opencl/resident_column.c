@@ -10,6 +10,9 @@
 /* Large enough for a bus's full speed, and short enough for whoever waits behind it. */
 static const size_t piece_size = (size_t)8 << 20;
 
+/* Rows that a column that grows has room for at first. */
+static const size_t first_room = (size_t)1 << 16;
+
 struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows)
 {
     struct clr_resident_column *column = clr_memory_alloc(sizeof *column);
@@ -140,7 +143,6 @@ enum clr_code clr_resident_column_fill(struct clr_device *device,
     size_t first = values_size(column->kind, column->rows);
     size_t second = tags_size(column->kind, column->rows), offset = column->copied, size;
     bool in_tags = offset >= first;
-    int i;
 
     *complete = false;
     if (open_upload(device, status) != CLR_OK ||
@@ -159,12 +161,75 @@ enum clr_code clr_resident_column_fill(struct clr_device *device,
     column->copied += size;
     if (column->copied < first + second)
         return CLR_OK;
+    *complete = clr_resident_column_settle(device, status) == CLR_OK;
+    return status->code;
+}
+
+/* Makes a buffer of twice the size, to which what is there is copied; the queue is in order. */
+static enum clr_code grow(struct clr_device *device, struct clr_resident_column *column,
+                          size_t rows, struct clr_status *status)
+{
+    size_t room = column->room > 0 ? 2 * column->room : first_room;
+    cl_mem larger = NULL;
+    cl_int error;
+
+    if (room < rows)
+        room = rows;
+    if (create_buffer(device, &larger, room * sizeof(int64_t), status) != CLR_OK)
+        return status->code;
+    if (column->rows > 0) {
+        error = clEnqueueCopyBuffer(device->upload.queue, column->values, larger, 0, 0,
+                                    column->rows * sizeof(int64_t), 0, NULL, NULL);
+        if (error != CL_SUCCESS) {
+            clReleaseMemObject(larger);
+            return clr_opencl_buffer_failed(status, "clEnqueueCopyBuffer", error);
+        }
+    }
+    /* It lives until the copy has been made (OpenCL 1.2, 5.4.1). */
+    if (column->values != NULL)
+        clReleaseMemObject(column->values);
+    column->values = larger;
+    column->room = room;
+    return CLR_OK;
+}
+
+enum clr_code clr_resident_column_append(struct clr_device *device,
+                                         struct clr_resident_column *column, const int64_t *values,
+                                         size_t count, struct clr_status *status)
+{
+    const size_t piece = piece_size / sizeof *values;
+
+    if (open_upload(device, status) != CLR_OK)
+        return status->code;
+    if (column->rows + count > column->room &&
+        grow(device, column, column->rows + count, status) != CLR_OK)
+        return status->code;
+    while (count > 0) {
+        size_t part = count < piece ? count : piece;
+        if (send(&device->upload, column->values, column->rows * sizeof *values, values,
+                 part * sizeof *values, status) != CLR_OK)
+            return status->code;
+        column->rows += part;
+        values += part;
+        count -= part;
+    }
+    return CLR_OK;
+}
+
+enum clr_code clr_resident_column_settle(struct clr_device *device, struct clr_status *status)
+{
+    int i;
+
     for (i = 0; i < CLR_UPLOAD_STAGES; i++) {
         if (wait_for_stage(&device->upload, i, status) != CLR_OK)
             return status->code;
     }
-    *complete = true;
     return CLR_OK;
+}
+
+size_t clr_resident_column_rows(const struct clr_resident_column *column)
+{
+    return column->rows;
 }
 
 void clr_resident_column_free(struct clr_device *device, struct clr_resident_column *column)

@@ -28,6 +28,21 @@ enum clr_code clr_resident_column_fill(struct clr_device *device,
                                        const uint8_t *tags, bool *complete,
                                        struct clr_status *status);
 
+/*
+ * For a column of one type that began without rows: appends count values, which have been read when
+ * it returns; clr_resident_column_settle() has to follow the last ones. The device's memory grows
+ * as they come, to twice what it was. Returns as clr_resident_column_fill().
+ */
+enum clr_code clr_resident_column_append(struct clr_device *device,
+                                         struct clr_resident_column *column, const int64_t *values,
+                                         size_t count, struct clr_status *status);
+
+/* Waits until all values that were appended are on the device. Returns CLR_OK or CLR_DEVICE. */
+enum clr_code clr_resident_column_settle(struct clr_device *device, struct clr_status *status);
+
+/* Returns how many rows it has so far. */
+size_t clr_resident_column_rows(const struct clr_resident_column *column);
+
 /* Returns the bytes on the device that the whole column takes. */
 size_t clr_resident_column_size(uint8_t kind, size_t rows);
 

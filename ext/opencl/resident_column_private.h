@@ -9,6 +9,7 @@ struct clr_resident_column {
     uint8_t kind;
     size_t rows;
     size_t copied;       /* bytes, of the values and then of the tags */
+    size_t room;         /* rows that the buffer of a column that grows has room for */
     cl_mem values, tags; /* NULL where there is none: no rows, nothing but NULLs, one type */
 };
 

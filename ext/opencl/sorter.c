@@ -147,6 +147,11 @@ enum clr_code clr_sorter_open(struct clr_device *device, char **log, struct clr_
     return status->code;
 }
 
+bool clr_sorter_is_open(const struct clr_device *device)
+{
+    return device->sorter != NULL && device->sorter->status.code == CLR_OK;
+}
+
 void clr_sorter_close(struct clr_device *device)
 {
     if (device->sorter == NULL)

@@ -8,6 +8,8 @@
 #include "base/status.h"
 #include "opencl/device.h"
 
+#include <stdbool.h>
+
 /* The program, its kernels and the queue that they run in. */
 struct clr_sorter;
 
@@ -18,6 +20,9 @@ struct clr_sorter;
  * alone. *log as in clr_program_build().
  */
 enum clr_code clr_sorter_open(struct clr_device *device, char **log, struct clr_status *status);
+
+/* Returns whether clr_sorter_open() has succeeded. */
+bool clr_sorter_is_open(const struct clr_device *device);
 
 /* Releases everything. Nothing may be under way. */
 void clr_sorter_close(struct clr_device *device);

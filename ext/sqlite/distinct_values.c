@@ -2,13 +2,16 @@
  * The contract whose numbers are cited here is in aggregates.h.
  *
  * Numbers go to a batch first, TEXT and BLOB straight to the collection. The batch goes to the
- * collection when it is full, when a row leaves and when a result is asked for.
+ * collection, or is kept for a device, when it is full, when a row leaves and when a result is
+ * asked for.
  */
 #include "sqlite/distinct_values.h"
 
 #include "base/memory.h"
+#include "engine/fed_distinct.h"
 #include "numeric/mode.h"
 #include "sqlite/function.h"
+#include "sqlite/interruption.h"
 #include "sqlite/sql_value.h"
 #include "sqlite/value_memory.h"
 #include "sqlite/window_use.h"
@@ -22,8 +25,9 @@ enum { BATCH = 512, MANY = 16384 };
 struct collection {
     struct clr_spare spare;
     struct clr_distinct distinct;
+    struct clr_fed_distinct numbers;
     struct clr_mode_heap heap;
-    bool asked; /* whether rows can leave */
+    bool asked, rows_leave; /* whether it was asked whether rows can leave; whether they can */
     double reals[BATCH];
     int64_t integers[BATCH];
 };
@@ -40,6 +44,7 @@ static void free_collection(struct clr_spare *spare)
     struct collection *collection = (struct collection *)(void *)spare;
 
     clr_mode_heap_free(&collection->heap);
+    clr_fed_distinct_end(&collection->numbers);
     clr_distinct_free(&collection->distinct);
     clr_memory_free(collection);
 }
@@ -73,10 +78,12 @@ static bool begin(sqlite3_context *sql, struct distinct_context *context)
         }
         sqlite3_randomness(sizeof seed, &seed);
         clr_distinct_init(&collection->distinct, &connection->values, typed, seed);
+        clr_fed_distinct_init(&collection->numbers, &collection->distinct, &connection->values,
+                              &connection->settings);
         clr_mode_heap_init(&collection->heap, &collection->distinct, &connection->values);
     }
     collection->distinct.typed = typed;
-    collection->asked = typed;
+    collection->asked = false;
     context->collection = collection;
     context->real = collection->reals;
     context->real_end = collection->reals + BATCH;
@@ -91,6 +98,7 @@ static void end(struct clr_connection *connection, struct distinct_context *cont
     struct collection *collection = context->collection;
 
     clr_mode_heap_free(&collection->heap);
+    clr_fed_distinct_end(&collection->numbers);
     clr_distinct_clear(&collection->distinct, collection->distinct.typed);
     clr_spares_give(&connection->free_collections, &collection->spare, free_collection);
     *context = (struct distinct_context){.collection = NULL};
@@ -122,10 +130,11 @@ static enum clr_code flush(struct clr_connection *connection, struct distinct_co
     const int64_t *integers = collection->integers;
     const size_t real_count = (size_t)(context->real - reals);
     const size_t integer_count = (size_t)(context->integer - integers);
-    enum clr_code code = clr_distinct_add_integers(&collection->distinct, integers, integer_count);
+    enum clr_code code =
+        clr_fed_distinct_add(&collection->numbers, CLR_KIND_INTEGER, integers, integer_count);
 
     if (code == CLR_OK)
-        code = clr_distinct_add_reals(&collection->distinct, reals, real_count);
+        code = clr_fed_distinct_add(&collection->numbers, CLR_KIND_REAL, reals, real_count);
     if (code == CLR_OK)
         code = tell_heap(collection, CLR_KIND_INTEGER, integers, NULL, integer_count);
     if (code == CLR_OK)
@@ -142,12 +151,23 @@ static enum clr_code make_room(struct clr_connection *connection, struct distinc
     struct collection *collection = context->collection;
     enum clr_code code = flush(connection, context);
 
-    if (code != CLR_OK || collection->asked || clr_distinct_size(&collection->distinct) < MANY)
+    if (code != CLR_OK || clr_distinct_size(&collection->distinct) < MANY)
         return code;
-    collection->asked = true;
-    if (clr_window_use(connection->db))
-        return CLR_OK;
-    return clr_distinct_forget_counts(&collection->distinct);
+    if (!collection->asked) {
+        collection->asked = true;
+        collection->rows_leave = clr_window_use(connection->db);
+        if (!collection->rows_leave && !collection->distinct.typed)
+            code = clr_distinct_forget_counts(&collection->distinct);
+    }
+    if (code == CLR_OK && !collection->rows_leave)
+        clr_fed_distinct_consider(&collection->numbers);
+    return code;
+}
+
+/* From where they are kept, if they are, to the collection. */
+static enum clr_code gather(struct collection *collection)
+{
+    return collection->numbers.keeping ? clr_fed_distinct_fold(&collection->numbers) : CLR_OK;
 }
 
 static enum clr_code take_value(struct clr_connection *connection, struct distinct_context *context,
@@ -157,7 +177,9 @@ static enum clr_code take_value(struct clr_connection *connection, struct distin
 
     if (value->kind >= CLR_KIND_TEXT) {
         connection->stats.values_fed++;
-        code = clr_distinct_add_bytes(&context->collection->distinct, value);
+        code = gather(context->collection);
+        if (code == CLR_OK)
+            code = clr_distinct_add_bytes(&context->collection->distinct, value);
         return code != CLR_OK ? code : clr_mode_heap_change(&context->collection->heap, value, 1);
     }
     if (value->kind == CLR_KIND_REAL) {
@@ -221,11 +243,31 @@ void clr_distinct_inverse(sqlite3_context *sql, int count, sqlite3_value **value
     if (clr_value_read(values[0], &value))
         code = flush(connection, context);
     if (code == CLR_OK)
+        code = gather(context->collection);
+    if (code == CLR_OK)
         code = clr_mode_heap_change(&context->collection->heap, &value, -1);
     if (code == CLR_OK)
         clr_distinct_remove(&context->collection->distinct, &value); /* clause 7 */
     if (!clr_memory_granted(sql, code))
         end(connection, context);
+}
+
+/* Sets the result from a device that has all values, once all have come; not for a statement that
+   is being stopped (clause 8). Returns whether it has. */
+static bool show_kept(sqlite3_context *sql, struct collection *collection)
+{
+    const struct clr_function *function = clr_function_of(sql);
+    struct clr_value mode;
+    struct clr_runs runs;
+
+    if (!collection->numbers.keeping || clr_interruption_is_wanted_now(function->connection->db) ||
+        !clr_fed_distinct_ask(&collection->numbers, &function->connection->stats, &runs, &mode))
+        return false;
+    if (function->aggregate->which == CLR_DISTINCT_COUNT)
+        sqlite3_result_int64(sql, (sqlite3_int64)runs.distinct);
+    else
+        clr_value_set_result(sql, &mode);
+    return true;
 }
 
 /* Sets the result of what has come and not left; more may come if it is not the last one. */
@@ -235,8 +277,11 @@ static void show(sqlite3_context *sql, struct distinct_context *context, bool la
     struct collection *collection = context != NULL ? context->collection : NULL;
     struct clr_value mode = {.kind = CLR_KIND_NONE};
 
-    if (collection != NULL && !clr_memory_granted(sql, flush(function->connection, context)))
-        return;
+    if (collection != NULL) {
+        if (!clr_memory_granted(sql, flush(function->connection, context)) ||
+            (last && show_kept(sql, collection)) || !clr_memory_granted(sql, gather(collection)))
+            return;
+    }
     if (function->aggregate->which == CLR_DISTINCT_COUNT) {
         sqlite3_result_int64(
             sql, collection != NULL ? (sqlite3_int64)clr_distinct_size(&collection->distinct) : 0);

@@ -1,17 +1,20 @@
 /*
  * The contract whose numbers are cited here is in aggregates.h.
  *
- * The values are kept as they come, and the ranks that are sought selected from them. In a window
- * rows leave and a value is asked for after every row: once a second one is, the values go to a
- * structure that keeps them in order.
+ * The values are kept as they come, and the ranks that are sought selected from them, or read from
+ * their order on a device, to which blocks of them go as they fill. In a window rows leave and a
+ * value is asked for after every row: once a second one is, the values go to a structure that keeps
+ * them in order.
  */
 #include "sqlite/percentiles.h"
 
 #include "base/memory.h"
+#include "engine/fed_order.h"
 #include "numeric/kept.h"
 #include "numeric/ordered.h"
 #include "numeric/percentile.h"
 #include "sqlite/function.h"
+#include "sqlite/interruption.h"
 #include "sqlite/sql_value.h"
 #include "sqlite/value_memory.h"
 
@@ -35,6 +38,7 @@ struct percentile {
     bool empty; /* ASKED: there is no result */
     double result;
     struct clr_kept kept;
+    struct clr_fed_order fed; /* while they are KEPT */
     struct clr_ordered ordered;
 };
 
@@ -51,6 +55,7 @@ static void free_percentile(struct clr_spare *spare)
 {
     struct percentile *values = (struct percentile *)(void *)spare;
 
+    clr_fed_order_end(&values->fed);
     clr_kept_clear(&values->kept);
     clr_ordered_clear(&values->ordered);
     clr_memory_free(values);
@@ -72,6 +77,7 @@ static struct percentile *take_percentile(struct clr_connection *connection)
     if (values == NULL)
         return NULL;
     values->stage = KEPT;
+    memset(&values->fed, 0, sizeof values->fed);
     clr_kept_init(&values->kept, &connection->values);
     clr_ordered_init(&values->ordered, &connection->values);
     return values;
@@ -84,6 +90,7 @@ static void end(struct clr_connection *connection, struct percentile_context *co
 
     if (values == NULL)
         return;
+    clr_fed_order_end(&values->fed);
     clr_kept_clear(&values->kept);
     clr_ordered_clear(&values->ordered);
     values->stage = KEPT;
@@ -119,6 +126,7 @@ static enum clr_code put_in_order(struct clr_connection *connection,
             code = clr_ordered_insert(&values->ordered, place);
         }
     }
+    clr_fed_order_end(&values->fed);
     clr_kept_clear(&values->kept);
     memset(&context->feed, 0, sizeof context->feed);
     values->stage = ORDERED;
@@ -143,9 +151,12 @@ static enum clr_code take_number(struct clr_connection *connection,
         return clr_ordered_insert(&context->values->ordered, place_of(argument));
     }
     if (code == CLR_OK && (real ? context->feed.real == context->feed.real_end
-                                : context->feed.integer == context->feed.integer_end))
+                                : context->feed.integer == context->feed.integer_end)) {
+        clr_fed_order_offer(&context->values->fed, &context->values->kept, &context->feed,
+                            &connection->settings);
         code = clr_kept_make_room(&context->values->kept, &context->feed,
                                   real ? CLR_KIND_REAL : CLR_KIND_INTEGER);
+    }
     if (code == CLR_OK && real)
         *context->feed.real++ = sqlite3_value_double(argument);
     else if (code == CLR_OK)
@@ -266,6 +277,24 @@ static double result_of(int which, const struct clr_value value[2], double beyon
     return clr_percentile_at(value, beyond, which != CLR_PERCENTILE_DISC);
 }
 
+/* From the device, if it has the values; not for a statement that is being stopped (clause 8). */
+static bool ask_device(struct clr_connection *connection, struct percentile_context *context,
+                       uint64_t rank, uint64_t count, struct clr_value found[2])
+{
+    struct percentile *values = context->values;
+    struct clr_order order = {.rank_count = 2, .ranks = {rank, rank + 1 < count ? rank + 1 : rank}};
+    enum clr_kind kind;
+
+    if (values->fed.ordering == NULL || clr_interruption_is_wanted_now(connection->db) ||
+        !clr_fed_order_ask(&values->fed, &values->kept, &context->feed, &connection->settings,
+                           &connection->stats, &order))
+        return false;
+    kind = values->kept.first_reals.count > 0 ? CLR_KIND_REAL : CLR_KIND_INTEGER;
+    found[0] = clr_sort_key_to_value(kind, order.keys[0]);
+    found[1] = clr_sort_key_to_value(kind, order.keys[1]);
+    return true;
+}
+
 /* From the store: values->result, unless there is nothing. */
 static enum clr_code select_result(struct clr_connection *connection, int which, double fraction,
                                    struct percentile_context *context)
@@ -285,7 +314,9 @@ static enum clr_code select_result(struct clr_connection *connection, int which,
     if (count == 0)
         return CLR_OK;
     position = clr_percentile_position(fraction, count);
-    code = clr_select(runs, position.rank, found);
+    code = ask_device(connection, context, position.rank, count, found)
+               ? CLR_OK
+               : clr_select(runs, position.rank, found);
     if (code == CLR_OK)
         values->result = result_of(which, found, position.beyond);
     return code;

@@ -183,6 +183,11 @@ STATUS_FUNCTION(clEnqueueReadBuffer,
                 (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                  size_t size, void *target, cl_uint waits, const cl_event *wait, cl_event *event),
                 (queue, buffer, blocking, offset, size, target, waits, wait, event))
+STATUS_FUNCTION(clEnqueueCopyBuffer,
+                (cl_command_queue queue, cl_mem source, cl_mem target, size_t source_offset,
+                 size_t target_offset, size_t size, cl_uint waits, const cl_event *wait,
+                 cl_event *event),
+                (queue, source, target, source_offset, target_offset, size, waits, wait, event))
 STATUS_FUNCTION(clEnqueueFillBuffer,
                 (cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_size,
                  size_t offset, size_t size, cl_uint waits, const cl_event *wait, cl_event *event),

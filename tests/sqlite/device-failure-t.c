@@ -5,7 +5,8 @@
  *
  *     device-failure-t DEVICE-TIMEOUT WORK     is one of those runs
  *
- * The work is that of the aggregates, or of accelerated views, whose columns go to the device.
+ * The work is that of the aggregates, of accelerated views, whose columns go to the device, or of
+ * order statistics, whose values do.
  */
 #include "base/memory.h"
 #include "child.h"
@@ -164,6 +165,57 @@ static int run_views(const char *device_timeout)
     return differing;
 }
 
+/* ---- One run of order statistics. */
+
+static const char *const orders[] = {
+    "SELECT gpu_median(x), gpu_percentile_disc(x, 0.1) FROM t",
+    "SELECT gpu_count_distinct(x), gpu_mode(x) FROM t",
+};
+
+enum { ORDERS_COUNT = sizeof orders / sizeof orders[0], ORDERS_ROWS = 70000 };
+
+/* The same rounds again, of queries whose values are more than a device has room for at first. */
+static int run_orders(const char *device_timeout)
+{
+    int i, differing = 0, served_rounds = 0, failed_rounds = 0;
+    char *expected[ORDERS_COUNT];
+    sqlite3 *db = database_open();
+    double start;
+
+    database_run(db,
+                 "CREATE TABLE t AS WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE"
+                 " i < %d) SELECT (i * 7919 %% 65537 - 30000) * 0.37 AS x FROM n",
+                 ORDERS_ROWS);
+    database_set(db, "host_threshold", "1");
+    database_set(db, "start_after", "0");
+    database_set(db, "device_timeout", device_timeout);
+    database_set(db, "device", "host");
+    for (i = 0; i < ORDERS_COUNT; i++)
+        expected[i] = database_query(db, orders[i]);
+    database_run(db, "SELECT clreduce_set('device', \"default\") FROM clreduce_settings"
+                     " WHERE name = 'device'");
+    /* An automatic choice has no processor put numbers in order. */
+    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
+                     " WHERE name = 'device' AND value = 'auto'");
+    start = child_now();
+    while (served_rounds < 3 && failed_rounds < 3 && child_now() - start < VIEW_LIMIT_S) {
+        int64_t served = database_stat(db, "chunks_to_device");
+        for (i = 0; i < ORDERS_COUNT; i++) {
+            char *found = database_query(db, orders[i]);
+            differing += strcmp(found, expected[i]) != 0;
+            free(found);
+        }
+        served_rounds += database_stat(db, "chunks_to_device") > served;
+        failed_rounds += *database_stat_text(db, "last_error") != '\0';
+        usleep(5000);
+    }
+    print_errors(db, differing);
+    for (i = 0; i < ORDERS_COUNT; i++)
+        free(expected[i]);
+    sqlite3_close(db);
+    return differing;
+}
+
 static int run(const char *device_timeout, const char *work)
 {
     int differing;
@@ -171,17 +223,24 @@ static int run(const char *device_timeout, const char *work)
     /* The programs that a driver runs, a linker for instance, are not to have it. */
     unsetenv("LD_PRELOAD");
     database_register();
-    differing =
-        strcmp(work, "views") == 0 ? run_views(device_timeout) : run_aggregates(device_timeout);
+    if (strcmp(work, "views") == 0)
+        differing = run_views(device_timeout);
+    else if (strcmp(work, "orders") == 0)
+        differing = run_orders(device_timeout);
+    else
+        differing = run_aggregates(device_timeout);
     return differing == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* ---- The test. */
 
+/* Work that calls OpenCL in its own way. */
+enum work { AGGREGATES = 1, VIEWS = 2, ORDERS = 4 };
+
 /* A run, and all that it printed. */
 struct attempt {
     char rule[100];
-    bool views; /* the work */
+    enum work work;
     pid_t child;
     int output;
     double start, took;
@@ -190,6 +249,11 @@ struct attempt {
 };
 
 static const char *program, *interposer, *sanitizer;
+
+static const char *name_of(enum work work)
+{
+    return work == VIEWS ? "views" : work == ORDERS ? "orders" : "aggregates";
+}
 
 static void start(struct attempt *attempt, const char *device_timeout)
 {
@@ -208,8 +272,7 @@ static void start(struct attempt *attempt, const char *device_timeout)
         setenv("LD_PRELOAD", sanitizer[0] != '\0' ? preload : interposer, 1);
         setenv("CLR_FAIL", attempt->rule, 1);
         alarm(LIMIT_S);
-        execl(program, program, device_timeout, attempt->views ? "views" : "aggregates",
-              (char *)NULL);
+        execl(program, program, device_timeout, name_of(attempt->work), (char *)NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -249,7 +312,7 @@ static bool acted(const struct attempt *attempt)
 
 static bool conclude(const struct attempt *attempt, bool passed, const char *name)
 {
-    tap_ok(passed, "%s%s: %s", attempt->views ? "views, " : "", attempt->rule, name);
+    tap_ok(passed, "%s, %s: %s", name_of(attempt->work), attempt->rule, name);
     if (!passed)
         tap_diag("%s", attempt->text);
     return passed;
@@ -260,8 +323,8 @@ static const struct function {
     const char *name;
     enum { SHOWN, HARMLESS } failure; /* HARMLESS: nothing is lost but a name, a time, an object */
     int error;
-    /* What tries it. Views use what finds and opens a device as aggregates do. */
-    enum { BOTH, AGGREGATES, VIEWS } work;
+    /* What tries it. Views and orders use what finds and opens a device as aggregates do. */
+    unsigned work;
 } functions[] = {
     {"clGetPlatformIDs", SHOWN, -1001, AGGREGATES},
     {"clGetPlatformInfo", HARMLESS, -30, AGGREGATES},
@@ -269,27 +332,28 @@ static const struct function {
     {"clGetDeviceInfo", HARMLESS, -30, AGGREGATES},
     {"clCreateContext", SHOWN, -2, AGGREGATES},
     {"clReleaseContext", HARMLESS, -34, AGGREGATES},
-    {"clCreateCommandQueue", SHOWN, -35, BOTH},
+    {"clCreateCommandQueue", SHOWN, -35, AGGREGATES | VIEWS},
     {"clReleaseCommandQueue", HARMLESS, -36, AGGREGATES},
-    {"clCreateBuffer", SHOWN, -4, BOTH},
-    {"clReleaseMemObject", HARMLESS, -38, BOTH},
-    {"clCreateProgramWithSource", SHOWN, -6, BOTH},
+    {"clCreateBuffer", SHOWN, -4, AGGREGATES | VIEWS | ORDERS},
+    {"clReleaseMemObject", HARMLESS, -38, AGGREGATES | VIEWS},
+    {"clCreateProgramWithSource", SHOWN, -6, AGGREGATES | VIEWS},
     {"clReleaseProgram", HARMLESS, -44, AGGREGATES},
-    {"clBuildProgram", SHOWN, -11, BOTH},
+    {"clBuildProgram", SHOWN, -11, AGGREGATES | VIEWS},
     {"clGetProgramBuildInfo", HARMLESS, -30, AGGREGATES},
-    {"clCreateKernel", SHOWN, -46, BOTH},
+    {"clCreateKernel", SHOWN, -46, AGGREGATES | VIEWS},
     {"clReleaseKernel", HARMLESS, -48, AGGREGATES},
-    {"clSetKernelArg", SHOWN, -51, BOTH},
+    {"clSetKernelArg", SHOWN, -51, AGGREGATES | VIEWS},
     {"clGetKernelWorkGroupInfo", HARMLESS, -33, AGGREGATES},
-    {"clEnqueueMapBuffer", SHOWN, -12, BOTH},
+    {"clEnqueueMapBuffer", SHOWN, -12, AGGREGATES | VIEWS},
     {"clEnqueueUnmapMemObject", SHOWN, -5, AGGREGATES},
-    {"clEnqueueFillBuffer", SHOWN, -59, BOTH},
-    {"clEnqueueNDRangeKernel", SHOWN, -54, BOTH},
-    {"clEnqueueReadBuffer", SHOWN, -5, BOTH},
-    {"clEnqueueWriteBuffer", SHOWN, -5, VIEWS},
-    {"clFlush", SHOWN, -36, BOTH},
-    {"clWaitForEvents", SHOWN, -14, BOTH},
-    {"clReleaseEvent", HARMLESS, -58, BOTH},
+    {"clEnqueueFillBuffer", SHOWN, -59, AGGREGATES | VIEWS},
+    {"clEnqueueNDRangeKernel", SHOWN, -54, AGGREGATES | VIEWS | ORDERS},
+    {"clEnqueueReadBuffer", SHOWN, -5, AGGREGATES | VIEWS | ORDERS},
+    {"clEnqueueWriteBuffer", SHOWN, -5, VIEWS | ORDERS},
+    {"clEnqueueCopyBuffer", SHOWN, -5, ORDERS},
+    {"clFlush", SHOWN, -36, AGGREGATES | VIEWS},
+    {"clWaitForEvents", SHOWN, -14, AGGREGATES | VIEWS | ORDERS},
+    {"clReleaseEvent", HARMLESS, -58, AGGREGATES | VIEWS},
     {"clGetEventProfilingInfo", HARMLESS, -7, AGGREGATES},
 };
 
@@ -351,12 +415,12 @@ static void check_failure(const struct attempt *attempt, const struct function *
 
 /* Every function, failing from several of its calls on, two runs at a time. What is harmless is
    tried once. */
-static void test_functions(bool views)
+static void test_functions(enum work work)
 {
     enum { CALLS = 3 };
-    /* Views' calls come after those of the self-tests. */
-    static const int of_aggregates[CALLS] = {1, 5, 2}, of_views[CALLS] = {1, 20, 4};
-    const int *calls = views ? of_views : of_aggregates;
+    /* The calls of the others come after those of the self-tests. */
+    static const int of_aggregates[CALLS] = {1, 5, 2}, of_others[CALLS] = {1, 20, 4};
+    const int *calls = work == AGGREGATES ? of_aggregates : of_others;
     static struct attempt attempts[FUNCTIONS * CALLS];
     const struct function *tried[FUNCTIONS * CALLS];
     int i, j, count = 0, most = CALLS - tap_is_quick();
@@ -365,11 +429,11 @@ static void test_functions(bool views)
     most = 1;
 #endif
     for (i = 0; i < FUNCTIONS; i++) {
-        if (functions[i].work == (views ? AGGREGATES : VIEWS))
+        if ((functions[i].work & work) == 0)
             continue;
         for (j = 0; j < (functions[i].failure == HARMLESS ? 1 : most); j++) {
             tried[count] = &functions[i];
-            attempts[count].views = views;
+            attempts[count].work = work;
             snprintf(attempts[count++].rule, sizeof attempts[0].rule, "%s:%d:%d", functions[i].name,
                      functions[i].error, calls[j]);
         }
@@ -384,29 +448,25 @@ static void test_functions(bool views)
     }
 }
 
-static void attempt_alone(struct attempt *attempt, const char *rule, bool views,
+static void attempt_alone(struct attempt *attempt, const char *rule, enum work work,
                           const char *device_timeout)
 {
-    attempt->views = views;
+    attempt->work = work;
     snprintf(attempt->rule, sizeof attempt->rule, "%s", rule);
     start(attempt, device_timeout);
     finish(attempt);
 }
 
-static void test_success(void)
+static void test_success(enum work work)
 {
     struct attempt attempt;
 
-    attempt_alone(&attempt, "nothing", false, "10000");
+    attempt_alone(&attempt, "nothing", work, "10000");
     if (!conclude(&attempt, attempt.passed && !acted(&attempt), "the host's results"))
         tap_bail("without any failure");
-    conclude(&attempt, !shows(&attempt, "chunks_to_device 0\n"), "by a device");
-    conclude(&attempt, shows(&attempt, "last_error \n"), "without an error");
-
-    attempt_alone(&attempt, "nothing", true, "10000");
-    if (!conclude(&attempt, attempt.passed && !acted(&attempt), "the host's results"))
-        tap_bail("without any failure");
-    conclude(&attempt, !shows(&attempt, "scans_on_device 0\n"), "by a device");
+    conclude(&attempt,
+             !shows(&attempt, work == VIEWS ? "scans_on_device 0\n" : "chunks_to_device 0\n"),
+             "by a device");
     conclude(&attempt, shows(&attempt, "last_error \n"), "without an error");
 }
 
@@ -416,7 +476,7 @@ static void test_build_log(void)
     struct attempt attempt;
     const char *log;
 
-    attempt_alone(&attempt, "clCreateProgramWithSource:broken:1", false, "10000");
+    attempt_alone(&attempt, "clCreateProgramWithSource:broken:1", AGGREGATES, "10000");
     conclude(&attempt, attempt.passed && acted(&attempt), "the host's results");
     conclude(&attempt, shows(&attempt, "last_error clBuildProgram: CL_"), "the error is shown");
     log = strstr(attempt.text, "build_log ");
@@ -430,13 +490,13 @@ static void test_wrong_results(void)
 {
     struct attempt attempt;
 
-    attempt_alone(&attempt, "clEnqueueNDRangeKernel:skip:1", false, "10000");
+    attempt_alone(&attempt, "clEnqueueNDRangeKernel:skip:1", AGGREGATES, "10000");
     conclude(&attempt, attempt.passed && acted(&attempt), "the host's results");
     conclude(&attempt, shows(&attempt, "last_error self-test: the device's result differs"),
              "the self-test has noticed");
     conclude(&attempt, shows(&attempt, "chunks_to_device 0\n"), "nothing came from a device");
 
-    attempt_alone(&attempt, "clEnqueueNDRangeKernel:skip:1", true, "10000");
+    attempt_alone(&attempt, "clEnqueueNDRangeKernel:skip:1", VIEWS, "10000");
     conclude(&attempt, attempt.passed && acted(&attempt), "the host's results");
     conclude(&attempt, shows(&attempt, "last_error self-test: the device's result differs"),
              "the self-test has noticed");
@@ -450,7 +510,7 @@ static void test_hang(void)
     const char *slowest;
     int ms;
 
-    attempt_alone(&attempt, "clWaitForEvents:hang:30:1500", false, "200");
+    attempt_alone(&attempt, "clWaitForEvents:hang:30:1500", AGGREGATES, "200");
     conclude(&attempt, attempt.passed && acted(&attempt), "the host's results");
     conclude(&attempt, shows(&attempt, "last_error the device did not answer within 200 ms\n"),
              "the error is shown");
@@ -460,7 +520,7 @@ static void test_hang(void)
     tap_diag("slowest round %d ms, whole run %.1f s", ms, attempt.took);
 
     /* Where a build never ends nobody waits for it, and the process ends all the same. */
-    attempt_alone(&attempt, "clBuildProgram:hang:1:300", false, "200");
+    attempt_alone(&attempt, "clBuildProgram:hang:1:300", AGGREGATES, "200");
     conclude(&attempt, attempt.passed && acted(&attempt), "the host's results");
     tap_diag("whole run %.1f s", attempt.took);
 }
@@ -496,9 +556,12 @@ int main(int count, char **arguments)
     if (sanitizer == NULL)
         sanitizer = "";
     test_all_known();
-    test_success();
-    test_functions(false);
-    test_functions(true);
+    test_success(AGGREGATES);
+    test_success(VIEWS);
+    test_success(ORDERS);
+    test_functions(AGGREGATES);
+    test_functions(VIEWS);
+    test_functions(ORDERS);
     test_build_log();
     test_wrong_results();
     test_hang();
