@@ -157,7 +157,7 @@ static bool prepare(struct load *load)
     const struct clr_units *units = &load->units;
     const struct clr_layout *layout = load->layout;
     /* What no row touches costs addresses only, or, where pages are large, a bit more. */
-    size_t most = units->leaves.count * clr_units_most_rows(units->source), i;
+    size_t most = units->leaves.count * clr_page_most_cells(units->source), i;
 
     if (layout->known)
         most = layout->rows;

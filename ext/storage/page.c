@@ -24,16 +24,30 @@ atomic_uint *clr_pages_new_visits(const struct clr_source *source)
     return visited;
 }
 
-enum clr_load_outcome clr_page_visit(struct clr_pages *pages, uint32_t number)
+/* Atomic operations cost more than all else that is done for a page: neighbours share one. */
+enum clr_load_outcome clr_pages_visit(struct clr_pages *pages, const uint32_t *numbers,
+                                      size_t count)
 {
     const struct clr_source *source = pages->source;
-    unsigned bit = 1U << number % CLR_PAGE_SET_WORD;
+    uint32_t last = source->page_count, lock = clr_lock_page(source);
+    size_t i = 0;
 
-    if (number == 0 || number > source->page_count || number == clr_lock_page(source) ||
-        (atomic_fetch_or_explicit(&pages->visited[number / CLR_PAGE_SET_WORD], bit,
-                                  memory_order_relaxed) &
-         bit) != 0)
-        return clr_page_malformed(pages, number);
+    while (i < count) {
+        uint32_t word = numbers[i] / CLR_PAGE_SET_WORD;
+        unsigned bits = 0;
+
+        for (; i < count && numbers[i] / CLR_PAGE_SET_WORD == word; i++) {
+            unsigned bit = 1U << numbers[i] % CLR_PAGE_SET_WORD;
+
+            if (numbers[i] == 0 || numbers[i] > last || numbers[i] == lock || (bits & bit) != 0)
+                return clr_page_malformed(pages, numbers[i]);
+            bits |= bit;
+        }
+        bits &= atomic_fetch_or_explicit(&pages->visited[word], bits, memory_order_relaxed);
+        if (bits != 0)
+            return clr_page_malformed(pages,
+                                      word * CLR_PAGE_SET_WORD + (uint32_t)__builtin_ctz(bits));
+    }
     return CLR_LOAD_DONE;
 }
 
@@ -93,7 +107,7 @@ enum clr_load_outcome clr_page_open(struct clr_pages *pages, uint32_t number,
     page->first = (uint32_t)(page->pointers - data) + 2 * page->cells;
     page->last = source->usable_size - LEAST_CELL;
     if (header[0] != flags || (page->cells == 0 && !may_be_empty) ||
-        page->cells > (source->page_size - 8) / 6 || page->first > page->last)
+        page->cells > clr_page_most_cells(source) || page->first > page->last)
         return clr_page_malformed(pages, number);
     return CLR_LOAD_DONE;
 }

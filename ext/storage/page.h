@@ -33,10 +33,12 @@ struct clr_pages {
 atomic_uint *clr_pages_new_visits(const struct clr_source *source);
 
 /*
- * Says that a page is about to be used. CLR_LOAD_MALFORMED if there is no such page, if it is the
- * one that locks need (section 1.4), or if the load has met it before.
+ * Says that count pages are about to be used, one after the other. CLR_LOAD_MALFORMED if there is
+ * no such page, if it is the one that locks need (section 1.4), or if the load has met it before.
+ * Any thread may call it at any time.
  */
-enum clr_load_outcome clr_page_visit(struct clr_pages *pages, uint32_t number);
+enum clr_load_outcome clr_pages_visit(struct clr_pages *pages, const uint32_t *numbers,
+                                      size_t count);
 
 /* Returns the page that holds the bytes which SQLite locks, and never data. Section 1.4. */
 static inline uint32_t clr_lock_page(const struct clr_source *source)
@@ -73,6 +75,12 @@ struct clr_page {
 enum clr_load_outcome clr_page_open(struct clr_pages *pages, uint32_t number,
                                     const unsigned char *data, int flags, bool may_be_empty,
                                     struct clr_page *page);
+
+/* Returns the most cells that a table's b-tree page can have. */
+static inline uint32_t clr_page_most_cells(const struct clr_source *source)
+{
+    return (source->page_size - 8) / 6;
+}
 
 /* Returns the flags in the header of a b-tree page. */
 static inline int clr_page_flags(uint32_t number, const unsigned char *data)

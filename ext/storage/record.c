@@ -128,7 +128,7 @@ static enum clr_load_outcome follow(struct clr_record_reader *reader, struct pay
         return clr_pages_no_memory(reader->pages);
     if (payload->next == 0) /* the chain is too short */
         return clr_page_malformed(reader->pages, payload->leaf);
-    outcome = clr_page_visit(reader->pages, payload->next);
+    outcome = clr_pages_visit(reader->pages, &payload->next, 1);
     if (outcome == CLR_LOAD_DONE && payload->at != 0)
         outcome = clr_pointer_map_check(&reader->map, reader->pages, payload->at, payload->next);
     if (outcome == CLR_LOAD_DONE)

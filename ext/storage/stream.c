@@ -32,7 +32,7 @@ static size_t plan_segments(struct stream *stream, const struct clr_source *sour
                             size_t *threads)
 {
     size_t row = ROW_BYTES * (size_t)(stream->scan->column_count + 1);
-    size_t least = clr_units_most_rows(source), team = (size_t)clr_team_size();
+    size_t least = clr_page_most_cells(source), team = (size_t)clr_team_size();
 
     *threads = memory / (least * row);
     if (*threads > team)

@@ -12,39 +12,22 @@ struct walk {
     int64_t key;  /* the last one */
 };
 
-static enum clr_load_outcome append(struct clr_pages *pages, struct clr_page_list *list,
-                                    uint32_t number)
-{
-    enum clr_load_outcome outcome = clr_page_visit(pages, number);
-
-    if (outcome != CLR_LOAD_DONE)
-        return outcome;
-    if (list->count == list->room) {
-        size_t room = list->room * 2 + 64;
-        uint32_t *numbers = clr_memory_realloc(list->numbers, room * sizeof *numbers);
-
-        if (numbers == NULL)
-            return clr_pages_no_memory(pages);
-        list->numbers = numbers;
-        list->room = room;
-    }
-    list->numbers[list->count++] = number;
-    return CLR_LOAD_DONE;
-}
-
-/* Appends the children of the interior page that has been read. */
+/* Appends the children of the interior page that has been read; there is room for them. */
 static enum clr_load_outcome append_children(struct walk *walk, uint32_t number,
                                              struct clr_page_list *children)
 {
     struct clr_pages *pages = walk->pages;
     const unsigned char *end = walk->page + pages->source->usable_size;
+    uint32_t *numbers = children->numbers + children->count;
     struct clr_page page;
     enum clr_load_outcome outcome;
     uint32_t i;
 
     /* The schema's root can have a child and no cell: page 1 has less room than its child. */
     outcome = clr_page_open(pages, number, walk->page, CLR_PAGE_TABLE_INTERIOR, number == 1, &page);
-    for (i = 0; i < page.cells && outcome == CLR_LOAD_DONE; i++) {
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    for (i = 0; i < page.cells; i++) {
         uint32_t offset = clr_page_cell(&page, i);
         uint64_t key;
 
@@ -53,18 +36,25 @@ static enum clr_load_outcome append_children(struct walk *walk, uint32_t number,
             return clr_page_malformed(pages, number);
         walk->any_key = true;
         walk->key = (int64_t)key;
-        outcome = append(pages, children, clr_get_u32(walk->page + offset));
+        numbers[i] = clr_get_u32(walk->page + offset);
     }
-    return outcome == CLR_LOAD_DONE ? append(pages, children, page.right) : outcome;
+    numbers[page.cells] = page.right;
+    children->count += page.cells + 1;
+    return clr_pages_visit(pages, numbers, page.cells + 1);
 }
 
 /* Appends the children of all pages of a level, the first of which has been read. */
 static enum clr_load_outcome descend(struct walk *walk, const struct clr_page_list *level,
                                      struct clr_page_list *children)
 {
+    size_t most = (size_t)clr_page_most_cells(walk->pages->source) + 1, i;
     enum clr_load_outcome outcome = CLR_LOAD_DONE;
-    size_t i;
 
+    /* What no child takes of a long list costs addresses only. */
+    *children = (struct clr_page_list){
+        .numbers = clr_memory_alloc(level->count * most * sizeof *children->numbers)};
+    if (children->numbers == NULL)
+        return clr_pages_no_memory(walk->pages);
     walk->any_key = false;
     for (i = 0; i < level->count && outcome == CLR_LOAD_DONE; i++) {
         if (i > 0)
@@ -82,7 +72,7 @@ static enum clr_load_outcome walk_down(struct walk *walk, struct clr_page_list *
     int depth;
 
     for (depth = 0; depth < DEEPEST; depth++) {
-        struct clr_page_list children = {0};
+        struct clr_page_list children;
         uint32_t first = level->numbers[0];
         enum clr_load_outcome outcome = clr_pages_read(pages, first, 1, walk->page);
         int flags;
@@ -109,12 +99,16 @@ enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
     struct walk walk = {.pages = pages};
     enum clr_load_outcome outcome;
 
-    *leaves = (struct clr_page_list){0};
+    *leaves =
+        (struct clr_page_list){.numbers = clr_memory_alloc(sizeof *leaves->numbers), .count = 1};
+    if (leaves->numbers == NULL)
+        return clr_pages_no_memory(pages);
+    leaves->numbers[0] = root;
     walk.page = clr_memory_alloc(pages->source->page_size + (size_t)CLR_PAGE_SLACK);
     if (walk.page == NULL)
         return clr_pages_no_memory(pages);
     memset(walk.page + pages->source->page_size, 0, CLR_PAGE_SLACK);
-    outcome = append(pages, leaves, root);
+    outcome = clr_pages_visit(pages, leaves->numbers, 1);
     if (outcome == CLR_LOAD_DONE)
         outcome = walk_down(&walk, leaves);
     clr_memory_free(walk.page);

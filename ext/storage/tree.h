@@ -9,7 +9,7 @@
 /* Page numbers; free numbers with clr_memory_free(). */
 struct clr_page_list {
     uint32_t *numbers;
-    size_t count, room;
+    size_t count;
 };
 
 /*

@@ -53,12 +53,6 @@ struct clr_unit_reader {
     struct clr_page *leaves; /* of the unit that was read */
 };
 
-/* Returns the most rows that a leaf page can have. */
-static inline size_t clr_units_most_rows(const struct clr_source *source)
-{
-    return (source->page_size - 8) / 6;
-}
-
 /*
  * Finds the leaves of the table whose root page is root, and divides them into units of at most
  * most_leaves leaves; how depends on the table and most_leaves alone. There is one unit at least.
