@@ -1,11 +1,16 @@
 #include "engine/fed_distinct.h"
 
-#include "engine/choice.h"
+#include "engine/team_portions.h"
 
 #include <string.h>
 
-/* How many different values make it worth a look whether a device is to count them. */
-enum { FIRST_LOOK = 16384 };
+/*
+ * Numbers are kept if there are NUMBERS_FACTOR times host_threshold of them, and FIRST_LOOK
+ * different ones, which make up half of them or more; until RECOUNT times as many have come, when
+ * it turns out how many are different now. If they are fewer than an eighth tables take less
+ * memory.
+ */
+enum { NUMBERS_FACTOR = 64, FIRST_LOOK = 16384, RECOUNT = 8 };
 
 void clr_fed_distinct_init(struct clr_fed_distinct *fed, struct clr_distinct *distinct,
                            struct clr_budget *budget, const struct clr_settings *settings)
@@ -79,9 +84,8 @@ enum clr_code clr_fed_distinct_add(struct clr_fed_distinct *fed, enum clr_kind k
         return CLR_OK;
     fed->count += count;
     *(kind == CLR_KIND_REAL ? &fed->reals : &fed->integers) = true;
-    /* Numbers of two types have no order on a device; and if memory is short, the tables may take
-       less. */
-    if (fed->keeping && ((fed->reals && fed->integers) || keep(fed, kind, &left, &count) != CLR_OK))
+    /* If memory is short, the tables may take less. */
+    if (fed->keeping && keep(fed, kind, &left, &count) != CLR_OK)
         code = clr_fed_distinct_fold(fed);
     return code == CLR_OK && !fed->keeping ? count_numbers(fed, kind, left, count) : code;
 }
@@ -93,42 +97,70 @@ static enum clr_code take_out(struct clr_fed_distinct *fed)
     enum clr_code code = CLR_OK;
 
     while (code == CLR_OK && clr_distinct_next(fed->distinct, &cursor)) {
-        const enum clr_kind kind = fed->reals ? CLR_KIND_REAL : CLR_KIND_INTEGER;
         struct clr_value value = cursor.value;
 
-        /* Whole numbers are all the same in the tables. */
-        if (fed->reals && value.kind == CLR_KIND_INTEGER)
+        /* In the tables whole numbers are INTEGERs: a device is to have all of one type. */
+        if (value.kind == CLR_KIND_INTEGER && !fed->integers) {
+            value.kind = CLR_KIND_REAL;
             value.as.real = (double)value.as.integer;
+        }
         for (; cursor.count > 0 && code == CLR_OK; cursor.count--) {
             const char *number = (const char *)&value.as;
             size_t one = 1;
-            code = keep(fed, kind, &number, &one);
+            code = keep(fed, value.kind, &number, &one);
         }
     }
     return code;
 }
 
-void clr_fed_distinct_consider(struct clr_fed_distinct *fed)
+static void drop_kept(struct clr_fed_distinct *fed)
 {
-    const uint64_t size = clr_distinct_size(fed->distinct);
-    const struct clr_device_info *info;
+    clr_fed_order_end(&fed->order);
+    clr_kept_clear(&fed->kept);
+    memset(&fed->feed, 0, sizeof fed->feed);
+}
 
-    if (fed->keeping || size < fed->look)
-        return;
-    fed->look *= 2;
-    if ((fed->reals && fed->integers) || fed->distinct->bytes.used > 0 || size < fed->count / 2 ||
-        clr_choose_device(fed->settings, fed->count, &info) == NULL)
-        return;
+static void begin_keeping(struct clr_fed_distinct *fed)
+{
     if (take_out(fed) != CLR_OK) {
         /* All numbers are in the tables still. */
-        clr_fed_order_end(&fed->order);
-        clr_kept_clear(&fed->kept);
-        memset(&fed->feed, 0, sizeof fed->feed);
+        drop_kept(fed);
         fed->look = UINT64_MAX;
         return;
     }
     clr_distinct_clear(fed->distinct, fed->distinct->typed);
     fed->keeping = true;
+    fed->look = RECOUNT * fed->count;
+}
+
+static enum clr_code count_here(struct clr_fed_distinct *fed, bool with_mode,
+                                struct clr_distinct_result *result)
+{
+    const struct clr_budget *budget = fed->kept.budget;
+    struct clr_team_portions team;
+
+    clr_team_portions_divide(&team, clr_kept_runs(&fed->kept, &fed->feed));
+    return clr_portions_distinct(&team.portions, with_mode,
+                                 budget->limit > budget->used ? budget->limit - budget->used : 0,
+                                 fed->distinct->whole.seed, result);
+}
+
+enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed)
+{
+    const uint64_t size = clr_distinct_size(fed->distinct);
+    struct clr_distinct_result result;
+
+    if (fed->keeping && fed->count >= fed->look) {
+        fed->look *= RECOUNT;
+        if (count_here(fed, false, &result) != CLR_OK || result.size < fed->count / RECOUNT)
+            return clr_fed_distinct_fold(fed);
+    } else if (!fed->keeping && size >= fed->look) {
+        fed->look *= 2;
+        if (fed->count / NUMBERS_FACTOR >= (uint64_t)fed->settings->host_threshold &&
+            size >= fed->count / 2 && fed->distinct->bytes.used == 0)
+            begin_keeping(fed);
+    }
+    return CLR_OK;
 }
 
 enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed)
@@ -150,22 +182,23 @@ enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed)
     /* The two that are not in blocks. */
     for (run = &fed->kept.first_reals; run != NULL && code == CLR_OK; run = run->next)
         code = count_numbers(fed, run->kind, run->values, run->count);
-    clr_kept_clear(&fed->kept);
-    memset(&fed->feed, 0, sizeof fed->feed);
+    drop_kept(fed);
     fed->keeping = false;
     fed->look = UINT64_MAX;
     return code;
 }
 
-bool clr_fed_distinct_ask(struct clr_fed_distinct *fed, struct clr_stats *stats,
-                          struct clr_runs *runs, struct clr_value *mode)
+bool clr_fed_distinct_count(struct clr_fed_distinct *fed, bool with_mode, bool may_launch,
+                            struct clr_stats *stats, struct clr_distinct_result *result)
 {
     struct clr_order order = {.rank_count = 0};
 
-    if (!fed->keeping ||
+    if (!may_launch ||
         !clr_fed_order_ask(&fed->order, &fed->kept, &fed->feed, fed->settings, stats, &order))
-        return false;
-    *runs = order.runs;
-    *mode = clr_sort_key_to_value(fed->reals ? CLR_KIND_REAL : CLR_KIND_INTEGER, order.runs.mode);
+        return count_here(fed, with_mode, result) == CLR_OK;
+    result->size = order.runs.distinct;
+    result->count = order.runs.longest;
+    result->mode =
+        clr_sort_key_to_value(fed->reals ? CLR_KIND_REAL : CLR_KIND_INTEGER, order.runs.mode);
     return true;
 }

@@ -1,7 +1,9 @@
 /*
  * The numbers among the values that a collection of distinct values (numeric/distinct.h) is to
- * count: in its tables, or, once most of many numbers have turned out to be different and a device
- * is worth asking, kept apart for the device to put in order. One thread at a time uses each.
+ * count: in its tables, or, once there are many and most have turned out to be different, kept
+ * apart to be counted together at the end. That takes the host's threads a fifth of the time that
+ * tables take which are larger than a processor's caches, and a device less. One thread at a time
+ * uses each.
  */
 #ifndef CLR_ENGINE_FED_DISTINCT_H
 #define CLR_ENGINE_FED_DISTINCT_H
@@ -10,6 +12,7 @@
 #include "base/stats.h"
 #include "engine/fed_order.h"
 #include "numeric/distinct.h"
+#include "numeric/distinct_portions.h"
 
 struct clr_fed_distinct {
     struct clr_distinct *distinct; /* the caller's, as the settings are */
@@ -32,18 +35,19 @@ void clr_fed_distinct_init(struct clr_fed_distinct *fed, struct clr_distinct *di
 enum clr_code clr_fed_distinct_add(struct clr_fed_distinct *fed, enum clr_kind kind,
                                    const void *numbers, size_t count);
 
-/* Decides whether to keep numbers from now on: to be called after some have been added, unless they
-   may leave again. */
-void clr_fed_distinct_consider(struct clr_fed_distinct *fed);
+/* Decides whether to keep numbers from now on, or no more: to be called after some have been added,
+   unless they may leave again. Returns CLR_OK, or as clr_fed_distinct_fold(). */
+enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed);
 
 /* Brings all numbers back into the tables, block by block. Returns CLR_OK, or CLR_NOMEM or
    CLR_LIMIT, after which part of them may be there. */
 enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed);
 
-/* Asks the device for the runs of equal numbers, whose values *mode is the most frequent of.
-   Returns false if it has no answer, or is not to be asked. What was done is added to stats. */
-bool clr_fed_distinct_ask(struct clr_fed_distinct *fed, struct clr_stats *stats,
-                          struct clr_runs *runs, struct clr_value *mode);
+/* Counts the numbers that are kept, and with_mode finds their mode: by the device, if it has them
+   and may_launch, else here. Returns false if there is no memory for it: the tables may take less.
+   What a device did is added to stats. */
+bool clr_fed_distinct_count(struct clr_fed_distinct *fed, bool with_mode, bool may_launch,
+                            struct clr_stats *stats, struct clr_distinct_result *result);
 
 /* Frees what is kept and starts anew, for an empty collection. */
 void clr_fed_distinct_end(struct clr_fed_distinct *fed);

@@ -8,7 +8,7 @@
 #include <sched.h>
 #endif
 
-enum { MOST_THREADS = 64, WATCH_MS = 20 };
+enum { WATCH_MS = 20 };
 
 struct team {
     void (*work)(void *argument, int i, const atomic_bool *stop);
@@ -31,7 +31,7 @@ static int processors(void)
         return CPU_COUNT(&set);
 #endif
     online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > MOST_THREADS ? MOST_THREADS : (int)online;
+    return online > CLR_TEAM_MOST ? CLR_TEAM_MOST : (int)online;
 }
 
 int clr_team_size(void)
@@ -40,7 +40,7 @@ int clr_team_size(void)
 
     if (size < 1)
         return 1;
-    return size > MOST_THREADS ? MOST_THREADS : size;
+    return size > CLR_TEAM_MOST ? CLR_TEAM_MOST : size;
 }
 
 static void *run_part(void *argument)

@@ -11,8 +11,10 @@ struct clr_watch {
     void *context;
 };
 
+enum { CLR_TEAM_MOST = 64 }; /* threads */
+
 /* Returns how many threads a scan is worth at most: the processors this process may run on, 1
- * .. 64. */
+ * .. CLR_TEAM_MOST. */
 int clr_team_size(void);
 
 /*

@@ -151,7 +151,8 @@ static enum clr_code make_room(struct clr_connection *connection, struct distinc
     struct collection *collection = context->collection;
     enum clr_code code = flush(connection, context);
 
-    if (code != CLR_OK || clr_distinct_size(&collection->distinct) < MANY)
+    if (code != CLR_OK ||
+        (clr_distinct_size(&collection->distinct) < MANY && !collection->numbers.keeping))
         return code;
     if (!collection->asked) {
         collection->asked = true;
@@ -160,7 +161,7 @@ static enum clr_code make_room(struct clr_connection *connection, struct distinc
             code = clr_distinct_forget_counts(&collection->distinct);
     }
     if (code == CLR_OK && !collection->rows_leave)
-        clr_fed_distinct_consider(&collection->numbers);
+        code = clr_fed_distinct_consider(&collection->numbers);
     return code;
 }
 
@@ -252,21 +253,27 @@ void clr_distinct_inverse(sqlite3_context *sql, int count, sqlite3_value **value
         end(connection, context);
 }
 
-/* Sets the result from a device that has all values, once all have come; not for a statement that
-   is being stopped (clause 8). Returns whether it has. */
+/* Sets the result from numbers that are kept, once all have come; a device is not asked for a
+   statement that is being stopped (clause 8). Returns whether it has. */
 static bool show_kept(sqlite3_context *sql, struct collection *collection)
 {
     const struct clr_function *function = clr_function_of(sql);
-    struct clr_value mode;
-    struct clr_runs runs;
+    const bool with_mode = function->aggregate->which == CLR_DISTINCT_MODE;
+    struct clr_connection *connection = function->connection;
+    struct clr_distinct_result result;
+    bool may_launch;
 
-    if (!collection->numbers.keeping || clr_interruption_is_wanted_now(function->connection->db) ||
-        !clr_fed_distinct_ask(&collection->numbers, &function->connection->stats, &runs, &mode))
+    if (!collection->numbers.keeping)
         return false;
-    if (function->aggregate->which == CLR_DISTINCT_COUNT)
-        sqlite3_result_int64(sql, (sqlite3_int64)runs.distinct);
+    may_launch = collection->numbers.order.ordering != NULL &&
+                 !clr_interruption_is_wanted_now(connection->db);
+    if (!clr_fed_distinct_count(&collection->numbers, with_mode, may_launch, &connection->stats,
+                                &result))
+        return false;
+    if (with_mode)
+        clr_value_set_result(sql, &result.mode);
     else
-        clr_value_set_result(sql, &mode);
+        sqlite3_result_int64(sql, (sqlite3_int64)result.size);
     return true;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "engine/fed_order.h"
+#include "engine/team_portions.h"
 #include "numeric/kept.h"
 #include "numeric/ordered.h"
 #include "numeric/percentile.h"
@@ -277,6 +278,22 @@ static double result_of(int which, const struct clr_value value[2], double beyon
     return clr_percentile_at(value, beyond, which != CLR_PERCENTILE_DISC);
 }
 
+static enum clr_code select_here(const struct clr_run *runs, uint64_t rank,
+                                 struct clr_value found[2])
+{
+    struct clr_value both[1][2];
+    struct clr_team_portions team;
+    enum clr_code code;
+
+    clr_team_portions_divide(&team, runs);
+    if (team.portions.count == 1)
+        return clr_select(runs, rank, found);
+    code = clr_portions_select(&team.portions, &rank, 1, both);
+    if (code == CLR_OK)
+        memcpy(found, both[0], sizeof both[0]);
+    return code;
+}
+
 /* From the device, if it has the values; not for a statement that is being stopped (clause 8). */
 static bool ask_device(struct clr_connection *connection, struct percentile_context *context,
                        uint64_t rank, uint64_t count, struct clr_value found[2])
@@ -316,7 +333,7 @@ static enum clr_code select_result(struct clr_connection *connection, int which,
     position = clr_percentile_position(fraction, count);
     code = ask_device(connection, context, position.rank, count, found)
                ? CLR_OK
-               : clr_select(runs, position.rank, found);
+               : select_here(runs, position.rank, found);
     if (code == CLR_OK)
         values->result = result_of(which, found, position.beyond);
     return code;

@@ -311,64 +311,103 @@ static enum clr_code add_numbers(struct numbers *numbers, enum clr_kind kind, in
         }
         code = clr_fed_distinct_add(&numbers->fed, kind, &batch, part);
         if (code == CLR_OK)
-            clr_fed_distinct_consider(&numbers->fed);
+            code = clr_fed_distinct_consider(&numbers->fed);
     }
     return code;
 }
 
-/* Until the device answers; what it says of 40,000 different numbers, some there twice. */
-static void test_distinct(enum clr_kind kind, bool typed)
+/* What is said of 40,000 different numbers, some of which come twice and one three times. */
+static bool count_and_check(enum clr_kind kind, bool typed, bool may_launch, bool *by_device)
 {
-    int64_t start = clr_clock_ns();
-    struct clr_value mode = {.kind = CLR_KIND_NONE};
-    struct clr_runs runs = {0, 0, 0};
+    int64_t launched = stats.kernels_launched;
+    struct clr_distinct_result result = {0};
     struct numbers numbers;
-    bool answered = false, kept = false;
+    bool kept, right;
 
-    while (!answered && clr_clock_ns() - start < (int64_t)PATIENCE_S * 1000000000) {
-        begin_numbers(&numbers, typed, SIZE_MAX);
-        add_numbers(&numbers, kind, 0, 10);
-        add_numbers(&numbers, kind, -20000, 40000);
-        kept = numbers.fed.keeping && clr_distinct_size(&numbers.distinct) == 0;
-        add_numbers(&numbers, kind, 8, 1);
-        answered = clr_fed_distinct_ask(&numbers.fed, &stats, &runs, &mode);
-        end_numbers(&numbers);
-    }
-    tap_ok(answered && kept && runs.distinct == 40000, "%llu distinct %s are kept",
-           (unsigned long long)runs.distinct, kind == CLR_KIND_REAL ? "REALs" : "INTEGERs");
-    if (typed)
-        tap_ok(runs.longest == 3 && mode.kind == kind &&
-                   (kind == CLR_KIND_REAL ? mode.as.real == 2.0 : mode.as.integer == 8),
-               "and the mode is known");
+    begin_numbers(&numbers, typed, SIZE_MAX);
+    add_numbers(&numbers, kind, 0, 10);
+    add_numbers(&numbers, kind, -20000, 40000);
+    kept = numbers.fed.keeping && clr_distinct_size(&numbers.distinct) == 0;
+    add_numbers(&numbers, kind, 8, 1);
+    right = clr_fed_distinct_count(&numbers.fed, typed, may_launch, &stats, &result) &&
+            result.size == 40000 &&
+            (!typed ||
+             (result.count == 3 && result.mode.kind == kind &&
+              (kind == CLR_KIND_REAL ? result.mode.as.real == 2.0 : result.mode.as.integer == 8)));
+    end_numbers(&numbers);
+    *by_device = stats.kernels_launched > launched;
+    return kept && right;
 }
 
-/* What is kept and not for a device after all comes into the tables. */
+static void test_distinct(enum clr_kind kind, bool typed)
+{
+    const char *name = kind == CLR_KIND_REAL ? "REALs" : "INTEGERs";
+    int64_t start = clr_clock_ns();
+    bool right = true, by_device = false;
+
+    tap_ok(count_and_check(kind, typed, false, &by_device) && !by_device,
+           "%s are kept and counted here%s", name, typed ? ", with their mode" : "");
+    while (right && !by_device && clr_clock_ns() - start < (int64_t)PATIENCE_S * 1000000000)
+        right = count_and_check(kind, typed, true, &by_device);
+    tap_ok(right && by_device, "%s are kept and counted by the device%s", name,
+           typed ? ", with their mode" : "");
+}
+
+/* Numbers of both types, of which some are equal. */
+static void test_mixed(bool typed)
+{
+    struct clr_distinct_result result = {0};
+    struct numbers numbers;
+
+    begin_numbers(&numbers, typed, SIZE_MAX);
+    add_numbers(&numbers, CLR_KIND_REAL, -20000, 40000); /* -5000.0 to 4999.75 */
+    add_numbers(&numbers, CLR_KIND_INTEGER, 0, 6000);
+    add_numbers(&numbers, CLR_KIND_INTEGER, 3, 1);
+    tap_ok(numbers.fed.keeping &&
+               clr_fed_distinct_count(&numbers.fed, typed, true, &stats, &result) &&
+               result.size == 41000,
+           "numbers of both types are counted");
+    tap_ok(!typed || (result.count == 3 && result.mode.kind == CLR_KIND_INTEGER &&
+                      result.mode.as.integer == 3),
+           "and the mode's type is known");
+    end_numbers(&numbers);
+}
+
+/* What is kept is folded into the tables. */
 static void test_folding(bool typed)
 {
     struct clr_value mode = {.kind = CLR_KIND_NONE};
     struct numbers numbers;
-    struct clr_runs runs;
 
     begin_numbers(&numbers, typed, SIZE_MAX);
     add_numbers(&numbers, CLR_KIND_REAL, -20000, 40000);
-    tap_ok(numbers.fed.keeping, "numbers are kept");
-    add_numbers(&numbers, CLR_KIND_INTEGER, 3, 1);
-    tap_ok(!numbers.fed.keeping && clr_distinct_size(&numbers.distinct) == 40000,
-           "until one of the other type comes");
-    tap_ok(!clr_fed_distinct_ask(&numbers.fed, &stats, &runs, &mode), "the device is not asked");
+    add_numbers(&numbers, CLR_KIND_INTEGER, 3, 2);
+    tap_ok(numbers.fed.keeping && clr_fed_distinct_fold(&numbers.fed) == CLR_OK &&
+               !numbers.fed.keeping && clr_distinct_size(&numbers.distinct) == 40000,
+           "numbers come back into the tables");
     tap_ok(!typed || (clr_mode_find(&numbers.distinct, &mode) && mode.kind == CLR_KIND_INTEGER &&
                       mode.as.integer == 3),
-           "they are there as often as they came");
+           "as often as they came");
     end_numbers(&numbers);
 
     begin_numbers(&numbers, typed, 2 << 20);
     tap_ok(add_numbers(&numbers, CLR_KIND_INTEGER, 0, 20000) == CLR_OK && numbers.fed.keeping,
            "numbers are kept");
+    numbers.fed.look = UINT64_MAX;
     while (numbers.fed.keeping && add_numbers(&numbers, CLR_KIND_INTEGER, 5, 10000) == CLR_OK)
         ;
     tap_ok(!numbers.fed.keeping && numbers.fed.count > 100000 &&
                clr_distinct_size(&numbers.distinct) == 20000,
-           "until they take more than they may, and many are equal");
+           "until they take more than they may");
+    end_numbers(&numbers);
+
+    begin_numbers(&numbers, typed, SIZE_MAX);
+    add_numbers(&numbers, CLR_KIND_INTEGER, 0, 20000);
+    while (numbers.fed.keeping && numbers.fed.count < 2000000)
+        add_numbers(&numbers, CLR_KIND_INTEGER, 5, 10000);
+    tap_ok(!numbers.fed.keeping && numbers.fed.count < 1200000 &&
+               clr_distinct_size(&numbers.distinct) == 20000,
+           "until most turn out to be equal");
     end_numbers(&numbers);
 
     begin_numbers(&numbers, typed, SIZE_MAX);
@@ -376,7 +415,7 @@ static void test_folding(bool typed)
         add_numbers(&numbers, CLR_KIND_INTEGER, 0, 3);
     add_numbers(&numbers, CLR_KIND_INTEGER, 0, 20000);
     tap_ok(!numbers.fed.keeping && clr_distinct_size(&numbers.distinct) == 20000,
-           "they are not where most are equal");
+           "they are not kept where most are equal");
     end_numbers(&numbers);
 }
 
@@ -400,6 +439,8 @@ int main(void)
     test_distinct(CLR_KIND_REAL, false);
     test_distinct(CLR_KIND_INTEGER, true);
     test_distinct(CLR_KIND_REAL, true);
+    test_mixed(false);
+    test_mixed(true);
     test_folding(false);
     test_folding(true);
     return tap_done();
