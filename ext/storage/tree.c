@@ -1,6 +1,7 @@
 #include "storage/tree.h"
 
 #include "base/memory.h"
+#include "storage/order.h"
 
 enum { DEEPEST = 20 }; /* SQLite's cursors have 20 levels */
 enum { INDEX_INTERIOR = 2, INDEX_LEAF = 10 };
@@ -8,9 +9,28 @@ enum { INDEX_INTERIOR = 2, INDEX_LEAF = 10 };
 struct walk {
     struct clr_pages *pages;
     unsigned char *page;
-    bool any_key; /* met on this level */
-    int64_t key;  /* the last one */
+    struct clr_order order; /* of the level's keys */
 };
+
+/* Takes the key that is at bytes. Returns where it ends, or NULL if it does not come after those
+   before. */
+static inline const unsigned char *take_key(struct clr_order *order, const unsigned char *bytes,
+                                            bool is_first)
+{
+    struct clr_order other = *order; /* a copy, so that *order can be in a register */
+    const unsigned char *end;
+    uint64_t rowid;
+    int64_t key;
+
+    end = clr_order_get_key(bytes, &key);
+    if (end != NULL)
+        return clr_order_take_key(order, key) ? end : NULL;
+    end = clr_get_varint(bytes, &rowid);
+    if (!clr_order_take(&other, (int64_t)rowid, is_first))
+        return NULL;
+    *order = other;
+    return end;
+}
 
 /* Appends the children of the interior page that has been read; there is room for them. */
 static enum clr_load_outcome append_children(struct walk *walk, uint32_t number,
@@ -19,6 +39,8 @@ static enum clr_load_outcome append_children(struct walk *walk, uint32_t number,
     struct clr_pages *pages = walk->pages;
     const unsigned char *end = walk->page + pages->source->usable_size;
     uint32_t *numbers = children->numbers + children->count;
+    bool is_first = children->count == 0;
+    struct clr_order order = walk->order;
     struct clr_page page;
     enum clr_load_outcome outcome;
     uint32_t i;
@@ -29,15 +51,16 @@ static enum clr_load_outcome append_children(struct walk *walk, uint32_t number,
         return outcome;
     for (i = 0; i < page.cells; i++) {
         uint32_t offset = clr_page_cell(&page, i);
-        uint64_t key;
+        const unsigned char *after;
 
-        if (offset == 0 || clr_get_varint(walk->page + offset + 4, &key) > end ||
-            (walk->any_key && (int64_t)key <= walk->key))
+        if (offset == 0)
             return clr_page_malformed(pages, number);
-        walk->any_key = true;
-        walk->key = (int64_t)key;
+        after = take_key(&order, walk->page + offset + 4, is_first && i == 0);
+        if (after == NULL || after > end)
+            return clr_page_malformed(pages, number);
         numbers[i] = clr_get_u32(walk->page + offset);
     }
+    walk->order = order;
     numbers[page.cells] = page.right;
     children->count += page.cells + 1;
     return clr_pages_visit(pages, numbers, page.cells + 1);
@@ -55,7 +78,7 @@ static enum clr_load_outcome descend(struct walk *walk, const struct clr_page_li
         .numbers = clr_memory_alloc(level->count * most * sizeof *children->numbers)};
     if (children->numbers == NULL)
         return clr_pages_no_memory(walk->pages);
-    walk->any_key = false;
+    clr_order_init(&walk->order);
     for (i = 0; i < level->count && outcome == CLR_LOAD_DONE; i++) {
         if (i > 0)
             outcome = clr_pages_read(walk->pages, level->numbers[i], 1, walk->page);
