@@ -2,7 +2,7 @@
 
 A case's first statement is ours, and a speed is how many times it is as fast as another one, round
 by round. The others are SQLite's nearest: an expression that finds the same in inexact arithmetic,
-a GROUP BY, count(DISTINCT), and median() and percentile() of SQLite's own extension, which are in
+a GROUP BY, count(DISTINCT), and median() and percentile() of SQLite's extension, which are in
 its core since 3.51. The package sqlean.py has a SQLite with statistics of its own, which read the
 same file there. DuckDB has the values in a table of its own. The tables are described in
 statistics_data.h.
@@ -65,8 +65,9 @@ SEVERAL_CALLS = "gpu_corr(y, x), gpu_regr_slope(y, x), gpu_covar_pop(y, x)"
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
 
 FUNCTION_LIST = "SELECT DISTINCT name FROM pragma_function_list"
-#: What SQLite's own extension adds.
+#: What SQLite's own extension adds, and newer SQLites have built in; what a case of those is called.
 PERCENTILE = {"median", "percentile"}
+BUILT_IN = "{}, built in"
 
 #: Rounds of a case at most, and the seconds after which it has enough of them.
 ROUNDS, SECONDS = 5, 3
@@ -308,16 +309,13 @@ def lacking(unknown):
 
 
 def measure_all_fed(tools, path, settings, known):
-    """What is fed, in apsw's SQLite where only that has median(), and in sqlean's; and the functions
-    that lack."""
+    """What is fed, also in apsw's SQLite if it has median() built in, and in sqlean's; and the
+    functions that lack."""
     cases, unknown = possible(fed_cases(settings), known)
-    elsewhere = measure_here(*apsw_connection(tools, path), [
-        case for case in fed_cases(("auto",))
-        if any(called(sql) & unknown & PERCENTILE for _, sql in case[1])])
-    names = {case["name"] for case in elsewhere}
-    fed = measure_fed(tools, path, [case for case in cases if case[0] not in names])
-    fed += elsewhere + measure_sqlean(tools, path)
-    return fed, unknown - (PERCENTILE if elsewhere else set())
+    built_in = [(BUILT_IN.format(name), statements) for name, statements in fed_cases(("auto",))
+                if any(called(sql) & PERCENTILE for _, sql in statements)]
+    fed = measure_fed(tools, path, cases) + measure_sqlean(tools, path)
+    return fed + measure_here(*apsw_connection(tools, path), built_in), unknown
 
 
 def measure(tools, machine):
