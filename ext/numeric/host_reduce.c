@@ -147,24 +147,43 @@ static void dot_integers(const int64_t *x, const int64_t *y, size_t count, struc
 }
 
 /*
- * Adds the few values of a small group. Two terms hold most of them; lost becomes something else
- * than 0 if they did not, and NaN if one was infinite or a sum overflowed. Then nothing is kept.
+ * Adds values to first + second. Two terms hold the sum of a few values mostly; returns false if
+ * they did not, if one was infinite, or a sum overflowed: then nothing is stored.
  */
-static void add_few(const double *x, size_t count, struct clr_sum *sum)
+static inline bool sum_few(const double *x, size_t count, double *first, double *second)
 {
-    double first = sum->term[0], second = sum->term[1], lost = 0.0, error;
+    double high = *first, low = *second, lost = 0.0, error;
     size_t i;
 
     for (i = 0; i < count; i++) {
-        first = clr_two_sum(first, x[i], &error);
-        second = clr_two_sum(second, error, &error);
-        lost += fabs(error);
+        high = clr_two_sum(high, x[i], &error);
+        low = clr_two_sum(low, error, &error);
+        lost += fabs(error); /* NaN from an infinity on */
     }
-    if (lost == 0.0 && fabs(first) < CLR_EXPANSION_LIMIT) {
-        sum->term[0] = first;
-        sum->term[1] = second;
+    if (!(lost == 0.0 && fabs(high) < CLR_EXPANSION_LIMIT))
+        return false;
+    *first = high;
+    *second = low;
+    return true;
+}
+
+bool clr_host_sum_few(const double *x, size_t count, double *sum)
+{
+    double first = 0.0, second = 0.0;
+
+    if (count >= BLOCK || !sum_few(x, count, &first, &second))
+        return false;
+    *sum = first + second + 0.0;
+    return true;
+}
+
+/* Adds the values of a small group to a sum. */
+static void add_few(const double *x, size_t count, struct clr_sum *sum)
+{
+    size_t i;
+
+    if (sum_few(x, count, &sum->term[0], &sum->term[1]))
         return;
-    }
     for (i = 0; i < count; i++)
         clr_sum_add(sum, x[i], 1);
 }

@@ -5,6 +5,8 @@
 #include "numeric/chunk.h"
 #include "numeric/state.h"
 
+#include <stdbool.h>
+
 /*
  * Adds count values, of CLR_DOT pairs of x and y, to state's sum or ranges. The arrays are doubles
  * or int64_t, as element says, and y is not looked at for other operations. state's counts of rows
@@ -19,5 +21,9 @@ void clr_host_reduce_arrays(enum clr_operation operation, enum clr_element eleme
  */
 void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
                      struct clr_state *state);
+
+/* Stores the exact sum of the values, rounded once, if they are few and two doubles hold it: what
+   small groups mostly come to. Returns false if not. */
+bool clr_host_sum_few(const double *x, size_t count, double *sum);
 
 #endif

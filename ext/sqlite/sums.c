@@ -362,12 +362,28 @@ void clr_sums_value(sqlite3_context *context)
         sum->windowed = sum->reduction != NULL;
 }
 
+/* As show(), for the small groups of which a GROUP BY may have millions. Returns false if this is
+   none. */
+static bool show_few(sqlite3_context *context, struct sum_context *sum)
+{
+    const struct clr_function *function = clr_function_of(context);
+    double total;
+
+    if (sum == NULL || sum->reduction == NULL || function->form != CLR_FORM_VALUE ||
+        function->aggregate->which == CLR_TOTAL_AVG ||
+        !clr_reduction_settle_few(sum->reduction, &sum->feed, &total))
+        return false;
+    sqlite3_result_double(context, total);
+    return true;
+}
+
 /* Also runs when a statement is aborted: nothing is launched (clause 8). */
 void clr_sums_final(sqlite3_context *context)
 {
     struct sum_context *sum = sqlite3_aggregate_context(context, 0);
 
-    show(context, sum);
+    if (!show_few(context, sum))
+        show(context, sum);
     if (sum != NULL && sum->reduction != NULL) {
         clr_reduction_end(sum->reduction);
         sum->reduction = NULL;
