@@ -134,32 +134,41 @@ static void begin_keeping(struct clr_fed_distinct *fed)
 }
 
 static enum clr_code count_here(struct clr_fed_distinct *fed, bool with_mode,
-                                struct clr_distinct_result *result)
+                                const struct clr_watch *watch, struct clr_distinct_result *result)
 {
     const struct clr_budget *budget = fed->kept.budget;
     struct clr_team_portions team;
 
-    clr_team_portions_divide(&team, clr_kept_runs(&fed->kept, &fed->feed));
+    clr_team_portions_divide(&team, clr_kept_runs(&fed->kept, &fed->feed), watch);
     return clr_portions_distinct(&team.portions, with_mode,
                                  budget->limit > budget->used ? budget->limit - budget->used : 0,
                                  fed->distinct->whole.seed, result);
 }
 
-enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed)
+/* Whether what is kept is still worth it. */
+static enum clr_code recount(struct clr_fed_distinct *fed, const struct clr_watch *watch)
+{
+    struct clr_distinct_result result;
+    enum clr_code code = count_here(fed, false, watch, &result);
+
+    fed->look *= RECOUNT;
+    if (code == CLR_STOPPED || (code == CLR_OK && result.size >= fed->count / RECOUNT))
+        return code;
+    return clr_fed_distinct_fold(fed);
+}
+
+enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed, const struct clr_watch *watch)
 {
     const uint64_t size = clr_distinct_size(fed->distinct);
-    struct clr_distinct_result result;
 
-    if (fed->keeping && fed->count >= fed->look) {
-        fed->look *= RECOUNT;
-        if (count_here(fed, false, &result) != CLR_OK || result.size < fed->count / RECOUNT)
-            return clr_fed_distinct_fold(fed);
-    } else if (!fed->keeping && size >= fed->look) {
-        fed->look *= 2;
-        if (fed->count / NUMBERS_FACTOR >= (uint64_t)fed->settings->host_threshold &&
-            size >= fed->count / 2 && fed->distinct->bytes.used == 0)
-            begin_keeping(fed);
-    }
+    if (fed->keeping)
+        return fed->count >= fed->look ? recount(fed, watch) : CLR_OK;
+    if (size < fed->look)
+        return CLR_OK;
+    fed->look *= 2;
+    if (fed->count / NUMBERS_FACTOR >= (uint64_t)fed->settings->host_threshold &&
+        size >= fed->count / 2 && fed->distinct->bytes.used == 0)
+        begin_keeping(fed);
     return CLR_OK;
 }
 
@@ -188,17 +197,18 @@ enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed)
     return code;
 }
 
-bool clr_fed_distinct_count(struct clr_fed_distinct *fed, bool with_mode, bool may_launch,
-                            struct clr_stats *stats, struct clr_distinct_result *result)
+enum clr_code clr_fed_distinct_count(struct clr_fed_distinct *fed, bool with_mode, bool may_launch,
+                                     const struct clr_watch *watch, struct clr_stats *stats,
+                                     struct clr_distinct_result *result)
 {
     struct clr_order order = {.rank_count = 0};
 
-    if (!may_launch ||
-        !clr_fed_order_ask(&fed->order, &fed->kept, &fed->feed, fed->settings, stats, &order))
-        return count_here(fed, with_mode, result) == CLR_OK;
+    if (!may_launch || !clr_fed_order_ask(&fed->order, &fed->kept, &fed->feed, fed->settings, watch,
+                                          stats, &order))
+        return count_here(fed, with_mode, watch, result);
     result->size = order.runs.distinct;
     result->count = order.runs.longest;
     result->mode =
         clr_sort_key_to_value(fed->reals ? CLR_KIND_REAL : CLR_KIND_INTEGER, order.runs.mode);
-    return true;
+    return CLR_OK;
 }

@@ -36,18 +36,21 @@ enum clr_code clr_fed_distinct_add(struct clr_fed_distinct *fed, enum clr_kind k
                                    const void *numbers, size_t count);
 
 /* Decides whether to keep numbers from now on, or no more: to be called after some have been added,
-   unless they may leave again. Returns CLR_OK, or as clr_fed_distinct_fold(). */
-enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed);
+   unless they may leave again. watch may be NULL. Returns CLR_OK, CLR_STOPPED, or as
+   clr_fed_distinct_fold(). */
+enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed,
+                                        const struct clr_watch *watch);
 
 /* Brings all numbers back into the tables, block by block. Returns CLR_OK, or CLR_NOMEM or
    CLR_LIMIT, after which part of them may be there. */
 enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed);
 
 /* Counts the numbers that are kept, and with_mode finds their mode: by the device, if it has them
-   and may_launch, else here. Returns false if there is no memory for it: the tables may take less.
-   What a device did is added to stats. */
-bool clr_fed_distinct_count(struct clr_fed_distinct *fed, bool with_mode, bool may_launch,
-                            struct clr_stats *stats, struct clr_distinct_result *result);
+   and may_launch, else here. watch may be NULL. Returns CLR_OK; CLR_STOPPED; CLR_NOMEM or
+   CLR_LIMIT: the tables may take less. What a device did is added to stats. */
+enum clr_code clr_fed_distinct_count(struct clr_fed_distinct *fed, bool with_mode, bool may_launch,
+                                     const struct clr_watch *watch, struct clr_stats *stats,
+                                     struct clr_distinct_result *result);
 
 /* Frees what is kept and starts anew, for an empty collection. */
 void clr_fed_distinct_end(struct clr_fed_distinct *fed);

@@ -264,7 +264,8 @@ static void count_work(struct clr_stats *stats, const struct clr_ordering *order
 
 bool clr_fed_order_ask(struct clr_fed_order *fed, struct clr_kept *kept,
                        const struct clr_kept_feed *feed, const struct clr_settings *settings,
-                       struct clr_stats *stats, struct clr_order *order)
+                       const struct clr_watch *watch, struct clr_stats *stats,
+                       struct clr_order *order)
 {
     const struct clr_run *runs = clr_kept_runs(kept, feed);
     struct clr_ordering *ordering = fed->ordering;
@@ -285,10 +286,12 @@ bool clr_fed_order_ask(struct clr_fed_order *fed, struct clr_kept *kept,
         return false;
     ordering->order = *order;
     clr_status_clear(&status);
-    outcome = clr_resident_run(ordering->worker, &ordering->task, settings->device_timeout, NULL,
+    outcome = clr_resident_run(ordering->worker, &ordering->task, settings->device_timeout, watch,
                                &status);
     if (outcome == CLR_SCAN_FAILED)
         note_failure(stats, &status);
+    else if (atomic_load(&ordering->failed))
+        note_failure(stats, &ordering->failure);
     if (outcome != CLR_SCAN_DONE || !ordering->complete)
         return false;
     *order = ordering->order;

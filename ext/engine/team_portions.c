@@ -5,11 +5,11 @@ enum { WORTH_A_THREAD = 131072 };
 
 static bool run_team(void *context, int count, clr_portion_work *work, void *argument)
 {
-    (void)context;
-    return clr_team_run(count, work, argument, NULL);
+    return clr_team_run(count, work, argument, count > 1 ? context : NULL);
 }
 
-void clr_team_portions_divide(struct clr_team_portions *team, const struct clr_run *runs)
+void clr_team_portions_divide(struct clr_team_portions *team, const struct clr_run *runs,
+                              const struct clr_watch *watch)
 {
     const uint64_t total = clr_runs_count(runs);
     uint64_t passed = 0, most = total / WORTH_A_THREAD + 1;
@@ -24,5 +24,5 @@ void clr_team_portions_divide(struct clr_team_portions *team, const struct clr_r
     }
     while (next <= size)
         team->starts[next++] = NULL;
-    team->portions = (struct clr_portions){size, team->starts, run_team, NULL};
+    team->portions = (struct clr_portions){size, team->starts, run_team, (void *)(uintptr_t)watch};
 }

@@ -11,7 +11,9 @@ struct clr_team_portions {
 };
 
 /* Divides the list, at the boundaries of its runs, into portions that are worth a thread. Work on
-   them starts threads and waits for them, and nothing stops it. */
-void clr_team_portions_divide(struct clr_team_portions *team, const struct clr_run *runs);
+   them starts threads and waits for them, unless there is one portion only. watch may be NULL, and
+   is not asked for one portion. */
+void clr_team_portions_divide(struct clr_team_portions *team, const struct clr_run *runs,
+                              const struct clr_watch *watch);
 
 #endif

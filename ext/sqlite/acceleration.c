@@ -36,6 +36,7 @@ struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
         return NULL;
     memset(acceleration, 0, sizeof *acceleration);
     acceleration->connection = connection;
+    acceleration->interruption.db = connection->db;
     acceleration->select = select;
     if (clr_acceleration_plan(acceleration) == SQLITE_OK)
         return acceleration;
@@ -48,7 +49,7 @@ void clr_acceleration_free(struct clr_acceleration *acceleration)
     if (acceleration == NULL)
         return;
     clr_acceleration_drop_plan(acceleration);
-    sqlite3_finalize(acceleration->poll);
+    clr_interruption_end(&acceleration->interruption);
     sqlite3_free(acceleration);
 }
 

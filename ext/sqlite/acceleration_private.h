@@ -10,6 +10,7 @@
 #include "query/query.h"
 #include "sqlite/acceleration.h"
 #include "sqlite/image.h"
+#include "sqlite/interruption.h"
 #include "sqlite/snapshot.h"
 #include "sqlite/table_info.h"
 
@@ -33,7 +34,7 @@ struct clr_acceleration {
     const char *no_pages;
     bool by_rows; /* the last run's image was one by rows */
 
-    sqlite3_stmt *poll;   /* a short statement: it ends with SQLITE_INTERRUPT if it has to */
+    struct clr_interruption interruption;
     int settings_changes; /* of the connection, at the last run */
     int runs_by_rows;     /* how often SQLite shall still run it without another look */
 
@@ -105,9 +106,6 @@ clr_acceleration_new_scan(struct clr_query *query, struct clr_column *const *col
         .questions = query->questions,
     };
 }
-
-/* What a struct clr_watch asks, with the acceleration: whether its statement is to stop. */
-bool clr_acceleration_wants_stop(void *context);
 
 /*
  * Loads the columns that the image lacks; why says what for, in the user's words. Returns

@@ -68,7 +68,7 @@ static int refresh_image(struct clr_acceleration *acceleration, struct clr_snaps
                          struct clr_image *image, const uint32_t *changes, struct side *side,
                          bool *refreshed)
 {
-    struct clr_watch watch = {clr_acceleration_wants_stop, acceleration};
+    struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
     struct clr_refresh_report report;
     enum clr_load_outcome outcome;
     int i;

@@ -3,17 +3,9 @@
 #include "engine/choice.h"
 #include "engine/host_scan.h"
 #include "engine/resident_questions.h"
-#include "sqlite/interruption.h"
 
 #include <string.h>
 #include <unistd.h>
-
-bool clr_acceleration_wants_stop(void *context)
-{
-    struct clr_acceleration *acceleration = context;
-
-    return clr_interruption_is_wanted(acceleration->connection->db, &acceleration->poll);
-}
 
 int64_t clr_acceleration_budget(const struct clr_connection *connection)
 {
@@ -74,7 +66,7 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
     const struct clr_query *query = acceleration->query;
     struct clr_field fields[CLR_MOST_COLUMNS];
     struct clr_column *columns[CLR_MOST_COLUMNS];
-    struct clr_watch watch = {clr_acceleration_wants_stop, acceleration};
+    struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
     struct clr_load_report report = {0, 0};
     struct clr_status status;
     enum clr_load_outcome outcome;
@@ -180,7 +172,7 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
 {
     struct clr_query *query = acceleration->query;
     const struct clr_budget *budget = &acceleration->connection->values;
-    struct clr_watch watch = {clr_acceleration_wants_stop, acceleration};
+    struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
     struct clr_image_column *found[CLR_MOST_COLUMNS];
     struct clr_column *columns[CLR_MOST_COLUMNS];
     struct clr_scan scan = clr_acceleration_new_scan(query, columns, image->layout.rows);

@@ -18,7 +18,7 @@ int clr_acceleration_stream(struct clr_acceleration *acceleration,
     struct clr_connection *connection = acceleration->connection;
     int64_t budget = clr_acceleration_budget(connection), memory = stream_memory(budget);
     struct clr_scan scan = clr_acceleration_new_scan(acceleration->query, NULL, 0);
-    struct clr_watch watch = {clr_acceleration_wants_stop, acceleration};
+    struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
     struct clr_field fields[CLR_MOST_COLUMNS];
     struct clr_load_report report;
     enum clr_load_outcome outcome;

@@ -160,8 +160,12 @@ static enum clr_code make_room(struct clr_connection *connection, struct distinc
         if (!collection->rows_leave && !collection->distinct.typed)
             code = clr_distinct_forget_counts(&collection->distinct);
     }
-    if (code == CLR_OK && !collection->rows_leave)
-        code = clr_fed_distinct_consider(&collection->numbers);
+    if (code == CLR_OK && !collection->rows_leave) {
+        struct clr_interruption interruption = {connection->db, NULL};
+        struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
+        code = clr_fed_distinct_consider(&collection->numbers, &watch);
+        clr_interruption_end(&interruption);
+    }
     return code;
 }
 
@@ -253,23 +257,30 @@ void clr_distinct_inverse(sqlite3_context *sql, int count, sqlite3_value **value
         end(connection, context);
 }
 
-/* Sets the result from numbers that are kept, once all have come; a device is not asked for a
-   statement that is being stopped (clause 8). Returns whether it has. */
+/* Sets the result, or an error, from numbers that are kept, once all have come; a device is not
+   asked for a statement that is being stopped (clause 8). Returns false if they have to be
+   gathered. */
 static bool show_kept(sqlite3_context *sql, struct collection *collection)
 {
     const struct clr_function *function = clr_function_of(sql);
     const bool with_mode = function->aggregate->which == CLR_DISTINCT_MODE;
     struct clr_connection *connection = function->connection;
+    struct clr_interruption interruption = {connection->db, NULL};
+    struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
     struct clr_distinct_result result;
-    bool may_launch;
+    enum clr_code code;
 
     if (!collection->numbers.keeping)
         return false;
-    may_launch = collection->numbers.order.ordering != NULL &&
-                 !clr_interruption_is_wanted_now(connection->db);
-    if (!clr_fed_distinct_count(&collection->numbers, with_mode, may_launch, &connection->stats,
-                                &result))
+    code = clr_fed_distinct_count(&collection->numbers, with_mode,
+                                  collection->numbers.order.ordering != NULL &&
+                                      !clr_interruption_is_wanted(&interruption),
+                                  &watch, &connection->stats, &result);
+    clr_interruption_end(&interruption);
+    if (code == CLR_NOMEM || code == CLR_LIMIT)
         return false;
+    if (!clr_memory_granted(sql, code))
+        return true;
     if (with_mode)
         clr_value_set_result(sql, &result.mode);
     else

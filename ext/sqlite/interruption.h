@@ -6,15 +6,21 @@
 
 #include <stdbool.h>
 
+/* Who asks: all zeros but for db at first; clr_interruption_end() when nobody asks any more. */
+struct clr_interruption {
+    sqlite3 *db;
+    sqlite3_stmt *poll;
+};
+
 /*
  * Returns whether sqlite3_interrupt() was called, or the progress handler wants a stop, while a
  * statement of the connection runs: a small statement of our own meets the same fate, and the
- * handler, which counts its instructions. *poll is that statement, NULL at first, to be finalized
- * by the caller. Without memory for it the answer is no.
+ * handler, which counts its instructions. Without memory for it the answer is no. As for a
+ * clr_watch the argument is void: a struct clr_interruption.
  */
-bool clr_interruption_is_wanted(sqlite3 *db, sqlite3_stmt **poll);
+bool clr_interruption_is_wanted(void *interruption);
 
-/* The same, for who asks once. */
-bool clr_interruption_is_wanted_now(sqlite3 *db);
+/* Frees what asking took. */
+void clr_interruption_end(struct clr_interruption *interruption);
 
 #endif

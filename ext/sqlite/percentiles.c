@@ -279,13 +279,13 @@ static double result_of(int which, const struct clr_value value[2], double beyon
 }
 
 static enum clr_code select_here(const struct clr_run *runs, uint64_t rank,
-                                 struct clr_value found[2])
+                                 const struct clr_watch *watch, struct clr_value found[2])
 {
     struct clr_value both[1][2];
     struct clr_team_portions team;
     enum clr_code code;
 
-    clr_team_portions_divide(&team, runs);
+    clr_team_portions_divide(&team, runs, watch);
     if (team.portions.count == 1)
         return clr_select(runs, rank, found);
     code = clr_portions_select(&team.portions, &rank, 1, both);
@@ -296,20 +296,36 @@ static enum clr_code select_here(const struct clr_run *runs, uint64_t rank,
 
 /* From the device, if it has the values; not for a statement that is being stopped (clause 8). */
 static bool ask_device(struct clr_connection *connection, struct percentile_context *context,
-                       uint64_t rank, uint64_t count, struct clr_value found[2])
+                       uint64_t rank, uint64_t count, const struct clr_watch *watch,
+                       struct clr_value found[2])
 {
     struct percentile *values = context->values;
     struct clr_order order = {.rank_count = 2, .ranks = {rank, rank + 1 < count ? rank + 1 : rank}};
     enum clr_kind kind;
 
-    if (values->fed.ordering == NULL || clr_interruption_is_wanted_now(connection->db) ||
+    if (values->fed.ordering == NULL || watch->wants_stop(watch->context) ||
         !clr_fed_order_ask(&values->fed, &values->kept, &context->feed, &connection->settings,
-                           &connection->stats, &order))
+                           watch, &connection->stats, &order))
         return false;
     kind = values->kept.first_reals.count > 0 ? CLR_KIND_REAL : CLR_KIND_INTEGER;
     found[0] = clr_sort_key_to_value(kind, order.keys[0]);
     found[1] = clr_sort_key_to_value(kind, order.keys[1]);
     return true;
+}
+
+/* The number of a rank, and the next one. */
+static enum clr_code find_rank(struct clr_connection *connection,
+                               struct percentile_context *context, uint64_t rank, uint64_t count,
+                               struct clr_value found[2])
+{
+    struct clr_interruption interruption = {connection->db, NULL};
+    struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
+    enum clr_code code = CLR_OK;
+
+    if (!ask_device(connection, context, rank, count, &watch, found))
+        code = select_here(&context->values->kept.first_reals, rank, &watch, found);
+    clr_interruption_end(&interruption);
+    return code;
 }
 
 /* From the store: values->result, unless there is nothing. */
@@ -331,9 +347,7 @@ static enum clr_code select_result(struct clr_connection *connection, int which,
     if (count == 0)
         return CLR_OK;
     position = clr_percentile_position(fraction, count);
-    code = ask_device(connection, context, position.rank, count, found)
-               ? CLR_OK
-               : select_here(runs, position.rank, found);
+    code = find_rank(connection, context, position.rank, count, found);
     if (code == CLR_OK)
         values->result = result_of(which, found, position.beyond);
     return code;

@@ -9,6 +9,8 @@ bool clr_memory_granted(sqlite3_context *context, enum clr_code code)
 
     if (code == CLR_NOMEM)
         sqlite3_result_error_nomem(context);
+    else if (code == CLR_STOPPED)
+        sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     else if (code == CLR_LIMIT)
         clr_set_error(context,
                       "out of memory: %s() keeps its values, which would take more than the %llu "

@@ -11,7 +11,7 @@
  * Returns whether the code is CLR_OK. Else sets the function's error: SQLITE_NOMEM for CLR_NOMEM;
  * for CLR_LIMIT a text that names the function and the setting. That is no SQLITE_NOMEM, for which
  * SQLite rolls back the transaction of a SELECT, and which some languages' interfaces show without
- * its text.
+ * its text. SQLITE_INTERRUPT for CLR_STOPPED.
  */
 bool clr_memory_granted(sqlite3_context *context, enum clr_code code);
 

@@ -104,7 +104,8 @@ static void fill(struct store *store, enum clr_kind kind, size_t count)
 
 static bool ask(struct store *store, struct clr_order *order)
 {
-    return clr_fed_order_ask(&store->fed, &store->kept, &store->feed, &settings, &stats, order);
+    return clr_fed_order_ask(&store->fed, &store->kept, &store->feed, &settings, NULL, &stats,
+                             order);
 }
 
 /* Whether a and b, neighbours in order, are equal numbers: so are zeros of both signs. */
@@ -311,7 +312,7 @@ static enum clr_code add_numbers(struct numbers *numbers, enum clr_kind kind, in
         }
         code = clr_fed_distinct_add(&numbers->fed, kind, &batch, part);
         if (code == CLR_OK)
-            code = clr_fed_distinct_consider(&numbers->fed);
+            code = clr_fed_distinct_consider(&numbers->fed, NULL);
     }
     return code;
 }
@@ -329,11 +330,12 @@ static bool count_and_check(enum clr_kind kind, bool typed, bool may_launch, boo
     add_numbers(&numbers, kind, -20000, 40000);
     kept = numbers.fed.keeping && clr_distinct_size(&numbers.distinct) == 0;
     add_numbers(&numbers, kind, 8, 1);
-    right = clr_fed_distinct_count(&numbers.fed, typed, may_launch, &stats, &result) &&
-            result.size == 40000 &&
-            (!typed ||
-             (result.count == 3 && result.mode.kind == kind &&
-              (kind == CLR_KIND_REAL ? result.mode.as.real == 2.0 : result.mode.as.integer == 8)));
+    right =
+        clr_fed_distinct_count(&numbers.fed, typed, may_launch, NULL, &stats, &result) == CLR_OK &&
+        result.size == 40000 &&
+        (!typed ||
+         (result.count == 3 && result.mode.kind == kind &&
+          (kind == CLR_KIND_REAL ? result.mode.as.real == 2.0 : result.mode.as.integer == 8)));
     end_numbers(&numbers);
     *by_device = stats.kernels_launched > launched;
     return kept && right;
@@ -364,12 +366,36 @@ static void test_mixed(bool typed)
     add_numbers(&numbers, CLR_KIND_INTEGER, 0, 6000);
     add_numbers(&numbers, CLR_KIND_INTEGER, 3, 1);
     tap_ok(numbers.fed.keeping &&
-               clr_fed_distinct_count(&numbers.fed, typed, true, &stats, &result) &&
+               clr_fed_distinct_count(&numbers.fed, typed, true, NULL, &stats, &result) == CLR_OK &&
                result.size == 41000,
            "numbers of both types are counted");
     tap_ok(!typed || (result.count == 3 && result.mode.kind == CLR_KIND_INTEGER &&
                       result.mode.as.integer == 3),
            "and the mode's type is known");
+    end_numbers(&numbers);
+}
+
+static bool stop_always(void *context)
+{
+    *(int *)context += 1;
+    return true;
+}
+
+/* Many numbers take a while, in which somebody may want a stop. */
+static void test_stop(void)
+{
+    enum { MANY = 5000000 };
+    struct clr_distinct_result result;
+    struct numbers numbers;
+    int asked = 0;
+    struct clr_watch watch = {stop_always, &asked};
+    enum clr_code code;
+
+    begin_numbers(&numbers, false, SIZE_MAX);
+    add_numbers(&numbers, CLR_KIND_INTEGER, 0, MANY);
+    code = clr_fed_distinct_count(&numbers.fed, false, false, &watch, &stats, &result);
+    tap_ok(code == (asked > 0 ? CLR_STOPPED : CLR_OK),
+           "who is asked %d times, and wants a stop, gets it", asked);
     end_numbers(&numbers);
 }
 
@@ -441,6 +467,7 @@ int main(void)
     test_distinct(CLR_KIND_REAL, true);
     test_mixed(false);
     test_mixed(true);
+    test_stop();
     test_folding(false);
     test_folding(true);
     return tap_done();
