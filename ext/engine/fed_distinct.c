@@ -6,11 +6,11 @@
 
 /*
  * Numbers are kept if there are NUMBERS_FACTOR times host_threshold of them, and FIRST_LOOK
- * different ones, which make up half of them or more; until RECOUNT times as many have come, when
- * it turns out how many are different now. If they are fewer than an eighth tables take less
- * memory.
+ * different ones, which make up half of them or more. Whether that is still so is looked at when
+ * RECOUNT times as many have come, and so on. MEMORY_SHARE: what they take at the most of the
+ * memory that is allowed, as counting takes as much again, and the tables come after it.
  */
-enum { NUMBERS_FACTOR = 64, FIRST_LOOK = 16384, RECOUNT = 8 };
+enum { NUMBERS_FACTOR = 64, FIRST_LOOK = 16384, RECOUNT = 8, MEMORY_SHARE = 4 };
 
 void clr_fed_distinct_init(struct clr_fed_distinct *fed, struct clr_distinct *distinct,
                            struct clr_budget *budget, const struct clr_settings *settings)
@@ -74,6 +74,11 @@ static enum clr_code count_numbers(struct clr_fed_distinct *fed, enum clr_kind k
                                  : clr_distinct_add_integers(fed->distinct, numbers, count);
 }
 
+static bool takes_too_much(const struct clr_fed_distinct *fed)
+{
+    return fed->count > fed->kept.budget->limit / (MEMORY_SHARE * sizeof(int64_t));
+}
+
 enum clr_code clr_fed_distinct_add(struct clr_fed_distinct *fed, enum clr_kind kind,
                                    const void *numbers, size_t count)
 {
@@ -84,8 +89,8 @@ enum clr_code clr_fed_distinct_add(struct clr_fed_distinct *fed, enum clr_kind k
         return CLR_OK;
     fed->count += count;
     *(kind == CLR_KIND_REAL ? &fed->reals : &fed->integers) = true;
-    /* If memory is short, the tables may take less. */
-    if (fed->keeping && keep(fed, kind, &left, &count) != CLR_OK)
+    /* If many are equal, the tables take less. */
+    if (fed->keeping && (takes_too_much(fed) || keep(fed, kind, &left, &count) != CLR_OK))
         code = clr_fed_distinct_fold(fed);
     return code == CLR_OK && !fed->keeping ? count_numbers(fed, kind, left, count) : code;
 }
@@ -152,7 +157,7 @@ static enum clr_code recount(struct clr_fed_distinct *fed, const struct clr_watc
     enum clr_code code = count_here(fed, false, watch, &result);
 
     fed->look *= RECOUNT;
-    if (code == CLR_STOPPED || (code == CLR_OK && result.size >= fed->count / RECOUNT))
+    if (code == CLR_STOPPED || (code == CLR_OK && result.size >= fed->count / 2))
         return code;
     return clr_fed_distinct_fold(fed);
 }
@@ -167,25 +172,27 @@ enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed, const stru
         return CLR_OK;
     fed->look *= 2;
     if (fed->count / NUMBERS_FACTOR >= (uint64_t)fed->settings->host_threshold &&
-        size >= fed->count / 2 && fed->distinct->bytes.used == 0)
+        size >= fed->count / 2 && fed->distinct->bytes.used == 0 && !takes_too_much(fed))
         begin_keeping(fed);
     return CLR_OK;
 }
 
 enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed)
 {
+    struct clr_kept_block *block, *next;
     const struct clr_run *run;
     enum clr_code code = CLR_OK;
 
     clr_fed_order_end(&fed->order);
     clr_kept_runs(&fed->kept, &fed->feed);
+    /* Out of the budget first: the tables get what they would have had without them. */
+    block = clr_kept_take_blocks(&fed->kept);
     if (!fed->distinct->typed)
         code = clr_distinct_forget_counts(fed->distinct);
-    while (code == CLR_OK && fed->kept.blocks != NULL) {
-        struct clr_kept_block *block = clr_kept_block_retain(fed->kept.blocks);
-        /* First, so that the tables can have what it took of the budget. */
-        clr_kept_drop_newest(&fed->kept);
-        code = count_numbers(fed, block->run.kind, block->run.values, block->run.count);
+    for (; block != NULL; block = next) {
+        next = block->next;
+        if (code == CLR_OK)
+            code = count_numbers(fed, block->run.kind, block->run.values, block->run.count);
         clr_kept_block_release(block);
     }
     /* The two that are not in blocks. */
@@ -208,7 +215,7 @@ enum clr_code clr_fed_distinct_count(struct clr_fed_distinct *fed, bool with_mod
         return count_here(fed, with_mode, watch, result);
     result->size = order.runs.distinct;
     result->count = order.runs.longest;
-    result->mode =
-        clr_sort_key_to_value(fed->reals ? CLR_KIND_REAL : CLR_KIND_INTEGER, order.runs.mode);
+    result->mode = clr_sort_key_to_value(
+        fed->kept.first_reals.count > 0 ? CLR_KIND_REAL : CLR_KIND_INTEGER, order.runs.mode);
     return CLR_OK;
 }

@@ -20,7 +20,7 @@ struct clr_fed_distinct {
     bool keeping;         /* the numbers are all here, and none is in the tables */
     bool reals, integers; /* there are such */
     uint64_t count;       /* of the numbers so far */
-    uint64_t look;        /* different values at which a device is thought of next */
+    uint64_t look;        /* numbers if keeping, else different values, at which to decide next */
     struct clr_kept kept;
     struct clr_kept_feed feed;
     struct clr_fed_order order;
@@ -41,8 +41,8 @@ enum clr_code clr_fed_distinct_add(struct clr_fed_distinct *fed, enum clr_kind k
 enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed,
                                         const struct clr_watch *watch);
 
-/* Brings all numbers back into the tables, block by block. Returns CLR_OK, or CLR_NOMEM or
-   CLR_LIMIT, after which part of them may be there. */
+/* Brings all numbers back into the tables. Meanwhile they are beyond the budget. Returns CLR_OK, or
+   CLR_NOMEM or CLR_LIMIT, after which part of them may be there. */
 enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed);
 
 /* Counts the numbers that are kept, and with_mode finds their mode: by the device, if it has them

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* A column that grows takes up to twice its values' size, and two sorted copies: so many numbers of
-   eight bytes are kept free of a device's memory for each that is sent, for these and others. */
+/* A column takes up to three times its values' size while it grows, and then two sorted copies: so
+   many numbers must have room in a device's memory for each that is sent, for these and others. */
 enum { MEMORY_SHARE = 16 };
 
 /*
@@ -85,6 +85,12 @@ static bool post_part(struct clr_ordering *ordering, enum clr_task_kind kind,
     return posted;
 }
 
+static void fail(struct clr_ordering *ordering, const struct clr_status *status)
+{
+    ordering->failure = *status;
+    atomic_store(&ordering->failed, true);
+}
+
 static bool step_build(struct clr_task *task, struct clr_device *device, char **log,
                        struct clr_status *status)
 {
@@ -92,6 +98,8 @@ static bool step_build(struct clr_task *task, struct clr_device *device, char **
 
     if (clr_sorter_open(device, log, status) == CLR_OK)
         atomic_store(&ordering->can_sort, true);
+    else if (!atomic_load(&ordering->failed))
+        fail(ordering, status);
     return false;
 }
 
@@ -101,16 +109,25 @@ static bool step_append(struct clr_task *task, struct clr_device *device, char *
     struct part *part = (struct part *)(void *)task;
     struct clr_ordering *ordering = part->ordering;
 
+    struct clr_status sorter;
+
     (void)log;
+    if (atomic_load(&ordering->failed) || atomic_load(&ordering->resident->unwanted))
+        return false;
     /* The building has its turn after all of these, even if there is nothing to build any more. */
-    if (clr_sorter_is_open(device))
+    switch (clr_sorter_state(device, &sorter)) {
+    case CLR_OK:
         atomic_store(&ordering->can_sort, true);
-    if (!atomic_load(&ordering->failed) && !atomic_load(&ordering->resident->unwanted) &&
-        clr_resident_column_append(device, ordering->resident->copy, part->block->run.values,
-                                   part->count, status) != CLR_OK) {
-        ordering->failure = *status;
-        atomic_store(&ordering->failed, true);
+        break;
+    case CLR_NOMEM:
+        break;
+    default:
+        fail(ordering, &sorter);
+        return false;
     }
+    if (clr_resident_column_append(device, ordering->resident->copy, part->block->run.values,
+                                   part->count, status) != CLR_OK)
+        fail(ordering, status);
     return false;
 }
 
@@ -151,6 +168,14 @@ static bool step_sort(struct clr_task *task, struct clr_device *device, char **l
     return false;
 }
 
+/* Returns how many numbers a device of that memory, in bytes, is sent at the most. */
+static uint64_t most_numbers(uint64_t memory)
+{
+    uint64_t most = memory / (MEMORY_SHARE * sizeof(int64_t));
+
+    return most < UINT32_MAX ? most : UINT32_MAX;
+}
+
 static struct clr_ordering *new_ordering(struct clr_worker *worker, enum clr_kind kind,
                                          uint64_t memory)
 {
@@ -166,9 +191,7 @@ static struct clr_ordering *new_ordering(struct clr_worker *worker, enum clr_kin
         return NULL;
     }
     ordering->worker = worker;
-    ordering->most = memory / (MEMORY_SHARE * sizeof(int64_t));
-    if (ordering->most > UINT32_MAX)
-        ordering->most = UINT32_MAX;
+    ordering->most = most_numbers(memory);
     atomic_init(&ordering->can_sort, false);
     atomic_init(&ordering->failed, false);
     clr_task_init(&ordering->task, CLR_TASK_BACKGROUND, step_sort, destroy_ordering);
@@ -228,14 +251,19 @@ void clr_fed_order_offer(struct clr_fed_order *fed, struct clr_kept *kept,
     if (fed->given_up)
         return;
     if (clr_kept_is_mixed(kept) || clr_runtime_forked() ||
-        (fed->ordering != NULL && fed->count > fed->ordering->most)) {
+        (fed->ordering != NULL &&
+         (fed->count > fed->ordering->most || atomic_load(&fed->ordering->failed)))) {
         give_up(fed);
         return;
     }
     if (fed->ordering == NULL) {
         worker = clr_choose_device(settings, fed->count, &info);
-        if (worker == NULL)
+        if (worker == NULL || clr_worker_is_starting(worker))
             return;
+        if (fed->count > most_numbers(info->memory)) {
+            fed->given_up = true;
+            return;
+        }
         fed->ordering = new_ordering(
             worker, kept->first_reals.count > 0 ? CLR_KIND_REAL : CLR_KIND_INTEGER, info->memory);
         if (fed->ordering == NULL) {
@@ -243,7 +271,9 @@ void clr_fed_order_offer(struct clr_fed_order *fed, struct clr_kept *kept,
             return;
         }
     }
-    send_blocks(fed, kept);
+    /* What is sent stays in memory until the worker has taken it. */
+    if (!clr_worker_is_starting(fed->ordering->worker))
+        send_blocks(fed, kept);
 }
 
 static void note_failure(struct clr_stats *stats, const struct clr_status *status)
@@ -272,13 +302,16 @@ bool clr_fed_order_ask(struct clr_fed_order *fed, struct clr_kept *kept,
     enum clr_scan_outcome outcome;
     struct clr_status status;
 
-    if (ordering == NULL || clr_runtime_forked() || clr_kept_is_mixed(kept) ||
-        !atomic_load(&ordering->can_sort))
+    if (ordering == NULL || clr_runtime_forked() || clr_kept_is_mixed(kept))
         return false;
     if (atomic_load(&ordering->failed)) {
         note_failure(stats, &ordering->failure);
         return false;
     }
+    if (!atomic_load(&ordering->can_sort))
+        return false;
+    if (clr_worker_is_starting(ordering->worker))
+        return false;
     send_blocks(fed, kept);
     if (fed->ordering != NULL)
         send_first(fed, kept);

@@ -193,6 +193,16 @@ enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job 
     return phase;
 }
 
+bool clr_worker_is_starting(struct clr_worker *worker)
+{
+    bool starting;
+
+    pthread_mutex_lock(&worker->lock);
+    starting = worker->starting;
+    pthread_mutex_unlock(&worker->lock);
+    return starting;
+}
+
 enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *task)
 {
     enum clr_readiness readiness = CLR_READY;
@@ -254,11 +264,15 @@ enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task 
                                      struct clr_status *status)
 {
     enum clr_task_phase phase;
+    unsigned served;
 
     pthread_mutex_lock(&worker->lock);
+    served = worker->served;
     if (task->kind == CLR_TASK_URGENT)
         locked_spin(worker, task);
-    if (locked_wait_watching(worker, task, timeout_ms, watch)) {
+    if (locked_wait_watching(worker, task, timeout_ms, watch) ||
+        (task->phase == CLR_TASK_PENDING && task->kind != CLR_TASK_URGENT &&
+         worker->served != served)) {
         pthread_mutex_unlock(&worker->lock);
         return CLR_TASK_PENDING;
     }

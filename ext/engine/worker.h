@@ -93,11 +93,15 @@ enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *t
  * Waits for a task that was posted. Returns its phase, and the reason in status if that is FAILED:
  * after timeout_ms milliseconds without an answer the device counts as failed, and the task may
  * still be under way. So it may after CLR_TASK_PENDING, which means that the watch (which may be
- * NULL) wanted a stop.
+ * NULL) wanted a stop, or that the device was busy with something else: that of a background task,
+ * which takes turns with all others, is no failure.
  */
 enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task *task,
                                      int64_t timeout_ms, const struct clr_watch *watch,
                                      struct clr_status *status);
+
+/* Returns whether the device is being opened or something is built, which can take seconds. */
+bool clr_worker_is_starting(struct clr_worker *worker);
 
 /* Returns whether the device is out of use, for good. */
 bool clr_worker_has_failed(struct clr_worker *worker);

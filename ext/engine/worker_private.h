@@ -23,6 +23,7 @@ struct clr_worker {
     bool stopping, ended, failed;
     bool starting;       /* the thread is opening the device, or building */
     unsigned milestones; /* how often a step of that has ended: who waits sees that it goes on */
+    unsigned served;     /* how often anything has ended */
     enum clr_program_phase programs[CLR_OPERATIONS][CLR_ELEMENTS];
     struct clr_job *first, **last; /* the queue */
     struct clr_task_queue tasks[CLR_TASK_KINDS];

@@ -284,6 +284,7 @@ void *clr_worker_run(void *argument)
             clr_worker_drop_ended(worker);
             pthread_mutex_lock(&worker->lock);
         } else if (locked_serve(worker)) {
+            worker->served++;
             idle_since = worker->urgent_last ? clr_clock_ns() : 0;
         } else if (clr_clock_ns() - idle_since < CLR_SPIN_NS) {
             /* Another scan may follow at once: see CLR_SPIN_NS. */

@@ -22,20 +22,25 @@ void clr_kept_init(struct clr_kept *kept, struct clr_budget *budget)
     kept->first_reals.next = &kept->first_integers;
 }
 
-void clr_kept_drop_newest(struct clr_kept *kept)
+struct clr_kept_block *clr_kept_take_blocks(struct clr_kept *kept)
 {
-    struct clr_kept_block *block = kept->blocks;
+    struct clr_kept_block *newest = kept->blocks, *block;
 
-    kept->first_integers.next = block->run.next;
-    kept->blocks = block->next;
-    clr_budget_hand_over(kept->budget, block->size);
-    clr_kept_block_release(block);
+    for (block = newest; block != NULL; block = block->next)
+        clr_budget_hand_over(kept->budget, block->size);
+    kept->blocks = NULL;
+    kept->first_integers.next = NULL;
+    return newest;
 }
 
 void clr_kept_clear(struct clr_kept *kept)
 {
-    while (kept->blocks != NULL)
-        clr_kept_drop_newest(kept);
+    struct clr_kept_block *block = clr_kept_take_blocks(kept), *next;
+
+    for (; block != NULL; block = next) {
+        next = block->next;
+        clr_kept_block_release(block);
+    }
     clr_kept_init(kept, kept->budget);
 }
 

@@ -1,7 +1,7 @@
 /*
  * Numbers that are kept, all of them, in no order: INTEGERs and REALs apart, in blocks that grow.
- * A block is filled through a feed, so that the most frequent step is an append and no call. Once
- * it is full it does not change any more, and other threads may have references to it.
+ * A block is filled through a feed, so that the most frequent step is an append and no call. What
+ * is in it does not change any more, and other threads may have references to it.
  */
 #ifndef CLR_NUMERIC_KEPT_H
 #define CLR_NUMERIC_KEPT_H
@@ -52,8 +52,12 @@ enum clr_code clr_kept_make_room(struct clr_kept *kept, struct clr_kept_feed *fe
 /* Returns the numbers so far; the list is the store's, and valid until one is added. */
 const struct clr_run *clr_kept_runs(struct clr_kept *kept, const struct clr_kept_feed *feed);
 
-/* Drops the newest block with its numbers; there is one, and nothing may be added any more. */
-void clr_kept_drop_newest(struct clr_kept *kept);
+/*
+ * Takes all blocks out of the store, and the budget, and returns the newest, from which the others
+ * follow; all are the caller's, to be released. The numbers that are in no block stay, and nothing
+ * may be added any more.
+ */
+struct clr_kept_block *clr_kept_take_blocks(struct clr_kept *kept);
 
 /* Returns whether there are numbers of both types, as of the last clr_kept_runs(). */
 bool clr_kept_is_mixed(const struct clr_kept *kept);

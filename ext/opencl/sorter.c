@@ -147,9 +147,12 @@ enum clr_code clr_sorter_open(struct clr_device *device, char **log, struct clr_
     return status->code;
 }
 
-bool clr_sorter_is_open(const struct clr_device *device)
+enum clr_code clr_sorter_state(const struct clr_device *device, struct clr_status *status)
 {
-    return device->sorter != NULL && device->sorter->status.code == CLR_OK;
+    if (device->sorter == NULL)
+        return CLR_NOMEM;
+    *status = device->sorter->status;
+    return status->code;
 }
 
 void clr_sorter_close(struct clr_device *device)

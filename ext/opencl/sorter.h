@@ -8,8 +8,6 @@
 #include "base/status.h"
 #include "opencl/device.h"
 
-#include <stdbool.h>
-
 /* The program, its kernels and the queue that they run in. */
 struct clr_sorter;
 
@@ -21,8 +19,9 @@ struct clr_sorter;
  */
 enum clr_code clr_sorter_open(struct clr_device *device, char **log, struct clr_status *status);
 
-/* Returns whether clr_sorter_open() has succeeded. */
-bool clr_sorter_is_open(const struct clr_device *device);
+/* Returns what clr_sorter_open() returned that is final: CLR_OK, or CLR_DEVICE with the reason; or
+   CLR_NOMEM if it has to be called yet. */
+enum clr_code clr_sorter_state(const struct clr_device *device, struct clr_status *status);
 
 /* Releases everything. Nothing may be under way. */
 void clr_sorter_close(struct clr_device *device);

@@ -2,8 +2,8 @@
  * The contract whose numbers are cited here is in aggregates.h.
  *
  * Numbers go to a batch first, TEXT and BLOB straight to the collection. The batch goes to the
- * collection, or is kept for a device, when it is full, when a row leaves and when a result is
- * asked for.
+ * collection, or is kept to be counted with others, when it is full, when a row leaves and when a
+ * result is asked for.
  */
 #include "sqlite/distinct_values.h"
 
@@ -28,6 +28,7 @@ struct collection {
     struct clr_fed_distinct numbers;
     struct clr_mode_heap heap;
     bool asked, rows_leave; /* whether it was asked whether rows can leave; whether they can */
+    bool shown;             /* a result was asked for, and more may come */
     double reals[BATCH];
     int64_t integers[BATCH];
 };
@@ -83,7 +84,7 @@ static bool begin(sqlite3_context *sql, struct distinct_context *context)
         clr_mode_heap_init(&collection->heap, &collection->distinct, &connection->values);
     }
     collection->distinct.typed = typed;
-    collection->asked = false;
+    collection->asked = collection->shown = false;
     context->collection = collection;
     context->real = collection->reals;
     context->real_end = collection->reals + BATCH;
@@ -160,7 +161,7 @@ static enum clr_code make_room(struct clr_connection *connection, struct distinc
         if (!collection->rows_leave && !collection->distinct.typed)
             code = clr_distinct_forget_counts(&collection->distinct);
     }
-    if (code == CLR_OK && !collection->rows_leave) {
+    if (code == CLR_OK && !collection->rows_leave && !collection->shown) {
         struct clr_interruption interruption = {connection->db, NULL};
         struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
         code = clr_fed_distinct_consider(&collection->numbers, &watch);
@@ -258,7 +259,7 @@ void clr_distinct_inverse(sqlite3_context *sql, int count, sqlite3_value **value
 }
 
 /* Sets the result, or an error, from numbers that are kept, once all have come; a device is not
-   asked for a statement that is being stopped (clause 8). Returns false if they have to be
+   asked for a statement that is interrupted (clause 8). Returns false if they have to be
    gathered. */
 static bool show_kept(sqlite3_context *sql, struct collection *collection)
 {
@@ -296,6 +297,7 @@ static void show(sqlite3_context *sql, struct distinct_context *context, bool la
     struct clr_value mode = {.kind = CLR_KIND_NONE};
 
     if (collection != NULL) {
+        collection->shown = !last;
         if (!clr_memory_granted(sql, flush(function->connection, context)) ||
             (last && show_kept(sql, collection)) || !clr_memory_granted(sql, gather(collection)))
             return;

@@ -294,7 +294,7 @@ static enum clr_code select_here(const struct clr_run *runs, uint64_t rank,
     return code;
 }
 
-/* From the device, if it has the values; not for a statement that is being stopped (clause 8). */
+/* From the device, if it has the values; not for a statement that is interrupted (clause 8). */
 static bool ask_device(struct clr_connection *connection, struct percentile_context *context,
                        uint64_t rank, uint64_t count, const struct clr_watch *watch,
                        struct clr_value found[2])

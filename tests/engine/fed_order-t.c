@@ -375,6 +375,53 @@ static void test_mixed(bool typed)
     end_numbers(&numbers);
 }
 
+/* Adds 120,000 numbers, of which so many are different, and counts them. */
+static bool can_count(uint64_t limit, bool typed, bool keeps, int64_t different)
+{
+    struct clr_distinct_result result = {0};
+    enum clr_code code = CLR_OK;
+    struct numbers numbers;
+    bool right = false;
+    int64_t added;
+
+    begin_numbers(&numbers, typed, limit);
+    if (!keeps)
+        numbers.fed.look = UINT64_MAX;
+    for (added = 0; added < 120000 && code == CLR_OK; added += different)
+        code = add_numbers(&numbers, CLR_KIND_INTEGER, 0, (size_t)different);
+    if (code == CLR_OK && numbers.fed.keeping &&
+        clr_fed_distinct_count(&numbers.fed, typed, false, NULL, &stats, &result) == CLR_OK)
+        right = result.size == (uint64_t)different;
+    else if (code == CLR_OK &&
+             (!numbers.fed.keeping || clr_fed_distinct_fold(&numbers.fed) == CLR_OK))
+        right = clr_distinct_size(&numbers.distinct) == (uint64_t)different;
+    end_numbers(&numbers);
+    return right;
+}
+
+/* Where the tables have enough memory, keeping has it too. */
+static void test_limits(bool typed)
+{
+    static const int64_t different[] = {20000, 30000, 60000, 120000};
+    int enough = 0, too_little = 0;
+    uint64_t limit;
+    size_t i;
+
+    batch_begin();
+    for (i = 0; i < sizeof different / sizeof different[0]; i++) {
+        for (limit = 100000; limit < 12000000; limit += limit / 5) {
+            bool suffices = can_count(limit, typed, false, different[i]);
+            enough += suffices;
+            too_little += !suffices;
+            batch_ok(!suffices || can_count(limit, typed, true, different[i]),
+                     "%lld different ones in %llu bytes", (long long)different[i],
+                     (unsigned long long)limit);
+        }
+    }
+    batch_end("%d limits suffice, %d do not", enough, too_little);
+    tap_ok(enough > 10 && too_little > 10, "there are such and such");
+}
+
 static bool stop_always(void *context)
 {
     *(int *)context += 1;
@@ -422,7 +469,7 @@ static void test_folding(bool typed)
     numbers.fed.look = UINT64_MAX;
     while (numbers.fed.keeping && add_numbers(&numbers, CLR_KIND_INTEGER, 5, 10000) == CLR_OK)
         ;
-    tap_ok(!numbers.fed.keeping && numbers.fed.count > 100000 &&
+    tap_ok(!numbers.fed.keeping && numbers.fed.count > 60000 && numbers.fed.count < 100000 &&
                clr_distinct_size(&numbers.distinct) == 20000,
            "until they take more than they may");
     end_numbers(&numbers);
@@ -467,6 +514,8 @@ int main(void)
     test_distinct(CLR_KIND_REAL, true);
     test_mixed(false);
     test_mixed(true);
+    test_limits(false);
+    test_limits(true);
     test_stop();
     test_folding(false);
     test_folding(true);

@@ -23,6 +23,7 @@ struct probe {
     int steps, wanted;
     enum clr_code code;
     atomic_bool *hold; /* while set, a step does not return */
+    int pause_ms;      /* that a step takes at least */
     atomic_int *order; /* of all tasks' steps */
     int last;          /* the number of its last step in that order */
 };
@@ -38,6 +39,7 @@ static bool step(struct clr_task *task, struct clr_device *device, char **log,
     *log = NULL;
     while (probe->hold != NULL && atomic_load(probe->hold))
         usleep(1000);
+    usleep(1000 * (useconds_t)probe->pause_ms);
     if (probe->order != NULL)
         probe->last = atomic_fetch_add(probe->order, 1);
     if (probe->code != CLR_OK)
@@ -225,10 +227,39 @@ static void test_hang(void)
     tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
 }
 
+/* Who waits for a task of the background that others keep from its end gives up, and the device is
+   none the worse for it. */
+static void test_busy(void)
+{
+    struct clr_worker *worker = start();
+    struct probe *others[8], *awaited = new_probe(CLR_TASK_BACKGROUND, 50);
+    const int count = sizeof others / sizeof others[0];
+    struct clr_status status;
+    int i;
+
+    awaited->pause_ms = 5;
+    for (i = 0; i < count; i++) {
+        others[i] = new_probe(CLR_TASK_BACKGROUND, 50);
+        others[i]->pause_ms = 5;
+        clr_worker_post(worker, &others[i]->task);
+    }
+    clr_worker_post(worker, &awaited->task);
+    tap_ok(await(worker, awaited, SHORT_MS, &status) == CLR_TASK_PENDING,
+           "a busy device is not waited for without end");
+    tap_ok(!clr_worker_has_failed(worker), "... and has not failed");
+    tap_ok(await(worker, awaited, LONG_MS, &status) == CLR_TASK_DONE, "it gets there");
+    clr_task_release(&awaited->task);
+    for (i = 0; i < count; i++)
+        clr_task_release(&others[i]->task);
+    wait_destroyed(count + 1, "each is freed once");
+    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+}
+
 static void test_building(void)
 {
     struct clr_worker *worker = start();
     struct probe *build = new_probe(CLR_TASK_BUILD, 1), *urgent = new_probe(CLR_TASK_URGENT, 1);
+    struct probe *background = new_probe(CLR_TASK_BACKGROUND, 1);
     enum clr_readiness readiness;
     struct clr_status status;
     atomic_bool hold = true;
@@ -242,7 +273,11 @@ static void test_building(void)
         urgent = new_probe(CLR_TASK_URGENT, 1);
         usleep(1000);
     }
-    tap_ok(readiness == CLR_STARTING, "nobody waits for a build");
+    tap_ok(readiness == CLR_STARTING && clr_worker_is_starting(worker), "nobody waits for a build");
+    background->task.is_awaited = true;
+    tap_ok(clr_worker_post(worker, &background->task) == CLR_STARTING,
+           "... nor by a task of the background");
+    clr_task_release(&background->task);
     atomic_store(&hold, false);
     tap_ok(await(worker, build, LONG_MS, &status) == CLR_TASK_DONE, "which ends");
     clr_task_release(&build->task);
@@ -256,6 +291,7 @@ int main(void)
     test_failures();
     test_watch();
     test_hang();
+    test_busy();
     test_building();
     return tap_done();
 }

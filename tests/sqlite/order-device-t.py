@@ -31,6 +31,8 @@ KEPT = {
 OTHERS = (
     "SELECT gpu_median(y), gpu_percentile_disc(y, 0.25), gpu_count_distinct(y), gpu_mode(y) FROM"
     " (SELECT x AS y FROM t UNION ALL SELECT i FROM t)",
+    "SELECT gpu_mode(y), typeof(gpu_mode(y)), gpu_count_distinct(y) FROM"
+    " (SELECT 5.0 AS y UNION ALL SELECT rowid FROM t)",
     "SELECT gpu_count_distinct(y), gpu_mode(y) FROM"
     " (SELECT i AS y FROM t UNION ALL SELECT 'text' || g FROM t UNION ALL SELECT i FROM t)",
     "SELECT gpu_count_distinct(g), gpu_mode(g), gpu_median(g) FROM t",

@@ -332,6 +332,26 @@ def test_long_windows(rng, db):
     batch.end()
 
 
+def test_growing_windows(rng):
+    """Frames that only grow, with a result after each of a few large groups of mostly different
+    values, of which some come again later."""
+    db = support.connect(host_threshold=1)
+    values = [(row // 10_000, rng.choice((row, row + 0.5, -row))) for row in range(60_000)]
+    values += [(6, values[at][1]) for at in (30_000, 30_000, 50, 50, 50_000)]
+    db.execute("CREATE TABLE growing(k, x)")
+    db.executemany("INSERT INTO growing VALUES (?, ?)", values)
+    got = db.execute(
+        "SELECT DISTINCT k, gpu_mode(x) OVER w, gpu_count_distinct(x) OVER w FROM growing"
+        " WINDOW w AS (ORDER BY k)"
+    ).fetchall()
+    for k, found_mode, found_count in got:
+        seen = [x for group, x in values if group <= k]
+        want = [mode(seen), count_distinct(seen)]
+        tap.is_equal([found_mode, found_count], want, f"a window that has grown to group {k}")
+    tap.is_equal(len(got), 7, "all groups have results")
+    db.close()
+
+
 def test_late_leavers(db):
     """Rows begin to leave only after far more than a batch: how often each is there is known still."""
     rows, length = 45_000, 30_000
@@ -577,6 +597,7 @@ def main():
     test_groups(rng, db)
     test_windows(rng, db)
     test_long_windows(rng, db)
+    test_growing_windows(rng)
     test_late_leavers(db)
     test_types(db)
     test_empty(db)
