@@ -37,4 +37,11 @@ struct clr_stats {
     struct clr_status last_error;
 };
 
+/* Counts a device's failure, for that reason. */
+static inline void clr_stats_note_failure(struct clr_stats *stats, const struct clr_status *status)
+{
+    stats->device_errors++;
+    stats->last_error = *status;
+}
+
 #endif

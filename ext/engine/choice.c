@@ -4,8 +4,13 @@
 
 #include <strings.h>
 
-/* A device costs a hand-over and launches: so many times host_threshold values are worth that. */
-enum { DEVICE_FACTOR = 64 };
+/* Many values are so many times host_threshold. */
+enum { MANY_FACTOR = 64 };
+
+bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values)
+{
+    return values / MANY_FACTOR >= (uint64_t)settings->host_threshold;
+}
 
 struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64_t values,
                                      const struct clr_device_info **info)
@@ -16,7 +21,7 @@ struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64
     int chosen;
 
     if (strcasecmp(settings->device, "host") == 0 || clr_runtime_forked() ||
-        values / DEVICE_FACTOR < (uint64_t)settings->host_threshold ||
+        !clr_choice_are_many(settings, values) ||
         (automatic && !clr_runtime_started() && values < (uint64_t)settings->start_after) ||
         clr_runtime_worker(settings->device, &worker) != CLR_AVAILABLE)
         return NULL;

@@ -5,6 +5,10 @@
 #include "base/settings.h"
 #include "engine/worker.h"
 
+/* Returns whether so many values are worth other means than the usual: a hand-over to a device and
+   its launches, or a count of all of them at the end. */
+bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values);
+
 /*
  * Returns the worker of the device that is worth asking about so many values under these settings,
  * with the device's description, which lives as long as the process; NULL: the host is to do it. A

@@ -1,23 +1,24 @@
 #include "engine/fed_distinct.h"
 
+#include "engine/choice.h"
 #include "engine/team_portions.h"
 
 #include <string.h>
 
 /*
- * Numbers are kept if there are NUMBERS_FACTOR times host_threshold of them, and FIRST_LOOK
- * different ones, which make up half of them or more. Whether that is still so is looked at when
+ * Numbers are kept if there are many of them (choice.h), and FIRST_LOOK different ones, which make
+ * up half of them or more. Whether that is still so is looked at when
  * RECOUNT times as many have come, and so on. MEMORY_SHARE: what they take at the most of the
  * memory that is allowed, as counting takes as much again, and the tables come after it.
  */
-enum { NUMBERS_FACTOR = 64, FIRST_LOOK = 16384, RECOUNT = 8, MEMORY_SHARE = 4 };
+enum { FIRST_LOOK = 16384, RECOUNT = 8, MEMORY_SHARE = 4 };
 
 void clr_fed_distinct_init(struct clr_fed_distinct *fed, struct clr_distinct *distinct,
                            struct clr_budget *budget, const struct clr_settings *settings)
 {
     fed->distinct = distinct;
     fed->settings = settings;
-    fed->keeping = fed->reals = fed->integers = false;
+    fed->keeping = fed->has_integers = false;
     fed->count = 0;
     fed->look = FIRST_LOOK;
     clr_kept_init(&fed->kept, budget);
@@ -88,7 +89,7 @@ enum clr_code clr_fed_distinct_add(struct clr_fed_distinct *fed, enum clr_kind k
     if (count == 0)
         return CLR_OK;
     fed->count += count;
-    *(kind == CLR_KIND_REAL ? &fed->reals : &fed->integers) = true;
+    fed->has_integers = fed->has_integers || kind == CLR_KIND_INTEGER;
     /* If many are equal, the tables take less. */
     if (fed->keeping && (takes_too_much(fed) || keep(fed, kind, &left, &count) != CLR_OK))
         code = clr_fed_distinct_fold(fed);
@@ -105,7 +106,7 @@ static enum clr_code take_out(struct clr_fed_distinct *fed)
         struct clr_value value = cursor.value;
 
         /* In the tables whole numbers are INTEGERs: a device is to have all of one type. */
-        if (value.kind == CLR_KIND_INTEGER && !fed->integers) {
+        if (value.kind == CLR_KIND_INTEGER && !fed->has_integers) {
             value.kind = CLR_KIND_REAL;
             value.as.real = (double)value.as.integer;
         }
@@ -171,8 +172,8 @@ enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed, const stru
     if (size < fed->look)
         return CLR_OK;
     fed->look *= 2;
-    if (fed->count / NUMBERS_FACTOR >= (uint64_t)fed->settings->host_threshold &&
-        size >= fed->count / 2 && fed->distinct->bytes.used == 0 && !takes_too_much(fed))
+    if (clr_choice_are_many(fed->settings, fed->count) && size >= fed->count / 2 &&
+        fed->distinct->bytes.used == 0 && !takes_too_much(fed))
         begin_keeping(fed);
     return CLR_OK;
 }

@@ -17,10 +17,10 @@
 struct clr_fed_distinct {
     struct clr_distinct *distinct; /* the caller's, as the settings are */
     const struct clr_settings *settings;
-    bool keeping;         /* the numbers are all here, and none is in the tables */
-    bool reals, integers; /* there are such */
-    uint64_t count;       /* of the numbers so far */
-    uint64_t look;        /* numbers if keeping, else different values, at which to decide next */
+    bool keeping;      /* the numbers are all here, and none is in the tables */
+    bool has_integers; /* some have come as INTEGER */
+    uint64_t count;    /* of the numbers so far */
+    uint64_t look;     /* numbers if keeping, else different values, at which to decide next */
     struct clr_kept kept;
     struct clr_kept_feed feed;
     struct clr_fed_order order;

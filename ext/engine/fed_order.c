@@ -151,12 +151,8 @@ static bool step_sort(struct clr_task *task, struct clr_device *device, char **l
             clr_status_set(status, CLR_NOMEM, 0, "no memory for sorting");
         return resident->sorted != NULL;
     }
-    if (clr_sorted_column_step(device, resident->sorted, resident->copy, &sorted, status) !=
-        CLR_OK) {
-        clr_sorted_column_free(status->code == CLR_DEVICE ? NULL : device, resident->sorted);
-        resident->sorted = NULL;
+    if (clr_resident_sort(device, resident, &sorted, status) != CLR_OK)
         return false;
-    }
     if (!sorted)
         return true;
     ordering->order.runs = *clr_sorted_column_runs(resident->sorted);
@@ -276,12 +272,6 @@ void clr_fed_order_offer(struct clr_fed_order *fed, struct clr_kept *kept,
         send_blocks(fed, kept);
 }
 
-static void note_failure(struct clr_stats *stats, const struct clr_status *status)
-{
-    stats->device_errors++;
-    stats->last_error = *status;
-}
-
 static void count_work(struct clr_stats *stats, const struct clr_ordering *ordering, uint64_t count)
 {
     stats->chunks_to_device += ordering->blocks;
@@ -305,7 +295,7 @@ bool clr_fed_order_ask(struct clr_fed_order *fed, struct clr_kept *kept,
     if (ordering == NULL || clr_runtime_forked() || clr_kept_is_mixed(kept))
         return false;
     if (atomic_load(&ordering->failed)) {
-        note_failure(stats, &ordering->failure);
+        clr_stats_note_failure(stats, &ordering->failure);
         return false;
     }
     if (!atomic_load(&ordering->can_sort))
@@ -322,9 +312,9 @@ bool clr_fed_order_ask(struct clr_fed_order *fed, struct clr_kept *kept,
     outcome = clr_resident_run(ordering->worker, &ordering->task, settings->device_timeout, watch,
                                &status);
     if (outcome == CLR_SCAN_FAILED)
-        note_failure(stats, &status);
+        clr_stats_note_failure(stats, &status);
     else if (atomic_load(&ordering->failed))
-        note_failure(stats, &ordering->failure);
+        clr_stats_note_failure(stats, &ordering->failure);
     if (outcome != CLR_SCAN_DONE || !ordering->complete)
         return false;
     *order = ordering->order;

@@ -123,12 +123,6 @@ static void reduce_here(struct clr_reduction *reduction, const struct clr_chunk 
     reduction->pool->stats->on_host[reason]++;
 }
 
-static void note_failure(struct clr_stats *stats, const struct clr_status *status)
-{
-    stats->device_errors++;
-    stats->last_error = *status;
-}
-
 /* Takes over what became of a job that is the reduction's again. */
 static void take_answer(struct clr_reduction *reduction, struct clr_job *job,
                         enum clr_job_phase phase)
@@ -145,7 +139,7 @@ static void take_answer(struct clr_reduction *reduction, struct clr_job *job,
         stats->transfer_time += job->work.transfer_time;
         stats->kernel_time += job->work.kernel_time;
     } else if (phase == CLR_JOB_FAILED) {
-        note_failure(stats, &job->status);
+        clr_stats_note_failure(stats, &job->status);
         reduce_here(reduction, job->chunk, job->elements, CLR_HOST_FAILED);
     } else {
         reduce_here(reduction, job->chunk, job->elements, CLR_HOST_BUSY);
@@ -194,7 +188,7 @@ static void collect_all(struct clr_reduction *reduction)
             continue;
         }
         clr_worker_report(worker, &report);
-        note_failure(pool->stats, &report.status);
+        clr_stats_note_failure(pool->stats, &report.status);
         reduce_here(reduction, job->chunk, job->elements, CLR_HOST_FAILED);
         clr_worker_abandon(worker, job);
     }

@@ -111,6 +111,17 @@ struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_colu
     return resident;
 }
 
+enum clr_code clr_resident_sort(struct clr_device *device, struct clr_resident *resident,
+                                bool *complete, struct clr_status *status)
+{
+    if (clr_sorted_column_step(device, resident->sorted, resident->copy, complete, status) !=
+        CLR_OK) {
+        clr_sorted_column_free(status->code == CLR_DEVICE ? NULL : device, resident->sorted);
+        resident->sorted = NULL;
+    }
+    return status->code;
+}
+
 /* In a child after fork() a worker's lock may be held for ever, and what lies on a device is the
    parent's. */
 enum clr_residence clr_resident_state(struct clr_resident *resident)

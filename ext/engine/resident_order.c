@@ -57,10 +57,7 @@ static bool step_sort(struct clr_task *task, struct clr_device *device, char **l
     (void)log;
     if (atomic_load(&resident->unwanted))
         return false;
-    if (clr_sorted_column_step(device, resident->sorted, resident->copy, &complete, status) !=
-        CLR_OK) {
-        clr_sorted_column_free(status->code == CLR_DEVICE ? NULL : device, resident->sorted);
-        resident->sorted = NULL;
+    if (clr_resident_sort(device, resident, &complete, status) != CLR_OK) {
         fail_order(resident, status);
         return false;
     }

@@ -39,6 +39,13 @@ struct clr_resident {
 struct clr_resident *clr_resident_new_open(struct clr_worker *worker, uint8_t kind);
 
 /*
+ * For the worker: does the next step of sorting the resident's copy into its sorted column, which
+ * after a failure is gone. Returns as clr_sorted_column_step().
+ */
+enum clr_code clr_resident_sort(struct clr_device *device, struct clr_resident *resident,
+                                bool *complete, struct clr_status *status);
+
+/*
  * Has the worker do a task, and waits as clr_worker_await() does. Returns CLR_SCAN_DONE;
  * CLR_SCAN_NOT_NOW if the worker does not take it; CLR_SCAN_STOPPED, after which the task may still
  * be under way; CLR_SCAN_FAILED with the status. The caller keeps its reference.

@@ -162,8 +162,7 @@ static enum clr_scan_outcome scan_on_device(struct clr_acceleration *acceleratio
         sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->verdict, "accelerated: device %s",
                          info->name);
     } else if (outcome == CLR_SCAN_FAILED) {
-        connection->stats.device_errors++;
-        connection->stats.last_error = status;
+        clr_stats_note_failure(&connection->stats, &status);
     }
     return outcome;
 }
