@@ -18,9 +18,10 @@ enum {
 
 struct block {
     size_t rows;
-    uint32_t payloads[BLOCK]; /* offsets in the page */
-    uint8_t slots[BLOCK];     /* of their shapes */
-    bool is_uniform;          /* all have one shape */
+    uint16_t cells[BLOCK];         /* offsets in the page */
+    const unsigned char *payloads; /* of the rows: payloads + cells[i] */
+    bool is_uniform;               /* all have the shape of the decoder's slot */
+    uint8_t slots[BLOCK];          /* else: of their shapes */
 };
 
 /* Stores a row's value. */
@@ -191,86 +192,193 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
 }
 
 /*
- * Finds the cells at the pointers whose shape is known, up to the first that is not as plain as
- * that, or not sound. The last row's rowid has a key. The checks are those of decode_plain().
+ * What is asked of a cell's place and rowid, if the last row's rowid has a key and this one's is as
+ * long. Such rowids are compared as eight bytes, of which those after the key are masked. The
+ * checks are those of decode_plain().
  */
-static void find_known(struct clr_decoder *decoder, const struct clr_page *page,
-                       const unsigned char *pointers, size_t count, struct block *block)
+struct expected {
+    const unsigned char *data; /* the page's first byte */
+    size_t before;             /* bytes of a cell before its payload */
+    size_t first, span;        /* of offsets: offset - first <= span */
+    size_t clear;              /* <= span + 1: below, a plain payload of any size is in the page */
+    size_t limit;              /* offset + size <= limit */
+    uint64_t key;              /* the mask of the rowid's bytes */
+    uint64_t ends;             /* of which these bits tell that there are so many of them */
+    uint64_t last;             /* the last row's rowid */
+};
+
+static struct expected expect(const struct clr_decoder *decoder, const struct clr_page *page)
 {
-    /* Copies: the slots stored below are bytes, which to the compiler might be anything's. */
-    const struct clr_shape *shapes = decoder->shapes.shapes;
-    uint64_t mask = decoder->shapes.mask;
-    const unsigned char *data = page->data;
-    uint32_t first = page->first, span = page->last - first, slot = decoder->slot, changes = 0;
-    /* Rowids that are as long as the last one, seen as eight bytes: their key and then others. */
-    uint32_t bytes = clr_order_key_bytes(&decoder->order);
-    uint64_t others = UINT64_MAX >> 8 * bytes, ends = UINT64_C(0x8080808080808080) & ~others;
-    uint64_t last = (uint64_t)(decoder->order.least - 1) << (64 - 8 * bytes) | others;
-    uint32_t before = 1 + bytes; /* the payload */
-    uint32_t limit = decoder->reader.pages->source->usable_size - before;
+    const uint32_t bytes = clr_order_key_bytes(&decoder->order), unused = 64 - 8 * bytes;
+    struct expected expected = {.data = page->data,
+                                .before = 1 + bytes,
+                                .first = page->first,
+                                .span = page->last - page->first,
+                                .key = UINT64_MAX << unused,
+                                .last = (uint64_t)(decoder->order.least - 1) << unused};
+    size_t last;
+
+    expected.limit = decoder->reader.pages->source->usable_size - expected.before;
+    last = expected.limit - (CLR_SERIAL_ONE_BYTE - 1); /* a page has 480 bytes at least */
+    if (last > page->last)
+        last = page->last;
+    if (last >= page->first)
+        expected.clear = last - page->first + 1;
+    expected.ends = UINT64_C(0x8080808080808080) & expected.key;
+    return expected;
+}
+
+/*
+ * Finds the cells from the first pointer on that are plain, sound, and of the last row's shape.
+ * Returns how many. Most rows come this way, so that nothing is looked up, or noted but the cell.
+ * How long the rowids are is asked of all together: if one has another length, it is not known
+ * which are sound, and 0 is returned.
+ */
+static __attribute__((noinline)) size_t find_alike(const struct clr_shapes *shapes, uint32_t slot,
+                                                   struct expected *expected,
+                                                   const unsigned char *pointers, size_t count,
+                                                   struct block *block)
+{
+    /* Copies, for registers, as is that this is a function by itself: what is stored below might
+       else be one of them. */
+    const struct expected e = *expected;
+    const struct clr_shape wanted = shapes->shapes[slot];
+    const unsigned char *data = e.data, *payloads = data + e.before;
+    const uint64_t mask = shapes->mask;
+    uint64_t last = e.last, all = last, any = last;
     size_t i;
 
     for (i = 0; i < count; i++) {
-        uint32_t offset = clr_get_u16(pointers + 2 * i), size, hashed;
-        const unsigned char *cell = data + offset;
+        size_t cell = clr_get_u16(pointers + 2 * i);
+        uint64_t rowid;
+
+        if (__builtin_expect(cell - e.first >= e.clear, 0) &&
+            (cell - e.first > e.span || cell + data[cell] > e.limit))
+            break;
+        rowid = clr_get_u64(data + cell + 1) & e.key;
+        if (clr_shapes_header(payloads + cell, mask) != wanted.header || rowid <= last ||
+            data[cell] - wanted.least > wanted.range)
+            break;
+        last = rowid;
+        all &= rowid;
+        any |= rowid;
+        block->cells[i] = (uint16_t)cell;
+    }
+    if (((all ^ any) & e.ends) != 0)
+        return 0;
+    expected->last = last;
+    return i;
+}
+
+/* Finds the cells whose shape is known, whichever it is, up to the first of which that is not so,
+   or that is not plain, or not sound. The block has `from` rows already. */
+static void find_known(struct clr_decoder *decoder, struct expected *expected,
+                       const unsigned char *pointers, size_t from, size_t count,
+                       struct block *block)
+{
+    /* Copies: the slots stored below are bytes, which to the compiler might be anything's. */
+    const struct clr_shape *shapes = decoder->shapes.shapes;
+    const struct expected e = *expected;
+    const uint64_t mask = decoder->shapes.mask;
+    uint64_t last = e.last;
+    size_t i;
+
+    memset(block->slots, (int)decoder->slot, from);
+    for (i = from; i < count; i++) {
+        size_t cell = clr_get_u16(pointers + 2 * i);
         const struct clr_shape *shape;
         uint64_t rowid, header;
+        uint32_t size, slot;
 
-        if (offset - first > span)
+        if (cell - e.first > e.span)
             break;
-        size = cell[0];
-        rowid = clr_get_u64(cell + 1);
-        header = clr_shapes_header(cell + before, mask);
-        hashed = clr_shapes_slot(header);
-        shape = &shapes[hashed];
-        if (((rowid ^ last) & ends) != 0 || rowid <= last || header != shape->header ||
-            size - shape->least > shape->range || offset + size > limit)
+        size = e.data[cell];
+        rowid = clr_get_u64(e.data + cell + 1) & e.key;
+        header = clr_shapes_header(e.data + cell + e.before, mask);
+        slot = clr_shapes_slot(header);
+        shape = &shapes[slot];
+        if (((rowid ^ last) & e.ends) != 0 || rowid <= last || header != shape->header ||
+            size - shape->least > shape->range || cell + size > e.limit)
             break;
-        last = rowid | others;
-        changes |= hashed ^ slot;
-        slot = hashed;
-        block->payloads[i] = offset + before;
+        last = rowid;
+        block->cells[i] = (uint16_t)cell;
         block->slots[i] = (uint8_t)slot;
     }
-    decoder->order.least = (int64_t)(last >> (64 - 8 * bytes)) + 1;
-    decoder->slot = slot;
+    expected->last = last;
     block->rows = i;
-    block->is_uniform = changes == 0;
+    if (i == from)
+        return;
+    block->is_uniform = false;
+    decoder->slot = block->slots[i - 1];
 }
 
-/* Takes REALs, up to the first that is not a number. Returns how many. */
-static size_t take_reals(const struct block *block, const unsigned char *values, int64_t *to)
+/* Finds the block's rows: of the cells at so many pointers those whose shape is known, up to the
+   first that is not as plain as that, or not sound. The last row's rowid has a key. */
+static void find_rows(struct clr_decoder *decoder, const struct clr_page *page,
+                      const unsigned char *pointers, size_t count, struct block *block)
 {
+    struct expected expected = expect(decoder, page);
+    const size_t unused = 64 - 8 * (expected.before - 1);
+
+    block->payloads = page->data + expected.before;
+    block->is_uniform = true;
+    block->rows = find_alike(&decoder->shapes, decoder->slot, &expected, pointers, count, block);
+    if (block->rows < count)
+        find_known(decoder, &expected, pointers, block->rows, count, block);
+    decoder->order.least = (int64_t)(expected.last >> unused) + 1;
+}
+
+typedef double reals __attribute__((vector_size(16), aligned(8), may_alias));
+typedef int64_t masks __attribute__((vector_size(16)));
+
+/* Returns whether one of the REALs is not a number: such a one differs from itself. */
+static bool has_nan(const int64_t *values, size_t count)
+{
+    masks differ = {0, 0};
     size_t i;
 
-    for (i = 0; i < block->rows; i++) {
-        uint64_t bits = clr_get_u64(values + block->payloads[i]);
+    for (i = 0; i + 2 <= count; i += 2) {
+        reals two = *(const reals *)(values + i);
 
-        if (clr_real_is_nan(bits))
-            break;
-        to[i] = (int64_t)bits;
+        differ |= two != two;
     }
-    return i;
+    return (differ[0] | differ[1]) != 0 || (i < count && clr_real_is_nan((uint64_t)values[i]));
 }
 
-static size_t take_integers(const struct block *block, const unsigned char *values,
-                            const struct clr_serial *serial, int64_t *to)
+/* Takes REALs. Returns how many; none if one of them is not a number. */
+static size_t take_reals(const struct block *block, uint32_t at, int64_t *to)
 {
-    int shift = serial->shift;
-    size_t i;
+    const unsigned char *values = block->payloads + at;
+    size_t i, rows = block->rows;
 
-    for (i = 0; i < block->rows; i++)
-        to[i] = (int64_t)clr_get_u64(values + block->payloads[i]) >> shift;
-    return i;
+    for (i = 0; i + 2 <= rows; i += 2) {
+        to[i] = (int64_t)clr_get_u64(values + block->cells[i]);
+        to[i + 1] = (int64_t)clr_get_u64(values + block->cells[i + 1]);
+    }
+    if (i < rows)
+        to[i] = (int64_t)clr_get_u64(values + block->cells[i]);
+    return has_nan(to, rows) ? 0 : rows;
 }
 
-static void take_rowids(const struct block *block, const unsigned char *data, uint32_t bytes,
-                        struct clr_target *target, size_t row)
+static size_t take_integers(const struct block *block, struct clr_place place, int64_t *to)
+{
+    const unsigned char *values = block->payloads + place.at;
+    size_t i, rows = block->rows;
+    int shift = clr_serials[place.type].shift;
+
+    for (i = 0; i < rows; i++)
+        to[i] = (int64_t)clr_get_u64(values + block->cells[i]) >> shift;
+    return rows;
+}
+
+static void take_rowids(const struct block *block, uint32_t bytes, struct clr_target *target,
+                        size_t row)
 {
     size_t i;
 
     for (i = 0; i < block->rows; i++) {
-        int64_t key = (int64_t)(clr_get_u64(data + block->payloads[i] - bytes) >> (64 - 8 * bytes));
+        const unsigned char *payload = block->payloads + block->cells[i];
+        int64_t key = (int64_t)(clr_get_u64(payload - bytes) >> (64 - 8 * bytes));
 
         put(target, row + i,
             (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = clr_order_rowid(key)});
@@ -278,8 +386,8 @@ static void take_rowids(const struct block *block, const unsigned char *data, ui
 }
 
 /* Takes a column's values from the block, as rows from row on. */
-static void take_column(const struct clr_decoder *decoder, const struct block *block,
-                        const unsigned char *data, int k, size_t row)
+static void take_column(const struct clr_decoder *decoder, const struct block *block, int k,
+                        size_t row)
 {
     const struct clr_place *places = decoder->shapes.places + (size_t)k * CLR_SHAPES;
     const struct clr_want *want = &decoder->wants[k];
@@ -287,7 +395,7 @@ static void take_column(const struct clr_decoder *decoder, const struct block *b
     size_t i = 0;
 
     if (want->index == CLR_WANT_ROWID) {
-        take_rowids(block, data, clr_order_key_bytes(&decoder->order), target, row);
+        take_rowids(block, clr_order_key_bytes(&decoder->order), target, row);
         return;
     }
     if (block->is_uniform) {
@@ -295,16 +403,16 @@ static void take_column(const struct clr_decoder *decoder, const struct block *b
         const struct clr_serial *serial = &clr_serials[place.type];
 
         if (serial->tag == CLR_TAG_REAL && target->kind == CLR_TAG_REAL)
-            i = take_reals(block, data + place.at, target->values + row);
+            i = take_reals(block, place.at, target->values + row);
         else if (serial->tag == CLR_TAG_INTEGER && serial->mask != 0 && !want->is_real &&
                  target->kind == CLR_TAG_INTEGER)
-            i = take_integers(block, data + place.at, serial, target->values + row);
+            i = take_integers(block, place, target->values + row);
     }
     for (; i < block->rows; i++) {
-        struct clr_place place = places[block->slots[i]];
+        struct clr_place place = places[block->is_uniform ? decoder->slot : block->slots[i]];
 
         put(target, row + i,
-            clr_serial_value(&clr_serials[place.type], data + block->payloads[i] + place.at,
+            clr_serial_value(&clr_serials[place.type], block->payloads + block->cells[i] + place.at,
                              want->is_real));
     }
 }
@@ -337,9 +445,9 @@ static enum clr_load_outcome decode_by_shape(struct clr_decoder *decoder, uint32
 
         block.rows = 0;
         if (clr_order_has_key(&decoder->order))
-            find_known(decoder, page, pointer, most, &block);
+            find_rows(decoder, page, pointer, most, &block);
         for (k = 0; k < decoder->count && block.rows > 0; k++)
-            take_column(decoder, &block, page->data, k, row);
+            take_column(decoder, &block, k, row);
         row += block.rows;
         pointer += 2 * block.rows;
         if (block.rows == most)

@@ -13,9 +13,9 @@
 #include <ftw.h>
 
 #ifdef __SANITIZE_THREAD__
-enum { MOST_SKIPPED = 200, MOST_SKIPPED_IN_FULL = 6 };
+enum { MOST_SKIPPED = 200, MOST_SKIPPED_IN_FULL = 20 };
 #else
-enum { MOST_SKIPPED = 40, MOST_SKIPPED_IN_FULL = 6 };
+enum { MOST_SKIPPED = 40, MOST_SKIPPED_IN_FULL = 20 };
 #endif
 
 enum { ROWS = 150, LIMIT_S = 100, DEVICE_CASES = 24 };
