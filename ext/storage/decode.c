@@ -1,6 +1,7 @@
 #include "storage/decode.h"
 
 #include "base/memory.h"
+#include "storage/cells.h"
 
 /*
  * Most cells are plain: a payload below 128 bytes, all in the leaf, whose header has one byte for
@@ -11,18 +12,7 @@
  * as the last one. Such cells are found a block at a time, and then each column is taken from them.
  */
 
-enum {
-    BLOCK = 256,     /* rows */
-    PLAIN_PAGES = 32 /* to be decoded without shapes once most rows of a page had none */
-};
-
-struct block {
-    size_t rows;
-    uint16_t cells[BLOCK];         /* offsets in the page */
-    const unsigned char *payloads; /* of the rows: payloads + cells[i] */
-    bool is_uniform;               /* all have the shape of the decoder's slot */
-    uint8_t slots[BLOCK];          /* else: of their shapes */
-};
+enum { PLAIN_PAGES = 32 }; /* to be decoded without shapes once most rows of a page had none */
 
 /* Stores a row's value. */
 static inline __attribute__((always_inline)) void put(struct clr_target *target, size_t row,
@@ -191,143 +181,6 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
     return CLR_LOAD_DONE;
 }
 
-/*
- * What is asked of a cell's place and rowid, if the last row's rowid has a key and this one's is as
- * long. Such rowids are compared as eight bytes, of which those after the key are masked. The
- * checks are those of decode_plain().
- */
-struct expected {
-    const unsigned char *data; /* the page's first byte */
-    size_t before;             /* bytes of a cell before its payload */
-    size_t first, span;        /* of offsets: offset - first <= span */
-    size_t clear;              /* <= span + 1: below, a plain payload of any size is in the page */
-    size_t limit;              /* offset + size <= limit */
-    uint64_t key;              /* the mask of the rowid's bytes */
-    uint64_t ends;             /* of which these bits tell that there are so many of them */
-    uint64_t last;             /* the last row's rowid */
-};
-
-static struct expected expect(const struct clr_decoder *decoder, const struct clr_page *page)
-{
-    const uint32_t bytes = clr_order_key_bytes(&decoder->order), unused = 64 - 8 * bytes;
-    struct expected expected = {.data = page->data,
-                                .before = 1 + bytes,
-                                .first = page->first,
-                                .span = page->last - page->first,
-                                .key = UINT64_MAX << unused,
-                                .last = (uint64_t)(decoder->order.least - 1) << unused};
-    size_t last;
-
-    expected.limit = decoder->reader.pages->source->usable_size - expected.before;
-    last = expected.limit - (CLR_SERIAL_ONE_BYTE - 1); /* a page has 480 bytes at least */
-    if (last > page->last)
-        last = page->last;
-    if (last >= page->first)
-        expected.clear = last - page->first + 1;
-    expected.ends = UINT64_C(0x8080808080808080) & expected.key;
-    return expected;
-}
-
-/*
- * Finds the cells from the first pointer on that are plain, sound, and of the last row's shape.
- * Returns how many. Most rows come this way, so that nothing is looked up, or noted but the cell.
- * How long the rowids are is asked of all together: if one has another length, it is not known
- * which are sound, and 0 is returned.
- */
-static __attribute__((noinline)) size_t find_alike(const struct clr_shapes *shapes, uint32_t slot,
-                                                   struct expected *expected,
-                                                   const unsigned char *pointers, size_t count,
-                                                   struct block *block)
-{
-    /* Copies, for registers, as is that this is a function by itself: what is stored below might
-       else be one of them. */
-    const struct expected e = *expected;
-    const struct clr_shape wanted = shapes->shapes[slot];
-    const unsigned char *data = e.data, *payloads = data + e.before;
-    const uint64_t mask = shapes->mask;
-    uint64_t last = e.last, all = last, any = last;
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        size_t cell = clr_get_u16(pointers + 2 * i);
-        uint64_t rowid;
-
-        if (__builtin_expect(cell - e.first >= e.clear, 0) &&
-            (cell - e.first > e.span || cell + data[cell] > e.limit))
-            break;
-        rowid = clr_get_u64(data + cell + 1) & e.key;
-        if (clr_shapes_header(payloads + cell, mask) != wanted.header || rowid <= last ||
-            data[cell] - wanted.least > wanted.range)
-            break;
-        last = rowid;
-        all &= rowid;
-        any |= rowid;
-        block->cells[i] = (uint16_t)cell;
-    }
-    if (((all ^ any) & e.ends) != 0)
-        return 0;
-    expected->last = last;
-    return i;
-}
-
-/* Finds the cells whose shape is known, whichever it is, up to the first of which that is not so,
-   or that is not plain, or not sound. The block has `from` rows already. */
-static void find_known(struct clr_decoder *decoder, struct expected *expected,
-                       const unsigned char *pointers, size_t from, size_t count,
-                       struct block *block)
-{
-    /* Copies: the slots stored below are bytes, which to the compiler might be anything's. */
-    const struct clr_shape *shapes = decoder->shapes.shapes;
-    const struct expected e = *expected;
-    const uint64_t mask = decoder->shapes.mask;
-    uint64_t last = e.last;
-    size_t i;
-
-    memset(block->slots, (int)decoder->slot, from);
-    for (i = from; i < count; i++) {
-        size_t cell = clr_get_u16(pointers + 2 * i);
-        const struct clr_shape *shape;
-        uint64_t rowid, header;
-        uint32_t size, slot;
-
-        if (cell - e.first > e.span)
-            break;
-        size = e.data[cell];
-        rowid = clr_get_u64(e.data + cell + 1) & e.key;
-        header = clr_shapes_header(e.data + cell + e.before, mask);
-        slot = clr_shapes_slot(header);
-        shape = &shapes[slot];
-        if (((rowid ^ last) & e.ends) != 0 || rowid <= last || header != shape->header ||
-            size - shape->least > shape->range || cell + size > e.limit)
-            break;
-        last = rowid;
-        block->cells[i] = (uint16_t)cell;
-        block->slots[i] = (uint8_t)slot;
-    }
-    expected->last = last;
-    block->rows = i;
-    if (i == from)
-        return;
-    block->is_uniform = false;
-    decoder->slot = block->slots[i - 1];
-}
-
-/* Finds the block's rows: of the cells at so many pointers those whose shape is known, up to the
-   first that is not as plain as that, or not sound. The last row's rowid has a key. */
-static void find_rows(struct clr_decoder *decoder, const struct clr_page *page,
-                      const unsigned char *pointers, size_t count, struct block *block)
-{
-    struct expected expected = expect(decoder, page);
-    const size_t unused = 64 - 8 * (expected.before - 1);
-
-    block->payloads = page->data + expected.before;
-    block->is_uniform = true;
-    block->rows = find_alike(&decoder->shapes, decoder->slot, &expected, pointers, count, block);
-    if (block->rows < count)
-        find_known(decoder, &expected, pointers, block->rows, count, block);
-    decoder->order.least = (int64_t)(expected.last >> unused) + 1;
-}
-
 typedef double reals __attribute__((vector_size(16), aligned(8), may_alias));
 typedef int64_t masks __attribute__((vector_size(16)));
 
@@ -346,38 +199,38 @@ static bool has_nan(const int64_t *values, size_t count)
 }
 
 /* Takes REALs. Returns how many; none if one of them is not a number. */
-static size_t take_reals(const struct block *block, uint32_t at, int64_t *to)
+static size_t take_reals(const struct clr_cells *block, uint32_t at, int64_t *to)
 {
     const unsigned char *values = block->payloads + at;
     size_t i, rows = block->rows;
 
     for (i = 0; i + 2 <= rows; i += 2) {
-        to[i] = (int64_t)clr_get_u64(values + block->cells[i]);
-        to[i + 1] = (int64_t)clr_get_u64(values + block->cells[i + 1]);
+        to[i] = (int64_t)clr_get_u64(values + block->offsets[i]);
+        to[i + 1] = (int64_t)clr_get_u64(values + block->offsets[i + 1]);
     }
     if (i < rows)
-        to[i] = (int64_t)clr_get_u64(values + block->cells[i]);
+        to[i] = (int64_t)clr_get_u64(values + block->offsets[i]);
     return has_nan(to, rows) ? 0 : rows;
 }
 
-static size_t take_integers(const struct block *block, struct clr_place place, int64_t *to)
+static size_t take_integers(const struct clr_cells *block, struct clr_place place, int64_t *to)
 {
     const unsigned char *values = block->payloads + place.at;
     size_t i, rows = block->rows;
     int shift = clr_serials[place.type].shift;
 
     for (i = 0; i < rows; i++)
-        to[i] = (int64_t)clr_get_u64(values + block->cells[i]) >> shift;
+        to[i] = (int64_t)clr_get_u64(values + block->offsets[i]) >> shift;
     return rows;
 }
 
-static void take_rowids(const struct block *block, uint32_t bytes, struct clr_target *target,
+static void take_rowids(const struct clr_cells *block, uint32_t bytes, struct clr_target *target,
                         size_t row)
 {
     size_t i;
 
     for (i = 0; i < block->rows; i++) {
-        const unsigned char *payload = block->payloads + block->cells[i];
+        const unsigned char *payload = block->payloads + block->offsets[i];
         int64_t key = (int64_t)(clr_get_u64(payload - bytes) >> (64 - 8 * bytes));
 
         put(target, row + i,
@@ -386,7 +239,7 @@ static void take_rowids(const struct block *block, uint32_t bytes, struct clr_ta
 }
 
 /* Takes a column's values from the block, as rows from row on. */
-static void take_column(const struct clr_decoder *decoder, const struct block *block, int k,
+static void take_column(const struct clr_decoder *decoder, const struct clr_cells *block, int k,
                         size_t row)
 {
     const struct clr_place *places = decoder->shapes.places + (size_t)k * CLR_SHAPES;
@@ -399,7 +252,7 @@ static void take_column(const struct clr_decoder *decoder, const struct block *b
         return;
     }
     if (block->is_uniform) {
-        struct clr_place place = places[decoder->slot];
+        struct clr_place place = places[decoder->shapes.slot];
         const struct clr_serial *serial = &clr_serials[place.type];
 
         if (serial->tag == CLR_TAG_REAL && target->kind == CLR_TAG_REAL)
@@ -409,11 +262,11 @@ static void take_column(const struct clr_decoder *decoder, const struct block *b
             i = take_integers(block, place, target->values + row);
     }
     for (; i < block->rows; i++) {
-        struct clr_place place = places[block->is_uniform ? decoder->slot : block->slots[i]];
+        struct clr_place place = places[block->is_uniform ? decoder->shapes.slot : block->slots[i]];
 
         put(target, row + i,
-            clr_serial_value(&clr_serials[place.type], block->payloads + block->cells[i] + place.at,
-                             want->is_real));
+            clr_serial_value(&clr_serials[place.type],
+                             block->payloads + block->offsets[i] + place.at, want->is_real));
     }
 }
 
@@ -434,18 +287,19 @@ static enum clr_load_outcome decode_by_shape(struct clr_decoder *decoder, uint32
 {
     const unsigned char *pointer = page->pointers;
     size_t row = decoder->rows, end = row + page->cells, others = 0;
-    struct block block;
+    struct clr_cells block;
     int k;
 
     while (row < end) {
-        size_t most = end - row < BLOCK ? end - row : BLOCK;
+        size_t most = end - row < CLR_CELLS_MOST ? end - row : CLR_CELLS_MOST;
         enum clr_load_outcome outcome;
         uint32_t offset;
         int64_t rowid;
 
         block.rows = 0;
         if (clr_order_has_key(&decoder->order))
-            find_rows(decoder, page, pointer, most, &block);
+            clr_cells_find(&block, &decoder->shapes, &decoder->order, page,
+                           decoder->reader.pages->source->usable_size, pointer, most);
         for (k = 0; k < decoder->count && block.rows > 0; k++)
             take_column(decoder, &block, k, row);
         row += block.rows;

@@ -27,7 +27,6 @@ struct clr_decoder {
     int64_t first;              /* rowid of the unit, where rows > 0 */
     struct clr_order order;
     struct clr_shapes shapes;
-    uint32_t slot;   /* of the last row whose shape was looked up */
     int plain_pages; /* to be decoded without shapes, since records had too many */
 };
 

@@ -30,6 +30,7 @@ struct clr_shapes {
     int count;
     struct clr_shape *shapes;
     struct clr_place *places; /* CLR_SHAPES for each want */
+    uint32_t slot;            /* of the last row whose shape was found */
 };
 
 /* Returns false without memory. Free in any case. */
