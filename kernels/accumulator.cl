@@ -1,6 +1,7 @@
 /*
  * The long accumulator of a group, in local memory: it takes what expansions drop, and what is too
- * large or too small for them. Its geometry is that of ext/numeric/accumulator.h.
+ * large or too small for them. Its geometry is that of ext/numeric/accumulator.h. Follows
+ * atomics.cl.
  *
  * Defined by the host: CPU, DIGITS, ACCUMULATOR_BASE.
  */
@@ -17,21 +18,6 @@
 #define WIDE_USED (2 * DIGITS + 3)
 #define WIDE_WORDS (2 * DIGITS + 4)
 
-/*
- * Adds to a 64-bit word of an accumulator with 32-bit atomics alone, which every device has: the
- * old low half tells this addition's own carry, and the carries of all additions add up to the
- * exact one in any order.
- */
-#define DEFINE_ADD_TO_DIGIT(name, space)                                                           \
-    void name(volatile space uint *words, uint digit, ulong value)                                 \
-    {                                                                                              \
-        uint low = (uint)value, high = (uint)(value >> 32);                                        \
-        if (low != 0 && atomic_add(words + 2 * digit, low) > ~low)                                 \
-            high++;                                                                                \
-        if (high != 0)                                                                             \
-            atomic_add(words + 2 * digit + 1, high);                                               \
-    }
-
 #if CPU
 /* A CPU device's groups have one work-item. */
 void add_to_local_digit(__local uint *words, uint digit, ulong value)
@@ -41,9 +27,9 @@ void add_to_local_digit(__local uint *words, uint digit, ulong value)
     words[2 * digit + 1] = (uint)(value >> 32);
 }
 #else
-DEFINE_ADD_TO_DIGIT(add_to_local_digit, __local)
+DEFINE_ATOMIC_ADD_64(add_to_local_digit, __local)
 #endif
-DEFINE_ADD_TO_DIGIT(add_to_global_digit, __global)
+DEFINE_ATOMIC_ADD_64(add_to_global_digit, __global)
 
 /* Adds (high * 2^64 + low) * 2^exponent, negated if negative; high is below 2^53. */
 void wide_add_scaled(__local uint *wide, ulong high, ulong low, int exponent, int negative)

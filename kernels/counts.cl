@@ -1,4 +1,4 @@
-/* What the rows of a scan are, and how they are counted. Follows values.cl. */
+/* What the rows of a scan are, and how they are counted. Follows values.cl and atomics.cl. */
 
 /* What is added to 64-bit counts, then flags: see CLR_COUNT_WORDS. */
 #define COUNTED 0
@@ -13,18 +13,8 @@
 #define ROW_UNSURE 8
 #define ROW_INEXACT 16
 
-/* With 32-bit atomics alone, as in exact.cl, which not every program has. */
-#define DEFINE_COUNT_TO(name, space)                                                               \
-    void name(volatile space uint *words, uint count, ulong value)                                 \
-    {                                                                                              \
-        uint low = (uint)value, high = (uint)(value >> 32);                                        \
-        if (low != 0 && atomic_add(words + 2 * count, low) > ~low)                                 \
-            high++;                                                                                \
-        if (high != 0)                                                                             \
-            atomic_add(words + 2 * count + 1, high);                                               \
-    }
-DEFINE_COUNT_TO(count_in_group, __local)
-DEFINE_COUNT_TO(count_in_result, __global)
+DEFINE_ATOMIC_ADD_64(count_in_group, __local)
+DEFINE_ATOMIC_ADD_64(count_in_result, __global)
 
 /* A REAL, or the INTEGER if it is one exactly: others are the host's. */
 double take_factor(scalar value, uint *found)

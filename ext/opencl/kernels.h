@@ -6,6 +6,7 @@
 #define CLR_OPENCL_KERNELS_H
 
 extern const char clr_kernel_lanes[];
+extern const char clr_kernel_atomics[];
 extern const char clr_kernel_accumulator[];
 extern const char clr_kernel_exact[];
 extern const char clr_kernel_blocks[];

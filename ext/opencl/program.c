@@ -27,7 +27,7 @@ static const size_t gpu_groups_per_unit_of_bundles = 4;
 static const size_t cpu_groups_per_unit = 4;
 
 /* The files of all kinds of a scan, those of its rows, and a few more. */
-enum { MOST_SOURCES = 7 * CLR_MOST_BUNDLE + 6 };
+enum { MOST_SOURCES = 7 * CLR_MOST_BUNDLE + 8 };
 
 struct sources {
     const char *texts[MOST_SOURCES];
@@ -66,8 +66,10 @@ static bool is_wide(const struct clr_step_kind *kind)
 static void add_reduction(struct sources *sources, const struct clr_step_kind *kind)
 {
     add(sources, clr_kernel_lanes);
-    if (is_wide(kind))
+    if (is_wide(kind)) {
+        add(sources, clr_kernel_atomics);
         add(sources, clr_kernel_accumulator);
+    }
     add_operation(sources, kind->operation, kind->element);
     add(sources, clr_kernel_reduce);
 }
@@ -89,6 +91,7 @@ static void add_scan(struct sources *sources, const struct clr_step_kind *kinds,
     add(sources, text);
     add(sources, clr_kernel_values);
     add(sources, clr_kernel_lanes);
+    add(sources, clr_kernel_atomics);
     if (wide)
         add(sources, clr_kernel_accumulator);
     for (i = 0; i < count; i++) {
