@@ -17,6 +17,9 @@ struct sum_context {
     struct clr_feed feed;
     struct clr_reduction *reduction; /* NULL before the first row that counts */
     bool windowed; /* a value was asked for or a row left: rows go straight to the state */
+    /* Of one sum in a window: the state again, and whether its value is the sum itself. */
+    struct clr_state *window;
+    bool is_pair, is_total;
 };
 
 /* A row's argument as SQLite's sum() reads it. */
@@ -84,10 +87,6 @@ static void add_row(struct clr_state *state, enum clr_operation operation,
 
     state->count += weight;
     state->non_integers += typed_integer ? 0 : weight;
-    if (operation == CLR_SUM) { /* the usual one in windows */
-        add_value(&state->sum, &operands[0], weight);
-        return;
-    }
     terms = clr_operation_terms(operation, &count);
     for (i = 0; i < count; i++)
         add_term(clr_state_sum(state, i), &terms[i], operands, weight);
@@ -153,6 +152,34 @@ static bool read_row(int count, sqlite3_value **values, struct operand *operands
            (count == 1 || read_operand(values[1], &operands[1]));
 }
 
+/* The usual rows in windows, numbers of one type: add_row() in short. Returns false for others. */
+static bool add_plain(struct sum_context *sum, sqlite3_value **values, int weight)
+{
+    const int type = sqlite3_value_type(values[0]);
+    struct clr_state *state = sum->window;
+
+    if (sum->is_pair && sqlite3_value_type(values[1]) != type)
+        return false;
+    if (type == SQLITE_FLOAT) {
+        const double x = sqlite3_value_double(values[0]);
+
+        if (sum->is_pair)
+            clr_sum_add_product(&state->sum, x, sqlite3_value_double(values[1]), weight);
+        else
+            clr_sum_add(&state->sum, x, weight);
+        state->non_integers += weight;
+    } else if (type == SQLITE_INTEGER) {
+        const clr_i128 x = sqlite3_value_int64(values[0]);
+
+        clr_sum_add_integer(&state->sum, sum->is_pair ? x * sqlite3_value_int64(values[1]) : x,
+                            weight);
+    } else {
+        return false;
+    }
+    state->count += weight;
+    return true;
+}
+
 /* A step that is not just an append: no room, unusual types, windows. Inlined, it would cost every
    row registers to save. */
 static __attribute__((noinline)) void step_slowly(sqlite3_context *context, struct sum_context *sum,
@@ -162,6 +189,10 @@ static __attribute__((noinline)) void step_slowly(sqlite3_context *context, stru
 
     if (sum == NULL) {
         sqlite3_result_error_nomem(context);
+        return;
+    }
+    if (sum->window != NULL && add_plain(sum, values, 1)) {
+        sum->reduction->pool->stats->values_fed++;
         return;
     }
     if (!read_row(clr_function_of(context)->aggregate->arguments, values, operands))
@@ -236,6 +267,19 @@ static void settle(struct sum_context *sum)
         clr_reduction_settle(sum->reduction, &sum->feed);
 }
 
+/* From here on rows go straight to the state, which is complete. */
+static void begin_window(sqlite3_context *context, struct sum_context *sum)
+{
+    const struct clr_function *function = clr_function_of(context);
+
+    sum->windowed = true;
+    if (sum->reduction->operation != CLR_SUM && sum->reduction->operation != CLR_DOT)
+        return;
+    sum->window = &sum->reduction->state;
+    sum->is_pair = sum->reduction->operation == CLR_DOT;
+    sum->is_total = function->form == CLR_FORM_VALUE && function->aggregate->which == CLR_TOTAL_SUM;
+}
+
 void clr_sums_inverse(sqlite3_context *context, int count, sqlite3_value **values)
 {
     struct sum_context *sum = sqlite3_aggregate_context(context, sizeof *sum);
@@ -243,8 +287,11 @@ void clr_sums_inverse(sqlite3_context *context, int count, sqlite3_value **value
 
     if (sum == NULL || sum->reduction == NULL) /* NULLs alone entered, so NULLs alone leave */
         return;
+    if (sum->window != NULL && add_plain(sum, values, -1))
+        return;
     settle(sum);
-    sum->windowed = true;
+    if (!sum->windowed)
+        begin_window(context, sum);
     if (read_row(count, values, operands)) /* clause 7 */
         add_row(&sum->reduction->state, sum->reduction->operation, operands, -1);
 }
@@ -353,13 +400,30 @@ static void show(sqlite3_context *context, struct sum_context *sum)
     set_result(context, &sums);
 }
 
+/* As show(), for a window whose value is the sum of what is in it. Returns false where that takes
+   more. */
+static bool show_total(sqlite3_context *context, struct clr_state *window)
+{
+    int64_t integer;
+
+    if (window->non_integers != 0)
+        sqlite3_result_double(context, clr_sum_round(&window->sum, 1));
+    else if (window->count != 0 && clr_int192_to_int64(&window->sum.integer, &integer))
+        sqlite3_result_int64(context, integer);
+    else
+        return false;
+    return true;
+}
+
 void clr_sums_value(sqlite3_context *context)
 {
     struct sum_context *sum = sqlite3_aggregate_context(context, 0);
 
+    if (sum != NULL && sum->is_total && show_total(context, sum->window))
+        return;
     show(context, sum);
-    if (sum != NULL)
-        sum->windowed = sum->reduction != NULL;
+    if (sum != NULL && sum->reduction != NULL && !sum->windowed)
+        begin_window(context, sum);
 }
 
 /* As show(), for the small groups of which a GROUP BY may have millions. Returns false if this is
