@@ -316,3 +316,11 @@ __kernel void sort_runs(__global const long *keys, uint real, ulong count, ulong
     if (get_local_id(0) == 0)
         result[first + get_group_id(0)] = mine;
 }
+
+/* Stores the keys of some ranks. */
+__kernel void sort_find(__global const long *keys, __global const ulong *ranks, uint count,
+                        __global long *found)
+{
+    for (uint i = get_global_id(0); i < count; i += get_global_size(0))
+        found[i] = keys[ranks[i]];
+}

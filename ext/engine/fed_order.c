@@ -157,8 +157,8 @@ static bool step_sort(struct clr_task *task, struct clr_device *device, char **l
         return true;
     ordering->order.runs = *clr_sorted_column_runs(resident->sorted);
     ordering->work = *clr_sorted_column_work(resident->sorted);
-    clr_sorted_column_read(device, resident->sorted, ordering->order.ranks,
-                           ordering->order.rank_count, 1, ordering->order.keys, &ordering->work,
+    clr_sorted_column_find(device, resident->sorted, ordering->order.ranks,
+                           ordering->order.rank_count, ordering->order.keys, &ordering->work,
                            status);
     ordering->complete = status->code == CLR_OK;
     return false;

@@ -117,8 +117,8 @@ static bool step_read(struct clr_task *task, struct clr_device *device, char **l
     struct read_task *read = (struct read_task *)(void *)task;
 
     (void)log;
-    clr_sorted_column_read(device, read->resident->sorted, read->order.ranks,
-                           read->order.rank_count, 1, read->order.keys, &read->work, status);
+    clr_sorted_column_find(device, read->resident->sorted, read->order.ranks,
+                           read->order.rank_count, read->order.keys, &read->work, status);
     return false;
 }
 

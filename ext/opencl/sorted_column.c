@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "numeric/column.h"
 #include "opencl/device_private.h"
+#include "opencl/launch.h"
 #include "opencl/resident_column_private.h"
 #include "opencl/sorter_private.h"
 
@@ -134,35 +135,18 @@ static enum clr_code make_buffers(struct clr_device *device, struct clr_sorted_c
     return CLR_OK;
 }
 
-struct argument {
-    size_t size;
-    const void *value; /* NULL: local memory of that size */
-};
-
-#define VALUE(variable) ((struct argument){sizeof(variable), &(variable)})
-#define LOCAL(size) ((struct argument){(size), NULL})
-
 /* Runs a kernel with its arguments, and waits for it. */
 static enum clr_code launch(struct clr_device *device, struct clr_sorted_column *sorted,
-                            enum clr_sort_kernel number, const struct argument *arguments,
+                            enum clr_sort_kernel number, const struct clr_argument *arguments,
                             cl_uint count, size_t groups, struct clr_status *status)
 {
     const struct clr_sorter *sorter = device->sorter;
-    const size_t local = sorter->group_size, global = groups * local;
-    cl_kernel kernel = sorter->kernels[number];
     cl_event event;
     cl_int error;
-    cl_uint i;
 
-    for (i = 0; i < count; i++) {
-        error = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
-        if (error != CL_SUCCESS)
-            return clr_opencl_failed(status, "clSetKernelArg", error);
-    }
-    error =
-        clEnqueueNDRangeKernel(sorter->queue, kernel, 1, NULL, &global, &local, 0, NULL, &event);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
+    if (clr_launch(sorter->queue, sorter->kernels[number], arguments, count, groups,
+                   sorter->group_size, &event, status) != CLR_OK)
+        return status->code;
     error = clWaitForEvents(1, &event);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clWaitForEvents", error);
@@ -174,8 +158,9 @@ static enum clr_code launch(struct clr_device *device, struct clr_sorted_column 
 
 /* Runs a kernel for the next groups: as many as a launch has. */
 static enum clr_code launch_groups(struct clr_device *device, struct clr_sorted_column *sorted,
-                                   enum clr_sort_kernel kernel, const struct argument *arguments,
-                                   cl_uint count, struct clr_status *status)
+                                   enum clr_sort_kernel kernel,
+                                   const struct clr_argument *arguments, cl_uint count,
+                                   struct clr_status *status)
 {
     size_t groups = sorted->groups - sorted->group;
 
@@ -259,15 +244,15 @@ static enum clr_code step_begin(struct clr_device *device, struct clr_sorted_col
 {
     const cl_uint real = sorted->kind == CLR_TAG_REAL;
     const cl_ulong rows = sorted->rows, span = sorted->span, first = sorted->group;
-    const struct argument arguments[] = {
-        VALUE(source->values),
-        VALUE(real),
-        VALUE(rows),
-        VALUE(span),
-        VALUE(first),
-        VALUE(sorted->keys[0]),
-        VALUE(sorted->results),
-        LOCAL(device->sorter->group_size * sizeof(struct extent)),
+    const struct clr_argument arguments[] = {
+        CLR_VALUE(source->values),
+        CLR_VALUE(real),
+        CLR_VALUE(rows),
+        CLR_VALUE(span),
+        CLR_VALUE(first),
+        CLR_VALUE(sorted->keys[0]),
+        CLR_VALUE(sorted->results),
+        CLR_LOCAL(device->sorter->group_size * sizeof(struct extent)),
     };
     union group_result *results;
 
@@ -290,15 +275,15 @@ static enum clr_code step_count(struct clr_device *device, struct clr_sorted_col
     const cl_ulong rows = sorted->rows, span = sorted->span, first = sorted->group;
     const cl_ulong groups = sorted->groups;
     const cl_long least = sorted->least;
-    const struct argument arguments[] = {
-        VALUE(sorted->keys[sorted->current]),
-        VALUE(rows),
-        VALUE(least),
-        VALUE(sorted->shift),
-        VALUE(span),
-        VALUE(first),
-        VALUE(groups),
-        VALUE(sorted->counts),
+    const struct clr_argument arguments[] = {
+        CLR_VALUE(sorted->keys[sorted->current]),
+        CLR_VALUE(rows),
+        CLR_VALUE(least),
+        CLR_VALUE(sorted->shift),
+        CLR_VALUE(span),
+        CLR_VALUE(first),
+        CLR_VALUE(groups),
+        CLR_VALUE(sorted->counts),
     };
 
     if (launch_groups(device, sorted, CLR_SORT_COUNT, arguments,
@@ -312,11 +297,11 @@ static enum clr_code step_scan(struct clr_device *device, struct clr_sorted_colu
                                struct clr_status *status)
 {
     const cl_ulong groups = sorted->groups;
-    const struct argument arguments[] = {
-        VALUE(sorted->counts),
-        VALUE(groups),
-        VALUE(sorted->totals),
-        LOCAL(device->sorter->group_size * sizeof(cl_uint)),
+    const struct clr_argument arguments[] = {
+        CLR_VALUE(sorted->counts),
+        CLR_VALUE(groups),
+        CLR_VALUE(sorted->totals),
+        CLR_LOCAL(device->sorter->group_size * sizeof(cl_uint)),
     };
 
     sorted->phase = SCATTER;
@@ -331,20 +316,20 @@ static enum clr_code step_scatter(struct clr_device *device, struct clr_sorted_c
     const cl_ulong groups = sorted->groups;
     const size_t items = device->sorter->group_size;
     const cl_long least = sorted->least;
-    const struct argument arguments[] = {
-        VALUE(sorted->keys[sorted->current]),
-        VALUE(rows),
-        VALUE(least),
-        VALUE(sorted->shift),
-        VALUE(span),
-        VALUE(first),
-        VALUE(groups),
-        VALUE(sorted->counts),
-        VALUE(sorted->totals),
-        VALUE(sorted->keys[!sorted->current]),
-        LOCAL(items * CLR_SORT_KEYS_PER_ITEM * sizeof(cl_long)),
-        LOCAL(items * (CLR_SORT_NIBBLES + 2) * sizeof(cl_ushort)),
-        LOCAL(items * sizeof(cl_uint)),
+    const struct clr_argument arguments[] = {
+        CLR_VALUE(sorted->keys[sorted->current]),
+        CLR_VALUE(rows),
+        CLR_VALUE(least),
+        CLR_VALUE(sorted->shift),
+        CLR_VALUE(span),
+        CLR_VALUE(first),
+        CLR_VALUE(groups),
+        CLR_VALUE(sorted->counts),
+        CLR_VALUE(sorted->totals),
+        CLR_VALUE(sorted->keys[!sorted->current]),
+        CLR_LOCAL(items * CLR_SORT_KEYS_PER_ITEM * sizeof(cl_long)),
+        CLR_LOCAL(items * (CLR_SORT_NIBBLES + 2) * sizeof(cl_ushort)),
+        CLR_LOCAL(items * sizeof(cl_uint)),
     };
 
     if (launch_groups(device, sorted, CLR_SORT_SCATTER, arguments,
@@ -379,14 +364,14 @@ static enum clr_code step_runs(struct clr_device *device, struct clr_sorted_colu
 {
     const cl_uint real = sorted->kind == CLR_TAG_REAL;
     const cl_ulong rows = sorted->rows, span = sorted->span, first = sorted->group;
-    const struct argument arguments[] = {
-        VALUE(sorted->keys[sorted->current]),
-        VALUE(real),
-        VALUE(rows),
-        VALUE(span),
-        VALUE(first),
-        VALUE(sorted->results),
-        LOCAL(device->sorter->group_size * sizeof(struct runs)),
+    const struct clr_argument arguments[] = {
+        CLR_VALUE(sorted->keys[sorted->current]),
+        CLR_VALUE(real),
+        CLR_VALUE(rows),
+        CLR_VALUE(span),
+        CLR_VALUE(first),
+        CLR_VALUE(sorted->results),
+        CLR_LOCAL(device->sorter->group_size * sizeof(struct runs)),
     };
     union group_result *results;
 
@@ -459,24 +444,75 @@ const struct clr_runs *clr_sorted_column_runs(const struct clr_sorted_column *so
 }
 
 enum clr_code clr_sorted_column_read(struct clr_device *device,
-                                     const struct clr_sorted_column *sorted, const uint64_t *ranks,
-                                     int count, size_t each, int64_t *keys,
-                                     struct clr_device_work *work, struct clr_status *status)
+                                     const struct clr_sorted_column *sorted, uint64_t first,
+                                     size_t count, int64_t *keys, struct clr_device_work *work,
+                                     struct clr_status *status)
 {
-    const size_t size = each * sizeof *keys;
     cl_event event;
     cl_int error;
-    int i;
 
-    /* One after the other: a read that is still under way when another fails would write to memory
-       that is the caller's again. */
-    for (i = 0; i < count; i++) {
-        error = clEnqueueReadBuffer(device->sorter->queue, sorted->keys[sorted->current], CL_TRUE,
-                                    (size_t)ranks[i] * sizeof *keys, size, keys + (size_t)i * each,
-                                    0, NULL, &event);
-        if (error != CL_SUCCESS)
-            return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
-        work->transfer_time += clr_event_take_time(&event);
-    }
+    if (count == 0)
+        return CLR_OK;
+    error = clEnqueueReadBuffer(device->sorter->queue, sorted->keys[sorted->current], CL_TRUE,
+                                (size_t)first * sizeof *keys, count * sizeof *keys, keys, 0, NULL,
+                                &event);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
+    work->transfer_time += clr_event_take_time(&event);
+    return CLR_OK;
+}
+
+/* Has the kernel take the keys of `count` ranks, which lie in the sorter's list, to its found. */
+static enum clr_code start_find(const struct clr_sorter *sorter,
+                                const struct clr_sorted_column *sorted, cl_uint count,
+                                cl_event *launched, cl_event *read, struct clr_status *status)
+{
+    const struct clr_argument arguments[] = {
+        CLR_VALUE(sorted->keys[sorted->current]),
+        CLR_VALUE(sorter->ranks),
+        CLR_VALUE(count),
+        CLR_VALUE(sorter->found),
+    };
+    cl_int error;
+
+    error = clEnqueueWriteBuffer(sorter->queue, sorter->ranks, CL_FALSE, 0,
+                                 count * sizeof(cl_ulong), sorter->list, 0, NULL, NULL);
+    if (error != CL_SUCCESS)
+        return clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
+    if (clr_launch(sorter->queue, sorter->kernels[CLR_SORT_FIND], arguments,
+                   sizeof arguments / sizeof arguments[0], 1, sorter->group_size, launched,
+                   status) != CLR_OK)
+        return status->code;
+    error = clEnqueueReadBuffer(sorter->queue, sorter->found, CL_FALSE, 0, count * sizeof(cl_long),
+                                sorter->list, 0, NULL, read);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
+    error = clFlush(sorter->queue);
+    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFlush", error);
+}
+
+enum clr_code clr_sorted_column_find(struct clr_device *device,
+                                     const struct clr_sorted_column *sorted, const uint64_t *ranks,
+                                     int count, int64_t *keys, struct clr_device_work *work,
+                                     struct clr_status *status)
+{
+    struct clr_sorter *sorter = device->sorter;
+    cl_event launched, read;
+    cl_int error;
+
+    if (count == 0)
+        return CLR_OK;
+    /* The same memory for both: the queue is in order. */
+    memcpy(sorter->list, ranks, (size_t)count * sizeof *ranks);
+    if (start_find(sorter, sorted, (cl_uint)count, &launched, &read, status) != CLR_OK)
+        return status->code;
+    error = clWaitForEvents(1, &read);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clWaitForEvents", error);
+    memcpy(keys, sorter->list, (size_t)count * sizeof *keys);
+    work->kernels++;
+    work->passes++;
+    work->kernel_time += clr_event_take_time(&launched);
+    work->transfer_time += clr_event_take_time(&read);
     return CLR_OK;
 }

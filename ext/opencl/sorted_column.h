@@ -10,6 +10,7 @@
 #define CLR_OPENCL_SORTED_COLUMN_H
 
 #include "base/status.h"
+#include "numeric/scan.h"
 #include "opencl/device.h"
 #include "opencl/resident_column.h"
 
@@ -19,8 +20,9 @@
 
 struct clr_sorted_column;
 
-/* The most ranks that are asked for at a time. */
-enum { CLR_MOST_RANKS = 16 };
+/* The most ranks that are asked for at a time: for each question of a scan two neighbours, and the
+   ends. */
+enum { CLR_MOST_RANKS = 2 * CLR_MOST_QUESTIONS + 2 };
 
 /* Runs of equal keys; -0.0 is equal to +0.0. */
 struct clr_runs {
@@ -51,14 +53,22 @@ const struct clr_device_work *clr_sorted_column_work(const struct clr_sorted_col
 const struct clr_runs *clr_sorted_column_runs(const struct clr_sorted_column *sorted);
 
 /*
- * Reads `each` keys from each of `count` ranks on (0: the least key; at most CLR_MOST_RANKS of
- * them, so that none is past the rows) into keys, one after the other. Sorting is complete. work is
- * increased. Returns CLR_OK or CLR_DEVICE.
+ * Reads the keys of `count` ranks (0: the least key; each below the rows), at most CLR_MOST_RANKS,
+ * in the order of the ranks: one launch and one transfer, however many they are. Sorting is
+ * complete. work is increased. Returns CLR_OK; CLR_NOMEM: no room on the device, which stays
+ * usable; CLR_DEVICE.
  */
-enum clr_code clr_sorted_column_read(struct clr_device *device,
+enum clr_code clr_sorted_column_find(struct clr_device *device,
                                      const struct clr_sorted_column *sorted, const uint64_t *ranks,
-                                     int count, size_t each, int64_t *keys,
-                                     struct clr_device_work *work, struct clr_status *status);
+                                     int count, int64_t *keys, struct clr_device_work *work,
+                                     struct clr_status *status);
+
+/* Reads `count` keys from rank `first` on, none of them past the rows. Otherwise as above, without
+   CLR_NOMEM. */
+enum clr_code clr_sorted_column_read(struct clr_device *device,
+                                     const struct clr_sorted_column *sorted, uint64_t first,
+                                     size_t count, int64_t *keys, struct clr_device_work *work,
+                                     struct clr_status *status);
 
 /* Returns the bytes on the device that the keys of so many rows take: while they are being sorted
    there are two copies, and counts of digits, which are little beside them. */

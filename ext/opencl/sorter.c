@@ -4,6 +4,7 @@
 #include "opencl/compile.h"
 #include "opencl/device_private.h"
 #include "opencl/kernels.h"
+#include "opencl/sorted_column.h"
 #include "opencl/sorter_private.h"
 #include "opencl/sorter_test.h"
 
@@ -27,7 +28,7 @@ enum {
 static const char *const kernel_names[CLR_SORT_KERNELS] = {
     [CLR_SORT_BEGIN] = "sort_begin", [CLR_SORT_COUNT] = "sort_count",
     [CLR_SORT_SCAN] = "sort_scan",   [CLR_SORT_SCATTER] = "sort_scatter",
-    [CLR_SORT_RUNS] = "sort_runs",
+    [CLR_SORT_RUNS] = "sort_runs",   [CLR_SORT_FIND] = "sort_find",
 };
 
 /* Local memory that a scatter's group takes: for each work-item, and besides. Twice the latter, for
@@ -78,6 +79,33 @@ static cl_int choose_sizes(struct clr_sorter *sorter, const struct clr_device_in
     return choose_group_size(sorter, device);
 }
 
+/* What ranks and keys go through; see open_upload() in resident_column.c. */
+static enum clr_code make_list(struct clr_device *device, struct clr_sorter *sorter,
+                               struct clr_status *status)
+{
+    const size_t size = CLR_MOST_RANKS * sizeof(cl_ulong);
+    const struct {
+        cl_mem *buffer;
+        cl_mem_flags flags;
+    } wanted[] = {
+        {&sorter->ranks, CL_MEM_READ_ONLY},
+        {&sorter->found, CL_MEM_READ_WRITE},
+        {&sorter->pinned, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR},
+    };
+    cl_int error;
+    size_t i;
+
+    for (i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        *wanted[i].buffer = clCreateBuffer(device->context, wanted[i].flags, size, NULL, &error);
+        if (error != CL_SUCCESS)
+            return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
+    }
+    sorter->list = clEnqueueMapBuffer(sorter->queue, sorter->pinned, CL_TRUE,
+                                      CL_MAP_READ | CL_MAP_WRITE, 0, size, 0, NULL, NULL, &error);
+    return error == CL_SUCCESS ? CLR_OK
+                               : clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
+}
+
 static enum clr_code build(struct clr_device *device, struct clr_sorter *sorter, char **log,
                            struct clr_status *status)
 {
@@ -105,21 +133,28 @@ static enum clr_code build(struct clr_device *device, struct clr_sorter *sorter,
         error = choose_sizes(sorter, &device->info);
     }
     clReleaseProgram(program);
-    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, call, error);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, call, error);
+    return make_list(device, sorter, status);
 }
 
 static void release(struct clr_sorter *sorter)
 {
-    int i;
+    const cl_mem buffers[] = {sorter->ranks, sorter->found, sorter->pinned};
+    size_t i;
 
+    if (sorter->list != NULL)
+        clEnqueueUnmapMemObject(sorter->queue, sorter->pinned, sorter->list, 0, NULL, NULL);
+    for (i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
+        if (buffers[i] != NULL)
+            clReleaseMemObject(buffers[i]);
+    }
     for (i = 0; i < CLR_SORT_KERNELS; i++) {
         if (sorter->kernels[i] != NULL)
             clReleaseKernel(sorter->kernels[i]);
-        sorter->kernels[i] = NULL;
     }
     if (sorter->queue != NULL)
         clReleaseCommandQueue(sorter->queue);
-    sorter->queue = NULL;
 }
 
 enum clr_code clr_sorter_open(struct clr_device *device, char **log, struct clr_status *status)

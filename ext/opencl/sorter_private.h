@@ -19,6 +19,7 @@ enum clr_sort_kernel {
     CLR_SORT_SCAN,
     CLR_SORT_SCATTER,
     CLR_SORT_RUNS,
+    CLR_SORT_FIND,
     CLR_SORT_KERNELS
 };
 
@@ -26,6 +27,10 @@ struct clr_sorter {
     cl_command_queue queue;
     cl_kernel kernels[CLR_SORT_KERNELS];
     struct clr_status status; /* why it is of no use, if it is not CLR_OK */
+    /* For CLR_MOST_RANKS ranks or keys each. */
+    cl_mem ranks, found;
+    cl_mem pinned; /* what goes to the one and comes from the other, mapped for good */
+    void *list;
     /* The sizes that tests change. */
     size_t group_size;  /* work-items of a group, for all kernels; 1 on a CPU device */
     size_t most_groups; /* that are worth having in a launch */

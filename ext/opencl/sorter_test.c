@@ -6,6 +6,7 @@
 #include "opencl/device_private.h"
 #include "opencl/sorted_column.h"
 #include "opencl/sorter_private.h"
+#include "opencl/test_values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,46 +18,6 @@ enum { VALUES = 30011, GROUPS = 5 };
 struct room {
     int64_t values[VALUES], expected[VALUES], found[VALUES];
 };
-
-/* The bits of -0.0, infinities, the least and the greatest doubles and their neighbours. */
-static const uint64_t special_reals[] = {0x8000000000000000, 0,
-                                         0x7ff0000000000000, 0xfff0000000000000,
-                                         0x0000000000000001, 0x8000000000000001,
-                                         0x7fefffffffffffff, 0xffefffffffffffff};
-static const int64_t special_integers[] = {INT64_MIN, INT64_MAX, 0, -1, 1, INT64_MIN + 1};
-
-/* A small generator (xorshift64*, Vigna 2016): the same values on every machine. */
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed ^= *seed >> 12;
-    *seed ^= *seed << 25;
-    *seed ^= *seed >> 27;
-    return *seed * UINT64_C(2685821657736338717);
-}
-
-static void fill(int64_t *values, uint8_t kind)
-{
-    uint64_t seed = 88172645463325252, bits;
-    double real;
-    size_t i;
-
-    for (i = 0; i < VALUES; i++) {
-        bits = next_random(&seed);
-        if (i % 4 == 0) {
-            values[i] = kind == CLR_TAG_REAL ? (int64_t)special_reals[bits >> 61]
-                                             : special_integers[(bits >> 32) % 6];
-        } else if (i % 4 == 1) {
-            real = (double)((int64_t)(bits >> 54) - 512);
-            memcpy(&values[i], &real, sizeof real);
-            if (kind == CLR_TAG_INTEGER)
-                values[i] = (int64_t)(bits >> 54) - 512;
-        } else if (kind == CLR_TAG_REAL && (bits >> 52 & 0x7ff) == 0x7ff) {
-            values[i] = (int64_t)(bits ^ (uint64_t)1 << 62); /* no NaN */
-        } else {
-            values[i] = (int64_t)bits;
-        }
-    }
-}
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -92,9 +53,11 @@ static enum clr_code sort_on_device(struct clr_device *device, struct room *room
                                     struct clr_resident_column *column,
                                     struct clr_sorted_column *sorted, struct clr_status *status)
 {
+    static const uint64_t ranks[] = {VALUES - 1, 0, VALUES / 2};
     struct clr_device_work work = {0, 0, 0, 0, 0};
-    const uint64_t start = 0;
+    int64_t keys[3];
     bool complete = false;
+    int i;
 
     while (!complete) {
         if (clr_resident_column_fill(device, column, room->values, NULL, &complete, status) !=
@@ -105,7 +68,12 @@ static enum clr_code sort_on_device(struct clr_device *device, struct room *room
         if (clr_sorted_column_step(device, sorted, column, &complete, status) != CLR_OK)
             return status->code;
     }
-    return clr_sorted_column_read(device, sorted, &start, 1, VALUES, room->found, &work, status);
+    if (clr_sorted_column_read(device, sorted, 0, VALUES, room->found, &work, status) != CLR_OK ||
+        clr_sorted_column_find(device, sorted, ranks, 3, keys, &work, status) != CLR_OK)
+        return status->code;
+    for (i = 0; i < 3; i++)
+        room->found[ranks[i]] = keys[i];
+    return CLR_OK;
 }
 
 static enum clr_code test_kind(struct clr_device *device, struct room *room, uint8_t kind,
@@ -119,7 +87,7 @@ static enum clr_code test_kind(struct clr_device *device, struct room *room, uin
     if (column == NULL || sorted == NULL) {
         clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
     } else {
-        fill(room->values, kind);
+        clr_test_values(room->values, VALUES, kind);
         expect(room, kind, &expected);
         if (sort_on_device(device, room, column, sorted, status) == CLR_OK) {
             found = clr_sorted_column_runs(sorted);

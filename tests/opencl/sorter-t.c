@@ -203,7 +203,6 @@ static void compare(uint8_t kind, size_t count, const char *what, int *steps)
     const struct clr_runs *runs;
     struct clr_status status;
     struct clr_runs wanted;
-    const uint64_t start = 0;
     bool complete = false;
 
     if (sorted == NULL)
@@ -215,7 +214,7 @@ static void compare(uint8_t kind, size_t count, const char *what, int *steps)
     }
     clr_resident_column_free(device, column);
     memset(found, 0x55, count * sizeof *found);
-    clr_sorted_column_read(device, sorted, &start, count > 0, count, found, &work, &status);
+    clr_sorted_column_read(device, sorted, 0, count, found, &work, &status);
     devices_bail_on(&status, "clr_sorted_column_read");
     expect(kind, count, &wanted);
     batch_ok(count == 0 || memcmp(found, expected, count * sizeof *found) == 0,
@@ -337,7 +336,7 @@ static void test_group_sizes(void)
     batch_end("groups of any size");
 }
 
-/* The places of single keys, and of several at a time. */
+/* The keys of ranks, of one and of several at a time. */
 static void test_read(void)
 {
     const size_t count = 50021;
@@ -366,8 +365,10 @@ static void test_read(void)
         number = random_between(1, CLR_MOST_RANKS);
         for (i = 0; i < number; i++)
             ranks[i] = i == 0 ? 0 : i == 1 ? count - 1 : random_below(count);
-        clr_sorted_column_read(device, sorted, ranks, number, 1, keys, &work, &status);
-        devices_bail_on(&status, "clr_sorted_column_read");
+        work.kernels = 0;
+        clr_sorted_column_find(device, sorted, ranks, number, keys, &work, &status);
+        devices_bail_on(&status, "clr_sorted_column_find");
+        batch_ok(work.kernels == 1, "%d ranks, one launch", number);
         for (i = 0; i < number; i++)
             batch_ok(keys[i] == expected[ranks[i]], "rank %llu", (unsigned long long)ranks[i]);
     }

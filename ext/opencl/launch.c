@@ -1,0 +1,20 @@
+#include "opencl/launch.h"
+
+enum clr_code clr_launch(cl_command_queue queue, cl_kernel kernel,
+                         const struct clr_argument *arguments, cl_uint count, size_t groups,
+                         size_t group_size, cl_event *event, struct clr_status *status)
+{
+    const size_t global = groups * group_size;
+    cl_int error;
+    cl_uint i;
+
+    *event = NULL;
+    for (i = 0; i < count; i++) {
+        error = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
+        if (error != CL_SUCCESS)
+            return clr_opencl_failed(status, "clSetKernelArg", error);
+    }
+    error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &group_size, 0, NULL, event);
+    return error == CL_SUCCESS ? CLR_OK
+                               : clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
+}
