@@ -9,26 +9,42 @@
 #include <math.h>
 #include <string.h>
 
-/* Finds for each question the resident whose rows are all its values, in one type. Returns whether
-   all have one. */
-static bool find_columns(const struct clr_scan *scan, struct clr_resident *const *residents,
-                         struct clr_resident *found[CLR_MOST_QUESTIONS])
+/* A scan's questions, each with the resident whose rows are all its values, in one type. */
+struct asked {
+    struct clr_worker *worker;
+    struct clr_scan *scan;
+    struct clr_resident *columns[CLR_MOST_QUESTIONS];
+    int64_t timeout_ms;
+    const struct clr_watch *watch;
+};
+
+/* Returns whether each question has such a resident. */
+static bool find_columns(struct asked *asked, struct clr_resident *const *residents)
 {
+    const struct clr_scan *scan = asked->scan;
     uint8_t kinds[CLR_MOST_COLUMNS];
     int columns[2], i;
 
     for (i = 0; i < scan->column_count; i++)
         kinds[i] = residents[i]->kind;
     for (i = 0; i < scan->question_count; i++) {
-        const struct clr_question *question = &scan->questions[i];
-        const struct clr_tally *tally = &scan->tallies[question->tally];
-        if (question->kind == CLR_ASK_BINS || tally->y >= 0 ||
+        const struct clr_tally *tally = &scan->tallies[scan->questions[i].tally];
+        if (scan->questions[i].kind == CLR_ASK_BINS || tally->y >= 0 ||
             !clr_tally_is_plain(scan, kinds, tally, columns) ||
             (kinds[columns[0]] != CLR_TAG_INTEGER && kinds[columns[0]] != CLR_TAG_REAL))
             return false;
-        found[i] = residents[columns[0]];
+        asked->columns[i] = residents[columns[0]];
     }
     return scan->rows > 0;
+}
+
+/* Returns the first question from that number on that the order of the column answers, or the
+   end. */
+static int find_question(const struct asked *asked, int from, const struct clr_resident *column)
+{
+    while (from < asked->scan->question_count && asked->columns[from] != column)
+        from++;
+    return from;
 }
 
 static struct clr_value value_of(const struct clr_resident *resident, int64_t key)
@@ -37,61 +53,104 @@ static struct clr_value value_of(const struct clr_resident *resident, int64_t ke
                                  key);
 }
 
-/* SQLite's percentiles have an error for Inf: the ends of the order tell. */
 static bool is_infinite(const struct clr_value *value)
 {
     return value->kind == CLR_KIND_REAL && isinf(value->as.real);
 }
 
-static enum clr_scan_outcome take_answer(struct clr_question *question,
-                                         const struct clr_resident *resident,
-                                         const struct clr_order *order, double beyond)
+static bool is_position(const struct clr_question *question)
 {
-    struct clr_value found[4];
+    return question->kind == CLR_ASK_BETWEEN || question->kind == CLR_ASK_AT;
+}
+
+/* Puts two neighbours into the order for each percentile of the column, and before these the ends,
+   since percentiles have an error for Inf. */
+static void choose_ranks(const struct asked *asked, const struct clr_resident *column,
+                         struct clr_order *order)
+{
+    const uint64_t rows = asked->scan->rows;
     int i;
 
-    question->answer.kind = CLR_KIND_INTEGER;
-    question->answer.bytes = NULL;
-    if (question->kind == CLR_ASK_DISTINCT) {
-        question->answer.as.integer = (int64_t)order->runs.distinct;
-        return CLR_SCAN_DONE;
+    order->rank_count = 0;
+    for (i = 0; (i = find_question(asked, i, column)) < asked->scan->question_count; i++) {
+        const struct clr_question *question = &asked->scan->questions[i];
+        uint64_t *ranks = order->ranks + order->rank_count, rank;
+        if (!is_position(question))
+            continue;
+        if (order->rank_count == 0) {
+            *ranks++ = 0;
+            *ranks++ = rows - 1;
+        }
+        rank = clr_percentile_position(question->fraction, rows).rank;
+        *ranks++ = rank;
+        *ranks++ = rank + 1 < rows ? rank + 1 : rank;
+        order->rank_count = (int)(ranks - order->ranks);
     }
-    if (question->kind == CLR_ASK_MODE) {
-        question->answer = value_of(resident, order->runs.mode);
-        return CLR_SCAN_DONE;
-    }
+}
+
+static enum clr_scan_outcome take_positions(const struct asked *asked,
+                                            const struct clr_resident *column,
+                                            const struct clr_order *order)
+{
+    struct clr_value found[CLR_MOST_RANKS];
+    int i, place = 2;
+
     for (i = 0; i < order->rank_count; i++)
-        found[i] = value_of(resident, order->keys[i]);
-    if (is_infinite(&found[2]) || is_infinite(&found[3]))
+        found[i] = value_of(column, order->keys[i]);
+    if (order->rank_count > 0 && (is_infinite(&found[0]) || is_infinite(&found[1])))
         return CLR_SCAN_UNSURE;
-    question->answer.kind = CLR_KIND_REAL;
-    question->answer.as.real = clr_percentile_at(found, beyond, question->kind == CLR_ASK_BETWEEN);
+    for (i = 0; (i = find_question(asked, i, column)) < asked->scan->question_count; i++) {
+        struct clr_question *question = &asked->scan->questions[i];
+        double beyond;
+        if (!is_position(question))
+            continue;
+        beyond = clr_percentile_position(question->fraction, asked->scan->rows).beyond;
+        question->answer.kind = CLR_KIND_REAL;
+        question->answer.bytes = NULL;
+        question->answer.as.real =
+            clr_percentile_at(found + place, beyond, question->kind == CLR_ASK_BETWEEN);
+        place += 2;
+    }
     return CLR_SCAN_DONE;
 }
 
-/* What a question needs of the order: for a percentile the values there, and the first and last. */
-static double prepare(const struct clr_question *question, size_t rows, struct clr_order *order)
+static void take_runs(const struct asked *asked, const struct clr_resident *column,
+                      const struct clr_order *order)
 {
-    struct clr_position position;
+    int i;
 
-    order->rank_count = 0;
-    if (question->kind != CLR_ASK_BETWEEN && question->kind != CLR_ASK_AT)
-        return 0.0;
-    position = clr_percentile_position(question->fraction, rows);
-    order->rank_count = 4;
-    order->ranks[0] = position.rank;
-    order->ranks[1] = position.rank + 1 < rows ? position.rank + 1 : position.rank;
-    order->ranks[2] = 0;
-    order->ranks[3] = rows - 1;
-    return position.beyond;
+    for (i = 0; (i = find_question(asked, i, column)) < asked->scan->question_count; i++) {
+        struct clr_question *question = &asked->scan->questions[i];
+        if (question->kind == CLR_ASK_MODE)
+            question->answer = value_of(column, order->runs.mode);
+        else if (question->kind == CLR_ASK_DISTINCT)
+            question->answer = (struct clr_value){.kind = CLR_KIND_INTEGER,
+                                                  .as.integer = (int64_t)order->runs.distinct};
+    }
+}
+
+/* Answers all questions to the order of a column with one request. */
+static enum clr_scan_outcome ask_order(const struct asked *asked, struct clr_resident *column,
+                                       struct clr_device_work *work, struct clr_status *status)
+{
+    enum clr_scan_outcome outcome;
+    struct clr_order order;
+
+    choose_ranks(asked, column, &order);
+    outcome = clr_resident_order(asked->worker, column, &order, asked->timeout_ms, asked->watch,
+                                 work, status);
+    if (outcome != CLR_SCAN_DONE)
+        return outcome;
+    take_runs(asked, column, &order);
+    return take_positions(asked, column, &order);
 }
 
 /* The tallies alone, for which nothing need be kept. */
-static enum clr_scan_outcome scan_tallies(struct clr_worker *worker, const struct clr_scan *scan,
-                                          struct clr_resident *const *residents, int64_t timeout_ms,
-                                          const struct clr_watch *watch,
+static enum clr_scan_outcome scan_tallies(const struct asked *asked,
+                                          struct clr_resident *const *residents,
                                           struct clr_device_work *work, struct clr_status *status)
 {
+    const struct clr_scan *scan = asked->scan;
     struct clr_scan plain = *scan;
     enum clr_scan_outcome outcome;
     int i;
@@ -106,7 +165,8 @@ static enum clr_scan_outcome scan_tallies(struct clr_worker *worker, const struc
         plain.tallies[i] = scan->tallies[i];
         plain.tallies[i].operations &= ~CLR_KEEP;
     }
-    outcome = clr_resident_scan(worker, &plain, residents, timeout_ms, watch, work, status);
+    outcome = clr_resident_scan(asked->worker, &plain, residents, asked->timeout_ms, asked->watch,
+                                work, status);
     for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++)
         scan->tallies[i].state = plain.tallies[i].state;
     clr_memory_free(plain.tallies);
@@ -118,21 +178,17 @@ enum clr_scan_outcome clr_resident_answer(struct clr_worker *worker, struct clr_
                                           const struct clr_watch *watch,
                                           struct clr_device_work *work, struct clr_status *status)
 {
+    struct asked asked = {.worker = worker, .scan = scan, .timeout_ms = timeout_ms, .watch = watch};
     enum clr_scan_outcome outcome = CLR_SCAN_DONE, one;
-    struct clr_resident *columns[CLR_MOST_QUESTIONS];
-    struct clr_order order;
-    double beyond;
     int i;
 
-    if (!find_columns(scan, residents, columns))
+    if (!find_columns(&asked, residents))
         return CLR_SCAN_NOT_NOW;
     /* All of them, so that all columns are being sorted after the first query. */
     for (i = 0; i < scan->question_count; i++) {
-        struct clr_question *question = &scan->questions[i];
-        beyond = prepare(question, scan->rows, &order);
-        one = clr_resident_order(worker, columns[i], &order, timeout_ms, watch, work, status);
-        if (one == CLR_SCAN_DONE)
-            one = take_answer(question, columns[i], &order, beyond);
+        if (find_question(&asked, 0, asked.columns[i]) < i)
+            continue;
+        one = ask_order(&asked, asked.columns[i], work, status);
         if (one != CLR_SCAN_DONE)
             outcome = one;
         if (one != CLR_SCAN_DONE && one != CLR_SCAN_NOT_NOW)
@@ -140,5 +196,5 @@ enum clr_scan_outcome clr_resident_answer(struct clr_worker *worker, struct clr_
     }
     if (outcome != CLR_SCAN_DONE)
         return outcome;
-    return scan_tallies(worker, scan, residents, timeout_ms, watch, work, status);
+    return scan_tallies(&asked, residents, work, status);
 }
