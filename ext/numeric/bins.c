@@ -132,6 +132,34 @@ static int compare(const struct clr_bins *bins, const struct sought *x, int64_t 
     return compare_any(bins, x->value, i);
 }
 
+/* Chooses the quickest method that is exact. real: the value as a double, which it is exactly or
+   not. */
+static struct sought seek(const struct clr_bins *bins, const struct clr_value *value, double real,
+                          bool exact)
+{
+    struct sought sought = {.value = value, .method = BY_SUM};
+
+    if (bins->integers && value->kind == CLR_KIND_INTEGER &&
+        clr_value_compare(value, &bins->low, 0) >= 0) {
+        sought.method = BY_DISTANCE;
+        sought.from_low = distance(&bins->low, value);
+    } else if (exact && bins->exact && subtract(real, bins->low_real, &sought.difference)) {
+        sought.method = BY_DIFFERENCE;
+    }
+    return sought;
+}
+
+int clr_bins_compare(const struct clr_bins *bins, const struct clr_value *x, int64_t i)
+{
+    const struct clr_value value = one_zero(x);
+    struct sought sought;
+    double real;
+    bool exact = to_double(&value, &real);
+
+    sought = seek(bins, &value, real, exact);
+    return compare(bins, &sought, i);
+}
+
 /* Finds the bin of a number between low and high, high not included, from a guess that may be
    anything. */
 static int64_t search(const struct clr_bins *bins, const struct sought *x, double guess)
@@ -163,7 +191,7 @@ static int64_t search(const struct clr_bins *bins, const struct sought *x, doubl
 int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x)
 {
     const struct clr_value value = one_zero(x);
-    struct sought sought = {.value = &value, .method = BY_SUM};
+    struct sought sought;
     double real, guess = -1.0, whole, margin;
     bool exact = to_double(&value, &real);
     int order;
@@ -183,12 +211,8 @@ int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x)
     order = clr_value_compare(&value, &bins->high, 0);
     if (order >= 0)
         return order > 0 ? bins->count : bins->count - 1;
-    if (bins->integers && value.kind == CLR_KIND_INTEGER) {
-        sought.method = BY_DISTANCE;
-        sought.from_low = distance(&bins->low, &value);
+    sought = seek(bins, &value, real, exact);
+    if (sought.method == BY_DISTANCE)
         guess = (double)sought.from_low * bins->integer_scale;
-    } else if (exact && bins->exact && subtract(real, bins->low_real, &sought.difference)) {
-        sought.method = BY_DIFFERENCE;
-    }
     return search(bins, &sought, guess);
 }

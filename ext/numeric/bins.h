@@ -31,4 +31,8 @@ void clr_bins_init(struct clr_bins *bins, const struct clr_value *low, const str
    high. */
 int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x);
 
+/* Compares a finite number with the lower bound of bin i, 0 .. count, where that of bin `count` is
+   high: exactly, as above. Returns a negative number, 0 or a positive one. */
+int clr_bins_compare(const struct clr_bins *bins, const struct clr_value *x, int64_t i);
+
 #endif

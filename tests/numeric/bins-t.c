@@ -3,6 +3,7 @@
 
 #include "batch.h"
 #include "numeric/bigint.h"
+#include "numeric/bins_data.h"
 #include "random.h"
 
 #include "tap.h"
@@ -43,47 +44,14 @@ static bool is_right(const struct clr_value *low, const struct clr_value *high, 
                             : sign(low, high, count, x, bin + 1) < 0;
 }
 
-static struct clr_value integer(int64_t integer)
-{
-    return (struct clr_value){.kind = CLR_KIND_INTEGER, .as.integer = integer};
-}
-
-static struct clr_value real(double real)
-{
-    return (struct clr_value){.kind = CLR_KIND_REAL, .as.real = real};
-}
-
-static struct clr_value any_number(int family)
-{
-    switch (family) {
-    case 0:
-        return integer(random_between(-100, 100));
-    case 1:
-        return real(random_between(-100, 100) * 0.1);
-    case 2:
-        return integer(random_integer());
-    case 3:
-        return real(random_finite());
-    case 4:
-        return random_bits() & 1 ? integer(random_integer()) : real((double)random_integer());
-    case 5:
-        return real(random_hard(0, 3));
-    case 6:
-        return real(random_hard(2040, 2046));
-    default:
-        return random_bits() & 1 ? integer(random_between(-9, 9))
-                                 : real(random_between(-9, 9) + 0x1p-45);
-    }
-}
-
 static void test_random(void)
 {
     int i, j, cases = tap_is_quick() ? 2000 : 20000;
 
     batch_begin();
     for (i = 0; i < cases; i++) {
-        int family = (int)random_below(8);
-        struct clr_value low = any_number(family), high = any_number(family);
+        int family = (int)random_below(BINS_FAMILIES);
+        struct clr_value low = bins_number(family), high = bins_number(family);
         int64_t count =
             random_bits() & 1 ? random_between(1, 20) : (int64_t)random_below(CLR_BINS_LIMIT) + 1;
         struct clr_bins bins;
@@ -93,17 +61,17 @@ static void test_random(void)
             continue;
         clr_bins_init(&bins, &low, &high, count);
         for (j = 0; j < 16; j++) {
-            struct clr_value x = any_number(family);
+            struct clr_value x = bins_number(family);
             /* On a boundary, or next to one, as doubles have them. */
             if (j > 3) {
                 double from = low.kind == CLR_KIND_REAL ? low.as.real : (double)low.as.integer;
                 double to = high.kind == CLR_KIND_REAL ? high.as.real : (double)high.as.integer;
                 double part = (double)random_below((uint64_t)count + 1) / (double)count;
-                x = real(from * (1.0 - part) + to * part);
+                x = bins_real(from * (1.0 - part) + to * part);
                 if (j > 8)
                     x.as.real = nextafter(x.as.real, j & 1 ? INFINITY : -INFINITY);
                 if (j > 12 && fabs(x.as.real) < 0x1p62)
-                    x = integer((int64_t)x.as.real);
+                    x = bins_integer((int64_t)x.as.real);
             }
             if (x.kind == CLR_KIND_REAL && !isfinite(x.as.real))
                 continue;
