@@ -190,14 +190,15 @@ static bool step_build(struct clr_task *task, struct clr_device *device, char **
     return clr_scanner_build(device, log, status);
 }
 
-/* Without memory nothing is built; the next scan asks again. Two of these do no harm. */
-static void post_build(struct clr_worker *worker)
+void clr_resident_post_build(struct clr_worker *worker,
+                             bool (*step)(struct clr_task *, struct clr_device *, char **,
+                                          struct clr_status *))
 {
     struct clr_task *task = clr_memory_alloc(sizeof *task);
 
     if (task == NULL)
         return;
-    clr_task_init(task, CLR_TASK_BUILD, step_build, destroy_build);
+    clr_task_init(task, CLR_TASK_BUILD, step, destroy_build);
     clr_worker_post(worker, task);
     clr_task_release(task);
 }
@@ -212,7 +213,7 @@ static bool step_scan(struct clr_task *task, struct clr_device *device, char **l
     clr_scanner_run(device, &scan->scan, scan->copies, &scan->outcome, &requested, &scan->work,
                     status);
     if (status->code == CLR_OK && requested)
-        post_build(scan->worker);
+        clr_resident_post_build(scan->worker, step_build);
     return false;
 }
 

@@ -54,6 +54,15 @@ enum clr_scan_outcome clr_resident_run(struct clr_worker *worker, struct clr_tas
                                        int64_t timeout_ms, const struct clr_watch *watch,
                                        struct clr_status *status);
 
+/*
+ * Has the worker build something, by steps that need nothing but the device, when there is nothing
+ * else to do. Without memory nothing is built: whoever needs it asks again. That two of these do
+ * the same has to be no harm.
+ */
+void clr_resident_post_build(struct clr_worker *worker,
+                             bool (*step)(struct clr_task *, struct clr_device *, char **,
+                                          struct clr_status *));
+
 /* Increases work by what was done on the device; bytes are not counted here. */
 void clr_resident_count(struct clr_device_work *work, const struct clr_device_work *done);
 

@@ -1,6 +1,7 @@
 #include "engine/resident_questions.h"
 
 #include "base/memory.h"
+#include "engine/resident_bins.h"
 #include "engine/resident_order.h"
 #include "engine/resident_private.h"
 #include "numeric/percentile.h"
@@ -29,8 +30,7 @@ static bool find_columns(struct asked *asked, struct clr_resident *const *reside
         kinds[i] = residents[i]->kind;
     for (i = 0; i < scan->question_count; i++) {
         const struct clr_tally *tally = &scan->tallies[scan->questions[i].tally];
-        if (scan->questions[i].kind == CLR_ASK_BINS || tally->y >= 0 ||
-            !clr_tally_is_plain(scan, kinds, tally, columns) ||
+        if (tally->y >= 0 || !clr_tally_is_plain(scan, kinds, tally, columns) ||
             (kinds[columns[0]] != CLR_TAG_INTEGER && kinds[columns[0]] != CLR_TAG_REAL))
             return false;
         asked->columns[i] = residents[columns[0]];
@@ -42,7 +42,8 @@ static bool find_columns(struct asked *asked, struct clr_resident *const *reside
    end. */
 static int find_question(const struct asked *asked, int from, const struct clr_resident *column)
 {
-    while (from < asked->scan->question_count && asked->columns[from] != column)
+    while (from < asked->scan->question_count &&
+           (asked->columns[from] != column || asked->scan->questions[from].kind == CLR_ASK_BINS))
         from++;
     return from;
 }
@@ -145,6 +146,20 @@ static enum clr_scan_outcome ask_order(const struct asked *asked, struct clr_res
     return take_positions(asked, column, &order);
 }
 
+static enum clr_scan_outcome ask_bins(const struct asked *asked, int number,
+                                      struct clr_device_work *work, struct clr_status *status)
+{
+    const struct clr_question *question = &asked->scan->questions[number];
+
+    /* A bin's bounds take the host as long as to count a few values. If there is too little memory
+       for the host as well, it is the host that says so. */
+    if ((uint64_t)question->bins.count > asked->scan->rows ||
+        clr_resident_bins_memory(&question->bins) > asked->scan->values_memory)
+        return CLR_SCAN_NOT_NOW;
+    return clr_resident_bins(asked->worker, asked->columns[number], &question->bins,
+                             question->counts, asked->timeout_ms, asked->watch, work, status);
+}
+
 /* The tallies alone, for which nothing need be kept. */
 static enum clr_scan_outcome scan_tallies(const struct asked *asked,
                                           struct clr_resident *const *residents,
@@ -184,11 +199,15 @@ enum clr_scan_outcome clr_resident_answer(struct clr_worker *worker, struct clr_
 
     if (!find_columns(&asked, residents))
         return CLR_SCAN_NOT_NOW;
-    /* All of them, so that all columns are being sorted after the first query. */
+    /* All of them, so that after the first query all columns are being sorted, and what counts bins
+       is being built. */
     for (i = 0; i < scan->question_count; i++) {
-        if (find_question(&asked, 0, asked.columns[i]) < i)
+        if (scan->questions[i].kind == CLR_ASK_BINS)
+            one = ask_bins(&asked, i, work, status);
+        else if (find_question(&asked, 0, asked.columns[i]) == i)
+            one = ask_order(&asked, asked.columns[i], work, status);
+        else
             continue;
-        one = ask_order(&asked, asked.columns[i], work, status);
         if (one != CLR_SCAN_DONE)
             outcome = one;
         if (one != CLR_SCAN_DONE && one != CLR_SCAN_NOT_NOW)

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "opencl/binner.h"
 #include "opencl/device_private.h"
 #include "opencl/kernel_kinds.h"
 #include "opencl/resident_column.h"
@@ -57,6 +58,7 @@ void clr_device_close(struct clr_device *device)
         return;
     clr_scanner_close(device);
     clr_sorter_close(device);
+    clr_binner_close(device);
     clr_upload_close(device);
     for (i = 0; i < CLR_DEVICE_SLOTS; i++) {
         for (j = 0; j < CLR_ELEMENTS; j++) {

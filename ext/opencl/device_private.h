@@ -42,6 +42,7 @@ struct clr_device {
     struct clr_upload upload;
     struct clr_scanner *scanner; /* made by the first scan */
     struct clr_sorter *sorter;   /* made when a column is to be sorted */
+    struct clr_binner *binner;   /* made for the first histogram */
 };
 
 #endif

@@ -22,5 +22,6 @@ extern const char clr_kernel_counts[];
 extern const char clr_kernel_row[];
 extern const char clr_kernel_scan[];
 extern const char clr_kernel_sort[];
+extern const char clr_kernel_histogram[];
 
 #endif

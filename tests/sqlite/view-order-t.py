@@ -1,7 +1,8 @@
-"""Order statistics of whole columns, answered from copies that a device has sorted.
+"""Order statistics of whole columns, answered from copies that a device has sorted, and histograms.
 
-A view's first queries are the host's, while the device gets the columns and sorts them; from then
-on the device answers, and nothing else changes. What it cannot answer stays with the host.
+A view's first queries are the host's, while the device gets the columns, sorts them, and builds
+what counts bins; from then on the device answers, and nothing else changes. What it cannot answer
+stays with the host.
 """
 
 import math
@@ -20,14 +21,26 @@ WHOLE = (
     "SELECT gpu_mode(x), gpu_count_distinct(x), gpu_sum(x), count(*) FROM t",
     "SELECT gpu_mode(i), gpu_count_distinct(i), gpu_var_pop(i), gpu_max(i) FROM t",
     "SELECT gpu_percentile(z, 100), gpu_percentile_disc(z, 1), gpu_mode(z), gpu_median(same) FROM t",
+    "SELECT gpu_percentile(x, 1), gpu_percentile(x, 25), gpu_median(x), gpu_percentile_disc(x, 0.75),"
+    " gpu_percentile_cont(x, 0.99), gpu_mode(x), gpu_avg(x) FROM t",
+    "SELECT gpu_histogram(x, -2, 2, 7), gpu_histogram(x, -0.5, 4.5, 5), count(x) FROM t",
+    "SELECT gpu_histogram(i, 0, 100, 100), gpu_histogram(i, -9223372036854775808, 9.3e18, 1000) FROM t",
+    "SELECT gpu_histogram(z, -1e-300, 1e300, 3), gpu_histogram(z, -1e308, 1e308, 2000) FROM t",
+    "SELECT gpu_histogram(same, 7, 8, 1), gpu_histogram(infinite, 0.0, 0.5, 2), max(i) FROM t",
+    "SELECT gpu_histogram(x, -2, 2, 9), gpu_median(x), gpu_percentile(i, 30), gpu_count_distinct(i),"
+    " gpu_sum(x), gpu_histogram_state(i, 0, 50, 10) FROM t",
 )
-#: A filter, NULLs, both types, bins, and an infinity, for which there is an error.
+#: A filter, NULLs, both types, and an infinity, for which there is an error; more bins than rows.
 OTHERS = (
     "SELECT gpu_median(x) FROM t WHERE i > 0",
     "SELECT gpu_count_distinct(x) FILTER (WHERE i > 0), gpu_median(x) FROM t",
     "SELECT gpu_mode(holes), gpu_median(holes) FROM t",
     "SELECT gpu_mode(mixed), gpu_count_distinct(mixed) FROM t",
-    "SELECT gpu_histogram(x, -2, 2, 7) FROM t",
+    "SELECT gpu_histogram(x, -2, 2, 7) FROM t WHERE i > 0",
+    "SELECT gpu_histogram(x, -2, 2, 7) FILTER (WHERE i > 0), gpu_median(x) FROM t",
+    "SELECT gpu_histogram(x + 1, -2, 2, 7), gpu_histogram(i, 0, 9, 3) FROM t",
+    "SELECT gpu_histogram(holes, -2, 2, 7), gpu_histogram(mixed, 0, 9, 9) FROM t",
+    "SELECT gpu_histogram(x, -2, 2, 50000) FROM t",
     "SELECT gpu_median(infinite) FROM t",
     "SELECT gpu_mode(infinite), gpu_count_distinct(infinite) FROM t",
 )

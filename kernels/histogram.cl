@@ -1,0 +1,169 @@
+/*
+ * Counts a column's values by bins. What bins are is said by the first key of each, in order: keys
+ * are signed integers, see clr_real_to_key() in ext/numeric/value.h, so that only integers are
+ * compared, and a value's slot is the number of first keys that are not above its own. Where a
+ * guess in doubles is good (struct clr_bin_bounds in ext/numeric/bin_bounds.h says what that
+ * means), one comparison finds it, else a search.
+ *
+ * A launch goes through the values from number `begin` on up to `end`, fewer than 2^32, and adds to
+ * the counts, one for each slot. Any number of groups and of work-items a group.
+ *
+ * Defined by the host: CPU (1: groups have one work-item), DOUBLES (1: the device has exact ones),
+ * LOADS (values that a work-item loads before it counts the first of them).
+ */
+#if DOUBLES
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
+#endif
+
+#if CPU
+#define ADD_IN_GROUP(counter, number) ((void)((counter) += (number)))
+#else
+#define ADD_IN_GROUP(counter, number) ((void)atomic_add(&(counter), number))
+#endif
+
+/* What is known of the bins: count first keys, in the group's memory if it has them, and the guess,
+   of which scale and offset are the bits of doubles. */
+typedef struct {
+    bool in_group;
+    __local const long *own_firsts;
+    __global const long *firsts;
+    uint count, real, guesses;
+    long origin;
+    ulong scale, offset;
+} bounds;
+
+#define FIRST(by, i) ((by)->in_group ? (by)->own_firsts[i] : (by)->firsts[i])
+
+/* The slot is this or one more. */
+uint guess_slot(const bounds *by, long bits)
+{
+#if DOUBLES
+    double distance = 0.0;
+
+    if (by->real)
+        distance = as_double(bits) - as_double(by->origin);
+    else if (bits > by->origin)
+        distance = convert_double((ulong)bits - (ulong)by->origin);
+    return min(convert_uint_sat_rtz(distance * as_double(by->scale) + as_double(by->offset)),
+               by->count - 1);
+#else
+    return 0;
+#endif
+}
+
+/* All values take the same steps, so that neighbours stay together. */
+uint search_slot(const bounds *by, long key)
+{
+    uint slot = 0, step;
+
+    for (uint rest = by->count; rest > 0; rest -= step) {
+        step = (rest + 1) / 2;
+        slot += FIRST(by, slot + step - 1) <= key ? step : 0;
+    }
+    return slot;
+}
+
+uint find_slot(const bounds *by, long bits)
+{
+    long key = by->real ? bits ^ ((bits >> 63) & LONG_MAX) : bits;
+
+    if (DOUBLES && by->guesses) {
+        uint guess = guess_slot(by, bits);
+        return guess + (FIRST(by, guess) <= key);
+    }
+    return search_slot(by, key);
+}
+
+/*
+ * Where a work-item counts: in the group's memory, in its copy of the counters, so that neighbours
+ * do not wait for each other; or in that of all, where it adds up values of one slot that follow
+ * each other first, since many items may have the same.
+ */
+typedef struct {
+    __local uint *counters; /* those of its copy, `copies` apart */
+    uint copies;
+    __global uint *counts;
+    uint slot, run;
+} tally;
+
+void take_slot(const bounds *by, tally *to, uint slot)
+{
+    if (by->in_group) {
+        ADD_IN_GROUP(to->counters[slot * to->copies], 1);
+        return;
+    }
+    if (slot != to->slot) {
+        (void)atomic_add(to->counts + to->slot, to->run);
+        to->slot = slot;
+        to->run = 0;
+    }
+    to->run++;
+}
+
+void count_values(const bounds *by, tally *to, __global const long *values, ulong begin, ulong end)
+{
+#if CPU
+    /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
+    ulong item = get_global_id(0), items = get_global_size(0);
+    ulong share = (end - begin) / items, extra = (end - begin) % items;
+    ulong i = begin + item * share + min(item, extra), stride = 1;
+    end = i + share + (item < extra);
+#else
+    ulong i = begin + get_global_id(0), stride = get_global_size(0);
+
+    for (; i + (LOADS - 1) * stride < end; i += LOADS * stride) {
+        long loaded[LOADS];
+#pragma unroll
+        for (uint load = 0; load < LOADS; load++)
+            loaded[load] = values[i + load * stride];
+#pragma unroll
+        for (uint load = 0; load < LOADS; load++)
+            take_slot(by, to, find_slot(by, loaded[load]));
+    }
+#endif
+    for (; i < end; i += stride)
+        take_slot(by, to, find_slot(by, values[i]));
+}
+
+/*
+ * Counts in each group's memory first, which has room for the first keys and for `copies` counters
+ * of each slot. All copies of a slot's counter follow each other: work-items that are neighbours
+ * have theirs in different banks.
+ */
+__kernel void histogram_in_group(__global const long *values, ulong begin, ulong end,
+                                 __global const long *firsts, uint count, uint real, uint guesses,
+                                 long origin, ulong scale, ulong offset, __global uint *counts,
+                                 uint copies, __local long *own_firsts, __local uint *counters)
+{
+    uint item = get_local_id(0), items = get_local_size(0);
+    bounds by = {true, own_firsts, firsts, count, real, guesses, origin, scale, offset};
+    tally to = {counters + item % copies, copies, counts, 0, 0};
+
+    for (uint i = item; i < count; i += items)
+        own_firsts[i] = firsts[i];
+    for (uint i = item; i < (count + 1) * copies; i += items)
+        counters[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    count_values(&by, &to, values, begin, end);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint slot = item; slot <= count; slot += items) {
+        uint sum = 0;
+        for (uint copy = 0; copy < copies; copy++)
+            sum += counters[slot * copies + (item + copy) % copies];
+        if (sum != 0)
+            (void)atomic_add(counts + slot, sum);
+    }
+}
+
+/* For more bins than a group's memory has room for. */
+__kernel void histogram_in_memory(__global const long *values, ulong begin, ulong end,
+                                  __global const long *firsts, uint count, uint real, uint guesses,
+                                  long origin, ulong scale, ulong offset, __global uint *counts)
+{
+    bounds by = {false, 0, firsts, count, real, guesses, origin, scale, offset};
+    tally to = {0, 0, counts, 0, 0};
+
+    count_values(&by, &to, values, begin, end);
+    (void)atomic_add(counts + to.slot, to.run);
+}
