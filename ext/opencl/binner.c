@@ -92,31 +92,32 @@ enum clr_code clr_binner_open(struct clr_device *device, char **log, struct clr_
     struct clr_binner *binner = device->binner;
 
     *log = NULL;
-    if (binner != NULL) {
+    if (binner == NULL) {
+        binner = clr_memory_alloc(sizeof *binner);
+        if (binner == NULL)
+            return clr_status_set(status, CLR_NOMEM, 0, "no memory for histograms");
+        memset(binner, 0, sizeof *binner);
+        device->binner = binner;
+        build(device, binner, log, status);
+    } else {
         *status = binner->status;
-        return status->code;
     }
-    binner = clr_memory_alloc(sizeof *binner);
-    if (binner == NULL)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for histograms");
-    memset(binner, 0, sizeof *binner);
-    device->binner = binner;
-    if (build(device, binner, log, status) == CLR_OK && clr_binner_test(device, status) == CLR_OK)
-        return CLR_OK;
-    if (status->code == CLR_NOMEM) {
-        clr_binner_close(device);
-        return status->code;
-    }
+    /* A test that there was no memory for is all that is done again: who asks may ask often. */
+    if (status->code == CLR_OK && !binner->tested)
+        binner->tested = clr_binner_test(device, status) == CLR_OK;
     /* After an error of OpenCL's in the test, the queue is in an unknown state: it is left. */
-    binner->status = *status;
+    if (status->code == CLR_DEVICE)
+        binner->status = *status;
     return status->code;
 }
 
 enum clr_code clr_binner_state(const struct clr_device *device, struct clr_status *status)
 {
-    if (device->binner == NULL)
+    const struct clr_binner *binner = device->binner;
+
+    if (binner == NULL || (binner->status.code == CLR_OK && !binner->tested))
         return CLR_NOMEM;
-    *status = device->binner->status;
+    *status = binner->status;
     return status->code;
 }
 

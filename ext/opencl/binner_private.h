@@ -22,6 +22,7 @@ struct clr_bin_room {
 struct clr_binner {
     cl_command_queue queue; /* in order */
     cl_kernel kernels[CLR_BIN_KERNELS];
+    bool tested;
     struct clr_status status; /* why it is of no use, if it is not CLR_OK */
     struct clr_bin_room room; /* for the most that has been asked, and what comes next */
     size_t sent;              /* how many first keys the device has: those of the last question */
