@@ -1,0 +1,154 @@
+/*
+ * For tests of what OpenCL's failures lead to, by means of tests/opencl/failing-opencl.c, which is
+ * preloaded into the test's own program run again: each failure has a process of its own.
+ *
+ *     PROGRAM run     is one of those runs
+ */
+#ifndef CLR_TESTS_FAILING_H
+#define CLR_TESTS_FAILING_H
+
+#include "engine/orders.h"
+#include "engine/worker.h"
+
+#include "tap.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { FAILING_OUTPUT = 8192 };
+
+/* ---- One run, with whatever OpenCL the environment gives it. */
+
+/* A device that the build's PoCL or a driver has, taken for a GPU: that is the longer way. */
+static inline bool failing_find_device(struct clr_device_info *info)
+{
+    struct clr_catalog catalog;
+    size_t i;
+
+    clr_catalog_fill(&catalog);
+    for (i = 0; i < catalog.count; i++) {
+        if (catalog.devices[i].unusable[0] == '\0') {
+            *info = catalog.devices[i];
+            info->type = CLR_DEVICE_GPU;
+            clr_memory_free(catalog.devices);
+            return true;
+        }
+    }
+    clr_memory_free(catalog.devices);
+    return false;
+}
+
+/* Starts a worker of the device. Workers stay: LeakSanitizer is to find it. Returns NULL if there
+   is none. */
+static inline struct clr_worker *failing_start_worker(void)
+{
+    static struct clr_device_info info;
+    static struct clr_worker *worker;
+    struct clr_status status;
+
+    /* The programs that a driver runs, a linker for instance, are not to have it. */
+    unsetenv("LD_PRELOAD");
+    clr_status_clear(&status);
+    if (failing_find_device(&info))
+        worker = clr_worker_start(&info, &status);
+    return worker;
+}
+
+/* Says how the run has ended. An answer that is not right, and none without a reason, is a failure;
+   returns the program's exit status. */
+static inline int failing_report(struct clr_worker *worker, struct clr_resident *resident,
+                                 enum clr_scan_outcome outcome, bool right,
+                                 const struct clr_status *status)
+{
+    struct clr_worker_report report;
+    bool passed;
+
+    clr_worker_report(worker, &report);
+    if (outcome == CLR_SCAN_DONE)
+        passed = right;
+    else if (outcome == CLR_SCAN_FAILED)
+        passed = status->message[0] != '\0';
+    else
+        passed =
+            clr_resident_state(resident) == CLR_RESIDENT_FAILED || report.status.code != CLR_OK;
+    printf("outcome %d, %s\n", (int)outcome, passed ? "as it must be" : "which is wrong");
+    printf("status %s\n", status->message);
+    printf("report %s\n", report.status.message);
+    printf("device %s\n", report.failed ? "failed" : "usable");
+    printf("log %s\n", report.build_log != NULL ? report.build_log : "");
+    return passed ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* ---- The test. */
+
+static const char *failing_program, *failing_sanitizer;
+static char failing_interposer[1024];
+
+/* Prepares the runs of this program; skips everything where there is nothing that could fail. */
+static inline void failing_begin(const char *program)
+{
+    const char *build = getenv("CLREDUCE_BUILDDIR");
+    struct clr_device_info info;
+
+    snprintf(failing_interposer, sizeof failing_interposer, "%s/tests/opencl/failing-opencl.so",
+             build != NULL ? build : ".");
+    if (access(failing_interposer, R_OK) != 0)
+        tap_skip_all("there is no %s to preload", failing_interposer);
+    if (!failing_find_device(&info))
+        tap_skip_all("no OpenCL device that could fail");
+    failing_program = program;
+    failing_sanitizer = getenv("CLREDUCE_PRELOAD");
+    if (failing_sanitizer == NULL)
+        failing_sanitizer = "";
+}
+
+/* Runs the program with that rule; returns whether it ended well. */
+static inline bool failing_attempt(const char *rule, char output[FAILING_OUTPUT])
+{
+    char command[4096];
+    size_t length;
+    FILE *pipe;
+    int ended;
+
+    snprintf(command, sizeof command, "LD_PRELOAD='%s%s%s' CLR_FAIL='%s' '%s' run 2>&1",
+             failing_sanitizer, failing_sanitizer[0] != '\0' ? ":" : "", failing_interposer, rule,
+             failing_program);
+    fflush(stdout);
+    pipe = popen(command, "r");
+    if (pipe == NULL)
+        tap_bail("no process");
+    length = fread(output, 1, FAILING_OUTPUT - 1, pipe);
+    output[length] = '\0';
+    ended = pclose(pipe);
+    return WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_SUCCESS;
+}
+
+static inline bool failing_shows(const char *output, const char *text)
+{
+    return strstr(output, text) != NULL;
+}
+
+/* A function that fails from some call on: those of the upload come first, then those of the build,
+   of its self-test, and of the answer. */
+static inline void failing_test_function(const char *function, const char *action)
+{
+    char output[FAILING_OUTPUT], rule[100];
+    int call, failed = 0;
+
+    for (call = 1; call < 2000; call += 1 + call / (tap_is_quick() ? 2 : 5)) {
+        snprintf(rule, sizeof rule, "%s:%s:%d", function, action, call);
+        if (!failing_attempt(rule, output)) {
+            tap_ok(false, "%s", rule);
+            tap_diag("%s", output);
+            return;
+        }
+        if (!failing_shows(output, "failing-opencl:"))
+            break;
+        failed += failing_shows(output, "outcome 4") || failing_shows(output, "device failed") ||
+                  !failing_shows(output, "report \n");
+    }
+    tap_ok(failed > 0 && call < 2000, "%s: %s, from any call up to %d on", function, action, call);
+}
+
+#endif

@@ -1,0 +1,289 @@
+/*
+ * For tests of clause 9 of the contract: whatever OpenCL does, results are the host's bits, and
+ * what went wrong is in the statistics. OpenCL fails by means of tests/opencl/failing-opencl.c,
+ * which is preloaded into the test's own program run again:
+ *
+ *     PROGRAM DEVICE-TIMEOUT     is one of those runs
+ *
+ * Each failure has a process of its own. There is one program for each kind of work that calls
+ * OpenCL in its own way.
+ */
+#ifndef CLR_TESTS_FAILURES_H
+#define CLR_TESTS_FAILURES_H
+
+#include "base/memory.h"
+#include "child.h"
+#include "opencl/catalog.h"
+#include "opencl/error_names.h"
+#include "sqlite/database.h"
+
+#include "tap.h"
+
+#include <fcntl.h>
+
+enum { FAILURES_LIMIT_S = 120, FAILURES_AT_A_TIME = 2, FAILURES_OUTPUT = 8192 };
+
+/* ---- One run, with whatever OpenCL the environment gives it. */
+
+/* What has gone wrong as far as a user can see. */
+static inline void failures_print(sqlite3 *db, int differing)
+{
+    printf("%d results differ\n", differing);
+    printf("chunks_to_device %s\n", database_stat_text(db, "chunks_to_device"));
+    printf("scans_on_device %s\n", database_stat_text(db, "scans_on_device"));
+    printf("last_error %s\n", database_stat_text(db, "last_error"));
+    printf("build_log %s\n", database_stat_text(db, "build_log"));
+}
+
+/* ---- The test. */
+
+/* The kinds of work. */
+enum failures_work { FAILURES_AGGREGATES = 1, FAILURES_VIEWS = 2, FAILURES_ORDERS = 4 };
+
+/* A run, and all that it printed. */
+struct failures_attempt {
+    char rule[100];
+    pid_t child;
+    int output;
+    double start, took;
+    bool passed;
+    char text[FAILURES_OUTPUT];
+};
+
+static const char *failures_program, *failures_interposer, *failures_sanitizer;
+
+static inline void failures_start(struct failures_attempt *attempt, const char *device_timeout)
+{
+    int ends[2];
+
+    attempt->start = child_now();
+    fflush(stdout);
+    if (pipe(ends) != 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) != 0 ||
+        (attempt->child = fork()) < 0)
+        tap_bail("no child: %s", strerror(errno));
+    if (attempt->child == 0) {
+        char preload[2048];
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        snprintf(preload, sizeof preload, "%s:%s", failures_sanitizer, failures_interposer);
+        setenv("LD_PRELOAD", failures_sanitizer[0] != '\0' ? preload : failures_interposer, 1);
+        setenv("CLR_FAIL", attempt->rule, 1);
+        alarm(FAILURES_LIMIT_S);
+        execl(failures_program, failures_program, device_timeout, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    attempt->output = ends[0];
+}
+
+static inline void failures_finish(struct failures_attempt *attempt)
+{
+    size_t length = 0;
+    char rest[1000];
+    ssize_t got;
+
+    /* All is read, so that the run can write it; the beginning is kept. */
+    while ((got = read(attempt->output, rest, sizeof rest)) > 0) {
+        size_t kept = (size_t)got;
+        if (kept > sizeof attempt->text - 1 - length)
+            kept = sizeof attempt->text - 1 - length;
+        memcpy(attempt->text + length, rest, kept);
+        length += kept;
+    }
+    attempt->text[length] = '\0';
+    close(attempt->output);
+    attempt->passed = child_wait(attempt->child);
+    attempt->took = child_now() - attempt->start;
+}
+
+static inline bool failures_shows(const struct failures_attempt *attempt, const char *text)
+{
+    return strstr(attempt->text, text) != NULL;
+}
+
+/* Whether a failure came about at all: not every function is called five times. */
+static inline bool failures_acted(const struct failures_attempt *attempt)
+{
+    return failures_shows(attempt, "failing-opencl:");
+}
+
+static inline bool failures_conclude(const struct failures_attempt *attempt, bool passed,
+                                     const char *name)
+{
+    tap_ok(passed, "%s: %s", attempt->rule, name);
+    if (!passed)
+        tap_diag("%s", attempt->text);
+    return passed;
+}
+
+/* What the extension calls: what becomes of a failure, and an error that the function may give. */
+static const struct failures_function {
+    const char *name;
+    enum {
+        FAILURES_SHOWN,
+        FAILURES_HARMLESS
+    } failure; /* HARMLESS: nothing is lost but a name, a time, an object */
+    int error;
+    /* What tries it. Views and orders use what finds and opens a device as aggregates do. */
+    unsigned work;
+} failures_functions[] = {
+    {"clGetPlatformIDs", FAILURES_SHOWN, -1001, FAILURES_AGGREGATES},
+    {"clGetPlatformInfo", FAILURES_HARMLESS, -30, FAILURES_AGGREGATES},
+    {"clGetDeviceIDs", FAILURES_SHOWN, -6, FAILURES_AGGREGATES},
+    {"clGetDeviceInfo", FAILURES_HARMLESS, -30, FAILURES_AGGREGATES},
+    {"clCreateContext", FAILURES_SHOWN, -2, FAILURES_AGGREGATES},
+    {"clReleaseContext", FAILURES_HARMLESS, -34, FAILURES_AGGREGATES},
+    {"clCreateCommandQueue", FAILURES_SHOWN, -35, FAILURES_AGGREGATES | FAILURES_VIEWS},
+    {"clReleaseCommandQueue", FAILURES_HARMLESS, -36, FAILURES_AGGREGATES},
+    {"clCreateBuffer", FAILURES_SHOWN, -4, FAILURES_AGGREGATES | FAILURES_VIEWS | FAILURES_ORDERS},
+    {"clReleaseMemObject", FAILURES_HARMLESS, -38, FAILURES_AGGREGATES | FAILURES_VIEWS},
+    {"clCreateProgramWithSource", FAILURES_SHOWN, -6, FAILURES_AGGREGATES | FAILURES_VIEWS},
+    {"clReleaseProgram", FAILURES_HARMLESS, -44, FAILURES_AGGREGATES},
+    {"clBuildProgram", FAILURES_SHOWN, -11, FAILURES_AGGREGATES | FAILURES_VIEWS},
+    {"clGetProgramBuildInfo", FAILURES_HARMLESS, -30, FAILURES_AGGREGATES},
+    {"clCreateKernel", FAILURES_SHOWN, -46, FAILURES_AGGREGATES | FAILURES_VIEWS},
+    {"clReleaseKernel", FAILURES_HARMLESS, -48, FAILURES_AGGREGATES},
+    {"clSetKernelArg", FAILURES_SHOWN, -51, FAILURES_AGGREGATES | FAILURES_VIEWS},
+    {"clGetKernelWorkGroupInfo", FAILURES_HARMLESS, -33, FAILURES_AGGREGATES},
+    {"clEnqueueMapBuffer", FAILURES_SHOWN, -12, FAILURES_AGGREGATES | FAILURES_VIEWS},
+    {"clEnqueueUnmapMemObject", FAILURES_SHOWN, -5, FAILURES_AGGREGATES},
+    {"clEnqueueFillBuffer", FAILURES_SHOWN, -59, FAILURES_AGGREGATES | FAILURES_VIEWS},
+    {"clEnqueueNDRangeKernel", FAILURES_SHOWN, -54,
+     FAILURES_AGGREGATES | FAILURES_VIEWS | FAILURES_ORDERS},
+    {"clEnqueueReadBuffer", FAILURES_SHOWN, -5,
+     FAILURES_AGGREGATES | FAILURES_VIEWS | FAILURES_ORDERS},
+    {"clEnqueueWriteBuffer", FAILURES_SHOWN, -5, FAILURES_VIEWS | FAILURES_ORDERS},
+    {"clEnqueueCopyBuffer", FAILURES_SHOWN, -5, FAILURES_ORDERS},
+    {"clFlush", FAILURES_SHOWN, -36, FAILURES_AGGREGATES | FAILURES_VIEWS},
+    {"clWaitForEvents", FAILURES_SHOWN, -14,
+     FAILURES_AGGREGATES | FAILURES_VIEWS | FAILURES_ORDERS},
+    {"clReleaseEvent", FAILURES_HARMLESS, -58, FAILURES_AGGREGATES | FAILURES_VIEWS},
+    {"clGetEventProfilingInfo", FAILURES_HARMLESS, -7, FAILURES_AGGREGATES},
+};
+
+enum { FAILURES_FUNCTIONS = sizeof failures_functions / sizeof failures_functions[0] };
+
+/* Whether last_error ends so; a device without room says that first. */
+static inline bool failures_shows_error(const struct failures_attempt *attempt, const char *error)
+{
+    const char *last = strstr(attempt->text, "last_error ");
+    const char *found = last != NULL ? strstr(last, error) : NULL;
+
+    return found != NULL && memchr(last, '\n', (size_t)(found - last)) == NULL;
+}
+
+static inline void failures_check(const struct failures_attempt *attempt,
+                                  const struct failures_function *function)
+{
+    char error[200];
+
+    snprintf(error, sizeof error, "%s: %s (%d)\n", function->name,
+             clr_opencl_error_name(function->error), function->error);
+    if (!attempt->passed)
+        failures_conclude(attempt, false, "the host's results, and an orderly end");
+    else if (!failures_acted(attempt))
+        failures_conclude(attempt, true, "the host's results (and no such call)");
+    else if (function->failure == FAILURES_HARMLESS)
+        failures_conclude(attempt, true, "the host's results");
+    else
+        failures_conclude(attempt, failures_shows_error(attempt, error),
+                          "the host's results, and the error is shown");
+}
+
+/* Every function that the work calls in its own way, failing from each of those calls on, two runs
+   at a time. What is harmless is tried once. */
+enum { FAILURES_CALLS = 3 };
+static inline void failures_test_functions(enum failures_work work, const int calls[FAILURES_CALLS])
+{
+    static struct failures_attempt attempts[FAILURES_FUNCTIONS * FAILURES_CALLS];
+    const struct failures_function *tried[FAILURES_FUNCTIONS * FAILURES_CALLS];
+    int i, j, count = 0, most = FAILURES_CALLS - tap_is_quick();
+
+#ifdef __SANITIZE_THREAD__
+    most = 1;
+#endif
+    for (i = 0; i < FAILURES_FUNCTIONS; i++) {
+        const struct failures_function *function = &failures_functions[i];
+        if ((function->work & work) == 0)
+            continue;
+        for (j = 0; j < (function->failure == FAILURES_HARMLESS ? 1 : most); j++) {
+            tried[count] = function;
+            snprintf(attempts[count++].rule, sizeof attempts[0].rule, "%s:%d:%d", function->name,
+                     function->error, calls[j]);
+        }
+    }
+    for (i = 0; i < count + FAILURES_AT_A_TIME; i++) {
+        if (i >= FAILURES_AT_A_TIME) {
+            failures_finish(&attempts[i - FAILURES_AT_A_TIME]);
+            failures_check(&attempts[i - FAILURES_AT_A_TIME], tried[i - FAILURES_AT_A_TIME]);
+        }
+        if (i < count)
+            failures_start(&attempts[i], "10000");
+    }
+}
+
+static inline void failures_attempt(struct failures_attempt *attempt, const char *rule,
+                                    const char *device_timeout)
+{
+    snprintf(attempt->rule, sizeof attempt->rule, "%s", rule);
+    failures_start(attempt, device_timeout);
+    failures_finish(attempt);
+}
+
+/* unserved: what the output says if no device has served. */
+static inline void failures_test_success(const char *unserved)
+{
+    struct failures_attempt attempt;
+
+    failures_attempt(&attempt, "nothing", "10000");
+    if (!failures_conclude(&attempt, attempt.passed && !failures_acted(&attempt),
+                           "the host's results"))
+        tap_bail("without any failure");
+    failures_conclude(&attempt, !failures_shows(&attempt, unserved), "by a device");
+    failures_conclude(&attempt, failures_shows(&attempt, "last_error \n"), "without an error");
+}
+
+/* There has to be a device that could serve without a failure. */
+static inline void failures_require_device(void)
+{
+    const char *setting = getenv("CLREDUCE_DEVICE");
+    struct clr_catalog catalog;
+    int chosen;
+
+    clr_catalog_fill(&catalog);
+    chosen = clr_catalog_choose(&catalog, setting != NULL && setting[0] != '\0' ? setting : "auto");
+    clr_memory_free(catalog.devices);
+    if (chosen < 0)
+        tap_skip_all("no OpenCL device that could fail");
+}
+
+/*
+ * The whole of a program with main()'s arguments: one run, given the device's timeout and returning
+ * how many results differ, or the test. Returns the program's exit status.
+ */
+static inline int failures_main(int count, char **arguments, int (*run)(const char *),
+                                void (*test)(void))
+{
+    static char path[1024];
+    const char *build = getenv("CLREDUCE_BUILDDIR");
+
+    if (count == 2) {
+        /* The programs that a driver runs, a linker for instance, are not to have it. */
+        unsetenv("LD_PRELOAD");
+        database_register();
+        return run(arguments[1]) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
+    snprintf(path, sizeof path, "%s/tests/opencl/failing-opencl.so", build != NULL ? build : ".");
+    if (access(path, R_OK) != 0)
+        tap_skip_all("there is no %s to preload", path);
+    failures_require_device();
+    failures_program = arguments[0];
+    failures_interposer = path;
+    failures_sanitizer = getenv("CLREDUCE_PRELOAD");
+    if (failures_sanitizer == NULL)
+        failures_sanitizer = "";
+    test();
+    return tap_done();
+}
+
+#endif

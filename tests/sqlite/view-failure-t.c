@@ -1,0 +1,153 @@
+/*
+ * Accelerated views, whose columns go to the device, with an OpenCL that fails: see failures.h.
+ */
+#include "sqlite/failures.h"
+
+#include "tap.h"
+
+enum { ROWS = 2000 };
+
+/* ---- One run. */
+
+/* Whole columns, counts, expressions and a filter, of every kind of column, and questions. */
+static const char *const selects[] = {
+    "SELECT gpu_sum(i), gpu_total(r), gpu_min(r), gpu_max(i) FROM t",
+    "SELECT count(*), count(y), gpu_sum(y) FROM t WHERE g < 3 AND r IS NOT NULL",
+    "SELECT gpu_dot(r, i), gpu_sum(i * 2 + 1), gpu_avg(r - 0.5) FROM t WHERE i > r",
+    "SELECT gpu_median(a), gpu_percentile(a, 90), gpu_mode(b), gpu_count_distinct(b) FROM u",
+    "SELECT gpu_histogram(a, -5, 5, 20), gpu_histogram(b, 0, 100, 1500) FROM u",
+};
+
+enum { SELECTS = sizeof selects / sizeof selects[0], VIEW_LIMIT_S = 12 };
+
+/* Asks each view, and its SELECT. Returns how many differ. */
+static int compare_views(sqlite3 *db)
+{
+    char name[40];
+    int i, differing = 0;
+
+    for (i = 0; i < SELECTS; i++) {
+        char *expected = database_query(db, selects[i]), *found;
+        snprintf(name, sizeof name, "SELECT * FROM v%d", i);
+        found = database_query(db, name);
+        if (strcmp(found, expected) != 0) {
+            differing++;
+            tap_diag("%s\n got: %.200s\nwant: %.200s", selects[i], found, expected);
+        }
+        free(found);
+        free(expected);
+    }
+    return differing;
+}
+
+/* The same rounds: until something has failed, or all views were answered by the device three
+   times. An upload that has failed may be noticed some time later only. */
+static int run_view_rounds(sqlite3 *db)
+{
+    int differing = 0, served_rounds = 0, failed_rounds = 0;
+    double start = child_now(), slowest = 0.0;
+
+    while (served_rounds < 3 && failed_rounds < 3 && child_now() - start < VIEW_LIMIT_S) {
+        int64_t served = database_stat(db, "scans_on_device");
+        double round_start = child_now(), took;
+
+        differing += compare_views(db);
+        took = child_now() - round_start;
+        if (took > slowest)
+            slowest = took;
+        served_rounds += database_stat(db, "scans_on_device") - served == SELECTS;
+        failed_rounds += *database_stat_text(db, "last_error") != '\0';
+        usleep(5000);
+    }
+    printf("slowest round %d ms\n", (int)(slowest * 1000));
+    return differing;
+}
+
+static int run(const char *device_timeout)
+{
+    char path[300];
+    const char *parent = getenv("TMPDIR");
+    sqlite3 *db;
+    int file, i, differing;
+
+    snprintf(path, sizeof path, "%s/clreduce-failure-XXXXXX", parent != NULL ? parent : "/tmp");
+    file = mkstemp(path);
+    if (file < 0 || sqlite3_open(path, &db) != SQLITE_OK)
+        tap_bail("no database in %s", path);
+    close(file);
+    database_run(db, "PRAGMA synchronous = OFF");
+    database_fill(db, ROWS);
+    database_run(db, "CREATE TABLE u(a REAL, b INT)");
+    database_run(db,
+                 "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO u"
+                 " SELECT (i * 7919 %% 6553 - 3000) * 0.0037, i * 7919 %% 101 FROM n",
+                 ROWS);
+    for (i = 0; i < SELECTS; i++)
+        database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, selects[i]);
+    database_set(db, "host_threshold", "1");
+    database_set(db, "view_threshold", "0");
+    database_set(db, "start_after", "0");
+    database_set(db, "device_timeout", device_timeout);
+    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
+                     " WHERE name = 'device' AND \"default\" = 'auto'");
+    differing = run_view_rounds(db);
+    failures_print(db, differing);
+    sqlite3_close(db);
+    unlink(path);
+    return differing;
+}
+
+/* ---- The test. */
+
+/* Kernels that do not do their work are found out before their results are believed. */
+static void test_wrong_results(void)
+{
+    struct failures_attempt attempt;
+
+    failures_attempt(&attempt, "clEnqueueNDRangeKernel:skip:1", "10000");
+    failures_conclude(&attempt, attempt.passed && failures_acted(&attempt), "the host's results");
+    failures_conclude(&attempt,
+                      failures_shows(&attempt, "last_error self-test: the device's "),
+                      "the self-test has noticed");
+    failures_conclude(&attempt, failures_shows(&attempt, "scans_on_device 0\n"),
+                      "nothing came from a device");
+}
+
+/* Failures that come when more and more has been built, tested and answered. */
+static void test_late(void)
+{
+    static const char *const rules[] = {"clEnqueueNDRangeKernel:-54", "clEnqueueReadBuffer:-5",
+                                        "clWaitForEvents:-14", "clEnqueueWriteBuffer:-5"};
+    struct failures_attempt attempt;
+    char rule[100];
+    size_t i;
+    int call;
+
+    for (i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        for (call = 8; call < 5000; call = call * (tap_is_quick() ? 4 : 2)) {
+            snprintf(rule, sizeof rule, "%s:%d", rules[i], call);
+            failures_attempt(&attempt, rule, "10000");
+            if (attempt.passed && !failures_acted(&attempt))
+                break;
+            failures_conclude(&attempt,
+                              attempt.passed && !failures_shows(&attempt, "last_error \n"),
+                              "the host's results, and an error is shown");
+        }
+    }
+}
+
+static void test(void)
+{
+    /* Those of uploads, self-tests and scans. */
+    static const int calls[FAILURES_CALLS] = {1, 20, 4};
+
+    failures_test_success("scans_on_device 0\n");
+    failures_test_functions(FAILURES_VIEWS, calls);
+    test_late();
+    test_wrong_results();
+}
+
+int main(int count, char **arguments)
+{
+    return failures_main(count, arguments, run, test);
+}
