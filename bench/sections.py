@@ -151,17 +151,18 @@ def view_rows(part):
 
 
 def view_bandwidth(results):
-    """A sentence on the resident sums' bandwidth, or an empty text."""
+    """A sentence on the bandwidth of what reads a resident column once, or an empty text."""
     told = []
     part = results["parts"]["views"]
     for row in part["candidates"] + part.get("large", []):
-        if (row["name"], row["kind"]) != ("sum(x)", "again") or not targets.view_bandwidth(row):
+        if (row["name"] not in ("sum(x)", "histogram(x)") or row["kind"] != "again"
+                or not targets.view_bandwidth(row)):
             continue
         plain = targets.plain_read(results, row["device"] == "host")
         rows = f", {row['rows']:,} rows" if "rows" in row else ""
-        told.append(f"{row['device']}{rows}: {targets.view_bandwidth(row):,.4g} GB/s"
+        told.append(f"{row['name']}, {row['device']}{rows}: {targets.view_bandwidth(row):,.4g} GB/s"
                     + (f", beside {plain:,.4g} of a plain read" if plain else ""))
-    return f"\nThe resident sum's bandwidth: {'; '.join(told)}.\n" if told else ""
+    return f"\nBandwidth of resident columns: {'; '.join(told)}.\n" if told else ""
 
 
 def view_peers(part):

@@ -57,9 +57,11 @@ SQLEAN = (("var_pop, sqlean", "gpu_var_pop(x)", "stats_var_pop(x)"),
           ("percentile, sqlean", "gpu_percentile(x, 90)", "stats_perc(x, 90)"))
 #: Views whose first query is measured too: with its pages to read, and maybe values to sort.
 READ_FIRST = ("corr", "count_distinct", "median")
-#: Several statistics over the same columns, and the one that they are held against.
-SEVERAL, ONE = "three of (y, x)", "corr"
-SEVERAL_CALLS = "gpu_corr(y, x), gpu_regr_slope(y, x), gpu_covar_pop(y, x)"
+#: Several statistics over the same columns: a name, the calls, and the function among those above
+#: that they are held against.
+SEVERAL = (("three of (y, x)", "gpu_corr(y, x), gpu_regr_slope(y, x), gpu_covar_pop(y, x)", "corr"),
+           ("five percentiles", "gpu_percentile(x, 1), gpu_percentile(x, 25), gpu_median(x),"
+            " gpu_percentile(x, 75), gpu_percentile(x, 99)", "median"))
 
 #: By how much the results of inexact arithmetic may differ.
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
@@ -217,7 +219,7 @@ def measure_sqlean(tools, path):
 def view_candidates(settings, known):
     """What views are measured of: (device, name, kind, SELECT), a function's own SELECT first."""
     for device in settings:
-        for name, call in [(row[0], row[1]) for row in FUNCTIONS] + [(SEVERAL, SEVERAL_CALLS)]:
+        for name, call, *_ in FUNCTIONS + SEVERAL:
             if called(call) <= known:
                 for kind in ("select", "first", "again"):
                     if kind != "first" or name in READ_FIRST:
@@ -230,17 +232,19 @@ def measure_views(tools, path, settings, known, patience):
     candidates = list(view_candidates(settings, known))
     found = tools.compare_views(path, [(device, kind, sql) for device, _, kind, sql in candidates],
                                 VIEW_ROUNDS, VIEW_SECONDS, patience)
-    results, fed, one = [], None, {}
+    results, fed, resident = [], None, {}
+    held_against = {name: one for name, _, one in SEVERAL}
     for (device, name, kind, _), line in zip(candidates, found):
         if kind == "select":
             fed = line
             continue
         row = views.evaluate(name, line, fed)
         row["select_time_ns"] = method.summary(fed["ns"])
-        if kind == "again" and name == ONE:
-            one[device] = line
-        if name == SEVERAL:
-            row["over_one"] = method.ratios(line["ns"], one[device]["ns"])
+        if kind == "again":
+            resident[device, name] = line
+        if name in held_against:
+            row["one"] = held_against[name]
+            row["over_one"] = method.ratios(line["ns"], resident[device, row["one"]]["ns"])
         results.append(row)
     return results
 

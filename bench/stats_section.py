@@ -41,11 +41,11 @@ def view_rows(part):
 
 def several(part):
     """A sentence on several statistics in one view, or an empty text."""
-    told = [f"{row['device']}: {ratio(row['over_one'])}"
-            for row in part["views"] if "over_one" in row]
+    told = [f"{row['name']} over {row['one']}, {row['device']}: {ratio(row['over_one'])}"
+            for row in part["views"] if "one" in row]
     if not told:
         return ""
-    return f"\nThe time of the view of three statistics over that of one: {'; '.join(told)}.\n"
+    return f"\nThe time of a view of several statistics over that of one: {'; '.join(told)}.\n"
 
 
 def duckdb_row(part, row):

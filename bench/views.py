@@ -13,6 +13,8 @@ import peers
 REFERENCE = "SELECT sum(x) FROM v"
 SUM = "SELECT gpu_sum(x) FROM v"
 FILTERED = "SELECT gpu_sum(x * y) FROM v WHERE i > 500"
+#: All of x is between the ends.
+HISTOGRAM = "SELECT gpu_histogram(x, -716, 716, 100) FROM v"
 
 #: A name, the kind of bench/view_bench.c, and the SELECT. About half of the rows pass i > 500.
 CANDIDATES = (
@@ -24,6 +26,7 @@ CANDIDATES = (
     ("max(x)", "again", "SELECT gpu_max(x) FROM v"),
     ("count(*) WHERE", "again", "SELECT count(*) FROM v WHERE i > 500"),
     ("three aggregates", "again", "SELECT gpu_sum(x), gpu_min(x), gpu_max(y) FROM v"),
+    ("histogram(x)", "again", HISTOGRAM),
     ("sum(x) WHERE x > ?", "changing", "SELECT gpu_sum(x) FROM v WHERE x > ?"),
 )
 SMALL = "SELECT gpu_sum(x) FROM small"
@@ -31,6 +34,7 @@ SMALL = "SELECT gpu_sum(x) FROM small"
 #: For a GPU, a column that is large enough for its whole bandwidth, as large as the kernels' largest
 #: size: 2 GiB.
 LARGE_ROWS = 1 << 28
+LARGE = (("sum(x)", SUM), ("histogram(x)", HISTOGRAM))
 
 #: Rounds at most, the seconds after which there are enough, and those to wait for a device.
 ROUNDS, SECONDS, PATIENCE = 5, 15, 30
@@ -104,15 +108,17 @@ def wrong(part):
 
 
 def measure_large(tools, device):
-    """The resident sum of a large column, on a GPU."""
+    """The resident sum and histogram of a large column, on a GPU."""
     if not device or device["type"] == "cpu":
         return []
     with tools.large_database(LARGE_ROWS) as path:
         method.say("views: a large table")
-        found, = tools.compare_views(path, [("auto", "again", SUM)], ROUNDS, SECONDS, PATIENCE)
-    return [{"name": "sum(x)", **found, "rows": LARGE_ROWS,
+        lines = tools.compare_views(path, [("auto", "again", sql) for _, sql in LARGE], ROUNDS,
+                                    SECONDS, PATIENCE)
+    return [{"name": name, **found, "rows": LARGE_ROWS,
              "time_ns": method.summary(found["ns"]),
-             "same": found["result"] == found["expected"]}]
+             "same": found["result"] == found["expected"]}
+            for (name, _), found in zip(LARGE, lines)]
 
 
 def measure(tools, machine):
