@@ -15,6 +15,11 @@ struct asked {
     struct clr_worker *worker;
     struct clr_scan *scan;
     struct clr_resident *columns[CLR_MOST_QUESTIONS];
+    /* The extremes of the tallies that are in order, and so need not be looked for. */
+    struct {
+        struct clr_range range;
+        uint8_t kind;
+    } ends[CLR_MOST_TALLIES];
     int64_t timeout_ms;
     const struct clr_watch *watch;
 };
@@ -89,8 +94,7 @@ static void choose_ranks(const struct asked *asked, const struct clr_resident *c
     }
 }
 
-static enum clr_scan_outcome take_positions(const struct asked *asked,
-                                            const struct clr_resident *column,
+static enum clr_scan_outcome take_positions(struct asked *asked, const struct clr_resident *column,
                                             const struct clr_order *order)
 {
     struct clr_value found[CLR_MOST_RANKS];
@@ -111,6 +115,9 @@ static enum clr_scan_outcome take_positions(const struct asked *asked,
         question->answer.as.real =
             clr_percentile_at(found + place, beyond, question->kind == CLR_ASK_BETWEEN);
         place += 2;
+        asked->ends[question->tally].kind = column->kind;
+        asked->ends[question->tally].range =
+            (struct clr_range){.seen = true, .least = order->keys[0], .greatest = order->keys[1]};
     }
     return CLR_SCAN_DONE;
 }
@@ -131,7 +138,7 @@ static void take_runs(const struct asked *asked, const struct clr_resident *colu
 }
 
 /* Answers all questions to the order of a column with one request. */
-static enum clr_scan_outcome ask_order(const struct asked *asked, struct clr_resident *column,
+static enum clr_scan_outcome ask_order(struct asked *asked, struct clr_resident *column,
                                        struct clr_device_work *work, struct clr_status *status)
 {
     enum clr_scan_outcome outcome;
@@ -160,11 +167,12 @@ static enum clr_scan_outcome ask_bins(const struct asked *asked, int number,
                              question->counts, asked->timeout_ms, asked->watch, work, status);
 }
 
-/* The tallies alone, for which nothing need be kept. */
+/* The tallies alone, for which nothing need be kept, and no extremes found that are known. */
 static enum clr_scan_outcome scan_tallies(const struct asked *asked,
                                           struct clr_resident *const *residents,
                                           struct clr_device_work *work, struct clr_status *status)
 {
+    const unsigned extremes = 1u << CLR_EXTREMES;
     const struct clr_scan *scan = asked->scan;
     struct clr_scan plain = *scan;
     enum clr_scan_outcome outcome;
@@ -178,12 +186,17 @@ static enum clr_scan_outcome scan_tallies(const struct asked *asked,
     }
     for (i = 0; i < scan->tally_count; i++) {
         plain.tallies[i] = scan->tallies[i];
-        plain.tallies[i].operations &= ~CLR_KEEP;
+        plain.tallies[i].operations &= ~(CLR_KEEP | (asked->ends[i].range.seen ? extremes : 0));
     }
     outcome = clr_resident_scan(asked->worker, &plain, residents, asked->timeout_ms, asked->watch,
                                 work, status);
-    for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++)
-        scan->tallies[i].state = plain.tallies[i].state;
+    for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++) {
+        struct clr_state *state = &scan->tallies[i].state;
+        *state = plain.tallies[i].state;
+        if ((scan->tallies[i].operations & extremes) && asked->ends[i].range.seen)
+            *(asked->ends[i].kind == CLR_TAG_REAL ? &state->reals : &state->integers) =
+                asked->ends[i].range;
+    }
     clr_memory_free(plain.tallies);
     return outcome;
 }
