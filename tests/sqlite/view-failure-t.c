@@ -106,8 +106,7 @@ static void test_wrong_results(void)
 
     failures_attempt(&attempt, "clEnqueueNDRangeKernel:skip:1", "10000");
     failures_conclude(&attempt, attempt.passed && failures_acted(&attempt), "the host's results");
-    failures_conclude(&attempt,
-                      failures_shows(&attempt, "last_error self-test: the device's "),
+    failures_conclude(&attempt, failures_shows(&attempt, "last_error self-test: the device's "),
                       "the self-test has noticed");
     failures_conclude(&attempt, failures_shows(&attempt, "scans_on_device 0\n"),
                       "nothing came from a device");
