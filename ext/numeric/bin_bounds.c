@@ -65,8 +65,8 @@ static bool reaches(const struct bounding *bounding, uint64_t key, int64_t i)
 
 /*
  * Computes the lower bound of bin i as head + tail, where the head is that rounded to nearest.
- * Returns whether it is sure on which side of the head the bound is, and that the head's neighbour
- * on that side is not nearer to the low end or the high end than the bound is.
+ * Returns whether it is sure on which side of the head the bound is, and that it is no further than
+ * the head's neighbour there.
  *
  * The error-free parts are exact since high - low is neither huge nor tiny. With u = 2^-53 what is
  * rounded are three terms of the rest, each u * range at most, and the sum of it and sum_error,
