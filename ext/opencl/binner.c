@@ -13,8 +13,8 @@
 /*
  * On a GPU, groups as large as in reductions, about as many as are resident at a time, and as many
  * copies of the counters as work-items count at the same moment. Half of the local memory, so that
- * a compute unit has several groups even where that is all it has; LOADS as in a scan of one
- * column. On a CPU device, a few groups a unit.
+ * a compute unit has several groups even where that is all it has. LOADS: twice those of a scan,
+ * since a work-item has little else in its registers. On a CPU device, a few groups a unit.
  */
 enum {
     GPU_GROUP_SIZE = 256,

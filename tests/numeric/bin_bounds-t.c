@@ -100,8 +100,10 @@ static bool check_bins(const struct clr_bins *bins, enum clr_kind kind, int fami
             check_key(bins, &bounds, bounds.firsts[i] + 1, "above a bound");
     }
     if (bounds.count > 0) {
-        check_key(bins, &bounds, bounds.firsts[bounds.count - 1], "the last bound");
-        check_key(bins, &bounds, bounds.firsts[bounds.count - 1] - 1, "below the last bound");
+        const int64_t last = bounds.firsts[bounds.count - 1];
+        check_key(bins, &bounds, last, "the last bound");
+        if (last > INT64_MIN)
+            check_key(bins, &bounds, last - 1, "below the last bound");
     }
     for (j = 0; j < 40; j++)
         check_key(bins, &bounds, any_key(kind, family), "any number");

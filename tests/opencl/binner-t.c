@@ -68,7 +68,7 @@ static int64_t any_key(enum clr_kind kind)
 
     if (kind == CLR_KIND_INTEGER)
         return random_below(4) == 0 ? random_integer() : bits;
-    if (random_below(4) == 0 || !is_number(kind, bits))
+    if (random_below(4) == 0 || !is_number(kind, clr_real_to_key(bits)))
         memcpy(&bits, &ends[random_below(6)], sizeof bits);
     return clr_real_to_key(bits);
 }
