@@ -22,38 +22,48 @@
 #define ADD_IN_GROUP(counter, number) ((void)atomic_add(&(counter), number))
 #endif
 
+/* What is constant in a kernel, or in a branch of it, is to be so in its loops; and what is behind
+   a pointer is to be in registers. */
+#define INLINE static inline __attribute__((always_inline))
+
+/* How slots are found: by a search, or by a guess for values of a type. */
+enum { BY_SEARCH, BY_REAL, BY_INTEGER };
+
 /* What is known of the bins: count first keys, in the group's memory if it has them, and the guess,
    of which scale and offset are the bits of doubles. */
 typedef struct {
     bool in_group;
     __local const long *own_firsts;
     __global const long *firsts;
-    uint count, real, guesses;
+    uint count, real;
     long origin;
     ulong scale, offset;
 } bounds;
 
 #define FIRST(by, i) ((by)->in_group ? (by)->own_firsts[i] : (by)->firsts[i])
 
-/* The slot is this or one more. */
-uint guess_slot(const bounds *by, long bits)
+INLINE long key_of(long bits, uint real)
 {
+    return real ? bits ^ ((bits >> 63) & LONG_MAX) : bits;
+}
+
 #if DOUBLES
+/* The slot is this or one more. */
+INLINE uint guess_slot(const bounds *by, uint method, long bits)
+{
     double distance = 0.0;
 
-    if (by->real)
+    if (method == BY_REAL)
         distance = as_double(bits) - as_double(by->origin);
     else if (bits > by->origin)
         distance = convert_double((ulong)bits - (ulong)by->origin);
     return min(convert_uint_sat_rtz(distance * as_double(by->scale) + as_double(by->offset)),
                by->count - 1);
-#else
-    return 0;
-#endif
 }
+#endif
 
 /* All values take the same steps, so that neighbours stay together. */
-uint search_slot(const bounds *by, long key)
+INLINE uint search_slot(const bounds *by, long key)
 {
     uint slot = 0, step;
 
@@ -64,15 +74,15 @@ uint search_slot(const bounds *by, long key)
     return slot;
 }
 
-uint find_slot(const bounds *by, long bits)
+INLINE uint find_slot(const bounds *by, uint method, long bits)
 {
-    long key = by->real ? bits ^ ((bits >> 63) & LONG_MAX) : bits;
-
-    if (DOUBLES && by->guesses) {
-        uint guess = guess_slot(by, bits);
-        return guess + (FIRST(by, guess) <= key);
+#if DOUBLES
+    if (method != BY_SEARCH) {
+        uint guess = guess_slot(by, method, bits);
+        return guess + (FIRST(by, guess) <= key_of(bits, method == BY_REAL));
     }
-    return search_slot(by, key);
+#endif
+    return search_slot(by, key_of(bits, by->real));
 }
 
 /*
@@ -87,7 +97,7 @@ typedef struct {
     uint slot, run;
 } tally;
 
-void take_slot(const bounds *by, tally *to, uint slot)
+INLINE void take_slot(const bounds *by, tally *to, uint slot)
 {
     if (by->in_group) {
         ADD_IN_GROUP(to->counters[slot * to->copies], 1);
@@ -101,7 +111,8 @@ void take_slot(const bounds *by, tally *to, uint slot)
     to->run++;
 }
 
-void count_values(const bounds *by, tally *to, __global const long *values, ulong begin, ulong end)
+INLINE void count_by(const bounds *by, uint method, tally *to, __global const long *values,
+                     ulong begin, ulong end)
 {
 #if CPU
     /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
@@ -114,16 +125,31 @@ void count_values(const bounds *by, tally *to, __global const long *values, ulon
 
     for (; i + (LOADS - 1) * stride < end; i += LOADS * stride) {
         long loaded[LOADS];
+        uint slots[LOADS];
 #pragma unroll
         for (uint load = 0; load < LOADS; load++)
             loaded[load] = values[i + load * stride];
 #pragma unroll
         for (uint load = 0; load < LOADS; load++)
-            take_slot(by, to, find_slot(by, loaded[load]));
+            slots[load] = find_slot(by, method, loaded[load]);
+#pragma unroll
+        for (uint load = 0; load < LOADS; load++)
+            take_slot(by, to, slots[load]);
     }
 #endif
     for (; i < end; i += stride)
-        take_slot(by, to, find_slot(by, values[i]));
+        take_slot(by, to, find_slot(by, method, values[i]));
+}
+
+INLINE void count_values(const bounds *by, uint guesses, tally *to, __global const long *values,
+                         ulong begin, ulong end)
+{
+    if (DOUBLES && guesses && by->real)
+        count_by(by, BY_REAL, to, values, begin, end);
+    else if (DOUBLES && guesses)
+        count_by(by, BY_INTEGER, to, values, begin, end);
+    else
+        count_by(by, BY_SEARCH, to, values, begin, end);
 }
 
 /*
@@ -137,7 +163,7 @@ __kernel void histogram_in_group(__global const long *values, ulong begin, ulong
                                  uint copies, __local long *own_firsts, __local uint *counters)
 {
     uint item = get_local_id(0), items = get_local_size(0);
-    bounds by = {true, own_firsts, firsts, count, real, guesses, origin, scale, offset};
+    bounds by = {true, own_firsts, firsts, count, real, origin, scale, offset};
     tally to = {counters + item % copies, copies, counts, 0, 0};
 
     for (uint i = item; i < count; i += items)
@@ -145,7 +171,7 @@ __kernel void histogram_in_group(__global const long *values, ulong begin, ulong
     for (uint i = item; i < (count + 1) * copies; i += items)
         counters[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    count_values(&by, &to, values, begin, end);
+    count_values(&by, guesses, &to, values, begin, end);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint slot = item; slot <= count; slot += items) {
         uint sum = 0;
@@ -161,9 +187,9 @@ __kernel void histogram_in_memory(__global const long *values, ulong begin, ulon
                                   __global const long *firsts, uint count, uint real, uint guesses,
                                   long origin, ulong scale, ulong offset, __global uint *counts)
 {
-    bounds by = {false, 0, firsts, count, real, guesses, origin, scale, offset};
+    bounds by = {false, 0, firsts, count, real, origin, scale, offset};
     tally to = {0, 0, counts, 0, 0};
 
-    count_values(&by, &to, values, begin, end);
+    count_values(&by, guesses, &to, values, begin, end);
     (void)atomic_add(counts + to.slot, to.run);
 }
