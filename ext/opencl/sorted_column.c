@@ -5,14 +5,13 @@
 #include "opencl/device_private.h"
 #include "opencl/launch.h"
 #include "opencl/resident_column_private.h"
+#include "opencl/sorted_column_private.h"
 #include "opencl/sorter_private.h"
 
 #include <string.h>
 
 /* The kernels' numbers of keys have 32 bits. */
 static const uint64_t most_rows = UINT32_MAX;
-
-enum phase { UNMADE, BEGIN, COUNT, SCAN, SCATTER, RUNS, COMPLETE };
 
 /* What the kernels store for each group. */
 struct extent {
@@ -26,23 +25,6 @@ struct runs {
 union group_result {
     struct extent extent;
     struct runs runs;
-};
-
-struct clr_sorted_column {
-    uint8_t kind;
-    size_t rows;
-    enum phase phase;
-    size_t span;          /* keys of a group */
-    size_t groups;        /* of a pass */
-    size_t launch_groups; /* of a launch at most */
-    size_t group;         /* the next one to be launched */
-    cl_mem keys[2];
-    int current; /* which of the two the next kernel reads */
-    cl_mem counts, totals, results;
-    int64_t least;             /* of the keys */
-    cl_uint shift, last_shift; /* of the digit that is sorted by; of the last one */
-    struct clr_runs runs;
-    struct clr_device_work work;
 };
 
 struct clr_sorted_column *clr_sorted_column_new(uint8_t kind, size_t rows)
@@ -173,7 +155,7 @@ static enum clr_code launch_groups(struct clr_device *device, struct clr_sorted_
 }
 
 /* Begins the next phase if the groups of this one have all been launched. */
-static bool is_over(struct clr_sorted_column *sorted, enum phase next)
+static bool is_over(struct clr_sorted_column *sorted, enum clr_sort_phase next)
 {
     if (sorted->group < sorted->groups)
         return false;
@@ -217,7 +199,8 @@ static cl_uint highest_digit(uint64_t bits)
 
 /* The digits to sort by: those of the distances from the least key, from the lowest one in which
    any two keys differ. Returns the phase that comes next. */
-static enum phase choose_digits(struct clr_sorted_column *sorted, const union group_result *results)
+static enum clr_sort_phase choose_digits(struct clr_sorted_column *sorted,
+                                         const union group_result *results)
 {
     struct extent all = results[0].extent;
     size_t i;
@@ -231,12 +214,12 @@ static enum phase choose_digits(struct clr_sorted_column *sorted, const union gr
         all.differing |= one->differing;
     }
     if (all.differing == 0)
-        return RUNS;
+        return CLR_PHASE_RUNS;
     sorted->least = all.least;
     sorted->last_shift = highest_digit((uint64_t)all.greatest - (uint64_t)all.least);
     while ((all.differing >> sorted->shift) % CLR_SORT_DIGITS == 0)
         sorted->shift += CLR_SORT_DIGIT_BITS;
-    return COUNT;
+    return CLR_PHASE_COUNT;
 }
 
 static enum clr_code step_begin(struct clr_device *device, struct clr_sorted_column *sorted,
@@ -259,7 +242,7 @@ static enum clr_code step_begin(struct clr_device *device, struct clr_sorted_col
     if (launch_groups(device, sorted, CLR_SORT_BEGIN, arguments,
                       sizeof arguments / sizeof arguments[0], status) != CLR_OK)
         return status->code;
-    if (is_over(sorted, COUNT)) {
+    if (is_over(sorted, CLR_PHASE_COUNT)) {
         results = read_results(device, sorted, status);
         if (results == NULL)
             return status->code;
@@ -289,7 +272,7 @@ static enum clr_code step_count(struct clr_device *device, struct clr_sorted_col
     if (launch_groups(device, sorted, CLR_SORT_COUNT, arguments,
                       sizeof arguments / sizeof arguments[0], status) != CLR_OK)
         return status->code;
-    is_over(sorted, SCAN);
+    is_over(sorted, CLR_PHASE_SCAN);
     return CLR_OK;
 }
 
@@ -304,7 +287,7 @@ static enum clr_code step_scan(struct clr_device *device, struct clr_sorted_colu
         CLR_LOCAL(device->sorter->group_size * sizeof(cl_uint)),
     };
 
-    sorted->phase = SCATTER;
+    sorted->phase = CLR_PHASE_SCATTER;
     return launch(device, sorted, CLR_SORT_SCAN, arguments, sizeof arguments / sizeof arguments[0],
                   CLR_SORT_DIGITS, status);
 }
@@ -335,10 +318,10 @@ static enum clr_code step_scatter(struct clr_device *device, struct clr_sorted_c
     if (launch_groups(device, sorted, CLR_SORT_SCATTER, arguments,
                       sizeof arguments / sizeof arguments[0], status) != CLR_OK)
         return status->code;
-    if (is_over(sorted, COUNT)) {
+    if (is_over(sorted, CLR_PHASE_COUNT)) {
         sorted->current = !sorted->current;
         if (sorted->shift == sorted->last_shift)
-            sorted->phase = RUNS;
+            sorted->phase = CLR_PHASE_RUNS;
         sorted->shift += CLR_SORT_DIGIT_BITS;
     }
     return CLR_OK;
@@ -378,7 +361,7 @@ static enum clr_code step_runs(struct clr_device *device, struct clr_sorted_colu
     if (launch_groups(device, sorted, CLR_SORT_RUNS, arguments,
                       sizeof arguments / sizeof arguments[0], status) != CLR_OK)
         return status->code;
-    if (is_over(sorted, COMPLETE)) {
+    if (is_over(sorted, CLR_PHASE_COMPLETE)) {
         results = read_results(device, sorted, status);
         if (results == NULL)
             return status->code;
@@ -392,7 +375,7 @@ static enum clr_code step_runs(struct clr_device *device, struct clr_sorted_colu
 static enum clr_code step_make(struct clr_device *device, struct clr_sorted_column *sorted,
                                struct clr_status *status)
 {
-    sorted->phase = sorted->rows > 0 ? BEGIN : COMPLETE;
+    sorted->phase = sorted->rows > 0 ? CLR_PHASE_BEGIN : CLR_PHASE_COMPLETE;
     if (sorted->rows == 0)
         return CLR_OK;
     if (sorted->rows > most_rows)
@@ -408,28 +391,28 @@ enum clr_code clr_sorted_column_step(struct clr_device *device, struct clr_sorte
 {
     *complete = false;
     switch (sorted->phase) {
-    case UNMADE:
+    case CLR_PHASE_UNMADE:
         step_make(device, sorted, status);
         break;
-    case BEGIN:
+    case CLR_PHASE_BEGIN:
         step_begin(device, sorted, source, status);
         break;
-    case COUNT:
+    case CLR_PHASE_COUNT:
         step_count(device, sorted, status);
         break;
-    case SCAN:
+    case CLR_PHASE_SCAN:
         step_scan(device, sorted, status);
         break;
-    case SCATTER:
+    case CLR_PHASE_SCATTER:
         step_scatter(device, sorted, status);
         break;
-    case RUNS:
+    case CLR_PHASE_RUNS:
         step_runs(device, sorted, status);
         break;
-    case COMPLETE:
+    case CLR_PHASE_COMPLETE:
         break;
     }
-    *complete = status->code == CLR_OK && sorted->phase == COMPLETE;
+    *complete = status->code == CLR_OK && sorted->phase == CLR_PHASE_COMPLETE;
     return status->code;
 }
 
@@ -441,78 +424,4 @@ const struct clr_device_work *clr_sorted_column_work(const struct clr_sorted_col
 const struct clr_runs *clr_sorted_column_runs(const struct clr_sorted_column *sorted)
 {
     return &sorted->runs;
-}
-
-enum clr_code clr_sorted_column_read(struct clr_device *device,
-                                     const struct clr_sorted_column *sorted, uint64_t first,
-                                     size_t count, int64_t *keys, struct clr_device_work *work,
-                                     struct clr_status *status)
-{
-    cl_event event;
-    cl_int error;
-
-    if (count == 0)
-        return CLR_OK;
-    error = clEnqueueReadBuffer(device->sorter->queue, sorted->keys[sorted->current], CL_TRUE,
-                                (size_t)first * sizeof *keys, count * sizeof *keys, keys, 0, NULL,
-                                &event);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
-    work->transfer_time += clr_event_take_time(&event);
-    return CLR_OK;
-}
-
-/* Has the kernel take the keys of `count` ranks, which lie in the sorter's list, to its found. */
-static enum clr_code start_find(const struct clr_sorter *sorter,
-                                const struct clr_sorted_column *sorted, cl_uint count,
-                                cl_event *launched, cl_event *read, struct clr_status *status)
-{
-    const struct clr_argument arguments[] = {
-        CLR_VALUE(sorted->keys[sorted->current]),
-        CLR_VALUE(sorter->ranks),
-        CLR_VALUE(count),
-        CLR_VALUE(sorter->found),
-    };
-    cl_int error;
-
-    error = clEnqueueWriteBuffer(sorter->queue, sorter->ranks, CL_FALSE, 0,
-                                 count * sizeof(cl_ulong), sorter->list, 0, NULL, NULL);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
-    if (clr_launch(sorter->queue, sorter->kernels[CLR_SORT_FIND], arguments,
-                   sizeof arguments / sizeof arguments[0], 1, sorter->group_size, launched,
-                   status) != CLR_OK)
-        return status->code;
-    error = clEnqueueReadBuffer(sorter->queue, sorter->found, CL_FALSE, 0, count * sizeof(cl_long),
-                                sorter->list, 0, NULL, read);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
-    error = clFlush(sorter->queue);
-    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFlush", error);
-}
-
-enum clr_code clr_sorted_column_find(struct clr_device *device,
-                                     const struct clr_sorted_column *sorted, const uint64_t *ranks,
-                                     int count, int64_t *keys, struct clr_device_work *work,
-                                     struct clr_status *status)
-{
-    struct clr_sorter *sorter = device->sorter;
-    cl_event launched, read;
-    cl_int error;
-
-    if (count == 0)
-        return CLR_OK;
-    /* The same memory for both: the queue is in order. */
-    memcpy(sorter->list, ranks, (size_t)count * sizeof *ranks);
-    if (start_find(sorter, sorted, (cl_uint)count, &launched, &read, status) != CLR_OK)
-        return status->code;
-    error = clWaitForEvents(1, &read);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clWaitForEvents", error);
-    memcpy(keys, sorter->list, (size_t)count * sizeof *keys);
-    work->kernels++;
-    work->passes++;
-    work->kernel_time += clr_event_take_time(&launched);
-    work->transfer_time += clr_event_take_time(&read);
-    return CLR_OK;
 }
