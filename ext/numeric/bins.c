@@ -188,31 +188,53 @@ static int64_t search(const struct clr_bins *bins, const struct sought *x, doubl
     return low;
 }
 
-int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x)
+/* The bin of a number whose guess is farther from the next bounds than it can be wrong, or -1. */
+static inline int64_t find_surely(const struct clr_bins *bins, double real, bool exact,
+                                  double guess)
+{
+    const double margin =
+        guess * GUESS_ERROR + (exact ? 0.0 : fabs(real) * bins->scale * ROUNDED_ERROR);
+    double part;
+    int64_t whole;
+
+    if (!(guess >= 0.0 && guess < (double)bins->count))
+        return -1;
+    whole = (int64_t)guess;
+    part = guess - (double)whole;
+    return part > margin && 1.0 - part > margin ? whole : -1;
+}
+
+/* Finds the bin of any number, from a guess that may be anything. */
+static __attribute__((noinline)) int64_t find_exactly(const struct clr_bins *bins,
+                                                      const struct clr_value *x, double guess)
 {
     const struct clr_value value = one_zero(x);
     struct sought sought;
-    double real, guess = -1.0, whole, margin;
-    bool exact = to_double(&value, &real);
+    double real;
     int order;
+    bool exact;
 
-    if (bins->scale != 0.0) {
-        guess = (real - bins->low_real) * bins->scale;
-        whole = floor(guess);
-        margin = guess * GUESS_ERROR;
-        if (!exact)
-            margin += fabs(real) * bins->scale * ROUNDED_ERROR;
-        if (whole >= 0.0 && guess < (double)bins->count && guess - whole > margin &&
-            whole + 1.0 - guess > margin)
-            return (int64_t)whole;
-    }
     if (clr_value_compare(&value, &bins->low, 0) < 0)
         return -1;
     order = clr_value_compare(&value, &bins->high, 0);
     if (order >= 0)
         return order > 0 ? bins->count : bins->count - 1;
+    exact = to_double(&value, &real);
     sought = seek(bins, &value, real, exact);
     if (sought.method == BY_DISTANCE)
         guess = (double)sought.from_low * bins->integer_scale;
     return search(bins, &sought, guess);
+}
+
+int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x)
+{
+    double real, guess = -1.0;
+    bool exact = to_double(x, &real);
+    int64_t sure = -1;
+
+    if (bins->scale != 0.0) {
+        guess = (real - bins->low_real) * bins->scale;
+        sure = find_surely(bins, real, exact, guess);
+    }
+    return sure >= 0 ? sure : find_exactly(bins, x, guess);
 }
