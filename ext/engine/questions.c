@@ -1,6 +1,7 @@
 #include "engine/questions.h"
 
 #include "base/memory.h"
+#include "numeric/bytes_distinct.h"
 #include "numeric/distinct_portions.h"
 #include "numeric/percentile.h"
 #include "numeric/portions.h"
@@ -120,9 +121,36 @@ static enum clr_scan_outcome find_positions(struct clr_scan *scan, int tally,
     return CLR_SCAN_DONE;
 }
 
+/* Adds the TEXT and BLOBs, if there are any, to what is known of the numbers. Of values that are
+   equally frequent numbers come first. */
+static enum clr_code add_bytes(const struct clr_scan *scan, const struct clr_portions *portions,
+                               const struct clr_bytes_run *runs, bool with_mode, uint64_t memory,
+                               struct clr_distinct_result *result)
+{
+    struct clr_distinct_result more;
+    enum clr_code code = CLR_OK;
+    size_t count = 0;
+    int i;
+
+    for (i = 0; i < portions->count; i++)
+        count += runs[i].count;
+    if (count == 0)
+        return CLR_OK;
+    code = clr_bytes_distinct(portions, runs, with_mode, memory, scan->seed, &more);
+    if (code != CLR_OK)
+        return code;
+    result->size += more.size;
+    if (more.count > result->count) {
+        result->count = more.count;
+        result->mode = more.mode;
+    }
+    return CLR_OK;
+}
+
 /* Answers all questions for different values and modes of a tally. */
 static enum clr_scan_outcome count_distinct(struct clr_scan *scan, int tally,
-                                            const struct clr_portions *portions, uint64_t memory)
+                                            const struct clr_portions *portions,
+                                            const struct clr_bytes_run *runs, uint64_t memory)
 {
     struct clr_distinct_result result;
     bool mode = false;
@@ -132,6 +160,8 @@ static enum clr_scan_outcome count_distinct(struct clr_scan *scan, int tally,
     for (i = 0; (i = find_question(scan, i, tally, DIFFERENT)) < scan->question_count; i++)
         mode = mode || scan->questions[i].kind == CLR_ASK_MODE;
     code = clr_portions_distinct(portions, mode, memory, scan->seed, &result);
+    if (code == CLR_OK)
+        code = add_bytes(scan, portions, runs, mode, memory, &result);
     for (i = 0; (i = find_question(scan, i, tally, DIFFERENT)) < scan->question_count; i++) {
         struct clr_question *question = &scan->questions[i];
         question->answer =
@@ -210,17 +240,25 @@ static enum clr_scan_outcome fill_bins(struct clr_question *question,
 
 /* ---- All of them. */
 
-/* Answers the question, and those that are answered together with it. */
+/* Answers the question, and those that are answered together with it. Of TEXT and BLOBs bins are an
+   error, and so are positions, whose extremes have said so. */
 static enum clr_scan_outcome answer(struct clr_scan *scan, struct clr_question *question,
-                                    const struct clr_portions *portions, uint64_t memory)
+                                    const struct clr_portions *portions,
+                                    const struct clr_bytes_run *runs, uint64_t memory)
 {
+    int i;
+
     switch (family_of(question)) {
     case POSITIONS:
         return find_positions(scan, question->tally, portions);
     case DIFFERENT:
-        return count_distinct(scan, question->tally, portions, memory);
+        return count_distinct(scan, question->tally, portions, runs, memory);
     case BINS:
         break;
+    }
+    for (i = 0; i < portions->count; i++) {
+        if (runs[i].count > 0)
+            return CLR_SCAN_UNSURE;
     }
     return fill_bins(question, portions, memory);
 }
@@ -231,8 +269,10 @@ enum clr_scan_outcome clr_questions_answer(struct clr_scan *scan, struct clr_sha
 {
     struct team team = {alone, watch};
     const struct clr_run **starts = clr_memory_alloc(((size_t)parts + 1) * sizeof *starts);
+    struct clr_bytes_run *runs = clr_memory_alloc((size_t)parts * sizeof *runs);
     struct clr_portions portions = {parts, starts, run_team, &team};
-    enum clr_scan_outcome outcome = starts == NULL ? CLR_SCAN_FAILED : CLR_SCAN_DONE;
+    enum clr_scan_outcome outcome =
+        starts == NULL || runs == NULL ? CLR_SCAN_FAILED : CLR_SCAN_DONE;
     int i, part;
 
     for (i = 0; i < scan->question_count && outcome == CLR_SCAN_DONE; i++) {
@@ -245,9 +285,11 @@ enum clr_scan_outcome clr_questions_answer(struct clr_scan *scan, struct clr_sha
             struct clr_share *share = &shares[part * scan->tally_count + question->tally];
             share->runs[1].next = starts[part + 1];
             starts[part] = &share->runs[0];
+            runs[part] = (struct clr_bytes_run){share->others, share->other_count};
         }
-        outcome = answer(scan, question, &portions, memory);
+        outcome = answer(scan, question, &portions, runs, memory);
     }
+    clr_memory_free(runs);
     clr_memory_free(starts);
     return outcome;
 }

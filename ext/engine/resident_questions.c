@@ -186,7 +186,8 @@ static enum clr_scan_outcome scan_tallies(const struct asked *asked,
     }
     for (i = 0; i < scan->tally_count; i++) {
         plain.tallies[i] = scan->tallies[i];
-        plain.tallies[i].operations &= ~(CLR_KEEP | (asked->ends[i].range.seen ? extremes : 0));
+        plain.tallies[i].operations &=
+            ~(CLR_KEEP | CLR_BYTES | (asked->ends[i].range.seen ? extremes : 0));
     }
     outcome = clr_resident_scan(asked->worker, &plain, residents, asked->timeout_ms, asked->watch,
                                 work, status);

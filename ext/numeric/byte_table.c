@@ -1,35 +1,11 @@
 #include "numeric/byte_table.h"
 
-#include "numeric/int192.h"
+#include "numeric/bytes.h"
 
 #include <string.h>
 
 /* KEPT_CAPACITY: what a cleared table may keep. */
 enum { FIRST_CAPACITY = 64, KEPT_CAPACITY = 1024 };
-
-#define FACTOR UINT64_C(0x9e3779b97f4a7c15)
-
-/* Both halves of a product: every bit of the result depends on many of the arguments'. */
-static inline uint64_t fold(uint64_t a, uint64_t b)
-{
-    clr_u128 product = (clr_u128)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* Eight bytes a step, the last of them filled up with zeros: the size goes in too. */
-static uint64_t hash_of(const struct clr_value *value, uint64_t seed)
-{
-    const unsigned char *bytes = value->bytes;
-    size_t size = value->as.size;
-    uint64_t hash = seed ^ fold(size ^ FACTOR, (uint64_t)value->kind + FACTOR), word;
-
-    for (; size > 0; size -= size < sizeof word ? size : sizeof word, bytes += sizeof word) {
-        word = 0;
-        memcpy(&word, bytes, size < sizeof word ? size : sizeof word);
-        hash = fold(hash ^ word, FACTOR) + seed;
-    }
-    return fold(hash ^ FACTOR, seed | 1);
-}
 
 void clr_byte_table_init(struct clr_byte_table *table, struct clr_budget *budget, uint64_t seed)
 {
@@ -70,8 +46,10 @@ void clr_byte_table_clear(struct clr_byte_table *table)
 
 static bool is_value(const struct clr_byte_entry *entry, const struct clr_value *value)
 {
-    return entry->kind == value->kind && entry->size == value->as.size &&
-           (entry->size == 0 || memcmp(entry->bytes, value->bytes, entry->size) == 0);
+    const struct clr_value own = {
+        .kind = entry->kind, .as.size = entry->size, .bytes = entry->bytes};
+
+    return clr_bytes_equal(&own, value);
 }
 
 /* Returns the value's slot, or the empty one where it would be; there are slots. */
@@ -113,7 +91,7 @@ static enum clr_code grow(struct clr_byte_table *table)
 enum clr_code clr_byte_table_add(struct clr_byte_table *table, const struct clr_value *value)
 {
     const size_t size = value->as.size;
-    uint64_t hash = hash_of(value, table->seed);
+    uint64_t hash = clr_bytes_hash(value, table->seed);
     struct clr_byte_entry *entry;
     enum clr_code code = CLR_OK;
     void *block;
@@ -170,7 +148,7 @@ void clr_byte_table_remove(struct clr_byte_table *table, const struct clr_value 
 
     if (table->used == 0)
         return;
-    slot = find(table, value, hash_of(value, table->seed));
+    slot = find(table, value, clr_bytes_hash(value, table->seed));
     entry = table->slots[slot];
     if (entry == NULL || --entry->count != 0)
         return;
@@ -184,7 +162,7 @@ struct clr_byte_entry *clr_byte_table_find(const struct clr_byte_table *table,
 {
     if (table->used == 0)
         return NULL;
-    return table->slots[find(table, value, hash_of(value, table->seed))];
+    return table->slots[find(table, value, clr_bytes_hash(value, table->seed))];
 }
 
 void clr_byte_table_hold(struct clr_byte_entry *entry)

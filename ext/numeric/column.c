@@ -62,11 +62,20 @@ void clr_column_release(struct clr_column *column)
 {
     if (column == NULL || atomic_fetch_sub(&column->references, 1) > 1)
         return;
+    clr_bytes_free(&column->bytes);
     munmap(column->values, column->capacity * (value_bytes + tag_bytes));
     clr_memory_free(column);
 }
 
+bool clr_column_has_bytes(const struct clr_column *column)
+{
+    if (column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_MIXED)
+        return column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_OTHER;
+    return memchr(column->tags, CLR_TAG_OTHER, column->rows) == NULL;
+}
+
 size_t clr_column_size(const struct clr_column *column)
 {
-    return column->rows * (value_bytes + (column->kind == CLR_TAG_MIXED ? tag_bytes : 0));
+    return column->rows * (value_bytes + (column->kind == CLR_TAG_MIXED ? tag_bytes : 0)) +
+           column->bytes.size;
 }

@@ -88,16 +88,6 @@ enum clr_code clr_counting_run(struct clr_counting *counting, clr_portion_work *
     return code;
 }
 
-void clr_counting_consider(struct clr_distinct_result *result, uint64_t count,
-                           const struct clr_value *value)
-{
-    if (count < result->count ||
-        (count == result->count && clr_value_compare(value, &result->mode, 1) >= 0))
-        return;
-    result->count = count;
-    result->mode = *value;
-}
-
 /* The type of a whole number is of no account here. */
 static struct clr_value value_of(int domain, uint64_t key)
 {
@@ -122,7 +112,7 @@ void clr_counting_conclude(const struct clr_counting *counting,
         /* Few are frequent enough to be worth more than this look. */
         if (count >= result->count) {
             struct clr_value value = value_of(domain, key);
-            clr_counting_consider(result, count, &value);
+            clr_distinct_consider(result, count, &value);
         }
     }
 }

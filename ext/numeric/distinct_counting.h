@@ -67,10 +67,6 @@ void clr_counting_conclude(const struct clr_counting *counting,
                            const struct clr_number_table *table, int domain,
                            struct clr_distinct_result *result);
 
-/* Makes the value the mode if it comes before that. A whole number is INTEGER here. */
-void clr_counting_consider(struct clr_distinct_result *result, uint64_t count,
-                           const struct clr_value *value);
-
 /* Counts many different numbers: distinct_groups.c. memory: as above. Adds to the result. */
 enum clr_code clr_counting_many(struct clr_counting *counting, uint64_t memory,
                                 struct clr_distinct_result *result);

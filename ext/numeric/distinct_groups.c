@@ -124,7 +124,7 @@ static enum clr_code run_groups(struct clr_counting *counting, struct clr_distin
         const struct clr_distinct_result *part = &counting->counters[i].result;
         result->size += part->size;
         if (part->count > 0)
-            clr_counting_consider(result, part->count, &part->mode);
+            clr_distinct_consider(result, part->count, &part->mode);
     }
     return code;
 }

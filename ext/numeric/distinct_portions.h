@@ -27,4 +27,9 @@ enum clr_code clr_portions_distinct(const struct clr_portions *portions, bool wi
                                     uint64_t memory, uint64_t seed,
                                     struct clr_distinct_result *result);
 
+/* Makes a value that is there count times, 1 and up, the result's mode if it comes before that. A
+   whole number is INTEGER here. */
+void clr_distinct_consider(struct clr_distinct_result *result, uint64_t count,
+                           const struct clr_value *value);
+
 #endif

@@ -29,7 +29,7 @@ static bool find_plain_arguments(const struct clr_scan *scan, const uint8_t *kin
 {
     int columns[2], i;
 
-    if (!clr_tally_is_plain(scan, kinds, tally, columns))
+    if (tally->merge != 0 || !clr_tally_is_plain(scan, kinds, tally, columns))
         return false;
     for (i = 0; i < 2; i++)
         arguments[i] = columns[i] < 0 ? NULL : scan->columns[columns[i]];
@@ -41,9 +41,14 @@ static void share_column(const struct clr_column *column, size_t first, size_t r
                          struct clr_share *share)
 {
     const bool real = column->kind == CLR_TAG_REAL;
+    const bool numbers = real || column->kind == CLR_TAG_INTEGER;
 
     clr_share_set(share, real ? CLR_KIND_REAL : CLR_KIND_INTEGER, column->values + first,
-                  column->kind == CLR_TAG_NULL ? 0 : rows);
+                  numbers ? rows : 0);
+    if (column->kind == CLR_TAG_OTHER) {
+        share->others = column->values + first;
+        share->other_count = rows;
+    }
 }
 
 static void reduce_piece(const struct clr_tally *tally, const struct clr_column *const arguments[2],
@@ -73,8 +78,8 @@ static enum clr_scan_outcome count_plain(const struct plain *plain, size_t rows,
         kind == CLR_TAG_INTEGER && (y == NULL || y->kind == CLR_TAG_INTEGER) ? 0 : (int64_t)rows;
     if (plain->tally->operations == 0 || x == NULL)
         return CLR_SCAN_DONE;
-    *reduces = true;
-    return kind == CLR_TAG_OTHER ? CLR_SCAN_UNSURE : CLR_SCAN_DONE;
+    *reduces = kind != CLR_TAG_OTHER;
+    return *reduces || clr_tally_takes_bytes(plain->tally) ? CLR_SCAN_DONE : CLR_SCAN_UNSURE;
 }
 
 /* All of them piece by piece: one way through the memory, however many they are. */
@@ -140,6 +145,8 @@ static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t firs
     size_t count;
     int i;
 
+    for (i = 0; i < intake_count; i++)
+        intakes[i].stop = stop;
     for (; outcome == CLR_SCAN_DONE && first < last; first += count) {
         if (atomic_load_explicit(stop, memory_order_relaxed)) {
             outcome = CLR_SCAN_STOPPED;
@@ -167,8 +174,11 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
     struct clr_share *share;
     bool reduces;
 
-    for (i = 0; i < scan->column_count; i++)
+    for (i = 0; i < scan->column_count; i++) {
         kinds[i] = scan->columns[i]->kind;
+        if (scan->longest != 0 && scan->columns[i]->bytes.longest > scan->longest)
+            return CLR_SCAN_UNSURE;
+    }
     for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++) {
         struct plain *plain = &plains[plain_count];
         plain->tally = &scan->tallies[i];

@@ -13,7 +13,8 @@
 /*
  * Computes the tallies over the rows first .. last - 1. states has a state for each of the scan's
  * tallies and is overwritten; shares has a share for each, of which those of tallies with CLR_KEEP
- * get their runs (valid as long as room and columns are), or is NULL if there is none. The scan is
+ * get their runs (valid as long as room and columns are), and those with CLR_MERGE more states, or
+ * is NULL if there is none. The scan is
  * only read, so several threads may run parts of it. Questions are not answered. Returns
  * CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT, CLR_SCAN_FAILED without memory, or
  * CLR_SCAN_STOPPED soon after *stop has become true.

@@ -15,6 +15,8 @@ void clr_share_set(struct clr_share *share, enum clr_kind kind, const void *valu
 {
     share->runs[0] = (struct clr_run){&share->runs[1], kind, values, count};
     share->runs[1] = (struct clr_run){NULL, CLR_KIND_REAL, share->room_end, 0};
+    share->others = share->other_room;
+    share->other_count = 0;
 }
 
 bool clr_intake_init(struct clr_intake *intake, const struct clr_tally *tally,
@@ -25,8 +27,8 @@ bool clr_intake_init(struct clr_intake *intake, const struct clr_tally *tally,
 
     intake->tally = tally;
     intake->state = state;
-    intake->share = tally->operations & CLR_KEEP ? share : NULL;
-    if (intake->share != NULL)
+    intake->share = tally->operations & (CLR_KEEP | CLR_MERGE) ? share : NULL;
+    if (tally->operations & CLR_KEEP)
         clr_share_set(share, CLR_KIND_INTEGER, share->room, 0);
     intake->values = values ? clr_chunk_new(CLR_SUM, CAPACITY) : NULL;
     intake->pairs = pairs ? clr_chunk_new(CLR_DOT, CAPACITY) : NULL;
@@ -108,7 +110,7 @@ static bool drop_nulls(const struct clr_intake *intake, const struct clr_block *
     size_t i;
 
     if (clr_rows_find(block->loops, argument, CLR_TAG_UNSURE, rows, found) ||
-        (intake->tally->operations != 0 &&
+        (intake->tally->operations != 0 && !clr_tally_takes_bytes(intake->tally) &&
          clr_rows_find(block->loops, argument, CLR_TAG_OTHER, rows, found)))
         return false;
     if (clr_rows_find(block->loops, argument, CLR_TAG_NULL, rows, found))
@@ -183,6 +185,58 @@ static bool grant(struct clr_share *share, size_t count)
     return atomic_fetch_sub_explicit(share->left, bytes, memory_order_relaxed) >= bytes;
 }
 
+/* Appends the addresses of the rows to the share. */
+static void keep_others(struct clr_share *share, const struct clr_register *x, const uint64_t *rows)
+{
+    size_t i;
+
+    for (i = 0; i < CLR_BLOCK_WORDS; i++) {
+        uint64_t word;
+        for (word = rows[i]; word != 0; word &= word - 1)
+            share->other_room[share->other_count++] =
+                x->values[i * 64 + (size_t)__builtin_ctzll(word)];
+    }
+}
+
+static enum clr_scan_outcome merge_row(struct clr_merged *merged, int64_t address)
+{
+    const struct clr_value state = clr_bytes_value(address);
+
+    switch (clr_merged_add(merged, &state)) {
+    case CLR_OK:
+        return CLR_SCAN_DONE;
+    case CLR_LIMIT:
+        return CLR_SCAN_LIMIT;
+    case CLR_NOMEM:
+        return CLR_SCAN_FAILED;
+    default:
+        return CLR_SCAN_UNSURE;
+    }
+}
+
+/* Merges the states of the rows, none of which is NULL. A number is none. */
+static enum clr_scan_outcome merge(struct clr_intake *intake, const struct clr_block *block,
+                                   const struct clr_register *x, const uint64_t *rows, size_t count)
+{
+    struct clr_merged *merged = intake->share->merged;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    uint64_t found[CLR_BLOCK_WORDS];
+    size_t i;
+
+    if (!clr_rows_find(block->loops, x, CLR_TAG_OTHER, rows, found) ||
+        block->loops->count(found) != count)
+        return CLR_SCAN_UNSURE;
+    for (i = 0; i < CLR_BLOCK_WORDS; i++) {
+        uint64_t word;
+        for (word = found[i]; word != 0 && outcome == CLR_SCAN_DONE; word &= word - 1) {
+            outcome = merge_row(merged, x->values[i * 64 + (size_t)__builtin_ctzll(word)]);
+            if (atomic_load_explicit(intake->stop, memory_order_relaxed))
+                outcome = CLR_SCAN_STOPPED;
+        }
+    }
+    return outcome;
+}
+
 /* The copies are made from an array of their own: the loop writes beyond the last one. */
 static enum clr_scan_outcome keep(struct clr_share *share, struct clr_block *block,
                                   const struct clr_register *x, const uint64_t *rows)
@@ -204,6 +258,8 @@ static enum clr_scan_outcome keep(struct clr_share *share, struct clr_block *blo
         share->runs[1].values = reals - count;
         share->runs[1].count += count;
     }
+    if (clr_rows_find(block->loops, x, CLR_TAG_OTHER, rows, found))
+        keep_others(share, x, found);
     return CLR_SCAN_DONE;
 }
 
@@ -235,5 +291,7 @@ enum clr_scan_outcome clr_intake_take(struct clr_intake *intake, struct clr_bloc
         take_values(intake, block, x, rows);
     if (intake->pairs != NULL)
         take_pairs(intake, block, x, y, rows);
+    if (tally->operations & CLR_MERGE)
+        return merge(intake, block, x, rows, count);
     return intake->share != NULL ? keep(intake->share, block, x, rows) : CLR_SCAN_DONE;
 }

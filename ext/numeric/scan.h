@@ -8,9 +8,11 @@
 
 #include "numeric/chunk.h"
 #include "numeric/column.h"
+#include "numeric/merged.h"
 #include "numeric/question.h"
 #include "numeric/state.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -63,14 +65,30 @@ struct clr_instruction {
  * the extremes of x (CLR_EXTREMES). With CLR_KEEP in the mask all values of x are kept for
  * questions. Values OTHER are counted if the mask is 0, and else unsure,
  * except as y where x is NULL. y UNSURE is unsure even there: SQLite evaluates it.
+ *
+ * CLR_BYTES, with CLR_KEEP and without operations, has values OTHER kept too. CLR_MERGE, alone, has
+ * them merged as states of the kind `merge` into `merged`; a number is unsure there, and so is what
+ * is no state. For both x is a column, with bytes (clr_column_has_bytes()).
  */
 struct clr_tally {
     unsigned operations;
     int x, y, filter; /* instructions, or -1; without x every row counts */
     struct clr_state state;
+    enum clr_state_kind merge; /* of CLR_MERGE, else 0 */
+    struct clr_merged *merged; /* the caller's, begun and without states */
 };
 
 #define CLR_KEEP (1u << 31)
+#define CLR_BYTES (1u << 30)
+#define CLR_MERGE (1u << 29)
+#define CLR_OPERATIONS_MASK ((1u << CLR_OPERATIONS) - 1)
+
+/* Whether the tally takes values OTHER for more than to count them. */
+static inline bool clr_tally_takes_bytes(const struct clr_tally *tally)
+{
+    return (tally->operations & (CLR_BYTES | CLR_MERGE)) != 0 &&
+           (tally->operations & CLR_OPERATIONS_MASK) == 0;
+}
 
 enum {
     CLR_MOST_INSTRUCTIONS = 256,
@@ -93,7 +111,20 @@ struct clr_scan {
     struct clr_question *questions; /* answered by whoever runs the scan */
     uint64_t values_memory;         /* bytes that they may take, beyond the columns */
     uint64_t seed;                  /* any number that who chooses the values does not know */
+    /* Bytes of the longest TEXT or BLOB that SQLite hands out; 0: any. Where a column with bytes
+       has a longer one, all is unsure. */
+    size_t longest;
 };
+
+/* Returns how many of the scan's tallies merge states. */
+static inline int clr_scan_merges(const struct clr_scan *scan)
+{
+    int merges = 0, i;
+
+    for (i = 0; i < scan->tally_count; i++)
+        merges += scan->tallies[i].merge != 0;
+    return merges;
+}
 
 /* How a scan ended. States and answers are defined after CLR_SCAN_DONE only. */
 enum clr_scan_outcome {

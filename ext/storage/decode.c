@@ -32,15 +32,48 @@ static inline __attribute__((always_inline)) void put(struct clr_target *target,
     target->tags[row] = value.tag;
 }
 
+/* Stores a row's value whose one-byte serial type is that of a TEXT or BLOB. Failures are for
+   check_bytes(). */
+static void put_bytes(struct clr_target *target, size_t row, uint32_t type,
+                      const unsigned char *from, struct clr_bytes *bytes)
+{
+    struct clr_scalar value = {.tag = CLR_TAG_OTHER};
+    uint32_t size = clr_serial_sizes[type];
+    unsigned char *to =
+        clr_bytes_add(bytes, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, size, &value.bits);
+
+    if (to != NULL)
+        memcpy(to, from, size);
+    put(target, row, value);
+}
+
+/* Whether all bytes could be added so far. */
+static enum clr_load_outcome check_bytes(const struct clr_decoder *decoder)
+{
+    int k;
+
+    for (k = 0; k < decoder->count; k++) {
+        if (decoder->wants[k].with_bytes && decoder->bytes[k]->code != CLR_OK)
+            return clr_record_no_bytes(decoder->reader.pages, decoder->bytes[k]);
+    }
+    return CLR_LOAD_DONE;
+}
+
 bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
                       const struct clr_want *wants, int count)
 {
+    int i;
+
     *decoder = (struct clr_decoder){.wants = wants, .count = count};
     clr_record_reader_init(&decoder->reader, pages);
     decoder->targets = clr_memory_alloc(((size_t)count + 1) * sizeof *decoder->targets);
     decoder->values = clr_memory_alloc(((size_t)count + 1) * sizeof *decoder->values);
+    decoder->bytes = clr_memory_alloc(((size_t)count + 1) * sizeof(struct clr_bytes *));
+    decoder->reader.bytes = decoder->bytes;
+    for (i = 0; i < count; i++)
+        decoder->with_bytes = decoder->with_bytes || wants[i].with_bytes;
     return clr_shapes_init(&decoder->shapes, wants, count) && decoder->targets != NULL &&
-           decoder->values != NULL;
+           decoder->values != NULL && decoder->bytes != NULL;
 }
 
 void clr_decoder_free(struct clr_decoder *decoder)
@@ -48,6 +81,7 @@ void clr_decoder_free(struct clr_decoder *decoder)
     clr_record_reader_free(&decoder->reader);
     clr_memory_free(decoder->targets);
     clr_memory_free(decoder->values);
+    clr_memory_free((void *)decoder->bytes);
     clr_shapes_free(&decoder->shapes);
 }
 
@@ -62,6 +96,7 @@ void clr_decoder_begin(struct clr_decoder *decoder)
 struct loop {
     const struct clr_want *wants;
     struct clr_target *targets;
+    struct clr_bytes *const *bytes;
     const unsigned char *limit; /* the end of the page's content */
     struct clr_order order;
 };
@@ -70,8 +105,10 @@ struct loop {
  * Decodes the cell as a row of the targets, if it is plain and sound and comes after those before.
  * Rowids are long or short, as clr_order_get_key() has them.
  */
-static inline __attribute__((always_inline)) bool
-decode_plain(struct loop *loop, const unsigned char *cell, int count, size_t row, bool is_long)
+static inline __attribute__((always_inline)) bool decode_plain(struct loop *loop,
+                                                               const unsigned char *cell, int count,
+                                                               size_t row, bool is_long,
+                                                               bool with_bytes)
 {
     const unsigned char *payload, *types, *types_end;
     uint32_t size = cell[0], header_size, type = 0, body, next;
@@ -113,6 +150,10 @@ decode_plain(struct loop *loop, const unsigned char *cell, int count, size_t row
             if (next > size || (types == types_end && next != size))
                 return false;
         }
+        if (with_bytes && want->with_bytes && clr_serials[type].tag == CLR_TAG_OTHER) {
+            put_bytes(&loop->targets[i], row, type, payload + body, loop->bytes[i]);
+            continue;
+        }
         put(&loop->targets[i], row,
             clr_serial_value(&clr_serials[type], payload + body, want->is_real));
     }
@@ -128,13 +169,13 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
                                                                     uint32_t offset, size_t row)
 {
     struct clr_pages *pages = decoder->reader.pages;
-    struct loop loop = {decoder->wants, decoder->targets, page->data + pages->source->usable_size,
-                        decoder->order};
+    struct loop loop = {decoder->wants, decoder->targets, decoder->bytes,
+                        page->data + pages->source->usable_size, decoder->order};
     enum clr_load_outcome outcome;
     int64_t rowid;
     int i;
 
-    if (decode_plain(&loop, page->data + offset, decoder->count, row, true)) {
+    if (decode_plain(&loop, page->data + offset, decoder->count, row, true, decoder->with_bytes)) {
         decoder->order = loop.order;
         return CLR_LOAD_DONE;
     }
@@ -149,10 +190,11 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
 
 static inline __attribute__((always_inline)) enum clr_load_outcome
 decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page *page,
-             const struct clr_want *wants, struct clr_target *targets, int count)
+             const struct clr_want *wants, struct clr_target *targets, int count, bool with_bytes)
 {
     struct clr_pages *pages = decoder->reader.pages;
-    struct loop loop = {wants, targets, page->data + pages->source->usable_size, decoder->order};
+    struct loop loop = {wants, targets, decoder->bytes, page->data + pages->source->usable_size,
+                        decoder->order};
     size_t row = decoder->rows, end = row + page->cells;
     const unsigned char *pointer = page->pointers;
 
@@ -162,7 +204,8 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
 
         if (offset - page->first > page->last - page->first)
             return clr_page_malformed(pages, number);
-        if (__builtin_expect(decode_plain(&loop, page->data + offset, count, row, false), 1))
+        if (__builtin_expect(
+                decode_plain(&loop, page->data + offset, count, row, false, with_bytes), 1))
             continue;
         if (count == 1)
             decoder->targets[0] = targets[0];
@@ -238,6 +281,27 @@ static void take_rowids(const struct clr_cells *block, uint32_t bytes, struct cl
     }
 }
 
+/* Takes values of a column with bytes, from row i of the block on. Not inlined, so that columns
+   without are none the slower. */
+static __attribute__((noinline)) void take_with_bytes(const struct clr_decoder *decoder,
+                                                      const struct clr_cells *block, int k,
+                                                      size_t row, size_t i)
+{
+    const struct clr_place *places = decoder->shapes.places + (size_t)k * CLR_SHAPES;
+    struct clr_target *target = &decoder->targets[k];
+
+    for (; i < block->rows; i++) {
+        struct clr_place place = places[block->is_uniform ? decoder->shapes.slot : block->slots[i]];
+        const unsigned char *from = block->payloads + block->offsets[i] + place.at;
+
+        if (clr_serials[place.type].tag == CLR_TAG_OTHER)
+            put_bytes(target, row + i, place.type, from, decoder->bytes[k]);
+        else
+            put(target, row + i,
+                clr_serial_value(&clr_serials[place.type], from, decoder->wants[k].is_real));
+    }
+}
+
 /* Takes a column's values from the block, as rows from row on. */
 static void take_column(const struct clr_decoder *decoder, const struct clr_cells *block, int k,
                         size_t row)
@@ -260,6 +324,10 @@ static void take_column(const struct clr_decoder *decoder, const struct clr_cell
         else if (serial->tag == CLR_TAG_INTEGER && serial->mask != 0 && !want->is_real &&
                  target->kind == CLR_TAG_INTEGER)
             i = take_integers(block, place, target->values + row);
+    }
+    if (want->with_bytes) {
+        take_with_bytes(decoder, block, k, row, i);
+        return;
     }
     for (; i < block->rows; i++) {
         struct clr_place place = places[block->is_uniform ? decoder->shapes.slot : block->slots[i]];
@@ -331,17 +399,22 @@ enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t numb
 
     if (decoder->shapes.mask != 0 && decoder->plain_pages == 0) {
         outcome = decode_by_shape(decoder, number, page);
+    } else if (decoder->with_bytes) {
+        outcome = decode_cells(decoder, number, page, decoder->wants, decoder->targets,
+                               decoder->count, true);
     } else if (decoder->count == 1) {
         struct clr_want want = decoder->wants[0];
         struct clr_target target = decoder->targets[0];
 
-        outcome = decode_cells(decoder, number, page, &want, &target, 1);
+        outcome = decode_cells(decoder, number, page, &want, &target, 1, false);
     } else {
-        outcome =
-            decode_cells(decoder, number, page, decoder->wants, decoder->targets, decoder->count);
+        outcome = decode_cells(decoder, number, page, decoder->wants, decoder->targets,
+                               decoder->count, false);
     }
     if (decoder->plain_pages > 0)
         decoder->plain_pages--;
+    if (outcome == CLR_LOAD_DONE && decoder->with_bytes)
+        outcome = check_bytes(decoder);
     if (outcome == CLR_LOAD_DONE && is_first)
         open_cell(page, clr_page_cell(page, 0), &decoder->first);
     return outcome;

@@ -23,6 +23,8 @@ struct clr_decoder {
     int count;
     struct clr_target *targets; /* one for each want */
     struct clr_scalar *values;  /* of one record; one for each want */
+    bool with_bytes;            /* of some want */
+    struct clr_bytes **bytes;   /* one for each want: where those go that it wants */
     size_t rows;                /* decoded of the unit */
     int64_t first;              /* rowid of the unit, where rows > 0 */
     struct clr_order order;
@@ -31,7 +33,8 @@ struct clr_decoder {
 };
 
 /*
- * wants ascend by index, and stay with the caller. Returns false without memory; free in any case.
+ * wants ascend by index, and stay with the caller, who sets bytes for those that want them. Returns
+ * false without memory; free in any case.
  */
 bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
                       const struct clr_want *wants, int count);
@@ -40,7 +43,8 @@ void clr_decoder_free(struct clr_decoder *decoder);
 /* Begins a unit; the caller then sets the targets. */
 void clr_decoder_begin(struct clr_decoder *decoder);
 
-/* Decodes all cells of a leaf whose number is given. Rowids must ascend within the unit. */
+/* Decodes all cells of a leaf whose number is given. Rowids must ascend within the unit.
+   CLR_LOAD_TOO_LARGE: bytes take more than is left for them. */
 enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t number,
                                       const struct clr_page *page);
 

@@ -24,6 +24,8 @@ struct clr_want *clr_field_wants(const struct clr_field *fields, int count)
         wants[i] = (struct clr_want){.index = fields[i].index,
                                      .position = i,
                                      .is_real = fields[i].is_real,
+                                     .with_bytes =
+                                         fields[i].with_bytes && fields[i].index != CLR_FIELD_ROWID,
                                      .missing = fields[i].missing};
     qsort(wants, (size_t)count, sizeof *wants, compare_wants);
     return wants;

@@ -11,8 +11,11 @@ enum { CLR_FIELD_ROWID = -1 };
 struct clr_field {
     int index;    /* of the column in the records, from 0, or CLR_FIELD_ROWID */
     bool is_real; /* REAL affinity: an INTEGER in the record is a REAL that was stored short */
+    /* The column is to have the bytes of TEXT and BLOBs. No two such fields have one index; of the
+       rowid it means nothing. */
+    bool with_bytes;
     /* The value of rows whose record ends before this column. UNSURE: such a row ends the load with
-       CLR_LOAD_UNSUPPORTED. */
+       CLR_LOAD_UNSUPPORTED, and so does one of OTHER if bytes are wanted. */
     struct clr_scalar missing;
 };
 

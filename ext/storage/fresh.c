@@ -21,16 +21,20 @@ static bool make_columns(struct clr_fresh *fresh, size_t rows)
         fresh->columns[k] = column;
         fresh->decoder.targets[k] = (struct clr_target){
             .values = column->values, .tags = column->tags, .kind = CLR_TAG_NULL};
+        fresh->decoder.bytes[k] = &column->bytes;
+        column->bytes.left = &fresh->left;
     }
     return true;
 }
 
 bool clr_fresh_init(struct clr_fresh *fresh, struct clr_pages *pages,
-                    const struct clr_field *fields, int count, size_t room)
+                    const struct clr_field *fields, int count, size_t room, size_t most_bytes)
 {
     size_t page_size = pages->source->page_size;
 
     *fresh = (struct clr_fresh){.count = count, .room = room};
+    atomic_init(&fresh->left,
+                most_bytes == 0 || most_bytes > INT64_MAX ? INT64_MAX : (int64_t)most_bytes);
     fresh->page = clr_memory_alloc(page_size + CLR_PAGE_SLACK);
     fresh->leaves = clr_memory_alloc(room * sizeof *fresh->leaves);
     fresh->at = clr_memory_alloc(room * sizeof *fresh->at);
@@ -82,5 +86,6 @@ void clr_fresh_end(struct clr_fresh *fresh)
     for (k = 0; k < fresh->count; k++) {
         fresh->columns[k]->kind = fresh->decoder.targets[k].kind;
         fresh->columns[k]->rows = fresh->decoder.rows;
+        fresh->columns[k]->with_bytes = fresh->wants[k].with_bytes;
     }
 }

@@ -9,6 +9,7 @@ struct clr_fresh {
     int count;
     struct clr_want *wants;      /* ascending by index; position is the field's */
     struct clr_column **columns; /* one for each want */
+    atomic_int_least64_t left;   /* bytes that those of TEXT and BLOBs may still take */
     size_t leaf_count, room;
     struct clr_leaf *leaves;
     size_t *at; /* where their rows begin */
@@ -18,10 +19,11 @@ struct clr_fresh {
 
 /*
  * Begins with columns for count fields, and room for so many leaves, of pages that are read by way
- * of pages. Returns false without memory. Free in any case; fresh may be zeros then.
+ * of pages; the bytes of TEXT and BLOBs may take most_bytes, 0: any. Returns false without memory.
+ * Free in any case; fresh may be zeros then, and stays where it is.
  */
 bool clr_fresh_init(struct clr_fresh *fresh, struct clr_pages *pages,
-                    const struct clr_field *fields, int count, size_t room);
+                    const struct clr_field *fields, int count, size_t room, size_t most_bytes);
 void clr_fresh_free(struct clr_fresh *fresh);
 
 /* Decodes a leaf whose rows come after those of the leaves before; only if it is the table's only

@@ -17,6 +17,8 @@ struct load {
     int count;
     struct clr_column **columns; /* as the caller has them: wants have the position */
     uint8_t *kinds;              /* count for each unit, in the order of wants */
+    struct clr_bytes *bytes;     /* of each thread, likewise */
+    atomic_int_least64_t left;   /* bytes that rows and their bytes may still take */
     atomic_size_t rows;
     atomic_int begun; /* threads */
 };
@@ -46,6 +48,13 @@ static bool seems_too_large(struct load *load, size_t rows)
            (double)rows * (double)count > GUESS_FACTOR * (double)layout->most_rows * (double)taken;
 }
 
+/* Returns a thread's place for the bytes of each want. Threads' places are apart by one that nobody
+   uses, so that no two share a cache line. */
+static struct clr_bytes *bytes_of(const struct load *load, int thread)
+{
+    return load->bytes + (size_t)thread * ((size_t)load->count + 1);
+}
+
 /* Gives the unit its place in the columns, if the layout fits and has room. */
 static enum clr_load_outcome place_unit(struct load *load, size_t i, size_t rows)
 {
@@ -56,6 +65,7 @@ static enum clr_load_outcome place_unit(struct load *load, size_t i, size_t rows
         *extent = load->layout->extents[i];
         return extent->rows == rows ? CLR_LOAD_DONE : CLR_LOAD_MALFORMED;
     }
+    atomic_fetch_sub(&load->left, (int64_t)(rows * load->layout->row_bytes));
     extent->rows = rows;
     extent->first = atomic_fetch_add(&load->rows, rows);
     rows += extent->first;
@@ -124,8 +134,10 @@ static void load_units(void *argument, int thread, const atomic_bool *stop)
     struct clr_unit_reader reader;
     enum clr_load_outcome outcome = clr_unit_reader_init(&reader, &load->units, stop);
     size_t i;
+    int k;
 
-    (void)thread;
+    for (k = 0; k < load->count && outcome == CLR_LOAD_DONE; k++)
+        reader.decoder.bytes[k] = &bytes_of(load, thread)[k];
     atomic_fetch_add(&load->begun, 1);
     while (outcome == CLR_LOAD_DONE && clr_units_take(&load->units, &i))
         outcome = load_unit(load, &reader, i);
@@ -138,7 +150,13 @@ static void finish_column(const struct load *load, int k, size_t rows)
     struct clr_column *column = load->columns[load->units.wants[k].position];
     size_t count = (size_t)load->count, i;
     const uint8_t *kinds = load->kinds + k;
+    int thread;
 
+    column->with_bytes = load->units.wants[k].with_bytes;
+    for (thread = 0; thread < load->units.threads; thread++)
+        clr_bytes_append(&column->bytes, &bytes_of(load, thread)[k]);
+    column->bytes.left = NULL;
+    column->bytes_read = column->bytes.size;
     column->rows = rows;
     column->kind = kinds[0];
     for (i = 1; i < load->units.count; i++) {
@@ -149,6 +167,33 @@ static void finish_column(const struct load *load, int k, size_t rows)
         if (kinds[i * count] != CLR_TAG_MIXED)
             memset(column->tags + load->extents[i].first, kinds[i * count], load->extents[i].rows);
     }
+}
+
+/* Makes the threads' places for bytes, and says how many there may be. */
+static bool prepare_bytes(struct load *load)
+{
+    const struct clr_layout *layout = load->layout;
+    size_t count = (size_t)load->units.threads * ((size_t)load->count + 1), i;
+    int64_t left = INT64_MAX;
+
+    if (layout->most_bytes > 0 && layout->most_bytes < INT64_MAX)
+        left = (int64_t)layout->most_bytes;
+    if (layout->known)
+        left -= (int64_t)(layout->rows * layout->row_bytes);
+    atomic_init(&load->left, left);
+    load->bytes = clr_memory_alloc(count * sizeof *load->bytes);
+    for (i = 0; i < count && load->bytes != NULL; i++)
+        load->bytes[i] = (struct clr_bytes){.left = &load->left};
+    return load->bytes != NULL;
+}
+
+static void free_bytes(struct load *load)
+{
+    size_t count = (size_t)load->units.threads * ((size_t)load->count + 1), i;
+
+    for (i = 0; i < count && load->bytes != NULL; i++)
+        clr_bytes_free(&load->bytes[i]);
+    clr_memory_free(load->bytes);
 }
 
 /* Makes what the threads fill in, once the units are known. */
@@ -165,7 +210,7 @@ static bool prepare(struct load *load)
         most = layout->most_rows;
     load->extents = clr_memory_alloc(units->count * sizeof *load->extents);
     load->kinds = clr_memory_alloc(units->count * (size_t)load->count + 1);
-    if (load->extents == NULL || load->kinds == NULL ||
+    if (load->extents == NULL || load->kinds == NULL || !prepare_bytes(load) ||
         (layout->keeps_leaves && !clr_leaves_note(&load->units)))
         return false;
     for (i = 0; i < (size_t)load->count; i++) {
@@ -232,6 +277,7 @@ enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
     }
     clr_memory_free(load.extents);
     clr_memory_free(load.kinds);
+    free_bytes(&load);
     clr_units_free(&load.units);
     return outcome;
 }

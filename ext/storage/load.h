@@ -32,7 +32,10 @@ struct clr_layout {
     bool known;
     bool may_guess; /* CLR_LOAD_TOO_LARGE as soon as that is likely */
     size_t rows, units;
-    size_t most_rows;           /* more end the load with CLR_LOAD_TOO_LARGE; 0: no limit */
+    size_t most_rows; /* more end the load with CLR_LOAD_TOO_LARGE; 0: no limit */
+    /* So does what a load's rows, of row_bytes each, and the bytes of TEXT and BLOBs take together,
+       if it is more than this; 0: no limit. */
+    size_t most_bytes, row_bytes;
     struct clr_extent *extents; /* of each unit; free with clr_layout_free() */
     /*
      * Whether clr_load() shall describe the leaves, for clr_refresh(): all that were loaded, in the

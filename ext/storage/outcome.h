@@ -9,7 +9,7 @@ enum clr_load_outcome {
     CLR_LOAD_STOPPED,     /* as watch asked */
     CLR_LOAD_MALFORMED,   /* a page is not as it must be: its number is in the report */
     CLR_LOAD_UNSUPPORTED, /* not a rowid table, or a row that only SQLite can read */
-    CLR_LOAD_TOO_LARGE,   /* of loads only: more rows than the layout's limit */
+    CLR_LOAD_TOO_LARGE,   /* more rows, or bytes of TEXT and BLOBs, than there may be */
     CLR_LOAD_UNSURE,      /* of streams only: as CLR_SCAN_UNSURE */
     CLR_LOAD_FAILED       /* no memory, or a read failed: status, with SQLite's code in cl_error */
 };

@@ -213,12 +213,27 @@ static enum clr_load_outcome read_body(struct clr_record_reader *reader, struct 
     return copy_payload(reader, payload, offset, clr_serial_sizes[type], bytes);
 }
 
+/* Reads a TEXT or BLOB, which the payload has room for. */
+static enum clr_load_outcome read_bytes(struct clr_record_reader *reader, struct payload *payload,
+                                        uint64_t type, uint32_t offset, struct clr_bytes *bytes,
+                                        struct clr_scalar *value)
+{
+    uint32_t size = (uint32_t)((type - 12) / 2);
+    unsigned char *to =
+        clr_bytes_add(bytes, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, size, &value->bits);
+
+    value->tag = CLR_TAG_OTHER;
+    if (to == NULL)
+        return clr_record_no_bytes(reader->pages, bytes);
+    return copy_payload(reader, payload, offset, size, to);
+}
+
 /* The value of a column that the record is too short for. */
 static enum clr_load_outcome take_missing(struct clr_record_reader *reader, uint32_t leaf,
                                           const struct clr_want *want, struct clr_scalar *value)
 {
     *value = want->missing;
-    if (value->tag == CLR_TAG_UNSURE) {
+    if (value->tag == CLR_TAG_UNSURE || (want->with_bytes && value->tag == CLR_TAG_OTHER)) {
         reader->pages->page = leaf;
         return CLR_LOAD_UNSUPPORTED;
     }
@@ -270,6 +285,11 @@ enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t
         }
         if (index < wants[i].index) {
             outcome = take_missing(reader, number, &wants[i], &values[i]);
+            continue;
+        }
+        if (wants[i].with_bytes && serial->tag == CLR_TAG_OTHER) {
+            outcome =
+                read_bytes(reader, &payload, type, (uint32_t)body, reader->bytes[i], &values[i]);
             continue;
         }
         if (read != index)

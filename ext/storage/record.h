@@ -31,6 +31,7 @@ struct clr_want {
     int index;    /* in the record, or CLR_WANT_ROWID */
     int position; /* among the columns of the caller */
     bool is_real;
+    bool with_bytes; /* TEXT and BLOBs are wanted with their bytes; not of the rowid */
     struct clr_scalar missing;
 };
 enum { CLR_WANT_ROWID = -1 };
@@ -62,6 +63,13 @@ clr_serial_value(const struct clr_serial *serial, const unsigned char *bytes, bo
     return value;
 }
 
+/* Says why a value's bytes could not be added. */
+static inline enum clr_load_outcome clr_record_no_bytes(struct clr_pages *pages,
+                                                        const struct clr_bytes *bytes)
+{
+    return bytes->code == CLR_LIMIT ? CLR_LOAD_TOO_LARGE : clr_pages_no_memory(pages);
+}
+
 /* What a thread needs to read records whose payload is not all in the leaf. */
 struct clr_record_reader {
     struct clr_pages *pages;
@@ -70,13 +78,15 @@ struct clr_record_reader {
     unsigned char *header;         /* a record's header; the same */
     uint64_t followed;             /* overflow pages that have been read */
     struct clr_pointer_map map;
+    struct clr_bytes **bytes; /* where those of each want go; NULL if no want is with bytes */
 };
 void clr_record_reader_init(struct clr_record_reader *reader, struct clr_pages *pages);
 void clr_record_reader_free(struct clr_record_reader *reader);
 
 /*
  * Reads count columns of the cell at an offset of a leaf; wants ascend by index. Stores the rowid,
- * and values at 0 .. count-1. Refuses whatever SQLite finds corrupt when it reads the same columns.
+ * and values at 0 .. count-1, those of wants with bytes as columns have them. Refuses whatever
+ * SQLite finds corrupt when it reads the same columns.
  */
 enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t number,
                                       const unsigned char *page, uint32_t offset,

@@ -18,6 +18,13 @@
  */
 enum { MOST_LEAVES = 64, MOST_PART = 8 };
 
+/*
+ * The bytes of TEXT and BLOBs that are no more stay with the column; if those that were read since
+ * it was loaded take as much as those that were there then, and this much more, it is time for a
+ * new column.
+ */
+enum { SPARE_BYTES = 1 << 20 };
+
 /* What becomes of a leaf that the layout has: it is no more, or kept, or the fresh leaf i. */
 enum { GONE = 0, KEPT = 1, FRESH = 2 };
 
@@ -68,7 +75,8 @@ static bool prepare(struct refresh *refresh, const struct clr_field *fields, int
         if (layout->leaves[i].number <= pages)
             refresh->places[layout->leaves[i].number] = (uint32_t)i + 1;
     }
-    return clr_fresh_init(&refresh->fresh, &refresh->pages, fields, count, room);
+    return clr_fresh_init(&refresh->fresh, &refresh->pages, fields, count, room,
+                          layout->most_bytes);
 }
 
 /* Finds out whether the known overflow pages are as they were. */
@@ -180,6 +188,26 @@ static bool plan_rows(struct refresh *refresh)
     return true;
 }
 
+/* Whether the columns, with what is fresh, leave too little room. */
+static bool is_too_large(const struct refresh *refresh, struct clr_column *const *columns)
+{
+    const struct clr_layout *layout = refresh->layout;
+    size_t size = refresh->splice.rows * layout->row_bytes;
+    int k;
+
+    if (layout->most_rows > 0 && refresh->splice.rows > layout->most_rows)
+        return true;
+    for (k = 0; k < refresh->fresh.count; k++) {
+        const struct clr_column *column = columns[refresh->fresh.wants[k].position];
+        size_t bytes = column->bytes.size + refresh->fresh.columns[k]->bytes.size;
+
+        if (bytes > 2 * column->bytes_read + SPARE_BYTES)
+            return true;
+        size += bytes;
+    }
+    return layout->most_bytes > 0 && size > layout->most_bytes;
+}
+
 /* Makes the columns' results, which can fail, and then fills them, which can't. */
 static bool splice_columns(struct refresh *refresh, struct clr_column **columns)
 {
@@ -221,6 +249,8 @@ static void keep_layout(struct refresh *refresh)
     *layout = (struct clr_layout){.known = true,
                                   .rows = refresh->splice.rows,
                                   .most_rows = old.most_rows,
+                                  .most_bytes = old.most_bytes,
+                                  .row_bytes = old.row_bytes,
                                   .keeps_leaves = true,
                                   .leaves = refresh->new_leaves,
                                   .leaf_count = refresh->new_count,
@@ -255,7 +285,7 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
         return outcome;
     if (!plan_rows(refresh))
         return clr_pages_no_memory(pages);
-    if (layout->most_rows > 0 && refresh->splice.rows > layout->most_rows)
+    if (is_too_large(refresh, columns))
         return CLR_LOAD_TOO_LARGE;
     if (!splice_columns(refresh, columns))
         return clr_pages_no_memory(pages);

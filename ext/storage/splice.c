@@ -49,8 +49,8 @@ static void move_old(const struct clr_splice *splice, const struct clr_column *o
     }
 }
 
-void clr_splice_finish(const struct clr_splice *splice, const struct clr_column *old,
-                       const struct clr_column *fresh, struct clr_column *result)
+void clr_splice_finish(const struct clr_splice *splice, struct clr_column *old,
+                       struct clr_column *fresh, struct clr_column *result)
 {
     uint8_t kind = CLR_TAG_MIXED;
     bool with_tags;
@@ -65,6 +65,12 @@ void clr_splice_finish(const struct clr_splice *splice, const struct clr_column 
     move_old(splice, old, result, with_tags);
     for (i = 0; i < splice->fresh_count; i++)
         move(&splice->fresh[i], fresh, result, with_tags);
+    if (result != old) {
+        clr_bytes_append(&result->bytes, &old->bytes);
+        result->bytes_read = old->bytes_read;
+    }
+    clr_bytes_append(&result->bytes, &fresh->bytes);
+    result->with_bytes = old->with_bytes && fresh->with_bytes;
     result->kind = kind;
     result->rows = splice->rows;
 }

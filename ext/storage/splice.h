@@ -32,8 +32,9 @@ struct clr_splice {
  */
 struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_column *old);
 
-/* Puts the rows of both columns into the result, whichever it is. */
-void clr_splice_finish(const struct clr_splice *splice, const struct clr_column *old,
-                       const struct clr_column *fresh, struct clr_column *result);
+/* Puts the rows of both columns into the result, whichever it is, and moves their bytes there: also
+   those of old rows that are left out. */
+void clr_splice_finish(const struct clr_splice *splice, struct clr_column *old,
+                       struct clr_column *fresh, struct clr_column *result);
 
 #endif

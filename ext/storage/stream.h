@@ -20,7 +20,9 @@
  * Computes the tallies of the scan over the table whose root page is root; fields has the field of
  * each of the scan's columns, and its own columns and rows are not looked at. The pages are checked
  * as those of clr_load() are, and watch serves as there. The decoded columns take at most memory
- * bytes at a time, or those of one page in one thread if that is more.
+ * bytes at a time, or those of one page in one thread if that is more. Half of that is for the
+ * bytes of TEXT and BLOBs, if some are wanted; CLR_LOAD_TOO_LARGE: those that are needed together,
+ * or what the tallies keep, take more.
  *
  * After CLR_LOAD_DONE the tallies' states are complete, and *rows is how many rows the table has.
  */

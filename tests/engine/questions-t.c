@@ -287,7 +287,8 @@ static void make_plain(struct clr_scan *scan, size_t rows, enum clr_question_kin
     instructions[5] = (struct clr_instruction){CLR_OP_NOT_NULL, 2, 0, 0};
     scan->filter = filtered ? 5 : -1;
     scan->tally_count = scan->question_count = 1;
-    tallies[0] = (struct clr_tally){CLR_KEEP | 1u << CLR_EXTREMES, 1, -1, -1, {0}};
+    tallies[0] = (struct clr_tally){
+        .operations = CLR_KEEP | 1u << CLR_EXTREMES, .x = 1, .y = -1, .filter = -1};
     questions[0].kind = kind;
     questions[0].tally = 0;
 }

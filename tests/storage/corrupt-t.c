@@ -29,7 +29,8 @@ static struct image_bytes new_database(int page_size, int auto_vacuum, int rows,
              "CREATE TABLE t(a INT, b REAL, c, d REAL, e INT); CREATE TABLE other(x);"
              "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
              "INSERT INTO t SELECT i * i * i, i / 3.0,"
-             "  zeroblob(iif(i %% 9 = 0, i * 31 %% 2500, i %% 60)), i, i %% 3 FROM n;"
+             "  iif(i %% 2, zeroblob(w), printf('%%.*c', w, char(65 + i %% 26))), i, i %% 3"
+             "  FROM (SELECT i, iif(i %% 9 = 0, i * 31 %% 2500, i %% 60) AS w FROM n);"
              "INSERT INTO other SELECT a FROM t; DELETE FROM t WHERE rowid %% 11 = 5",
              page_size, auto_vacuum, rows);
     image_sql(db, sql);
@@ -202,7 +203,7 @@ static void try_stream(const struct image *image, const struct clr_source *sourc
     result->streams_differ += !same;
 }
 
-/* Loads the damaged bytes; some wants are few, for the decoder's other way. */
+/* Loads the damaged bytes; some wants are few, for the decoder's other way, and some with bytes. */
 static void try_damaged(const struct image_bytes *bytes, uint32_t root, struct result *result)
 {
     struct image image = {0};
@@ -211,9 +212,19 @@ static void try_damaged(const struct image_bytes *bytes, uint32_t root, struct r
 
     source.context = (void *)(uintptr_t)bytes;
     source.parallel = random_below(8) == 0;
-    switch (random_below(4)) {
+    switch (random_below(6)) {
     case 0:
         image_add(&image, "e", 4, false);
+        break;
+    case 2:
+        image_add_bytes(&image, "c", 2);
+        break;
+    case 3:
+        image_add(&image, "a", 0, false);
+        image_add_bytes(&image, "c", 2);
+        image_add_bytes(&image, "d", 3);
+        image.fields[2].is_real = true;
+        image_add_bytes(&image, "e", 4);
         break;
     case 1:
         image_add(&image, "b", 1, true);

@@ -22,6 +22,7 @@ static struct image new_image(void)
 
     image_add(&image, "d", 2, true);
     image_add(&image, "a", 0, false);
+    image_add_bytes(&image, "b", 1);
     return image;
 }
 
@@ -133,6 +134,27 @@ static void test_too_large(struct clr_source alone, uint32_t root)
     image_free(&whole);
 }
 
+/* More bytes of TEXT and BLOBs than there may be, with and without the rows. */
+static void test_bytes(const struct clr_source *source, uint32_t root)
+{
+    struct image image = new_image();
+    size_t bytes;
+
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_DONE, "any bytes");
+    bytes = image.columns[2]->bytes.size;
+    tap_ok(bytes > 4000 * 20 && image.columns[1]->bytes.size == 0, "%zu of them", bytes);
+    image_free(&image);
+    image.layout.most_bytes = 50000;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_TOO_LARGE, "too many bytes");
+    tap_ok(all_null(&image), "leave no column");
+    image.layout.row_bytes = 100;
+    image.layout.most_bytes = 2 * bytes;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_TOO_LARGE, "too many with the rows");
+    image.layout.most_bytes = 2 * bytes + (size_t)400000;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_DONE, "room for both");
+    image_free(&image);
+}
+
 int main(void)
 {
     struct image_bytes bytes;
@@ -159,6 +181,7 @@ int main(void)
     test_stop(source, root, false);
     test_layout(&source, root, image_root(db, "s"));
     test_too_large(source, root);
+    test_bytes(&source, root);
 
     tap_is_int64(image_load(&image, &source, image_root(db, "w")), CLR_LOAD_UNSUPPORTED,
                  "a table WITHOUT ROWID");
@@ -171,6 +194,10 @@ int main(void)
     image.fields[0].missing.tag = CLR_TAG_UNSURE;
     tap_is_int64(image_load(&image, &source, image_root(db, "s")), CLR_LOAD_UNSUPPORTED,
                  "a default that only SQLite knows");
+    image.fields[0].missing.tag = CLR_TAG_NULL;
+    image.fields[2].missing.tag = CLR_TAG_OTHER;
+    tap_is_int64(image_load(&image, &source, image_root(db, "s")), CLR_LOAD_UNSUPPORTED,
+                 "a default whose bytes only SQLite knows");
     tap_is_int64(image_load(&image, &source, 1), CLR_LOAD_DONE, "the schema itself");
     image_free(&image);
     sqlite3_free(bytes.data);

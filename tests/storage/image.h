@@ -112,6 +112,13 @@ static inline void image_add(struct image *image, const char *name, int index, b
     image->fields[image->count++] = (struct clr_field){.index = index, .is_real = is_real};
 }
 
+/* A column with the bytes of its TEXT and BLOBs. */
+static inline void image_add_bytes(struct image *image, const char *name, int index)
+{
+    image_add(image, name, index, false);
+    image->fields[image->count - 1].with_bytes = true;
+}
+
 static inline enum clr_load_outcome image_load(struct image *image, const struct clr_source *source,
                                                uint32_t root)
 {
@@ -164,6 +171,27 @@ static inline struct clr_scalar image_scalar(sqlite3_stmt *statement, int i)
     return value;
 }
 
+/* Whether a value of a column is what SQLite has read: TEXT and BLOBs byte by byte, in the encoding
+   of the database, if the column has their bytes. */
+static inline bool image_same(const struct clr_column *column, size_t row, sqlite3_stmt *statement,
+                              int i)
+{
+    struct clr_scalar got = image_value(column, row), want = image_scalar(statement, i);
+    const bool is_text = sqlite3_column_type(statement, i) == SQLITE_TEXT;
+    struct clr_value value;
+    const void *bytes;
+    size_t size;
+
+    if (got.tag != want.tag || got.tag != CLR_TAG_OTHER || !column->with_bytes)
+        return got.tag == want.tag && got.bits == want.bits;
+    value = clr_bytes_value(got.bits);
+    /* In this order: to ask for the bytes of TEXT first would convert it. */
+    bytes = sqlite3_column_blob(statement, i);
+    size = (size_t)sqlite3_column_bytes(statement, i);
+    return value.kind == (is_text ? CLR_KIND_TEXT : CLR_KIND_BLOB) && value.as.size == size &&
+           (size == 0 || memcmp(value.bytes, bytes, size) == 0);
+}
+
 /*
  * Steps a statement whose columns are those of the image and compares, unit by unit, which is in
  * the order of the keys. Returns SQLITE_DONE, the code of an error of SQLite's, or SQLITE_MISMATCH
@@ -190,7 +218,7 @@ static inline int image_compare(const struct image *image, sqlite3_stmt *stateme
                 struct clr_scalar got = image_value(image->columns[i], row);
                 struct clr_scalar want = image_scalar(statement, i);
 
-                if (got.tag == want.tag && got.bits == want.bits)
+                if (image_same(image->columns[i], row, statement, i))
                     continue;
                 snprintf(text, size, "%s, row %zu: got %d %016llx, want %d %016llx",
                          image->names[i], row, got.tag, (unsigned long long)got.bits, want.tag,
@@ -207,7 +235,8 @@ static inline int image_compare(const struct image *image, sqlite3_stmt *stateme
     return code;
 }
 
-/* The SELECT whose columns are those of the image. Values that are no numbers come as TEXT. */
+/* The SELECT whose columns are those of the image. Values that are no numbers come as TEXT from
+   columns without bytes. */
 static inline sqlite3_stmt *image_select(const struct image *image, sqlite3 *db, const char *table)
 {
     char sql[2000] = "SELECT ";
@@ -216,7 +245,9 @@ static inline sqlite3_stmt *image_select(const struct image *image, sqlite3 *db,
 
     for (i = 0; i < image->count; i++)
         snprintf(sql + strlen(sql), sizeof sql - strlen(sql),
-                 "%sCASE WHEN typeof(%s) IN ('text', 'blob') THEN 'other' ELSE %s END",
+                 image->fields[i].with_bytes
+                     ? "%s%s"
+                     : "%sCASE WHEN typeof(%s) IN ('text', 'blob') THEN 'other' ELSE %s END",
                  i == 0 ? "" : ", ", image->names[i], image->names[i]);
     snprintf(sql + strlen(sql), sizeof sql - strlen(sql), " FROM %s NOT INDEXED", table);
     if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)

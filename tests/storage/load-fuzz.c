@@ -7,11 +7,31 @@
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
+/* Looks at all bytes of a column's TEXT and BLOBs. */
+static int add_up(const struct clr_column *column)
+{
+    size_t row, i;
+    int sum = 0;
+
+    for (row = 0; row < column->rows; row++) {
+        struct clr_scalar scalar = image_value(column, row);
+        struct clr_value value;
+
+        if (scalar.tag != CLR_TAG_OTHER)
+            continue;
+        value = clr_bytes_value(scalar.bits);
+        for (i = 0; i < value.as.size; i++)
+            sum += ((const unsigned char *)value.bytes)[i];
+    }
+    return sum;
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     struct clr_source source = {.read = image_read};
     struct image_bytes bytes;
     struct image image = {0};
+    volatile int sum = 0;
 
     if (size < 2)
         return 0;
@@ -26,13 +46,16 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     source.usable_size = source.page_size - ((data[0] & 8) != 0 ? 32 : 0);
     source.page_count = (uint32_t)(bytes.size / source.page_size) + ((data[0] & 16) != 0);
     image_add(&image, "c", 2, true);
+    image.fields[0].with_bytes = (data[0] & 64) != 0;
     if ((data[0] & 32) != 0) {
         image_add(&image, "rowid", CLR_FIELD_ROWID, false);
         image_add(&image, "a", 0, false);
         image_add(&image, "e", 4, false);
     }
-    image_load(&image, &source, data[1]);
+    if (image_load(&image, &source, data[1]) == CLR_LOAD_DONE && (data[0] & 64) != 0)
+        sum = add_up(image.columns[0]);
     image_free(&image);
     free(bytes.data);
+    (void)sum;
     return 0;
 }

@@ -32,10 +32,13 @@ static sqlite3 *open_form(const struct form *form)
 
 static void bind_any(sqlite3_stmt *statement, int i)
 {
-    static const char text[20000];
-    int size = random_below(20) == 0 ? (int)random_below(sizeof text) : (int)random_below(100);
+    static char text[20000];
+    int size = random_below(20) == 0 ? (int)random_below(sizeof text) : (int)random_below(100), j;
 
-    switch (random_below(7)) {
+    if (text[0] == '\0')
+        for (j = 0; j < (int)sizeof text; j++)
+            text[j] = (char)('a' + j % 23);
+    switch (random_below(8)) {
     case 0:
         sqlite3_bind_null(statement, i);
         break;
@@ -49,7 +52,10 @@ static void bind_any(sqlite3_stmt *statement, int i)
         sqlite3_bind_int64(statement, i, (int64_t)random_below(2));
         break;
     case 4:
-        sqlite3_bind_blob(statement, i, text, size, SQLITE_STATIC);
+        sqlite3_bind_blob(statement, i, text + random_below(9), size / 2, SQLITE_STATIC);
+        break;
+    case 5:
+        sqlite3_bind_text(statement, i, text + random_below(9), size / 2, SQLITE_STATIC);
         break;
     default:
         sqlite3_bind_int64(statement, i, random_integer());
@@ -101,9 +107,10 @@ static sqlite3 *fill(const struct form *form)
     return db;
 }
 
-static struct image new_image(void)
+static struct image new_image(bool with_bytes)
 {
     struct image image = {0};
+    int i;
 
     /* Not in the order of the record, and one of them twice. */
     image_add(&image, "h", 7, true);
@@ -119,7 +126,23 @@ static struct image new_image(void)
     image_add(&image, "f", 5, false);
     image.fields[0].missing = (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = 2};
     image.fields[8].missing = (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = 7};
+    /* But not of the one that is there twice. */
+    for (i = 0; i < image.count; i++)
+        image.fields[i].with_bytes = with_bytes && image.fields[i].index != 5;
     return image;
+}
+
+/* Whether two columns have the same value in a row. */
+static bool are_same(const struct clr_column *one, const struct clr_column *other, size_t row)
+{
+    struct clr_scalar a = image_value(one, row), b = image_value(other, row);
+    struct clr_value first, second;
+
+    if (a.tag != b.tag || a.tag != CLR_TAG_OTHER || !one->with_bytes)
+        return a.tag == b.tag && a.bits == b.bits;
+    first = clr_bytes_value(a.bits);
+    second = clr_bytes_value(b.bits);
+    return clr_bytes_equal(&first, &second);
 }
 
 /* Each column alone, by the layout that the first load has found. */
@@ -138,12 +161,8 @@ static bool alone_is_same(const struct image *image, const struct clr_source *so
         }
         same = same && one.columns[0]->kind == image->columns[i]->kind &&
                one.columns[0]->rows == image->columns[i]->rows;
-        for (row = 0; same && row < one.columns[0]->rows; row++) {
-            struct clr_scalar a = image_value(one.columns[0], row);
-            struct clr_scalar b = image_value(image->columns[i], row);
-
-            same = a.tag == b.tag && a.bits == b.bits;
-        }
+        for (row = 0; same && row < one.columns[0]->rows; row++)
+            same = are_same(one.columns[0], image->columns[i], row);
         clr_column_release(one.columns[0]);
     }
     return same;
@@ -172,7 +191,7 @@ static void test_table(sqlite3 *db, const struct clr_source *source, struct imag
 static void test_form(const struct form *form)
 {
     sqlite3 *db = fill(form);
-    struct image image = new_image(), empty = {0};
+    struct image image = new_image(false), bytes_too = new_image(true), empty = {0};
     struct image_bytes bytes;
     struct clr_source source;
     char name[200];
@@ -187,6 +206,9 @@ static void test_form(const struct form *form)
     image_free(&image);
     test_table(db, &source, &image, "t", "in one thread");
     image_free(&image);
+    source.parallel = true;
+    test_table(db, &source, &bytes_too, "t", "with bytes");
+    image_free(&bytes_too);
     image_add(&empty, "rowid", CLR_FIELD_ROWID, false);
     image_add(&empty, "b", 1, true);
     test_table(db, &source, &empty, "empty", "an empty table");
@@ -207,7 +229,7 @@ static void test_values(void)
     struct image image = {0};
     struct image_bytes bytes;
     struct clr_source source;
-    int i;
+    int i, with_bytes;
 
     image_sql(db,
               "CREATE TABLE t(i INT, r REAL, o TEXT, n, m);"
@@ -229,10 +251,14 @@ static void test_values(void)
     image_add(&image, "n", 3, false);
     image_add(&image, "m", 4, false);
     image_add(&image, "rowid", CLR_FIELD_ROWID, false);
-    test_table(db, &source, &image, "t", "values of all kinds");
-    for (i = 0; i < 5 && image.columns[i] != NULL; i++)
-        tap_is_int64(image.columns[i]->kind, kinds[i], "kind of column %d", i);
-    image_free(&image);
+    for (with_bytes = 0; with_bytes <= 1; with_bytes++) {
+        for (i = 0; i < image.count; i++)
+            image.fields[i].with_bytes = with_bytes != 0;
+        test_table(db, &source, &image, "t", with_bytes ? "with bytes" : "values of all kinds");
+        for (i = 0; i < 5 && image.columns[i] != NULL; i++)
+            tap_is_int64(image.columns[i]->kind, kinds[i], "kind of column %d", i);
+        image_free(&image);
+    }
     sqlite3_free(bytes.data);
     sqlite3_close(db);
 }
@@ -256,7 +282,8 @@ static void test_shapes(void)
               "INSERT INTO few SELECT i / 7.0, i % 300, iif(i % 40 = 3, NULL, i * 0.5), 'd'"
               " FROM n;"
               "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
-              "INSERT INTO many SELECT zeroblob(i % 41), zeroblob(i % 43), i / 3.0, i FROM n;"
+              "INSERT INTO many SELECT zeroblob(i % 41), printf('%.*c', i % 43, i % 10), i / 3.0, i"
+              " FROM n;"
               "WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
               "INSERT INTO one(rowid, a, b, c, d) SELECT (1 << i % 63) + i, i + 0.25, 5, 1.5, ''"
               " FROM n WHERE i > 63 OR i < 50");
@@ -266,8 +293,11 @@ static void test_shapes(void)
     image_add(&image, "b", 1, false);
     image_add(&image, "c", 2, true);
     image_add(&image, "rowid", CLR_FIELD_ROWID, false);
-    for (i = 0; i < 3; i++) {
-        test_table(db, &source, &image, tables[i], tables[i]);
+    for (i = 0; i < 6; i++) {
+        image.fields[0].with_bytes = image.fields[1].with_bytes = i >= 3;
+        if (i == 3)
+            image_add_bytes(&image, "d", 3);
+        test_table(db, &source, &image, tables[i % 3], tables[i % 3]);
         image_free(&image);
     }
     sqlite3_free(bytes.data);
