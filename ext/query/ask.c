@@ -93,9 +93,35 @@ static enum clr_code ask(const struct clr_query *query, const struct clr_asked *
     }
 }
 
+/* Gives each tally that merges what it merges into, without states. What the threads have been
+   allowed for histograms is enough for the whole. */
+static enum clr_code begin_merges(struct clr_query *query)
+{
+    const struct clr_scan scan = {.tallies = query->tallies, .tally_count = query->tally_count};
+    const int merges = clr_scan_merges(&scan);
+    int i, next = 0;
+
+    if (merges > 0 && query->merged == NULL) {
+        query->merged = clr_memory_alloc((size_t)merges * sizeof *query->merged);
+        if (query->merged == NULL)
+            return CLR_NOMEM;
+        for (i = 0; i < merges; i++)
+            clr_merged_init(&query->merged[i], CLR_STATE_SUM, 0);
+    }
+    for (i = 0; i < query->tally_count; i++) {
+        struct clr_tally *tally = &query->tallies[i];
+        if (tally->merge == 0)
+            continue;
+        tally->merged = &query->merged[next++];
+        clr_merged_free(tally->merged);
+        clr_merged_init(tally->merged, tally->merge, UINT64_MAX);
+    }
+    return CLR_OK;
+}
+
 enum clr_code clr_query_ask(struct clr_query *query, struct clr_status *status)
 {
-    enum clr_code code = CLR_OK;
+    enum clr_code code = begin_merges(query);
     int i;
 
     for (i = 0; i < query->question_count && code == CLR_OK; i++) {

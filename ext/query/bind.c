@@ -79,17 +79,15 @@ static unsigned operations_of(const struct clr_node *call)
     }
 }
 
-/*
- * Returns the tally of the arguments and filter, or -1. One without operations counts values that
- * others are unsure of, so they are never the same.
- */
-static int find_tally(struct clr_query *query, unsigned operations, int x, int y, int filter)
+/* Returns the tally that merges states of a kind, or else has operations; see below. */
+static int find_kind(struct clr_query *query, enum clr_state_kind merge, unsigned operations, int x,
+                     int y, int filter)
 {
     struct clr_tally *tally = query->tallies;
     int i;
 
     for (i = 0; i < query->tally_count; i++, tally++)
-        if (tally->x == x && tally->y == y && tally->filter == filter &&
+        if (tally->x == x && tally->y == y && tally->filter == filter && tally->merge == merge &&
             (tally->operations == 0) == (operations == 0))
             break;
     if (i == CLR_MOST_TALLIES)
@@ -97,12 +95,22 @@ static int find_tally(struct clr_query *query, unsigned operations, int x, int y
     if (i == query->tally_count) {
         query->tally_count++;
         tally->operations = 0;
+        tally->merge = merge;
         tally->x = x;
         tally->y = y;
         tally->filter = filter;
     }
     tally->operations |= operations;
     return i;
+}
+
+/*
+ * Returns the tally of the arguments and filter, or -1. One without operations counts values that
+ * others are unsure of, so they are never the same.
+ */
+static int find_tally(struct clr_query *query, unsigned operations, int x, int y, int filter)
+{
+    return find_kind(query, 0, operations, x, y, filter);
 }
 
 /* Returns an instruction that is true where both are; filter may be -1. Returns -1 with a status.
@@ -185,6 +193,15 @@ static int bind_argument(struct clr_binder *binder, const char *function, struct
     return instruction->a;
 }
 
+/* Whether a function of all values together takes TEXT and BLOBs with their bytes: of a column, as
+   SQLite's functions compare them, in UTF-8. */
+static bool takes_bytes(const struct clr_binder *binder, const struct clr_node *node)
+{
+    return node->function == CLR_F_ORDER &&
+           (node->order == CLR_ORDER_MODE || node->order == CLR_ORDER_DISTINCT) &&
+           node->first->kind == CLR_N_COLUMN && binder->environment->is_utf8;
+}
+
 /* A function of all values together: x and filter are bound, what is beside x is constant. */
 static enum clr_code bind_order(struct clr_binder *binder, struct clr_call *call,
                                 const struct clr_node *node, int x, int filter)
@@ -199,7 +216,8 @@ static enum clr_code bind_order(struct clr_binder *binder, struct clr_call *call
         if (asked.arguments[i] < 0)
             return binder->status->code;
     }
-    asked.tally = call->tally = find_tally(query, operations_of(node), x, -1, filter);
+    asked.tally = call->tally = find_tally(
+        query, operations_of(node) | (takes_bytes(binder, node) ? CLR_BYTES : 0), x, -1, filter);
     if (call->tally < 0)
         return refuse(binder, "too many different aggregates");
     for (i = 0; i < query->question_count; i++)
@@ -211,13 +229,50 @@ static enum clr_code bind_order(struct clr_binder *binder, struct clr_call *call
     return CLR_OK;
 }
 
+/* The operation whose sums a call is finished from; of the functions of two arguments there are
+   merges of one. */
 static enum clr_operation operation_of(const struct clr_node *node)
 {
     if (node->function == CLR_F_MOMENTS)
-        return node->first->next == NULL ? CLR_SQUARES : CLR_PAIRS;
+        return node->statistic <= CLR_NORM ? CLR_SQUARES : CLR_PAIRS;
     if (node->function == CLR_F_MIN || node->function == CLR_F_MAX)
         return CLR_EXTREMES;
     return node->function == CLR_F_DOT ? CLR_DOT : CLR_SUM;
+}
+
+static enum clr_state_kind state_kind_of(const struct clr_node *node)
+{
+    switch (operation_of(node)) {
+    case CLR_DOT:
+        return CLR_STATE_DOT;
+    case CLR_SQUARES:
+        return CLR_STATE_SQUARES;
+    case CLR_PAIRS:
+        return CLR_STATE_PAIRS;
+    case CLR_EXTREMES:
+        return node->function == CLR_F_MIN ? CLR_STATE_MIN : CLR_STATE_MAX;
+    default:
+        return node->function == CLR_F_ORDER ? CLR_STATE_BINS : CLR_STATE_SUM;
+    }
+}
+
+/* The argument of a function that takes the bytes of a column's values; -1 with a status. */
+static int bind_bytes(struct clr_binder *binder, const struct clr_node *node)
+{
+    if (node->first->kind == CLR_N_COLUMN)
+        return clr_emit_column_with_bytes(binder, node->first);
+    clr_status_set(binder->status, CLR_INVALID, 0, "an argument of %s%s_merge() that is no column",
+                   node->name, node->state ? "_state" : "");
+    return -1;
+}
+
+/* The first argument of a call; -1 with a status. */
+static int bind_first(struct clr_binder *binder, const struct clr_node *node)
+{
+    if (node->merge || takes_bytes(binder, node))
+        return bind_bytes(binder, node);
+    return node->function == CLR_F_COUNT ? clr_lower_presence(binder, node->first)
+                                         : clr_lower(binder, node->first);
 }
 
 static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node *node)
@@ -229,8 +284,7 @@ static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node 
     if (query->call_count == CLR_MOST_CALLS)
         return refuse(binder, "too many aggregates");
     if (node->first != NULL) {
-        x = node->function == CLR_F_COUNT ? clr_lower_presence(binder, node->first)
-                                          : clr_lower(binder, node->first);
+        x = bind_first(binder, node);
         if (x < 0)
             return binder->status->code;
     }
@@ -248,11 +302,16 @@ static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node 
     call->operation = operation_of(node);
     call->statistic = node->statistic;
     call->state = node->state;
+    call->merge = node->merge;
     call->name = node->name;
     call->builtin = node->builtin;
     for (i = 0; i < CLR_MOST_TERMS; i++)
         call->terms[i] = -1;
     query->call_count++;
+    if (node->merge) {
+        call->tally = find_kind(query, state_kind_of(node), CLR_MERGE, x, -1, filter);
+        return call->tally < 0 ? refuse(binder, "too many different aggregates") : CLR_OK;
+    }
     if (node->function == CLR_F_MOMENTS)
         return bind_moments(binder, call, (const int[2]){x, y}, filter);
     if (node->function == CLR_F_ORDER)

@@ -73,11 +73,15 @@ static bool has_state(const struct function *function)
            (function->function != CLR_F_ORDER || function->which.order == CLR_ORDER_HISTOGRAM);
 }
 
-/* Takes "_state" off the name of a function that has that form. Returns whether it was there. */
-static bool take_suffix(char *name)
+/* The forms of a function, by the suffixes of its name. */
+struct form {
+    bool state, merge;
+};
+
+/* Takes a suffix off a name. Returns whether it was there. */
+static bool take_suffix(char *name, const char *suffix)
 {
-    static const char suffix[] = "_state";
-    const size_t length = strlen(name), size = sizeof suffix - 1;
+    const size_t length = strlen(name), size = strlen(suffix);
 
     if (length <= size || !clr_name_equal(name + length - size, suffix))
         return false;
@@ -85,9 +89,18 @@ static bool take_suffix(char *name)
     return true;
 }
 
+/* Whether the function may be called with these arguments. */
+static bool takes(const struct function *function, struct form form, bool star, int arguments)
+{
+    if (form.merge)
+        return !star && arguments == 1;
+    return star ? function->kind == CLR_N_AGGREGATE && function->function == CLR_F_COUNT
+                : arguments >= function->least && arguments <= function->most;
+}
+
 /* Finds the function, or FUNCTIONS once it has been refused. */
 static int find_function(struct clr_syntax *syntax, const struct clr_token *token, bool star,
-                         int arguments, bool *state)
+                         int arguments, struct form *form)
 {
     char *name = clr_token_name(token);
     bool known = false;
@@ -97,20 +110,21 @@ static int find_function(struct clr_syntax *syntax, const struct clr_token *toke
         syntax->code = clr_status_set(syntax->status, CLR_NOMEM, 0, "out of memory");
         return FUNCTIONS;
     }
-    *state = take_suffix(name);
+    form->merge = take_suffix(name, "_merge");
+    form->state = take_suffix(name, "_state");
     for (i = 0; i < FUNCTIONS; i++) {
-        if (!clr_name_equal(functions[i].name, name) || (*state && !has_state(&functions[i])))
+        if (!clr_name_equal(functions[i].name, name) ||
+            ((form->state || form->merge) && !has_state(&functions[i])))
             continue;
         known = true;
-        if (star ? functions[i].kind == CLR_N_AGGREGATE && functions[i].function == CLR_F_COUNT
-                 : arguments >= functions[i].least && arguments <= functions[i].most)
+        if (takes(&functions[i], *form, star, arguments))
             break;
     }
     if (i == FUNCTIONS)
-        syntax->code = clr_status_set(syntax->status, CLR_INVALID, 0,
-                                      known ? "the function %.100s%s() with these arguments"
-                                            : "the function %.100s%s()",
-                                      name, *state ? "_state" : "");
+        syntax->code = clr_status_set(
+            syntax->status, CLR_INVALID, 0,
+            known ? "the function %.100s%s%s() with these arguments" : "the function %.100s%s%s()",
+            name, form->state ? "_state" : "", form->merge ? "_merge" : "");
     clr_memory_free(name);
     return i;
 }
@@ -144,12 +158,12 @@ struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_tok
                                  struct clr_list arguments, struct clr_node *filter, size_t end)
 {
     struct clr_node *node;
-    bool state;
+    struct form form;
     int i;
 
     if (syntax->code != CLR_OK)
         return NULL;
-    i = find_function(syntax, name, star, count(arguments), &state);
+    i = find_function(syntax, name, star, count(arguments), &form);
     if (i == FUNCTIONS)
         return NULL;
     node = clr_syntax_node(syntax, functions[i].kind, arguments);
@@ -163,7 +177,8 @@ struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_tok
     else
         node->statistic = functions[i].which.statistic;
     node->builtin = !is_ours(&functions[i]);
-    node->state = state;
+    node->state = form.state;
+    node->merge = form.merge;
     node->name = functions[i].name;
     if (node->kind == CLR_N_AGGREGATE)
         be_aggregate(syntax, node, name, filter, end);

@@ -91,7 +91,7 @@ static bool find_column(struct clr_binder *binder, const struct clr_node *node, 
         clr_bind_refuse(binder, "a virtual generated column");
     else if (known->is_text && !text_too)
         clr_status_set(binder->status, CLR_INVALID, 0,
-                       "the TEXT column %.100s, whose values are not kept in memory", name);
+                       "the TEXT column %.100s, whose values are for SQLite in this place", name);
     else
         found = true;
 done:
@@ -115,6 +115,15 @@ int clr_emit_column(struct clr_binder *binder, const struct clr_node *node, bool
     if (i == query->column_count)
         query->columns[query->column_count++] = known.number;
     return clr_emit(binder, CLR_OP_COLUMN, i, 0, 0);
+}
+
+int clr_emit_column_with_bytes(struct clr_binder *binder, const struct clr_node *node)
+{
+    const int value = clr_emit_column(binder, node, true);
+
+    if (value >= 0)
+        binder->query->with_bytes[binder->query->instructions[value].a] = true;
+    return value;
 }
 
 /* Sets a literal's value; returns false with a status. */

@@ -31,4 +31,7 @@ int clr_emit_constant(struct clr_binder *binder, struct clr_scalar value, int pa
 /* A column of the table, which may be one of TEXT only if text_too. */
 int clr_emit_column(struct clr_binder *binder, const struct clr_node *node, bool text_too);
 
+/* A column of the table that is needed with the bytes of TEXT and BLOBs. */
+int clr_emit_column_with_bytes(struct clr_binder *binder, const struct clr_node *node);
+
 #endif

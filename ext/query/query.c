@@ -74,6 +74,11 @@ void clr_query_free(struct clr_query *query)
 
     if (query == NULL)
         return;
+    for (i = 0; i < query->tally_count; i++) {
+        if (query->tallies[i].merged != NULL)
+            clr_merged_free(query->tallies[i].merged);
+    }
+    clr_memory_free(query->merged);
     while ((node = query->syntax->nodes) != NULL) {
         query->syntax->nodes = node->allocated;
         clr_memory_free(node);

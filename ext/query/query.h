@@ -43,6 +43,7 @@ struct clr_call {
     enum clr_operation operation; /* CLR_EXTREMES of min and max; of count() any */
     enum clr_statistic statistic; /* of CLR_F_MOMENTS */
     bool state;                   /* gpu_X_state(): the state instead of the value */
+    bool merge;                   /* gpu_X_merge(), gpu_X_state_merge(): of states */
     const char *name;             /* of the function X: constant */
     bool
         builtin; /* SQLite's own: the tally has the extremes as well, which tell if results agree */
@@ -74,13 +75,15 @@ struct clr_query {
     /* The number, from 1, of the parameter; 0: a literal. An INTEGER of 2^52 or more in magnitude
        is for SQLite: see lower_compared() for why. */
     int parameters[CLR_MOST_CONSTANTS];
-    int columns[CLR_MOST_COLUMNS]; /* the environment's numbers of the scan's columns */
+    int columns[CLR_MOST_COLUMNS];     /* the environment's numbers of the scan's columns */
+    bool with_bytes[CLR_MOST_COLUMNS]; /* which of them are needed with bytes */
     struct clr_tally tallies[CLR_MOST_TALLIES];
     struct clr_call calls[CLR_MOST_CALLS];
     int question_count;
     struct clr_asked asked[CLR_MOST_QUESTIONS];
     /* From clr_query_ask(); the counts are its own. */
     struct clr_question questions[CLR_MOST_QUESTIONS];
+    struct clr_merged *merged; /* of each tally that merges; its own likewise */
     /*
      * A SELECT without FROM that makes the result row: the select list with call number i replaced
      * by ?(P + 1 + i), where P is the environment's parameter_count, and each parameter by ?N with
@@ -99,6 +102,7 @@ struct clr_known_column {
 struct clr_environment {
     void *context;
     int parameter_count; /* the largest parameter number of the statement */
+    bool is_utf8;        /* the encoding of the database's TEXT */
     /* Looks up a column of the table, or rowid, by name, without regard to ASCII case. */
     struct clr_known_column (*column)(void *context, const char *name);
     /* Returns the number of a parameter that has a name (":a", "@a", "$a"), or 0. */
@@ -123,7 +127,8 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
                              struct clr_status *status);
 
 /*
- * Sets up the questions, once the constants have their values. Returns CLR_OK; CLR_INVALID with a
+ * Sets up the questions, and what states are merged into, once the constants have their values.
+ * Returns CLR_OK; CLR_INVALID with a
  * status if a function may have an error for its arguments; CLR_NOMEM.
  */
 enum clr_code clr_query_ask(struct clr_query *query, struct clr_status *status);

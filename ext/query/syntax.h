@@ -54,7 +54,7 @@ struct clr_node {
     enum clr_function function;
     enum clr_statistic statistic;  /* of CLR_F_MOMENTS */
     enum clr_order_function order; /* of CLR_F_ORDER */
-    bool state;                    /* CLR_N_AGGREGATE: gpu_X_state() */
+    bool state, merge;             /* CLR_N_AGGREGATE: gpu_X_state(), gpu_X_merge(), or both */
     const char *name;              /* CLR_N_AGGREGATE: X, constant */
     bool builtin;
     struct clr_node *filter;

@@ -214,7 +214,7 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
     acceleration->reading[0] = '\0';
     if (acceleration->settings_changes != acceleration->connection->settings_changes &&
         acceleration->query != NULL)
-        acceleration->runs_by_rows = 0;
+        acceleration->runs_by_rows = acceleration->streams = 0;
     acceleration->settings_changes = acceleration->connection->settings_changes;
     for (i = 0; i < 3 && rc == SQLITE_SCHEMA; i++) {
         if ((!acceleration->planned || i > 0) && clr_acceleration_plan(acceleration) != SQLITE_OK)

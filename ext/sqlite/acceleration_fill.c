@@ -76,7 +76,9 @@ static void collect(const struct clr_acceleration *acceleration, struct clr_imag
          column = column->next) {
         for (i = 0; i < wanted->count && wanted->fields[i].index != column->field.index; i++)
             ;
-        if (i == wanted->count)
+        if (i < wanted->count)
+            wanted->fields[i].with_bytes |= column->field.with_bytes;
+        else
             want(wanted,
                  table
                      ->columns[column->field.index == CLR_FIELD_ROWID ? table->column_count
@@ -100,15 +102,20 @@ static void release(struct wanted *wanted)
 static int fill(const struct clr_acceleration *acceleration, struct wanted *wanted,
                 struct clr_row_load *load)
 {
+    const int64_t rows = (int64_t)load->most * ROW_BYTES * (wanted->count + 1);
+    atomic_int_least64_t left;
     char *sql;
     int i, rc;
 
     for (i = 0; i < wanted->count; i++)
         wanted->columns[i] = NULL;
+    atomic_init(&left, clr_acceleration_budget(acceleration->connection) - rows);
     for (i = 0; i < wanted->count; i++) {
         wanted->columns[i] = clr_column_new(load->most);
         if (wanted->columns[i] == NULL)
             return SQLITE_NOMEM;
+        wanted->columns[i]->with_bytes = wanted->fields[i].with_bytes;
+        wanted->columns[i]->bytes.left = &left;
     }
     sql = write_select(acceleration, "SELECT " CLR_ROW_LOADER "(?1", wanted, ")");
     if (sql == NULL)
@@ -117,6 +124,8 @@ static int fill(const struct clr_acceleration *acceleration, struct wanted *want
     load->count = wanted->count;
     rc = clr_row_load(acceleration->connection, sql, load);
     sqlite3_free(sql);
+    for (i = 0; i < wanted->count; i++)
+        wanted->columns[i]->bytes.left = NULL;
     return rc;
 }
 
@@ -171,7 +180,7 @@ int clr_acceleration_fill(struct clr_acceleration *acceleration, struct clr_imag
     rc = wanted.count == 0 ? SQLITE_OK : fill(acceleration, &wanted, &load);
     if (rc != SQLITE_OK) {
         release(&wanted);
-        return fail(rc);
+        return load.is_full ? SQLITE_TOOBIG : fail(rc);
     }
     sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->reading, "%lld rows through SQLite: %s",
                      (long long)load.rows, why);

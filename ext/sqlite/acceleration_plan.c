@@ -13,7 +13,7 @@ void clr_acceleration_drop_plan(struct clr_acceleration *acceleration)
     acceleration->no_pages = NULL;
     acceleration->by_rows = false;
     acceleration->planned = false;
-    acceleration->runs_by_rows = 0;
+    acceleration->runs_by_rows = acceleration->streams = 0;
 }
 
 /* What clr_query_bind() asks, all in one. */
@@ -48,6 +48,23 @@ static bool environment_literal(void *context, const char *text, struct clr_scal
     return clr_literal_read(environment->db, text, value);
 }
 
+/* Finds out whether TEXT is in UTF-8, which the functions that take bytes compare. What is not
+   known is not. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int find_encoding(sqlite3 *db, bool *is_utf8)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &statement, NULL);
+
+    *is_utf8 = false;
+    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(statement, 0);
+        *is_utf8 = name != NULL && strcmp(name, "UTF-8") == 0;
+    }
+    if (rc == SQLITE_OK)
+        rc = sqlite3_finalize(statement);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
 /* Whether the application has functions of its own in place of some that a scan computes. */
 static bool has_overrides(struct clr_connection *connection)
 {
@@ -71,10 +88,16 @@ static int bind_query(struct clr_acceleration *acceleration, struct clr_query *q
                       struct clr_status *status)
 {
     struct environment environment = {acceleration->connection->db, NULL, &acceleration->table};
-    struct clr_environment asked = {&environment, acceleration->select->parameter_count,
-                                    environment_column, environment_parameter, environment_literal};
-    int rc = clr_select_prepare(environment.db, acceleration->select, &environment.statement);
+    struct clr_environment asked = {&environment,
+                                    acceleration->select->parameter_count,
+                                    false,
+                                    environment_column,
+                                    environment_parameter,
+                                    environment_literal};
+    int rc = find_encoding(environment.db, &asked.is_utf8);
 
+    if (rc == SQLITE_OK)
+        rc = clr_select_prepare(environment.db, acceleration->select, &environment.statement);
     if (rc != SQLITE_OK)
         return rc;
     rc = clr_query_bind(query, &asked, status) == CLR_OK ? SQLITE_OK : SQLITE_ERROR;

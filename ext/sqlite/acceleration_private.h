@@ -37,6 +37,7 @@ struct clr_acceleration {
     struct clr_interruption interruption;
     int settings_changes; /* of the connection, at the last run */
     int runs_by_rows;     /* how often SQLite shall still run it without another look */
+    int streams; /* how often the table shall still stream, since the bytes were too many to keep */
 
     /* For the user: what happened the last time. */
     char verdict[CLR_PLAN_TEXT], reading[CLR_PLAN_TEXT], line[CLR_PLAN_TEXT];
@@ -72,10 +73,13 @@ static inline struct clr_field clr_acceleration_field(const struct clr_accelerat
 {
     const int number = acceleration->query->columns[i];
 
-    if (!image->by_rows)
-        return acceleration->table.columns[number].field;
-    return (struct clr_field){
+    struct clr_field field = {
         .index = number == acceleration->table.column_count ? (int)CLR_FIELD_ROWID : number};
+
+    if (!image->by_rows)
+        field = acceleration->table.columns[number].field;
+    field.with_bytes = acceleration->query->with_bytes[i];
+    return field;
 }
 
 /* Returns the image's column that is the scan's column i, or NULL. */
@@ -88,9 +92,13 @@ clr_acceleration_find(const struct clr_acceleration *acceleration, struct clr_im
 }
 
 /* Returns the query's scan over so many rows of columns. */
-static inline struct clr_scan
-clr_acceleration_new_scan(struct clr_query *query, struct clr_column *const *columns, size_t rows)
+static inline struct clr_scan clr_acceleration_new_scan(const struct clr_acceleration *acceleration,
+                                                        struct clr_column *const *columns,
+                                                        size_t rows)
 {
+    const struct clr_budget *budget = &acceleration->connection->values;
+    struct clr_query *query = acceleration->query;
+
     return (struct clr_scan){
         .instruction_count = query->instruction_count,
         .constant_count = query->constant_count,
@@ -104,6 +112,8 @@ clr_acceleration_new_scan(struct clr_query *query, struct clr_column *const *col
         .tallies = query->tallies,
         .question_count = query->question_count,
         .questions = query->questions,
+        .values_memory = budget->used < budget->limit ? budget->limit - budget->used : 0,
+        .longest = (size_t)sqlite3_limit(acceleration->connection->db, SQLITE_LIMIT_LENGTH, -1),
     };
 }
 
@@ -124,8 +134,8 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
 int clr_acceleration_refresh(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
                              struct clr_image *image, bool stale);
 
-/* Tells the image's layout how many rows there is room for. Returns false if they are known to be
-   too few. */
+/* Tells the image's layout how many rows, and bytes of TEXT and BLOBs, there is room for. Returns
+   false if the rows are known to be too many. */
 bool clr_acceleration_make_room(const struct clr_acceleration *acceleration,
                                 struct clr_image *image);
 

@@ -115,8 +115,11 @@ int clr_acceleration_refresh(struct clr_acceleration *acceleration, struct clr_s
     bool has_all = has_columns(acceleration, image), fit = !stale;
     int rc = SQLITE_OK;
 
-    if (stale && has_all)
+    if (stale && has_all) {
         rc = try_refresh(acceleration, snapshot, image, &fit);
+        /* What has come may have bytes that a column without had no need to have. */
+        has_all = has_columns(acceleration, image);
+    }
     if (rc == SQLITE_OK && !(fit && (has_all || clr_layout_is_open(&image->layout))))
         clr_image_empty(image, acceleration->table.root, &snapshot->token);
     return rc;

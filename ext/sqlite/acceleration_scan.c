@@ -50,14 +50,42 @@ bool clr_acceleration_make_room(const struct clr_acceleration *acceleration,
                                 struct clr_image *image)
 {
     const int columns = acceleration->query->column_count;
+    const int64_t budget = clr_acceleration_budget(acceleration->connection);
     /* Nine bytes: a value and, maybe, a tag. */
-    size_t most = (size_t)(clr_acceleration_budget(acceleration->connection) / (9 * (columns + 1)));
+    const int row_bytes = 9 * (columns + 1);
+    size_t most = (size_t)(budget / row_bytes);
 
     if (most == 0)
         most = 1;
+    image->layout.most_bytes = (size_t)budget;
+    image->layout.row_bytes = columns == 0 ? 0 : (size_t)row_bytes;
     image->layout.most_rows = columns == 0 ? 0 : most; /* rows that are only counted take none */
     image->layout.may_guess = image->rows == 0;
     return columns == 0 || image->rows <= most;
+}
+
+/* Leaves less room for the bytes that are to be loaded, for those that are here already. */
+static void count_bytes(const struct clr_acceleration *acceleration, struct clr_image *image)
+{
+    const struct clr_image_column *column;
+    size_t bytes;
+    int i;
+
+    for (i = 0; i < acceleration->query->column_count; i++) {
+        column = clr_acceleration_find(acceleration, image, i);
+        bytes = column == NULL ? 0 : column->column->bytes.size;
+        image->layout.most_bytes -=
+            bytes < image->layout.most_bytes ? bytes : image->layout.most_bytes - 1;
+    }
+}
+
+static bool needs_bytes(const struct clr_query *query)
+{
+    int i;
+
+    for (i = 0; i < query->column_count && !query->with_bytes[i]; i++)
+        ;
+    return i < query->column_count;
 }
 
 int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
@@ -78,7 +106,7 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
         if (clr_acceleration_find(acceleration, image, i) != NULL)
             continue;
         names[count] = info->name;
-        fields[count++] = info->field;
+        fields[count++] = clr_acceleration_field(acceleration, image, i);
     }
     if (count == 0 && image->layout.known) {
         if (acceleration->reading[0] == '\0') /* nor has anything been refreshed */
@@ -90,12 +118,19 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
         return clr_acceleration_by_rows(acceleration, "%s", reason);
     if (!clr_acceleration_make_room(acceleration, image))
         return SQLITE_TOOBIG;
+    if (acceleration->streams > 0) {
+        acceleration->streams--;
+        return SQLITE_TOOBIG;
+    }
+    count_bytes(acceleration, image);
     /* Only a log can tell what has changed. */
     if (!image->layout.known)
         image->layout.keeps_leaves = snapshot->is_wal;
     clr_status_clear(&status);
     outcome = clr_load(&snapshot->source, image->root, fields, count, &image->layout, columns,
                        &watch, &report, &status);
+    if (outcome == CLR_LOAD_TOO_LARGE && needs_bytes(query))
+        acceleration->streams = CLR_RUNS_BY_ROWS;
     if (outcome != CLR_LOAD_DONE)
         return clr_acceleration_unread(acceleration, outcome, &report, &status);
     image->rows = image->layout.rows;
@@ -167,19 +202,28 @@ static enum clr_scan_outcome scan_on_device(struct clr_acceleration *acceleratio
     return outcome;
 }
 
+/* A device has neither the bytes of values nor a use for their addresses. */
+static bool is_for_devices(const struct clr_scan *scan)
+{
+    int i;
+
+    for (i = 0; i < scan->column_count; i++) {
+        if (clr_column_has_addresses(scan->columns[i]))
+            return false;
+    }
+    return clr_scan_merges(scan) == 0;
+}
+
 int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_image *image)
 {
     struct clr_query *query = acceleration->query;
-    const struct clr_budget *budget = &acceleration->connection->values;
     struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
     struct clr_image_column *found[CLR_MOST_COLUMNS];
     struct clr_column *columns[CLR_MOST_COLUMNS];
-    struct clr_scan scan = clr_acceleration_new_scan(query, columns, image->layout.rows);
+    struct clr_scan scan = clr_acceleration_new_scan(acceleration, columns, image->layout.rows);
     enum clr_scan_outcome outcome;
     int i;
 
-    if (budget->used < budget->limit)
-        scan.values_memory = budget->limit - budget->used;
     sqlite3_randomness(sizeof scan.seed, &scan.seed);
     acceleration->connection->scans++;
     for (i = 0; i < query->column_count; i++) {
@@ -188,7 +232,8 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
         found[i]->hits++;
         found[i]->used = acceleration->connection->scans;
     }
-    outcome = scan_on_device(acceleration, &scan, found, &watch);
+    outcome = is_for_devices(&scan) ? scan_on_device(acceleration, &scan, found, &watch)
+                                    : CLR_SCAN_NOT_NOW;
     if (outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED) {
         outcome = clr_host_scan(&scan, &watch);
         if (outcome == CLR_SCAN_DONE) {

@@ -17,7 +17,7 @@ int clr_acceleration_stream(struct clr_acceleration *acceleration,
 {
     struct clr_connection *connection = acceleration->connection;
     int64_t budget = clr_acceleration_budget(connection), memory = stream_memory(budget);
-    struct clr_scan scan = clr_acceleration_new_scan(acceleration->query, NULL, 0);
+    struct clr_scan scan = clr_acceleration_new_scan(acceleration, NULL, 0);
     struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
     struct clr_field fields[CLR_MOST_COLUMNS];
     struct clr_load_report report;
@@ -36,10 +36,16 @@ int clr_acceleration_stream(struct clr_acceleration *acceleration,
     connection->scans++;
     clr_images_trim(connection, budget - memory, INT64_MAX);
     for (i = 0; i < scan.column_count; i++)
-        fields[i] = clr_acceleration_column(acceleration, i)->field;
+        fields[i] = clr_acceleration_field(acceleration, image, i);
     clr_status_clear(&status);
     outcome = clr_stream(&snapshot->source, image->root, fields, &scan, (size_t)memory, &rows,
                          &watch, &report, &status);
+    if (outcome == CLR_LOAD_TOO_LARGE) {
+        acceleration->runs_by_rows = CLR_RUNS_BY_ROWS;
+        connection->stats.bytes_decoded += report.bytes_read;
+        return clr_acceleration_by_rows(acceleration, "a few rows' TEXT, BLOBs or histograms take "
+                                                      "more than column_memory or values_memory");
+    }
     if (outcome != CLR_LOAD_DONE)
         return clr_acceleration_unread(acceleration, outcome, &report, &status);
     image->rows = rows;

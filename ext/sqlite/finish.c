@@ -35,11 +35,21 @@ static bool extremes_agree(const struct clr_state *state, const struct clr_value
 
 static int bind_value(const struct clr_value *value, sqlite3_stmt *answer, int parameter)
 {
-    if (value->kind == CLR_KIND_INTEGER)
+    switch (value->kind) {
+    case CLR_KIND_INTEGER:
         return sqlite3_bind_int64(answer, parameter, value->as.integer);
-    if (value->kind == CLR_KIND_REAL)
+    case CLR_KIND_REAL:
         return sqlite3_bind_double(answer, parameter, value->as.real);
-    return SQLITE_OK;
+    case CLR_KIND_TEXT:
+        return sqlite3_bind_text64(answer, parameter, value->as.size > 0 ? value->bytes : "",
+                                   value->as.size, SQLITE_TRANSIENT, SQLITE_UTF8);
+    case CLR_KIND_BLOB:
+        return value->as.size == 0 ? sqlite3_bind_zeroblob(answer, parameter, 0)
+                                   : sqlite3_bind_blob64(answer, parameter, value->bytes,
+                                                         value->as.size, SQLITE_TRANSIENT);
+    default:
+        return SQLITE_OK;
+    }
 }
 
 static int bind_sums(const struct clr_call *call, const struct clr_sums *sums, sqlite3_stmt *answer,
@@ -92,24 +102,47 @@ static int bind_extreme(const struct clr_call *call, const struct clr_state *sta
     return bind_value(&value, answer, parameter);
 }
 
-static int bind_bins(const struct clr_call *call, const struct clr_question *question,
-                     const struct clr_state *state, sqlite3_stmt *answer, int parameter)
+/* Of bins with counts of count rows in all. */
+static int bind_bins(const struct clr_call *call, const struct clr_bins *bins,
+                     const uint64_t *counts, int64_t count, sqlite3_stmt *answer, int parameter)
 {
     unsigned char *bytes;
     char *text;
     size_t size;
 
     if (call->state) {
-        bytes = clr_counters_to_state(&question->bins, question->counts, &size);
+        bytes = clr_counters_to_state(bins, counts, &size);
         return bytes == NULL ? SQLITE_NOMEM
                              : sqlite3_bind_blob64(answer, parameter, bytes, size, sqlite3_free);
     }
-    if (state->count == 0)
+    if (count == 0)
         return SQLITE_OK;
-    text = clr_counters_to_json(&question->bins, question->counts, &size);
+    text = clr_counters_to_json(bins, counts, &size);
     return text == NULL
                ? SQLITE_NOMEM
                : sqlite3_bind_text64(answer, parameter, text, size, sqlite3_free, SQLITE_UTF8);
+}
+
+/* The states that were merged; a state of no rows, too, can be one. */
+static int bind_merged(const struct clr_call *call, const struct clr_merged *merged,
+                       sqlite3_stmt *answer, int parameter)
+{
+    static const struct clr_bins no_bins;
+    static const uint64_t nothing[2];
+
+    switch (merged->kind) {
+    case CLR_STATE_MIN:
+    case CLR_STATE_MAX:
+        return call->state ? bind_extreme_state(merged->kind, &merged->extreme, answer, parameter)
+                           : bind_value(&merged->extreme, answer, parameter);
+    case CLR_STATE_BINS:
+        if (merged->counters == NULL)
+            return bind_bins(call, &no_bins, nothing, 0, answer, parameter);
+        return bind_bins(call, &merged->bins, merged->counters, (int64_t)merged->total, answer,
+                         parameter);
+    default:
+        return bind_sums(call, &merged->sums, answer, parameter);
+    }
 }
 
 int clr_finish_call(struct clr_query *query, const struct clr_call *call, sqlite3_stmt *answer,
@@ -121,12 +154,15 @@ int clr_finish_call(struct clr_query *query, const struct clr_call *call, sqlite
     const struct clr_question *question = &query->questions[call->question];
     int i;
 
+    if (call->merge)
+        return bind_merged(call, tallies[call->tally].merged, answer, parameter);
     if (call->function == CLR_F_COUNT)
         return sqlite3_bind_int64(answer, parameter, state->count);
     if (call->function == CLR_F_MIN || call->function == CLR_F_MAX)
         return bind_extreme(call, state, answer, parameter);
     if (call->function == CLR_F_ORDER)
-        return question->kind == CLR_ASK_BINS ? bind_bins(call, question, state, answer, parameter)
+        return question->kind == CLR_ASK_BINS ? bind_bins(call, &question->bins, question->counts,
+                                                          state->count, answer, parameter)
                                               : bind_value(&question->answer, answer, parameter);
     if (call->builtin && !sums_agree(state))
         return SQLITE_MISMATCH;

@@ -102,7 +102,8 @@ static bool is_same(const struct clr_field *a, const struct clr_field *b)
            a->missing.bits == b->missing.bits;
 }
 
-struct clr_image_column *clr_image_find(struct clr_image *image, const struct clr_field *field)
+/* Finds a column, with bytes or without. */
+static struct clr_image_column *find_any(struct clr_image *image, const struct clr_field *field)
 {
     struct clr_image_column *column = image->columns;
 
@@ -111,11 +112,26 @@ struct clr_image_column *clr_image_find(struct clr_image *image, const struct cl
     return column;
 }
 
+struct clr_image_column *clr_image_find(struct clr_image *image, const struct clr_field *field)
+{
+    struct clr_image_column *column = find_any(image, field);
+
+    return column != NULL && (!field->with_bytes || clr_column_has_bytes(column->column)) ? column
+                                                                                          : NULL;
+}
+
 struct clr_image_column *clr_image_add(struct clr_image *image, const char *name,
                                        const struct clr_field *field, struct clr_column *column)
 {
-    struct clr_image_column *added = sqlite3_malloc(sizeof *added);
+    struct clr_image_column *added = find_any(image, field);
 
+    if (added != NULL) {
+        clr_column_release(added->column);
+        clr_image_replace(added, column);
+        added->field = *field;
+        return added;
+    }
+    added = sqlite3_malloc(sizeof *added);
     if (added == NULL) {
         clr_column_release(column);
         return NULL;

@@ -68,18 +68,19 @@ void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_to
 /* Gives a column new content, with its reference; what was made of the old one goes. */
 void clr_image_replace(struct clr_image_column *column, struct clr_column *content);
 
-/* Returns the image's column that a field describes, or NULL. */
+/* Returns the image's column that a field describes, or NULL. One with bytes will do for a field
+   without, and one in which there are none for a field with bytes. */
 struct clr_image_column *clr_image_find(struct clr_image *image, const struct clr_field *field);
 
-/* Returns a column's bit in sets of columns by rows. In tables of more than 63 columns some share
-   one. */
+/* Returns a column's bit in sets of columns by rows; with bytes it is as another column. In tables
+   of more than 31 columns some share one. */
 static inline uint64_t clr_image_bit(const struct clr_field *field)
 {
-    return UINT64_C(1) << (field->index & 63);
+    return UINT64_C(1) << ((field->index + (field->with_bytes ? 32 : 0)) & 63);
 }
 
-/* Adds a column, whose reference becomes the image's. NULL, with the reference dropped, without
-   memory. */
+/* Adds a column, whose reference becomes the image's, or has it take the place of one that lacks
+   the bytes. NULL, with the reference dropped, without memory. */
 struct clr_image_column *clr_image_add(struct clr_image *image, const char *name,
                                        const struct clr_field *field, struct clr_column *column);
 

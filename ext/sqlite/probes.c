@@ -40,7 +40,8 @@ static bool calls(const struct clr_query *query, enum clr_function function, boo
     int i;
 
     for (i = 0; i < query->call_count; i++) {
-        if (query->calls[i].function == function && query->calls[i].builtin == builtin)
+        if (query->calls[i].function == function && query->calls[i].builtin == builtin &&
+            !query->calls[i].merge)
             return true;
     }
     return false;
@@ -61,6 +62,8 @@ static bool computes(const struct clr_query *query, enum clr_opcode opcode)
    more do no harm. */
 static void add_other(sqlite3_str *text, const struct clr_call *call)
 {
+    if (call->merge)
+        return;
     if (call->function == CLR_F_MOMENTS || (call->state && call->function != CLR_F_ORDER))
         sqlite3_str_appendf(
             text, ", 7 + ((SELECT %s%s(v%s) FROM (SELECT 7 AS v UNION ALL SELECT 8)) IS NULL)",
@@ -75,6 +78,19 @@ static void add_order(sqlite3_str *text, const struct clr_call *call, const stru
 
     sqlite3_str_appendf(text, ", 7 + (%s%s(%s) IS NULL)", call->name, call->state ? "_state" : "",
                         arguments[asked->order]);
+}
+
+/* Merges of a state that is of rows: none is NULL. */
+static void add_merge(sqlite3_str *text, const struct clr_call *call)
+{
+    const char *arguments = clr_operation_width(call->operation) == 2 ? "v, v" : "v";
+
+    if (call->function == CLR_F_ORDER)
+        arguments = "v, 0, 9, 1";
+    sqlite3_str_appendf(text,
+                        ", 7 + ((SELECT %s%s_merge(s) FROM (SELECT %s_state(%s) AS s "
+                        "FROM (SELECT 7 AS v UNION ALL SELECT 8))) IS NULL)",
+                        call->name, call->state ? "_state" : "", call->name, arguments);
 }
 
 int clr_probes_add(struct clr_query *query)
@@ -94,7 +110,9 @@ int clr_probes_add(struct clr_query *query)
     }
     for (i = 0; i < query->call_count; i++) {
         add_other(text, &query->calls[i]);
-        if (query->calls[i].function == CLR_F_ORDER)
+        if (query->calls[i].merge)
+            add_merge(text, &query->calls[i]);
+        else if (query->calls[i].function == CLR_F_ORDER)
             add_order(text, &query->calls[i], &query->asked[query->calls[i].question]);
     }
     for (i = 0; i < SCALARS; i++) {

@@ -109,7 +109,18 @@ static void open_database(void)
                      {"gpu_count_distinct", 1},
                      {"gpu_histogram", 4},
                      {"gpu_histogram_state", 4},
-                     {"gpu_median_state", 1}};
+                     {"gpu_median_state", 1},
+                     {"gpu_sum_merge", 1},
+                     {"gpu_avg_merge", 1},
+                     {"gpu_sum_state_merge", 1},
+                     {"gpu_dot_merge", 1},
+                     {"gpu_min_merge", 1},
+                     {"gpu_max_merge", 1},
+                     {"gpu_norm_merge", 1},
+                     {"gpu_corr_merge", 1},
+                     {"gpu_corr_state_merge", 1},
+                     {"gpu_regr_r2_state_merge", 1},
+                     {"gpu_histogram_merge", 1}};
     size_t i;
 
     if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
@@ -271,10 +282,12 @@ static const char *print_query(const struct clr_query *query)
     }
     for (i = 0; i < query->tally_count; i++) {
         const struct clr_tally *tally = &query->tallies[i];
-        print("#%d%s%s%s%s", i, tally->operations & 1u << CLR_SUM ? "S" : "",
+        print("#%d%s%s%s%s%s", i, tally->operations & 1u << CLR_SUM ? "S" : "",
               tally->operations & 1u << CLR_DOT ? "D" : "",
               tally->operations & 1u << CLR_EXTREMES ? "E" : "",
-              tally->operations & CLR_KEEP ? "K" : "");
+              tally->operations & CLR_KEEP ? "K" : "", tally->operations & CLR_BYTES ? "B" : "");
+        if (tally->merge != 0)
+            print("%s%d", tally->operations == CLR_MERGE ? "M" : "?", (int)tally->merge);
         if (tally->x >= 0) {
             print(" ");
             print_value(query, tally->x);
@@ -291,7 +304,9 @@ static const char *print_query(const struct clr_query *query)
     }
     for (i = 0; i < query->call_count; i++) {
         const struct clr_call *call = &query->calls[i];
-        if (call->function == CLR_F_MOMENTS) {
+        if (call->merge) {
+            print("%s%s_merge %d", call->name, call->state ? "_state" : "", call->tally);
+        } else if (call->function == CLR_F_MOMENTS) {
             print("%s", call->name);
             for (term = 0; term < CLR_MOST_TERMS; term++) {
                 if (call->terms[term] >= 0)
@@ -310,11 +325,15 @@ static const char *print_query(const struct clr_query *query)
     return dump;
 }
 
+/* What the encoding of the database is said to be. */
+static bool is_utf8 = true;
+
 /* Parses and binds; *query is NULL unless the result is CLR_OK. */
 static enum clr_code make(const char *sql, sqlite3_stmt *statement, struct clr_query **query,
                           struct clr_status *status)
 {
     struct clr_environment environment = {.context = statement,
+                                          .is_utf8 = is_utf8,
                                           .column = find_column,
                                           .parameter = find_parameter,
                                           .literal = find_literal};
@@ -414,7 +433,7 @@ static void test_questions(void)
              "SELECT ?2, ?3, ?4, ?5, ?6");
     accepted("SELECT GPU_Mode(a), gpu_count_distinct(a), gpu_mode( a )+1, gpu_histogram(b, -1, +2.5"
              ", :n) FILTER (WHERE c) FROM t",
-             "#0K a; #1K b if c; gpu_mode asks 0 of 0, gpu_count_distinct asks 1 of 0, "
+             "#0KB a; #1K b if c; gpu_mode asks 0 of 0, gpu_count_distinct asks 1 of 0, "
              "gpu_mode asks 0 of 0, gpu_histogram -1 2.5 ?1 asks 2 of 1; "
              "SELECT ?2, ?3, ?4 + 1, ?5");
     /* A state is of the same question. */
@@ -688,6 +707,31 @@ static void refused(const char *sql, const char *want)
     sqlite3_finalize(statement);
 }
 
+/* What takes the bytes of TEXT and BLOBs: of a column. Merges of one kind of state are one tally.
+ */
+static void test_bytes(void)
+{
+    accepted("SELECT gpu_sum_merge(a), gpu_avg_merge(a), gpu_sum_state_merge(a), gpu_dot_merge(a), "
+             "gpu_sum_merge(a) FILTER (WHERE b), count(a) FROM t",
+             "#0M1 a; #1M2 a; #2M1 a if b; #3 a; gpu_sum_merge 0, gpu_avg_merge 0, "
+             "gpu_sum_state_merge 0, gpu_dot_merge 1, gpu_sum_merge 2, count 3; "
+             "SELECT ?1, ?2, ?3, ?4, ?5, ?6");
+    accepted("SELECT GPU_MIN_MERGE(s), gpu_max_merge((s)), gpu_norm_merge(d), gpu_corr_merge(d), "
+             "gpu_regr_r2_state_merge(d), gpu_histogram_merge(d) FROM t WHERE a > 1",
+             "where (> a 1); #0M3 s; #1M4 s; #2M5 d; #3M6 d; #4M7 d; gpu_min_merge 0, "
+             "gpu_max_merge 1, gpu_norm_merge 2, gpu_corr_merge 3, gpu_regr_r2_state_merge 3, "
+             "gpu_histogram_merge 4; SELECT ?1, ?2, ?3, ?4, ?5, ?6");
+    accepted("SELECT gpu_count_distinct(s), gpu_mode(a), gpu_median(a), gpu_mode(a + 1) FROM t",
+             "#0KB s; #1EKB a; #2K (+ a 1); gpu_count_distinct asks 0 of 0, gpu_mode asks 1 of 1, "
+             "gpu_median asks 2 of 1, gpu_mode asks 3 of 2; SELECT ?1, ?2, ?3, ?4");
+    is_utf8 = false;
+    accepted("SELECT gpu_count_distinct(a), gpu_sum_merge(s) FROM t",
+             "#0K a; #1M1 s; gpu_count_distinct asks 0 of 0, gpu_sum_merge 1; SELECT ?1, ?2");
+    refused("SELECT gpu_mode(s) FROM t",
+            "the TEXT column s, whose values are for SQLite in this place");
+    is_utf8 = true;
+}
+
 static void test_refusals(void)
 {
     static const struct {
@@ -704,9 +748,19 @@ static void test_refusals(void)
         {"SELECT gpu_histogram(a, 0, -?, 3) FROM t",
          "an argument of gpu_histogram() that is no literal or parameter"},
         {"SELECT gpu_percentile(a, 'x') FROM t", "a TEXT literal"},
-        {"SELECT gpu_median(s) FROM t", "the TEXT column s, whose values are not kept in memory"},
-        {"SELECT gpu_count_distinct(s) FROM t",
-         "the TEXT column s, whose values are not kept in memory"},
+        {"SELECT gpu_median(s) FROM t",
+         "the TEXT column s, whose values are for SQLite in this place"},
+        {"SELECT gpu_count_distinct(+s) FROM t",
+         "the TEXT column s, whose values are for SQLite in this place"},
+        {"SELECT gpu_sum_merge(+s) FROM t", "an argument of gpu_sum_merge() that is no column"},
+        {"SELECT gpu_corr_state_merge(a * 2) FROM t",
+         "an argument of gpu_corr_state_merge() that is no column"},
+        {"SELECT gpu_corr_merge(a, b) FROM t",
+         "the function gpu_corr_merge() with these arguments"},
+        {"SELECT gpu_sum_merge(*) FROM t", "the function gpu_sum_merge() with these arguments"},
+        {"SELECT gpu_median_merge(a) FROM t", "the function gpu_median_merge()"},
+        {"SELECT sum_merge(a) FROM t", "the function sum_merge()"},
+        {"SELECT gpu_sum_merge_state(a) FROM t", "the function gpu_sum_merge_state()"},
         {"SELECT gpu_median_state(a) FROM t", "the function gpu_median_state()"},
         {"SELECT sum(a)", "a statement that is not complete"},
         {"SELECT sum(a) FROM", "a statement that is not complete"},
@@ -792,14 +846,14 @@ static void test_refusals(void)
         {"SELECT sum(main.t.a) FROM t", "a, which is no column of the table"},
         {"SELECT sum(main.u.a) FROM main.t AS u", "a, which is no column of the table"},
         {"SELECT sum(temp.t.a) FROM main.t", "a, which is no column of the table"},
-        {"SELECT sum(s) FROM t", "the TEXT column s, whose values are not kept in memory"},
-        {"SELECT count(+s) FROM t", "the TEXT column s, whose values are not kept in memory"},
+        {"SELECT sum(s) FROM t", "the TEXT column s, whose values are for SQLite in this place"},
+        {"SELECT count(+s) FROM t", "the TEXT column s, whose values are for SQLite in this place"},
         {"SELECT count(*) FROM t WHERE s",
-         "the TEXT column s, whose values are not kept in memory"},
+         "the TEXT column s, whose values are for SQLite in this place"},
         {"SELECT count(*) FROM t WHERE s = 1",
-         "the TEXT column s, whose values are not kept in memory"},
+         "the TEXT column s, whose values are for SQLite in this place"},
         {"SELECT count(*) FROM t WHERE NULL IS s",
-         "the TEXT column s, whose values are not kept in memory"},
+         "the TEXT column s, whose values are for SQLite in this place"},
         {"SELECT sum(g) FROM t", "a virtual generated column"},
         {"SELECT count(g) FROM t", "a virtual generated column"},
         {"SELECT sum(-+5) FROM t", "a minus sign in front of a plus sign"},
@@ -1132,6 +1186,7 @@ int main(void)
     random_start();
     open_database();
     test_statements();
+    test_bytes();
     test_questions();
     test_arguments();
     test_finish();

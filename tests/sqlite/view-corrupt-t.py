@@ -33,6 +33,9 @@ SELECTS = (
     "SELECT gpu_total(b), gpu_min(a), count(added) FROM t WHERE a > 10",
     "SELECT gpu_sum(rowid), gpu_avg(added), gpu_dot(a, 2) FROM t WHERE b < 1e9 OR a IS NULL",
     "SELECT gpu_sum(x), count(*) FROM wide",
+    "SELECT gpu_count_distinct(c), gpu_mode(c), gpu_count_distinct(added) FROM t WHERE a > 3",
+    "SELECT gpu_count_distinct(y), gpu_mode(x) FROM wide",
+    "SELECT gpu_sum_merge(y) FROM wide WHERE x = 0",
 )
 
 

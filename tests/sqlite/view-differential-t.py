@@ -152,8 +152,10 @@ class Writer:
             text = f"gpu_{self.pick(('norm_state(x)', 'dot_state', 'corr_state'))}"
             text = text.replace("(x)", f"({self.number()})")
             text += "" if text.endswith(")") else self.arguments(1)
-        elif kind < 0.6:
+        elif kind < 0.58:
             text = self.order()
+        elif kind < 0.64:
+            text = self.merge()
         else:
             name = self.pick(GPU if self.chance(ours) else BUILTIN)
             text = f"{name}({self.number()})"
@@ -164,6 +166,9 @@ class Writer:
     def order(self):
         """A call of a function of all values together, seldom with an argument that it refuses."""
         kind, value = self.rng.random(), self.number(1)
+        if kind < 0.2:
+            name = self.pick([column.name for column in self.table.columns])
+            return f"gpu_{self.pick(('mode', 'count_distinct'))}({name})"
         if kind < 0.5:
             return f"gpu_{self.pick(ORDERS)}({value})"
         fraction = self.parameter() if self.chance(0.02) else self.pick(FRACTIONS)
@@ -175,6 +180,17 @@ class Writer:
         high = self.pick(("10", "33.3", "1e10", "9007199254740993"))
         form = self.pick(("", "_state"))
         return f"gpu_histogram{form}({value}, {low}, {high}, {self.pick((1, 2, 7, 100))})"
+
+    def merge(self):
+        """A call that merges the states of a column that has some, seldom of another function."""
+        columns = [column for column in self.table.columns if column.family]
+        if not columns:
+            return self.order()
+        column = self.pick(columns)
+        families = list(view_data.FAMILIES)
+        family = self.pick(families) if self.chance(0.03) else column.family
+        form = self.pick(("_merge", "_merge", "_state_merge"))
+        return f"{self.pick(family)}{form}({column.name})"
 
     def item(self):
         """An item of the select list: an aggregate, sometimes an expression over some."""

@@ -20,10 +20,13 @@ enum { MOST_SKIPPED = 40, MOST_SKIPPED_IN_FULL = 20 };
 
 enum { ROWS = 150, LIMIT_S = 100, DEVICE_CASES = 24 };
 
-/* A view's life. What a step has to give is what another query gives, or nothing is said of it. */
-static const struct {
+/* What a step has to give is what another query gives, or nothing is said of it. */
+struct step {
     const char *sql, *same_as;
-} steps[] = {
+};
+
+/* The life of views of numbers. */
+static const struct step numbers[] = {
     {"CREATE VIRTUAL TABLE temp.v USING clreduce("
      "(SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < :most))",
      "SELECT 1 WHERE 0"},
@@ -50,7 +53,43 @@ static const struct {
     {"DROP TABLE v", "SELECT 1 WHERE 0"},
 };
 
-enum { STEPS = sizeof steps / sizeof steps[0] };
+/* And of views that need the bytes of TEXT and BLOBs; what merges states can stream. */
+static const struct step bytes[] = {
+    {"CREATE VIRTUAL TABLE temp.x USING clreduce((SELECT gpu_count_distinct(s), gpu_mode(s) FROM "
+     "t))",
+     "SELECT 1 WHERE 0"},
+    {"CREATE VIRTUAL TABLE temp.y USING clreduce((SELECT gpu_sum_merge(a), gpu_max_merge(m), "
+     "gpu_histogram_merge(h) FROM t WHERE i > 3))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM y",
+     "SELECT gpu_sum_merge(a), gpu_max_merge(m), gpu_histogram_merge(h) FROM t WHERE i > 3"},
+    /* SQLite fills columns for a view that is asked again. */
+    {"SELECT * FROM y",
+     "SELECT gpu_sum_merge(a), gpu_max_merge(m), gpu_histogram_merge(h) FROM t WHERE i > 3"},
+    {"SELECT * FROM x", "SELECT gpu_count_distinct(s), gpu_mode(s) FROM t"},
+    {"SELECT clreduce_evict()", NULL},
+    {"SELECT * FROM y, x",
+     "SELECT * FROM (SELECT gpu_sum_merge(a), gpu_max_merge(m), gpu_histogram_merge(h) FROM t "
+     "WHERE i > 3), (SELECT gpu_count_distinct(s), gpu_mode(s) FROM t)"},
+    {"DROP TABLE x", "SELECT 1 WHERE 0"},
+    {"DROP TABLE y", "SELECT 1 WHERE 0"},
+};
+
+enum { STEPS = sizeof numbers / sizeof numbers[0] };
+
+static const struct life {
+    const char *name;
+    const struct step *steps;
+    int count; /* STEPS at most */
+} lives[] = {
+    {"numbers", numbers, STEPS},
+    {"bytes", bytes, sizeof bytes / sizeof bytes[0]},
+};
+
+enum { LIVES = sizeof lives / sizeof lives[0] };
+
+/* The one that is being tested. */
+static const struct life *life = &lives[0];
 
 /* A function of the application's in the place of max(). */
 static void other_step(sqlite3_context *context, int count, sqlite3_value **values)
@@ -71,8 +110,8 @@ static void replace_max(sqlite3 *db)
 /* A table that is not the one of the file. The name is looked up in this schema first. */
 static void shadow_table(sqlite3 *db)
 {
-    database_run(db, "CREATE TEMP TABLE t AS SELECT k, i + 1 AS i, r, oid, e FROM main.t"
-                     " WHERE i < 50");
+    database_run(db, "CREATE TEMP TABLE t AS SELECT k, i + 1 AS i, r, oid, e, s, a, m, h"
+                     " FROM main.t WHERE i < 50");
 }
 
 /* Columns have no room: their tables stream. */
@@ -125,12 +164,15 @@ static sqlite3 *fill(int number, int rows)
 
     database_run(db, "PRAGMA synchronous = OFF");
     database_run(db, "%s", places[number % PLACES].pragma);
-    database_run(db, "CREATE TABLE t(k INTEGER PRIMARY KEY, i INT, r REAL, oid INT) %s",
+    database_run(db,
+                 "CREATE TABLE t(k INTEGER PRIMARY KEY, i INT, r REAL, oid INT, s, a BLOB, m BLOB,"
+                 " h BLOB) %s",
                  options == NULL ? "" : options);
     database_run(db,
                  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-                 " INSERT INTO t SELECT i * 2, i, CASE WHEN i %% 3 THEN i ELSE i * 0.25 END, i * i"
-                 " FROM n",
+                 " INSERT INTO t SELECT i * 2, i, CASE WHEN i %% 3 THEN i ELSE i * 0.25 END, i * i,"
+                 " 'text ' || i %% 7, gpu_sum_state(i), gpu_max_state('x' || i),"
+                 " gpu_histogram_state(i, 0, 150, 9) FROM n GROUP BY i",
                  rows);
     database_run(db, "ALTER TABLE t ADD COLUMN e REAL DEFAULT 7");
     database_run(db, "BEGIN EXCLUSIVE");
@@ -154,7 +196,10 @@ static void expect(sqlite3 *db, char *expected[STEPS])
     int i;
 
     for (i = 0; i < STEPS; i++)
-        expected[i] = steps[i].same_as == NULL ? NULL : database_query(db, steps[i].same_as);
+        expected[i] = NULL;
+    for (i = 0; i < life->count; i++)
+        if (life->steps[i].same_as != NULL)
+            expected[i] = database_query(db, life->steps[i].same_as);
 }
 
 static void free_expected(char *expected[STEPS])
@@ -169,16 +214,17 @@ static void free_expected(char *expected[STEPS])
 static bool run_step(sqlite3 *db, int i, const char *expected, long after)
 {
     int rc;
-    char *found = database_query_rc(db, steps[i].sql, &rc);
+    char *found = database_query_rc(db, life->steps[i].sql, &rc);
 
     if (rc != SQLITE_NOMEM &&
         (rc != SQLITE_OK || (expected != NULL && strcmp(found, expected) != 0))) {
-        tap_ok(false, "allocation %ld: result %d of %.60s", after, rc, steps[i].sql);
+        tap_ok(false, "allocation %ld: result %d of %.60s", after, rc, life->steps[i].sql);
         tap_diag(" got: %s\nwant: %s", found, expected == NULL ? "anything" : expected);
     }
     free(found);
     if (sqlite3_txn_state(db, NULL) != SQLITE_TXN_NONE)
-        tap_ok(false, "allocation %ld: a transaction is open after %.60s", after, steps[i].sql);
+        tap_ok(false, "allocation %ld: a transaction is open after %.60s", after,
+               life->steps[i].sql);
     return rc == SQLITE_NOMEM;
 }
 
@@ -190,14 +236,14 @@ static int run_steps(sqlite3 *db, char *const expected[STEPS], int (*fail_after)
 
     *failed = false;
     fail_after(after);
-    for (i = 0; i < STEPS; i++) {
+    for (i = 0; i < life->count; i++) {
         if (!run_step(db, i, expected[i], after))
             continue;
         told++;
         *failed = fail_after(-1) || *failed;
         if (run_step(db, i, expected[i], after))
             tap_ok(false, "allocation %ld: there is memory again, but not for %.60s", after,
-                   steps[i].sql);
+                   life->steps[i].sql);
     }
     *failed = fail_after(-1) || *failed;
     return told;
@@ -227,7 +273,8 @@ static void test(int number, int (*fail_after)(long), const char *whose, bool ev
     const struct place *place = &places[number];
     sqlite3 *db = connect_to(number), *other = open_file(number);
     char *expected[STEPS];
-    int most = tap_is_quick() ? MOST_SKIPPED : MOST_SKIPPED_IN_FULL;
+    /* What the lives have in common is tested with the first. */
+    int most = (tap_is_quick() ? MOST_SKIPPED : MOST_SKIPPED_IN_FULL) * (life == lives ? 1 : 3);
     long after, failures = 0, told = 0;
     sqlite3_stmt *statement;
     bool failed;
@@ -251,8 +298,8 @@ static void test(int number, int (*fail_after)(long), const char *whose, bool ev
         if (sqlite3_memory_used() != before)
             tap_ok(false, "allocation %ld: memory is left over", after);
     }
-    tap_ok(failures > 0, "%s: %ld of %ld allocations of %s, %ld of them told", place->name,
-           failures, after, whose, told);
+    tap_ok(failures > 0, "%s, %s: %ld of %ld allocations of %s, %ld of them told", place->name,
+           life->name, failures, after, whose, told);
     sqlite3_close(other);
     free_expected(expected);
 }
@@ -309,8 +356,10 @@ int main(void)
         keepers[i] = fill(i, ROWS);
     test_device(); /* before anything else: its children have runtimes of their own */
     for (i = 0; i < PLACES; i++) {
-        test(i, clr_memory_fail_after, "the extension", true);
-        test(i, nomem_sqlite_fail_after, "SQLite", false);
+        for (life = lives; life < lives + LIVES; life++) {
+            test(i, clr_memory_fail_after, "the extension", true);
+            test(i, nomem_sqlite_fail_after, "SQLite", false);
+        }
         sqlite3_close(keepers[i]);
     }
     nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);

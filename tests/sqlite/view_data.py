@@ -19,6 +19,7 @@ HOSTILE_INTEGERS += [2**31, -(2**31) - 1, 2**47, 2**55 + 1, 2**62, 0, 1, -1, 127
 HOSTILE_REALS = [float("inf"), float("-inf"), 5e-324, -5e-324, 2.2250738585072014e-308, -0.0, 0.0]
 HOSTILE_REALS += [1e308, -1e308, 1.7976931348623157e308, 2.0**53, 2.0**53 + 2, -(2.0**53), 2.0**63]
 HOSTILE_REALS += [-(2.0**63), 9223372036854774784.0, 1e-300, 0.1, 1e16, 3.0, 4503599627370497.5]
+WORDS = ["one", "two", "three", "Two", "", "one ", b"one", None, 7]
 TEXTS = ["", "a", "12", " 7 ", "1e3", "-0", "0x10", "9223372036854775808", "b\0c", "\u00e9", "NaN"]
 
 
@@ -26,6 +27,31 @@ def _long(rng):
     """A value that needs overflow pages, or nearly."""
     size = rng.choice((30, 100, 450, 1000, 4050, 9000))
     return rng.choice(("t" * size, b"b" * size))
+
+
+#: Functions that take one another's states, and a call that makes some of theirs.
+FAMILIES = {
+    ("gpu_sum", "gpu_avg", "gpu_total"): "gpu_sum_state(x)",
+    ("gpu_min",): "gpu_min_state(y)",
+    ("gpu_max",): "gpu_max_state(iif(x > 3, x || ' is TEXT', y))",
+    ("gpu_var_samp", "gpu_norm"): "gpu_norm_state(y)",
+    ("gpu_corr", "gpu_covar_pop", "gpu_regr_count"): "gpu_corr_state(y, x)",
+    ("gpu_histogram",): "gpu_histogram_state(x, 0, 10, 400)",
+}
+_states = {}
+
+
+def states(family):
+    """Some states of a family, of which few are none, and NULL."""
+    if not _states:
+        with tap.connect() as db:
+            db.execute("CREATE TABLE s AS SELECT value AS x, value / 3.0 AS y, value % 6 AS g "
+                       "FROM json_each('[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100, 200]')")
+            for functions, call in FAMILIES.items():
+                made = db.execute(f"SELECT {call} FROM s GROUP BY g UNION ALL SELECT {call} FROM s"
+                                  f" UNION ALL SELECT {call} FROM s WHERE 0").fetchall()
+                _states[functions] = [state for (state,) in made] + [None]
+    return _states[family]
 
 
 #: What a column holds; the name, how often, and a function of the generator.
@@ -43,6 +69,8 @@ PROFILES = [
     ("rarely TEXT", 2, lambda rng: rng.choice(TEXTS) if rng.random() < 0.02 else rng.randint(0, 9)),
     ("long", 2, _long),
     ("NULL", 1, lambda rng: None),
+    ("words", 1, lambda rng: rng.choice(WORDS)),
+    ("states", 3, None),
 ]
 WEIGHTS = [weight for _, weight, _ in PROFILES]
 
@@ -59,12 +87,19 @@ class Column:
     def __init__(self, rng, name, declaration):
         self.name, self.declaration = name, declaration
         self.profile, _, self.value = rng.choices(PROFILES, WEIGHTS)[0]
+        self.family = None
+        if self.profile == "states":
+            self.family = rng.choice(list(FAMILIES))
+            self.value = self.state
 
+    def state(self, rng):
+        """A state of the column's family, seldom another value."""
+        return anything(rng) if rng.random() < 0.0005 else rng.choice(states(self.family))
 
     def is_number(self):
         """Whether it holds mostly numbers, as numbers."""
         texts = any(part in self.declaration for part in ("CHAR", "TEXT"))
-        return self.profile not in ("TEXT", "anything", "long") and not texts
+        return self.profile not in ("TEXT", "anything", "long", "words", "states") and not texts
 
 
 class Table:
