@@ -13,6 +13,9 @@
  *
  *     t(id INTEGER PRIMARY KEY, x REAL, y REAL, k INTEGER)    all rows
  *     grouped(g, n, x)                                        all rows in groups of 10, in order
+ *
+ * bench/stats.py adds states(state) and sums(part), the groups' gpu_sum_state(x) and sum(x), and
+ * words(word), the values of x as TEXT.
  */
 #ifndef CLR_BENCH_STATISTICS_DATA_H
 #define CLR_BENCH_STATISTICS_DATA_H

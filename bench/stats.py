@@ -55,8 +55,11 @@ SQLEAN = (("var_pop, sqlean", "gpu_var_pop(x)", "stats_var_pop(x)"),
           ("stddev_samp, sqlean", "gpu_stddev_samp(x)", "stats_stddev_samp(x)"),
           ("median, sqlean", "gpu_median(x)", "stats_median(x)"),
           ("percentile, sqlean", "gpu_percentile(x, 90)", "stats_perc(x, 90)"))
+#: What views of TEXT and of states are measured with: a name, our call and its table.
+OTHER_TABLES = (("count_distinct, TEXT", "gpu_count_distinct(word)", "words"),
+                ("sum_merge", "gpu_sum_merge(state)", "states"))
 #: Views whose first query is measured too: with its pages to read, and maybe values to sort.
-READ_FIRST = ("corr", "count_distinct", "median")
+READ_FIRST = ("corr", "count_distinct", "median", "count_distinct, TEXT", "sum_merge")
 #: Several statistics over the same columns: a name, the calls, and the function among those above
 #: that they are held against.
 SEVERAL = (("three of (y, x)", "gpu_corr(y, x), gpu_regr_slope(y, x), gpu_covar_pop(y, x)", "corr"),
@@ -95,10 +98,12 @@ def fed_cases(settings):
 
 
 def preparations(percentile):
-    """What the cases need: groups' states and sums in tables, and SQLite's median()."""
-    statements = [f"CREATE TEMP TABLE {table} AS SELECT {call} FROM grouped GROUP BY g"
-                  for table, call in (("states", "gpu_sum_state(x) AS state"),
-                                      ("sums", "sum(x) AS part"))]
+    """What the cases need: tables that only functions of ours, or SQLite, can fill, and SQLite's
+    median()."""
+    statements = [f"CREATE TABLE IF NOT EXISTS {table} AS SELECT {select}" for table, select in
+                  (("states", "gpu_sum_state(x) AS state FROM grouped GROUP BY g"),
+                   ("sums", "sum(x) AS part FROM grouped GROUP BY g"),
+                   ("words", "CAST(x AS TEXT) AS word FROM t"))]
     if percentile:
         quoted = percentile.replace("'", "''")
         statements.append(f"SELECT load_extension('{quoted}')")
@@ -218,12 +223,13 @@ def measure_sqlean(tools, path):
 
 def view_candidates(settings, known):
     """What views are measured of: (device, name, kind, SELECT), a function's own SELECT first."""
+    selects = [(name, call, "t") for name, call, *_ in FUNCTIONS + SEVERAL] + list(OTHER_TABLES)
     for device in settings:
-        for name, call, *_ in FUNCTIONS + SEVERAL:
+        for name, call, table in selects:
             if called(call) <= known:
                 for kind in ("select", "first", "again"):
                     if kind != "first" or name in READ_FIRST:
-                        yield device, name, kind, f"SELECT {call} FROM t"
+                        yield device, name, kind, f"SELECT {call} FROM {table}"
 
 
 def measure_views(tools, path, settings, known, patience):

@@ -129,7 +129,8 @@ def measure(tools, machine):
     method.say("views")
     reference, candidates = compare(
         tools, REFERENCE,
-        [(device, *candidate) for device in settings for candidate in CANDIDATES], ROUNDS, PATIENCE if tools.view_rows >= int(start_after[0]) else 0)
+        [(device, *candidate) for device in settings for candidate in CANDIDATES], ROUNDS,
+        PATIENCE if tools.view_rows >= int(start_after[0]) else 0)
     method.say("views: a small table")
     plain, small = compare(tools, SMALL, [(device, "200 rows", "again", SMALL)
                                           for device in settings], SMALL_ROUNDS, 0)
