@@ -202,8 +202,8 @@ def views(results):
     plain = part["reference"]
     return ("### Accelerated views\n\n"
             f"{part['rows']:,} rows in a file of {plots.byte_label(part['file_bytes'])} that the\n"
-            "system holds in memory. A speed is how many times a view is as fast as\n"
-            f"`{plain['sql']}`, which took\n"
+            "system holds in memory, read back from disk. A speed is how many times a view is as\n"
+            f"fast as `{plain['sql']}`, which took\n"
             f"{times(plain['time_ns'])} in the same rounds. The view's own SELECT\n"
             "ran once, by SQLite's rows, and the bits of both results were compared.\n\n"
             + table(("view of", "device", "columns", "time:", "speed:", "its SELECT:", "read:",

@@ -77,9 +77,10 @@ def section(results):
         return None
     return ("### Statistics\n\n"
             f"{part['rows']:,} rows in a file of {plots.byte_label(part['file_bytes'])} that the\n"
-            "system holds in memory. Times in ns for each of them; a speed is how many times our\n"
-            "function, fed by rows as well, is as fast. SQLite's expressions find the same in inexact\n"
-            "arithmetic. The states and the sums that are merged are those of groups of ten rows.\n\n"
+            "system holds in memory, read back from disk. Times in ns for each of them; a speed is\n"
+            "how many times our function, fed by rows as well, is as fast. SQLite's expressions find\n"
+            "the same in inexact arithmetic. The states and the sums that are merged are those of\n"
+            "groups of ten rows.\n\n"
             + table(("fed by rows", "ns:", "against", "ns:", "speed:", "result"), fed_rows(part))
             + "\nViews of the same; a speed is how many times a view is as fast as its own SELECT\n"
             "fed by rows.\n\n"
