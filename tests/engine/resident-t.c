@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 60000, SCANS = 12, QUICK_SCANS = 3, MOST_WORKERS = 64 };
+enum { PATIENCE_MS = 60000, SCANS = 6, QUICK_SCANS = 3, MOST_WORKERS = 64 };
 
 /* They live as long as the process. */
 static struct clr_worker *workers[MOST_WORKERS];

@@ -11,7 +11,7 @@
 #include <ftw.h>
 #include <pthread.h>
 
-enum { TIMES = 4, LIMIT_S = 60, AT_A_TIME = 2, VIEW_TIMES = 30, VIEW_ROWS = 100000 };
+enum { TIMES = 4, LIMIT_S = 60, AT_A_TIME = 2, VIEW_TIMES = 16, VIEW_ROWS = 100000 };
 
 /* One chunk of 50 values and more; sums, dot products and extremes, of both element types. */
 #define FEED                                                                                       \
@@ -136,7 +136,7 @@ static void test_views(const char *folder, const char *device)
     pid_t children[AT_A_TIME];
     double start, slowest = 0.0;
     bool passed = true;
-    int times = tap_is_quick() ? 10 : VIEW_TIMES, i, j;
+    int times = tap_is_quick() ? 5 : VIEW_TIMES, i, j;
 
     snprintf(view_path, sizeof view_path, "%s/view.db", folder);
     view_device = device;

@@ -14,7 +14,7 @@ import view_support as views
 
 #: Statements to compare, on the host, on each device, and on the host with little column_memory,
 #: where tables stream.
-STATEMENTS = 2_000 if tap.QUICK else 25_000
+STATEMENTS = 2_000 if tap.QUICK else 18_000
 ON_DEVICE = 200 if tap.QUICK else 2_000
 STREAMED = 400 if tap.QUICK else 4_000
 
