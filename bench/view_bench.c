@@ -32,7 +32,7 @@
 #include <string.h>
 
 enum {
-    MOST_CANDIDATES = 64,
+    MOST_CANDIDATES = 128,
     MOST_CONNECTIONS = 4,
     MOST_ROUNDS = 99,
     LEAST_ROUNDS = 3,

@@ -95,7 +95,6 @@ static void find_known(struct clr_shapes *known, struct expected *expected,
     uint64_t last = e.last;
     size_t i;
 
-    memset(cells->slots, (int)known->slot, from);
     for (i = from; i < count; i++) {
         size_t cell = clr_get_u16(pointers + 2 * i);
         const struct clr_shape *shape;
@@ -134,6 +133,7 @@ void clr_cells_find(struct clr_cells *cells, struct clr_shapes *shapes, struct c
     cells->payloads = page->data + expected.before;
     cells->is_uniform = true;
     cells->rows = find_alike(shapes, &expected, pointers, count, cells);
+    memset(cells->slots, (int)shapes->slot, cells->rows);
     if (cells->rows < count)
         find_known(shapes, &expected, pointers, cells->rows, count, cells);
     order->least = (int64_t)(expected.last >> unused) + 1;

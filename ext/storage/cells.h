@@ -20,8 +20,8 @@ struct clr_cells {
     size_t rows;
     uint16_t offsets[CLR_CELLS_MOST]; /* of the cells in the page */
     const unsigned char *payloads;    /* of the rows: payloads + offsets[i] */
-    bool is_uniform;                  /* all have the shape in the shapes' slot */
-    uint8_t slots[CLR_CELLS_MOST];    /* else: of their shapes */
+    uint8_t slots[CLR_CELLS_MOST];    /* of their shapes */
+    bool is_uniform;                  /* all have that in the shapes' slot */
 };
 
 /*

@@ -291,7 +291,7 @@ static __attribute__((noinline)) void take_with_bytes(const struct clr_decoder *
     struct clr_target *target = &decoder->targets[k];
 
     for (; i < block->rows; i++) {
-        struct clr_place place = places[block->is_uniform ? decoder->shapes.slot : block->slots[i]];
+        struct clr_place place = places[block->slots[i]];
         const unsigned char *from = block->payloads + block->offsets[i] + place.at;
 
         if (clr_serials[place.type].tag == CLR_TAG_OTHER)
@@ -309,6 +309,9 @@ static void take_column(const struct clr_decoder *decoder, const struct clr_cell
     const struct clr_place *places = decoder->shapes.places + (size_t)k * CLR_SHAPES;
     const struct clr_want *want = &decoder->wants[k];
     struct clr_target *target = &decoder->targets[k];
+    const unsigned char *payloads = block->payloads; /* copies, as in clr_cells_find() */
+    const size_t rows = block->rows;
+    const bool is_real = want->is_real;
     size_t i = 0;
 
     if (want->index == CLR_WANT_ROWID) {
@@ -329,12 +332,12 @@ static void take_column(const struct clr_decoder *decoder, const struct clr_cell
         take_with_bytes(decoder, block, k, row, i);
         return;
     }
-    for (; i < block->rows; i++) {
-        struct clr_place place = places[block->is_uniform ? decoder->shapes.slot : block->slots[i]];
+    for (; i < rows; i++) {
+        struct clr_place place = places[block->slots[i]];
 
         put(target, row + i,
-            clr_serial_value(&clr_serials[place.type],
-                             block->payloads + block->offsets[i] + place.at, want->is_real));
+            clr_serial_value(&clr_serials[place.type], payloads + block->offsets[i] + place.at,
+                             is_real));
     }
 }
 
