@@ -162,7 +162,7 @@ def test_threads():
                 )
                 support.fill(db, data)
                 barrier.wait()
-                for turn in range(3 if tap.QUICK else 10):
+                for turn in range(3 if tap.QUICK else 5):
                     for function, want in wanted.items():
                         got = support.value(db, f"SELECT {support.call(function)} FROM t")
                         if not tap.is_same(got, want):
