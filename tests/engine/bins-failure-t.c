@@ -83,46 +83,6 @@ static int run(void)
 
 /* ---- The test. */
 
-/* No room on the device is the matter of that histogram alone. */
-static void test_no_room(void)
-{
-    char output[FAILING_OUTPUT], rule[100];
-    int call, seen = 0;
-
-    for (call = 1; call < 100; call++) {
-        snprintf(rule, sizeof rule, "clCreateBuffer:-4:%d", call);
-        if (!failing_attempt(rule, output) || !failing_shows(output, "failing-opencl:"))
-            break;
-        seen += failing_shows(output, "no memory on the device: clCreateBuffer") &&
-                failing_shows(output, "device usable");
-    }
-    tap_ok(seen >= 5 && !failing_shows(output, "failing-opencl:"),
-           "no room for %d buffers, and the device stays in use", seen);
-}
-
-static void test_build(void)
-{
-    char output[FAILING_OUTPUT];
-
-    tap_ok(failing_attempt("clCreateProgramWithSource:broken:1", output) &&
-               failing_shows(output, "report clBuildProgram: CL_") &&
-               failing_shows(output, "device usable"),
-           "a program that cannot be built, and the device stays in use");
-    tap_ok(failing_shows(output, "error"), "the compiler's log is in the report");
-    tap_diag("%.300s", output);
-}
-
-static void test_wrong_counts(void)
-{
-    char output[FAILING_OUTPUT];
-
-    tap_ok(
-        failing_attempt("clEnqueueNDRangeKernel:skip:1", output) &&
-            failing_shows(output, "report self-test: the device's bins differ from the host's") &&
-            failing_shows(output, "device usable"),
-        "kernels that do nothing are found out");
-}
-
 int main(int count, char **arguments)
 {
     char output[FAILING_OUTPUT];
@@ -145,8 +105,8 @@ int main(int count, char **arguments)
     failing_test_function("clEnqueueWriteBuffer", "-5");
     failing_test_function("clEnqueueFillBuffer", "-59");
     failing_test_function("clEnqueueMapBuffer", "-12");
-    test_no_room();
-    test_build();
-    test_wrong_counts();
+    failing_test_no_room("no memory on the device: clCreateBuffer");
+    failing_test_build("report clBuildProgram: CL_");
+    failing_test_idle_kernels("report self-test: the device's bins differ from the host's");
     return tap_done();
 }

@@ -151,4 +151,43 @@ static inline void failing_test_function(const char *function, const char *actio
     tap_ok(failed > 0 && call < 2000, "%s: %s, from any call up to %d on", function, action, call);
 }
 
+/* No room on the device is the matter of one column, or one histogram, alone. shown: how that
+   begins. */
+static inline void failing_test_no_room(const char *shown)
+{
+    char output[FAILING_OUTPUT], rule[100];
+    int call, seen = 0;
+
+    for (call = 1; call < 100; call++) {
+        snprintf(rule, sizeof rule, "clCreateBuffer:-4:%d", call);
+        if (!failing_attempt(rule, output) || !failing_shows(output, "failing-opencl:"))
+            break;
+        seen += failing_shows(output, shown) && failing_shows(output, "device usable");
+    }
+    tap_ok(seen >= 5 && !failing_shows(output, "failing-opencl:"),
+           "no room for %d buffers, and the device stays in use", seen);
+}
+
+/* shown: how the failure begins. */
+static inline void failing_test_build(const char *shown)
+{
+    char output[FAILING_OUTPUT];
+
+    tap_ok(failing_attempt("clCreateProgramWithSource:broken:1", output) &&
+               failing_shows(output, shown) && failing_shows(output, "device usable"),
+           "a program that cannot be built, and the device stays in use");
+    tap_ok(failing_shows(output, "error"), "the compiler's log is in the report");
+    tap_diag("%.300s", output);
+}
+
+/* shown: what the self-test says. */
+static inline void failing_test_idle_kernels(const char *shown)
+{
+    char output[FAILING_OUTPUT];
+
+    tap_ok(failing_attempt("clEnqueueNDRangeKernel:skip:1", output) &&
+               failing_shows(output, shown) && failing_shows(output, "device usable"),
+           "kernels that do nothing are found out");
+}
+
 #endif

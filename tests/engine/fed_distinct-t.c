@@ -6,13 +6,11 @@
 
 #include "base/clock.h"
 #include "batch.h"
+#include "engine/fed.h"
 #include "numeric/mode.h"
-#include "opencl/devices.h"
 #include "random.h"
 
 #include "tap.h"
-
-enum { PATIENCE_S = 60 };
 
 static struct clr_settings settings;
 static struct clr_stats stats;
@@ -96,7 +94,7 @@ static void test_distinct(enum clr_kind kind, bool typed)
 
     tap_ok(count_and_check(kind, typed, false, &by_device) && !by_device,
            "%s are kept and counted here%s", name, typed ? ", with their mode" : "");
-    while (right && !by_device && clr_clock_ns() - start < (int64_t)PATIENCE_S * 1000000000)
+    while (right && !by_device && clr_clock_ns() - start < (int64_t)FED_PATIENCE_S * 1000000000)
         right = count_and_check(kind, typed, true, &by_device);
     tap_ok(right && by_device, "%s are kept and counted by the device%s", name,
            typed ? ", with their mode" : "");
@@ -241,15 +239,8 @@ static void test_folding(bool typed)
 
 int main(void)
 {
-    struct clr_device_info device = devices_choose();
-    struct clr_status status;
-
+    settings = fed_settings();
     random_start();
-    clr_settings_init(&settings);
-    clr_settings_set(&settings, "device", clr_device_type_name(device.type), &status);
-    settings.host_threshold = 1;
-    settings.start_after = 0;
-    settings.device_timeout = (int64_t)PATIENCE_S * 1000;
     test_distinct(CLR_KIND_INTEGER, false);
     test_distinct(CLR_KIND_REAL, false);
     test_distinct(CLR_KIND_INTEGER, true);

@@ -7,15 +7,15 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "batch.h"
+#include "engine/fed.h"
 #include "engine/runtime.h"
-#include "opencl/devices.h"
 #include "random.h"
 
 #include "tap.h"
 
 #include <unistd.h>
 
-enum { PATIENCE_S = 60, LARGEST = 400000 };
+enum { LARGEST = 400000 };
 
 static struct clr_settings settings;
 static struct clr_stats stats;
@@ -141,7 +141,7 @@ static bool try_until_answered(enum clr_kind kind, size_t count, struct clr_orde
     struct store store;
     bool answered = false;
 
-    while (!answered && clr_clock_ns() - start < (int64_t)PATIENCE_S * 1000000000) {
+    while (!answered && clr_clock_ns() - start < (int64_t)FED_PATIENCE_S * 1000000000) {
         begin(&store);
         fill(&store, kind, count);
         answered = ask(&store, order);
@@ -268,15 +268,8 @@ static void test_no_memory(void)
 
 int main(void)
 {
-    struct clr_device_info device = devices_choose();
-    struct clr_status status;
-
+    settings = fed_settings();
     random_start();
-    clr_settings_init(&settings);
-    clr_settings_set(&settings, "device", clr_device_type_name(device.type), &status);
-    settings.host_threshold = 1;
-    settings.start_after = 0;
-    settings.device_timeout = (int64_t)PATIENCE_S * 1000;
     test_answers(CLR_KIND_INTEGER);
     test_answers(CLR_KIND_REAL);
     test_refusals();

@@ -52,46 +52,6 @@ static int run(void)
 
 /* ---- The test. */
 
-/* No room on the device for the copies is the matter of that column alone. */
-static void test_no_room(void)
-{
-    char output[FAILING_OUTPUT], rule[100];
-    int call, seen = 0;
-
-    for (call = 1; call < 100; call++) {
-        snprintf(rule, sizeof rule, "clCreateBuffer:-4:%d", call);
-        if (!failing_attempt(rule, output) || !failing_shows(output, "failing-opencl:"))
-            break;
-        seen += failing_shows(output, "status no memory on the device: clCreateBuffer") &&
-                failing_shows(output, "device usable");
-    }
-    tap_ok(seen >= 5 && !failing_shows(output, "failing-opencl:"),
-           "no room for %d buffers, and the device stays in use", seen);
-}
-
-static void test_build(void)
-{
-    char output[FAILING_OUTPUT];
-
-    tap_ok(failing_attempt("clCreateProgramWithSource:broken:1", output) &&
-               failing_shows(output, "status clBuildProgram: CL_") &&
-               failing_shows(output, "device usable"),
-           "a program that cannot be built, and the device stays in use");
-    tap_ok(failing_shows(output, "error"), "the compiler's log is in the report");
-    tap_diag("%.300s", output);
-}
-
-static void test_wrong_order(void)
-{
-    char output[FAILING_OUTPUT];
-
-    tap_ok(
-        failing_attempt("clEnqueueNDRangeKernel:skip:1", output) &&
-            failing_shows(output, "status self-test: the device's order differs from the host's") &&
-            failing_shows(output, "device usable"),
-        "kernels that do nothing are found out");
-}
-
 int main(int count, char **arguments)
 {
     char output[FAILING_OUTPUT];
@@ -113,8 +73,8 @@ int main(int count, char **arguments)
     failing_test_function("clEnqueueReadBuffer", "-5");
     failing_test_function("clEnqueueWriteBuffer", "-5");
     failing_test_function("clEnqueueMapBuffer", "-12");
-    test_no_room();
-    test_build();
-    test_wrong_order();
+    failing_test_no_room("status no memory on the device: clCreateBuffer");
+    failing_test_build("status clBuildProgram: CL_");
+    failing_test_idle_kernels("status self-test: the device's order differs from the host's");
     return tap_done();
 }

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "engine/orders.h"
+#include "engine/workers.h"
 #include "opencl/devices.h"
 
 #include "tap.h"
@@ -16,24 +17,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-enum { ROWS = 30011, MOST_WORKERS = 64 };
-
-/* They live as long as the process. */
-static struct clr_worker *workers[MOST_WORKERS];
-static int worker_count;
-
-static struct clr_worker *start_worker(const struct clr_device_info *info)
-{
-    struct clr_status status;
-    struct clr_worker *worker;
-
-    clr_status_clear(&status);
-    worker = worker_count < MOST_WORKERS ? clr_worker_start(info, &status) : NULL;
-    if (worker == NULL)
-        tap_bail("no worker: %s", status.message);
-    workers[worker_count++] = worker;
-    return worker;
-}
+enum { ROWS = 30011 };
 
 /* One question at any ranks, and what is wrong about the answer. */
 static void check_answer(struct clr_worker *worker, struct clr_resident *resident,
@@ -311,7 +295,7 @@ static void test_stop(struct clr_worker *worker)
 static void test_device(const struct clr_device_info *info)
 {
     static const size_t rows[] = {0, 1, 2, 1000, 100003, 1000003};
-    struct clr_worker *worker = start_worker(info);
+    struct clr_worker *worker = workers_start(info);
     size_t i;
 
     tap_diag("%s (%s), as %s", info->name, info->platform, clr_device_type_name(info->type));

@@ -11,6 +11,7 @@
 #include "engine/host_scan.h"
 #include "engine/orders.h"
 #include "engine/resident_bins.h"
+#include "engine/workers.h"
 #include "numeric/bins_data.h"
 #include "opencl/devices.h"
 
@@ -19,11 +20,7 @@
 #include <math.h>
 #include <unistd.h>
 
-enum { ROWS = 30011, COLUMNS = 2, QUESTIONS = 24, MOST_BINS = 40000, MOST_WORKERS = 64 };
-
-/* They live as long as the process. */
-static struct clr_worker *workers[MOST_WORKERS];
-static int worker_count;
+enum { ROWS = 30011, COLUMNS = 2, QUESTIONS = 24, MOST_BINS = 40000 };
 
 /* A column of REALs and one of INTEGERs, and questions about them. */
 struct world {
@@ -37,19 +34,6 @@ struct world {
 };
 
 static uint64_t counts[QUESTIONS][MOST_BINS + 2], expected_counts[QUESTIONS][MOST_BINS + 2];
-
-static struct clr_worker *start_worker(const struct clr_device_info *info)
-{
-    struct clr_status status;
-    struct clr_worker *worker;
-
-    clr_status_clear(&status);
-    worker = worker_count < MOST_WORKERS ? clr_worker_start(info, &status) : NULL;
-    if (worker == NULL)
-        tap_bail("no worker: %s", status.message);
-    workers[worker_count++] = worker;
-    return worker;
-}
 
 static void open_world(struct world *world, struct clr_worker *worker, size_t rows)
 {
@@ -376,7 +360,7 @@ static void test_stop(struct clr_worker *worker)
 static void test_device(const struct clr_device_info *info)
 {
     static const size_t rows[] = {1, 2, 1000, 100003};
-    struct clr_worker *worker = start_worker(info);
+    struct clr_worker *worker = workers_start(info);
     size_t i;
 
     tap_diag("%s (%s), as %s", info->name, info->platform, clr_device_type_name(info->type));

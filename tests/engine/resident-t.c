@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "engine/scans.h"
+#include "engine/workers.h"
 #include "numeric/evaluate.h"
 #include "opencl/devices.h"
 
@@ -15,11 +16,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 60000, SCANS = 6, QUICK_SCANS = 3, MOST_WORKERS = 64 };
-
-/* They live as long as the process. */
-static struct clr_worker *workers[MOST_WORKERS];
-static int worker_count;
+enum { PATIENCE_MS = 60000, SCANS = 6, QUICK_SCANS = 3 };
 
 /* The worker's columns and their copies. */
 struct world {
@@ -380,16 +377,11 @@ static void test_stop(struct world *world)
 
 static void test_device(const struct clr_device_info *info)
 {
-    struct clr_status status;
     struct clr_worker *worker;
     struct world world;
 
     tap_diag("%s (%s), as %s", info->name, info->platform, clr_device_type_name(info->type));
-    clr_status_clear(&status);
-    worker = worker_count < MOST_WORKERS ? clr_worker_start(info, &status) : NULL;
-    if (worker == NULL)
-        tap_bail("no worker: %s", status.message);
-    workers[worker_count++] = worker;
+    worker = workers_start(info);
     open_world(&world, worker, 10007);
     test_simple(&world);
     test_inexact(&world);

@@ -1,0 +1,28 @@
+/* Workers of tests that make several, each with a variant of the device. */
+#ifndef CLR_TESTS_WORKERS_H
+#define CLR_TESTS_WORKERS_H
+
+#include "engine/worker.h"
+
+#include "tap.h"
+
+enum { WORKERS_MOST = 64 };
+
+/* They live as long as the process. */
+static struct clr_worker *workers[WORKERS_MOST];
+static int workers_count;
+
+static inline struct clr_worker *workers_start(const struct clr_device_info *info)
+{
+    struct clr_status status;
+    struct clr_worker *worker;
+
+    clr_status_clear(&status);
+    worker = workers_count < WORKERS_MOST ? clr_worker_start(info, &status) : NULL;
+    if (worker == NULL)
+        tap_bail("no worker: %s", status.message);
+    workers[workers_count++] = worker;
+    return worker;
+}
+
+#endif
