@@ -5,7 +5,7 @@
 #include "storage/page_set.h"
 #include "storage/tree.h"
 
-enum { PAGE = 512, MOST = 4000 };
+enum { PAGE = 512, MOST = 8000 };
 
 /* A table, and its pages as they were before any damage, in the order of keys. */
 struct table {
@@ -226,6 +226,29 @@ static void test_keys(const struct table *table)
     put_u32(first, child);
 }
 
+/* A level that is so wide that several threads take parts of it, whichever those are. */
+static void test_wide(void)
+{
+    struct table *table =
+        new_table("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)"
+                  "INSERT INTO t(rowid, a) SELECT i + 9000000, zeroblob(30) FROM n",
+                  "t");
+    size_t i;
+
+    tap_ok(table->lowest_count >= 96, "a wide table: %zu pages above the leaves",
+           table->lowest_count);
+    test_sound(table, "a wide table");
+    test_children(table);
+    for (i = 0; i + 1 < table->lowest_count; i++) {
+        uint32_t page = table->lowest[i], next = table->lowest[i + 1];
+
+        test_key(table, next, cell_at(table, next, 0),
+                 cell_at(table, page, cells_of(table, page) - 1), "a key of the page before");
+    }
+    test_sound(table, "all mended");
+    free_table(table);
+}
+
 /* ---- Pages that are not what they have to be. */
 
 static void test_pages(const struct table *table)
@@ -312,6 +335,7 @@ int main(void)
     clr_get_varint(cell_at(table, table->lowest[0], 0) + 4, &least);
     tap_ok((int64_t)least == INT64_MIN, "the least of which is a key");
     free_table(table);
+    test_wide();
     test_schema();
     table = new_table("INSERT INTO t VALUES (1)", "t");
     test_sound(table, "a table of one page");
