@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "opencl/binner.h"
+#include "opencl/cell_decoder.h"
 #include "opencl/device_private.h"
 #include "opencl/kernel_kinds.h"
 #include "opencl/resident_column.h"
@@ -59,6 +60,7 @@ void clr_device_close(struct clr_device *device)
     clr_scanner_close(device);
     clr_sorter_close(device);
     clr_binner_close(device);
+    clr_cell_decoder_close(device);
     clr_upload_close(device);
     for (i = 0; i < CLR_DEVICE_SLOTS; i++) {
         for (j = 0; j < CLR_ELEMENTS; j++) {

@@ -25,12 +25,12 @@ struct clr_slot {
 
 enum { CLR_UPLOAD_STAGES = 2 };
 
-/* The way of columns to the device: made when the first one comes. */
+/* The way of columns to the device, and back: made when the first one comes. */
 struct clr_upload {
     cl_command_queue queue;
     cl_mem staging[CLR_UPLOAD_STAGES];
     char *mapped[CLR_UPLOAD_STAGES];
-    cl_event written[CLR_UPLOAD_STAGES]; /* NULL: nothing is under way */
+    cl_event moved[CLR_UPLOAD_STAGES]; /* NULL: nothing is under way */
     int next;
 };
 
@@ -40,9 +40,10 @@ struct clr_device {
     struct clr_program programs[CLR_OPERATIONS][CLR_ELEMENTS];
     struct clr_slot slots[CLR_DEVICE_SLOTS];
     struct clr_upload upload;
-    struct clr_scanner *scanner; /* made by the first scan */
-    struct clr_sorter *sorter;   /* made when a column is to be sorted */
-    struct clr_binner *binner;   /* made for the first histogram */
+    struct clr_scanner *scanner;      /* made by the first scan */
+    struct clr_sorter *sorter;        /* made when a column is to be sorted */
+    struct clr_binner *binner;        /* made for the first histogram */
+    struct clr_cell_decoder *decoder; /* made when pages are to be decoded here */
 };
 
 #endif

@@ -23,5 +23,6 @@ extern const char clr_kernel_row[];
 extern const char clr_kernel_scan[];
 extern const char clr_kernel_sort[];
 extern const char clr_kernel_histogram[];
+extern const char clr_kernel_cells[];
 
 #endif

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Large enough for a bus's full speed, and short enough for whoever waits behind it. */
-static const size_t piece_size = (size_t)8 << 20;
+/* Parts of a piece on its way back: one is copied while the next one comes. */
+enum { FETCHED_PART = CLR_UPLOAD_PIECE / 4 };
 
 /* Rows that a column that grows has room for at first. */
 static const size_t first_room = (size_t)1 << 16;
@@ -25,28 +25,16 @@ struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows)
     return column;
 }
 
-static size_t values_size(uint8_t kind, size_t rows)
-{
-    /* The kind alone says all about NULLs and what is no number. */
-    bool needed = kind == CLR_TAG_INTEGER || kind == CLR_TAG_REAL || kind == CLR_TAG_MIXED;
-    return needed ? rows * sizeof(int64_t) : 0;
-}
-
-static size_t tags_size(uint8_t kind, size_t rows)
-{
-    return kind == CLR_TAG_MIXED ? rows : 0;
-}
-
 size_t clr_resident_column_size(uint8_t kind, size_t rows)
 {
-    return values_size(kind, rows) + tags_size(kind, rows);
+    return clr_resident_values_size(kind, rows) + clr_resident_tags_size(kind, rows);
 }
 
 /*
  * Staging buffers stay mapped, and are sources of writes: pinned memory where the driver has it
  * (OpenCL 1.2, 5.2.1, CL_MEM_ALLOC_HOST_PTR), from which a write runs at the bus's full speed.
  */
-static enum clr_code open_upload(struct clr_device *device, struct clr_status *status)
+enum clr_code clr_upload_open(struct clr_device *device, struct clr_status *status)
 {
     struct clr_upload *upload = &device->upload;
     cl_int error;
@@ -58,13 +46,14 @@ static enum clr_code open_upload(struct clr_device *device, struct clr_status *s
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clCreateCommandQueue", error);
     for (i = 0; i < CLR_UPLOAD_STAGES; i++) {
-        upload->staging[i] = clCreateBuffer(
-            device->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, piece_size, NULL, &error);
+        upload->staging[i] =
+            clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                           CLR_UPLOAD_PIECE, NULL, &error);
         if (error != CL_SUCCESS)
             return clr_opencl_failed(status, "clCreateBuffer", error);
-        upload->mapped[i] =
-            clEnqueueMapBuffer(upload->queue, upload->staging[i], CL_TRUE,
-                               CL_MAP_READ | CL_MAP_WRITE, 0, piece_size, 0, NULL, NULL, &error);
+        upload->mapped[i] = clEnqueueMapBuffer(upload->queue, upload->staging[i], CL_TRUE,
+                                               CL_MAP_READ | CL_MAP_WRITE, 0, CLR_UPLOAD_PIECE, 0,
+                                               NULL, NULL, &error);
         if (error != CL_SUCCESS)
             return clr_opencl_failed(status, "clEnqueueMapBuffer", error);
     }
@@ -77,8 +66,8 @@ void clr_upload_close(struct clr_device *device)
     int i;
 
     for (i = 0; i < CLR_UPLOAD_STAGES; i++) {
-        if (upload->written[i] != NULL)
-            clReleaseEvent(upload->written[i]);
+        if (upload->moved[i] != NULL)
+            clReleaseEvent(upload->moved[i]);
         if (upload->mapped[i] != NULL)
             clEnqueueUnmapMemObject(upload->queue, upload->staging[i], upload->mapped[i], 0, NULL,
                                     NULL);
@@ -104,19 +93,19 @@ static enum clr_code wait_for_stage(struct clr_upload *upload, int stage, struct
 {
     cl_int error;
 
-    if (upload->written[stage] == NULL)
+    if (upload->moved[stage] == NULL)
         return CLR_OK;
-    error = clWaitForEvents(1, &upload->written[stage]);
+    error = clWaitForEvents(1, &upload->moved[stage]);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clWaitForEvents", error);
-    clReleaseEvent(upload->written[stage]);
-    upload->written[stage] = NULL;
+    clReleaseEvent(upload->moved[stage]);
+    upload->moved[stage] = NULL;
     return CLR_OK;
 }
 
-/* Sends size bytes to the buffer, at that offset. */
-static enum clr_code send(struct clr_upload *upload, cl_mem buffer, size_t offset,
-                          const void *source, size_t size, struct clr_status *status)
+enum clr_code clr_upload_send(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
+                              size_t offset, const void *source, size_t size,
+                              struct clr_status *status)
 {
     int stage = upload->next;
     cl_int error;
@@ -124,14 +113,58 @@ static enum clr_code send(struct clr_upload *upload, cl_mem buffer, size_t offse
     if (wait_for_stage(upload, stage, status) != CLR_OK)
         return status->code;
     memcpy(upload->mapped[stage], source, size);
-    error = clEnqueueWriteBuffer(upload->queue, buffer, CL_FALSE, offset, size,
-                                 upload->mapped[stage], 0, NULL, &upload->written[stage]);
+    error = clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size, upload->mapped[stage], 0,
+                                 NULL, &upload->moved[stage]);
     if (error != CL_SUCCESS)
         return clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
+    error = clFlush(queue);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clFlush", error);
+    upload->next = (stage + 1) % CLR_UPLOAD_STAGES;
+    return CLR_OK;
+}
+
+/* Asks for size bytes of the buffer, from that offset on; the stages take turns. */
+static enum clr_code ask(struct clr_upload *upload, cl_mem buffer, size_t offset, size_t size,
+                         struct clr_status *status)
+{
+    int stage = upload->next;
+    cl_int error;
+
+    if (wait_for_stage(upload, stage, status) != CLR_OK)
+        return status->code;
+    error = clEnqueueReadBuffer(upload->queue, buffer, CL_FALSE, offset, size,
+                                upload->mapped[stage], 0, NULL, &upload->moved[stage]);
+    if (error != CL_SUCCESS)
+        return clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
     error = clFlush(upload->queue);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clFlush", error);
     upload->next = (stage + 1) % CLR_UPLOAD_STAGES;
+    return CLR_OK;
+}
+
+/* Copies size bytes of the buffer, from that offset on, to target. */
+static enum clr_code take(struct clr_upload *upload, cl_mem buffer, size_t offset, char *target,
+                          size_t size, struct clr_status *status)
+{
+    size_t asked = 0, taken = 0, part;
+    int stage = upload->next;
+
+    while (taken < size) {
+        while (asked < size && asked - taken < (size_t)CLR_UPLOAD_STAGES * FETCHED_PART) {
+            part = size - asked < FETCHED_PART ? size - asked : FETCHED_PART;
+            if (ask(upload, buffer, offset + asked, part, status) != CLR_OK)
+                return status->code;
+            asked += part;
+        }
+        if (wait_for_stage(upload, stage, status) != CLR_OK)
+            return status->code;
+        part = size - taken < FETCHED_PART ? size - taken : FETCHED_PART;
+        memcpy(target + taken, upload->mapped[stage], part);
+        taken += part;
+        stage = (stage + 1) % CLR_UPLOAD_STAGES;
+    }
     return CLR_OK;
 }
 
@@ -140,29 +173,52 @@ enum clr_code clr_resident_column_fill(struct clr_device *device,
                                        const uint8_t *tags, bool *complete,
                                        struct clr_status *status)
 {
-    size_t first = values_size(column->kind, column->rows);
-    size_t second = tags_size(column->kind, column->rows), offset = column->copied, size;
+    size_t first = clr_resident_values_size(column->kind, column->rows);
+    size_t second = clr_resident_tags_size(column->kind, column->rows), offset = column->copied,
+           size;
     bool in_tags = offset >= first;
 
     *complete = false;
-    if (open_upload(device, status) != CLR_OK ||
+    if (clr_upload_open(device, status) != CLR_OK ||
         create_buffer(device, &column->values, first, status) != CLR_OK ||
         create_buffer(device, &column->tags, second, status) != CLR_OK)
         return status->code;
     if (in_tags)
         offset -= first;
     size = (in_tags ? second : first) - offset;
-    if (size > piece_size)
-        size = piece_size;
-    if (size > 0 && send(&device->upload, in_tags ? column->tags : column->values, offset,
-                         (in_tags ? (const char *)tags : (const char *)values) + offset, size,
-                         status) != CLR_OK)
+    if (size > CLR_UPLOAD_PIECE)
+        size = CLR_UPLOAD_PIECE;
+    if (size > 0 && clr_upload_send(&device->upload, device->upload.queue,
+                                    in_tags ? column->tags : column->values, offset,
+                                    (in_tags ? (const char *)tags : (const char *)values) + offset,
+                                    size, status) != CLR_OK)
         return status->code;
     column->copied += size;
     if (column->copied < first + second)
         return CLR_OK;
     *complete = clr_resident_column_settle(device, status) == CLR_OK;
     return status->code;
+}
+
+enum clr_code clr_resident_column_fetch(struct clr_device *device,
+                                        const struct clr_resident_column *column, int64_t *values,
+                                        uint8_t *tags, size_t *done, bool *complete,
+                                        struct clr_status *status)
+{
+    const size_t first = clr_resident_values_size(column->kind, column->rows);
+    const size_t all = clr_resident_column_size(column->kind, column->rows);
+    const bool in_tags = *done >= first;
+    const size_t offset = *done - (in_tags ? first : 0), left = (in_tags ? all : first) - *done;
+    const size_t size = left < CLR_UPLOAD_PIECE ? left : CLR_UPLOAD_PIECE;
+
+    *complete = *done == all;
+    if (*complete || clr_upload_open(device, status) != CLR_OK ||
+        take(&device->upload, in_tags ? column->tags : column->values, offset,
+             (in_tags ? (char *)tags : (char *)values) + offset, size, status) != CLR_OK)
+        return status->code;
+    *done += size;
+    *complete = *done == all;
+    return CLR_OK;
 }
 
 /* Makes a buffer of twice the size, to which what is there is copied; the queue is in order. */
@@ -197,17 +253,18 @@ enum clr_code clr_resident_column_append(struct clr_device *device,
                                          struct clr_resident_column *column, const int64_t *values,
                                          size_t count, struct clr_status *status)
 {
-    const size_t piece = piece_size / sizeof *values;
+    const size_t piece = CLR_UPLOAD_PIECE / sizeof *values;
 
-    if (open_upload(device, status) != CLR_OK)
+    if (clr_upload_open(device, status) != CLR_OK)
         return status->code;
     if (column->rows + count > column->room &&
         grow(device, column, column->rows + count, status) != CLR_OK)
         return status->code;
     while (count > 0) {
         size_t part = count < piece ? count : piece;
-        if (send(&device->upload, column->values, column->rows * sizeof *values, values,
-                 part * sizeof *values, status) != CLR_OK)
+        if (clr_upload_send(&device->upload, device->upload.queue, column->values,
+                            column->rows * sizeof *values, values, part * sizeof *values,
+                            status) != CLR_OK)
             return status->code;
         column->rows += part;
         values += part;
@@ -232,6 +289,11 @@ size_t clr_resident_column_rows(const struct clr_resident_column *column)
     return column->rows;
 }
 
+uint8_t clr_resident_column_kind(const struct clr_resident_column *column)
+{
+    return column->kind;
+}
+
 void clr_resident_column_free(struct clr_device *device, struct clr_resident_column *column)
 {
     if (column == NULL)
@@ -240,5 +302,7 @@ void clr_resident_column_free(struct clr_device *device, struct clr_resident_col
         clReleaseMemObject(column->values);
     if (device != NULL && column->tags != NULL)
         clReleaseMemObject(column->tags);
+    if (device != NULL && column->kinds != NULL)
+        clReleaseMemObject(column->kinds);
     clr_memory_free(column);
 }

@@ -29,6 +29,19 @@ enum clr_code clr_resident_column_fill(struct clr_device *device,
                                        struct clr_status *status);
 
 /*
+ * Copies the next piece of a complete column back, to arrays of the host's with room for its rows:
+ * of the values if the kind is CLR_TAG_INTEGER, CLR_TAG_REAL or CLR_TAG_MIXED, and then, for
+ * CLR_TAG_MIXED, of the tags. *done: the bytes copied so far, 0 at first, increased by each call.
+ * *complete becomes true with the last piece, for other kinds and a column without rows at once:
+ * nothing lies on the device then, and the arrays stay as they are. tags may be NULL where none are
+ * copied. Returns CLR_OK; CLR_NOMEM, when it may be called again; CLR_DEVICE.
+ */
+enum clr_code clr_resident_column_fetch(struct clr_device *device,
+                                        const struct clr_resident_column *column, int64_t *values,
+                                        uint8_t *tags, size_t *done, bool *complete,
+                                        struct clr_status *status);
+
+/*
  * For a column of one type that began without rows: appends count values, which have been read when
  * it returns; clr_resident_column_settle() has to follow the last ones. The device's memory grows
  * as they come, to twice what it was. Returns as clr_resident_column_fill().
@@ -40,8 +53,9 @@ enum clr_code clr_resident_column_append(struct clr_device *device,
 /* Waits until all values that were appended are on the device. Returns CLR_OK or CLR_DEVICE. */
 enum clr_code clr_resident_column_settle(struct clr_device *device, struct clr_status *status);
 
-/* Returns how many rows it has so far. */
+/* Returns how many rows it has so far, and its kind. */
 size_t clr_resident_column_rows(const struct clr_resident_column *column);
+uint8_t clr_resident_column_kind(const struct clr_resident_column *column);
 
 /* Returns the bytes on the device that the whole column takes. */
 size_t clr_resident_column_size(uint8_t kind, size_t rows);

@@ -1,7 +1,8 @@
-/* A column's buffers, for ext/opencl alone. */
+/* A column's buffers, and the way of bytes to them, for ext/opencl alone. */
 #ifndef CLR_OPENCL_RESIDENT_COLUMN_PRIVATE_H
 #define CLR_OPENCL_RESIDENT_COLUMN_PRIVATE_H
 
+#include "numeric/column.h"
 #include "opencl/api.h"
 #include "opencl/resident_column.h"
 
@@ -9,8 +10,40 @@ struct clr_resident_column {
     uint8_t kind;
     size_t rows;
     size_t copied;       /* bytes, of the values and then of the tags */
-    size_t room;         /* rows that the buffer of a column that grows has room for */
+    size_t room;         /* rows that the buffers of a column that grows have room for */
     cl_mem values, tags; /* NULL where there is none: no rows, nothing but NULLs, one type */
+    /* Of one that is being decoded, bits 1 << tag: of the rows that the device has decoded, a
+       cl_uint there, and of those that the host has written. */
+    cl_mem kinds;
+    unsigned written;
 };
+
+/* Return the bytes of a column's values and tags: its kind alone says all about NULLs and what is
+   no number, and about the tags of all but CLR_TAG_MIXED. */
+static inline size_t clr_resident_values_size(uint8_t kind, size_t rows)
+{
+    bool needed = kind == CLR_TAG_INTEGER || kind == CLR_TAG_REAL || kind == CLR_TAG_MIXED;
+    return needed ? rows * sizeof(int64_t) : 0;
+}
+
+static inline size_t clr_resident_tags_size(uint8_t kind, size_t rows)
+{
+    return kind == CLR_TAG_MIXED ? rows : 0;
+}
+
+/* Large enough for a bus's full speed, and short enough for whoever waits behind it. */
+enum { CLR_UPLOAD_PIECE = 8 << 20 };
+
+/* Makes the staging buffers, if there are none. Returns CLR_OK or CLR_DEVICE. */
+enum clr_code clr_upload_open(struct clr_device *device, struct clr_status *status);
+
+/*
+ * Sends size bytes, at most CLR_UPLOAD_PIECE, to the buffer, at that offset, by a command of that
+ * queue, which is flushed. They have been read when it returns. The upload is open. Returns CLR_OK,
+ * CLR_NOMEM if the buffer is used for the first time and there is no room for it, or CLR_DEVICE.
+ */
+enum clr_code clr_upload_send(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
+                              size_t offset, const void *source, size_t size,
+                              struct clr_status *status);
 
 #endif

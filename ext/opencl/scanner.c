@@ -272,6 +272,20 @@ static enum clr_code run_launches(struct request *request, bool if_reals,
     return CLR_OK;
 }
 
+enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan *scan,
+                                  const uint8_t *kinds, bool *ready, bool *requested,
+                                  struct clr_status *status)
+{
+    struct request request = {.device = device, .scan = scan};
+
+    *ready = *requested = false;
+    if (open_scanner(device, status) != CLR_OK)
+        return status->code;
+    request.scanner = device->scanner;
+    memcpy(request.kinds, kinds, (size_t)scan->column_count);
+    return find_programs(&request, ready, requested, status);
+}
+
 enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan *scan,
                               struct clr_resident_column *const *columns,
                               enum clr_scan_outcome *outcome, bool *requested,

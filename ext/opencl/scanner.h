@@ -27,6 +27,14 @@ enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan *
                               struct clr_device_work *work, struct clr_status *status);
 
 /*
+ * Asks for the programs of a scan whose columns are of those kinds, and stores whether all are
+ * built; otherwise as clr_scanner_run(), but for the states of the tallies, which are of no use.
+ */
+enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan *scan,
+                                  const uint8_t *kinds, bool *ready, bool *requested,
+                                  struct clr_status *status);
+
+/*
  * Builds one of the programs that were asked for; a failure concerns it alone. *log as in
  * clr_program_build(). Returns whether there are more.
  */
