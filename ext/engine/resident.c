@@ -154,8 +154,9 @@ struct scan_task {
     struct clr_task task;
     struct clr_worker *worker;
     struct clr_scan scan; /* its arrays are below, and have no columns */
-    struct clr_resident *residents[CLR_MOST_COLUMNS];
+    struct clr_resident *residents[CLR_MOST_COLUMNS]; /* NULL where it is only prepared for */
     struct clr_resident_column *copies[CLR_MOST_COLUMNS];
+    uint8_t kinds[CLR_MOST_COLUMNS];
     enum clr_scan_outcome outcome;
     struct clr_device_work work;
     struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
@@ -173,8 +174,10 @@ static void destroy_scan(struct clr_task *task)
     struct scan_task *scan = scan_of(task);
     int i;
 
-    for (i = 0; i < scan->scan.column_count; i++)
-        clr_task_release(&scan->residents[i]->task);
+    for (i = 0; i < scan->scan.column_count; i++) {
+        if (scan->residents[i] != NULL)
+            clr_task_release(&scan->residents[i]->task);
+    }
     clr_memory_free(scan);
 }
 
@@ -217,8 +220,23 @@ static bool step_scan(struct clr_task *task, struct clr_device *device, char **l
     return false;
 }
 
+static bool step_prepare(struct clr_task *task, struct clr_device *device, char **log,
+                         struct clr_status *status)
+{
+    struct scan_task *scan = scan_of(task);
+    bool ready, requested;
+
+    (void)log;
+    clr_scanner_prepare(device, &scan->scan, scan->kinds, &ready, &requested, status);
+    if (status->code == CLR_OK && requested)
+        clr_resident_post_build(scan->worker, step_build);
+    scan->outcome = ready ? CLR_SCAN_DONE : CLR_SCAN_NOT_NOW;
+    return false;
+}
+
+/* residents is NULL for a scan that is only prepared for. */
 static struct scan_task *new_scan(struct clr_worker *worker, const struct clr_scan *scan,
-                                  struct clr_resident *const *residents)
+                                  struct clr_resident *const *residents, const uint8_t *kinds)
 {
     size_t constants = (size_t)scan->constant_count * sizeof *scan->constants;
     struct scan_task *task = clr_memory_alloc(sizeof *task + constants);
@@ -226,7 +244,8 @@ static struct scan_task *new_scan(struct clr_worker *worker, const struct clr_sc
 
     if (task == NULL)
         return NULL;
-    clr_task_init(&task->task, CLR_TASK_URGENT, step_scan, destroy_scan);
+    clr_task_init(&task->task, CLR_TASK_URGENT, residents == NULL ? step_prepare : step_scan,
+                  destroy_scan);
     task->worker = worker;
     task->scan = *scan;
     memset(&task->work, 0, sizeof task->work);
@@ -237,8 +256,11 @@ static struct scan_task *new_scan(struct clr_worker *worker, const struct clr_sc
     for (i = 0; i < scan->tally_count; i++)
         task->tallies[i] = scan->tallies[i];
     for (i = 0; i < scan->column_count; i++) {
+        task->kinds[i] = kinds[i];
+        task->residents[i] = residents == NULL ? NULL : residents[i];
+        if (residents == NULL)
+            continue;
         clr_task_retain(&residents[i]->task);
-        task->residents[i] = residents[i];
         task->copies[i] = residents[i]->copy;
     }
     task->scan.instructions = task->instructions;
@@ -251,16 +273,12 @@ static struct scan_task *new_scan(struct clr_worker *worker, const struct clr_sc
 /* Asks for all programs of operations that the scan needs, and returns whether they are there:
    what passed its self-test vouches for the programs of expressions, which contain it. */
 static enum clr_readiness find_readiness(struct clr_worker *worker, const struct clr_scan *scan,
-                                         struct clr_resident *const *residents)
+                                         const uint8_t *kinds)
 {
     struct clr_scan_step steps[CLR_MOST_SCAN_STEPS];
     enum clr_readiness all = CLR_READY, one;
-    uint8_t kinds[CLR_MOST_COLUMNS];
-    int i, count;
+    int i, count = clr_scan_plan(scan, kinds, steps);
 
-    for (i = 0; i < scan->column_count; i++)
-        kinds[i] = residents[i]->kind;
-    count = clr_scan_plan(scan, kinds, steps);
     for (i = 0; i < count; i++) {
         one = clr_worker_readiness(worker, steps[i].operation, steps[i].element);
         if (one == CLR_FAILED || all == CLR_READY)
@@ -293,18 +311,42 @@ void clr_resident_count(struct clr_device_work *work, const struct clr_device_wo
     work->transfer_time += done->transfer_time;
 }
 
+enum clr_scan_outcome clr_resident_prepare(struct clr_worker *worker, const struct clr_scan *scan,
+                                           const uint8_t *kinds, int64_t timeout_ms,
+                                           const struct clr_watch *watch, struct clr_status *status)
+{
+    enum clr_scan_outcome outcome;
+    struct scan_task *task;
+
+    if (find_readiness(worker, scan, kinds) != CLR_READY)
+        return CLR_SCAN_NOT_NOW;
+    task = new_scan(worker, scan, NULL, kinds);
+    if (task == NULL) {
+        clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
+        return CLR_SCAN_FAILED;
+    }
+    outcome = clr_resident_run(worker, &task->task, timeout_ms, watch, status);
+    if (outcome == CLR_SCAN_DONE)
+        outcome = task->outcome;
+    clr_task_release(&task->task);
+    return outcome;
+}
+
 enum clr_scan_outcome clr_resident_scan(struct clr_worker *worker, struct clr_scan *scan,
                                         struct clr_resident *const *residents, int64_t timeout_ms,
                                         const struct clr_watch *watch, struct clr_device_work *work,
                                         struct clr_status *status)
 {
+    uint8_t kinds[CLR_MOST_COLUMNS];
     enum clr_scan_outcome outcome;
     struct scan_task *task;
     int i;
 
-    if (find_readiness(worker, scan, residents) != CLR_READY)
+    for (i = 0; i < scan->column_count; i++)
+        kinds[i] = residents[i]->kind;
+    if (find_readiness(worker, scan, kinds) != CLR_READY)
         return CLR_SCAN_NOT_NOW;
-    task = new_scan(worker, scan, residents);
+    task = new_scan(worker, scan, residents, kinds);
     if (task == NULL) {
         clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
         return CLR_SCAN_FAILED;

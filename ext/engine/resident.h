@@ -35,6 +35,17 @@ size_t clr_resident_size(const struct clr_resident *resident);
 void clr_resident_free(struct clr_resident *resident);
 
 /*
+ * Whether clr_resident_scan() would find all kernels built for columns of those kinds (enum
+ * clr_tag); what is missing is then built in the background. The tallies' states are undefined
+ * after it. timeout_ms and watch as there. Returns CLR_SCAN_DONE, CLR_SCAN_NOT_NOW,
+ * CLR_SCAN_STOPPED, or CLR_SCAN_FAILED with the status.
+ */
+enum clr_scan_outcome clr_resident_prepare(struct clr_worker *worker, const struct clr_scan *scan,
+                                           const uint8_t *kinds, int64_t timeout_ms,
+                                           const struct clr_watch *watch,
+                                           struct clr_status *status);
+
+/*
  * Computes the scan's tallies on the device; residents has the copy of each of the scan's columns,
  * all READY and of this worker's device. If a kernel that is needed has not been built yet, it is
  * built in the background and the answer is CLR_SCAN_NOT_NOW. timeout_ms as in

@@ -288,6 +288,43 @@ enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task 
     return phase;
 }
 
+bool clr_worker_locked_find_request(const struct clr_worker *worker, int *operation, int *element)
+{
+    int i, j;
+
+    for (i = 0; i < CLR_OPERATIONS; i++) {
+        for (j = 0; j < CLR_ELEMENTS; j++) {
+            if (worker->programs[i][j] == REQUESTED) {
+                *operation = i;
+                *element = j;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool clr_worker_has_builds(struct clr_worker *worker)
+{
+    int operation, element;
+    bool has_builds;
+
+    pthread_mutex_lock(&worker->lock);
+    has_builds = worker->starting || worker->tasks[CLR_TASK_BUILD].first != NULL ||
+                 clr_worker_locked_find_request(worker, &operation, &element);
+    pthread_mutex_unlock(&worker->lock);
+    return has_builds;
+}
+
+void clr_worker_give_up(struct clr_worker *worker, int64_t timeout_ms)
+{
+    pthread_mutex_lock(&worker->lock);
+    if (!worker->failed)
+        locked_give_up(worker, timeout_ms);
+    pthread_mutex_unlock(&worker->lock);
+    clr_worker_drop_ended(worker);
+}
+
 bool clr_worker_has_failed(struct clr_worker *worker)
 {
     bool failed;

@@ -100,8 +100,15 @@ enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task 
                                      int64_t timeout_ms, const struct clr_watch *watch,
                                      struct clr_status *status);
 
+/* Has the device count as failed, since it got nowhere with a task within timeout_ms milliseconds.
+ */
+void clr_worker_give_up(struct clr_worker *worker, int64_t timeout_ms);
+
 /* Returns whether the device is being opened or something is built, which can take seconds. */
 bool clr_worker_is_starting(struct clr_worker *worker);
+
+/* Returns whether that is so, or about to be: whether something is to be built. */
+bool clr_worker_has_builds(struct clr_worker *worker);
 
 /* Returns whether the device is out of use, for good. */
 bool clr_worker_has_failed(struct clr_worker *worker);

@@ -42,6 +42,9 @@ struct clr_worker {
 /* The thread; argument is the worker. */
 void *clr_worker_run(void *argument);
 
+/* Stores a program that is to be built. Returns whether there is one. Needs the lock. */
+bool clr_worker_locked_find_request(const struct clr_worker *worker, int *operation, int *element);
+
 /* Fails all that is queued, for the reason in the report. Needs the lock. */
 void clr_worker_locked_fail_queue(struct clr_worker *worker);
 

@@ -118,22 +118,6 @@ static void locked_finish_job(struct clr_worker *worker)
     locked_end_job(worker, job, CLR_JOB_DONE);
 }
 
-static bool locked_find_request(struct clr_worker *worker, int *operation, int *element)
-{
-    int i, j;
-
-    for (i = 0; i < CLR_OPERATIONS; i++) {
-        for (j = 0; j < CLR_ELEMENTS; j++) {
-            if (worker->programs[i][j] == REQUESTED) {
-                *operation = i;
-                *element = j;
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* Something that can take a driver seconds has ended. */
 static void locked_mark(struct clr_worker *worker)
 {
@@ -255,7 +239,7 @@ static bool locked_serve(struct clr_worker *worker)
         locked_finish_job(worker);
     else if (background)
         locked_step_task(worker, CLR_TASK_BACKGROUND);
-    else if (locked_find_request(worker, &operation, &element))
+    else if (clr_worker_locked_find_request(worker, &operation, &element))
         locked_build(worker, operation, element);
     else if (worker->tasks[CLR_TASK_BUILD].first != NULL)
         locked_step_task(worker, CLR_TASK_BUILD);
