@@ -313,8 +313,9 @@ static int measure(struct bench *bench)
 
 static void print_columns(sqlite3 *db)
 {
-    sqlite3_stmt *columns =
-        bench_prepare(db, "SELECT \"table\" || '.' || \"column\", bytes FROM clreduce_columns");
+    sqlite3_stmt *columns = bench_prepare(
+        db, "SELECT \"table\" || '.' || \"column\", max(bytes, coalesce(device_bytes, 0))"
+            " FROM clreduce_columns");
     const char *separator = "";
 
     while (sqlite3_step(columns) == SQLITE_ROW) {

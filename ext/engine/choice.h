@@ -18,4 +18,8 @@ bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values);
 struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64_t values,
                                      const struct clr_device_info **info);
 
+/* Whether that may return a worker now, for any number of values: it has been started, and its
+   device has not failed. Starts nothing. */
+bool clr_choice_has_device(const struct clr_settings *settings);
+
 #endif

@@ -39,6 +39,21 @@ struct clr_column *clr_column_new(size_t capacity)
     return column;
 }
 
+struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool has_others)
+{
+    struct clr_column *column = clr_memory_alloc(sizeof *column);
+
+    if (column == NULL)
+        return NULL;
+    memset(column, 0, sizeof *column);
+    atomic_init(&column->references, 1);
+    column->kind = kind;
+    column->rows = rows;
+    column->is_away = true;
+    column->has_others = has_others;
+    return column;
+}
+
 void clr_column_populate(struct clr_column *column, size_t block)
 {
 #if defined(MADV_POPULATE_WRITE)
@@ -63,7 +78,8 @@ void clr_column_release(struct clr_column *column)
     if (column == NULL || atomic_fetch_sub(&column->references, 1) > 1)
         return;
     clr_bytes_free(&column->bytes);
-    munmap(column->values, column->capacity * (value_bytes + tag_bytes));
+    if (!column->is_away)
+        munmap(column->values, column->capacity * (value_bytes + tag_bytes));
     clr_memory_free(column);
 }
 
@@ -71,11 +87,15 @@ bool clr_column_has_bytes(const struct clr_column *column)
 {
     if (column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_MIXED)
         return column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_OTHER;
+    if (column->is_away)
+        return !column->has_others;
     return memchr(column->tags, CLR_TAG_OTHER, column->rows) == NULL;
 }
 
 size_t clr_column_size(const struct clr_column *column)
 {
+    if (column->is_away)
+        return 0;
     return column->rows * (value_bytes + (column->kind == CLR_TAG_MIXED ? tag_bytes : 0)) +
            column->bytes.size;
 }

@@ -36,6 +36,8 @@ struct clr_column {
     size_t capacity; /* rows there is address space for; pages never touched cost nothing else */
     size_t rows;
     uint8_t kind;    /* the tag of all rows, or CLR_TAG_MIXED */
+    bool is_away;    /* the rows lie on a device alone: values and tags are NULL */
+    bool has_others; /* of a column that is away: whether a row is OTHER */
     int64_t *values; /* bits, 0 for NULL and OTHER */
     uint8_t *tags;   /* defined where kind is CLR_TAG_MIXED */
     /* If it was asked to have the bytes: those of its TEXT and BLOBs, whose values are their
@@ -47,6 +49,9 @@ struct clr_column {
 
 /* Returns a column with room for capacity rows and one reference, or NULL without memory. */
 struct clr_column *clr_column_new(size_t capacity);
+
+/* Returns a column that is away, with one reference, or NULL without memory. */
+struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool has_others);
 
 /*
  * Makes the system provide the memory of a block of rows, where it can be asked to. Threads that
@@ -69,7 +74,7 @@ static inline bool clr_column_has_addresses(const struct clr_column *column)
     return column->bytes.blocks != NULL;
 }
 
-/* Returns the memory that the column's rows, and their bytes, take, in bytes. */
+/* Returns the memory that the column's rows, and their bytes, take on the host, in bytes. */
 size_t clr_column_size(const struct clr_column *column);
 
 #endif

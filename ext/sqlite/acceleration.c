@@ -145,13 +145,25 @@ int clr_acceleration_check_rows(struct clr_acceleration *acceleration, size_t ro
                                     (long long)rows, (long long)threshold);
 }
 
+/* Returns as clr_acceleration_load(), or as clr_acceleration_scan() if *scanned. */
+static int load_and_scan(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
+                         struct clr_image *image, const char *why, bool *scanned)
+{
+    int rc = clr_acceleration_load(acceleration, snapshot, image, why);
+
+    if (rc == SQLITE_ROW)
+        rc = clr_acceleration_check_rows(acceleration, image->layout.rows);
+    *scanned = rc == SQLITE_ROW;
+    return *scanned ? clr_acceleration_scan(acceleration, image) : rc;
+}
+
 /* As run_pages(), with the snapshot. */
 static int use_snapshot(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot)
 {
     struct clr_connection *connection = acceleration->connection;
     const int64_t before = connection->stats.bytes_decoded;
     struct clr_image *image;
-    bool stale;
+    bool stale, scanned;
     int rc;
 
     if (acceleration->generation != acceleration->database->generation)
@@ -160,21 +172,27 @@ static int use_snapshot(struct clr_acceleration *acceleration, struct clr_snapsh
                           acceleration->table.root, &snapshot->token, &stale);
     if (image == NULL)
         return SQLITE_NOMEM;
+    clr_image_drop_away(image, true);
     rc = clr_acceleration_refresh(acceleration, snapshot, image, stale);
     if (rc != SQLITE_OK)
         return rc;
-    rc =
-        clr_acceleration_load(acceleration, snapshot, image,
-                              stale ? "the database has changed" : "the columns were not resident");
+    rc = load_and_scan(acceleration, snapshot, image,
+                       stale ? "the database has changed" : "the columns were not resident",
+                       &scanned);
+    if (rc == SQLITE_IOERR) {
+        clr_image_drop_away(image, false);
+        rc = load_and_scan(acceleration, snapshot, image, "the device has lost the columns",
+                           &scanned);
+    }
     if (rc == SQLITE_TOOBIG)
         return clr_acceleration_stream(acceleration, snapshot, image, before);
-    if (rc == SQLITE_ROW)
-        rc = clr_acceleration_check_rows(acceleration, image->layout.rows);
-    if (rc == SQLITE_ROW)
-        return clr_acceleration_scan(acceleration, image);
+    if (rc == SQLITE_IOERR)
+        return clr_acceleration_by_rows(acceleration, "the device has lost the columns");
+    if (scanned)
+        return rc;
     /* What was loaded in vain is older than any scan. */
     connection->scans++;
-    clr_images_trim(connection, clr_acceleration_budget(connection), INT64_MAX);
+    clr_acceleration_trim(connection, clr_acceleration_budget(connection));
     return rc;
 }
 

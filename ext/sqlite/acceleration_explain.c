@@ -16,6 +16,11 @@ static void describe_column(struct clr_acceleration *acceleration, int i)
 
     if (column == NULL)
         sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->line, "column %s: not resident", info->name);
+    else if (column->column->is_away)
+        sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->line,
+                         "column %s: %s, %lld bytes on the device", info->name,
+                         clr_image_column_type(column, "of several types"),
+                         (long long)clr_resident_size(column->resident));
     else
         sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->line, "column %s: %s, %lld bytes%s",
                          info->name, clr_image_column_type(column, "of several types"),

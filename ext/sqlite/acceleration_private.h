@@ -1,12 +1,13 @@
 /*
  * What the parts of an acceleration share: its plan (acceleration_plan.c), its columns and scans
- * (acceleration_scan.c), its streams (acceleration_stream.c), its columns that SQLite fills
- * (acceleration_rows.c, acceleration_fill.c), its run (acceleration.c), and what a user sees
- * (acceleration_explain.c).
+ * (acceleration_scan.c), what devices decode and have (acceleration_device.c), its streams
+ * (acceleration_stream.c), its columns that SQLite fills (acceleration_rows.c,
+ * acceleration_fill.c), its run (acceleration.c), and what a user sees (acceleration_explain.c).
  */
 #ifndef CLR_SQLITE_ACCELERATION_PRIVATE_H
 #define CLR_SQLITE_ACCELERATION_PRIVATE_H
 
+#include "engine/leaf_feed.h"
 #include "query/query.h"
 #include "sqlite/acceleration.h"
 #include "sqlite/image.h"
@@ -125,6 +126,40 @@ static inline struct clr_scan clr_acceleration_new_scan(const struct clr_acceler
 int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snapshot *snapshot,
                           struct clr_image *image, const char *why);
 
+/* How columns were loaded. */
+struct clr_loading {
+    struct clr_load_report report;
+    struct clr_status status;
+    /* If a device has decoded them, which then has them: its worker, its name, and copies with one
+       reference each. */
+    struct clr_worker *worker;
+    const char *device;
+    struct clr_resident *residents[CLR_MOST_COLUMNS];
+};
+
+/* Calls clr_load() for the image, and has a device decode where that can answer the query. */
+enum clr_load_outcome clr_acceleration_load_columns(struct clr_acceleration *acceleration,
+                                                    const struct clr_snapshot *snapshot,
+                                                    struct clr_image *image,
+                                                    const struct clr_field *fields, int count,
+                                                    struct clr_column **columns,
+                                                    struct clr_loading *loading);
+
+/*
+ * Sees that the column's rows are on the host, too. Returns SQLITE_OK; SQLITE_INTERRUPT; or
+ * SQLITE_IOERR if they can't be had from the device: then they are to be loaded again.
+ */
+int clr_acceleration_fetch(struct clr_acceleration *acceleration, struct clr_image_column *column);
+
+/* Returns how many bytes of a device's memory columns may take: a quarter, or as the setting
+   says. */
+int64_t clr_acceleration_device_budget(const struct clr_connection *connection,
+                                       const struct clr_device_info *info);
+
+/* Drops what is too much for the settings: leaves so many bytes to columns on the host, and on
+   devices what the user allows. */
+void clr_acceleration_trim(struct clr_connection *connection, int64_t most);
+
 /*
  * Makes an image fit for clr_acceleration_load(). A stale one is brought to the snapshot's version
  * of the database by reading what has changed, if that is known and the image has all columns that
@@ -168,7 +203,8 @@ int clr_acceleration_fill(struct clr_acceleration *acceleration, struct clr_imag
 /* Returns SQLITE_ROW if a table of so many rows is worth a scan, else SQLITE_OK. */
 int clr_acceleration_check_rows(struct clr_acceleration *acceleration, size_t rows);
 
-/* Computes the tallies from the image's columns, on a device or the host. Returns as above. */
+/* Computes the tallies from the image's columns, on a device or the host. Returns as above, or
+   SQLITE_IOERR if columns that a device alone had are lost. */
 int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_image *image);
 
 /*

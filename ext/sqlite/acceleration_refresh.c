@@ -23,10 +23,13 @@ struct side {
     int count;
 };
 
-static bool side_init(struct side *side, struct clr_image *image)
+/* All columns are needed on the host. */
+static int side_init(struct side *side, struct clr_acceleration *acceleration,
+                     struct clr_image *image)
 {
     struct clr_image_column *column;
     size_t count = 0;
+    int rc = SQLITE_OK;
 
     for (column = image->columns; column != NULL; column = column->next)
         count++;
@@ -34,13 +37,14 @@ static bool side_init(struct side *side, struct clr_image *image)
                           .fields = clr_memory_alloc((count + 1) * sizeof *side->fields),
                           .columns = clr_memory_alloc((count + 1) * sizeof(struct clr_column *))};
     if (side->of == NULL || side->fields == NULL || side->columns == NULL)
-        return false;
-    for (column = image->columns; column != NULL; column = column->next) {
+        return SQLITE_NOMEM;
+    for (column = image->columns; column != NULL && rc == SQLITE_OK; column = column->next) {
+        rc = clr_acceleration_fetch(acceleration, column);
         side->of[side->count] = column;
         side->fields[side->count] = column->field;
         side->columns[side->count++] = column->column;
     }
-    return true;
+    return rc;
 }
 
 static void side_free(struct side *side)
@@ -102,8 +106,13 @@ static int try_refresh(struct clr_acceleration *acceleration, struct clr_snapsho
         clr_snapshot_open(acceleration->database, snapshot, &reason) != SQLITE_OK)
         return SQLITE_OK;
     changes = clr_snapshot_changes(acceleration->database, snapshot, &image->token);
-    if (changes != NULL && side_init(&side, image))
-        rc = refresh_image(acceleration, snapshot, image, changes, &side, refreshed);
+    if (changes != NULL) {
+        rc = side_init(&side, acceleration, image);
+        if (rc == SQLITE_OK)
+            rc = refresh_image(acceleration, snapshot, image, changes, &side, refreshed);
+        /* What is not refreshed is loaded. */
+        rc = rc == SQLITE_INTERRUPT ? rc : SQLITE_OK;
+    }
     side_free(&side);
     clr_memory_free(changes);
     return rc;

@@ -14,14 +14,6 @@ int64_t clr_acceleration_budget(const struct clr_connection *connection)
     return (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGE_SIZE) / 4;
 }
 
-static int64_t device_budget(const struct clr_connection *connection,
-                             const struct clr_device_info *info)
-{
-    if (connection->settings.column_memory > 0)
-        return connection->settings.column_memory;
-    return (int64_t)(info->memory / 4);
-}
-
 int clr_acceleration_unread(struct clr_acceleration *acceleration, enum clr_load_outcome outcome,
                             const struct clr_load_report *report, const struct clr_status *status)
 {
@@ -94,10 +86,8 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
     const struct clr_query *query = acceleration->query;
     struct clr_field fields[CLR_MOST_COLUMNS];
     struct clr_column *columns[CLR_MOST_COLUMNS];
-    struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
-    struct clr_load_report report = {0, 0};
-    struct clr_status status;
     enum clr_load_outcome outcome;
+    struct clr_loading loading;
     const char *names[CLR_MOST_COLUMNS], *reason;
     int i, count = 0, rc = SQLITE_ROW;
 
@@ -126,20 +116,28 @@ int clr_acceleration_load(struct clr_acceleration *acceleration, struct clr_snap
     /* Only a log can tell what has changed. */
     if (!image->layout.known)
         image->layout.keeps_leaves = snapshot->is_wal;
-    clr_status_clear(&status);
-    outcome = clr_load(&snapshot->source, image->root, fields, count, &image->layout, columns,
-                       &watch, &report, &status);
+    outcome = clr_acceleration_load_columns(acceleration, snapshot, image, fields, count, columns,
+                                            &loading);
     if (outcome == CLR_LOAD_TOO_LARGE && needs_bytes(query))
         acceleration->streams = CLR_RUNS_BY_ROWS;
     if (outcome != CLR_LOAD_DONE)
-        return clr_acceleration_unread(acceleration, outcome, &report, &status);
+        return clr_acceleration_unread(acceleration, outcome, &loading.report, &loading.status);
     image->rows = image->layout.rows;
-    acceleration->connection->stats.bytes_decoded += report.bytes_read;
-    sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->reading, "%lld bytes: %s",
-                     (long long)report.bytes_read, why);
+    acceleration->connection->stats.bytes_decoded += loading.report.bytes_read;
+    sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->reading, "%lld bytes%s%s: %s",
+                     (long long)loading.report.bytes_read,
+                     loading.worker == NULL ? "" : ", decoded by ",
+                     loading.worker == NULL ? "" : loading.device, why);
     for (i = 0; i < count; i++) {
-        if (clr_image_add(image, names[i], &fields[i], columns[i]) == NULL)
+        struct clr_image_column *column = clr_image_add(image, names[i], &fields[i], columns[i]);
+
+        if (column == NULL) {
+            clr_resident_free(loading.residents[i]);
             rc = SQLITE_NOMEM;
+        } else if (loading.worker != NULL) {
+            column->resident = loading.residents[i];
+            column->worker = loading.worker;
+        }
     }
     return rc;
 }
@@ -153,6 +151,8 @@ static bool are_resident(struct clr_image_column *const *columns, int count,
 
     for (i = 0; i < count; i++) {
         struct clr_image_column *column = columns[i];
+        if (column->column->is_away && column->worker != worker)
+            return false;
         if (column->worker != worker) {
             clr_resident_free(column->resident);
             column->resident = NULL;
@@ -182,7 +182,7 @@ static enum clr_scan_outcome scan_on_device(struct clr_acceleration *acceleratio
 
     if (worker == NULL || !are_resident(columns, scan->column_count, worker, residents))
         return CLR_SCAN_NOT_NOW;
-    clr_images_trim(connection, INT64_MAX, device_budget(connection, info));
+    clr_images_trim(connection, INT64_MAX, clr_acceleration_device_budget(connection, info));
     clr_status_clear(&status);
     outcome = scan->question_count > 0
                   ? clr_resident_answer(worker, scan, residents,
@@ -200,6 +200,28 @@ static enum clr_scan_outcome scan_on_device(struct clr_acceleration *acceleratio
         clr_stats_note_failure(&connection->stats, &status);
     }
     return outcome;
+}
+
+/* Computes the tallies on the host, and brings the columns there that are not. */
+static int scan_on_host(struct clr_acceleration *acceleration, struct clr_scan *scan,
+                        struct clr_image_column *const *found, struct clr_column **columns,
+                        enum clr_scan_outcome *outcome)
+{
+    struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
+    int i, rc = SQLITE_OK;
+
+    for (i = 0; i < scan->column_count && rc == SQLITE_OK; i++) {
+        rc = clr_acceleration_fetch(acceleration, found[i]);
+        columns[i] = found[i]->column;
+    }
+    if (rc != SQLITE_OK)
+        return rc;
+    *outcome = clr_host_scan(scan, &watch);
+    if (*outcome == CLR_SCAN_DONE) {
+        acceleration->connection->stats.scans_on_host++;
+        sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->verdict, "accelerated: host");
+    }
+    return SQLITE_OK;
 }
 
 /* A device has neither the bytes of values nor a use for their addresses. */
@@ -222,7 +244,7 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
     struct clr_column *columns[CLR_MOST_COLUMNS];
     struct clr_scan scan = clr_acceleration_new_scan(acceleration, columns, image->layout.rows);
     enum clr_scan_outcome outcome;
-    int i;
+    int i, rc = SQLITE_OK;
 
     sqlite3_randomness(sizeof scan.seed, &scan.seed);
     acceleration->connection->scans++;
@@ -234,15 +256,12 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
     }
     outcome = is_for_devices(&scan) ? scan_on_device(acceleration, &scan, found, &watch)
                                     : CLR_SCAN_NOT_NOW;
-    if (outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED) {
-        outcome = clr_host_scan(&scan, &watch);
-        if (outcome == CLR_SCAN_DONE) {
-            acceleration->connection->stats.scans_on_host++;
-            sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->verdict, "accelerated: host");
-        }
-    }
-    clr_images_trim(acceleration->connection, clr_acceleration_budget(acceleration->connection),
-                    INT64_MAX);
+    if (outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED)
+        rc = scan_on_host(acceleration, &scan, found, columns, &outcome);
+    clr_acceleration_trim(acceleration->connection,
+                          clr_acceleration_budget(acceleration->connection));
+    if (rc != SQLITE_OK)
+        return rc;
     switch (outcome) {
     case CLR_SCAN_DONE:
         return SQLITE_ROW;

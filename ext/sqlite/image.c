@@ -21,6 +21,22 @@ void clr_image_drop(struct clr_image *image)
     memset(&image->layout, 0, sizeof image->layout);
 }
 
+void clr_image_drop_away(struct clr_image *image, bool if_lost)
+{
+    struct clr_image_column **link = &image->columns;
+
+    while (*link != NULL) {
+        struct clr_image_column *column = *link;
+
+        if (column->column->is_away && !(if_lost && clr_image_column_on_device(column))) {
+            *link = column->next;
+            free_column(column);
+        } else {
+            link = &column->next;
+        }
+    }
+}
+
 static void free_image(struct clr_image *image)
 {
     clr_image_drop(image);
@@ -177,8 +193,8 @@ int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_dev
     return size;
 }
 
-/* Finds the least recently used column, of those with copies on a device or of all, that was not
-   used by the latest scan. */
+/* Finds the least recently used column, of those with copies on a device or of those on the host,
+   that was not used by the latest scan. */
 static struct clr_image_column **find_oldest(struct clr_connection *connection, bool on_device)
 {
     struct clr_image_column **oldest = NULL, **link;
@@ -186,7 +202,8 @@ static struct clr_image_column **find_oldest(struct clr_connection *connection, 
 
     for (image = connection->images; image != NULL; image = image->next) {
         for (link = &image->columns; *link != NULL; link = &(*link)->next) {
-            if ((*link)->used == connection->scans || (on_device && (*link)->resident == NULL))
+            if ((*link)->used == connection->scans ||
+                (on_device ? (*link)->resident == NULL : (*link)->column->is_away))
                 continue;
             if (oldest == NULL || (*link)->used < (*oldest)->used)
                 oldest = link;
@@ -227,8 +244,13 @@ void clr_images_trim(struct clr_connection *connection, int64_t most, int64_t mo
         clr_images_size(connection, &on_devices);
         if (on_devices <= most_on_devices || (oldest = find_oldest(connection, true)) == NULL)
             return;
-        clr_resident_free((*oldest)->resident);
-        (*oldest)->resident = NULL;
+        column = *oldest;
+        clr_resident_free(column->resident);
+        column->resident = NULL;
+        if (column->column->is_away) {
+            *oldest = column->next;
+            free_column(column);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ struct clr_image_column {
     struct clr_image_column *next; /* in the image's list */
     char *name;
     struct clr_field field;
-    struct clr_column *column;
+    struct clr_column *column;     /* away if the copy is all there is */
     struct clr_resident *resident; /* the copy on a device, or NULL */
     struct clr_worker *worker;     /* of that device */
     int64_t hits;                  /* scans that found it here */
@@ -38,6 +38,7 @@ struct clr_image {
     struct clr_token token;       /* of a snapshot, or, by rows, of a row version */
     struct clr_attempts attempts; /* by rows */
     int patience;                 /* by rows: asks before the columns are filled */
+    bool host_decodes;            /* the table's pages are not for devices */
     size_t rows; /* of the table when it was last read, of whatever version; 0: never */
     struct clr_layout layout;
     struct clr_image_column *columns;
@@ -57,6 +58,9 @@ struct clr_image *clr_image_get(struct clr_connection *connection,
                                 const struct clr_database *database, const char *table,
                                 bool by_rows, uint32_t root, const struct clr_token *token,
                                 bool *stale);
+
+/* Drops columns that are on a device alone: those which that has lost, as it has failed, or all. */
+void clr_image_drop_away(struct clr_image *image, bool if_lost);
 
 /* Drops the image's columns and layout. */
 void clr_image_drop(struct clr_image *image);

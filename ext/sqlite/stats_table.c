@@ -50,6 +50,8 @@ static const struct row {
     {"selects_by_rows", "selects", PLACE(selects_by_rows),
      "accelerated views whose SELECT SQLite ran: clreduce_plan() says why"},
     {"bytes_decoded", "bytes", PLACE(bytes_decoded), "pages read from database files for views"},
+    {"bytes_decoded_on_device", "bytes", PLACE(bytes_decoded_on_device),
+     "of those, pages that a device decoded"},
     {"rows_loaded", "rows", PLACE(rows_loaded),
      "rows that SQLite put into columns of views, where pages cannot be read"},
     {"leaves_kept", "pages", PLACE(leaves_kept),

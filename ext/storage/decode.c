@@ -341,17 +341,6 @@ static void take_column(const struct clr_decoder *decoder, const struct clr_cell
     }
 }
 
-/* Returns the payload of a cell whose pointer has been checked, and stores its rowid. */
-static const unsigned char *open_cell(const struct clr_page *page, uint32_t offset, int64_t *rowid)
-{
-    uint64_t size, number;
-    const unsigned char *payload =
-        clr_get_varint(clr_get_varint(page->data + offset, &size), &number);
-
-    *rowid = (int64_t)number;
-    return payload;
-}
-
 /* Decodes a page's cells by their shapes, and learns those that it does not know. */
 static enum clr_load_outcome decode_by_shape(struct clr_decoder *decoder, uint32_t number,
                                              const struct clr_page *page)
@@ -383,7 +372,7 @@ static enum clr_load_outcome decode_by_shape(struct clr_decoder *decoder, uint32
         outcome = decode_other(decoder, number, page, offset, row);
         if (outcome != CLR_LOAD_DONE)
             return outcome;
-        clr_shapes_learn(&decoder->shapes, open_cell(page, offset, &rowid));
+        clr_shapes_learn(&decoder->shapes, clr_page_open_cell(page, offset, &rowid));
         row++;
         pointer += 2;
         others++;
@@ -419,7 +408,7 @@ enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t numb
     if (outcome == CLR_LOAD_DONE && decoder->with_bytes)
         outcome = check_bytes(decoder);
     if (outcome == CLR_LOAD_DONE && is_first)
-        open_cell(page, clr_page_cell(page, 0), &decoder->first);
+        clr_page_open_cell(page, clr_page_cell(page, 0), &decoder->first);
     return outcome;
 }
 
@@ -433,7 +422,7 @@ enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, uint32_t numb
                               .rows = (uint16_t)page->cells,
                               .is_chained = decoder->reader.followed != followed};
     if (outcome == CLR_LOAD_DONE && page->cells > 0) {
-        open_cell(page, clr_page_cell(page, 0), &leaf->first);
+        clr_page_open_cell(page, clr_page_cell(page, 0), &leaf->first);
         leaf->last = clr_order_last(&decoder->order);
     }
     return outcome;

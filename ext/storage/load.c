@@ -1,26 +1,20 @@
 #include "storage/load.h"
 
 #include "base/memory.h"
-#include "storage/leaves.h"
+#include "storage/fed_load.h"
+#include "storage/placement.h"
 #include "storage/units.h"
 
 #include <string.h>
 
-/* A guess: so much of a table has been met, one in so many of its units, and all of it would have
-   so many times the rows that there may be. */
-enum { GUESS_PART = 16, GUESS_FACTOR = 2 };
-
 struct load {
     struct clr_units units;
-    const struct clr_layout *layout;
-    struct clr_extent *extents; /* of the units */
+    struct clr_placement placement;
     int count;
     struct clr_column **columns; /* as the caller has them: wants have the position */
     uint8_t *kinds;              /* count for each unit, in the order of wants */
     struct clr_bytes *bytes;     /* of each thread, likewise */
-    atomic_int_least64_t left;   /* bytes that rows and their bytes may still take */
-    atomic_size_t rows;
-    atomic_int begun; /* threads */
+    atomic_int begun;            /* threads */
 };
 
 void clr_layout_free(struct clr_layout *layout)
@@ -37,40 +31,11 @@ size_t clr_layout_size(const struct clr_layout *layout)
            layout->chain_words * sizeof *layout->chains;
 }
 
-/* Whether the table will have too many rows if the units that are still to come are like those that
-   were taken, with so many rows. */
-static bool seems_too_large(struct load *load, size_t rows)
-{
-    const struct clr_layout *layout = load->layout;
-    size_t taken = atomic_load(&load->units.next), count = load->units.count;
-
-    return layout->may_guess && taken > count / GUESS_PART &&
-           (double)rows * (double)count > GUESS_FACTOR * (double)layout->most_rows * (double)taken;
-}
-
 /* Returns a thread's place for the bytes of each want. Threads' places are apart by one that nobody
    uses, so that no two share a cache line. */
 static struct clr_bytes *bytes_of(const struct load *load, int thread)
 {
     return load->bytes + (size_t)thread * ((size_t)load->count + 1);
-}
-
-/* Gives the unit its place in the columns, if the layout fits and has room. */
-static enum clr_load_outcome place_unit(struct load *load, size_t i, size_t rows)
-{
-    struct clr_extent *extent = &load->extents[i];
-    size_t most = load->layout->most_rows;
-
-    if (load->layout->known) {
-        *extent = load->layout->extents[i];
-        return extent->rows == rows ? CLR_LOAD_DONE : CLR_LOAD_MALFORMED;
-    }
-    atomic_fetch_sub(&load->left, (int64_t)(rows * load->layout->row_bytes));
-    extent->rows = rows;
-    extent->first = atomic_fetch_add(&load->rows, rows);
-    rows += extent->first;
-    return most == 0 || (rows <= most && !seems_too_large(load, rows)) ? CLR_LOAD_DONE
-                                                                       : CLR_LOAD_TOO_LARGE;
 }
 
 /*
@@ -82,9 +47,10 @@ static enum clr_load_outcome place_unit(struct load *load, size_t i, size_t rows
  */
 static void populate(struct load *load, size_t i)
 {
-    const struct clr_extent *extent = &load->extents[i];
+    const struct clr_layout *layout = load->placement.layout;
+    const struct clr_extent *extent = &load->placement.extents[i];
     size_t ahead = (size_t)load->units.threads, block = extent->first / CLR_COLUMN_BLOCK;
-    size_t rows = load->layout->known ? load->layout->rows : extent->rows * load->units.count;
+    size_t rows = layout->known ? layout->rows : extent->rows * load->units.count;
     bool begins_block = (extent->first + extent->rows) / CLR_COLUMN_BLOCK > block;
     int k;
 
@@ -108,16 +74,13 @@ static enum clr_load_outcome load_unit(struct load *load, struct clr_unit_reader
     outcome = clr_unit_read(reader, i, &rows);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    outcome = place_unit(load, i, rows);
-    if (outcome == CLR_LOAD_MALFORMED)
-        return clr_page_malformed(&reader->pages,
-                                  load->units.leaves.numbers[i * load->units.unit_leaves]);
+    outcome = clr_placement_take(&load->placement, &load->units, &reader->pages, i, rows);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     populate(load, i);
     for (k = 0; k < load->count; k++) {
         struct clr_column *column = load->columns[load->units.wants[k].position];
-        size_t first = load->extents[i].first;
+        size_t first = load->placement.extents[i].first;
 
         decoder->targets[k] = (struct clr_target){
             .values = column->values + first, .tags = column->tags + first, .kind = CLR_TAG_NULL};
@@ -165,25 +128,19 @@ static void finish_column(const struct load *load, int k, size_t rows)
     }
     for (i = 0; i < load->units.count && column->kind == CLR_TAG_MIXED; i++) {
         if (kinds[i * count] != CLR_TAG_MIXED)
-            memset(column->tags + load->extents[i].first, kinds[i * count], load->extents[i].rows);
+            memset(column->tags + load->placement.extents[i].first, kinds[i * count],
+                   load->placement.extents[i].rows);
     }
 }
 
-/* Makes the threads' places for bytes, and says how many there may be. */
+/* Makes the threads' places for bytes. */
 static bool prepare_bytes(struct load *load)
 {
-    const struct clr_layout *layout = load->layout;
     size_t count = (size_t)load->units.threads * ((size_t)load->count + 1), i;
-    int64_t left = INT64_MAX;
 
-    if (layout->most_bytes > 0 && layout->most_bytes < INT64_MAX)
-        left = (int64_t)layout->most_bytes;
-    if (layout->known)
-        left -= (int64_t)(layout->rows * layout->row_bytes);
-    atomic_init(&load->left, left);
     load->bytes = clr_memory_alloc(count * sizeof *load->bytes);
     for (i = 0; i < count && load->bytes != NULL; i++)
-        load->bytes[i] = (struct clr_bytes){.left = &load->left};
+        load->bytes[i] = (struct clr_bytes){.left = &load->placement.left};
     return load->bytes != NULL;
 }
 
@@ -200,7 +157,7 @@ static void free_bytes(struct load *load)
 static bool prepare(struct load *load)
 {
     const struct clr_units *units = &load->units;
-    const struct clr_layout *layout = load->layout;
+    const struct clr_layout *layout = load->placement.layout;
     /* What no row touches costs addresses only, or, where pages are large, a bit more. */
     size_t most = units->leaves.count * clr_page_most_cells(units->source), i;
 
@@ -208,10 +165,8 @@ static bool prepare(struct load *load)
         most = layout->rows;
     else if (layout->most_rows > 0 && layout->most_rows < most)
         most = layout->most_rows;
-    load->extents = clr_memory_alloc(units->count * sizeof *load->extents);
     load->kinds = clr_memory_alloc(units->count * (size_t)load->count + 1);
-    if (load->extents == NULL || load->kinds == NULL || !prepare_bytes(load) ||
-        (layout->keeps_leaves && !clr_leaves_note(&load->units)))
+    if (load->kinds == NULL || !prepare_bytes(load))
         return false;
     for (i = 0; i < (size_t)load->count; i++) {
         load->columns[i] = clr_column_new(most);
@@ -221,61 +176,81 @@ static bool prepare(struct load *load)
     return true;
 }
 
+/* Decodes the units, which have been found. */
+static enum clr_load_outcome load_here(struct load *load, struct clr_layout *layout,
+                                       const struct clr_watch *watch)
+{
+    struct clr_units *units = &load->units;
+    enum clr_load_outcome outcome;
+    int k;
+
+    if (!clr_placement_init(&load->placement, units, layout) || !prepare(load))
+        return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
+    outcome = clr_units_run(units, load_units, load, watch);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    for (k = 0; k < load->count; k++)
+        finish_column(load, k, clr_placement_rows(&load->placement));
+    if (!clr_placement_keep(&load->placement, units, layout))
+        return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
+    return CLR_LOAD_DONE;
+}
+
+static bool can_be_fed(const struct clr_field *fields, int count)
+{
+    int i;
+
+    for (i = 0; i < count && !fields[i].with_bytes; i++)
+        ;
+    return count > 0 && i == count;
+}
+
 /* All of it, but for the report. */
 static enum clr_load_outcome load_table(struct load *load, const struct clr_source *source,
                                         uint32_t root, const struct clr_field *fields,
-                                        struct clr_layout *layout, const struct clr_watch *watch)
+                                        struct clr_layout *layout, struct clr_feeder *feeder,
+                                        const struct clr_watch *watch)
 {
     struct clr_units *units = &load->units;
     enum clr_load_outcome outcome =
         clr_units_find(units, source, root, fields, load->count, SIZE_MAX, watch);
-    size_t rows;
-    int k;
+    int64_t bytes_read;
 
-    if (outcome != CLR_LOAD_DONE)
-        return outcome;
-    if (!prepare(load))
-        return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
-    if (layout->known && layout->units != units->count)
+    if (outcome == CLR_LOAD_DONE && layout->known && layout->units != units->count)
         return clr_units_fail(units, CLR_LOAD_MALFORMED, root, 0);
-    outcome = clr_units_run(units, load_units, load, watch);
-    if (outcome != CLR_LOAD_DONE)
-        return outcome;
-    if (layout->keeps_leaves && !clr_leaves_keep(units, load->extents, layout))
-        return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
-    rows = layout->known ? layout->rows : atomic_load(&load->rows);
-    for (k = 0; k < load->count; k++)
-        finish_column(load, k, rows);
-    if (layout->known)
-        return CLR_LOAD_DONE;
-    layout->known = true;
-    layout->rows = rows;
-    layout->units = units->count;
-    layout->extents = load->extents;
-    load->extents = NULL;
-    return CLR_LOAD_DONE;
+    if (outcome == CLR_LOAD_DONE && feeder != NULL && can_be_fed(fields, load->count)) {
+        outcome = clr_load_fed(units, layout, feeder, load->columns, watch);
+        if (outcome != CLR_LOAD_UNFED)
+            return outcome;
+        /* Nothing of what a feed has left behind is of use. */
+        bytes_read = atomic_load(&units->bytes_read);
+        clr_units_free(units);
+        outcome = clr_units_find(units, source, root, fields, load->count, SIZE_MAX, watch);
+        atomic_fetch_add(&units->bytes_read, bytes_read);
+    }
+    return outcome == CLR_LOAD_DONE ? load_here(load, layout, watch) : outcome;
 }
 
 enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
                                const struct clr_field *fields, int count, struct clr_layout *layout,
-                               struct clr_column **columns, const struct clr_watch *watch,
-                               struct clr_load_report *report, struct clr_status *status)
+                               struct clr_feeder *feeder, struct clr_column **columns,
+                               const struct clr_watch *watch, struct clr_load_report *report,
+                               struct clr_status *status)
 {
-    struct load load = {.count = count, .layout = layout, .columns = columns};
+    struct load load = {.count = count, .columns = columns};
     enum clr_load_outcome outcome;
     int i;
 
     for (i = 0; i < count; i++)
         columns[i] = NULL;
-    atomic_init(&load.rows, 0);
     atomic_init(&load.begun, 0);
-    outcome = load_table(&load, source, root, fields, layout, watch);
+    outcome = load_table(&load, source, root, fields, layout, feeder, watch);
     clr_units_report(&load.units, outcome, report, status);
     for (i = 0; i < count && outcome != CLR_LOAD_DONE; i++) {
         clr_column_release(columns[i]);
         columns[i] = NULL;
     }
-    clr_memory_free(load.extents);
+    clr_placement_free(&load.placement);
     clr_memory_free(load.kinds);
     free_bytes(&load);
     clr_units_free(&load.units);

@@ -7,6 +7,7 @@
 #define CLR_STORAGE_LOAD_H
 
 #include "base/status.h"
+#include "engine/leaf_feed.h"
 #include "engine/team.h"
 #include "numeric/column.h"
 #include "storage/field.h"
@@ -62,6 +63,24 @@ static inline bool clr_layout_is_open(const struct clr_layout *layout)
 void clr_layout_free(struct clr_layout *layout);
 
 /*
+ * Who has a device decode the columns, and keep them. begin() is called when it is known that a
+ * load can be fed; it returns a feed, or NULL to have the host decode. Only what is all in the leaf
+ * pages can be fed: no bytes of TEXT or BLOBs; and only in several threads.
+ */
+struct clr_feeder {
+    struct clr_leaf_feed *(*begin)(void *context, const struct clr_leaf_diet *diet);
+    void *context;
+    /* Of a load that was fed: the columns where they are, READY, with one reference each; the
+       columns that clr_load() stores are away then (clr_column_new_away()). */
+    bool has_fed;
+    struct clr_resident *residents[CLR_MOST_COLUMNS];
+    struct clr_device_work work; /* increased */
+    /* Set when so many pages would have been left to the host that it was better to let it decode
+       them all. */
+    bool is_unsuited;
+};
+
+/*
  * Loads count columns of the table whose root page is root: stores columns with one reference each
  * in columns[0 .. count-1], all NULL unless the outcome is CLR_LOAD_DONE. count may be 0, to find
  * the layout. An unknown layout is filled in, when the load is done; with a known one the columns'
@@ -69,12 +88,15 @@ void clr_layout_free(struct clr_layout *layout);
  * must ascend over the whole table, all leaves be equally deep, each page be met once, and depths
  * over 20 are refused, so that no damage makes the walk endless.
  *
+ * feeder may be NULL. Whatever a device does, the outcome and the columns are as the host has them.
+ *
  * watch may be NULL. It is asked in the calling thread, which also makes all reads where the source
  * is not parallel.
  */
 enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
                                const struct clr_field *fields, int count, struct clr_layout *layout,
-                               struct clr_column **columns, const struct clr_watch *watch,
-                               struct clr_load_report *report, struct clr_status *status);
+                               struct clr_feeder *feeder, struct clr_column **columns,
+                               const struct clr_watch *watch, struct clr_load_report *report,
+                               struct clr_status *status);
 
 #endif

@@ -96,6 +96,19 @@ static inline uint32_t clr_page_cell(const struct clr_page *page, uint32_t i)
     return offset >= page->first && offset <= page->last ? offset : 0;
 }
 
+/* Returns the payload of the cell at an offset that has been checked, and stores its rowid. Section
+   1.6, "Table B-Tree Leaf Cell". */
+static inline const unsigned char *clr_page_open_cell(const struct clr_page *page, uint32_t offset,
+                                                      int64_t *rowid)
+{
+    uint64_t size, number;
+    const unsigned char *payload =
+        clr_get_varint(clr_get_varint(page->data + offset, &size), &number);
+
+    *rowid = (int64_t)number;
+    return payload;
+}
+
 /* Says that there was no memory. */
 static inline enum clr_load_outcome clr_pages_no_memory(struct clr_pages *pages)
 {

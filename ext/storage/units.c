@@ -27,7 +27,7 @@ enum clr_load_outcome clr_units_fail(struct clr_units *units, enum clr_load_outc
     return outcome;
 }
 
-static size_t count_leaves(const struct clr_units *units, size_t i)
+size_t clr_unit_leaves(const struct clr_units *units, size_t i)
 {
     size_t left = units->leaves.count - i * units->unit_leaves;
 
@@ -146,11 +146,19 @@ bool clr_units_take(struct clr_units *units, size_t *i)
 
 enum clr_load_outcome clr_unit_read(struct clr_unit_reader *reader, size_t i, size_t *rows)
 {
+    size_t used;
+
+    return clr_unit_read_to(reader, i, reader->buffer, &used, rows);
+}
+
+enum clr_load_outcome clr_unit_read_to(struct clr_unit_reader *reader, size_t i,
+                                       unsigned char *buffer, size_t *used, size_t *rows)
+{
     const struct clr_units *units = reader->units;
     const uint32_t *numbers = units->leaves.numbers + i * units->unit_leaves;
-    size_t count = count_leaves(units, i), j;
+    size_t count = clr_unit_leaves(units, i), j;
     enum clr_load_outcome outcome =
-        clr_gather(&reader->pages, numbers, count, reader->buffer, reader->room, reader->where);
+        clr_gather(&reader->pages, numbers, count, buffer, reader->room, reader->where, used);
 
     *rows = 0;
     for (j = 0; j < count && outcome == CLR_LOAD_DONE; j++) {
@@ -166,7 +174,7 @@ enum clr_load_outcome clr_unit_decode(struct clr_unit_reader *reader, size_t i)
 {
     const struct clr_units *units = reader->units;
     const uint32_t *numbers = units->leaves.numbers + i * units->unit_leaves;
-    size_t count = count_leaves(units, i), j;
+    size_t count = clr_unit_leaves(units, i), j;
     enum clr_load_outcome outcome = CLR_LOAD_DONE;
 
     clr_decoder_begin(&reader->decoder);

@@ -84,6 +84,14 @@ bool clr_units_take(struct clr_units *units, size_t *i);
 /* Reads the pages of unit i and stores how many rows they have. */
 enum clr_load_outcome clr_unit_read(struct clr_unit_reader *reader, size_t i, size_t *rows);
 
+/* The same, into a buffer of the caller's, with room for reader->room pages and CLR_PAGE_SLACK
+   bytes after them: *used of these are filled. */
+enum clr_load_outcome clr_unit_read_to(struct clr_unit_reader *reader, size_t i,
+                                       unsigned char *buffer, size_t *used, size_t *rows);
+
+/* Returns how many leaves unit i has. */
+size_t clr_unit_leaves(const struct clr_units *units, size_t i);
+
 /* Decodes the unit that has been read last, into the targets of the reader's decoder; the caller
    has set these, one for each of the units' wants. */
 enum clr_load_outcome clr_unit_decode(struct clr_unit_reader *reader, size_t i);

@@ -147,6 +147,7 @@ OBJECT_FUNCTION(cl_command_queue, clCreateCommandQueue,
                 (context, device, properties, error))
 STATUS_FUNCTION(clReleaseCommandQueue, (cl_command_queue queue), (queue))
 STATUS_FUNCTION(clFlush, (cl_command_queue queue), (queue))
+STATUS_FUNCTION(clFinish, (cl_command_queue queue), (queue))
 OBJECT_FUNCTION(cl_mem, clCreateBuffer,
                 (cl_context context, cl_mem_flags flags, size_t size, void *memory, cl_int *error),
                 (context, flags, size, memory, error))
@@ -176,6 +177,9 @@ STATUS_FUNCTION(clEnqueueWriteBuffer,
                 (queue, buffer, blocking, offset, size, source, count, list, event))
 STATUS_FUNCTION(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
 STATUS_FUNCTION(clReleaseEvent, (cl_event event), (event))
+STATUS_FUNCTION(clGetEventInfo,
+                (cl_event event, cl_event_info what, size_t size, void *value, size_t *length),
+                (event, what, size, value, length))
 STATUS_FUNCTION(clGetEventProfilingInfo,
                 (cl_event event, cl_profiling_info what, size_t size, void *value, size_t *length),
                 (event, what, size, value, length))

@@ -28,6 +28,7 @@ struct image {
     const char *names[IMAGE_COLUMNS];
     int count;
     struct clr_layout layout;
+    struct clr_feeder *feeder; /* NULL: the host decodes */
     struct clr_column *columns[IMAGE_COLUMNS];
     struct clr_load_report report;
     struct clr_status status;
@@ -119,11 +120,33 @@ static inline void image_add_bytes(struct image *image, const char *name, int in
     image->fields[image->count - 1].with_bytes = true;
 }
 
+/* Those of a table t(a INT, b REAL, c, d REAL, e, f INT) to which g INT DEFAULT 7, h REAL DEFAULT 2
+   and i were added: not in the order of the record, and one of them twice. */
+static inline struct image image_of_nine(void)
+{
+    struct image image = {0};
+
+    image_add(&image, "h", 7, true);
+    image_add(&image, "a", 0, false);
+    image_add(&image, "b", 1, true);
+    image_add(&image, "rowid", CLR_FIELD_ROWID, false);
+    image_add(&image, "d", 3, true);
+    image_add(&image, "c", 2, false);
+    image_add(&image, "e", 4, false);
+    image_add(&image, "f", 5, false);
+    image_add(&image, "g", 6, false);
+    image_add(&image, "i", 8, false);
+    image_add(&image, "f", 5, false);
+    image.fields[0].missing = (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = 2};
+    image.fields[8].missing = (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = 7};
+    return image;
+}
+
 static inline enum clr_load_outcome image_load(struct image *image, const struct clr_source *source,
                                                uint32_t root)
 {
-    return clr_load(source, root, image->fields, image->count, &image->layout, image->columns, NULL,
-                    &image->report, &image->status);
+    return clr_load(source, root, image->fields, image->count, &image->layout, image->feeder,
+                    image->columns, NULL, &image->report, &image->status);
 }
 
 static inline void image_free(struct image *image)

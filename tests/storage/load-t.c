@@ -109,23 +109,9 @@ static sqlite3 *fill(const struct form *form)
 
 static struct image new_image(bool with_bytes)
 {
-    struct image image = {0};
+    struct image image = image_of_nine();
     int i;
 
-    /* Not in the order of the record, and one of them twice. */
-    image_add(&image, "h", 7, true);
-    image_add(&image, "a", 0, false);
-    image_add(&image, "b", 1, true);
-    image_add(&image, "rowid", CLR_FIELD_ROWID, false);
-    image_add(&image, "d", 3, true);
-    image_add(&image, "c", 2, false);
-    image_add(&image, "e", 4, false);
-    image_add(&image, "f", 5, false);
-    image_add(&image, "g", 6, false);
-    image_add(&image, "i", 8, false);
-    image_add(&image, "f", 5, false);
-    image.fields[0].missing = (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = 2};
-    image.fields[8].missing = (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = 7};
     /* But not of the one that is there twice. */
     for (i = 0; i < image.count; i++)
         image.fields[i].with_bytes = with_bytes && image.fields[i].index != 5;
