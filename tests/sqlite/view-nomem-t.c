@@ -15,6 +15,8 @@
 /* How many allocations at most are passed from one that fails to the next, at random. */
 #ifdef __SANITIZE_THREAD__
 enum { MOST_SKIPPED = 200, MOST_SKIPPED_IN_FULL = 30 };
+#elif defined __SANITIZE_ADDRESS__
+enum { MOST_SKIPPED = 120, MOST_SKIPPED_IN_FULL = 30 };
 #else
 enum { MOST_SKIPPED = 60, MOST_SKIPPED_IN_FULL = 30 };
 #endif
