@@ -183,7 +183,7 @@ static enum clr_scan_outcome await(struct clr_leaf_feed *feed, enum clr_feed_pha
     else if (feed->phase == CLR_FEED_REFUSED && !feed->is_final)
         outcome = CLR_SCAN_NOT_NOW;
     else
-        outcome = feed->is_unsuited ? CLR_SCAN_UNSURE : CLR_SCAN_FAILED;
+        outcome = CLR_SCAN_FAILED;
     *status = feed->status;
     pthread_mutex_unlock(&feed->lock);
     return outcome;
@@ -265,16 +265,12 @@ void clr_leaf_feed_hand_over(struct clr_leaf_feed *feed, struct clr_feed_stage *
     pthread_mutex_unlock(&feed->lock);
 }
 
-enum clr_scan_outcome clr_leaf_feed_settle(struct clr_leaf_feed *feed, uint8_t *odds,
+enum clr_scan_outcome clr_leaf_feed_settle(struct clr_leaf_feed *feed, const uint8_t **odds,
                                            const struct clr_watch *watch, struct clr_status *status)
 {
-    enum clr_scan_outcome outcome;
-
+    *odds = feed->odds;
     go_on(feed, CLR_FEED_OPEN, CLR_FEED_SETTLING);
-    outcome = await(feed, CLR_FEED_SETTLING, CLR_FEED_SETTLED, watch, status);
-    if (outcome == CLR_SCAN_DONE)
-        memcpy(odds, feed->odds, feed->diet.leaves);
-    return outcome;
+    return await(feed, CLR_FEED_SETTLING, CLR_FEED_SETTLED, watch, status);
 }
 
 bool clr_leaf_feed_give(struct clr_leaf_feed *feed, int column, size_t first, const int64_t *values,

@@ -62,11 +62,11 @@ struct clr_feed_stage *clr_leaf_feed_take(struct clr_leaf_feed *feed, const atom
 void clr_leaf_feed_hand_over(struct clr_leaf_feed *feed, struct clr_feed_stage *stage);
 
 /*
- * Waits until all that was handed over has been decoded, and stores for each leaf whether its page
- * is left to the host: odds[i] is not 0 then. Returns CLR_SCAN_DONE; CLR_SCAN_UNSURE if those are
- * too many; CLR_SCAN_STOPPED; or CLR_SCAN_FAILED with the status.
+ * Waits until all that was handed over has been decoded, and stores where it says for each leaf
+ * whether its page is left to the host: (*odds)[i] is not 0 then; that is the feed's. Returns
+ * CLR_SCAN_DONE; CLR_SCAN_STOPPED; or CLR_SCAN_FAILED with the status, also if those are too many.
  */
-enum clr_scan_outcome clr_leaf_feed_settle(struct clr_leaf_feed *feed, uint8_t *odds,
+enum clr_scan_outcome clr_leaf_feed_settle(struct clr_leaf_feed *feed, const uint8_t **odds,
                                            const struct clr_watch *watch,
                                            struct clr_status *status);
 

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* What a value is. The kernels use the same numbers. */
 enum clr_tag {
@@ -30,6 +31,19 @@ struct clr_scalar {
     uint8_t tag;
     int64_t bits;
 };
+
+/* Returns the value of a column of REAL affinity: an INTEGER is a REAL that was stored short. */
+static inline __attribute__((always_inline)) struct clr_scalar
+clr_scalar_to_real(struct clr_scalar value)
+{
+    if (value.tag == CLR_TAG_INTEGER) {
+        double number = (double)value.bits;
+
+        value.tag = CLR_TAG_REAL;
+        memcpy(&value.bits, &number, sizeof value.bits);
+    }
+    return value;
+}
 
 struct clr_column {
     atomic_int references;

@@ -44,6 +44,11 @@ struct clr_cell_decoder {
     struct clr_stage stages[CLR_MOST_STAGES];
 };
 
+/* Stores whether a command has ended, by its event; `call` is what enqueued it. Returns CLR_OK or
+   CLR_DEVICE. */
+enum clr_code clr_cell_event_look(cl_event event, const char *call, bool *complete,
+                                  struct clr_status *status);
+
 /* Releases everything. */
 void clr_odds_release(struct clr_odds *odds);
 

@@ -79,17 +79,13 @@ cl_int clr_odds_ask(struct clr_odds *odds, cl_command_queue queue)
 
 enum clr_code clr_odds_take(struct clr_odds *odds, struct clr_status *status)
 {
-    cl_int state = CL_QUEUED, error;
+    bool complete = false;
 
     if (odds->counted == NULL)
         return CLR_OK;
-    error = clGetEventInfo(odds->counted, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state,
-                           NULL);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clGetEventInfo", error);
-    if (state < 0) /* an error that ended the command (OpenCL 1.2, 5.9) */
-        return clr_opencl_failed(status, "clEnqueueReadBuffer", state);
-    if (state != CL_COMPLETE)
+    if (clr_cell_event_look(odds->counted, "clEnqueueReadBuffer", &complete, status) != CLR_OK)
+        return status->code;
+    if (!complete)
         return CLR_OK;
     odds->known = odds->answer;
     clReleaseEvent(odds->counted);

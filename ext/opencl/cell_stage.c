@@ -12,20 +12,6 @@ static void release_event(cl_event *event)
     *event = NULL;
 }
 
-/* Returns the value of records that end before the column, as columns have it. */
-static struct clr_scalar missing_value(const struct clr_cell_want *want)
-{
-    struct clr_scalar value = want->missing;
-    double number;
-
-    if (want->is_real && value.tag == CLR_TAG_INTEGER) {
-        number = (double)value.bits;
-        value.tag = CLR_TAG_REAL;
-        memcpy(&value.bits, &number, sizeof value.bits);
-    }
-    return value;
-}
-
 /* Sends the pages, and the places behind them. Stores the byte offset of those. */
 static enum clr_code send(struct clr_cell_decoder *decoder, struct clr_stage *stage,
                           const struct clr_stage_content *content, cl_uint *places,
@@ -57,7 +43,8 @@ static enum clr_code launch(struct clr_cell_decoder *decoder, struct clr_stage *
 {
     /* The database has the stage's pages, at least: as long may a payload be. */
     const cl_uint most = (cl_uint)content->bytes;
-    const struct clr_scalar missing = missing_value(want);
+    const struct clr_scalar missing =
+        want->is_real ? clr_scalar_to_real(want->missing) : want->missing;
     const cl_uint is_real = want->is_real, tag = missing.tag;
     const struct clr_argument arguments[] = {
         CLR_VALUE(stage->content),       CLR_VALUE(places),
@@ -118,17 +105,17 @@ enum clr_code clr_cell_decoder_send(struct clr_device *device, int stage,
     return status->code == CLR_NOMEM ? abandon(decoder, used, status) : status->code;
 }
 
-/* Stores whether the transfer has ended. */
-static enum clr_code look(const struct clr_stage *stage, bool *complete, struct clr_status *status)
+enum clr_code clr_cell_event_look(cl_event event, const char *call, bool *complete,
+                                  struct clr_status *status)
 {
     cl_int state = CL_QUEUED;
-    cl_int error = clGetEventInfo(stage->written, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
-                                  &state, NULL);
+    cl_int error =
+        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
 
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clGetEventInfo", error);
     if (state < 0) /* an error that ended the command (OpenCL 1.2, 5.9) */
-        return clr_opencl_failed(status, "clEnqueueWriteBuffer", state);
+        return clr_opencl_failed(status, call, state);
     *complete = state == CL_COMPLETE;
     return CLR_OK;
 }
@@ -145,8 +132,8 @@ enum clr_code clr_cell_decoder_receive(struct clr_device *device, int stage, boo
         error = clWaitForEvents(1, &used->written);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clWaitForEvents", error);
-    if (look(used, complete, status) != CLR_OK || !*complete ||
-        clr_odds_take(&device->decoder->odds, status) != CLR_OK)
+    if (clr_cell_event_look(used->written, "clEnqueueWriteBuffer", complete, status) != CLR_OK ||
+        !*complete || clr_odds_take(&device->decoder->odds, status) != CLR_OK)
         return status->code;
     release_event(&used->written);
     work->bytes += (int64_t)used->bytes;

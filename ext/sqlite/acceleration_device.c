@@ -123,8 +123,6 @@ enum clr_load_outcome clr_acceleration_load_columns(struct clr_acceleration *acc
     stats->bytes_decoded_on_device += loading->report.bytes_read;
     stats->bytes_to_device += feeder.work.bytes;
     stats->kernels_launched += feeder.work.kernels;
-    stats->kernel_time += feeder.work.kernel_time;
-    stats->transfer_time += feeder.work.transfer_time;
     return outcome;
 }
 

@@ -10,9 +10,8 @@
    so many, and one in so many of the table's, are few enough. */
 enum { FEW_ODD = 64, ODD_PART = 512 };
 
-enum {
-    SAMPLES = 8
-}; /* leaves by which the others are judged: fewer than a table that is fed has */
+/* Leaves by which the others are judged: fewer than a table that is fed has. */
+enum { SAMPLES = 8 };
 
 struct fed {
     struct clr_units *units;
@@ -167,16 +166,13 @@ static enum clr_load_outcome settle(struct fed *fed, const struct clr_watch *wat
 {
     enum clr_load_outcome outcome = CLR_LOAD_UNFED;
     struct clr_status status;
-    size_t leaves = fed->units->leaves.count;
-    uint8_t *odds = clr_memory_alloc(leaves);
+    const uint8_t *odds;
 
-    if (odds == NULL)
-        return clr_units_fail(fed->units, CLR_LOAD_FAILED, 0, 0);
     clr_status_clear(&status);
-    switch (clr_leaf_feed_settle(fed->feed, odds, watch, &status)) {
+    switch (clr_leaf_feed_settle(fed->feed, &odds, watch, &status)) {
     case CLR_SCAN_DONE:
         outcome = CLR_LOAD_DONE;
-        if (memchr(odds, 1, leaves) != NULL)
+        if (memchr(odds, 1, fed->units->leaves.count) != NULL)
             outcome = decode_rest(fed, odds, watch);
         break;
     case CLR_SCAN_STOPPED:
@@ -185,7 +181,6 @@ static enum clr_load_outcome settle(struct fed *fed, const struct clr_watch *wat
     default:
         break;
     }
-    clr_memory_free(odds);
     return outcome;
 }
 

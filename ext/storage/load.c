@@ -222,13 +222,17 @@ static enum clr_load_outcome load_table(struct load *load, const struct clr_sour
         outcome = clr_load_fed(units, layout, feeder, load->columns, watch);
         if (outcome != CLR_LOAD_UNFED)
             return outcome;
-        /* Nothing of what a feed has left behind is of use. */
+    }
+    /* Nothing of what a feed has left behind is of use. Where it was refused, the units are as they
+       were found. */
+    if (outcome == CLR_LOAD_UNFED && clr_units_have_run(units)) {
         bytes_read = atomic_load(&units->bytes_read);
         clr_units_free(units);
         outcome = clr_units_find(units, source, root, fields, load->count, SIZE_MAX, watch);
         atomic_fetch_add(&units->bytes_read, bytes_read);
     }
-    return outcome == CLR_LOAD_DONE ? load_here(load, layout, watch) : outcome;
+    return outcome == CLR_LOAD_DONE || outcome == CLR_LOAD_UNFED ? load_here(load, layout, watch)
+                                                                 : outcome;
 }
 
 enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,

@@ -237,12 +237,8 @@ static enum clr_load_outcome take_missing(struct clr_record_reader *reader, uint
         reader->pages->page = leaf;
         return CLR_LOAD_UNSUPPORTED;
     }
-    if (want->is_real && value->tag == CLR_TAG_INTEGER) {
-        double number = (double)value->bits;
-
-        value->tag = CLR_TAG_REAL;
-        memcpy(&value->bits, &number, sizeof value->bits);
-    }
+    if (want->is_real)
+        *value = clr_scalar_to_real(*value);
     return CLR_LOAD_DONE;
 }
 

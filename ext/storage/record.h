@@ -54,13 +54,7 @@ clr_serial_value(const struct clr_serial *serial, const unsigned char *bytes, bo
         return value;
     }
     value.bits = ((value.bits >> serial->shift) & (int64_t)serial->mask) + serial->one;
-    if (is_real && value.tag == CLR_TAG_INTEGER) {
-        double number = (double)value.bits;
-
-        value.tag = CLR_TAG_REAL;
-        memcpy(&value.bits, &number, sizeof value.bits);
-    }
-    return value;
+    return is_real ? clr_scalar_to_real(value) : value;
 }
 
 /* Says why a value's bytes could not be added. */

@@ -96,6 +96,12 @@ size_t clr_unit_leaves(const struct clr_units *units, size_t i);
    has set these, one for each of the units' wants. */
 enum clr_load_outcome clr_unit_decode(struct clr_unit_reader *reader, size_t i);
 
+/* Whether any unit has been taken, or has failed. */
+static inline bool clr_units_have_run(struct clr_units *units)
+{
+    return atomic_load(&units->next) > 0 || atomic_load(&units->failed);
+}
+
 /* Says what went wrong outside of units, and returns the outcome. code 0: no memory. */
 enum clr_load_outcome clr_units_fail(struct clr_units *units, enum clr_load_outcome outcome,
                                      uint32_t page, int code);

@@ -115,19 +115,14 @@ static void test_form(struct feeding *feeding, const struct form *form)
     struct image_bytes bytes = image_serialize(db);
     struct clr_source source = image_bytes_source(&bytes);
     uint32_t root = image_root(db, "t");
-    sqlite3_stmt *statement;
-    char name[100], text[200] = "";
+    char name[100];
 
     snprintf(name, sizeof name, "pages of %d less %d, %s", form->page_size, form->reserved,
              form->long_rows > 0 ? "some rows long" : "no row long");
     image.layout.keeps_leaves = here.layout.keeps_leaves = true;
     tap_is_int64(feeding_load(feeding, &image, &source, root), CLR_LOAD_DONE, "%s: loaded", name);
     tap_ok(feeding->feeder.has_fed, "%s: decoded by the device", name);
-    statement = image_select(&image, db, "t");
-    if (!tap_is_int64(image_compare(&image, statement, text, sizeof text), SQLITE_DONE,
-                      "%s: what SQLite reads", name))
-        tap_diag("%s", text);
-    sqlite3_finalize(statement);
+    image_test(&image, db, "t", name);
     image_load(&here, &source, root);
     tap_ok(same_leaves(&image.layout, &here.layout), "%s: the leaves are noted", name);
     tap_ok(same_alone(feeding, &image, &source, root), "%s: the same column by column", name);
@@ -145,8 +140,6 @@ static void test_kinds(struct feeding *feeding)
     struct image image = {0};
     struct image_bytes bytes;
     struct clr_source source;
-    sqlite3_stmt *statement;
-    char text[200] = "";
     sqlite3 *db;
     int i;
 
@@ -165,11 +158,7 @@ static void test_kinds(struct feeding *feeding)
     image_add(&image, "m", 4, false);
     feeding_load(feeding, &image, &source, image_root(db, "t"));
     tap_ok(feeding->feeder.has_fed, "columns of one kind: decoded by the device");
-    statement = image_select(&image, db, "t");
-    if (!tap_is_int64(image_compare(&image, statement, text, sizeof text), SQLITE_DONE,
-                      "columns of one kind: what SQLite reads"))
-        tap_diag("%s", text);
-    sqlite3_finalize(statement);
+    image_test(&image, db, "t", "columns of one kind");
     for (i = 0; i < image.count && image.columns[i] != NULL; i++)
         tap_is_int64(image.columns[i]->kind, kinds[i], "kind of column %s", image.names[i]);
     image_free(&image);
@@ -183,8 +172,6 @@ static void test_unsuited(struct feeding *feeding)
     struct image image = {0}, unsure = {0};
     struct image_bytes bytes;
     struct clr_source source;
-    sqlite3_stmt *statement;
-    char text[200] = "";
     sqlite3 *db;
 
     if (sqlite3_open(":memory:", &db) != SQLITE_OK)
@@ -198,11 +185,7 @@ static void test_unsuited(struct feeding *feeding)
     tap_is_int64(feeding_load(feeding, &image, &source, image_root(db, "t")), CLR_LOAD_DONE,
                  "rows that are all long: loaded");
     tap_ok(!feeding->feeder.has_fed && feeding->feeder.is_unsuited, "by the host, as is said");
-    statement = image_select(&image, db, "t");
-    if (!tap_is_int64(image_compare(&image, statement, text, sizeof text), SQLITE_DONE,
-                      "rows that are all long: what SQLite reads"))
-        tap_diag("%s", text);
-    sqlite3_finalize(statement);
+    image_test(&image, db, "t", "rows that are all long");
     image_add(&unsure, "c", 2, false);
     unsure.fields[0].missing.tag = CLR_TAG_UNSURE;
     tap_is_int64(feeding_load(feeding, &unsure, &source, image_root(db, "t")), CLR_LOAD_UNSUPPORTED,

@@ -278,6 +278,19 @@ static inline sqlite3_stmt *image_select(const struct image *image, sqlite3 *db,
     return statement;
 }
 
+/* Compares with what SQLite reads from the table, as a test. */
+static inline void image_test(const struct image *image, sqlite3 *db, const char *table,
+                              const char *name)
+{
+    sqlite3_stmt *statement = image_select(image, db, table);
+    char text[200] = "";
+
+    if (!tap_is_int64(image_compare(image, statement, text, sizeof text), SQLITE_DONE,
+                      "%s: what SQLite reads", name))
+        tap_diag("%s", text);
+    sqlite3_finalize(statement);
+}
+
 /* ---- Sources that fail or take their time, and a watch that wants no more. */
 
 struct image_failing {

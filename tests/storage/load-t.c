@@ -159,18 +159,12 @@ static void test_table(sqlite3 *db, const struct clr_source *source, struct imag
 {
     uint32_t root = image_root(db, table);
     enum clr_load_outcome outcome = image_load(image, source, root);
-    sqlite3_stmt *statement;
-    char text[200] = "";
 
     if (!tap_is_int64(outcome, CLR_LOAD_DONE, "%s: loaded", name)) {
         tap_diag("page %u, %s", (unsigned)image->report.page, image->status.message);
         return;
     }
-    statement = image_select(image, db, table);
-    if (!tap_is_int64(image_compare(image, statement, text, sizeof text), SQLITE_DONE,
-                      "%s: what SQLite reads", name))
-        tap_diag("%s", text);
-    sqlite3_finalize(statement);
+    image_test(image, db, table, name);
     tap_ok(alone_is_same(image, source, root), "%s: the same column by column", name);
 }
 
