@@ -10,9 +10,6 @@
 
 SQLITE_EXTENSION_INIT1
 
-/* Window functions came with 3.25, and what marks a function or table innocuous with 3.31. */
-#define OLDEST_SQLITE 3031000
-
 #ifdef SQLITE_CORE
 /* sqlite3_auto_extension() takes any other value for an error. */
 #define INIT_DONE SQLITE_OK
@@ -34,8 +31,9 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
         SQLITE_EXTENSION_INIT2(routines);
 #endif
     clr_runtime_guard_exit();
-    if (sqlite3_libversion_number() < OLDEST_SQLITE) {
-        *error = sqlite3_mprintf("clreduce needs SQLite 3.31 or later, and this is %s",
+    if (sqlite3_libversion_number() < CLR_OLDEST_SQLITE) {
+        *error = sqlite3_mprintf("clreduce needs SQLite " CLR_OLDEST_SQLITE_NAME
+                                 " or later, and this is %s",
                                  sqlite3_libversion());
         return SQLITE_ERROR;
     }

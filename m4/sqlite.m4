@@ -16,16 +16,16 @@ clr_saved_CPPFLAGS=$CPPFLAGS
 CPPFLAGS="$SQLITE_CFLAGS $CPPFLAGS"
 AC_CHECK_HEADER([sqlite3ext.h], [],
   [AC_MSG_ERROR([sqlite3.h and sqlite3ext.h are needed (Debian: libsqlite3-dev)])])
-AC_CACHE_CHECK([whether SQLite is 3.31 or newer], [clr_cv_sqlite_version],
+AC_CACHE_CHECK([whether SQLite is 3.34 or newer], [clr_cv_sqlite_version],
   [AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
 #include <sqlite3.h>
-#if SQLITE_VERSION_NUMBER < 3031000
+#if SQLITE_VERSION_NUMBER < 3034000
 #error too old
 #endif
 int clr_probe;
 ]])], [clr_cv_sqlite_version=yes], [clr_cv_sqlite_version=no])])
 CPPFLAGS=$clr_saved_CPPFLAGS
-AS_IF([test "$clr_cv_sqlite_version" = no], [AC_MSG_ERROR([SQLite 3.31 or newer is needed])])
+AS_IF([test "$clr_cv_sqlite_version" = no], [AC_MSG_ERROR([SQLite 3.34 or newer is needed, which sqlite3_txn_state() came with])])
 AM_CONDITIONAL([HAVE_SQLITE_LIBRARY], [test "$clr_have_sqlite" = yes])])
 
 # CLR_PROG_SQLITE3

@@ -13,7 +13,12 @@
 extern __attribute__((visibility("hidden"))) const sqlite3_api_routines *sqlite3_api;
 #endif
 
-/* The version of SQLite that sqlite3_txn_state() came with. */
-#define CLR_HAS_TXN_STATE 3034000
+/* The oldest SQLite that will do, as a number and for people: sqlite3_txn_state() came with it. */
+#define CLR_OLDEST_SQLITE 3034000
+#define CLR_OLDEST_SQLITE_NAME "3.34"
+
+#if SQLITE_VERSION_NUMBER < CLR_OLDEST_SQLITE
+#error "clreduce needs the headers of SQLite 3.34 or later"
+#endif
 
 #endif

@@ -26,8 +26,6 @@ static const char *refuse(struct clr_database *database)
     sqlite3 *db = database->connection->db;
     sqlite3_vfs *vfs = NULL;
 
-    if (sqlite3_libversion_number() < CLR_HAS_TXN_STATE)
-        return "SQLite is older than 3.34";
     if (sqlite3_txn_state(db, database->schema) == SQLITE_TXN_WRITE)
         return "this connection's own uncommitted changes are to be seen";
     if (sqlite3_file_control(db, database->schema, SQLITE_FCNTL_VFS_POINTER, &vfs) != SQLITE_OK ||

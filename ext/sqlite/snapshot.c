@@ -243,10 +243,6 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->source.context = snapshot;
     snapshot->source.read = read_file;
-    if (sqlite3_libversion_number() < CLR_HAS_TXN_STATE) {
-        *reason = "SQLite is older than 3.34";
-        return SQLITE_ERROR;
-    }
     *reason = clr_database_find_file(database, &snapshot->file);
     if (*reason != NULL)
         return SQLITE_NOTFOUND;

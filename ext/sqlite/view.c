@@ -249,8 +249,7 @@ static int run_select(struct cursor *cursor)
 /* Whether the statement that reads the view may write to what the view reads. */
 static int is_writing(sqlite3 *db)
 {
-    return sqlite3_libversion_number() < CLR_HAS_TXN_STATE ||
-           sqlite3_txn_state(db, NULL) == SQLITE_TXN_WRITE;
+    return sqlite3_txn_state(db, NULL) == SQLITE_TXN_WRITE;
 }
 
 /* SQLite does not know that INSERT INTO t SELECT * FROM view reads t, and writes while it reads. */
