@@ -18,6 +18,8 @@ enum clr_affinity clr_affinity_of(const char *type)
 
     if (type == NULL || *type == '\0')
         return CLR_AFFINITY_BLOB;
+    if (sqlite3_stricmp(type, "ANY") == 0)
+        return CLR_AFFINITY_ANY;
     for (i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         for (at = type; *at != '\0'; at++) {
             if (sqlite3_strnicmp(at, rules[i].part, (int)strlen(rules[i].part)) == 0)

@@ -5,13 +5,13 @@
 enum clr_affinity {
     CLR_AFFINITY_BLOB, /* also called none */
     CLR_AFFINITY_TEXT,
+    CLR_AFFINITY_ANY, /* none in a STRICT table, NUMERIC in any other */
     CLR_AFFINITY_NUMERIC,
     CLR_AFFINITY_INTEGER,
     CLR_AFFINITY_REAL
 };
 
-/* Returns the affinity of a declared type; NULL: there is none. A STRICT table's ANY has no
-   affinity; in other tables it is a type like any, and both are read alike. */
+/* Returns the affinity of a declared type; NULL: there is none. */
 enum clr_affinity clr_affinity_of(const char *type);
 
 #endif

@@ -95,6 +95,7 @@ static const char *affinity_type(const char *declared)
 {
     static const char *const types[] = {[CLR_AFFINITY_BLOB] = "",
                                         [CLR_AFFINITY_TEXT] = " TEXT",
+                                        [CLR_AFFINITY_ANY] = " NUM",
                                         [CLR_AFFINITY_NUMERIC] = " NUM",
                                         [CLR_AFFINITY_INTEGER] = " INT",
                                         [CLR_AFFINITY_REAL] = " REAL"};

@@ -54,7 +54,7 @@ bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value)
 /*
  * Turns a REAL that is a whole number into that INTEGER. Returns false where doubles are too coarse
  * for that, or where versions of SQLite differ: since 3.46 a column without affinity keeps 5.0 and
- * -0.0 as they are.
+ * -0.0 as they are. A column that may be without is taken for one.
  */
 static bool make_whole(struct clr_scalar *value, enum clr_affinity affinity)
 {
@@ -63,7 +63,8 @@ static bool make_whole(struct clr_scalar *value, enum clr_affinity affinity)
     memcpy(&real, &value->bits, sizeof real);
     if (real != floor(real))
         return true;
-    if (fabs(real) >= 0x1p53 || affinity == CLR_AFFINITY_BLOB || (real == 0 && signbit(real)))
+    if (fabs(real) >= 0x1p53 || affinity == CLR_AFFINITY_BLOB || affinity == CLR_AFFINITY_ANY ||
+        (real == 0 && signbit(real)))
         return false;
     *value = (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)real};
     return true;
