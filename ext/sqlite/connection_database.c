@@ -6,6 +6,7 @@ static void free_database(struct clr_database *database)
 {
     sqlite3_finalize(database->hold);
     sqlite3_finalize(database->mode);
+    clr_wal_map_free(&database->log);
     sqlite3_free(database->schema);
     sqlite3_free(database);
 }

@@ -6,6 +6,7 @@
 
 #include "sqlite/connection.h"
 #include "sqlite/wal_index.h"
+#include "storage/wal_map.h"
 
 #include <stdbool.h>
 
@@ -24,6 +25,11 @@ struct clr_database {
     bool proved;
     unsigned char wal_header[CLR_WAL_HEADER_SIZE];
     unsigned data_version;
+
+    /* Of the log's frames that the latest snapshot with pages in them had, and the generation that
+       it is of. Only clr_snapshot_open() changes it. */
+    struct clr_wal_map log;
+    int log_generation;
 };
 
 /*

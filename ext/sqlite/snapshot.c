@@ -22,7 +22,9 @@ enum {
 /* The log: file format, section 4.1. */
 enum { LOG_HEADER_SIZE = 32, FRAME_HEADER_SIZE = 24 };
 
-enum { MOST_AT_A_TIME = 65536, MOST_ATTEMPTS = 5 };
+enum { MOST_AT_A_TIME = 65536, MOST_ATTEMPTS = 5, LARGEST_PAGE = 65536 };
+
+#define MOST_PAGES UINT32_C(0xfffffffe)
 
 /* What a token consists of. */
 enum { AT_COUNTERS = 0, AT_VERSION = 32, AT_GENERATION = 48, AT_LOG = 64 };
@@ -89,40 +91,55 @@ static const char *map_frames(struct clr_database *database, struct clr_snapshot
     struct clr_source *source = &snapshot->source;
     const struct clr_wal_index *index = &snapshot->index;
     struct clr_status status;
+    uint32_t frame;
     int64_t offset;
 
     if (!find_log(database, snapshot))
         return "the write-ahead log is not open";
+    if (database->log_generation != database->generation)
+        clr_wal_map_clear(&database->log);
+    database->log_generation = database->generation;
     clr_status_clear(&status);
     if (source->page_count == 0 ||
-        clr_wal_map(source, clr_wal_index_salts(index), clr_wal_index_last_frame(index),
-                    &snapshot->frames, &status) != CLR_OK)
+        clr_wal_map_read(&database->log, source, clr_wal_index_salts(index),
+                         clr_wal_index_last_frame(index), &status) != CLR_OK)
         return unreadable_log;
-    source->frames = snapshot->frames;
-    if (source->frames[0] == 0)
+    source->log = &database->log;
+    frame = clr_wal_map_find(source->log, 1);
+    if (frame == 0)
         return NULL;
     offset = LOG_HEADER_SIZE +
-             (int64_t)(source->frames[0] - 1) * (FRAME_HEADER_SIZE + (int64_t)source->page_size) +
+             (int64_t)(frame - 1) * (FRAME_HEADER_SIZE + (int64_t)source->page_size) +
              FRAME_HEADER_SIZE;
     return read_file(snapshot, CLR_FILE_WAL, snapshot->header, CLR_HEADER_SIZE, offset) == SQLITE_OK
                ? NULL
                : unreadable_log;
 }
 
-/* How many pages the database has according to the file's size or, in WAL mode, the log's index. */
+/*
+ * How many pages the database has according to the file's size or, in WAL mode, the log's index.
+ * What that says came from a file, and memory is taken by it. So it is held against what there is:
+ * a page is in the database file or in a frame, but for the one of the locks, as walCheckpoint()
+ * has it.
+ */
 static const char *find_size(struct clr_snapshot *snapshot)
 {
+    const uint32_t last = snapshot->is_wal ? clr_wal_index_last_frame(&snapshot->index) : 0;
+    struct clr_source *source = &snapshot->source;
     sqlite3_int64 size = 0;
 
-    if (snapshot->is_wal && clr_wal_index_last_frame(&snapshot->index) > 0) {
-        snapshot->source.page_count = clr_wal_index_page_count(&snapshot->index);
-        return NULL;
-    }
     if (snapshot->file->pMethods->xFileSize(snapshot->file, &size) != SQLITE_OK)
         return "the database file's size could not be read";
-    size /= snapshot->source.page_size;
-    snapshot->source.page_count = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
-    return NULL;
+    if (last == 0) {
+        size /= source->page_size;
+        source->page_count = size < MOST_PAGES ? (uint32_t)size : MOST_PAGES;
+        return NULL;
+    }
+    source->page_count = clr_wal_index_page_count(&snapshot->index);
+    size += (int64_t)last * source->page_size + LARGEST_PAGE;
+    return source->page_count > MOST_PAGES || (int64_t)source->page_count * source->page_size > size
+               ? "the database is shorter than its log says"
+               : NULL;
 }
 
 /* The header's count goes before that, as with SQLite, where its version says that it is valid
@@ -148,8 +165,6 @@ int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapsh
     *reason = NULL;
     if (source->usable_size > 0)
         return SQLITE_OK;
-    clr_memory_free(snapshot->frames);
-    snapshot->frames = NULL;
     *reason = find_size(snapshot);
     if (*reason == NULL && snapshot->is_wal &&
         snapshot->index.backfilled < clr_wal_index_last_frame(&snapshot->index))
@@ -301,7 +316,6 @@ uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapsho
 
 void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot)
 {
-    clr_memory_free(snapshot->frames);
-    snapshot->frames = NULL;
+    snapshot->source.log = NULL;
     clr_database_release(database);
 }

@@ -28,11 +28,14 @@
  * none there. As b only grows while the log is the same, it was less than M when the transaction
  * began, which therefore holds a lock other than 0. Under that nobody begins the log anew
  * (walRestartLog(), walCheckpoint()), so these frames stay; and checkpoints copy no frames beyond
- * M, so they write only pages that are read from the log.
- *
+ * M, so XX *
  * 3c. A b that is read under a later header proves neither. A checkpoint that knows frames beyond M
  * passes over a page that has one of them, also over its frames up to M, but stops at our lock's
  * mark and says that M frames are backfilled: that page is in the log only.
+ *
+ * 3d. Which frame has a page's newest content among the first M is kept for the next snapshot. If
+ * that is of the same log, known by its salts, and has G > M frames, only frames M + 1 to G have to
+ * be looked at: committed frames stay as they are while the log does.
  *
  * 4. What has changed since another snapshot: if both are of one log, known by its salts, and their
  * last frames are F and G > F, then just the pages that frames F + 1 to G name. Of any other page
@@ -62,7 +65,6 @@ struct clr_snapshot {
     sqlite3_file *file, *log;
     bool is_wal;
     struct clr_wal_index index;            /* in WAL mode: that of clause 3 */
-    uint32_t *frames;                      /* of source, or NULL */
     unsigned char header[CLR_HEADER_SIZE]; /* the database file's; once opened, the snapshot's */
 };
 

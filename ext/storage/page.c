@@ -15,13 +15,8 @@ enum {
 
 atomic_uint *clr_pages_new_visits(const struct clr_source *source)
 {
-    size_t words = clr_page_set_words(source->page_count);
-    atomic_uint *visited = clr_memory_alloc(words * sizeof *visited);
-    size_t i;
-
-    for (i = 0; visited != NULL && i < words; i++)
-        atomic_init(&visited[i], 0);
-    return visited;
+    /* What is zero everywhere is 0 to atomics, too. */
+    return clr_memory_alloc_zero(clr_page_set_words(source->page_count) * sizeof(atomic_uint));
 }
 
 /* Atomic operations cost more than all else that is done for a page: neighbours share one. */
@@ -73,13 +68,14 @@ enum clr_load_outcome clr_pages_read(struct clr_pages *pages, uint32_t number, u
     int64_t page_size = source->page_size;
     enum clr_file file = CLR_FILE_DATABASE;
     int64_t offset = (int64_t)(number - 1) * page_size;
+    uint32_t frame = source->log == NULL ? 0 : clr_wal_map_find(source->log, number);
 
     if (wants_stop(pages))
         return CLR_LOAD_STOPPED;
-    if (!clr_page_in_database(source, number)) {
+    if (frame != 0) {
         file = CLR_FILE_WAL;
-        offset = WAL_HEADER + WAL_FRAME_HEADER +
-                 (int64_t)(source->frames[number - 1] - 1) * (WAL_FRAME_HEADER + page_size);
+        offset =
+            WAL_HEADER + WAL_FRAME_HEADER + (int64_t)(frame - 1) * (WAL_FRAME_HEADER + page_size);
     }
     pages->code =
         source->read(source->context, file, buffer, (size_t)count * source->page_size, offset);

@@ -10,6 +10,7 @@
 #include "storage/outcome.h"
 #include "storage/source.h"
 #include "storage/varint.h"
+#include "storage/wal_map.h"
 
 #include <stdatomic.h>
 
@@ -49,7 +50,7 @@ static inline uint32_t clr_lock_page(const struct clr_source *source)
 /* Whether the newest content of a page is in the database file, and not in the log. */
 static inline bool clr_page_in_database(const struct clr_source *source, uint32_t number)
 {
-    return source->frames == NULL || source->frames[number - 1] == 0;
+    return source->log == NULL || clr_wal_map_find(source->log, number) == 0;
 }
 
 /*

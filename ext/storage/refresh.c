@@ -62,14 +62,14 @@ static bool prepare(struct refresh *refresh, const struct clr_field *fields, int
 
     if (room < MOST_LEAVES)
         room = MOST_LEAVES;
-    refresh->places = new_array(pages, sizeof *refresh->places);
+    /* Untouched but for the table's own leaves, as the database may have many others. */
+    refresh->places = clr_memory_alloc_zero((pages + 1) * sizeof *refresh->places);
     refresh->fates = new_array(layout->leaf_count, sizeof *refresh->fates);
     refresh->has_place = new_array(room, sizeof *refresh->has_place);
     refresh->chains = new_array(clr_page_set_words((uint32_t)pages), sizeof *refresh->chains);
     if (refresh->places == NULL || refresh->fates == NULL || refresh->has_place == NULL ||
         refresh->chains == NULL)
         return false;
-    memset(refresh->places, 0, (pages + 1) * sizeof *refresh->places);
     for (i = 0; i < layout->leaf_count; i++) {
         refresh->fates[i] = GONE;
         if (layout->leaves[i].number <= pages)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct clr_wal_map;
+
 enum clr_file { CLR_FILE_DATABASE, CLR_FILE_WAL };
 
 struct clr_source {
@@ -22,11 +24,9 @@ struct clr_source {
     uint32_t page_size;   /* bytes: a power of two from 512 to 65536 */
     uint32_t usable_size; /* page_size less the bytes reserved at each page's end: 480 and up */
     uint32_t page_count;  /* pages of the database in this snapshot */
-    /*
-     * For page n at n - 1 the number of the frame, from 1, that has its newest content in the
-     * write-ahead log, or 0 for the database file. NULL if all pages are in the database file.
-     */
-    const uint32_t *frames;
+    /* Which frames of the write-ahead log have pages' newest content: the other pages are in the
+       database file. NULL if all pages are. */
+    const struct clr_wal_map *log;
 };
 
 #endif
