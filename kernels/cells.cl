@@ -200,10 +200,10 @@ INLINE scalar read_column(const payload *record, int column, bool is_real, scala
             (at == end && size != record->size - body))
             return unsure;
     }
-    if (type >= 12)
-        return other;
     if (size > 0 && body + (uint)size > record->in_page)
         return unsure;
+    if (type >= 12)
+        return other;
     return read_value(record->bytes + body, (uint)type, (uint)size, is_real);
 }
 

@@ -1,6 +1,8 @@
 #include "sqlite/acceleration_private.h"
 #include "sqlite/row_load.h"
 
+#include <string.h>
+
 enum { ROW_BYTES = 9 /* a value and, maybe, a tag */ };
 
 /* What to fill: names and fields side by side. */
@@ -98,6 +100,14 @@ static void release(struct wanted *wanted)
     }
 }
 
+/* Whether a column that was filled has a NULL. */
+static bool has_null(const struct clr_column *column)
+{
+    return column->rows > 0 && (column->kind == CLR_TAG_NULL ||
+                                (column->kind == CLR_TAG_MIXED &&
+                                 memchr(column->tags, CLR_TAG_NULL, column->rows) != NULL));
+}
+
 /* Makes room for so many rows, and has SQLite fill it. Returns SQLite's code. */
 static int fill(const struct clr_acceleration *acceleration, struct wanted *wanted,
                 struct clr_row_load *load)
@@ -124,8 +134,11 @@ static int fill(const struct clr_acceleration *acceleration, struct wanted *want
     load->count = wanted->count;
     rc = clr_row_load(acceleration->connection, sql, load);
     sqlite3_free(sql);
-    for (i = 0; i < wanted->count; i++)
+    for (i = 0; i < wanted->count; i++) {
         wanted->columns[i]->bytes.left = NULL;
+        if (rc == SQLITE_OK && wanted->fields[i].never_null && has_null(wanted->columns[i]))
+            rc = SQLITE_ERROR;
+    }
     return rc;
 }
 

@@ -75,7 +75,8 @@ static inline struct clr_field clr_acceleration_field(const struct clr_accelerat
     const int number = acceleration->query->columns[i];
 
     struct clr_field field = {
-        .index = number == acceleration->table.column_count ? (int)CLR_FIELD_ROWID : number};
+        .index = number == acceleration->table.column_count ? (int)CLR_FIELD_ROWID : number,
+        .never_null = acceleration->table.columns[number].field.never_null};
 
     if (!image->by_rows)
         field = acceleration->table.columns[number].field;

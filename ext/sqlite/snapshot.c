@@ -27,7 +27,7 @@ enum { MOST_AT_A_TIME = 65536, MOST_ATTEMPTS = 5, LARGEST_PAGE = 65536 };
 #define MOST_PAGES UINT32_C(0xfffffffe)
 
 /* What a token consists of. */
-enum { AT_COUNTERS = 0, AT_VERSION = 32, AT_GENERATION = 48, AT_LOG = 64 };
+enum { AT_COUNTERS = 0, AT_VERSION = 32, AT_GENERATION = 48, AT_LONGEST = 52, AT_LOG = 64 };
 
 static const char unreadable_log[] = "the write-ahead log could not be read";
 
@@ -239,6 +239,8 @@ static void identify(const struct clr_database *database, struct clr_snapshot *s
 
     /* Another file may be attached by the same name, with the same counters: that expires hold. */
     memcpy(bytes + AT_GENERATION, &database->generation, sizeof database->generation);
+    /* What was read under another limit may be an error now. */
+    memcpy(bytes + AT_LONGEST, &snapshot->source.longest, sizeof snapshot->source.longest);
     if (snapshot->is_wal)
         memcpy(bytes + AT_LOG, snapshot->index.header, CLR_WAL_HEADER_SIZE);
     /* A log with frames tells all; a checkpoint changes the file's header and no row. */
@@ -258,6 +260,12 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->source.context = snapshot;
     snapshot->source.read = read_file;
+    snapshot->source.longest =
+        (uint32_t)sqlite3_limit(database->connection->db, SQLITE_LIMIT_LENGTH, -1);
+    if (snapshot->source.longest < LARGEST_PAGE) {
+        *reason = "SQLITE_LIMIT_LENGTH is less than a page may have";
+        return SQLITE_NOTFOUND;
+    }
     *reason = clr_database_find_file(database, &snapshot->file);
     if (*reason != NULL)
         return SQLITE_NOTFOUND;
@@ -301,6 +309,8 @@ uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapsho
         clr_wal_index_last_frame(&before) >= clr_wal_index_last_frame(index) ||
         memcmp(since->bytes + AT_GENERATION, snapshot->token.bytes + AT_GENERATION,
                sizeof database->generation) != 0 ||
+        memcmp(since->bytes + AT_LONGEST, snapshot->token.bytes + AT_LONGEST,
+               sizeof snapshot->source.longest) != 0 ||
         !find_log(database, snapshot))
         return NULL;
     clr_status_clear(&status);

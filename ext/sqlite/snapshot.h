@@ -84,7 +84,8 @@ int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapsh
 /*
  * Finds the pages that have changed between a snapshot with that token and this one, which has been
  * opened. Returns what clr_wal_changes() makes of them, to be freed with clr_memory_free(), or NULL
- * if that is not known (clause 4): not in WAL mode, not in the same log, or the schema has changed.
+ * if that is not known (clause 4): not in WAL mode, not in the same log, or the schema or the limit
+ * of TEXT's and BLOBs' length has changed.
  */
 uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapshot *snapshot,
                                const struct clr_token *since);

@@ -245,6 +245,7 @@ static void read_columns(struct source *source, struct clr_table_info *info)
         column->field.is_real = affinity == CLR_AFFINITY_REAL;
         column->field.missing =
             missing_value(source->db, (const char *)sqlite3_column_text(statement, 4), affinity);
+        column->field.never_null = sqlite3_column_int(statement, 3) != 0;
         column->is_stored = hidden != 2;
         column->field.index = hidden == 2 ? 0 : stored++;
         if (sqlite3_column_int(statement, 5) > 0) {

@@ -59,6 +59,24 @@ static enum clr_load_outcome check_bytes(const struct clr_decoder *decoder)
     return CLR_LOAD_DONE;
 }
 
+/* Whether the rows from that one on have no NULL where there may be none. */
+static enum clr_load_outcome check_nulls(const struct clr_decoder *decoder, size_t row)
+{
+    const size_t rows = decoder->rows - row;
+    int k;
+
+    for (k = 0; k < decoder->count && rows > 0; k++) {
+        const struct clr_target *target = &decoder->targets[k];
+
+        if (decoder->wants[k].never_null &&
+            (target->kind == CLR_TAG_NULL ||
+             (target->kind == CLR_TAG_MIXED &&
+              memchr(target->tags + row, CLR_TAG_NULL, rows) != NULL)))
+            return CLR_LOAD_UNSURE;
+    }
+    return CLR_LOAD_DONE;
+}
+
 bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
                       const struct clr_want *wants, int count)
 {
@@ -70,8 +88,10 @@ bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
     decoder->values = clr_memory_alloc(((size_t)count + 1) * sizeof *decoder->values);
     decoder->bytes = clr_memory_alloc(((size_t)count + 1) * sizeof(struct clr_bytes *));
     decoder->reader.bytes = decoder->bytes;
-    for (i = 0; i < count; i++)
+    for (i = 0; i < count; i++) {
         decoder->with_bytes = decoder->with_bytes || wants[i].with_bytes;
+        decoder->never_null = decoder->never_null || wants[i].never_null;
+    }
     return clr_shapes_init(&decoder->shapes, wants, count) && decoder->targets != NULL &&
            decoder->values != NULL && decoder->bytes != NULL;
 }
@@ -386,7 +406,7 @@ static enum clr_load_outcome decode_by_shape(struct clr_decoder *decoder, uint32
 enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t number,
                                       const struct clr_page *page)
 {
-    bool is_first = decoder->rows == 0 && page->cells > 0;
+    const size_t row = decoder->rows;
     enum clr_load_outcome outcome;
 
     if (decoder->shapes.mask != 0 && decoder->plain_pages == 0) {
@@ -407,7 +427,9 @@ enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t numb
         decoder->plain_pages--;
     if (outcome == CLR_LOAD_DONE && decoder->with_bytes)
         outcome = check_bytes(decoder);
-    if (outcome == CLR_LOAD_DONE && is_first)
+    if (outcome == CLR_LOAD_DONE && decoder->never_null)
+        outcome = check_nulls(decoder, row);
+    if (outcome == CLR_LOAD_DONE && row == 0 && page->cells > 0)
         clr_page_open_cell(page, clr_page_cell(page, 0), &decoder->first);
     return outcome;
 }

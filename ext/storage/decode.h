@@ -24,6 +24,7 @@ struct clr_decoder {
     struct clr_target *targets; /* one for each want */
     struct clr_scalar *values;  /* of one record; one for each want */
     bool with_bytes;            /* of some want */
+    bool never_null;            /* the same */
     struct clr_bytes **bytes;   /* one for each want: where those go that it wants */
     size_t rows;                /* decoded of the unit */
     int64_t first;              /* rowid of the unit, where rows > 0 */
@@ -44,7 +45,8 @@ void clr_decoder_free(struct clr_decoder *decoder);
 void clr_decoder_begin(struct clr_decoder *decoder);
 
 /* Decodes all cells of a leaf whose number is given. Rowids must ascend within the unit.
-   CLR_LOAD_TOO_LARGE: bytes take more than is left for them. */
+   CLR_LOAD_TOO_LARGE: bytes take more than is left for them. CLR_LOAD_UNSURE: a NULL is there
+   that may not be, or a value is longer than may be. */
 enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t number,
                                       const struct clr_page *page);
 

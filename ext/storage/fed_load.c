@@ -206,7 +206,7 @@ static enum clr_load_outcome finish(struct fed *fed, size_t rows, struct clr_fee
     const struct clr_units *units = fed->units;
     struct clr_fed_column found[CLR_MOST_COLUMNS];
     struct clr_status status;
-    bool complete = true;
+    bool complete = true, sure = true;
     int k;
 
     clr_status_clear(&status);
@@ -222,11 +222,14 @@ static enum clr_load_outcome finish(struct fed *fed, size_t rows, struct clr_fee
         int position = units->wants[k].position;
         bool has_others = (found[k].tags >> CLR_TAG_OTHER & 1) != 0;
 
+        sure = sure && !(units->wants[k].never_null && (found[k].tags >> CLR_TAG_NULL & 1) != 0);
         feeder->residents[position] = found[k].resident;
         columns[position] = clr_column_new_away(found[k].kind, rows, has_others);
         complete = complete && columns[position] != NULL;
     }
-    return complete ? CLR_LOAD_DONE : CLR_LOAD_FAILED;
+    if (!complete)
+        return CLR_LOAD_FAILED;
+    return sure ? CLR_LOAD_DONE : CLR_LOAD_UNSURE;
 }
 
 /* With a feed. */

@@ -26,6 +26,7 @@ struct clr_want *clr_field_wants(const struct clr_field *fields, int count)
                                      .is_real = fields[i].is_real,
                                      .with_bytes =
                                          fields[i].with_bytes && fields[i].index != CLR_FIELD_ROWID,
+                                     .never_null = fields[i].never_null,
                                      .missing = fields[i].missing};
     qsort(wants, (size_t)count, sizeof *wants, compare_wants);
     return wants;

@@ -14,6 +14,9 @@ struct clr_field {
     /* The column is to have the bytes of TEXT and BLOBs. No two such fields have one index; of the
        rowid it means nothing. */
     bool with_bytes;
+    /* The column is declared NOT NULL. A NULL in it ends the load with CLR_LOAD_UNSURE: SQLite may
+       take tests for it to be settled, and then again not. */
+    bool never_null;
     /* The value of rows whose record ends before this column. UNSURE: such a row ends the load with
        CLR_LOAD_UNSUPPORTED, and so does one of OTHER if bytes are wanted. */
     struct clr_scalar missing;

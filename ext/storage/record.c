@@ -204,25 +204,40 @@ static enum clr_load_outcome open_header(struct clr_record_reader *reader, struc
     return outcome;
 }
 
-/* Reads the body of a column, where its value needs it. The bytes after it are of no concern. */
+/* Reads the body of a number or NULL. The bytes after it are of no concern. */
 static enum clr_load_outcome read_body(struct clr_record_reader *reader, struct payload *payload,
                                        uint64_t type, uint32_t offset, unsigned char bytes[8])
 {
-    if (type >= CLR_SERIAL_ONE_BYTE || clr_serials[type].tag == CLR_TAG_OTHER)
-        return CLR_LOAD_DONE;
     return copy_payload(reader, payload, offset, clr_serial_sizes[type], bytes);
 }
 
-/* Reads a TEXT or BLOB, which the payload has room for. */
-static enum clr_load_outcome read_bytes(struct clr_record_reader *reader, struct payload *payload,
+/* Reads the chain as far as it has bytes before an offset. */
+static enum clr_load_outcome pass(struct clr_record_reader *reader, struct payload *payload,
+                                  uint32_t offset)
+{
+    enum clr_load_outcome outcome = CLR_LOAD_DONE;
+
+    while (payload->end < offset && outcome == CLR_LOAD_DONE)
+        outcome = follow(reader, payload);
+    return outcome;
+}
+
+/* Reads a TEXT or BLOB, which the payload has room for. bytes may be NULL. */
+static enum clr_load_outcome read_other(struct clr_record_reader *reader, struct payload *payload,
                                         uint64_t type, uint32_t offset, struct clr_bytes *bytes,
                                         struct clr_scalar *value)
 {
-    uint32_t size = (uint32_t)((type - 12) / 2);
-    unsigned char *to =
-        clr_bytes_add(bytes, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, size, &value->bits);
+    const uint32_t size = (uint32_t)((type - 12) / 2), longest = reader->pages->source->longest;
+    unsigned char *to;
 
-    value->tag = CLR_TAG_OTHER;
+    *value = (struct clr_scalar){.tag = CLR_TAG_OTHER};
+    if (longest > 0 && size > longest) {
+        reader->pages->page = payload->leaf;
+        return CLR_LOAD_UNSURE;
+    }
+    if (bytes == NULL)
+        return size == 0 ? CLR_LOAD_DONE : pass(reader, payload, offset + size);
+    to = clr_bytes_add(bytes, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, size, &value->bits);
     if (to == NULL)
         return clr_record_no_bytes(reader->pages, bytes);
     return copy_payload(reader, payload, offset, size, to);
@@ -283,9 +298,9 @@ enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t
             outcome = take_missing(reader, number, &wants[i], &values[i]);
             continue;
         }
-        if (wants[i].with_bytes && serial->tag == CLR_TAG_OTHER) {
-            outcome =
-                read_bytes(reader, &payload, type, (uint32_t)body, reader->bytes[i], &values[i]);
+        if (serial->tag == CLR_TAG_OTHER) {
+            outcome = read_other(reader, &payload, type, (uint32_t)body,
+                                 wants[i].with_bytes ? reader->bytes[i] : NULL, &values[i]);
             continue;
         }
         if (read != index)

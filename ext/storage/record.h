@@ -32,6 +32,7 @@ struct clr_want {
     int position; /* among the columns of the caller */
     bool is_real;
     bool with_bytes; /* TEXT and BLOBs are wanted with their bytes; not of the rowid */
+    bool never_null; /* see struct clr_field; whoever reads records looks for NULLs */
     struct clr_scalar missing;
 };
 enum { CLR_WANT_ROWID = -1 };
@@ -80,7 +81,9 @@ void clr_record_reader_free(struct clr_record_reader *reader);
 /*
  * Reads count columns of the cell at an offset of a leaf; wants ascend by index. Stores the rowid,
  * and values at 0 .. count-1, those of wants with bytes as columns have them. Refuses whatever
- * SQLite finds corrupt when it reads the same columns.
+ * SQLite finds corrupt when it reads the same columns, of TEXT and BLOBs all bytes, whether these
+ * are wanted or not: SQLite does so even for count(x), if not everywhere. CLR_LOAD_UNSURE: a value
+ * is longer than may be.
  */
 enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t number,
                                       const unsigned char *page, uint32_t offset,

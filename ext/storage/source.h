@@ -24,6 +24,9 @@ struct clr_source {
     uint32_t page_size;   /* bytes: a power of two from 512 to 65536 */
     uint32_t usable_size; /* page_size less the bytes reserved at each page's end: 480 and up */
     uint32_t page_count;  /* pages of the database in this snapshot */
+    /* The longest TEXT or BLOB that may be there, in bytes, SQLITE_LIMIT_LENGTH: one that is longer
+       ends a load with CLR_LOAD_UNSURE. 0: any may. All that a page has room for may. */
+    uint32_t longest;
     /* Which frames of the write-ahead log have pages' newest content: the other pages are in the
        database file. NULL if all pages are. */
     const struct clr_wal_map *log;
