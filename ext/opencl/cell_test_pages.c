@@ -4,7 +4,8 @@
 
 /*
  * Pages with bytes reserved at their ends. Sound ones have ROWS cells, odd ones two. A row's record
- * has COLUMNS values, the last one in few of them: a BLOB most of which is in overflow pages.
+ * has COLUMNS values, the last two in few of them; the last one is not wanted, a BLOB most of which
+ * is in overflow pages.
  */
 enum {
     PAGE = 4096,
@@ -14,9 +15,9 @@ enum {
     POINTERS = 8,
     SOUND = CLR_TEST_SOUND,
     ROWS = CLR_TEST_SOUND_ROWS / SOUND,
-    ODD = CLR_TEST_PAGES - SOUND,
+    ODD = CLR_TEST_ODD,
     ODD_ROWS = (CLR_TEST_ROWS - CLR_TEST_SOUND_ROWS) / ODD,
-    COLUMNS = CLR_TEST_WANTS - 1,
+    COLUMNS = CLR_TEST_WANTS,
     LONG = 8274 /* bytes of a BLOB, of which as few as can be are in the page */
 };
 
@@ -135,8 +136,9 @@ static int make_record(uint32_t row, struct value *values)
     values[1] = make_value((row * 3 + 1) % 10, row);
     values[2] = make_value(7, row);
     values[3] = make_value(row % 7, row + 1);
-    values[4] = make_value(12 + 2 * LONG, row);
-    return row % 5 == 0 ? 3 : row % ROWS == 7 ? 5 : 4;
+    values[4] = make_value(12 + row % 40, row);
+    values[5] = make_value(12 + 2 * LONG, row);
+    return row % 5 == 0 ? 3 : row % ROWS == 7 ? 6 : 4;
 }
 
 /* What a column has of a value. */
@@ -207,7 +209,7 @@ static const struct {
     struct {
         uint8_t cell, at, byte;
     } changes[2];
-} faults[ODD - 2] = {
+} faults[ODD - 3] = {
     {1, {{0}}},                           /* no cell can be there */
     {POINTERS + 2 * ODD_ROWS - 1, {{0}}}, /* nor in the pointers */
     {USABLE - 3, {{0}}},                  /* nor so near to the end */
@@ -225,11 +227,13 @@ static const struct {
 
 static void make_odd(struct writer *writer, size_t number)
 {
-    /* Too long: one before a number that is wanted, and one for a database of these pages. */
+    /* Too long: one before a number that is wanted, one that is wanted itself, and one for a
+       database of these pages. */
     const struct value three[] = {{1, 1}, {1, 2}, {1, 3}};
     const struct value late[] = {{12 + 2 * LONG, 0}, {1, 2}};
-    const struct value large[] = {
-        {1, 1}, {1, 2}, {1, 3}, {1, 4}, {12 + 2 * CLR_TEST_PAGES * PAGE, 0}};
+    const struct value wanted[] = {{1, 1}, {1, 2}, {1, 3}, {1, 4}, {12 + 2 * LONG, 0}};
+    const struct value large[] = {{1, 1}, {1, 2}, {1, 3},
+                                  {1, 4}, {1, 5}, {12 + 2 * CLR_TEST_PAGES * PAGE, 0}};
     unsigned char *cells[ODD_ROWS];
     size_t i;
 
@@ -238,11 +242,13 @@ static void make_odd(struct writer *writer, size_t number)
     if (number == ODD - 1)
         put_cell(writer, 2, late, 2);
     else if (number == ODD - 2)
-        put_cell(writer, 2, large, 5);
+        put_cell(writer, 2, large, 6);
+    else if (number == ODD - 3)
+        put_cell(writer, 2, wanted, 5);
     else
         put_cell(writer, 2, three, 3);
     cells[1] = writer->page + writer->top;
-    if (number >= ODD - 2)
+    if (number >= ODD - 3)
         return;
     if (faults[number].pointer != 0)
         put_u16(writer->page + POINTERS + 2, faults[number].pointer);

@@ -9,9 +9,10 @@
 enum {
     CLR_TEST_USABLE = 4090, /* bytes of a page of 4096 */
     CLR_TEST_SOUND = 6,     /* pages; after them come odd ones */
-    CLR_TEST_PAGES = CLR_TEST_SOUND + 15,
+    CLR_TEST_ODD = 16,
+    CLR_TEST_PAGES = CLR_TEST_SOUND + CLR_TEST_ODD,
     CLR_TEST_SOUND_ROWS = CLR_TEST_SOUND * 40,
-    CLR_TEST_ROWS = CLR_TEST_SOUND_ROWS + 15 * 2,
+    CLR_TEST_ROWS = CLR_TEST_SOUND_ROWS + CLR_TEST_ODD * 2,
     CLR_TEST_WANTS = 6
 };
 

@@ -131,8 +131,9 @@ static inline int fail_to_read(void *context, enum clr_file file, void *buffer, 
 static inline bool read_column(struct clr_record_reader *reader, const struct clr_page *page,
                                uint32_t number, int k, size_t row)
 {
-    const struct clr_want want = {decoding.wants[k].index, 0, decoding.wants[k].is_real, false,
-                                  decoding.wants[k].missing};
+    const struct clr_want want = {.index = decoding.wants[k].index,
+                                  .is_real = decoding.wants[k].is_real,
+                                  .missing = decoding.wants[k].missing};
     struct clr_scalar value;
     int64_t rowid, last = 0;
     uint32_t i;

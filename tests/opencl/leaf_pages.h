@@ -226,8 +226,7 @@ static inline bool leaf_value(const struct leaf_row *row, int column, bool is_re
                                      : type == 7  ? CLR_TAG_REAL
                                                   : CLR_TAG_INTEGER,
                                      row->bits[column]};
-        if (type < 12 && leaf_size_of(type) > 0 &&
-            row->offsets[column] + leaf_size_of(type) > row->local)
+        if (leaf_size_of(type) > 0 && row->offsets[column] + leaf_size_of(type) > row->local)
             return false;
     }
     if (value->tag == CLR_TAG_REAL) {

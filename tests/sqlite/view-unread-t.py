@@ -92,6 +92,7 @@ def wait_until_fed(db):
     while not support.stats(db)["bytes_decoded_on_device"] and time.monotonic() - start < PATIENCE_S:
         views.evict(db)
         views.ask(db, "fed")
+        time.sleep(0.02)
     tap.diag(f"decoded by the device: {support.stats(db)['bytes_decoded_on_device']} bytes")
     views.evict(db)
 
