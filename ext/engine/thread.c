@@ -1,5 +1,7 @@
 #include "engine/thread.h"
 
+#include "base/float_environment.h"
+
 #include <signal.h>
 
 /* macOS has no pthread_condattr_setclock(): deadlines follow the wall clock there. */
@@ -11,14 +13,17 @@
 
 int clr_thread_start(void *(*run)(void *), void *argument)
 {
+    const struct clr_float_environment environment = clr_float_environment_begin();
     sigset_t all, before;
     pthread_t thread;
     int error;
 
+    /* A thread inherits both from the one that starts it. */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     error = pthread_create(&thread, NULL, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    clr_float_environment_end(&environment);
     if (error == 0)
         pthread_detach(thread);
     return error;

@@ -8,7 +8,8 @@
 
 /*
  * Starts a detached thread with all signals blocked, so that the application's handlers run in the
- * application's own threads. Returns 0 or an errno value.
+ * application's own threads, and with the default floating-point environment. Returns 0 or an errno
+ * value.
  */
 int clr_thread_start(void *(*run)(void *), void *argument);
 

@@ -67,6 +67,28 @@ enum clr_code clr_query_parse(const char *sql, struct clr_query **result, struct
     return code;
 }
 
+bool clr_query_computes(const struct clr_query *query)
+{
+    int i;
+
+    for (i = 0; i < query->instruction_count; i++) {
+        switch (query->instructions[i].opcode) {
+        case CLR_OP_CONSTANT:
+        case CLR_OP_COLUMN:
+        case CLR_OP_IS_NULL:
+        case CLR_OP_NOT_NULL:
+            break;
+        default:
+            return true;
+        }
+    }
+    for (i = 0; i < query->call_count; i++) {
+        if (query->calls[i].builtin && query->calls[i].function != CLR_F_COUNT)
+            return true;
+    }
+    return false;
+}
+
 void clr_query_free(struct clr_query *query)
 {
     struct clr_node *node;

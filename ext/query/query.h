@@ -133,6 +133,13 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
  */
 enum clr_code clr_query_ask(struct clr_query *query, struct clr_status *status);
 
+/*
+ * Whether SQLite does arithmetic with the SELECT's numbers, or compares them, before they get to an
+ * aggregate or in an aggregate of its own: its results are those of the caller's floating-point
+ * environment.
+ */
+bool clr_query_computes(const struct clr_query *query);
+
 /* NULL is fine. */
 void clr_query_free(struct clr_query *query);
 

@@ -1,5 +1,6 @@
 #include "sqlite/acceleration.h"
 
+#include "base/float_environment.h"
 #include "base/utf8.h"
 #include "sqlite/acceleration_private.h"
 #include "sqlite/finish.h"
@@ -96,7 +97,18 @@ static int take_questions(struct clr_acceleration *acceleration)
     }
 }
 
-/* Makes the statement whose row is the result. */
+/* Prepares the statement whose row is the result, as clr_select_prepare() does the SELECT. */
+static int prepare_answer(const struct clr_acceleration *acceleration, sqlite3_stmt **answer)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+    int rc = sqlite3_prepare_v2(acceleration->connection->db, acceleration->query->finish, -1,
+                                answer, NULL);
+
+    clr_float_environment_end(&before);
+    return rc;
+}
+
+/* Makes that statement. */
 static int make_answer(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
                        sqlite3_stmt **answer)
 {
@@ -104,7 +116,7 @@ static int make_answer(struct clr_acceleration *acceleration, sqlite3_value *con
     const int given = acceleration->select->parameter_count;
     int rc, i, count;
 
-    rc = sqlite3_prepare_v2(acceleration->connection->db, query->finish, -1, answer, NULL);
+    rc = prepare_answer(acceleration, answer);
     if (rc != SQLITE_OK)
         return clr_acceleration_by_rows(acceleration, "%s",
                                         sqlite3_errmsg(acceleration->connection->db));
@@ -224,8 +236,29 @@ static int run_plan(struct clr_acceleration *acceleration)
     return rc == SQLITE_NOTFOUND ? clr_acceleration_run_rows(acceleration, reason) : rc;
 }
 
-int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
-                         sqlite3_stmt **answer)
+/* Whether SQLite computes nothing in the SELECT but the result row, or if it does so in the default
+   floating-point environment, as scans do. */
+static bool suits_environment(struct clr_acceleration *acceleration,
+                              const struct clr_float_environment *environment)
+{
+    bool computes = clr_query_computes(acceleration->query);
+    int i;
+
+    if (clr_float_environment_is_default(environment))
+        return true;
+    for (i = 0; i < acceleration->query->column_count; i++)
+        computes = computes || !clr_acceleration_column(acceleration, i)->readable;
+    if (computes)
+        clr_acceleration_by_rows(acceleration, "it computes, and the thread's floating-point "
+                                               "environment (rounding mode, flushing of subnormal "
+                                               "numbers, traps) is not the default one");
+    return !computes;
+}
+
+/* SQLITE_ROW: the tallies are complete; SQLITE_OK if SQLite has to run the SELECT. environment: in
+   which it would. */
+static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
+                       const struct clr_float_environment *environment)
 {
     int rc = SQLITE_SCHEMA, i;
 
@@ -241,7 +274,8 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
             acceleration->runs_by_rows--;
             acceleration->planned = acceleration->query != NULL || acceleration->runs_by_rows > 0;
             rc = SQLITE_OK;
-        } else if (!take_constants(acceleration, parameters)) {
+        } else if (!suits_environment(acceleration, environment) ||
+                   !take_constants(acceleration, parameters)) {
             rc = SQLITE_OK;
         } else {
             rc = take_questions(acceleration);
@@ -251,6 +285,16 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
     }
     if (rc == SQLITE_SCHEMA)
         rc = clr_acceleration_by_rows(acceleration, "the schema is changing");
+    return rc;
+}
+
+int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
+                         sqlite3_stmt **answer)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+    int rc = run_tallies(acceleration, parameters, &before);
+
+    clr_float_environment_end(&before);
     if (rc == SQLITE_ROW)
         rc = make_answer(acceleration, parameters, answer);
     if (rc == SQLITE_OK)

@@ -1,3 +1,4 @@
+#include "base/float_environment.h"
 #include "sqlite/acceleration_private.h"
 #include "sqlite/probes.h"
 
@@ -156,7 +157,7 @@ static int bind_plan(struct clr_acceleration *acceleration, struct clr_query *qu
     return SQLITE_OK;
 }
 
-int clr_acceleration_plan(struct clr_acceleration *acceleration)
+static int make_plan(struct clr_acceleration *acceleration)
 {
     struct clr_query *query = NULL;
     struct clr_status status;
@@ -183,4 +184,13 @@ int clr_acceleration_plan(struct clr_acceleration *acceleration)
     clr_acceleration_drop_plan(acceleration);
     clr_acceleration_by_rows(acceleration, "out of memory");
     return SQLITE_NOMEM;
+}
+
+int clr_acceleration_plan(struct clr_acceleration *acceleration)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+    int rc = make_plan(acceleration);
+
+    clr_float_environment_end(&before);
+    return rc;
 }

@@ -1,5 +1,6 @@
 #include "sqlite/aggregates.h"
 
+#include "base/float_environment.h"
 #include "base/memory.h"
 #include "numeric/finish.h"
 #include "numeric/moments.h"
@@ -12,27 +13,27 @@
 
 #include <stdio.h>
 
-static const struct clr_callbacks single = {clr_single_step, clr_sums_final, clr_sums_value,
+static const struct clr_callbacks single = {true, clr_single_step, clr_sums_final, clr_sums_value,
                                             clr_sums_inverse};
-static const struct clr_callbacks pair = {clr_pair_step, clr_sums_final, clr_sums_value,
+static const struct clr_callbacks pair = {true, clr_pair_step, clr_sums_final, clr_sums_value,
                                           clr_sums_inverse};
-static const struct clr_callbacks states = {clr_sums_merge_step, clr_sums_final, clr_sums_value,
-                                            clr_sums_merge_inverse};
-static const struct clr_callbacks extreme = {clr_extreme_step, clr_extreme_final, clr_extreme_value,
-                                             clr_extreme_inverse};
-static const struct clr_callbacks extreme_states = {clr_extreme_merge_step, clr_extreme_final,
-                                                    clr_extreme_value, clr_extreme_merge_inverse};
+static const struct clr_callbacks states = {false, clr_sums_merge_step, clr_sums_final,
+                                            clr_sums_value, clr_sums_merge_inverse};
+static const struct clr_callbacks extreme = {true, clr_extreme_step, clr_extreme_final,
+                                             clr_extreme_value, clr_extreme_inverse};
+static const struct clr_callbacks extreme_states = {
+    false, clr_extreme_merge_step, clr_extreme_final, clr_extreme_value, clr_extreme_merge_inverse};
 
-static const struct clr_callbacks median = {clr_median_step, clr_percentile_final,
+static const struct clr_callbacks median = {true, clr_median_step, clr_percentile_final,
                                             clr_percentile_value, clr_percentile_inverse};
-static const struct clr_callbacks percentile = {clr_percentile_step, clr_percentile_final,
+static const struct clr_callbacks percentile = {true, clr_percentile_step, clr_percentile_final,
                                                 clr_percentile_value, clr_percentile_inverse};
-static const struct clr_callbacks distinct = {clr_distinct_step, clr_distinct_final,
+static const struct clr_callbacks distinct = {true, clr_distinct_step, clr_distinct_final,
                                               clr_distinct_value, clr_distinct_inverse};
-static const struct clr_callbacks histogram = {clr_histogram_step, clr_histogram_final,
+static const struct clr_callbacks histogram = {true, clr_histogram_step, clr_histogram_final,
                                                clr_histogram_value, clr_histogram_inverse};
-static const struct clr_callbacks histogram_states = {clr_histogram_merge_step, clr_histogram_final,
-                                                      clr_histogram_value,
+static const struct clr_callbacks histogram_states = {false, clr_histogram_merge_step,
+                                                      clr_histogram_final, clr_histogram_value,
                                                       clr_histogram_merge_inverse};
 
 /* The table of all aggregates: a new one is a new row. Those that keep values reduce nothing. */
@@ -76,6 +77,42 @@ static const char *const suffixes[CLR_FORMS] = {
     [CLR_FORM_STATE_MERGE] = "_state_merge",
 };
 
+/* ---- The callbacks in the default floating-point environment. */
+
+static void step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+
+    clr_function_of(context)->callbacks->step(context, count, values);
+    clr_float_environment_end(&before);
+}
+
+static void inverse(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+
+    clr_function_of(context)->callbacks->inverse(context, count, values);
+    clr_float_environment_end(&before);
+}
+
+static void value(sqlite3_context *context)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+
+    clr_function_of(context)->callbacks->value(context);
+    clr_float_environment_end(&before);
+}
+
+static void final(sqlite3_context *context)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+
+    clr_function_of(context)->callbacks->final(context);
+    clr_float_environment_end(&before);
+}
+
+/* ---- Registration. */
+
 static void free_function(void *pointer)
 {
     struct clr_function *function = pointer;
@@ -89,19 +126,20 @@ static int register_form(struct clr_connection *connection, const struct clr_agg
 {
     const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
     const bool merges = form == CLR_FORM_MERGE || form == CLR_FORM_STATE_MERGE;
-    const struct clr_callbacks *callbacks = merges ? aggregate->merges : aggregate->values;
     struct clr_function *function = clr_memory_alloc(sizeof *function);
 
     if (function == NULL)
         return SQLITE_NOMEM;
     function->connection = clr_connection_retain(connection);
     function->aggregate = aggregate;
+    function->callbacks = merges ? aggregate->merges : aggregate->values;
     function->form = form;
     snprintf(function->name, sizeof function->name, "%s%s", aggregate->name, suffixes[form]);
     /* On failure SQLite itself calls the destructor. */
     return sqlite3_create_window_function(
         connection->db, function->name, merges ? 1 : aggregate->arguments, flags, function,
-        callbacks->step, callbacks->final, callbacks->value, callbacks->inverse, free_function);
+        function->callbacks->takes_rows ? function->callbacks->step : step, final, value, inverse,
+        free_function);
 }
 
 int clr_aggregates_register(struct clr_connection *connection)

@@ -21,7 +21,8 @@
  *  8. Wrong number of arguments: SQLite's own error. Out of memory: SQLITE_NOMEM. An interrupted
  *     statement stops promptly, frees all, and launches nothing.
  *  9. Results do not depend on settings. Every device failure is survived by reducing on the host;
- *     it shows in the statistics, not as an error.
+ *     it shows in the statistics, not as an error. Nor do results depend on the caller's
+ *     floating-point environment (base/float_environment.h).
  * 10. Moments are the exact values of their definitions (numeric/moments.h), rounded once. Names,
  *     order of arguments, NULLs and results are those of PostgreSQL's aggregates of float8, but
  *     NULL for its NaN and an infinity for its overflow error. Clauses 1, 5, 7 and 9 hold.

@@ -7,6 +7,7 @@
  */
 #include "sqlite/distinct_values.h"
 
+#include "base/float_environment.h"
 #include "base/memory.h"
 #include "engine/fed_distinct.h"
 #include "numeric/mode.h"
@@ -202,9 +203,8 @@ static enum clr_code take_value(struct clr_connection *connection, struct distin
     return code;
 }
 
-/* A step that is not just an append. */
-static void step_slowly(sqlite3_context *sql, struct distinct_context *context,
-                        sqlite3_value *argument)
+static void take_row(sqlite3_context *sql, struct distinct_context *context,
+                     sqlite3_value *argument)
 {
     struct clr_connection *connection = clr_function_connection(sql);
     struct clr_value value;
@@ -216,6 +216,16 @@ static void step_slowly(sqlite3_context *sql, struct distinct_context *context,
         code = take_value(connection, context, &value);
     if (!clr_memory_granted(sql, code))
         end(connection, context);
+}
+
+/* A step that is not just an append. */
+static void step_slowly(sqlite3_context *sql, struct distinct_context *context,
+                        sqlite3_value *argument)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+
+    take_row(sql, context, argument);
+    clr_float_environment_end(&before);
 }
 
 void clr_distinct_step(sqlite3_context *sql, int count, sqlite3_value **values)

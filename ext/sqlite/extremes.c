@@ -9,6 +9,7 @@
  */
 #include "sqlite/extremes.h"
 
+#include "base/float_environment.h"
 #include "base/memory.h"
 #include "numeric/deque.h"
 #include "numeric/state_format.h"
@@ -220,11 +221,13 @@ static bool begin(sqlite3_context *sql, struct extreme_context *context)
 static __attribute__((noinline)) void
 step_slowly(sqlite3_context *sql, struct extreme_context *context, sqlite3_value **values)
 {
+    const struct clr_float_environment before = clr_float_environment_begin();
     struct clr_value value;
 
     if (!begin(sql, context) || !clr_value_read(values[0], &value) ||
         take_value(clr_function_connection(sql), context, &value) != CLR_OK)
         sqlite3_result_error_nomem(sql);
+    clr_float_environment_end(&before);
 }
 
 /* Each type has a way of its own, as in sums.c. */

@@ -1,5 +1,6 @@
 #include "sqlite/finish.h"
 
+#include "base/float_environment.h"
 #include "numeric/finish.h"
 #include "sqlite/counters.h"
 
@@ -145,8 +146,8 @@ static int bind_merged(const struct clr_call *call, const struct clr_merged *mer
     }
 }
 
-int clr_finish_call(struct clr_query *query, const struct clr_call *call, sqlite3_stmt *answer,
-                    int parameter)
+static int bind_call(struct clr_query *query, const struct clr_call *call, sqlite3_stmt *answer,
+                     int parameter)
 {
     struct clr_tally *tallies = query->tallies;
     struct clr_state *state = &tallies[call->tally].state;
@@ -169,4 +170,14 @@ int clr_finish_call(struct clr_query *query, const struct clr_call *call, sqlite
     for (i = 0; i < CLR_MOST_TERMS; i++)
         sums.sums[i] = call->terms[i] < 0 ? NULL : &tallies[call->terms[i]].state.sum;
     return bind_sums(call, &sums, answer, parameter);
+}
+
+int clr_finish_call(struct clr_query *query, const struct clr_call *call, sqlite3_stmt *answer,
+                    int parameter)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+    int rc = bind_call(query, call, answer, parameter);
+
+    clr_float_environment_end(&before);
+    return rc;
 }

@@ -12,8 +12,13 @@
  */
 enum clr_form { CLR_FORM_VALUE, CLR_FORM_STATE, CLR_FORM_MERGE, CLR_FORM_STATE_MERGE, CLR_FORMS };
 
-/* The callbacks of one form, as sqlite3_create_window_function() takes them. */
+/*
+ * The callbacks of one form, as sqlite3_create_window_function() takes them. They run in the
+ * default floating-point environment, but for the steps of single rows: these run in the caller's,
+ * and see to theirs where they compute, which most of them do for few rows.
+ */
 struct clr_callbacks {
+    bool takes_rows; /* the step is such a one */
     void (*step)(sqlite3_context *, int, sqlite3_value **);
     void (*final)(sqlite3_context *);
     void (*value)(sqlite3_context *);
@@ -34,6 +39,7 @@ struct clr_aggregate {
 struct clr_function {
     struct clr_connection *connection;
     const struct clr_aggregate *aggregate;
+    const struct clr_callbacks *callbacks; /* of this form */
     enum clr_form form;
     char name[32]; /* with the form's suffix, for messages */
 };

@@ -4,6 +4,7 @@
  */
 #include "sqlite/histogram.h"
 
+#include "base/float_environment.h"
 #include "base/memory.h"
 #include "sqlite/counters.h"
 #include "sqlite/function.h"
@@ -180,27 +181,38 @@ static void count_value(struct clr_histogram *histogram, sqlite3_value *argument
     histogram->total += change;
 }
 
+/* Returns false with the error set. */
+static bool take_row(sqlite3_context *sql, struct clr_histogram_context *context,
+                     sqlite3_value **values)
+{
+    int type = sqlite3_value_type(values[0]);
+
+    if (!check(sql, context, values))
+        return false;
+    if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) {
+        clr_function_connection(sql)->stats.values_fed++;
+        count_value(context->histogram, values[0], 1);
+    } else if (type != SQLITE_NULL) { /* clause 1 */
+        clr_set_error(sql, "input to %s() is not numeric", clr_function_of(sql)->name);
+        return false;
+    }
+    return true;
+}
+
 void clr_histogram_step(sqlite3_context *sql, int count, sqlite3_value **values)
 {
     struct clr_histogram_context *context = sqlite3_aggregate_context(sql, sizeof *context);
-    int type = sqlite3_value_type(values[0]);
+    struct clr_float_environment before;
 
     (void)count;
     if (context == NULL) {
         sqlite3_result_error_nomem(sql);
         return;
     }
-    if (check(sql, context, values)) {
-        if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) {
-            clr_function_connection(sql)->stats.values_fed++;
-            count_value(context->histogram, values[0], 1);
-            return;
-        }
-        if (type == SQLITE_NULL) /* clause 1 */
-            return;
-        clr_set_error(sql, "input to %s() is not numeric", clr_function_of(sql)->name);
-    }
-    clr_histogram_end(sql, context);
+    before = clr_float_environment_begin();
+    if (!take_row(sql, context, values))
+        clr_histogram_end(sql, context);
+    clr_float_environment_end(&before);
 }
 
 void clr_histogram_inverse(sqlite3_context *sql, int count, sqlite3_value **values)

@@ -8,6 +8,7 @@
  */
 #include "sqlite/percentiles.h"
 
+#include "base/float_environment.h"
 #include "base/memory.h"
 #include "engine/fed_order.h"
 #include "engine/team_portions.h"
@@ -165,9 +166,9 @@ static enum clr_code take_number(struct clr_connection *connection,
     return code;
 }
 
-/* A step that is not just an append. The errors are those of SQLite's percentile functions. */
-static void step_slowly(sqlite3_context *sql, struct percentile_context *context,
-                        sqlite3_value *argument)
+/* The errors are those of SQLite's percentile functions. */
+static void take_row(sqlite3_context *sql, struct percentile_context *context,
+                     sqlite3_value *argument)
 {
     const char *name = clr_function_of(sql)->name;
     struct clr_connection *connection = clr_function_connection(sql);
@@ -184,6 +185,16 @@ static void step_slowly(sqlite3_context *sql, struct percentile_context *context
         return;
     if (context != NULL)
         end(connection, context);
+}
+
+/* A step that is not just an append. */
+static void step_slowly(sqlite3_context *sql, struct percentile_context *context,
+                        sqlite3_value *argument)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+
+    take_row(sql, context, argument);
+    clr_float_environment_end(&before);
 }
 
 static inline void step(sqlite3_context *sql, struct percentile_context *context,
@@ -208,10 +219,8 @@ void clr_median_step(sqlite3_context *sql, int count, sqlite3_value **values)
         step(sql, sqlite3_aggregate_context(sql, sizeof(struct percentile_context)), values[0]);
 }
 
-/* Returns whether the fraction is a valid one and that of the rows before; else the error is set.
- */
-static bool check_fraction(sqlite3_context *sql, struct percentile_context *context,
-                           sqlite3_value *argument)
+static bool take_fraction(sqlite3_context *sql, struct percentile_context *context,
+                          sqlite3_value *argument)
 {
     const struct clr_function *function = clr_function_of(sql);
     const double most = function->aggregate->which == CLR_PERCENTILE_OF_100 ? 100.0 : 1.0;
@@ -234,6 +243,18 @@ static bool check_fraction(sqlite3_context *sql, struct percentile_context *cont
         return false;
     }
     return true;
+}
+
+/* Returns whether the fraction is a valid one and that of the rows before; else the error is set.
+ */
+static bool check_fraction(sqlite3_context *sql, struct percentile_context *context,
+                           sqlite3_value *argument)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+    const bool is_right = take_fraction(sql, context, argument);
+
+    clr_float_environment_end(&before);
+    return is_right;
 }
 
 void clr_percentile_step(sqlite3_context *sql, int count, sqlite3_value **values)

@@ -1,5 +1,6 @@
 #include "sqlite/select.h"
 
+#include "base/float_environment.h"
 #include "sqlite/affinity.h"
 
 #include <string.h>
@@ -154,7 +155,11 @@ static int declare_all(struct clr_select *select, sqlite3_stmt *statement)
 
 int clr_select_prepare(sqlite3 *db, const struct clr_select *select, sqlite3_stmt **statement)
 {
-    return sqlite3_prepare_v3(db, select->sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    const struct clr_float_environment before = clr_float_environment_begin();
+    int rc = sqlite3_prepare_v3(db, select->sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+
+    clr_float_environment_end(&before);
+    return rc;
 }
 
 int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select, char **error)

@@ -27,7 +27,8 @@ int clr_select_copy(const struct clr_select *from, struct clr_select *to);
 /* Frees what it holds; zeros are fine. */
 void clr_select_free(struct clr_select *select);
 
-/* Prepares the SELECT; statements live as long as the view, at most. Returns SQLite's code. */
+/* Prepares the SELECT; statements live as long as the view, at most. So its literals are what they
+   are in the default floating-point environment. Returns SQLite's code. */
 int clr_select_prepare(sqlite3 *db, const struct clr_select *select, sqlite3_stmt **statement);
 
 #endif

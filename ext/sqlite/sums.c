@@ -1,6 +1,7 @@
 /* The contract whose numbers are cited here is in aggregates.h. */
 #include "sqlite/sums.h"
 
+#include "base/float_environment.h"
 #include "numeric/finish.h"
 #include "sqlite/function.h"
 #include "sqlite/merge.h"
@@ -180,10 +181,7 @@ static bool add_plain(struct sum_context *sum, sqlite3_value **values, int weigh
     return true;
 }
 
-/* A step that is not just an append: no room, unusual types, windows. Inlined, it would cost every
-   row registers to save. */
-static __attribute__((noinline)) void step_slowly(sqlite3_context *context, struct sum_context *sum,
-                                                  sqlite3_value **values)
+static void take_row(sqlite3_context *context, struct sum_context *sum, sqlite3_value **values)
 {
     struct operand operands[2];
 
@@ -206,6 +204,17 @@ static __attribute__((noinline)) void step_slowly(sqlite3_context *context, stru
     }
     sum->reduction->pool->stats->values_fed++;
     add_row(&sum->reduction->state, sum->reduction->operation, operands, 1);
+}
+
+/* A step that is not just an append: no room, unusual types, windows. Inlined, it would cost every
+   row registers to save. */
+static __attribute__((noinline)) void step_slowly(sqlite3_context *context, struct sum_context *sum,
+                                                  sqlite3_value **values)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+
+    take_row(context, sum, values);
+    clr_float_environment_end(&before);
 }
 
 /* Each type has a way of its own: then SQLite's answers need not be kept over the next call. */

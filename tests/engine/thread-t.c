@@ -6,12 +6,14 @@
 #include "tap.h"
 
 #include <errno.h>
+#include <fenv.h>
 #include <signal.h>
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 static bool ran, all_blocked;
+static int rounding;
 
 static void *look(void *argument)
 {
@@ -25,20 +27,25 @@ static void *look(void *argument)
     pthread_mutex_lock(&lock);
     ran = *(int *)argument == 42;
     all_blocked = all;
+    rounding = fegetround();
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     return NULL;
 }
 
-/* An application's handlers must run in the application's own threads. */
-static void test_signals(void)
+/* An application's handlers must run in the application's own threads, and how it rounds is its own
+   affair. */
+static void test_start(void)
 {
     struct timespec deadline;
     sigset_t before, after;
     int argument = 42, error = 0;
 
     pthread_sigmask(SIG_BLOCK, NULL, &before);
+    fesetround(FE_DOWNWARD);
     tap_is_int64(clr_thread_start(look, &argument), 0, "a thread is started");
+    tap_is_int64(fegetround(), FE_DOWNWARD, "the starting thread rounds as before");
+    fesetround(FE_TONEAREST);
     pthread_sigmask(SIG_BLOCK, NULL, &after);
     deadline = clr_thread_deadline(20000);
     pthread_mutex_lock(&lock);
@@ -46,6 +53,7 @@ static void test_signals(void)
         error = pthread_cond_timedwait(&changed, &lock, &deadline);
     tap_ok(ran, "and runs with its argument");
     tap_ok(all_blocked, "with all signals blocked");
+    tap_is_int64(rounding, FE_TONEAREST, "rounding to nearest");
     pthread_mutex_unlock(&lock);
     for (argument = 1; argument < 32; argument++) {
         if (sigismember(&before, argument) != sigismember(&after, argument))
@@ -87,7 +95,7 @@ static void test_nanoseconds(void)
 int main(void)
 {
     clr_thread_cond_init(&changed);
-    test_signals();
+    test_start();
     test_nanoseconds();
     test_deadline(0);
     test_deadline(50);
