@@ -8,6 +8,9 @@
 #include "sqlite/tables.h"
 #include "sqlite/view.h"
 
+#include <pthread.h>
+#include <stdio.h>
+
 SQLITE_EXTENSION_INIT1
 
 #ifdef SQLITE_CORE
@@ -18,17 +21,49 @@ SQLITE_EXTENSION_INIT1
 #define INIT_DONE SQLITE_OK_LOAD_PERMANENTLY
 #endif
 
+#ifndef SQLITE_CORE
+/* The first copy of SQLite that loads the library is the one that all calls go to: its table of
+   functions, and its version, which is asked for once, since that copy may be gone some day. */
+static struct {
+    pthread_mutex_t lock;
+    char version[16];
+} served = {.lock = PTHREAD_MUTEX_INITIALIZER, .version = ""};
+
+/* Takes the functions of the SQLite that loads the library. Returns SQLITE_OK, or SQLITE_ERROR with
+ *error if another copy of SQLite has loaded it before. */
+static int take_routines(const struct sqlite3_api_routines *routines, char **error)
+{
+    int rc = SQLITE_OK;
+
+    pthread_mutex_lock(&served.lock);
+    /* Every connection of one copy brings the same table; others may be using it at this moment. */
+    if (sqlite3_api == NULL) {
+        snprintf(served.version, sizeof served.version, "%s", routines->libversion());
+        SQLITE_EXTENSION_INIT2(routines);
+    } else if (sqlite3_api != routines) {
+        *error = routines->mprintf("clreduce: this file serves another copy of SQLite (%s) in this "
+                                   "process; let this one (%s) load a copy of the file under "
+                                   "another name",
+                                   served.version, routines->libversion());
+        rc = SQLITE_ERROR;
+    }
+    pthread_mutex_unlock(&served.lock);
+    return rc;
+}
+#endif
+
 __attribute__((visibility("default"))) int
 sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routines *routines)
 {
     struct clr_connection *connection;
     int rc;
 
+#ifdef SQLITE_CORE
     (void)routines;
-#ifndef SQLITE_CORE
-    /* Every connection brings the same table; others may be using it at this moment. */
-    if (sqlite3_api != routines)
-        SQLITE_EXTENSION_INIT2(routines);
+#else
+    rc = take_routines(routines, error);
+    if (rc != SQLITE_OK)
+        return rc;
 #endif
     clr_runtime_guard_exit();
     if (sqlite3_libversion_number() < CLR_OLDEST_SQLITE) {

@@ -1,8 +1,8 @@
 /*
- * Clause 9 of the contract: the floating-point environment is the caller's. With another rounding mode, subnormal numbers
- * flushed to zero, or exceptions that trap, every result has the bits that it has without, and the
- * caller finds its environment as it was. A view returns what its SELECT returns in the same
- * environment.
+ * Clause 9 of the contract: the floating-point environment is the caller's. With another rounding
+ * mode, subnormal numbers flushed to zero, or exceptions that trap, every result has the bits that
+ * it has without, and the caller finds its environment as it was. A view returns what its SELECT
+ * returns in the same environment.
  */
 #include "child.h"
 #include "sqlite/database.h"
