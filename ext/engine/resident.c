@@ -271,7 +271,7 @@ static struct scan_task *new_scan(struct clr_worker *worker, const struct clr_sc
 }
 
 /* Asks for all programs of operations that the scan needs, and returns whether they are there:
-   what passed its self-test vouches for the programs of expressions, which contain it. */
+   a device that fails their self-tests is not asked for the programs of expressions. */
 static enum clr_readiness find_readiness(struct clr_worker *worker, const struct clr_scan *scan,
                                          const uint8_t *kinds)
 {

@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-static void empty(struct clr_scan_program *program)
+void clr_scan_cache_drop(struct clr_scan_program *program)
 {
     clr_program_release(&program->program);
+    clr_scan_trial_free(program->trial);
     clr_memory_free(program->text);
     memset(program, 0, sizeof *program);
 }
@@ -19,11 +20,13 @@ static bool is_for(const struct clr_scan_program *program, const struct clr_scan
 }
 
 struct clr_scan_program *clr_scan_cache_find(struct clr_scan_cache *cache,
+                                             const struct clr_scan *scan, const uint8_t *kinds,
                                              const struct clr_scan_step *steps,
                                              const struct clr_scan_bundle *bundle,
                                              const struct clr_scan_text *text)
 {
     struct clr_scan_program *oldest = &cache->programs[0];
+    struct clr_scan_trial *trial;
     char *copy;
     int i;
 
@@ -37,16 +40,21 @@ struct clr_scan_program *clr_scan_cache_find(struct clr_scan_cache *cache,
             oldest = program;
     }
     copy = clr_memory_alloc(text->length);
-    if (copy == NULL)
+    trial = clr_scan_trial_new(scan, kinds, steps, bundle);
+    if (copy == NULL || trial == NULL) {
+        clr_memory_free(copy);
+        clr_scan_trial_free(trial);
         return NULL;
+    }
     memcpy(copy, text->text, text->length);
-    empty(oldest);
+    clr_scan_cache_drop(oldest);
     oldest->phase = CLR_SCAN_PROGRAM_REQUESTED;
     oldest->steps = bundle->count;
     for (i = 0; i < bundle->count; i++) {
         const struct clr_scan_step *step = &steps[bundle->steps[i]];
         oldest->kinds[i] = (struct clr_step_kind){step->operation, step->element};
     }
+    oldest->trial = trial;
     oldest->text = copy;
     oldest->length = text->length;
     oldest->used = cache->scan;
@@ -69,5 +77,5 @@ void clr_scan_cache_clear(struct clr_scan_cache *cache)
     int i;
 
     for (i = 0; i < CLR_SCAN_PROGRAMS; i++)
-        empty(&cache->programs[i]);
+        clr_scan_cache_drop(&cache->programs[i]);
 }

@@ -3,6 +3,7 @@
 #define CLR_OPENCL_SCAN_CACHE_H
 
 #include "opencl/program.h"
+#include "opencl/scan_test.h"
 #include "opencl/scan_text.h"
 
 #include <stdint.h>
@@ -13,7 +14,7 @@ enum { CLR_SCAN_PROGRAMS = CLR_MOST_SCAN_STEPS };
 enum clr_scan_program_phase {
     CLR_SCAN_PROGRAM_EMPTY, /* must be 0 */
     CLR_SCAN_PROGRAM_REQUESTED,
-    CLR_SCAN_PROGRAM_BUILT,
+    CLR_SCAN_PROGRAM_BUILT, /* and tested */
     CLR_SCAN_PROGRAM_UNBUILDABLE
 };
 
@@ -23,7 +24,8 @@ struct clr_scan_program {
     struct clr_step_kind kinds[CLR_MOST_BUNDLE];
     char *text;
     size_t length;
-    uint64_t used; /* by which scan, last */
+    uint64_t used;                /* by which scan, last */
+    struct clr_scan_trial *trial; /* until it is built */
     struct clr_program program;
 };
 
@@ -34,14 +36,18 @@ struct clr_scan_cache {
 };
 
 /*
- * Returns the program for a bundle of the steps, whose text that is, after requesting it if it is
- * not known. Other scans' programs make room, those not used for longest first. NULL without
- * memory.
+ * Returns the program for a bundle of the scan's steps, whose text that is, after requesting it if
+ * it is not known. Other scans' programs make room, those not used for longest first. kinds: those
+ * of the columns. NULL without memory.
  */
 struct clr_scan_program *clr_scan_cache_find(struct clr_scan_cache *cache,
+                                             const struct clr_scan *scan, const uint8_t *kinds,
                                              const struct clr_scan_step *steps,
                                              const struct clr_scan_bundle *bundle,
                                              const struct clr_scan_text *text);
+
+/* Forgets a program: who looks for it requests it anew. */
+void clr_scan_cache_drop(struct clr_scan_program *program);
 
 /* Returns a program that is to be built, or NULL. */
 struct clr_scan_program *clr_scan_cache_requested(struct clr_scan_cache *cache);

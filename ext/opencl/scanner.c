@@ -31,6 +31,8 @@ struct clr_scanner {
     struct launch launches[CLR_MOST_SCAN_STEPS];
     int launch_count;
     bool unsure, inexact;
+    /* An error of OpenCL's in a program's test: the queue is in an unknown state, and is left. */
+    struct clr_status status;
 };
 
 /* A scan with its columns, as the functions here hand it on. */
@@ -47,8 +49,11 @@ static enum clr_code open_scanner(struct clr_device *device, struct clr_status *
     struct clr_scanner *scanner = device->scanner;
     cl_int error;
 
-    if (scanner != NULL)
-        return CLR_OK;
+    if (scanner != NULL) {
+        if (scanner->status.code != CLR_OK)
+            *status = scanner->status;
+        return status->code;
+    }
     scanner = clr_memory_alloc(sizeof *scanner);
     if (scanner == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
@@ -77,24 +82,6 @@ void clr_scanner_close(struct clr_device *device)
     clReleaseCommandQueue(scanner->queue);
     clr_memory_free(scanner);
     device->scanner = NULL;
-}
-
-bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status *status)
-{
-    struct clr_scan_program *program;
-
-    *log = NULL;
-    if (device->scanner == NULL)
-        return false;
-    program = clr_scan_cache_requested(&device->scanner->cache);
-    if (program == NULL)
-        return false;
-    program->phase =
-        clr_program_build_scan(&program->program, device->context, &device->info, program->kinds,
-                               program->steps, program->text, log, status) == CLR_OK
-            ? CLR_SCAN_PROGRAM_BUILT
-            : CLR_SCAN_PROGRAM_UNBUILDABLE;
-    return clr_scan_cache_requested(&device->scanner->cache) != NULL;
 }
 
 static void add_launch(struct clr_scanner *scanner, const struct clr_scan_bundle *bundle,
@@ -139,7 +126,8 @@ static enum clr_code find_program(struct request *request, const struct clr_scan
     if (request->device->info.fp64) {
         clr_scan_text(&scanner->text, request->scan, request->kinds, scanner->steps, bundle);
         if (scanner->text.complete) {
-            found = clr_scan_cache_find(&scanner->cache, scanner->steps, bundle, &scanner->text);
+            found = clr_scan_cache_find(&scanner->cache, request->scan, request->kinds,
+                                        scanner->steps, bundle, &scanner->text);
             if (found == NULL)
                 return clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
             if (found->phase == CLR_SCAN_PROGRAM_BUILT) {
@@ -270,6 +258,81 @@ static enum clr_code run_launches(struct request *request, bool if_reals,
             finish_step(request, launch->bundle.steps[j], launch->program->scans, number++);
     }
     return CLR_OK;
+}
+
+/* What a trial's run needs besides what it is given. */
+struct trial {
+    struct clr_device *device;
+    const struct clr_program *program;
+};
+
+static enum clr_code run_trial(void *context, const struct clr_scan *scan, const uint8_t *kinds,
+                               struct clr_resident_column *const *columns,
+                               const struct clr_scan_step *steps, int step_count, bool *unsure,
+                               bool *inexact, struct clr_status *status)
+{
+    const struct trial *trial = context;
+    struct clr_scanner *scanner = trial->device->scanner;
+    struct request request = {
+        .device = trial->device, .scanner = scanner, .scan = scan, .columns = columns};
+    struct clr_scan_bundle bundle = {.count = step_count};
+    struct clr_device_work work = {0};
+    int i;
+
+    memcpy(request.kinds, kinds, (size_t)scan->column_count);
+    for (i = 0; i < step_count; i++) {
+        scanner->steps[i] = steps[i];
+        bundle.steps[i] = i;
+    }
+    scanner->launch_count = 0;
+    scanner->unsure = scanner->inexact = false;
+    add_launch(scanner, &bundle, trial->program);
+    run_launches(&request, false, &work, status);
+    *unsure = scanner->unsure;
+    *inexact = scanner->inexact;
+    return status->code;
+}
+
+/* Builds a program and tests it. */
+static enum clr_code build(struct clr_device *device, struct clr_scan_program *program, char **log,
+                           struct clr_status *status)
+{
+    struct trial trial = {device, &program->program};
+    const struct clr_scan_run run = {&trial, run_trial};
+
+    if (clr_program_build_scan(&program->program, device->context, &device->info, program->kinds,
+                               program->steps, program->text, log, status) != CLR_OK)
+        return status->code;
+    if (clr_scan_test(device, program->trial, &run, status) == CLR_DEVICE && status->cl_error != 0)
+        device->scanner->status = *status;
+    else if (status->code != CLR_OK)
+        clr_program_release(&program->program);
+    return status->code;
+}
+
+bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status *status)
+{
+    struct clr_scan_program *program;
+
+    *log = NULL;
+    if (device->scanner == NULL || device->scanner->status.code != CLR_OK)
+        return false;
+    program = clr_scan_cache_requested(&device->scanner->cache);
+    if (program == NULL)
+        return false;
+    switch (build(device, program, log, status)) {
+    case CLR_OK:
+        program->phase = CLR_SCAN_PROGRAM_BUILT;
+        break;
+    case CLR_NOMEM:
+        clr_scan_cache_drop(program);
+        break;
+    default:
+        program->phase = CLR_SCAN_PROGRAM_UNBUILDABLE;
+    }
+    clr_scan_trial_free(program->trial);
+    program->trial = NULL;
+    return clr_scan_cache_requested(&device->scanner->cache) != NULL;
 }
 
 enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan *scan,
