@@ -16,8 +16,8 @@
  * bits a byte, the lowest first, bit 7 set in all bytes but the last, in the fewest bytes that hold
  * the number. exponent is a signed number n as the varint of 2 n, or of -2 n - 1 if it is negative.
  *
- * count is how many rows count, non_integers how many of them have an operand whose type is not
- * INTEGER. head is 4 size + 2 special + negative. If size is not zero, exponent and size bytes
+ * count is how many rows count, non_integers how many of them have an operand that does not count
+ * as an INTEGER. head is 4 size + 2 special + negative. If size is not zero, exponent and size bytes
  * follow: the finite values add up to the number that the bytes are, the lowest first, times
  * 256^exponent, negated if negative is 1. The first and the last byte are not zero; a sum of zero
  * has size 0 and negative 0. If special is 1, the sum also has infinities and NaNs, and three

@@ -12,8 +12,9 @@
  *     with -Inf: NULL; 0*Inf in a dot the same. A zero result is +0.0.
  *  4. gpu_avg is the exact sum divided by the count, rounded once; gpu_total is the exact sum as
  *     REAL, and never overflows an integer.
- *  5. TEXT and BLOB in sums are read as SQLite's sum() reads them, and make the result REAL. (So
- *     SQLite documents sum(); in fact sum('12') is an INTEGER.)
+ *  5. TEXT in sums is read as SQLite's sum() reads it, by sqlite3_value_numeric_type(): TEXT that is
+ *     an INTEGER literal of 64 bits, spaces around it aside, counts as that INTEGER. Other TEXT and
+ *     every BLOB is a REAL: a number, a numeric prefix, or 0.0.
  *  6. gpu_min and gpu_max order values as SQLite does: numbers, TEXT, BLOB; INTEGER against REAL
  *     exactly; TEXT by the BINARY collation. The result keeps its type. Equal values of two types:
  *     INTEGER. Of equal zeros, -0.0 is the least and +0.0 the greatest.

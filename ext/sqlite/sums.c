@@ -23,10 +23,9 @@ struct sum_context {
     bool is_pair, is_total;
 };
 
-/* A row's argument as SQLite's sum() reads it. */
+/* A row's argument as SQLite's sum() reads it: clause 5. */
 struct operand {
-    bool is_integer;    /* its value is in integer, else in real */
-    bool typed_integer; /* its SQL type is INTEGER: clauses 2 and 5 */
+    bool is_integer; /* its value is in integer, else in real */
     int64_t integer;
     double real;
 };
@@ -36,7 +35,6 @@ static bool read_operand(sqlite3_value *value, struct operand *operand)
 {
     int type = sqlite3_value_type(value);
 
-    operand->typed_integer = type == SQLITE_INTEGER;
     if (type == SQLITE_TEXT)
         type = sqlite3_value_numeric_type(value);
     operand->is_integer = type == SQLITE_INTEGER;
@@ -81,20 +79,20 @@ static void add_term(struct clr_sum *sum, const struct clr_term *term,
 static void add_row(struct clr_state *state, enum clr_operation operation,
                     const struct operand *operands, int weight)
 {
-    bool typed_integer = operands[0].typed_integer &&
-                         (clr_operation_width(operation) == 1 || operands[1].typed_integer);
+    bool integers =
+        operands[0].is_integer && (clr_operation_width(operation) == 1 || operands[1].is_integer);
     const struct clr_term *terms;
     int count, i;
 
     state->count += weight;
-    state->non_integers += typed_integer ? 0 : weight;
+    state->non_integers += integers ? 0 : weight;
     terms = clr_operation_terms(operation, &count);
     for (i = 0; i < count; i++)
         add_term(clr_state_sum(state, i), &terms[i], operands, weight);
 }
 
 /* Returns whether the row could be appended to the chunk, in which both operands must be of one
-   element type and count as what they are. */
+   element type. */
 static bool append_row(struct sum_context *sum, const struct operand *operands)
 {
     const size_t pitch = sum->reduction->pitch;
@@ -103,16 +101,14 @@ static bool append_row(struct sum_context *sum, const struct operand *operands)
     if (clr_operation_width(sum->reduction->operation) == 2)
         y = &operands[1];
 
-    if (y == NULL && x->is_integer && x->typed_integer) {
+    if (y == NULL && x->is_integer) {
         *sum->feed.integer++ = x->integer;
-    } else if (y == NULL && !x->is_integer) {
+    } else if (y == NULL) {
         *sum->feed.real++ = x->real;
-    } else if (y != NULL && x->is_integer && y->is_integer && x->typed_integer &&
-               y->typed_integer) {
+    } else if (x->is_integer && y->is_integer) {
         sum->feed.integer[pitch] = y->integer;
         *sum->feed.integer++ = x->integer;
-    } else if (y != NULL && !(x->is_integer && y->is_integer) &&
-               !(x->is_integer && !clr_sum_fits_double(x->integer)) &&
+    } else if (!(x->is_integer && !clr_sum_fits_double(x->integer)) &&
                !(y->is_integer && !clr_sum_fits_double(y->integer))) {
         sum->feed.real[pitch] = y->is_integer ? (double)y->integer : y->real;
         *sum->feed.real++ = x->is_integer ? (double)x->integer : x->real;

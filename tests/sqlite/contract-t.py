@@ -316,7 +316,14 @@ AVERAGES = [
 ]
 
 TEXTS = [
-    ("a number as TEXT", "gpu_sum", ["12"], 12.0),
+    ("an INTEGER as TEXT", "gpu_sum", ["12"], 12),
+    ("an INTEGER as TEXT, signed", "gpu_sum", ["-12", "+5"], -7),
+    ("an INTEGER as TEXT, with spaces", "gpu_sum", [" 2 ", "\t3\n"], 5),
+    ("an INTEGER as TEXT, with zeros", "gpu_sum", ["007"], 7),
+    ("a whole REAL as TEXT is REAL", "gpu_sum", ["2.0"], 2.0),
+    ("a whole REAL as TEXT, with a point", "gpu_sum", ["2."], 2.0),
+    ("a BLOB beside an INTEGER as TEXT", "gpu_sum", ["2", b"3"], 5.0),
+    ("an INTEGER as TEXT and a NUL", "gpu_sum", ["2\0"], 2.0),
     ("a real number as TEXT", "gpu_sum", ["0.5"], 0.5),
     ("an exponent", "gpu_sum", ["1e2"], 100.0),
     ("a prefix", "gpu_sum", ["12abc"], 12.0),
@@ -330,7 +337,8 @@ TEXTS = [
     ("a BLOB", "gpu_sum", [b"12"], 12.0),
     ("a BLOB's prefix", "gpu_sum", [b"1.5\xff"], 1.5),
     ("an empty BLOB", "gpu_sum", [b""], 0.0),
-    ("TEXT beside INTEGERs", "gpu_sum", [1, "2", 3], 6.0),
+    ("TEXT beside INTEGERs", "gpu_sum", [1, "2", 3], 6),
+    ("TEXT that is a REAL makes it REAL", "gpu_sum", [1, "2e0"], 3.0),
     ("TEXT that is no number makes it REAL", "gpu_sum", [1, "x"], 1.0),
     ("a BLOB beside INTEGERs", "gpu_sum", [1, b"2", 3], 6.0),
     ("TEXT beside REALs", "gpu_sum", [1.5, "2", b"3"], 6.5),
@@ -338,23 +346,67 @@ TEXTS = [
         "an INTEGER as TEXT is exact",
         "gpu_sum",
         ["9223372036854775807", "-9223372036854775808"],
-        -1.0,
+        -1,
     ),
     (
         "odd INTEGERs as TEXT are exact",
         "gpu_sum",
         ["9007199254740993", "9007199254740993"],
-        2.0**54 + 2,
+        2**54 + 2,
     ),
-    ("TEXT above 64 bits", "gpu_sum", ["9223372036854775808"], 2.0**63),
-    ("INTEGERs as TEXT do not overflow", "gpu_sum", ["9223372036854775807", INT_MAX], 2.0**64),
+    ("TEXT above 64 bits is REAL", "gpu_sum", ["9223372036854775808"], 2.0**63),
+    ("TEXT below 64 bits is REAL", "gpu_sum", ["-9223372036854775809"], -(2.0**63)),
+    ("INTEGERs as TEXT overflow", "gpu_sum", ["9223372036854775807", INT_MAX], OVERFLOWS),
+    ("INTEGERs as TEXT never overflow", "gpu_total", ["9223372036854775807", INT_MAX], 2.0**64),
+    ("INTEGERs as TEXT", "gpu_avg", ["2", "4"], 3.0),
     ("TEXT in a total", "gpu_total", ["1.5", "2x", b"3"], 6.5),
     ("TEXT in an average", "gpu_avg", ["1", "x", b"2", 4], 1.75),
-    ("TEXT by a number", "gpu_dot", [("2", 3)], 6.0),
+    ("an INTEGER as TEXT by a number", "gpu_dot", [("2", 3)], 6),
+    ("an INTEGER as TEXT by another", "gpu_dot", [("2", "3"), (4, 5)], 26),
+    ("a REAL as TEXT by a number", "gpu_dot", [("2.0", 3)], 6.0),
+    ("the products of TEXT overflow", "gpu_dot", [("9223372036854775807", "2")], OVERFLOWS),
     ("a number by a BLOB", "gpu_dot", [(3, b"2.5z")], 7.5),
     ("TEXT by TEXT", "gpu_dot", [("4", "0.5"), (1, 1)], 3.0),
     ("TEXT that is no number, by an infinity", "gpu_dot", [("x", INF)], NULL),
 ]
+
+LITERALS = """2|-2|+2| 2 |2 |\t2\n|007|0|-0|2.0|2.|.5|1e3|1e0|2e-1|0x10|abc||12abc|- 2|--2|1_000|1,5|inf|9e999
+9223372036854775807|-9223372036854775808|+9223372036854775807|00009223372036854775807
+9223372036854775808|-9223372036854775809|18446744073709551616|123456789012345678901234567890
+9007199254740993|9007199254740993.0|\u0662|2\u00a0|\u00a02|2\u2003""".replace("\n9", "|9").split("|")
+
+
+def literals():
+    """TEXT and BLOB as SQLite's own sum() reads them, in every encoding, in views and states too."""
+    for encoding in ("UTF-8", "UTF-16le", "UTF-16be"):
+        db = support.connect()
+        db.execute(f"PRAGMA encoding = '{encoding}'")
+        db.execute("SELECT clreduce_set('view_threshold', 0)")
+        db.execute("CREATE TABLE one(x)")
+        db.execute("CREATE VIRTUAL TABLE temp.v USING clreduce((SELECT gpu_sum(x) AS s FROM one))")
+        batch = support.Batch(f"5 TEXT and BLOB as sum() reads them, {encoding}")
+        for text in LITERALS:
+            for value in (text, text.encode(), text + "\0", text + "\0" + "1"):
+                db.execute("DELETE FROM one")
+                db.execute("INSERT INTO one VALUES (?)", (value,))
+                for query, twin in (
+                    ("gpu_sum(x)", "sum(x)"),
+                    ("gpu_total(x)", "total(x)"),
+                    ("gpu_avg(x)", "avg(x)"),
+                    ("gpu_sum(x) OVER ()", "sum(x) OVER ()"),
+                    ("gpu_sum(x || '')", "sum(x || '')"),
+                    ("gpu_dot(x, 1)", "sum(x)"),
+                    ("gpu_dot(1, x)", "sum(x)"),
+                    ("(SELECT s FROM v)", "sum(x)"),
+                    ("gpu_sum_merge(s) FROM (SELECT gpu_sum_state(x) AS s", "sum(x) FROM (SELECT x"),
+                ):
+                    closing = ")" if "(SELECT gpu" in query else ""
+                    got = support.value(db, f"SELECT {query} FROM one{closing}")
+                    want = support.value(db, f"SELECT {twin} FROM one{closing}")
+                    batch.compare(got, want, f"{query} of {value!r}")
+        batch.end()
+        db.close()
+
 
 EXTREMES = [
     ("INTEGERs", "gpu_min", [3, -7, 5], -7),
@@ -469,7 +521,7 @@ def fresh():
 def types(db):
     """6: what SQLite calls the type of each result."""
     got = db.execute(
-        """SELECT typeof(gpu_sum(1)), typeof(gpu_sum(1.0)), typeof(gpu_sum('1')),
+        """SELECT typeof(gpu_sum(1)), typeof(gpu_sum(1.0)), typeof(gpu_sum('1.0')),
                         typeof(gpu_sum(NULL)), typeof(gpu_total(1)), typeof(gpu_avg(1)),
                         typeof(gpu_min('a')), typeof(gpu_max(x'00')), typeof(gpu_min(1.0)),
                         typeof(gpu_max(1)), typeof(gpu_dot(1, 1)), typeof(gpu_dot(1, 1.0))"""
@@ -500,7 +552,8 @@ WINDOWS = [
     ("1e300 leaves", "gpu_sum", [1e300, 1e-300, 2e-300], [1e300, 1e300, 3e-300]),
     ("an overflow leaves", "gpu_sum", [HUGE, HUGE, 1.0, 1.5], [HUGE, INF, HUGE, 2.5]),
     ("a REAL leaves: INTEGER again", "gpu_sum", [0.5, 1, 2], [0.5, 1.5, 3]),
-    ("TEXT leaves: INTEGER again", "gpu_sum", ["7", 1, 2], [7.0, 8.0, 3]),
+    ("TEXT leaves: INTEGER again", "gpu_sum", ["7.", 1, 2], [7.0, 8.0, 3]),
+    ("an INTEGER as TEXT leaves", "gpu_sum", ["7", 1, 2], [7, 8, 3]),
     ("a BLOB leaves: INTEGER again", "gpu_sum", [b"7", 1, 2], [7.0, 8.0, 3]),
     ("all leave: NULL", "gpu_sum", [1, NULL, NULL, 2], [1, 1, NULL, 2]),
     ("all leave: 0.0", "gpu_total", [1, NULL, NULL, 2], [1.0, 1.0, 0.0, 2.0]),
@@ -604,6 +657,7 @@ def main():
     runner.cases("3", REALS)
     runner.cases("4", AVERAGES)
     runner.cases("5", TEXTS)
+    literals()
     runner.cases("6", EXTREMES)
     collations(db)
     fresh()

@@ -72,18 +72,19 @@ class Sum:
         if value is None:
             return
         self.count += times
-        if not isinstance(value, int):
+        number = READER.number(value)
+        if not isinstance(number, int):
             self.reals += times
-        self._add_number(READER.number(value), times)
+        self._add_number(number, times)
 
     def add_product(self, left, right, times=1):
         """Adds left * right, exactly; times=-1 takes it out."""
         if left is None or right is None:
             return
         self.count += times
+        left, right = READER.number(left), READER.number(right)
         if not (isinstance(left, int) and isinstance(right, int)):
             self.reals += times
-        left, right = READER.number(left), READER.number(right)
         if math.isinf(left) or math.isinf(right):
             if left == 0 or right == 0:
                 self.invalid += times
