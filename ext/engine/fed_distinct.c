@@ -92,11 +92,11 @@ enum clr_code clr_fed_distinct_add(struct clr_fed_distinct *fed, enum clr_kind k
     fed->has_integers = fed->has_integers || kind == CLR_KIND_INTEGER;
     /* If many are equal, the tables take less. */
     if (fed->keeping && (takes_too_much(fed) || keep(fed, kind, &left, &count) != CLR_OK))
-        code = clr_fed_distinct_fold(fed);
+        code = clr_fed_distinct_fold(fed, NULL);
     return code == CLR_OK && !fed->keeping ? count_numbers(fed, kind, left, count) : code;
 }
 
-/* From the tables to the store: each number as often as it is there, if that is known. */
+/* From the tables to the store: each number as often as it is there. */
 static enum clr_code take_out(struct clr_fed_distinct *fed)
 {
     struct clr_distinct_cursor cursor = {0};
@@ -160,7 +160,7 @@ static enum clr_code recount(struct clr_fed_distinct *fed, const struct clr_watc
     fed->look *= RECOUNT;
     if (code == CLR_STOPPED || (code == CLR_OK && result.size >= fed->count / 2))
         return code;
-    return clr_fed_distinct_fold(fed);
+    return clr_fed_distinct_fold(fed, watch);
 }
 
 enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed, const struct clr_watch *watch)
@@ -178,7 +178,7 @@ enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed, const stru
     return CLR_OK;
 }
 
-enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed)
+enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed, const struct clr_watch *watch)
 {
     struct clr_kept_block *block, *next;
     const struct clr_run *run;
@@ -188,10 +188,10 @@ enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed)
     clr_kept_runs(&fed->kept, &fed->feed);
     /* Out of the budget first: the tables get what they would have had without them. */
     block = clr_kept_take_blocks(&fed->kept);
-    if (!fed->distinct->typed)
-        code = clr_distinct_forget_counts(fed->distinct);
     for (; block != NULL; block = next) {
         next = block->next;
+        if (code == CLR_OK && watch != NULL && watch->wants_stop(watch->context))
+            code = CLR_STOPPED;
         if (code == CLR_OK)
             code = count_numbers(fed, block->run.kind, block->run.values, block->run.count);
         clr_kept_block_release(block);

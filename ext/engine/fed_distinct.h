@@ -41,9 +41,10 @@ enum clr_code clr_fed_distinct_add(struct clr_fed_distinct *fed, enum clr_kind k
 enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed,
                                         const struct clr_watch *watch);
 
-/* Brings all numbers back into the tables. Meanwhile they are beyond the budget. Returns CLR_OK, or
-   CLR_NOMEM or CLR_LIMIT, after which part of them may be there. */
-enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed);
+/* Brings all numbers back into the tables, each as often as it has come. Meanwhile they are beyond
+   the budget. watch may be NULL. Returns CLR_OK, or CLR_STOPPED, CLR_NOMEM or CLR_LIMIT, after
+   which part of them may be there. */
+enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed, const struct clr_watch *watch);
 
 /* Counts the numbers that are kept, and with_mode finds their mode: by the device, if it has them
    and may_launch, else here. watch may be NULL. Returns CLR_OK; CLR_STOPPED; CLR_NOMEM or

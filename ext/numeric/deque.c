@@ -1,137 +1,345 @@
 #include "numeric/deque.h"
 
-#include "base/memory.h"
-
+#include <stdbool.h>
 #include <string.h>
 
-/* An entry's buffer outlives the entry, so that a window over TEXT seldom allocates. */
-struct clr_deque_entry {
-    struct clr_value value;
-    uint64_t number; /* how many values had arrived before this one */
-    void *buffer;
-    size_t buffer_size;
+/* What a cleared deque may keep, of bytes and of its ring; values that are searched at a time. */
+enum { KEPT_BYTES = 1024, KEPT_CAPACITY = 1024, PORTION = 1024 };
+
+struct clr_deque_bytes {
+    size_t size, capacity;
+    unsigned char byte[];
 };
 
-/* What a cleared deque may keep. */
-enum { FIRST_CAPACITY = 16, KEPT_CAPACITY = 1024, KEPT_BUFFER = 1024 };
-
-void clr_deque_init(struct clr_deque *deque, int sign)
+void clr_deque_init(struct clr_deque *deque, int sign, struct clr_budget *budget)
 {
-    *deque = (struct clr_deque){.sign = sign};
+    *deque = (struct clr_deque){.sign = sign, .capacity = CLR_DEQUE_FIRST, .budget = budget};
+    deque->ring = deque->few;
+    deque->last.limit = UINT64_MAX;
 }
 
-void clr_deque_free(struct clr_deque *deque)
-{
-    size_t i;
-
-    for (i = 0; i < deque->capacity; i++)
-        clr_memory_free(deque->ring[i].buffer);
-    clr_memory_free(deque->ring);
-}
-
-static void drop_large_buffer(struct clr_deque_entry *entry)
-{
-    if (entry->buffer_size > KEPT_BUFFER) {
-        clr_memory_free(entry->buffer);
-        entry->buffer = NULL;
-        entry->buffer_size = 0;
-    }
-}
+/* ---- Entries. */
 
 static struct clr_deque_entry *entry_at(const struct clr_deque *deque, size_t i)
 {
     return &deque->ring[(deque->first + i) & (deque->capacity - 1)];
 }
 
+static enum clr_kind kind_of(const struct clr_deque_entry *entry)
+{
+    return (enum clr_kind)(entry->number_and_kind & 7);
+}
+
+static struct clr_deque_bytes *bytes_of(const struct clr_deque_entry *entry)
+{
+    return kind_of(entry) >= CLR_KIND_TEXT ? (struct clr_deque_bytes *)(intptr_t)entry->bits : NULL;
+}
+
+static struct clr_value value_of(const struct clr_deque_entry *entry)
+{
+    const struct clr_deque_bytes *bytes = bytes_of(entry);
+    struct clr_value value = {.kind = kind_of(entry), .as.integer = entry->bits};
+
+    /* An empty value, too, has an address: SQLite takes TEXT without one for NULL. */
+    if (bytes != NULL) {
+        value.as.size = bytes->size;
+        value.bytes = bytes->byte;
+    }
+    return value;
+}
+
+/* Returns the budget that bytes count towards. */
+static struct clr_budget *budget_of(struct clr_deque *deque)
+{
+    return deque->lost == CLR_OK ? deque->budget : &deque->last;
+}
+
+static size_t bytes_size(size_t capacity)
+{
+    return sizeof(struct clr_deque_bytes) + capacity;
+}
+
+static void free_bytes(struct clr_deque *deque, struct clr_deque_bytes *bytes)
+{
+    if (bytes != NULL)
+        clr_budget_free(budget_of(deque), bytes, bytes_size(bytes->capacity));
+}
+
+static void drop_bytes(struct clr_deque *deque, const struct clr_deque_entry *entry)
+{
+    struct clr_deque_bytes *bytes = bytes_of(entry);
+
+    if (bytes != NULL && deque->spare == NULL && bytes->capacity <= KEPT_BYTES)
+        deque->spare = bytes;
+    else
+        free_bytes(deque, bytes);
+}
+
+static void drop_last(struct clr_deque *deque)
+{
+    drop_bytes(deque, entry_at(deque, --deque->count));
+}
+
+static void free_ring(struct clr_deque *deque)
+{
+    if (deque->ring != deque->few)
+        clr_budget_free(deque->budget, deque->ring, deque->capacity * sizeof *deque->ring);
+    deque->ring = deque->few;
+    deque->capacity = CLR_DEQUE_FIRST;
+    deque->first = 0;
+}
+
 void clr_deque_clear(struct clr_deque *deque, int sign)
 {
-    if (deque->capacity > KEPT_CAPACITY) {
-        clr_deque_free(deque);
-        clr_deque_init(deque, sign);
-        return;
-    }
     while (deque->count > 0)
-        drop_large_buffer(entry_at(deque, --deque->count));
+        drop_last(deque);
+    if (deque->lost != CLR_OK || deque->capacity > KEPT_CAPACITY) {
+        clr_deque_free(deque);
+        clr_deque_init(deque, sign, deque->budget);
+    }
     deque->sign = sign;
     deque->first = 0;
     deque->arrived = deque->left = 0;
 }
 
+void clr_deque_free(struct clr_deque *deque)
+{
+    while (deque->count > 0)
+        drop_last(deque);
+    free_bytes(deque, deque->spare);
+    deque->spare = NULL;
+    free_ring(deque);
+}
+
+/* ---- Values come. */
+
+/* Goes on with the front alone, whose bytes are out of the budget from here on. */
+static void lose(struct clr_deque *deque, enum clr_code why)
+{
+    struct clr_deque_bytes *bytes;
+    struct clr_deque_entry front;
+
+    while (deque->count > 1)
+        drop_last(deque);
+    free_bytes(deque, deque->spare);
+    deque->spare = NULL;
+    deque->lost = why;
+    if (deque->count == 0) {
+        free_ring(deque);
+        return;
+    }
+    front = *entry_at(deque, 0);
+    free_ring(deque);
+    deque->few[0] = front;
+    bytes = bytes_of(&front);
+    if (bytes != NULL) {
+        clr_budget_hand_over(deque->budget, bytes_size(bytes->capacity));
+        deque->last.used += bytes_size(bytes->capacity);
+    }
+}
+
 static enum clr_code grow(struct clr_deque *deque)
 {
-    size_t i, capacity = deque->capacity != 0 ? 2 * deque->capacity : FIRST_CAPACITY;
-    struct clr_deque_entry *ring = clr_memory_alloc(capacity * sizeof *ring);
+    size_t i, capacity = 2 * deque->capacity;
+    struct clr_deque_entry *ring;
+    void *memory;
+    enum clr_code code = clr_budget_alloc(deque->budget, capacity * sizeof *ring, &memory);
 
-    if (ring == NULL)
-        return CLR_NOMEM;
-    memset(ring, 0, capacity * sizeof *ring);
-    for (i = 0; i < deque->capacity; i++)
+    if (code != CLR_OK)
+        return code;
+    ring = memory;
+    for (i = 0; i < deque->count; i++)
         ring[i] = *entry_at(deque, i);
-    clr_memory_free(deque->ring);
+    free_ring(deque);
     deque->ring = ring;
     deque->capacity = capacity;
-    deque->first = 0;
     return CLR_OK;
 }
 
-static enum clr_code copy_bytes(struct clr_deque_entry *entry, const struct clr_value *value)
+/* Stores a copy of the value's bytes. */
+static enum clr_code copy_bytes(struct clr_deque *deque, const struct clr_value *value,
+                                struct clr_deque_bytes **copy)
 {
-    size_t size = value->as.size;
+    struct clr_deque_bytes *bytes = deque->spare;
+    const size_t size = value->as.size;
+    enum clr_code code;
+    void *memory;
 
-    if (size > entry->buffer_size) {
-        void *buffer = clr_memory_alloc(size);
-        if (buffer == NULL)
-            return CLR_NOMEM;
-        clr_memory_free(entry->buffer);
-        entry->buffer = buffer;
-        entry->buffer_size = size;
+    if (bytes != NULL && bytes->capacity >= size) {
+        deque->spare = NULL;
+    } else {
+        code = clr_budget_alloc(budget_of(deque), bytes_size(size), &memory);
+        if (code != CLR_OK)
+            return code;
+        bytes = memory;
+        bytes->capacity = size;
     }
+    bytes->size = size;
     if (size != 0)
-        memcpy(entry->buffer, value->bytes, size);
-    /* An empty value may have no buffer, but has an address: SQLite takes TEXT without one for
-       NULL. */
-    entry->value.bytes = size != 0 ? entry->buffer : "";
+        memcpy(bytes->byte, value->bytes, size);
+    *copy = bytes;
     return CLR_OK;
+}
+
+/* What is no better than the newcomer leaves before it, and so will never be the extreme. */
+static void drop_worse(struct clr_deque *deque, const struct clr_value *value)
+{
+    const int sign = deque->sign;
+
+    while (deque->count > 0) {
+        struct clr_value last = value_of(entry_at(deque, deque->count - 1));
+        if (clr_value_compare(&last, value, sign) * sign > 0)
+            break;
+        drop_last(deque);
+    }
+}
+
+/* Adds a value that is worse than all entries, and so is not needed where only the front is. */
+static enum clr_code append(struct clr_deque *deque, const struct clr_value *value, uint64_t number)
+{
+    struct clr_deque_entry entry = {value->as.integer, number << 3 | (uint64_t)value->kind};
+    struct clr_deque_bytes *bytes;
+    enum clr_code code = CLR_OK;
+
+    if (deque->lost != CLR_OK && deque->count > 0)
+        return CLR_OK;
+    if (deque->count == deque->capacity)
+        code = grow(deque);
+    if (code == CLR_OK && value->kind >= CLR_KIND_TEXT) {
+        code = copy_bytes(deque, value, &bytes);
+        if (code == CLR_OK)
+            entry.bits = (int64_t)(intptr_t)bytes;
+    }
+    if (code == CLR_OK)
+        *entry_at(deque, deque->count++) = entry;
+    return code;
+}
+
+/* The same, whatever the budget allows. */
+static enum clr_code enter(struct clr_deque *deque, const struct clr_value *value, uint64_t number)
+{
+    enum clr_code code = append(deque, value, number);
+
+    if (code == CLR_OK || deque->lost != CLR_OK)
+        return code;
+    lose(deque, code);
+    return append(deque, value, number);
 }
 
 enum clr_code clr_deque_push(struct clr_deque *deque, const struct clr_value *value)
 {
-    struct clr_deque_entry *entry;
-    int sign = deque->sign;
-
-    /* What is no better than the newcomer leaves before it, and so will never be the extreme. */
-    while (deque->count > 0 &&
-           clr_value_compare(&entry_at(deque, deque->count - 1)->value, value, sign) * sign <= 0)
-        drop_large_buffer(entry_at(deque, --deque->count));
-    if (deque->count == deque->capacity && grow(deque) != CLR_OK)
-        return CLR_NOMEM;
-    entry = entry_at(deque, deque->count);
-    entry->value = *value;
-    if ((value->kind == CLR_KIND_TEXT || value->kind == CLR_KIND_BLOB) &&
-        copy_bytes(entry, value) != CLR_OK)
-        return CLR_NOMEM;
-    entry->number = deque->arrived++;
-    deque->count++;
-    return CLR_OK;
+    drop_worse(deque, value);
+    return enter(deque, value, deque->arrived++);
 }
 
-void clr_deque_shift(struct clr_deque *deque)
+/* Stores the places of the numbers that are better than all that follow, the last one first, and
+   returns how many they are; sign is a constant where this is inlined. */
+static inline size_t find_integers(const int64_t *integers, size_t count, int sign, uint16_t *found)
 {
-    if (deque->count > 0 && entry_at(deque, 0)->number == deque->left) {
-        drop_large_buffer(entry_at(deque, 0));
+    int64_t best = integers[count - 1];
+    size_t i, many = 1;
+
+    found[0] = (uint16_t)(count - 1);
+    for (i = count - 1; i-- > 0;) {
+        if (sign > 0 ? integers[i] > best : integers[i] < best) {
+            best = integers[i];
+            found[many++] = (uint16_t)i;
+        }
+    }
+    return many;
+}
+
+static inline int64_t key(double real)
+{
+    int64_t bits;
+
+    memcpy(&bits, &real, sizeof bits);
+    return clr_real_to_key(bits);
+}
+
+static inline size_t find_reals(const double *reals, size_t count, int sign, uint16_t *found)
+{
+    double best = reals[count - 1];
+    size_t i, many = 1;
+
+    found[0] = (uint16_t)(count - 1);
+    for (i = count - 1; i-- > 0;) {
+        /* Zeros are equal, but their keys are not. */
+        if ((sign > 0 ? reals[i] >= best : reals[i] <= best) &&
+            (sign > 0 ? key(reals[i]) > key(best) : key(reals[i]) < key(best))) {
+            best = reals[i];
+            found[many++] = (uint16_t)i;
+        }
+    }
+    return many;
+}
+
+/* Pushes those of a portion's numbers, bits of the kind, that were found; a number needs no memory
+   for its bytes, and so cannot fail. */
+static void push_found(struct clr_deque *deque, enum clr_kind kind, const void *bits, size_t count,
+                       const uint16_t *found, size_t many)
+{
+    struct clr_value value = {.kind = kind};
+    bool first = true;
+
+    while (many-- > 0) {
+        memcpy(&value.as.integer, (const char *)bits + found[many] * sizeof(int64_t),
+               sizeof value.as.integer);
+        if (first)
+            drop_worse(deque, &value);
+        first = false;
+        (void)enter(deque, &value, deque->arrived + found[many]);
+        if (deque->lost != CLR_OK)
+            break;
+    }
+    deque->arrived += count;
+}
+
+void clr_deque_push_integers(struct clr_deque *deque, const int64_t *integers, size_t count)
+{
+    uint16_t found[PORTION];
+    size_t part, many;
+
+    for (; count > 0; count -= part, integers += part) {
+        part = count < PORTION ? count : PORTION;
+        many = deque->sign > 0 ? find_integers(integers, part, 1, found)
+                               : find_integers(integers, part, -1, found);
+        push_found(deque, CLR_KIND_INTEGER, integers, part, found, many);
+    }
+}
+
+void clr_deque_push_reals(struct clr_deque *deque, const double *reals, size_t count)
+{
+    uint16_t found[PORTION];
+    size_t part, many;
+
+    for (; count > 0; count -= part, reals += part) {
+        part = count < PORTION ? count : PORTION;
+        many = deque->sign > 0 ? find_reals(reals, part, 1, found)
+                               : find_reals(reals, part, -1, found);
+        push_found(deque, CLR_KIND_REAL, reals, part, found, many);
+    }
+}
+
+/* ---- Values leave. */
+
+enum clr_code clr_deque_shift(struct clr_deque *deque)
+{
+    if (deque->lost != CLR_OK)
+        return deque->lost;
+    if (deque->count > 0 && entry_at(deque, 0)->number_and_kind >> 3 == deque->left) {
+        drop_bytes(deque, entry_at(deque, 0));
         deque->first = (deque->first + 1) & (deque->capacity - 1);
         deque->count--;
     }
     deque->left++;
+    return CLR_OK;
 }
 
-void clr_deque_keep_front(struct clr_deque *deque)
+const struct clr_value *clr_deque_front(struct clr_deque *deque)
 {
-    while (deque->count > 1)
-        drop_large_buffer(entry_at(deque, --deque->count));
-}
-
-const struct clr_value *clr_deque_front(const struct clr_deque *deque)
-{
-    return deque->count > 0 ? &entry_at(deque, 0)->value : NULL;
+    if (deque->count == 0)
+        return NULL;
+    deque->front = value_of(entry_at(deque, 0));
+    return &deque->front;
 }

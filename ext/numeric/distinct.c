@@ -84,13 +84,6 @@ void clr_distinct_remove(struct clr_distinct *distinct, const struct clr_value *
     }
 }
 
-enum clr_code clr_distinct_forget_counts(struct clr_distinct *distinct)
-{
-    enum clr_code code = clr_number_table_forget_counts(&distinct->whole);
-
-    return code != CLR_OK ? code : clr_number_table_forget_counts(&distinct->fractional);
-}
-
 uint64_t clr_distinct_size(const struct clr_distinct *distinct)
 {
     return clr_number_table_size(&distinct->whole) + clr_number_table_size(&distinct->fractional) +

@@ -57,14 +57,10 @@ enum clr_code clr_distinct_add_bytes(struct clr_distinct *distinct, const struct
 /* Takes a value out once; one that is not there changes nothing. */
 void clr_distinct_remove(struct clr_distinct *distinct, const struct clr_value *value);
 
-/* Says that no value will be taken out: the numbers take half the memory from here on. Not for
-   typed collections. Returns CLR_OK, CLR_NOMEM or CLR_LIMIT; all values are there still. */
-enum clr_code clr_distinct_forget_counts(struct clr_distinct *distinct);
-
 /* Returns how many different values there are. */
 uint64_t clr_distinct_size(const struct clr_distinct *distinct);
 
-/* Returns how often a value is there; counts are known. */
+/* Returns how often a value is there. */
 uint64_t clr_distinct_find(const struct clr_distinct *distinct, const struct clr_value *value);
 
 /* Where clr_distinct_next() is among the values of a typed collection. */
@@ -76,8 +72,8 @@ struct clr_distinct_cursor {
 };
 
 /*
- * Stores the next value, in no particular order, and its count, or 1 if that has been forgotten, in
- * a cursor that starts as {0}; returns false at the end. A number is an INTEGER if one of those
+ * Stores the next value, in no particular order, and its count, in a cursor that starts as {0};
+ * returns false at the end. A number is an INTEGER if one of those
  * equal to it is, else REAL; a zero is +0.0. Bytes are the collection's, and stay valid until the
  * value is taken out.
  */

@@ -127,17 +127,24 @@ static enum clr_code push(struct clr_mode_heap *heap, const struct clr_value *va
     return CLR_OK;
 }
 
-/* Fills the heap with what is true now. */
-static enum clr_code fill(struct clr_mode_heap *heap)
+/* Forgets all: it is to be filled anew. */
+static void restart(struct clr_mode_heap *heap)
 {
-    struct clr_distinct_cursor cursor = {0};
-    enum clr_code code = CLR_OK;
-
     drop_all(heap);
     heap->begun = false;
-    while (code == CLR_OK && clr_distinct_next(heap->distinct, &cursor))
-        code = push(heap, &cursor.value, cursor.count);
-    heap->begun = code == CLR_OK;
+    heap->next = (struct clr_distinct_cursor){0};
+}
+
+enum clr_code clr_mode_heap_fill(struct clr_mode_heap *heap, size_t most)
+{
+    enum clr_code code = CLR_OK;
+
+    for (; !heap->begun && most > 0 && code == CLR_OK; most--) {
+        if (clr_distinct_next(heap->distinct, &heap->next))
+            code = push(heap, &heap->next.value, heap->next.count);
+        else
+            heap->begun = true;
+    }
     return code;
 }
 
@@ -161,19 +168,15 @@ enum clr_code clr_mode_heap_change(struct clr_mode_heap *heap, const struct clr_
     if (count == 0)
         return CLR_OK;
     if (heap->count > 2 * clr_distinct_size(heap->distinct) + FIRST_CAPACITY) {
-        heap->begun = false;
+        restart(heap);
         return CLR_OK;
     }
     return push(heap, &own, count);
 }
 
-enum clr_code clr_mode_heap_find(struct clr_mode_heap *heap, struct clr_value *mode)
+void clr_mode_heap_find(struct clr_mode_heap *heap, struct clr_value *mode)
 {
-    enum clr_code code = heap->begun ? CLR_OK : fill(heap);
-
     mode->kind = CLR_KIND_NONE;
-    if (code != CLR_OK)
-        return code;
     while (heap->count > 0 &&
            clr_distinct_find(heap->distinct, &heap->entries[0].value) != heap->entries[0].count) {
         release(heap, &heap->entries[0].value);
@@ -185,5 +188,4 @@ enum clr_code clr_mode_heap_find(struct clr_mode_heap *heap, struct clr_value *m
         *mode = heap->entries[0].value;
         clr_distinct_type(heap->distinct, mode);
     }
-    return CLR_OK;
 }

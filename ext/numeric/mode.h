@@ -26,7 +26,8 @@ struct clr_mode_heap {
     struct clr_budget *budget;
     struct clr_mode_entry *entries;
     size_t count, capacity;
-    bool begun; /* the heap knows of all values */
+    bool begun;                      /* the heap knows of all values */
+    struct clr_distinct_cursor next; /* while it is filled: where it is among them */
 };
 
 /* Sets up the heap for a collection, which from then on must be told of each change. */
@@ -41,8 +42,13 @@ void clr_mode_heap_free(struct clr_mode_heap *heap);
 enum clr_code clr_mode_heap_change(struct clr_mode_heap *heap, const struct clr_value *value,
                                    int change);
 
-/* Stores the mode, as clr_mode_find() does; kind CLR_KIND_NONE if there is no value. Returns
-   CLR_OK, CLR_NOMEM or CLR_LIMIT. */
-enum clr_code clr_mode_heap_find(struct clr_mode_heap *heap, struct clr_value *mode);
+/* Takes in at most so many values of the collection, which has not changed since the last call
+   unless heap->begun: that is true when the heap has all. Returns CLR_OK, CLR_NOMEM or CLR_LIMIT.
+ */
+enum clr_code clr_mode_heap_fill(struct clr_mode_heap *heap, size_t most);
+
+/* Stores the mode, as clr_mode_find() does; kind CLR_KIND_NONE if there is no value. heap->begun.
+ */
+void clr_mode_heap_find(struct clr_mode_heap *heap, struct clr_value *mode);
 
 #endif

@@ -50,6 +50,7 @@ struct clr_connection *clr_connection_new(sqlite3 *db)
 void clr_connection_heed_settings(struct clr_connection *connection)
 {
     connection->values.limit = clr_budget_limit(connection->settings.values_memory);
+    connection->extremes.limit = connection->values.limit / 4;
 }
 
 void clr_connection_replace(void *pointer)

@@ -28,7 +28,8 @@ struct clr_connection {
     struct clr_pool pool;
     struct clr_extreme *free_extremes; /* see extremes.c */
     int free_extreme_count;
-    struct clr_budget values; /* what aggregates keep: the setting values_memory */
+    struct clr_budget values;   /* what aggregates keep: the setting values_memory */
+    struct clr_budget extremes; /* what gpu_min and gpu_max keep beside it: a quarter of that */
     struct clr_spares free_percentiles, free_collections, free_histograms; /* see their files */
     struct clr_view *views;                                                /* see view.h */
     struct clr_view *past_views;    /* that may come back; see view.c */

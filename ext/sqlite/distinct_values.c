@@ -3,7 +3,8 @@
  *
  * Numbers go to a batch first, TEXT and BLOB straight to the collection. The batch goes to the
  * collection, or is kept to be counted with others, when it is full, when a row leaves and when a
- * result is asked for.
+ * result is asked for. SQLite does not say beforehand whether rows will leave, so it is always
+ * known how often each value is there.
  */
 #include "sqlite/distinct_values.h"
 
@@ -15,11 +16,11 @@
 #include "sqlite/interruption.h"
 #include "sqlite/sql_value.h"
 #include "sqlite/value_memory.h"
-#include "sqlite/window_use.h"
 
 /*
- * Numbers of each type in a batch; different values that a collection has when it asks whether rows
- * can leave at all. Without that it need not know how often each is there, which halves its memory.
+ * Numbers of each type in a batch; different values of which the heap takes in so many at a time,
+ * and from which on looking at all of them takes long enough to ask first whether a statement is
+ * interrupted.
  */
 enum { BATCH = 512, MANY = 16384 };
 
@@ -28,8 +29,7 @@ struct collection {
     struct clr_distinct distinct;
     struct clr_fed_distinct numbers;
     struct clr_mode_heap heap;
-    bool asked, rows_leave; /* whether it was asked whether rows can leave; whether they can */
-    bool shown;             /* a result was asked for, and more may come */
+    bool windowed; /* a row has left, or a result was asked for and more may come */
     double reals[BATCH];
     int64_t integers[BATCH];
 };
@@ -85,7 +85,7 @@ static bool begin(sqlite3_context *sql, struct distinct_context *context)
         clr_mode_heap_init(&collection->heap, &collection->distinct, &connection->values);
     }
     collection->distinct.typed = typed;
-    collection->asked = collection->shown = false;
+    collection->windowed = false;
     context->collection = collection;
     context->real = collection->reals;
     context->real_end = collection->reals + BATCH;
@@ -151,30 +151,27 @@ static enum clr_code flush(struct clr_connection *connection, struct distinct_co
 static enum clr_code make_room(struct clr_connection *connection, struct distinct_context *context)
 {
     struct collection *collection = context->collection;
+    struct clr_interruption interruption = {connection->db, NULL};
+    struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
     enum clr_code code = flush(connection, context);
 
-    if (code != CLR_OK ||
-        (clr_distinct_size(&collection->distinct) < MANY && !collection->numbers.keeping))
-        return code;
-    if (!collection->asked) {
-        collection->asked = true;
-        collection->rows_leave = clr_window_use(connection->db);
-        if (!collection->rows_leave && !collection->distinct.typed)
-            code = clr_distinct_forget_counts(&collection->distinct);
-    }
-    if (code == CLR_OK && !collection->rows_leave && !collection->shown) {
-        struct clr_interruption interruption = {connection->db, NULL};
-        struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
+    if (code == CLR_OK && !collection->windowed)
         code = clr_fed_distinct_consider(&collection->numbers, &watch);
-        clr_interruption_end(&interruption);
-    }
+    clr_interruption_end(&interruption);
     return code;
 }
 
 /* From where they are kept, if they are, to the collection. */
-static enum clr_code gather(struct collection *collection)
+static enum clr_code gather(struct clr_connection *connection, struct collection *collection)
 {
-    return collection->numbers.keeping ? clr_fed_distinct_fold(&collection->numbers) : CLR_OK;
+    struct clr_interruption interruption = {connection->db, NULL};
+    struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
+    enum clr_code code = CLR_OK;
+
+    if (collection->numbers.keeping)
+        code = clr_fed_distinct_fold(&collection->numbers, &watch);
+    clr_interruption_end(&interruption);
+    return code;
 }
 
 static enum clr_code take_value(struct clr_connection *connection, struct distinct_context *context,
@@ -184,7 +181,7 @@ static enum clr_code take_value(struct clr_connection *connection, struct distin
 
     if (value->kind >= CLR_KIND_TEXT) {
         connection->stats.values_fed++;
-        code = gather(context->collection);
+        code = gather(connection, context->collection);
         if (code == CLR_OK)
             code = clr_distinct_add_bytes(&context->collection->distinct, value);
         return code != CLR_OK ? code : clr_mode_heap_change(&context->collection->heap, value, 1);
@@ -256,10 +253,11 @@ void clr_distinct_inverse(sqlite3_context *sql, int count, sqlite3_value **value
     if (context == NULL || context->collection == NULL ||
         sqlite3_value_type(values[0]) == SQLITE_NULL)
         return;
+    context->collection->windowed = true;
     if (clr_value_read(values[0], &value))
         code = flush(connection, context);
     if (code == CLR_OK)
-        code = gather(context->collection);
+        code = gather(connection, context->collection);
     if (code == CLR_OK)
         code = clr_mode_heap_change(&context->collection->heap, &value, -1);
     if (code == CLR_OK)
@@ -268,9 +266,8 @@ void clr_distinct_inverse(sqlite3_context *sql, int count, sqlite3_value **value
         end(connection, context);
 }
 
-/* Sets the result, or an error, from numbers that are kept, once all have come; a device is not
-   asked for a statement that is interrupted (clause 8). Returns false if they have to be
-   gathered. */
+/* Sets the result, or an error, from numbers that are kept, once all have come. Returns false if
+   they have to be gathered. */
 static bool show_kept(sqlite3_context *sql, struct collection *collection)
 {
     const struct clr_function *function = clr_function_of(sql);
@@ -284,9 +281,8 @@ static bool show_kept(sqlite3_context *sql, struct collection *collection)
     if (!collection->numbers.keeping)
         return false;
     code = clr_fed_distinct_count(&collection->numbers, with_mode,
-                                  collection->numbers.order.ordering != NULL &&
-                                      !clr_interruption_is_wanted(&interruption),
-                                  &watch, &connection->stats, &result);
+                                  collection->numbers.order.ordering != NULL, &watch,
+                                  &connection->stats, &result);
     clr_interruption_end(&interruption);
     if (code == CLR_NOMEM || code == CLR_LIMIT)
         return false;
@@ -299,17 +295,52 @@ static bool show_kept(sqlite3_context *sql, struct collection *collection)
     return true;
 }
 
+/* Returns CLR_STOPPED if there are many values and the statement is interrupted (clause 8). */
+static enum clr_code check_interruption(struct clr_connection *connection,
+                                        const struct collection *collection)
+{
+    struct clr_interruption interruption = {connection->db, NULL};
+    bool stop = false;
+
+    if (collection->numbers.keeping || clr_distinct_size(&collection->distinct) >= MANY)
+        stop = clr_interruption_is_wanted(&interruption);
+    clr_interruption_end(&interruption);
+    return stop ? CLR_STOPPED : CLR_OK;
+}
+
+/* Finds the mode by the heap, which takes in all values first if it has to. */
+static enum clr_code find_in_heap(struct clr_connection *connection, struct clr_mode_heap *heap,
+                                  struct clr_value *mode)
+{
+    struct clr_interruption interruption = {connection->db, NULL};
+    enum clr_code code;
+
+    while ((code = clr_mode_heap_fill(heap, MANY)) == CLR_OK && !heap->begun) {
+        if (clr_interruption_is_wanted(&interruption)) {
+            code = CLR_STOPPED;
+            break;
+        }
+    }
+    clr_interruption_end(&interruption);
+    if (code == CLR_OK)
+        clr_mode_heap_find(heap, mode);
+    return code;
+}
+
 /* Sets the result of what has come and not left; more may come if it is not the last one. */
 static void show(sqlite3_context *sql, struct distinct_context *context, bool last)
 {
     const struct clr_function *function = clr_function_of(sql);
     struct collection *collection = context != NULL ? context->collection : NULL;
+    struct clr_connection *connection = function->connection;
     struct clr_value mode = {.kind = CLR_KIND_NONE};
 
     if (collection != NULL) {
-        collection->shown = !last;
-        if (!clr_memory_granted(sql, flush(function->connection, context)) ||
-            (last && show_kept(sql, collection)) || !clr_memory_granted(sql, gather(collection)))
+        collection->windowed = collection->windowed || !last;
+        if (!clr_memory_granted(sql, flush(connection, context)) ||
+            (last && !clr_memory_granted(sql, check_interruption(connection, collection))) ||
+            (last && show_kept(sql, collection)) ||
+            !clr_memory_granted(sql, gather(connection, collection)))
             return;
     }
     if (function->aggregate->which == CLR_DISTINCT_COUNT) {
@@ -321,7 +352,7 @@ static void show(sqlite3_context *sql, struct distinct_context *context, bool la
         return;
     if (last && !collection->heap.begun)
         clr_mode_find(&collection->distinct, &mode);
-    else if (!clr_memory_granted(sql, clr_mode_heap_find(&collection->heap, &mode)))
+    else if (!clr_memory_granted(sql, find_in_heap(connection, &collection->heap, &mode)))
         return;
     clr_value_set_result(sql, &mode);
 }

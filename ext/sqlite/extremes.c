@@ -1,11 +1,11 @@
 /*
  * The contract whose numbers are cited here is in aggregates.h.
  *
- * A window function needs the values in their order, because they leave in that order, and a plain
- * aggregate must not keep them all; SQLite does not say which of the two a call belongs to. So the
- * first values are kept in their order: in a chunk as long as they are numbers of one type, else in
- * a monotonic deque. When they fill a chunk, the running statements tell whether rows can leave at
- * all; if not, order does not matter, and numbers go to chunks from then on.
+ * In a window values leave in the order in which they came, and SQLite does not say beforehand
+ * whether some will. So numbers go to chunks, as those of sums do, and all values that may still
+ * become the extreme when others have left go to a deque, in their order: numbers when a chunk is
+ * full, or numbers of the other type or TEXT come. Once a value is asked for or a row leaves, all
+ * values go straight to the deque, which knows the extreme.
  */
 #include "sqlite/extremes.h"
 
@@ -16,45 +16,33 @@
 #include "sqlite/function.h"
 #include "sqlite/merge.h"
 #include "sqlite/sql_value.h"
-#include "sqlite/window_use.h"
+#include "sqlite/value_memory.h"
 
 #include <string.h>
 
-/* What a connection keeps for reuse, and how many values a deque takes before it asks, unless the
-   chunk size is smaller. */
-enum { KEPT_EXTREMES = 8, DEQUE_TRIAL = 65536 };
-
-/*
- * ORDERED: all values are in the first chunk, numbers of one type. DEQUE: all are in the deque, or
- * were. CHUNKS: numbers are in chunks and the state; the deque has the best of all other values.
- */
-enum stage { ORDERED, DEQUE, CHUNKS };
+/* What a connection keeps for reuse. */
+enum { KEPT_EXTREMES = 8 };
 
 struct clr_extreme {
     struct clr_extreme *next; /* in the connection's list */
-    enum stage stage;
+    bool windowed;            /* a value was asked for or a row left: the deque has all values */
     struct clr_deque deque;
     struct clr_reduction *reduction;
+    /* Where the numbers of the chunk begin that the deque does not have. They are of one type. */
+    const double *real;
+    const int64_t *integer;
 };
 
 /* As small as it can be: see sums.c. */
 struct extreme_context {
-    struct clr_feed feed;        /* ORDERED: without room for the other type; DEQUE: all zeros */
+    struct clr_feed feed;        /* without room for the type that did not come last */
     struct clr_extreme *extreme; /* NULL before the first row that counts */
-    bool windowed;               /* a row has left, or may leave: the deque must stay */
 };
 
 static void free_extreme(struct clr_extreme *extreme)
 {
     clr_deque_free(&extreme->deque);
     clr_memory_free(extreme);
-}
-
-/* How many values the deque takes before the running statements are asked. */
-static uint64_t trial_length(const struct clr_connection *connection)
-{
-    uint64_t length = (uint64_t)connection->settings.chunk_size;
-    return length < DEQUE_TRIAL ? length : DEQUE_TRIAL;
 }
 
 static struct clr_extreme *take_extreme(struct clr_connection *connection, int sign)
@@ -68,10 +56,10 @@ static struct clr_extreme *take_extreme(struct clr_connection *connection, int s
         extreme = clr_memory_alloc(sizeof *extreme);
         if (extreme == NULL)
             return NULL;
-        clr_deque_init(&extreme->deque, sign);
+        clr_deque_init(&extreme->deque, sign, &connection->extremes);
     }
-    clr_deque_clear(&extreme->deque, sign);
-    extreme->stage = ORDERED;
+    extreme->deque.sign = sign;
+    extreme->windowed = false;
     extreme->reduction = clr_reduction_begin(&connection->pool, CLR_EXTREMES);
     if (extreme->reduction != NULL)
         return extreme;
@@ -85,6 +73,7 @@ static void return_extreme(struct clr_connection *connection, struct clr_extreme
         free_extreme(extreme);
         return;
     }
+    clr_deque_clear(&extreme->deque, extreme->deque.sign);
     extreme->next = connection->free_extremes;
     connection->free_extremes = extreme;
     connection->free_extreme_count++;
@@ -99,107 +88,76 @@ void clr_extremes_free(struct clr_connection *connection)
     }
 }
 
-/* Returns whether the value is better than all before, as far as the deque knows. */
-static bool is_better(const struct clr_deque *deque, const struct clr_value *value)
-{
-    const struct clr_value *front = clr_deque_front(deque);
-    return front == NULL || clr_value_compare(value, front, deque->sign) * deque->sign > 0;
-}
-
-/* Without windows the deque holds the best value of those that did not go to chunks. */
-static enum clr_code keep_best(struct clr_deque *deque, const struct clr_value *value)
-{
-    if (!is_better(deque, value))
-        return CLR_OK;
-    clr_deque_clear(deque, deque->sign);
-    return clr_deque_push(deque, value);
-}
-
-/* Moves the values of the first chunk to the deque, in their order. */
-static enum clr_code move_to_deque(struct clr_connection *connection,
-                                   struct extreme_context *context)
+/* Brings the deque up to date with the chunk. */
+static void catch_up(struct extreme_context *context)
 {
     struct clr_extreme *extreme = context->extreme;
-    const struct clr_chunk *chunk;
-    struct clr_value value = {.bytes = NULL};
-    const double *real;
-    const int64_t *integer;
 
-    extreme->stage = DEQUE;
     if (context->feed.real == NULL)
-        return CLR_OK;
-    chunk = extreme->reduction->filling->chunk;
-    value.kind = CLR_KIND_REAL;
-    for (real = chunk->real; real < context->feed.real; real++) {
-        value.as.real = *real;
-        if (clr_deque_push(&extreme->deque, &value) != CLR_OK)
-            return CLR_NOMEM;
-    }
-    value.kind = CLR_KIND_INTEGER;
-    for (integer = chunk->integer; integer < context->feed.integer; integer++) {
-        value.as.integer = *integer;
-        if (clr_deque_push(&extreme->deque, &value) != CLR_OK)
-            return CLR_NOMEM;
-    }
-    connection->stats.values_fed += (int64_t)extreme->deque.arrived;
-    memset(&context->feed, 0, sizeof context->feed);
-    return CLR_OK;
+        return;
+    clr_deque_push_reals(&extreme->deque, extreme->real,
+                         (size_t)(context->feed.real - extreme->real));
+    clr_deque_push_integers(&extreme->deque, extreme->integer,
+                            (size_t)(context->feed.integer - extreme->integer));
+    extreme->real = context->feed.real;
+    extreme->integer = context->feed.integer;
 }
 
-/*
- * Makes room for a number in chunks, if the value is one and its order need not be kept, or is kept
- * by the chunk itself. Returns CLR_INVALID if the value must go to the deque.
- */
-static enum clr_code make_room(struct clr_connection *connection, struct extreme_context *context,
-                               enum clr_kind kind)
+/* From here on values go straight to the deque. */
+static void begin_window(struct clr_connection *connection, struct extreme_context *context)
 {
     struct clr_extreme *extreme = context->extreme;
-    bool number = kind == CLR_KIND_REAL || kind == CLR_KIND_INTEGER;
-    bool first = context->feed.real == NULL;
+
+    if (extreme->windowed)
+        return;
+    catch_up(context);
+    if (context->feed.real != NULL) {
+        const struct clr_chunk *chunk = extreme->reduction->filling->chunk;
+        connection->stats.values_fed +=
+            (context->feed.real - chunk->real) + (context->feed.integer - chunk->integer);
+    }
+    memset(&context->feed, 0, sizeof context->feed);
+    extreme->windowed = true;
+}
+
+/* Makes room in the chunk for a number, of the type that the numbers before it have not, or when
+   there is no more. */
+static enum clr_code make_room(struct extreme_context *context, enum clr_kind kind)
+{
+    struct clr_extreme *extreme = context->extreme;
+    struct clr_reduction *reduction = extreme->reduction;
+    struct clr_feed *feed = &context->feed;
+    const struct clr_chunk *chunk = reduction->filling != NULL ? reduction->filling->chunk : NULL;
     enum clr_code code;
 
-    if (extreme->stage == ORDERED && first && number) {
-        code = clr_reduction_make_room(extreme->reduction, &context->feed);
-        if (kind == CLR_KIND_REAL)
-            context->feed.integer_end = context->feed.integer;
-        else
-            context->feed.real_end = context->feed.real;
-        return code;
+    catch_up(context);
+    if (feed->real == NULL ||
+        (kind == CLR_KIND_REAL ? feed->real == chunk->real + chunk->capacity
+                               : feed->integer == chunk->integer + chunk->capacity)) {
+        code = clr_reduction_make_room(reduction, feed);
+        if (code != CLR_OK)
+            return code;
+        chunk = reduction->filling->chunk;
+        extreme->real = feed->real;
+        extreme->integer = feed->integer;
     }
-    if (extreme->stage == ORDERED) {
-        const struct clr_chunk *chunk = first ? NULL : extreme->reduction->filling->chunk;
-        bool same =
-            chunk != NULL && (kind == CLR_KIND_REAL ? context->feed.real != chunk->real
-                                                    : context->feed.integer != chunk->integer);
-        if (number && same && !clr_window_use(connection->db))
-            extreme->stage = CHUNKS;
-        else
-            return move_to_deque(connection, context) == CLR_OK ? CLR_INVALID : CLR_NOMEM;
-    }
-    if (extreme->stage == DEQUE && !context->windowed &&
-        extreme->deque.arrived >= trial_length(connection)) {
-        context->windowed = clr_window_use(connection->db);
-        if (!context->windowed) {
-            extreme->stage = CHUNKS;
-            clr_deque_keep_front(&extreme->deque);
-        }
-    }
-    if (extreme->stage == DEQUE || !number)
-        return CLR_INVALID;
-    return clr_reduction_make_room(extreme->reduction, &context->feed);
+    feed->real_end = kind == CLR_KIND_REAL ? chunk->real + chunk->capacity : feed->real;
+    feed->integer_end = kind == CLR_KIND_INTEGER ? chunk->integer + chunk->capacity : feed->integer;
+    return CLR_OK;
 }
 
 static enum clr_code take_value(struct clr_connection *connection, struct extreme_context *context,
                                 const struct clr_value *value)
 {
     struct clr_extreme *extreme = context->extreme;
-    enum clr_code code = make_room(connection, context, value->kind);
+    enum clr_code code;
 
-    if (code == CLR_INVALID) {
+    if (extreme->windowed || value->kind >= CLR_KIND_TEXT) {
         connection->stats.values_fed++;
-        return extreme->stage == DEQUE ? clr_deque_push(&extreme->deque, value)
-                                       : keep_best(&extreme->deque, value);
+        catch_up(context);
+        return clr_deque_push(&extreme->deque, value);
     }
+    code = make_room(context, value->kind);
     if (code == CLR_OK && value->kind == CLR_KIND_INTEGER)
         *context->feed.integer++ = value->as.integer;
     else if (code == CLR_OK)
@@ -258,16 +216,14 @@ void clr_extreme_step(sqlite3_context *sql, int count, sqlite3_value **values)
 static void shift(sqlite3_context *sql)
 {
     struct extreme_context *context = sqlite3_aggregate_context(sql, sizeof *context);
+    struct clr_connection *connection = clr_function_connection(sql);
 
     if (context == NULL || context->extreme == NULL)
         return;
-    context->windowed = true;
-    if (context->extreme->stage == ORDERED &&
-        move_to_deque(clr_function_connection(sql), context) != CLR_OK) {
-        sqlite3_result_error_nomem(sql);
-        return;
-    }
-    clr_deque_shift(&context->extreme->deque); /* clause 7 */
+    begin_window(connection, context);
+    (void)clr_memory_granted_for(sql, clr_deque_shift(&context->extreme->deque), /* clause 7 */
+                                 "the values that its window may come to",
+                                 connection->extremes.limit);
 }
 
 void clr_extreme_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
@@ -342,35 +298,43 @@ static void set_result(sqlite3_context *sql, const struct clr_value *value)
 /* What a function of no rows has. */
 static const struct clr_value nothing = {.kind = CLR_KIND_NONE};
 
-/*
- * Sets the result to the better of what the deque and the chunks hold. The context stays as it is:
- * a frame that only grows is asked for its value after every row, and goes on.
- */
-static void show_extreme(sqlite3_context *sql, struct extreme_context *context)
+/* Sets the result to the better of what the deque and the chunks have: the deque has TEXT and BLOB,
+   and of the numbers all but those that came last. */
+static void show_better(sqlite3_context *sql, struct extreme_context *context)
 {
     struct clr_extreme *extreme = context->extreme;
+    const int sign = extreme->deque.sign;
     const struct clr_value *front = clr_deque_front(&extreme->deque);
-    struct clr_value number = {.kind = CLR_KIND_NONE};
+    struct clr_value number;
 
     clr_reduction_settle(extreme->reduction, &context->feed);
-    clr_state_extreme(&extreme->reduction->state, extreme->deque.sign, &number);
-    if (front != NULL && (number.kind == CLR_KIND_NONE || !is_better(&extreme->deque, &number)))
+    clr_state_extreme(&extreme->reduction->state, sign, &number);
+    if (front != NULL &&
+        (number.kind == CLR_KIND_NONE || clr_value_compare(front, &number, sign) * sign > 0))
         set_result(sql, front);
     else
         set_result(sql, &number);
 }
 
+static void show_front(sqlite3_context *sql, struct clr_deque *deque)
+{
+    const struct clr_value *front = clr_deque_front(deque);
+
+    set_result(sql, front != NULL ? front : &nothing);
+}
+
+/* The context stays as it is: a frame that only grows is asked for its value after every row, and
+   goes on. */
 void clr_extreme_value(sqlite3_context *sql)
 {
     struct extreme_context *context = sqlite3_aggregate_context(sql, 0);
 
-    if (context == NULL || context->extreme == NULL)
+    if (context == NULL || context->extreme == NULL) {
         set_result(sql, &nothing);
-    else if (context->extreme->stage == ORDERED &&
-             move_to_deque(clr_function_connection(sql), context) != CLR_OK)
-        sqlite3_result_error_nomem(sql);
-    else
-        show_extreme(sql, context);
+        return;
+    }
+    begin_window(clr_function_connection(sql), context);
+    show_front(sql, &context->extreme->deque);
 }
 
 void clr_extreme_final(sqlite3_context *sql)
@@ -383,7 +347,10 @@ void clr_extreme_final(sqlite3_context *sql)
         return;
     }
     extreme = context->extreme;
-    show_extreme(sql, context);
+    if (extreme->windowed)
+        show_front(sql, &extreme->deque);
+    else
+        show_better(sql, context);
     clr_reduction_end(extreme->reduction);
     context->extreme = NULL;
     return_extreme(clr_function_connection(sql), extreme);

@@ -50,7 +50,8 @@ bool clr_histogram_begin(sqlite3_context *sql, struct clr_histogram_context *con
     if (code != CLR_OK) {
         /* What is finished after an error, too, finds no counters rather than too few. */
         clr_memory_free(histogram);
-        return clr_memory_granted(sql, code);
+        return clr_memory_granted_for(sql, code, "a counter for each bin",
+                                      connection->values.limit);
     }
     memset(memory, 0, counters_size(histogram));
     histogram->counter = memory;

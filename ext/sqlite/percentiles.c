@@ -15,6 +15,7 @@
 #include "numeric/kept.h"
 #include "numeric/ordered.h"
 #include "numeric/percentile.h"
+#include "numeric/radix_sort.h"
 #include "sqlite/function.h"
 #include "sqlite/interruption.h"
 #include "sqlite/sql_value.h"
@@ -27,6 +28,9 @@
 /* Fractions of two rows that differ by no more are the same, as in SQLite's percentile functions.
  */
 #define SAME_FRACTION 0.001
+
+/* Numbers that are put in order before it is asked whether the statement is interrupted. */
+enum { PORTION = 32768 };
 
 /*
  * KEPT: all values are in the store. ASKED: they are, and the value was asked for, which is result.
@@ -110,24 +114,61 @@ static clr_u128 place_of(sqlite3_value *argument)
     return clr_double_to_place(sqlite3_value_double(argument));
 }
 
+/* Inserts numbers of one kind, few enough to be sorted first: then most go to where the last one
+   went. keys has room for twice as many. */
+static enum clr_code insert_portion(struct clr_ordered *ordered, enum clr_kind kind,
+                                    const void *numbers, size_t count, uint64_t *keys)
+{
+    const int64_t *integers = numbers;
+    const double *reals = numbers;
+    enum clr_code code = CLR_OK;
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        keys[i] = kind == CLR_KIND_INTEGER ? clr_integer_to_key(integers[i])
+                                           : clr_double_to_key(reals[i]);
+    clr_radix_sort(keys, keys + count, count);
+    for (i = 0; i < count && code == CLR_OK; i++)
+        code = clr_ordered_insert(ordered, kind == CLR_KIND_INTEGER
+                                               ? clr_integer_to_place(clr_key_to_integer(keys[i]))
+                                               : (clr_u128)keys[i] << 64);
+    return code;
+}
+
+/* The same for all numbers, unless the statement is interrupted meanwhile. */
+static enum clr_code insert_all(struct clr_ordered *ordered, const struct clr_run *run,
+                                const struct clr_watch *watch)
+{
+    uint64_t *keys = clr_memory_alloc(2 * PORTION * sizeof *keys);
+    enum clr_code code = keys != NULL ? CLR_OK : CLR_NOMEM;
+    size_t from, count;
+
+    for (; run != NULL && code == CLR_OK; run = run->next) {
+        for (from = 0; from < run->count && code == CLR_OK; from += count) {
+            count = run->count - from < PORTION ? run->count - from : PORTION;
+            code = insert_portion(ordered, run->kind,
+                                  (const char *)run->values + from * sizeof(int64_t), count, keys);
+            if (code == CLR_OK && count == PORTION && watch->wants_stop(watch->context))
+                code = CLR_STOPPED;
+        }
+    }
+    clr_memory_free(keys);
+    return code;
+}
+
 /* From the store to the structure that keeps them in order. */
 static enum clr_code put_in_order(struct clr_connection *connection,
                                   struct percentile_context *context)
 {
+    struct clr_interruption interruption = {connection->db, NULL};
+    struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
     struct percentile *values = context->values;
-    const struct clr_run *run = clr_kept_runs(&values->kept, &context->feed);
-    enum clr_code code = CLR_OK;
-    size_t i;
+    const struct clr_run *runs = clr_kept_runs(&values->kept, &context->feed);
+    enum clr_code code;
 
-    connection->stats.values_fed += values->stage == KEPT ? (int64_t)clr_runs_count(run) : 0;
-    for (; run != NULL; run = run->next) {
-        for (i = 0; i < run->count && code == CLR_OK; i++) {
-            clr_u128 place = run->kind == CLR_KIND_INTEGER
-                                 ? clr_integer_to_place(((const int64_t *)run->values)[i])
-                                 : clr_double_to_place(((const double *)run->values)[i]);
-            code = clr_ordered_insert(&values->ordered, place);
-        }
-    }
+    connection->stats.values_fed += values->stage == KEPT ? (int64_t)clr_runs_count(runs) : 0;
+    code = insert_all(&values->ordered, runs, &watch);
+    clr_interruption_end(&interruption);
     clr_fed_order_end(&values->fed);
     clr_kept_clear(&values->kept);
     memset(&context->feed, 0, sizeof context->feed);

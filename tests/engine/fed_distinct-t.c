@@ -138,7 +138,7 @@ static bool can_count(uint64_t limit, bool typed, bool keeps, int64_t different)
         clr_fed_distinct_count(&numbers.fed, typed, false, NULL, &stats, &result) == CLR_OK)
         right = result.size == (uint64_t)different;
     else if (code == CLR_OK &&
-             (!numbers.fed.keeping || clr_fed_distinct_fold(&numbers.fed) == CLR_OK))
+             (!numbers.fed.keeping || clr_fed_distinct_fold(&numbers.fed, NULL) == CLR_OK))
         right = clr_distinct_size(&numbers.distinct) == (uint64_t)different;
     end_numbers(&numbers);
     return right;
@@ -200,7 +200,7 @@ static void test_folding(bool typed)
     begin_numbers(&numbers, typed, SIZE_MAX);
     add_numbers(&numbers, CLR_KIND_REAL, -20000, 40000);
     add_numbers(&numbers, CLR_KIND_INTEGER, 3, 2);
-    tap_ok(numbers.fed.keeping && clr_fed_distinct_fold(&numbers.fed) == CLR_OK &&
+    tap_ok(numbers.fed.keeping && clr_fed_distinct_fold(&numbers.fed, NULL) == CLR_OK &&
                !numbers.fed.keeping && clr_distinct_size(&numbers.distinct) == 40000,
            "numbers come back into the tables");
     tap_ok(!typed || (clr_mode_find(&numbers.distinct, &mode) && mode.kind == CLR_KIND_INTEGER &&

@@ -7,7 +7,9 @@
 
 #include "tap.h"
 
-enum { LONGEST_WINDOW = 3000, LONGEST_BYTES = 3000 };
+enum { LONGEST_WINDOW = 3000, LONGEST_BYTES = 3000, MOST_AT_ONCE = 2500 };
+
+static struct clr_budget budget = {.limit = UINT64_MAX};
 
 /* The naive window, with its own copies of all bytes. */
 static struct {
@@ -69,7 +71,7 @@ static struct clr_value any_value(int kinds, unsigned char *bytes)
     return value;
 }
 
-static void check_front(const struct clr_deque *deque)
+static void check_front(struct clr_deque *deque)
 {
     const struct clr_value *front = clr_deque_front(deque), *best = NULL;
     size_t i;
@@ -85,6 +87,70 @@ static void check_front(const struct clr_deque *deque)
              "a window of %zu values", window_end - window_first);
 }
 
+/* Pushes numbers of one type together. */
+static void push_many(struct clr_deque *deque, int shape)
+{
+    static int64_t integers[MOST_AT_ONCE];
+    static double reals[MOST_AT_ONCE];
+    size_t count = random_below(shape % 3 == 0 ? MOST_AT_ONCE : 20), i;
+    bool real = random_bits() & 1;
+
+    for (i = 0; i < count && window_end < LONGEST_WINDOW; i++) {
+        struct clr_value value = {.kind = real ? CLR_KIND_REAL : CLR_KIND_INTEGER};
+        int number = shape % 3 == 0   ? (int)i * (shape & 1 ? 1 : -1)
+                     : shape % 3 == 1 ? random_between(-1, 1)
+                                      : random_between(-1000, 1000);
+        integers[i] = value.as.integer = number;
+        reals[i] = number == 0 && random_bits() & 1 ? -0.0 : number * 0.5;
+        if (real)
+            value.as.real = reals[i];
+        window_push(&value);
+    }
+    if (real)
+        clr_deque_push_reals(deque, reals, i);
+    else
+        clr_deque_push_integers(deque, integers, i);
+}
+
+/* Numbers that enter by the hundred, between single values of any kind. */
+static void test_many(void)
+{
+    unsigned char bytes[LONGEST_BYTES];
+    struct clr_deque deque;
+    int round;
+
+    clr_deque_init(&deque, 1, &budget);
+    batch_begin();
+    for (round = 0; round < 400; round++) {
+        clr_deque_clear(&deque, round & 1 ? 1 : -1);
+        window_clear();
+        while (window_end < LONGEST_WINDOW) {
+            uint64_t leaving = random_below(window_end - window_first + 1);
+            push_many(&deque, round / 2);
+            check_front(&deque);
+            if (window_end < LONGEST_WINDOW && random_below(4) == 0) {
+                struct clr_value value = any_value(5, bytes);
+                batch_ok(clr_deque_push(&deque, &value) == CLR_OK, "push");
+                window_push(&value);
+            }
+            for (; leaving > 0; leaving--) {
+                batch_ok(clr_deque_shift(&deque) == CLR_OK, "shift");
+                window_shift();
+            }
+            check_front(&deque);
+        }
+        while (window_first < window_end) {
+            clr_deque_shift(&deque);
+            window_shift();
+            check_front(&deque);
+        }
+    }
+    clr_deque_free(&deque);
+    window_clear();
+    batch_end("numbers that enter together");
+    tap_is_uint64(budget.used, 0, "no memory is left over");
+}
+
 /*
  * Pushes and shifts in proportions that let the window grow, stay and shrink. The bytes given to
  * the deque are overwritten after each push: it must have its own.
@@ -95,7 +161,7 @@ static void test_windows(int kinds, const char *name)
     struct clr_deque deque;
     int round;
 
-    clr_deque_init(&deque, 1);
+    clr_deque_init(&deque, 1, &budget);
     batch_begin();
     for (round = 0; round < 30; round++) {
         int steps = random_between(1, round % 10 == 0 ? LONGEST_WINDOW - 1 : 200);
@@ -148,7 +214,7 @@ static void test_size(void)
     struct clr_deque deque;
     int i;
 
-    clr_deque_init(&deque, 1);
+    clr_deque_init(&deque, 1, &budget);
     for (i = 0; i < 1000000; i++)
         push_integer(&deque, i);
     tap_ok(deque.count == 1 && deque.capacity <= 16, "ascending values take the room of one");
@@ -170,27 +236,73 @@ static void test_size(void)
         push_integer(&deque, -i);
     tap_is_int64((int64_t)deque.count, 100000, "descending values must all be kept");
     clr_deque_clear(&deque, -1);
-    tap_is_int64((int64_t)deque.capacity, 0, "a cleared deque gives a large ring back");
+    tap_ok(budget.used == 0, "a cleared deque gives a large ring back");
     clr_deque_free(&deque);
 }
 
-static void test_keep_front(void)
+/* Beyond the budget the extreme of all values is known still, but none may leave. */
+static void test_budget(void)
 {
+    struct clr_budget small = {.limit = 10000};
+    int64_t integers[1000];
+    struct clr_deque deque;
+    int i, turn;
+
+    for (i = 0; i < 1000; i++)
+        integers[i] = -i;
+    for (turn = 0; turn < 3; turn++) {
+        clr_deque_init(&deque, 1, &small);
+        push_integer(&deque, 7);
+        tap_ok(clr_deque_shift(&deque) == CLR_OK, "a value leaves");
+        if (turn == 0)
+            clr_deque_push_integers(&deque, integers, 1000);
+        for (i = 0; turn == 1 && i < 1000; i++)
+            push_integer(&deque, -i);
+        for (i = 0; turn == 2 && i < 1000; i++) {
+            char text[100];
+            snprintf(text, sizeof text, "%090d", 1000 - i);
+            push_text(&deque, text);
+        }
+        tap_ok(small.used <= small.limit && deque.count == 1, "the front alone is kept");
+        tap_ok(clr_deque_front(&deque)->kind == (turn == 2 ? CLR_KIND_TEXT : CLR_KIND_INTEGER) &&
+                   (turn == 2 || clr_deque_front(&deque)->as.integer == 0),
+               "which is the extreme");
+        tap_ok(clr_deque_shift(&deque) == CLR_LIMIT, "no value leaves any more");
+        integers[0] = 5;
+        clr_deque_push_integers(&deque, integers, turn == 2 ? 0 : 1000);
+        push_text(&deque, "d");
+        push_text(&deque, "c");
+        tap_ok(memcmp(clr_deque_front(&deque)->bytes, "d", 1) == 0, "a better value comes");
+        clr_deque_clear(&deque, -1);
+        integers[0] = 0;
+        push_integer(&deque, 3);
+        tap_ok(clr_deque_shift(&deque) == CLR_OK, "cleared, it keeps them again");
+        clr_deque_free(&deque);
+        tap_is_uint64(small.used, 0, "no memory is left over");
+    }
+}
+
+/* One value that is larger than the budget. */
+static void test_large_value(void)
+{
+    static char text[10000];
+    struct clr_budget small = {.limit = 100};
+    struct clr_value value = {.kind = CLR_KIND_TEXT, .as.size = sizeof text, .bytes = text};
     struct clr_deque deque;
 
-    clr_deque_init(&deque, 1);
-    clr_deque_keep_front(&deque);
-    tap_ok(clr_deque_front(&deque) == NULL, "the front of nothing");
-    push_text(&deque, "c");
-    push_text(&deque, "b");
-    push_text(&deque, "a");
-    clr_deque_keep_front(&deque);
-    tap_ok(deque.count == 1 && memcmp(clr_deque_front(&deque)->bytes, "c", 1) == 0,
-           "only the front is kept");
-    push_text(&deque, "d");
-    tap_ok(deque.count == 1 && memcmp(clr_deque_front(&deque)->bytes, "d", 1) == 0,
-           "until a better value comes");
+    clr_deque_init(&deque, 1, &small);
+    memset(text, 'x', sizeof text);
+    push_text(&deque, "xx");
+    push_text(&deque, "xw");
+    tap_ok(clr_deque_push(&deque, &value) == CLR_OK &&
+               clr_deque_front(&deque)->as.size == sizeof text,
+           "the extreme is kept, whatever the budget");
+    text[0] = 'y';
+    tap_ok(clr_deque_push(&deque, &value) == CLR_OK &&
+               ((const char *)clr_deque_front(&deque)->bytes)[0] == 'y',
+           "and the next");
     clr_deque_free(&deque);
+    tap_is_uint64(small.used, 0, "no memory is left over");
 }
 
 static void test_empty_text(void)
@@ -198,7 +310,7 @@ static void test_empty_text(void)
     struct clr_deque deque;
     const struct clr_value *front;
 
-    clr_deque_init(&deque, 1);
+    clr_deque_init(&deque, 1, &budget);
     push_text(&deque, "");
     front = clr_deque_front(&deque);
     tap_ok(front != NULL && front->kind == CLR_KIND_TEXT && front->as.size == 0, "an empty TEXT");
@@ -207,7 +319,8 @@ static void test_empty_text(void)
     clr_deque_free(&deque);
 }
 
-/* Each allocation fails once: the push says so, and the deque can be cleared and used again. */
+/* Each allocation fails once: the deque goes on with the front alone, or the push says so; and it
+   can be cleared and used again. */
 static void test_memory(void)
 {
     static const char *const texts[] = {"dddd", "ccccc", "bbbbbb", "aaaaaaa"};
@@ -218,7 +331,7 @@ static void test_memory(void)
     batch_begin();
     for (after = 0; failed; after++) {
         int i, refused = 0;
-        clr_deque_init(&deque, 1);
+        clr_deque_init(&deque, 1, &budget);
         clr_memory_fail_after(after);
         for (i = 0; i < 40; i++) {
             struct clr_value value = {.kind = CLR_KIND_TEXT};
@@ -228,12 +341,18 @@ static void test_memory(void)
             refused += clr_deque_push(&deque, &value) == CLR_NOMEM;
         }
         failed = clr_memory_fail_after(-1);
-        batch_ok(refused == failed, "allocation %ld: %d refused", after, refused);
+        batch_ok(refused == 0 || failed, "allocation %ld: %d refused", after, refused);
+        batch_ok(refused > 0 || memcmp(clr_deque_front(&deque)->bytes, "dddd99", 6) == 0,
+                 "allocation %ld: the extreme", after);
+        batch_ok(clr_deque_shift(&deque) == (failed && refused == 0 ? CLR_NOMEM : CLR_OK) ||
+                     refused > 0,
+                 "allocation %ld: no value leaves", after);
         clr_deque_clear(&deque, -1);
         push_integer(&deque, 3);
         push_integer(&deque, 4);
         batch_ok(clr_deque_front(&deque)->as.integer == 3, "used again");
         clr_deque_free(&deque);
+        batch_ok(budget.used == 0, "no memory is left over");
     }
     batch_end("pushes without memory");
     tap_ok(after > 20, "every allocation of %ld has failed once", after - 1);
@@ -246,7 +365,9 @@ int main(void)
     test_windows(2, "numbers");
     test_windows(5, "values of all types");
     test_size();
-    test_keep_front();
+    test_many();
+    test_budget();
+    test_large_value();
     test_empty_text();
     test_memory();
     return tap_done();

@@ -141,8 +141,12 @@ static void test_window(int variety, size_t length, bool typed)
         if (!typed)
             continue;
         batch_ok(clr_mode_find(&distinct, &got) && is_same(&got, &want), "the mode at step %zu", i);
-        batch_ok(clr_mode_heap_find(&heap, &got) == CLR_OK && is_same(&got, &want),
-                 "the heap's mode at step %zu", i);
+        while (!heap.begun) {
+            if (clr_mode_heap_fill(&heap, 1 + random_below(50)) != CLR_OK)
+                tap_bail("no memory");
+        }
+        clr_mode_heap_find(&heap, &got);
+        batch_ok(is_same(&got, &want), "the heap's mode at step %zu", i);
     }
     batch_end("variety %d, window of %zu, %s", variety, length, typed ? "typed" : "untyped");
     for (; window_first < window_end; window_first++)
@@ -196,10 +200,9 @@ static void test_many(void)
         tap_ok(size == want && found == want && total == COUNT,
                "family %d: %" PRIu64 " of %" PRIu64 " and %" PRIu64 " in all", family, size, want,
                total);
-        if (clr_distinct_forget_counts(&distinct) != CLR_OK ||
-            clr_distinct_add_integers(&distinct, integers, COUNT) != CLR_OK)
+        if (clr_distinct_add_integers(&distinct, integers, COUNT) != CLR_OK)
             tap_bail("no memory");
-        tap_is_uint64(clr_distinct_size(&distinct), want, "without counts, all of them again");
+        tap_is_uint64(clr_distinct_size(&distinct), want, "all of them again");
         clr_distinct_clear(&distinct, true);
         tap_is_uint64(clr_distinct_size(&distinct), 0, "cleared");
         clr_distinct_free(&distinct);

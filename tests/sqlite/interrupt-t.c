@@ -166,8 +166,60 @@ static void test_left(void)
     tap_is_int64(database_compare(db, expected), 0, "... and the connection goes on");
 }
 
+#define MANY                                                                                       \
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT "
+#define REST " OVER (ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM n"
+
+static sqlite3_stmt *prepare(const char *sql)
+{
+    sqlite3_stmt *query = NULL;
+
+    if (sqlite3_prepare_v2(db, sql, -1, &query, NULL) != SQLITE_OK)
+        tap_bail("%s", sqlite3_errmsg(db));
+    return query;
+}
+
+static int count_call(void *calls)
+{
+    ++*(int *)calls;
+    return 0;
+}
+
+/* How often the progress handler is called until a window of many rows gives its first one. */
+static int calls_to_first_row(const char *sql)
+{
+    sqlite3_stmt *query = prepare(sql);
+    int calls = 0;
+
+    sqlite3_progress_handler(db, 100, count_call, &calls);
+    if (sqlite3_step(query) != SQLITE_ROW)
+        tap_bail("%s", sqlite3_errmsg(db));
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+    sqlite3_finalize(query);
+    return calls;
+}
+
+/* What takes in all rows of a window at one of them: the progress handler is called meanwhile, and
+   may end it. */
+static void test_window(void)
+{
+    sqlite3_stmt *query = prepare(MANY "gpu_median(i * 0.5)" REST);
+    int calls = 20, rc = sqlite3_step(query);
+
+    tap_is_int64(rc, SQLITE_ROW, "the first row of a window");
+    sqlite3_progress_handler(db, 100, abort_after, &calls);
+    rc = sqlite3_step(query);
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+    sqlite3_finalize(query);
+    check_stopped(rc, SQLITE_INTERRUPT, "ended while the second puts all values in order");
+    calls =
+        calls_to_first_row(MANY "gpu_mode(i)" REST) - calls_to_first_row(MANY "gpu_sum(i)" REST);
+    tap_ok(calls >= 20, "called while the mode of many values is found (%d times)", calls);
+}
+
 static void test_all(void)
 {
+    test_window();
     test_interrupt();
     test_progress_handler();
     test_rows();

@@ -334,6 +334,78 @@ def test_places(modes):
         db.close()
 
 
+#: What the frame from row i to the last one has, row count. The first row is alone.
+TAILS = {
+    "gpu_max(-i)": lambda i, count: -i,
+    "gpu_min(i)": lambda i, count: i,
+    "gpu_min(i * 0.5)": lambda i, count: i * 0.5,
+    "gpu_min(printf('%08d', i))": lambda i, count: f"{i:08d}",
+    "gpu_max(CASE i % 3 WHEN 0 THEN -i WHEN 1 THEN -0.5 - i END)": lambda i, count: (
+        -i if i % 3 == 0 else -0.5 - i if i % 3 == 1 else None if i == count else -i - 1
+    ),
+    "gpu_count_distinct(i / 2)": lambda i, count: count // 2 - i // 2 + 1,
+    "gpu_count_distinct(i * 0.5)": lambda i, count: count - i + 1,
+    "gpu_count_distinct('t' || i)": lambda i, count: count - i + 1,
+    "gpu_mode(i)": lambda i, count: i,
+    "gpu_median(i)": lambda i, count: (i + count) / 2,
+    "gpu_sum(i)": lambda i, count: (count * (count + 1) - i * (i - 1)) // 2,
+}
+
+
+def test_new_names(modes):
+    """Names of a running statement that come to mean something else: it goes on as it began."""
+    count = 2000 if tap.QUICK else 40_001
+    for mode in modes:
+        db = support.connect(mode, **support.SMALL)
+        db.execute("SELECT clreduce_set('start_after', 0)")
+        db.execute(
+            f"""CREATE TABLE t AS WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n
+                WHERE i < {count}) SELECT i > 1 AS g, i FROM n"""
+        )
+        for call, want in TAILS.items():
+            db.executescript(
+                f"""CREATE VIEW v AS SELECT i, {call} OVER w AS n FROM t WINDOW w AS
+                    (PARTITION BY g ORDER BY i ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)"""
+            )
+            rows = db.execute("SELECT i, n FROM v")  # which steps to the first row
+            db.execute("CREATE TEMP TABLE v(i, n)")
+            batch = support.Batch(f"{call} of a view that is now hidden, {mode}")
+            for i, got in rows:
+                batch.compare(got, want(i, count if i > 1 else 1), f"row {i}")
+            batch.end()
+            db.executescript("DROP TABLE temp.v; DROP VIEW v")
+        db.close()
+
+
+def test_memory():
+    """Beyond values_memory a window is an error that says so, and the aggregate alone is none."""
+    db = support.connect()
+    support.fill(db, [(i, f"{i:040d}") for i in range(20_000)])
+    support.configure(db, values_memory=400_000)
+    for call, least in (("gpu_min(x)", 0), ("gpu_min(x * 0.5)", 0.0), ("gpu_min(y)", "0" * 40)):
+        tap.is_equal(support.value(db, f"SELECT {call} FROM t"), least, f"{call}: the least")
+        tap.is_equal(
+            support.rows(db, f"SELECT {call} OVER (ORDER BY rowid) FROM t"),
+            [(least,)] * 20_000,
+            f"{call}: in a frame that grows",
+        )
+        got = support.rows(
+            db,
+            f"""SELECT {call} OVER (ORDER BY rowid ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)
+                FROM t""",
+        )
+        tap.ok(
+            isinstance(got, Failure)
+            and "gpu_min() keeps" in got.message
+            and "100000 bytes that the setting values_memory allows" in got.message,
+            f"{call}: in a frame that shrinks: {str(got)[:200]}",
+        )
+        got = support.rows(db, f"SELECT {call} OVER (ORDER BY rowid DESC ROWS 99 PRECEDING) FROM t")
+        tap.ok(isinstance(got, list), f"{call}: in a frame that slides")
+    support.configure(db, values_memory=0)
+    db.close()
+
+
 def main():
     rng = support.seed()
     modes = support.modes()
@@ -342,6 +414,8 @@ def main():
     test_frames(rng, runs)
     test_defaults(rng, runs)
     test_places(modes)
+    test_new_names(modes)
+    test_memory()
     test_long(rng, modes)
     support.skip_device(1, "windows on a device")
     tap.done()
