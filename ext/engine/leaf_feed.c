@@ -244,8 +244,10 @@ struct clr_feed_stage *clr_leaf_feed_take(struct clr_leaf_feed *feed, const atom
     patience = new_patience(feed, &feed->idled, stop, NULL);
     while (feed->phase == CLR_FEED_OPEN && feed->idle.count == 0 && waits)
         waits = locked_wait(feed, &patience);
-    if (feed->phase == CLR_FEED_OPEN && feed->idle.count > 0)
+    if (feed->phase == CLR_FEED_OPEN && feed->idle.count > 0) {
         stage = &feed->stages[clr_feed_pop(&feed->idle)];
+        feed->taken++;
+    }
     pthread_mutex_unlock(&feed->lock);
     return stage;
 }
@@ -255,13 +257,14 @@ void clr_leaf_feed_hand_over(struct clr_leaf_feed *feed, struct clr_feed_stage *
     int number = (int)(stage - feed->stages);
 
     pthread_mutex_lock(&feed->lock);
+    feed->taken--;
     if (stage->count > 0) {
         clr_feed_push(&feed->full, number);
-        pthread_cond_signal(&feed->arrived);
     } else {
         clr_feed_push(&feed->idle, number);
         pthread_cond_signal(&feed->idled);
     }
+    pthread_cond_signal(&feed->arrived); /* also to a worker that waits for its memory */
     pthread_mutex_unlock(&feed->lock);
 }
 

@@ -56,6 +56,7 @@ struct clr_leaf_feed {
     pthread_cond_t arrived; /* there is something for the worker */
     enum clr_feed_phase phase;
     struct clr_feed_line idle, full;
+    int taken; /* stages that threads have: their memory is theirs until they hand them over */
     struct clr_feed_gift *gifts;
     unsigned progress; /* what the worker has done so far */
     size_t rows;       /* of the whole, from CLR_FEED_FINISHING on */
@@ -66,7 +67,8 @@ struct clr_leaf_feed {
 
     /* The worker's own. */
     struct clr_feed_line under_way;
-    bool has_decoder; /* it is claimed */
+    bool has_decoder;          /* it is claimed */
+    struct clr_status failure; /* what the task ends with */
     struct clr_device_work work;
     struct clr_feed_stage stages[CLR_MOST_STAGES];
 };

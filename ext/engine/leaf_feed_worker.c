@@ -93,15 +93,6 @@ static bool receive(struct clr_leaf_feed *feed, struct clr_device *device, bool 
     return true;
 }
 
-/* Waits for everything that is under way, and lets the decoder go. */
-static void leave(struct clr_leaf_feed *feed, struct clr_device *device, struct clr_status *status)
-{
-    while (feed->under_way.count > 0 && status->code != CLR_DEVICE)
-        receive(feed, device, true, status);
-    if (feed->has_decoder)
-        clr_cell_decoder_release(device);
-}
-
 static void give_up_unsuited(struct clr_leaf_feed *feed)
 {
     pthread_mutex_lock(&feed->lock);
@@ -216,6 +207,38 @@ static bool serve(struct clr_leaf_feed *feed, struct clr_device *device, struct 
            !(phase == CLR_FEED_FINISHING && gift == NULL && feed->under_way.count == 0);
 }
 
+/*
+ * Ends the feed: waits for what is under way, tells who waits, and gives the decoder back as soon
+ * as no thread has a stage any more, which it may be reading pages into: whoever got the decoder
+ * before that would share this memory. Returns whether the worker is to come again.
+ */
+static bool end(struct clr_leaf_feed *feed, struct clr_device *device, struct clr_status *status)
+{
+    struct timespec deadline = clr_thread_deadline(WAIT_MS);
+    bool is_held;
+
+    while (feed->under_way.count > 0 && status->code != CLR_DEVICE)
+        receive(feed, device, true, status);
+    if (feed->failure.code == CLR_OK)
+        feed->failure = *status;
+    clr_leaf_feed_turn(feed, status->code == CLR_OK ? CLR_FEED_FINISHED : CLR_FEED_GIVEN_UP,
+                       status);
+    if (status->code == CLR_DEVICE)
+        return false; /* nobody will use it any more */
+    clr_status_clear(status);
+    pthread_mutex_lock(&feed->lock);
+    if (feed->taken > 0)
+        pthread_cond_timedwait(&feed->arrived, &feed->lock, &deadline);
+    is_held = feed->taken > 0;
+    pthread_mutex_unlock(&feed->lock);
+    if (is_held)
+        return true;
+    if (feed->has_decoder)
+        clr_cell_decoder_release(device);
+    *status = feed->failure;
+    return false;
+}
+
 bool clr_leaf_feed_step(struct clr_task *task, struct clr_device *device, char **log,
                         struct clr_status *status)
 {
@@ -231,8 +254,5 @@ bool clr_leaf_feed_step(struct clr_task *task, struct clr_device *device, char *
     if (status->code == CLR_OK && (phase == CLR_FEED_BEGINNING ||
                                    (phase != CLR_FEED_GIVEN_UP && serve(feed, device, status))))
         return true;
-    leave(feed, device, status);
-    clr_leaf_feed_turn(feed, status->code == CLR_OK ? CLR_FEED_FINISHED : CLR_FEED_GIVEN_UP,
-                       status);
-    return false;
+    return end(feed, device, status);
 }
