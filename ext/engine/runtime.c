@@ -43,6 +43,18 @@ static void locked_wait_for_discovery(void)
         ;
 }
 
+/* Returns how many devices there are, as far as is known: a wait for their discovery may have ended
+   without it, and then the catalog is still being filled in. */
+static size_t count_devices(void)
+{
+    size_t count;
+
+    pthread_mutex_lock(&runtime.lock);
+    count = runtime.phase == DISCOVERED ? runtime.catalog.count : 0;
+    pthread_mutex_unlock(&runtime.lock);
+    return count;
+}
+
 /*
  * Drivers free their globals at exit, and crash or hang if a thread is inside them at that time:
  * the threads have to end first. The exit guard sees to that where the main thread has ever opened
@@ -52,6 +64,7 @@ static void locked_wait_for_discovery(void)
  */
 static void stop_at_exit(void)
 {
+    struct clr_worker *worker;
     size_t i;
 
     if (atomic_load(&forked) || atomic_exchange(&stopped, true))
@@ -60,9 +73,10 @@ static void stop_at_exit(void)
     runtime.stopping = true;
     locked_wait_for_discovery();
     pthread_mutex_unlock(&runtime.lock);
-    for (i = 0; runtime.phase == DISCOVERED && i < runtime.catalog.count; i++) {
-        if (runtime.workers[i] != NULL)
-            clr_worker_stop(runtime.workers[i], EXIT_TIMEOUT_MS);
+    for (i = 0; i < count_devices(); i++) {
+        worker = clr_runtime_started_worker(i);
+        if (worker != NULL)
+            clr_worker_stop(worker, EXIT_TIMEOUT_MS);
     }
 }
 
@@ -88,7 +102,7 @@ void clr_runtime_rest(void)
     pthread_mutex_lock(&runtime.lock);
     locked_wait_for_discovery();
     pthread_mutex_unlock(&runtime.lock);
-    for (i = 0; runtime.phase == DISCOVERED && i < runtime.catalog.count; i++) {
+    for (i = 0; i < count_devices(); i++) {
         struct clr_worker *worker = clr_runtime_started_worker(i);
         if (worker != NULL)
             clr_worker_rest(worker, EXIT_TIMEOUT_MS);
