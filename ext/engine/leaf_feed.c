@@ -1,4 +1,3 @@
-#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/leaf_feed_private.h"
 #include "engine/resident_private.h"
@@ -40,7 +39,6 @@ void clr_leaf_feed_locked_turn(struct clr_leaf_feed *feed, enum clr_feed_phase p
 {
     if (feed->phase != CLR_FEED_GIVEN_UP)
         feed->phase = phase;
-    feed->progress++;
     pthread_cond_broadcast(&feed->idled);
     pthread_cond_broadcast(&feed->turned);
 }
@@ -114,35 +112,20 @@ struct patience {
     pthread_cond_t *condition;
     const atomic_bool *stop;
     const struct clr_watch *watch;
-    unsigned progress;
-    int64_t since;
 };
 
-static struct patience new_patience(const struct clr_leaf_feed *feed, pthread_cond_t *condition,
-                                    const atomic_bool *stop, const struct clr_watch *watch)
+/* If the device is to be waited for no longer, so is the feed. */
+static void look_at_worker(struct clr_leaf_feed *feed)
 {
-    return (struct patience){condition, stop, watch, feed->progress, clr_clock_ns()};
+    struct clr_status status;
+
+    if (clr_worker_is_late(feed->worker, feed->timeout_ms, &status))
+        clr_leaf_feed_turn(feed, CLR_FEED_GIVEN_UP, &status);
 }
 
-/* Whether the device is to be waited for no longer; what has failed then is the feed as well. */
-static void look_at_worker(struct clr_leaf_feed *feed, const struct patience *patience)
-{
-    struct clr_worker_report report;
-
-    if (clr_clock_ns() - patience->since > feed->timeout_ms * 1000000)
-        clr_worker_give_up(feed->worker, feed->timeout_ms);
-    if (!clr_worker_has_failed(feed->worker))
-        return;
-    clr_worker_report(feed->worker, &report);
-    clr_leaf_feed_turn(feed, CLR_FEED_GIVEN_UP, &report.status);
-}
-
-/*
- * Waits for something to move, with the lock, which is let go of meanwhile. Returns false if the
- * thread is to stop. It waits only where the worker has something to do, which may take timeout_ms
- * at a time.
- */
-static bool locked_wait(struct clr_leaf_feed *feed, struct patience *patience)
+/* Waits for something to move, with the lock, which is let go of meanwhile. Returns false if the
+   thread is to stop. */
+static bool locked_wait(struct clr_leaf_feed *feed, const struct patience *patience)
 {
     struct timespec deadline = clr_thread_deadline(LOOK_MS);
     bool stop = patience->stop != NULL && atomic_load(patience->stop);
@@ -151,12 +134,8 @@ static bool locked_wait(struct clr_leaf_feed *feed, struct patience *patience)
         return false;
     if (pthread_cond_timedwait(patience->condition, &feed->lock, &deadline) == 0)
         return true;
-    if (feed->progress != patience->progress) {
-        patience->progress = feed->progress;
-        patience->since = clr_clock_ns();
-    }
     pthread_mutex_unlock(&feed->lock);
-    look_at_worker(feed, patience);
+    look_at_worker(feed);
     stop = patience->watch != NULL && patience->watch->wants_stop(patience->watch->context);
     pthread_mutex_lock(&feed->lock);
     return !stop;
@@ -168,12 +147,11 @@ static enum clr_scan_outcome await(struct clr_leaf_feed *feed, enum clr_feed_pha
                                    enum clr_feed_phase next, const struct clr_watch *watch,
                                    struct clr_status *status)
 {
+    const struct patience patience = {&feed->turned, NULL, watch};
     enum clr_scan_outcome outcome;
-    struct patience patience;
     bool waits = true;
 
     pthread_mutex_lock(&feed->lock);
-    patience = new_patience(feed, &feed->turned, NULL, watch);
     while (feed->phase == phase && waits)
         waits = locked_wait(feed, &patience);
     if (feed->phase == next)
@@ -236,12 +214,11 @@ int clr_leaf_feed_threads(const struct clr_leaf_feed *feed)
 
 struct clr_feed_stage *clr_leaf_feed_take(struct clr_leaf_feed *feed, const atomic_bool *stop)
 {
+    const struct patience patience = {&feed->idled, stop, NULL};
     struct clr_feed_stage *stage = NULL;
-    struct patience patience;
     bool waits = true;
 
     pthread_mutex_lock(&feed->lock);
-    patience = new_patience(feed, &feed->idled, stop, NULL);
     while (feed->phase == CLR_FEED_OPEN && feed->idle.count == 0 && waits)
         waits = locked_wait(feed, &patience);
     if (feed->phase == CLR_FEED_OPEN && feed->idle.count > 0) {

@@ -58,8 +58,7 @@ struct clr_leaf_feed {
     struct clr_feed_line idle, full;
     int taken; /* stages that threads have: their memory is theirs until they hand them over */
     struct clr_feed_gift *gifts;
-    unsigned progress; /* what the worker has done so far */
-    size_t rows;       /* of the whole, from CLR_FEED_FINISHING on */
+    size_t rows; /* of the whole, from CLR_FEED_FINISHING on */
     unsigned tags[CLR_MOST_COLUMNS];
     bool is_final;    /* what it was CLR_FEED_REFUSED for */
     bool is_unsuited; /* why it was CLR_FEED_GIVEN_UP */

@@ -87,7 +87,6 @@ static bool receive(struct clr_leaf_feed *feed, struct clr_device *device, bool 
     stage->bytes = stage->count = stage->end = 0;
     pthread_mutex_lock(&feed->lock);
     clr_feed_push(&feed->idle, number);
-    feed->progress++;
     pthread_cond_signal(&feed->idled);
     pthread_mutex_unlock(&feed->lock);
     return true;
@@ -154,11 +153,9 @@ static enum clr_feed_phase take_work(struct clr_leaf_feed *feed, int *number,
     phase = feed->phase;
     if (phase != CLR_FEED_GIVEN_UP && feed->full.count > 0) {
         *number = clr_feed_pop(&feed->full);
-        feed->progress++;
     } else if (phase != CLR_FEED_GIVEN_UP && feed->gifts != NULL) {
         *gift = feed->gifts;
         feed->gifts = feed->gifts->next;
-        feed->progress++;
     }
     pthread_mutex_unlock(&feed->lock);
     return phase;

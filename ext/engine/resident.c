@@ -298,6 +298,8 @@ enum clr_scan_outcome clr_resident_run(struct clr_worker *worker, struct clr_tas
         return CLR_SCAN_DONE;
     case CLR_TASK_PENDING:
         return CLR_SCAN_STOPPED;
+    case CLR_TASK_IDLE:
+        return CLR_SCAN_NOT_NOW;
     default:
         return CLR_SCAN_FAILED;
     }

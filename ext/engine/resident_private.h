@@ -47,8 +47,9 @@ enum clr_code clr_resident_sort(struct clr_device *device, struct clr_resident *
 
 /*
  * Has the worker do a task, and waits as clr_worker_await() does. Returns CLR_SCAN_DONE;
- * CLR_SCAN_NOT_NOW if the worker does not take it; CLR_SCAN_STOPPED, after which the task may still
- * be under way; CLR_SCAN_FAILED with the status. The caller keeps its reference.
+ * CLR_SCAN_NOT_NOW if the worker does not take it, or builds something first, and CLR_SCAN_STOPPED,
+ * after both of which the task may still be under way; CLR_SCAN_FAILED with the status. The caller
+ * keeps its reference.
  */
 enum clr_scan_outcome clr_resident_run(struct clr_worker *worker, struct clr_task *task,
                                        int64_t timeout_ms, const struct clr_watch *watch,

@@ -13,6 +13,7 @@ void clr_task_init(struct clr_task *task, enum clr_task_kind kind,
     task->is_awaited = kind == CLR_TASK_URGENT;
     atomic_init(&task->references, 1);
     task->next = NULL;
+    task->has_begun = false;
     task->phase = CLR_TASK_IDLE;
     clr_status_clear(&task->status);
 }
@@ -40,6 +41,17 @@ void clr_task_queue_push(struct clr_task_queue *queue, struct clr_task *task)
     task->next = NULL;
     *queue->last = task;
     queue->last = &task->next;
+}
+
+void clr_task_queue_remove(struct clr_task_queue *queue, struct clr_task *task)
+{
+    struct clr_task **link = &queue->first;
+
+    while (*link != task)
+        link = &(*link)->next;
+    *link = task->next;
+    if (task->next == NULL)
+        queue->last = link;
 }
 
 struct clr_task *clr_task_queue_pop(struct clr_task_queue *queue)

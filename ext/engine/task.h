@@ -15,7 +15,8 @@
 enum clr_task_kind {
     CLR_TASK_URGENT,     /* somebody waits */
     CLR_TASK_BACKGROUND, /* a step after each other thing, or whenever there is nothing else */
-    CLR_TASK_BUILD,      /* when there is nothing else; a failure leaves the device in use */
+    CLR_TASK_BUILD,      /* when there is nothing else, or some time after it was wanted; a failure
+                            leaves the device in use */
     CLR_TASK_KINDS
 };
 
@@ -36,6 +37,7 @@ struct clr_task {
     atomic_int references;
     /* Under the worker's lock. */
     struct clr_task *next;
+    bool has_begun; /* its first step */
     enum clr_task_phase phase;
     struct clr_status status; /* the reason, when FAILED */
 };
@@ -57,6 +59,9 @@ void clr_task_release(struct clr_task *task);
 
 void clr_task_queue_init(struct clr_task_queue *queue);
 void clr_task_queue_push(struct clr_task_queue *queue, struct clr_task *task);
+
+/* Takes a task that is in the queue out of it. */
+void clr_task_queue_remove(struct clr_task_queue *queue, struct clr_task *task);
 
 /* Returns the first task, now out of the queue, or NULL. */
 struct clr_task *clr_task_queue_pop(struct clr_task_queue *queue);

@@ -76,8 +76,9 @@ bool clr_worker_poll(struct clr_worker *worker, struct clr_job *job);
 
 /*
  * Takes back a job that the worker has not begun, or waits for it. Returns the phase: IDLE (taken
- * back: nothing was done), DONE, FAILED, or RUNNING after timeout_ms milliseconds without an
- * answer, in which case the device counts as failed from then on.
+ * back: nothing was done), DONE, FAILED, or RUNNING if the device got nowhere for timeout_ms
+ * milliseconds, in which case it counts as failed from then on: the time of each thing that it does
+ * begins with that, however many waited before it.
  */
 enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job *job,
                                       int64_t timeout_ms);
@@ -90,19 +91,26 @@ enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job 
 enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *task);
 
 /*
- * Waits for a task that was posted. Returns its phase, and the reason in status if that is FAILED:
- * after timeout_ms milliseconds without an answer the device counts as failed, and the task may
- * still be under way. So it may after CLR_TASK_PENDING, which means that the watch (which may be
- * NULL) wanted a stop, or that the device was busy with something else: that of a background task,
- * which takes turns with all others, is no failure.
+ * Waits for a task that was posted, as long as the device gets on, with this task or with others.
+ * Returns its phase:
+ *
+ *     CLR_TASK_DONE, CLR_TASK_FAILED   it has ended; the reason is in status if it has FAILED. If
+ * the device got nowhere for timeout_ms milliseconds it counts as failed, and the task may still be
+ * under way CLR_TASK_PENDING                 the watch (which may be NULL) wanted a stop, or, for a
+ * task of the background, which takes turns with all others, the time is over; the task may still
+ * be under way CLR_TASK_IDLE                    something is built first, which can take seconds:
+ * nothing was done, or the task goes on without anybody who waits for it
  */
 enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task *task,
                                      int64_t timeout_ms, const struct clr_watch *watch,
                                      struct clr_status *status);
 
-/* Has the device count as failed, since it got nowhere with a task within timeout_ms milliseconds.
+/*
+ * Returns whether it is of no use to wait any longer for what the device does in several steps: it
+ * has failed; it got nowhere for timeout_ms milliseconds, and counts as failed from then on; or
+ * something has been built for so long. status says which.
  */
-void clr_worker_give_up(struct clr_worker *worker, int64_t timeout_ms);
+bool clr_worker_is_late(struct clr_worker *worker, int64_t timeout_ms, struct clr_status *status);
 
 /* Returns whether the device is being opened or something is built, which can take seconds. */
 bool clr_worker_is_starting(struct clr_worker *worker);

@@ -13,6 +13,9 @@
  */
 enum { CLR_AWAIT_SPIN_NS = 1000000, CLR_SPIN_NS = 200000 };
 
+/* Builds give way to everything else, but not for longer than this. */
+enum { CLR_BUILD_PATIENCE_NS = 500000000 };
+
 enum clr_program_phase { UNREQUESTED, REQUESTED, BUILT, UNBUILDABLE };
 
 struct clr_worker {
@@ -23,7 +26,7 @@ struct clr_worker {
     bool stopping, ended, failed;
     bool starting;       /* the thread is opening the device, or building */
     unsigned milestones; /* how often a step of that has ended: who waits sees that it goes on */
-    unsigned served;     /* how often anything has ended */
+    int64_t since;       /* when the thread began what it does now, by the clock; 0: nothing */
     enum clr_program_phase programs[CLR_OPERATIONS][CLR_ELEMENTS];
     struct clr_job *first, **last; /* the queue */
     struct clr_task_queue tasks[CLR_TASK_KINDS];
@@ -37,6 +40,7 @@ struct clr_worker {
     struct clr_job *in_slot[CLR_DEVICE_SLOTS];
     int oldest, busy;            /* slots are used in turn */
     bool urgent_last, work_last; /* what was served: an urgent task; anything not background */
+    int64_t build_wanted;        /* since when something is to be built; 0: nothing is */
 };
 
 /* The thread; argument is the worker. */

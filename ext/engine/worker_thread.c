@@ -75,6 +75,19 @@ static void locked_fail(struct clr_worker *worker, const struct clr_status *stat
     clr_worker_locked_fail_queue(worker);
 }
 
+/* The thread leaves the lock to do one thing on the device, and comes back. */
+static void locked_leave(struct clr_worker *worker)
+{
+    worker->since = clr_clock_ns();
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static void come_back(struct clr_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->since = 0;
+}
+
 static void locked_begin_job(struct clr_worker *worker)
 {
     int slot = (worker->oldest + worker->busy) % CLR_DEVICE_SLOTS;
@@ -87,10 +100,10 @@ static void locked_begin_job(struct clr_worker *worker)
     job->phase = CLR_JOB_RUNNING;
     worker->in_slot[slot] = job;
     worker->busy++;
-    pthread_mutex_unlock(&worker->lock);
+    locked_leave(worker);
     clr_status_clear(&status);
     clr_device_begin(worker->device, slot, job->chunk, job->elements, &status);
-    pthread_mutex_lock(&worker->lock);
+    come_back(worker);
     if (status.code != CLR_OK)
         locked_fail(worker, &status);
 }
@@ -101,13 +114,13 @@ static void locked_finish_job(struct clr_worker *worker)
     struct clr_job *job = worker->in_slot[slot];
     struct clr_status status;
 
-    pthread_mutex_unlock(&worker->lock);
+    locked_leave(worker);
     clr_status_clear(&status);
     clr_state_clear(&job->state);
     clr_state_extend(&job->state, job->more, clr_operation_more(job->chunk->operation));
     memset(&job->work, 0, sizeof job->work);
     clr_device_finish(worker->device, slot, &job->state, &job->work, &status);
-    pthread_mutex_lock(&worker->lock);
+    come_back(worker);
     if (status.code != CLR_OK) {
         locked_fail(worker, &status);
         return;
@@ -118,7 +131,15 @@ static void locked_finish_job(struct clr_worker *worker)
     locked_end_job(worker, job, CLR_JOB_DONE);
 }
 
-/* Something that can take a driver seconds has ended. */
+/* Something that can take a driver seconds begins: whoever waits for something else is told. */
+static void locked_start(struct clr_worker *worker)
+{
+    worker->starting = true;
+    pthread_cond_broadcast(&worker->answered);
+    locked_leave(worker);
+}
+
+/* ... or has ended. */
 static void locked_mark(struct clr_worker *worker)
 {
     worker->milestones++;
@@ -132,8 +153,7 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
     char *log = NULL;
     bool tested = false;
 
-    worker->starting = true;
-    pthread_mutex_unlock(&worker->lock);
+    locked_start(worker);
     clr_status_clear(&status);
     if (clr_device_build(worker->device, (enum clr_operation)operation, (enum clr_element)element,
                          &log, &status) == CLR_OK) {
@@ -144,7 +164,7 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
         clr_self_test(worker->device, (enum clr_operation)operation, (enum clr_element)element,
                       &status);
     }
-    pthread_mutex_lock(&worker->lock);
+    come_back(worker);
     worker->starting = false;
     locked_mark(worker);
     worker->report.startup_time += clr_clock_ns() - start;
@@ -185,11 +205,14 @@ static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
     char *log = NULL;
     bool again;
 
-    worker->starting = kind == CLR_TASK_BUILD;
-    pthread_mutex_unlock(&worker->lock);
+    task->has_begun = true;
+    if (kind == CLR_TASK_BUILD)
+        locked_start(worker);
+    else
+        locked_leave(worker);
     clr_status_clear(&status);
     again = task->step(task, worker->device, &log, &status);
-    pthread_mutex_lock(&worker->lock);
+    come_back(worker);
     if (kind == CLR_TASK_BUILD)
         locked_report_build(worker, start, log, &status);
     else if (status.code == CLR_DEVICE && !worker->failed)
@@ -206,19 +229,56 @@ static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
                         &status);
 }
 
+/* Builds something, if there is anything to build. */
+static bool locked_build_one(struct clr_worker *worker)
+{
+    int operation, element;
+
+    worker->build_wanted = 0; /* the next one waits for its turn */
+    if (clr_worker_locked_find_request(worker, &operation, &element))
+        locked_build(worker, operation, element);
+    else if (worker->tasks[CLR_TASK_BUILD].first != NULL)
+        locked_step_task(worker, CLR_TASK_BUILD);
+    else
+        return false;
+    return true;
+}
+
+/* Whether something to be built has given way to all else for long enough: a process that is never
+   idle is to get its programs as well. */
+static bool locked_is_build_due(struct clr_worker *worker)
+{
+    int operation, element;
+
+    if (worker->tasks[CLR_TASK_BUILD].first == NULL &&
+        !clr_worker_locked_find_request(worker, &operation, &element))
+        worker->build_wanted = 0;
+    else if (worker->build_wanted == 0)
+        worker->build_wanted = clr_clock_ns();
+    return worker->build_wanted != 0 &&
+           clr_clock_ns() - worker->build_wanted > CLR_BUILD_PATIENCE_NS;
+}
+
 /* Does one thing. Urgent tasks and jobs take turns, and background tasks with all others. */
 static bool locked_serve(struct clr_worker *worker)
 {
     bool urgent = worker->tasks[CLR_TASK_URGENT].first != NULL;
     bool background = worker->tasks[CLR_TASK_BACKGROUND].first != NULL;
     bool begin = worker->first != NULL && worker->busy < CLR_DEVICE_SLOTS;
-    int operation, element;
 
     if (worker->failed) {
         /* What was begun is given back, late as it is. */
         if (worker->busy == 0)
             return false;
         locked_finish_job(worker);
+        return true;
+    }
+    if (locked_is_build_due(worker)) {
+        /* Nobody who waits for a job has to wait for a build. */
+        if (worker->busy > 0)
+            locked_finish_job(worker);
+        else
+            locked_build_one(worker);
         return true;
     }
     if (background && worker->work_last) {
@@ -239,12 +299,8 @@ static bool locked_serve(struct clr_worker *worker)
         locked_finish_job(worker);
     else if (background)
         locked_step_task(worker, CLR_TASK_BACKGROUND);
-    else if (clr_worker_locked_find_request(worker, &operation, &element))
-        locked_build(worker, operation, element);
-    else if (worker->tasks[CLR_TASK_BUILD].first != NULL)
-        locked_step_task(worker, CLR_TASK_BUILD);
     else
-        return false;
+        return locked_build_one(worker);
     return true;
 }
 
@@ -268,7 +324,6 @@ void *clr_worker_run(void *argument)
             clr_worker_drop_ended(worker);
             pthread_mutex_lock(&worker->lock);
         } else if (locked_serve(worker)) {
-            worker->served++;
             idle_since = worker->urgent_last ? clr_clock_ns() : 0;
         } else if (clr_clock_ns() - idle_since < CLR_SPIN_NS) {
             /* Another scan may follow at once: see CLR_SPIN_NS. */

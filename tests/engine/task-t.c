@@ -1,6 +1,7 @@
 /* A worker's tasks on a made-up device: their order, their ends, and who frees them. */
 #include "engine/task.h"
 
+#include "base/clock.h"
 #include "engine/fake_device.h"
 #include "engine/worker.h"
 
@@ -14,7 +15,7 @@ enum { LONG_MS = 20000, SHORT_MS = 100 };
 static const struct clr_device_info info = {.name = "made up"};
 
 /* Workers live as long as the process, by contract; known here, so that they are no leaks. */
-static struct clr_worker *workers[8];
+static struct clr_worker *workers[16];
 static int worker_count;
 
 /* A task that counts its steps and does as it is told. */
@@ -22,10 +23,13 @@ struct probe {
     struct clr_task task;
     int steps, wanted;
     enum clr_code code;
-    atomic_bool *hold; /* while set, a step does not return */
-    int pause_ms;      /* that a step takes at least */
-    atomic_int *order; /* of all tasks' steps */
-    int last;          /* the number of its last step in that order */
+    atomic_bool *hold;  /* while set, a step does not return */
+    atomic_bool *until; /* unless NULL: steps go on until it is set, */
+    atomic_bool *sets;  /* by a step of another one */
+    int pause_ms;       /* that a step takes at least */
+    atomic_int *order;  /* of all tasks' steps */
+    int last;           /* the number of its last step in that order */
+    int64_t since;
 };
 
 static atomic_int destroyed;
@@ -40,11 +44,16 @@ static bool step(struct clr_task *task, struct clr_device *device, char **log,
     while (probe->hold != NULL && atomic_load(probe->hold))
         usleep(1000);
     usleep(1000 * (useconds_t)probe->pause_ms);
+    if (probe->sets != NULL)
+        atomic_store(probe->sets, true);
     if (probe->order != NULL)
         probe->last = atomic_fetch_add(probe->order, 1);
     if (probe->code != CLR_OK)
         clr_status_set(status, probe->code, probe->code == CLR_DEVICE ? -5 : 0, "a probe");
-    return ++probe->steps < probe->wanted && probe->code == CLR_OK;
+    probe->steps++;
+    if (probe->until != NULL)
+        return !atomic_load(probe->until) && clr_clock_ns() - probe->since < LONG_MS * 1000000LL;
+    return probe->steps < probe->wanted && probe->code == CLR_OK;
 }
 
 static void destroy(struct clr_task *task)
@@ -61,6 +70,7 @@ static struct probe *new_probe(enum clr_task_kind kind, int wanted)
         tap_bail("no memory");
     memset(probe, 0, sizeof *probe);
     probe->wanted = wanted;
+    probe->since = clr_clock_ns();
     clr_task_init(&probe->task, kind, step, destroy);
     return probe;
 }
@@ -255,6 +265,72 @@ static void test_busy(void)
     tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
 }
 
+/* However many wait, and however many steps a task has: the device's time begins anew with each. */
+static void test_progress(void)
+{
+    enum { TASKS = 12, PAUSE_MS = 120, TIMEOUT_MS = 1000 };
+    struct clr_worker *worker = start();
+    struct probe *queued[TASKS], *steps = new_probe(CLR_TASK_URGENT, TASKS);
+    struct clr_status status;
+    int i;
+
+    for (i = 0; i < TASKS; i++) {
+        queued[i] = new_probe(CLR_TASK_URGENT, 1);
+        queued[i]->pause_ms = PAUSE_MS;
+        clr_worker_post(worker, &queued[i]->task);
+    }
+    tap_ok(await(worker, queued[TASKS - 1], TIMEOUT_MS, &status) == CLR_TASK_DONE,
+           "a task that waits behind others is done");
+    steps->pause_ms = PAUSE_MS;
+    clr_worker_post(worker, &steps->task);
+    tap_ok(await(worker, steps, TIMEOUT_MS, &status) == CLR_TASK_DONE,
+           "a task that takes many steps is done");
+    tap_ok(!clr_worker_has_failed(worker), "the device has not failed");
+    for (i = 0; i < TASKS; i++)
+        clr_task_release(&queued[i]->task);
+    clr_task_release(&steps->task);
+    wait_destroyed(TASKS + 1, "each is freed once");
+    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+}
+
+/* A worker that always has something else to do builds all the same, and who waits for a task that
+   has not begun is sent away. */
+static void test_build_turn(void)
+{
+    enum { TASKS = 60 };
+    struct clr_worker *worker = start();
+    struct probe *endless = new_probe(CLR_TASK_URGENT, 1), *queued[TASKS];
+    struct probe *build = new_probe(CLR_TASK_BUILD, 1);
+    atomic_bool built = false, hold = true;
+    struct clr_status status;
+    int i;
+
+    endless->until = build->sets = &built;
+    build->hold = &hold;
+    clr_worker_post(worker, &endless->task);
+    clr_worker_post(worker, &build->task);
+    for (i = 0; i < TASKS; i++) {
+        queued[i] = new_probe(CLR_TASK_URGENT, 1);
+        queued[i]->pause_ms = 20;
+        clr_worker_post(worker, &queued[i]->task);
+    }
+    tap_ok(await(worker, queued[TASKS - 1], LONG_MS, &status) == CLR_TASK_IDLE,
+           "nobody who has not begun waits for a build");
+    tap_ok(queued[TASKS - 1]->steps == 0, "nothing was done for him");
+    tap_ok(await(worker, endless, SHORT_MS, &status) == CLR_TASK_IDLE,
+           "nor for long who has begun");
+    tap_ok(!clr_worker_has_failed(worker), "which is no failure of the device");
+    atomic_store(&hold, false);
+    tap_ok(await(worker, endless, LONG_MS, &status) == CLR_TASK_DONE && atomic_load(&built),
+           "something was built though there was always something else to do");
+    clr_task_release(&endless->task);
+    clr_task_release(&build->task);
+    for (i = 0; i < TASKS; i++)
+        clr_task_release(&queued[i]->task);
+    wait_destroyed(TASKS + 2, "each is freed once");
+    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+}
+
 static void test_building(void)
 {
     struct clr_worker *worker = start();
@@ -292,6 +368,8 @@ int main(void)
     test_watch();
     test_hang();
     test_busy();
+    test_progress();
     test_building();
+    test_build_turn();
     return tap_done();
 }

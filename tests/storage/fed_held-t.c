@@ -12,7 +12,7 @@
 
 /* Rows enough that both threads of a load fill a stage, and the first load some more: each has a
    page of 1024 bytes, and an overflow page that the device leaves to the host. */
-enum { PAGE_SIZE = 1024, LONG_ROWS = 10000, SHORT_ROWS = 700000, PATIENCE_S = 60 };
+enum { PAGE_SIZE = 1024, LONG_ROWS = 8000, SHORT_ROWS = 500000, PATIENCE_S = 60 };
 
 /* The first load's reader, and what holds it. */
 static struct {
@@ -60,7 +60,7 @@ static int read_held(void *context, enum clr_file file, void *buffer, size_t siz
     }
     pthread_mutex_unlock(&held.lock);
     if (is_slow && !holds)
-        usleep(500);
+        usleep(200);
     code = image_read(context, file, buffer, size, offset);
     if (holds) {
         pthread_mutex_lock(&held.lock);
