@@ -4,7 +4,7 @@
 
 enum clr_code {
     CLR_OK = 0,
-    CLR_NOMEM,   /* an allocation on the host failed */
+    CLR_NOMEM,   /* no memory on the host, or for now on a device: to be tried again later */
     CLR_INVALID, /* the caller's value is not one of the valid ones */
     CLR_DEVICE,  /* OpenCL refused or failed; cl_error says how */
     CLR_LIMIT,   /* a setting does not allow that much memory */
@@ -16,7 +16,7 @@ enum { CLR_STATUS_MESSAGE = 512 };
 /* The caller owns it; no function keeps a pointer to it. */
 struct clr_status {
     enum clr_code code;
-    int cl_error; /* OpenCL's error number, with CLR_DEVICE; 0 otherwise */
+    int cl_error; /* OpenCL's error number, with CLR_DEVICE and, of some, CLR_NOMEM; or 0 */
     char message[CLR_STATUS_MESSAGE];
 };
 

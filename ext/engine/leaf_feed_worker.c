@@ -214,8 +214,12 @@ static bool end(struct clr_leaf_feed *feed, struct clr_device *device, struct cl
     struct timespec deadline = clr_thread_deadline(WAIT_MS);
     bool is_held;
 
-    while (feed->under_way.count > 0 && status->code != CLR_DEVICE)
+    while (feed->under_way.count > 0 && status->code == CLR_OK)
         receive(feed, device, true, status);
+    if (status->code != CLR_OK && status->code != CLR_DEVICE) {
+        clr_cell_decoder_recover(device, status);
+        feed->under_way.count = 0;
+    }
     if (feed->failure.code == CLR_OK)
         feed->failure = *status;
     clr_leaf_feed_turn(feed, status->code == CLR_OK ? CLR_FEED_FINISHED : CLR_FEED_GIVEN_UP,

@@ -19,6 +19,7 @@ static void free_resident(struct clr_task *task)
 {
     struct clr_resident *resident = resident_of(task);
 
+    pthread_mutex_destroy(&resident->lock);
     clr_column_release(resident->column);
     clr_sorted_column_free(NULL, resident->sorted);
     clr_resident_column_free(NULL, resident->copy);
@@ -48,26 +49,88 @@ static void release_resident(struct clr_task *task)
     clr_task_release(task);
 }
 
+/* The copying: once, or once more. */
+struct upload_task {
+    struct clr_task task;
+    struct clr_resident *resident; /* a reference */
+};
+
+static void destroy_upload(struct clr_task *task)
+{
+    clr_task_release(&((struct upload_task *)(void *)task)->resident->task);
+    clr_memory_free(task);
+}
+
+/* The upload has failed; the resident keeps the column if it may be tried again. */
+static void fail_upload(struct clr_resident *resident, bool passes)
+{
+    pthread_mutex_lock(&resident->lock);
+    resident->pauses = passes;
+    clr_backoff_fail(&resident->upload_pause);
+    if (!passes) {
+        clr_column_release(resident->column);
+        resident->column = NULL;
+    }
+    atomic_store(&resident->state, CLR_RESIDENT_FAILED);
+    pthread_mutex_unlock(&resident->lock);
+}
+
 static bool step_upload(struct clr_task *task, struct clr_device *device, char **log,
                         struct clr_status *status)
 {
-    struct clr_resident *resident = resident_of(task);
+    struct clr_resident *resident = ((struct upload_task *)(void *)task)->resident;
+    const bool unwanted = atomic_load(&resident->unwanted);
     bool complete = false;
 
     (void)log;
-    if (!atomic_load(&resident->unwanted)) {
+    if (!unwanted)
         clr_resident_column_fill(device, resident->copy, resident->column->values,
                                  resident->column->tags, &complete, status);
-        if (status->code == CLR_OK && !complete)
-            return true;
+    if (unwanted || status->code != CLR_OK) {
+        fail_upload(resident, !unwanted && status->code == CLR_NOMEM);
+        return false;
     }
+    if (!complete)
+        return true;
     clr_column_release(resident->column);
     resident->column = NULL;
-    atomic_store(&resident->state, complete ? CLR_RESIDENT_READY : CLR_RESIDENT_FAILED);
+    atomic_store(&resident->state, CLR_RESIDENT_READY);
     return false;
 }
 
-/* Its task is not posted yet. */
+/* Starts copying. Returns CLR_FAILED if the worker takes nothing any more, CLR_STARTING without
+   memory. */
+static enum clr_readiness post_upload(struct clr_resident *resident)
+{
+    struct upload_task *upload = clr_memory_alloc(sizeof *upload);
+    enum clr_readiness readiness;
+
+    if (upload == NULL)
+        return CLR_STARTING;
+    clr_task_init(&upload->task, CLR_TASK_BACKGROUND, step_upload, destroy_upload);
+    upload->resident = resident;
+    clr_task_retain(&resident->task);
+    readiness = clr_worker_post(resident->worker, &upload->task);
+    clr_task_release(&upload->task);
+    return readiness;
+}
+
+/* Called for each asking about a copy that has failed: tries it once more if it is time. */
+static void retry_upload(struct clr_resident *resident)
+{
+    bool is_due;
+
+    pthread_mutex_lock(&resident->lock);
+    is_due = resident->pauses && clr_backoff_ask(&resident->upload_pause);
+    if (is_due) {
+        resident->pauses = false;
+        atomic_store(&resident->state, CLR_RESIDENT_COMING);
+    }
+    pthread_mutex_unlock(&resident->lock);
+    if (is_due && post_upload(resident) != CLR_READY)
+        fail_upload(resident, true);
+}
+
 static struct clr_resident *make(struct clr_worker *worker, uint8_t kind, size_t rows)
 {
     struct clr_resident *resident = clr_memory_alloc(sizeof *resident);
@@ -87,7 +150,8 @@ static struct clr_resident *make(struct clr_worker *worker, uint8_t kind, size_t
     atomic_init(&resident->unwanted, false);
     atomic_init(&resident->order, CLR_ORDER_UNWANTED);
     atomic_init(&resident->order_counted, false);
-    clr_task_init(&resident->task, CLR_TASK_BACKGROUND, step_upload, release_resident);
+    pthread_mutex_init(&resident->lock, NULL);
+    clr_task_init(&resident->task, CLR_TASK_BACKGROUND, NULL, release_resident);
     return resident;
 }
 
@@ -103,12 +167,16 @@ struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_colu
     if (resident == NULL)
         return NULL;
     resident->column = clr_column_retain(column);
-    if (clr_worker_post(worker, &resident->task) != CLR_READY) {
-        clr_column_release(column);
-        resident->column = NULL;
-        atomic_store(&resident->state, CLR_RESIDENT_FAILED);
+    switch (post_upload(resident)) {
+    case CLR_READY:
+        return resident;
+    case CLR_STARTING:
+        clr_resident_free(resident);
+        return NULL;
+    default:
+        fail_upload(resident, false);
+        return resident;
     }
-    return resident;
 }
 
 enum clr_code clr_resident_sort(struct clr_device *device, struct clr_resident *resident,
@@ -128,6 +196,8 @@ enum clr_residence clr_resident_state(struct clr_resident *resident)
 {
     if (clr_runtime_forked() || clr_worker_has_failed(resident->worker))
         return CLR_RESIDENT_FAILED;
+    if (atomic_load(&resident->state) == CLR_RESIDENT_FAILED)
+        retry_upload(resident);
     return (enum clr_residence)atomic_load(&resident->state);
 }
 

@@ -23,7 +23,10 @@ enum clr_residence { CLR_RESIDENT_COMING, CLR_RESIDENT_READY, CLR_RESIDENT_FAILE
  */
 struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column);
 
-/* Returns how far it is. FAILED is final: no memory on the device, or a device that failed. */
+/*
+ * Returns how far it is. FAILED: no room on the device, or a device that failed. If it may succeed
+ * another time, the copy is started again now and then by who asks this, and is COMING then.
+ */
 enum clr_residence clr_resident_state(struct clr_resident *resident);
 
 /* Returns the bytes of device memory that it takes, with the sorted copy of engine/resident_order.h

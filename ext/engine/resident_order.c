@@ -44,7 +44,10 @@ static enum clr_code post_order(struct clr_resident *resident, enum clr_task_kin
 
 static void fail_order(struct clr_resident *resident, const struct clr_status *status)
 {
+    pthread_mutex_lock(&resident->lock);
     resident->order_status = *status;
+    clr_backoff_fail(&resident->order_pause);
+    pthread_mutex_unlock(&resident->lock);
     atomic_store(&resident->order, CLR_ORDER_FAILED);
 }
 
@@ -95,6 +98,24 @@ static enum clr_scan_outcome want_order(struct clr_resident *resident, struct cl
     resident->sorted = NULL;
     fail_order(resident, status);
     return CLR_SCAN_FAILED;
+}
+
+/* The order has failed, for the reason in status. Returns CLR_SCAN_FAILED, or, if it is tried once
+   more, as want_order(). */
+static enum clr_scan_outcome retry_order(struct clr_resident *resident, struct clr_status *status)
+{
+    int failed = CLR_ORDER_FAILED;
+    bool is_due;
+
+    pthread_mutex_lock(&resident->lock);
+    *status = resident->order_status;
+    is_due = status->code == CLR_NOMEM && clr_backoff_ask(&resident->order_pause);
+    pthread_mutex_unlock(&resident->lock);
+    if (!is_due)
+        return CLR_SCAN_FAILED;
+    clr_status_clear(status);
+    atomic_compare_exchange_strong(&resident->order, &failed, CLR_ORDER_UNWANTED);
+    return want_order(resident, status);
 }
 
 /* The reading of keys, with copies of all it needs: its caller may give it up at any time. */
@@ -183,8 +204,7 @@ enum clr_scan_outcome clr_resident_order(struct clr_worker *worker, struct clr_r
     case CLR_ORDER_COMING:
         return CLR_SCAN_NOT_NOW;
     case CLR_ORDER_FAILED:
-        *status = resident->order_status;
-        return CLR_SCAN_FAILED;
+        return retry_order(resident, status);
     case CLR_ORDER_READY:
         break;
     }

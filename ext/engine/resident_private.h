@@ -2,23 +2,25 @@
 #ifndef CLR_ENGINE_RESIDENT_PRIVATE_H
 #define CLR_ENGINE_RESIDENT_PRIVATE_H
 
+#include "engine/backoff.h"
 #include "engine/resident.h"
 #include "opencl/resident_column.h"
 #include "opencl/sorted_column.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 enum clr_order_state { CLR_ORDER_UNWANTED, CLR_ORDER_COMING, CLR_ORDER_READY, CLR_ORDER_FAILED };
 
 /*
- * A resident is the task of its upload, and, when the last reference is dropped, that of its
- * release, since the worker alone may free what lies on the device. Its owner has a reference, and
- * so has every task that works on it, even if nobody waits for it any more.
+ * A resident is, when the last reference is dropped, the task of its release, since the worker
+ * alone may free what lies on the device. Its owner has a reference, and so has every task that
+ * works on it, even if nobody waits for it any more.
  */
 struct clr_resident {
     struct clr_task task;
     struct clr_worker *worker;
-    struct clr_column *column; /* until it is on the device */
+    struct clr_column *column; /* until it is on the device, or can't be any more */
     struct clr_resident_column *copy;
     uint8_t kind;
     size_t rows;
@@ -27,8 +29,12 @@ struct clr_resident {
     /* Its values in order: the worker's while they are COMING, and constant from then on. */
     atomic_int order; /* enum clr_order_state */
     struct clr_sorted_column *sorted;
+    atomic_bool order_counted; /* somebody has been told what sorting cost */
+    /* What failed for a time, and when that is to be tried again: under the lock. */
+    pthread_mutex_t lock;
+    bool pauses; /* the upload: it has FAILED, and may be tried again */
+    struct clr_backoff upload_pause, order_pause;
     struct clr_status order_status; /* why the order has FAILED */
-    atomic_bool order_counted;      /* somebody has been told what sorting cost */
 };
 
 /*

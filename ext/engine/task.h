@@ -25,8 +25,9 @@ enum clr_task_phase { CLR_TASK_IDLE, CLR_TASK_PENDING, CLR_TASK_DONE, CLR_TASK_F
 struct clr_task {
     /*
      * Set by clr_task_init(). step is called by the worker's thread and returns whether it is to
-     * be called again; an error ends the task, and CLR_DEVICE the use of the device, except in
-     * builds, which may store a text of clr_memory_alloc() in *log then. destroy is called by the
+     * be called again; an error ends the task, and CLR_DEVICE the use of the device, as CLR_NOMEM
+     * of OpenCL's does that comes again and again, except in builds, which may store a text of
+     * clr_memory_alloc() in *log then. destroy is called by the
      * thread that drops the last reference, which holds no lock of the worker's.
      */
     enum clr_task_kind kind;

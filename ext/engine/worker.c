@@ -48,7 +48,7 @@ struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct c
     clr_task_queue_init(&worker->over);
     worker->starting = true;
     pthread_mutex_init(&worker->lock, NULL);
-    pthread_cond_init(&worker->work_arrived, NULL);
+    clr_thread_cond_init(&worker->work_arrived);
     clr_thread_cond_init(&worker->answered);
     if (clr_thread_start(clr_worker_run, worker) != 0) {
         clr_status_set(status, CLR_DEVICE, 0, "no thread could be started for the device");
@@ -61,6 +61,12 @@ struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct c
 static bool locked_lives(const struct clr_worker *worker)
 {
     return !worker->ended;
+}
+
+/* Whether what needs the device has to wait for a time that nobody knows. */
+static bool locked_is_starting(const struct clr_worker *worker)
+{
+    return worker->starting || (!worker->opened && !worker->failed);
 }
 
 static bool locked_starts(const struct clr_worker *worker)
@@ -109,15 +115,17 @@ void clr_worker_rest(struct clr_worker *worker, int64_t timeout_ms)
 enum clr_readiness clr_worker_readiness(struct clr_worker *worker, enum clr_operation operation,
                                         enum clr_element element)
 {
+    enum clr_program_phase *phase = &worker->programs[operation][element];
     enum clr_readiness readiness = CLR_STARTING;
 
     pthread_mutex_lock(&worker->lock);
-    if (worker->failed || worker->programs[operation][element] == UNBUILDABLE) {
+    if (worker->failed || *phase == UNBUILDABLE ||
+        (*phase == PAUSED && !clr_backoff_ask(&worker->pauses[operation][element]))) {
         readiness = CLR_FAILED;
-    } else if (worker->programs[operation][element] == BUILT) {
+    } else if (*phase == BUILT) {
         readiness = CLR_READY;
-    } else if (worker->programs[operation][element] == UNREQUESTED) {
-        worker->programs[operation][element] = REQUESTED;
+    } else if (*phase != REQUESTED) {
+        *phase = REQUESTED;
         pthread_cond_signal(&worker->work_arrived);
     }
     pthread_mutex_unlock(&worker->lock);
@@ -214,7 +222,7 @@ bool clr_worker_is_starting(struct clr_worker *worker)
     bool starting;
 
     pthread_mutex_lock(&worker->lock);
-    starting = worker->starting;
+    starting = locked_is_starting(worker);
     pthread_mutex_unlock(&worker->lock);
     return starting;
 }
@@ -226,7 +234,7 @@ enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *t
     pthread_mutex_lock(&worker->lock);
     if (worker->failed) {
         readiness = CLR_FAILED;
-    } else if (worker->starting && task->is_awaited) {
+    } else if (locked_is_starting(worker) && task->is_awaited) {
         readiness = CLR_STARTING;
     } else {
         task->phase = CLR_TASK_PENDING;
@@ -342,7 +350,7 @@ bool clr_worker_has_builds(struct clr_worker *worker)
     bool has_builds;
 
     pthread_mutex_lock(&worker->lock);
-    has_builds = worker->starting || worker->tasks[CLR_TASK_BUILD].first != NULL ||
+    has_builds = locked_is_starting(worker) || worker->tasks[CLR_TASK_BUILD].first != NULL ||
                  clr_worker_locked_find_request(worker, &operation, &element);
     pthread_mutex_unlock(&worker->lock);
     return has_builds;

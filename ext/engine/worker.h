@@ -34,7 +34,7 @@ struct clr_job {
     struct clr_state state;                  /* the result, when DONE */
     struct clr_sum more[CLR_MOST_TERMS - 1]; /* the state's further sums */
     struct clr_device_work work;
-    struct clr_status status; /* the reason, when FAILED */
+    struct clr_status status; /* the reason, when FAILED: CLR_NOMEM is this job's matter alone */
 };
 
 struct clr_worker;

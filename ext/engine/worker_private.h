@@ -2,6 +2,7 @@
 #ifndef CLR_ENGINE_WORKER_PRIVATE_H
 #define CLR_ENGINE_WORKER_PRIVATE_H
 
+#include "engine/backoff.h"
 #include "engine/worker.h"
 
 #include <pthread.h>
@@ -16,7 +17,15 @@ enum { CLR_AWAIT_SPIN_NS = 1000000, CLR_SPIN_NS = 200000 };
 /* Builds give way to everything else, but not for longer than this. */
 enum { CLR_BUILD_PATIENCE_NS = 500000000 };
 
-enum clr_program_phase { UNREQUESTED, REQUESTED, BUILT, UNBUILDABLE };
+/* PAUSED: it could not be built for want of something; asked for often enough, it is REQUESTED. */
+enum clr_program_phase { UNREQUESTED, REQUESTED, BUILT, UNBUILDABLE, PAUSED };
+
+/* A device that is short of resources or host memory so many times, with nothing done in between,
+   is taken for lost: NVIDIA's says the same when its context is broken. */
+enum { CLR_MOST_SHORTAGES = 3 };
+
+/* How long the opening of a device pauses that is short of something: at first, and at most. */
+enum { CLR_OPEN_PAUSE_MS = 100, CLR_OPEN_MOST_PAUSE_MS = 10000 };
 
 struct clr_worker {
     const struct clr_device_info *info;
@@ -24,10 +33,12 @@ struct clr_worker {
     pthread_cond_t work_arrived,
         answered; /* answered also tells of milestones, and that the thread has ended */
     bool stopping, ended, failed;
+    bool opened;         /* the device is */
     bool starting;       /* the thread is opening the device, or building */
     unsigned milestones; /* how often a step of that has ended: who waits sees that it goes on */
     int64_t since;       /* when the thread began what it does now, by the clock; 0: nothing */
     enum clr_program_phase programs[CLR_OPERATIONS][CLR_ELEMENTS];
+    struct clr_backoff pauses[CLR_OPERATIONS][CLR_ELEMENTS];
     struct clr_job *first, **last; /* the queue */
     struct clr_task_queue tasks[CLR_TASK_KINDS];
     struct clr_task_queue over; /* the worker's references to them are to be dropped */
@@ -40,6 +51,7 @@ struct clr_worker {
     struct clr_job *in_slot[CLR_DEVICE_SLOTS];
     int oldest, busy;            /* slots are used in turn */
     bool urgent_last, work_last; /* what was served: an urgent task; anything not background */
+    int shortages;               /* since the device last did something */
     int64_t build_wanted;        /* since when something is to be built; 0: nothing is */
 };
 

@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "engine/thread.h"
 #include "engine/worker_private.h"
 #include "opencl/self_test.h"
 
@@ -75,6 +76,27 @@ static void locked_fail(struct clr_worker *worker, const struct clr_status *stat
     clr_worker_locked_fail_queue(worker);
 }
 
+/* Whether what was done on the device ended so that it must not be used any more. What passes is
+   the matter of one job or task, unless it comes again and again. */
+static bool locked_is_lost(struct clr_worker *worker, struct clr_status *status)
+{
+    if (status->code == CLR_NOMEM && status->cl_error != 0 &&
+        ++worker->shortages == CLR_MOST_SHORTAGES)
+        status->code = CLR_DEVICE;
+    return status->code == CLR_DEVICE;
+}
+
+/* The job of a slot fails alone. */
+static void locked_fail_job(struct clr_worker *worker, int slot, const struct clr_status *status)
+{
+    struct clr_job *job = worker->in_slot[slot];
+
+    worker->in_slot[slot] = NULL;
+    worker->report.status = *status;
+    job->status = *status;
+    locked_end_job(worker, job, CLR_JOB_FAILED);
+}
+
 /* The thread leaves the lock to do one thing on the device, and comes back. */
 static void locked_leave(struct clr_worker *worker)
 {
@@ -104,8 +126,12 @@ static void locked_begin_job(struct clr_worker *worker)
     clr_status_clear(&status);
     clr_device_begin(worker->device, slot, job->chunk, job->elements, &status);
     come_back(worker);
-    if (status.code != CLR_OK)
+    if (locked_is_lost(worker, &status)) {
         locked_fail(worker, &status);
+    } else if (status.code != CLR_OK) {
+        worker->busy--; /* it is the last one */
+        locked_fail_job(worker, slot, &status);
+    }
 }
 
 static void locked_finish_job(struct clr_worker *worker)
@@ -121,13 +147,18 @@ static void locked_finish_job(struct clr_worker *worker)
     memset(&job->work, 0, sizeof job->work);
     clr_device_finish(worker->device, slot, &job->state, &job->work, &status);
     come_back(worker);
-    if (status.code != CLR_OK) {
+    if (locked_is_lost(worker, &status)) {
         locked_fail(worker, &status);
         return;
     }
-    worker->in_slot[slot] = NULL;
     worker->oldest = (slot + 1) % CLR_DEVICE_SLOTS;
     worker->busy--;
+    if (status.code != CLR_OK) {
+        locked_fail_job(worker, slot, &status);
+        return;
+    }
+    worker->in_slot[slot] = NULL;
+    worker->shortages = 0;
     locked_end_job(worker, job, CLR_JOB_DONE);
 }
 
@@ -173,11 +204,17 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
         worker->report.ready = true;
         return;
     }
-    worker->programs[operation][element] = UNBUILDABLE;
     worker->report.status = status;
-    worker->logs[operation][element] = log;
-    if (log != NULL)
+    if (log != NULL) {
         worker->report.build_log = log;
+        worker->logs[operation][element] = log;
+    }
+    if (status.code == CLR_NOMEM) {
+        worker->programs[operation][element] = PAUSED;
+        clr_backoff_fail(&worker->pauses[operation][element]);
+        return;
+    }
+    worker->programs[operation][element] = UNBUILDABLE;
     /* An OpenCL error in a test's commands, unlike a wrong result, leaves the queues unknown. */
     if (tested && status.cl_error != 0)
         locked_fail(worker, &status);
@@ -215,10 +252,12 @@ static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
     come_back(worker);
     if (kind == CLR_TASK_BUILD)
         locked_report_build(worker, start, log, &status);
-    else if (status.code == CLR_DEVICE && !worker->failed)
+    else if (!worker->failed && locked_is_lost(worker, &status))
         locked_fail(worker, &status);
-    else if (status.code != CLR_OK && kind == CLR_TASK_BACKGROUND && !worker->failed)
-        worker->report.status = status; /* nobody waits for its own */
+    else if (status.code != CLR_OK && !worker->failed)
+        worker->report.status = status;
+    else if (kind == CLR_TASK_URGENT && !again)
+        worker->shortages = 0;
     /* A build's failure is in the report; the task goes on with what else there is to build. */
     if (worker->failed)
         locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
@@ -304,20 +343,46 @@ static bool locked_serve(struct clr_worker *worker)
     return true;
 }
 
+/* Opens the device: once more after a pause, as long as that fails for want of something. */
+static void locked_open(struct clr_worker *worker)
+{
+    int64_t pause_ms = CLR_OPEN_PAUSE_MS, start;
+    struct clr_device *device;
+    struct timespec deadline;
+    struct clr_status status;
+
+    while (!worker->stopping && !worker->opened && !worker->failed) {
+        start = clr_clock_ns();
+        locked_start(worker);
+        clr_status_clear(&status);
+        clr_device_open(worker->info, &device, &status);
+        come_back(worker);
+        worker->device = device;
+        worker->starting = false;
+        worker->opened = status.code == CLR_OK;
+        locked_mark(worker);
+        worker->report.startup_time += clr_clock_ns() - start;
+        if (status.code == CLR_OK)
+            return;
+        worker->report.status = status;
+        if (status.code == CLR_DEVICE)
+            locked_fail(worker, &status);
+        deadline = clr_thread_deadline(pause_ms);
+        while (!worker->stopping && !worker->failed &&
+               pthread_cond_timedwait(&worker->work_arrived, &worker->lock, &deadline) == 0)
+            continue;
+        if (pause_ms < CLR_OPEN_MOST_PAUSE_MS)
+            pause_ms *= 2;
+    }
+}
+
 void *clr_worker_run(void *argument)
 {
     struct clr_worker *worker = argument;
-    struct clr_status status;
-    int64_t start = clr_clock_ns(), idle_since = 0;
+    int64_t idle_since = 0;
 
-    clr_status_clear(&status);
-    clr_device_open(worker->info, &worker->device, &status);
     pthread_mutex_lock(&worker->lock);
-    worker->starting = false;
-    locked_mark(worker);
-    worker->report.startup_time = clr_clock_ns() - start;
-    if (status.code != CLR_OK)
-        locked_fail(worker, &status);
+    locked_open(worker);
     while (!worker->stopping) {
         if (worker->over.first != NULL) {
             pthread_mutex_unlock(&worker->lock);

@@ -2,6 +2,7 @@
 
 #include "opencl/binner_private.h"
 #include "opencl/device_private.h"
+#include "opencl/failures.h"
 #include "opencl/launch.h"
 #include "opencl/resident_column_private.h"
 
@@ -180,7 +181,8 @@ static enum clr_code count_part(const struct clr_device *device,
 {
     struct clr_binner *binner = device->binner;
     const size_t slots = (size_t)bounds->count + 1;
-    cl_event launched, read;
+    const char *call;
+    cl_event launched = NULL, read = NULL;
     cl_int error;
     size_t i;
 
@@ -189,20 +191,27 @@ static enum clr_code count_part(const struct clr_device *device,
         return clr_opencl_buffer_failed(status, "clEnqueueFillBuffer", error);
     if (launch(device, column, bounds, begin, end, &launched, status) != CLR_OK)
         return status->code;
+    call = "clEnqueueReadBuffer";
     error = clEnqueueReadBuffer(binner->queue, binner->room.counts, CL_FALSE, 0,
                                 slots * sizeof(cl_uint), binner->room.found, 0, NULL, &read);
+    if (error == CL_SUCCESS) {
+        /* For the next ones, while these are on their way. */
+        call = "clEnqueueFillBuffer";
+        error = clean(binner);
+    }
+    if (error == CL_SUCCESS) {
+        call = "clFlush";
+        error = clFlush(binner->queue);
+    }
     if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
-    /* For the next ones, while these are on their way. */
-    error = clean(binner);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clEnqueueFillBuffer", error);
-    error = clFlush(binner->queue);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clFlush", error);
-    error = clWaitForEvents(1, &read);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clWaitForEvents", error);
+        clr_opencl_failed(status, call, error);
+    else
+        clr_event_wait(read, status);
+    if (status->code != CLR_OK) {
+        clr_event_release(&launched);
+        clr_event_release(&read);
+        return status->code;
+    }
     for (i = 0; i < slots; i++)
         counts[i] += binner->room.found[i];
     work->kernels++;
@@ -210,6 +219,15 @@ static enum clr_code count_part(const struct clr_device *device,
     work->kernel_time += clr_event_take_time(&launched);
     work->transfer_time += clr_event_take_time(&read);
     return CLR_OK;
+}
+
+/* After a failure that passes, what the device has of the last question is not known. */
+static enum clr_code recover(struct clr_binner *binner, struct clr_status *status)
+{
+    clr_queue_drain(binner->queue, status);
+    binner->clean = false;
+    binner->sent = 0;
+    return status->code;
 }
 
 enum clr_code clr_binner_count(struct clr_device *device, const struct clr_resident_column *column,
@@ -227,11 +245,11 @@ enum clr_code clr_binner_count(struct clr_device *device, const struct clr_resid
     }
     if (grow(device, (size_t)bounds->count + 1, status) != CLR_OK ||
         send_firsts(binner, bounds, status) != CLR_OK)
-        return status->code;
+        return recover(binner, status);
     for (begin = 0; begin < rows; begin += part) {
         part = rows - begin < binner->most_values ? rows - begin : binner->most_values;
         if (count_part(device, column, bounds, begin, begin + part, counts, work, status) != CLR_OK)
-            return status->code;
+            return recover(binner, status);
     }
     binner->sent = bounds->count;
     return CLR_OK;

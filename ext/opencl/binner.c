@@ -5,6 +5,7 @@
 #include "opencl/binner_test.h"
 #include "opencl/compile.h"
 #include "opencl/device_private.h"
+#include "opencl/failures.h"
 #include "opencl/kernels.h"
 
 #include <stdio.h>
@@ -98,7 +99,10 @@ enum clr_code clr_binner_open(struct clr_device *device, char **log, struct clr_
             return clr_status_set(status, CLR_NOMEM, 0, "no memory for histograms");
         memset(binner, 0, sizeof *binner);
         device->binner = binner;
-        build(device, binner, log, status);
+        if (build(device, binner, log, status) == CLR_NOMEM) {
+            clr_binner_close(device);
+            return status->code;
+        }
     } else {
         *status = binner->status;
     }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "opencl/api.h"
+#include "opencl/failures.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "opencl/cell_decoder_test.h"
 #include "opencl/compile.h"
 #include "opencl/device_private.h"
+#include "opencl/failures.h"
 #include "opencl/kernels.h"
 
 #include <string.h>
@@ -61,8 +62,8 @@ static void release_stage(cl_command_queue queue, struct clr_stage *stage)
     const cl_mem buffers[] = {stage->pinned, stage->content};
     size_t i;
 
-    if (stage->decoded != NULL)
-        clReleaseEvent(stage->decoded);
+    clr_event_release(&stage->written);
+    clr_event_release(&stage->decoded);
     if (stage->mapped != NULL)
         clEnqueueUnmapMemObject(queue, stage->pinned, stage->mapped, 0, NULL, NULL);
     for (i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
@@ -136,7 +137,10 @@ enum clr_code clr_cell_decoder_open(struct clr_device *device, int stages, char 
             return clr_status_set(status, CLR_NOMEM, 0, "no memory for a decoder");
         memset(decoder, 0, sizeof *decoder);
         device->decoder = decoder;
-        build(device, decoder, log, status);
+        if (build(device, decoder, log, status) == CLR_NOMEM) {
+            clr_cell_decoder_close(device);
+            return status->code;
+        }
     } else {
         *status = decoder->status;
     }
@@ -145,10 +149,27 @@ enum clr_code clr_cell_decoder_open(struct clr_device *device, int stages, char 
         make_stages(device, stages, status);
     if (status->code == CLR_OK && !decoder->tested)
         decoder->tested = clr_cell_decoder_test(device, status) == CLR_OK;
+    clr_cell_decoder_recover(device, status);
     /* After an error of OpenCL's in the test, the queues are in an unknown state: they are left. */
     if (status->code == CLR_DEVICE)
         decoder->status = *status;
     return status->code;
+}
+
+void clr_cell_decoder_recover(struct clr_device *device, struct clr_status *status)
+{
+    struct clr_cell_decoder *decoder = device->decoder;
+    int i;
+
+    if (status->code != CLR_NOMEM)
+        return;
+    clr_queue_drain(decoder->transfers, status);
+    clr_queue_drain(decoder->decoding, status);
+    for (i = 0; i < CLR_MOST_STAGES; i++) {
+        clr_event_release(&decoder->stages[i].written);
+        clr_event_release(&decoder->stages[i].decoded);
+    }
+    clr_event_release(&decoder->odds.counted);
 }
 
 enum clr_code clr_cell_decoder_state(const struct clr_device *device, struct clr_status *status)

@@ -59,6 +59,12 @@ struct clr_stage_content {
 enum clr_code clr_cell_decoder_open(struct clr_device *device, int stages, char **log,
                                     struct clr_status *status);
 
+/*
+ * After a failure with CLR_NOMEM in status: waits for what is under way, after which no stage is.
+ * If that fails as well, the code becomes CLR_DEVICE. Other codes: nothing is done.
+ */
+void clr_cell_decoder_recover(struct clr_device *device, struct clr_status *status);
+
 /* As clr_binner_state(). */
 enum clr_code clr_cell_decoder_state(const struct clr_device *device, struct clr_status *status);
 

@@ -1,5 +1,6 @@
 #include "opencl/cell_decoder_private.h"
 #include "opencl/device_private.h"
+#include "opencl/failures.h"
 
 #include <string.h>
 
@@ -53,10 +54,8 @@ enum clr_code clr_cell_decoder_begin(struct clr_device *device, size_t leaves,
     cl_int error = CL_SUCCESS;
 
     /* A question of those before is answered, late as it may be: nothing is under way. */
-    if (odds->counted != NULL)
-        error = clWaitForEvents(1, &odds->counted);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clWaitForEvents", error);
+    if (odds->counted != NULL && clr_event_wait(odds->counted, status) != CLR_OK)
+        return status->code;
     if (clr_odds_take(odds, status) != CLR_OK || make_room(device, leaves, status) != CLR_OK)
         return status->code;
     odds->known = odds->sends = 0;

@@ -1,16 +1,10 @@
 #include "opencl/cell_decoder_private.h"
 #include "opencl/device_private.h"
+#include "opencl/failures.h"
 #include "opencl/launch.h"
 #include "opencl/resident_column_private.h"
 
 #include <string.h>
-
-static void release_event(cl_event *event)
-{
-    if (*event != NULL)
-        clReleaseEvent(*event);
-    *event = NULL;
-}
 
 /* Sends the pages, and the places behind them. Stores the byte offset of those. */
 static enum clr_code send(struct clr_cell_decoder *decoder, struct clr_stage *stage,
@@ -27,7 +21,7 @@ static enum clr_code send(struct clr_cell_decoder *decoder, struct clr_stage *st
     error = clEnqueueWriteBuffer(decoder->transfers, stage->content, CL_FALSE, 0, stage->bytes,
                                  stage->mapped, stage->decoded != NULL,
                                  stage->decoded != NULL ? &stage->decoded : NULL, &stage->written);
-    release_event(&stage->decoded);
+    clr_event_release(&stage->decoded);
     if (error != CL_SUCCESS)
         return clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
     /* The other queue is to wait for it (OpenCL 1.2, 5.15). */
@@ -77,13 +71,11 @@ static enum clr_code flush(struct clr_cell_decoder *decoder, struct clr_status *
 static enum clr_code abandon(struct clr_cell_decoder *decoder, struct clr_stage *stage,
                              struct clr_status *status)
 {
-    cl_int error = clFinish(decoder->transfers);
-
-    if (error == CL_SUCCESS)
-        error = clFinish(decoder->decoding);
-    release_event(&stage->written);
-    release_event(&stage->decoded);
-    return error == CL_SUCCESS ? status->code : clr_opencl_failed(status, "clFinish", error);
+    clr_queue_drain(decoder->transfers, status);
+    clr_queue_drain(decoder->decoding, status);
+    clr_event_release(&stage->written);
+    clr_event_release(&stage->decoded);
+    return status->code;
 }
 
 enum clr_code clr_cell_decoder_send(struct clr_device *device, int stage,
@@ -125,17 +117,14 @@ enum clr_code clr_cell_decoder_receive(struct clr_device *device, int stage, boo
                                        struct clr_status *status)
 {
     struct clr_stage *used = &device->decoder->stages[stage];
-    cl_int error = CL_SUCCESS;
 
     *complete = false;
-    if (wait)
-        error = clWaitForEvents(1, &used->written);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clWaitForEvents", error);
+    if (wait && clr_event_wait(used->written, status) != CLR_OK)
+        return status->code;
     if (clr_cell_event_look(used->written, "clEnqueueWriteBuffer", complete, status) != CLR_OK ||
         !*complete || clr_odds_take(&device->decoder->odds, status) != CLR_OK)
         return status->code;
-    release_event(&used->written);
+    clr_event_release(&used->written);
     work->bytes += (int64_t)used->bytes;
     work->kernels += used->launches;
     work->passes += used->launches;

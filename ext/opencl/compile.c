@@ -1,6 +1,7 @@
 #include "opencl/compile.h"
 
 #include "base/memory.h"
+#include "opencl/failures.h"
 
 static char *get_log(cl_program program, cl_device_id device)
 {

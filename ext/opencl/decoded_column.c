@@ -2,6 +2,7 @@
 
 #include "opencl/cell_decoder_private.h"
 #include "opencl/device_private.h"
+#include "opencl/failures.h"
 #include "opencl/resident_column_private.h"
 
 #include <string.h>

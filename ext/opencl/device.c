@@ -5,6 +5,7 @@
 #include "opencl/binner.h"
 #include "opencl/cell_decoder.h"
 #include "opencl/device_private.h"
+#include "opencl/failures.h"
 #include "opencl/kernel_kinds.h"
 #include "opencl/resident_column.h"
 #include "opencl/scanner.h"
@@ -109,7 +110,7 @@ static enum clr_code size_staging(struct clr_device *device, struct clr_part *pa
     part->staging_size = 0;
     part->staging = clCreateBuffer(device->context, flags, size, NULL, &error);
     if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clCreateBuffer", error);
+        return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
     part->staging_size = size;
     return CLR_OK;
 }
@@ -129,7 +130,7 @@ static enum clr_code fill_staging(struct clr_slot *slot, struct clr_part *part,
     mapped = clEnqueueMapBuffer(slot->queue, part->staging, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION,
                                 0, width * size, 0, NULL, NULL, &error);
     if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clEnqueueMapBuffer", error);
+        return clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
     for (operand = 0; operand < width; operand++)
         memcpy(mapped + operand * size, source + operand * chunk->capacity * sizeof(double), size);
     error = clEnqueueUnmapMemObject(slot->queue, part->staging, mapped, 0, NULL, &part->unmapped);
@@ -170,6 +171,30 @@ static enum clr_code begin_part(struct clr_device *device, struct clr_slot *slot
     return CLR_OK;
 }
 
+/*
+ * After a failure that passes, the slot can be used again, from the beginning. Its staging buffers
+ * may be mapped still: they are given back.
+ */
+static enum clr_code recover(struct clr_slot *slot, struct clr_status *status)
+{
+    int element;
+
+    if (status->code != CLR_NOMEM)
+        return status->code;
+    clr_queue_drain(slot->queue, status);
+    if (slot->passes.queue != NULL)
+        clr_passes_recover(&slot->passes, status);
+    for (element = 0; element < CLR_ELEMENTS && status->code == CLR_NOMEM; element++) {
+        struct clr_part *part = &slot->parts[element];
+
+        clr_event_release(&part->unmapped);
+        if (part->staging != NULL)
+            clReleaseMemObject(part->staging);
+        memset(part, 0, sizeof *part);
+    }
+    return status->code;
+}
+
 enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
                                unsigned elements, struct clr_status *status)
 {
@@ -179,9 +204,10 @@ enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct
     for (element = 0; element < CLR_ELEMENTS; element++) {
         if ((elements & 1u << element) &&
             begin_part(device, used, chunk, (enum clr_element)element, status) != CLR_OK)
-            return status->code;
+            return recover(used, status);
     }
-    return clr_passes_fetch(&used->passes, status);
+    clr_passes_fetch(&used->passes, status);
+    return recover(used, status);
 }
 
 enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_state *state,
@@ -192,7 +218,7 @@ enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_
     int element, count, i, number = 0;
 
     if (clr_passes_wait(&used->passes, work, status) != CLR_OK)
-        return status->code;
+        return recover(used, status);
     for (element = 0; element < CLR_ELEMENTS; element++) {
         struct clr_part *part = &used->parts[element];
         if (part->terms == 0)

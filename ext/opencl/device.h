@@ -44,8 +44,9 @@ enum clr_code clr_device_build(struct clr_device *device, enum clr_operation ope
 /*
  * Copies the values of the element types in the mask (bits 1 << element; at least one value of
  * each; the programs of the operation's terms are built) into the slot's staging buffers and starts
- * their reduction. The chunk is not needed afterwards. On failure returns CLR_DEVICE; the device
- * must then not be used again, not even be closed, since the state of its queues is unknown.
+ * their reduction. The chunk is not needed afterwards. On failure returns CLR_NOMEM, if the device
+ * was short of something: nothing is under way in the slot, which can be used again; or CLR_DEVICE:
+ * the device must not be used again, not even be closed, since the state of its queues is unknown.
  */
 enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
                                unsigned elements, struct clr_status *status);

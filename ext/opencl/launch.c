@@ -1,5 +1,7 @@
 #include "opencl/launch.h"
 
+#include "opencl/failures.h"
+
 enum clr_code clr_launch_after(cl_command_queue queue, cl_kernel kernel,
                                const struct clr_argument *arguments, cl_uint count, size_t groups,
                                size_t group_size, const cl_event *before, cl_event *event,

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "opencl/failures.h"
 
 #include <string.h>
 
@@ -12,9 +13,9 @@
  */
 enum { VALUES_PER_ITEM = 4, CPU_VALUES_PER_ITEM = 8192, PARTIALS_PER_ITEM = 32 };
 
-enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_command_queue queue,
-                              const struct clr_device_info *device, int most,
-                              struct clr_status *status)
+static enum clr_code make_buffers(struct clr_passes *passes, cl_context context,
+                                  const struct clr_device_info *device, int most,
+                                  struct clr_status *status)
 {
     const size_t units = device->compute_units > 0 ? device->compute_units : 1;
     const size_t partials_size =
@@ -32,28 +33,36 @@ enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_
         {&passes->results, 0, results_size},
         {&passes->pinned, CL_MEM_ALLOC_HOST_PTR, results_size}, /* see open_upload() */
     };
-    const cl_uint zero = 0;
     cl_int error;
     size_t i;
 
-    passes->kernels = clr_memory_alloc((size_t)most * CLR_MOST_PASSES * sizeof *passes->kernels);
-    if (passes->kernels == NULL)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for a device's results");
-    passes->queue = queue;
-    passes->most = most;
+    passes->wide_size = wide_size;
     for (i = 0; i < sizeof buffers / sizeof *buffers; i++) {
         *buffers[i].buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | buffers[i].flags,
                                             buffers[i].size, NULL, &error);
         if (error != CL_SUCCESS)
-            return clr_opencl_failed(status, "clCreateBuffer", error);
+            return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
     }
-    passes->result = clEnqueueMapBuffer(queue, passes->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
-                                        0, results_size, 0, NULL, NULL, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clEnqueueMapBuffer", error);
-    error =
-        clEnqueueFillBuffer(queue, passes->wide, &zero, sizeof zero, 0, wide_size, 0, NULL, NULL);
-    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clEnqueueFillBuffer", error);
+    passes->result =
+        clEnqueueMapBuffer(passes->queue, passes->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                           results_size, 0, NULL, NULL, &error);
+    return error == CL_SUCCESS ? CLR_OK
+                               : clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
+}
+
+enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_command_queue queue,
+                              const struct clr_device_info *device, int most,
+                              struct clr_status *status)
+{
+    passes->queue = queue;
+    passes->most = most;
+    passes->kernels = clr_memory_alloc((size_t)most * CLR_MOST_PASSES * sizeof *passes->kernels);
+    if (passes->kernels == NULL)
+        clr_status_set(status, CLR_NOMEM, 0, "no memory for a device's results");
+    else if (make_buffers(passes, context, device, most, status) == CLR_OK)
+        return CLR_OK;
+    clr_passes_close(passes);
+    return status->code;
 }
 
 void clr_passes_close(struct clr_passes *passes)
@@ -72,6 +81,34 @@ void clr_passes_close(struct clr_passes *passes)
     memset(passes, 0, sizeof *passes);
 }
 
+void clr_passes_recover(struct clr_passes *passes, struct clr_status *status)
+{
+    int i;
+
+    clr_queue_drain(passes->queue, status);
+    for (i = 0; i < passes->launched && passes->timed; i++)
+        clr_event_release(&passes->kernels[i]);
+    clr_event_release(&passes->fetched);
+    passes->started = passes->launched = 0;
+    passes->clean = false;
+}
+
+/* Sees that what reductions leave at zero is zero. */
+static enum clr_code clean(struct clr_passes *passes, struct clr_status *status)
+{
+    const cl_uint zero = 0;
+    cl_int error;
+
+    if (passes->clean)
+        return CLR_OK;
+    error = clEnqueueFillBuffer(passes->queue, passes->wide, &zero, sizeof zero, 0,
+                                passes->wide_size, 0, NULL, NULL);
+    if (error != CL_SUCCESS)
+        return clr_opencl_buffer_failed(status, "clEnqueueFillBuffer", error);
+    passes->clean = true;
+    return CLR_OK;
+}
+
 /* Sets the arguments that all kernels end with, and runs `groups` work-groups. */
 static enum clr_code launch(struct clr_passes *passes, const struct clr_program *program,
                             cl_kernel kernel, cl_uint argument, cl_mem target, size_t groups,
@@ -81,6 +118,8 @@ static enum clr_code launch(struct clr_passes *passes, const struct clr_program 
     const cl_uint number = (cl_uint)passes->started;
     cl_int error;
 
+    if (clean(passes, status) != CLR_OK)
+        return status->code;
     error = clSetKernelArg(kernel, argument, sizeof target, &target);
     if (error == CL_SUCCESS)
         error = clSetKernelArg(kernel, argument + 1, local * program->partial_size, NULL);
@@ -95,7 +134,7 @@ static enum clr_code launch(struct clr_passes *passes, const struct clr_program 
     error = clEnqueueNDRangeKernel(passes->queue, kernel, 1, NULL, &global, &local, 0, NULL,
                                    passes->timed ? &passes->kernels[passes->launched] : NULL);
     if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clEnqueueNDRangeKernel", error);
+        return clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
     if (passes->launched == 0 && !passes->timed)
         passes->begun = clr_clock_ns();
     passes->launched++;
@@ -222,14 +261,12 @@ static int64_t batch_time(const struct clr_passes *passes)
 enum clr_code clr_passes_wait(struct clr_passes *passes, struct clr_device_work *work,
                               struct clr_status *status)
 {
-    cl_int error;
     int i;
 
     if (passes->fetched == NULL)
         return clr_status_set(status, CLR_DEVICE, 0, "a reduction failed as it was started");
-    error = clWaitForEvents(1, &passes->fetched);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clWaitForEvents", error);
+    if (clr_event_wait(passes->fetched, status) != CLR_OK)
+        return status->code;
     work->kernels += passes->launched;
     work->passes += passes->launched;
     if (!passes->timed)

@@ -42,7 +42,9 @@ struct clr_row_counts {
 struct clr_passes {
     cl_command_queue queue; /* in order, profiling; the caller's */
     cl_mem partials[2];     /* in turn source and target of a pass */
-    cl_mem wide;            /* each step's long accumulator and counts: zero between reductions */
+    cl_mem wide;            /* each step's long accumulator and counts: zero between reductions, */
+    size_t wide_size;       /* in bytes, */
+    bool clean;             /* unless this is false */
     cl_mem results;         /* CLR_RESULT_WORDS for each reduction of a batch */
     cl_mem pinned;          /* the host's copy of those, mapped for good */
     cl_uint *result;
@@ -57,12 +59,16 @@ struct clr_passes {
 };
 
 /*
- * Makes the buffers for batches of up to `most` reductions on a device. Returns CLR_OK; CLR_NOMEM
- * with passes as they were; or CLR_DEVICE, after which only clr_passes_close() may follow.
+ * Makes the buffers for batches of up to `most` reductions on a device. Returns CLR_OK; or
+ * CLR_NOMEM or CLR_DEVICE with passes as they were.
  */
 enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_command_queue queue,
                               const struct clr_device_info *device, int most,
                               struct clr_status *status);
+
+/* After a failure with CLR_NOMEM in status: waits for what is under way and forgets it, so that
+   another batch can begin. If that fails as well, the code becomes CLR_DEVICE. */
+void clr_passes_recover(struct clr_passes *passes, struct clr_status *status);
 
 /* Releases the buffers. Nothing may be under way. Fine for one that was never opened. */
 void clr_passes_close(struct clr_passes *passes);

@@ -2,6 +2,7 @@
 
 #include "numeric/accumulator.h"
 #include "opencl/compile.h"
+#include "opencl/failures.h"
 #include "opencl/kernel_kinds.h"
 #include "opencl/kernels.h"
 #include "opencl/scan_bundles.h"
@@ -131,7 +132,7 @@ static cl_int choose_group_size(struct clr_program *program, const struct clr_de
     /* Twice the accumulator's words, for what the driver itself puts into local memory. */
     used = (cl_ulong)wide * 16 * CLR_ACCUMULATOR_DIGITS;
     if (local < used + program->partial_size)
-        return CL_OUT_OF_RESOURCES;
+        return CL_INVALID_WORK_GROUP_SIZE; /* for good */
     if ((local - used) / program->partial_size < limit)
         limit = (size_t)((local - used) / program->partial_size);
     if (multiple > 1 && limit > multiple)

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "numeric/column.h"
 #include "opencl/device_private.h"
+#include "opencl/failures.h"
 #include "opencl/resident_column_private.h"
 
 #include <string.h>
@@ -34,14 +35,12 @@ size_t clr_resident_column_size(uint8_t kind, size_t rows)
  * Staging buffers stay mapped, and are sources of writes: pinned memory where the driver has it
  * (OpenCL 1.2, 5.2.1, CL_MEM_ALLOC_HOST_PTR), from which a write runs at the bus's full speed.
  */
-enum clr_code clr_upload_open(struct clr_device *device, struct clr_status *status)
+static enum clr_code make_upload(struct clr_device *device, struct clr_status *status)
 {
     struct clr_upload *upload = &device->upload;
     cl_int error;
     int i;
 
-    if (upload->queue != NULL)
-        return CLR_OK;
     upload->queue = clCreateCommandQueue(device->context, device->info.id, 0, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clCreateCommandQueue", error);
@@ -50,14 +49,21 @@ enum clr_code clr_upload_open(struct clr_device *device, struct clr_status *stat
             clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
                            CLR_UPLOAD_PIECE, NULL, &error);
         if (error != CL_SUCCESS)
-            return clr_opencl_failed(status, "clCreateBuffer", error);
+            return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
         upload->mapped[i] = clEnqueueMapBuffer(upload->queue, upload->staging[i], CL_TRUE,
                                                CL_MAP_READ | CL_MAP_WRITE, 0, CLR_UPLOAD_PIECE, 0,
                                                NULL, NULL, &error);
         if (error != CL_SUCCESS)
-            return clr_opencl_failed(status, "clEnqueueMapBuffer", error);
+            return clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
     }
     return CLR_OK;
+}
+
+enum clr_code clr_upload_open(struct clr_device *device, struct clr_status *status)
+{
+    if (device->upload.queue == NULL && make_upload(device, status) != CLR_OK)
+        clr_upload_close(device); /* all of it, or nothing */
+    return status->code;
 }
 
 void clr_upload_close(struct clr_device *device)
@@ -91,21 +97,29 @@ static enum clr_code create_buffer(struct clr_device *device, cl_mem *buffer, si
 
 static enum clr_code wait_for_stage(struct clr_upload *upload, int stage, struct clr_status *status)
 {
-    cl_int error;
-
     if (upload->moved[stage] == NULL)
         return CLR_OK;
-    error = clWaitForEvents(1, &upload->moved[stage]);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clWaitForEvents", error);
-    clReleaseEvent(upload->moved[stage]);
-    upload->moved[stage] = NULL;
+    if (clr_event_wait(upload->moved[stage], status) != CLR_OK)
+        return status->code;
+    clr_event_release(&upload->moved[stage]);
     return CLR_OK;
 }
 
-enum clr_code clr_upload_send(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
-                              size_t offset, const void *source, size_t size,
-                              struct clr_status *status)
+/* After a failure that passes, waits until nothing is under way in any stage. */
+static enum clr_code recover(struct clr_upload *upload, struct clr_status *status)
+{
+    int i;
+
+    if (status->code != CLR_NOMEM)
+        return status->code;
+    clr_queue_drain(upload->queue, status);
+    for (i = 0; i < CLR_UPLOAD_STAGES; i++)
+        clr_event_drain(&upload->moved[i], status);
+    return status->code;
+}
+
+static enum clr_code send(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
+                          size_t offset, const void *source, size_t size, struct clr_status *status)
 {
     int stage = upload->next;
     cl_int error;
@@ -122,6 +136,14 @@ enum clr_code clr_upload_send(struct clr_upload *upload, cl_command_queue queue,
         return clr_opencl_failed(status, "clFlush", error);
     upload->next = (stage + 1) % CLR_UPLOAD_STAGES;
     return CLR_OK;
+}
+
+enum clr_code clr_upload_send(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
+                              size_t offset, const void *source, size_t size,
+                              struct clr_status *status)
+{
+    send(upload, queue, buffer, offset, source, size, status);
+    return recover(upload, status);
 }
 
 /* Asks for size bytes of the buffer, from that offset on; the stages take turns. */
@@ -155,11 +177,11 @@ static enum clr_code take(struct clr_upload *upload, cl_mem buffer, size_t offse
         while (asked < size && asked - taken < (size_t)CLR_UPLOAD_STAGES * FETCHED_PART) {
             part = size - asked < FETCHED_PART ? size - asked : FETCHED_PART;
             if (ask(upload, buffer, offset + asked, part, status) != CLR_OK)
-                return status->code;
+                return recover(upload, status);
             asked += part;
         }
         if (wait_for_stage(upload, stage, status) != CLR_OK)
-            return status->code;
+            return recover(upload, status);
         part = size - taken < FETCHED_PART ? size - taken : FETCHED_PART;
         memcpy(target + taken, upload->mapped[stage], part);
         taken += part;
@@ -168,10 +190,9 @@ static enum clr_code take(struct clr_upload *upload, cl_mem buffer, size_t offse
     return CLR_OK;
 }
 
-enum clr_code clr_resident_column_fill(struct clr_device *device,
-                                       struct clr_resident_column *column, const int64_t *values,
-                                       const uint8_t *tags, bool *complete,
-                                       struct clr_status *status)
+static enum clr_code fill(struct clr_device *device, struct clr_resident_column *column,
+                          const int64_t *values, const uint8_t *tags, bool *complete,
+                          struct clr_status *status)
 {
     size_t first = clr_resident_values_size(column->kind, column->rows);
     size_t second = clr_resident_tags_size(column->kind, column->rows), offset = column->copied,
@@ -197,6 +218,27 @@ enum clr_code clr_resident_column_fill(struct clr_device *device,
     if (column->copied < first + second)
         return CLR_OK;
     *complete = clr_resident_column_settle(device, status) == CLR_OK;
+    return status->code;
+}
+
+static void release_buffer(cl_mem *buffer)
+{
+    if (*buffer != NULL)
+        clReleaseMemObject(*buffer);
+    *buffer = NULL;
+}
+
+enum clr_code clr_resident_column_fill(struct clr_device *device,
+                                       struct clr_resident_column *column, const int64_t *values,
+                                       const uint8_t *tags, bool *complete,
+                                       struct clr_status *status)
+{
+    if (fill(device, column, values, tags, complete, status) == CLR_NOMEM) {
+        /* Others may need the room, until it is tried again, from the beginning. */
+        release_buffer(&column->values);
+        release_buffer(&column->tags);
+        column->copied = 0;
+    }
     return status->code;
 }
 
@@ -279,7 +321,7 @@ enum clr_code clr_resident_column_settle(struct clr_device *device, struct clr_s
 
     for (i = 0; i < CLR_UPLOAD_STAGES; i++) {
         if (wait_for_stage(&device->upload, i, status) != CLR_OK)
-            return status->code;
+            return recover(&device->upload, status);
     }
     return CLR_OK;
 }
@@ -298,11 +340,10 @@ void clr_resident_column_free(struct clr_device *device, struct clr_resident_col
 {
     if (column == NULL)
         return;
-    if (device != NULL && column->values != NULL)
-        clReleaseMemObject(column->values);
-    if (device != NULL && column->tags != NULL)
-        clReleaseMemObject(column->tags);
-    if (device != NULL && column->kinds != NULL)
-        clReleaseMemObject(column->kinds);
+    if (device != NULL) {
+        release_buffer(&column->values);
+        release_buffer(&column->tags);
+        release_buffer(&column->kinds);
+    }
     clr_memory_free(column);
 }

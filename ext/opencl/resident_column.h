@@ -20,8 +20,8 @@ struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows);
 /*
  * Copies the next piece of the values, and of the tags where the kind is CLR_TAG_MIXED, to the
  * device, through two mapped buffers: one is filled while the other is on its way. *complete
- * becomes true with the last piece, which is waited for. CLR_NOMEM: there is no room on the
- * device, which stays usable.
+ * becomes true with the last piece, which is waited for. CLR_NOMEM: there is no room on the device,
+ * or it is short of something else for now; it stays usable, and the next call begins anew.
  */
 enum clr_code clr_resident_column_fill(struct clr_device *device,
                                        struct clr_resident_column *column, const int64_t *values,
@@ -50,7 +50,8 @@ enum clr_code clr_resident_column_append(struct clr_device *device,
                                          struct clr_resident_column *column, const int64_t *values,
                                          size_t count, struct clr_status *status);
 
-/* Waits until all values that were appended are on the device. Returns CLR_OK or CLR_DEVICE. */
+/* Waits until all values that were appended are on the device. Returns CLR_OK, CLR_NOMEM, after
+   which some may not be there, or CLR_DEVICE. */
 enum clr_code clr_resident_column_settle(struct clr_device *device, struct clr_status *status);
 
 /* Returns how many rows it has so far, and its kind. */

@@ -46,7 +46,7 @@ struct clr_scan_program *clr_scan_cache_find(struct clr_scan_cache *cache,
                                              const struct clr_scan_bundle *bundle,
                                              const struct clr_scan_text *text);
 
-/* Forgets a program: who looks for it requests it anew. */
+/* Gives back what a program has, and forgets it: who looks for it requests it anew. */
 void clr_scan_cache_drop(struct clr_scan_program *program);
 
 /* Returns a program that is to be built, or NULL. */

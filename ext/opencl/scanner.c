@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "numeric/column.h"
 #include "opencl/device_private.h"
+#include "opencl/failures.h"
 #include "opencl/resident_column_private.h"
 #include "opencl/scan_bundles.h"
 #include "opencl/scan_cache.h"
@@ -66,7 +67,7 @@ static enum clr_code open_scanner(struct clr_device *device, struct clr_status *
     }
     device->scanner = scanner;
     if (clr_passes_open(&scanner->passes, device->context, scanner->queue, &device->info,
-                        CLR_MOST_SCAN_STEPS, status) == CLR_NOMEM)
+                        CLR_MOST_SCAN_STEPS, status) != CLR_OK)
         clr_scanner_close(device); /* the next scan tries again */
     return status->code;
 }
@@ -288,6 +289,8 @@ static enum clr_code run_trial(void *context, const struct clr_scan *scan, const
     scanner->unsure = scanner->inexact = false;
     add_launch(scanner, &bundle, trial->program);
     run_launches(&request, false, &work, status);
+    if (status->code == CLR_NOMEM)
+        clr_passes_recover(&scanner->passes, status);
     *unsure = scanner->unsure;
     *inexact = scanner->inexact;
     return status->code;
@@ -369,9 +372,12 @@ enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan *
     scanner->unsure = scanner->inexact = false;
     if (find_programs(&request, &ready, requested, status) != CLR_OK || !ready)
         return status->code;
-    if (run_launches(&request, false, work, status) != CLR_OK)
-        return status->code;
-    if (!scanner->unsure && run_launches(&request, true, work, status) != CLR_OK)
+    run_launches(&request, false, work, status);
+    if (status->code == CLR_OK && !scanner->unsure)
+        run_launches(&request, true, work, status);
+    if (status->code == CLR_NOMEM)
+        clr_passes_recover(&scanner->passes, status);
+    if (status->code != CLR_OK)
         return status->code;
     if (scanner->unsure)
         *outcome = CLR_SCAN_UNSURE;

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "numeric/column.h"
 #include "opencl/device_private.h"
+#include "opencl/failures.h"
 #include "opencl/launch.h"
 #include "opencl/resident_column_private.h"
 #include "opencl/sorted_column_private.h"
@@ -124,14 +125,14 @@ static enum clr_code launch(struct clr_device *device, struct clr_sorted_column 
 {
     const struct clr_sorter *sorter = device->sorter;
     cl_event event;
-    cl_int error;
 
     if (clr_launch(sorter->queue, sorter->kernels[number], arguments, count, groups,
                    sorter->group_size, &event, status) != CLR_OK)
         return status->code;
-    error = clWaitForEvents(1, &event);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clWaitForEvents", error);
+    if (clr_event_wait(event, status) != CLR_OK) {
+        clr_event_drain(&event, status);
+        return status->code;
+    }
     sorted->work.kernels++;
     sorted->work.passes++;
     sorted->work.kernel_time += clr_event_take_time(&event);
@@ -181,6 +182,7 @@ static union group_result *read_results(struct clr_device *device, struct clr_so
                                 0, NULL, &event);
     if (error != CL_SUCCESS) {
         clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
+        clr_queue_drain(device->sorter->queue, status);
         clr_memory_free(results);
         return NULL;
     }

@@ -1,6 +1,7 @@
 #include "opencl/sorted_column.h"
 
 #include "opencl/device_private.h"
+#include "opencl/failures.h"
 #include "opencl/launch.h"
 #include "opencl/sorted_column_private.h"
 #include "opencl/sorter_private.h"
@@ -20,8 +21,11 @@ enum clr_code clr_sorted_column_read(struct clr_device *device,
     error = clEnqueueReadBuffer(device->sorter->queue, sorted->keys[sorted->current], CL_TRUE,
                                 (size_t)first * sizeof *keys, count * sizeof *keys, keys, 0, NULL,
                                 &event);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
+    if (error != CL_SUCCESS) {
+        clr_opencl_failed(status, "clEnqueueReadBuffer", error);
+        clr_queue_drain(device->sorter->queue, status);
+        return status->code;
+    }
     work->transfer_time += clr_event_take_time(&event);
     return CLR_OK;
 }
@@ -61,18 +65,19 @@ enum clr_code clr_sorted_column_find(struct clr_device *device,
                                      struct clr_status *status)
 {
     struct clr_sorter *sorter = device->sorter;
-    cl_event launched, read;
-    cl_int error;
+    cl_event launched = NULL, read = NULL;
 
     if (count == 0)
         return CLR_OK;
     /* The same memory for both: the queue is in order. */
     memcpy(sorter->list, ranks, (size_t)count * sizeof *ranks);
-    if (start_find(sorter, sorted, (cl_uint)count, &launched, &read, status) != CLR_OK)
+    if (start_find(sorter, sorted, (cl_uint)count, &launched, &read, status) != CLR_OK ||
+        clr_event_wait(read, status) != CLR_OK) {
+        clr_queue_drain(sorter->queue, status);
+        clr_event_release(&launched);
+        clr_event_release(&read);
         return status->code;
-    error = clWaitForEvents(1, &read);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clWaitForEvents", error);
+    }
     memcpy(keys, sorter->list, (size_t)count * sizeof *keys);
     work->kernels++;
     work->passes++;

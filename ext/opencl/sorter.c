@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "opencl/compile.h"
 #include "opencl/device_private.h"
+#include "opencl/failures.h"
 #include "opencl/kernels.h"
 #include "opencl/sorted_column.h"
 #include "opencl/sorter_private.h"
@@ -53,7 +54,7 @@ static cl_int choose_group_size(struct clr_sorter *sorter, const struct clr_devi
     if (error != CL_SUCCESS)
         return error;
     if (local < LOCAL_OF_GROUP + LOCAL_PER_ITEM)
-        return CL_OUT_OF_RESOURCES;
+        return CL_INVALID_WORK_GROUP_SIZE; /* for good */
     if ((local - LOCAL_OF_GROUP) / LOCAL_PER_ITEM < limit)
         limit = (size_t)((local - LOCAL_OF_GROUP) / LOCAL_PER_ITEM);
     if (multiple > 1 && limit > multiple)

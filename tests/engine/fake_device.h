@@ -39,12 +39,17 @@ static struct {
     const char *build_log;
     /* How many calls succeed before the others fail, or FAKE_NEVER. */
     int begin_fails_after, finish_fails_after;
+    /* Errors are CLR_NOMEM, those that pass; and so many begins or finishes fail, or FAKE_NEVER:
+     * all. */
+    bool passes;
+    int failures;
     int opened, built, tested, begun, finished, in_slots, most_in_slots;
 } fake = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .changed = PTHREAD_COND_INITIALIZER,
     .begin_fails_after = FAKE_NEVER,
     .finish_fails_after = FAKE_NEVER,
+    .failures = FAKE_NEVER,
 };
 
 /* For tests: changes one of the numbers or flags above. */
@@ -101,17 +106,27 @@ static int fake_error(const int *error, int *fails_after)
     pthread_mutex_lock(&fake.lock);
     if (error != NULL)
         result = *error;
-    else if (*fails_after == 0)
+    else if (*fails_after == 0 && fake.failures != 0)
         result = -5;
+    else if (*fails_after == 0)
+        result = 0;
     else if (*fails_after > 0)
         --*fails_after;
+    if (error == NULL && result != 0 && fake.failures > 0)
+        fake.failures--;
     pthread_mutex_unlock(&fake.lock);
     return result;
 }
 
 static enum clr_code fake_report(struct clr_status *status, const char *call, int error)
 {
-    return clr_status_set(status, CLR_DEVICE, error, "%s: error %d", call, error);
+    bool passes;
+
+    pthread_mutex_lock(&fake.lock);
+    passes = fake.passes;
+    pthread_mutex_unlock(&fake.lock);
+    return clr_status_set(status, passes ? CLR_NOMEM : CLR_DEVICE, error, "%s: error %d", call,
+                          error);
 }
 
 enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_device **device,

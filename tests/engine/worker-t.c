@@ -51,6 +51,8 @@ static void reset_fake(void)
     fake_set(build_log, NULL);
     fake_set(begin_fails_after, FAKE_NEVER);
     fake_set(finish_fails_after, FAKE_NEVER);
+    fake_set(passes, false);
+    fake_set(failures, FAKE_NEVER);
 }
 
 static void stop(struct clr_worker *worker)
@@ -298,6 +300,73 @@ static void test_job_failure(bool at_begin)
     stop(worker);
 }
 
+/* Submits a job, of which only that failure or its answer may become something. */
+static enum clr_job_phase run_job(struct clr_worker *worker)
+{
+    struct clr_job *job = new_job(7);
+    enum clr_job_phase phase;
+
+    clr_worker_submit(worker, job);
+    phase = polls(worker, job) ? clr_worker_collect(worker, job, LONG_MS) : CLR_JOB_RUNNING;
+    if (phase == CLR_JOB_FAILED && job->status.cl_error != -5)
+        phase = CLR_JOB_RUNNING;
+    clr_job_free(job);
+    return phase;
+}
+
+/* What a device is short of for a moment costs one job, and not the device. */
+static void test_shortage(bool at_begin)
+{
+    const char *where = at_begin ? "a beginning" : "a finish";
+    struct clr_worker *worker = start();
+    struct clr_worker_report report;
+    int round, i, as_expected = 0;
+
+    make_ready(worker);
+    fake_set(passes, true);
+    fake_set(failures, 0);
+    if (at_begin)
+        fake_set(begin_fails_after, 0);
+    else
+        fake_set(finish_fails_after, 0);
+    for (round = 0; round < 4; round++) {
+        fake_set(failures, 2);
+        for (i = 0; i < 2; i++)
+            as_expected += run_job(worker) == CLR_JOB_FAILED;
+        as_expected += run_job(worker) == CLR_JOB_DONE;
+    }
+    tap_is_int64(as_expected, 12, "%s that fails for a moment: one job is the host's", where);
+    clr_worker_report(worker, &report);
+    tap_ok(!report.failed && report.status.cl_error == -5, "which is reported, and no more");
+    fake_set(failures, FAKE_NEVER);
+    for (i = 0; i < 3; i++)
+        run_job(worker);
+    clr_worker_report(worker, &report);
+    tap_ok(report.failed && report.status.code == CLR_DEVICE,
+           "three times with nothing done in between: the device is lost");
+    stop(worker);
+}
+
+/* A build that fails for want of something is tried again, at longer and longer intervals. */
+static void test_build_shortage(void)
+{
+    struct clr_worker *worker = start();
+    enum clr_readiness readiness = CLR_FAILED;
+    int i;
+
+    fake_set(passes, true);
+    fake_set(build_error, -6);
+    for (i = 0; i < 200; i++)
+        settle_readiness(worker, CLR_SUM, CLR_REAL);
+    i = fake_read(&fake.built);
+    tap_ok(i >= 4 && i <= 9, "200 askings: %d builds", i);
+    fake_set(build_error, 0);
+    for (i = 0; i < 2000 && readiness != CLR_READY; i++)
+        readiness = settle_readiness(worker, CLR_SUM, CLR_REAL);
+    tap_ok(readiness == CLR_READY, "it is built at last");
+    stop(worker);
+}
+
 /* A device that does not answer: nobody waits longer than he says, and nothing is freed too early.
  */
 static void test_hang(void)
@@ -388,6 +457,7 @@ static void test_stop(void)
 
 static void test_memory(void)
 {
+    struct clr_worker_report report;
     struct clr_status status;
     struct clr_worker *worker;
     int after;
@@ -407,9 +477,14 @@ static void test_memory(void)
     fake_wait(&fake.opened, 1, "the opening");
     clr_memory_fail_after(0);
     fake_set(hold_open, false);
-    tap_ok(settle_readiness(worker, CLR_SUM, CLR_REAL) == CLR_FAILED,
-           "a device that gets no memory is not used");
+    do {
+        usleep(1000);
+        clr_worker_report(worker, &report);
+    } while (report.status.code == CLR_OK);
+    tap_ok(report.status.code == CLR_NOMEM && !report.failed && clr_worker_is_starting(worker),
+           "a device that gets no memory is not given up");
     clr_memory_fail_after(-1);
+    tap_ok(settle_readiness(worker, CLR_SUM, CLR_REAL) == CLR_READY, "it is opened later");
     stop(worker);
 }
 
@@ -472,6 +547,9 @@ int main(void)
     test_queue();
     test_job_failure(true);
     test_job_failure(false);
+    test_shortage(true);
+    test_shortage(false);
+    test_build_shortage();
     test_hang();
     test_stop();
     test_memory();
