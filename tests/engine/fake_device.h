@@ -228,8 +228,10 @@ enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_
 
     fake_arrive(&fake.finished, &fake.hold_finish);
     error = fake_error(NULL, &fake.finish_fails_after);
-    if (error != 0)
+    if (error != 0) {
+        device->busy[slot] = false; /* as after a failure that passes */
         return fake_report(status, "finish", error);
+    }
     if (!device->busy[slot])
         tap_bail("slot %d was not busy when it was to finish", slot);
     device->busy[slot] = false;
