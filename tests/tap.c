@@ -167,10 +167,22 @@ void tap_bail(const char *reason, ...)
     exit(1);
 }
 
+/* Whether an environment variable is neither empty nor 0. */
+static bool is_set(const char *name)
+{
+    const char *setting = getenv(name);
+    return setting != NULL && *setting != '\0' && strcmp(setting, "0") != 0;
+}
+
+void tap_no_device(const char *what)
+{
+    if (is_set("CLREDUCE_REQUIRE_DEVICE"))
+        tap_bail("%s, and CLREDUCE_REQUIRE_DEVICE is set", what);
+}
+
 bool tap_is_quick(void)
 {
-    const char *setting = getenv("CLREDUCE_TEST_QUICK");
-    return setting != NULL && *setting != '\0' && strcmp(setting, "0") != 0;
+    return is_set("CLREDUCE_TEST_QUICK");
 }
 
 void tap_diag(const char *text, ...)

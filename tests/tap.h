@@ -47,6 +47,12 @@ void tap_skip(int count, const char *reason, ...) __attribute__((format(printf, 
 /* Skips the whole test, before its first check; does not return. */
 void tap_skip_all(const char *reason, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
+/*
+ * To be called where a test has no device to run on, before it skips what needs one: gives up on
+ * the test where CLREDUCE_REQUIRE_DEVICE says that there has to be one.
+ */
+void tap_no_device(const char *what);
+
 /* Gives up on the test: nothing that follows could be trusted; does not return. */
 void tap_bail(const char *reason, ...) __attribute__((noreturn, format(printf, 1, 2)));
 

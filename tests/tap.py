@@ -125,6 +125,13 @@ def skip_all(reason):
     sys.exit(0)
 
 
+def no_device(what):
+    """To be called where there is no device to test on, before what needs one is skipped: gives up on
+    the test where CLREDUCE_REQUIRE_DEVICE says that there has to be one."""
+    if os.environ.get("CLREDUCE_REQUIRE_DEVICE", "") not in ("", "0"):
+        bail("%s, and CLREDUCE_REQUIRE_DEVICE is set" % what)
+
+
 def bail(reason):
     """Gives up on the test; does not return."""
     _say("Bail out! %s" % reason)

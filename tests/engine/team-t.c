@@ -79,7 +79,7 @@ static void test_stop(int count)
 int main(void)
 {
     struct clr_watch watch = {never, NULL};
-    int i;
+    int i, done;
 
     caller = pthread_self();
     tap_ok(clr_team_size() >= 1 && clr_team_size() <= 64, "size %d", clr_team_size());
@@ -91,8 +91,8 @@ int main(void)
     test_each_once(MOST, NULL, 1);
     test_stop(1);
     test_stop(5);
-    for (i = 0; i < 1000; i++)
-        clr_team_run(3, count_run, NULL, i % 2 == 0 ? &watch : NULL);
-    tap_ok(true, "many teams, one after the other");
+    for (i = 0, done = 0; i < 1000; i++)
+        done += clr_team_run(3, count_run, NULL, i % 2 == 0 ? &watch : NULL);
+    tap_is_int64(done, 1000, "many teams, one after the other");
     return tap_done();
 }

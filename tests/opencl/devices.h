@@ -23,9 +23,11 @@ static inline struct clr_device_info devices_choose(void)
         setting = "auto";
     clr_catalog_fill(&catalog);
     chosen = clr_catalog_choose(&catalog, setting);
-    if (chosen < 0)
+    if (chosen < 0) {
+        tap_no_device("no OpenCL device is chosen");
         tap_skip_all("no OpenCL device for '%s': %s", setting,
                      catalog.status.code != CLR_OK ? catalog.status.message : "none fits");
+    }
     info = catalog.devices[chosen];
     tap_diag("%s (%s)", info.name, info.platform);
     clr_memory_free(catalog.devices);
@@ -60,8 +62,10 @@ static inline void devices_each(void (*test)(const struct clr_device_info *info)
             test(&as_gpu);
         }
     }
-    if (tested == 0)
+    if (tested == 0) {
+        tap_no_device("no OpenCL device can be used");
         tap_skip_all("no OpenCL device%s", doubles ? " with doubles" : "");
+    }
 }
 
 #endif

@@ -429,11 +429,10 @@ static void open_sorter(void)
     for (fails = 0; fails < 4; fails++) {
         clr_memory_fail_after(fails);
         clr_status_clear(&status);
-        if (clr_sorter_open(device, &log, &status) != CLR_NOMEM)
-            tap_bail("allocation %ld: %s", fails, status.message);
+        tap_ok(clr_sorter_open(device, &log, &status) == CLR_NOMEM && device->sorter == NULL,
+               "no sorter without memory for allocation %ld: %s", fails, status.message);
     }
     clr_memory_fail_after(-1);
-    tap_ok(true, "without memory there is no sorter, but later there can be");
     clr_status_clear(&status);
     if (clr_sorter_open(device, &log, &status) != CLR_OK)
         tap_bail("clr_sorter_open: %s\n%s", status.message, log != NULL ? log : "");

@@ -288,7 +288,7 @@ static inline int64_t database_without_device(sqlite3 *db)
            database_stat(db, "host_device_failed");
 }
 
-/* Runs queries until a device serves; returns whether there is one. */
+/* Runs queries until a device serves; returns whether there is one, as there may have to be. */
 static inline bool database_wait_for_device(sqlite3 *db)
 {
     int64_t served = database_stat(db, "chunks_to_device");
@@ -301,6 +301,8 @@ static inline bool database_wait_for_device(sqlite3 *db)
         /* A device that is slow to begin has its chunks taken back. */
         sqlite3_sleep(1);
     }
+    if (database_stat(db, "chunks_to_device") == served)
+        tap_no_device("no device serves");
     return database_stat(db, "chunks_to_device") > served;
 }
 

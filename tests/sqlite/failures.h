@@ -256,8 +256,10 @@ static inline void failures_require_device(void)
     clr_catalog_fill(&catalog);
     chosen = clr_catalog_choose(&catalog, setting != NULL && setting[0] != '\0' ? setting : "auto");
     clr_memory_free(catalog.devices);
-    if (chosen < 0)
+    if (chosen < 0) {
+        tap_no_device("no OpenCL device could fail");
         tap_skip_all("no OpenCL device that could fail");
+    }
 }
 
 /*

@@ -51,8 +51,10 @@ def once():
     try:
         db.execute("SELECT gpu_sum(x), gpu_max(y), abs(-9223372036854775807 - (rowid > 1900))"
                    " FROM t GROUP BY rowid / 500").fetchall()
-    except Exception:
-        pass
+    except Exception as error:
+        assert "integer overflow" in str(error), error
+    else:
+        raise AssertionError("abs() of the least integer is no error")
     db.close()
 for turn in range(20):
     once()

@@ -124,6 +124,7 @@ def modes():
         _modes = ["host"]
         reason = _unusable()
         if reason:
+            tap.no_device(reason)
             tap.diag(f"not run on a device: {reason}")
         else:
             _modes.append(DEVICE)
@@ -155,7 +156,7 @@ def skip_device(count, what):
 def seed():
     """A random generator; its seed is printed, and CLREDUCE_SEED repeats a run."""
     number = int(os.environ.get("CLREDUCE_SEED") or random.SystemRandom().randrange(2**32))
-    tap.diag(f"seed {number}")
+    tap.diag(f"CLREDUCE_SEED={number}")
     return random.Random(number)
 
 

@@ -140,7 +140,7 @@ def answers(path, images, through, memory=0, strict=False):
     if through:
         results = [views.through_view(db, select) for select in SELECTS]
         results += [views.ask(db, "view_of_it"), views.through_view(db, SELECTS[0])]
-        fast = views.HAS_PLAN and views.outcome(db, FIRST_LINE) == [("accelerated",)]
+        fast = views.outcome(db, FIRST_LINE) == [("accelerated",)]
     else:
         results = [views.outcome(db, select) for select in SELECTS]
         results += [results[-1], views.outcome(db, SELECTS[0])]
