@@ -361,6 +361,13 @@ def test_blob_write():
         db = views.connect(path or FOLDER.new())
         db.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, c TEXT, n AS (CAST(c AS INT)))")
         db.execute("INSERT INTO t(a, c) VALUES (1, '11'), (2, '22'), (3, '33')")
+        try:
+            db.blobopen("t", "c", 2).close()
+        except sqlite3.OperationalError as error:
+            # Newer ones keep generated columns from being wrong.
+            tap.ok("generated columns" in str(error), f"SQLite opens no such BLOB: {error}")
+            db.close()
+            continue
         watch = Watch(db, f"blob_write, {path or 'a file'}", {"sums": "SELECT gpu_sum(n) FROM t"})
         for text in (b"99", b"98"):
             with db.blobopen("t", "c", 2) as blob:

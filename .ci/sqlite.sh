@@ -1,0 +1,69 @@
+#!/bin/sh
+# Fetches another SQLite than the system's, for tests to run in: a shared library out of a wheel of
+# PyPI, which any program loads in the place of its own by LD_LIBRARY_PATH.
+#
+#     sqlite.sh newest|oldest FOLDER     FOLDER gets libsqlite3.so.0; the newest also a sqlite3 shell
+#     sqlite.sh driver FOLDER            FOLDER gets a Python driver with a SQLite of its own
+set -eu
+
+python=/usr/bin/python3
+folder=$2
+work=$folder/wheel
+
+# wheel NAME==VERSION OPTION...: fetches it and unpacks it.
+wheel()
+{
+    "$python" -m pip --disable-pip-version-check --quiet download --no-deps \
+        --only-binary :all: --dest "$work" "$@"
+    "$python" -m zipfile -e "$work"/*.whl "$work"
+}
+
+rm -rf "$folder"
+mkdir -p "$work"
+case $1 in
+    newest)
+        # It has the library as a file of its own, beside the module that has it built in.
+        wheel apsw
+        mv "$work"/apsw/sqlite_extra_binaries/libsqlite3_tool.so "$folder"/
+        ln -s libsqlite3_tool.so "$folder"/libsqlite3.so.0
+        mv "$work"/apsw/sqlite_extra_binaries/sqlite3_shell "$folder"/sqlite3
+        chmod +x "$folder"/sqlite3
+        ;;
+    oldest)
+        # SQLite 3.35.5, of May 2021: there is no wheel with 3.34. It is built without two functions
+        # that Python's module names, and hardly ever calls.
+        wheel pyproj==3.1.0 --python-version 38 --implementation cp --abi cp38 \
+            --platform manylinux2010_x86_64
+        mv "$work"/pyproj.libs/libsqlite3-* "$work"/pyproj.libs/libz-* "$folder"/
+        cat >"$work"/lacking.c <<'END'
+#include <stddef.h>
+
+unsigned char *sqlite3_serialize(void *db, const char *schema, long long *size, unsigned flags);
+int sqlite3_deserialize(void *db, const char *schema, unsigned char *data, long long size,
+                        long long room, unsigned flags);
+
+unsigned char *sqlite3_serialize(void *db, const char *schema, long long *size, unsigned flags)
+{
+    (void)db, (void)schema, (void)flags;
+    if (size != NULL)
+        *size = -1;
+    return NULL;
+}
+
+int sqlite3_deserialize(void *db, const char *schema, unsigned char *data, long long size,
+                        long long room, unsigned flags)
+{
+    (void)db, (void)schema, (void)data, (void)size, (void)room, (void)flags;
+    return 1; /* SQLITE_ERROR */
+}
+END
+        "${CC:-cc}" -shared -fPIC -o "$folder"/libsqlite3.so.0 "$work"/lacking.c \
+            -Wl,--no-as-needed "$folder"/libsqlite3-* -Wl,-soname,libsqlite3.so.0 \
+            -Wl,--allow-shlib-undefined "-Wl,-rpath,$(cd "$folder" && pwd)"
+        ;;
+    driver)
+        wheel sqlean.py==3.50.4.5
+        mv "$work"/sqlean "$folder"/
+        ;;
+esac
+rm -rf "$work"
