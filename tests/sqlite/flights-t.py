@@ -118,6 +118,8 @@ def main():
         twins(db, mode)
         moving(db, mode)
         exact(db, mode)
+        if mode != "host":
+            support.took_part(db, "the flights")
         db.close()
     support.skip_device(1, "flights on a device")
     tap.done()

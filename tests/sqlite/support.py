@@ -153,6 +153,13 @@ def skip_device(count, what):
     return True
 
 
+def took_part(db, what):
+    """One check: the connection's device has reduced some chunks. For queries by the hundred: of a
+    single one the host may do all before the device has begun."""
+    count = stats(db)["chunks_to_device"]
+    return tap.ok(count > 0, f"a device took part in {what}: {count} chunks")
+
+
 def seed():
     """A random generator; its seed is printed, and CLREDUCE_SEED repeats a run."""
     number = int(os.environ.get("CLREDUCE_SEED") or random.SystemRandom().randrange(2**32))

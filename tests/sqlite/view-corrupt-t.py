@@ -133,8 +133,13 @@ def answers(path, images, through, memory=0, strict=False):
     for suffix, data in images.items():
         with open(path + suffix, "wb") as file:
             file.write(data)
-    db = views.connect(path)
-    support.configure(db, column_memory=memory)
+    try:
+        db = views.connect(path)
+        support.configure(db, column_memory=memory)
+    except sqlite3.DatabaseError as error:
+        # Newer ones read the schema, damaged as it is, for any statement with a function.
+        views.remove(path)
+        return [views.comparable(views.failure(error))] * (len(SELECTS) + 2), 0
     if strict:
         support.rows(db, "PRAGMA cell_size_check = 1")
     if through:
@@ -226,7 +231,7 @@ def test_damage(rng, folder):
     check.end()
     tap.diag(f"SQLite itself noticed the damage in {errors} of them")
     tap.diag(f"not compared, since SQLite reads beyond a page: {undefined}")
-    tally.report("damaged files, of the last view on each")
+    tally.require(0.5, "damaged files, the last view on each")
 
 
 def test_truncated(folder):

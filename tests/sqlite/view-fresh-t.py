@@ -278,7 +278,7 @@ def test_replaced():
     other.execute("UPDATE t SET a = a + 1")
     other.backup(db)
     watch.check("a backup into this connection")
-    if hasattr(db, "deserialize"):
+    if views.can_deserialize():
         image = other.serialize()
         watch.run("UPDATE t SET a = 0 WHERE rowid < 9")
         db.deserialize(image)

@@ -134,6 +134,14 @@ class Folder:
         return os.path.join(self.folder.name, f"{self.count}.db")
 
 
+def can_deserialize():
+    """Whether this Python and this SQLite can make a database of bytes."""
+    try:
+        return bool(sqlite3.connect(":memory:").serialize())
+    except (AttributeError, sqlite3.OperationalError):
+        return False
+
+
 def remove(path):
     """Deletes a database with all that goes with it."""
     for suffix in ("", "-wal", "-shm", "-journal"):
