@@ -189,7 +189,7 @@ static void bin_piece(const struct clr_bins *bins, const struct clr_run *run, si
 
     for (; first < last; first++) {
         if (run->kind == CLR_KIND_REAL)
-            value.as.real = ((const double *)run->values)[first];
+            value.as.real = ((const clr_stored_real *)run->values)[first];
         else
             value.as.integer = ((const int64_t *)run->values)[first];
         counts[clr_bins_find(bins, &value) + 1]++;

@@ -38,7 +38,7 @@ enum clr_code clr_distinct_add_integers(struct clr_distinct *distinct, const int
     return clr_number_table_add(&distinct->whole, (const uint64_t *)integers, count);
 }
 
-enum clr_code clr_distinct_add_reals(struct clr_distinct *distinct, const double *reals,
+enum clr_code clr_distinct_add_reals(struct clr_distinct *distinct, const clr_stored_real *reals,
                                      size_t count)
 {
     uint64_t whole[BATCH], fractional[BATCH];

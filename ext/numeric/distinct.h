@@ -50,7 +50,7 @@ void clr_distinct_free(struct clr_distinct *distinct);
    which part of them may have been added. Best with some hundred numbers at a time. */
 enum clr_code clr_distinct_add_integers(struct clr_distinct *distinct, const int64_t *integers,
                                         size_t count);
-enum clr_code clr_distinct_add_reals(struct clr_distinct *distinct, const double *reals,
+enum clr_code clr_distinct_add_reals(struct clr_distinct *distinct, const clr_stored_real *reals,
                                      size_t count);
 enum clr_code clr_distinct_add_bytes(struct clr_distinct *distinct, const struct clr_value *value);
 

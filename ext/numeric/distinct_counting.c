@@ -26,7 +26,8 @@ bool clr_key_reader_next(struct clr_key_reader *reader)
                (const int64_t *)reader->run->values + reader->position, count * sizeof(int64_t));
         whole = count;
     } else {
-        const double *reals = (const double *)reader->run->values + reader->position;
+        const clr_stored_real *reals =
+            (const clr_stored_real *)reader->run->values + reader->position;
         for (i = 0; i < count; i++) {
             uint64_t key;
             bool is_whole = clr_distinct_key(reals[i], &key);

@@ -10,8 +10,9 @@
 enum { BLOCK = 128, LONGEST_WAIT = 64 };
 
 struct loops {
-    void (*sum_reals)(const double *x, size_t count, struct clr_sum *sum);
-    void (*dot_reals)(const double *x, const double *y, size_t count, struct clr_sum *sum);
+    void (*sum_reals)(const clr_stored_real *x, size_t count, struct clr_sum *sum);
+    void (*dot_reals)(const clr_stored_real *x, const clr_stored_real *y, size_t count,
+                      struct clr_sum *sum);
     void (*sum_integers)(const int64_t *x, size_t count, struct clr_sum *sum);
     void (*extremes)(const int64_t *x, size_t count, int64_t flip, struct clr_range *range);
 };
@@ -45,14 +46,15 @@ static inline void backoff_succeed(struct backoff *backoff)
 }
 
 /* Straight into the long accumulator, which is quicker than finding out what an expansion drops. */
-static void add_slowly(const double *x, size_t count, struct clr_sum *sum)
+static void add_slowly(const clr_stored_real *x, size_t count, struct clr_sum *sum)
 {
     size_t i;
     for (i = 0; i < count; i++)
         clr_sum_add_unusual(sum, x[i], 1);
 }
 
-static void add_products_slowly(const double *x, const double *y, size_t count, struct clr_sum *sum)
+static void add_products_slowly(const clr_stored_real *x, const clr_stored_real *y, size_t count,
+                                struct clr_sum *sum)
 {
     size_t i;
     for (i = 0; i < count; i++)
@@ -150,7 +152,7 @@ static void dot_integers(const int64_t *x, const int64_t *y, size_t count, struc
  * Adds values to first + second. Two terms hold the sum of a few values mostly; returns false if
  * they did not, if one was infinite, or a sum overflowed: then nothing is stored.
  */
-static inline bool sum_few(const double *x, size_t count, double *first, double *second)
+static inline bool sum_few(const clr_stored_real *x, size_t count, double *first, double *second)
 {
     double high = *first, low = *second, lost = 0.0, error;
     size_t i;
@@ -167,7 +169,7 @@ static inline bool sum_few(const double *x, size_t count, double *first, double 
     return true;
 }
 
-bool clr_host_sum_few(const double *x, size_t count, double *sum)
+bool clr_host_sum_few(const clr_stored_real *x, size_t count, double *sum)
 {
     double first = 0.0, second = 0.0;
 
@@ -178,7 +180,7 @@ bool clr_host_sum_few(const double *x, size_t count, double *sum)
 }
 
 /* Adds the values of a small group to a sum. */
-static void add_few(const double *x, size_t count, struct clr_sum *sum)
+static void add_few(const clr_stored_real *x, size_t count, struct clr_sum *sum)
 {
     size_t i;
 

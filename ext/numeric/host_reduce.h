@@ -24,6 +24,6 @@ void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
 
 /* Stores the exact sum of the values, rounded once, if they are few and two doubles hold it: what
    small groups mostly come to. Returns false if not. */
-bool clr_host_sum_few(const double *x, size_t count, double *sum);
+bool clr_host_sum_few(const clr_stored_real *x, size_t count, double *sum);
 
 #endif

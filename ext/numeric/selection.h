@@ -22,7 +22,8 @@ struct clr_portions;
 /* One of the arrays that together are the numbers to select from; the caller's, in a list. */
 struct clr_run {
     const struct clr_run *next;
-    enum clr_kind kind; /* CLR_KIND_INTEGER: values are int64_t; CLR_KIND_REAL: double, no NaN */
+    enum clr_kind
+        kind; /* CLR_KIND_INTEGER: values are int64_t; CLR_KIND_REAL: clr_stored_real, no NaN */
     const void *values;
     size_t count; /* may be 0 */
 };

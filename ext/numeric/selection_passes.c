@@ -30,7 +30,7 @@ void clr_selection_copy_keys(const struct clr_run *run, size_t first, size_t cou
     size_t i;
 
     if (run->kind == CLR_KIND_REAL) {
-        const double *reals = (const double *)run->values + first;
+        const clr_stored_real *reals = (const clr_stored_real *)run->values + first;
         for (i = 0; i < count; i++)
             keys[i] = clr_double_to_key(reals[i]);
     } else if (order == CLR_ORDER_KEYS) {

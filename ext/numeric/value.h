@@ -8,6 +8,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/*
+ * A REAL of an array that is written as bits and read as numbers, as those of columns are and those
+ * of chunks can be. Without may_alias the compiler may take what is written and what is read for
+ * different things, and does where it sees both: with -flto.
+ */
+typedef double clr_stored_real __attribute__((may_alias));
+
 /* In the order that SQLite sorts them: numbers, then TEXT, then BLOB. */
 enum clr_kind { CLR_KIND_NONE = 0, CLR_KIND_INTEGER, CLR_KIND_REAL, CLR_KIND_TEXT, CLR_KIND_BLOB };
 
