@@ -252,14 +252,12 @@ __kernel void decode_cells(__global const uchar *stage, uint places, uint usable
         values[at.row + i] = value.bits;
         tags[at.row + i] = (uchar)value.tag;
     }
-    if ((seen & ~all) != 0)
-        (void)atomic_or(&all, seen);
+    (void)atomic_or(&all, seen);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
-        /* Most pages are not odd, and have no tag that those before had not. */
+        /* Most pages are not odd. */
         if (all >> TAG_UNSURE == 0) {
-            if ((all & ~*kinds) != 0)
-                (void)atomic_or(kinds, all);
+            (void)atomic_or(kinds, all);
         } else if (odds[at.leaf] == 0) {
             odds[at.leaf] = 1;
             (void)atomic_inc(odd_count);
