@@ -322,6 +322,13 @@ static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node 
 
 /* ---- The result row. */
 
+/* Whether a call gives JSON: it is bound as a state, of which the answer makes JSON. */
+static bool is_json(const struct clr_node *node)
+{
+    return node->kind == CLR_N_AGGREGATE && node->function == CLR_F_ORDER &&
+           node->order == CLR_ORDER_HISTOGRAM && !node->state;
+}
+
 /*
  * Writes the select list into text, unless that is NULL, and returns its length. Tokens get spaces
  * between them: no two run together, and comments are gone.
@@ -330,7 +337,7 @@ static size_t write_finish(const struct clr_query *query, int parameter_count, c
 {
     const struct clr_syntax *syntax = query->syntax;
     const struct clr_node *item;
-    char number[32];
+    char number[48];
     size_t length = 6, i;
     int call = 0;
 
@@ -345,7 +352,8 @@ static size_t write_finish(const struct clr_query *query, int parameter_count, c
 
             if (node != NULL) {
                 int n = node->kind == CLR_N_AGGREGATE ? parameter_count + 1 + call++ : node->number;
-                size = (size_t)snprintf(number, sizeof number, "?%d", n);
+                size = (size_t)snprintf(number, sizeof number,
+                                        is_json(node) ? "gpu_histogram_merge(?%d)" : "?%d", n);
                 part = number;
             }
             if (text != NULL) {

@@ -124,8 +124,11 @@ static void free_function(void *pointer)
 static int register_form(struct clr_connection *connection, const struct clr_aggregate *aggregate,
                          enum clr_form form)
 {
-    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
     const bool merges = form == CLR_FORM_MERGE || form == CLR_FORM_STATE_MERGE;
+    const bool is_json =
+        aggregate->values == &histogram && (form == CLR_FORM_VALUE || form == CLR_FORM_MERGE);
+    const int flags =
+        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS | (is_json ? CLR_RESULT_SUBTYPE : 0);
     struct clr_function *function = clr_memory_alloc(sizeof *function);
 
     if (function == NULL)

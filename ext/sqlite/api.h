@@ -21,4 +21,14 @@ extern __attribute__((visibility("hidden"))) const sqlite3_api_routines *sqlite3
 #error "clreduce needs the headers of SQLite 3.34 or later"
 #endif
 
+/* A function that sets subtypes says so from 3.45 on; older versions ignore the flag. */
+#ifdef SQLITE_RESULT_SUBTYPE
+#define CLR_RESULT_SUBTYPE SQLITE_RESULT_SUBTYPE
+#else
+#define CLR_RESULT_SUBTYPE 0x001000000
+#endif
+
+/* The subtype of JSON text, by which SQLite's JSON functions know it from other text. */
+enum { CLR_JSON_SUBTYPE = 'J' };
+
 #endif

@@ -103,25 +103,16 @@ static int bind_extreme(const struct clr_call *call, const struct clr_state *sta
     return bind_value(&value, answer, parameter);
 }
 
-/* Of bins with counts of count rows in all. */
-static int bind_bins(const struct clr_call *call, const struct clr_bins *bins,
-                     const uint64_t *counts, int64_t count, sqlite3_stmt *answer, int parameter)
+/* Always a state: of a histogram's value the answer makes JSON, with its subtype, which no
+   parameter can have. */
+static int bind_bins(const struct clr_bins *bins, const uint64_t *counts, sqlite3_stmt *answer,
+                     int parameter)
 {
-    unsigned char *bytes;
-    char *text;
     size_t size;
+    unsigned char *bytes = clr_counters_to_state(bins, counts, &size);
 
-    if (call->state) {
-        bytes = clr_counters_to_state(bins, counts, &size);
-        return bytes == NULL ? SQLITE_NOMEM
-                             : sqlite3_bind_blob64(answer, parameter, bytes, size, sqlite3_free);
-    }
-    if (count == 0)
-        return SQLITE_OK;
-    text = clr_counters_to_json(bins, counts, &size);
-    return text == NULL
-               ? SQLITE_NOMEM
-               : sqlite3_bind_text64(answer, parameter, text, size, sqlite3_free, SQLITE_UTF8);
+    return bytes == NULL ? SQLITE_NOMEM
+                         : sqlite3_bind_blob64(answer, parameter, bytes, size, sqlite3_free);
 }
 
 /* The states that were merged; a state of no rows, too, can be one. */
@@ -138,9 +129,8 @@ static int bind_merged(const struct clr_call *call, const struct clr_merged *mer
                            : bind_value(&merged->extreme, answer, parameter);
     case CLR_STATE_BINS:
         if (merged->counters == NULL)
-            return bind_bins(call, &no_bins, nothing, 0, answer, parameter);
-        return bind_bins(call, &merged->bins, merged->counters, (int64_t)merged->total, answer,
-                         parameter);
+            return bind_bins(&no_bins, nothing, answer, parameter);
+        return bind_bins(&merged->bins, merged->counters, answer, parameter);
     default:
         return bind_sums(call, &merged->sums, answer, parameter);
     }
@@ -162,9 +152,9 @@ static int bind_call(struct clr_query *query, const struct clr_call *call, sqlit
     if (call->function == CLR_F_MIN || call->function == CLR_F_MAX)
         return bind_extreme(call, state, answer, parameter);
     if (call->function == CLR_F_ORDER)
-        return question->kind == CLR_ASK_BINS ? bind_bins(call, &question->bins, question->counts,
-                                                          state->count, answer, parameter)
-                                              : bind_value(&question->answer, answer, parameter);
+        return question->kind == CLR_ASK_BINS
+                   ? bind_bins(&question->bins, question->counts, answer, parameter)
+                   : bind_value(&question->answer, answer, parameter);
     if (call->builtin && !sums_agree(state))
         return SQLITE_MISMATCH;
     for (i = 0; i < CLR_MOST_TERMS; i++)

@@ -7,6 +7,7 @@
 #include "sqlite/row_load.h"
 #include "sqlite/sql_value.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,6 +44,12 @@ static enum clr_code check_device(const char *name, struct clr_status *status)
         names[0] != '\0' ? names : "there is none", name);
 }
 
+/* Whether a text is longer than a C string can tell. */
+static bool has_nul(const char *text, sqlite3_value *value)
+{
+    return text != NULL && (size_t)sqlite3_value_bytes(value) != strlen(text);
+}
+
 /* clreduce_set(name, value): sets a setting of this connection and returns its value. */
 static void set(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -55,6 +62,12 @@ static void set(sqlite3_context *context, int count, sqlite3_value **values)
     if ((name == NULL && sqlite3_value_type(values[0]) != SQLITE_NULL) ||
         (value == NULL && sqlite3_value_type(values[1]) != SQLITE_NULL)) {
         sqlite3_result_error_nomem(context);
+        return;
+    }
+    if (has_nul(name, values[0]) || has_nul(value, values[1])) {
+        clr_set_error(context, "clreduce_set: the %s must not contain a NUL, as after '%.60s'",
+                      has_nul(name, values[0]) ? "name" : "value",
+                      has_nul(name, values[0]) ? name : value);
         return;
     }
     name = name != NULL ? name : "NULL";

@@ -255,6 +255,7 @@ static void show_counts(sqlite3_context *sql, const struct clr_histogram *histog
         sqlite3_result_error_nomem(sql);
     else
         sqlite3_result_text64(sql, text, size, sqlite3_free, SQLITE_UTF8);
+    sqlite3_result_subtype(sql, CLR_JSON_SUBTYPE);
 }
 
 void clr_histogram_value(sqlite3_context *sql)

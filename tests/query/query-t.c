@@ -435,11 +435,11 @@ static void test_questions(void)
              ", :n) FILTER (WHERE c) FROM t",
              "#0KB a; #1K b if c; gpu_mode asks 0 of 0, gpu_count_distinct asks 1 of 0, "
              "gpu_mode asks 0 of 0, gpu_histogram -1 2.5 ?1 asks 2 of 1; "
-             "SELECT ?2, ?3, ?4 + 1, ?5");
+             "SELECT ?2, ?3, ?4 + 1, gpu_histogram_merge(?5)");
     /* A state is of the same question. */
     accepted("SELECT gpu_histogram(a, 0, 9, 3), gpu_histogram_state(a, 0, 9, 3) FROM t",
              "#0K a; gpu_histogram 0 9 3 asks 0 of 0, gpu_histogram_state 0 9 3 asks 0 of 0; "
-             "SELECT ?1, ?2");
+             "SELECT gpu_histogram_merge(?1), ?2");
     /* Another fraction, another column or another filter is another question. */
     accepted("SELECT gpu_percentile(a, 50), gpu_percentile(a, 50.0), gpu_percentile(b, 50), "
              "gpu_percentile(a, 50) FILTER (WHERE b), gpu_percentile_cont(a, 50) FROM t",
@@ -720,7 +720,7 @@ static void test_bytes(void)
              "gpu_regr_r2_state_merge(d), gpu_histogram_merge(d) FROM t WHERE a > 1",
              "where (> a 1); #0M3 s; #1M4 s; #2M5 d; #3M6 d; #4M7 d; gpu_min_merge 0, "
              "gpu_max_merge 1, gpu_norm_merge 2, gpu_corr_merge 3, gpu_regr_r2_state_merge 3, "
-             "gpu_histogram_merge 4; SELECT ?1, ?2, ?3, ?4, ?5, ?6");
+             "gpu_histogram_merge 4; SELECT ?1, ?2, ?3, ?4, ?5, gpu_histogram_merge(?6)");
     accepted("SELECT gpu_count_distinct(s), gpu_mode(a), gpu_median(a), gpu_mode(a + 1) FROM t",
              "#0KB s; #1EKB a; #2K (+ a 1); gpu_count_distinct asks 0 of 0, gpu_mode asks 1 of 1, "
              "gpu_median asks 2 of 1, gpu_mode asks 3 of 2; SELECT ?1, ?2, ?3, ?4");

@@ -168,6 +168,20 @@ def test_set_errors():
             isinstance(support.value(db, "SELECT clreduce_set(?, '16')", name), support.Failure),
             f"no setting {name!r}",
         )
+    for name, value in (
+        ("device", "host\0"),
+        ("device", "host\0x"),
+        ("device", "\0"),
+        ("device\0", "cpu"),
+        ("chunk_size", "16\0"),
+        ("chunk_size", b"16\0x"),
+        ("chunk_size\0x", 16),
+    ):
+        got = support.value(db, "SELECT clreduce_set(?, ?)", name, value)
+        tap.ok(
+            isinstance(got, support.Failure) and "must not contain a NUL" in got.message,
+            f"{name!r} {value!r} is refused: {got}".replace("\0", "NUL"),
+        )
     tap.is_equal(settings_of(db), before, "nothing has changed")
     tap.is_equal(support.value(db, "SELECT gpu_sum(1)"), 1, "and the connection works")
     db.close()
