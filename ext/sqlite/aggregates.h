@@ -37,8 +37,9 @@
  * 13. Values are different for gpu_count_distinct and gpu_mode as SQLite's = has it, BINARY. The
  *     mode is the least, by clause 6, of the most frequent values; a zero is +0.0. No rows: a count
  *     of 0.
- * 14. gpu_histogram's bins are those of numeric/bins.h, its result JSON with the subtype of that. Its arguments but the first are the same on
- *     every row, and checked on every row; those of states that are merged are the same as well.
+ * 14. gpu_histogram's bins are those of numeric/bins.h, and its result is JSON by its subtype. Its
+ *     arguments but the first are the same on every row, and checked on every row; those of states
+ *     that are merged are the same as well.
  * 15. What keeps its values (12 and 13, and 14 its counters) does so within the setting
  *     values_memory, above which it is an error that names the function and the setting. gpu_min
  *     and gpu_max keep what a window may need within a quarter of it; beyond that it is an error

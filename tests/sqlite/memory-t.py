@@ -1,4 +1,8 @@
-"""Memory does not grow with the rows: what is buffered is bounded, and all of it is freed."""
+"""Memory does not grow with the rows: what is buffered is bounded, and all of it is freed.
+
+What gpu_min and gpu_max may keep of values that get ever worse is bounded by a quarter of
+values_memory.
+"""
 
 import resource
 
@@ -10,7 +14,7 @@ ROWS = 200_000 if tap.QUICK else 2_000_000
 
 MEASURE = """
 import resource
-db = support.connect({mode!r}, host_threshold=1)
+db = support.connect({mode!r}, host_threshold=1, values_memory=16_000_000)
 query = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
          " SELECT {select} FROM n{rest}")
 peaks = []
