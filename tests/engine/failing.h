@@ -93,10 +93,14 @@ static inline void failing_begin(const char *program)
 
     snprintf(failing_interposer, sizeof failing_interposer, "%s/tests/opencl/failing-opencl.so",
              build != NULL ? build : ".");
-    if (access(failing_interposer, R_OK) != 0)
+    if (access(failing_interposer, R_OK) != 0) {
+        tap_no_device("there is nothing to preload that fails");
         tap_skip_all("there is no %s to preload", failing_interposer);
-    if (!failing_find_device(&info))
+    }
+    if (!failing_find_device(&info)) {
+        tap_no_device("no OpenCL device could fail");
         tap_skip_all("no OpenCL device that could fail");
+    }
     failing_program = program;
     failing_sanitizer = getenv("CLREDUCE_PRELOAD");
     if (failing_sanitizer == NULL)

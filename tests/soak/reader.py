@@ -79,7 +79,7 @@ class Reader:
         name = self.rng.choice(list(bank.SELECTS))
         select, parameters = bank.SELECTS[name]
         direct = None
-        end = time.time() + (1 if self.waits and self.rng.random() < 0.2 else 0)
+        end = time.time() + (0.5 if self.waits and self.rng.random() < 0.2 else 0)
         self.db.execute("BEGIN")
         if self.rng.random() < 0.3:
             direct = self.outcome(select, parameters)

@@ -165,7 +165,7 @@ class Soak:
         tap.ok(not self.failures, f"{sums['reads']} reads beside {sums['commits']} commits")
         for failure in self.failures:
             tap.diag(failure)
-        tap.ok(min(sums["reads"], sums["commits"]) > self.seconds, "readers and writers had turns")
+        tap.ok(min(sums["reads"], sums["commits"]) > self.seconds / 2, "readers and writers had turns")
         share = sums["accelerated"] / max(sums["reads"], 1)
         tap.ok(share > 0.3, f"{share:.0%} of the reads were accelerated")
         tap.ok(self.kills > self.seconds / 10, f"{self.kills} processes were killed")
