@@ -19,9 +19,16 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-/* Kinds of objects; of events the decoder keeps one for each of its stages and for a question, and
-   uploads those of their two, until they are next used. */
-enum { OBJECT_KINDS = 6, OBJECT_EVENTS = 5, KEPT_EVENTS = 3 };
+/* Kinds of objects. Of events the decoder keeps one for each of its stages and for a question, and
+   uploads those of their two, until they are next used. The second slot's buffers are made when two
+   chunks come at a time, which may be late. */
+enum {
+    OBJECT_KINDS = 6,
+    OBJECT_BUFFERS = 2,
+    OBJECT_EVENTS = 5,
+    KEPT_EVENTS = 3,
+    KEPT_BUFFERS = 12
+};
 
 enum { ROWS = 2000, MOST_ROUNDS = 400, THREADS = 3, TURNS = 12 };
 
@@ -171,6 +178,23 @@ static void do_round(void)
     compare_views();
 }
 
+/* Asks all views until the device has answered all of them, with what it has. Returns whether it
+   has: a copy that failed is made again. */
+static bool answers(void)
+{
+    int64_t before;
+    int round;
+
+    for (round = 0; round < MOST_ROUNDS; round++) {
+        before = database_stat(run_state.db, "scans_on_device");
+        compare_views();
+        if (database_stat(run_state.db, "scans_on_device") == before + VIEWS)
+            return true;
+        usleep(1000 * (useconds_t)(round < 20 ? round : 20));
+    }
+    return false;
+}
+
 /* Goes round until the device has done all it can do. Returns whether it has. */
 static bool serves(void)
 {
@@ -225,6 +249,7 @@ static void run_warm(long first, long step)
         for (i = 0; i < OBJECT_KINDS; i++)
             most[i] = counts[i] > most[i] ? counts[i] : most[i];
     }
+    most[OBJECT_BUFFERS] += KEPT_BUFFERS;
     kept = 2 * clr_team_size() + KEPT_EVENTS;
     if (most[OBJECT_EVENTS] < kept)
         most[OBJECT_EVENTS] = kept;
@@ -239,7 +264,7 @@ static void run_warm(long first, long step)
         seen(&acted);
         set_rule(NULL);
         failures += acted > 0;
-        if (!serves()) {
+        if (!answers() || !serves()) {
             unserved++;
             tap_diag("%s: not in use again: %s", rule,
                      database_stat_text(run_state.db, "last_error"));
