@@ -1,6 +1,5 @@
 #include "numeric/deque.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* What a cleared deque may keep, of bytes and of its ring; values that are searched at a time. */
@@ -276,21 +275,25 @@ static inline size_t find_reals(const double *reals, size_t count, int sign, uin
 
 /* Pushes those of a portion's numbers, bits of the kind, that were found; a number needs no memory
    for its bytes, and so cannot fail. */
-static void push_found(struct clr_deque *deque, enum clr_kind kind, const void *bits, size_t count,
-                       const uint16_t *found, size_t many)
+static void push_found(struct clr_deque *deque, enum clr_kind kind, const int64_t *bits,
+                       size_t count, const uint16_t *found, size_t many)
 {
-    struct clr_value value = {.kind = kind};
-    bool first = true;
+    struct clr_value value = {.kind = kind, .as.integer = bits[found[many - 1]]};
+    size_t at;
 
-    while (many-- > 0) {
-        memcpy(&value.as.integer, (const char *)bits + found[many] * sizeof(int64_t),
-               sizeof value.as.integer);
-        if (first)
-            drop_worse(deque, &value);
-        first = false;
-        (void)enter(deque, &value, deque->arrived + found[many]);
-        if (deque->lost != CLR_OK)
-            break;
+    drop_worse(deque, &value);
+    (void)enter(deque, &value, deque->arrived + found[--many]);
+    while (deque->lost == CLR_OK && many > deque->capacity - deque->count) {
+        enum clr_code code = grow(deque);
+        if (code != CLR_OK)
+            lose(deque, code);
+    }
+    if (deque->lost == CLR_OK) {
+        at = deque->first + deque->count;
+        deque->count += many;
+        while (many-- > 0)
+            deque->ring[at++ & (deque->capacity - 1)] = (struct clr_deque_entry){
+                bits[found[many]], (deque->arrived + found[many]) << 3 | (uint64_t)kind};
     }
     deque->arrived += count;
 }
@@ -311,13 +314,15 @@ void clr_deque_push_integers(struct clr_deque *deque, const int64_t *integers, s
 void clr_deque_push_reals(struct clr_deque *deque, const double *reals, size_t count)
 {
     uint16_t found[PORTION];
+    int64_t bits[PORTION];
     size_t part, many;
 
     for (; count > 0; count -= part, reals += part) {
         part = count < PORTION ? count : PORTION;
         many = deque->sign > 0 ? find_reals(reals, part, 1, found)
                                : find_reals(reals, part, -1, found);
-        push_found(deque, CLR_KIND_REAL, reals, part, found, many);
+        memcpy(bits, reals, part * sizeof *bits);
+        push_found(deque, CLR_KIND_REAL, bits, part, found, many);
     }
 }
 
