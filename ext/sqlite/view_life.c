@@ -28,6 +28,17 @@ static void free_view(struct clr_view *view)
     sqlite3_free(view);
 }
 
+/* Frees a view that is not, or no longer, in the list. With the last one goes what views leave with
+   the connection: one that has statements cannot be closed. */
+static void end_view(struct clr_view *view)
+{
+    struct clr_connection *connection = view->connection;
+
+    free_view(view);
+    if (connection->views == NULL)
+        clr_databases_free(connection);
+}
+
 static void unlink_view(struct clr_view **list, struct clr_view *view)
 {
     while (*list != view)
@@ -118,7 +129,7 @@ static int make(sqlite3 *db, void *pointer, int count, const char *const *argume
             rc = SQLITE_NOMEM;
     }
     if (rc != SQLITE_OK) {
-        free_view(view);
+        end_view(view);
         return rc;
     }
     view->next = connection->views;
@@ -142,12 +153,9 @@ int clr_view_connect(sqlite3 *db, void *pointer, int count, const char *const *a
 int clr_view_destroy(sqlite3_vtab *base)
 {
     struct clr_view *view = (struct clr_view *)base;
-    struct clr_connection *connection = view->connection;
 
-    unlink_view(&connection->views, view);
-    free_view(view);
-    if (connection->views == NULL) /* a connection that has statements cannot be closed */
-        clr_databases_free(connection);
+    unlink_view(&view->connection->views, view);
+    end_view(view);
     return SQLITE_OK;
 }
 

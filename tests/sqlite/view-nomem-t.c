@@ -312,6 +312,33 @@ static void test(int number, int (*fail_after)(long), const char *whose, bool ou
     free_expected(expected);
 }
 
+/*
+ * Without memory for a connection's first view, nothing is left of it: the connection is closed
+ * right then, where a later view would put things in order.
+ */
+static void test_first_view(int (*fail_after)(long), const char *whose)
+{
+    bool failed = true;
+    long after, told = 0;
+
+    for (after = 0; failed; after++) {
+        sqlite3_int64 before = sqlite3_memory_used();
+        sqlite3 *db = connect_to(0);
+
+        fail_after(after);
+        if (sqlite3_exec(db, lives[0].steps[0].sql, NULL, NULL, NULL) == SQLITE_OK)
+            sqlite3_exec(db, "DROP TABLE v", NULL, NULL, NULL);
+        else
+            told++;
+        failed = fail_after(-1);
+        if (sqlite3_close(db) != SQLITE_OK)
+            tap_ok(false, "allocation %ld: the connection is still in use", after);
+        else if (sqlite3_memory_used() != before)
+            tap_ok(false, "allocation %ld: memory is left over", after);
+    }
+    tap_ok(told > 0, "a first view: %ld of %ld allocations of %s told", told, after, whose);
+}
+
 /* ---- With a device: the worker's allocations fail too, which the device may not survive. */
 
 static long device_case;
@@ -363,6 +390,8 @@ int main(void)
     for (i = 0; i < PLACES; i++)
         keepers[i] = fill(i, ROWS);
     test_device(); /* before anything else: its children have runtimes of their own */
+    test_first_view(clr_memory_fail_after, "the extension");
+    test_first_view(nomem_sqlite_fail_after, "SQLite");
     for (i = 0; i < PLACES; i++) {
         for (life = lives; life < lives + LIVES; life++) {
             test(i, clr_memory_fail_after, "the extension", true);
