@@ -400,7 +400,7 @@ OTHER_BINS = (
     ((0, 10, 5), (-0.25, 10, 5), "low must be the same in all states, not -0.25"),
     ((0, 10, 5), (0, 10.5, 5), "high must be the same in all states, not 10.5"),
     ((0, 10, 5), (0, 10, 6), "bins must be the same in all states, not 6"),
-    ((0, 10, 5), (0, 1e300, 1000000), "high must be the same in all states, not 1.0"),
+    ((0, 10, 5), (0, 1e22, 1000000), "high must be the same in all states, not 1.0"),
 )
 
 
