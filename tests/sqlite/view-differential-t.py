@@ -311,7 +311,7 @@ class Run:
             time.sleep(0.02)
             what = "once more"
         if isinstance(want, list):
-            self.tally.add(table.db, name)
+            self.tally.add(table.db, name, hosts_own=bool(HOSTS_OWN.search(select)))
             self.filled += "through SQLite" in views.plan(table.db, name)[-1]
         else:
             self.tally.answers += 1
@@ -403,9 +403,13 @@ class Run:
         return sum(count for reason, count in self.tally.reasons.items() if "streaming" in reason)
 
     def goes_on(self):
-        """Whether statements are missing: with little memory also such as are streamed, which few
-        tables may happen to have none of."""
-        lacking = self.memories != (0,) and not self.streamed() and self.tally.answers < 9 * self.count
+        """Whether statements are missing: with little memory also such as are streamed or filled, which
+        few tables may happen to have none of."""
+        lacking = (
+            self.memories != (0,)
+            and not (self.streamed() and self.filled)
+            and self.tally.answers < 9 * self.count
+        )
         return (self.tally.answers < self.count or lacking) and len(self.batch.failures) < 50
 
     def all(self):
