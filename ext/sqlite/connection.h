@@ -15,6 +15,7 @@ struct clr_extreme;
 struct clr_view;
 struct clr_database;
 struct clr_image;
+struct clr_locked_work;
 
 /* Used under the connection's own mutex, as SQLite calls functions and tables. */
 struct clr_connection {
@@ -32,13 +33,15 @@ struct clr_connection {
     struct clr_budget extremes; /* what gpu_min and gpu_max keep beside it: a quarter of that */
     struct clr_spares free_percentiles, free_collections, free_histograms; /* see their files */
     struct clr_view *views;                                                /* see view.h */
-    struct clr_view *past_views;    /* that may come back; see view.c */
-    struct clr_database *databases; /* see connection_database.h */
-    struct clr_image *images;       /* see image.h */
-    int generations;                /* of databases, given out so far */
-    int64_t scans;                  /* of views, so far */
-    bool replaced;                  /* one of our functions was replaced by the application's */
-    int view_depth;                 /* how many views' rows are being fetched at the moment */
+    struct clr_view *past_views;         /* that may come back; see view.c */
+    struct clr_database *databases;      /* see connection_database.h */
+    struct clr_image *images;            /* see image.h */
+    struct clr_locked_work *locked_work; /* see schema_lock.c */
+    int lock_tables;                     /* made for it, beside the first */
+    int generations;                     /* of databases, given out so far */
+    int64_t scans;                       /* of views, so far */
+    bool replaced;  /* one of our functions was replaced by the application's */
+    int view_depth; /* how many views' rows are being fetched at the moment */
 };
 
 /* Returns whether all is registered with the connection: loading twice must change nothing. */

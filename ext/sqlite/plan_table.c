@@ -1,5 +1,6 @@
 #include "sqlite/plan_table.h"
 
+#include "sqlite/schema_lock.h"
 #include "sqlite/view.h"
 
 #include <string.h>
@@ -47,7 +48,7 @@ static int disconnect(sqlite3_vtab *table)
 
 static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
-    int i;
+    int i, rc = SQLITE_OK;
 
     (void)table;
     info->estimatedCost = 10;
@@ -55,13 +56,15 @@ static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
         if (info->aConstraint[i].iColumn != COLUMN_VIEW ||
             info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
             continue;
-        if (!info->aConstraint[i].usable)
-            return SQLITE_CONSTRAINT;
+        if (!info->aConstraint[i].usable) {
+            rc = SQLITE_CONSTRAINT; /* unless another one is */
+            continue;
+        }
         info->aConstraintUsage[i].argvIndex = 1;
         info->aConstraintUsage[i].omit = 1;
         return SQLITE_OK;
     }
-    return SQLITE_OK;
+    return rc;
 }
 
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
@@ -114,23 +117,37 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
-/* A change of the schema disconnects views until they are used again. Stores NULL if there is no
-   such view. */
-static int find(struct clr_connection *connection, const char *name, struct clr_view **view)
-{
-    sqlite3_stmt *statement = NULL;
-    char *sql;
-    int rc = SQLITE_NOMEM;
+/* What is asked for, and whether there is such a view. */
+struct asked {
+    struct cursor *cursor;
+    struct clr_connection *connection;
+    const char *name;
+    int found;
+};
 
-    *view = clr_view_find(connection, name);
-    if (*view != NULL)
-        return SQLITE_OK;
-    sql = sqlite3_mprintf("SELECT * FROM temp.\"%w\"", name);
-    if (sql != NULL)
-        rc = sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
-    sqlite3_finalize(statement);
-    sqlite3_free(sql);
-    *view = clr_view_find(connection, name);
+/*
+ * A change of the schema disconnects views until they are used again, and planning could find out
+ * about one: so this is called where SQLite leaves its schema alone, and a view that is found
+ * stays.
+ */
+static int look_up(void *pointer)
+{
+    struct asked *asked = pointer;
+    struct clr_view *view = clr_view_find(asked->connection, asked->name);
+    sqlite3_stmt *use = NULL;
+    char *sql;
+    int rc = SQLITE_OK;
+
+    if (view == NULL) {
+        sql = sqlite3_mprintf("SELECT * FROM temp.\"%w\"", asked->name);
+        rc = sql == NULL ? SQLITE_NOMEM
+                         : sqlite3_prepare_v2(asked->connection->db, sql, -1, &use, NULL);
+        sqlite3_free(sql);
+        view = clr_view_find(asked->connection, asked->name);
+    }
+    asked->found = view != NULL;
+    rc = view != NULL ? take_lines(asked->cursor, view) : rc;
+    sqlite3_finalize(use);
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
@@ -138,18 +155,18 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *text, int co
                   sqlite3_value **values)
 {
     struct cursor *cursor = (struct cursor *)base;
-    struct table *table = (struct table *)base->pVtab;
     const char *name = count == 1 ? (const char *)sqlite3_value_text(values[0]) : NULL;
-    struct clr_view *view = NULL;
+    struct asked asked = {cursor, ((struct table *)base->pVtab)->connection, name, 0};
+    int rc = SQLITE_OK;
 
     (void)index;
     (void)text;
     drop_lines(cursor);
     cursor->line = 0;
-    if (name != NULL && find(table->connection, name, &view) != SQLITE_OK)
-        return SQLITE_NOMEM;
-    if (view != NULL)
-        return take_lines(cursor, view);
+    if (name != NULL)
+        rc = clr_schema_lock_run(asked.connection, look_up, &asked);
+    if (rc == SQLITE_NOMEM || asked.found)
+        return rc;
     sqlite3_free(base->pVtab->zErrMsg);
     base->pVtab->zErrMsg =
         sqlite3_mprintf("clreduce_plan: the argument must be the name of an accelerated view, "

@@ -2,10 +2,10 @@
 #include "sqlite/view.h"
 
 #include "sqlite/kept_rows.h"
+#include "sqlite/schema_lock.h"
 #include "sqlite/view_life.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +17,12 @@ static const char parameter_mark[] = "; parameters given:";
 
 struct cursor {
     sqlite3_vtab_cursor base;
-    sqlite3_stmt *rows; /* steps through the answer; NULL before filter() */
-    int is_select;      /* rows is the SELECT itself, and goes back to the view */
+    sqlite3_stmt *rows;   /* steps through the answer; NULL before filter() */
+    sqlite3_stmt *select; /* the SELECT itself, which may be rows, or NULL */
     int at_end;
     sqlite3_int64 row;
-    sqlite3_uint64 mark; /* of the parameters: added to the row's number it makes the rowid */
+    sqlite3_uint64 first; /* what the rowids follow, if it is known */
+    int has_first;
     sqlite3_value **parameters; /* copies, for the hidden columns */
     int is_kept;                /* the rows are those of kept, and not stepped to */
     struct clr_kept_rows kept;
@@ -33,8 +34,28 @@ static struct clr_view *view_of(struct cursor *cursor)
 }
 
 /*
+ * Returns the constraint that gives a parameter, -1 if none does, or -2 if all that do need a table
+ * that comes later: another order of the joined tables has it earlier.
+ */
+static int find_constraint(const sqlite3_index_info *info, int column)
+{
+    int i, found = -1;
+
+    for (i = 0; i < info->nConstraint; i++) {
+        if (info->aConstraint[i].iColumn != column ||
+            info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+            continue;
+        if (info->aConstraint[i].usable)
+            return i;
+        found = -2;
+    }
+    return found;
+}
+
+/*
  * Parameters are equality constraints on hidden columns. The text that goes to filter() is also
- * what EXPLAIN QUERY PLAN shows.
+ * what EXPLAIN QUERY PLAN shows. It begins with text of the user's, so the number that goes with it
+ * says where the parameters are.
  */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -46,27 +67,24 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     int i, parameter, given = 0;
 
     sqlite3_str_appendall(text, explanation == NULL ? "" : explanation);
+    info->idxNum = sqlite3_str_length(text);
     for (parameter = 0; parameter < count; parameter++) {
-        for (i = 0; i < info->nConstraint; i++) {
-            if (info->aConstraint[i].iColumn != first + parameter ||
-                info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
-                continue;
-            if (!info->aConstraint[i].usable) { /* another order of the joined tables has it */
-                sqlite3_free(sqlite3_str_finish(text));
-                return SQLITE_CONSTRAINT;
-            }
-            if (given == 0)
-                sqlite3_str_appendall(text, parameter_mark);
-            sqlite3_str_appendf(text, " %d", parameter + 1);
-            info->aConstraintUsage[i].argvIndex = ++given;
-            info->aConstraintUsage[i].omit = 1;
-            break;
+        i = find_constraint(info, first + parameter);
+        if (i == -2) {
+            sqlite3_free(sqlite3_str_finish(text));
+            return SQLITE_CONSTRAINT;
         }
+        if (i < 0)
+            continue;
+        if (given == 0)
+            sqlite3_str_appendall(text, parameter_mark);
+        sqlite3_str_appendf(text, " %d", parameter + 1);
+        info->aConstraintUsage[i].argvIndex = ++given;
+        info->aConstraintUsage[i].omit = 1;
     }
     /* Dear without a parameter, so that each term of an OR has its own, where there are some. */
     for (i = given; i < count; i++)
         cost *= 100;
-    info->idxNum = given;
     info->idxStr = sqlite3_str_finish(text);
     info->needToFreeIdxStr = 1;
     info->estimatedCost = cost;
@@ -84,25 +102,24 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
         return SQLITE_NOMEM;
     memset(cursor, 0, sizeof *cursor + count * sizeof *cursor->parameters);
     cursor->parameters = (sqlite3_value **)(cursor + 1);
+    view->cursors++;
     *result = &cursor->base;
     return SQLITE_OK;
 }
 
-/* Gives up the statement: the view keeps one of its own for the next cursor. */
+/* Gives up the answer. The SELECT is kept for the next one: until the cursor is closed names mean
+   to it what they mean to the statement that has the cursor. */
 static void drop_rows(struct cursor *cursor)
 {
-    struct clr_view *view = view_of(cursor);
-
-    if (cursor->is_select && view->idle == NULL) {
-        sqlite3_reset(cursor->rows);
-        sqlite3_clear_bindings(cursor->rows);
-        view->idle = cursor->rows;
-    } else {
+    if (cursor->rows != cursor->select)
         sqlite3_finalize(cursor->rows);
+    if (cursor->select != NULL) {
+        sqlite3_reset(cursor->select);
+        sqlite3_clear_bindings(cursor->select);
     }
     clr_kept_rows_free(&cursor->kept);
     cursor->rows = NULL;
-    cursor->is_select = cursor->is_kept = 0;
+    cursor->is_kept = cursor->has_first = 0;
 }
 
 static void drop_parameters(struct cursor *cursor)
@@ -118,10 +135,14 @@ static void drop_parameters(struct cursor *cursor)
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
+    struct clr_view *view = view_of(cursor);
 
     drop_rows(cursor);
     drop_parameters(cursor);
+    sqlite3_finalize(cursor->select);
     sqlite3_free(cursor);
+    if (--view->cursors == 0)
+        clr_parameter_sets_clear(&view->sets);
     return SQLITE_OK;
 }
 
@@ -159,70 +180,30 @@ static int next(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-static sqlite3_uint64 hash(sqlite3_uint64 mark, const void *bytes, size_t size)
-{
-    const unsigned char *byte = bytes;
-
-    while (size-- > 0)
-        mark = (mark ^ *byte++) * 1099511628211u; /* FNV-1a */
-    return mark;
-}
-
-/* Goes on to hash a parameter. */
-static sqlite3_uint64 hash_value(sqlite3_uint64 mark, sqlite3_value *value)
-{
-    int type = value == NULL ? SQLITE_NULL : sqlite3_value_type(value);
-    sqlite3_int64 integer;
-    double real;
-
-    mark = hash(mark, &type, sizeof type);
-    switch (type) {
-    case SQLITE_INTEGER:
-        integer = sqlite3_value_int64(value);
-        return hash(mark, &integer, sizeof integer);
-    case SQLITE_FLOAT:
-        real = sqlite3_value_double(value);
-        return hash(mark, &real, sizeof real);
-    case SQLITE_NULL:
-        return mark;
-    default: { /* TEXT and BLOB; the pointer is asked for before the size */
-        const void *bytes = sqlite3_value_blob(value);
-        return hash(mark, bytes, (size_t)sqlite3_value_bytes(value));
-    }
-    }
-}
-
-/*
- * Rows of other parameters have other rowids, and rows of the same ones the same: by their rowids
- * SQLite knows which rows two terms of an OR have in common.
- */
-static void mark_rows(struct cursor *cursor, int given)
-{
-    int i, count = view_of(cursor)->select.parameter_count;
-
-    cursor->mark = 0;
-    for (i = 0; i < count && given > 0; i++)
-        cursor->mark = hash_value(cursor->mark, cursor->parameters[i]);
-}
-
-/* Takes copies of the parameters that best_index() chose; the others are NULL (clause 2). */
-static int take_parameters(struct cursor *cursor, const char *plan, int count,
+/* Takes copies of the parameters that best_index() chose, whose numbers are at the end of its text;
+   the others are NULL (clause 2). */
+static int take_parameters(struct cursor *cursor, const char *plan, int at, int count,
                            sqlite3_value **values)
 {
-    const char *mark = count == 0 ? NULL : strstr(plan, parameter_mark);
-    const char *at = mark == NULL ? NULL : mark + strlen(parameter_mark);
+    const int most = view_of(cursor)->select.parameter_count;
     char *end;
     int i;
 
     drop_parameters(cursor);
-    for (i = 0; i < count && at != NULL; i++) {
-        long number = strtol(at, &end, 10);
-        at = end;
+    if (count == 0)
+        return SQLITE_OK;
+    if (at < 0 || (size_t)at > strlen(plan) ||
+        strncmp(plan + at, parameter_mark, sizeof parameter_mark - 1) != 0)
+        return SQLITE_INTERNAL;
+    plan += (size_t)at + sizeof parameter_mark - 1;
+    for (i = 0; i < count; i++, plan = end) {
+        const long number = strtol(plan, &end, 10);
+        if (number < 1 || number > most || cursor->parameters[number - 1] != NULL)
+            return SQLITE_INTERNAL;
         cursor->parameters[number - 1] = sqlite3_value_dup(values[i]);
         if (cursor->parameters[number - 1] == NULL)
             return SQLITE_NOMEM;
     }
-    mark_rows(cursor, count);
     return SQLITE_OK;
 }
 
@@ -232,13 +213,11 @@ static int run_select(struct cursor *cursor)
     struct clr_view *view = view_of(cursor);
     int rc = SQLITE_OK, i;
 
-    cursor->rows = view->idle;
-    view->idle = NULL;
-    if (cursor->rows == NULL)
-        rc = clr_select_prepare(view->connection->db, &view->select, &cursor->rows);
+    if (cursor->select == NULL)
+        rc = clr_select_prepare(view->connection->db, &view->select, &cursor->select);
     if (rc != SQLITE_OK)
         return rc;
-    cursor->is_select = 1;
+    cursor->rows = cursor->select;
     for (i = 0; i < view->select.parameter_count && rc == SQLITE_OK; i++) {
         if (cursor->parameters[i] != NULL)
             rc = sqlite3_bind_value(cursor->rows, i + 1, cursor->parameters[i]);
@@ -246,10 +225,19 @@ static int run_select(struct cursor *cursor)
     return rc;
 }
 
-/* Whether the statement that reads the view may write to what the view reads. */
+/*
+ * Whether a statement that runs writes: it may be the one that reads the view. One that another
+ * program, or function, begins while the view is read is as one that is begun while a SELECT is.
+ */
 static int is_writing(sqlite3 *db)
 {
-    return sqlite3_txn_state(db, NULL) == SQLITE_TXN_WRITE;
+    sqlite3_stmt *statement = NULL;
+
+    while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
+        if (sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement))
+            return 1;
+    }
+    return 0;
 }
 
 /* SQLite does not know that INSERT INTO t SELECT * FROM view reads t, and writes while it reads. */
@@ -275,7 +263,6 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
     struct clr_view *view = view_of(cursor);
     int rc;
 
-    (void)index;
     drop_rows(cursor);
     cursor->at_end = 0;
     cursor->row = 0;
@@ -284,7 +271,7 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
             sqlite3_mprintf("clreduce: view %s is nested more than %d deep", view->name, DEEPEST);
         return SQLITE_ERROR;
     }
-    rc = take_parameters(cursor, plan, count, values);
+    rc = take_parameters(cursor, plan, index, count, values);
     if (rc == SQLITE_OK)
         rc = clr_acceleration_run(view->acceleration, cursor->parameters, &cursor->rows);
     if (rc != SQLITE_OK && rc != SQLITE_ROW)
@@ -293,9 +280,10 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
         rc = run_select(cursor);
     if (rc != SQLITE_OK && rc != SQLITE_ROW)
         return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
-    rc = cursor->is_select && is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
+    rc = cursor->rows == cursor->select && is_writing(view->connection->db) ? keep_rows(cursor)
+                                                                            : next(base);
     cursor->row = 0;
-    if (rc == SQLITE_OK && cursor->is_select &&
+    if (rc == SQLITE_OK && cursor->rows == cursor->select &&
         sqlite3_column_count(cursor->rows) != view->select.column_count) {
         view->base.zErrMsg = sqlite3_mprintf("clreduce: the SELECT of view %s has %d columns now, "
                                              "and had %d when it was created: create it again",
@@ -326,12 +314,19 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
     return SQLITE_OK;
 }
 
+/* Terms of an OR may have cursors of their own, so that the sets of parameters are the view's. */
 static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 {
     struct cursor *cursor = (struct cursor *)base;
+    struct clr_view *view = view_of(cursor);
+    int rc = SQLITE_OK;
 
-    *id = (sqlite3_int64)((cursor->mark + (sqlite3_uint64)cursor->row + 1) & INT64_MAX);
-    return SQLITE_OK;
+    if (!cursor->has_first)
+        rc = clr_parameter_sets_find(&view->sets, cursor->parameters, view->select.parameter_count,
+                                     &cursor->first);
+    cursor->has_first = rc == SQLITE_OK;
+    *id = (sqlite3_int64)((cursor->first + (sqlite3_uint64)cursor->row + 1) & INT64_MAX);
+    return rc;
 }
 
 static const sqlite3_module module = {
@@ -351,6 +346,10 @@ static const sqlite3_module module = {
 
 int clr_view_register(struct clr_connection *connection)
 {
+    int rc = clr_schema_lock_register(connection);
+
+    if (rc != SQLITE_OK)
+        return rc;
     return sqlite3_create_module_v2(connection->db, "clreduce", &module,
                                     clr_connection_retain(connection), clr_connection_release);
 }

@@ -17,6 +17,7 @@
 
 #include "sqlite/acceleration.h"
 #include "sqlite/connection.h"
+#include "sqlite/parameter_sets.h"
 #include "sqlite/select.h"
 
 struct clr_view {
@@ -26,7 +27,8 @@ struct clr_view {
     char *name, *argument; /* as in CREATE VIRTUAL TABLE */
     struct clr_select select;
     struct clr_acceleration *acceleration;
-    sqlite3_stmt *idle; /* the SELECT, prepared, while no cursor uses it; or NULL */
+    int cursors;                    /* that are open */
+    struct clr_parameter_sets sets; /* of the rows that open cursors gave rowids */
 };
 
 /* Registers the module. Returns SQLite's result code. */

@@ -2,6 +2,7 @@
 #include "sqlite/view_life.h"
 
 #include "sqlite/connection_database.h"
+#include "sqlite/schema_lock.h"
 #include "sqlite/view.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ struct clr_view *clr_view_find(struct clr_connection *connection, const char *na
 static void free_view(struct clr_view *view)
 {
     clr_acceleration_free(view->acceleration);
-    sqlite3_finalize(view->idle);
+    clr_parameter_sets_clear(&view->sets);
     clr_select_free(&view->select);
     sqlite3_free(view->argument);
     sqlite3_free(view->name);
@@ -91,10 +92,37 @@ static int read_select(struct clr_view *view, int is_new, char **error)
     return rc;
 }
 
+/* A view that is to be made, and how it went. */
+struct making {
+    struct clr_view *view;
+    int is_new;
+    char **error;
+};
+
+/* Reads the SELECT and plans, where SQLite lets nested statements leave its schema alone. */
+static int learn(void *pointer)
+{
+    struct making *making = pointer;
+    struct clr_view *view = making->view;
+    sqlite3_stmt *hold;
+    int rc = clr_schema_check(view->connection->db, &hold);
+
+    if (rc == SQLITE_OK)
+        rc = read_select(view, making->is_new, making->error);
+    if (rc == SQLITE_OK) {
+        view->acceleration = clr_acceleration_new(view->connection, &view->select);
+        if (view->acceleration == NULL)
+            rc = SQLITE_NOMEM;
+    }
+    sqlite3_finalize(hold);
+    return rc;
+}
+
 static int make(sqlite3 *db, void *pointer, int count, const char *const *arguments, int is_new,
                 sqlite3_vtab **result, char **error)
 {
     struct clr_connection *connection = pointer;
+    struct making making = {NULL, is_new, error};
     struct clr_view *view;
     int rc;
 
@@ -117,21 +145,19 @@ static int make(sqlite3 *db, void *pointer, int count, const char *const *argume
     view->connection = connection;
     view->name = sqlite3_mprintf("%s", arguments[2]);
     view->argument = sqlite3_mprintf("%s", arguments[3]);
+    making.view = view;
     rc = SQLITE_NOMEM;
     if (view->name != NULL && view->argument != NULL)
-        rc = read_select(view, is_new, error);
+        rc = clr_schema_lock_run(connection, learn, &making);
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *error == NULL)
+        *error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
     if (rc == SQLITE_OK)
         rc = sqlite3_declare_vtab(db, view->select.declaration);
-    if (rc == SQLITE_OK) {
-        sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-        view->acceleration = clr_acceleration_new(connection, &view->select);
-        if (view->acceleration == NULL)
-            rc = SQLITE_NOMEM;
-    }
     if (rc != SQLITE_OK) {
         end_view(view);
         return rc;
     }
+    sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
     view->next = connection->views;
     connection->views = view;
     *result = &view->base;

@@ -1,0 +1,237 @@
+/*
+ * Accelerated views that are made, connected anew, asked for their plan and dropped while other
+ * connections change the schema: SQLite must not lose track of the view's table. If it does, the
+ * connection cannot be closed, or memory that was freed is used, which a sanitizer shows.
+ */
+#include "sqlite/database.h"
+
+#include "tap.h"
+
+#include <unistd.h>
+
+enum { MOST_STEPS = 14, REPEATS = 3, MOST_CALLS = 90 };
+
+#define MAKE                                                                                       \
+    "CREATE VIRTUAL TABLE temp.v USING clreduce((SELECT gpu_sum(a) AS s FROM t WHERE b > :p))"
+#define ASK "SELECT * FROM v(1)"
+
+/* A step that begins with '<' is another connection's; with '!' it fails; with '?' it may. */
+static const struct scenario {
+    const char *name;
+    const char *steps[MOST_STEPS];
+    int flags; /* for both connections */
+} scenarios[] = {
+    {"another connection made a table", {"<CREATE TABLE o1(x)", MAKE, ASK}, 0},
+    {"a table that is not known yet",
+     {"<CREATE TABLE o1(x)",
+      "CREATE VIRTUAL TABLE temp.w USING clreduce((SELECT * FROM o1 WHERE x > :p))", MAKE},
+     0},
+    {"not there, and then it is",
+     {"!CREATE VIRTUAL TABLE temp.w USING clreduce((SELECT * FROM o1))", "<CREATE TABLE o1(x)",
+      "CREATE VIRTUAL TABLE IF NOT EXISTS temp.w USING clreduce((SELECT * FROM o1))",
+      "DROP TABLE w", MAKE},
+     0},
+    {"after a module that is not there, in a transaction",
+     {"BEGIN", "!CREATE VIRTUAL TABLE q USING nosuch(a)", MAKE, ASK, "COMMIT"},
+     0},
+    {"after a temporary one that is not there",
+     {"BEGIN", "!CREATE VIRTUAL TABLE temp.q USING nosuch(a)", MAKE, ASK, "COMMIT"},
+     0},
+    {"stale in a transaction",
+     {"<CREATE TABLE o1(x)", "BEGIN", MAKE, ASK, "ROLLBACK", "<CREATE TABLE o2(x)", "BEGIN",
+      "CREATE VIRTUAL TABLE IF NOT EXISTS "
+      "temp.v USING clreduce((SELECT gpu_sum(a) AS s FROM t "
+      "WHERE b > :p))",
+      ASK, "COMMIT"},
+     0},
+    {"schemas that were rolled back",
+     {"BEGIN", "CREATE TABLE o1(x)", "CREATE TEMP TABLE o2(x)", "ROLLBACK", MAKE, "SAVEPOINT s",
+      "CREATE TABLE o3(x)", "DROP TABLE v", MAKE, "ROLLBACK TO s", "RELEASE s", ASK},
+     0},
+    {"connected anew",
+     {MAKE, ASK, "<CREATE TABLE o1(x)", ASK, "CREATE TEMP TABLE o2(x)", "<ALTER TABLE t ADD c", ASK,
+      "<DROP TABLE o1", "CREATE TEMP TABLE o3(x)", ASK},
+     0},
+    {"dropped when it is stale",
+     {MAKE, ASK, "<CREATE TABLE o1(x)", "DROP TABLE v", MAKE, "<ALTER TABLE t RENAME TO u",
+      "DROP TABLE v", "<ALTER TABLE u RENAME TO t", MAKE},
+     0},
+    {"renamed, and its table gone for a while",
+     {MAKE, "<ALTER TABLE t RENAME TO u", "!" ASK, "CREATE TEMP TABLE o1(x)", "!" ASK,
+      "<ALTER TABLE u RENAME TO t", ASK, "ALTER TABLE v RENAME TO w", "<CREATE TABLE o2(x)",
+      "SELECT * FROM w(1)", "ALTER TABLE w RENAME TO v"},
+     0},
+    {"an attached database",
+     {"ATTACH '%s-attached' AS \"an \"\"other\"", "<ATTACH '%s-attached' AS b",
+      "<CREATE TABLE IF NOT EXISTS b.u(a, b)", MAKE,
+      "CREATE VIRTUAL TABLE temp.w USING clreduce((SELECT gpu_sum(a) FROM u WHERE b > :p))",
+      "<CREATE TABLE b.o1(x)", "CREATE VIRTUAL TABLE temp.w2 USING clreduce((SELECT * FROM o1))",
+      "<DROP TABLE b.o1", "CREATE TABLE o2(x)", "SELECT * FROM w(2)", "DROP TABLE w2", ASK},
+     0},
+    {"a view over views",
+     {MAKE, "CREATE VIRTUAL TABLE temp.w USING clreduce((SELECT s FROM v(1), t))",
+      "<CREATE TABLE o1(x)", "SELECT * FROM w", "CREATE TEMP TABLE o2(x)", "<ALTER TABLE t ADD c",
+      "SELECT * FROM w", "CREATE TEMP VIEW o3 AS SELECT * FROM w", "<CREATE TABLE o4(x)",
+      "CREATE VIRTUAL TABLE temp.w2 USING clreduce((SELECT * FROM w, v(0)))", "SELECT * FROM w2"},
+     0},
+    {"a plan that has still to be made",
+     {"<BEGIN EXCLUSIVE", "?" MAKE, "<COMMIT", "CREATE TEMP TABLE IF NOT EXISTS o0(x)", "?" MAKE,
+      "?" ASK, "<CREATE TABLE o1(x)", "SELECT * FROM clreduce_plan('v')", ASK,
+      "<CREATE TABLE o2(x)", "SELECT * FROM clreduce_plan('v')"},
+     0},
+    {"a shared cache",
+     {MAKE, ASK, "<CREATE TABLE o1(x)", ASK, "DROP TABLE v", "<CREATE TABLE o2(x)", MAKE, ASK},
+     SQLITE_OPEN_SHAREDCACHE},
+    {"what writes from a view", /* SQLite checks the schema in the midst of it */
+     {MAKE, "CREATE TEMP TABLE o1(x)", "<CREATE TABLE o2(x)", "INSERT INTO o1 SELECT s FROM v(1)",
+      "<CREATE TABLE o3(x)", "UPDATE o1 SET x = (SELECT s FROM v(1))"},
+     0},
+};
+
+static char path[200];
+
+static void remove_files(void)
+{
+    static const char *const ends[] = {"", "-wal", "-shm", "-journal", "-attached"};
+    char name[240];
+    size_t i;
+
+    for (i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        unlink(name);
+    }
+}
+
+static sqlite3 *open_database(int flags)
+{
+    sqlite3 *db = NULL;
+
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | flags, NULL) !=
+        SQLITE_OK)
+        tap_bail("%s: no database", path);
+    database_set(db, "device", "host");
+    database_set(db, "view_threshold", "0");
+    return db;
+}
+
+/* Both connections know the schema. */
+static void begin(sqlite3 **db, sqlite3 **other, const char *mode, int flags)
+{
+    remove_files();
+    *db = open_database(flags);
+    *other = open_database(flags);
+    database_run(*db, "PRAGMA journal_mode = %s", mode);
+    database_run(*db, "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2), (3, 4)");
+    database_run(*db, "SELECT count(*) FROM t");
+    database_run(*other, "SELECT count(*) FROM t");
+}
+
+/* Runs a step. Returns whether that went as it was to. */
+static int take_step(sqlite3 *db, sqlite3 *other, const char *step)
+{
+    const char may = *step;
+    char *sql;
+    int rc;
+
+    if (may == '<' || may == '!' || may == '?')
+        step++;
+    sql = sqlite3_mprintf(step, path);
+    rc = sqlite3_exec(may == '<' ? other : db, sql, NULL, NULL, NULL);
+    if (may != '?' && (rc == SQLITE_OK) == (may == '!'))
+        tap_diag("%s: %d, %s", sql, rc, sqlite3_errmsg(may == '<' ? other : db));
+    sqlite3_free(sql);
+    return may == '?' || (rc == SQLITE_OK) == (may != '!');
+}
+
+/* Returns whether the view gives what the SELECT gives, and both connections can be closed. */
+static int end(sqlite3 *db, sqlite3 *other)
+{
+    char *got = database_query(db, "SELECT * FROM v(2)");
+    char *want = database_query(db, "SELECT gpu_sum(a) FROM t WHERE b > 2");
+    int good = strcmp(got, want) == 0;
+
+    if (!good)
+        tap_diag("got %s, want %s", got, want);
+    free(got);
+    free(want);
+    return (sqlite3_close(db) == SQLITE_OK) & (sqlite3_close(other) == SQLITE_OK) & good;
+}
+
+static void test(const struct scenario *scenario)
+{
+    sqlite3 *db, *other;
+    int i, j, good = 1;
+
+    for (i = 0; i < REPEATS; i++) {
+        begin(&db, &other, "DELETE", scenario->flags);
+        for (j = 0; j < MOST_STEPS && scenario->steps[j] != NULL; j++)
+            good &= take_step(db, other, scenario->steps[j]);
+        good &= end(db, other);
+    }
+    tap_ok(good, "%s", scenario->name);
+}
+
+/* An authorizer, through which another connection comes in between: at call number turn. */
+struct intruder {
+    sqlite3 *other;
+    int calls, turn, tables;
+};
+
+static int intrude(void *pointer, int action, const char *a, const char *b, const char *c,
+                   const char *d)
+{
+    struct intruder *intruder = pointer;
+
+    (void)action;
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)d;
+    if (++intruder->calls == intruder->turn)
+        database_run(intruder->other, "CREATE TABLE o%d(x); DROP TABLE IF EXISTS o%d",
+                     intruder->tables, intruder->tables - 1);
+    return SQLITE_OK;
+}
+
+/* Each step is tried with the change at each moment. The log lets the other connection write. */
+static void test_moments(void)
+{
+    static const char *const steps[] = {
+        MAKE, ASK,           "SELECT * FROM clreduce_plan('v')", "CREATE TEMP TABLE x(x)",
+        ASK,  "DROP TABLE v"};
+    enum { STEPS = sizeof steps / sizeof steps[0] };
+    sqlite3 *db, *other;
+    int turn, i, good = 1, changes = 0;
+
+    for (turn = 1; turn <= MOST_CALLS; turn++) {
+        struct intruder intruder = {NULL, 0, turn, 0};
+        begin(&db, &other, "WAL", 0);
+        intruder.other = other;
+        for (i = 0; i < STEPS; i++) {
+            intruder.calls = 0;
+            intruder.tables++;
+            sqlite3_set_authorizer(db, intrude, &intruder);
+            good &= take_step(db, other, steps[i]);
+            sqlite3_set_authorizer(db, NULL, NULL);
+            changes += intruder.calls >= turn;
+        }
+        good &= take_step(db, other, MAKE);
+        good &= end(db, other);
+    }
+    tap_ok(good && changes > MOST_CALLS, "changes at %d moments", changes);
+}
+
+int main(void)
+{
+    const char *parent = getenv("TMPDIR");
+    size_t i;
+
+    database_register();
+    snprintf(path, sizeof path, "%s/clreduce-schema-%ld.db", parent != NULL ? parent : "/tmp",
+             (long)getpid());
+    for (i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+        test(&scenarios[i]);
+    test_moments();
+    remove_files();
+    return tap_done();
+}
