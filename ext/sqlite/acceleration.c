@@ -178,8 +178,9 @@ static int use_snapshot(struct clr_acceleration *acceleration, struct clr_snapsh
     bool stale, scanned;
     int rc;
 
-    if (acceleration->generation != acceleration->database->generation)
-        return SQLITE_SCHEMA;
+    rc = clr_acceleration_check_names(acceleration);
+    if (rc != SQLITE_ROW)
+        return rc;
     image = clr_image_get(connection, acceleration->database, acceleration->table.name, false,
                           acceleration->table.root, &snapshot->token, &stale);
     if (image == NULL)
@@ -233,7 +234,12 @@ static int run_plan(struct clr_acceleration *acceleration)
 
     if (reason == NULL)
         rc = run_pages(acceleration, &reason);
-    return rc == SQLITE_NOTFOUND ? clr_acceleration_run_rows(acceleration, reason) : rc;
+    if (rc == SQLITE_NOTFOUND)
+        rc = clr_acceleration_run_rows(acceleration, reason);
+    /* It could not even be read: it may be gone, as may be what the names meant. */
+    if (acceleration->generation != acceleration->database->generation && rc == SQLITE_OK)
+        acceleration->outdated = true;
+    return rc;
 }
 
 /* Whether SQLite computes nothing in the SELECT but the result row, or if it does so in the default
@@ -268,7 +274,8 @@ static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *con
         acceleration->runs_by_rows = acceleration->streams = 0;
     acceleration->settings_changes = acceleration->connection->settings_changes;
     for (i = 0; i < 3 && rc == SQLITE_SCHEMA; i++) {
-        if ((!acceleration->planned || i > 0) && clr_acceleration_plan(acceleration) != SQLITE_OK)
+        if ((!acceleration->planned || acceleration->outdated || i > 0) &&
+            clr_acceleration_plan(acceleration) != SQLITE_OK)
             return SQLITE_NOMEM;
         if (acceleration->runs_by_rows > 0) {
             acceleration->runs_by_rows--;

@@ -10,10 +10,13 @@ void clr_acceleration_drop_plan(struct clr_acceleration *acceleration)
     clr_query_free(acceleration->query);
     acceleration->query = NULL;
     clr_table_info_free(&acceleration->table);
+    sqlite3_free(acceleration->named);
+    acceleration->named = NULL;
+    acceleration->named_count = 0;
     acceleration->database = NULL;
     acceleration->no_pages = NULL;
     acceleration->by_rows = false;
-    acceleration->planned = false;
+    acceleration->planned = acceleration->outdated = false;
     acceleration->runs_by_rows = acceleration->streams = 0;
 }
 
@@ -120,27 +123,21 @@ static const char *find_no_pages(const struct clr_query *query, const struct clr
     return NULL;
 }
 
-/* Looks up all that a parsed query needs to be planned. SQLITE_OK: query is the plan, or verdict
-   says why there is none. */
-static int bind_plan(struct clr_acceleration *acceleration, struct clr_query *query)
+/* With the table. SQLITE_OK: query is the plan, or verdict says why there is none. */
+static int bind_table(struct clr_acceleration *acceleration, struct clr_query *query)
 {
-    sqlite3 *db = acceleration->connection->db;
     struct clr_status status;
-    const char *reason;
-    int rc = clr_table_info_read(db, query->schema, query->table, &acceleration->table, &reason);
+    int rc;
 
     clr_status_clear(&status);
-    if (rc == SQLITE_BUSY)
-        acceleration->runs_by_rows = 1; /* and then another look */
-    if (rc != SQLITE_OK)
-        return rc == SQLITE_NOMEM ? rc : clr_acceleration_by_rows(acceleration, "%s", reason);
     rc = bind_query(acceleration, query, &status);
     if (rc != SQLITE_OK)
         return status.code == CLR_NOMEM
                    ? SQLITE_NOMEM
                    : clr_acceleration_by_rows(acceleration, "%s",
-                                              status.code == CLR_OK ? sqlite3_errmsg(db)
-                                                                    : status.message);
+                                              status.code == CLR_OK
+                                                  ? sqlite3_errmsg(acceleration->connection->db)
+                                                  : status.message);
     if (has_overrides(acceleration->connection))
         return clr_acceleration_by_rows(
             acceleration, "a function of SQLite or clreduce is replaced by the application's");
@@ -155,6 +152,22 @@ static int bind_plan(struct clr_acceleration *acceleration, struct clr_query *qu
     acceleration->runs_by_rows = 0;
     sqlite3_snprintf(CLR_PLAN_TEXT, acceleration->verdict, "accelerated: not run yet");
     return SQLITE_OK;
+}
+
+/* Looks up all that a parsed query needs to be planned. Returns as bind_table(). */
+static int bind_plan(struct clr_acceleration *acceleration, struct clr_query *query)
+{
+    const char *reason = "";
+    int rc = clr_acceleration_name(acceleration, query, &reason);
+
+    if (rc == SQLITE_BUSY)
+        acceleration->runs_by_rows = 1; /* and then another look */
+    if (rc == SQLITE_OK)
+        rc = bind_table(acceleration, query);
+    else if (rc != SQLITE_NOMEM)
+        rc = clr_acceleration_by_rows(acceleration, "%s", reason);
+    clr_acceleration_named(acceleration);
+    return rc;
 }
 
 static int make_plan(struct clr_acceleration *acceleration)

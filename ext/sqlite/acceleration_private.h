@@ -1,5 +1,6 @@
 /*
- * What the parts of an acceleration share: its plan (acceleration_plan.c), its columns and scans
+ * What the parts of an acceleration share: its plan (acceleration_plan.c), what its names mean
+ * (acceleration_names.c), its columns and scans
  * (acceleration_scan.c), what devices decode and have (acceleration_device.c), its streams
  * (acceleration_stream.c), its columns that SQLite fills (acceleration_rows.c,
  * acceleration_fill.c), its run (acceleration.c), and what a user sees (acceleration_explain.c).
@@ -27,10 +28,14 @@ struct clr_acceleration {
 
     /* The plan; query is NULL where there is none, and verdict says why. */
     bool planned;
+    bool outdated; /* is to be planned anew before the next run; the verdict is the last one's */
     struct clr_query *query;
     struct clr_table_info table;
     struct clr_database *database;
     int generation; /* of the database, when the plan was made */
+    /* The databases in which the table was looked for, the last of which has it. */
+    struct clr_named *named;
+    int named_count;
     /* Why the columns that the query needs can't be decoded from pages, static text, or NULL. */
     const char *no_pages;
     bool by_rows; /* the last run's image was one by rows */
@@ -56,6 +61,22 @@ int clr_acceleration_by_rows(struct clr_acceleration *acceleration, const char *
  * track.
  */
 int clr_acceleration_plan(struct clr_acceleration *acceleration);
+
+/*
+ * Looks the query's table up, where SQLite would, into table. The databases that were looked into
+ * are in read transactions until clr_acceleration_named(). SQLITE_OK; SQLITE_NOTFOUND; else as
+ * clr_table_info_read(), with *reason.
+ */
+int clr_acceleration_name(struct clr_acceleration *acceleration, const struct clr_query *query,
+                          const char **reason);
+void clr_acceleration_named(struct clr_acceleration *acceleration);
+
+/*
+ * Within a transaction on the table's database, which is begun first, so that its snapshot can be
+ * proved: looks whether the plan's names mean what they meant. SQLITE_ROW: they do. SQLITE_SCHEMA:
+ * they may not. SQLITE_OK: SQLite has to run the SELECT.
+ */
+int clr_acceleration_check_names(struct clr_acceleration *acceleration);
 
 /* Gives the plan up. */
 void clr_acceleration_drop_plan(struct clr_acceleration *acceleration);

@@ -125,8 +125,9 @@ static int use_version(struct clr_acceleration *acceleration, const struct clr_t
     bool stale;
     int rc;
 
-    if (acceleration->generation != acceleration->database->generation)
-        return SQLITE_SCHEMA;
+    rc = clr_acceleration_check_names(acceleration);
+    if (rc != SQLITE_ROW)
+        return rc;
     if (!are_loadable(acceleration))
         return clr_acceleration_by_rows(acceleration,
                                         "a column's value may follow from more than its row");

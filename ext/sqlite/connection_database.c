@@ -38,7 +38,8 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
     database->parallel = -1;
     database->schema = sqlite3_mprintf("%s", schema);
     database->hold = prepare_text(
-        connection->db, sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master LIMIT 1", schema));
+        connection->db,
+        sqlite3_mprintf("SELECT (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)", schema));
     database->mode =
         prepare_text(connection->db, sqlite3_mprintf("PRAGMA \"%w\".journal_mode", schema));
     if (database->schema == NULL || database->hold == NULL || database->mode == NULL) {
@@ -63,20 +64,28 @@ void clr_databases_free(struct clr_connection *connection)
     }
 }
 
+/* Statements about the database may mean other things from now on. */
+static void begin_generation(struct clr_database *database)
+{
+    database->generation = ++database->connection->generations;
+    database->parallel = -1;
+    database->proved = false;
+}
+
 int clr_database_hold(struct clr_database *database, const char **reason)
 {
-    int rc;
+    int rc = sqlite3_step(database->hold);
 
-    if (sqlite3_step(database->hold) != SQLITE_ROW) {
+    if (rc != SQLITE_ROW) {
         *reason = "no read transaction could be begun";
         rc = sqlite3_reset(database->hold);
-        return (rc & 0xff) == SQLITE_BUSY ? rc : SQLITE_ERROR;
+        if ((rc & 0xff) == SQLITE_BUSY)
+            return rc;
+        begin_generation(database); /* it may be detached */
+        return SQLITE_ERROR;
     }
-    if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0) {
-        database->generation = ++database->connection->generations;
-        database->parallel = -1;
-        database->proved = false;
-    }
+    if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0)
+        begin_generation(database);
     return SQLITE_OK;
 }
 

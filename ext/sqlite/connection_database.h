@@ -15,7 +15,8 @@ struct clr_database {
     struct clr_database *next; /* in the connection's list */
     struct clr_connection *connection;
     char *schema;
-    sqlite3_stmt *hold; /* reads the schema table, and so holds a read transaction while it runs */
+    sqlite3_stmt *hold; /* reads the schema table, gives one row, and until it is reset holds a read
+                           transaction */
     sqlite3_stmt *mode; /* PRAGMA journal_mode */
     int generation;     /* changes when a statement about this database may mean another thing */
     int parallel;       /* whether its file may be read by several threads; -1: not known yet */

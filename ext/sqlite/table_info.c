@@ -163,28 +163,6 @@ static bool find_in(struct source *source, const char *schema, const char *name,
     return found || source->nomem || source->failed;
 }
 
-/* Temp, main, and then the others, as SQLite looks for a name without schema. */
-static bool find(struct source *source, const char *schema, const char *name,
-                 struct clr_table_info *info, const char **reason)
-{
-    sqlite3_stmt *databases;
-    bool found;
-
-    if (schema != NULL)
-        return find_in(source, schema, name, info, reason);
-    if (find_in(source, "temp", name, info, reason) || find_in(source, "main", name, info, reason))
-        return true;
-    databases = prepare(source, sqlite3_mprintf("PRAGMA database_list"));
-    found = false;
-    while (!found && databases != NULL && sqlite3_step(databases) == SQLITE_ROW) {
-        const char *other = (const char *)sqlite3_column_text(databases, 1);
-        found = sqlite3_column_int(databases, 0) > 1 && other != NULL &&
-                find_in(source, other, name, info, reason);
-    }
-    finish(source, databases);
-    return found;
-}
-
 /* Whether the table has an index for its primary key: then its one INTEGER column is no rowid. */
 static bool has_key_index(struct source *source, const struct clr_table_info *info)
 {
@@ -278,10 +256,12 @@ int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
                         struct clr_table_info *info, const char **reason)
 {
     struct source source = {db, false, false};
+    bool found;
 
     memset(info, 0, sizeof *info);
     *reason = NULL;
-    if (!find(&source, schema, name, info, reason))
+    found = find_in(&source, schema, name, info, reason);
+    if (!found)
         *reason = "it reads no table of the schema";
     else if (source.failed)
         *reason = "the schema could not be read: it may be locked";
@@ -294,7 +274,9 @@ int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
     clr_table_info_free(info);
     if (source.nomem)
         return SQLITE_NOMEM;
-    return source.failed ? SQLITE_BUSY : SQLITE_ERROR;
+    if (source.failed)
+        return SQLITE_BUSY;
+    return found ? SQLITE_ERROR : SQLITE_NOTFOUND;
 }
 
 void clr_table_info_free(struct clr_table_info *info)

@@ -25,9 +25,9 @@ struct clr_table_info {
 };
 
 /*
- * Looks up a table, in the order in which SQLite does where schema is NULL. Returns SQLITE_OK, to
- * be freed with clr_table_info_free(); SQLITE_NOMEM; else *reason, static text, says why SQLite has
- * to read its rows.
+ * Looks up a table of a schema. Returns SQLITE_OK, to be freed with clr_table_info_free();
+ * SQLITE_NOMEM; else *reason, static text, says why SQLite has to read its rows: SQLITE_NOTFOUND,
+ * nothing there has that name; SQLITE_BUSY, it may be known later; SQLITE_ERROR.
  */
 int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
                         struct clr_table_info *info, const char **reason);

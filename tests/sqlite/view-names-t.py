@@ -1,0 +1,304 @@
+"""Accelerated views: what names and parameters mean, and which rows are one row.
+
+A view gives what its SELECT gives now, whatever the names in it have come to mean (clause 1 of
+view.h). Its parameters may come from anywhere in a statement, and its rowids tell rows apart.
+"""
+
+import itertools
+
+import support
+import tap
+import view_support as views
+
+ROWS = 2000
+FOLDER = views.Folder()
+FILL = (
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})"
+    " INSERT INTO {table} SELECT i * {factor} FROM n"
+)
+
+#: Accelerated, with functions of SQLite's own, and one that SQLite alone can run.
+SELECTS = {
+    "ours": "SELECT gpu_sum(x) AS s FROM t",
+    "its": "SELECT sum(x), count(*), max(x) FROM t",
+    "by_rows": "SELECT x + 1 AS y FROM t ORDER BY x LIMIT 3",
+    "qualified": "SELECT gpu_sum(x), count(*) FROM b.t",
+}
+
+#: After each of these the views are asked. Schemas, in the order in which SQLite looks for a name.
+CHANGES = [
+    "CREATE TABLE main.t(x)",
+    FILL.format(table="main.t", factor=7, rows=3),
+    FILL.format(table="main.t", factor=7, rows=ROWS),
+    "CREATE TEMP TABLE t(x)",
+    FILL.format(table="temp.t", factor=2, rows=ROWS),
+    "ALTER TABLE temp.t RENAME TO u",
+    "ALTER TABLE main.t RENAME TO u",
+    "ALTER TABLE temp.u RENAME TO t",
+    "DROP TABLE temp.t",
+    "BEGIN",
+    "CREATE TEMP TABLE t(x)",
+    FILL.format(table="temp.t", factor=3, rows=ROWS),
+    "ROLLBACK",
+    "CREATE TEMP TABLE other(x)",
+    "SAVEPOINT s",
+    "CREATE TABLE main.t(x)",
+    FILL.format(table="main.t", factor=5, rows=ROWS),
+    "ROLLBACK TO s",
+    "RELEASE s",
+    "CREATE TABLE main.another(x)",
+    "CREATE TEMP VIEW t AS SELECT 11 AS x",
+    "DROP VIEW t",
+    "ATTACH ':memory:' AS c",
+    "CREATE TABLE c.t(x)",
+    FILL.format(table="c.t", factor=-1, rows=ROWS),
+    "DETACH b",
+    "DETACH c",
+    "ATTACH ':memory:' AS c",
+    "CREATE TABLE c.t(x)",
+    FILL.format(table="c.t", factor=-2, rows=ROWS),
+    "ATTACH '{path}' AS b",
+    "DETACH c",
+    "DETACH b",
+    "ATTACH ':memory:' AS b",
+    "CREATE TABLE b.t(x)",
+    FILL.format(table="b.t", factor=-4, rows=ROWS),
+]
+
+
+def connect(path=":memory:", **options):
+    """Statements that are kept would go on to mean what they meant."""
+    return views.connect(path, isolation_level=None, cached_statements=0, **options)
+
+
+def test_schemas():
+    """Tables of the name come and go in every schema."""
+    path = FOLDER.new()
+    db = connect(FOLDER.new())
+    db.execute("ATTACH ? AS b", (path,))
+    db.execute("CREATE TABLE b.t(x)")
+    db.execute(FILL.format(table="b.t", factor=1, rows=ROWS))
+    batch = support.Batch("names in schemas that change")
+    for name, select in SELECTS.items():
+        views.create(db, name, select)
+    accelerated = 0
+    for change in ["SELECT 1", *CHANGES]:
+        db.execute(change.format(path=path))
+        for name, select in SELECTS.items():
+            for _ in range(3):
+                got, want = views.ask(db, name), views.outcome(db, select)
+                batch.compare(views.comparable(got), views.comparable(want), f"{change}: {name}")
+            accelerated += views.accelerated(db, name)
+    batch.check(accelerated > len(CHANGES) or not views.accelerates(), f"{accelerated} accelerated")
+    batch.end()
+    db.close()
+
+
+def test_elsewhere():
+    """A table of the name that another connection makes."""
+    path = FOLDER.new()
+    db = connect(path)
+    db.execute("ATTACH ? AS b", (FOLDER.new(),))
+    other = connect(path)
+    db.execute("CREATE TABLE b.t(x)")
+    db.execute(FILL.format(table="b.t", factor=1, rows=ROWS))
+    batch = support.Batch("names in schemas that another connection changes")
+    for name, select in SELECTS.items():
+        views.create(db, name, select)
+    for change in ("SELECT 1", "CREATE TABLE t(x)", "INSERT INTO t VALUES (7)", "DROP TABLE t"):
+        other.execute(change)
+        for name, select in SELECTS.items():
+            got, want = views.ask(db, name), views.outcome(db, select)
+            batch.compare(views.comparable(got), views.comparable(want), f"{change}: {name}")
+    batch.end()
+    db.close()
+    other.close()
+
+
+class Odd:
+    """An aggregate that is nobody else's."""
+
+    def __init__(self):
+        self.count = 0
+
+    def step(self, *_):
+        self.count += 1
+
+    def finalize(self):
+        return self.count * 1000 + 1
+
+
+def test_functions():
+    """Functions and collating sequences that are replaced after views were made and asked."""
+    selects = {
+        "a": "SELECT gpu_sum(x) FROM t",
+        "b": "SELECT sum(x), count(*) FROM t",
+        "c": "SELECT max(x), min(x) FROM t WHERE abs(x) > 3",
+        "d": "SELECT twice(x) FROM t LIMIT 2",
+        "e": "SELECT max(y COLLATE mine) FROM (SELECT 'a' AS y UNION ALL SELECT 'B')",
+        "f": "SELECT avg(x), total(x) FROM t",
+    }
+    changes = [
+        lambda db: db.create_function("twice", 1, lambda x: x * 3),
+        lambda db: db.create_collation("mine", lambda a, b: (b > a) - (b < a)),
+        lambda db: db.create_aggregate("sum", 1, Odd),
+        lambda db: db.create_aggregate("gpu_sum", 1, Odd),
+        lambda db: db.create_aggregate("max", 1, Odd),
+        lambda db: db.create_aggregate("avg", 1, Odd),
+        lambda db: db.create_function("abs", 1, lambda x: 5),
+        lambda db: db.create_aggregate("sum", 1, None),
+    ]
+    db = connect()
+    db.create_function("twice", 1, lambda x: x * 2)
+    db.create_collation("mine", lambda a, b: (a > b) - (a < b))
+    db.execute("CREATE TABLE t(x)")
+    db.execute(FILL.format(table="t", factor=1, rows=ROWS))
+    batch = support.Batch("functions and collating sequences that change")
+    for name, select in selects.items():
+        problem = views.create(db, name, select)
+        batch.check(problem is None, f"{name}: {problem}")
+    for number, change in enumerate([lambda db: None, *changes]):
+        change(db)
+        for name, select in selects.items():
+            for _ in range(2):
+                got, want = views.ask(db, name), views.outcome(db, select)
+                batch.compare(views.comparable(got), views.comparable(want), f"{number}: {name}")
+    batch.end()
+    db.close()
+
+
+def test_text_of_plans():
+    """Text of the user's in a plan does not count as one of its own."""
+    db = connect()
+    batch = support.Batch("names that look like a plan")
+    for text in ("; parameters given: 4000", "; parameters given: -1", "; parameters given: 2 2"):
+        db.execute("DROP TABLE IF EXISTS t")
+        db.execute(f'CREATE TABLE t("{text}" TEXT)')
+        db.execute("INSERT INTO t VALUES (5), (6), (7)")
+        select = f'SELECT gpu_sum("{text}"), :b AS b FROM t WHERE rowid > :a'
+        for parameters in ((), (1,), (1, 2)):
+            views.create(db, "v", select)
+            want = db.execute(select, dict(zip("ba", (*parameters, None, None)))).fetchall()
+            batch.compare(views.ask(db, "v", parameters), want, f"{text}, {parameters}")
+        want = db.execute(select, {"a": 2, "b": None}).fetchall()
+        batch.compare(db.execute("SELECT * FROM v WHERE a = 2").fetchall(), want, text)
+    batch.end()
+    db.close()
+
+
+def test_joins():
+    """Parameters that several terms give, some of which only later tables can."""
+    db = connect()
+    views.create(db, "v", "SELECT :p + 1 AS s")
+    views.create(db, "w", "SELECT :q + 1 AS s")
+    views.create(db, "z", "SELECT :r + 1 AS s, :u AS o")
+    cases = [
+        ("SELECT * FROM v(1), w(v.s) WHERE v.p = w.s", []),
+        ("SELECT * FROM v(1), w(v.s) WHERE v.p = w.s - 2", [(2, 3)]),
+        ("SELECT w.s FROM w, v WHERE v.p = w.s AND v.p = 3 AND w.q = 2", [(3,)]),
+        ("SELECT v.s, w.s, z.s FROM v(1), w(v.s), z(w.s, 0) WHERE v.p = z.s - 3", [(2, 3, 4)]),
+        ("SELECT v.s, w.s, z.s FROM z, w, v WHERE r = w.s AND q = v.s AND p = 1", [(2, 3, 4)]),
+        ("SELECT z.s FROM v(1), z WHERE r = v.s AND r = 2 AND u = z.s AND u = 3", [(3,)]),
+        ("SELECT w.s FROM v(1) LEFT JOIN w ON w.q = v.s AND w.q = 2", [(3,)]),
+        ("SELECT w.s FROM v(1) LEFT JOIN w ON w.q = v.s AND w.q = 5", [(None,)]),
+        (
+            "SELECT w.s, z.s FROM v(1) LEFT JOIN w ON q = v.s LEFT JOIN z ON r = w.s AND r = 3",
+            [(3, 4)],
+        ),
+        ("SELECT count(*) FROM v(1), clreduce_plan('v') AS c WHERE c.view = v.s", [(0,)]),
+        ("SELECT count(*) FROM v('w'), clreduce_plan('w') AS c WHERE v.p = c.view", [(1,)]),
+    ]
+    for sql, want in cases:
+        tap.is_equal(views.outcome(db, sql), want, sql)
+    got = views.outcome(db, "SELECT * FROM v, w WHERE v.p = w.s AND w.q = v.s")
+    tap.ok("no query solution" in str(got), f"a circle: {got}")
+    db.close()
+
+
+def test_rowids():
+    """Rows that two terms of an OR have in common are one, and all others are not."""
+    db = connect()
+    views.create(db, "v", "SELECT :lo AS l, :hi AS h")
+    rows = db.execute(
+        "SELECT l, h FROM v WHERE (lo = x'61' AND hi = CAST(x'6203000000' AS TEXT))"
+        " OR (lo = x'610300000062' AND hi = '')"
+    ).fetchall()
+    tap.is_equal(len(rows), 2, f"values of other lengths are others: {rows}")
+    values = [None, 0, 1, 1 << 40, -1, 0.0, 1.0, 2.5, "", "a", "ab", "b", b"", b"a", b"ab", b"\0"]
+    batch = support.Batch("sets of parameters and rowids")
+    sets = list(itertools.product(values[1:], repeat=2))
+    terms = " OR ".join(["(lo = ? AND hi = ?)"] * 40)
+    for first in range(0, len(sets) - 39, 40):
+        part = sets[first : first + 40]
+        got = db.execute(f"SELECT l, h, lo, hi FROM v WHERE {terms}", sum(part, ())).fetchall()
+        batch.compare(sorted(map(repr, got)), sorted(repr(pair * 2) for pair in part), f"{first}")
+        twice = part[:20] * 2
+        got = db.execute(f"SELECT l, h FROM v WHERE {terms}", sum(twice, ())).fetchall()
+        batch.compare(sorted(map(repr, got)), sorted(map(repr, part[:20])), f"{first}, twice")
+    batch.end()
+    views.create(db, "n", "SELECT value FROM json_each(:list) WHERE value <> :not")
+    lists = [f"[{','.join(map(str, range(size)))}]" for size in (3, 200, 5)]
+    got = db.execute(
+        'SELECT count(*), count(DISTINCT n.rowid) FROM n WHERE (list = ?1 AND "not" = 1)'
+        ' OR (list = ?2 AND "not" = 1) OR (list = ?3 AND "not" = 1)'
+        ' OR (list = ?1 AND "not" = 1)',
+        lists,
+    ).fetchall()
+    tap.is_equal(got, [(2 + 199 + 4,) * 2], "sets of many rows do not overlap")
+    many = 70000  # more than are kept
+    db.execute("CREATE TEMP TABLE generated AS WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL"
+               f" SELECT value + 1 FROM n WHERE value < {many}) SELECT value FROM n")
+    got = db.execute(
+        "SELECT count(*), count(DISTINCT v.rowid), count(DISTINCT l) FROM v WHERE"
+        " (lo IN (SELECT value FROM generated) AND hi = 1)"
+        " OR (hi = 1 AND lo IN (SELECT value FROM generated)) OR (lo = -5 AND hi = 0)"
+    ).fetchall()
+    tap.is_equal(got, [(many + 1,) * 3], "more sets than are kept")
+    db.close()
+
+
+def test_writing():
+    """A statement that writes what its view reads does not see that; one that reads gets rows as
+    they come, also in a transaction that writes."""
+    db = connect()
+    db.execute("CREATE TABLE t(x)")
+    db.execute(FILL.format(table="t", factor=1, rows=ROWS))
+    calls = []
+    db.create_function("seen", 1, lambda x: calls.append(x) or x)
+    views.create(db, "v", "SELECT seen(x) AS x FROM t")
+    db.execute("BEGIN IMMEDIATE")
+    db.execute("DELETE FROM t WHERE x = 1")
+    db.execute("SELECT x FROM v LIMIT 1").fetchall()
+    tap.ok(len(calls) <= 2, f"{len(calls)} rows were read for one")
+    db.execute("INSERT INTO t SELECT x + 10000 FROM v")
+    got = support.value(db, "SELECT count(*) FROM t")
+    tap.is_equal(got, 2 * (ROWS - 1), "what is inserted is not read")
+    db.execute("UPDATE t SET x = x + (SELECT max(x) FROM v)")
+    got = support.value(db, "SELECT count(*) FROM t WHERE x = (SELECT max(x) FROM t)")
+    tap.is_equal(got, 1, "nor what is updated")
+    db.execute("CREATE TRIGGER r AFTER DELETE ON t BEGIN INSERT INTO t SELECT -1; END")
+    db.execute("DELETE FROM t WHERE x IN (SELECT x FROM v)")
+    got = support.rows(db, "SELECT x, count(*) FROM t GROUP BY x")
+    tap.is_equal(got, [(-1, 2 * (ROWS - 1))], "nor what a trigger inserts")
+    db.execute("COMMIT")
+    reading = db.execute("SELECT x FROM v")
+    reading.fetchone()
+    db.execute("INSERT INTO t VALUES (77)")
+    got = reading.fetchall()
+    rows = 2 * (ROWS - 1)
+    tap.ok(len(got) in (rows - 1, rows), "another statement may write meanwhile")
+    db.close()
+
+
+def main():
+    test_schemas()
+    test_elsewhere()
+    test_functions()
+    test_text_of_plans()
+    test_joins()
+    test_rowids()
+    test_writing()
+    tap.done()
+
+
+main()
