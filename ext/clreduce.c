@@ -21,6 +21,9 @@ SQLITE_EXTENSION_INIT1
 #define INIT_DONE SQLITE_OK_LOAD_PERMANENTLY
 #endif
 
+static const char too_old[] =
+    "clreduce needs SQLite " CLR_OLDEST_SQLITE_NAME " or later, and this is %s";
+
 #ifndef SQLITE_CORE
 /* The first copy of SQLite that loads the library is the one that all calls go to: its table of
    functions, and its version, which is asked for once, since that copy may be gone some day. */
@@ -30,22 +33,26 @@ static struct {
 } served = {.lock = PTHREAD_MUTEX_INITIALIZER, .version = ""};
 
 /* Takes the functions of the SQLite that loads the library. Returns SQLITE_OK, or SQLITE_ERROR with
- *error if another copy of SQLite has loaded it before. */
+   the reason in *error: it is too old, or another copy of SQLite has loaded the library before. */
 static int take_routines(const struct sqlite3_api_routines *routines, char **error)
 {
-    int rc = SQLITE_OK;
+    int rc = SQLITE_ERROR;
 
     pthread_mutex_lock(&served.lock);
-    /* Every connection of one copy brings the same table; others may be using it at this moment. */
-    if (sqlite3_api == NULL) {
-        snprintf(served.version, sizeof served.version, "%s", routines->libversion());
-        SQLITE_EXTENSION_INIT2(routines);
-    } else if (sqlite3_api != routines) {
+    if (sqlite3_api == NULL && routines->libversion_number() < CLR_OLDEST_SQLITE) {
+        *error = routines->mprintf(too_old, routines->libversion());
+    } else if (sqlite3_api != NULL && sqlite3_api != routines) {
         *error = routines->mprintf("clreduce: this file serves another copy of SQLite (%s) in this "
                                    "process; let this one (%s) load a copy of the file under "
                                    "another name",
                                    served.version, routines->libversion());
-        rc = SQLITE_ERROR;
+    } else {
+        /* Every connection of one copy brings the same table; others may be using it now. */
+        if (sqlite3_api == NULL) {
+            snprintf(served.version, sizeof served.version, "%s", routines->libversion());
+            SQLITE_EXTENSION_INIT2(routines);
+        }
+        rc = SQLITE_OK;
     }
     pthread_mutex_unlock(&served.lock);
     return rc;
@@ -60,18 +67,16 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
 
 #ifdef SQLITE_CORE
     (void)routines;
+    if (sqlite3_libversion_number() < CLR_OLDEST_SQLITE) {
+        *error = sqlite3_mprintf(too_old, sqlite3_libversion());
+        return SQLITE_ERROR;
+    }
 #else
     rc = take_routines(routines, error);
     if (rc != SQLITE_OK)
         return rc;
 #endif
     clr_runtime_guard_exit();
-    if (sqlite3_libversion_number() < CLR_OLDEST_SQLITE) {
-        *error = sqlite3_mprintf("clreduce needs SQLite " CLR_OLDEST_SQLITE_NAME
-                                 " or later, and this is %s",
-                                 sqlite3_libversion());
-        return SQLITE_ERROR;
-    }
     if (clr_connection_exists(db))
         return INIT_DONE;
     connection = clr_connection_new(db);
