@@ -28,9 +28,9 @@ struct clr_order {
  * clr_worker_collect(); after it the device counts as failed. watch may be NULL. work is increased
  * by what was done, with the first answer by what sorting cost. Returns CLR_SCAN_DONE,
  * CLR_SCAN_NOT_NOW, CLR_SCAN_STOPPED, or CLR_SCAN_FAILED with the status: a question that has no
- * answer (CLR_INVALID); no memory for it on the host; or, which is final for this resident, no
- * memory to have it sorted (on the device, twice that of the column), kernels that cannot be built
- * or do not pass their test, or a device that failed.
+ * answer (CLR_INVALID); no memory for it on the host; no memory to have it sorted (on the device,
+ * twice that of the column), which is tried again after some askings; or, which is final for this
+ * resident, kernels that cannot be built or do not pass their test, or a device that failed.
  */
 enum clr_scan_outcome clr_resident_order(struct clr_worker *worker, struct clr_resident *resident,
                                          struct clr_order *order, int64_t timeout_ms,
