@@ -383,6 +383,7 @@ static void test(void)
     attempt_and_check("nothing", text, "0 left behind, 0 unserved",
                       "any call fails for a moment: the host's results, nothing is left behind, and"
                       " the device is in use again");
+    attempt_and_check("clGetPlatformIDs:-6:1:2", "cold", "0 unserved", "while it is looked for");
     for (i = 0; i < count; i++) {
         snprintf(text, sizeof text, "any:%d:%d:%d", -4 - (int)random_below(3),
                  random_between(1, 400), random_between(1, 2));
