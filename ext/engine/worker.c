@@ -108,8 +108,17 @@ bool clr_worker_stop(struct clr_worker *worker, int64_t timeout_ms)
 void clr_worker_rest(struct clr_worker *worker, int64_t timeout_ms)
 {
     pthread_mutex_lock(&worker->lock);
+    worker->resting = true;
     locked_wait_while(worker, locked_starts, timeout_ms);
     pthread_mutex_unlock(&worker->lock);
+}
+
+/* Somebody asks for something. */
+static void locked_rouse(struct clr_worker *worker)
+{
+    if (worker->resting)
+        pthread_cond_signal(&worker->work_arrived);
+    worker->resting = false;
 }
 
 enum clr_readiness clr_worker_readiness(struct clr_worker *worker, enum clr_operation operation,
@@ -119,6 +128,7 @@ enum clr_readiness clr_worker_readiness(struct clr_worker *worker, enum clr_oper
     enum clr_readiness readiness = CLR_STARTING;
 
     pthread_mutex_lock(&worker->lock);
+    locked_rouse(worker);
     if (worker->failed || *phase == UNBUILDABLE ||
         (*phase == PAUSED && !clr_backoff_ask(&worker->pauses[operation][element]))) {
         readiness = CLR_FAILED;
@@ -135,6 +145,7 @@ enum clr_readiness clr_worker_readiness(struct clr_worker *worker, enum clr_oper
 void clr_worker_submit(struct clr_worker *worker, struct clr_job *job)
 {
     pthread_mutex_lock(&worker->lock);
+    locked_rouse(worker);
     job->next = NULL;
     if (worker->failed) {
         job->phase = CLR_JOB_FAILED;
@@ -232,6 +243,7 @@ enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *t
     enum clr_readiness readiness = CLR_READY;
 
     pthread_mutex_lock(&worker->lock);
+    locked_rouse(worker);
     if (worker->failed) {
         readiness = CLR_FAILED;
     } else if (locked_is_starting(worker) && task->is_awaited) {

@@ -58,7 +58,8 @@ struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct c
 bool clr_worker_stop(struct clr_worker *worker, int64_t timeout_ms);
 
 /* Waits while the worker opens its device or builds: until it has ended, or nothing has ended for
-   timeout_ms milliseconds. */
+   timeout_ms milliseconds. What else is to be built waits until somebody asks for something again:
+   the process may end before. */
 void clr_worker_rest(struct clr_worker *worker, int64_t timeout_ms);
 
 /*

@@ -34,6 +34,7 @@ struct clr_worker {
         answered; /* answered also tells of milestones, and that the thread has ended */
     bool stopping, ended, failed;
     bool opened;         /* the device is */
+    bool resting;        /* nothing is opened or built until somebody asks for something */
     bool starting;       /* the thread is opening the device, or building */
     unsigned milestones; /* how often a step of that has ended: who waits sees that it goes on */
     int64_t since;       /* when the thread began what it does now, by the clock; 0: nothing */

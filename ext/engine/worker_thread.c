@@ -274,6 +274,8 @@ static bool locked_build_one(struct clr_worker *worker)
     int operation, element;
 
     worker->build_wanted = 0; /* the next one waits for its turn */
+    if (worker->resting)
+        return false;
     if (clr_worker_locked_find_request(worker, &operation, &element))
         locked_build(worker, operation, element);
     else if (worker->tasks[CLR_TASK_BUILD].first != NULL)
@@ -289,8 +291,8 @@ static bool locked_is_build_due(struct clr_worker *worker)
 {
     int operation, element;
 
-    if (worker->tasks[CLR_TASK_BUILD].first == NULL &&
-        !clr_worker_locked_find_request(worker, &operation, &element))
+    if (worker->resting || (worker->tasks[CLR_TASK_BUILD].first == NULL &&
+                            !clr_worker_locked_find_request(worker, &operation, &element)))
         worker->build_wanted = 0;
     else if (worker->build_wanted == 0)
         worker->build_wanted = clr_clock_ns();
@@ -367,10 +369,12 @@ static void locked_open(struct clr_worker *worker)
         worker->report.status = status;
         if (status.code == CLR_DEVICE)
             locked_fail(worker, &status);
-        deadline = clr_thread_deadline(pause_ms);
-        while (!worker->stopping && !worker->failed &&
-               pthread_cond_timedwait(&worker->work_arrived, &worker->lock, &deadline) == 0)
-            continue;
+        do {
+            deadline = clr_thread_deadline(pause_ms);
+            while (!worker->stopping && !worker->failed &&
+                   pthread_cond_timedwait(&worker->work_arrived, &worker->lock, &deadline) == 0)
+                continue;
+        } while (worker->resting && !worker->stopping && !worker->failed);
         if (pause_ms < CLR_OPEN_MOST_PAUSE_MS)
             pause_ms *= 2;
     }

@@ -538,9 +538,43 @@ static void test_owners(void)
     stop(shared);
 }
 
+static void *release_build(void *unused)
+{
+    (void)unused;
+    usleep(50000);
+    fake_set(hold_build, false);
+    return NULL;
+}
+
+/* A process may end as soon as a worker rests: then nothing is in the driver, nor goes there until
+   somebody asks for something. */
+static void test_rest(void)
+{
+    struct clr_worker *worker = start();
+    pthread_t thread;
+
+    fake_set(hold_build, true);
+    clr_worker_readiness(worker, CLR_SUM, CLR_INTEGER);
+    fake_wait(&fake.built, 1, "a build");
+    clr_worker_readiness(worker, CLR_SUM, CLR_REAL);
+    clr_worker_readiness(worker, CLR_DOT, CLR_REAL);
+    if (pthread_create(&thread, NULL, release_build, NULL) != 0)
+        tap_bail("no thread");
+    clr_worker_rest(worker, LONG_MS);
+    tap_is_int64(fake_read(&fake.tested), 1, "rest waits for what is being built");
+    usleep(50000);
+    tap_is_int64(fake_read(&fake.built), 1, "... and nothing else is built then");
+    pthread_join(thread, NULL);
+    tap_ok(settle_readiness(worker, CLR_SUM, CLR_REAL) == CLR_READY &&
+               settle_readiness(worker, CLR_DOT, CLR_REAL) == CLR_READY,
+           "... until somebody asks");
+    stop(worker);
+}
+
 int main(void)
 {
     test_readiness();
+    test_rest();
     test_build_failure();
     test_self_test_failure();
     test_open_failure();

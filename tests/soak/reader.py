@@ -136,8 +136,6 @@ class Reader:
 def main():
     path, device, seed, end, figures, slot = sys.argv[1:]
     faulthandler.register(signal.SIGTERM, chain=True)
-    # A process ends in order for certain once its main thread has opened a connection.
-    tap.connect().close()
     failed = []
 
     def live(number):

@@ -21,7 +21,7 @@ class Writer:
 
     def __init__(self, path, mode, seed, mortal, counted):
         self.rng, self.mode, self.mortal, self.counted = random.Random(seed), mode, mortal, counted
-        self.db = sqlite3.connect(path, isolation_level=None, timeout=5)
+        self.db = sqlite3.connect(path, isolation_level=None, timeout=60)
         self.db.execute(f"PRAGMA synchronous = {self.rng.choice(('OFF', 'OFF', 'NORMAL'))}")
         self.db.execute("PRAGMA cache_size = 10")  # soon dirty pages go to the file
         self.db.execute(f"PRAGMA wal_autocheckpoint = {self.rng.choice((0, 5, 100))}")
