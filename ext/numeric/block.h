@@ -3,19 +3,8 @@
 #define CLR_NUMERIC_BLOCK_H
 
 #include "numeric/loops.h"
+#include "numeric/register.h"
 #include "numeric/scan.h"
-
-#define CLR_TYPE(tag) (1u << (tag))
-
-/* The values of an instruction. types has CLR_TYPE(tag) for each type there is; a type that is
-   missing in it has no row. */
-struct clr_register {
-    unsigned types;
-    const int64_t *values; /* anything where the row is NULL, OTHER or UNSURE */
-    const uint8_t *tags;
-    int64_t *own_values; /* room for values that are not a column's */
-    uint8_t *own_tags;
-};
 
 struct clr_block {
     const struct clr_scan *scan;

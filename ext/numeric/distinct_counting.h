@@ -6,7 +6,8 @@
 #define CLR_NUMERIC_DISTINCT_COUNTING_H
 
 #include "numeric/distinct.h"
-#include "numeric/distinct_portions.h"
+#include "numeric/distinct_result.h"
+#include "numeric/portions.h"
 
 /* Keys that are taken out of a run at a time. */
 enum { CLR_KEY_BLOCK = 256 };

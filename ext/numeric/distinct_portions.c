@@ -91,16 +91,6 @@ static enum clr_code find_type(struct clr_counting *counting, struct clr_value *
     return CLR_OK;
 }
 
-void clr_distinct_consider(struct clr_distinct_result *result, uint64_t count,
-                           const struct clr_value *value)
-{
-    if (count < result->count ||
-        (count == result->count && clr_value_compare(value, &result->mode, 1) >= 0))
-        return;
-    result->count = count;
-    result->mode = *value;
-}
-
 enum clr_code clr_portions_distinct(const struct clr_portions *portions, bool with_mode,
                                     uint64_t memory, uint64_t seed,
                                     struct clr_distinct_result *result)

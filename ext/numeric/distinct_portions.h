@@ -10,14 +10,9 @@
 #ifndef CLR_NUMERIC_DISTINCT_PORTIONS_H
 #define CLR_NUMERIC_DISTINCT_PORTIONS_H
 
+#include "base/status.h"
+#include "numeric/distinct_result.h"
 #include "numeric/portions.h"
-
-struct clr_distinct_result {
-    uint64_t size;         /* how many different numbers there are */
-    uint64_t count;        /* how often the most frequent one is there; 0: there is none */
-    struct clr_value mode; /* that one; the least of them, if there are several. As distinct.h says,
-                              an INTEGER if one of those equal to it is, else REAL */
-};
 
 /*
  * Stores the result; of it count and mode only if with_mode. memory: the bytes that it may take.
@@ -26,10 +21,5 @@ struct clr_distinct_result {
 enum clr_code clr_portions_distinct(const struct clr_portions *portions, bool with_mode,
                                     uint64_t memory, uint64_t seed,
                                     struct clr_distinct_result *result);
-
-/* Makes a value that is there count times, 1 and up, the result's mode if it comes before that. A
-   whole number is INTEGER here. */
-void clr_distinct_consider(struct clr_distinct_result *result, uint64_t count,
-                           const struct clr_value *value);
 
 #endif

@@ -1,5 +1,7 @@
 #include "numeric/generic.h"
 
+#include "numeric/loops.h"
+
 #include "../../kernels/values.cl"
 
 typedef void loop_function(const struct clr_register *a, const struct clr_register *b,
@@ -46,45 +48,37 @@ LOOP_2(least)
 LOOP_2(greatest)
 LOOP_1(absolute)
 
-static const struct {
-    int operands;
-    loop_function *loop;
-} operators[CLR_OPCODES] = {
-    [CLR_OP_ADD] = {2, generic_add},
-    [CLR_OP_SUBTRACT] = {2, generic_subtract},
-    [CLR_OP_MULTIPLY] = {2, generic_multiply},
-    [CLR_OP_DIVIDE] = {2, generic_divide},
-    [CLR_OP_REMAINDER] = {2, generic_remainder},
-    [CLR_OP_EQUAL] = {2, generic_equal},
-    [CLR_OP_UNEQUAL] = {2, generic_unequal},
-    [CLR_OP_LESS] = {2, generic_less},
-    [CLR_OP_LESS_EQUAL] = {2, generic_less_equal},
-    [CLR_OP_GREATER] = {2, generic_greater},
-    [CLR_OP_GREATER_EQUAL] = {2, generic_greater_equal},
-    [CLR_OP_IS] = {2, generic_is},
-    [CLR_OP_IS_NOT] = {2, generic_is_not},
-    [CLR_OP_IS_NULL] = {1, generic_is_null},
-    [CLR_OP_NOT_NULL] = {1, generic_not_null},
-    [CLR_OP_AND] = {2, generic_and},
-    [CLR_OP_OR] = {2, generic_or},
-    [CLR_OP_NOT] = {1, generic_not},
-    [CLR_OP_IF] = {3, generic_if},
-    [CLR_OP_COALESCE] = {2, generic_coalesce},
-    [CLR_OP_LEAST] = {2, generic_least},
-    [CLR_OP_GREATEST] = {2, generic_greatest},
-    [CLR_OP_ABSOLUTE] = {1, generic_absolute},
+static loop_function *const operators[CLR_OPCODES] = {
+    [CLR_OP_ADD] = generic_add,
+    [CLR_OP_SUBTRACT] = generic_subtract,
+    [CLR_OP_MULTIPLY] = generic_multiply,
+    [CLR_OP_DIVIDE] = generic_divide,
+    [CLR_OP_REMAINDER] = generic_remainder,
+    [CLR_OP_EQUAL] = generic_equal,
+    [CLR_OP_UNEQUAL] = generic_unequal,
+    [CLR_OP_LESS] = generic_less,
+    [CLR_OP_LESS_EQUAL] = generic_less_equal,
+    [CLR_OP_GREATER] = generic_greater,
+    [CLR_OP_GREATER_EQUAL] = generic_greater_equal,
+    [CLR_OP_IS] = generic_is,
+    [CLR_OP_IS_NOT] = generic_is_not,
+    [CLR_OP_IS_NULL] = generic_is_null,
+    [CLR_OP_NOT_NULL] = generic_not_null,
+    [CLR_OP_AND] = generic_and,
+    [CLR_OP_OR] = generic_or,
+    [CLR_OP_NOT] = generic_not,
+    [CLR_OP_IF] = generic_if,
+    [CLR_OP_COALESCE] = generic_coalesce,
+    [CLR_OP_LEAST] = generic_least,
+    [CLR_OP_GREATEST] = generic_greatest,
+    [CLR_OP_ABSOLUTE] = generic_absolute,
 };
-
-int clr_opcode_operands(enum clr_opcode opcode)
-{
-    return operators[opcode].operands;
-}
 
 void clr_run_generic(enum clr_opcode opcode, const struct clr_register *a,
                      const struct clr_register *b, const struct clr_register *c,
                      struct clr_register *result)
 {
-    operators[opcode].loop(a, b, c, result);
+    operators[opcode](a, b, c, result);
     result->values = result->own_values;
     result->tags = result->own_tags;
 }

@@ -2,10 +2,7 @@
 #ifndef CLR_NUMERIC_GENERIC_H
 #define CLR_NUMERIC_GENERIC_H
 
-#include "numeric/block.h"
-
-/* Returns how many operands an operator takes: 1 to 3. */
-int clr_opcode_operands(enum clr_opcode opcode);
+#include "numeric/register.h"
 
 /* Sets the result's values and tags, not its types, for a whole block. */
 void clr_run_generic(enum clr_opcode opcode, const struct clr_register *a,

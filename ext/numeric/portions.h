@@ -5,7 +5,7 @@
 #ifndef CLR_NUMERIC_PORTIONS_H
 #define CLR_NUMERIC_PORTIONS_H
 
-#include "numeric/selection.h"
+#include "numeric/runs.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -2,7 +2,8 @@
 #ifndef CLR_NUMERIC_ROWS_H
 #define CLR_NUMERIC_ROWS_H
 
-#include "numeric/block.h"
+#include "numeric/loops.h"
+#include "numeric/register.h"
 
 /* Stores those of the rows that have a value of this type. Returns whether there are any; if there
    are none, what is stored is undefined. */

@@ -116,6 +116,14 @@ struct clr_scan {
     size_t longest;
 };
 
+/* Returns how many operands an operator takes: 1 to 3; 0 for a constant or a column. */
+int clr_opcode_operands(enum clr_opcode opcode);
+
+/* Stores which of the scan's instructions a tally takes part in: operands come before what uses
+   them. */
+void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tally,
+                        bool used[CLR_MOST_INSTRUCTIONS]);
+
 /* Returns how many of the scan's tallies merge states. */
 static inline int clr_scan_merges(const struct clr_scan *scan)
 {

@@ -9,15 +9,6 @@
  */
 enum { GATHERED_SHARE = 8, FEW = 4096, SORTED = 65536 };
 
-uint64_t clr_runs_count(const struct clr_run *runs)
-{
-    uint64_t count = 0;
-
-    for (; runs != NULL; runs = runs->next)
-        count += runs->count;
-    return count;
-}
-
 static enum clr_key_order order_of(const struct clr_run *runs)
 {
     bool integers = false, reals = false;

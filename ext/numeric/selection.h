@@ -12,24 +12,10 @@
 #define CLR_NUMERIC_SELECTION_H
 
 #include "base/status.h"
+#include "numeric/portions.h"
 #include "numeric/value.h"
 
-#include <stddef.h>
 #include <stdint.h>
-
-struct clr_portions;
-
-/* One of the arrays that together are the numbers to select from; the caller's, in a list. */
-struct clr_run {
-    const struct clr_run *next;
-    enum clr_kind
-        kind; /* CLR_KIND_INTEGER: values are int64_t; CLR_KIND_REAL: clr_stored_real, no NaN */
-    const void *values;
-    size_t count; /* may be 0 */
-};
-
-/* Returns how many numbers the list has. */
-uint64_t clr_runs_count(const struct clr_run *runs);
 
 /*
  * Finds the number of the given rank, 0 for the least, and stores it in found[0]; the one of the

@@ -5,6 +5,7 @@
 #ifndef CLR_NUMERIC_SELECTION_PASSES_H
 #define CLR_NUMERIC_SELECTION_PASSES_H
 
+#include "base/status.h"
 #include "numeric/keys.h"
 #include "numeric/portions.h"
 #include "numeric/radix_sort.h"

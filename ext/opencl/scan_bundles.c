@@ -1,7 +1,5 @@
 #include "opencl/scan_bundles.h"
 
-#include "opencl/scan_text.h"
-
 _Static_assert(CLR_MOST_COLUMNS <= 32, "a set of columns is a mask");
 
 static uint32_t find_columns(const struct clr_scan *scan, const struct clr_scan_step *step)

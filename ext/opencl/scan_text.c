@@ -6,35 +6,31 @@
 #include <stdio.h>
 #include <string.h>
 
-struct operation {
-    const char *function; /* of kernels/values.cl */
-    int operands;
-};
-
-static const struct operation operators[CLR_OPCODES] = {
-    [CLR_OP_ADD] = {"scalar_add", 2},
-    [CLR_OP_SUBTRACT] = {"scalar_subtract", 2},
-    [CLR_OP_MULTIPLY] = {"scalar_multiply", 2},
-    [CLR_OP_DIVIDE] = {"scalar_divide", 2},
-    [CLR_OP_REMAINDER] = {"scalar_remainder", 2},
-    [CLR_OP_EQUAL] = {"scalar_equal", 2},
-    [CLR_OP_UNEQUAL] = {"scalar_unequal", 2},
-    [CLR_OP_LESS] = {"scalar_less", 2},
-    [CLR_OP_LESS_EQUAL] = {"scalar_less_equal", 2},
-    [CLR_OP_GREATER] = {"scalar_greater", 2},
-    [CLR_OP_GREATER_EQUAL] = {"scalar_greater_equal", 2},
-    [CLR_OP_IS] = {"scalar_is", 2},
-    [CLR_OP_IS_NOT] = {"scalar_is_not", 2},
-    [CLR_OP_IS_NULL] = {"scalar_is_null", 1},
-    [CLR_OP_NOT_NULL] = {"scalar_not_null", 1},
-    [CLR_OP_AND] = {"scalar_and", 2},
-    [CLR_OP_OR] = {"scalar_or", 2},
-    [CLR_OP_NOT] = {"scalar_not", 1},
-    [CLR_OP_IF] = {"scalar_if", 3},
-    [CLR_OP_COALESCE] = {"scalar_coalesce", 2},
-    [CLR_OP_LEAST] = {"scalar_least", 2},
-    [CLR_OP_GREATEST] = {"scalar_greatest", 2},
-    [CLR_OP_ABSOLUTE] = {"scalar_absolute", 1},
+/* Functions of kernels/values.cl. */
+static const char *const operators[CLR_OPCODES] = {
+    [CLR_OP_ADD] = "scalar_add",
+    [CLR_OP_SUBTRACT] = "scalar_subtract",
+    [CLR_OP_MULTIPLY] = "scalar_multiply",
+    [CLR_OP_DIVIDE] = "scalar_divide",
+    [CLR_OP_REMAINDER] = "scalar_remainder",
+    [CLR_OP_EQUAL] = "scalar_equal",
+    [CLR_OP_UNEQUAL] = "scalar_unequal",
+    [CLR_OP_LESS] = "scalar_less",
+    [CLR_OP_LESS_EQUAL] = "scalar_less_equal",
+    [CLR_OP_GREATER] = "scalar_greater",
+    [CLR_OP_GREATER_EQUAL] = "scalar_greater_equal",
+    [CLR_OP_IS] = "scalar_is",
+    [CLR_OP_IS_NOT] = "scalar_is_not",
+    [CLR_OP_IS_NULL] = "scalar_is_null",
+    [CLR_OP_NOT_NULL] = "scalar_not_null",
+    [CLR_OP_AND] = "scalar_and",
+    [CLR_OP_OR] = "scalar_or",
+    [CLR_OP_NOT] = "scalar_not",
+    [CLR_OP_IF] = "scalar_if",
+    [CLR_OP_COALESCE] = "scalar_coalesce",
+    [CLR_OP_LEAST] = "scalar_least",
+    [CLR_OP_GREATEST] = "scalar_greatest",
+    [CLR_OP_ABSOLUTE] = "scalar_absolute",
 };
 
 static const char *const tag_names[] = {"VALUE_NULL", "VALUE_INTEGER", "VALUE_REAL", "VALUE_OTHER"};
@@ -55,31 +51,6 @@ static void add(struct clr_scan_text *text, const char *format, ...)
         text->complete = false;
     else
         text->length += (size_t)length;
-}
-
-void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tally,
-                        bool used[CLR_MOST_INSTRUCTIONS])
-{
-    const int roots[] = {scan->filter, tally->filter, tally->x, tally->y};
-    int i;
-
-    memset(used, 0, (size_t)scan->instruction_count * sizeof *used);
-    for (i = 0; i < 4; i++) {
-        if (roots[i] >= 0)
-            used[roots[i]] = true;
-    }
-    for (i = scan->instruction_count - 1; i >= 0; i--) {
-        const struct clr_instruction *instruction = &scan->instructions[i];
-        int operands = operators[instruction->opcode].operands;
-        if (!used[i])
-            continue;
-        if (operands > 0)
-            used[instruction->a] = true;
-        if (operands > 1)
-            used[instruction->b] = true;
-        if (operands > 2)
-            used[instruction->c] = true;
-    }
 }
 
 /* Returns the number under which the list has a value, after adding it if need be. */
@@ -135,7 +106,7 @@ static void add_register(struct clr_scan_text *text, const struct clr_scan *scan
                          const uint8_t *kinds, int number, int *names)
 {
     const struct clr_instruction *instruction = &scan->instructions[number];
-    const struct operation *used = &operators[instruction->opcode];
+    int operands = clr_opcode_operands(instruction->opcode);
     uint8_t tag;
     int i;
 
@@ -160,10 +131,10 @@ static void add_register(struct clr_scan_text *text, const struct clr_scan *scan
         i = number_in(text->arguments.constants, &text->arguments.constant_count, instruction->a);
         add(text, "scalar_of(%s, k%d);", tag_names[tag], i);
     } else {
-        add(text, "%s(r%d", used->function, names[instruction->a]);
-        if (used->operands > 1)
+        add(text, "%s(r%d", operators[instruction->opcode], names[instruction->a]);
+        if (operands > 1)
             add(text, ", r%d", names[instruction->b]);
-        if (used->operands > 2)
+        if (operands > 2)
             add(text, ", r%d", names[instruction->c]);
         add(text, ");");
     }

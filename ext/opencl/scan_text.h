@@ -38,9 +38,4 @@ void clr_scan_find_arguments(struct clr_scan_arguments *arguments, const struct 
                              const uint8_t *kinds, const struct clr_scan_step *steps,
                              const struct clr_scan_bundle *bundle);
 
-/* Stores which of the scan's instructions a tally takes part in: operands come before what uses
-   them. */
-void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tally,
-                        bool used[CLR_MOST_INSTRUCTIONS]);
-
 #endif

@@ -8,8 +8,8 @@
 #include "base/status.h"
 #include "numeric/column.h"
 #include "numeric/scan.h"
+#include "query/aggregate.h"
 #include "query/lexer.h"
-#include "query/query.h"
 
 #include <stdbool.h>
 #include <stddef.h>

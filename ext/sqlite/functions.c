@@ -1,6 +1,5 @@
 #include "sqlite/functions.h"
 
-#include "clreduce.h"
 #include "engine/runtime.h"
 #include "opencl/catalog.h"
 #include "sqlite/image.h"
@@ -16,7 +15,7 @@ static void version(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
     (void)values;
-    sqlite3_result_text(context, CLREDUCE_VERSION, -1, SQLITE_STATIC);
+    sqlite3_result_text(context, sqlite3_user_data(context), -1, SQLITE_STATIC);
 }
 
 /* A misspelt device would silently mean the host: names are checked, and so waited for. */
@@ -91,14 +90,13 @@ static void evict(sqlite3_context *context, int count, sqlite3_value **values)
     sqlite3_result_int64(context, clr_images_free(sqlite3_user_data(context)));
 }
 
-int clr_functions_register(struct clr_connection *connection)
+int clr_functions_register(struct clr_connection *connection, const char *library_version)
 {
     int rc;
 
     rc = sqlite3_create_function_v2(connection->db, "clreduce_version", 0,
                                     SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-                                    clr_connection_retain(connection), version, NULL, NULL,
-                                    clr_connection_release);
+                                    (void *)library_version, version, NULL, NULL, NULL);
     if (rc != SQLITE_OK)
         return rc;
     rc = sqlite3_create_function_v2(

@@ -4,7 +4,7 @@
 
 #include "sqlite/connection.h"
 
-/* Registers the scalar functions. Returns SQLite's result code. */
-int clr_functions_register(struct clr_connection *connection);
+/* Registers the scalar functions. library_version is a constant. Returns SQLite's result code. */
+int clr_functions_register(struct clr_connection *connection, const char *library_version);
 
 #endif

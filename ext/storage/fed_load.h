@@ -2,7 +2,9 @@
 #ifndef CLR_STORAGE_FED_LOAD_H
 #define CLR_STORAGE_FED_LOAD_H
 
-#include "storage/load.h"
+#include "storage/feeder.h"
+#include "storage/layout.h"
+#include "storage/outcome.h"
 #include "storage/units.h"
 
 /*

@@ -2,7 +2,7 @@
 #ifndef CLR_STORAGE_LEAVES_H
 #define CLR_STORAGE_LEAVES_H
 
-#include "storage/load.h"
+#include "storage/layout.h"
 #include "storage/units.h"
 
 /* Makes units that have been found, and not run, note their leaves. Returns false without memory.

@@ -17,20 +17,6 @@ struct load {
     atomic_int begun;            /* threads */
 };
 
-void clr_layout_free(struct clr_layout *layout)
-{
-    clr_memory_free(layout->extents);
-    clr_memory_free(layout->leaves);
-    clr_memory_free(layout->chains);
-    *layout = (struct clr_layout){0};
-}
-
-size_t clr_layout_size(const struct clr_layout *layout)
-{
-    return layout->units * sizeof *layout->extents + layout->leaf_count * sizeof *layout->leaves +
-           layout->chain_words * sizeof *layout->chains;
-}
-
 /* Returns a thread's place for the bytes of each want. Threads' places are apart by one that nobody
    uses, so that no two share a cache line. */
 static struct clr_bytes *bytes_of(const struct load *load, int thread)

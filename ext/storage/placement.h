@@ -2,7 +2,7 @@
 #ifndef CLR_STORAGE_PLACEMENT_H
 #define CLR_STORAGE_PLACEMENT_H
 
-#include "storage/load.h"
+#include "storage/layout.h"
 #include "storage/units.h"
 
 #include <stdatomic.h>
