@@ -1,0 +1,100 @@
+"""The sessions that README.md and docs/ show are what the sqlite3 shell prints.
+
+A session is one or more fenced blocks of the language "console" in one page. The first begins with "$ sqlite3", which
+may name flights.db, a database of the flights in tests/data; a block that does not goes on with the session before it.
+A line "Error: text" stands for an error whose message ends with the text.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import tap
+
+SOURCE = os.environ.get("CLREDUCE_SRCDIR", os.path.join(os.path.dirname(__file__), "..", ".."))
+EXTENSION = os.environ["CLREDUCE_EXTENSION"]
+SHELL = os.environ.get("SQLITE3", "")
+MARK = "-- end of step --"
+COLUMNS = "date TEXT, delay INTEGER, distance INTEGER, origin TEXT, destination TEXT"
+
+
+class Session:
+    """What is typed after one "$ sqlite3": pairs of SQL and the lines that it prints."""
+
+    def __init__(self, database):
+        self.database = database
+        self.steps = []
+
+    def read(self, lines):
+        for line in lines:
+            if line.startswith("sqlite> "):
+                self.steps.append([line[len("sqlite> "):], []])
+            elif line.startswith("   ...> "):
+                self.steps[-1][0] += "\n" + line[len("   ...> "):]
+            else:
+                self.steps[-1][1].append(line)
+
+
+def read_page(page):
+    """The sessions of a page, and the blocks of SQL in it that are none."""
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    sessions = []
+    for block in re.findall(r"^```console\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        lines = block.splitlines()
+        if lines[0].startswith("$ sqlite3"):
+            sessions.append(Session(lines.pop(0)[len("$ sqlite3"):].strip()))
+        sessions[-1].read(lines)
+    return sessions, re.findall(r"^```sql\b.*?^```", text, re.DOTALL | re.MULTILINE)
+
+
+def import_flights(folder):
+    script = (f"CREATE TABLE flights({COLUMNS});\n"
+              f".import --csv --skip 1 {os.path.join(SOURCE, 'tests/data/flights.csv')} flights\n")
+    subprocess.run([SHELL, "-batch", "-init", os.devnull, os.path.join(folder, "flights.db")], input=script,
+                   text=True, check=True)
+
+
+def run(session, folder):
+    """What the shell prints for each step, and the messages of all errors."""
+    script = "".join(f"{sql.replace('build/clreduce', EXTENSION)}\n.print {MARK}\n" for sql, _ in session.steps)
+    environment = {name: value for name, value in os.environ.items() if name != "CLREDUCE_DEVICE"}
+    done = subprocess.run([SHELL, "-batch", "-init", os.devnull, session.database or ":memory:"], input=script, cwd=folder,
+                          env=environment, capture_output=True, text=True, check=False)
+    return [part.splitlines() for part in done.stdout.split(MARK + "\n")], done.stderr.splitlines()
+
+
+def check_session(page, session):
+    with tempfile.TemporaryDirectory() as folder:
+        import_flights(folder)
+        printed, errors = run(session, folder)
+    tap.is_equal(len(printed), len(session.steps) + 1, f"{page}: the session of {len(session.steps)} steps runs to its end")
+    for (sql, wanted), lines in zip(session.steps, printed):
+        for line in wanted:
+            if line.startswith("Error: "):
+                text = line[len("Error: "):]
+                tap.ok(bool(errors) and re.sub(r" \(\d+\)$", "", errors.pop(0)).endswith(text), f"{page}: {text}")
+        tap.is_equal(lines, [line for line in wanted if not line.startswith("Error: ")], f"{page}: {sql}")
+    tap.is_equal(errors, [], f"{page}: no other errors")
+
+
+def main():
+    if not SHELL:
+        tap.skip_all("configure found no sqlite3 shell")
+        return 0
+    pages = ["README.md"] + sorted(os.path.join("docs", name) for name in os.listdir(os.path.join(SOURCE, "docs"))
+                                   if name.endswith(".md"))
+    shown = set()
+    for page in pages:
+        sessions, loose = read_page(os.path.join(SOURCE, page))
+        tap.is_equal(loose, [], f"{page}: all SQL is in sessions, which are run")
+        for session in sessions:
+            check_session(page, session)
+            shown.add(page)
+    tap.ok({"README.md", "docs/functions.md", "docs/views.md"} <= shown, "the README, functions and views show sessions")
+    return tap.done()
+
+
+sys.exit(main())
