@@ -1,11 +1,13 @@
 /*
  * The different TEXT and BLOBs among portions, and the most frequent of them. Equal are values of
- * one kind with the same bytes. The method is that of distinct_portions.h.
+ * one kind with the same bytes. The method is that of distinct_counting.h.
  */
 #ifndef CLR_NUMERIC_BYTES_DISTINCT_H
 #define CLR_NUMERIC_BYTES_DISTINCT_H
 
-#include "numeric/distinct_portions.h"
+#include "base/status.h"
+#include "numeric/distinct_result.h"
+#include "numeric/portions.h"
 
 /* A portion: the addresses of its values (numeric/bytes.h). */
 struct clr_bytes_run {

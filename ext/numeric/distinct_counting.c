@@ -1,83 +1,48 @@
 #include "numeric/distinct_counting.h"
 
-void clr_key_reader_begin(struct clr_key_reader *reader, const struct clr_counting *counting,
-                          int portion, const atomic_bool *stop)
+#include "base/memory.h"
+#include "numeric/column.h"
+
+#include <string.h>
+
+enum { LEAST_GROUPS = 64 };
+
+static size_t all_groups(const struct clr_counting *counting)
 {
-    reader->run = counting->portions->starts[portion];
-    reader->end = counting->portions->starts[portion + 1];
-    reader->position = 0;
-    reader->stop = stop;
+    return (size_t)counting->kind->domains * (size_t)counting->groups;
 }
 
-bool clr_key_reader_next(struct clr_key_reader *reader)
+static size_t *places_of(const struct clr_counting *counting, int portion)
 {
-    size_t count, whole = 0, i;
-
-    while (reader->run != reader->end && reader->position == reader->run->count) {
-        reader->run = reader->run->next;
-        reader->position = 0;
-    }
-    if (reader->run == reader->end || clr_portion_stops(reader->stop))
-        return false;
-    count = reader->run->count - reader->position;
-    count = count < CLR_KEY_BLOCK ? count : CLR_KEY_BLOCK;
-    if (reader->run->kind == CLR_KIND_INTEGER) {
-        memcpy(reader->keys[CLR_DOMAIN_WHOLE],
-               (const int64_t *)reader->run->values + reader->position, count * sizeof(int64_t));
-        whole = count;
-    } else {
-        const clr_stored_real *reals =
-            (const clr_stored_real *)reader->run->values + reader->position;
-        for (i = 0; i < count; i++) {
-            uint64_t key;
-            bool is_whole = clr_distinct_key(reals[i], &key);
-            reader->keys[CLR_DOMAIN_WHOLE][whole] = key;
-            reader->keys[CLR_DOMAIN_FRACTIONAL][i - whole] = key;
-            whole += is_whole;
-        }
-    }
-    reader->count[CLR_DOMAIN_WHOLE] = whole;
-    reader->count[CLR_DOMAIN_FRACTIONAL] = count - whole;
-    reader->position += count;
-    return true;
+    return counting->places + (size_t)portion * all_groups(counting);
 }
 
-static void begin_counter(struct clr_key_counter *counter, uint64_t memory, uint64_t seed)
-{
-    int domain;
-
-    memset(counter, 0, sizeof *counter);
-    counter->budget.limit = memory;
-    for (domain = 0; domain < CLR_DOMAINS; domain++)
-        clr_number_table_init(&counter->tables[domain], &counter->budget, seed);
-}
-
-static void end_counter(struct clr_key_counter *counter)
-{
-    int domain;
-
-    for (domain = 0; domain < CLR_DOMAINS; domain++)
-        clr_number_table_free(&counter->tables[domain]);
-}
-
-void clr_counting_begin(struct clr_counting *counting, uint64_t memory)
+/* Sets up a counter for each portion, which together may take so many bytes. */
+static void begin_counters(struct clr_counting *counting, uint64_t memory)
 {
     const int count = counting->portions->count;
     int i;
 
-    for (i = 0; i < count; i++)
-        begin_counter(&counting->counters[i], memory / (uint64_t)count, counting->seed);
+    for (i = 0; i < count; i++) {
+        struct clr_counter *counter = &counting->counters[i];
+
+        memset(counter, 0, sizeof *counter);
+        counter->budget.limit = memory / (uint64_t)count;
+        counting->kind->begin(counter, counting->seed);
+    }
 }
 
-void clr_counting_end(struct clr_counting *counting)
+static void end_counters(struct clr_counting *counting)
 {
     int i;
 
     for (i = 0; i < counting->portions->count; i++)
-        end_counter(&counting->counters[i]);
+        counting->kind->end(&counting->counters[i]);
 }
 
-enum clr_code clr_counting_run(struct clr_counting *counting, clr_portion_work *work)
+/* Runs work on all portions. Returns the first code of a counter that is not CLR_OK, or
+   CLR_STOPPED. */
+static enum clr_code run(struct clr_counting *counting, clr_portion_work *work)
 {
     enum clr_code code = CLR_OK;
     int i;
@@ -89,31 +54,148 @@ enum clr_code clr_counting_run(struct clr_counting *counting, clr_portion_work *
     return code;
 }
 
-/* The type of a whole number is of no account here. */
-static struct clr_value value_of(int domain, uint64_t key)
+static void count_portion(void *argument, int portion, const atomic_bool *stop)
 {
-    struct clr_value value = {.kind = CLR_KIND_INTEGER, .as.integer = (int64_t)key};
+    struct clr_counting *counting = argument;
 
-    if (domain == CLR_DOMAIN_FRACTIONAL) {
-        value.kind = CLR_KIND_REAL;
-        memcpy(&value.as.real, &key, sizeof key);
-    }
-    return value;
+    counting->kind->count(counting, portion, stop);
 }
 
-void clr_counting_conclude(const struct clr_counting *counting,
-                           const struct clr_number_table *table, int domain,
-                           struct clr_distinct_result *result)
+/* Counts them, unless there are many. */
+static enum clr_code count_few(struct clr_counting *counting, struct clr_distinct_result *result)
 {
-    uint64_t key, count;
-    size_t position = 0;
+    struct clr_counter *first = &counting->counters[0];
+    enum clr_code code = run(counting, count_portion);
+    int i;
 
-    result->size += clr_number_table_size(table);
-    while (counting->with_mode && clr_number_table_next(table, &position, &key, &count)) {
-        /* Few are frequent enough to be worth more than this look. */
-        if (count >= result->count) {
-            struct clr_value value = value_of(domain, key);
-            clr_distinct_consider(result, count, &value);
+    if (atomic_load(&counting->many))
+        return code;
+    for (i = 1; i < counting->portions->count && code == CLR_OK; i++)
+        code = counting->kind->merge(first, &counting->counters[i]);
+    if (code == CLR_OK)
+        counting->kind->conclude(counting, first, result);
+    return code;
+}
+
+static void measure_portion(void *argument, int portion, const atomic_bool *stop)
+{
+    const struct clr_counting *counting = argument;
+    size_t *places = places_of(counting, portion);
+
+    memset(places, 0, all_groups(counting) * sizeof *places);
+    counting->kind->measure(counting, portion, places, stop);
+}
+
+/* Makes places of the counts: each group together, in it each portion. */
+static void place_groups(const struct clr_counting *counting)
+{
+    size_t place = 0, group, count;
+    int i;
+
+    for (group = 0; group < all_groups(counting); group++) {
+        for (i = 0; i < counting->portions->count; i++) {
+            size_t *here = places_of(counting, i) + group;
+            count = *here;
+            *here = place;
+            place += count;
         }
+        counting->ends[group] = place;
     }
+}
+
+static void scatter_portion(void *argument, int portion, const atomic_bool *stop)
+{
+    const struct clr_counting *counting = argument;
+
+    counting->kind->scatter(counting, portion, places_of(counting, portion), stop);
+}
+
+/* Not of a portion: each thread takes groups as long as there are some. */
+static void count_groups(void *argument, int portion, const atomic_bool *stop)
+{
+    struct clr_counting *counting = argument;
+    struct clr_counter *counter = &counting->counters[portion];
+    int group;
+
+    while (counter->code == CLR_OK && !clr_portion_stops(stop)) {
+        group = atomic_fetch_add(&counting->next, 1);
+        if ((size_t)group >= all_groups(counting))
+            break;
+        counting->kind->count_group(counting, group, group == 0 ? 0 : counting->ends[group - 1],
+                                    counting->ends[group], counter, stop);
+    }
+}
+
+static enum clr_code run_groups(struct clr_counting *counting, struct clr_distinct_result *result)
+{
+    enum clr_code code = run(counting, measure_portion);
+    int i;
+
+    if (code != CLR_OK)
+        return code;
+    place_groups(counting);
+    code = run(counting, scatter_portion);
+    if (code == CLR_OK)
+        code = run(counting, count_groups);
+    for (i = 0; i < counting->portions->count; i++) {
+        const struct clr_distinct_result *part = &counting->counters[i].result;
+        result->size += part->size;
+        if (part->count > 0)
+            clr_distinct_consider(result, part->count, &part->mode);
+    }
+    return code;
+}
+
+static enum clr_code count_many(struct clr_counting *counting, struct clr_distinct_result *result)
+{
+    const struct clr_counting_kind *kind = counting->kind;
+    const uint64_t total = counting->total;
+    enum clr_code code = CLR_NOMEM;
+    struct clr_column *room;
+    size_t groups;
+
+    counting->groups = LEAST_GROUPS;
+    while (counting->groups < kind->most_groups &&
+           total / (uint64_t)counting->groups > kind->group_values)
+        counting->groups *= 2;
+    groups = all_groups(counting);
+    if (counting->memory / kind->item_size < total)
+        return CLR_LIMIT;
+    begin_counters(counting, counting->memory - total * kind->item_size);
+    atomic_init(&counting->next, 0);
+    /* A column, for its large pages. */
+    room = clr_column_new(total * (kind->item_size / sizeof(int64_t)));
+    counting->ends = clr_memory_alloc(groups * sizeof *counting->ends);
+    counting->places =
+        clr_memory_alloc(groups * (size_t)counting->portions->count * sizeof *counting->places);
+    if (room != NULL && counting->ends != NULL && counting->places != NULL) {
+        counting->items = room->values;
+        code = run_groups(counting, result);
+    }
+    end_counters(counting);
+    clr_memory_free(counting->places);
+    clr_memory_free(counting->ends);
+    clr_column_release(room);
+    return code;
+}
+
+enum clr_code clr_counting_run(struct clr_counting *counting, struct clr_distinct_result *result)
+{
+    enum clr_code code;
+
+    memset(result, 0, sizeof *result);
+    atomic_init(&counting->many, false);
+    counting->counters =
+        clr_memory_alloc((size_t)counting->portions->count * sizeof *counting->counters);
+    if (counting->counters == NULL)
+        return CLR_NOMEM;
+    begin_counters(counting, counting->memory);
+    code = count_few(counting, result);
+    end_counters(counting);
+    if (code == CLR_OK && atomic_load(&counting->many)) {
+        memset(result, 0, sizeof *result);
+        code = count_many(counting, result);
+    }
+    clr_memory_free(counting->counters);
+    return code;
 }

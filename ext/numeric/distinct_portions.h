@@ -1,12 +1,5 @@
-/*
- * The different numbers among portions, and the most frequent of them. Equal are numbers as in
- * distinct.h.
- *
- * Method: few different numbers are counted by each portion for itself, and the counts added. Many
- * are scattered by a hash first, so that equal ones come together, into groups whose tables stay in
- * a processor's cache: radix partitioning, as of hash joins (Manegold, Boncz, Kersten, "Optimizing
- * main-memory join on modern hardware", 2002).
- */
+/* The different numbers among portions, and the most frequent of them. Equal are numbers as in
+   distinct.h. The method is that of distinct_counting.h. */
 #ifndef CLR_NUMERIC_DISTINCT_PORTIONS_H
 #define CLR_NUMERIC_DISTINCT_PORTIONS_H
 
