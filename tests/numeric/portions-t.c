@@ -5,6 +5,7 @@
 #include "batch.h"
 #include "numeric/distinct_portions.h"
 #include "numeric/mode.h"
+#include "numeric/selection.h"
 #include "random.h"
 
 #include "tap.h"
