@@ -18,14 +18,15 @@ enum clr_operation {
     CLR_DOT,
     CLR_EXTREMES,
     CLR_OPERATIONS,               /* those with kernels */
-    CLR_SQUARES = CLR_OPERATIONS, /* the sums of x and x * x */
-    CLR_PAIRS                     /* the sums of x, y, x * x, y * y and x * y */
+    CLR_SQUARES = CLR_OPERATIONS, /* the sums of a and a * a */
+    CLR_PAIRS                     /* the sums of a, b, a * a, b * b and a * b */
 };
 
-/* One kernel's share of an operation: which one, and which operands (0 or 1) it takes. */
+/* One kernel's share of an operation: which one, and which operands it takes. Operand 0 is a, the
+   first argument in SQL, and 1 is b, the second: of pairs a is what statistics call y. */
 struct clr_term {
     enum clr_operation operation; /* below CLR_OPERATIONS */
-    int x, y;                     /* y matters for CLR_DOT alone, and is x or later */
+    int first, second;            /* second matters for CLR_DOT alone, and is not before first */
 };
 
 enum { CLR_MOST_TERMS = 5 };
@@ -47,7 +48,7 @@ struct clr_chunk {
     enum clr_operation operation;
     size_t capacity;            /* values (pairs for operations on two) of each element type */
     size_t count[CLR_ELEMENTS]; /* values present of each */
-    double *real;               /* x at 0 .. capacity-1; y at capacity .. 2 capacity-1 */
+    double *real;               /* a at 0 .. capacity-1; b at capacity .. 2 capacity-1 */
     int64_t *integer;           /* likewise */
 };
 

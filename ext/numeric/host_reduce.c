@@ -238,7 +238,7 @@ void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
         return;
     }
     for (i = 0; i < count; i++)
-        add_values(terms[i].operation, element, values + (size_t)terms[i].x * pitch,
-                   values + (size_t)terms[i].y * pitch, chunk->count[element],
+        add_values(terms[i].operation, element, values + (size_t)terms[i].first * pitch,
+                   values + (size_t)terms[i].second * pitch, chunk->count[element],
                    clr_state_sum(state, i));
 }

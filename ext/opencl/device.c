@@ -164,8 +164,8 @@ static enum clr_code begin_part(struct clr_device *device, struct clr_slot *slot
     for (i = 0; i < part->terms; i++) {
         const struct clr_term *term = &terms[i];
         if (clr_passes_start(&slot->passes, &device->programs[term->operation][element],
-                             part->staging, (size_t)term->x * count,
-                             (size_t)(term->y - term->x) * count, count, status) != CLR_OK)
+                             part->staging, (size_t)term->first * count,
+                             (size_t)(term->second - term->first) * count, count, status) != CLR_OK)
             return status->code;
     }
     return CLR_OK;

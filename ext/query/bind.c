@@ -136,11 +136,11 @@ static bool may_be_unsure(const struct clr_binder *binder, int number)
 static int find_term(struct clr_binder *binder, const struct clr_term *term, const int operands[2],
                      int filter)
 {
-    const int missing = term->x == term->y ? operands[!term->x] : -1;
-    const int y = term->operation == CLR_DOT ? operands[term->y] : -1;
+    const int missing = term->first == term->second ? operands[!term->first] : -1;
+    const int y = term->operation == CLR_DOT ? operands[term->second] : -1;
 
-    if (missing >= 0 && may_be_unsure(binder, operands[term->x])) {
-        filter = narrow(binder, filter, operands[term->x]);
+    if (missing >= 0 && may_be_unsure(binder, operands[term->first])) {
+        filter = narrow(binder, filter, operands[term->first]);
         if (filter < 0)
             return -1;
     }
@@ -149,7 +149,7 @@ static int find_term(struct clr_binder *binder, const struct clr_term *term, con
         if (filter < 0)
             return -1;
     }
-    return find_tally(binder->query, 1u << term->operation, operands[term->x], y, filter);
+    return find_tally(binder->query, 1u << term->operation, operands[term->first], y, filter);
 }
 
 /* A function of moments: a tally for each sum that it needs, or only one that counts. */

@@ -70,9 +70,9 @@ static void add_term(struct clr_sum *sum, const struct clr_term *term,
                      const struct operand *operands, int weight)
 {
     if (term->operation == CLR_SUM)
-        add_value(sum, &operands[term->x], weight);
+        add_value(sum, &operands[term->first], weight);
     else
-        add_product(sum, &operands[term->x], &operands[term->y], weight);
+        add_product(sum, &operands[term->first], &operands[term->second], weight);
 }
 
 /* Adds a row's operands, one or two, to the state, or with weight -1 takes them out again. */
