@@ -7,6 +7,7 @@
 #include "data.h"
 #include "measure.h"
 #include "opencl/device.h"
+#include "opencl/reducer.h"
 #include "opencl/self_test.h"
 #include "options.h"
 #include "output.h"
@@ -60,8 +61,8 @@ void bench_part_startup_once(const struct bench_options *options)
             const char *operation_name = bench_operation_names[operation];
             const char *element_name = bench_element_names[element];
             start = clr_clock_ns();
-            if (clr_device_build(device, (enum clr_operation)operation, (enum clr_element)element,
-                                 &log, &status) != CLR_OK)
+            if (clr_reducer_build(device, (enum clr_operation)operation, (enum clr_element)element,
+                                  &log, &status) != CLR_OK)
                 bench_die("%s", status.message);
             tell("build", operation_name, element_name, start);
             start = clr_clock_ns();

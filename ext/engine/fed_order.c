@@ -6,6 +6,7 @@
 #include "engine/runtime.h"
 #include "numeric/column.h"
 #include "opencl/sorter.h"
+#include "opencl/sorter_open.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "engine/leaf_feed_private.h"
 #include "engine/resident_private.h"
 #include "engine/thread.h"
+#include "opencl/cell_decoder_open.h"
 #include "opencl/decoded_column.h"
 
 /* How long the worker looks out for more, before it sees to what else it has. */

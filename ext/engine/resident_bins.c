@@ -4,6 +4,7 @@
 #include "engine/resident_private.h"
 #include "numeric/bin_bounds.h"
 #include "opencl/binner.h"
+#include "opencl/binner_open.h"
 
 #include <string.h>
 

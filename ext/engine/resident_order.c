@@ -4,6 +4,7 @@
 #include "engine/resident_private.h"
 #include "numeric/column.h"
 #include "opencl/sorter.h"
+#include "opencl/sorter_open.h"
 
 #include <string.h>
 

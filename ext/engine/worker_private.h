@@ -4,6 +4,7 @@
 
 #include "engine/backoff.h"
 #include "engine/worker.h"
+#include "opencl/reducer.h"
 
 #include <pthread.h>
 
@@ -49,7 +50,7 @@ struct clr_worker {
 
     /* The thread's own. */
     struct clr_device *device;
-    struct clr_job *in_slot[CLR_DEVICE_SLOTS];
+    struct clr_job *in_slot[CLR_REDUCER_SLOTS];
     int oldest, busy;            /* slots are used in turn */
     bool urgent_last, work_last; /* what was served: an urgent task; anything not background */
     int shortages;               /* since the device last did something */

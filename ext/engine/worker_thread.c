@@ -65,7 +65,7 @@ static void locked_fail(struct clr_worker *worker, const struct clr_status *stat
 
     worker->failed = true;
     worker->report.status = *status;
-    for (i = 0; i < CLR_DEVICE_SLOTS; i++) {
+    for (i = 0; i < CLR_REDUCER_SLOTS; i++) {
         if (worker->in_slot[i] != NULL) {
             worker->in_slot[i]->status = *status;
             locked_end_job(worker, worker->in_slot[i], CLR_JOB_FAILED);
@@ -112,7 +112,7 @@ static void come_back(struct clr_worker *worker)
 
 static void locked_begin_job(struct clr_worker *worker)
 {
-    int slot = (worker->oldest + worker->busy) % CLR_DEVICE_SLOTS;
+    int slot = (worker->oldest + worker->busy) % CLR_REDUCER_SLOTS;
     struct clr_job *job = worker->first;
     struct clr_status status;
 
@@ -124,7 +124,7 @@ static void locked_begin_job(struct clr_worker *worker)
     worker->busy++;
     locked_leave(worker);
     clr_status_clear(&status);
-    clr_device_begin(worker->device, slot, job->chunk, job->elements, &status);
+    clr_reducer_begin(worker->device, slot, job->chunk, job->elements, &status);
     come_back(worker);
     if (locked_is_lost(worker, &status)) {
         locked_fail(worker, &status);
@@ -145,13 +145,13 @@ static void locked_finish_job(struct clr_worker *worker)
     clr_state_clear(&job->state);
     clr_state_extend(&job->state, job->more, clr_operation_more(job->chunk->operation));
     memset(&job->work, 0, sizeof job->work);
-    clr_device_finish(worker->device, slot, &job->state, &job->work, &status);
+    clr_reducer_finish(worker->device, slot, &job->state, &job->work, &status);
     come_back(worker);
     if (locked_is_lost(worker, &status)) {
         locked_fail(worker, &status);
         return;
     }
-    worker->oldest = (slot + 1) % CLR_DEVICE_SLOTS;
+    worker->oldest = (slot + 1) % CLR_REDUCER_SLOTS;
     worker->busy--;
     if (status.code != CLR_OK) {
         locked_fail_job(worker, slot, &status);
@@ -186,8 +186,8 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
 
     locked_start(worker);
     clr_status_clear(&status);
-    if (clr_device_build(worker->device, (enum clr_operation)operation, (enum clr_element)element,
-                         &log, &status) == CLR_OK) {
+    if (clr_reducer_build(worker->device, (enum clr_operation)operation, (enum clr_element)element,
+                          &log, &status) == CLR_OK) {
         tested = true;
         pthread_mutex_lock(&worker->lock);
         locked_mark(worker);
@@ -305,7 +305,7 @@ static bool locked_serve(struct clr_worker *worker)
 {
     bool urgent = worker->tasks[CLR_TASK_URGENT].first != NULL;
     bool background = worker->tasks[CLR_TASK_BACKGROUND].first != NULL;
-    bool begin = worker->first != NULL && worker->busy < CLR_DEVICE_SLOTS;
+    bool begin = worker->first != NULL && worker->busy < CLR_REDUCER_SLOTS;
 
     if (worker->failed) {
         /* What was begun is given back, late as it is. */

@@ -1,6 +1,6 @@
 #include "opencl/binner.h"
 
-#include "opencl/binner_private.h"
+#include "opencl/binner_parts.h"
 #include "opencl/device_private.h"
 #include "opencl/failures.h"
 #include "opencl/launch.h"
@@ -54,8 +54,8 @@ static enum clr_code make_room(struct clr_device *device, struct clr_bin_room *r
             return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
     }
     room->sent =
-        clEnqueueMapBuffer(device->binner->queue, room->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
-                           0, firsts + counts, 0, NULL, NULL, &error);
+        clEnqueueMapBuffer(clr_binner_of(device)->queue, room->pinned, CL_TRUE,
+                           CL_MAP_READ | CL_MAP_WRITE, 0, firsts + counts, 0, NULL, NULL, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
     room->found = (cl_uint *)(room->sent + slots);
@@ -65,7 +65,7 @@ static enum clr_code make_room(struct clr_device *device, struct clr_bin_room *r
 /* Has room for so many slots, at least. */
 static enum clr_code grow(struct clr_device *device, size_t slots, struct clr_status *status)
 {
-    struct clr_binner *binner = device->binner;
+    struct clr_binner *binner = clr_binner_of(device);
     struct clr_bin_room room;
 
     if (slots <= binner->room.slots)
@@ -142,7 +142,7 @@ static enum clr_code launch(const struct clr_device *device,
                             const struct clr_bin_bounds *bounds, cl_ulong begin, cl_ulong end,
                             cl_event *event, struct clr_status *status)
 {
-    struct clr_binner *binner = device->binner;
+    struct clr_binner *binner = clr_binner_of(device);
     const size_t copies = choose_copies(binner, bounds->count);
     const enum clr_bin_kernel number = copies > 0 ? CLR_BINS_IN_GROUP : CLR_BINS_IN_MEMORY;
     const cl_uint count = bounds->count, real = bounds->kind == CLR_KIND_REAL;
@@ -179,7 +179,7 @@ static enum clr_code count_part(const struct clr_device *device,
                                 uint64_t *counts, struct clr_device_work *work,
                                 struct clr_status *status)
 {
-    struct clr_binner *binner = device->binner;
+    struct clr_binner *binner = clr_binner_of(device);
     const size_t slots = (size_t)bounds->count + 1;
     const char *call;
     cl_event launched = NULL, read = NULL;
@@ -234,7 +234,7 @@ enum clr_code clr_binner_count(struct clr_device *device, const struct clr_resid
                                const struct clr_bin_bounds *bounds, uint64_t *counts,
                                struct clr_device_work *work, struct clr_status *status)
 {
-    struct clr_binner *binner = device->binner;
+    struct clr_binner *binner = clr_binner_of(device);
     const uint64_t rows = column->rows;
     uint64_t begin, part;
 

@@ -16,13 +16,6 @@
 /* The program, its kernels, the queue that they run in, and the memory that they need. */
 struct clr_binner;
 
-/*
- * Builds the program and tries it against the host, unless that has been done. Returns CLR_OK;
- * CLR_NOMEM, on the host or the device, when it may be tried again; or CLR_DEVICE with the reason,
- * now and ever after. All that concerns histograms alone. *log as in clr_program_build().
- */
-enum clr_code clr_binner_open(struct clr_device *device, char **log, struct clr_status *status);
-
 /* Returns what clr_binner_open() returned that is final: CLR_OK, or CLR_DEVICE with the reason; or
    CLR_NOMEM if it has to be called yet. */
 enum clr_code clr_binner_state(const struct clr_device *device, struct clr_status *status);
@@ -35,8 +28,5 @@ enum clr_code clr_binner_state(const struct clr_device *device, struct clr_statu
 enum clr_code clr_binner_count(struct clr_device *device, const struct clr_resident_column *column,
                                const struct clr_bin_bounds *bounds, uint64_t *counts,
                                struct clr_device_work *work, struct clr_status *status);
-
-/* Releases everything. Nothing may be under way. */
-void clr_binner_close(struct clr_device *device);
 
 #endif

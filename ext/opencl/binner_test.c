@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/column.h"
-#include "opencl/binner_private.h"
+#include "opencl/binner_parts.h"
 #include "opencl/device_private.h"
 #include "opencl/test_values.h"
 
@@ -57,7 +57,7 @@ static enum clr_code test_bins(struct clr_device *device, struct room *room, siz
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
     expect(room, &bounds);
     memset(room->found, 0, sizeof room->found);
-    device->binner->most_copies = tests[number].copies;
+    clr_binner_of(device)->most_copies = tests[number].copies;
     if (clr_binner_count(device, column, &bounds, room->found, &work, status) == CLR_OK &&
         memcmp(room->found, room->expected, sizeof room->found) != 0)
         clr_status_set(status, CLR_DEVICE, 0,
@@ -90,17 +90,17 @@ static enum clr_code test_kind(struct clr_device *device, struct room *room, enu
 
 enum clr_code clr_binner_test(struct clr_device *device, struct clr_status *status)
 {
-    const size_t copies = device->binner->most_copies;
-    const uint64_t values = device->binner->most_values;
+    const size_t copies = clr_binner_of(device)->most_copies;
+    const uint64_t values = clr_binner_of(device)->most_values;
     struct room *room = clr_memory_alloc(sizeof *room);
 
     if (room == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
-    device->binner->most_values = LAUNCH;
+    clr_binner_of(device)->most_values = LAUNCH;
     if (test_kind(device, room, CLR_KIND_INTEGER, status) == CLR_OK)
         test_kind(device, room, CLR_KIND_REAL, status);
-    device->binner->most_values = values;
-    device->binner->most_copies = copies;
+    clr_binner_of(device)->most_values = values;
+    clr_binner_of(device)->most_copies = copies;
     clr_memory_free(room);
     return status->code;
 }

@@ -51,15 +51,6 @@ struct clr_stage_content {
 };
 
 /*
- * Builds the program, makes `stages` stages, 1 to CLR_MOST_STAGES, and tries all that against known
- * pages, unless that has been done. Returns CLR_OK; CLR_NOMEM, on the host or the device, when it
- * may be tried again; or CLR_DEVICE with the reason, now and ever after: the device has no doubles,
- * the program can't be built, the test fails. *log as in clr_program_build().
- */
-enum clr_code clr_cell_decoder_open(struct clr_device *device, int stages, char **log,
-                                    struct clr_status *status);
-
-/*
  * After a failure with CLR_NOMEM in status: waits for what is under way, after which no stage is.
  * If that fails as well, the code becomes CLR_DEVICE. Other codes: nothing is done.
  */
@@ -110,8 +101,5 @@ size_t clr_cell_decoder_odd_count(const struct clr_device *device);
 /* Takes the open decoder for somebody, until it is released. Returns false if somebody has it. */
 bool clr_cell_decoder_claim(struct clr_device *device);
 void clr_cell_decoder_release(struct clr_device *device);
-
-/* Releases everything. Nothing may be under way. */
-void clr_cell_decoder_close(struct clr_device *device);
 
 #endif

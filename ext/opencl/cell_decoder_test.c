@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/column.h"
-#include "opencl/cell_decoder_private.h"
+#include "opencl/cell_decoder_parts.h"
 #include "opencl/cell_test_pages.h"
 #include "opencl/decoded_column.h"
 

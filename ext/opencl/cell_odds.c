@@ -1,4 +1,4 @@
-#include "opencl/cell_decoder_private.h"
+#include "opencl/cell_decoder_parts.h"
 #include "opencl/device_private.h"
 #include "opencl/failures.h"
 
@@ -28,7 +28,7 @@ void clr_odds_release(struct clr_odds *odds)
 
 static enum clr_code make_room(struct clr_device *device, size_t leaves, struct clr_status *status)
 {
-    struct clr_odds *odds = &device->decoder->odds;
+    struct clr_odds *odds = &clr_cell_decoder_of(device)->odds;
     cl_int error;
 
     if (leaves <= odds->room)
@@ -48,7 +48,7 @@ static enum clr_code make_room(struct clr_device *device, size_t leaves, struct 
 enum clr_code clr_cell_decoder_begin(struct clr_device *device, size_t leaves,
                                      struct clr_status *status)
 {
-    struct clr_cell_decoder *decoder = device->decoder;
+    struct clr_cell_decoder *decoder = clr_cell_decoder_of(device);
     struct clr_odds *odds = &decoder->odds;
     const cl_uchar zero = 0;
     cl_int error = CL_SUCCESS;
@@ -95,7 +95,7 @@ enum clr_code clr_odds_take(struct clr_odds *odds, struct clr_status *status)
 enum clr_code clr_cell_decoder_odds(struct clr_device *device, size_t first, size_t count,
                                     uint8_t *odds, struct clr_status *status)
 {
-    struct clr_cell_decoder *decoder = device->decoder;
+    struct clr_cell_decoder *decoder = clr_cell_decoder_of(device);
     cl_int error = clEnqueueReadBuffer(decoder->decoding, decoder->odds.bytes, CL_TRUE, first,
                                        count, odds, 0, NULL, NULL);
 
@@ -105,5 +105,5 @@ enum clr_code clr_cell_decoder_odds(struct clr_device *device, size_t first, siz
 
 size_t clr_cell_decoder_odd_count(const struct clr_device *device)
 {
-    return device->decoder->odds.known;
+    return clr_cell_decoder_of(device)->odds.known;
 }

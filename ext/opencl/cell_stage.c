@@ -1,4 +1,4 @@
-#include "opencl/cell_decoder_private.h"
+#include "opencl/cell_decoder_parts.h"
 #include "opencl/device_private.h"
 #include "opencl/failures.h"
 #include "opencl/launch.h"
@@ -83,7 +83,7 @@ enum clr_code clr_cell_decoder_send(struct clr_device *device, int stage,
                                     const struct clr_cell_want *wants, int count,
                                     struct clr_status *status)
 {
-    struct clr_cell_decoder *decoder = device->decoder;
+    struct clr_cell_decoder *decoder = clr_cell_decoder_of(device);
     struct clr_stage *used = &decoder->stages[stage];
     cl_uint places;
     int i;
@@ -116,13 +116,13 @@ enum clr_code clr_cell_decoder_receive(struct clr_device *device, int stage, boo
                                        bool *complete, struct clr_device_work *work,
                                        struct clr_status *status)
 {
-    struct clr_stage *used = &device->decoder->stages[stage];
+    struct clr_stage *used = &clr_cell_decoder_of(device)->stages[stage];
 
     *complete = false;
     if (wait && clr_event_wait(used->written, status) != CLR_OK)
         return status->code;
     if (clr_cell_event_look(used->written, "clEnqueueWriteBuffer", complete, status) != CLR_OK ||
-        !*complete || clr_odds_take(&device->decoder->odds, status) != CLR_OK)
+        !*complete || clr_odds_take(&clr_cell_decoder_of(device)->odds, status) != CLR_OK)
         return status->code;
     clr_event_release(&used->written);
     work->bytes += (int64_t)used->bytes;

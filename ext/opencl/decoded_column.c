@@ -1,9 +1,10 @@
 #include "opencl/decoded_column.h"
 
-#include "opencl/cell_decoder_private.h"
+#include "opencl/cell_decoder_parts.h"
 #include "opencl/device_private.h"
 #include "opencl/failures.h"
 #include "opencl/resident_column_private.h"
+#include "opencl/upload.h"
 
 #include <string.h>
 
@@ -35,7 +36,8 @@ static enum clr_code move(struct clr_device *device, cl_mem from, size_t used, s
         return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
     if (used == 0)
         return CLR_OK;
-    error = clEnqueueCopyBuffer(device->decoder->decoding, from, *to, 0, 0, used, 0, NULL, NULL);
+    error = clEnqueueCopyBuffer(clr_cell_decoder_of(device)->decoding, from, *to, 0, 0, used, 0,
+                                NULL, NULL);
     return error == CL_SUCCESS ? CLR_OK
                                : clr_opencl_buffer_failed(status, "clEnqueueCopyBuffer", error);
 }
@@ -79,8 +81,8 @@ static enum clr_code make_kinds(struct clr_device *device, struct clr_resident_c
     column->kinds = clCreateBuffer(device->context, CL_MEM_READ_WRITE, sizeof none, NULL, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
-    error = clEnqueueFillBuffer(device->decoder->decoding, column->kinds, &none, sizeof none, 0,
-                                sizeof none, 0, NULL, NULL);
+    error = clEnqueueFillBuffer(clr_cell_decoder_of(device)->decoding, column->kinds, &none,
+                                sizeof none, 0, sizeof none, 0, NULL, NULL);
     if (error == CL_SUCCESS)
         return CLR_OK;
     release(&column->kinds);
@@ -112,8 +114,8 @@ static enum clr_code send(struct clr_device *device, cl_mem buffer, size_t offse
 
     while (size > 0) {
         part = size < CLR_UPLOAD_PIECE ? size : CLR_UPLOAD_PIECE;
-        if (clr_upload_send(&device->upload, device->decoder->decoding, buffer, offset, from, part,
-                            status) != CLR_OK)
+        if (clr_upload_send(clr_upload_of(device), clr_cell_decoder_of(device)->decoding, buffer,
+                            offset, from, part, status) != CLR_OK)
             return status->code;
         from += part;
         offset += part;
@@ -149,8 +151,8 @@ static enum clr_code read_tags(struct clr_device *device, const struct clr_resid
     cl_int error = CL_SUCCESS;
 
     if (column->kinds != NULL)
-        error = clEnqueueReadBuffer(device->decoder->decoding, column->kinds, CL_TRUE, 0,
-                                    sizeof decoded, &decoded, 0, NULL, NULL);
+        error = clEnqueueReadBuffer(clr_cell_decoder_of(device)->decoding, column->kinds, CL_TRUE,
+                                    0, sizeof decoded, &decoded, 0, NULL, NULL);
     if (error != CL_SUCCESS)
         return clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
     *tags = column->written | decoded;
@@ -183,7 +185,7 @@ static enum clr_code trim(struct clr_device *device, struct clr_resident_column 
     if (status->code != CLR_OK)
         return status->code;
     /* Whoever reads the column does so in other queues. */
-    error = clFinish(device->decoder->decoding);
+    error = clFinish(clr_cell_decoder_of(device)->decoding);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFinish", error);
 }
 

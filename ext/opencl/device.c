@@ -1,31 +1,10 @@
 #include "opencl/device.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "opencl/binner.h"
-#include "opencl/cell_decoder.h"
 #include "opencl/device_private.h"
 #include "opencl/failures.h"
-#include "opencl/kernel_kinds.h"
-#include "opencl/resident_column.h"
-#include "opencl/scanner.h"
-#include "opencl/sorter.h"
 
 #include <string.h>
-
-static enum clr_code open_slots(struct clr_device *device, struct clr_status *status)
-{
-    cl_int error;
-    int i;
-
-    for (i = 0; i < CLR_DEVICE_SLOTS; i++) {
-        device->slots[i].queue = clCreateCommandQueue(device->context, device->info.id,
-                                                      CL_QUEUE_PROFILING_ENABLE, &error);
-        if (error != CL_SUCCESS)
-            return clr_opencl_failed(status, "clCreateCommandQueue", error);
-    }
-    return CLR_OK;
-}
 
 enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_device **result,
                               struct clr_status *status)
@@ -40,13 +19,9 @@ enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_dev
     memset(device, 0, sizeof *device);
     device->info = *info;
     device->context = clCreateContext(NULL, 1, &id, NULL, NULL, &error);
-    if (error != CL_SUCCESS)
-        clr_opencl_failed(status, "clCreateContext", error);
-    else
-        open_slots(device, status);
-    if (status->code != CLR_OK) {
-        clr_device_close(device);
-        return status->code;
+    if (error != CL_SUCCESS) {
+        clr_memory_free(device);
+        return clr_opencl_failed(status, "clCreateContext", error);
     }
     *result = device;
     return CLR_OK;
@@ -54,182 +29,36 @@ enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_dev
 
 void clr_device_close(struct clr_device *device)
 {
-    int i, j;
-
     if (device == NULL)
         return;
-    clr_scanner_close(device);
-    clr_sorter_close(device);
-    clr_binner_close(device);
-    clr_cell_decoder_close(device);
-    clr_upload_close(device);
-    for (i = 0; i < CLR_DEVICE_SLOTS; i++) {
-        for (j = 0; j < CLR_ELEMENTS; j++) {
-            if (device->slots[i].parts[j].staging != NULL)
-                clReleaseMemObject(device->slots[i].parts[j].staging);
-        }
-        clr_passes_close(&device->slots[i].passes);
-        if (device->slots[i].queue != NULL)
-            clReleaseCommandQueue(device->slots[i].queue);
-    }
-    for (i = 0; i < CLR_OPERATIONS; i++) {
-        for (j = 0; j < CLR_ELEMENTS; j++)
-            clr_program_release(&device->programs[i][j]);
-    }
-    if (device->context != NULL)
-        clReleaseContext(device->context);
+    while (device->attachments != NULL)
+        device->attachments->kind->close(device);
+    clReleaseContext(device->context);
     clr_memory_free(device);
 }
 
-enum clr_code clr_device_build(struct clr_device *device, enum clr_operation operation,
-                               enum clr_element element, char **log, struct clr_status *status)
+void clr_device_attach(struct clr_device *device, const struct clr_attachment_kind *kind,
+                       struct clr_attachment *attachment)
 {
-    struct clr_program *program = &device->programs[operation][element];
-
-    *log = NULL;
-    if (program->built)
-        return CLR_OK;
-    if (clr_kernel_kind_of(operation, element)->real && !device->info.fp64)
-        return clr_status_set(status, CLR_DEVICE, 0, "the device has no exact double precision");
-    return clr_program_build(program, device->context, &device->info, operation, element, log,
-                             status);
+    attachment->kind = kind;
+    attachment->next = device->attachments;
+    device->attachments = attachment;
 }
 
-/* Makes the staging buffer large enough: pinned memory of the host where the driver has it, which
-   a map and an unmap move at the bus's full speed (OpenCL 1.2, 5.2.1, CL_MEM_ALLOC_HOST_PTR). */
-static enum clr_code size_staging(struct clr_device *device, struct clr_part *part, size_t size,
-                                  struct clr_status *status)
+void clr_device_detach(struct clr_device *device, struct clr_attachment *attachment)
 {
-    const cl_mem_flags flags = CL_MEM_READ_ONLY | CL_MEM_ALLOC_HOST_PTR | CL_MEM_HOST_WRITE_ONLY;
-    cl_int error;
+    struct clr_attachment **link = &device->attachments;
 
-    if (part->staging_size >= size)
-        return CLR_OK;
-    if (part->staging != NULL)
-        clReleaseMemObject(part->staging);
-    part->staging_size = 0;
-    part->staging = clCreateBuffer(device->context, flags, size, NULL, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
-    part->staging_size = size;
-    return CLR_OK;
+    while (*link != attachment)
+        link = &(*link)->next;
+    *link = attachment->next;
 }
 
-static enum clr_code fill_staging(struct clr_slot *slot, struct clr_part *part,
-                                  const struct clr_chunk *chunk, enum clr_element element,
-                                  struct clr_status *status)
+void *clr_device_find(const struct clr_device *device, const struct clr_attachment_kind *kind)
 {
-    size_t size = chunk->count[element] * sizeof(double);
-    const char *source =
-        element == CLR_REAL ? (const char *)chunk->real : (const char *)chunk->integer;
-    size_t operand, width = clr_operation_width(chunk->operation);
-    int64_t start = clr_clock_ns();
-    cl_int error;
-    char *mapped;
+    struct clr_attachment *attachment = device->attachments;
 
-    mapped = clEnqueueMapBuffer(slot->queue, part->staging, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION,
-                                0, width * size, 0, NULL, NULL, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
-    for (operand = 0; operand < width; operand++)
-        memcpy(mapped + operand * size, source + operand * chunk->capacity * sizeof(double), size);
-    error = clEnqueueUnmapMemObject(slot->queue, part->staging, mapped, 0, NULL, &part->unmapped);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clEnqueueUnmapMemObject", error);
-    part->bytes = (int64_t)(width * size);
-    part->fill_time = clr_clock_ns() - start;
-    return CLR_OK;
-}
-
-static enum clr_code begin_part(struct clr_device *device, struct clr_slot *slot,
-                                const struct clr_chunk *chunk, enum clr_element element,
-                                struct clr_status *status)
-{
-    struct clr_part *part = &slot->parts[element];
-    size_t count = chunk->count[element];
-    size_t size = count * clr_operation_width(chunk->operation) * sizeof(double);
-    const struct clr_term *terms;
-    int i;
-
-    part->operation = chunk->operation;
-    terms = clr_operation_terms(chunk->operation, &part->terms);
-    if (slot->passes.queue == NULL &&
-        clr_passes_open(&slot->passes, device->context, slot->queue, &device->info,
-                        CLR_ELEMENTS * CLR_MOST_TERMS, status) != CLR_OK)
-        return status->code;
-    slot->passes.timed = true; /* chunks overlap: nobody waits for one */
-    if (size_staging(device, part, size, status) != CLR_OK ||
-        fill_staging(slot, part, chunk, element, status) != CLR_OK)
-        return status->code;
-    for (i = 0; i < part->terms; i++) {
-        const struct clr_term *term = &terms[i];
-        if (clr_passes_start(&slot->passes, &device->programs[term->operation][element],
-                             part->staging, (size_t)term->first * count,
-                             (size_t)(term->second - term->first) * count, count, status) != CLR_OK)
-            return status->code;
-    }
-    return CLR_OK;
-}
-
-/*
- * After a failure that passes, the slot can be used again, from the beginning. Its staging buffers
- * may be mapped still: they are given back.
- */
-static enum clr_code recover(struct clr_slot *slot, struct clr_status *status)
-{
-    int element;
-
-    if (status->code != CLR_NOMEM)
-        return status->code;
-    clr_queue_drain(slot->queue, status);
-    if (slot->passes.queue != NULL)
-        clr_passes_recover(&slot->passes, status);
-    for (element = 0; element < CLR_ELEMENTS && status->code == CLR_NOMEM; element++) {
-        struct clr_part *part = &slot->parts[element];
-
-        clr_event_release(&part->unmapped);
-        if (part->staging != NULL)
-            clReleaseMemObject(part->staging);
-        memset(part, 0, sizeof *part);
-    }
-    return status->code;
-}
-
-enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
-                               unsigned elements, struct clr_status *status)
-{
-    struct clr_slot *used = &device->slots[slot];
-    int element;
-
-    for (element = 0; element < CLR_ELEMENTS; element++) {
-        if ((elements & 1u << element) &&
-            begin_part(device, used, chunk, (enum clr_element)element, status) != CLR_OK)
-            return recover(used, status);
-    }
-    clr_passes_fetch(&used->passes, status);
-    return recover(used, status);
-}
-
-enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_state *state,
-                                struct clr_device_work *work, struct clr_status *status)
-{
-    struct clr_slot *used = &device->slots[slot];
-    const struct clr_term *terms;
-    int element, count, i, number = 0;
-
-    if (clr_passes_wait(&used->passes, work, status) != CLR_OK)
-        return recover(used, status);
-    for (element = 0; element < CLR_ELEMENTS; element++) {
-        struct clr_part *part = &used->parts[element];
-        if (part->terms == 0)
-            continue;
-        terms = clr_operation_terms(part->operation, &count);
-        for (i = 0; i < count; i++)
-            clr_passes_take(&used->passes, number++, terms[i].operation, (enum clr_element)element,
-                            state, i);
-        part->terms = 0;
-        work->bytes += part->bytes;
-        work->transfer_time += part->fill_time + clr_event_take_time(&part->unmapped);
-    }
-    return CLR_OK;
+    while (attachment != NULL && attachment->kind != kind)
+        attachment = attachment->next;
+    return attachment;
 }

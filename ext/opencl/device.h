@@ -1,23 +1,16 @@
 /*
- * An opened device: context, queues, staging buffers and programs, and the reduction of chunks on
- * it. All functions on one device are called by one thread at a time: that of its worker.
- *
- * A device has several slots, each with its own in-order queue and buffers, so that one chunk's
- * staging buffer is filled while another's kernels run.
+ * An opened device: its context, and what the parts of this floor keep with it. All functions on
+ * one device are called by one thread at a time: that of its worker.
  */
 #ifndef CLR_OPENCL_DEVICE_H
 #define CLR_OPENCL_DEVICE_H
 
 #include "base/status.h"
-#include "numeric/chunk.h"
-#include "numeric/state.h"
 #include "opencl/catalog.h"
 
 #include <stdint.h>
 
-enum { CLR_DEVICE_SLOTS = 2 };
-
-/* What a chunk cost; times in nanoseconds. */
+/* What a piece of work cost; times in nanoseconds. */
 struct clr_device_work {
     int64_t bytes, kernels, passes;
     int64_t transfer_time; /* filling the staging buffer, and the transfers by event profiling */
@@ -30,32 +23,7 @@ struct clr_device;
 enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_device **device,
                               struct clr_status *status);
 
-/* Releases everything; nothing may be under way in any slot. NULL is fine. */
+/* Releases everything; nothing may be under way. NULL is fine. */
 void clr_device_close(struct clr_device *device);
-
-/*
- * Builds the program of an operation (below CLR_OPERATIONS) and element type, unless it is built
- * already. As clr_program_build(), also for *log; CLR_DEVICE for reals on a device without exact
- * doubles.
- */
-enum clr_code clr_device_build(struct clr_device *device, enum clr_operation operation,
-                               enum clr_element element, char **log, struct clr_status *status);
-
-/*
- * Copies the values of the element types in the mask (bits 1 << element; at least one value of
- * each; the programs of the operation's terms are built) into the slot's staging buffers and starts
- * their reduction. The chunk is not needed afterwards. On failure returns CLR_NOMEM, if the device
- * was short of something: nothing is under way in the slot, which can be used again; or CLR_DEVICE:
- * the device must not be used again, not even be closed, since the state of its queues is unknown.
- */
-enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
-                               unsigned elements, struct clr_status *status);
-
-/*
- * Waits for the slot's reduction and adds its result to state's sums or ranges, and its cost to
- * work. The state has the further sums of the chunk's operation. Failure as above.
- */
-enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_state *state,
-                                struct clr_device_work *work, struct clr_status *status);
 
 #endif

@@ -5,11 +5,9 @@
 #include "opencl/device_private.h"
 #include "opencl/failures.h"
 #include "opencl/resident_column_private.h"
+#include "opencl/upload.h"
 
 #include <string.h>
-
-/* Parts of a piece on its way back: one is copied while the next one comes. */
-enum { FETCHED_PART = CLR_UPLOAD_PIECE / 4 };
 
 /* Rows that a column that grows has room for at first. */
 static const size_t first_room = (size_t)1 << 16;
@@ -31,60 +29,6 @@ size_t clr_resident_column_size(uint8_t kind, size_t rows)
     return clr_resident_values_size(kind, rows) + clr_resident_tags_size(kind, rows);
 }
 
-/*
- * Staging buffers stay mapped, and are sources of writes: pinned memory where the driver has it
- * (OpenCL 1.2, 5.2.1, CL_MEM_ALLOC_HOST_PTR), from which a write runs at the bus's full speed.
- */
-static enum clr_code make_upload(struct clr_device *device, struct clr_status *status)
-{
-    struct clr_upload *upload = &device->upload;
-    cl_int error;
-    int i;
-
-    upload->queue = clCreateCommandQueue(device->context, device->info.id, 0, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clCreateCommandQueue", error);
-    for (i = 0; i < CLR_UPLOAD_STAGES; i++) {
-        upload->staging[i] =
-            clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
-                           CLR_UPLOAD_PIECE, NULL, &error);
-        if (error != CL_SUCCESS)
-            return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
-        upload->mapped[i] = clEnqueueMapBuffer(upload->queue, upload->staging[i], CL_TRUE,
-                                               CL_MAP_READ | CL_MAP_WRITE, 0, CLR_UPLOAD_PIECE, 0,
-                                               NULL, NULL, &error);
-        if (error != CL_SUCCESS)
-            return clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
-    }
-    return CLR_OK;
-}
-
-enum clr_code clr_upload_open(struct clr_device *device, struct clr_status *status)
-{
-    if (device->upload.queue == NULL && make_upload(device, status) != CLR_OK)
-        clr_upload_close(device); /* all of it, or nothing */
-    return status->code;
-}
-
-void clr_upload_close(struct clr_device *device)
-{
-    struct clr_upload *upload = &device->upload;
-    int i;
-
-    for (i = 0; i < CLR_UPLOAD_STAGES; i++) {
-        if (upload->moved[i] != NULL)
-            clReleaseEvent(upload->moved[i]);
-        if (upload->mapped[i] != NULL)
-            clEnqueueUnmapMemObject(upload->queue, upload->staging[i], upload->mapped[i], 0, NULL,
-                                    NULL);
-        if (upload->staging[i] != NULL)
-            clReleaseMemObject(upload->staging[i]);
-    }
-    if (upload->queue != NULL)
-        clReleaseCommandQueue(upload->queue);
-    memset(upload, 0, sizeof *upload);
-}
-
 static enum clr_code create_buffer(struct clr_device *device, cl_mem *buffer, size_t size,
                                    struct clr_status *status)
 {
@@ -93,101 +37,6 @@ static enum clr_code create_buffer(struct clr_device *device, cl_mem *buffer, si
     if (*buffer == NULL && size > 0)
         *buffer = clCreateBuffer(device->context, CL_MEM_READ_ONLY, size, NULL, &error);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, "clCreateBuffer", error);
-}
-
-static enum clr_code wait_for_stage(struct clr_upload *upload, int stage, struct clr_status *status)
-{
-    if (upload->moved[stage] == NULL)
-        return CLR_OK;
-    if (clr_event_wait(upload->moved[stage], status) != CLR_OK)
-        return status->code;
-    clr_event_release(&upload->moved[stage]);
-    return CLR_OK;
-}
-
-/* After a failure that passes, waits until nothing is under way in any stage. */
-static enum clr_code recover(struct clr_upload *upload, struct clr_status *status)
-{
-    int i;
-
-    if (status->code != CLR_NOMEM)
-        return status->code;
-    clr_queue_drain(upload->queue, status);
-    for (i = 0; i < CLR_UPLOAD_STAGES; i++)
-        clr_event_drain(&upload->moved[i], status);
-    return status->code;
-}
-
-static enum clr_code send(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
-                          size_t offset, const void *source, size_t size, struct clr_status *status)
-{
-    int stage = upload->next;
-    cl_int error;
-
-    if (wait_for_stage(upload, stage, status) != CLR_OK)
-        return status->code;
-    memcpy(upload->mapped[stage], source, size);
-    error = clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size, upload->mapped[stage], 0,
-                                 NULL, &upload->moved[stage]);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
-    error = clFlush(queue);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clFlush", error);
-    upload->next = (stage + 1) % CLR_UPLOAD_STAGES;
-    return CLR_OK;
-}
-
-enum clr_code clr_upload_send(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
-                              size_t offset, const void *source, size_t size,
-                              struct clr_status *status)
-{
-    send(upload, queue, buffer, offset, source, size, status);
-    return recover(upload, status);
-}
-
-/* Asks for size bytes of the buffer, from that offset on; the stages take turns. */
-static enum clr_code ask(struct clr_upload *upload, cl_mem buffer, size_t offset, size_t size,
-                         struct clr_status *status)
-{
-    int stage = upload->next;
-    cl_int error;
-
-    if (wait_for_stage(upload, stage, status) != CLR_OK)
-        return status->code;
-    error = clEnqueueReadBuffer(upload->queue, buffer, CL_FALSE, offset, size,
-                                upload->mapped[stage], 0, NULL, &upload->moved[stage]);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
-    error = clFlush(upload->queue);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clFlush", error);
-    upload->next = (stage + 1) % CLR_UPLOAD_STAGES;
-    return CLR_OK;
-}
-
-/* Copies size bytes of the buffer, from that offset on, to target. */
-static enum clr_code take(struct clr_upload *upload, cl_mem buffer, size_t offset, char *target,
-                          size_t size, struct clr_status *status)
-{
-    size_t asked = 0, taken = 0, part;
-    int stage = upload->next;
-
-    while (taken < size) {
-        while (asked < size && asked - taken < (size_t)CLR_UPLOAD_STAGES * FETCHED_PART) {
-            part = size - asked < FETCHED_PART ? size - asked : FETCHED_PART;
-            if (ask(upload, buffer, offset + asked, part, status) != CLR_OK)
-                return recover(upload, status);
-            asked += part;
-        }
-        if (wait_for_stage(upload, stage, status) != CLR_OK)
-            return recover(upload, status);
-        part = size - taken < FETCHED_PART ? size - taken : FETCHED_PART;
-        memcpy(target + taken, upload->mapped[stage], part);
-        taken += part;
-        stage = (stage + 1) % CLR_UPLOAD_STAGES;
-    }
-    return CLR_OK;
 }
 
 static enum clr_code fill(struct clr_device *device, struct clr_resident_column *column,
@@ -209,7 +58,7 @@ static enum clr_code fill(struct clr_device *device, struct clr_resident_column 
     size = (in_tags ? second : first) - offset;
     if (size > CLR_UPLOAD_PIECE)
         size = CLR_UPLOAD_PIECE;
-    if (size > 0 && clr_upload_send(&device->upload, device->upload.queue,
+    if (size > 0 && clr_upload_send(clr_upload_of(device), clr_upload_queue(clr_upload_of(device)),
                                     in_tags ? column->tags : column->values, offset,
                                     (in_tags ? (const char *)tags : (const char *)values) + offset,
                                     size, status) != CLR_OK)
@@ -255,8 +104,8 @@ enum clr_code clr_resident_column_fetch(struct clr_device *device,
 
     *complete = *done == all;
     if (*complete || clr_upload_open(device, status) != CLR_OK ||
-        take(&device->upload, in_tags ? column->tags : column->values, offset,
-             (in_tags ? (char *)tags : (char *)values) + offset, size, status) != CLR_OK)
+        clr_upload_take(clr_upload_of(device), in_tags ? column->tags : column->values, offset,
+                        (in_tags ? (char *)tags : (char *)values) + offset, size, status) != CLR_OK)
         return status->code;
     *done += size;
     *complete = *done == all;
@@ -276,8 +125,8 @@ static enum clr_code grow(struct clr_device *device, struct clr_resident_column 
     if (create_buffer(device, &larger, room * sizeof(int64_t), status) != CLR_OK)
         return status->code;
     if (column->rows > 0) {
-        error = clEnqueueCopyBuffer(device->upload.queue, column->values, larger, 0, 0,
-                                    column->rows * sizeof(int64_t), 0, NULL, NULL);
+        error = clEnqueueCopyBuffer(clr_upload_queue(clr_upload_of(device)), column->values, larger,
+                                    0, 0, column->rows * sizeof(int64_t), 0, NULL, NULL);
         if (error != CL_SUCCESS) {
             clReleaseMemObject(larger);
             return clr_opencl_buffer_failed(status, "clEnqueueCopyBuffer", error);
@@ -304,9 +153,9 @@ enum clr_code clr_resident_column_append(struct clr_device *device,
         return status->code;
     while (count > 0) {
         size_t part = count < piece ? count : piece;
-        if (clr_upload_send(&device->upload, device->upload.queue, column->values,
-                            column->rows * sizeof *values, values, part * sizeof *values,
-                            status) != CLR_OK)
+        if (clr_upload_send(clr_upload_of(device), clr_upload_queue(clr_upload_of(device)),
+                            column->values, column->rows * sizeof *values, values,
+                            part * sizeof *values, status) != CLR_OK)
             return status->code;
         column->rows += part;
         values += part;
@@ -317,13 +166,9 @@ enum clr_code clr_resident_column_append(struct clr_device *device,
 
 enum clr_code clr_resident_column_settle(struct clr_device *device, struct clr_status *status)
 {
-    int i;
+    struct clr_upload *upload = clr_upload_of(device);
 
-    for (i = 0; i < CLR_UPLOAD_STAGES; i++) {
-        if (wait_for_stage(&device->upload, i, status) != CLR_OK)
-            return recover(&device->upload, status);
-    }
-    return CLR_OK;
+    return upload == NULL ? CLR_OK : clr_upload_settle(upload, status);
 }
 
 size_t clr_resident_column_rows(const struct clr_resident_column *column)

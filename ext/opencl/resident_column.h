@@ -67,7 +67,4 @@ size_t clr_resident_column_size(uint8_t kind, size_t rows);
  */
 void clr_resident_column_free(struct clr_device *device, struct clr_resident_column *column);
 
-/* Releases what the transfers used. Nothing may be under way. */
-void clr_upload_close(struct clr_device *device);
-
 #endif

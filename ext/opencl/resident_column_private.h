@@ -31,21 +31,4 @@ static inline size_t clr_resident_tags_size(uint8_t kind, size_t rows)
     return kind == CLR_TAG_MIXED ? rows : 0;
 }
 
-/* Large enough for a bus's full speed, and short enough for whoever waits behind it. */
-enum { CLR_UPLOAD_PIECE = 8 << 20 };
-
-/* Makes the queue and the staging buffers, if there are none: all of them, or, if it does not
-   return CLR_OK but CLR_NOMEM or CLR_DEVICE, nothing. */
-enum clr_code clr_upload_open(struct clr_device *device, struct clr_status *status);
-
-/*
- * Sends size bytes, at most CLR_UPLOAD_PIECE, to the buffer, at that offset, by a command of that
- * queue, which is flushed. They have been read when it returns. The upload is open. Returns CLR_OK,
- * CLR_NOMEM, if there is no room for the buffer, or another failure passes: then nothing is under
- * way; or CLR_DEVICE.
- */
-enum clr_code clr_upload_send(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
-                              size_t offset, const void *source, size_t size,
-                              struct clr_status *status);
-
 #endif

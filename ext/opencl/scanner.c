@@ -4,6 +4,8 @@
 #include "numeric/column.h"
 #include "opencl/device_private.h"
 #include "opencl/failures.h"
+#include "opencl/passes.h"
+#include "opencl/reducer_private.h"
 #include "opencl/resident_column_private.h"
 #include "opencl/scan_bundles.h"
 #include "opencl/scan_cache.h"
@@ -22,6 +24,7 @@ struct launch {
 };
 
 struct clr_scanner {
+    struct clr_attachment attachment;
     cl_command_queue queue;
     struct clr_scan_cache cache;
     struct clr_scan_text text;
@@ -45,9 +48,29 @@ struct request {
     uint8_t kinds[CLR_MOST_COLUMNS];
 };
 
+static void close_scanner(struct clr_device *device);
+
+static const struct clr_attachment_kind scanner_kind = {close_scanner};
+
+static struct clr_scanner *scanner_of(const struct clr_device *device)
+{
+    return clr_device_find(device, &scanner_kind);
+}
+
+static void close_scanner(struct clr_device *device)
+{
+    struct clr_scanner *scanner = scanner_of(device);
+
+    clr_device_detach(device, &scanner->attachment);
+    clr_scan_cache_clear(&scanner->cache);
+    clr_passes_close(&scanner->passes);
+    clReleaseCommandQueue(scanner->queue);
+    clr_memory_free(scanner);
+}
+
 static enum clr_code open_scanner(struct clr_device *device, struct clr_status *status)
 {
-    struct clr_scanner *scanner = device->scanner;
+    struct clr_scanner *scanner = scanner_of(device);
     cl_int error;
 
     if (scanner != NULL) {
@@ -65,24 +88,11 @@ static enum clr_code open_scanner(struct clr_device *device, struct clr_status *
         clr_memory_free(scanner);
         return clr_opencl_failed(status, "clCreateCommandQueue", error);
     }
-    device->scanner = scanner;
+    clr_device_attach(device, &scanner_kind, &scanner->attachment);
     if (clr_passes_open(&scanner->passes, device->context, scanner->queue, &device->info,
                         CLR_MOST_SCAN_STEPS, status) != CLR_OK)
-        clr_scanner_close(device); /* the next scan tries again */
+        close_scanner(device); /* the next scan tries again */
     return status->code;
-}
-
-void clr_scanner_close(struct clr_device *device)
-{
-    struct clr_scanner *scanner = device->scanner;
-
-    if (scanner == NULL)
-        return;
-    clr_scan_cache_clear(&scanner->cache);
-    clr_passes_close(&scanner->passes);
-    clReleaseCommandQueue(scanner->queue);
-    clr_memory_free(scanner);
-    device->scanner = NULL;
 }
 
 static void add_launch(struct clr_scanner *scanner, const struct clr_scan_bundle *bundle,
@@ -100,13 +110,15 @@ static bool launch_apart(struct request *request, const struct clr_scan_bundle *
 
     for (i = 0; i < bundle->count; i++) {
         const struct clr_scan_step *step = &scanner->steps[bundle->steps[i]];
-        if (step->column < 0 || !request->device->programs[step->operation][step->element].built)
+        if (step->column < 0 ||
+            !clr_reducer_program(request->device, step->operation, step->element)->built)
             return false;
     }
     for (i = 0; i < bundle->count; i++) {
         const struct clr_scan_step *step = &scanner->steps[bundle->steps[i]];
         const struct clr_scan_bundle alone = {.count = 1, .steps = {bundle->steps[i]}};
-        add_launch(scanner, &alone, &request->device->programs[step->operation][step->element]);
+        add_launch(scanner, &alone,
+                   clr_reducer_program(request->device, step->operation, step->element));
     }
     return true;
 }
@@ -273,7 +285,7 @@ static enum clr_code run_trial(void *context, const struct clr_scan *scan, const
                                bool *inexact, struct clr_status *status)
 {
     const struct trial *trial = context;
-    struct clr_scanner *scanner = trial->device->scanner;
+    struct clr_scanner *scanner = scanner_of(trial->device);
     struct request request = {
         .device = trial->device, .scanner = scanner, .scan = scan, .columns = columns};
     struct clr_scan_bundle bundle = {.count = step_count};
@@ -307,7 +319,7 @@ static enum clr_code build(struct clr_device *device, struct clr_scan_program *p
                                program->steps, program->text, log, status) != CLR_OK)
         return status->code;
     if (clr_scan_test(device, program->trial, &run, status) == CLR_DEVICE && status->cl_error != 0)
-        device->scanner->status = *status;
+        scanner_of(device)->status = *status;
     else if (status->code != CLR_OK)
         clr_program_release(&program->program);
     return status->code;
@@ -318,9 +330,9 @@ bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status 
     struct clr_scan_program *program;
 
     *log = NULL;
-    if (device->scanner == NULL || device->scanner->status.code != CLR_OK)
+    if (scanner_of(device) == NULL || scanner_of(device)->status.code != CLR_OK)
         return false;
-    program = clr_scan_cache_requested(&device->scanner->cache);
+    program = clr_scan_cache_requested(&scanner_of(device)->cache);
     if (program == NULL)
         return false;
     switch (build(device, program, log, status)) {
@@ -335,7 +347,7 @@ bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status 
     }
     clr_scan_trial_free(program->trial);
     program->trial = NULL;
-    return clr_scan_cache_requested(&device->scanner->cache) != NULL;
+    return clr_scan_cache_requested(&scanner_of(device)->cache) != NULL;
 }
 
 enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan *scan,
@@ -347,7 +359,7 @@ enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_sc
     *ready = *requested = false;
     if (open_scanner(device, status) != CLR_OK)
         return status->code;
-    request.scanner = device->scanner;
+    request.scanner = scanner_of(device);
     memcpy(request.kinds, kinds, (size_t)scan->column_count);
     return find_programs(&request, ready, requested, status);
 }
@@ -366,7 +378,7 @@ enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan *
     *requested = false;
     if (open_scanner(device, status) != CLR_OK)
         return status->code;
-    request.scanner = scanner = device->scanner;
+    request.scanner = scanner = scanner_of(device);
     for (i = 0; i < scan->column_count; i++)
         request.kinds[i] = columns[i]->kind;
     scanner->unsure = scanner->inexact = false;

@@ -40,7 +40,4 @@ enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_sc
  */
 bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status *status);
 
-/* Releases everything. Nothing may be under way. */
-void clr_scanner_close(struct clr_device *device);
-
 #endif

@@ -85,8 +85,8 @@ enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operat
         memset(&work, 0, sizeof work);
         fill(chunk, element, round == 1);
         clr_host_reduce(chunk, element, &expected);
-        if (clr_device_begin(device, 0, chunk, 1u << element, status) == CLR_OK &&
-            clr_device_finish(device, 0, &found, &work, status) == CLR_OK &&
+        if (clr_reducer_begin(device, 0, chunk, 1u << element, status) == CLR_OK &&
+            clr_reducer_finish(device, 0, &found, &work, status) == CLR_OK &&
             !same(&expected, &found))
             clr_status_set(status, CLR_DEVICE, 0,
                            "self-test: the device's result differs from the host's");

@@ -3,6 +3,7 @@
 #define CLR_OPENCL_SELF_TEST_H
 
 #include "opencl/device.h"
+#include "opencl/reducer.h"
 
 /*
  * Reduces hard values (wide exponents, subnormals, cancellation, infinities, a length that is no

@@ -7,7 +7,7 @@
 #include "opencl/launch.h"
 #include "opencl/resident_column_private.h"
 #include "opencl/sorted_column_private.h"
-#include "opencl/sorter_private.h"
+#include "opencl/sorter_parts.h"
 
 #include <string.h>
 
@@ -123,7 +123,7 @@ static enum clr_code launch(struct clr_device *device, struct clr_sorted_column 
                             enum clr_sort_kernel number, const struct clr_argument *arguments,
                             cl_uint count, size_t groups, struct clr_status *status)
 {
-    const struct clr_sorter *sorter = device->sorter;
+    const struct clr_sorter *sorter = clr_sorter_of(device);
     cl_event event;
 
     if (clr_launch(sorter->queue, sorter->kernels[number], arguments, count, groups,
@@ -178,11 +178,11 @@ static union group_result *read_results(struct clr_device *device, struct clr_so
         clr_status_set(status, CLR_NOMEM, 0, "no memory for sorting");
         return NULL;
     }
-    error = clEnqueueReadBuffer(device->sorter->queue, sorted->results, CL_TRUE, 0, size, results,
-                                0, NULL, &event);
+    error = clEnqueueReadBuffer(clr_sorter_of(device)->queue, sorted->results, CL_TRUE, 0, size,
+                                results, 0, NULL, &event);
     if (error != CL_SUCCESS) {
         clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
-        clr_queue_drain(device->sorter->queue, status);
+        clr_queue_drain(clr_sorter_of(device)->queue, status);
         clr_memory_free(results);
         return NULL;
     }
@@ -237,7 +237,7 @@ static enum clr_code step_begin(struct clr_device *device, struct clr_sorted_col
         CLR_VALUE(first),
         CLR_VALUE(sorted->keys[0]),
         CLR_VALUE(sorted->results),
-        CLR_LOCAL(device->sorter->group_size * sizeof(struct extent)),
+        CLR_LOCAL(clr_sorter_of(device)->group_size * sizeof(struct extent)),
     };
     union group_result *results;
 
@@ -286,7 +286,7 @@ static enum clr_code step_scan(struct clr_device *device, struct clr_sorted_colu
         CLR_VALUE(sorted->counts),
         CLR_VALUE(groups),
         CLR_VALUE(sorted->totals),
-        CLR_LOCAL(device->sorter->group_size * sizeof(cl_uint)),
+        CLR_LOCAL(clr_sorter_of(device)->group_size * sizeof(cl_uint)),
     };
 
     sorted->phase = CLR_PHASE_SCATTER;
@@ -299,7 +299,7 @@ static enum clr_code step_scatter(struct clr_device *device, struct clr_sorted_c
 {
     const cl_ulong rows = sorted->rows, span = sorted->span, first = sorted->group;
     const cl_ulong groups = sorted->groups;
-    const size_t items = device->sorter->group_size;
+    const size_t items = clr_sorter_of(device)->group_size;
     const cl_long least = sorted->least;
     const struct clr_argument arguments[] = {
         CLR_VALUE(sorted->keys[sorted->current]),
@@ -356,7 +356,7 @@ static enum clr_code step_runs(struct clr_device *device, struct clr_sorted_colu
         CLR_VALUE(span),
         CLR_VALUE(first),
         CLR_VALUE(sorted->results),
-        CLR_LOCAL(device->sorter->group_size * sizeof(struct runs)),
+        CLR_LOCAL(clr_sorter_of(device)->group_size * sizeof(struct runs)),
     };
     union group_result *results;
 
@@ -383,7 +383,7 @@ static enum clr_code step_make(struct clr_device *device, struct clr_sorted_colu
     if (sorted->rows > most_rows)
         return clr_status_set(status, CLR_INVALID, 0, "%llu rows are too many to be sorted",
                               (unsigned long long)sorted->rows);
-    choose_spans(sorted, device->sorter);
+    choose_spans(sorted, clr_sorter_of(device));
     return make_buffers(device, sorted, status);
 }
 

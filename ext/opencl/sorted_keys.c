@@ -4,7 +4,7 @@
 #include "opencl/failures.h"
 #include "opencl/launch.h"
 #include "opencl/sorted_column_private.h"
-#include "opencl/sorter_private.h"
+#include "opencl/sorter_parts.h"
 
 #include <string.h>
 
@@ -18,12 +18,12 @@ enum clr_code clr_sorted_column_read(struct clr_device *device,
 
     if (count == 0)
         return CLR_OK;
-    error = clEnqueueReadBuffer(device->sorter->queue, sorted->keys[sorted->current], CL_TRUE,
-                                (size_t)first * sizeof *keys, count * sizeof *keys, keys, 0, NULL,
-                                &event);
+    error = clEnqueueReadBuffer(clr_sorter_of(device)->queue, sorted->keys[sorted->current],
+                                CL_TRUE, (size_t)first * sizeof *keys, count * sizeof *keys, keys,
+                                0, NULL, &event);
     if (error != CL_SUCCESS) {
         clr_opencl_failed(status, "clEnqueueReadBuffer", error);
-        clr_queue_drain(device->sorter->queue, status);
+        clr_queue_drain(clr_sorter_of(device)->queue, status);
         return status->code;
     }
     work->transfer_time += clr_event_take_time(&event);
@@ -64,7 +64,7 @@ enum clr_code clr_sorted_column_find(struct clr_device *device,
                                      int count, int64_t *keys, struct clr_device_work *work,
                                      struct clr_status *status)
 {
-    struct clr_sorter *sorter = device->sorter;
+    struct clr_sorter *sorter = clr_sorter_of(device);
     cl_event launched = NULL, read = NULL;
 
     if (count == 0)

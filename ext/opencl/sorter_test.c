@@ -5,7 +5,7 @@
 #include "numeric/value.h"
 #include "opencl/device_private.h"
 #include "opencl/sorted_column.h"
-#include "opencl/sorter_private.h"
+#include "opencl/sorter_parts.h"
 #include "opencl/test_values.h"
 
 #include <stdlib.h>
@@ -110,20 +110,20 @@ static enum clr_code test_kind(struct clr_device *device, struct room *room, uin
 
 enum clr_code clr_sorter_test(struct clr_device *device, struct clr_status *status)
 {
-    size_t groups = device->sorter->most_groups, least = device->sorter->least_span;
+    size_t groups = clr_sorter_of(device)->most_groups, least = clr_sorter_of(device)->least_span;
     struct room *room = clr_memory_alloc(sizeof *room);
 
     if (room == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
-    room->count = TILES * clr_sorter_tile(device->sorter) + 11;
-    if (device->sorter->group_size == 1 || room->count > VALUES)
+    room->count = TILES * clr_sorter_tile(clr_sorter_of(device)) + 11;
+    if (clr_sorter_of(device)->group_size == 1 || room->count > VALUES)
         room->count = VALUES;
-    device->sorter->most_groups = GROUPS;
-    device->sorter->least_span = 1;
+    clr_sorter_of(device)->most_groups = GROUPS;
+    clr_sorter_of(device)->least_span = 1;
     if (test_kind(device, room, CLR_TAG_INTEGER, status) == CLR_OK)
         test_kind(device, room, CLR_TAG_REAL, status);
-    device->sorter->most_groups = groups;
-    device->sorter->least_span = least;
+    clr_sorter_of(device)->most_groups = groups;
+    clr_sorter_of(device)->least_span = least;
     clr_memory_free(room);
     return status->code;
 }

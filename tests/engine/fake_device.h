@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "numeric/host_reduce.h"
 #include "opencl/device.h"
+#include "opencl/reducer.h"
 #include "opencl/self_test.h"
 
 #include "tap.h"
@@ -21,10 +22,10 @@
 enum { FAKE_NEVER = -1, FAKE_PATIENCE_S = 20 };
 
 struct clr_device {
-    struct clr_state states[CLR_DEVICE_SLOTS];
-    struct clr_sum more[CLR_DEVICE_SLOTS][CLR_MOST_TERMS - 1];
-    bool busy[CLR_DEVICE_SLOTS];
-    int64_t bytes[CLR_DEVICE_SLOTS];
+    struct clr_state states[CLR_REDUCER_SLOTS];
+    struct clr_sum more[CLR_REDUCER_SLOTS][CLR_MOST_TERMS - 1];
+    bool busy[CLR_REDUCER_SLOTS];
+    int64_t bytes[CLR_REDUCER_SLOTS];
 };
 
 /* What the device is to do, and what it has done. Everything under the lock. */
@@ -152,8 +153,8 @@ void clr_device_close(struct clr_device *device)
     clr_memory_free(device);
 }
 
-enum clr_code clr_device_build(struct clr_device *device, enum clr_operation operation,
-                               enum clr_element element, char **log, struct clr_status *status)
+enum clr_code clr_reducer_build(struct clr_device *device, enum clr_operation operation,
+                                enum clr_element element, char **log, struct clr_status *status)
 {
     int error;
 
@@ -191,8 +192,8 @@ enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operat
     return CLR_OK;
 }
 
-enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
-                               unsigned elements, struct clr_status *status)
+enum clr_code clr_reducer_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
+                                unsigned elements, struct clr_status *status)
 {
     int element, error;
 
@@ -221,8 +222,8 @@ enum clr_code clr_device_begin(struct clr_device *device, int slot, const struct
     return CLR_OK;
 }
 
-enum clr_code clr_device_finish(struct clr_device *device, int slot, struct clr_state *state,
-                                struct clr_device_work *work, struct clr_status *status)
+enum clr_code clr_reducer_finish(struct clr_device *device, int slot, struct clr_state *state,
+                                 struct clr_device_work *work, struct clr_status *status)
 {
     int error;
 

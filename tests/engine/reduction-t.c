@@ -378,7 +378,7 @@ static void test_hang(void)
     start = child_now();
     end(&run, "the state in spite of a device that hangs");
     took = child_now() - start;
-    child_ok(took < 0.2 * CLR_DEVICE_SLOTS + 5.0, "it was not waited for any longer");
+    child_ok(took < 0.2 * CLR_REDUCER_SLOTS + 5.0, "it was not waited for any longer");
     child_ok(stats.device_errors > 0 && stats.last_error.code == CLR_DEVICE, "the error is kept");
     child_ok(strstr(stats.last_error.message, "did not answer within 200 ms") != NULL,
              "and says what was wrong");

@@ -237,26 +237,26 @@ static void test_queue(void)
         clr_worker_submit(worker, jobs[i]);
     }
     fake_set(hold_begin, false);
-    fake_wait(&fake.begun, CLR_DEVICE_SLOTS, "jobs in all slots");
+    fake_wait(&fake.begun, CLR_REDUCER_SLOTS, "jobs in all slots");
     fake_wait(&fake.finished, 1, "the first job to be waited for");
-    tap_is_int64(fake_read(&fake.begun), CLR_DEVICE_SLOTS, "as many jobs as slots are begun");
+    tap_is_int64(fake_read(&fake.begun), CLR_REDUCER_SLOTS, "as many jobs as slots are begun");
     tap_ok(!clr_worker_poll(worker, jobs[0]) && !clr_worker_poll(worker, jobs[JOBS - 1]),
            "none has ended");
     /* From the middle, the end and the beginning of the queue. */
     tap_ok(clr_worker_collect(worker, jobs[5], LONG_MS) == CLR_JOB_IDLE, "one is taken back");
     tap_ok(clr_worker_collect(worker, jobs[JOBS - 1], LONG_MS) == CLR_JOB_IDLE, "the last one");
-    tap_ok(clr_worker_collect(worker, jobs[CLR_DEVICE_SLOTS], LONG_MS) == CLR_JOB_IDLE,
+    tap_ok(clr_worker_collect(worker, jobs[CLR_REDUCER_SLOTS], LONG_MS) == CLR_JOB_IDLE,
            "the first one");
     clr_worker_submit(worker, jobs[JOBS - 1]);
     clr_worker_submit(worker, jobs[5]);
     fake_set(hold_finish, false);
     for (i = JOBS - 1; i >= 0; i--) {
-        if (i != CLR_DEVICE_SLOTS)
+        if (i != CLR_REDUCER_SLOTS)
             tap_ok(is_done(worker, jobs[i], i + 1), "job %d is done", i);
     }
     for (i = 0; i < JOBS; i++)
         clr_job_free(jobs[i]);
-    tap_is_int64(fake_read(&fake.most_in_slots), CLR_DEVICE_SLOTS, "in all slots at a time");
+    tap_is_int64(fake_read(&fake.most_in_slots), CLR_REDUCER_SLOTS, "in all slots at a time");
     tap_is_int64(fake_read(&fake.begun), JOBS - 1, "and nothing was begun that was taken back");
     stop(worker);
 }
@@ -372,7 +372,7 @@ static void test_build_shortage(void)
 static void test_hang(void)
 {
     struct clr_worker *worker = start();
-    struct clr_job *running[CLR_DEVICE_SLOTS], *queued = new_job(5), *late = new_job(6);
+    struct clr_job *running[CLR_REDUCER_SLOTS], *queued = new_job(5), *late = new_job(6);
     struct clr_worker_report report;
     int64_t before, took;
     int i;
@@ -380,12 +380,12 @@ static void test_hang(void)
     make_ready(worker);
     fake_set(hold_finish, true);
     fake_set(hold_begin, true); /* until all are queued: a worker that waits begins nothing */
-    for (i = 0; i < CLR_DEVICE_SLOTS; i++) {
+    for (i = 0; i < CLR_REDUCER_SLOTS; i++) {
         running[i] = new_job(i);
         clr_worker_submit(worker, running[i]);
     }
     fake_set(hold_begin, false);
-    fake_wait(&fake.begun, CLR_DEVICE_SLOTS, "jobs in all slots");
+    fake_wait(&fake.begun, CLR_REDUCER_SLOTS, "jobs in all slots");
     fake_wait(&fake.finished, 1, "a job to be waited for");
     clr_worker_submit(worker, queued);
     before = clr_clock_ns();
@@ -408,7 +408,7 @@ static void test_hang(void)
     /* Given up while it runs; and, below, given up after the device has answered after all. */
     clr_worker_abandon(worker, running[0]);
     fake_set(hold_finish, false);
-    for (i = 1; i < CLR_DEVICE_SLOTS; i++) {
+    for (i = 1; i < CLR_REDUCER_SLOTS; i++) {
         tap_ok(polls(worker, running[i]), "the device answers late");
         clr_worker_abandon(worker, running[i]);
     }
@@ -419,13 +419,13 @@ static void test_hang(void)
 static void test_stop(void)
 {
     struct clr_worker *worker = start();
-    struct clr_job *jobs[CLR_DEVICE_SLOTS + 2];
+    struct clr_job *jobs[CLR_REDUCER_SLOTS + 2];
     int64_t before;
     int i, done = 0, failed = 0;
 
     make_ready(worker);
     fake_set(hold_finish, true);
-    for (i = 0; i < CLR_DEVICE_SLOTS + 2; i++) {
+    for (i = 0; i < CLR_REDUCER_SLOTS + 2; i++) {
         jobs[i] = new_job(i);
         clr_worker_submit(worker, jobs[i]);
     }
@@ -435,13 +435,13 @@ static void test_stop(void)
     tap_ok(clr_clock_ns() - before < (int64_t)5000 * 1000000, "and is not waited for long");
     fake_set(hold_finish, false);
     tap_ok(clr_worker_stop(worker, LONG_MS), "it ends when the device answers");
-    for (i = 0; i < CLR_DEVICE_SLOTS + 2; i++) {
+    for (i = 0; i < CLR_REDUCER_SLOTS + 2; i++) {
         enum clr_job_phase phase = clr_worker_collect(worker, jobs[i], LONG_MS);
         done += phase == CLR_JOB_DONE;
         failed += phase == CLR_JOB_FAILED;
         clr_job_free(jobs[i]);
     }
-    tap_ok(done >= 1 && done + failed == CLR_DEVICE_SLOTS + 2, "%d jobs done, %d failed", done,
+    tap_ok(done >= 1 && done + failed == CLR_REDUCER_SLOTS + 2, "%d jobs done, %d failed", done,
            failed);
     tap_ok(clr_worker_readiness(worker, CLR_DOT, CLR_REAL) == CLR_FAILED, "it serves no more");
     tap_ok(clr_worker_stop(worker, LONG_MS), "and may be asked to end again");

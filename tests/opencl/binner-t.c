@@ -7,7 +7,8 @@
 #include "batch.h"
 #include "numeric/bins_data.h"
 #include "numeric/column.h"
-#include "opencl/binner_private.h"
+#include "opencl/binner_open.h"
+#include "opencl/binner_parts.h"
 #include "opencl/device_private.h"
 #include "opencl/devices.h"
 #include "random.h"
@@ -303,11 +304,11 @@ static void open_binner(void)
     clr_status_clear(&status);
     if (clr_binner_open(device, &log, &status) != CLR_OK)
         tap_bail("clr_binner_open: %s\n%s", status.message, log != NULL ? log : "");
-    binner = device->binner;
+    binner = clr_binner_of(device);
     /* No more than GPUs have, whatever this device is. */
     if (info.type == CLR_DEVICE_GPU && binner->local_memory > 24576)
         binner->local_memory = 24576;
-    tap_ok(clr_binner_open(device, &log, &status) == CLR_OK && device->binner == binner &&
+    tap_ok(clr_binner_open(device, &log, &status) == CLR_OK && clr_binner_of(device) == binner &&
                clr_binner_state(device, &status) == CLR_OK,
            "a binner is made once");
     tap_diag("groups of %zu, %zu of them, %zu bytes of local memory", binner->group_size,

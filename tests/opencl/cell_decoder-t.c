@@ -4,21 +4,23 @@
  * Pages of all sizes, sound ones and ones in which bytes have been changed; several stages on their
  * way at a time. CPU devices run the code for GPUs as well.
  */
+#include "opencl/cell_decoder_open.h"
 #include "opencl/decoding.h"
 
 static void test_pages(bool changes)
 {
-    const size_t usual = decoding.device->decoder->group_size;
+    const size_t usual = clr_cell_decoder_of(decoding.device)->group_size;
     struct leaf_writer writer = {0};
     int i;
 
     decoding.pages_met[0] = decoding.pages_met[1] = 0;
     batch_begin();
     for (i = 0; i < (tap_is_quick() ? 10 : 60); i++) {
-        decoding.device->decoder->group_size = i % 2 ? usual : 1 + (size_t)random_below(usual);
+        clr_cell_decoder_of(decoding.device)->group_size =
+            i % 2 ? usual : 1 + (size_t)random_below(usual);
         decoding_run(&writer, random_between(1, 7), MOST_PAGES, i % 3 ? 100 : 20, changes);
     }
-    decoding.device->decoder->group_size = usual;
+    clr_cell_decoder_of(decoding.device)->group_size = usual;
     batch_end("pages %s", changes ? "in which bytes were changed" : "of rows of all sorts");
     tap_ok(decoding.pages_met[0] > 0 && decoding.pages_met[1] > 0,
            "%ld pages are taken, and %ld left to the host", decoding.pages_met[0],

@@ -8,7 +8,8 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "opencl/cell_decoder_private.h"
+#include "opencl/cell_decoder_open.h"
+#include "opencl/cell_decoder_parts.h"
 #include "opencl/decoded_column.h"
 #include "opencl/device_private.h"
 #include "opencl/devices.h"

@@ -93,8 +93,8 @@ static void begin(int slot, const struct clr_chunk *chunk, unsigned elements)
     struct clr_status status;
 
     clr_status_clear(&status);
-    clr_device_begin(device, slot, chunk, elements, &status);
-    devices_bail_on(&status, "clr_device_begin");
+    clr_reducer_begin(device, slot, chunk, elements, &status);
+    devices_bail_on(&status, "clr_reducer_begin");
 }
 
 static void finish(int slot, struct clr_state *state, struct clr_device_work *work)
@@ -104,8 +104,8 @@ static void finish(int slot, struct clr_state *state, struct clr_device_work *wo
     clr_status_clear(&status);
     memset(work, 0, sizeof *work);
     clr_state_clear(state);
-    clr_device_finish(device, slot, state, work, &status);
-    devices_bail_on(&status, "clr_device_finish");
+    clr_reducer_finish(device, slot, state, work, &status);
+    devices_bail_on(&status, "clr_reducer_finish");
 }
 
 static void expect(const struct clr_chunk *chunk, unsigned elements, struct clr_state *state)
@@ -147,8 +147,8 @@ static void test_programs(void)
             char *log = NULL;
             enum clr_code code;
             clr_status_clear(&status);
-            code = clr_device_build(device, (enum clr_operation)operation,
-                                    (enum clr_element)element, &log, &status);
+            code = clr_reducer_build(device, (enum clr_operation)operation,
+                                     (enum clr_element)element, &log, &status);
             if (!can((enum clr_operation)operation, (enum clr_element)element)) {
                 tap_ok(code == CLR_DEVICE && log == NULL,
                        "without exact doubles there is no %s of reals", operation_names[operation]);
@@ -157,8 +157,8 @@ static void test_programs(void)
             if (!tap_ok(code == CLR_OK && log == NULL, "the program for %s of %s is built",
                         operation_names[operation], element_names[element]))
                 tap_bail("%s\n%s", status.message, log != NULL ? log : "");
-            tap_ok(clr_device_build(device, (enum clr_operation)operation,
-                                    (enum clr_element)element, &log, &status) == CLR_OK,
+            tap_ok(clr_reducer_build(device, (enum clr_operation)operation,
+                                     (enum clr_element)element, &log, &status) == CLR_OK,
                    "and is there when it is asked for again");
             tap_ok(clr_self_test(device, (enum clr_operation)operation, (enum clr_element)element,
                                  &status) == CLR_OK,
@@ -223,14 +223,14 @@ static void test_places(enum clr_operation operation, enum clr_element element)
 /* Both element types of a chunk in one go, and all slots busy at the same time. */
 static void test_slots(void)
 {
-    struct clr_chunk *chunks[CLR_DEVICE_SLOTS];
-    struct clr_state host[CLR_DEVICE_SLOTS], found;
+    struct clr_chunk *chunks[CLR_REDUCER_SLOTS];
+    struct clr_state host[CLR_REDUCER_SLOTS], found;
     struct clr_device_work work;
     int round, slot;
 
     batch_begin();
     for (round = 0; round < 60; round++) {
-        for (slot = 0; slot < CLR_DEVICE_SLOTS; slot++) {
+        for (slot = 0; slot < CLR_REDUCER_SLOTS; slot++) {
             enum clr_operation operation = (enum clr_operation)random_below(CLR_OPERATIONS);
             unsigned elements =
                 can(operation, CLR_REAL) ? 1u << CLR_REAL | 1u << CLR_INTEGER : 1u << CLR_INTEGER;
@@ -241,7 +241,7 @@ static void test_slots(void)
             begin(slot, chunks[slot], elements);
             clr_chunk_free(chunks[slot]); /* its values are the device's now */
         }
-        for (slot = 0; slot < CLR_DEVICE_SLOTS; slot++) {
+        for (slot = 0; slot < CLR_REDUCER_SLOTS; slot++) {
             finish(slot, &found, &work);
             batch_ok(same_state(&host[slot], &found), "round %d, slot %d", round, slot);
         }
@@ -262,9 +262,9 @@ static void test_adding(void)
     clr_state_clear(&state);
     clr_status_clear(&status);
     for (i = 0; i < 5; i++) {
-        begin(i % CLR_DEVICE_SLOTS, chunk, 1u << CLR_INTEGER);
-        clr_device_finish(device, i % CLR_DEVICE_SLOTS, &state, &work, &status);
-        devices_bail_on(&status, "clr_device_finish");
+        begin(i % CLR_REDUCER_SLOTS, chunk, 1u << CLR_INTEGER);
+        clr_reducer_finish(device, i % CLR_REDUCER_SLOTS, &state, &work, &status);
+        devices_bail_on(&status, "clr_reducer_finish");
     }
     for (i = 0; i < 5000; i++)
         clr_sum_add_integer(&state.sum, chunk->integer[i % 1000], -1);
@@ -291,8 +291,8 @@ static void test_passes(void)
     clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
-    clr_device_build(device, CLR_SUM, CLR_INTEGER, &log, &status);
-    devices_bail_on(&status, "clr_device_build");
+    clr_reducer_build(device, CLR_SUM, CLR_INTEGER, &log, &status);
+    devices_bail_on(&status, "clr_reducer_build");
     fill(chunk, CLR_INTEGER, DEEP, DATA_ANY);
     expect(chunk, 1u << CLR_INTEGER, &host);
     begin(0, chunk, 1u << CLR_INTEGER);
@@ -363,8 +363,8 @@ static void test_drift(void)
     clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
-    clr_device_build(device, CLR_SUM, CLR_REAL, &log, &status);
-    devices_bail_on(&status, "clr_device_build");
+    clr_reducer_build(device, CLR_SUM, CLR_REAL, &log, &status);
+    devices_bail_on(&status, "clr_reducer_build");
     chunk->count[CLR_REAL] = DRIFTING;
     batch_begin();
     for (i = 0; i < DRIFTING; i++)

@@ -7,12 +7,16 @@
 #include "base/clock.h"
 #include "engine/scans.h"
 #include "opencl/binner.h"
+#include "opencl/binner_open.h"
 #include "opencl/cell_decoder.h"
+#include "opencl/cell_decoder_open.h"
 #include "opencl/device.h"
 #include "opencl/devices.h"
+#include "opencl/reducer.h"
 #include "opencl/scanner.h"
 #include "opencl/self_test.h"
 #include "opencl/sorter.h"
+#include "opencl/sorter_open.h"
 
 #include "tap.h"
 
@@ -49,7 +53,8 @@ static void test_operation(const char *kind, enum clr_operation operation)
         char *log = NULL;
 
         clr_status_clear(&status);
-        if (clr_device_build(device, operation, (enum clr_element)element, &log, &status) == CLR_OK)
+        if (clr_reducer_build(device, operation, (enum clr_element)element, &log, &status) ==
+            CLR_OK)
             clr_self_test(device, operation, (enum clr_element)element, &status);
         check(kind, names[element], start, &status, log);
     }

@@ -67,8 +67,8 @@ static bool sum(struct clr_device *device, struct clr_status *status)
         chunk->integer[i] = (int64_t)i;
     chunk->count[CLR_INTEGER] = ROWS;
     clr_state_clear(&state);
-    if (clr_device_begin(device, 0, chunk, 1U << CLR_INTEGER, status) == CLR_OK)
-        clr_device_finish(device, 0, &state, &work, status);
+    if (clr_reducer_begin(device, 0, chunk, 1U << CLR_INTEGER, status) == CLR_OK)
+        clr_reducer_finish(device, 0, &state, &work, status);
     clr_chunk_free(chunk);
     return status->code != CLR_OK || (clr_int192_to_int64(&state.sum.integer, &result) &&
                                       result == (int64_t)ROWS * (ROWS - 1) / 2);
@@ -91,7 +91,7 @@ static const char *try_call(const struct clr_device_info *info,
 
     clr_status_clear(&status);
     if (clr_device_open(info, &device, &status) != CLR_OK ||
-        clr_device_build(device, CLR_SUM, CLR_INTEGER, &log, &status) != CLR_OK)
+        clr_reducer_build(device, CLR_SUM, CLR_INTEGER, &log, &status) != CLR_OK)
         return "the device can't be opened";
     snprintf(rule, sizeof rule, "any:%d:%d:1", error, call);
     set_rule(rule);

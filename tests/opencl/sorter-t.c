@@ -11,7 +11,8 @@
 #include "opencl/devices.h"
 #include "opencl/sorted_column.h"
 #include "opencl/sorter.h"
-#include "opencl/sorter_private.h"
+#include "opencl/sorter_open.h"
+#include "opencl/sorter_parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -429,15 +430,15 @@ static void open_sorter(void)
     for (fails = 0; fails < 4; fails++) {
         clr_memory_fail_after(fails);
         clr_status_clear(&status);
-        tap_ok(clr_sorter_open(device, &log, &status) == CLR_NOMEM && device->sorter == NULL,
+        tap_ok(clr_sorter_open(device, &log, &status) == CLR_NOMEM && clr_sorter_of(device) == NULL,
                "no sorter without memory for allocation %ld: %s", fails, status.message);
     }
     clr_memory_fail_after(-1);
     clr_status_clear(&status);
     if (clr_sorter_open(device, &log, &status) != CLR_OK)
         tap_bail("clr_sorter_open: %s\n%s", status.message, log != NULL ? log : "");
-    sorter = device->sorter;
-    tap_ok(clr_sorter_open(device, &log, &status) == CLR_OK && device->sorter == sorter,
+    sorter = clr_sorter_of(device);
+    tap_ok(clr_sorter_open(device, &log, &status) == CLR_OK && clr_sorter_of(device) == sorter,
            "a sorter is made once");
     tap_diag("groups of %zu, %zu of them, %zu keys a step", sorter->group_size, sorter->most_groups,
              sorter->step_keys);

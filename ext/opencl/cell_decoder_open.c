@@ -1,7 +1,7 @@
-#include "opencl/cell_decoder.h"
+#include "opencl/cell_decoder_open.h"
 
 #include "base/memory.h"
-#include "opencl/cell_decoder_private.h"
+#include "opencl/cell_decoder_parts.h"
 #include "opencl/cell_decoder_test.h"
 #include "opencl/compile.h"
 #include "opencl/device_private.h"
@@ -87,7 +87,7 @@ static enum clr_code touch(cl_command_queue queue, cl_mem buffer, struct clr_sta
 static enum clr_code make_stage(struct clr_device *device, struct clr_stage *stage,
                                 struct clr_status *status)
 {
-    const cl_command_queue queue = device->decoder->transfers;
+    const cl_command_queue queue = clr_cell_decoder_of(device)->transfers;
     const struct {
         cl_mem *buffer;
         cl_mem_flags flags;
@@ -114,7 +114,7 @@ static enum clr_code make_stage(struct clr_device *device, struct clr_stage *sta
 
 static enum clr_code make_stages(struct clr_device *device, int count, struct clr_status *status)
 {
-    struct clr_cell_decoder *decoder = device->decoder;
+    struct clr_cell_decoder *decoder = clr_cell_decoder_of(device);
 
     while (decoder->count < count && status->code == CLR_OK) {
         if (make_stage(device, &decoder->stages[decoder->count], status) == CLR_OK)
@@ -125,10 +125,30 @@ static enum clr_code make_stages(struct clr_device *device, int count, struct cl
     return status->code;
 }
 
+static void close_cell_decoder(struct clr_device *device)
+{
+    struct clr_cell_decoder *decoder = clr_cell_decoder_of(device);
+    int i;
+
+    clr_device_detach(device, &decoder->attachment);
+    for (i = 0; i < CLR_MOST_STAGES; i++)
+        release_stage(decoder->transfers, &decoder->stages[i]);
+    clr_odds_release(&decoder->odds);
+    if (decoder->kernel != NULL)
+        clReleaseKernel(decoder->kernel);
+    if (decoder->transfers != NULL)
+        clReleaseCommandQueue(decoder->transfers);
+    if (decoder->decoding != NULL)
+        clReleaseCommandQueue(decoder->decoding);
+    clr_memory_free(decoder);
+}
+
+const struct clr_attachment_kind clr_cell_decoder_kind = {close_cell_decoder};
+
 enum clr_code clr_cell_decoder_open(struct clr_device *device, int stages, char **log,
                                     struct clr_status *status)
 {
-    struct clr_cell_decoder *decoder = device->decoder;
+    struct clr_cell_decoder *decoder = clr_cell_decoder_of(device);
 
     *log = NULL;
     if (decoder == NULL) {
@@ -136,9 +156,9 @@ enum clr_code clr_cell_decoder_open(struct clr_device *device, int stages, char 
         if (decoder == NULL)
             return clr_status_set(status, CLR_NOMEM, 0, "no memory for a decoder");
         memset(decoder, 0, sizeof *decoder);
-        device->decoder = decoder;
+        clr_device_attach(device, &clr_cell_decoder_kind, &decoder->attachment);
         if (build(device, decoder, log, status) == CLR_NOMEM) {
-            clr_cell_decoder_close(device);
+            close_cell_decoder(device);
             return status->code;
         }
     } else {
@@ -158,7 +178,7 @@ enum clr_code clr_cell_decoder_open(struct clr_device *device, int stages, char 
 
 void clr_cell_decoder_recover(struct clr_device *device, struct clr_status *status)
 {
-    struct clr_cell_decoder *decoder = device->decoder;
+    struct clr_cell_decoder *decoder = clr_cell_decoder_of(device);
     int i;
 
     if (status->code != CLR_NOMEM)
@@ -174,7 +194,7 @@ void clr_cell_decoder_recover(struct clr_device *device, struct clr_status *stat
 
 enum clr_code clr_cell_decoder_state(const struct clr_device *device, struct clr_status *status)
 {
-    const struct clr_cell_decoder *decoder = device->decoder;
+    const struct clr_cell_decoder *decoder = clr_cell_decoder_of(device);
 
     if (decoder == NULL || (decoder->status.code == CLR_OK && !decoder->tested))
         return CLR_NOMEM;
@@ -184,7 +204,7 @@ enum clr_code clr_cell_decoder_state(const struct clr_device *device, struct clr
 
 bool clr_cell_decoder_claim(struct clr_device *device)
 {
-    struct clr_cell_decoder *decoder = device->decoder;
+    struct clr_cell_decoder *decoder = clr_cell_decoder_of(device);
     const bool was_claimed = decoder->claimed;
 
     decoder->claimed = true;
@@ -193,35 +213,15 @@ bool clr_cell_decoder_claim(struct clr_device *device)
 
 void clr_cell_decoder_release(struct clr_device *device)
 {
-    device->decoder->claimed = false;
+    clr_cell_decoder_of(device)->claimed = false;
 }
 
 int clr_cell_decoder_stages(const struct clr_device *device)
 {
-    return device->decoder->count;
+    return clr_cell_decoder_of(device)->count;
 }
 
 unsigned char *clr_cell_decoder_stage(const struct clr_device *device, int stage)
 {
-    return device->decoder->stages[stage].mapped;
-}
-
-void clr_cell_decoder_close(struct clr_device *device)
-{
-    struct clr_cell_decoder *decoder = device->decoder;
-    int i;
-
-    if (decoder == NULL)
-        return;
-    for (i = 0; i < CLR_MOST_STAGES; i++)
-        release_stage(decoder->transfers, &decoder->stages[i]);
-    clr_odds_release(&decoder->odds);
-    if (decoder->kernel != NULL)
-        clReleaseKernel(decoder->kernel);
-    if (decoder->transfers != NULL)
-        clReleaseCommandQueue(decoder->transfers);
-    if (decoder->decoding != NULL)
-        clReleaseCommandQueue(decoder->decoding);
-    clr_memory_free(decoder);
-    device->decoder = NULL;
+    return clr_cell_decoder_of(device)->stages[stage].mapped;
 }

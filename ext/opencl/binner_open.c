@@ -1,7 +1,7 @@
-#include "opencl/binner.h"
+#include "opencl/binner_open.h"
 
 #include "base/memory.h"
-#include "opencl/binner_private.h"
+#include "opencl/binner_parts.h"
 #include "opencl/binner_test.h"
 #include "opencl/compile.h"
 #include "opencl/device_private.h"
@@ -88,9 +88,27 @@ static enum clr_code build(struct clr_device *device, struct clr_binner *binner,
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, call, error);
 }
 
+static void close_binner(struct clr_device *device)
+{
+    struct clr_binner *binner = clr_binner_of(device);
+    int i;
+
+    clr_device_detach(device, &binner->attachment);
+    clr_bin_room_release(binner->queue, &binner->room);
+    for (i = 0; i < CLR_BIN_KERNELS; i++) {
+        if (binner->kernels[i] != NULL)
+            clReleaseKernel(binner->kernels[i]);
+    }
+    if (binner->queue != NULL)
+        clReleaseCommandQueue(binner->queue);
+    clr_memory_free(binner);
+}
+
+const struct clr_attachment_kind clr_binner_kind = {close_binner};
+
 enum clr_code clr_binner_open(struct clr_device *device, char **log, struct clr_status *status)
 {
-    struct clr_binner *binner = device->binner;
+    struct clr_binner *binner = clr_binner_of(device);
 
     *log = NULL;
     if (binner == NULL) {
@@ -98,9 +116,9 @@ enum clr_code clr_binner_open(struct clr_device *device, char **log, struct clr_
         if (binner == NULL)
             return clr_status_set(status, CLR_NOMEM, 0, "no memory for histograms");
         memset(binner, 0, sizeof *binner);
-        device->binner = binner;
+        clr_device_attach(device, &clr_binner_kind, &binner->attachment);
         if (build(device, binner, log, status) == CLR_NOMEM) {
-            clr_binner_close(device);
+            close_binner(device);
             return status->code;
         }
     } else {
@@ -117,28 +135,10 @@ enum clr_code clr_binner_open(struct clr_device *device, char **log, struct clr_
 
 enum clr_code clr_binner_state(const struct clr_device *device, struct clr_status *status)
 {
-    const struct clr_binner *binner = device->binner;
+    const struct clr_binner *binner = clr_binner_of(device);
 
     if (binner == NULL || (binner->status.code == CLR_OK && !binner->tested))
         return CLR_NOMEM;
     *status = binner->status;
     return status->code;
-}
-
-void clr_binner_close(struct clr_device *device)
-{
-    struct clr_binner *binner = device->binner;
-    int i;
-
-    if (binner == NULL)
-        return;
-    clr_bin_room_release(binner->queue, &binner->room);
-    for (i = 0; i < CLR_BIN_KERNELS; i++) {
-        if (binner->kernels[i] != NULL)
-            clReleaseKernel(binner->kernels[i]);
-    }
-    if (binner->queue != NULL)
-        clReleaseCommandQueue(binner->queue);
-    clr_memory_free(binner);
-    device->binner = NULL;
 }

@@ -1,8 +1,9 @@
 /* What a binner is made of, for ext/opencl alone. */
-#ifndef CLR_OPENCL_BINNER_PRIVATE_H
-#define CLR_OPENCL_BINNER_PRIVATE_H
+#ifndef CLR_OPENCL_BINNER_PARTS_H
+#define CLR_OPENCL_BINNER_PARTS_H
 
 #include "opencl/api.h"
+#include "opencl/device_private.h"
 #include "opencl/binner.h"
 
 #include <stdbool.h>
@@ -20,6 +21,7 @@ struct clr_bin_room {
 };
 
 struct clr_binner {
+    struct clr_attachment attachment;
     cl_command_queue queue; /* in order */
     cl_kernel kernels[CLR_BIN_KERNELS];
     bool tested;
@@ -37,5 +39,13 @@ struct clr_binner {
 
 /* Releases a room's memory, which is mapped in that queue. */
 void clr_bin_room_release(cl_command_queue queue, struct clr_bin_room *room);
+
+extern const struct clr_attachment_kind clr_binner_kind;
+
+/* Returns the device's, or NULL while it has none. */
+static inline struct clr_binner *clr_binner_of(const struct clr_device *device)
+{
+    return clr_device_find(device, &clr_binner_kind);
+}
 
 #endif

@@ -1,8 +1,9 @@
 /* What a sorter is made of, for ext/opencl alone. */
-#ifndef CLR_OPENCL_SORTER_PRIVATE_H
-#define CLR_OPENCL_SORTER_PRIVATE_H
+#ifndef CLR_OPENCL_SORTER_PARTS_H
+#define CLR_OPENCL_SORTER_PARTS_H
 
 #include "opencl/api.h"
+#include "opencl/device_private.h"
 #include "opencl/sorter.h"
 
 #include <stdbool.h>
@@ -24,6 +25,7 @@ enum clr_sort_kernel {
 };
 
 struct clr_sorter {
+    struct clr_attachment attachment;
     cl_command_queue queue;
     cl_kernel kernels[CLR_SORT_KERNELS];
     struct clr_status status; /* why it is of no use, if it is not CLR_OK */
@@ -42,6 +44,14 @@ struct clr_sorter {
 static inline size_t clr_sorter_tile(const struct clr_sorter *sorter)
 {
     return sorter->group_size == 1 ? 1 : sorter->group_size * CLR_SORT_KEYS_PER_ITEM;
+}
+
+extern const struct clr_attachment_kind clr_sorter_kind;
+
+/* Returns the device's, or NULL while it has none. */
+static inline struct clr_sorter *clr_sorter_of(const struct clr_device *device)
+{
+    return clr_device_find(device, &clr_sorter_kind);
 }
 
 #endif

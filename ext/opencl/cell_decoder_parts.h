@@ -1,8 +1,9 @@
 /* What a decoder of cells is made of, for ext/opencl alone. */
-#ifndef CLR_OPENCL_CELL_DECODER_PRIVATE_H
-#define CLR_OPENCL_CELL_DECODER_PRIVATE_H
+#ifndef CLR_OPENCL_CELL_DECODER_PARTS_H
+#define CLR_OPENCL_CELL_DECODER_PARTS_H
 
 #include "opencl/api.h"
+#include "opencl/device_private.h"
 #include "opencl/cell_decoder.h"
 
 #include <stdbool.h>
@@ -34,6 +35,7 @@ struct clr_odds {
 };
 
 struct clr_cell_decoder {
+    struct clr_attachment attachment;
     cl_command_queue transfers, decoding; /* in order; a stage's first launch waits for its bytes */
     cl_kernel kernel;
     size_t group_size; /* work-items of a group; tests change it */
@@ -58,5 +60,13 @@ cl_int clr_odds_ask(struct clr_odds *odds, cl_command_queue queue);
 
 /* Takes the answer, if it is there. */
 enum clr_code clr_odds_take(struct clr_odds *odds, struct clr_status *status);
+
+extern const struct clr_attachment_kind clr_cell_decoder_kind;
+
+/* Returns the device's, or NULL while it has none. */
+static inline struct clr_cell_decoder *clr_cell_decoder_of(const struct clr_device *device)
+{
+    return clr_device_find(device, &clr_cell_decoder_kind);
+}
 
 #endif

@@ -1,4 +1,4 @@
-#include "opencl/sorter.h"
+#include "opencl/sorter_open.h"
 
 #include "base/memory.h"
 #include "opencl/compile.h"
@@ -6,7 +6,7 @@
 #include "opencl/failures.h"
 #include "opencl/kernels.h"
 #include "opencl/sorted_column.h"
-#include "opencl/sorter_private.h"
+#include "opencl/sorter_parts.h"
 #include "opencl/sorter_test.h"
 
 #include <stdio.h>
@@ -158,9 +158,20 @@ static void release(struct clr_sorter *sorter)
         clReleaseCommandQueue(sorter->queue);
 }
 
+static void close_sorter(struct clr_device *device)
+{
+    struct clr_sorter *sorter = clr_sorter_of(device);
+
+    clr_device_detach(device, &sorter->attachment);
+    release(sorter);
+    clr_memory_free(sorter);
+}
+
+const struct clr_attachment_kind clr_sorter_kind = {close_sorter};
+
 enum clr_code clr_sorter_open(struct clr_device *device, char **log, struct clr_status *status)
 {
-    struct clr_sorter *sorter = device->sorter;
+    struct clr_sorter *sorter = clr_sorter_of(device);
 
     *log = NULL;
     if (sorter != NULL) {
@@ -171,11 +182,11 @@ enum clr_code clr_sorter_open(struct clr_device *device, char **log, struct clr_
     if (sorter == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for sorting");
     memset(sorter, 0, sizeof *sorter);
-    device->sorter = sorter;
+    clr_device_attach(device, &clr_sorter_kind, &sorter->attachment);
     if (build(device, sorter, log, status) == CLR_OK && clr_sorter_test(device, status) == CLR_OK)
         return CLR_OK;
     if (status->code == CLR_NOMEM) {
-        clr_sorter_close(device);
+        close_sorter(device);
         return status->code;
     }
     /* After an error of OpenCL's in the test, the queue is in an unknown state: it is left. */
@@ -185,17 +196,8 @@ enum clr_code clr_sorter_open(struct clr_device *device, char **log, struct clr_
 
 enum clr_code clr_sorter_state(const struct clr_device *device, struct clr_status *status)
 {
-    if (device->sorter == NULL)
+    if (clr_sorter_of(device) == NULL)
         return CLR_NOMEM;
-    *status = device->sorter->status;
+    *status = clr_sorter_of(device)->status;
     return status->code;
-}
-
-void clr_sorter_close(struct clr_device *device)
-{
-    if (device->sorter == NULL)
-        return;
-    release(device->sorter);
-    clr_memory_free(device->sorter);
-    device->sorter = NULL;
 }
