@@ -204,7 +204,7 @@ static int use_snapshot(struct clr_acceleration *acceleration, struct clr_snapsh
     if (scanned)
         return rc;
     /* What was loaded in vain is older than any scan. */
-    connection->scans++;
+    clr_images_scan(connection);
     clr_acceleration_trim(connection, clr_acceleration_budget(connection));
     return rc;
 }

@@ -245,14 +245,15 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
     struct clr_scan scan = clr_acceleration_new_scan(acceleration, columns, image->layout.rows);
     enum clr_scan_outcome outcome;
     int i, rc = SQLITE_OK;
+    int64_t number;
 
     sqlite3_randomness(sizeof scan.seed, &scan.seed);
-    acceleration->connection->scans++;
+    number = clr_images_scan(acceleration->connection);
     for (i = 0; i < query->column_count; i++) {
         found[i] = clr_acceleration_find(acceleration, image, i);
         columns[i] = found[i]->column;
         found[i]->hits++;
-        found[i]->used = acceleration->connection->scans;
+        found[i]->used = number;
     }
     outcome = is_for_devices(&scan) ? scan_on_device(acceleration, &scan, found, &watch)
                                     : CLR_SCAN_NOT_NOW;

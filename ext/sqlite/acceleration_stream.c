@@ -33,7 +33,7 @@ int clr_acceleration_stream(struct clr_acceleration *acceleration,
                                                       "and a function needs all values together");
     }
     /* None of the columns that are kept is needed, and together they must leave room. */
-    connection->scans++;
+    clr_images_scan(connection);
     clr_acceleration_trim(connection, budget - memory);
     for (i = 0; i < scan.column_count; i++)
         fields[i] = clr_acceleration_field(acceleration, image, i);

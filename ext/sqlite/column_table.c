@@ -8,7 +8,7 @@ static const struct clr_image_column *find(struct clr_connection *connection, si
 {
     const struct clr_image_column *column;
 
-    for (*image = connection->images; *image != NULL; *image = (*image)->next) {
+    for (*image = clr_images_first(connection); *image != NULL; *image = (*image)->next) {
         for (column = (*image)->columns; column != NULL; column = column->next) {
             if (row-- == 0)
                 return column;
@@ -23,7 +23,7 @@ static sqlite3_int64 count(struct clr_connection *connection)
     const struct clr_image_column *column;
     sqlite3_int64 columns = 0;
 
-    for (image = connection->images; image != NULL; image = image->next) {
+    for (image = clr_images_first(connection); image != NULL; image = image->next) {
         for (column = image->columns; column != NULL; column = column->next)
             columns++;
     }

@@ -2,12 +2,6 @@
 
 #include "base/memory.h"
 #include "engine/runtime.h"
-#include "sqlite/distinct_values.h"
-#include "sqlite/extremes.h"
-#include "sqlite/histogram.h"
-#include "sqlite/image.h"
-#include "sqlite/percentiles.h"
-#include "sqlite/view.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -53,6 +47,33 @@ void clr_connection_heed_settings(struct clr_connection *connection)
     connection->extremes.limit = connection->values.limit / 4;
 }
 
+void *clr_connection_find(const struct clr_connection *connection,
+                          const struct clr_attachment_kind *kind)
+{
+    struct clr_attachment *attachment = connection->attachments;
+
+    while (attachment != NULL && attachment->kind != kind)
+        attachment = attachment->next;
+    return attachment;
+}
+
+void *clr_connection_attach(struct clr_connection *connection,
+                            const struct clr_attachment_kind *kind)
+{
+    struct clr_attachment *attachment = clr_connection_find(connection, kind);
+
+    if (attachment != NULL)
+        return attachment;
+    attachment = clr_memory_alloc(kind->size);
+    if (attachment == NULL)
+        return NULL;
+    memset(attachment, 0, kind->size);
+    attachment->kind = kind;
+    attachment->next = connection->attachments;
+    connection->attachments = attachment;
+    return attachment;
+}
+
 void clr_connection_replace(void *pointer)
 {
     struct clr_connection *connection = pointer;
@@ -70,6 +91,7 @@ struct clr_connection *clr_connection_retain(struct clr_connection *connection)
 void clr_connection_release(void *pointer)
 {
     struct clr_connection *connection = pointer, **link = &list;
+    struct clr_attachment *attachment;
 
     if (--connection->references > 0)
         return;
@@ -79,12 +101,11 @@ void clr_connection_release(void *pointer)
     *link = connection->next;
     pthread_mutex_unlock(&list_lock);
     clr_runtime_rest();
-    clr_views_free_past(connection);
-    clr_images_free(connection);
-    clr_extremes_free(connection);
-    clr_percentiles_free(connection);
-    clr_distinct_values_free(connection);
-    clr_histograms_free(connection);
+    while ((attachment = connection->attachments) != NULL) {
+        attachment->kind->free(connection, attachment);
+        connection->attachments = attachment->next;
+        clr_memory_free(attachment);
+    }
     clr_pool_free(&connection->pool);
     clr_memory_free(connection);
 }

@@ -7,15 +7,18 @@
 #include "base/stats.h"
 #include "engine/reduction.h"
 #include "sqlite/api.h"
-#include "sqlite/spares.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
-struct clr_extreme;
-struct clr_view;
-struct clr_database;
-struct clr_image;
-struct clr_locked_work;
+/*
+ * What a part of this floor keeps with a connection, made when it is first asked for: the part's
+ * own structure begins with it. The connection knows of it only how it is freed.
+ */
+struct clr_attachment {
+    const struct clr_attachment_kind *kind;
+    struct clr_attachment *next;
+};
 
 /* Used under the connection's own mutex, as SQLite calls functions and tables. */
 struct clr_connection {
@@ -27,22 +30,25 @@ struct clr_connection {
     int settings_changes; /* how often one was set */
     struct clr_stats stats;
     struct clr_pool pool;
-    struct clr_extreme *free_extremes; /* see extremes.c */
-    int free_extreme_count;
     struct clr_budget values;   /* what aggregates keep: the setting values_memory */
     struct clr_budget extremes; /* what gpu_min and gpu_max keep beside it: a quarter of that */
-    struct clr_spares free_percentiles, free_collections, free_histograms; /* see their files */
-    struct clr_view *views;                                                /* see view.h */
-    struct clr_view *past_views;         /* that may come back; see view.c */
-    struct clr_database *databases;      /* see connection_database.h */
-    struct clr_image *images;            /* see image.h */
-    struct clr_locked_work *locked_work; /* see schema_lock.c */
-    int lock_tables;                     /* made for it, beside the first */
-    int generations;                     /* of databases, given out so far */
-    int64_t scans;                       /* of views, so far */
-    bool replaced;  /* one of our functions was replaced by the application's */
-    int view_depth; /* how many views' rows are being fetched at the moment */
+    struct clr_attachment *attachments;
+    bool replaced; /* one of our functions was replaced by the application's */
 };
+
+/* A part has one, a constant: the size of its structure in bytes, and what is freed with it before
+   the structure itself is. */
+struct clr_attachment_kind {
+    size_t size;
+    void (*free)(struct clr_connection *connection, void *attachment);
+};
+
+/* Return the connection's attachment of a kind, as the structure that begins with it: NULL if there
+   is none; or made if need be, zero beyond its beginning, and NULL without memory. */
+void *clr_connection_find(const struct clr_connection *connection,
+                          const struct clr_attachment_kind *kind);
+void *clr_connection_attach(struct clr_connection *connection,
+                            const struct clr_attachment_kind *kind);
 
 /* Returns whether all is registered with the connection: loading twice must change nothing. */
 bool clr_connection_exists(sqlite3 *db);

@@ -22,10 +22,35 @@ static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
     return statement;
 }
 
+/* The databases of a connection, whose statements are freed when its last view goes. */
+struct databases {
+    struct clr_attachment attachment;
+    struct clr_database *first;
+    int generations; /* given out so far */
+};
+
+static void free_all(struct clr_connection *connection, void *databases)
+{
+    (void)databases;
+    clr_databases_free(connection);
+}
+
+static const struct clr_attachment_kind databases_kind = {sizeof(struct databases), free_all};
+
+static int next_generation(const struct clr_connection *connection)
+{
+    struct databases *databases = clr_connection_find(connection, &databases_kind);
+
+    return ++databases->generations;
+}
+
 struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema)
 {
-    struct clr_database *database = connection->databases;
+    struct databases *databases = clr_connection_attach(connection, &databases_kind);
+    struct clr_database *database = databases == NULL ? NULL : databases->first;
 
+    if (databases == NULL)
+        return NULL;
     while (database != NULL && sqlite3_stricmp(database->schema, schema) != 0)
         database = database->next;
     if (database != NULL)
@@ -46,9 +71,9 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
         free_database(database);
         return NULL;
     }
-    database->generation = ++connection->generations;
-    database->next = connection->databases;
-    connection->databases = database;
+    database->generation = next_generation(connection);
+    database->next = databases->first;
+    databases->first = database;
     /* Opens a write-ahead log, if there is one: then it shows. */
     sqlite3_step(database->hold);
     sqlite3_reset(database->hold);
@@ -57,9 +82,11 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
 
 void clr_databases_free(struct clr_connection *connection)
 {
-    while (connection->databases != NULL) {
-        struct clr_database *database = connection->databases;
-        connection->databases = database->next;
+    struct databases *databases = clr_connection_find(connection, &databases_kind);
+
+    while (databases != NULL && databases->first != NULL) {
+        struct clr_database *database = databases->first;
+        databases->first = database->next;
         free_database(database);
     }
 }
@@ -67,7 +94,7 @@ void clr_databases_free(struct clr_connection *connection)
 /* Statements about the database may mean other things from now on. */
 static void begin_generation(struct clr_database *database)
 {
-    database->generation = ++database->connection->generations;
+    database->generation = next_generation(database->connection);
     database->parallel = -1;
     database->proved = false;
 }

@@ -14,6 +14,7 @@
 #include "numeric/mode.h"
 #include "sqlite/function.h"
 #include "sqlite/interruption.h"
+#include "sqlite/spares.h"
 #include "sqlite/sql_value.h"
 #include "sqlite/value_memory.h"
 
@@ -51,10 +52,13 @@ static void free_collection(struct clr_spare *spare)
     clr_memory_free(collection);
 }
 
-void clr_distinct_values_free(struct clr_connection *connection)
+static void free_spares(struct clr_connection *connection, void *spares)
 {
-    clr_spares_free(&connection->free_collections, free_collection);
+    (void)connection;
+    clr_spares_free(spares, free_collection);
 }
+
+static const struct clr_attachment_kind spares_kind = {sizeof(struct clr_spares), free_spares};
 
 /* Returns whether the context has a collection; if not, the error is set. */
 static bool begin(sqlite3_context *sql, struct distinct_context *context)
@@ -71,7 +75,8 @@ static bool begin(sqlite3_context *sql, struct distinct_context *context)
     }
     if (context->collection != NULL)
         return true;
-    collection = (struct collection *)(void *)clr_spares_take(&connection->free_collections);
+    collection =
+        (struct collection *)(void *)clr_spares_take(clr_connection_find(connection, &spares_kind));
     if (collection == NULL) {
         collection = clr_memory_alloc(sizeof *collection);
         if (collection == NULL) {
@@ -102,7 +107,8 @@ static void end(struct clr_connection *connection, struct distinct_context *cont
     clr_mode_heap_free(&collection->heap);
     clr_fed_distinct_end(&collection->numbers);
     clr_distinct_clear(&collection->distinct, collection->distinct.typed);
-    clr_spares_give(&connection->free_collections, &collection->spare, free_collection);
+    clr_spares_give(clr_connection_attach(connection, &spares_kind), &collection->spare,
+                    free_collection);
     *context = (struct distinct_context){.collection = NULL};
 }
 

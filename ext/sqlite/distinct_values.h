@@ -13,7 +13,4 @@ void clr_distinct_inverse(sqlite3_context *context, int count, sqlite3_value **v
 void clr_distinct_value(sqlite3_context *context);
 void clr_distinct_final(sqlite3_context *context);
 
-/* Frees the memory that the connection keeps for these functions. */
-void clr_distinct_values_free(struct clr_connection *connection);
-
 #endif

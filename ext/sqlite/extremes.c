@@ -15,17 +15,15 @@
 #include "numeric/state_format.h"
 #include "sqlite/function.h"
 #include "sqlite/merge.h"
+#include "sqlite/spares.h"
 #include "sqlite/sql_value.h"
 #include "sqlite/value_memory.h"
 
 #include <string.h>
 
-/* What a connection keeps for reuse. */
-enum { KEPT_EXTREMES = 8 };
-
 struct clr_extreme {
-    struct clr_extreme *next; /* in the connection's list */
-    bool windowed;            /* a value was asked for or a row left: the deque has all values */
+    struct clr_spare spare;
+    bool windowed; /* a value was asked for or a row left: the deque has all values */
     struct clr_deque deque;
     struct clr_reduction *reduction;
     /* Where the numbers of the chunk begin that the deque does not have. They are of one type. */
@@ -39,20 +37,28 @@ struct extreme_context {
     struct clr_extreme *extreme; /* NULL before the first row that counts */
 };
 
-static void free_extreme(struct clr_extreme *extreme)
+static void free_extreme(struct clr_spare *spare)
 {
+    struct clr_extreme *extreme = (struct clr_extreme *)(void *)spare;
+
     clr_deque_free(&extreme->deque);
     clr_memory_free(extreme);
 }
 
+static void free_spares(struct clr_connection *connection, void *spares)
+{
+    (void)connection;
+    clr_spares_free(spares, free_extreme);
+}
+
+static const struct clr_attachment_kind spares_kind = {sizeof(struct clr_spares), free_spares};
+
 static struct clr_extreme *take_extreme(struct clr_connection *connection, int sign)
 {
-    struct clr_extreme *extreme = connection->free_extremes;
+    struct clr_extreme *extreme = (struct clr_extreme *)(void *)clr_spares_take(
+        clr_connection_find(connection, &spares_kind));
 
-    if (extreme != NULL) {
-        connection->free_extremes = extreme->next;
-        connection->free_extreme_count--;
-    } else {
+    if (extreme == NULL) {
         extreme = clr_memory_alloc(sizeof *extreme);
         if (extreme == NULL)
             return NULL;
@@ -63,29 +69,14 @@ static struct clr_extreme *take_extreme(struct clr_connection *connection, int s
     extreme->reduction = clr_reduction_begin(&connection->pool, CLR_EXTREMES);
     if (extreme->reduction != NULL)
         return extreme;
-    free_extreme(extreme);
+    free_extreme(&extreme->spare);
     return NULL;
 }
 
 static void return_extreme(struct clr_connection *connection, struct clr_extreme *extreme)
 {
-    if (connection->free_extreme_count == KEPT_EXTREMES) {
-        free_extreme(extreme);
-        return;
-    }
     clr_deque_clear(&extreme->deque, extreme->deque.sign);
-    extreme->next = connection->free_extremes;
-    connection->free_extremes = extreme;
-    connection->free_extreme_count++;
-}
-
-void clr_extremes_free(struct clr_connection *connection)
-{
-    while (connection->free_extremes != NULL) {
-        struct clr_extreme *extreme = connection->free_extremes;
-        connection->free_extremes = extreme->next;
-        free_extreme(extreme);
-    }
+    clr_spares_give(clr_connection_attach(connection, &spares_kind), &extreme->spare, free_extreme);
 }
 
 /* Brings the deque up to date with the chunk. */

@@ -15,7 +15,4 @@ void clr_extreme_merge_inverse(sqlite3_context *context, int count, sqlite3_valu
 void clr_extreme_value(sqlite3_context *context);
 void clr_extreme_final(sqlite3_context *context);
 
-/* Frees the memory that the connection keeps for these functions. */
-void clr_extremes_free(struct clr_connection *connection);
-
 #endif

@@ -15,7 +15,4 @@ void clr_histogram_merge_inverse(sqlite3_context *context, int count, sqlite3_va
 void clr_histogram_value(sqlite3_context *context);
 void clr_histogram_final(sqlite3_context *context);
 
-/* Frees the memory that the connection keeps for this function. */
-void clr_histograms_free(struct clr_connection *connection);
-
 #endif

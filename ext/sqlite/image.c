@@ -45,11 +45,44 @@ static void free_image(struct clr_image *image)
     sqlite3_free(image);
 }
 
+/* The images of a connection. */
+struct images {
+    struct clr_attachment attachment;
+    struct clr_image *first;
+    int64_t scans; /* so far */
+};
+
+static void free_all(struct clr_connection *connection, void *images)
+{
+    (void)images;
+    clr_images_free(connection);
+}
+
+static const struct clr_attachment_kind images_kind = {sizeof(struct images), free_all};
+
+struct clr_image *clr_images_first(const struct clr_connection *connection)
+{
+    const struct images *images = clr_connection_find(connection, &images_kind);
+
+    return images == NULL ? NULL : images->first;
+}
+
+int64_t clr_images_scan(struct clr_connection *connection)
+{
+    struct images *images = clr_connection_attach(connection, &images_kind);
+
+    return images == NULL ? 0 : ++images->scans;
+}
+
 static struct clr_image *new_image(struct clr_connection *connection, const char *schema,
                                    const char *table, bool by_rows)
 {
-    struct clr_image *image = sqlite3_malloc(sizeof *image);
+    struct images *images = clr_connection_attach(connection, &images_kind);
+    struct clr_image *image;
 
+    if (images == NULL)
+        return NULL;
+    image = sqlite3_malloc(sizeof *image);
     if (image == NULL)
         return NULL;
     memset(image, 0, sizeof *image);
@@ -61,15 +94,15 @@ static struct clr_image *new_image(struct clr_connection *connection, const char
     }
     image->by_rows = by_rows;
     image->patience = 1;
-    image->next = connection->images;
-    connection->images = image;
+    image->next = images->first;
+    images->first = image;
     return image;
 }
 
 struct clr_image *clr_image_look_up(const struct clr_connection *connection, const char *schema,
                                     const char *table, bool by_rows)
 {
-    struct clr_image *image = connection->images;
+    struct clr_image *image = clr_images_first(connection);
 
     while (image != NULL &&
            (image->by_rows != by_rows || sqlite3_stricmp(image->schema, schema) != 0 ||
@@ -183,7 +216,7 @@ int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_dev
     int64_t size = 0;
 
     *on_devices = 0;
-    for (image = connection->images; image != NULL; image = image->next) {
+    for (image = clr_images_first(connection); image != NULL; image = image->next) {
         for (column = image->columns; column != NULL; column = column->next) {
             size += (int64_t)clr_column_size(column->column);
             if (column->resident != NULL)
@@ -197,12 +230,13 @@ int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_dev
    that was not used by the latest scan. */
 static struct clr_image_column **find_oldest(struct clr_connection *connection, bool on_device)
 {
+    const struct images *images = clr_connection_find(connection, &images_kind);
     struct clr_image_column **oldest = NULL, **link;
     struct clr_image *image;
 
-    for (image = connection->images; image != NULL; image = image->next) {
+    for (image = clr_images_first(connection); image != NULL; image = image->next) {
         for (link = &image->columns; *link != NULL; link = &(*link)->next) {
-            if ((*link)->used == connection->scans ||
+            if ((*link)->used == images->scans ||
                 (on_device ? (*link)->resident == NULL : (*link)->column->is_away))
                 continue;
             if (oldest == NULL || (*link)->used < (*oldest)->used)
@@ -218,7 +252,7 @@ static int64_t host_size(const struct clr_connection *connection)
     const struct clr_image *image;
     int64_t on_devices, size = clr_images_size(connection, &on_devices);
 
-    for (image = connection->images; image != NULL; image = image->next)
+    for (image = clr_images_first(connection); image != NULL; image = image->next)
         size += (int64_t)clr_layout_size(&image->layout);
     return size;
 }
@@ -226,16 +260,15 @@ static int64_t host_size(const struct clr_connection *connection)
 void clr_images_trim(struct clr_connection *connection, int64_t most, int64_t most_on_devices)
 {
     struct clr_image_column **oldest, *column;
-    int64_t on_devices;
-
     struct clr_image *image;
+    int64_t on_devices;
 
     while (host_size(connection) > most && (oldest = find_oldest(connection, false)) != NULL) {
         column = *oldest;
         *oldest = column->next;
         free_column(column);
     }
-    for (image = connection->images; image != NULL && host_size(connection) > most;
+    for (image = clr_images_first(connection); image != NULL && host_size(connection) > most;
          image = image->next) {
         if (image->columns == NULL)
             clr_layout_free(&image->layout);
@@ -256,11 +289,12 @@ void clr_images_trim(struct clr_connection *connection, int64_t most, int64_t mo
 
 int64_t clr_images_free(struct clr_connection *connection)
 {
+    struct images *images = clr_connection_find(connection, &images_kind);
     int64_t on_devices, size = clr_images_size(connection, &on_devices);
 
-    while (connection->images != NULL) {
-        struct clr_image *image = connection->images;
-        connection->images = image->next;
+    while (images != NULL && images->first != NULL) {
+        struct clr_image *image = images->first;
+        images->first = image->next;
         free_image(image);
     }
     return size + on_devices;

@@ -44,6 +44,12 @@ struct clr_image {
     struct clr_image_column *columns;
 };
 
+/* Returns the first of the connection's images, or NULL. */
+struct clr_image *clr_images_first(const struct clr_connection *connection);
+
+/* Counts a scan. Returns its number, which goes to what it uses: that is what was used last. */
+int64_t clr_images_scan(struct clr_connection *connection);
+
 /* Returns the image of a table from its pages or by rows, whatever version of the database it is
    of, or NULL. */
 struct clr_image *clr_image_look_up(const struct clr_connection *connection, const char *schema,

@@ -18,6 +18,7 @@
 #include "numeric/radix_sort.h"
 #include "sqlite/function.h"
 #include "sqlite/interruption.h"
+#include "sqlite/spares.h"
 #include "sqlite/sql_value.h"
 #include "sqlite/value_memory.h"
 
@@ -67,15 +68,18 @@ static void free_percentile(struct clr_spare *spare)
     clr_memory_free(values);
 }
 
-void clr_percentiles_free(struct clr_connection *connection)
+static void free_spares(struct clr_connection *connection, void *spares)
 {
-    clr_spares_free(&connection->free_percentiles, free_percentile);
+    (void)connection;
+    clr_spares_free(spares, free_percentile);
 }
+
+static const struct clr_attachment_kind spares_kind = {sizeof(struct clr_spares), free_spares};
 
 static struct percentile *take_percentile(struct clr_connection *connection)
 {
     struct percentile *values =
-        (struct percentile *)(void *)clr_spares_take(&connection->free_percentiles);
+        (struct percentile *)(void *)clr_spares_take(clr_connection_find(connection, &spares_kind));
 
     if (values != NULL)
         return values;
@@ -100,7 +104,8 @@ static void end(struct clr_connection *connection, struct percentile_context *co
     clr_kept_clear(&values->kept);
     clr_ordered_clear(&values->ordered);
     values->stage = KEPT;
-    clr_spares_give(&connection->free_percentiles, &values->spare, free_percentile);
+    clr_spares_give(clr_connection_attach(connection, &spares_kind), &values->spare,
+                    free_percentile);
     context->values = NULL;
     memset(&context->feed, 0, sizeof context->feed);
 }

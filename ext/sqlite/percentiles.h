@@ -16,7 +16,4 @@ void clr_percentile_inverse(sqlite3_context *context, int count, sqlite3_value *
 void clr_percentile_value(sqlite3_context *context);
 void clr_percentile_final(sqlite3_context *context);
 
-/* Frees the memory that the connection keeps for these functions. */
-void clr_percentiles_free(struct clr_connection *connection);
-
 #endif

@@ -1,7 +1,7 @@
 #include "sqlite/plan_table.h"
 
 #include "sqlite/schema_lock.h"
-#include "sqlite/view.h"
+#include "sqlite/view_life.h"
 
 #include <string.h>
 

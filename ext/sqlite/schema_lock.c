@@ -6,12 +6,26 @@
 #define TABLE_NAME "sqlite_clreduce_lock"
 
 /* What xBestIndex is to do: of the connection, while a statement is prepared for it. */
-struct clr_locked_work {
+struct work {
     int (*call)(void *argument);
     void *argument;
     int rc;
     bool done;
 };
+
+struct schema_lock {
+    struct clr_attachment attachment;
+    struct work *work;
+    int tables; /* made for it, beside the first */
+};
+
+static void free_lock(struct clr_connection *connection, void *lock)
+{
+    (void)connection;
+    (void)lock;
+}
+
+static const struct clr_attachment_kind lock_kind = {sizeof(struct schema_lock), free_lock};
 
 struct table {
     sqlite3_vtab base;
@@ -47,13 +61,13 @@ static int disconnect(sqlite3_vtab *table)
 /* Without work there is no way to read the table: so it needs no cursors. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-    struct clr_connection *connection = ((struct table *)base)->connection;
-    struct clr_locked_work *work = connection->locked_work;
+    struct schema_lock *lock = clr_connection_find(((struct table *)base)->connection, &lock_kind);
+    struct work *work = lock == NULL ? NULL : lock->work;
 
     (void)info;
     if (work == NULL)
         return SQLITE_CONSTRAINT;
-    connection->locked_work = NULL; /* there may be other work within it, and so in turn */
+    lock->work = NULL; /* there may be other work within it, and so in turn */
     work->done = true;
     work->rc = work->call(work->argument);
     return SQLITE_OK;
@@ -92,23 +106,26 @@ static bool is_deserialized(sqlite3 *db)
 int clr_schema_lock_run(struct clr_connection *connection, int (*call)(void *argument),
                         void *argument)
 {
-    struct clr_locked_work work = {call, argument, SQLITE_OK, false};
+    struct schema_lock *lock = clr_connection_attach(connection, &lock_kind);
+    struct work work = {call, argument, SQLITE_OK, false};
     const bool is_new = is_deserialized(connection->db);
     char name[64], sql[96];
     sqlite3_stmt *statement = NULL;
     int rc = SQLITE_OK;
 
+    if (lock == NULL)
+        return SQLITE_NOMEM;
     sqlite3_snprintf(sizeof name, name, TABLE_NAME);
     if (is_new) {
-        sqlite3_snprintf(sizeof name, name, TABLE_NAME "_%d", ++connection->lock_tables);
+        sqlite3_snprintf(sizeof name, name, TABLE_NAME "_%d", ++lock->tables);
         rc = register_as(connection, name);
     }
     if (rc != SQLITE_OK)
         return rc;
     sqlite3_snprintf(sizeof sql, sql, "SELECT 1 FROM %s", name);
-    connection->locked_work = &work;
+    lock->work = &work;
     rc = sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
-    connection->locked_work = NULL;
+    lock->work = NULL;
     sqlite3_finalize(statement);
     if (work.done)
         return work.rc;

@@ -5,6 +5,8 @@
 #ifndef CLR_SQLITE_SPARES_H
 #define CLR_SQLITE_SPARES_H
 
+#include "sqlite/connection.h"
+
 #include <stddef.h>
 
 enum { CLR_SPARES_KEPT = 8 };
@@ -14,15 +16,17 @@ struct clr_spare {
     struct clr_spare *next;
 };
 
+/* Those of one kind, an attachment of the connection. */
 struct clr_spares {
+    struct clr_attachment attachment;
     struct clr_spare *first;
     int count;
 };
 
-/* Returns one that was given, or NULL. */
+/* Returns one that was given, or NULL. spares may be NULL. */
 static inline struct clr_spare *clr_spares_take(struct clr_spares *spares)
 {
-    struct clr_spare *spare = spares->first;
+    struct clr_spare *spare = spares == NULL ? NULL : spares->first;
 
     if (spare != NULL) {
         spares->first = spare->next;
@@ -31,11 +35,11 @@ static inline struct clr_spare *clr_spares_take(struct clr_spares *spares)
     return spare;
 }
 
-/* Takes one for reuse, unless there are enough: then it frees it. */
+/* Takes one for reuse, unless there are enough, or spares is NULL: then it frees it. */
 static inline void clr_spares_give(struct clr_spares *spares, struct clr_spare *spare,
                                    void (*free)(struct clr_spare *))
 {
-    if (spares->count == CLR_SPARES_KEPT) {
+    if (spares == NULL || spares->count == CLR_SPARES_KEPT) {
         free(spare);
         return;
     }

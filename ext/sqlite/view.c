@@ -169,9 +169,9 @@ static int next(sqlite3_vtab_cursor *base)
         cursor->at_end = cursor->row * cursor->kept.columns >= cursor->kept.count;
         return SQLITE_OK;
     }
-    connection->view_depth++;
+    clr_views_of(connection)->depth++;
     rc = sqlite3_step(cursor->rows);
-    connection->view_depth--;
+    clr_views_of(connection)->depth--;
     if (rc == SQLITE_ROW)
         return SQLITE_OK;
     if (rc != SQLITE_DONE)
@@ -246,9 +246,9 @@ static int keep_rows(struct cursor *cursor)
     struct clr_connection *connection = view_of(cursor)->connection;
     int rc;
 
-    connection->view_depth++;
+    clr_views_of(connection)->depth++;
     rc = clr_kept_rows_fill(&cursor->kept, cursor->rows);
-    connection->view_depth--;
+    clr_views_of(connection)->depth--;
     if (rc != SQLITE_DONE)
         return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
     cursor->is_kept = 1;
@@ -266,7 +266,7 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
     drop_rows(cursor);
     cursor->at_end = 0;
     cursor->row = 0;
-    if (view->connection->view_depth >= DEEPEST) {
+    if (clr_views_of(view->connection)->depth >= DEEPEST) {
         view->base.zErrMsg =
             sqlite3_mprintf("clreduce: view %s is nested more than %d deep", view->name, DEEPEST);
         return SQLITE_ERROR;

@@ -15,29 +15,9 @@
 #ifndef CLR_SQLITE_VIEW_H
 #define CLR_SQLITE_VIEW_H
 
-#include "sqlite/acceleration.h"
 #include "sqlite/connection.h"
-#include "sqlite/parameter_sets.h"
-#include "sqlite/select.h"
-
-struct clr_view {
-    sqlite3_vtab base;
-    struct clr_view *next; /* in the connection's list */
-    struct clr_connection *connection;
-    char *name, *argument; /* as in CREATE VIRTUAL TABLE */
-    struct clr_select select;
-    struct clr_acceleration *acceleration;
-    int cursors;                    /* that are open */
-    struct clr_parameter_sets sets; /* of the rows that open cursors gave rowids */
-};
 
 /* Registers the module. Returns SQLite's result code. */
 int clr_view_register(struct clr_connection *connection);
-
-/* Returns the connection's view of that name, or NULL. */
-struct clr_view *clr_view_find(struct clr_connection *connection, const char *name);
-
-/* Frees what is known of views that SQLite let go of. */
-void clr_views_free_past(struct clr_connection *connection);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "sqlite/connection_database.h"
 #include "sqlite/schema_lock.h"
-#include "sqlite/view.h"
 
 #include <string.h>
 
@@ -14,9 +13,20 @@ static struct clr_view *find(struct clr_view *list, const char *name)
     return list;
 }
 
+static void free_past(struct clr_connection *connection, void *views);
+
+static const struct clr_attachment_kind views_kind = {sizeof(struct clr_views), free_past};
+
+struct clr_views *clr_views_of(const struct clr_connection *connection)
+{
+    return clr_connection_find(connection, &views_kind);
+}
+
 struct clr_view *clr_view_find(struct clr_connection *connection, const char *name)
 {
-    return find(connection->views, name);
+    const struct clr_views *views = clr_views_of(connection);
+
+    return views == NULL ? NULL : find(views->first, name);
 }
 
 static void free_view(struct clr_view *view)
@@ -36,7 +46,7 @@ static void end_view(struct clr_view *view)
     struct clr_connection *connection = view->connection;
 
     free_view(view);
-    if (connection->views == NULL)
+    if (clr_views_of(connection)->first == NULL)
         clr_databases_free(connection);
 }
 
@@ -47,12 +57,14 @@ static void unlink_view(struct clr_view **list, struct clr_view *view)
     *list = view->next;
 }
 
-void clr_views_free_past(struct clr_connection *connection)
+static void free_past(struct clr_connection *connection, void *pointer)
 {
+    struct clr_views *views = pointer;
     struct clr_view *view;
 
-    while ((view = connection->past_views) != NULL) {
-        connection->past_views = view->next;
+    (void)connection;
+    while ((view = views->past) != NULL) {
+        views->past = view->next;
         free_view(view);
     }
 }
@@ -74,19 +86,20 @@ static const struct clr_view *find_known(const struct clr_view *list, const stru
 static int read_select(struct clr_view *view, int is_new, char **error)
 {
     struct clr_connection *connection = view->connection;
-    const struct clr_view *known = find_known(connection->past_views, view);
+    struct clr_views *views = clr_views_of(connection);
+    const struct clr_view *known = find_known(views->past, view);
     struct clr_view *past;
     int rc = clr_select_read(connection->db, view->argument, &view->select, error);
 
     if (known == NULL)
-        known = find_known(connection->views, view);
+        known = find_known(views->first, view);
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM && !is_new && known != NULL) {
         sqlite3_free(*error);
         *error = NULL;
         rc = clr_select_copy(&known->select, &view->select);
     }
-    while ((past = find(connection->past_views, view->name)) != NULL) {
-        unlink_view(&connection->past_views, past);
+    while ((past = find(views->past, view->name)) != NULL) {
+        unlink_view(&views->past, past);
         free_view(past);
     }
     return rc;
@@ -138,7 +151,8 @@ static int make(sqlite3 *db, void *pointer, int count, const char *const *argume
                                  count - 3);
         return SQLITE_ERROR;
     }
-    view = sqlite3_malloc(sizeof *view);
+    view = clr_connection_attach(connection, &views_kind) == NULL ? NULL
+                                                                  : sqlite3_malloc(sizeof *view);
     if (view == NULL)
         return SQLITE_NOMEM;
     memset(view, 0, sizeof *view);
@@ -158,8 +172,8 @@ static int make(sqlite3 *db, void *pointer, int count, const char *const *argume
         return rc;
     }
     sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-    view->next = connection->views;
-    connection->views = view;
+    view->next = clr_views_of(connection)->first;
+    clr_views_of(connection)->first = view;
     *result = &view->base;
     return SQLITE_OK;
 }
@@ -180,7 +194,7 @@ int clr_view_destroy(sqlite3_vtab *base)
 {
     struct clr_view *view = (struct clr_view *)base;
 
-    unlink_view(&view->connection->views, view);
+    unlink_view(&clr_views_of(view->connection)->first, view);
     end_view(view);
     return SQLITE_OK;
 }
@@ -197,8 +211,8 @@ int clr_view_disconnect(sqlite3_vtab *base)
         past->name = view->name;
         past->argument = view->argument;
         past->select = view->select;
-        past->next = connection->past_views;
-        connection->past_views = past;
+        past->next = clr_views_of(connection)->past;
+        clr_views_of(connection)->past = past;
         view->name = view->argument = NULL;
         memset(&view->select, 0, sizeof view->select);
     }

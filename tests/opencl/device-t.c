@@ -8,7 +8,7 @@
  * CLREDUCE_DEVICE chooses the device, as the setting does. The source is included, since the sizes
  * of work-groups are the module's own business.
  */
-#include "opencl/device.c"
+#include "opencl/reducer.c"
 
 #include "base/memory.h"
 #include "batch.h"
@@ -320,7 +320,7 @@ static void test_group_sizes(void)
     for (operation = 0; operation < CLR_OPERATIONS; operation++) {
         struct clr_chunk *chunk = new_chunk((enum clr_operation)operation);
         for (element = 0; element < CLR_ELEMENTS; element++) {
-            struct clr_program *program = &device->programs[operation][element];
+            struct clr_program *program = &reducer_of(device)->programs[operation][element];
             size_t usual = program->group_size;
             if (!program->built)
                 continue;
