@@ -64,6 +64,21 @@ void bench_fill(void *values, size_t count, enum clr_element element, enum bench
         target[i] = make(next_random(&seed), element, data);
 }
 
+void bench_fill_spread(double *values, size_t count, int spread)
+{
+    uint64_t seed = 1, bits;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        uint64_t random = next_random(&seed);
+        int exponent = (int)(next_random(&seed) % ((uint64_t)spread + 1)) - spread / 2;
+        /* The lowest 52 bits are the significand's, the uppermost one is the sign. */
+        bits = random >> 63 << 63 | (uint64_t)(1023 + exponent) << 52 |
+               (random & ((UINT64_C(1) << 52) - 1));
+        memcpy(&values[i], &bits, sizeof bits);
+    }
+}
+
 void bench_reduce_on_host(void *values, size_t count, enum clr_operation operation,
                           enum clr_element element, struct clr_state *state)
 {

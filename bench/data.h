@@ -20,6 +20,12 @@ void *bench_memory(size_t bytes);
 /* Fills 8-byte values of one kind. */
 void bench_fill(void *values, size_t count, enum clr_element element, enum bench_data data);
 
+/*
+ * Fills doubles of either sign whose exponents are spread over so many bits around that of 1, from
+ * 0 (all between 1 and 2 in size) to 2000.
+ */
+void bench_fill_spread(double *values, size_t count, int spread);
+
 /* Adds the host's exact reduction of count values (pairs: x, then y behind it) to state. */
 void bench_reduce_on_host(void *values, size_t count, enum clr_operation operation,
                           enum clr_element element, struct clr_state *state);

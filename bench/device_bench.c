@@ -27,6 +27,7 @@ static const struct {
     {"bandwidth", "what the machine's and the device's memory can do", bench_part_bandwidth},
     {"kernel", "the exact kernels, on values that the device holds", bench_part_kernel},
     {"host", "the exact reduction on one thread of the host", bench_part_host},
+    {"exponents", "the exact sum of values whose exponents are spread", bench_part_exponents},
     {"transfer", "from the host to the device", bench_part_transfer},
     {"startup", "discovery, building and self-test, with cold and warm caches", bench_part_startup},
     {"ladder", "the kernels of the literature beside the exact ones", bench_part_ladder},
@@ -109,6 +110,14 @@ size_t bench_choose_sizes(const struct bench_options *options, size_t least, siz
     if (count == 0)
         bench_die("no size fits into memory");
     return count;
+}
+
+bool bench_has_device(const struct bench_options *options)
+{
+    struct clr_catalog catalog;
+
+    clr_catalog_fill(&catalog);
+    return clr_catalog_choose(&catalog, options->device) >= 0;
 }
 
 struct clr_device_info bench_find_device(const struct bench_options *options)

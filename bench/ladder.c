@@ -1,12 +1,12 @@
 /*
  * The ladder: the kernels by which the literature teaches reduction, each rung in a file of
  * bench/ladder/, on the same values as the project's own exact kernels, the plain read, and the
- * loop that a textbook writes for a CPU. The values are such that any order of additions is exact,
- * so that every rung has to give the right answer.
+ * host's read with all threads. The values are such that any order of additions is exact, so that
+ * every rung has to give the right answer.
  *
  * Sources: M. Harris, "Optimizing parallel reduction in CUDA" (NVIDIA, 2007), for the rungs up to
  * the cascading; the reductions of vectors of 4 in the samples of AMD's APP SDK; the dot product of
- * OpenCL primers, which multiplies and reduces in a single work-group.
+ * OpenCL primers, as many groups as the other rungs have.
  */
 #include "data.h"
 #include "exact.h"
@@ -24,7 +24,6 @@
 
 enum {
     GROUP_LIMIT = 256,
-    SINGLE_GROUP_LIMIT = 1024,
     CASCADE_GROUPS_PER_UNIT = 8,
     HEADLINE_VALUES = 25000000,
     MOST_PASSES = 16
@@ -36,11 +35,11 @@ struct rung {
     const char *name, *text, *operation;
     enum combining combining;
     size_t values_per_item; /* 0: as many as there are for a fixed number of groups */
-    bool pairs;             /* a dot product by a single group */
+    const char *next_text;  /* what adds a dot product's partial sums; NULL: the kernel itself */
 
     /* Set when it is built. */
     const struct ladder *ladder;
-    cl_kernel kernel;
+    cl_kernel kernel, next; /* next: for all passes but the first */
     size_t group;
     const char *notes;
     double found;
@@ -57,7 +56,9 @@ static struct rung rungs[] = {
     {"8 row-wise double4", clr_kernel_row_wise, "sum", SUM, 8, .notes = ""},
     {"8 row-wise double4, max", clr_kernel_row_wise, "max", MAX, 8, .notes = ""},
     {"8 row-wise double4, min", clr_kernel_row_wise, "min", MIN, 8, .notes = ""},
-    {"9 single-group dot", clr_kernel_single_group_dot, "dot", SUM, 0, true, .notes = ""},
+    {"9 cascading dot", clr_kernel_cascading_dot, "dot", SUM, 0, clr_kernel_cascading, .notes = ""},
+    {"9 row-wise double4 dot", clr_kernel_row_wise_dot, "dot", SUM, 8, clr_kernel_row_wise,
+     .notes = ""},
 };
 
 enum { RUNGS = sizeof rungs / sizeof rungs[0] };
@@ -81,8 +82,6 @@ static size_t count_groups(const struct rung *rung, size_t count)
     size_t most = CASCADE_GROUPS_PER_UNIT * (size_t)rung->ladder->target.info.compute_units;
     size_t groups;
 
-    if (rung->pairs)
-        return 1;
     if (rung->values_per_item > 0)
         return divide_up(count, rung->group * rung->values_per_item);
     groups = divide_up(count, rung->group);
@@ -95,7 +94,7 @@ static int64_t run_rung(void *argument)
     struct rung *rung = argument;
     const struct ladder *ladder = rung->ladder;
     cl_command_queue queue = ladder->target.queue;
-    size_t count = ladder->bytes / sizeof(double) / (rung->pairs ? 2 : 1);
+    size_t count = ladder->bytes / sizeof(double) / (rung->next_text != NULL ? 2 : 1);
     cl_mem source = ladder->buffer;
     cl_event events[MOST_PASSES];
     int64_t time = 0;
@@ -105,11 +104,12 @@ static int64_t run_rung(void *argument)
         size_t groups = count_groups(rung, count), global = groups * rung->group;
         cl_ulong n = count;
         cl_mem result = ladder->partials[passes % 2];
-        bench_check(clSetKernelArg(rung->kernel, 0, sizeof source, &source), "clSetKernelArg");
-        bench_check(clSetKernelArg(rung->kernel, 1, sizeof n, &n), "clSetKernelArg");
-        bench_check(clSetKernelArg(rung->kernel, 2, sizeof result, &result), "clSetKernelArg");
-        bench_check(clEnqueueNDRangeKernel(queue, rung->kernel, 1, NULL, &global, &rung->group, 0,
-                                           NULL, &events[passes]),
+        cl_kernel kernel = passes == 0 ? rung->kernel : rung->next;
+        bench_check(clSetKernelArg(kernel, 0, sizeof source, &source), "clSetKernelArg");
+        bench_check(clSetKernelArg(kernel, 1, sizeof n, &n), "clSetKernelArg");
+        bench_check(clSetKernelArg(kernel, 2, sizeof result, &result), "clSetKernelArg");
+        bench_check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &rung->group, 0, NULL,
+                                           &events[passes]),
                     "clEnqueueNDRangeKernel");
         source = result;
         count = groups;
@@ -131,36 +131,57 @@ static size_t power_of_two(size_t limit)
     return size;
 }
 
+/* Compiles a rung's kernel; *warp becomes false where the compiler does not know the instruction.
+ */
+static cl_kernel compile(const struct rung *rung, const char *text, bool *warp)
+{
+    const char *const texts[] = {clr_kernel_ladder, text};
+    char options[128];
+    cl_kernel kernel;
+
+    for (;;) {
+        snprintf(options, sizeof options, "-cl-std=CL1.2 -DGROUP=%zu -DCOMBINING=%d -DWARP_SYNC=%d",
+                 rung->group, rung->combining, *warp);
+        kernel = bench_kernel(&rung->ladder->target, texts, 2, "rung", options, !*warp);
+        if (kernel != NULL)
+            return kernel;
+        *warp = false;
+    }
+}
+
+/* The most work-items that a group of a kernel may have. */
+static size_t largest_group(const struct ladder *ladder, cl_kernel kernel)
+{
+    size_t most = 0;
+
+    bench_check(clGetKernelWorkGroupInfo(kernel, ladder->target.info.id, CL_KERNEL_WORK_GROUP_SIZE,
+                                         sizeof most, &most, NULL),
+                "clGetKernelWorkGroupInfo");
+    return most;
+}
+
 static void build(struct rung *rung, const struct ladder *ladder)
 {
-    const char *const texts[] = {clr_kernel_ladder, rung->text};
-    size_t limit = rung->pairs ? SINGLE_GROUP_LIMIT : GROUP_LIMIT;
-    bool warp = ladder->target.nvidia && strcmp(rung->operation, "dot") != 0;
-    char options[128];
+    size_t limit = ladder->target.largest_group, most;
+    bool warp = ladder->target.nvidia;
 
     rung->ladder = ladder;
-    rung->group =
-        power_of_two(limit < ladder->target.largest_group ? limit : ladder->target.largest_group);
+    rung->group = power_of_two(limit < GROUP_LIMIT ? limit : GROUP_LIMIT);
     for (;;) {
-        size_t most = 0;
-        snprintf(options, sizeof options, "-cl-std=CL1.2 -DGROUP=%zu -DCOMBINING=%d -DWARP_SYNC=%d",
-                 rung->group, rung->combining, warp);
-        rung->kernel = bench_kernel(&ladder->target, texts, 2, "rung", options, !warp);
-        if (rung->kernel == NULL) {
-            /* A compiler that does not know the instruction: barriers then. */
-            warp = false;
-            continue;
-        }
-        bench_check(clGetKernelWorkGroupInfo(rung->kernel, ladder->target.info.id,
-                                             CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL),
-                    "clGetKernelWorkGroupInfo");
+        rung->kernel = compile(rung, rung->text, &warp);
+        rung->next = rung->next_text != NULL ? compile(rung, rung->next_text, &warp) : rung->kernel;
+        most = largest_group(ladder, rung->kernel);
+        if (largest_group(ladder, rung->next) < most)
+            most = largest_group(ladder, rung->next);
         if (rung->group <= most)
             break;
+        if (rung->next != rung->kernel)
+            clReleaseKernel(rung->next);
         clReleaseKernel(rung->kernel);
         rung->group = power_of_two(most);
     }
     if (rung->text == clr_kernel_last_warp || rung->text == clr_kernel_unrolled ||
-        rung->text == clr_kernel_cascading)
+        rung->text == clr_kernel_cascading || rung->text == clr_kernel_cascading_dot)
         rung->notes = warp ? ", warps synchronised by bar.warp.sync" : ", barriers to the end";
 }
 
@@ -170,7 +191,7 @@ static bool is_right(const struct rung *rung, struct clr_state *sum, struct clr_
     double extreme;
     int64_t bits;
 
-    if (rung->pairs)
+    if (rung->next_text != NULL)
         return rung->found == clr_sum_round(&dot->sum, 1);
     if (rung->combining == SUM)
         return rung->found == clr_sum_round(&sum->sum, 1);
@@ -182,7 +203,7 @@ static bool is_right(const struct rung *rung, struct clr_state *sum, struct clr_
 }
 
 static void print_rungs(struct bench_line *line, const struct bench_case *cases,
-                        const struct bench_case *loop, struct clr_state expected[CLR_OPERATIONS])
+                        const struct bench_case *host, struct clr_state expected[CLR_OPERATIONS])
 {
     size_t i;
 
@@ -192,9 +213,9 @@ static void print_rungs(struct bench_line *line, const struct bench_case *cases,
         line->name = rungs[i].name;
         line->operation = rungs[i].operation;
         line->times = &cases[i];
-        line->ratio = bench_ratio(&cases[i], loop);
+        line->ratio = bench_ratio(&cases[i], host);
         line->exact = right ? BENCH_EQUAL : BENCH_DIFFERENT;
-        snprintf(line->notes, sizeof line->notes, "groups of %zu%s; ratio to the plain loop",
+        snprintf(line->notes, sizeof line->notes, "groups of %zu%s; ratio to the host's read",
                  rungs[i].group, rungs[i].notes);
         bench_print(line);
         if (!right)
@@ -205,10 +226,10 @@ static void print_rungs(struct bench_line *line, const struct bench_case *cases,
 static void measure_size(const struct bench_options *options, struct ladder *ladder, size_t bytes,
                          double seconds)
 {
-    enum { LOOP = RUNGS + CLR_OPERATIONS, READ, CASES };
+    enum { HOST = RUNGS + CLR_OPERATIONS, READ, CASES };
     static const char *const names[] = {"10 exact", "10 exact dot", "10 exact extremes"};
     static struct bench_case cases[CASES];
-    struct bench_host_read host = {ladder->values, bytes / sizeof(double), 1};
+    struct bench_host_read host = {ladder->values, bytes / sizeof(double), bench_host_threads()};
     struct bench_line line = {.part = "ladder",
                               .device = ladder->target.info.name,
                               .element = "real",
@@ -230,20 +251,20 @@ static void measure_size(const struct bench_options *options, struct ladder *lad
         bench_reduce_on_host(ladder->values, exact->count, (enum clr_operation)i, CLR_REAL,
                              &expected[i]);
     }
-    cases[LOOP] = (struct bench_case){.run = bench_host_plain_loop, .argument = &host};
+    cases[HOST] = (struct bench_case){.run = bench_host_read, .argument = &host};
     cases[READ] = (struct bench_case){.run = bench_plain_run, .argument = &ladder->plain};
     bench_measure(cases, CASES, options->runs, seconds);
 
-    print_rungs(&line, cases, &cases[LOOP], expected);
+    print_rungs(&line, cases, &cases[HOST], expected);
     for (i = 0; i < CLR_OPERATIONS; i++) {
         struct bench_exact_reduction *exact = &ladder->exact[i];
         bool right = bench_same_state(&exact->state, &expected[i]);
         line.name = names[i];
         line.operation = bench_operation_names[i];
         line.times = &cases[RUNGS + i];
-        line.ratio = bench_ratio(&cases[RUNGS + i], &cases[LOOP]);
+        line.ratio = bench_ratio(&cases[RUNGS + i], &cases[HOST]);
         line.exact = right ? BENCH_EQUAL : BENCH_DIFFERENT;
-        snprintf(line.notes, sizeof line.notes, "the project's own; ratio to the plain loop");
+        snprintf(line.notes, sizeof line.notes, "the project's own; ratio to the host's read");
         bench_print(&line);
         if (!right)
             bench_wrong("%s is wrong", names[i]);
@@ -252,15 +273,15 @@ static void measure_size(const struct bench_options *options, struct ladder *lad
     line.operation = "sum";
     line.name = "plain read";
     line.times = &cases[READ];
-    line.ratio = bench_ratio(&cases[READ], &cases[LOOP]);
+    line.ratio = bench_ratio(&cases[READ], &cases[HOST]);
     bench_plain_describe(&ladder->plain, line.notes, sizeof line.notes);
     bench_print(&line);
     line.device = "host";
-    line.name = "plain loop, one thread";
-    line.times = &cases[LOOP];
+    line.name = "host read, all threads";
+    line.times = &cases[HOST];
     line.reference = NULL;
     line.ratio = 0;
-    snprintf(line.notes, sizeof line.notes, "one value after the other");
+    snprintf(line.notes, sizeof line.notes, "vectors, %d threads", host.threads);
     bench_print(&line);
 }
 
@@ -303,8 +324,11 @@ void bench_part_ladder(const struct bench_options *options)
     clReleaseMemObject(ladder.buffer);
     for (i = 0; i < 2; i++)
         clReleaseMemObject(ladder.partials[i]);
-    for (i = 0; i < RUNGS; i++)
+    for (i = 0; i < RUNGS; i++) {
+        if (rungs[i].next != rungs[i].kernel)
+            clReleaseKernel(rungs[i].next);
         clReleaseKernel(rungs[i].kernel);
+    }
     for (i = 0; i < CLR_OPERATIONS; i++)
         bench_exact_close(&ladder.exact[i]);
     bench_plain_close(&ladder.plain);

@@ -100,6 +100,8 @@ void bench_print(const struct bench_line *line)
         printf(", \"share_of_read\": %.4f", bench_ratio(line->times, line->reference));
     else
         printf(", \"share_of_read\": null");
+    if (line->spread != NULL)
+        printf(", \"spread\": %d", *line->spread);
     if (line->ratio > 0)
         printf(", \"ratio\": %.4g", line->ratio);
     printf(", \"exact\": %s", exact[line->exact]);

@@ -41,7 +41,8 @@ struct bench_line {
     const struct bench_case *times;     /* always there */
     const struct bench_case *reference; /* the plain read of as many bytes; NULL: none */
     enum bench_exact exact;
-    double ratio; /* of speeds, as the notes say; 0: none */
+    const int *spread; /* bits over which the values' exponents are spread; NULL: not about that */
+    double ratio;      /* of speeds, as the notes say; 0: none */
     char notes[BENCH_NOTES];
 };
 

@@ -4,6 +4,7 @@
 
 #include "opencl/catalog.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct bench_options {
 void bench_part_bandwidth(const struct bench_options *options);
 void bench_part_kernel(const struct bench_options *options);
 void bench_part_host(const struct bench_options *options);
+void bench_part_exponents(const struct bench_options *options);
 void bench_part_transfer(const struct bench_options *options);
 void bench_part_startup(const struct bench_options *options);
 void bench_part_startup_once(const struct bench_options *options);
@@ -35,6 +37,9 @@ void bench_part_ladder(const struct bench_options *options);
 size_t bench_choose_sizes(const struct bench_options *options, size_t least, size_t most,
                           size_t limit, double cases, double gbytes_per_s,
                           size_t sizes[BENCH_MOST_SIZES]);
+
+/* Whether there is a device that fits the options. */
+bool bench_has_device(const struct bench_options *options);
 
 /* Finds the device, or ends the program. */
 struct clr_device_info bench_find_device(const struct bench_options *options);

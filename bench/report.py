@@ -1,106 +1,113 @@
 #!/usr/bin/env python3
-"""Turns results of bench/run.py into one report: Markdown, and plots as SVG beside it.
+"""Measures a machine for its published page, and makes the page of what was measured.
 
-    bench/report.py [--output FOLDER] RESULTS.json...
+    bench/report.py measure NAME FOLDER [--run NUMBER] -- OPTION...
+        Runs all of bench/run.py three times in a row, with the same options, and writes
+        FOLDER/runs/NAME-1.json and so on, and the page. What was there of that name is removed
+        first. With a number, only that one of the three runs, for a machine that is lent for so
+        long at a time: 1 removes what was there, and 2 and 3 do not measure again what is there.
 
-Results of several machines make a section each; those of one machine are put together, the later
-ones in place of the earlier ones.
+    bench/report.py page FOLDER [NAME...]
+        Makes FOLDER/NAME.md, NAME-tables.md and their pictures of the runs in FOLDER/runs alone: of
+        all machines, or of those that are named. A run that is not there is said to be missing.
 """
 
 import argparse
-import copy
-import json
 import os
+import re
+import subprocess
+import sys
 
-import figures
-import sections
-import stats_section
+from page import files
+from page.whole import MismatchError, Runs
 
-HEAD = """# Benchmarks
-
-Each figure is the median of several runs, in which the candidates took turns; a ratio is the median
-of the ratios of the two times of each round, with the least and the greatest in parentheses.
-`make bench` measures all of it anew.
-"""
-
-TAIL = """## What was tried and lost
-
-On the H200, 1, 2 and 8 loads in flight a work-item lost against 4, and other numbers of work-groups a
-compute unit against the 6, 8 or 16 that each kernel has. On PoCL, a grid-stride loop reached a seventh of
-the bandwidth of a contiguous run, blocks of plain TwoSum 14 GB/s where the biased FastTwoSum blocks
-reach 54, and blocks of 16 vectors lost against 32. On the host, a sum that leaves looking ahead to the processor
-stood at 44% of one thread's plain read; prefetching 128 values ahead made that 62%, 256 made it 75%, and 512,
-which is kept, 84%; 1,024 and 2,048 won no more.
-
-Views on the H200: results that came back in two reads, to pageable memory, cost 60 µs more than one read to pinned
-memory, and an event for each kernel 6 µs each. Bundles of steps with 1 or 4 rows in flight lost against 2, and 6, 8 or 16
-work-groups a compute unit against 4. The five sums of gpu_corr take 0.9 times as long in one pass as in five: they
-are limited by arithmetic. Threads that populate a load's memory while others still start made a load 1.4 times as long.
-"""
-
-#: What a machine's part of the report consists of: a section, and the plot that goes with it.
-PARTS = ((sections.machine, None), (sections.goals, None), (sections.feed, "feed"),
-         (sections.views, "views"), (stats_section.section, "statistics"),
-         (sections.first, None), (sections.peers, None), (sections.bandwidth, "bandwidth"),
-         (sections.ladder, "ladder"), (sections.transfer, None), (sections.startup, None),
-         (sections.memory, None))
+RUNS = 3
 
 
-def merge(all_results):
-    """One set of results for each machine and scale, in the order in which they came."""
-    merged = {}
-    for results in all_results:
-        key = json.dumps([results["machine"], results["rows"]], sort_keys=True)
-        if key not in merged:
-            merged[key] = copy.deepcopy(results)
-            continue
-        whole = merged[key]
-        for name in ("parts", "seconds"):
-            whole[name].update(results[name])
-        whole["missing"] = list(dict.fromkeys(whole["missing"] + results["missing"]))
-        if results["command"] not in whole["command"]:
-            whole["command"] += f"; {results['command']}"
-    return list(merged.values())
+class ReportError(Exception):
+    """What was asked for cannot be done."""
 
 
-def draw(results, plot, folder):
-    """Draws a plot into the folder; returns the Markdown that shows it, or an empty text."""
-    drawing = figures.draw(results, plot)
-    if drawing is None:
-        return ""
-    file_name = f"{plot}-{figures.slug(results)}.svg"
-    with open(os.path.join(folder, file_name), "w", encoding="utf-8") as file:
-        file.write(drawing)
-    return f"\n![{plot}]({file_name})\n"
+def run_path(folder, name, number):
+    """The file of a run's results."""
+    return os.path.join(folder, "runs", f"{name}-{number}.json")
 
 
-def write(all_results, folder):
-    """Writes REPORT.md and its plots."""
-    texts = [HEAD]
-    for results in merge(all_results):
-        for section, plot in PARTS:
-            text = section(results)
-            if text:
-                texts.append(text + (draw(results, plot, folder) if plot else ""))
-    texts.append(TAIL)
-    with open(os.path.join(folder, "REPORT.md"), "w", encoding="utf-8") as file:
-        file.write("\n".join(texts))
+def make_page(folder, name):
+    """Makes a machine's page and says where it is."""
+    found = {number: files.read_results(run_path(folder, name, number))
+             for number in range(1, RUNS + 1)}
+    found = {number: results for number, results in found.items() if results is not None}
+    if not found:
+        raise ReportError(f"there is no run of {name} in {os.path.join(folder, 'runs')}")
+    print(files.write_page(Runs(name, found, RUNS), folder))
 
 
-def main():
-    """Reads the results that the command line names."""
+def names(folder):
+    """The machines of which there are runs."""
+    runs = os.path.join(folder, "runs")
+    found = os.listdir(runs) if os.path.isdir(runs) else []
+    return sorted({match.group(1) for match in
+                   (re.fullmatch(r"(.+)-\d+\.json", file) for file in found) if match})
+
+
+def remove_runs(folder, name):
+    """Removes what is there of a machine's runs."""
+    for number in range(1, RUNS + 1):
+        if os.path.exists(run_path(folder, name, number)):
+            os.remove(run_path(folder, name, number))
+
+
+def measure(folder, name, only, options):
+    """The runs, one after the other; one that fails is left out, and the others go on."""
+    os.makedirs(os.path.join(folder, "runs"), exist_ok=True)
+    if only is not None and only > 1 and os.path.exists(run_path(folder, name, only)):
+        raise ReportError(f"run {only} of {name} is there, and is not measured again; "
+                          "run 1 begins anew")
+    if only in (None, 1):
+        remove_runs(folder, name)
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run.py")
+    for number in range(1, RUNS + 1) if only is None else (only,):
+        done = subprocess.run([sys.executable, program, *options, "--by",
+                               f"make bench-report MACHINE={name}", "--json",
+                               run_path(folder, name, number)], check=False)
+        if done.returncode != 0:
+            print(f"bench: run {number} of {name} failed", file=sys.stderr)
+    make_page(folder, name)
+
+
+def parse(arguments):
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--output", default=".", help="the folder for REPORT.md and its plots")
-    parser.add_argument("results", nargs="+", help="files that bench/run.py wrote")
-    options = parser.parse_args()
-    found = []
-    for path in options.results:
-        with open(path, encoding="utf-8") as file:
-            found.append(json.load(file))
-    os.makedirs(options.output, exist_ok=True)
-    write(found, options.output)
-    print(os.path.join(options.output, "REPORT.md"))
+    commands = parser.add_subparsers(dest="command", required=True)
+    measuring = commands.add_parser("measure")
+    measuring.add_argument("name")
+    measuring.add_argument("folder")
+    measuring.add_argument("--run", type=int, choices=range(1, RUNS + 1), default=None)
+    pages = commands.add_parser("page")
+    pages.add_argument("folder")
+    pages.add_argument("names", nargs="*")
+    # What is behind -- is for bench/run.py.
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options = parser.parse_args(arguments[:end])
+    options.run_options = arguments[end + 1:]
+    if options.command == "measure" and not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", options.name):
+        parser.error("the machine's name is made of small letters and digits, with - between them")
+    return options
+
+
+def main(arguments):
+    """Does what the command line says."""
+    options = parse(arguments)
+    if options.command == "measure":
+        measure(options.folder, options.name, options.run, options.run_options)
+    else:
+        for name in options.names or names(options.folder):
+            make_page(options.folder, name)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main(sys.argv[1:])
+    except (ReportError, MismatchError) as error:
+        sys.exit(f"bench: {error}")

@@ -3,8 +3,8 @@
 
     make bench                         every part, with 10 million rows
     make bench BENCH=kernel            a part, or several: BENCH="feed peers"
-    make bench BENCH_ROWS=100000000    another scale for feed, first, memory, peers and views, whose
-                                       table has twice as many rows
+    make bench BENCH_ROWS=100000000    another scale for what runs over tables; that of the views
+                                       has twice as many rows
     make bench BENCH=statistics        with a tenth of the rows in a run of several parts, since
                                        SQLite's count(DISTINCT) and the like are slow; by itself
                                        with all rows
@@ -15,34 +15,41 @@
                                        where the interpreter can import apsw
 
 The results are left in bench-results/ of the build directory: NAME.json, with everything that was
-measured, and REPORT.md with its plots; bench/report.py makes one report of several machines'
-results.
+measured, and NAME.md, NAME-tables.md and their pictures. What is published is made by three runs:
+`make bench-report MACHINE=name` (bench/report.py).
 """
 
 import argparse
-import json
 import os
 import sys
 import time
 
-import feed
-import machine
-import method
-import peers
-import process
-import report
-import stats
-import views
-from tools import Tools
+from measuring import accuracy
+from measuring import changes
+from measuring import feed
+from measuring import machine
+from measuring import method
+from measuring import peers
+from measuring import process
+from measuring import queries
+from measuring import scale
+from measuring import stats
+from measuring import views
+from measuring.tools import Tools
+from page import files
+from page import targets
+from page.whole import Runs
 
 #: The parts of device-bench, with the seconds that each may take of the five minutes of them all.
-DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "transfer": 12, "ladder": 14,
-                  "startup": 10}
+DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "exponents": 8, "transfer": 12,
+                  "ladder": 14, "startup": 10}
+#: The parts that are a module each, whose measure(tools, machine) returns results and what failed.
+MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accuracy,
+           "changes": changes, "statistics": stats}
 #: The scale that the targets are about.
 ROWS = 10_000_000
 
-PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers", "views",
-         "statistics")
+PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers", *MODULES)
 
 
 def device_part(tools, part):
@@ -76,11 +83,10 @@ def measure(part, tools, results):
         found = feed.measure(tools)
     elif part == "peers":
         found = peers.measure(tools, results["machine"]["cores"], results["parts"].get("feed"))
-    elif part == "views":
-        found, failure = views.measure(tools, results["machine"])
-    elif part == "statistics":
-        found, failure = stats.measure(tools, results["machine"])
-        note_missing(results, found["missing"])
+    elif part in MODULES:
+        found, failure = MODULES[part].measure(tools, results["machine"])
+        if part == "statistics":
+            note_missing(results, found["missing"])
     else:
         found = getattr(process, part)(tools)
     return found, failure
@@ -108,10 +114,11 @@ def parse(arguments):
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--build", default=".", help="where it all is built")
     parser.add_argument("--output", default="bench-results", help="the folder for the results")
+    parser.add_argument("--json", default="", help="a file for the results, and no page of them")
     parser.add_argument("--rows", type=int, default=ROWS, help="rows of the feed")
     parser.add_argument("--compiler", default="", help="what it is built with, with options")
     parser.add_argument("--percentile", default="", help="a loadable extension with median()")
-    parser.add_argument("--by-make", action="store_true", help="make bench runs this")
+    parser.add_argument("--by", default="", help="the command of make that runs this")
     options = parser.parse_args(arguments)
     unknown = set(options.parts) - set(PARTS)
     if unknown:
@@ -123,9 +130,9 @@ def parse(arguments):
 
 def command(options, arguments):
     """What to run to measure it all again."""
-    if not options.by_make:
+    if not options.by:
         return " ".join(["bench/run.py", *arguments])
-    words = ["make bench"]
+    words = [options.by]
     if options.parts:
         parts = " ".join(options.parts)
         words.append(f'BENCH="{parts}"' if len(options.parts) > 1 else f"BENCH={parts}")
@@ -136,8 +143,13 @@ def command(options, arguments):
     return " ".join(words)
 
 
+def now():
+    """The time, as the results have it."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
+
+
 def main(arguments):
-    """Measures, writes the results and the report, and says where they are."""
+    """Measures, writes the results and maybe the page of them, and says where they are."""
     options = parse(arguments)
     os.makedirs(options.output, exist_ok=True)
     tools = Tools(os.path.abspath(options.build), os.path.abspath(options.output), options.rows,
@@ -145,9 +157,9 @@ def main(arguments):
                   options.percentile)
     method.say("looking at the machine")
     results = {
-        "format": 1,
+        "format": 2,
         "command": command(options, arguments),
-        "date": time.strftime("%Y-%m-%d"),
+        "started": now(),
         "rows": options.rows,
         "machine": machine.describe(tools, options.compiler),
         "missing": [],
@@ -155,14 +167,16 @@ def main(arguments):
         "seconds": {},
     }
     note_missing(results, peers.missing())
-    chosen = [part for part in PARTS if part in options.parts or not options.parts]
-    measure_all(chosen, tools, results)
-    path = os.path.join(options.output, f"{'-'.join(options.parts) or 'all'}.json")
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(results, file, indent=1)
-        file.write("\n")
-    report.write([results], options.output)
-    print(f"{path}\n{os.path.join(options.output, 'REPORT.md')}")
+    measure_all([part for part in PARTS if part in options.parts or not options.parts], tools,
+                results)
+    results["ended"] = now()
+    results["targets"] = [target.row(results) for target in targets.of_machine(results)]
+    name = "-".join(options.parts) or "all"
+    path = options.json or os.path.join(options.output, f"{name}.json")
+    files.write_results(path, results)
+    print(path)
+    if not options.json:
+        print(files.write_page(Runs(name, {1: results}, 1), options.output))
     return 0
 
 

@@ -13,6 +13,7 @@ extern const char clr_kernel_last_warp[];
 extern const char clr_kernel_unrolled[];
 extern const char clr_kernel_cascading[];
 extern const char clr_kernel_row_wise[];
-extern const char clr_kernel_single_group_dot[];
+extern const char clr_kernel_cascading_dot[];
+extern const char clr_kernel_row_wise_dot[];
 
 #endif

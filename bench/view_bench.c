@@ -1,399 +1,30 @@
 /*
- * Accelerated views beside the SELECTs that they hold, by turns in one process. bench/views.py says
- * which and evaluates the times; every result is a JSON object on a line of the standard output.
+ * Accelerated views beside the SELECTs that they hold. Every result is a JSON object on a line of
+ * the standard output; what evaluates them is in bench/measuring/.
  *
  *     view-bench make DATABASE ROWS
  *         makes the database of view_data.h, unless it is there already.
  *
  *     view-bench compare DATABASE EXTENSION ROUNDS SECONDS PATIENCE
- *         Reads candidates, one on a line of the standard input: DEVICE, KIND and SQL, with a tab
- *         between them. DEVICE is the setting of the connection that runs it; SQL is a SELECT that
- *         returns a row. The kinds:
- *             select    the SELECT as it stands
- *             first     a view of it, after all columns of the connection were evicted
- *             again     a view of it, whose columns are resident
- *             changing  as again, with a number for its only parameter that every run changes
- *         Candidates take turns in ROUNDS rounds, or fewer (but 3) if SECONDS have passed; every
- *         other round goes backwards. What is quick runs many times in a round, whose time is then
- *         the median of them. Before the first round, each view's row is compared with that of its
- *         SELECT. A view of a device other than host is waited for until it runs there, PATIENCE
- *         seconds at most, or 3 where another one does.
+ *         Views and SELECTs by turns in one process: view_compare.c.
+ *
+ *     view-bench session DATABASE EXTENSION DEVICE RUNS SECONDS SQL
+ *         What a process pays from its start on, query after query: view_session.c.
+ *
+ *     view-bench changes DATABASE EXTENSION DEVICE ROUNDS PATIENCE SQL
+ *         A view's query after pages of its table were changed: view_changes.c.
  *
  * Exit status: 0; 1 if the command line is wrong, 2 with a message if anything else is.
  */
-#include "base/clock.h"
-#include "database.h"
 #include "output.h"
+#include "view_commands.h"
 #include "view_data.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MOST_CANDIDATES = 128,
-    MOST_CONNECTIONS = 4,
-    MOST_ROUNDS = 99,
-    LEAST_ROUNDS = 3,
-    LINE_SIZE = 4096,
-    PLAN_SIZE = 512,
-    MOST_REPEATS = 2000
-};
-
-/* What is quicker runs again and again in a round, for so long; and how long a view is waited for
-   when the device has answered another one, both in ns. */
-static const int64_t repeat_time = 50000000, later_patience = 3000000000;
-
-enum kind { SELECT, FIRST, AGAIN, CHANGING };
-
-static const char *const kind_names[] = {"select", "first", "again", "changing"};
-
-struct connection {
-    char device[32];
-    sqlite3 *db;
-    sqlite3_stmt *evict;
-    int64_t patience; /* ns to wait for the device, until a view runs there */
-};
-
-struct candidate {
-    struct connection *connection;
-    enum kind kind;
-    char *sql;
-    sqlite3_stmt *query, *plan; /* plan: of the view, its first line; NULL for select */
-    int64_t runs;               /* so far: what the parameter is made of */
-    bool stays;                 /* on the host, as it seems: is not waited for */
-    char *expected, *result;    /* rows as text: the SELECT's, and the view's */
-    int64_t select_time;        /* of the SELECT that gave what is expected, once, in ns */
-    char plan_line[PLAN_SIZE];  /* after the last timed run */
-    int64_t bytes_decoded;      /* by a run, in the last round */
-    int64_t times[MOST_ROUNDS]; /* medians of the rounds */
-    int64_t timed, timed_sum;   /* runs of all rounds, and their times' sum */
-};
-
-struct bench {
-    const char *path, *extension;
-    int rounds;
-    double seconds, patience;
-    struct connection connections[MOST_CONNECTIONS];
-    struct candidate candidates[MOST_CANDIDATES];
-    size_t connection_count, count; /* count: of candidates */
-};
-
 const char bench_program[] = "view-bench";
-
-/* ---- Candidates. */
-
-static struct connection *find_connection(struct bench *bench, const char *device)
-{
-    struct connection *connection;
-    size_t i;
-
-    for (i = 0; i < bench->connection_count; i++) {
-        if (strcmp(bench->connections[i].device, device) == 0)
-            return &bench->connections[i];
-    }
-    if (i == MOST_CONNECTIONS || strlen(device) >= sizeof connection->device)
-        bench_die("too many devices, or too long a name: %s", device);
-    connection = &bench->connections[bench->connection_count++];
-    strcpy(connection->device, device);
-    connection->db = bench_open(bench->path);
-    bench_load(connection->db, bench->extension);
-    bench_set_device(connection->db, device);
-    connection->evict = bench_prepare(connection->db, "SELECT clreduce_evict()");
-    if (strcmp(device, "host") != 0)
-        connection->patience = (int64_t)(bench->patience * 1e9);
-    return connection;
-}
-
-static enum kind find_kind(const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof kind_names / sizeof kind_names[0]; i++) {
-        if (strcmp(kind_names[i], name) == 0)
-            return (enum kind)i;
-    }
-    bench_die("no such kind: %s", name);
-}
-
-/* Prepares a statement of a formatted text. */
-static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
-{
-    sqlite3_stmt *statement;
-
-    if (sql == NULL)
-        bench_die("no memory");
-    statement = bench_prepare(db, sql);
-    sqlite3_free(sql);
-    return statement;
-}
-
-static void make_view(struct candidate *candidate, size_t number)
-{
-    sqlite3 *db = candidate->connection->db;
-    int id = (int)number;
-    sqlite3_stmt *create =
-        prepare_text(db, sqlite3_mprintf("CREATE VIRTUAL TABLE temp.bench_%d USING clreduce((%s))",
-                                         id, candidate->sql));
-
-    bench_run(create);
-    sqlite3_finalize(create);
-    candidate->query = prepare_text(db, sqlite3_mprintf("SELECT * FROM bench_%d%s", id,
-                                                        candidate->kind == CHANGING ? "(?1)" : ""));
-    candidate->plan =
-        prepare_text(db, sqlite3_mprintf("SELECT line FROM clreduce_plan('bench_%d') LIMIT 1", id));
-}
-
-static void read_candidate(struct bench *bench, char *line)
-{
-    char *device = strtok(line, "\t\n"), *kind = strtok(NULL, "\t\n"), *sql = strtok(NULL, "\t\n");
-    struct candidate *candidate = &bench->candidates[bench->count];
-
-    if (sql == NULL || bench->count == MOST_CANDIDATES)
-        bench_die("not a candidate, or too many");
-    candidate->connection = find_connection(bench, device);
-    candidate->kind = find_kind(kind);
-    candidate->sql = sqlite3_mprintf("%s", sql);
-    if (candidate->kind == SELECT)
-        candidate->query = bench_prepare(candidate->connection->db, sql);
-    else
-        make_view(candidate, bench->count);
-    bench->count++;
-}
-
-/* ---- Runs. */
-
-/* A number between -500 and 500 that comes again after 1000 runs. */
-static void bind_parameter(sqlite3_stmt *query, int64_t run)
-{
-    sqlite3_bind_double(query, 1, (double)(run * 37 % 1000 - 500));
-}
-
-/* One run, with a parameter that the last one did not have. */
-static int64_t run(struct candidate *candidate)
-{
-    if (candidate->kind == CHANGING)
-        bind_parameter(candidate->query, candidate->runs++);
-    return bench_run(candidate->query);
-}
-
-/* The row of a statement that returns one, as text; reset thereafter. */
-static char *row_of(sqlite3_stmt *query)
-{
-    char *text;
-
-    if (sqlite3_step(query) != SQLITE_ROW)
-        bench_die("%s: %s", sqlite3_sql(query), sqlite3_errmsg(sqlite3_db_handle(query)));
-    text = bench_row_text(query);
-    bench_run(query);
-    return text;
-}
-
-static void read_plan(struct candidate *candidate)
-{
-    candidate->plan_line[0] = '\0';
-    if (candidate->plan != NULL && sqlite3_step(candidate->plan) == SQLITE_ROW)
-        snprintf(candidate->plan_line, sizeof candidate->plan_line, "%s",
-                 (const char *)sqlite3_column_text(candidate->plan, 0));
-    sqlite3_reset(candidate->plan);
-}
-
-static bool plan_begins(struct candidate *candidate, const char *words)
-{
-    read_plan(candidate);
-    return strncmp(candidate->plan_line, words, strlen(words)) == 0;
-}
-
-/* Brings a view's columns to where they stay: into memory, or onto the device. Where that has
-   answered another view, this one is not waited for as long: it may be for the host. */
-static void warm_up(struct candidate *candidate)
-{
-    int64_t start = clr_clock_ns(), *patience = &candidate->connection->patience;
-
-    run(candidate);
-    while (*patience > 0 && !candidate->stays && !plan_begins(candidate, "row by row")) {
-        if (plan_begins(candidate, "accelerated: device")) {
-            if (*patience > later_patience)
-                *patience = later_patience;
-            break;
-        }
-        candidate->stays = clr_clock_ns() - start > *patience;
-        sqlite3_sleep(2);
-        run(candidate);
-    }
-}
-
-/* The SELECT's row; one that an earlier candidate has found out is taken over. */
-static void expect(struct bench *bench, struct candidate *candidate)
-{
-    sqlite3_stmt *query;
-    int64_t start;
-    size_t i;
-
-    for (i = 0; &bench->candidates[i] != candidate; i++) {
-        const struct candidate *earlier = &bench->candidates[i];
-        if (earlier->expected != NULL && strcmp(earlier->sql, candidate->sql) == 0) {
-            candidate->expected = sqlite3_mprintf("%s", earlier->expected);
-            candidate->select_time = earlier->select_time;
-            return;
-        }
-    }
-    query = bench_prepare(candidate->connection->db, candidate->sql);
-    if (candidate->kind == CHANGING)
-        bind_parameter(query, 0);
-    start = clr_clock_ns();
-    candidate->expected = row_of(query);
-    candidate->select_time = clr_clock_ns() - start;
-    sqlite3_finalize(query);
-}
-
-/* Before the rounds: starts the device, and finds both rows of each view. */
-static void check(struct bench *bench, struct candidate *candidate)
-{
-    if (candidate->kind == SELECT) {
-        run(candidate);
-        return;
-    }
-    expect(bench, candidate);
-    warm_up(candidate);
-    if (candidate->kind == FIRST)
-        bench_run(candidate->connection->evict);
-    if (candidate->kind == CHANGING)
-        bind_parameter(candidate->query, 0);
-    candidate->result = row_of(candidate->query);
-}
-
-static int compare_times(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void measure_round(struct candidate *candidate, int round)
-{
-    static int64_t times[MOST_REPEATS];
-    sqlite3 *db = candidate->connection->db;
-    int64_t sum = 0, decoded;
-    int count = 0;
-
-    if (candidate->kind == FIRST)
-        bench_run(candidate->connection->evict);
-    else if (candidate->kind != SELECT)
-        warm_up(candidate);
-    decoded = bench_statistic(db, "bytes_decoded");
-    do {
-        times[count] = run(candidate);
-        sum += times[count++];
-    } while (candidate->kind != FIRST && sum < repeat_time && count < MOST_REPEATS);
-    candidate->bytes_decoded = (bench_statistic(db, "bytes_decoded") - decoded) / count;
-    read_plan(candidate);
-    qsort(times, (size_t)count, sizeof *times, compare_times);
-    candidate->times[round] = times[count / 2];
-    candidate->timed += count;
-    candidate->timed_sum += sum;
-}
-
-/* Returns how many rounds there were. */
-static int measure(struct bench *bench)
-{
-    int64_t start;
-    size_t i;
-    int round;
-
-    for (i = 0; i < bench->count; i++)
-        check(bench, &bench->candidates[i]);
-    start = clr_clock_ns();
-    for (round = 0; round < bench->rounds; round++) {
-        if (round >= LEAST_ROUNDS && (double)(clr_clock_ns() - start) > bench->seconds * 1e9)
-            break;
-        for (i = 0; i < bench->count; i++)
-            measure_round(&bench->candidates[round % 2 == 0 ? i : bench->count - 1 - i], round);
-    }
-    return round;
-}
-
-/* ---- The commands. */
-
-static void print_columns(sqlite3 *db)
-{
-    sqlite3_stmt *columns = bench_prepare(
-        db, "SELECT \"table\" || '.' || \"column\", max(bytes, coalesce(device_bytes, 0))"
-            " FROM clreduce_columns");
-    const char *separator = "";
-
-    while (sqlite3_step(columns) == SQLITE_ROW) {
-        fputs(separator, stdout);
-        bench_print_text((const char *)sqlite3_column_text(columns, 0));
-        printf(": %lld", (long long)sqlite3_column_int64(columns, 1));
-        separator = ", ";
-    }
-    sqlite3_finalize(columns);
-}
-
-static void print_member(const char *key, const char *text)
-{
-    printf("\"%s\": ", key);
-    bench_print_text(text);
-    fputs(", ", stdout);
-}
-
-static void print_candidate(const struct candidate *candidate, int rounds)
-{
-    int round;
-
-    putchar('{');
-    print_member("device", candidate->connection->device);
-    print_member("kind", kind_names[candidate->kind]);
-    print_member("sql", candidate->sql);
-    if (candidate->kind != SELECT) {
-        print_member("plan", candidate->plan_line);
-        print_member("result", candidate->result);
-        print_member("expected", candidate->expected);
-        printf("\"select_ns\": %lld, \"bytes_decoded\": %lld, ", (long long)candidate->select_time,
-               (long long)candidate->bytes_decoded);
-    }
-    printf("\"runs\": %lld, \"mean_ns\": %lld, \"ns\": [", (long long)candidate->timed,
-           (long long)(candidate->timed_sum / candidate->timed));
-    for (round = 0; round < rounds; round++)
-        printf("%s%lld", round > 0 ? ", " : "", (long long)candidate->times[round]);
-    fputs("], \"columns\": {", stdout);
-    print_columns(candidate->connection->db);
-    puts("}}");
-}
-
-static void compare(char **arguments)
-{
-    static struct bench bench;
-    static char line[LINE_SIZE];
-    size_t i;
-    int rounds;
-
-    bench.path = arguments[0];
-    bench.extension = arguments[1];
-    bench.rounds = atoi(arguments[2]);
-    bench.seconds = atof(arguments[3]);
-    bench.patience = atof(arguments[4]);
-    if (bench.rounds < LEAST_ROUNDS || bench.rounds > MOST_ROUNDS)
-        bench_die("%d to %d rounds", LEAST_ROUNDS, MOST_ROUNDS);
-    while (fgets(line, sizeof line, stdin) != NULL)
-        read_candidate(&bench, line);
-    rounds = measure(&bench);
-    for (i = 0; i < bench.count; i++)
-        print_candidate(&bench.candidates[i], rounds);
-    for (i = 0; i < bench.count; i++) {
-        struct candidate *candidate = &bench.candidates[i];
-        sqlite3_finalize(candidate->query);
-        sqlite3_finalize(candidate->plan);
-        sqlite3_free(candidate->sql);
-        sqlite3_free(candidate->expected);
-        sqlite3_free(candidate->result);
-    }
-    for (i = 0; i < bench.connection_count; i++) {
-        sqlite3_finalize(bench.connections[i].evict);
-        sqlite3_close(bench.connections[i].db);
-    }
-}
 
 static void make(char **arguments)
 {
@@ -406,7 +37,10 @@ int main(int argc, char **argv)
         const char *name;
         int arguments;
         void (*run)(char **arguments);
-    } commands[] = {{"make", 2, make}, {"compare", 5, compare}};
+    } commands[] = {{"make", 2, make},
+                    {"compare", 5, bench_view_compare},
+                    {"session", 6, bench_view_session},
+                    {"changes", 6, bench_view_changes}};
     size_t i;
 
     for (i = 0; i < sizeof commands / sizeof commands[0]; i++) {
@@ -416,7 +50,9 @@ int main(int argc, char **argv)
         }
     }
     fputs("usage: view-bench make DATABASE ROWS\n"
-          "       view-bench compare DATABASE EXTENSION ROUNDS SECONDS PATIENCE\n",
+          "       view-bench compare DATABASE EXTENSION ROUNDS SECONDS PATIENCE\n"
+          "       view-bench session DATABASE EXTENSION DEVICE RUNS SECONDS SQL\n"
+          "       view-bench changes DATABASE EXTENSION DEVICE ROUNDS PATIENCE SQL\n",
           stderr);
     return 1;
 }

@@ -4,8 +4,8 @@
  *     rung(x, count, result): one value for each group, from count values (1 and up)
  *
  * which runs again on its own results until one is left. Values past the end count as IDENTITY, so
- * count need not be a multiple of anything. All rungs but the cascading and the dot product launch
- * enough work-items for all values.
+ * count need not be a multiple of anything. All rungs but the cascading ones launch enough
+ * work-items for all values.
  *
  * Defined by the host: GROUP (work-items in a group, a power of two), COMBINING (0: sum, 1:
  * greatest, 2: least), WARP_SYNC (1: NVIDIA, whose warps can be synchronised on their own).

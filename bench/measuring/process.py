@@ -5,8 +5,8 @@ import shutil
 import subprocess
 import tempfile
 
-import method
-from tools import cold_caches
+from measuring import method
+from measuring.tools import cold_caches
 
 QUERY = "SELECT gpu_sum(x) FROM t"
 PLAIN_QUERY = "SELECT sum(x) FROM t"
@@ -23,27 +23,30 @@ def load(tools):
 
 
 def first(tools):
-    """The first query of a process that finds no compiled kernels, against the host alone.
+    """The first query of a process that finds no compiled kernels: on its own choice of a device,
+    on the host alone, and SQLite's own sum without the extension.
 
-    Both processes have cold caches, so that nothing but the setting is another.
+    All processes have cold caches, so that nothing but the device and the query is another.
     """
-    reports = {"auto": [], "host": []}
+    reports = {"auto": [], "host": [], "none": []}
 
     def run(device):
         method.say(f"first query: {device}")
         with cold_caches() as environment:
-            report = tools.once(device, QUERY, environment)
+            report = tools.once(device, PLAIN_QUERY if device == "none" else QUERY, environment)
         reports[device].append(report)
-        return report["query_ns"]
+        return report["load_ns"] + report["query_ns"]
 
     tools.database()
-    times = method.take_turns([lambda: run("auto"), lambda: run("host")], ROUNDS, SECONDS)
-    waits = [auto - host for auto, host in zip(*times)]
-    return {"rows": tools.rows, "sql": QUERY, "ns": dict(zip(("auto", "host"), times)),
-            "auto_ns": method.summary(times[0]), "host_ns": method.summary(times[1]),
-            "ratio": method.ratios(*times), "difference_ns": method.summary(waits),
+    auto, host, none = method.take_turns([lambda: run("auto"), lambda: run("host"),
+                                          lambda: run("none")], ROUNDS, SECONDS)
+    return {"rows": tools.rows, "sql": QUERY, "ns": {"auto": auto, "host": host, "none": none},
+            "auto_ns": method.summary(auto), "host_ns": method.summary(host),
+            "none_ns": method.summary(none), "speed_over_host": method.ratios(host, auto),
+            "speed_over_sum": method.ratios(none, auto),
+            "difference_ns": method.summary([one - other for one, other in zip(auto, host)]),
             "waited_ns": {device: method.summary([report["waited_ns"] for report in found])
-                          for device, found in reports.items()},
+                          for device, found in reports.items() if device != "none"},
             "startup_ms": method.summary([report["statistics"]["startup_time"]
                                           for report in reports["auto"]]),
             "statistics": reports["auto"][-1]["statistics"]}

@@ -1,12 +1,12 @@
 """The programs that measure, their databases, and the extension that all of them are about."""
 
+import contextlib
 import os
 import shutil
 import sqlite3
 import tempfile
-from contextlib import contextmanager
 
-import method
+from measuring import method
 
 
 class Tools:
@@ -42,30 +42,56 @@ class Tools:
         """The path of the views' database."""
         return self.make([self.view_bench, "make"], "views.db", self.view_rows)
 
-    @contextmanager
+    def copy(self, name, rows, fill):
+        """The path of a database that fill(source, path, rows) makes of the views' database, unless
+        it is there already with so many rows."""
+        source, path = self.view_database(), os.path.join(self.output, name)
+        if path not in self.made:
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                is_there = database.execute("PRAGMA user_version").fetchone()[0] == rows
+            if not is_there:
+                method.say(f"making {path} with {rows} rows")
+                os.remove(path)
+                fill(source, path, rows)
+            read_back(path)
+            self.made.add(path)
+        return path
+
     def large_database(self, rows):
         """The path of a database whose table v has the views' x, again and again, and no more."""
-        source, path = self.view_database(), os.path.join(self.output, "large.db")
-        method.say(f"making {path} with {rows} rows")
-        if os.path.exists(path):
-            os.remove(path)
-        database = sqlite3.connect(path, isolation_level=None)
-        database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
-                               "CREATE TABLE v(x REAL)")
-        database.execute("ATTACH ? AS source", (source,))
-        while rows > 0:
-            rows -= database.execute("INSERT INTO v SELECT x FROM source.v LIMIT ?",
-                                     (rows,)).rowcount
-        database.close()
-        try:
-            yield path
-        finally:
-            os.remove(path)
+        return self.copy("large.db", rows, fill_large)
+
+    def scale_database(self, rows):
+        """The path of a database with a table of each of scale_sizes(rows), as scale_table() names
+        it, which has the first rows of the views' table."""
+        return self.copy("scale.db", rows, fill_scale)
 
     def statistics_database(self):
         """The path of the statistics' database."""
         return self.make([self.feed_bench, "make", "statistics"], "statistics.db",
                          self.statistics_rows)
+
+    def changes_database(self):
+        """The path of a database with a tenth of the rows, whose pages are changed; made anew."""
+        path = os.path.join(self.output, "changes.db")
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path + suffix)
+        self.made.discard(path)
+        return self.make([self.view_bench, "make"], "changes.db", self.rows // 10)
+
+    def values_database(self, name, values):
+        """The path of a database whose table t has the values in its column x; made anew."""
+        path = os.path.join(self.output, name)
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path)
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+            database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+                                   "CREATE TABLE t(x REAL); BEGIN")
+            database.executemany("INSERT INTO t VALUES (?)", ((value,) for value in values))
+            database.execute("COMMIT")
+        read_back(path)
+        return path
 
     def compare(self, path, cases, rounds, seconds, preparations=()):
         """Runs cases in a database and yields what feed-bench says of each.
@@ -89,6 +115,18 @@ class Tools:
         lines = ["\t".join(candidate) + "\n" for candidate in candidates]
         return list(method.run_lines(command, "".join(lines)))
 
+    def session(self, path, device, runs, seconds, sql):
+        """What view-bench says of a process of its own that queries again and again."""
+        command = [self.view_bench, "session", path, self.extension, device, str(runs),
+                   str(seconds), sql]
+        return list(method.run_lines(command))[-1]
+
+    def change(self, path, device, rounds, patience, sql):
+        """What view-bench says of a view's query after its pages were changed, for each number."""
+        command = [self.view_bench, "changes", path, self.extension, device, str(rounds),
+                   str(patience), sql]
+        return list(method.run_lines(command))
+
     def once(self, device, sql, environment=None):
         """What feed-bench says of one query in a process of its own."""
         command = [self.feed_bench, "once", self.database(), self.extension, device, sql]
@@ -97,6 +135,46 @@ class Tools:
     def query(self, sql):
         """The rows of a query that needs no table, as lists of texts."""
         return list(method.run_lines([self.feed_bench, "query", ":memory:", self.extension, sql]))
+
+
+def scale_table(rows):
+    """The name of the table with so many rows."""
+    return f"v{rows}"
+
+
+def scale_sizes(rows):
+    """The powers of ten from 1,000 to a number of rows."""
+    return [10 ** power for power in range(3, 10) if 10 ** power <= rows]
+
+
+@contextlib.contextmanager
+def copying(source, path, rows):
+    """A connection to a new database, in which another one is attached as "source"."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+        database.execute("ATTACH ? AS source", (source,))
+        yield database
+        database.execute(f"PRAGMA main.user_version = {rows}")
+
+
+def fill_large(source, path, rows):
+    """Copies x as often as is needed for so many rows."""
+    with copying(source, path, rows) as database:
+        database.execute("CREATE TABLE v(x REAL)")
+        left = rows
+        while left > 0:
+            left -= database.execute("INSERT INTO v SELECT x FROM source.v LIMIT ?",
+                                     (left,)).rowcount
+
+
+def fill_scale(source, path, rows):
+    """Copies the first rows to a table of each size."""
+    with copying(source, path, rows) as database:
+        for size in scale_sizes(rows):
+            database.execute(f"CREATE TABLE {scale_table(size)}"
+                             "(id INTEGER PRIMARY KEY, x REAL, y REAL, i INTEGER, j INTEGER)")
+            database.execute(f"INSERT INTO {scale_table(size)} "
+                             "SELECT * FROM source.v ORDER BY id LIMIT ?", (size,))
 
 
 def read_back(path):
@@ -114,7 +192,7 @@ def read_back(path):
             pass
 
 
-@contextmanager
+@contextlib.contextmanager
 def cold_caches():
     """An environment in which the drivers find none of the kernels that they compiled before."""
     folder = tempfile.mkdtemp(prefix="clreduce-bench-")

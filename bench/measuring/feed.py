@@ -1,11 +1,11 @@
 """The feed: what a query costs with the aggregates, beside the same query with SQLite's own.
 
 A case is a list of statements that take turns in one process; the first one is what the case is
-about, and the ratios are its times over those of the others. The tables are described in
-feed_data.h.
+about, and a speed is how many times it is as fast as another one, round by round. The tables are
+described in feed_data.h.
 """
 
-import method
+from measuring import method
 
 TWINS = (("gpu_sum", "sum"), ("gpu_avg", "avg"), ("gpu_total", "total"), ("gpu_min", "min"),
          ("gpu_max", "max"))
@@ -68,11 +68,11 @@ def all_cases():
 
 
 def evaluate(case, rows):
-    """Adds to a case, as feed-bench measured it, the summary of its times and ratios."""
+    """Adds to a case, as feed-bench measured it, the summaries of its times and speeds."""
     statements = case["statements"]
     for statement in statements:
         statement["time_ns"] = method.summary(statement["ns"])
-        statement["ratio"] = method.ratios(statements[0]["ns"], statement["ns"])
+        statement["speed"] = method.ratios(statement["ns"], statements[0]["ns"])
     case["rows"] = rows
     return case
 

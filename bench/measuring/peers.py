@@ -11,8 +11,8 @@ import math
 import os
 import sys
 
-import feed
-import method
+from measuring import feed
+from measuring import method
 
 X, Y = (2654435761, 3000000.0), (2246822519, 5000000.0)
 ROUNDS, SECONDS = 7, 6

@@ -5,7 +5,7 @@ import platform
 import re
 import subprocess
 
-import peers
+from measuring import peers
 
 DEVICES = (
     "SELECT name, type, version, platform, compute_units, memory_bytes FROM clreduce_devices "

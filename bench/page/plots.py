@@ -1,4 +1,4 @@
-"""Plots, drawn as SVG without a library: lines over logarithmic axes, and bars with their range."""
+"""What pictures are drawn of, as SVG without a library; and bars with their range."""
 
 import math
 from html import escape
@@ -6,7 +6,7 @@ from html import escape
 INK, PALE = "#24292f", "#d0d7de"
 COLOURS = ("#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df", "#bf3989", "#57606a", "#0a7b83")
 STYLE = (f"text{{font:12px sans-serif;fill:{INK}}}.title{{font-size:15px;font-weight:bold}}"
-         ".end{text-anchor:end}.middle{text-anchor:middle}")
+         ".end{text-anchor:end}.middle{text-anchor:middle}.note{font-size:11px}")
 WIDTH = 800
 
 
@@ -38,11 +38,13 @@ def byte_label(count):
 
 
 def decades(low, high):
-    """1, 2 and 5 times the powers of 10 between two numbers; the powers alone if they span much."""
+    """1, 2 and 5 times the powers of 10 between two numbers; the powers alone, or every second one
+    or so, if they span much."""
     steps = (1, 2, 5) if high / low < 300 else (1,)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    apart = max(1, (last - first) // 6)
     return [step * 10.0 ** power for power in range(first, last + 1) for step in steps
-            if low * 0.999 <= step * 10.0 ** power <= high * 1.001]
+            if low * 0.999 <= step * 10.0 ** power <= high * 1.001 and power % apart == 0]
 
 
 def even_steps(high):
@@ -50,37 +52,6 @@ def even_steps(high):
     step = 10.0 ** math.floor(math.log10(high))
     step *= next(factor for factor in (0.2, 0.5, 1, 2) if high / (step * factor) <= 6)
     return [step * number for number in range(int(high / step) + 1)]
-
-
-def lines_over_bytes(title, unit, series):
-    """Lines over a number of bytes; a series is a name and its points (bytes, value)."""
-    left, top, right, bottom = 60, 45, 540, 380
-    points = [point for _, values in series for point in values]
-    x_low, x_high = (bound(x for x, _ in points) for bound in (min, max))
-    y_low, y_high = min(y for _, y in points) * 0.8, max(y for _, y in points) * 1.25
-
-    def x_of(x):
-        return left + (right - left) * math.log(x / x_low) / math.log(max(x_high / x_low, 2))
-
-    def y_of(y):
-        return bottom - (bottom - top) * math.log(y / y_low) / math.log(y_high / y_low)
-
-    shapes = [text(left, bottom + 40, f"bytes reduced; {unit}, both axes logarithmic")]
-    for y in decades(y_low, y_high):
-        shapes += [line(left, y_of(y), right, y_of(y)),
-                   text(left - 6, y_of(y) + 4, f"{y:,g}", "end")]
-    for x in sorted({x for x, _ in points}):
-        shapes += [line(x_of(x), top, x_of(x), bottom),
-                   text(x_of(x), bottom + 18, byte_label(x), "middle")]
-    for number, (name, values) in enumerate(series):
-        colour = COLOURS[number % len(COLOURS)]
-        path = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in sorted(values))
-        shapes.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        shapes += [f'<circle cx="{x_of(x):.1f}" cy="{y_of(y):.1f}" r="3" fill="{colour}"/>'
-                   for x, y in values]
-        y = top + 10 + 22 * number
-        shapes += [line(right + 15, y, right + 37, y, colour, 3), text(right + 44, y + 4, name)]
-    return document(bottom + 55, title, shapes)
 
 
 def as_summary(value):

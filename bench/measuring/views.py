@@ -1,14 +1,14 @@
 """Accelerated views: a first query and the later ones, beside the SELECT that SQLite runs.
 
-The candidates take turns with SELECT sum(x), SQLite's own; a speedup is its time over theirs, how
-many times they are as fast, and a ratio is theirs over its. Every view's row is compared with that
+The candidates take turns with SELECT sum(x), SQLite's own; a speed is how many times they are as
+fast. Every view's row is compared with that
 of the SELECT it holds. The table, of twice the rows of the others, is described in view_data.h.
 """
 
 import os
 
-import method
-import peers
+from measuring import method
+from measuring import peers
 
 REFERENCE = "SELECT sum(x) FROM v"
 SUM = "SELECT gpu_sum(x) FROM v"
@@ -50,19 +50,25 @@ def devices(device):
     return ("auto", "host") if device and device["type"] != "cpu" else ("host",)
 
 
+def patience(tools, rows):
+    """The seconds to wait for a device: none where so few rows start none."""
+    start_after, = tools.query("SELECT value FROM clreduce_settings WHERE name = 'start_after'")
+    return PATIENCE if rows >= int(start_after[0]) else 0
+
+
 def evaluate(name, found, reference):
-    """A candidate as view-bench measured it, with the summaries of its times and ratios."""
+    """A candidate as view-bench measured it, with the summaries of its times and speeds."""
     return {"name": name, **found, "time_ns": method.summary(found["ns"]),
-            "speedup": method.ratios(reference["ns"], found["ns"]),
-            "ratio": method.ratios(found["ns"], reference["ns"]),
+            "speed": method.ratios(reference["ns"], found["ns"]),
             "same": found["result"] == found["expected"]}
 
 
-def compare(tools, reference, candidates, rounds, patience):
+def compare(tools, reference, candidates, rounds, seconds_to_wait):
     """The reference, a statement of the host, and the candidates (device, name, kind, SELECT)."""
     lines = [("host", "select", reference)]
     lines += [(device, kind, sql) for device, _, kind, sql in candidates]
-    first, *found = tools.compare_views(tools.view_database(), lines, rounds, SECONDS, patience)
+    first, *found = tools.compare_views(tools.view_database(), lines, rounds, SECONDS,
+                                       seconds_to_wait)
     first["time_ns"] = method.summary(first["ns"])
     return first, [evaluate(candidate[1], line, first)
                    for candidate, line in zip(candidates, found)]
@@ -111,10 +117,10 @@ def measure_large(tools, device):
     """The resident sum and histogram of a large column, on a GPU."""
     if not device or device["type"] == "cpu":
         return []
-    with tools.large_database(LARGE_ROWS) as path:
-        method.say("views: a large table")
-        lines = tools.compare_views(path, [("auto", "again", sql) for _, sql in LARGE], ROUNDS,
-                                    SECONDS, PATIENCE)
+    path = tools.large_database(LARGE_ROWS)
+    method.say("views: a large table")
+    lines = tools.compare_views(path, [("auto", "again", sql) for _, sql in LARGE], ROUNDS, SECONDS,
+                                PATIENCE)
     return [{"name": name, **found, "rows": LARGE_ROWS,
              "time_ns": method.summary(found["ns"]),
              "same": found["result"] == found["expected"]}
@@ -124,13 +130,12 @@ def measure_large(tools, device):
 def measure(tools, machine):
     """All of it, and what failed or None."""
     settings = devices(machine["device"])
-    start_after, = tools.query("SELECT value FROM clreduce_settings WHERE name = 'start_after'")
     path = tools.view_database()
     method.say("views")
     reference, candidates = compare(
         tools, REFERENCE,
         [(device, *candidate) for device in settings for candidate in CANDIDATES], ROUNDS,
-        PATIENCE if tools.view_rows >= int(start_after[0]) else 0)
+        patience(tools, tools.view_rows))
     method.say("views: a small table")
     plain, small = compare(tools, SMALL, [(device, "200 rows", "again", SMALL)
                                           for device in settings], SMALL_ROUNDS, 0)

@@ -1,0 +1,78 @@
+"""The files of results and of their pages: NAME.md, NAME-tables.md, and pictures beside them."""
+
+import json
+import os
+import re
+
+from page import front
+from page import pictures
+from page import pictures_bars
+from page import tables_device
+from page import tables_pictures
+from page import tables_sql
+from page.tables_statistics import statistics
+
+#: The raw tables: a section, and the name of the picture that goes with it.
+TABLES = ((tables_sql.feed, "feed"), (tables_sql.views, "views"), (statistics, "statistics"),
+          (tables_pictures.scale, None), (tables_pictures.queries, None),
+          (tables_pictures.accuracy, None), (tables_pictures.exponents, None),
+          (tables_pictures.changes, None), (tables_sql.first, None), (tables_sql.peers, None),
+          (tables_device.bandwidths, "bandwidth"), (tables_device.ladder, "ladder"),
+          (tables_device.transfer, None), (tables_device.startup, None),
+          (tables_device.memory, None))
+
+
+def write_results(path, results):
+    """Writes a run's results as JSON, a list of numbers on a line."""
+    text = json.dumps(results, indent=1, ensure_ascii=False)
+    text = re.sub(r"\[[-+\d.eE,\s]+\]", lambda match: re.sub(r"\s+", " ", match.group()), text)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+def read_results(path):
+    """A run's results, or None where there is no such file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return None
+
+
+def write_text(folder, name, text):
+    """Writes a file of text, and returns its name."""
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write(text)
+    return name
+
+
+def draw(runs, folder, chosen):
+    """Draws pictures of those that are chosen; returns the names of the files that there are."""
+    drawn = {}
+    for name, make in chosen.items():
+        drawing = make(runs.whole, front.machine_name(runs.whole))
+        if drawing is not None:
+            drawn[name] = write_text(folder, f"{runs.name}-{name}.svg", drawing)
+    return drawn
+
+
+def tables(runs, drawn):
+    """The page of raw tables."""
+    texts = [f"# {front.machine_name(runs.whole)}: raw tables\n",
+             f"The medians of the runs of [{runs.name}.md]({runs.name}.md); a range goes from the\n"
+             "least to the greatest of all their rounds.\n"]
+    for section, picture in TABLES:
+        text = section(runs.whole)
+        if text:
+            texts.append(text + (f"\n![{picture}]({drawn[picture]})\n" if picture in drawn else ""))
+    return "\n".join(texts)
+
+
+def write_page(runs, folder):
+    """Writes the page, the raw tables and the pictures; returns the path of the page."""
+    os.makedirs(folder, exist_ok=True)
+    write_text(folder, f"{runs.name}-tables.md",
+               tables(runs, draw(runs, folder, pictures_bars.PICTURES)))
+    name = write_text(folder, f"{runs.name}.md",
+                      front.page(runs, draw(runs, folder, pictures.PICTURES)))
+    return os.path.join(folder, name)

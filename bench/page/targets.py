@@ -1,0 +1,155 @@
+"""What the project set out to reach, and what of it was measured.
+
+Each target names the kind of device that it is about, how good is good enough, and the function
+that finds the figure among a machine's results. All speeds are how many times something is as fast
+as another thing: more is better.
+"""
+
+import operator
+from dataclasses import dataclass
+from typing import Callable
+
+from page import found
+from page.found import GIB, MIB
+
+AT_LEAST, MORE_THAN, AT_MOST = operator.ge, operator.gt, operator.le
+
+
+@dataclass
+class Target:
+    """A line of the table; figure() returns a number, or None where it was not measured."""
+
+    what: str
+    device: str                # gpu, cpu, no gpu (a cpu or no device at all), or any
+    compare: Callable
+    limit: float
+    unit: str                  # x (times as fast), GB/s or ms
+    figure: Callable
+
+    def goal(self):
+        """The limit in words."""
+        sign = {AT_LEAST: "≥", MORE_THAN: ">", AT_MOST: "≤"}[self.compare]
+        return f"{sign} {show(self.limit, self.unit)}"
+
+    def is_about(self, results):
+        """Whether the results' machine has such a device."""
+        device = results["machine"]["device"]
+        kind = "cpu" if device and device["type"] == "cpu" else "gpu" if device else None
+        return self.device in {"any", kind, None if kind == "gpu" else "no gpu"}
+
+    def is_met(self, figure):
+        """Whether a figure, which may be None, is good enough."""
+        return figure is not None and self.compare(figure, self.limit)
+
+    def row(self, results):
+        """The target and what a run found of it, as its JSON has it."""
+        figure = self.figure(results)
+        return {"what": self.what, "goal": self.goal(), "unit": self.unit, "figure": figure,
+                "met": None if figure is None else self.is_met(figure)}
+
+
+def times_as_fast(value):
+    """A speed with three digits that count, or as many as it has before the point."""
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 0.1 else 3
+    return f"{value:,.{digits}f}×"
+
+
+def show(value, unit):
+    """A figure as the tables show it."""
+    if unit == "ms":
+        return f"{value:.1f} ms"
+    if unit == "GB/s":
+        return f"{value:,.0f} GB/s"
+    return times_as_fast(value)
+
+
+def view_targets(device, first, again, filtered, duckdb):
+    """The targets of views for a kind of device."""
+    head = "view against SELECT sum(x): "
+    return (Target(f"{head}sum(x), pages read", device, AT_LEAST, first, "x",
+                   found.view_speed(device, "sum(x)", "first")),
+            Target(f"{head}sum(x), resident", device, AT_LEAST, again, "x",
+                   found.view_speed(device, "sum(x)", "again")),
+            Target(f"{head}sum(x * y) WHERE i > 500, resident", device, AT_LEAST, filtered, "x",
+                   found.view_speed(device, "sum(x * y) WHERE", "again")),
+            Target("view against DuckDB with all threads: sum(x), resident", device, AT_LEAST,
+                   duckdb, "x", found.view_over_duckdb(device)))
+
+
+def feed_target(aggregate, limit, twin, name=None):
+    """A target of the feed in REAL columns."""
+    return Target(f"feed: {aggregate} against {twin}", "any", AT_LEAST, limit, "x",
+                  found.feed_speed(name or f"{aggregate}, REAL"))
+
+
+TARGETS = (
+    Target("exact sum kernel, REAL, ≥ 1 GiB, against the plain sum", "gpu", AT_LEAST, 0.9, "x",
+           found.exact_share("sum", "real", GIB)),
+    Target("exact sum kernel, REAL, ≥ 1 GiB", "gpu", AT_LEAST, 3400, "GB/s",
+           found.exact_bandwidth("sum", "real", GIB)),
+    Target("exact sum kernel, INTEGER, ≥ 1 GiB, against the plain read", "gpu", AT_LEAST, 0.9, "x",
+           found.exact_share("sum", "integer", GIB)),
+    Target("min/max kernel, REAL, ≥ 1 GiB, against the plain read", "gpu", AT_LEAST, 0.9, "x",
+           found.exact_share("extremes", "real", GIB)),
+    Target("min/max kernel, INTEGER, ≥ 1 GiB, against the plain read", "gpu", AT_LEAST, 0.9, "x",
+           found.exact_share("extremes", "integer", GIB)),
+    Target("exact dot kernel, REAL, ≥ 1 GiB, against the plain read", "gpu", AT_LEAST, 0.8, "x",
+           found.exact_share("dot", "real", GIB)),
+    Target("host to device through mapped buffers, ≥ 64 MiB", "gpu", AT_LEAST, 50, "GB/s",
+           found.mapped_bandwidth),
+    Target("a chunk's transfer overlaps the next one's filling, against one after the other", "gpu",
+           MORE_THAN, 1, "x", found.overlap),
+    Target("exact sum, REAL, ≥ 64 MiB, against the plain C read on all cores", "cpu", AT_LEAST, 0.8,
+           "x", found.exact_share("sum", "real", 64 * MIB)),
+    Target("exact dot, REAL, ≥ 64 MiB, against the plain C read on all cores", "cpu", AT_LEAST, 0.8,
+           "x", found.exact_share("dot", "real", 64 * MIB)),
+    Target("host path, one thread, exact sum, against one thread's plain read", "any", AT_LEAST,
+           0.5, "x", found.host_share),
+    Target("host path, one thread, exact sum, against math.fsum", "any", AT_LEAST, 10, "x",
+           found.host_over_fsum),
+    # On a CPU no rung is what one would write there: the plain C read above is.
+    Target("ladder: exact sum against the best inexact rung", "gpu", AT_LEAST, 0.9, "x",
+           found.ladder_share(("sum",), "sum")),
+    Target("ladder: exact dot against the best inexact dot", "gpu", AT_LEAST, 0.9, "x",
+           found.ladder_share(("dot",), "dot")),
+    Target("ladder: min/max against the best rung for min or max", "gpu", AT_LEAST, 0.9, "x",
+           found.ladder_share(("min", "max"), "extremes")),
+    feed_target("gpu_sum", 1, "sum"),
+    feed_target("gpu_avg", 1, "avg"),
+    feed_target("gpu_total", 1, "total"),
+    feed_target("gpu_min", 1, "min"),
+    feed_target("gpu_max", 1, "max"),
+    Target("feed: gpu_sum against an aggregate that does nothing", "any", AT_LEAST, 1 / 1.15, "x",
+           found.feed_speed("gpu_sum, REAL", 3)),
+    Target("feed: gpu_dot(x, y) against sum(x * y)", "any", AT_LEAST, 1 / 0.95, "x",
+           found.feed_speed("gpu_dot, REAL")),
+    Target("GROUP BY into groups of 10, gpu_sum against sum", "any", AT_LEAST, 1 / 1.05, "x",
+           found.feed_speed("GROUP BY, rows / 10 groups in order")),
+    Target("window, ROWS 100 PRECEDING, gpu_sum against sum", "any", AT_LEAST, 1 / 1.2, "x",
+           found.feed_speed("gpu_sum, window")),
+    Target("window, ROWS 100 PRECEDING, gpu_max against max", "any", AT_LEAST, 1 / 1.2, "x",
+           found.feed_speed("gpu_max, window")),
+    Target("first query of a process, cold caches, device auto against host", "any", AT_LEAST,
+           1 / 1.02, "x", found.first_speed),
+    # The system counts a thread's time by the tick of its clock.
+    Target("first query of a process, cold caches, device auto: waiting", "any", AT_MOST, 4, "ms",
+           found.first_wait),
+    *view_targets("no gpu", first=10, again=60, filtered=40, duckdb=1),
+    *view_targets("gpu", first=40, again=5000, filtered=3000, duckdb=20),
+    Target("view: resident sum(x), ≥ 1 GiB, against the plain sum", "gpu", AT_LEAST, 0.85, "x",
+           found.resident_share),
+    Target("view of 200 rows against its SELECT", "any", AT_LEAST, 0.5, "x", found.small_speed),
+    Target("fed by rows: gpu_count_distinct(x) against count(DISTINCT x)", "any", AT_LEAST, 10, "x",
+           found.statistic_speed("count_distinct", "count(DISTINCT x)")),
+    Target("fed by rows: gpu_median(x) against median(x) of SQLite's extension", "any",
+           AT_LEAST, 3, "x", found.statistic_speed("median", "median(x)")),
+    Target("fed by rows: gpu_median(x) against stats_median(x) of sqlean", "any", AT_LEAST, 3, "x",
+           found.statistic_speed("median, sqlean", "stats_median(x)")),
+    Target("fed by rows: gpu_median(x) against median(x) that is built into SQLite", "any",
+           AT_LEAST, 1, "x", found.statistic_speed("median, built in", "median(x)")),
+)
+
+
+def of_machine(results):
+    """The targets that are about a machine's device."""
+    return [target for target in TARGETS if target.is_about(results)]
