@@ -1,6 +1,7 @@
 #include "target.h"
 
 #include "measure.h"
+#include "opencl/error_names.h"
 #include "opencl/passes.h"
 #include "output.h"
 
