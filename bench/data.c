@@ -1,7 +1,7 @@
 #include "data.h"
 
 #include "measure.h"
-#include "numeric/host_reduce.h"
+#include "numeric/scan/host_reduce.h"
 #include "output.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #ifndef CLR_BENCH_DATA_H
 #define CLR_BENCH_DATA_H
 
-#include "numeric/chunk.h"
-#include "numeric/state.h"
+#include "numeric/exact/chunk.h"
+#include "numeric/states/state.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 #ifndef CLR_BENCH_EXACT_H
 #define CLR_BENCH_EXACT_H
 
-#include "numeric/state.h"
-#include "opencl/passes.h"
+#include "numeric/states/state.h"
+#include "opencl/reduction/passes.h"
 #include "target.h"
 
 struct bench_exact_reduction {

@@ -12,7 +12,7 @@
 #include "exact.h"
 #include "host_read.h"
 #include "measure.h"
-#include "numeric/value.h"
+#include "numeric/values/value.h"
 #include "options.h"
 #include "plain.h"
 #include "target.h"

@@ -2,7 +2,7 @@
 #ifndef CLR_BENCH_OPTIONS_H
 #define CLR_BENCH_OPTIONS_H
 
-#include "opencl/catalog.h"
+#include "opencl/core/catalog.h"
 
 #include <stdbool.h>
 #include <stddef.h>

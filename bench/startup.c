@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "data.h"
 #include "measure.h"
-#include "opencl/device.h"
-#include "opencl/reducer.h"
-#include "opencl/self_test.h"
+#include "opencl/core/device.h"
+#include "opencl/reduction/reducer.h"
+#include "opencl/reduction/self_test.h"
 #include "options.h"
 #include "output.h"
 

@@ -1,8 +1,8 @@
 #include "target.h"
 
 #include "measure.h"
-#include "opencl/error_names.h"
-#include "opencl/passes.h"
+#include "opencl/core/error_names.h"
+#include "opencl/reduction/passes.h"
 #include "output.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef CLR_BENCH_TARGET_H
 #define CLR_BENCH_TARGET_H
 
-#include "opencl/api.h"
+#include "opencl/core/api.h"
 #include "options.h"
 
 #include <stdbool.h>

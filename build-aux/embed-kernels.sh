@@ -1,6 +1,6 @@
 #!/bin/sh
 # Turns OpenCL C files into one C source, which holds the text of each as the array of characters that
-# opencl/kernels.h declares: kernels/sum.cl becomes clr_kernel_sum, and ends with a NUL.
+# opencl/core/kernels.h declares: kernels/sum.cl becomes clr_kernel_sum, and ends with a NUL.
 #
 #     embed-kernels.sh FILE.cl... >kernels_embedded.c
 #
@@ -10,7 +10,7 @@ LC_ALL=C
 export LC_ALL
 
 echo '/* Made by build-aux/embed-kernels.sh; the sources are in kernels/. */'
-echo '#include "opencl/kernels.h"'
+echo '#include "opencl/core/kernels.h"'
 for file in "$@"; do
     name=$(basename "$file" .cl)
     test -r "$file" || {

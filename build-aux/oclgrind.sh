@@ -2,7 +2,7 @@
 # Runs the kernels of every kind on Oclgrind, a device that is simulated and watches them: no access
 # outside of a buffer, no data race, no wrong use of OpenCL's functions.
 #
-#     oclgrind.sh tests/opencl/kernels-t
+#     oclgrind.sh tests/opencl/core/kernels-t
 #
 # Fails on any report, and where results differ from the host's. What Oclgrind 21.10 cannot do:
 #

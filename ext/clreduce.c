@@ -1,12 +1,12 @@
 #include "clreduce.h"
 
-#include "engine/runtime.h"
-#include "sqlite/aggregates.h"
+#include "engine/worker/runtime.h"
+#include "sqlite/aggregates/aggregates.h"
 #include "sqlite/api.h"
-#include "sqlite/connection.h"
-#include "sqlite/functions.h"
-#include "sqlite/tables.h"
-#include "sqlite/view.h"
+#include "sqlite/inspect/functions.h"
+#include "sqlite/inspect/tables.h"
+#include "sqlite/session/connection.h"
+#include "sqlite/views/view.h"
 
 #include <pthread.h>
 #include <stdio.h>

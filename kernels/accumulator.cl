@@ -1,6 +1,6 @@
 /*
  * The long accumulator of a group, in local memory: it takes what expansions drop, and what is too
- * large or too small for them. Its geometry is that of ext/numeric/accumulator.h. Follows
+ * large or too small for them. Its geometry is that of ext/numeric/exact/accumulator.h. Follows
  * atomics.cl.
  *
  * Defined by the host: CPU, DIGITS, ACCUMULATOR_BASE.

@@ -1,10 +1,10 @@
 /*
  * Decodes the cells of table leaf pages into a column: of each record's value the bits and the tag
- * (enum clr_tag in ext/numeric/column.h). SQLite's file format, sections 1.6 and 2.1. A group takes
+ * (enum clr_tag in ext/numeric/values/column.h). SQLite's file format, sections 1.6 and 2.1. A group takes
  * a page, and a launch a column, so that a stage of pages is decoded by as many launches as columns
  * are wanted.
  *
- * What is taken has the value that clr_record_read() in ext/storage/record.c gives it, which the
+ * What is taken has the value that clr_record_read() in ext/storage/format/record.c gives it, which the
  * host reads pages with, and is taken only where that accepts the cell: of each column what goes
  * before it in the record is checked here too. Whatever is not sound, lies in overflow pages, is of
  * a record that is too short for a column without a default, or does not come after the row before,
@@ -26,7 +26,7 @@ enum { TAG_NULL, TAG_INTEGER, TAG_REAL, TAG_OTHER, TAG_UNSURE };
    cell of a page begins LEAST_CELL bytes before its end, with two varints. */
 enum { LEAST_CELL = 4, MOST_VARINT = 9, PAGE_NUMBER = 4, BEYOND = 2 * MOST_VARINT - LEAST_CELL };
 
-/* As struct clr_leaf_place in ext/opencl/cell_decoder.h. */
+/* As struct clr_leaf_place in ext/opencl/cells/cell_decoder.h. */
 typedef struct {
     ulong row;
     uint at, pointers, cells, leaf;

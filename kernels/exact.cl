@@ -1,7 +1,7 @@
 /*
  * Exact addition of doubles on a device: a short expansion in each work-item, and behind it the
  * long accumulator of accumulator.cl, which this follows, and lanes.cl. The limits are those of
- * ext/numeric/expansion.h, where the sources are named.
+ * ext/numeric/exact/expansion.h, where the sources are named.
  */
 #pragma OPENCL FP_CONTRACT OFF
 

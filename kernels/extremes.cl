@@ -1,6 +1,6 @@
 /*
  * The least and the greatest x. Reals come as the bits of doubles, and are compared as keys: see
- * clr_real_to_key() in ext/numeric/value.h. Follows lanes.cl; needs no floating point.
+ * clr_real_to_key() in ext/numeric/values/value.h. Follows lanes.cl; needs no floating point.
  *
  * Defined by the host: KEYS (1: the values are bits of doubles; REAL is 0 then as well).
  */

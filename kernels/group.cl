@@ -21,7 +21,7 @@ partial group_merge(partial mine, __local partial *scratch WIDE_FORMAL)
 
 /*
  * A result: a partial result, the long accumulator, and the counts of counts.cl: see
- * ext/opencl/passes.h.
+ * ext/opencl/reduction/passes.h.
  */
 #define PARTIAL_WORDS 6
 #define COUNT_WORDS 6

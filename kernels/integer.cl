@@ -1,6 +1,6 @@
 /*
  * Exact addition of integers on a device: totals of 192 bits in two's complement, as in
- * ext/numeric/int192.h. Follows lanes.cl in sums and dot products of integers.
+ * ext/numeric/values/int192.h. Follows lanes.cl in sums and dot products of integers.
  */
 typedef lanes_long lanes;
 typedef long element;

@@ -1,6 +1,6 @@
 /*
  * One step's row: evaluates its expressions. Follows counts.cl, and the text that
- * ext/opencl/scan_text.c makes, which defines:
+ * ext/opencl/scan/scan_text.c makes, which defines:
  *
  * ROW_FORMALS: the columns' buffers and the constants' bits, each followed by a comma
  * ROW_BODY: declarations of the registers, from those and the row's number i

@@ -2,9 +2,9 @@
 #ifndef CLR_QUERY_AGGREGATE_H
 #define CLR_QUERY_AGGREGATE_H
 
-#include "numeric/chunk.h"
-#include "numeric/moments.h"
-#include "numeric/question.h"
+#include "numeric/exact/chunk.h"
+#include "numeric/exact/moments.h"
+#include "numeric/scan/question.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 #include "query/query.h"
 
 #include "base/memory.h"
-#include "numeric/finish.h"
+#include "numeric/states/finish.h"
 #include "query/lower.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #define CLR_QUERY_QUERY_H
 
 #include "base/status.h"
-#include "numeric/scan.h"
+#include "numeric/scan/scan.h"
 #include "query/aggregate.h"
 
 #include <stdbool.h>

@@ -6,8 +6,8 @@
 #define CLR_QUERY_SYNTAX_H
 
 #include "base/status.h"
-#include "numeric/column.h"
-#include "numeric/scan.h"
+#include "numeric/scan/scan.h"
+#include "numeric/values/column.h"
 #include "query/aggregate.h"
 #include "query/lexer.h"
 

@@ -10,7 +10,7 @@ extern const char clr_kernel_empty[];
 extern const char clr_kernel_big[];
 END
 cat >"$tap_tmp/print.c" <<'END'
-#include "opencl/kernels.h"
+#include "opencl/core/kernels.h"
 #include <stdio.h>
 int main(int argc, char **argv)
 {

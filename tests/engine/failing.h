@@ -8,7 +8,7 @@
 #define CLR_TESTS_FAILING_H
 
 #include "engine/orders.h"
-#include "engine/worker.h"
+#include "engine/worker/worker.h"
 
 #include "tap.h"
 

@@ -1,18 +1,18 @@
 /*
- * A catalog made up for the engine's tests: three devices that ext/opencl/catalog.c would have
+ * A catalog made up for the engine's tests: three devices that ext/opencl/core/catalog.c would have
  * found, and a discovery that takes as long as the test wants. Included by one file of a program,
- * after fake_device.h; ext/opencl/catalog.c is part of it, but for the discovery.
+ * after fake_device.h; ext/opencl/core/catalog.c is part of it, but for the discovery.
  */
 #ifndef CLR_TESTS_FAKE_CATALOG_H
 #define CLR_TESTS_FAKE_CATALOG_H
 
 #include "engine/fake_device.h"
-#include "opencl/catalog.h"
+#include "opencl/core/catalog.h"
 
 /* What the discovery in there is called here. */
 void fill_from_opencl(struct clr_catalog *catalog);
 #define clr_catalog_fill fill_from_opencl
-#include "opencl/catalog.c"
+#include "opencl/core/catalog.c"
 #undef clr_catalog_fill
 
 static struct {

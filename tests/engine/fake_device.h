@@ -1,5 +1,5 @@
 /*
- * A device made up for the engine's tests. It takes the place of ext/opencl/device.c and
+ * A device made up for the engine's tests. It takes the place of ext/opencl/core/device.c and
  * self_test.c in the program that includes this file, reduces on the host, and waits, fails or
  * hangs wherever the test tells it to, so that every way of the engine can be gone without OpenCL.
  */
@@ -7,10 +7,10 @@
 #define CLR_TESTS_FAKE_DEVICE_H
 
 #include "base/memory.h"
-#include "numeric/host_reduce.h"
-#include "opencl/device.h"
-#include "opencl/reducer.h"
-#include "opencl/self_test.h"
+#include "numeric/scan/host_reduce.h"
+#include "opencl/core/device.h"
+#include "opencl/reduction/reducer.h"
+#include "opencl/reduction/self_test.h"
 
 #include "tap.h"
 

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "engine/resident_order.h"
+#include "engine/columns/resident_order.h"
 #include "engine/scans.h"
-#include "numeric/value.h"
+#include "numeric/values/value.h"
 #include "random.h"
 
 #include "tap.h"

@@ -6,7 +6,7 @@
 #define CLR_TESTS_SCANS_H
 
 #include "../../kernels/values.cl"
-#include "numeric/scan.h"
+#include "numeric/scan/scan.h"
 #include "random.h"
 
 #include "tap.h"

@@ -2,7 +2,7 @@
 #ifndef CLR_TESTS_BINS_DATA_H
 #define CLR_TESTS_BINS_DATA_H
 
-#include "numeric/bins.h"
+#include "numeric/bins/bins.h"
 #include "random.h"
 
 #include <stdbool.h>

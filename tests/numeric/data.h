@@ -5,7 +5,7 @@
 #ifndef CLR_TESTS_DATA_H
 #define CLR_TESTS_DATA_H
 
-#include "numeric/sum.h"
+#include "numeric/exact/sum.h"
 #include "random.h"
 
 #include <math.h>

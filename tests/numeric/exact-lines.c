@@ -1,5 +1,5 @@
 /*
- * What tests/numeric/dyadic-t.py and moments-t.py judge: reads a command a line from standard
+ * What tests/numeric/exact/dyadic-t.py and moments-t.py judge: reads a command a line from standard
  * input, and writes a line for each.
  *
  *     dyadic A B          product, difference, sign of the comparison, quotient, root of |A / B|
@@ -11,8 +11,8 @@
  * an =, an integer; or * to add all pairs once more. A statistic is a number with 17
  * digits, iCOUNT, or NULL.
  */
-#include "numeric/dyadic.h"
-#include "numeric/moments.h"
+#include "numeric/exact/dyadic.h"
+#include "numeric/exact/moments.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef CLR_TESTS_SCAN_REFERENCE_H
 #define CLR_TESTS_SCAN_REFERENCE_H
 
-#include "numeric/scan.h"
+#include "numeric/scan/scan.h"
 
 #include "../../kernels/values.cl"
 

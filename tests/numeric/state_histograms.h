@@ -5,9 +5,9 @@
 #ifndef CLR_TESTS_STATE_HISTOGRAMS_H
 #define CLR_TESTS_STATE_HISTOGRAMS_H
 
-#include "numeric/state_bins.h"
 #include "numeric/state_rows.h"
 #include "numeric/state_text.h"
+#include "numeric/states/state_bins.h"
 #include "random.h"
 
 #include <math.h>

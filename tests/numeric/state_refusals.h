@@ -5,7 +5,7 @@
 #ifndef CLR_TESTS_STATE_REFUSALS_H
 #define CLR_TESTS_STATE_REFUSALS_H
 
-#include "numeric/state_format.h"
+#include "numeric/states/state_format.h"
 
 static const struct {
     enum clr_state_kind kind;

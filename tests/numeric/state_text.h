@@ -2,7 +2,7 @@
 #ifndef CLR_TESTS_STATE_TEXT_H
 #define CLR_TESTS_STATE_TEXT_H
 
-#include "numeric/state_format.h"
+#include "numeric/states/state_format.h"
 
 #include "tap.h"
 

@@ -8,15 +8,15 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "opencl/cell_decoder_open.h"
-#include "opencl/cell_decoder_parts.h"
-#include "opencl/decoded_column.h"
-#include "opencl/device_private.h"
+#include "opencl/cells/cell_decoder_open.h"
+#include "opencl/cells/cell_decoder_parts.h"
+#include "opencl/cells/decoded_column.h"
+#include "opencl/core/device_private.h"
 #include "opencl/devices.h"
 #include "opencl/leaf_pages.h"
-#include "opencl/resident_column_private.h"
+#include "opencl/memory/resident_column_private.h"
 #include "random.h"
-#include "storage/record.h"
+#include "storage/format/record.h"
 
 #include "tap.h"
 

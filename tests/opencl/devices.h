@@ -3,7 +3,7 @@
 #define CLR_TESTS_DEVICES_H
 
 #include "base/memory.h"
-#include "opencl/catalog.h"
+#include "opencl/core/catalog.h"
 
 #include "tap.h"
 

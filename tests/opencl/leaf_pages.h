@@ -5,7 +5,7 @@
 #ifndef CLR_TESTS_LEAF_PAGES_H
 #define CLR_TESTS_LEAF_PAGES_H
 
-#include "numeric/column.h"
+#include "numeric/values/column.h"
 #include "random.h"
 
 #include <stdbool.h>

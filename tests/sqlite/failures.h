@@ -13,8 +13,8 @@
 
 #include "base/memory.h"
 #include "child.h"
-#include "opencl/catalog.h"
-#include "opencl/error_names.h"
+#include "opencl/core/catalog.h"
+#include "opencl/core/error_names.h"
 #include "sqlite/database.h"
 
 #include "tap.h"

@@ -5,7 +5,7 @@
 #include "image.h"
 
 #include "base/clock.h"
-#include "engine/resident_fetch.h"
+#include "engine/columns/resident_fetch.h"
 
 #include <unistd.h>
 

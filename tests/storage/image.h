@@ -2,8 +2,8 @@
 #ifndef CLR_TESTS_STORAGE_IMAGE_H
 #define CLR_TESTS_STORAGE_IMAGE_H
 
-#include "storage/load.h"
-#include "storage/varint.h"
+#include "storage/format/varint.h"
+#include "storage/load/load.h"
 
 #include "tap.h"
 

@@ -1,0 +1,58 @@
+#include "engine/rows/choice.h"
+
+#include "engine/worker/runtime.h"
+
+#include <strings.h>
+
+/* Many values are so many times host_threshold. */
+enum { MANY_FACTOR = 64 };
+
+bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values)
+{
+    return values / MANY_FACTOR >= (uint64_t)settings->host_threshold;
+}
+
+static bool is_automatic(const struct clr_settings *settings)
+{
+    return strcasecmp(settings->device, "auto") == 0;
+}
+
+static bool is_host(const struct clr_settings *settings)
+{
+    return strcasecmp(settings->device, "host") == 0 || clr_runtime_forked();
+}
+
+/* Returns the number of the device that is worth asking, as far as devices are known, or -1. Stores
+   its description. */
+static int find_device(const struct clr_settings *settings, const struct clr_device_info **info)
+{
+    const struct clr_catalog *catalog = clr_runtime_known_catalog();
+    int chosen = catalog == NULL ? -1 : clr_catalog_choose(catalog, settings->device);
+
+    if (chosen < 0)
+        return -1;
+    *info = &catalog->devices[chosen];
+    return is_automatic(settings) && (*info)->type == CLR_DEVICE_CPU ? -1 : chosen;
+}
+
+bool clr_choice_has_device(const struct clr_settings *settings)
+{
+    const struct clr_device_info *info;
+    int chosen = is_host(settings) ? -1 : find_device(settings, &info);
+    struct clr_worker *worker = chosen < 0 ? NULL : clr_runtime_started_worker((size_t)chosen);
+
+    return worker != NULL && !clr_worker_has_failed(worker);
+}
+
+struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64_t values,
+                                     const struct clr_device_info **info)
+{
+    struct clr_worker *worker;
+
+    if (is_host(settings) || !clr_choice_are_many(settings, values) ||
+        (is_automatic(settings) && !clr_runtime_started() &&
+         values < (uint64_t)settings->start_after) ||
+        clr_runtime_worker(settings->device, &worker) != CLR_AVAILABLE)
+        return NULL;
+    return find_device(settings, info) < 0 ? NULL : worker;
+}

@@ -1,0 +1,25 @@
+/* The choice between host and device for work on many values at once. */
+#ifndef CLR_ENGINE_CHOICE_H
+#define CLR_ENGINE_CHOICE_H
+
+#include "base/settings.h"
+#include "engine/worker/worker.h"
+
+/* Returns whether so many values are worth other means than the usual: a hand-over to a device and
+   its launches, or a count of all of them at the end. */
+bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values);
+
+/*
+ * Returns the worker of the device that is worth asking about so many values under these settings,
+ * with the device's description, which lives as long as the process; NULL: the host is to do it. A
+ * device that is the processor itself is no quicker than the host's threads, and chosen only if the
+ * setting names it. Starts what has to be started for the next time, and never waits.
+ */
+struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64_t values,
+                                     const struct clr_device_info **info);
+
+/* Whether that may return a worker now, for any number of values: it has been started, and its
+   device has not failed. Starts nothing. */
+bool clr_choice_has_device(const struct clr_settings *settings);
+
+#endif

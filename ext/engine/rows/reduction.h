@@ -1,0 +1,89 @@
+/*
+ * A reduction: one aggregate's way from values to a state. Values are appended to a chunk; full
+ * chunks go to a device where one is ready, and are reduced by the calling thread where none is.
+ */
+#ifndef CLR_ENGINE_REDUCTION_H
+#define CLR_ENGINE_REDUCTION_H
+
+#include "base/settings.h"
+#include "base/stats.h"
+#include "base/status.h"
+#include "engine/worker/worker.h"
+#include "numeric/exact/chunk.h"
+#include "numeric/states/state.h"
+
+/*
+ * Where the next value of each element type goes. The owner appends at real or integer while they
+ * are short of their ends (of pairs the second operand at distance `pitch` elements), and else
+ * asks for room. All zeros at first.
+ */
+struct clr_feed {
+    double *real, *real_end;
+    int64_t *integer, *integer_end;
+};
+
+/*
+ * The reductions of one connection, and the memory they hand on to each other, so that a query of
+ * many small groups does not allocate for each. Used by one thread at a time.
+ */
+struct clr_pool {
+    const struct clr_settings *settings; /* the connection's, which outlives the pool */
+    struct clr_stats *stats;
+    /* Both by operation width - 1; a free reduction keeps the chunk that it was filling. */
+    struct clr_reduction *free_reductions[2];
+    struct clr_job *free_jobs[2];
+    int free_reduction_count[2], free_job_count[2];
+};
+
+struct clr_reduction {
+    struct clr_reduction *next; /* in the pool's list */
+    struct clr_pool *pool;
+    enum clr_operation operation;
+    struct clr_job *filling; /* whose chunk the feed points into, or NULL */
+    size_t pitch;            /* the chunk's capacity */
+    int in_flight;
+    struct {
+        struct clr_job *job;
+        struct clr_worker *worker;
+    } flight[CLR_CHUNKS_IN_FLIGHT_LIMIT];
+    /* Complete after clr_reduction_settle(); counts and sums may be corrected at any time. */
+    struct clr_state state;
+    struct clr_sum more[CLR_MOST_TERMS - 1]; /* the state's further sums */
+};
+
+/* Sets up a pool; the two structures must outlive it. */
+void clr_pool_init(struct clr_pool *pool, const struct clr_settings *settings,
+                   struct clr_stats *stats);
+
+/* Frees what the pool keeps. No reduction may be in use. */
+void clr_pool_free(struct clr_pool *pool);
+
+/* Returns a reduction of no values, or NULL without memory. */
+struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operation operation);
+
+/*
+ * Makes room for at least one value of each element type: takes a first chunk, or hands on the
+ * one that is filled. The values handed on are counted in state: each as a row, the reals as
+ * non_integers. Returns CLR_OK, or CLR_NOMEM with the feed emptied.
+ */
+enum clr_code clr_reduction_make_room(struct clr_reduction *reduction, struct clr_feed *feed);
+
+/*
+ * Brings all values into state: reduces the last chunk here, and waits for those in flight, or
+ * does their work if the device has not begun with it. Launches nothing. The feed is emptied.
+ */
+void clr_reduction_settle(struct clr_reduction *reduction, struct clr_feed *feed);
+
+/*
+ * The same, in short, for a reduction of few REALs and nothing else: stores their sum, rounded
+ * once, and leaves the state as it is. Returns false, and has done nothing, if there is more to it.
+ */
+bool clr_reduction_settle_few(struct clr_reduction *reduction, struct clr_feed *feed, double *sum);
+
+/*
+ * Ends the reduction, with or without having settled it. Waits only for a chunk that a device is
+ * working on.
+ */
+void clr_reduction_end(struct clr_reduction *reduction);
+
+#endif

@@ -1,0 +1,229 @@
+#include "engine/worker/runtime.h"
+
+#include "base/memory.h"
+#include "engine/worker/exit_guard.h"
+#include "engine/worker/thread.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* At exit, a worker that is building ends after that build; a driver that hangs is left behind. */
+enum { EXIT_TIMEOUT_MS = 10000 };
+
+enum phase { IDLE, DISCOVERING, DISCOVERED, UNABLE };
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    enum phase phase;
+    bool stopping;
+    char first_setting[CLR_DEVICE_NAME_SIZE]; /* whose device is started right after discovery */
+    struct clr_catalog catalog;
+    struct clr_worker **workers; /* one for each device of the catalog, or NULL */
+} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static atomic_bool started, guarded, stopped, forked;
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+/* The parent may have held any lock: a child must not touch the runtime, and is told so. */
+static void mark_forked(void)
+{
+    atomic_store(&forked, true);
+}
+
+/* Waits, but not for ever. Needs the lock. */
+static void locked_wait_for_discovery(void)
+{
+    struct timespec deadline = clr_thread_deadline(EXIT_TIMEOUT_MS);
+
+    while (runtime.phase == DISCOVERING &&
+           pthread_cond_timedwait(&runtime.changed, &runtime.lock, &deadline) == 0)
+        ;
+}
+
+/* Returns how many devices there are, as far as is known: a wait for their discovery may have ended
+   without it, and then the catalog is still being filled in. */
+static size_t count_devices(void)
+{
+    size_t count;
+
+    pthread_mutex_lock(&runtime.lock);
+    count = runtime.phase == DISCOVERED ? runtime.catalog.count : 0;
+    pthread_mutex_unlock(&runtime.lock);
+    return count;
+}
+
+/*
+ * Drivers free their globals at exit, and crash or hang if a thread is inside them at that time:
+ * the threads have to end first. The exit guard sees to that where the main thread has ever opened
+ * a connection. Otherwise this is a handler of atexit(), and those run in the reverse order of
+ * registration: the drivers' own may come first, so a connection that closes waits as well. Who
+ * has not ended the first time is left behind, and not waited for again.
+ */
+static void stop_at_exit(void)
+{
+    struct clr_worker *worker;
+    size_t i;
+
+    if (atomic_load(&forked) || atomic_exchange(&stopped, true))
+        return;
+    pthread_mutex_lock(&runtime.lock);
+    runtime.stopping = true;
+    locked_wait_for_discovery();
+    pthread_mutex_unlock(&runtime.lock);
+    for (i = 0; i < count_devices(); i++) {
+        worker = clr_runtime_started_worker(i);
+        if (worker != NULL)
+            clr_worker_stop(worker, EXIT_TIMEOUT_MS);
+    }
+}
+
+static void prepare(void)
+{
+    clr_thread_cond_init(&runtime.changed);
+    pthread_atfork(NULL, NULL, mark_forked);
+    atexit(stop_at_exit);
+}
+
+void clr_runtime_guard_exit(void)
+{
+    if (!atomic_load(&guarded) && clr_exit_guard(stop_at_exit))
+        atomic_store(&guarded, true);
+}
+
+void clr_runtime_rest(void)
+{
+    size_t i;
+
+    if (!clr_runtime_started() || clr_runtime_forked() || atomic_load(&guarded))
+        return;
+    pthread_mutex_lock(&runtime.lock);
+    locked_wait_for_discovery();
+    pthread_mutex_unlock(&runtime.lock);
+    for (i = 0; i < count_devices(); i++) {
+        struct clr_worker *worker = clr_runtime_started_worker(i);
+        if (worker != NULL)
+            clr_worker_rest(worker, EXIT_TIMEOUT_MS);
+    }
+}
+
+/* Starts the worker of device i if it has none. Needs the lock. */
+static struct clr_worker *locked_worker(size_t i)
+{
+    struct clr_status status;
+
+    if (runtime.workers[i] == NULL && !runtime.stopping)
+        runtime.workers[i] = clr_worker_start(&runtime.catalog.devices[i], &status);
+    return runtime.workers[i];
+}
+
+static void *discover(void *unused)
+{
+    struct clr_catalog catalog;
+    struct clr_worker **workers;
+    int chosen;
+
+    (void)unused;
+    clr_catalog_fill(&catalog);
+    atexit(stop_at_exit); /* after the handlers that drivers registered when they were loaded */
+    workers = clr_memory_alloc((catalog.count + 1) * sizeof *workers);
+    if (workers == NULL)
+        catalog.count = 0;
+    else
+        memset(workers, 0, (catalog.count + 1) * sizeof *workers);
+
+    pthread_mutex_lock(&runtime.lock);
+    runtime.catalog = catalog;
+    runtime.workers = workers;
+    runtime.phase = DISCOVERED;
+    chosen = clr_catalog_choose(&runtime.catalog, runtime.first_setting);
+    if (chosen >= 0)
+        locked_worker((size_t)chosen);
+    pthread_cond_broadcast(&runtime.changed);
+    pthread_mutex_unlock(&runtime.lock);
+    return NULL;
+}
+
+/* Starts discovery if nobody has. Needs the lock. */
+static void locked_start(const char *setting)
+{
+    if (runtime.phase != IDLE || runtime.stopping)
+        return;
+    atomic_store(&started, true);
+    strncpy(runtime.first_setting, setting, sizeof runtime.first_setting - 1);
+    runtime.phase = clr_thread_start(discover, NULL) == 0 ? DISCOVERING : UNABLE;
+}
+
+bool clr_runtime_started(void)
+{
+    return atomic_load(&started);
+}
+
+bool clr_runtime_forked(void)
+{
+    return atomic_load(&forked);
+}
+
+enum clr_availability clr_runtime_worker(const char *setting, struct clr_worker **worker)
+{
+    enum clr_availability availability = CLR_COMING;
+    int chosen;
+
+    if (clr_runtime_forked())
+        return CLR_FORKED;
+    pthread_once(&prepared, prepare);
+    pthread_mutex_lock(&runtime.lock);
+    locked_start(setting);
+    if (runtime.phase == DISCOVERED) {
+        chosen = clr_catalog_choose(&runtime.catalog, setting);
+        *worker = chosen >= 0 ? locked_worker((size_t)chosen) : NULL;
+        availability = *worker != NULL ? CLR_AVAILABLE : CLR_NO_DEVICE;
+    } else if (runtime.phase == UNABLE || runtime.stopping) {
+        availability = CLR_NO_DEVICE;
+    }
+    pthread_mutex_unlock(&runtime.lock);
+    return availability;
+}
+
+const struct clr_catalog *clr_runtime_catalog(void)
+{
+    const struct clr_catalog *catalog;
+
+    if (clr_runtime_forked())
+        return NULL;
+    pthread_once(&prepared, prepare);
+    pthread_mutex_lock(&runtime.lock);
+    /* A look at the list starts no worker. */
+    locked_start("host");
+    while (runtime.phase == DISCOVERING)
+        pthread_cond_wait(&runtime.changed, &runtime.lock);
+    catalog = runtime.phase == DISCOVERED ? &runtime.catalog : NULL;
+    pthread_mutex_unlock(&runtime.lock);
+    return catalog;
+}
+
+const struct clr_catalog *clr_runtime_known_catalog(void)
+{
+    const struct clr_catalog *catalog;
+
+    if (clr_runtime_forked())
+        return NULL;
+    pthread_mutex_lock(&runtime.lock);
+    catalog = runtime.phase == DISCOVERED ? &runtime.catalog : NULL;
+    pthread_mutex_unlock(&runtime.lock);
+    return catalog;
+}
+
+struct clr_worker *clr_runtime_started_worker(size_t i)
+{
+    struct clr_worker *worker;
+
+    if (clr_runtime_forked())
+        return NULL;
+    pthread_mutex_lock(&runtime.lock);
+    worker = runtime.phase == DISCOVERED && i < runtime.catalog.count ? runtime.workers[i] : NULL;
+    pthread_mutex_unlock(&runtime.lock);
+    return worker;
+}

@@ -1,0 +1,67 @@
+#include "engine/worker/task.h"
+
+#include <stddef.h>
+
+void clr_task_init(struct clr_task *task, enum clr_task_kind kind,
+                   bool (*step)(struct clr_task *, struct clr_device *, char **,
+                                struct clr_status *),
+                   void (*destroy)(struct clr_task *))
+{
+    task->kind = kind;
+    task->step = step;
+    task->destroy = destroy;
+    task->is_awaited = kind == CLR_TASK_URGENT;
+    atomic_init(&task->references, 1);
+    task->next = NULL;
+    task->has_begun = false;
+    task->phase = CLR_TASK_IDLE;
+    clr_status_clear(&task->status);
+}
+
+struct clr_task *clr_task_retain(struct clr_task *task)
+{
+    atomic_fetch_add(&task->references, 1);
+    return task;
+}
+
+void clr_task_release(struct clr_task *task)
+{
+    if (atomic_fetch_sub(&task->references, 1) == 1)
+        task->destroy(task);
+}
+
+void clr_task_queue_init(struct clr_task_queue *queue)
+{
+    queue->first = NULL;
+    queue->last = &queue->first;
+}
+
+void clr_task_queue_push(struct clr_task_queue *queue, struct clr_task *task)
+{
+    task->next = NULL;
+    *queue->last = task;
+    queue->last = &task->next;
+}
+
+void clr_task_queue_remove(struct clr_task_queue *queue, struct clr_task *task)
+{
+    struct clr_task **link = &queue->first;
+
+    while (*link != task)
+        link = &(*link)->next;
+    *link = task->next;
+    if (task->next == NULL)
+        queue->last = link;
+}
+
+struct clr_task *clr_task_queue_pop(struct clr_task_queue *queue)
+{
+    struct clr_task *task = queue->first;
+
+    if (task == NULL)
+        return NULL;
+    queue->first = task->next;
+    if (queue->first == NULL)
+        queue->last = &queue->first;
+    return task;
+}

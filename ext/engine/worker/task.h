@@ -1,0 +1,70 @@
+/*
+ * A task: work for a worker that is no reduction of a chunk. Poster and worker each hold a
+ * reference, so that either may give the other up: what a task needs belongs to the task.
+ */
+#ifndef CLR_ENGINE_TASK_H
+#define CLR_ENGINE_TASK_H
+
+#include "base/status.h"
+#include "opencl/core/device.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* In the order in which a worker prefers them; jobs take turns with the first. */
+enum clr_task_kind {
+    CLR_TASK_URGENT,     /* somebody waits */
+    CLR_TASK_BACKGROUND, /* a step after each other thing, or whenever there is nothing else */
+    CLR_TASK_BUILD,      /* when there is nothing else, or some time after it was wanted; a failure
+                            leaves the device in use */
+    CLR_TASK_KINDS
+};
+
+enum clr_task_phase { CLR_TASK_IDLE, CLR_TASK_PENDING, CLR_TASK_DONE, CLR_TASK_FAILED };
+
+struct clr_task {
+    /*
+     * Set by clr_task_init(). step is called by the worker's thread and returns whether it is to
+     * be called again; an error ends the task, and CLR_DEVICE the use of the device, as CLR_NOMEM
+     * of OpenCL's does that comes again and again, except in builds, which may store a text of
+     * clr_memory_alloc() in *log then. destroy is called by the
+     * thread that drops the last reference, which holds no lock of the worker's.
+     */
+    enum clr_task_kind kind;
+    bool (*step)(struct clr_task *task, struct clr_device *device, char **log,
+                 struct clr_status *status);
+    void (*destroy)(struct clr_task *task);
+    bool is_awaited; /* somebody waits: URGENT ones are, and what their posters say */
+    atomic_int references;
+    /* Under the worker's lock. */
+    struct clr_task *next;
+    bool has_begun; /* its first step */
+    enum clr_task_phase phase;
+    struct clr_status status; /* the reason, when FAILED */
+};
+
+/* First in, first out. */
+struct clr_task_queue {
+    struct clr_task *first, **last;
+};
+
+/* Sets a task up, with one reference, its poster's. */
+void clr_task_init(struct clr_task *task, enum clr_task_kind kind,
+                   bool (*step)(struct clr_task *, struct clr_device *, char **,
+                                struct clr_status *),
+                   void (*destroy)(struct clr_task *));
+
+/* Any thread may take and drop references. */
+struct clr_task *clr_task_retain(struct clr_task *task);
+void clr_task_release(struct clr_task *task);
+
+void clr_task_queue_init(struct clr_task_queue *queue);
+void clr_task_queue_push(struct clr_task_queue *queue, struct clr_task *task);
+
+/* Takes a task that is in the queue out of it. */
+void clr_task_queue_remove(struct clr_task_queue *queue, struct clr_task *task);
+
+/* Returns the first task, now out of the queue, or NULL. */
+struct clr_task *clr_task_queue_pop(struct clr_task_queue *queue);
+
+#endif

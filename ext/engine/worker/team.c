@@ -1,0 +1,109 @@
+#include "engine/worker/team.h"
+
+#include "engine/worker/thread.h"
+
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+enum { WATCH_MS = 20 };
+
+struct team {
+    void (*work)(void *argument, int i, const atomic_bool *stop);
+    void *argument;
+    atomic_int next; /* part to take */
+    atomic_bool stop;
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    int running; /* threads that have not returned; under the lock */
+};
+
+static int processors(void)
+{
+    long online;
+
+#ifdef __linux__
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+#endif
+    online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > CLR_TEAM_MOST ? CLR_TEAM_MOST : (int)online;
+}
+
+int clr_team_size(void)
+{
+    int size = processors();
+
+    if (size < 1)
+        return 1;
+    return size > CLR_TEAM_MOST ? CLR_TEAM_MOST : size;
+}
+
+static void *run_part(void *argument)
+{
+    struct team *team = argument;
+
+    team->work(team->argument, atomic_fetch_add(&team->next, 1), &team->stop);
+    pthread_mutex_lock(&team->lock);
+    team->running--;
+    pthread_cond_signal(&team->done);
+    /* Last: when the lock is free the caller may go on, and *team is gone. */
+    pthread_mutex_unlock(&team->lock);
+    return NULL;
+}
+
+static void ask(struct team *team, const struct clr_watch *watch)
+{
+    if (watch != NULL && !atomic_load(&team->stop) && watch->wants_stop(watch->context))
+        atomic_store(&team->stop, true);
+}
+
+/* Waits for the threads. The watch is asked without the lock: it may take its time. */
+static void wait_for_all(struct team *team, const struct clr_watch *watch)
+{
+    pthread_mutex_lock(&team->lock);
+    while (team->running > 0) {
+        struct timespec deadline = clr_thread_deadline(WATCH_MS);
+
+        if (watch == NULL) {
+            pthread_cond_wait(&team->done, &team->lock);
+        } else if (pthread_cond_timedwait(&team->done, &team->lock, &deadline) != 0) {
+            pthread_mutex_unlock(&team->lock);
+            ask(team, watch);
+            pthread_mutex_lock(&team->lock);
+        }
+    }
+    pthread_mutex_unlock(&team->lock);
+}
+
+bool clr_team_run(int count, void (*work)(void *argument, int i, const atomic_bool *stop),
+                  void *argument, const struct clr_watch *watch)
+{
+    struct team team = {.work = work, .argument = argument};
+    int i, threads = watch == NULL ? count - 1 : count;
+
+    atomic_init(&team.next, 0);
+    atomic_init(&team.stop, false);
+    pthread_mutex_init(&team.lock, NULL);
+    clr_thread_cond_init(&team.done);
+    team.running = threads;
+    for (i = 0; i < threads; i++) {
+        if (clr_thread_start(run_part, &team) != 0)
+            break;
+    }
+    pthread_mutex_lock(&team.lock);
+    team.running -= threads - i;
+    pthread_mutex_unlock(&team.lock);
+    for (; i < count; i++) {
+        work(argument, atomic_fetch_add(&team.next, 1), &team.stop);
+        ask(&team, watch);
+    }
+    wait_for_all(&team, watch);
+    pthread_cond_destroy(&team.done);
+    pthread_mutex_destroy(&team.lock);
+    return !atomic_load(&team.stop);
+}

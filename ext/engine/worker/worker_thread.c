@@ -1,0 +1,417 @@
+#include "base/clock.h"
+#include "engine/worker/thread.h"
+#include "engine/worker/worker_private.h"
+#include "opencl/reduction/self_test.h"
+
+#include <sched.h>
+#include <string.h>
+
+void clr_worker_drop_ended(struct clr_worker *worker)
+{
+    struct clr_task *task;
+
+    do {
+        pthread_mutex_lock(&worker->lock);
+        task = clr_task_queue_pop(&worker->over);
+        pthread_mutex_unlock(&worker->lock);
+        if (task != NULL)
+            clr_task_release(task);
+    } while (task != NULL);
+}
+
+/* The functions from here on are the thread's; those named locked_ need the lock. */
+
+static void locked_end_job(struct clr_worker *worker, struct clr_job *job, enum clr_job_phase phase)
+{
+    if (job->abandoned) {
+        clr_job_free(job);
+        return;
+    }
+    job->phase = phase;
+    pthread_cond_broadcast(&worker->answered);
+}
+
+static void locked_end_task(struct clr_worker *worker, struct clr_task *task,
+                            enum clr_task_phase phase, const struct clr_status *status)
+{
+    task->phase = phase;
+    task->status = *status;
+    clr_task_queue_push(&worker->over, task);
+    pthread_cond_broadcast(&worker->answered);
+}
+
+void clr_worker_locked_fail_queue(struct clr_worker *worker)
+{
+    struct clr_task *task;
+    int kind;
+
+    for (kind = 0; kind < CLR_TASK_KINDS; kind++) {
+        while ((task = clr_task_queue_pop(&worker->tasks[kind])) != NULL)
+            locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
+    }
+    while (worker->first != NULL) {
+        struct clr_job *job = worker->first;
+        worker->first = job->next;
+        job->status = worker->report.status;
+        locked_end_job(worker, job, CLR_JOB_FAILED);
+    }
+    worker->last = &worker->first;
+}
+
+/* From an error on, the device's queues are in an unknown state: it is never used again. */
+static void locked_fail(struct clr_worker *worker, const struct clr_status *status)
+{
+    int i;
+
+    worker->failed = true;
+    worker->report.status = *status;
+    for (i = 0; i < CLR_REDUCER_SLOTS; i++) {
+        if (worker->in_slot[i] != NULL) {
+            worker->in_slot[i]->status = *status;
+            locked_end_job(worker, worker->in_slot[i], CLR_JOB_FAILED);
+            worker->in_slot[i] = NULL;
+        }
+    }
+    worker->busy = 0;
+    clr_worker_locked_fail_queue(worker);
+}
+
+/* Whether what was done on the device ended so that it must not be used any more. What passes is
+   the matter of one job or task, unless it comes again and again. */
+static bool locked_is_lost(struct clr_worker *worker, struct clr_status *status)
+{
+    if (status->code == CLR_NOMEM && status->cl_error != 0 &&
+        ++worker->shortages == CLR_MOST_SHORTAGES)
+        status->code = CLR_DEVICE;
+    return status->code == CLR_DEVICE;
+}
+
+/* The job of a slot fails alone. */
+static void locked_fail_job(struct clr_worker *worker, int slot, const struct clr_status *status)
+{
+    struct clr_job *job = worker->in_slot[slot];
+
+    worker->in_slot[slot] = NULL;
+    worker->report.status = *status;
+    job->status = *status;
+    locked_end_job(worker, job, CLR_JOB_FAILED);
+}
+
+/* The thread leaves the lock to do one thing on the device, and comes back. */
+static void locked_leave(struct clr_worker *worker)
+{
+    worker->since = clr_clock_ns();
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static void come_back(struct clr_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->since = 0;
+}
+
+static void locked_begin_job(struct clr_worker *worker)
+{
+    int slot = (worker->oldest + worker->busy) % CLR_REDUCER_SLOTS;
+    struct clr_job *job = worker->first;
+    struct clr_status status;
+
+    worker->first = job->next;
+    if (worker->first == NULL)
+        worker->last = &worker->first;
+    job->phase = CLR_JOB_RUNNING;
+    worker->in_slot[slot] = job;
+    worker->busy++;
+    locked_leave(worker);
+    clr_status_clear(&status);
+    clr_reducer_begin(worker->device, slot, job->chunk, job->elements, &status);
+    come_back(worker);
+    if (locked_is_lost(worker, &status)) {
+        locked_fail(worker, &status);
+    } else if (status.code != CLR_OK) {
+        worker->busy--; /* it is the last one */
+        locked_fail_job(worker, slot, &status);
+    }
+}
+
+static void locked_finish_job(struct clr_worker *worker)
+{
+    int slot = worker->oldest;
+    struct clr_job *job = worker->in_slot[slot];
+    struct clr_status status;
+
+    locked_leave(worker);
+    clr_status_clear(&status);
+    clr_state_clear(&job->state);
+    clr_state_extend(&job->state, job->more, clr_operation_more(job->chunk->operation));
+    memset(&job->work, 0, sizeof job->work);
+    clr_reducer_finish(worker->device, slot, &job->state, &job->work, &status);
+    come_back(worker);
+    if (locked_is_lost(worker, &status)) {
+        locked_fail(worker, &status);
+        return;
+    }
+    worker->oldest = (slot + 1) % CLR_REDUCER_SLOTS;
+    worker->busy--;
+    if (status.code != CLR_OK) {
+        locked_fail_job(worker, slot, &status);
+        return;
+    }
+    worker->in_slot[slot] = NULL;
+    worker->shortages = 0;
+    locked_end_job(worker, job, CLR_JOB_DONE);
+}
+
+/* Something that can take a driver seconds begins: whoever waits for something else is told. */
+static void locked_start(struct clr_worker *worker)
+{
+    worker->starting = true;
+    pthread_cond_broadcast(&worker->answered);
+    locked_leave(worker);
+}
+
+/* ... or has ended. */
+static void locked_mark(struct clr_worker *worker)
+{
+    worker->milestones++;
+    pthread_cond_broadcast(&worker->answered);
+}
+
+static void locked_build(struct clr_worker *worker, int operation, int element)
+{
+    struct clr_status status;
+    int64_t start = clr_clock_ns();
+    char *log = NULL;
+    bool tested = false;
+
+    locked_start(worker);
+    clr_status_clear(&status);
+    if (clr_reducer_build(worker->device, (enum clr_operation)operation, (enum clr_element)element,
+                          &log, &status) == CLR_OK) {
+        tested = true;
+        pthread_mutex_lock(&worker->lock);
+        locked_mark(worker);
+        pthread_mutex_unlock(&worker->lock);
+        clr_self_test(worker->device, (enum clr_operation)operation, (enum clr_element)element,
+                      &status);
+    }
+    come_back(worker);
+    worker->starting = false;
+    locked_mark(worker);
+    worker->report.startup_time += clr_clock_ns() - start;
+    if (status.code == CLR_OK) {
+        worker->programs[operation][element] = BUILT;
+        worker->report.ready = true;
+        return;
+    }
+    worker->report.status = status;
+    if (log != NULL) {
+        worker->report.build_log = log;
+        worker->logs[operation][element] = log;
+    }
+    if (status.code == CLR_NOMEM) {
+        worker->programs[operation][element] = PAUSED;
+        clr_backoff_fail(&worker->pauses[operation][element]);
+        return;
+    }
+    worker->programs[operation][element] = UNBUILDABLE;
+    /* An OpenCL error in a test's commands, unlike a wrong result, leaves the queues unknown. */
+    if (tested && status.cl_error != 0)
+        locked_fail(worker, &status);
+}
+
+/* What a build cost and how it failed goes into the report. */
+static void locked_report_build(struct clr_worker *worker, int64_t start, char *log,
+                                const struct clr_status *status)
+{
+    worker->starting = false;
+    locked_mark(worker);
+    worker->report.startup_time += clr_clock_ns() - start;
+    if (status->code == CLR_OK)
+        return;
+    worker->report.status = *status;
+    if (log != NULL)
+        worker->report.build_log = log;
+}
+
+static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
+{
+    struct clr_task *task = clr_task_queue_pop(&worker->tasks[kind]);
+    struct clr_status status;
+    int64_t start = clr_clock_ns();
+    char *log = NULL;
+    bool again;
+
+    task->has_begun = true;
+    if (kind == CLR_TASK_BUILD)
+        locked_start(worker);
+    else
+        locked_leave(worker);
+    clr_status_clear(&status);
+    again = task->step(task, worker->device, &log, &status);
+    come_back(worker);
+    if (kind == CLR_TASK_BUILD)
+        locked_report_build(worker, start, log, &status);
+    else if (!worker->failed && locked_is_lost(worker, &status))
+        locked_fail(worker, &status);
+    else if (status.code != CLR_OK && !worker->failed)
+        worker->report.status = status;
+    else if (kind == CLR_TASK_URGENT && !again)
+        worker->shortages = 0;
+    /* A build's failure is in the report; the task goes on with what else there is to build. */
+    if (worker->failed)
+        locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
+    else if (again)
+        clr_task_queue_push(&worker->tasks[kind], task);
+    else
+        locked_end_task(worker, task, status.code == CLR_OK ? CLR_TASK_DONE : CLR_TASK_FAILED,
+                        &status);
+}
+
+/* Builds something, if there is anything to build. */
+static bool locked_build_one(struct clr_worker *worker)
+{
+    int operation, element;
+
+    worker->build_wanted = 0; /* the next one waits for its turn */
+    if (worker->resting)
+        return false;
+    if (clr_worker_locked_find_request(worker, &operation, &element))
+        locked_build(worker, operation, element);
+    else if (worker->tasks[CLR_TASK_BUILD].first != NULL)
+        locked_step_task(worker, CLR_TASK_BUILD);
+    else
+        return false;
+    return true;
+}
+
+/* Whether something to be built has given way to all else for long enough: a process that is never
+   idle is to get its programs as well. */
+static bool locked_is_build_due(struct clr_worker *worker)
+{
+    int operation, element;
+
+    if (worker->resting || (worker->tasks[CLR_TASK_BUILD].first == NULL &&
+                            !clr_worker_locked_find_request(worker, &operation, &element)))
+        worker->build_wanted = 0;
+    else if (worker->build_wanted == 0)
+        worker->build_wanted = clr_clock_ns();
+    return worker->build_wanted != 0 &&
+           clr_clock_ns() - worker->build_wanted > CLR_BUILD_PATIENCE_NS;
+}
+
+/* Does one thing. Urgent tasks and jobs take turns, and background tasks with all others. */
+static bool locked_serve(struct clr_worker *worker)
+{
+    bool urgent = worker->tasks[CLR_TASK_URGENT].first != NULL;
+    bool background = worker->tasks[CLR_TASK_BACKGROUND].first != NULL;
+    bool begin = worker->first != NULL && worker->busy < CLR_REDUCER_SLOTS;
+
+    if (worker->failed) {
+        /* What was begun is given back, late as it is. */
+        if (worker->busy == 0)
+            return false;
+        locked_finish_job(worker);
+        return true;
+    }
+    if (locked_is_build_due(worker)) {
+        /* Nobody who waits for a job has to wait for a build. */
+        if (worker->busy > 0)
+            locked_finish_job(worker);
+        else
+            locked_build_one(worker);
+        return true;
+    }
+    if (background && worker->work_last) {
+        worker->work_last = false;
+        locked_step_task(worker, CLR_TASK_BACKGROUND);
+        return true;
+    }
+    if (urgent && (!worker->urgent_last || (!begin && worker->busy == 0))) {
+        worker->urgent_last = worker->work_last = true;
+        locked_step_task(worker, CLR_TASK_URGENT);
+        return true;
+    }
+    worker->urgent_last = false;
+    worker->work_last = begin || worker->busy > 0;
+    if (begin)
+        locked_begin_job(worker);
+    else if (worker->busy > 0)
+        locked_finish_job(worker);
+    else if (background)
+        locked_step_task(worker, CLR_TASK_BACKGROUND);
+    else
+        return locked_build_one(worker);
+    return true;
+}
+
+/* Opens the device: once more after a pause, as long as that fails for want of something. */
+static void locked_open(struct clr_worker *worker)
+{
+    int64_t pause_ms = CLR_OPEN_PAUSE_MS, start;
+    struct clr_device *device;
+    struct timespec deadline;
+    struct clr_status status;
+
+    while (!worker->stopping && !worker->opened && !worker->failed) {
+        start = clr_clock_ns();
+        locked_start(worker);
+        clr_status_clear(&status);
+        clr_device_open(worker->info, &device, &status);
+        come_back(worker);
+        worker->device = device;
+        worker->starting = false;
+        worker->opened = status.code == CLR_OK;
+        locked_mark(worker);
+        worker->report.startup_time += clr_clock_ns() - start;
+        if (status.code == CLR_OK)
+            return;
+        worker->report.status = status;
+        if (status.code == CLR_DEVICE)
+            locked_fail(worker, &status);
+        do {
+            deadline = clr_thread_deadline(pause_ms);
+            while (!worker->stopping && !worker->failed &&
+                   pthread_cond_timedwait(&worker->work_arrived, &worker->lock, &deadline) == 0)
+                continue;
+        } while (worker->resting && !worker->stopping && !worker->failed);
+        if (pause_ms < CLR_OPEN_MOST_PAUSE_MS)
+            pause_ms *= 2;
+    }
+}
+
+void *clr_worker_run(void *argument)
+{
+    struct clr_worker *worker = argument;
+    int64_t idle_since = 0;
+
+    pthread_mutex_lock(&worker->lock);
+    locked_open(worker);
+    while (!worker->stopping) {
+        if (worker->over.first != NULL) {
+            pthread_mutex_unlock(&worker->lock);
+            clr_worker_drop_ended(worker);
+            pthread_mutex_lock(&worker->lock);
+        } else if (locked_serve(worker)) {
+            idle_since = worker->urgent_last ? clr_clock_ns() : 0;
+        } else if (clr_clock_ns() - idle_since < CLR_SPIN_NS) {
+            /* Another scan may follow at once: see CLR_SPIN_NS. */
+            pthread_mutex_unlock(&worker->lock);
+            sched_yield();
+            pthread_mutex_lock(&worker->lock);
+        } else {
+            pthread_cond_wait(&worker->work_arrived, &worker->lock);
+        }
+    }
+    while (worker->busy > 0)
+        locked_finish_job(worker);
+    worker->failed = true;
+    if (worker->report.status.code == CLR_OK)
+        clr_status_set(&worker->report.status, CLR_DEVICE, 0, "the process is ending");
+    clr_worker_locked_fail_queue(worker);
+    worker->ended = true;
+    pthread_cond_broadcast(&worker->answered);
+    pthread_mutex_unlock(&worker->lock);
+    clr_worker_drop_ended(worker);
+    return NULL;
+}

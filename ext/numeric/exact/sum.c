@@ -1,0 +1,258 @@
+#include "numeric/exact/sum.h"
+
+#include "numeric/exact/parts.h"
+
+#include <limits.h>
+#include <math.h>
+
+void clr_sum_clear(struct clr_sum *sum)
+{
+    sum->term[0] = sum->term[1] = sum->term[2] = 0.0;
+    sum->integer = (struct clr_int192){0, 0, 0};
+    sum->plus_infinity = sum->minus_infinity = sum->nan = 0;
+    sum->wide_used = false;
+}
+
+static struct clr_accumulator *wide(struct clr_sum *sum)
+{
+    if (!sum->wide_used) {
+        clr_accumulator_clear(&sum->wide);
+        sum->wide_used = true;
+    }
+    return &sum->wide;
+}
+
+void clr_sum_add_wide(struct clr_sum *sum, double x)
+{
+    clr_accumulator_add(wide(sum), x);
+}
+
+void clr_sum_add_unusual(struct clr_sum *sum, double x, int weight)
+{
+    if (isnan(x))
+        sum->nan += weight;
+    else if (isinf(x))
+        *(x > 0 ? &sum->plus_infinity : &sum->minus_infinity) += weight;
+    else
+        clr_sum_add_wide(sum, weight < 0 ? -x : x);
+}
+
+void clr_sum_add_wide_product(struct clr_sum *sum, double x, double y)
+{
+    if (!isfinite(x) || !isfinite(y))
+        clr_sum_add_unusual(sum, x * y, 1);
+    else if (x != 0.0 && y != 0.0) /* zeros are no reason for a long accumulator */
+        clr_accumulator_add_product(wide(sum), x, y);
+}
+
+void clr_sum_add_product(struct clr_sum *sum, double x, double y, int weight)
+{
+    double product = x * y;
+    double size = fabs(product);
+
+    if (size < CLR_EXPANSION_LIMIT && size >= CLR_PRODUCT_FLOOR) {
+        clr_sum_add(sum, product, weight);
+        clr_sum_add(sum, fma(x, y, -product), weight);
+    } else if (!isfinite(x) || !isfinite(y)) {
+        clr_sum_add_unusual(sum, product, weight);
+    } else {
+        clr_sum_add_wide_product(sum, weight < 0 ? -x : x, y);
+    }
+}
+
+/* An integer past 2^53 is two doubles; infinities take its sign only, since one of its halves may
+   be zero. */
+void clr_sum_add_mixed_product(struct clr_sum *sum, int64_t integer, double real, int weight)
+{
+    int64_t low = integer & 0xffffffff;
+
+    if (clr_sum_fits_double(integer)) {
+        clr_sum_add_product(sum, (double)integer, real, weight);
+    } else if (!isfinite(real)) {
+        clr_sum_add_product(sum, integer < 0 ? -1.0 : 1.0, real, weight);
+    } else {
+        clr_sum_add_product(sum, (double)(integer - low), real, weight);
+        clr_sum_add_product(sum, (double)low, real, weight);
+    }
+}
+
+void clr_sum_add_device_parts(struct clr_sum *sum, const double *terms, const int64_t *digits)
+{
+    int i;
+
+    for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+        clr_sum_add(sum, terms[i], 1);
+    if (digits != NULL)
+        clr_accumulator_add_digits(wide(sum), digits);
+}
+
+void clr_sum_merge(struct clr_sum *sum, struct clr_sum *other)
+{
+    int i;
+
+    for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+        clr_sum_add(sum, other->term[i], 1);
+    clr_int192_add(&sum->integer, &other->integer);
+    sum->plus_infinity += other->plus_infinity;
+    sum->minus_infinity += other->minus_infinity;
+    sum->nan += other->nan;
+    if (other->wide_used)
+        clr_accumulator_merge(wide(sum), &other->wide);
+}
+
+/*
+ * The quotient of an expansion and an integer, where a quotient in twice the precision settles
+ * how it rounds (Ziv's test); returns whether it did. The relative error of high + low is below
+ * 2^-100, so if moving low by 2^-98 of the quotient either way leaves the rounding as it is, the
+ * rounding is right. Ties and near ties never pass.
+ */
+static bool divide_expansion(const double term[CLR_EXPANSION_TERMS], uint64_t count, double *result)
+{
+    double divisor = (double)count;
+    double head, tail, error, high, low, margin;
+
+    head = clr_two_sum(term[0], term[1], &tail);
+    if (count >= (uint64_t)1 << 53 || term[2] != 0.0 || !(fabs(head) > 0x1p-900))
+        return false;
+    high = head / divisor;
+    /* head - high * divisor is exact: the quotient is far from underflow. */
+    error = fma(-high, divisor, head);
+    if (error == 0.0 && tail == 0.0) {
+        *result = high;
+        return true;
+    }
+    low = (error + tail) / divisor;
+    margin = fabs(high) * 0x1p-98;
+    *result = high + low;
+    return *result == high + (low + margin) && *result == high + (low - margin);
+}
+
+/* Sets total to the exact sum of what is finite. */
+static void add_up(struct clr_sum *sum, struct clr_accumulator *total)
+{
+    int i;
+
+    clr_accumulator_clear(total);
+    if (sum->wide_used)
+        clr_accumulator_merge(total, &sum->wide);
+    for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+        clr_accumulator_add(total, sum->term[i]);
+    clr_accumulator_add_int192(total, &sum->integer);
+}
+
+double clr_sum_round(struct clr_sum *sum, uint64_t count)
+{
+    double term[CLR_EXPANSION_TERMS] = {sum->term[0], sum->term[1], sum->term[2]};
+    struct clr_accumulator total;
+    bool fits = !sum->wide_used;
+    double result;
+    int64_t integer;
+
+    if (count == 1 && !sum->wide_used && clr_int192_is_zero(&sum->integer) &&
+        (sum->nan | sum->plus_infinity | sum->minus_infinity) == 0)
+        return clr_expansion_round(sum->term);
+    if (sum->nan != 0 || (sum->plus_infinity != 0 && sum->minus_infinity != 0))
+        return NAN;
+    if (sum->plus_infinity != 0)
+        return INFINITY;
+    if (sum->minus_infinity != 0)
+        return -INFINITY;
+
+    /* An integer joins the expansion as two halves, which doubles hold exactly. */
+    if (fits && !clr_int192_is_zero(&sum->integer)) {
+        fits = clr_int192_to_int64(&sum->integer, &integer);
+        if (fits) {
+            int64_t low = integer & 0xffffffff;
+            fits = clr_expansion_add(term, (double)(integer - low)) == 0.0 &&
+                   clr_expansion_add(term, (double)low) == 0.0;
+        }
+    }
+    if (fits && count == 1)
+        return clr_expansion_round(term);
+    if (fits && divide_expansion(term, count, &result))
+        return result;
+
+    add_up(sum, &total);
+    return clr_accumulator_round(&total, count);
+}
+
+/* Adds significand * 2^shift, negated if negative; its bits stay below bit 191. */
+static void window_add(struct clr_int192 *window, const struct clr_parts *part, int shift)
+{
+    clr_u128 size = (clr_u128)part->significand << (shift & 63);
+    clr_u128 value = part->negative ? -size : size;
+    uint64_t low = (uint64_t)value, high = (uint64_t)(value >> 64);
+
+    if (shift < 64)
+        clr_int192_add_parts(window, low, high, part->negative ? UINT64_MAX : 0);
+    else if (shift < 128)
+        clr_int192_add_parts(window, 0, low, high);
+    else
+        clr_int192_add_parts(window, 0, 0, low);
+}
+
+/*
+ * Sets window and first so that the finite sum is window * 2^(the weight of digit first), if all
+ * of it lies within 192 bits, as nearly every sum does; returns whether it does.
+ */
+static bool sum_in_window(const struct clr_sum *sum, struct clr_int192 *window, int *first)
+{
+    struct clr_parts part[CLR_EXPANSION_TERMS + 1];
+    int lowest = INT_MAX, highest = INT_MIN, parts = 0, i;
+    int64_t integer;
+
+    *window = sum->integer;
+    *first = -CLR_ACCUMULATOR_BASE / 32;
+    for (i = 0; i < CLR_EXPANSION_TERMS; i++) {
+        part[parts] = clr_parts_of(sum->term[i]);
+        if (part[parts].significand == 0)
+            continue;
+        if (part[parts].exponent < lowest)
+            lowest = part[parts].exponent;
+        if (part[parts].exponent + 53 > highest)
+            highest = part[parts].exponent + 53;
+        parts++;
+    }
+    if (parts == 0)
+        return true;
+    if (!clr_int192_is_zero(window)) {
+        if (!clr_int192_to_int64(window, &integer))
+            return false;
+        part[parts].negative = integer < 0;
+        part[parts].significand = integer < 0 ? -(uint64_t)integer : (uint64_t)integer;
+        part[parts++].exponent = 0;
+        lowest = lowest < 0 ? lowest : 0;
+        highest = highest > 64 ? highest : 64;
+    }
+    /* Four numbers below 2^188 add up to less than 2^190. */
+    *first = (lowest - CLR_ACCUMULATOR_BASE) / 32;
+    if (highest - (32 * *first + CLR_ACCUMULATOR_BASE) > 188)
+        return false;
+    *window = (struct clr_int192){0, 0, 0};
+    for (i = 0; i < parts; i++)
+        window_add(window, &part[i], part[i].exponent - (32 * *first + CLR_ACCUMULATOR_BASE));
+    return true;
+}
+
+void clr_sum_exact(struct clr_sum *sum, struct clr_magnitude *value)
+{
+    struct clr_accumulator total;
+    struct clr_int192 window;
+    int first;
+
+    if (sum->wide_used || !sum_in_window(sum, &window, &first)) {
+        add_up(sum, &total);
+        clr_accumulator_magnitude(&total, value);
+        return;
+    }
+    value->negative = clr_int192_is_negative(&window);
+    if (value->negative)
+        clr_int192_negate(&window);
+    value->digit[first] = (uint32_t)window.low;
+    value->digit[first + 1] = (uint32_t)(window.low >> 32);
+    value->digit[first + 2] = (uint32_t)window.middle;
+    value->digit[first + 3] = (uint32_t)(window.middle >> 32);
+    value->digit[first + 4] = (uint32_t)window.high;
+    value->digit[first + 5] = (uint32_t)(window.high >> 32);
+    clr_magnitude_trim(value, first, first + 5);
+}

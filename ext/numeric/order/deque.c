@@ -1,0 +1,350 @@
+#include "numeric/order/deque.h"
+
+#include <string.h>
+
+/* What a cleared deque may keep, of bytes and of its ring; values that are searched at a time. */
+enum { KEPT_BYTES = 1024, KEPT_CAPACITY = 1024, PORTION = 1024 };
+
+struct clr_deque_bytes {
+    size_t size, capacity;
+    unsigned char byte[];
+};
+
+void clr_deque_init(struct clr_deque *deque, int sign, struct clr_budget *budget)
+{
+    *deque = (struct clr_deque){.sign = sign, .capacity = CLR_DEQUE_FIRST, .budget = budget};
+    deque->ring = deque->few;
+    deque->last.limit = UINT64_MAX;
+}
+
+/* ---- Entries. */
+
+static struct clr_deque_entry *entry_at(const struct clr_deque *deque, size_t i)
+{
+    return &deque->ring[(deque->first + i) & (deque->capacity - 1)];
+}
+
+static enum clr_kind kind_of(const struct clr_deque_entry *entry)
+{
+    return (enum clr_kind)(entry->number_and_kind & 7);
+}
+
+static struct clr_deque_bytes *bytes_of(const struct clr_deque_entry *entry)
+{
+    return kind_of(entry) >= CLR_KIND_TEXT ? (struct clr_deque_bytes *)(intptr_t)entry->bits : NULL;
+}
+
+static struct clr_value value_of(const struct clr_deque_entry *entry)
+{
+    const struct clr_deque_bytes *bytes = bytes_of(entry);
+    struct clr_value value = {.kind = kind_of(entry), .as.integer = entry->bits};
+
+    /* An empty value, too, has an address: SQLite takes TEXT without one for NULL. */
+    if (bytes != NULL) {
+        value.as.size = bytes->size;
+        value.bytes = bytes->byte;
+    }
+    return value;
+}
+
+/* Returns the budget that bytes count towards. */
+static struct clr_budget *budget_of(struct clr_deque *deque)
+{
+    return deque->lost == CLR_OK ? deque->budget : &deque->last;
+}
+
+static size_t bytes_size(size_t capacity)
+{
+    return sizeof(struct clr_deque_bytes) + capacity;
+}
+
+static void free_bytes(struct clr_deque *deque, struct clr_deque_bytes *bytes)
+{
+    if (bytes != NULL)
+        clr_budget_free(budget_of(deque), bytes, bytes_size(bytes->capacity));
+}
+
+static void drop_bytes(struct clr_deque *deque, const struct clr_deque_entry *entry)
+{
+    struct clr_deque_bytes *bytes = bytes_of(entry);
+
+    if (bytes != NULL && deque->spare == NULL && bytes->capacity <= KEPT_BYTES)
+        deque->spare = bytes;
+    else
+        free_bytes(deque, bytes);
+}
+
+static void drop_last(struct clr_deque *deque)
+{
+    drop_bytes(deque, entry_at(deque, --deque->count));
+}
+
+static void free_ring(struct clr_deque *deque)
+{
+    if (deque->ring != deque->few)
+        clr_budget_free(deque->budget, deque->ring, deque->capacity * sizeof *deque->ring);
+    deque->ring = deque->few;
+    deque->capacity = CLR_DEQUE_FIRST;
+    deque->first = 0;
+}
+
+void clr_deque_clear(struct clr_deque *deque, int sign)
+{
+    while (deque->count > 0)
+        drop_last(deque);
+    if (deque->lost != CLR_OK || deque->capacity > KEPT_CAPACITY) {
+        clr_deque_free(deque);
+        clr_deque_init(deque, sign, deque->budget);
+    }
+    deque->sign = sign;
+    deque->first = 0;
+    deque->arrived = deque->left = 0;
+}
+
+void clr_deque_free(struct clr_deque *deque)
+{
+    while (deque->count > 0)
+        drop_last(deque);
+    free_bytes(deque, deque->spare);
+    deque->spare = NULL;
+    free_ring(deque);
+}
+
+/* ---- Values come. */
+
+/* Goes on with the front alone, whose bytes are out of the budget from here on. */
+static void lose(struct clr_deque *deque, enum clr_code why)
+{
+    struct clr_deque_bytes *bytes;
+    struct clr_deque_entry front;
+
+    while (deque->count > 1)
+        drop_last(deque);
+    free_bytes(deque, deque->spare);
+    deque->spare = NULL;
+    deque->lost = why;
+    if (deque->count == 0) {
+        free_ring(deque);
+        return;
+    }
+    front = *entry_at(deque, 0);
+    free_ring(deque);
+    deque->few[0] = front;
+    bytes = bytes_of(&front);
+    if (bytes != NULL) {
+        clr_budget_hand_over(deque->budget, bytes_size(bytes->capacity));
+        deque->last.used += bytes_size(bytes->capacity);
+    }
+}
+
+static enum clr_code grow(struct clr_deque *deque)
+{
+    size_t i, capacity = 2 * deque->capacity;
+    struct clr_deque_entry *ring;
+    void *memory;
+    enum clr_code code = clr_budget_alloc(deque->budget, capacity * sizeof *ring, &memory);
+
+    if (code != CLR_OK)
+        return code;
+    ring = memory;
+    for (i = 0; i < deque->count; i++)
+        ring[i] = *entry_at(deque, i);
+    free_ring(deque);
+    deque->ring = ring;
+    deque->capacity = capacity;
+    return CLR_OK;
+}
+
+/* Stores a copy of the value's bytes. */
+static enum clr_code copy_bytes(struct clr_deque *deque, const struct clr_value *value,
+                                struct clr_deque_bytes **copy)
+{
+    struct clr_deque_bytes *bytes = deque->spare;
+    const size_t size = value->as.size;
+    enum clr_code code;
+    void *memory;
+
+    if (bytes != NULL && bytes->capacity >= size) {
+        deque->spare = NULL;
+    } else {
+        code = clr_budget_alloc(budget_of(deque), bytes_size(size), &memory);
+        if (code != CLR_OK)
+            return code;
+        bytes = memory;
+        bytes->capacity = size;
+    }
+    bytes->size = size;
+    if (size != 0)
+        memcpy(bytes->byte, value->bytes, size);
+    *copy = bytes;
+    return CLR_OK;
+}
+
+/* What is no better than the newcomer leaves before it, and so will never be the extreme. */
+static void drop_worse(struct clr_deque *deque, const struct clr_value *value)
+{
+    const int sign = deque->sign;
+
+    while (deque->count > 0) {
+        struct clr_value last = value_of(entry_at(deque, deque->count - 1));
+        if (clr_value_compare(&last, value, sign) * sign > 0)
+            break;
+        drop_last(deque);
+    }
+}
+
+/* Adds a value that is worse than all entries, and so is not needed where only the front is. */
+static enum clr_code append(struct clr_deque *deque, const struct clr_value *value, uint64_t number)
+{
+    struct clr_deque_entry entry = {value->as.integer, number << 3 | (uint64_t)value->kind};
+    struct clr_deque_bytes *bytes;
+    enum clr_code code = CLR_OK;
+
+    if (deque->lost != CLR_OK && deque->count > 0)
+        return CLR_OK;
+    if (deque->count == deque->capacity)
+        code = grow(deque);
+    if (code == CLR_OK && value->kind >= CLR_KIND_TEXT) {
+        code = copy_bytes(deque, value, &bytes);
+        if (code == CLR_OK)
+            entry.bits = (int64_t)(intptr_t)bytes;
+    }
+    if (code == CLR_OK)
+        *entry_at(deque, deque->count++) = entry;
+    return code;
+}
+
+/* The same, whatever the budget allows. */
+static enum clr_code enter(struct clr_deque *deque, const struct clr_value *value, uint64_t number)
+{
+    enum clr_code code = append(deque, value, number);
+
+    if (code == CLR_OK || deque->lost != CLR_OK)
+        return code;
+    lose(deque, code);
+    return append(deque, value, number);
+}
+
+enum clr_code clr_deque_push(struct clr_deque *deque, const struct clr_value *value)
+{
+    drop_worse(deque, value);
+    return enter(deque, value, deque->arrived++);
+}
+
+/* Stores the places of the numbers that are better than all that follow, the last one first, and
+   returns how many they are; sign is a constant where this is inlined. */
+static inline size_t find_integers(const int64_t *integers, size_t count, int sign, uint16_t *found)
+{
+    int64_t best = integers[count - 1];
+    size_t i, many = 1;
+
+    found[0] = (uint16_t)(count - 1);
+    for (i = count - 1; i-- > 0;) {
+        if (sign > 0 ? integers[i] > best : integers[i] < best) {
+            best = integers[i];
+            found[many++] = (uint16_t)i;
+        }
+    }
+    return many;
+}
+
+static inline int64_t key(double real)
+{
+    int64_t bits;
+
+    memcpy(&bits, &real, sizeof bits);
+    return clr_real_to_key(bits);
+}
+
+static inline size_t find_reals(const double *reals, size_t count, int sign, uint16_t *found)
+{
+    double best = reals[count - 1];
+    size_t i, many = 1;
+
+    found[0] = (uint16_t)(count - 1);
+    for (i = count - 1; i-- > 0;) {
+        /* Zeros are equal, but their keys are not. */
+        if ((sign > 0 ? reals[i] >= best : reals[i] <= best) &&
+            (sign > 0 ? key(reals[i]) > key(best) : key(reals[i]) < key(best))) {
+            best = reals[i];
+            found[many++] = (uint16_t)i;
+        }
+    }
+    return many;
+}
+
+/* Pushes those of a portion's numbers, bits of the kind, that were found; a number needs no memory
+   for its bytes, and so cannot fail. */
+static void push_found(struct clr_deque *deque, enum clr_kind kind, const int64_t *bits,
+                       size_t count, const uint16_t *found, size_t many)
+{
+    struct clr_value value = {.kind = kind, .as.integer = bits[found[many - 1]]};
+    size_t at;
+
+    drop_worse(deque, &value);
+    (void)enter(deque, &value, deque->arrived + found[--many]);
+    while (deque->lost == CLR_OK && many > deque->capacity - deque->count) {
+        enum clr_code code = grow(deque);
+        if (code != CLR_OK)
+            lose(deque, code);
+    }
+    if (deque->lost == CLR_OK) {
+        at = deque->first + deque->count;
+        deque->count += many;
+        while (many-- > 0)
+            deque->ring[at++ & (deque->capacity - 1)] = (struct clr_deque_entry){
+                bits[found[many]], (deque->arrived + found[many]) << 3 | (uint64_t)kind};
+    }
+    deque->arrived += count;
+}
+
+void clr_deque_push_integers(struct clr_deque *deque, const int64_t *integers, size_t count)
+{
+    uint16_t found[PORTION];
+    size_t part, many;
+
+    for (; count > 0; count -= part, integers += part) {
+        part = count < PORTION ? count : PORTION;
+        many = deque->sign > 0 ? find_integers(integers, part, 1, found)
+                               : find_integers(integers, part, -1, found);
+        push_found(deque, CLR_KIND_INTEGER, integers, part, found, many);
+    }
+}
+
+void clr_deque_push_reals(struct clr_deque *deque, const double *reals, size_t count)
+{
+    uint16_t found[PORTION];
+    int64_t bits[PORTION];
+    size_t part, many;
+
+    for (; count > 0; count -= part, reals += part) {
+        part = count < PORTION ? count : PORTION;
+        many = deque->sign > 0 ? find_reals(reals, part, 1, found)
+                               : find_reals(reals, part, -1, found);
+        memcpy(bits, reals, part * sizeof *bits);
+        push_found(deque, CLR_KIND_REAL, bits, part, found, many);
+    }
+}
+
+/* ---- Values leave. */
+
+enum clr_code clr_deque_shift(struct clr_deque *deque)
+{
+    if (deque->lost != CLR_OK)
+        return deque->lost;
+    if (deque->count > 0 && entry_at(deque, 0)->number_and_kind >> 3 == deque->left) {
+        drop_bytes(deque, entry_at(deque, 0));
+        deque->first = (deque->first + 1) & (deque->capacity - 1);
+        deque->count--;
+    }
+    deque->left++;
+    return CLR_OK;
+}
+
+const struct clr_value *clr_deque_front(struct clr_deque *deque)
+{
+    if (deque->count == 0)
+        return NULL;
+    deque->front = value_of(entry_at(deque, 0));
+    return &deque->front;
+}

@@ -1,0 +1,73 @@
+/*
+ * Numbers that are kept, all of them, in no order: INTEGERs and REALs apart, in blocks that grow.
+ * A block is filled through a feed, so that the most frequent step is an append and no call. What
+ * is in it does not change any more, and other threads may have references to it.
+ */
+#ifndef CLR_NUMERIC_KEPT_H
+#define CLR_NUMERIC_KEPT_H
+
+#include "base/budget.h"
+#include "numeric/order/selection.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* Where the next value goes; no room while it is all zeros. */
+struct clr_kept_feed {
+    double *real, *real_end;
+    int64_t *integer, *integer_end;
+};
+
+enum { CLR_KEPT_FIRST = 64 }; /* numbers of each type that need no memory beyond the structure */
+
+/* A block counts towards the budget for as long as the store has it. */
+struct clr_kept_block {
+    struct clr_kept_block *next; /* in the store */
+    atomic_int references;       /* the store's and others' */
+    size_t size;                 /* bytes of all of it */
+    struct clr_run run;
+    int64_t values[]; /* or as many doubles */
+};
+
+struct clr_kept {
+    struct clr_budget *budget;
+    struct clr_kept_block *blocks;    /* the newest first */
+    struct clr_run *reals, *integers; /* the run that each side of the feed fills, or NULL */
+    struct clr_run first_reals, first_integers;
+    double first_real[CLR_KEPT_FIRST];
+    int64_t first_integer[CLR_KEPT_FIRST];
+};
+
+/* Sets up an empty store. */
+void clr_kept_init(struct clr_kept *kept, struct clr_budget *budget);
+
+/* Frees what it holds; it is empty then, and its feed must be all zeros again. */
+void clr_kept_clear(struct clr_kept *kept);
+
+/* Makes room for a number of the kind, CLR_KIND_INTEGER or CLR_KIND_REAL, in the feed. Returns
+   CLR_OK, or CLR_NOMEM or CLR_LIMIT and the feed is as it was. */
+enum clr_code clr_kept_make_room(struct clr_kept *kept, struct clr_kept_feed *feed,
+                                 enum clr_kind kind);
+
+/* Returns the numbers so far; the list is the store's, and valid until one is added. */
+const struct clr_run *clr_kept_runs(struct clr_kept *kept, const struct clr_kept_feed *feed);
+
+/*
+ * Takes all blocks out of the store, and the budget, and returns the newest, from which the others
+ * follow; all are the caller's, to be released. The numbers that are in no block stay, and nothing
+ * may be added any more.
+ */
+struct clr_kept_block *clr_kept_take_blocks(struct clr_kept *kept);
+
+/* Returns whether there are numbers of both types, as of the last clr_kept_runs(). */
+bool clr_kept_is_mixed(const struct clr_kept *kept);
+
+/* Returns a block of no store, with one reference, that has copies of the run's numbers; NULL
+   without memory. */
+struct clr_kept_block *clr_kept_block_copy(const struct clr_run *run);
+
+/* Any thread may take and drop references; the block is freed with the last one. */
+struct clr_kept_block *clr_kept_block_retain(struct clr_kept_block *block);
+void clr_kept_block_release(struct clr_kept_block *block);
+
+#endif

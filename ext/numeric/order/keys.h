@@ -1,0 +1,86 @@
+/*
+ * Keys: unsigned integers in the order of the numbers that they stand for. -0.0 comes right before
+ * +0.0; INTEGER 0 is +0.0. NaN has no place.
+ *
+ * Three kinds. INTEGERs alone and REALs alone have keys of 64 bits. Where both occur, the place of
+ * a number is the key of the greatest double that is not above it, and then its tail, the distance
+ * from that double: 0 for a REAL and for an INTEGER that a double holds, up to 1023 else.
+ */
+#ifndef CLR_NUMERIC_KEYS_H
+#define CLR_NUMERIC_KEYS_H
+
+#include "numeric/values/int192.h"
+#include "numeric/values/value.h"
+
+#include <string.h>
+
+enum { CLR_KEY_TAILS = 1024 };
+
+#define CLR_KEY_SIGN ((uint64_t)1 << 63)
+
+static inline uint64_t clr_integer_to_key(int64_t integer)
+{
+    return (uint64_t)integer ^ CLR_KEY_SIGN;
+}
+
+static inline int64_t clr_key_to_integer(uint64_t key)
+{
+    return (int64_t)(key ^ CLR_KEY_SIGN);
+}
+
+static inline uint64_t clr_double_to_key(double real)
+{
+    int64_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    return (uint64_t)clr_real_to_key(bits) ^ CLR_KEY_SIGN;
+}
+
+static inline double clr_key_to_double(uint64_t key)
+{
+    int64_t bits = clr_real_to_key((int64_t)(key ^ CLR_KEY_SIGN));
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
+/* Returns the key of the greatest double that is not above the integer. */
+static inline uint64_t clr_integer_to_floor_key(int64_t integer)
+{
+    double real = (double)integer; /* rounded to nearest: at most one double too far */
+    uint64_t key = clr_double_to_key(real);
+    return real >= 0x1p63 || (int64_t)real > integer ? key - 1 : key;
+}
+
+/* Returns how far the integer is above the double of its floor key: 0 .. CLR_KEY_TAILS - 1. */
+static inline uint64_t clr_integer_tail(int64_t integer, uint64_t floor_key)
+{
+    return (uint64_t)integer - (uint64_t)(int64_t)clr_key_to_double(floor_key);
+}
+
+/* A number's place among numbers of both types: floor key and tail in one. */
+static inline clr_u128 clr_integer_to_place(int64_t integer)
+{
+    uint64_t key = clr_integer_to_floor_key(integer);
+    return (clr_u128)key << 64 | clr_integer_tail(integer, key);
+}
+
+static inline clr_u128 clr_double_to_place(double real)
+{
+    return (clr_u128)clr_double_to_key(real) << 64;
+}
+
+/* Returns the number at a place: an INTEGER if no double holds it, else a REAL. */
+static inline struct clr_value clr_place_to_value(clr_u128 place)
+{
+    struct clr_value value = {.kind = CLR_KIND_REAL};
+    uint64_t tail = (uint64_t)place;
+
+    value.as.real = clr_key_to_double((uint64_t)(place >> 64));
+    if (tail != 0) {
+        value.as.integer = (int64_t)value.as.real + (int64_t)tail;
+        value.kind = CLR_KIND_INTEGER;
+    }
+    return value;
+}
+
+#endif

@@ -1,0 +1,23 @@
+#include "numeric/order/portions.h"
+
+bool clr_portions_run(const struct clr_portions *portions, clr_portion_work *work, void *argument)
+{
+    const atomic_bool never = false;
+    int i;
+
+    if (portions->run != NULL)
+        return portions->run(portions->context, portions->count, work, argument);
+    for (i = 0; i < portions->count; i++)
+        work(argument, i, &never);
+    return true;
+}
+
+uint64_t clr_portion_count(const struct clr_portions *portions, int i)
+{
+    const struct clr_run *run;
+    uint64_t count = 0;
+
+    for (run = portions->starts[i]; run != portions->starts[i + 1]; run = run->next)
+        count += run->count;
+    return count;
+}

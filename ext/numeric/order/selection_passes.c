@@ -1,0 +1,297 @@
+#include "numeric/order/selection_passes.h"
+
+#include <string.h>
+
+/* Keys that stay in the first-level cache. */
+enum { BLOCK = 512 };
+
+/* A pass over all keys of a portion, a block at a time. */
+struct pass {
+    const struct clr_run *run, *end;
+    size_t position;
+    enum clr_key_order order;
+    const atomic_bool *stop;
+    uint64_t keys[BLOCK];
+};
+
+static void begin_pass(struct pass *pass, const struct clr_selection *selection, int portion,
+                       const atomic_bool *stop)
+{
+    pass->run = selection->portions->starts[portion];
+    pass->end = selection->portions->starts[portion + 1];
+    pass->position = 0;
+    pass->order = selection->order;
+    pass->stop = stop;
+}
+
+void clr_selection_copy_keys(const struct clr_run *run, size_t first, size_t count,
+                             enum clr_key_order order, uint64_t *keys)
+{
+    size_t i;
+
+    if (run->kind == CLR_KIND_REAL) {
+        const clr_stored_real *reals = (const clr_stored_real *)run->values + first;
+        for (i = 0; i < count; i++)
+            keys[i] = clr_double_to_key(reals[i]);
+    } else if (order == CLR_ORDER_KEYS) {
+        memcpy(keys, (const uint64_t *)run->values + first, count * sizeof *keys);
+    } else {
+        const int64_t *integers = (const int64_t *)run->values + first;
+        if (order == CLR_ORDER_INTEGERS) {
+            for (i = 0; i < count; i++)
+                keys[i] = clr_integer_to_key(integers[i]);
+        } else {
+            for (i = 0; i < count; i++)
+                keys[i] = clr_integer_to_floor_key(integers[i]);
+        }
+    }
+}
+
+/* Fills pass->keys; returns how many there are, 0 at the end. */
+static size_t next_block(struct pass *pass)
+{
+    const struct clr_run *run;
+    size_t count;
+
+    while (pass->run != pass->end && pass->position == pass->run->count) {
+        pass->run = pass->run->next;
+        pass->position = 0;
+    }
+    run = pass->run;
+    if (run == pass->end || clr_portion_stops(pass->stop))
+        return 0;
+    count = run->count - pass->position < BLOCK ? run->count - pass->position : BLOCK;
+    clr_selection_copy_keys(run, pass->position, count, pass->order, pass->keys);
+    pass->position += count;
+    return count;
+}
+
+/* Runs a pass over all portions. */
+static enum clr_code run(struct clr_selection *selection, clr_portion_work *work)
+{
+    return clr_portions_run(selection->portions, work, selection) ? CLR_OK : CLR_STOPPED;
+}
+
+/* Adds up what all portions have counted below. */
+static uint64_t add_below(const struct clr_selection *selection)
+{
+    uint64_t below = 0;
+    int i;
+
+    for (i = 0; i < selection->portions->count; i++)
+        below += selection->findings[i].low;
+    return below;
+}
+
+/* Adds the counts of all portions to those of the first, and returns them. */
+static const uint64_t *add_counts(const struct clr_selection *selection, size_t count)
+{
+    uint64_t *counts = selection->findings[0].counts;
+    size_t i;
+    int portion;
+
+    for (portion = 1; portion < selection->portions->count; portion++) {
+        for (i = 0; i < count; i++)
+            counts[i] += selection->findings[portion].counts[i];
+    }
+    return counts;
+}
+
+static void look_for_range(void *argument, int portion, const atomic_bool *stop)
+{
+    const struct clr_selection *selection = argument;
+    uint64_t low = UINT64_MAX, high = 0;
+    struct pass pass;
+    size_t i, count;
+
+    begin_pass(&pass, selection, portion, stop);
+    while ((count = next_block(&pass)) != 0) {
+        for (i = 0; i < count; i++) {
+            low = pass.keys[i] < low ? pass.keys[i] : low;
+            high = pass.keys[i] > high ? pass.keys[i] : high;
+        }
+    }
+    selection->findings[portion].low = low;
+    selection->findings[portion].high = high;
+}
+
+enum clr_code clr_selection_find_range(struct clr_selection *selection)
+{
+    struct clr_key_range *range = &selection->range;
+    enum clr_code code = run(selection, look_for_range);
+    int i;
+
+    range->low = UINT64_MAX;
+    range->high = 0;
+    for (i = 0; i < selection->portions->count; i++) {
+        const struct clr_finding *finding = &selection->findings[i];
+        range->low = finding->low < range->low ? finding->low : range->low;
+        range->high = finding->high > range->high ? finding->high : range->high;
+    }
+    range->found = range->next = range->low;
+    return code;
+}
+
+static void count_parts(void *argument, int portion, const atomic_bool *stop)
+{
+    const struct clr_selection *selection = argument;
+    const struct clr_key_range *range = &selection->range;
+    const int shift = selection->shift;
+    const uint64_t first = range->low >> shift, parts = (range->high >> shift) - first;
+    uint64_t *counts = selection->findings[portion].counts;
+    struct pass pass;
+    size_t i, count;
+
+    memset(counts, 0, CLR_KEY_PARTS * sizeof *counts);
+    begin_pass(&pass, selection, portion, stop);
+    while ((count = next_block(&pass)) != 0) {
+        for (i = 0; i < count; i++) {
+            uint64_t part = (pass.keys[i] >> shift) - first;
+            if (part <= parts)
+                counts[part]++;
+        }
+    }
+}
+
+enum clr_code clr_selection_count_parts(struct clr_selection *selection, const uint64_t **counts)
+{
+    enum clr_code code = run(selection, count_parts);
+
+    if (code == CLR_OK)
+        *counts = add_counts(selection, CLR_KEY_PARTS);
+    return code;
+}
+
+static void look_for_neighbours(void *argument, int portion, const atomic_bool *stop)
+{
+    const struct clr_selection *selection = argument;
+    uint64_t found = 0, next = UINT64_MAX;
+    struct pass pass;
+    size_t i, count;
+
+    begin_pass(&pass, selection, portion, stop);
+    while ((count = next_block(&pass)) != 0) {
+        for (i = 0; i < count; i++) {
+            uint64_t key = pass.keys[i];
+            if (key <= selection->first_end && key > found)
+                found = key;
+            if (key >= selection->second_start && key < next)
+                next = key;
+        }
+    }
+    selection->findings[portion].low = found;
+    selection->findings[portion].high = next;
+}
+
+enum clr_code clr_selection_find_neighbours(struct clr_selection *selection)
+{
+    enum clr_code code = run(selection, look_for_neighbours);
+    struct clr_key_range *range = &selection->range;
+    int i;
+
+    range->found = 0;
+    range->next = UINT64_MAX;
+    for (i = 0; i < selection->portions->count; i++) {
+        const struct clr_finding *finding = &selection->findings[i];
+        range->found = finding->low > range->found ? finding->low : range->found;
+        range->next = finding->high < range->next ? finding->high : range->next;
+    }
+    return code;
+}
+
+/* Gathers the keys of a block that are in the window. Returns whether there was room for them. */
+static bool gather_block(const struct pass *pass, size_t count, struct clr_window *window,
+                         uint64_t *below)
+{
+    const uint64_t low = window->low, width = window->high - low;
+    uint64_t keys[BLOCK];
+    size_t i, kept, place;
+
+    /* Kept without a branch that depends on the key. */
+    for (i = kept = 0; i < count; i++) {
+        *below += pass->keys[i] < low;
+        keys[kept] = pass->keys[i];
+        kept += pass->keys[i] - low <= width;
+    }
+    if (kept == 0)
+        return true;
+    place = atomic_fetch_add(&window->gathered, kept);
+    if (place + kept > window->room)
+        return false;
+    memcpy(window->keys + place, keys, kept * sizeof *keys);
+    return true;
+}
+
+static void gather(void *argument, int portion, const atomic_bool *stop)
+{
+    struct clr_selection *selection = argument;
+    const int windows = selection->window_count;
+    uint64_t *below = selection->findings[portion].counts;
+    bool full[CLR_MOST_WINDOWS] = {false};
+    int open = windows, i;
+    struct pass pass;
+    size_t count;
+
+    memset(below, 0, (size_t)windows * sizeof *below);
+    begin_pass(&pass, selection, portion, stop);
+    while (open > 0 && (count = next_block(&pass)) != 0) {
+        for (i = 0; i < windows; i++) {
+            if (full[i] || gather_block(&pass, count, &selection->windows[i], &below[i]))
+                continue;
+            full[i] = true;
+            open--;
+        }
+    }
+}
+
+enum clr_code clr_selection_gather(struct clr_selection *selection, struct clr_window *windows,
+                                   int count)
+{
+    const uint64_t *below;
+    enum clr_code code;
+    int i;
+
+    for (i = 0; i < count; i++)
+        atomic_init(&windows[i].gathered, 0);
+    selection->windows = windows;
+    selection->window_count = count;
+    code = run(selection, gather);
+    below = add_counts(selection, (size_t)count);
+    for (i = 0; i < count; i++)
+        windows[i].below = below[i];
+    return code;
+}
+
+static void count_tails(void *argument, int portion, const atomic_bool *stop)
+{
+    const struct clr_selection *selection = argument;
+    struct clr_finding *finding = &selection->findings[portion];
+    uint64_t key = selection->key, below = 0;
+    struct pass pass;
+    size_t i, count;
+
+    memset(finding->counts, 0, CLR_KEY_TAILS * sizeof *finding->counts);
+    begin_pass(&pass, selection, portion, stop);
+    while ((count = next_block(&pass)) != 0) {
+        const int64_t *integers = pass.run->kind == CLR_KIND_INTEGER
+                                      ? (const int64_t *)pass.run->values + pass.position - count
+                                      : NULL;
+        for (i = 0; i < count; i++) {
+            below += pass.keys[i] < key;
+            if (pass.keys[i] == key)
+                finding->counts[integers != NULL ? clr_integer_tail(integers[i], key) : 0]++;
+        }
+    }
+    finding->low = below;
+}
+
+enum clr_code clr_selection_count_tails(struct clr_selection *selection, const uint64_t **tails,
+                                        uint64_t *below)
+{
+    enum clr_code code = run(selection, count_tails);
+
+    if (code == CLR_OK)
+        *tails = add_counts(selection, CLR_KEY_TAILS);
+    *below = add_below(selection);
+    return code;
+}

@@ -1,0 +1,204 @@
+#include "numeric/scan/evaluate.h"
+
+#include "numeric/scan/block.h"
+#include "numeric/scan/host_reduce.h"
+#include "numeric/scan/intake.h"
+#include "numeric/scan/plain.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/*
+ * How many rows of columns are reduced between two looks at whether to stop; and where several
+ * tallies are, so few that a column stays in a processor's second cache for all of them.
+ */
+enum { PIECE = 1 << 18, SHARED_PIECE = 1 << 14 };
+
+/* A tally over all rows of columns as they lie in memory. */
+struct plain {
+    const struct clr_tally *tally;
+    const struct clr_column *arguments[2];
+    struct clr_state *state;
+};
+
+/* Stores the columns of a tally that is plain; of pairs both are to be of one type. Returns whether
+   it is. */
+static bool find_plain_arguments(const struct clr_scan *scan, const uint8_t *kinds,
+                                 const struct clr_tally *tally,
+                                 const struct clr_column *arguments[2])
+{
+    int columns[2], i;
+
+    if (tally->merge != 0 || !clr_tally_is_plain(scan, kinds, tally, columns))
+        return false;
+    for (i = 0; i < 2; i++)
+        arguments[i] = columns[i] < 0 ? NULL : scan->columns[columns[i]];
+    return arguments[1] == NULL || arguments[1]->kind == arguments[0]->kind;
+}
+
+/* The values of a plain tally, where they are. */
+static void share_column(const struct clr_column *column, size_t first, size_t rows,
+                         struct clr_share *share)
+{
+    const bool real = column->kind == CLR_TAG_REAL;
+    const bool numbers = real || column->kind == CLR_TAG_INTEGER;
+
+    clr_share_set(share, real ? CLR_KIND_REAL : CLR_KIND_INTEGER, column->values + first,
+                  numbers ? rows : 0);
+    if (column->kind == CLR_TAG_OTHER) {
+        share->others = column->values + first;
+        share->other_count = rows;
+    }
+}
+
+static void reduce_piece(const struct clr_tally *tally, const struct clr_column *const arguments[2],
+                         size_t first, size_t count, struct clr_state *state)
+{
+    enum clr_element element = arguments[0]->kind == CLR_TAG_REAL ? CLR_REAL : CLR_INTEGER;
+    int operation;
+
+    for (operation = 0; operation < CLR_OPERATIONS; operation++)
+        if (tally->operations & (1u << operation))
+            clr_host_reduce_arrays(
+                (enum clr_operation)operation, element, arguments[0]->values + first,
+                arguments[1] == NULL ? NULL : arguments[1]->values + first, count, state);
+}
+
+/* Counts the rows of a plain tally. Stores whether there is anything to reduce. */
+static enum clr_scan_outcome count_plain(const struct plain *plain, size_t rows, bool *reduces)
+{
+    const struct clr_column *x = plain->arguments[0], *y = plain->arguments[1];
+    const uint8_t kind = x == NULL ? CLR_TAG_INTEGER : x->kind;
+
+    *reduces = false;
+    if (kind == CLR_TAG_NULL || rows == 0)
+        return CLR_SCAN_DONE;
+    plain->state->count = (int64_t)rows;
+    plain->state->non_integers =
+        kind == CLR_TAG_INTEGER && (y == NULL || y->kind == CLR_TAG_INTEGER) ? 0 : (int64_t)rows;
+    if (plain->tally->operations == 0 || x == NULL)
+        return CLR_SCAN_DONE;
+    *reduces = kind != CLR_TAG_OTHER;
+    return *reduces || clr_tally_takes_bytes(plain->tally) ? CLR_SCAN_DONE : CLR_SCAN_UNSURE;
+}
+
+/* All of them piece by piece: one way through the memory, however many they are. */
+static enum clr_scan_outcome reduce_columns(const struct plain *plains, int count, size_t first,
+                                            size_t last, const atomic_bool *stop)
+{
+    const size_t piece = count > 1 ? SHARED_PIECE : PIECE;
+    size_t rows;
+    int i;
+
+    for (; first < last && count > 0; first += rows) {
+        if (atomic_load_explicit(stop, memory_order_relaxed))
+            return CLR_SCAN_STOPPED;
+        rows = last - first < piece ? last - first : piece;
+        for (i = 0; i < count; i++)
+            reduce_piece(plains[i].tally, plains[i].arguments, first, rows, plains[i].state);
+    }
+    return CLR_SCAN_DONE;
+}
+
+/* Selects the rows of the block, and then those that the scan's filter lets pass. */
+static bool select_rows(struct clr_block *block, uint64_t *selected)
+{
+    int filter = block->scan->filter;
+    size_t i;
+
+    memset(selected, 0, CLR_BLOCK_WORDS * sizeof *selected);
+    for (i = 0; i < block->count / 64; i++)
+        selected[i] = UINT64_MAX;
+    if (block->count % 64 != 0)
+        selected[i] = ((uint64_t)1 << block->count % 64) - 1;
+    if (filter < 0)
+        return true;
+    clr_block_run(block, 0, filter + 1);
+    return clr_intake_filter(block, &block->registers[filter], selected);
+}
+
+static enum clr_scan_outcome run_block(struct clr_block *block, struct clr_intake *intakes,
+                                       int intake_count)
+{
+    uint64_t selected[CLR_BLOCK_WORDS], any = 0;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    int i;
+
+    if (!select_rows(block, selected))
+        return CLR_SCAN_UNSURE;
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        any |= selected[i];
+    if (any == 0)
+        return CLR_SCAN_DONE;
+    clr_block_run(block, block->scan->filter + 1, block->scan->instruction_count);
+    for (i = 0; i < intake_count && outcome == CLR_SCAN_DONE; i++)
+        outcome = clr_intake_take(&intakes[i], block, selected);
+    return outcome;
+}
+
+static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t first, size_t last,
+                                        struct clr_intake *intakes, int intake_count,
+                                        const atomic_bool *stop)
+{
+    struct clr_block *block = clr_block_new(scan);
+    enum clr_scan_outcome outcome = block == NULL ? CLR_SCAN_FAILED : CLR_SCAN_DONE;
+    size_t count;
+    int i;
+
+    for (i = 0; i < intake_count; i++)
+        intakes[i].stop = stop;
+    for (; outcome == CLR_SCAN_DONE && first < last; first += count) {
+        if (atomic_load_explicit(stop, memory_order_relaxed)) {
+            outcome = CLR_SCAN_STOPPED;
+            break;
+        }
+        count = last - first < CLR_BLOCK ? last - first : CLR_BLOCK;
+        clr_block_set_rows(block, first, count);
+        outcome = run_block(block, intakes, intake_count);
+    }
+    for (i = 0; i < intake_count && outcome == CLR_SCAN_DONE; i++)
+        clr_intake_flush(&intakes[i]);
+    clr_block_free(block);
+    return outcome;
+}
+
+enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, size_t last,
+                                   struct clr_state *states, struct clr_share *shares,
+                                   const atomic_bool *stop)
+{
+    struct clr_intake intakes[CLR_MOST_TALLIES];
+    struct plain plains[CLR_MOST_TALLIES];
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    int intake_count = 0, plain_count = 0, i;
+    uint8_t kinds[CLR_MOST_COLUMNS];
+    struct clr_share *share;
+    bool reduces;
+
+    for (i = 0; i < scan->column_count; i++) {
+        kinds[i] = scan->columns[i]->kind;
+        if (scan->longest != 0 && scan->columns[i]->bytes.longest > scan->longest)
+            return CLR_SCAN_UNSURE;
+    }
+    for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++) {
+        struct plain *plain = &plains[plain_count];
+        plain->tally = &scan->tallies[i];
+        plain->state = &states[i];
+        share = shares == NULL ? NULL : &shares[i];
+        clr_state_clear(&states[i]);
+        if (find_plain_arguments(scan, kinds, plain->tally, plain->arguments)) {
+            outcome = count_plain(plain, last - first, &reduces);
+            plain_count += reduces;
+            if (plain->tally->operations & CLR_KEEP)
+                share_column(plain->arguments[0], first, last - first, share);
+        } else if (!clr_intake_init(&intakes[intake_count++], plain->tally, plain->state, share)) {
+            outcome = CLR_SCAN_FAILED;
+        }
+    }
+    if (outcome == CLR_SCAN_DONE)
+        outcome = reduce_columns(plains, plain_count, first, last, stop);
+    if (outcome == CLR_SCAN_DONE && intake_count > 0)
+        outcome = run_blocks(scan, first, last, intakes, intake_count, stop);
+    for (i = 0; i < intake_count; i++)
+        clr_intake_free(&intakes[i]);
+    return outcome;
+}

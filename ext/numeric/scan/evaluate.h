@@ -1,0 +1,26 @@
+/*
+ * Runs a scan over some of its rows, on one thread of the host: block by block, each instruction
+ * over a whole block, in loops for blocks of one type and value by value (kernels/values.cl) else.
+ */
+#ifndef CLR_NUMERIC_EVALUATE_H
+#define CLR_NUMERIC_EVALUATE_H
+
+#include "numeric/scan/intake.h"
+#include "numeric/scan/scan.h"
+
+#include <stdatomic.h>
+
+/*
+ * Computes the tallies over the rows first .. last - 1. states has a state for each of the scan's
+ * tallies and is overwritten; shares has a share for each, of which those of tallies with CLR_KEEP
+ * get their runs (valid as long as room and columns are), and those with CLR_MERGE more states, or
+ * is NULL if there is none. The scan is
+ * only read, so several threads may run parts of it. Questions are not answered. Returns
+ * CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT, CLR_SCAN_FAILED without memory, or
+ * CLR_SCAN_STOPPED soon after *stop has become true.
+ */
+enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, size_t last,
+                                   struct clr_state *states, struct clr_share *shares,
+                                   const atomic_bool *stop);
+
+#endif

@@ -1,0 +1,244 @@
+#include "numeric/scan/host_reduce.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum { BLOCK = 128, LONGEST_WAIT = 64 };
+
+struct loops {
+    void (*sum_reals)(const clr_stored_real *x, size_t count, struct clr_sum *sum);
+    void (*dot_reals)(const clr_stored_real *x, const clr_stored_real *y, size_t count,
+                      struct clr_sum *sum);
+    void (*sum_integers)(const int64_t *x, size_t count, struct clr_sum *sum);
+    void (*extremes)(const int64_t *x, size_t count, int64_t flip, struct clr_range *range);
+};
+
+/*
+ * After a block that an expansion could not hold, the next ones are likely to be as wide: the
+ * vectors wait for twice as many blocks each time that they fail.
+ */
+struct backoff {
+    unsigned waiting, length;
+};
+
+static inline bool backoff_wait(struct backoff *backoff)
+{
+    if (backoff->waiting == 0)
+        return false;
+    backoff->waiting--;
+    return true;
+}
+
+static inline void backoff_fail(struct backoff *backoff)
+{
+    if (backoff->length < LONGEST_WAIT)
+        backoff->length = backoff->length * 2 + 1;
+    backoff->waiting = backoff->length;
+}
+
+static inline void backoff_succeed(struct backoff *backoff)
+{
+    backoff->length = 0;
+}
+
+/* Straight into the long accumulator, which is quicker than finding out what an expansion drops. */
+static void add_slowly(const clr_stored_real *x, size_t count, struct clr_sum *sum)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        clr_sum_add_unusual(sum, x[i], 1);
+}
+
+static void add_products_slowly(const clr_stored_real *x, const clr_stored_real *y, size_t count,
+                                struct clr_sum *sum)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        clr_sum_add_wide_product(sum, x[i], y[i]);
+}
+
+#define all_set() (~(vector_integer){0})
+#define magnitude(v) ((vector_real)((vector_integer)(v)&INT64_MAX))
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/*
+ * A processor that has this much to do for a value does not look far enough ahead by itself. The
+ * address may lie past the values: a prefetch of what cannot be read does nothing. Once for each
+ * cache line, of 8 values.
+ */
+#define AHEAD 512
+#define PREFETCH(values, i)                                                                        \
+    do {                                                                                           \
+        if ((i) % 8 == 0)                                                                          \
+            __builtin_prefetch((const void *)((uintptr_t)((values) + (i)) + AHEAD * 8));           \
+    } while (0)
+
+/* Adds v to term, and leaves in v what rounding took from the sum: see clr_two_sum(). */
+#define TWO_SUM(term, v)                                                                           \
+    do {                                                                                           \
+        vector_real sum_ = (term) + (v), part_ = sum_ - (term);                                    \
+        v = ((term) - (sum_ - part_)) + ((v)-part_);                                               \
+        term = sum_;                                                                               \
+    } while (0)
+
+/*
+ * Without an fma instruction: Dekker's product, with Veltkamp's splitting by 2^27 + 1. Factors
+ * below 2^960 do not overflow in it.
+ */
+#define SPLIT(v, high, low)                                                                        \
+    do {                                                                                           \
+        vector_real scaled_ = (v)*134217729.0;                                                     \
+        high = scaled_ - (scaled_ - (v));                                                          \
+        low = (v)-high;                                                                            \
+    } while (0)
+#define DEKKER_ERROR(x, y, p)                                                                      \
+    __extension__({                                                                                \
+        vector_real xh_, xl_, yh_, yl_;                                                            \
+        SPLIT(x, xh_, xl_);                                                                        \
+        SPLIT(y, yh_, yl_);                                                                        \
+        xl_ *yl_ - ((((p)-xh_ * yh_) - xl_ * yh_) - xh_ * yl_);                                    \
+    })
+
+#define VARIANT(name) portable_##name
+#define TARGET
+#define LANES 2
+#define PRODUCT_ERROR(x, y, p) DEKKER_ERROR(x, y, p)
+#define PRODUCT_LIMIT CLR_EXPANSION_LIMIT
+#include "numeric/scan/host_vector.inc"
+
+#if defined(__x86_64__)
+#define VARIANT(name) avx2_##name
+#define TARGET __attribute__((target("avx2,fma")))
+#define LANES 4
+#define PRODUCT_ERROR(x, y, p)                                                                     \
+    (vector_real) _mm256_fmsub_pd((__m256d)(x), (__m256d)(y), (__m256d)(p))
+#define PRODUCT_LIMIT INFINITY
+#include "numeric/scan/host_vector.inc"
+
+#define VARIANT(name) avx512_##name
+#define TARGET __attribute__((target("avx512f,avx512dq")))
+#define LANES 8
+#define PRODUCT_ERROR(x, y, p)                                                                     \
+    (vector_real) _mm512_fmsub_pd((__m512d)(x), (__m512d)(y), (__m512d)(p))
+#define PRODUCT_LIMIT INFINITY
+#include "numeric/scan/host_vector.inc"
+#endif
+
+static const struct loops *choose_loops(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+        return &avx512_loops;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &avx2_loops;
+#endif
+    return &portable_loops;
+}
+
+/* 128-bit products need scalar code in every instruction set. */
+static void dot_integers(const int64_t *x, const int64_t *y, size_t count, struct clr_sum *sum)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        clr_sum_add_integer(sum, (clr_i128)x[i] * y[i], 1);
+}
+
+/*
+ * Adds values to first + second. Two terms hold the sum of a few values mostly; returns false if
+ * they did not, if one was infinite, or a sum overflowed: then nothing is stored.
+ */
+static inline bool sum_few(const clr_stored_real *x, size_t count, double *first, double *second)
+{
+    double high = *first, low = *second, lost = 0.0, error;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        high = clr_two_sum(high, x[i], &error);
+        low = clr_two_sum(low, error, &error);
+        lost += fabs(error); /* NaN from an infinity on */
+    }
+    if (!(lost == 0.0 && fabs(high) < CLR_EXPANSION_LIMIT))
+        return false;
+    *first = high;
+    *second = low;
+    return true;
+}
+
+bool clr_host_sum_few(const clr_stored_real *x, size_t count, double *sum)
+{
+    double first = 0.0, second = 0.0;
+
+    if (count >= BLOCK || !sum_few(x, count, &first, &second))
+        return false;
+    *sum = first + second + 0.0;
+    return true;
+}
+
+/* Adds the values of a small group to a sum. */
+static void add_few(const clr_stored_real *x, size_t count, struct clr_sum *sum)
+{
+    size_t i;
+
+    if (sum_few(x, count, &sum->term[0], &sum->term[1]))
+        return;
+    for (i = 0; i < count; i++)
+        clr_sum_add(sum, x[i], 1);
+}
+
+/* Adds values, or products of pairs, to a sum. */
+static void add_values(enum clr_operation operation, enum clr_element element, const void *x,
+                       const void *y, size_t count, struct clr_sum *sum)
+{
+    const struct loops *loops;
+
+    /* A small group: its terms stay in registers, and nothing is set up. */
+    if (count < BLOCK && operation == CLR_SUM && element == CLR_REAL) {
+        add_few(x, count, sum);
+        return;
+    }
+    loops = choose_loops();
+    if (operation == CLR_SUM && element == CLR_REAL)
+        loops->sum_reals(x, count, sum);
+    else if (operation == CLR_SUM)
+        loops->sum_integers(x, count, sum);
+    else if (element == CLR_REAL)
+        loops->dot_reals(x, y, count, sum);
+    else
+        dot_integers(x, y, count, sum);
+}
+
+void clr_host_reduce_arrays(enum clr_operation operation, enum clr_element element, const void *x,
+                            const void *y, size_t count, struct clr_state *state)
+{
+    if (operation != CLR_EXTREMES)
+        add_values(operation, element, x, y, count, &state->sum);
+    else if (element == CLR_REAL)
+        choose_loops()->extremes(x, count, INT64_MAX, &state->reals);
+    else
+        choose_loops()->extremes(x, count, 0, &state->integers);
+}
+
+void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
+                     struct clr_state *state)
+{
+    const char *values =
+        element == CLR_REAL ? (const char *)chunk->real : (const char *)chunk->integer;
+    const size_t pitch = chunk->capacity * sizeof(double);
+    int count, i;
+    const struct clr_term *terms = clr_operation_terms(chunk->operation, &count);
+
+    if (chunk->operation == CLR_EXTREMES) {
+        clr_host_reduce_arrays(chunk->operation, element, values, NULL, chunk->count[element],
+                               state);
+        return;
+    }
+    for (i = 0; i < count; i++)
+        add_values(terms[i].operation, element, values + (size_t)terms[i].first * pitch,
+                   values + (size_t)terms[i].second * pitch, chunk->count[element],
+                   clr_state_sum(state, i));
+}

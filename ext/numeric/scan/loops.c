@@ -1,0 +1,199 @@
+#include "numeric/scan/loops.h"
+
+#include "../../../kernels/values.cl"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+/* The values in a cache line of the usual size, and the fetching of one into the second cache. */
+enum { LINE = 8 };
+#define FETCH(values) __builtin_prefetch(values, 0, 2)
+
+static inline void fetch_lines(const int64_t *values, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i += LINE)
+        FETCH(values + i);
+}
+
+/* Bits from bytes, eight at a time: a byte of the word is 0 where the tag is the one asked for. The
+   tags are small, so that no byte carries into the next one. */
+static void select_tag(const uint8_t *tags, uint8_t tag, uint64_t *bits)
+{
+    const uint64_t ones = 0x0101010101010101;
+    size_t i;
+    unsigned j;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = 0;
+        for (j = 0; j < 64; j += 8) {
+            const uint8_t *t = tags + i + j;
+            uint64_t eight = (uint64_t)t[0] | (uint64_t)t[1] << 8 | (uint64_t)t[2] << 16 |
+                             (uint64_t)t[3] << 24 | (uint64_t)t[4] << 32 | (uint64_t)t[5] << 40 |
+                             (uint64_t)t[6] << 48 | (uint64_t)t[7] << 56;
+            eight = ~((eight ^ ones * tag) + 0x7f * ones) >> 7 & ones;
+            word |= eight * 0x0102040810204080 >> 56 << j;
+        }
+        bits[i / 64] = word;
+    }
+}
+
+static void portable_select(const int64_t *values, int64_t mask, uint64_t *bits)
+{
+    size_t i;
+    unsigned j;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = 0;
+        for (j = 0; j < 64; j++)
+            word |= (uint64_t)((values[i + j] & mask) != 0) << j;
+        bits[i / 64] = word;
+    }
+}
+
+/* Copies every value, and goes on to the next place after those that stay: no jumps to guess. */
+static size_t portable_gather(const int64_t *restrict values, const uint64_t *restrict bits,
+                              int64_t *restrict result, const int64_t *ahead)
+{
+    size_t count = 0, i;
+    unsigned j;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = bits[i / 64];
+        fetch_lines(ahead + i, 64);
+        if (word == UINT64_MAX) {
+            memcpy(result + count, values + i, 64 * sizeof *values);
+            count += 64;
+            continue;
+        }
+        for (j = 0; word != 0; j++, word >>= 1) {
+            result[count] = values[i + j];
+            count += word & 1;
+        }
+    }
+    return count;
+}
+
+#define VARIANT(name) portable_##name
+#define TARGET
+#define LANES 2
+#define SELECT portable_select
+#define GATHER portable_gather
+#include "numeric/scan/loops.inc"
+
+#if defined(__x86_64__)
+#define TARGET_AVX2 __attribute__((target("avx2,popcnt")))
+
+TARGET_AVX2 static void avx2_select(const int64_t *values, int64_t mask, uint64_t *bits)
+{
+    const __m256i wanted = _mm256_set1_epi64x(mask), zero = _mm256_setzero_si256();
+    size_t i;
+    unsigned j;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = 0;
+        for (j = 0; j < 64; j += 4) {
+            __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)(values + i + j));
+            __m256i unset = _mm256_cmpeq_epi64(_mm256_and_si256(all, wanted), zero);
+            word |= (uint64_t)_mm256_movemask_pd(_mm256_castsi256_pd(unset)) << j;
+        }
+        bits[i / 64] = ~word;
+    }
+}
+
+TARGET_AVX2 static size_t avx2_gather(const int64_t *restrict values, const uint64_t *restrict bits,
+                                      int64_t *restrict result, const int64_t *ahead)
+{
+    /* For each set of 4 values: the halves, of 32 bits, of those that are in it. */
+    static const uint8_t halves[16][8] = {{0},
+                                          {0, 1},
+                                          {2, 3},
+                                          {0, 1, 2, 3},
+                                          {4, 5},
+                                          {0, 1, 4, 5},
+                                          {2, 3, 4, 5},
+                                          {0, 1, 2, 3, 4, 5},
+                                          {6, 7},
+                                          {0, 1, 6, 7},
+                                          {2, 3, 6, 7},
+                                          {0, 1, 2, 3, 6, 7},
+                                          {4, 5, 6, 7},
+                                          {0, 1, 4, 5, 6, 7},
+                                          {2, 3, 4, 5, 6, 7},
+                                          {0, 1, 2, 3, 4, 5, 6, 7}};
+    size_t count = 0, i;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = bits[i / 64];
+        const int64_t *next = values + i;
+        fetch_lines(ahead + i, 64);
+        for (; word != 0; word >>= 4, next += 4) {
+            __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)next);
+            __m256i order = _mm256_cvtepu8_epi32(
+                _mm_loadl_epi64((const __m128i *)(const void *)halves[word & 15]));
+            _mm256_storeu_si256((__m256i *)(void *)(result + count),
+                                _mm256_permutevar8x32_epi32(all, order));
+            count += (size_t)__builtin_popcountll(word & 15);
+        }
+    }
+    return count;
+}
+
+#define VARIANT(name) avx2_##name
+#define TARGET TARGET_AVX2
+#define LANES 4
+#define SELECT avx2_select
+#define GATHER avx2_gather
+#include "numeric/scan/loops.inc"
+
+#define TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,popcnt")))
+
+TARGET_AVX512 static void avx512_select(const int64_t *values, int64_t mask, uint64_t *bits)
+{
+    const __m512i wanted = _mm512_set1_epi64(mask);
+    uint8_t *bytes = (uint8_t *)bits; /* of words with the lowest byte first */
+    size_t i;
+
+    for (i = 0; i < CLR_BLOCK; i += 8)
+        bytes[i / 8] = _mm512_test_epi64_mask(_mm512_loadu_si512(values + i), wanted);
+}
+
+TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
+                                          const uint64_t *restrict bits, int64_t *restrict result,
+                                          const int64_t *ahead)
+{
+    size_t count = 0, i;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint64_t word = bits[i / 64];
+        const int64_t *next = values + i;
+        for (; word != 0; word >>= 8, next += 8) {
+            __m512i all = _mm512_loadu_si512(next);
+            FETCH(ahead + (next - values));
+            _mm512_storeu_si512(result + count, _mm512_maskz_compress_epi64((__mmask8)word, all));
+            count += (size_t)__builtin_popcountll(word & 0xff);
+        }
+    }
+    return count;
+}
+
+#define VARIANT(name) avx512_##name
+#define TARGET TARGET_AVX512
+#define LANES 8
+#define SELECT avx512_select
+#define GATHER avx512_gather
+#include "numeric/scan/loops.inc"
+#endif
+
+const struct clr_loops *clr_loops_choose(int skipped)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && skipped-- == 0)
+        return &avx512_loops;
+    if (__builtin_cpu_supports("avx2") && skipped-- == 0)
+        return &avx2_loops;
+#endif
+    return skipped == 0 ? &portable_loops : NULL;
+}

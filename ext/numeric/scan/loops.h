@@ -1,0 +1,72 @@
+/*
+ * Loops over one block of values, in the widest instructions that the processor has. All of them do
+ * a whole block, whose length the compiler knows: what is short is padded.
+ *
+ * The operators and the gathering take `ahead` as well, a block of values that is fetched into the
+ * second cache in passing: memory would else be idle while a loop goes over values that are in the
+ * first one. See clr_block_ahead().
+ */
+#ifndef CLR_NUMERIC_LOOPS_H
+#define CLR_NUMERIC_LOOPS_H
+
+#include "numeric/scan/scan.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CLR_BLOCK = 1024, CLR_BLOCK_WORDS = CLR_BLOCK / 64 };
+
+/*
+ * Stores a op b, of values that all have the type of the loop; of one operand b is not looked at.
+ * Returns false, with the result undefined, where a result may be NULL or of another type.
+ */
+typedef bool clr_loop(const int64_t *restrict a, const int64_t *restrict b,
+                      int64_t *restrict result, const int64_t *ahead);
+
+struct clr_loops {
+    clr_loop *integers[CLR_OPCODES], *reals[CLR_OPCODES]; /* NULL: there is none */
+
+    /* Converts INTEGERs to REALs. Returns whether they all kept their values. */
+    bool (*to_reals)(const int64_t *restrict integers, int64_t *restrict reals);
+
+    /* result is a where the condition is not 0, else b: of values, and of tags. */
+    void (*choose)(const int64_t *restrict condition, const int64_t *restrict a,
+                   const int64_t *restrict b, int64_t *restrict result);
+    void (*choose_tags)(const int64_t *restrict condition, const uint8_t *restrict a,
+                        const uint8_t *restrict b, uint8_t *restrict result);
+
+    /* Tags of results that are NULL where an operand is, and else have the one tag. */
+    void (*spread_nulls)(const uint8_t *restrict a, const uint8_t *restrict b, uint8_t tag,
+                         uint8_t *restrict result);
+
+    /* result is whether the tag is that of NULL, as INTEGERs. */
+    void (*are_null)(const uint8_t *restrict tags, int64_t *restrict result);
+
+    /* Returns the tags there are, as a mask of bits 1 << tag. */
+    unsigned (*find_tags)(const uint8_t *tags);
+
+    /* A bit for each value: whether one of the mask's bits is set in it. */
+    void (*select)(const int64_t *values, int64_t mask, uint64_t *bits);
+
+    /* Likewise: whether the tag is this one. */
+    void (*select_tag)(const uint8_t *tags, uint8_t tag, uint64_t *bits);
+
+    /* The bits as INTEGERs; and as tags: INTEGER where they are set, else NULL. */
+    void (*spread_bits)(const uint64_t *restrict bits, int64_t *restrict result);
+    void (*spread_bits_to_tags)(const uint64_t *restrict bits, uint8_t *restrict result);
+
+    /* Returns how many bits are set. */
+    size_t (*count)(const uint64_t *bits);
+
+    /* Copies the values whose bits are set, close together, and returns how many they are. There
+       must be room for a block. */
+    size_t (*gather)(const int64_t *restrict values, const uint64_t *restrict bits,
+                     int64_t *restrict result, const int64_t *ahead);
+};
+
+/* Returns the best loops for this processor, or for tests the best but `skipped` ones; NULL if
+   there are no more. */
+const struct clr_loops *clr_loops_choose(int skipped);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * What a scan over columns computes: expressions as a list of instructions, a filter, and
+ * tallies, which are aggregates before their functions finish them. Host and device run the same
+ * list; what an instruction does to a value is said once, in kernels/values.cl.
+ */
+#ifndef CLR_NUMERIC_SCAN_H
+#define CLR_NUMERIC_SCAN_H
+
+#include "numeric/exact/chunk.h"
+#include "numeric/scan/question.h"
+#include "numeric/states/merged.h"
+#include "numeric/states/state.h"
+#include "numeric/values/column.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * SQLite's operators, with its semantics to the bit. Operands OTHER and UNSURE give UNSURE, except
+ * where it says otherwise. Truth values are INTEGER 0 and 1, or NULL.
+ */
+enum clr_opcode {
+    CLR_OP_CONSTANT,  /* constants[a] */
+    CLR_OP_COLUMN,    /* columns[a] */
+    CLR_OP_ADD,       /* a + b; integers that overflow are added as REALs; NaN is NULL */
+    CLR_OP_SUBTRACT,  /* a - b */
+    CLR_OP_MULTIPLY,  /* a * b */
+    CLR_OP_DIVIDE,    /* a / b; by zero: NULL */
+    CLR_OP_REMAINDER, /* a % b; by zero: NULL; of REALs: of their integers, as REAL */
+    CLR_OP_EQUAL,     /* a = b; INTEGER against REAL exactly, as all comparisons */
+    CLR_OP_UNEQUAL,
+    CLR_OP_LESS,
+    CLR_OP_LESS_EQUAL,
+    CLR_OP_GREATER,
+    CLR_OP_GREATER_EQUAL,
+    CLR_OP_IS, /* a IS b: NULLs are equal */
+    CLR_OP_IS_NOT,
+    CLR_OP_IS_NULL, /* a IS NULL; OTHER is not NULL; UNSURE is UNSURE */
+    CLR_OP_NOT_NULL,
+    CLR_OP_AND, /* three-valued; anything UNSURE or OTHER in it is UNSURE */
+    CLR_OP_OR,
+    CLR_OP_NOT,
+    CLR_OP_IF,       /* a is true: b, else (also for NULL) c; the other branch does not matter */
+    CLR_OP_COALESCE, /* a, or b where a is NULL; OTHER is passed on */
+    CLR_OP_LEAST,    /* min(a, b): NULL if either is; of equal values b */
+    CLR_OP_GREATEST, /* max(a, b): NULL if either is; of equal values a */
+    CLR_OP_ABSOLUTE, /* abs(a); of the least INTEGER: UNSURE, since SQLite reports an error */
+    CLR_OPCODES
+};
+
+/* Instruction number i leaves its value for every row in register i; operands a, b, c are numbers
+   of earlier instructions, except as said above. */
+struct clr_instruction {
+    enum clr_opcode opcode;
+    int a, b, c;
+};
+
+/*
+ * One argument list of one or more aggregates. A row counts if the scan's filter and the tally's
+ * own are true for it (a number other than zero) and x, and y if there is one, are not NULL.
+ * state.count is the number of those rows and state.non_integers of those with an operand that is
+ * no INTEGER. For the operations in the mask (bits 1 << enum clr_operation) state.sum is the
+ * exact sum of x (CLR_SUM) or of x * y (CLR_DOT; never both), and state.integers and state.reals
+ * the extremes of x (CLR_EXTREMES). With CLR_KEEP in the mask all values of x are kept for
+ * questions. Values OTHER are counted if the mask is 0, and else unsure,
+ * except as y where x is NULL. y UNSURE is unsure even there: SQLite evaluates it.
+ *
+ * CLR_BYTES, with CLR_KEEP and without operations, has values OTHER kept too. CLR_MERGE, alone, has
+ * them merged as states of the kind `merge` into `merged`; a number is unsure there, and so is what
+ * is no state. For both x is a column, with bytes (clr_column_has_bytes()).
+ */
+struct clr_tally {
+    unsigned operations;
+    int x, y, filter; /* instructions, or -1; without x every row counts */
+    struct clr_state state;
+    enum clr_state_kind merge; /* of CLR_MERGE, else 0 */
+    struct clr_merged *merged; /* the caller's, begun and without states */
+};
+
+#define CLR_KEEP (1u << 31)
+#define CLR_BYTES (1u << 30)
+#define CLR_MERGE (1u << 29)
+#define CLR_OPERATIONS_MASK ((1u << CLR_OPERATIONS) - 1)
+
+/* Whether the tally takes values OTHER for more than to count them. */
+static inline bool clr_tally_takes_bytes(const struct clr_tally *tally)
+{
+    return (tally->operations & (CLR_BYTES | CLR_MERGE)) != 0 &&
+           (tally->operations & CLR_OPERATIONS_MASK) == 0;
+}
+
+enum {
+    CLR_MOST_INSTRUCTIONS = 256,
+    CLR_MOST_COLUMNS = 32,
+    CLR_MOST_TALLIES = 32,
+    CLR_MOST_QUESTIONS = 64
+};
+
+struct clr_scan {
+    int instruction_count, constant_count, column_count, tally_count;
+    int filter; /* an instruction, or -1: all rows */
+    const struct clr_instruction *instructions;
+    const struct clr_scalar *constants; /* no OTHER, no UNSURE */
+    struct clr_column *const *columns;  /* column_count of them, all with `rows` rows */
+    size_t rows;
+    struct clr_tally
+        *tallies; /* their states are cleared, and computed, by whoever runs the scan */
+
+    int question_count;
+    struct clr_question *questions; /* answered by whoever runs the scan */
+    uint64_t values_memory;         /* bytes that they may take, beyond the columns */
+    uint64_t seed;                  /* any number that who chooses the values does not know */
+    /* Bytes of the longest TEXT or BLOB that SQLite hands out; 0: any. Where a column with bytes
+       has a longer one, all is unsure. */
+    size_t longest;
+};
+
+/* Returns how many operands an operator takes: 1 to 3; 0 for a constant or a column. */
+int clr_opcode_operands(enum clr_opcode opcode);
+
+/* Stores which of the scan's instructions a tally takes part in: operands come before what uses
+   them. */
+void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tally,
+                        bool used[CLR_MOST_INSTRUCTIONS]);
+
+/* Returns how many of the scan's tallies merge states. */
+static inline int clr_scan_merges(const struct clr_scan *scan)
+{
+    int merges = 0, i;
+
+    for (i = 0; i < scan->tally_count; i++)
+        merges += scan->tallies[i].merge != 0;
+    return merges;
+}
+
+/* How a scan ended. States and answers are defined after CLR_SCAN_DONE only. */
+enum clr_scan_outcome {
+    CLR_SCAN_DONE,
+    CLR_SCAN_UNSURE,  /* a filter or an argument was UNSURE, or OTHER where that is not counted, or
+                         a value one that a question is not for */
+    CLR_SCAN_LIMIT,   /* questions would take more than values_memory */
+    CLR_SCAN_STOPPED, /* as the caller asked */
+    CLR_SCAN_NOT_NOW, /* a device that is not ready, or does not have this: run it on the host */
+    CLR_SCAN_FAILED   /* no memory, or the device failed */
+};
+
+#endif

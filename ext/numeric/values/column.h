@@ -1,0 +1,94 @@
+/*
+ * A column of a table, decoded: 8 bytes a row, and where its values are not all of one type a tag a
+ * row. The columns of one image of a table have their rows in the same order. TEXT and BLOBs are
+ * known to be there, and, if the column was asked to have them, by their bytes.
+ */
+#ifndef CLR_NUMERIC_COLUMN_H
+#define CLR_NUMERIC_COLUMN_H
+
+#include "numeric/values/bytes.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* What a value is. The kernels use the same numbers. */
+enum clr_tag {
+    CLR_TAG_NULL = 0,
+    CLR_TAG_INTEGER = 1,
+    CLR_TAG_REAL = 2,
+    CLR_TAG_OTHER = 3, /* TEXT or BLOB: known to be there and not NULL */
+    CLR_TAG_UNSURE =
+        4, /* of results only: SQLite alone can tell, as for an error or a TEXT operand */
+    CLR_TAG_MIXED = 255 /* of columns only: see their tags */
+};
+
+/* A value of an expression; bits are those of the INTEGER or of the double, else 0, or the address
+   of an OTHER in a column with bytes. */
+struct clr_scalar {
+    uint8_t tag;
+    int64_t bits;
+};
+
+/* Returns the value of a column of REAL affinity: an INTEGER is a REAL that was stored short. */
+static inline __attribute__((always_inline)) struct clr_scalar
+clr_scalar_to_real(struct clr_scalar value)
+{
+    if (value.tag == CLR_TAG_INTEGER) {
+        double number = (double)value.bits;
+
+        value.tag = CLR_TAG_REAL;
+        memcpy(&value.bits, &number, sizeof value.bits);
+    }
+    return value;
+}
+
+struct clr_column {
+    atomic_int references;
+    size_t capacity; /* rows there is address space for; pages never touched cost nothing else */
+    size_t rows;
+    uint8_t kind;    /* the tag of all rows, or CLR_TAG_MIXED */
+    bool is_away;    /* the rows lie on a device alone: values and tags are NULL */
+    bool has_others; /* of a column that is away: whether a row is OTHER */
+    int64_t *values; /* bits, 0 for NULL and OTHER */
+    uint8_t *tags;   /* defined where kind is CLR_TAG_MIXED */
+    /* If it was asked to have the bytes: those of its TEXT and BLOBs, whose values are their
+       addresses, and what they took when all of the column was read. */
+    bool with_bytes;
+    struct clr_bytes bytes;
+    size_t bytes_read;
+};
+
+/* Returns a column with room for capacity rows and one reference, or NULL without memory. */
+struct clr_column *clr_column_new(size_t capacity);
+
+/* Returns a column that is away, with one reference, or NULL without memory. */
+struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool has_others);
+
+/*
+ * Makes the system provide the memory of a block of rows, where it can be asked to. Threads that
+ * fill neighbouring rows for the first time otherwise wait for the same large pages, each clearing
+ * one, of which the system keeps but one.
+ */
+enum { CLR_COLUMN_BLOCK = 262144 };
+void clr_column_populate(struct clr_column *column, size_t block);
+
+/* Any thread may take and drop references; the last one frees. NULL is fine for the second. */
+struct clr_column *clr_column_retain(struct clr_column *column);
+void clr_column_release(struct clr_column *column);
+
+/* Whether what is TEXT or a BLOB in the column is there with its bytes: also if nothing is. */
+bool clr_column_has_bytes(const struct clr_column *column);
+
+/* Whether its values are more than bits: addresses, which mean something in this process alone. */
+static inline bool clr_column_has_addresses(const struct clr_column *column)
+{
+    return column->bytes.blocks != NULL;
+}
+
+/* Returns the memory that the column's rows, and their bytes, take on the host, in bytes. */
+size_t clr_column_size(const struct clr_column *column);
+
+#endif

@@ -1,0 +1,29 @@
+/* Numbers of one type in an array, and lists of such arrays. */
+#ifndef CLR_NUMERIC_RUNS_H
+#define CLR_NUMERIC_RUNS_H
+
+#include "numeric/values/value.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One of the arrays of a list, which together are the numbers; the memory is the caller's. */
+struct clr_run {
+    const struct clr_run *next;
+    enum clr_kind
+        kind; /* CLR_KIND_INTEGER: values are int64_t; CLR_KIND_REAL: clr_stored_real, no NaN */
+    const void *values;
+    size_t count; /* may be 0 */
+};
+
+/* Returns how many numbers the list has; NULL is an empty list. */
+static inline uint64_t clr_runs_count(const struct clr_run *runs)
+{
+    uint64_t count = 0;
+
+    for (; runs != NULL; runs = runs->next)
+        count += runs->count;
+    return count;
+}
+
+#endif

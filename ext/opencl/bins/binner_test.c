@@ -1,0 +1,106 @@
+#include "opencl/bins/binner_test.h"
+
+#include "base/memory.h"
+#include "numeric/values/column.h"
+#include "opencl/bins/binner_parts.h"
+#include "opencl/core/device_private.h"
+#include "opencl/memory/test_values.h"
+
+#include <string.h>
+
+/* Several launches of several groups each; multiples of nothing. */
+enum { VALUES = 30011, LAUNCH = 9001, MOST_BINS = 6007 };
+
+/* What the test needs on the host. */
+struct room {
+    int64_t values[VALUES];
+    uint64_t expected[MOST_BINS + 2], found[MOST_BINS + 2];
+};
+
+/* The ends of the last are so far apart that there is no guess. */
+static const struct {
+    struct clr_value low, high;
+    int64_t count;
+    size_t copies; /* of a group's counters: 0 for those in memory */
+} tests[] = {
+    {{CLR_KIND_REAL, {.real = -512.5}, NULL}, {CLR_KIND_REAL, {.real = 511.25}, NULL}, 37, 32},
+    {{CLR_KIND_INTEGER, {.integer = -512}, NULL},
+     {CLR_KIND_INTEGER, {.integer = 512}, NULL},
+     MOST_BINS,
+     0},
+    {{CLR_KIND_REAL, {.real = -1.7e308}, NULL}, {CLR_KIND_REAL, {.real = 1.7e308}, NULL}, 19, 2},
+};
+
+static void expect(struct room *room, const struct clr_bin_bounds *bounds)
+{
+    size_t i;
+
+    memset(room->expected, 0, sizeof room->expected);
+    for (i = 0; i < VALUES; i++) {
+        int64_t key =
+            bounds->kind == CLR_KIND_REAL ? clr_real_to_key(room->values[i]) : room->values[i];
+        room->expected[clr_bin_bounds_find(bounds, key)]++;
+    }
+}
+
+/* One of the tests, on a column. */
+static enum clr_code test_bins(struct clr_device *device, struct room *room, size_t number,
+                               const struct clr_resident_column *column, enum clr_kind kind,
+                               struct clr_status *status)
+{
+    struct clr_device_work work = {0, 0, 0, 0, 0};
+    struct clr_bin_bounds bounds;
+    struct clr_bins bins;
+
+    clr_bins_init(&bins, &tests[number].low, &tests[number].high, tests[number].count);
+    if (!clr_bin_bounds_init(&bounds, &bins, kind))
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    expect(room, &bounds);
+    memset(room->found, 0, sizeof room->found);
+    clr_binner_of(device)->most_copies = tests[number].copies;
+    if (clr_binner_count(device, column, &bounds, room->found, &work, status) == CLR_OK &&
+        memcmp(room->found, room->expected, sizeof room->found) != 0)
+        clr_status_set(status, CLR_DEVICE, 0,
+                       "self-test: the device's bins differ from the host's");
+    clr_bin_bounds_clear(&bounds);
+    return status->code;
+}
+
+static enum clr_code test_kind(struct clr_device *device, struct room *room, enum clr_kind kind,
+                               struct clr_status *status)
+{
+    const uint8_t tag = kind == CLR_KIND_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER;
+    struct clr_resident_column *column = clr_resident_column_new(tag, VALUES);
+    bool complete = false;
+    size_t i;
+
+    if (column == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    clr_test_values(room->values, VALUES, tag);
+    while (!complete && clr_resident_column_fill(device, column, room->values, NULL, &complete,
+                                                 status) == CLR_OK)
+        ;
+    for (i = 0; i < sizeof tests / sizeof tests[0] && status->code == CLR_OK; i++)
+        test_bins(device, room, i, column, kind, status);
+    /* Nothing is known of what lies on a device after an error of OpenCL's. */
+    device = status->code == CLR_DEVICE && status->cl_error != 0 ? NULL : device;
+    clr_resident_column_free(device, column);
+    return status->code;
+}
+
+enum clr_code clr_binner_test(struct clr_device *device, struct clr_status *status)
+{
+    const size_t copies = clr_binner_of(device)->most_copies;
+    const uint64_t values = clr_binner_of(device)->most_values;
+    struct room *room = clr_memory_alloc(sizeof *room);
+
+    if (room == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    clr_binner_of(device)->most_values = LAUNCH;
+    if (test_kind(device, room, CLR_KIND_INTEGER, status) == CLR_OK)
+        test_kind(device, room, CLR_KIND_REAL, status);
+    clr_binner_of(device)->most_values = values;
+    clr_binner_of(device)->most_copies = copies;
+    clr_memory_free(room);
+    return status->code;
+}

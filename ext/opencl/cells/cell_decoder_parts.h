@@ -1,0 +1,72 @@
+/* What a decoder of cells is made of, for ext/opencl alone. */
+#ifndef CLR_OPENCL_CELL_DECODER_PARTS_H
+#define CLR_OPENCL_CELL_DECODER_PARTS_H
+
+#include "opencl/cells/cell_decoder.h"
+#include "opencl/core/api.h"
+#include "opencl/core/device_private.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bytes of a stage that are sent: pages, and then their places. */
+enum {
+    CLR_STAGE_SENT = CLR_STAGE_BYTES + CLR_STAGE_LEAVES * (int)sizeof(struct clr_leaf_place),
+};
+
+struct clr_stage {
+    cl_mem pinned;         /* the host's side, mapped for good */
+    unsigned char *mapped; /* CLR_STAGE_SENT bytes */
+    cl_mem content;        /* the device's side */
+    cl_event written;      /* the transfer that is under way, or NULL */
+    cl_event decoded;      /* the last launch that reads the content, or NULL if there was none */
+    size_t bytes;          /* sent */
+    int launches;
+};
+
+/* What the device says of odd pages: a byte for each leaf, and their number. */
+struct clr_odds {
+    cl_mem bytes, count; /* count: as bytes, at its beginning */
+    size_t room;         /* of bytes */
+    cl_event counted;    /* the last question about the count, until it is answered */
+    cl_uint answer;      /* where that goes */
+    size_t known;        /* the last one */
+    unsigned sends;      /* since the beginning */
+};
+
+struct clr_cell_decoder {
+    struct clr_attachment attachment;
+    cl_command_queue transfers, decoding; /* in order; a stage's first launch waits for its bytes */
+    cl_kernel kernel;
+    size_t group_size; /* work-items of a group; tests change it */
+    bool tested, claimed;
+    struct clr_status status; /* why it is of no use, if it is not CLR_OK */
+    struct clr_odds odds;
+    int count; /* of stages that there are */
+    struct clr_stage stages[CLR_MOST_STAGES];
+};
+
+/* Stores whether a command has ended, by its event; `call` is what enqueued it. Returns CLR_OK or
+   CLR_DEVICE. */
+enum clr_code clr_cell_event_look(cl_event event, const char *call, bool *complete,
+                                  struct clr_status *status);
+
+/* Releases everything. */
+void clr_odds_release(struct clr_odds *odds);
+
+/* Counts a stage that has been sent, and asks for the number of odd pages now and then. Returns
+   OpenCL's error. */
+cl_int clr_odds_ask(struct clr_odds *odds, cl_command_queue queue);
+
+/* Takes the answer, if it is there. */
+enum clr_code clr_odds_take(struct clr_odds *odds, struct clr_status *status);
+
+extern const struct clr_attachment_kind clr_cell_decoder_kind;
+
+/* Returns the device's, or NULL while it has none. */
+static inline struct clr_cell_decoder *clr_cell_decoder_of(const struct clr_device *device)
+{
+    return clr_device_find(device, &clr_cell_decoder_kind);
+}
+
+#endif

@@ -1,0 +1,200 @@
+#include "opencl/core/catalog.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "opencl/core/api.h"
+#include "opencl/core/failures.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+enum { TRIES = 4 };
+
+static const char *const type_names[] = {"gpu", "accelerator", "cpu", "other"};
+
+const char *clr_device_type_name(enum clr_device_type type)
+{
+    return type_names[type];
+}
+
+static void get_text(cl_device_id id, cl_device_info what, char *text)
+{
+    char whole[1024] = "";
+    size_t length;
+
+    if (clGetDeviceInfo(id, what, sizeof whole, whole, NULL) != CL_SUCCESS)
+        snprintf(whole, sizeof whole, "unknown");
+    whole[sizeof whole - 1] = '\0';
+    length = strlen(whole);
+    while (length > 0 && whole[length - 1] == ' ')
+        whole[--length] = '\0';
+    snprintf(text, CLR_DEVICE_NAME_SIZE, "%.*s", CLR_DEVICE_NAME_SIZE - 1, whole);
+}
+
+static enum clr_device_type get_type(cl_device_id id)
+{
+    cl_device_type type = 0;
+
+    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    if (type & CL_DEVICE_TYPE_GPU)
+        return CLR_DEVICE_GPU;
+    if (type & CL_DEVICE_TYPE_ACCELERATOR)
+        return CLR_DEVICE_ACCELERATOR;
+    if (type & CL_DEVICE_TYPE_CPU)
+        return CLR_DEVICE_CPU;
+    return CLR_DEVICE_OTHER;
+}
+
+/* Expansions need correct rounding, gradual underflow, infinities and fma: OpenCL C requires them
+   of full-profile doubles, and some drivers say otherwise. */
+static bool has_exact_doubles(cl_device_id id)
+{
+    const cl_device_fp_config needed =
+        CL_FP_ROUND_TO_NEAREST | CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_FMA;
+    cl_device_fp_config config = 0;
+
+    if (clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof config, &config, NULL) != CL_SUCCESS)
+        return false;
+    return (config & needed) == needed;
+}
+
+static void describe(cl_device_id id, const char *platform, struct clr_device_info *device)
+{
+    cl_bool available = CL_FALSE, compiler = CL_FALSE;
+    cl_uint units = 0;
+    cl_ulong memory = 0;
+
+    memset(device, 0, sizeof *device);
+    device->id = id;
+    snprintf(device->platform, sizeof device->platform, "%s", platform);
+    get_text(id, CL_DEVICE_NAME, device->name);
+    get_text(id, CL_DEVICE_VERSION, device->version);
+    device->type = get_type(id);
+    clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
+    device->compute_units = units;
+    device->memory = memory;
+    device->fp64 = has_exact_doubles(id);
+    if (!available)
+        snprintf(device->unusable, sizeof device->unusable, "the driver says: not available");
+    else if (!compiler)
+        snprintf(device->unusable, sizeof device->unusable, "the driver has no compiler");
+    else if (strncmp(device->version, "OpenCL 1.0", 10) == 0 ||
+             strncmp(device->version, "OpenCL 1.1", 10) == 0)
+        snprintf(device->unusable, sizeof device->unusable, "OpenCL 1.2 is needed");
+}
+
+static void add_platform(struct clr_catalog *catalog, cl_platform_id platform)
+{
+    struct clr_device_info *devices;
+    cl_device_id *ids = NULL;
+    char name[CLR_DEVICE_NAME_SIZE] = "unknown";
+    cl_uint count = 0, i;
+    cl_int error;
+
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+    error = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
+    if (error != CL_SUCCESS || count == 0) {
+        if (error != CL_SUCCESS && error != CL_DEVICE_NOT_FOUND)
+            clr_opencl_failed(&catalog->status, "clGetDeviceIDs", error);
+        return;
+    }
+    ids = clr_memory_alloc(count * sizeof *ids);
+    devices = clr_memory_realloc(catalog->devices, (catalog->count + count) * sizeof *devices);
+    if (devices != NULL)
+        catalog->devices = devices;
+    if (ids == NULL || devices == NULL) {
+        clr_status_set(&catalog->status, CLR_NOMEM, 0, "no memory for the list of devices");
+        goto done;
+    }
+    error = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids, NULL);
+    if (error != CL_SUCCESS) {
+        clr_opencl_failed(&catalog->status, "clGetDeviceIDs", error);
+        goto done;
+    }
+    for (i = 0; i < count; i++)
+        describe(ids[i], name, &catalog->devices[catalog->count++]);
+done:
+    clr_memory_free(ids);
+}
+
+static void fill(struct clr_catalog *catalog)
+{
+    cl_platform_id platforms[32];
+    cl_uint count = 0, i;
+    cl_int error;
+
+    memset(catalog, 0, sizeof *catalog);
+    error = clGetPlatformIDs(sizeof platforms / sizeof platforms[0], platforms, &count);
+    if (error != CL_SUCCESS) {
+        clr_opencl_failed(&catalog->status, "clGetPlatformIDs", error);
+        count = 0;
+    }
+    if (count > sizeof platforms / sizeof platforms[0])
+        count = sizeof platforms / sizeof platforms[0];
+    for (i = 0; i < count; i++)
+        add_platform(catalog, platforms[i]);
+}
+
+/* What is not found now is not found at all: a driver that is short of memory is asked again. */
+void clr_catalog_fill(struct clr_catalog *catalog)
+{
+    const struct timespec pause = {0, 50000000};
+    const int64_t start = clr_clock_ns();
+    int i;
+
+    fill(catalog);
+    for (i = 1; i < TRIES && catalog->status.code == CLR_NOMEM; i++) {
+        nanosleep(&pause, NULL);
+        clr_memory_free(catalog->devices);
+        fill(catalog);
+    }
+    catalog->time = clr_clock_ns() - start;
+}
+
+static bool contains(const char *text, const char *part)
+{
+    size_t length = strlen(part);
+
+    for (; *text != '\0'; text++) {
+        if (strncasecmp(text, part, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool clr_catalog_is_keyword(const char *setting)
+{
+    return strcasecmp(setting, "auto") == 0 || strcasecmp(setting, "host") == 0 ||
+           strcasecmp(setting, "gpu") == 0 || strcasecmp(setting, "accelerator") == 0 ||
+           strcasecmp(setting, "cpu") == 0;
+}
+
+bool clr_catalog_matches(const struct clr_device_info *device, const char *setting)
+{
+    if (strcasecmp(setting, "host") == 0)
+        return false;
+    if (strcasecmp(setting, "auto") == 0)
+        return device->type != CLR_DEVICE_OTHER;
+    if (clr_catalog_is_keyword(setting))
+        return strcasecmp(setting, type_names[device->type]) == 0;
+    return contains(device->name, setting) || contains(device->platform, setting);
+}
+
+int clr_catalog_choose(const struct clr_catalog *catalog, const char *setting)
+{
+    int best = -1;
+    size_t i;
+
+    for (i = 0; i < catalog->count; i++) {
+        const struct clr_device_info *device = &catalog->devices[i];
+        if (device->unusable[0] == '\0' && clr_catalog_matches(device, setting) &&
+            (best < 0 || device->type < catalog->devices[best].type))
+            best = (int)i;
+    }
+    return best;
+}

@@ -1,0 +1,64 @@
+#include "opencl/core/device.h"
+
+#include "base/memory.h"
+#include "opencl/core/device_private.h"
+#include "opencl/core/failures.h"
+
+#include <string.h>
+
+enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_device **result,
+                              struct clr_status *status)
+{
+    struct clr_device *device = clr_memory_alloc(sizeof *device);
+    cl_device_id id = info->id;
+    cl_int error;
+
+    *result = NULL;
+    if (device == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for a device");
+    memset(device, 0, sizeof *device);
+    device->info = *info;
+    device->context = clCreateContext(NULL, 1, &id, NULL, NULL, &error);
+    if (error != CL_SUCCESS) {
+        clr_memory_free(device);
+        return clr_opencl_failed(status, "clCreateContext", error);
+    }
+    *result = device;
+    return CLR_OK;
+}
+
+void clr_device_close(struct clr_device *device)
+{
+    if (device == NULL)
+        return;
+    while (device->attachments != NULL)
+        device->attachments->kind->close(device);
+    clReleaseContext(device->context);
+    clr_memory_free(device);
+}
+
+void clr_device_attach(struct clr_device *device, const struct clr_attachment_kind *kind,
+                       struct clr_attachment *attachment)
+{
+    attachment->kind = kind;
+    attachment->next = device->attachments;
+    device->attachments = attachment;
+}
+
+void clr_device_detach(struct clr_device *device, struct clr_attachment *attachment)
+{
+    struct clr_attachment **link = &device->attachments;
+
+    while (*link != attachment)
+        link = &(*link)->next;
+    *link = attachment->next;
+}
+
+void *clr_device_find(const struct clr_device *device, const struct clr_attachment_kind *kind)
+{
+    struct clr_attachment *attachment = device->attachments;
+
+    while (attachment != NULL && attachment->kind != kind)
+        attachment = attachment->next;
+    return attachment;
+}

@@ -1,0 +1,29 @@
+/*
+ * An opened device: its context, and what the parts of this floor keep with it. All functions on
+ * one device are called by one thread at a time: that of its worker.
+ */
+#ifndef CLR_OPENCL_DEVICE_H
+#define CLR_OPENCL_DEVICE_H
+
+#include "base/status.h"
+#include "opencl/core/catalog.h"
+
+#include <stdint.h>
+
+/* What a piece of work cost; times in nanoseconds. */
+struct clr_device_work {
+    int64_t bytes, kernels, passes;
+    int64_t transfer_time; /* filling the staging buffer, and the transfers by event profiling */
+    int64_t kernel_time;   /* by event profiling */
+};
+
+struct clr_device;
+
+/* Opens a device. On failure returns CLR_DEVICE or CLR_NOMEM and stores NULL. */
+enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_device **device,
+                              struct clr_status *status);
+
+/* Releases everything; nothing may be under way. NULL is fine. */
+void clr_device_close(struct clr_device *device);
+
+#endif

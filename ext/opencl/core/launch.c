@@ -1,0 +1,33 @@
+#include "opencl/core/launch.h"
+
+#include "opencl/core/failures.h"
+
+enum clr_code clr_launch_after(cl_command_queue queue, cl_kernel kernel,
+                               const struct clr_argument *arguments, cl_uint count, size_t groups,
+                               size_t group_size, const cl_event *before, cl_event *event,
+                               struct clr_status *status)
+{
+    const size_t global = groups * group_size;
+    cl_int error;
+    cl_uint i;
+
+    if (event != NULL)
+        *event = NULL;
+    for (i = 0; i < count; i++) {
+        error = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
+        if (error != CL_SUCCESS)
+            return clr_opencl_failed(status, "clSetKernelArg", error);
+    }
+    error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &group_size, before != NULL,
+                                   before, event);
+    return error == CL_SUCCESS ? CLR_OK
+                               : clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
+}
+
+enum clr_code clr_launch(cl_command_queue queue, cl_kernel kernel,
+                         const struct clr_argument *arguments, cl_uint count, size_t groups,
+                         size_t group_size, cl_event *event, struct clr_status *status)
+{
+    return clr_launch_after(queue, kernel, arguments, count, groups, group_size, NULL, event,
+                            status);
+}

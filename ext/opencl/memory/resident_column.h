@@ -1,0 +1,70 @@
+/*
+ * Columns in a device's memory. As for all of a device, one thread at a time calls these, except
+ * for clr_resident_column_size(). Errors of OpenCL are final, as in opencl/core/device.h.
+ */
+#ifndef CLR_OPENCL_RESIDENT_COLUMN_H
+#define CLR_OPENCL_RESIDENT_COLUMN_H
+
+#include "base/status.h"
+#include "opencl/core/device.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct clr_resident_column;
+
+/* Returns a column of that kind (enum clr_tag), without memory on the device yet, or NULL. */
+struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows);
+
+/*
+ * Copies the next piece of the values, and of the tags where the kind is CLR_TAG_MIXED, to the
+ * device, through two mapped buffers: one is filled while the other is on its way. *complete
+ * becomes true with the last piece, which is waited for. CLR_NOMEM: there is no room on the device,
+ * or it is short of something else for now; it stays usable, and the next call begins anew.
+ */
+enum clr_code clr_resident_column_fill(struct clr_device *device,
+                                       struct clr_resident_column *column, const int64_t *values,
+                                       const uint8_t *tags, bool *complete,
+                                       struct clr_status *status);
+
+/*
+ * Copies the next piece of a complete column back, to arrays of the host's with room for its rows:
+ * of the values if the kind is CLR_TAG_INTEGER, CLR_TAG_REAL or CLR_TAG_MIXED, and then, for
+ * CLR_TAG_MIXED, of the tags. *done: the bytes copied so far, 0 at first, increased by each call.
+ * *complete becomes true with the last piece, for other kinds and a column without rows at once:
+ * nothing lies on the device then, and the arrays stay as they are. tags may be NULL where none are
+ * copied. Returns CLR_OK; CLR_NOMEM, when it may be called again; CLR_DEVICE.
+ */
+enum clr_code clr_resident_column_fetch(struct clr_device *device,
+                                        const struct clr_resident_column *column, int64_t *values,
+                                        uint8_t *tags, size_t *done, bool *complete,
+                                        struct clr_status *status);
+
+/*
+ * For a column of one type that began without rows: appends count values, which have been read when
+ * it returns; clr_resident_column_settle() has to follow the last ones. The device's memory grows
+ * as they come, to twice what it was. Returns as clr_resident_column_fill().
+ */
+enum clr_code clr_resident_column_append(struct clr_device *device,
+                                         struct clr_resident_column *column, const int64_t *values,
+                                         size_t count, struct clr_status *status);
+
+/* Waits until all values that were appended are on the device. Returns CLR_OK, CLR_NOMEM, after
+   which some may not be there, or CLR_DEVICE. */
+enum clr_code clr_resident_column_settle(struct clr_device *device, struct clr_status *status);
+
+/* Returns how many rows it has so far, and its kind. */
+size_t clr_resident_column_rows(const struct clr_resident_column *column);
+uint8_t clr_resident_column_kind(const struct clr_resident_column *column);
+
+/* Returns the bytes on the device that the whole column takes. */
+size_t clr_resident_column_size(uint8_t kind, size_t rows);
+
+/*
+ * Gives back the device's memory and the column. device is NULL for one that has failed: what lies
+ * there is left to the end of the process. No column is fine.
+ */
+void clr_resident_column_free(struct clr_device *device, struct clr_resident_column *column);
+
+#endif

@@ -1,0 +1,45 @@
+#include "opencl/memory/test_values.h"
+
+#include "numeric/values/column.h"
+
+#include <string.h>
+
+/* The bits of -0.0, infinities, the least and the greatest doubles and their neighbours. */
+static const uint64_t special_reals[] = {0x8000000000000000, 0,
+                                         0x7ff0000000000000, 0xfff0000000000000,
+                                         0x0000000000000001, 0x8000000000000001,
+                                         0x7fefffffffffffff, 0xffefffffffffffff};
+static const int64_t special_integers[] = {INT64_MIN, INT64_MAX, 0, -1, 1, INT64_MIN + 1};
+
+/* A small generator (xorshift64*, Vigna 2016). */
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed ^= *seed >> 12;
+    *seed ^= *seed << 25;
+    *seed ^= *seed >> 27;
+    return *seed * UINT64_C(2685821657736338717);
+}
+
+void clr_test_values(int64_t *values, size_t count, uint8_t kind)
+{
+    uint64_t seed = 88172645463325252, bits;
+    double real;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        bits = next_random(&seed);
+        if (i % 4 == 0) {
+            values[i] = kind == CLR_TAG_REAL ? (int64_t)special_reals[bits >> 61]
+                                             : special_integers[(bits >> 32) % 6];
+        } else if (i % 4 == 1) {
+            real = (double)((int64_t)(bits >> 54) - 512);
+            memcpy(&values[i], &real, sizeof real);
+            if (kind == CLR_TAG_INTEGER)
+                values[i] = (int64_t)(bits >> 54) - 512;
+        } else if (kind == CLR_TAG_REAL && (bits >> 52 & 0x7ff) == 0x7ff) {
+            values[i] = (int64_t)(bits ^ (uint64_t)1 << 62); /* no NaN */
+        } else {
+            values[i] = (int64_t)bits;
+        }
+    }
+}

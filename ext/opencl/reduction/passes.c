@@ -1,0 +1,340 @@
+#include "opencl/reduction/passes.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "opencl/core/failures.h"
+
+#include <string.h>
+
+/*
+ * Values a work-item at least in the first pass: enough to be worth a group, and on a CPU device,
+ * whose groups are work-items, a thread. A further pass takes less time than its launch: one group
+ * merges as much as it can.
+ */
+enum { VALUES_PER_ITEM = 4, CPU_VALUES_PER_ITEM = 8192, PARTIALS_PER_ITEM = 32 };
+
+static enum clr_code make_buffers(struct clr_passes *passes, cl_context context,
+                                  const struct clr_device_info *device, int most,
+                                  struct clr_status *status)
+{
+    const size_t units = device->compute_units > 0 ? device->compute_units : 1;
+    const size_t partials_size =
+        CLR_MOST_BUNDLE * units * CLR_MOST_GROUPS_PER_UNIT * CLR_PARTIAL_SIZE;
+    const size_t wide_size = CLR_MOST_BUNDLE * (CLR_WIDE_WORDS + CLR_COUNT_WORDS) * sizeof(cl_uint);
+    const size_t results_size = (size_t)most * CLR_RESULT_WORDS * sizeof(cl_uint);
+    const struct {
+        cl_mem *buffer;
+        cl_mem_flags flags;
+        size_t size;
+    } buffers[] = {
+        {&passes->partials[0], 0, partials_size},
+        {&passes->partials[1], 0, partials_size},
+        {&passes->wide, 0, wide_size},
+        {&passes->results, 0, results_size},
+        {&passes->pinned, CL_MEM_ALLOC_HOST_PTR, results_size}, /* see open_upload() */
+    };
+    cl_int error;
+    size_t i;
+
+    passes->wide_size = wide_size;
+    for (i = 0; i < sizeof buffers / sizeof *buffers; i++) {
+        *buffers[i].buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | buffers[i].flags,
+                                            buffers[i].size, NULL, &error);
+        if (error != CL_SUCCESS)
+            return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
+    }
+    passes->result =
+        clEnqueueMapBuffer(passes->queue, passes->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                           results_size, 0, NULL, NULL, &error);
+    return error == CL_SUCCESS ? CLR_OK
+                               : clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
+}
+
+enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_command_queue queue,
+                              const struct clr_device_info *device, int most,
+                              struct clr_status *status)
+{
+    passes->queue = queue;
+    passes->most = most;
+    passes->kernels = clr_memory_alloc((size_t)most * CLR_MOST_PASSES * sizeof *passes->kernels);
+    if (passes->kernels == NULL)
+        clr_status_set(status, CLR_NOMEM, 0, "no memory for a device's results");
+    else if (make_buffers(passes, context, device, most, status) == CLR_OK)
+        return CLR_OK;
+    clr_passes_close(passes);
+    return status->code;
+}
+
+void clr_passes_close(struct clr_passes *passes)
+{
+    const cl_mem buffers[] = {passes->partials[0], passes->partials[1], passes->wide,
+                              passes->results, passes->pinned};
+    size_t i;
+
+    if (passes->result != NULL)
+        clEnqueueUnmapMemObject(passes->queue, passes->pinned, passes->result, 0, NULL, NULL);
+    for (i = 0; i < sizeof buffers / sizeof *buffers; i++) {
+        if (buffers[i] != NULL)
+            clReleaseMemObject(buffers[i]);
+    }
+    clr_memory_free(passes->kernels);
+    memset(passes, 0, sizeof *passes);
+}
+
+void clr_passes_recover(struct clr_passes *passes, struct clr_status *status)
+{
+    int i;
+
+    clr_queue_drain(passes->queue, status);
+    for (i = 0; i < passes->launched && passes->timed; i++)
+        clr_event_release(&passes->kernels[i]);
+    clr_event_release(&passes->fetched);
+    passes->started = passes->launched = 0;
+    passes->clean = false;
+}
+
+/* Sees that what reductions leave at zero is zero. */
+static enum clr_code clean(struct clr_passes *passes, struct clr_status *status)
+{
+    const cl_uint zero = 0;
+    cl_int error;
+
+    if (passes->clean)
+        return CLR_OK;
+    error = clEnqueueFillBuffer(passes->queue, passes->wide, &zero, sizeof zero, 0,
+                                passes->wide_size, 0, NULL, NULL);
+    if (error != CL_SUCCESS)
+        return clr_opencl_buffer_failed(status, "clEnqueueFillBuffer", error);
+    passes->clean = true;
+    return CLR_OK;
+}
+
+/* Sets the arguments that all kernels end with, and runs `groups` work-groups. */
+static enum clr_code launch(struct clr_passes *passes, const struct clr_program *program,
+                            cl_kernel kernel, cl_uint argument, cl_mem target, size_t groups,
+                            struct clr_status *status)
+{
+    const size_t local = program->group_size, global = groups * local;
+    const cl_uint number = (cl_uint)passes->started;
+    cl_int error;
+
+    if (clean(passes, status) != CLR_OK)
+        return status->code;
+    error = clSetKernelArg(kernel, argument, sizeof target, &target);
+    if (error == CL_SUCCESS)
+        error = clSetKernelArg(kernel, argument + 1, local * program->partial_size, NULL);
+    if (error == CL_SUCCESS)
+        error = clSetKernelArg(kernel, argument + 2, sizeof passes->wide, &passes->wide);
+    if (error == CL_SUCCESS)
+        error = clSetKernelArg(kernel, argument + 3, sizeof passes->results, &passes->results);
+    if (error == CL_SUCCESS)
+        error = clSetKernelArg(kernel, argument + 4, sizeof number, &number);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clSetKernelArg", error);
+    error = clEnqueueNDRangeKernel(passes->queue, kernel, 1, NULL, &global, &local, 0, NULL,
+                                   passes->timed ? &passes->kernels[passes->launched] : NULL);
+    if (error != CL_SUCCESS)
+        return clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
+    if (passes->launched == 0 && !passes->timed)
+        passes->begun = clr_clock_ns();
+    passes->launched++;
+    return CLR_OK;
+}
+
+/* Launches a pass from `count` partial results in partials[source] to `groups` in the other. */
+static enum clr_code launch_next(struct clr_passes *passes, const struct clr_program *program,
+                                 int source, cl_ulong count, size_t groups,
+                                 struct clr_status *status)
+{
+    cl_int error;
+
+    error = clSetKernelArg(program->next, 0, sizeof(cl_mem), &passes->partials[source]);
+    if (error == CL_SUCCESS)
+        error = clSetKernelArg(program->next, 1, sizeof count, &count);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clSetKernelArg", error);
+    return launch(passes, program, program->next, 2, passes->partials[!source], groups, status);
+}
+
+static size_t choose_groups(const struct clr_program *program, size_t count, size_t per_item)
+{
+    size_t per_group = program->group_size * per_item;
+    size_t groups = count / per_group + (count % per_group != 0);
+    return groups < program->most_groups ? groups : program->most_groups;
+}
+
+/* How many groups the pass after one with this many has; so many passes came before. */
+static size_t choose_next_groups(const struct clr_program *program, size_t groups, int passes)
+{
+    if (program->scans)
+        return (size_t)program->steps; /* each of which ends one */
+    /* A CPU device's groups have one work-item: a single one merges the few that are left. */
+    if (program->group_size == 1 || passes + 1 == CLR_MOST_PASSES)
+        return 1;
+    return choose_groups(program, groups, PARTIALS_PER_ITEM);
+}
+
+enum clr_code clr_passes_start_rows(struct clr_passes *passes, const struct clr_program *program,
+                                    cl_uint arguments, size_t count, struct clr_status *status)
+{
+    size_t per_item = program->group_size == 1 ? CPU_VALUES_PER_ITEM : VALUES_PER_ITEM;
+    size_t groups = choose_groups(program, count, per_item), next;
+    int target = 0, done;
+
+    if (launch(passes, program, program->first, arguments, passes->partials[0], groups, status) !=
+        CLR_OK)
+        return status->code;
+    for (done = 1; groups > 1; done++) {
+        next = choose_next_groups(program, groups, done);
+        if (launch_next(passes, program, target, groups, next, status) != CLR_OK)
+            return status->code;
+        groups = program->scans ? 1 : next;
+        target = !target;
+    }
+    passes->started += program->steps;
+    return CLR_OK;
+}
+
+enum clr_code clr_passes_start(struct clr_passes *passes, const struct clr_program *program,
+                               cl_mem source, size_t begin, size_t second, size_t count,
+                               struct clr_status *status)
+{
+    const cl_ulong numbers[] = {begin, second, count};
+    cl_int error;
+    cl_uint i;
+
+    error = clSetKernelArg(program->first, 0, sizeof source, &source);
+    for (i = 0; i < 3 && error == CL_SUCCESS; i++)
+        error = clSetKernelArg(program->first, i + 1, sizeof numbers[i], &numbers[i]);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clSetKernelArg", error);
+    return clr_passes_start_rows(passes, program, 4, count, status);
+}
+
+enum clr_code clr_passes_fetch(struct clr_passes *passes, struct clr_status *status)
+{
+    const size_t size = (size_t)passes->started * CLR_RESULT_WORDS * sizeof(cl_uint);
+    cl_int error;
+
+    passes->end = clr_clock_ns();
+    error = clEnqueueReadBuffer(passes->queue, passes->results, CL_FALSE, 0, size, passes->result,
+                                0, NULL, &passes->fetched);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
+    error = clFlush(passes->queue);
+    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFlush", error);
+}
+
+int64_t clr_event_take_time(cl_event *event)
+{
+    cl_ulong start = 0, end = 0;
+
+    if (*event == NULL)
+        return 0;
+    if (clGetEventProfilingInfo(*event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) !=
+            CL_SUCCESS ||
+        clGetEventProfilingInfo(*event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
+            CL_SUCCESS)
+        start = end = 0;
+    clReleaseEvent(*event);
+    *event = NULL;
+    return end > start ? (int64_t)(end - start) : 0;
+}
+
+/*
+ * The nanoseconds of a batch's kernels without an event for each: before the transfer was enqueued,
+ * by the host's clock, and from then until it started, by its event's times.
+ */
+static int64_t batch_time(const struct clr_passes *passes)
+{
+    cl_ulong queued = 0, start = 0;
+
+    if (clGetEventProfilingInfo(passes->fetched, CL_PROFILING_COMMAND_QUEUED, sizeof queued,
+                                &queued, NULL) != CL_SUCCESS ||
+        clGetEventProfilingInfo(passes->fetched, CL_PROFILING_COMMAND_START, sizeof start, &start,
+                                NULL) != CL_SUCCESS ||
+        start < queued)
+        return 0;
+    return passes->end - passes->begun + (int64_t)(start - queued);
+}
+
+enum clr_code clr_passes_wait(struct clr_passes *passes, struct clr_device_work *work,
+                              struct clr_status *status)
+{
+    int i;
+
+    if (passes->fetched == NULL)
+        return clr_status_set(status, CLR_DEVICE, 0, "a reduction failed as it was started");
+    if (clr_event_wait(passes->fetched, status) != CLR_OK)
+        return status->code;
+    work->kernels += passes->launched;
+    work->passes += passes->launched;
+    if (!passes->timed)
+        work->kernel_time += batch_time(passes);
+    for (i = 0; i < passes->launched && passes->timed; i++)
+        work->kernel_time += clr_event_take_time(&passes->kernels[i]);
+    work->transfer_time += clr_event_take_time(&passes->fetched);
+    passes->started = passes->launched = 0;
+    return CLR_OK;
+}
+
+static int64_t word_pair(const cl_uint *words)
+{
+    return (int64_t)((uint64_t)words[1] << 32 | words[0]);
+}
+
+static const cl_uint *result_of(const struct clr_passes *passes, int number)
+{
+    return passes->result + (size_t)number * CLR_RESULT_WORDS;
+}
+
+struct clr_row_counts clr_passes_counts(const struct clr_passes *passes, int number)
+{
+    const cl_uint *words = result_of(passes, number) + CLR_PARTIAL_WORDS + CLR_WIDE_WORDS;
+
+    return (struct clr_row_counts){
+        .counted = word_pair(words),
+        .non_integers = word_pair(words + 2),
+        .unsure = words[4] != 0,
+        .inexact = words[5] != 0,
+    };
+}
+
+static void take_sum_of_reals(const cl_uint *result, struct clr_sum *sum)
+{
+    const cl_uint *wide = result + CLR_PARTIAL_WORDS;
+    const cl_uint *special = wide + 2 * CLR_ACCUMULATOR_DIGITS;
+    int64_t digits[CLR_ACCUMULATOR_DIGITS];
+    double terms[CLR_EXPANSION_TERMS];
+    bool used = special[3] != 0;
+    int i;
+
+    for (i = 0; used && i < CLR_ACCUMULATOR_DIGITS; i++)
+        digits[i] = word_pair(wide + 2 * i);
+    memcpy(terms, result, sizeof terms);
+    clr_sum_add_device_parts(sum, terms, used ? digits : NULL);
+    sum->plus_infinity += special[0];
+    sum->minus_infinity += special[1];
+    sum->nan += special[2];
+}
+
+void clr_passes_take(const struct clr_passes *passes, int number, enum clr_operation operation,
+                     enum clr_element element, struct clr_state *state, int term)
+{
+    const cl_uint *result = result_of(passes, number);
+    struct clr_sum *sum = clr_state_sum(state, term);
+    struct clr_int192 integer;
+    struct clr_range range;
+
+    if (operation == CLR_EXTREMES) {
+        range.least = word_pair(result);
+        range.greatest = word_pair(result + 2);
+        range.seen = range.least <= range.greatest; /* or no row of a scan counted */
+        clr_range_merge(element == CLR_REAL ? &state->reals : &state->integers, &range);
+    } else if (element == CLR_REAL) {
+        take_sum_of_reals(result, sum);
+    } else {
+        memcpy(&integer, result, sizeof integer);
+        clr_int192_add(&sum->integer, &integer);
+    }
+}

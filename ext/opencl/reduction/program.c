@@ -1,0 +1,242 @@
+#include "opencl/reduction/program.h"
+
+#include "numeric/exact/accumulator.h"
+#include "opencl/core/compile.h"
+#include "opencl/core/failures.h"
+#include "opencl/core/kernels.h"
+#include "opencl/reduction/kernel_kinds.h"
+#include "opencl/reduction/scan_bundles.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A GPU gains nothing from larger groups: they only wait longer for their slowest member. */
+enum { GROUP_SIZE_LIMIT = 256 };
+
+/*
+ * Work-groups a compute unit. On a GPU: about as many as are resident at a time, which depends on
+ * the kernel's registers; a few more, and a compute unit ends with a wave that fills it partly.
+ * Measured on an H200 by `make bench BENCH=kernel`. On a CPU device: a few, so that the unit that
+ * ends first has something left to do.
+ */
+static const size_t gpu_groups_per_unit[CLR_OPERATIONS][CLR_ELEMENTS] = {
+    [CLR_SUM] = {[CLR_REAL] = 6, [CLR_INTEGER] = 8},
+    [CLR_DOT] = {[CLR_REAL] = 16, [CLR_INTEGER] = 8},
+    [CLR_EXTREMES] = {[CLR_REAL] = 8, [CLR_INTEGER] = 8},
+};
+static const size_t gpu_groups_per_unit_of_bundles = 4;
+static const size_t cpu_groups_per_unit = 4;
+
+/* The files of all kinds of a scan, those of its rows, and a few more. */
+enum { MOST_SOURCES = 7 * CLR_MOST_BUNDLE + 8 };
+
+struct sources {
+    const char *texts[MOST_SOURCES];
+    cl_uint count;
+};
+
+static void add(struct sources *sources, const char *text)
+{
+    sources->texts[sources->count++] = text;
+}
+
+/* The kernel files of an operation, in the order in which they build on each other, behind those
+   that all operations share. */
+static void add_operation(struct sources *sources, enum clr_operation operation,
+                          enum clr_element element)
+{
+    if (operation == CLR_EXTREMES) {
+        add(sources, clr_kernel_extremes);
+    } else {
+        if (element == CLR_REAL) {
+            add(sources, clr_kernel_exact);
+            add(sources, clr_kernel_blocks);
+        } else {
+            add(sources, clr_kernel_integer);
+        }
+        add(sources, operation == CLR_DOT ? clr_kernel_dot : clr_kernel_sum);
+    }
+    add(sources, clr_kernel_group);
+}
+
+static bool is_wide(const struct clr_step_kind *kind)
+{
+    return clr_kernel_kind_of(kind->operation, kind->element)->real;
+}
+
+static void add_reduction(struct sources *sources, const struct clr_step_kind *kind)
+{
+    add(sources, clr_kernel_lanes);
+    if (is_wide(kind)) {
+        add(sources, clr_kernel_atomics);
+        add(sources, clr_kernel_accumulator);
+    }
+    add_operation(sources, kind->operation, kind->element);
+    add(sources, clr_kernel_reduce);
+}
+
+/* A step's text defines its kind, whose files follow it where it is the first of that kind; its row
+   follows the text once more. */
+static void add_scan(struct sources *sources, const struct clr_step_kind *kinds, int count,
+                     const char *text)
+{
+    const char *steps[CLR_MOST_BUNDLE], *step = text;
+    bool wide = false;
+    int i, j;
+
+    for (i = 0; i < count; i++) {
+        steps[i] = step += strlen(step) + 1;
+        wide = wide || is_wide(&kinds[i]);
+    }
+    add(sources, clr_kernel_kinds);
+    add(sources, text);
+    add(sources, clr_kernel_values);
+    add(sources, clr_kernel_lanes);
+    add(sources, clr_kernel_atomics);
+    if (wide)
+        add(sources, clr_kernel_accumulator);
+    for (i = 0; i < count; i++) {
+        for (j = 0; j < i && memcmp(&kinds[j], &kinds[i], sizeof *kinds) != 0; j++)
+            ;
+        if (j < i)
+            continue;
+        add(sources, steps[i]);
+        add_operation(sources, kinds[i].operation, kinds[i].element);
+    }
+    add(sources, clr_kernel_counts);
+    for (i = 0; i < count; i++) {
+        add(sources, steps[i]);
+        add(sources, clr_kernel_row);
+    }
+    add(sources, clr_kernel_scan);
+}
+
+/* wide: how many long accumulators a group has. */
+static cl_int choose_group_size(struct clr_program *program, const struct clr_device_info *device,
+                                int wide)
+{
+    size_t limit = GROUP_SIZE_LIMIT, multiple = 1;
+    cl_ulong local = 0, used;
+    cl_int error;
+
+    program->group_size = 1;
+    if (device->type == CLR_DEVICE_CPU)
+        return CL_SUCCESS;
+    error = clr_limit_group(program->first, device->id, &limit, &multiple);
+    if (error == CL_SUCCESS)
+        error = clr_limit_group(program->next, device->id, &limit, &multiple);
+    if (error == CL_SUCCESS)
+        error = clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    if (error != CL_SUCCESS)
+        return error;
+    /* Twice the accumulator's words, for what the driver itself puts into local memory. */
+    used = (cl_ulong)wide * 16 * CLR_ACCUMULATOR_DIGITS;
+    if (local < used + program->partial_size)
+        return CL_INVALID_WORK_GROUP_SIZE; /* for good */
+    if ((local - used) / program->partial_size < limit)
+        limit = (size_t)((local - used) / program->partial_size);
+    if (multiple > 1 && limit > multiple)
+        limit -= limit % multiple;
+    program->group_size = limit;
+    return CL_SUCCESS;
+}
+
+/* Makes the kernels, of those names, from the sources. */
+static enum clr_code build(struct clr_program *program, cl_context context,
+                           const struct clr_device_info *device, struct sources *sources,
+                           const char *options, const char *first, const char *next, int wide,
+                           char **log, struct clr_status *status)
+{
+    const char *call = "clCreateKernel";
+    cl_program built;
+    cl_int error;
+
+    built = clr_compile(context, device->id, sources->count, sources->texts, options, log, status);
+    if (built == NULL)
+        return status->code;
+    program->first = clCreateKernel(built, first, &error);
+    if (error != CL_SUCCESS)
+        goto done;
+    program->next = clCreateKernel(built, next, &error);
+    if (error != CL_SUCCESS)
+        goto done;
+    call = "clGetKernelWorkGroupInfo";
+    error = choose_group_size(program, device, wide);
+done:
+    clReleaseProgram(built);
+    if (error != CL_SUCCESS) {
+        clr_program_release(program);
+        return clr_opencl_failed(status, call, error);
+    }
+    program->built = true;
+    return CLR_OK;
+}
+
+static size_t choose_most_groups(const struct clr_device_info *device, size_t gpu_groups)
+{
+    size_t units = device->compute_units > 0 ? device->compute_units : 1;
+
+    return units * (device->type == CLR_DEVICE_CPU ? cpu_groups_per_unit : gpu_groups);
+}
+
+enum clr_code clr_program_build(struct clr_program *program, cl_context context,
+                                const struct clr_device_info *device, enum clr_operation operation,
+                                enum clr_element element, char **log, struct clr_status *status)
+{
+    const struct clr_step_kind kind = {operation, element};
+    const struct clr_kernel_kind *macros = clr_kernel_kind_of(operation, element);
+    const bool cpu = device->type == CLR_DEVICE_CPU;
+    struct sources sources = {.count = 0};
+    char options[256];
+
+    *log = NULL;
+    memset(program, 0, sizeof *program);
+    program->steps = 1;
+    program->most_groups = choose_most_groups(device, gpu_groups_per_unit[operation][element]);
+    program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : 3 * sizeof(cl_long);
+    add_reduction(&sources, &kind);
+    snprintf(options, sizeof options,
+             "-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d -DDIGITS=%d "
+             "-DACCUMULATOR_BASE=%d",
+             cpu, cpu ? 8 : 1, macros->real, macros->keys, macros->operands, CLR_ACCUMULATOR_DIGITS,
+             CLR_ACCUMULATOR_BASE);
+    return build(program, context, device, &sources, options, "reduce_first", "reduce_next",
+                 is_wide(&kind), log, status);
+}
+
+enum clr_code clr_program_build_scan(struct clr_program *program, cl_context context,
+                                     const struct clr_device_info *device,
+                                     const struct clr_step_kind *kinds, int count, const char *text,
+                                     char **log, struct clr_status *status)
+{
+    struct sources sources = {.count = 0};
+    size_t groups = gpu_groups_per_unit_of_bundles;
+    char options[256];
+    int i, wide = 0;
+
+    *log = NULL;
+    memset(program, 0, sizeof *program);
+    for (i = 0; i < count; i++)
+        wide += is_wide(&kinds[i]);
+    if (count == 1)
+        groups = gpu_groups_per_unit[kinds->operation][kinds->element];
+    program->steps = count;
+    program->scans = true;
+    program->most_groups = choose_most_groups(device, groups);
+    program->partial_size = CLR_PARTIAL_SIZE;
+    add_scan(&sources, kinds, count, text);
+    snprintf(options, sizeof options,
+             "-cl-std=CL1.2 -DCPU=%d -DLANES=1 -DDIGITS=%d -DACCUMULATOR_BASE=%d",
+             device->type == CLR_DEVICE_CPU, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
+    return build(program, context, device, &sources, options, "scan_first", "scan_next", wide, log,
+                 status);
+}
+
+void clr_program_release(struct clr_program *program)
+{
+    if (program->first != NULL)
+        clReleaseKernel(program->first);
+    if (program->next != NULL)
+        clReleaseKernel(program->next);
+    memset(program, 0, sizeof *program);
+}

@@ -1,0 +1,53 @@
+/* Programs: the kernels of one operation and element type, built for one device. */
+#ifndef CLR_OPENCL_PROGRAM_H
+#define CLR_OPENCL_PROGRAM_H
+
+#include "base/status.h"
+#include "numeric/exact/chunk.h"
+#include "opencl/core/api.h"
+#include "opencl/core/catalog.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The largest partial result of any operation, in bytes; the most work-groups a compute unit. */
+enum { CLR_PARTIAL_SIZE = 24, CLR_MOST_GROUPS_PER_UNIT = 16 };
+
+struct clr_program {
+    bool built;
+    int steps;             /* reductions in a pass: of a scan (kernels/scan.cl), or else 1 */
+    bool scans;            /* the first kernel goes through rows: kernels/scan.cl */
+    size_t partial_size;   /* bytes of a partial result */
+    size_t group_size;     /* work-items in a work-group, for both kernels */
+    size_t most_groups;    /* work-groups that are worth having on this device */
+    cl_kernel first, next; /* kernels/reduce.cl, kernels/scan.cl */
+};
+
+/*
+ * Builds the kernels of an operation for a device, and chooses the work-group's size from the
+ * device's and the kernels' limits. On failure returns CLR_DEVICE or CLR_NOMEM; *log is then the
+ * compiler's whole output, if there is any, and the caller's to free with clr_memory_free().
+ */
+enum clr_code clr_program_build(struct clr_program *program, cl_context context,
+                                const struct clr_device_info *device, enum clr_operation operation,
+                                enum clr_element element, char **log, struct clr_status *status);
+
+/* The reduction of a step of a scan. */
+struct clr_step_kind {
+    enum clr_operation operation;
+    enum clr_element element;
+};
+
+/*
+ * The same for a scan, whose kernels go through rows and reduce what expressions give. text: that
+ * of clr_scan_text() for `count` steps, which are of those kinds, 1 to CLR_MOST_BUNDLE.
+ */
+enum clr_code clr_program_build_scan(struct clr_program *program, cl_context context,
+                                     const struct clr_device_info *device,
+                                     const struct clr_step_kind *kinds, int count, const char *text,
+                                     char **log, struct clr_status *status);
+
+/* Releases the kernels. */
+void clr_program_release(struct clr_program *program);
+
+#endif

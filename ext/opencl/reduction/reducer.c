@@ -1,0 +1,255 @@
+#include "opencl/reduction/reducer.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "opencl/core/device_private.h"
+#include "opencl/core/failures.h"
+#include "opencl/reduction/kernel_kinds.h"
+#include "opencl/reduction/passes.h"
+#include "opencl/reduction/reducer_private.h"
+
+#include <string.h>
+
+/* The reduction of a chunk's values of one element type. */
+struct part {
+    enum clr_operation operation;
+    int terms; /* of the operation; 0 while nothing is under way */
+    cl_mem staging;
+    size_t staging_size;
+    int64_t bytes, fill_time;
+    cl_event unmapped;
+};
+
+struct slot {
+    cl_command_queue queue;
+    struct part parts[CLR_ELEMENTS];
+    struct clr_passes passes; /* opened as they are first used */
+};
+
+struct clr_reducer {
+    struct clr_attachment attachment;
+    struct clr_program programs[CLR_OPERATIONS][CLR_ELEMENTS];
+    struct slot slots[CLR_REDUCER_SLOTS];
+};
+
+static void close_reducer(struct clr_device *device);
+
+static const struct clr_attachment_kind reducer_kind = {close_reducer};
+
+static struct clr_reducer *reducer_of(const struct clr_device *device)
+{
+    return clr_device_find(device, &reducer_kind);
+}
+
+static void close_reducer(struct clr_device *device)
+{
+    struct clr_reducer *reducer = reducer_of(device);
+    int i, j;
+
+    clr_device_detach(device, &reducer->attachment);
+    for (i = 0; i < CLR_REDUCER_SLOTS; i++) {
+        for (j = 0; j < CLR_ELEMENTS; j++) {
+            if (reducer->slots[i].parts[j].staging != NULL)
+                clReleaseMemObject(reducer->slots[i].parts[j].staging);
+        }
+        clr_passes_close(&reducer->slots[i].passes);
+        if (reducer->slots[i].queue != NULL)
+            clReleaseCommandQueue(reducer->slots[i].queue);
+    }
+    for (i = 0; i < CLR_OPERATIONS; i++) {
+        for (j = 0; j < CLR_ELEMENTS; j++)
+            clr_program_release(&reducer->programs[i][j]);
+    }
+    clr_memory_free(reducer);
+}
+
+/* Gives the device a reducer, unless it has one. */
+static enum clr_code open_reducer(struct clr_device *device, struct clr_status *status)
+{
+    struct clr_reducer *reducer;
+    cl_int error = CL_SUCCESS;
+    int i;
+
+    if (reducer_of(device) != NULL)
+        return CLR_OK;
+    reducer = clr_memory_alloc(sizeof *reducer);
+    if (reducer == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for reductions");
+    memset(reducer, 0, sizeof *reducer);
+    clr_device_attach(device, &reducer_kind, &reducer->attachment);
+    for (i = 0; i < CLR_REDUCER_SLOTS && error == CL_SUCCESS; i++)
+        reducer->slots[i].queue = clCreateCommandQueue(device->context, device->info.id,
+                                                       CL_QUEUE_PROFILING_ENABLE, &error);
+    if (error == CL_SUCCESS)
+        return CLR_OK;
+    close_reducer(device);
+    return clr_opencl_failed(status, "clCreateCommandQueue", error);
+}
+
+const struct clr_program *clr_reducer_program(const struct clr_device *device,
+                                              enum clr_operation operation,
+                                              enum clr_element element)
+{
+    static const struct clr_program none;
+    const struct clr_reducer *reducer = reducer_of(device);
+
+    return reducer == NULL ? &none : &reducer->programs[operation][element];
+}
+
+enum clr_code clr_reducer_build(struct clr_device *device, enum clr_operation operation,
+                                enum clr_element element, char **log, struct clr_status *status)
+{
+    struct clr_reducer *reducer;
+    struct clr_program *program;
+
+    *log = NULL;
+    if (open_reducer(device, status) != CLR_OK)
+        return status->code;
+    reducer = reducer_of(device);
+    program = &reducer->programs[operation][element];
+    if (program->built)
+        return CLR_OK;
+    if (clr_kernel_kind_of(operation, element)->real && !device->info.fp64)
+        return clr_status_set(status, CLR_DEVICE, 0, "the device has no exact double precision");
+    return clr_program_build(program, device->context, &device->info, operation, element, log,
+                             status);
+}
+
+/* Makes the staging buffer large enough: pinned memory of the host where the driver has it, which
+   a map and an unmap move at the bus's full speed (OpenCL 1.2, 5.2.1, CL_MEM_ALLOC_HOST_PTR). */
+static enum clr_code size_staging(struct clr_device *device, struct part *part, size_t size,
+                                  struct clr_status *status)
+{
+    const cl_mem_flags flags = CL_MEM_READ_ONLY | CL_MEM_ALLOC_HOST_PTR | CL_MEM_HOST_WRITE_ONLY;
+    cl_int error;
+
+    if (part->staging_size >= size)
+        return CLR_OK;
+    if (part->staging != NULL)
+        clReleaseMemObject(part->staging);
+    part->staging_size = 0;
+    part->staging = clCreateBuffer(device->context, flags, size, NULL, &error);
+    if (error != CL_SUCCESS)
+        return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
+    part->staging_size = size;
+    return CLR_OK;
+}
+
+static enum clr_code fill_staging(struct slot *slot, struct part *part,
+                                  const struct clr_chunk *chunk, enum clr_element element,
+                                  struct clr_status *status)
+{
+    size_t size = chunk->count[element] * sizeof(double);
+    const char *source =
+        element == CLR_REAL ? (const char *)chunk->real : (const char *)chunk->integer;
+    size_t operand, width = clr_operation_width(chunk->operation);
+    int64_t start = clr_clock_ns();
+    cl_int error;
+    char *mapped;
+
+    mapped = clEnqueueMapBuffer(slot->queue, part->staging, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION,
+                                0, width * size, 0, NULL, NULL, &error);
+    if (error != CL_SUCCESS)
+        return clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
+    for (operand = 0; operand < width; operand++)
+        memcpy(mapped + operand * size, source + operand * chunk->capacity * sizeof(double), size);
+    error = clEnqueueUnmapMemObject(slot->queue, part->staging, mapped, 0, NULL, &part->unmapped);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clEnqueueUnmapMemObject", error);
+    part->bytes = (int64_t)(width * size);
+    part->fill_time = clr_clock_ns() - start;
+    return CLR_OK;
+}
+
+static enum clr_code begin_part(struct clr_device *device, struct slot *slot,
+                                const struct clr_chunk *chunk, enum clr_element element,
+                                struct clr_status *status)
+{
+    struct part *part = &slot->parts[element];
+    size_t count = chunk->count[element];
+    size_t size = count * clr_operation_width(chunk->operation) * sizeof(double);
+    const struct clr_term *terms;
+    int i;
+
+    part->operation = chunk->operation;
+    terms = clr_operation_terms(chunk->operation, &part->terms);
+    if (slot->passes.queue == NULL &&
+        clr_passes_open(&slot->passes, device->context, slot->queue, &device->info,
+                        CLR_ELEMENTS * CLR_MOST_TERMS, status) != CLR_OK)
+        return status->code;
+    slot->passes.timed = true; /* chunks overlap: nobody waits for one */
+    if (size_staging(device, part, size, status) != CLR_OK ||
+        fill_staging(slot, part, chunk, element, status) != CLR_OK)
+        return status->code;
+    for (i = 0; i < part->terms; i++) {
+        const struct clr_term *term = &terms[i];
+        if (clr_passes_start(&slot->passes, clr_reducer_program(device, term->operation, element),
+                             part->staging, (size_t)term->first * count,
+                             (size_t)(term->second - term->first) * count, count, status) != CLR_OK)
+            return status->code;
+    }
+    return CLR_OK;
+}
+
+/*
+ * After a failure that passes, the slot can be used again, from the beginning. Its staging buffers
+ * may be mapped still: they are given back.
+ */
+static enum clr_code recover(struct slot *slot, struct clr_status *status)
+{
+    int element;
+
+    if (status->code != CLR_NOMEM)
+        return status->code;
+    clr_queue_drain(slot->queue, status);
+    if (slot->passes.queue != NULL)
+        clr_passes_recover(&slot->passes, status);
+    for (element = 0; element < CLR_ELEMENTS && status->code == CLR_NOMEM; element++) {
+        struct part *part = &slot->parts[element];
+
+        clr_event_release(&part->unmapped);
+        if (part->staging != NULL)
+            clReleaseMemObject(part->staging);
+        memset(part, 0, sizeof *part);
+    }
+    return status->code;
+}
+
+enum clr_code clr_reducer_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
+                                unsigned elements, struct clr_status *status)
+{
+    struct slot *used = &reducer_of(device)->slots[slot];
+    int element;
+
+    for (element = 0; element < CLR_ELEMENTS; element++) {
+        if ((elements & 1u << element) &&
+            begin_part(device, used, chunk, (enum clr_element)element, status) != CLR_OK)
+            return recover(used, status);
+    }
+    clr_passes_fetch(&used->passes, status);
+    return recover(used, status);
+}
+
+enum clr_code clr_reducer_finish(struct clr_device *device, int slot, struct clr_state *state,
+                                 struct clr_device_work *work, struct clr_status *status)
+{
+    struct slot *used = &reducer_of(device)->slots[slot];
+    const struct clr_term *terms;
+    int element, count, i, number = 0;
+
+    if (clr_passes_wait(&used->passes, work, status) != CLR_OK)
+        return recover(used, status);
+    for (element = 0; element < CLR_ELEMENTS; element++) {
+        struct part *part = &used->parts[element];
+        if (part->terms == 0)
+            continue;
+        terms = clr_operation_terms(part->operation, &count);
+        for (i = 0; i < count; i++)
+            clr_passes_take(&used->passes, number++, terms[i].operation, (enum clr_element)element,
+                            state, i);
+        part->terms = 0;
+        work->bytes += part->bytes;
+        work->transfer_time += part->fill_time + clr_event_take_time(&part->unmapped);
+    }
+    return CLR_OK;
+}

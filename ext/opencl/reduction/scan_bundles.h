@@ -1,0 +1,24 @@
+/* Which steps of a scan share a pass over the columns. Needs no OpenCL. */
+#ifndef CLR_OPENCL_SCAN_BUNDLES_H
+#define CLR_OPENCL_SCAN_BUNDLES_H
+
+#include "opencl/reduction/scan_plan.h"
+
+/* More would take more registers than a GPU has for the work-items that hide its memory's latency.
+ */
+enum { CLR_MOST_BUNDLE = 6 };
+
+/* Steps that are reduced in one pass, by their numbers; each of several shares a column. */
+struct clr_scan_bundle {
+    int count, steps[CLR_MOST_BUNDLE];
+};
+
+/*
+ * Stores bundles that hold each of the count steps once, and returns how many. Steps to be run only
+ * if needed are bundles of their own; and, if apart is set, those that reduce a column as it lies
+ * there.
+ */
+int clr_scan_bundles(const struct clr_scan *scan, const struct clr_scan_step *steps, int count,
+                     bool apart, struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS]);
+
+#endif

@@ -1,0 +1,149 @@
+#include "opencl/reduction/scan_plan.h"
+
+#include "numeric/scan/plain.h"
+
+/* Sets of tags that an instruction's values can have. */
+enum {
+    NONE = 1 << CLR_TAG_NULL,
+    INTEGER = 1 << CLR_TAG_INTEGER,
+    REAL = 1 << CLR_TAG_REAL,
+    OTHER = 1 << CLR_TAG_OTHER,
+    UNSURE = 1 << CLR_TAG_UNSURE,
+    NUMBER = INTEGER | REAL
+};
+
+/* What + - * and more make of two sets; too much does no harm here, only too little. */
+static unsigned combine(unsigned a, unsigned b, bool reals_of_integers)
+{
+    unsigned result = NONE | UNSURE;
+
+    if ((a & INTEGER) && (b & INTEGER))
+        result |= reals_of_integers ? NUMBER : INTEGER;
+    if ((a & NUMBER) && (b & NUMBER) && ((a | b) & REAL))
+        result |= REAL;
+    return result;
+}
+
+static unsigned find_tags(const struct clr_scan *scan, const uint8_t *kinds,
+                          const struct clr_instruction *instruction, const unsigned *tags)
+{
+    unsigned a, b;
+
+    if (instruction->opcode == CLR_OP_CONSTANT)
+        return 1u << scan->constants[instruction->a].tag;
+    if (instruction->opcode == CLR_OP_COLUMN) {
+        uint8_t kind = kinds[instruction->a];
+        return kind == CLR_TAG_MIXED ? NONE | NUMBER | OTHER : 1u << kind;
+    }
+    a = tags[instruction->a];
+    switch (instruction->opcode) {
+    case CLR_OP_ADD:
+    case CLR_OP_SUBTRACT:
+    case CLR_OP_MULTIPLY:
+    case CLR_OP_DIVIDE:
+    case CLR_OP_REMAINDER:
+        b = tags[instruction->b];
+        return combine(a, b, instruction->opcode != CLR_OP_REMAINDER);
+    case CLR_OP_IF:
+        return tags[instruction->b] | tags[instruction->c] | UNSURE;
+    case CLR_OP_COALESCE:
+        return (a & ~(unsigned)NONE) | tags[instruction->b];
+    case CLR_OP_LEAST:
+    case CLR_OP_GREATEST:
+        return a | tags[instruction->b] | NONE | UNSURE;
+    case CLR_OP_ABSOLUTE:
+        return a | UNSURE;
+    default: /* truth values */
+        return NONE | INTEGER | UNSURE;
+    }
+}
+
+/* Adds the steps of one operation to the count that there are. */
+static int add_steps(struct clr_scan_step *steps, int count, struct clr_scan_step step, unsigned x,
+                     unsigned y)
+{
+    bool integers, reals;
+
+    if (step.operation == CLR_DOT) {
+        integers = (x & INTEGER) && (y & INTEGER);
+        reals = (x & NUMBER) && (y & NUMBER) && ((x | y) & REAL);
+    } else {
+        integers = x & INTEGER;
+        reals = x & REAL;
+    }
+    if (integers) {
+        step.element = CLR_INTEGER;
+        steps[count++] = step;
+    }
+    if (reals) {
+        step.element = CLR_REAL;
+        step.if_reals = integers;
+        steps[count++] = step;
+    }
+    return count;
+}
+
+/* A plain tally of one argument, or of none: its counts are known. Returns whether it is one, and
+   stores the column if there is anything to reduce, or else -1. */
+static bool is_plain(const struct clr_scan *scan, const uint8_t *kinds, struct clr_tally *tally,
+                     int *column)
+{
+    uint8_t kind;
+    int columns[2];
+
+    *column = -1;
+    if (tally->y >= 0 || !clr_tally_is_plain(scan, kinds, tally, columns))
+        return false;
+    kind = columns[0] < 0 ? CLR_TAG_INTEGER : kinds[columns[0]];
+    if (kind == CLR_TAG_OTHER && tally->operations != 0)
+        return false;
+    tally->state.count = kind == CLR_TAG_NULL ? 0 : (int64_t)scan->rows;
+    tally->state.non_integers = kind == CLR_TAG_INTEGER ? 0 : tally->state.count;
+    if (kind != CLR_TAG_NULL && tally->operations != 0)
+        *column = columns[0];
+    return true;
+}
+
+static int plan_tally(const struct clr_scan *scan, const uint8_t *kinds, const unsigned *tags,
+                      int number, struct clr_scan_step *steps, int count)
+{
+    struct clr_tally *tally = &scan->tallies[number];
+    unsigned x = tally->x >= 0 ? tags[tally->x] : INTEGER;
+    unsigned y = tally->y >= 0 ? tags[tally->y] : INTEGER;
+    struct clr_scan_step step = {.tally = number, .takes = true};
+    bool plain = is_plain(scan, kinds, tally, &step.column);
+    int before = count, operation;
+
+    if (plain && step.column < 0)
+        return count;
+    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+        step.operation = (enum clr_operation)operation;
+        if (tally->operations & 1u << operation)
+            count = add_steps(steps, count, step, x, y);
+    }
+    if (count == before) {
+        /* Counting has no operation of its own: that of the shortest program. What is neither
+           NULL nor a number still has to be noticed where it is not counted. */
+        step.operation = CLR_EXTREMES;
+        step.element = CLR_INTEGER;
+        step.takes = tally->operations != 0;
+        steps[count++] = step;
+    }
+    return count;
+}
+
+int clr_scan_plan(const struct clr_scan *scan, const uint8_t *kinds,
+                  struct clr_scan_step steps[CLR_MOST_SCAN_STEPS])
+{
+    unsigned tags[CLR_MOST_INSTRUCTIONS];
+    int i, count = 0;
+
+    for (i = 0; i < scan->instruction_count; i++)
+        tags[i] = find_tags(scan, kinds, &scan->instructions[i], tags);
+    for (i = 0; i < scan->tally_count; i++) {
+        clr_state_clear(&scan->tallies[i].state);
+        if (scan->rows > 0)
+            count = plan_tally(scan, kinds, tags, i, steps, count);
+    }
+    return count;
+}

@@ -1,0 +1,31 @@
+/* Which reductions a scan's tallies take. Needs no OpenCL. */
+#ifndef CLR_OPENCL_SCAN_PLAN_H
+#define CLR_OPENCL_SCAN_PLAN_H
+
+#include "numeric/exact/chunk.h"
+#include "numeric/scan/scan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Two operations of two element types for each tally. */
+enum { CLR_MOST_SCAN_STEPS = 4 * CLR_MOST_TALLIES };
+
+/* A reduction of one element type. A tally's first step counts its rows as well. */
+struct clr_scan_step {
+    int tally;
+    enum clr_operation operation;
+    enum clr_element element;
+    int column;    /* reduced as it lies there, all rows; or -1: by a program for the expression */
+    bool takes;    /* false: rows are counted and nothing else */
+    bool if_reals; /* to be run only if the tally counted rows that are not INTEGER */
+};
+
+/*
+ * Stores the steps that compute the scan's tallies, and returns how many; clears the tallies'
+ * states, and sets the counts that are known without a step. kinds: those of the columns.
+ */
+int clr_scan_plan(const struct clr_scan *scan, const uint8_t *kinds,
+                  struct clr_scan_step steps[CLR_MOST_SCAN_STEPS]);
+
+#endif

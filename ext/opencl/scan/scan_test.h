@@ -1,0 +1,47 @@
+/*
+ * The examination of a scan's program before it is trusted: it goes through small columns, and what
+ * it finds is compared with what the host finds. For ext/opencl alone.
+ */
+#ifndef CLR_OPENCL_SCAN_TEST_H
+#define CLR_OPENCL_SCAN_TEST_H
+
+#include "opencl/core/device.h"
+#include "opencl/memory/resident_column.h"
+#include "opencl/reduction/scan_bundles.h"
+
+#include <stdbool.h>
+
+/* What a program computes: the scan and the bundle that it is made for, as it is kept until the
+   program is built. */
+struct clr_scan_trial;
+
+/* Returns a copy of what the bundle of the scan's steps needs, or NULL without memory. kinds: those
+   of the columns. */
+struct clr_scan_trial *clr_scan_trial_new(const struct clr_scan *scan, const uint8_t *kinds,
+                                          const struct clr_scan_step *steps,
+                                          const struct clr_scan_bundle *bundle);
+
+/* NULL is fine. */
+void clr_scan_trial_free(struct clr_scan_trial *trial);
+
+/* How a trial has its program run, on the device. */
+struct clr_scan_run {
+    void *context;
+    /* Stores what the steps find in the states of the scan's tallies, and whether a row is one that
+       SQLite alone can tell, or that the device cannot. kinds: those of the columns. */
+    enum clr_code (*run)(void *context, const struct clr_scan *scan, const uint8_t *kinds,
+                         struct clr_resident_column *const *columns,
+                         const struct clr_scan_step *steps, int step_count, bool *unsure,
+                         bool *inexact, struct clr_status *status);
+};
+
+/*
+ * Has the program go through hard values, through common ones, which filters let pass, and through
+ * what is no number. Where the device says that it cannot tell there is nothing to compare. Returns
+ * CLR_OK; CLR_NOMEM; or CLR_DEVICE with a message: without an error of OpenCL's in the status a
+ * result differs.
+ */
+enum clr_code clr_scan_test(struct clr_device *device, const struct clr_scan_trial *trial,
+                            const struct clr_scan_run *run, struct clr_status *status);
+
+#endif

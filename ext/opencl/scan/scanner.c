@@ -1,0 +1,399 @@
+#include "opencl/scan/scanner.h"
+
+#include "base/memory.h"
+#include "numeric/values/column.h"
+#include "opencl/core/device_private.h"
+#include "opencl/core/failures.h"
+#include "opencl/memory/resident_column_private.h"
+#include "opencl/reduction/passes.h"
+#include "opencl/reduction/reducer_private.h"
+#include "opencl/reduction/scan_bundles.h"
+#include "opencl/scan/scan_cache.h"
+#include "opencl/scan/scan_text.h"
+
+#include <string.h>
+
+/*
+ * Expressions are evaluated within the reduction, rather than gathered in memory first: that moves
+ * fewer bytes than writing and reading every argument would, it needs no memory, however many the
+ * rows, and the host has nothing to wait for in between. Steps that share a column share a pass.
+ */
+struct launch {
+    struct clr_scan_bundle bundle;
+    const struct clr_program *program; /* of a scan, or of one step's column as it lies there */
+};
+
+struct clr_scanner {
+    struct clr_attachment attachment;
+    cl_command_queue queue;
+    struct clr_scan_cache cache;
+    struct clr_scan_text text;
+    struct clr_passes passes;
+    /* Of the scan that is running. */
+    struct clr_scan_step steps[CLR_MOST_SCAN_STEPS];
+    struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS];
+    struct launch launches[CLR_MOST_SCAN_STEPS];
+    int launch_count;
+    bool unsure, inexact;
+    /* An error of OpenCL's in a program's test: the queue is in an unknown state, and is left. */
+    struct clr_status status;
+};
+
+/* A scan with its columns, as the functions here hand it on. */
+struct request {
+    struct clr_device *device;
+    struct clr_scanner *scanner;
+    const struct clr_scan *scan;
+    struct clr_resident_column *const *columns;
+    uint8_t kinds[CLR_MOST_COLUMNS];
+};
+
+static void close_scanner(struct clr_device *device);
+
+static const struct clr_attachment_kind scanner_kind = {close_scanner};
+
+static struct clr_scanner *scanner_of(const struct clr_device *device)
+{
+    return clr_device_find(device, &scanner_kind);
+}
+
+static void close_scanner(struct clr_device *device)
+{
+    struct clr_scanner *scanner = scanner_of(device);
+
+    clr_device_detach(device, &scanner->attachment);
+    clr_scan_cache_clear(&scanner->cache);
+    clr_passes_close(&scanner->passes);
+    clReleaseCommandQueue(scanner->queue);
+    clr_memory_free(scanner);
+}
+
+static enum clr_code open_scanner(struct clr_device *device, struct clr_status *status)
+{
+    struct clr_scanner *scanner = scanner_of(device);
+    cl_int error;
+
+    if (scanner != NULL) {
+        if (scanner->status.code != CLR_OK)
+            *status = scanner->status;
+        return status->code;
+    }
+    scanner = clr_memory_alloc(sizeof *scanner);
+    if (scanner == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
+    memset(scanner, 0, sizeof *scanner);
+    scanner->queue =
+        clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
+    if (error != CL_SUCCESS) {
+        clr_memory_free(scanner);
+        return clr_opencl_failed(status, "clCreateCommandQueue", error);
+    }
+    clr_device_attach(device, &scanner_kind, &scanner->attachment);
+    if (clr_passes_open(&scanner->passes, device->context, scanner->queue, &device->info,
+                        CLR_MOST_SCAN_STEPS, status) != CLR_OK)
+        close_scanner(device); /* the next scan tries again */
+    return status->code;
+}
+
+static void add_launch(struct clr_scanner *scanner, const struct clr_scan_bundle *bundle,
+                       const struct clr_program *program)
+{
+    scanner->launches[scanner->launch_count++] = (struct launch){*bundle, program};
+}
+
+/* Has the bundle's steps launched one by one. Returns whether that can be done: if all of them
+   reduce columns as they lie there. */
+static bool launch_apart(struct request *request, const struct clr_scan_bundle *bundle)
+{
+    struct clr_scanner *scanner = request->scanner;
+    int i;
+
+    for (i = 0; i < bundle->count; i++) {
+        const struct clr_scan_step *step = &scanner->steps[bundle->steps[i]];
+        if (step->column < 0 ||
+            !clr_reducer_program(request->device, step->operation, step->element)->built)
+            return false;
+    }
+    for (i = 0; i < bundle->count; i++) {
+        const struct clr_scan_step *step = &scanner->steps[bundle->steps[i]];
+        const struct clr_scan_bundle alone = {.count = 1, .steps = {bundle->steps[i]}};
+        add_launch(scanner, &alone,
+                   clr_reducer_program(request->device, step->operation, step->element));
+    }
+    return true;
+}
+
+/* Finds the program of a bundle, or those of its steps; *ready is set to false if there are none
+   now. */
+static enum clr_code find_program(struct request *request, const struct clr_scan_bundle *bundle,
+                                  bool *ready, bool *requested, struct clr_status *status)
+{
+    struct clr_scanner *scanner = request->scanner;
+    struct clr_scan_program *found;
+
+    if (bundle->count == 1 && scanner->steps[bundle->steps[0]].column >= 0) {
+        *ready = launch_apart(request, bundle) && *ready;
+        return CLR_OK;
+    }
+    /* The text computes with doubles, whatever the operation. */
+    if (request->device->info.fp64) {
+        clr_scan_text(&scanner->text, request->scan, request->kinds, scanner->steps, bundle);
+        if (scanner->text.complete) {
+            found = clr_scan_cache_find(&scanner->cache, request->scan, request->kinds,
+                                        scanner->steps, bundle, &scanner->text);
+            if (found == NULL)
+                return clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
+            if (found->phase == CLR_SCAN_PROGRAM_BUILT) {
+                add_launch(scanner, bundle, &found->program);
+                return CLR_OK;
+            }
+            *requested = *requested || found->phase == CLR_SCAN_PROGRAM_REQUESTED;
+        }
+    }
+    *ready = launch_apart(request, bundle) && *ready;
+    return CLR_OK;
+}
+
+static enum clr_code find_programs(struct request *request, bool *ready, bool *requested,
+                                   struct clr_status *status)
+{
+    struct clr_scanner *scanner = request->scanner;
+    int i, count = clr_scan_plan(request->scan, request->kinds, scanner->steps);
+
+    count = clr_scan_bundles(request->scan, scanner->steps, count,
+                             request->device->info.type == CLR_DEVICE_CPU, scanner->bundles);
+    *ready = true;
+    scanner->cache.scan++;
+    scanner->launch_count = 0;
+    for (i = 0; i < count; i++) {
+        if (find_program(request, &scanner->bundles[i], ready, requested, status) != CLR_OK)
+            return status->code;
+    }
+    return CLR_OK;
+}
+
+/* Sets what the generated text calls ROW_FORMALS, and the number of rows. */
+static cl_int set_arguments(struct request *request, const struct launch *launch, cl_uint *count)
+{
+    const cl_kernel kernel = launch->program->first;
+    const cl_ulong rows = request->scan->rows;
+    struct clr_scan_arguments arguments;
+    cl_int error = CL_SUCCESS;
+    int i;
+
+    *count = 0;
+    clr_scan_find_arguments(&arguments, request->scan, request->kinds, request->scanner->steps,
+                            &launch->bundle);
+    for (i = 0; error == CL_SUCCESS && i < arguments.column_count; i++) {
+        const struct clr_resident_column *column = request->columns[arguments.columns[i]];
+        error = clSetKernelArg(kernel, (*count)++, sizeof(cl_mem), &column->values);
+        if (error == CL_SUCCESS && column->kind == CLR_TAG_MIXED)
+            error = clSetKernelArg(kernel, (*count)++, sizeof(cl_mem), &column->tags);
+    }
+    for (i = 0; error == CL_SUCCESS && i < arguments.constant_count; i++) {
+        const cl_long bits = request->scan->constants[arguments.constants[i]].bits;
+        error = clSetKernelArg(kernel, (*count)++, sizeof bits, &bits);
+    }
+    if (error == CL_SUCCESS)
+        error = clSetKernelArg(kernel, (*count)++, sizeof rows, &rows);
+    return error;
+}
+
+static enum clr_code start_launch(struct request *request, const struct launch *launch,
+                                  struct clr_status *status)
+{
+    struct clr_scanner *scanner = request->scanner;
+    cl_uint arguments;
+    cl_int error;
+
+    if (!launch->program->scans) {
+        const int column = scanner->steps[launch->bundle.steps[0]].column;
+        return clr_passes_start(&scanner->passes, launch->program, request->columns[column]->values,
+                                0, 0, request->scan->rows, status);
+    }
+    error = set_arguments(request, launch, &arguments);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clSetKernelArg", error);
+    return clr_passes_start_rows(&scanner->passes, launch->program, arguments, request->scan->rows,
+                                 status);
+}
+
+/* Takes the result of a step, which is the batch's of that number. */
+static void finish_step(struct request *request, int step_number, bool counts, int number)
+{
+    struct clr_scanner *scanner = request->scanner;
+    const struct clr_scan_step *step = &scanner->steps[step_number];
+    struct clr_state *state = &request->scan->tallies[step->tally].state;
+    struct clr_row_counts rows;
+
+    clr_passes_take(&scanner->passes, number, step->operation, step->element, state, 0);
+    if (!counts)
+        return;
+    rows = clr_passes_counts(&scanner->passes, number);
+    scanner->unsure = scanner->unsure || rows.unsure;
+    scanner->inexact = scanner->inexact || rows.inexact;
+    if (step_number == 0 || scanner->steps[step_number - 1].tally != step->tally) {
+        state->count = rows.counted;
+        state->non_integers = rows.non_integers;
+    }
+}
+
+/* Whether a launch is one of those that always are, or, if_reals, of those that turned out to be
+   needed. */
+static bool is_due(const struct request *request, const struct launch *launch, bool if_reals)
+{
+    const struct clr_scan_step *step = &request->scanner->steps[launch->bundle.steps[0]];
+
+    return step->if_reals == if_reals &&
+           (!if_reals || request->scan->tallies[step->tally].state.non_integers > 0);
+}
+
+static enum clr_code run_launches(struct request *request, bool if_reals,
+                                  struct clr_device_work *work, struct clr_status *status)
+{
+    struct clr_scanner *scanner = request->scanner;
+    bool started[CLR_MOST_SCAN_STEPS];
+    int i, j, number = 0;
+
+    for (i = 0; i < scanner->launch_count; i++) {
+        started[i] = is_due(request, &scanner->launches[i], if_reals);
+        if (started[i] && start_launch(request, &scanner->launches[i], status) != CLR_OK)
+            return status->code;
+    }
+    if (scanner->passes.started == 0)
+        return CLR_OK;
+    if (clr_passes_fetch(&scanner->passes, status) != CLR_OK ||
+        clr_passes_wait(&scanner->passes, work, status) != CLR_OK)
+        return status->code;
+    for (i = 0; i < scanner->launch_count; i++) {
+        const struct launch *launch = &scanner->launches[i];
+        for (j = 0; started[i] && j < launch->bundle.count; j++)
+            finish_step(request, launch->bundle.steps[j], launch->program->scans, number++);
+    }
+    return CLR_OK;
+}
+
+/* What a trial's run needs besides what it is given. */
+struct trial {
+    struct clr_device *device;
+    const struct clr_program *program;
+};
+
+static enum clr_code run_trial(void *context, const struct clr_scan *scan, const uint8_t *kinds,
+                               struct clr_resident_column *const *columns,
+                               const struct clr_scan_step *steps, int step_count, bool *unsure,
+                               bool *inexact, struct clr_status *status)
+{
+    const struct trial *trial = context;
+    struct clr_scanner *scanner = scanner_of(trial->device);
+    struct request request = {
+        .device = trial->device, .scanner = scanner, .scan = scan, .columns = columns};
+    struct clr_scan_bundle bundle = {.count = step_count};
+    struct clr_device_work work = {0};
+    int i;
+
+    memcpy(request.kinds, kinds, (size_t)scan->column_count);
+    for (i = 0; i < step_count; i++) {
+        scanner->steps[i] = steps[i];
+        bundle.steps[i] = i;
+    }
+    scanner->launch_count = 0;
+    scanner->unsure = scanner->inexact = false;
+    add_launch(scanner, &bundle, trial->program);
+    run_launches(&request, false, &work, status);
+    if (status->code == CLR_NOMEM)
+        clr_passes_recover(&scanner->passes, status);
+    *unsure = scanner->unsure;
+    *inexact = scanner->inexact;
+    return status->code;
+}
+
+/* Builds a program and tests it. */
+static enum clr_code build(struct clr_device *device, struct clr_scan_program *program, char **log,
+                           struct clr_status *status)
+{
+    struct trial trial = {device, &program->program};
+    const struct clr_scan_run run = {&trial, run_trial};
+
+    if (clr_program_build_scan(&program->program, device->context, &device->info, program->kinds,
+                               program->steps, program->text, log, status) != CLR_OK)
+        return status->code;
+    if (clr_scan_test(device, program->trial, &run, status) == CLR_DEVICE && status->cl_error != 0)
+        scanner_of(device)->status = *status;
+    else if (status->code != CLR_OK)
+        clr_program_release(&program->program);
+    return status->code;
+}
+
+bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status *status)
+{
+    struct clr_scan_program *program;
+
+    *log = NULL;
+    if (scanner_of(device) == NULL || scanner_of(device)->status.code != CLR_OK)
+        return false;
+    program = clr_scan_cache_requested(&scanner_of(device)->cache);
+    if (program == NULL)
+        return false;
+    switch (build(device, program, log, status)) {
+    case CLR_OK:
+        program->phase = CLR_SCAN_PROGRAM_BUILT;
+        break;
+    case CLR_NOMEM:
+        clr_scan_cache_drop(program);
+        break;
+    default:
+        program->phase = CLR_SCAN_PROGRAM_UNBUILDABLE;
+    }
+    clr_scan_trial_free(program->trial);
+    program->trial = NULL;
+    return clr_scan_cache_requested(&scanner_of(device)->cache) != NULL;
+}
+
+enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan *scan,
+                                  const uint8_t *kinds, bool *ready, bool *requested,
+                                  struct clr_status *status)
+{
+    struct request request = {.device = device, .scan = scan};
+
+    *ready = *requested = false;
+    if (open_scanner(device, status) != CLR_OK)
+        return status->code;
+    request.scanner = scanner_of(device);
+    memcpy(request.kinds, kinds, (size_t)scan->column_count);
+    return find_programs(&request, ready, requested, status);
+}
+
+enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan *scan,
+                              struct clr_resident_column *const *columns,
+                              enum clr_scan_outcome *outcome, bool *requested,
+                              struct clr_device_work *work, struct clr_status *status)
+{
+    struct request request = {.device = device, .scan = scan, .columns = columns};
+    struct clr_scanner *scanner;
+    bool ready;
+    int i;
+
+    *outcome = CLR_SCAN_NOT_NOW;
+    *requested = false;
+    if (open_scanner(device, status) != CLR_OK)
+        return status->code;
+    request.scanner = scanner = scanner_of(device);
+    for (i = 0; i < scan->column_count; i++)
+        request.kinds[i] = columns[i]->kind;
+    scanner->unsure = scanner->inexact = false;
+    if (find_programs(&request, &ready, requested, status) != CLR_OK || !ready)
+        return status->code;
+    run_launches(&request, false, work, status);
+    if (status->code == CLR_OK && !scanner->unsure)
+        run_launches(&request, true, work, status);
+    if (status->code == CLR_NOMEM)
+        clr_passes_recover(&scanner->passes, status);
+    if (status->code != CLR_OK)
+        return status->code;
+    if (scanner->unsure)
+        *outcome = CLR_SCAN_UNSURE;
+    else if (!scanner->inexact)
+        *outcome = CLR_SCAN_DONE;
+    return CLR_OK;
+}

@@ -1,0 +1,468 @@
+/*
+ * The contract whose numbers are cited here is in aggregates.h.
+ *
+ * The values are kept as they come, and the ranks that are sought selected from them, or read from
+ * their order on a device, to which blocks of them go as they fill. In a window rows leave and a
+ * value is asked for after every row: once a second one is, the values go to a structure that keeps
+ * them in order.
+ */
+#include "sqlite/aggregates/percentiles.h"
+
+#include "base/float_environment.h"
+#include "base/memory.h"
+#include "engine/rows/fed_order.h"
+#include "engine/worker/team_portions.h"
+#include "numeric/order/kept.h"
+#include "numeric/order/ordered.h"
+#include "numeric/order/percentile.h"
+#include "numeric/order/radix_sort.h"
+#include "sqlite/aggregates/function.h"
+#include "sqlite/aggregates/value_memory.h"
+#include "sqlite/session/interruption.h"
+#include "sqlite/session/spares.h"
+#include "sqlite/session/sql_value.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Fractions of two rows that differ by no more are the same, as in SQLite's percentile functions.
+ */
+#define SAME_FRACTION 0.001
+
+/* Numbers that are put in order before it is asked whether the statement is interrupted. */
+enum { PORTION = 32768 };
+
+/*
+ * KEPT: all values are in the store. ASKED: they are, and the value was asked for, which is result.
+ * ORDERED: they are in order.
+ */
+enum stage { KEPT, ASKED, ORDERED };
+
+struct percentile {
+    struct clr_spare spare;
+    enum stage stage;
+    bool empty; /* ASKED: there is no result */
+    double result;
+    struct clr_kept kept;
+    struct clr_fed_order fed; /* while they are KEPT */
+    struct clr_ordered ordered;
+};
+
+/* What SQLite keeps, and zeroes, for every group: small. */
+struct percentile_context {
+    struct clr_kept_feed feed; /* open in the stage KEPT only */
+    struct percentile *values; /* NULL before the first value */
+    double argument;           /* the first row's fraction, as it was given */
+    double fraction;           /* from 0 to 1 */
+    bool has_fraction;
+};
+
+static void free_percentile(struct clr_spare *spare)
+{
+    struct percentile *values = (struct percentile *)(void *)spare;
+
+    clr_fed_order_end(&values->fed);
+    clr_kept_clear(&values->kept);
+    clr_ordered_clear(&values->ordered);
+    clr_memory_free(values);
+}
+
+static void free_spares(struct clr_connection *connection, void *spares)
+{
+    (void)connection;
+    clr_spares_free(spares, free_percentile);
+}
+
+static const struct clr_attachment_kind spares_kind = {sizeof(struct clr_spares), free_spares};
+
+static struct percentile *take_percentile(struct clr_connection *connection)
+{
+    struct percentile *values =
+        (struct percentile *)(void *)clr_spares_take(clr_connection_find(connection, &spares_kind));
+
+    if (values != NULL)
+        return values;
+    values = clr_memory_alloc(sizeof *values);
+    if (values == NULL)
+        return NULL;
+    values->stage = KEPT;
+    memset(&values->fed, 0, sizeof values->fed);
+    clr_kept_init(&values->kept, &connection->values);
+    clr_ordered_init(&values->ordered, &connection->values);
+    return values;
+}
+
+/* Frees what the values take, and keeps the rest for reuse. */
+static void end(struct clr_connection *connection, struct percentile_context *context)
+{
+    struct percentile *values = context->values;
+
+    if (values == NULL)
+        return;
+    clr_fed_order_end(&values->fed);
+    clr_kept_clear(&values->kept);
+    clr_ordered_clear(&values->ordered);
+    values->stage = KEPT;
+    clr_spares_give(clr_connection_attach(connection, &spares_kind), &values->spare,
+                    free_percentile);
+    context->values = NULL;
+    memset(&context->feed, 0, sizeof context->feed);
+}
+
+/* ---- Values come and go. */
+
+static clr_u128 place_of(sqlite3_value *argument)
+{
+    if (sqlite3_value_type(argument) == SQLITE_INTEGER)
+        return clr_integer_to_place(sqlite3_value_int64(argument));
+    return clr_double_to_place(sqlite3_value_double(argument));
+}
+
+/* Inserts numbers of one kind, few enough to be sorted first: then most go to where the last one
+   went. keys has room for twice as many. */
+static enum clr_code insert_portion(struct clr_ordered *ordered, enum clr_kind kind,
+                                    const void *numbers, size_t count, uint64_t *keys)
+{
+    const int64_t *integers = numbers;
+    const double *reals = numbers;
+    enum clr_code code = CLR_OK;
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        keys[i] = kind == CLR_KIND_INTEGER ? clr_integer_to_key(integers[i])
+                                           : clr_double_to_key(reals[i]);
+    clr_radix_sort(keys, keys + count, count);
+    for (i = 0; i < count && code == CLR_OK; i++)
+        code = clr_ordered_insert(ordered, kind == CLR_KIND_INTEGER
+                                               ? clr_integer_to_place(clr_key_to_integer(keys[i]))
+                                               : (clr_u128)keys[i] << 64);
+    return code;
+}
+
+/* The same for all numbers, unless the statement is interrupted meanwhile. */
+static enum clr_code insert_all(struct clr_ordered *ordered, const struct clr_run *run,
+                                const struct clr_watch *watch)
+{
+    uint64_t *keys = clr_memory_alloc(2 * PORTION * sizeof *keys);
+    enum clr_code code = keys != NULL ? CLR_OK : CLR_NOMEM;
+    size_t from, count;
+
+    for (; run != NULL && code == CLR_OK; run = run->next) {
+        for (from = 0; from < run->count && code == CLR_OK; from += count) {
+            count = run->count - from < PORTION ? run->count - from : PORTION;
+            code = insert_portion(ordered, run->kind,
+                                  (const char *)run->values + from * sizeof(int64_t), count, keys);
+            if (code == CLR_OK && count == PORTION && watch->wants_stop(watch->context))
+                code = CLR_STOPPED;
+        }
+    }
+    clr_memory_free(keys);
+    return code;
+}
+
+/* From the store to the structure that keeps them in order. */
+static enum clr_code put_in_order(struct clr_connection *connection,
+                                  struct percentile_context *context)
+{
+    struct clr_interruption interruption = {connection->db, NULL};
+    struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
+    struct percentile *values = context->values;
+    const struct clr_run *runs = clr_kept_runs(&values->kept, &context->feed);
+    enum clr_code code;
+
+    connection->stats.values_fed += values->stage == KEPT ? (int64_t)clr_runs_count(runs) : 0;
+    code = insert_all(&values->ordered, runs, &watch);
+    clr_interruption_end(&interruption);
+    clr_fed_order_end(&values->fed);
+    clr_kept_clear(&values->kept);
+    memset(&context->feed, 0, sizeof context->feed);
+    values->stage = ORDERED;
+    return code;
+}
+
+/* A number that does not just go to the feed. */
+static enum clr_code take_number(struct clr_connection *connection,
+                                 struct percentile_context *context, sqlite3_value *argument)
+{
+    const bool real = sqlite3_value_type(argument) == SQLITE_FLOAT;
+    enum clr_code code = CLR_OK;
+
+    if (context->values == NULL)
+        context->values = take_percentile(connection);
+    if (context->values == NULL)
+        return CLR_NOMEM;
+    if (context->values->stage == ASKED)
+        code = put_in_order(connection, context);
+    if (code == CLR_OK && context->values->stage == ORDERED) {
+        connection->stats.values_fed++;
+        return clr_ordered_insert(&context->values->ordered, place_of(argument));
+    }
+    if (code == CLR_OK && (real ? context->feed.real == context->feed.real_end
+                                : context->feed.integer == context->feed.integer_end)) {
+        clr_fed_order_offer(&context->values->fed, &context->values->kept, &context->feed,
+                            &connection->settings);
+        code = clr_kept_make_room(&context->values->kept, &context->feed,
+                                  real ? CLR_KIND_REAL : CLR_KIND_INTEGER);
+    }
+    if (code == CLR_OK && real)
+        *context->feed.real++ = sqlite3_value_double(argument);
+    else if (code == CLR_OK)
+        *context->feed.integer++ = sqlite3_value_int64(argument);
+    return code;
+}
+
+/* The errors are those of SQLite's percentile functions. */
+static void take_row(sqlite3_context *sql, struct percentile_context *context,
+                     sqlite3_value *argument)
+{
+    const char *name = clr_function_of(sql)->name;
+    struct clr_connection *connection = clr_function_connection(sql);
+    int type = sqlite3_value_type(argument);
+
+    if (type == SQLITE_NULL)
+        return;
+    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+        clr_set_error(sql, "input to %s() is not numeric", name);
+    else if (type == SQLITE_FLOAT && !isfinite(sqlite3_value_double(argument)))
+        clr_set_error(sql, "Inf input to %s()", name);
+    else if (clr_memory_granted(sql, context != NULL ? take_number(connection, context, argument)
+                                                     : CLR_NOMEM))
+        return;
+    if (context != NULL)
+        end(connection, context);
+}
+
+/* A step that is not just an append. */
+static void step_slowly(sqlite3_context *sql, struct percentile_context *context,
+                        sqlite3_value *argument)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+
+    take_row(sql, context, argument);
+    clr_float_environment_end(&before);
+}
+
+static inline void step(sqlite3_context *sql, struct percentile_context *context,
+                        sqlite3_value *argument)
+{
+    int type = sqlite3_value_type(argument);
+
+    if (context != NULL && type == SQLITE_FLOAT && context->feed.real < context->feed.real_end &&
+        fabs(sqlite3_value_double(argument)) <= DBL_MAX)
+        *context->feed.real++ = sqlite3_value_double(argument);
+    else if (context != NULL && type == SQLITE_INTEGER &&
+             context->feed.integer < context->feed.integer_end)
+        *context->feed.integer++ = sqlite3_value_int64(argument);
+    else
+        step_slowly(sql, context, argument);
+}
+
+void clr_median_step(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    (void)count;
+    if (sqlite3_value_type(values[0]) != SQLITE_NULL) /* clause 1 */
+        step(sql, sqlite3_aggregate_context(sql, sizeof(struct percentile_context)), values[0]);
+}
+
+static bool take_fraction(sqlite3_context *sql, struct percentile_context *context,
+                          sqlite3_value *argument)
+{
+    const struct clr_function *function = clr_function_of(sql);
+    const double most = function->aggregate->which == CLR_PERCENTILE_OF_100 ? 100.0 : 1.0;
+    int type = sqlite3_value_numeric_type(argument);
+    double fraction = sqlite3_value_double(argument) / most;
+
+    if ((type != SQLITE_INTEGER && type != SQLITE_FLOAT) || !(fraction >= 0.0 && fraction <= 1.0)) {
+        clr_set_error(sql, "the fraction argument to %s() is not between 0.0 and %.1f",
+                      function->name, most);
+        return false;
+    }
+    if (!context->has_fraction) {
+        context->has_fraction = true;
+        context->argument = sqlite3_value_double(argument);
+        context->fraction = fraction;
+    }
+    if (!(fabs(fraction - context->fraction) <= SAME_FRACTION)) {
+        clr_set_error(sql, "the fraction argument to %s() is not the same for all input rows",
+                      function->name);
+        return false;
+    }
+    return true;
+}
+
+/* Returns whether the fraction is a valid one and that of the rows before; else the error is set.
+ */
+static bool check_fraction(sqlite3_context *sql, struct percentile_context *context,
+                           sqlite3_value *argument)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+    const bool is_right = take_fraction(sql, context, argument);
+
+    clr_float_environment_end(&before);
+    return is_right;
+}
+
+void clr_percentile_step(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    struct percentile_context *context = sqlite3_aggregate_context(sql, sizeof *context);
+    int type = sqlite3_value_type(values[1]);
+
+    (void)count;
+    if (context == NULL) {
+        sqlite3_result_error_nomem(sql);
+        return;
+    }
+    if (!(context->has_fraction && (type == SQLITE_INTEGER || type == SQLITE_FLOAT) &&
+          sqlite3_value_double(values[1]) == context->argument) &&
+        !check_fraction(sql, context, values[1])) {
+        end(clr_function_connection(sql), context);
+        return;
+    }
+    step(sql, context, values[0]);
+}
+
+void clr_percentile_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    struct percentile_context *context = sqlite3_aggregate_context(sql, sizeof *context);
+    struct clr_connection *connection = clr_function_connection(sql);
+
+    (void)count;
+    if (context == NULL || context->values == NULL || sqlite3_value_type(values[0]) == SQLITE_NULL)
+        return;
+    if (context->values->stage != ORDERED &&
+        !clr_memory_granted(sql, put_in_order(connection, context))) {
+        end(connection, context);
+        return;
+    }
+    clr_ordered_remove(&context->values->ordered, place_of(values[0])); /* clause 7 */
+}
+
+/* ---- Results. */
+
+static double result_of(int which, const struct clr_value value[2], double beyond)
+{
+    return clr_percentile_at(value, beyond, which != CLR_PERCENTILE_DISC);
+}
+
+static enum clr_code select_here(const struct clr_run *runs, uint64_t rank,
+                                 const struct clr_watch *watch, struct clr_value found[2])
+{
+    struct clr_value both[1][2];
+    struct clr_team_portions team;
+    enum clr_code code;
+
+    clr_team_portions_divide(&team, runs, watch);
+    if (team.portions.count == 1)
+        return clr_select(runs, rank, found);
+    code = clr_portions_select(&team.portions, &rank, 1, both);
+    if (code == CLR_OK)
+        memcpy(found, both[0], sizeof both[0]);
+    return code;
+}
+
+/* From the device, if it has the values; not for a statement that is interrupted (clause 8). */
+static bool ask_device(struct clr_connection *connection, struct percentile_context *context,
+                       uint64_t rank, uint64_t count, const struct clr_watch *watch,
+                       struct clr_value found[2])
+{
+    struct percentile *values = context->values;
+    struct clr_order order = {.rank_count = 2, .ranks = {rank, rank + 1 < count ? rank + 1 : rank}};
+    enum clr_kind kind;
+
+    if (values->fed.ordering == NULL || watch->wants_stop(watch->context) ||
+        !clr_fed_order_ask(&values->fed, &values->kept, &context->feed, &connection->settings,
+                           watch, &connection->stats, &order))
+        return false;
+    kind = values->kept.first_reals.count > 0 ? CLR_KIND_REAL : CLR_KIND_INTEGER;
+    found[0] = clr_sort_key_to_value(kind, order.keys[0]);
+    found[1] = clr_sort_key_to_value(kind, order.keys[1]);
+    return true;
+}
+
+/* The number of a rank, and the next one. */
+static enum clr_code find_rank(struct clr_connection *connection,
+                               struct percentile_context *context, uint64_t rank, uint64_t count,
+                               struct clr_value found[2])
+{
+    struct clr_interruption interruption = {connection->db, NULL};
+    struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
+    enum clr_code code = CLR_OK;
+
+    if (!ask_device(connection, context, rank, count, &watch, found))
+        code = select_here(&context->values->kept.first_reals, rank, &watch, found);
+    clr_interruption_end(&interruption);
+    return code;
+}
+
+/* From the store: values->result, unless there is nothing. */
+static enum clr_code select_result(struct clr_connection *connection, int which, double fraction,
+                                   struct percentile_context *context)
+{
+    struct percentile *values = context->values;
+    const struct clr_run *runs = clr_kept_runs(&values->kept, &context->feed);
+    const uint64_t count = clr_runs_count(runs);
+    struct clr_position position;
+    struct clr_value found[2];
+    enum clr_code code;
+
+    values->stage = ASKED;
+    values->empty = count == 0;
+    context->feed.real_end = context->feed.real; /* closed: what comes next is for take_number() */
+    context->feed.integer_end = context->feed.integer;
+    connection->stats.values_fed += (int64_t)count;
+    if (count == 0)
+        return CLR_OK;
+    position = clr_percentile_position(fraction, count);
+    code = find_rank(connection, context, position.rank, count, found);
+    if (code == CLR_OK)
+        values->result = result_of(which, found, position.beyond);
+    return code;
+}
+
+/* From the structure that keeps them in order. */
+static double ordered_result(int which, double fraction, struct clr_ordered *ordered)
+{
+    struct clr_position position = clr_percentile_position(fraction, ordered->count);
+    struct clr_value value[2];
+
+    value[0] = value[1] = clr_place_to_value(clr_ordered_at(ordered, position.rank));
+    if (position.rank + 1 < ordered->count)
+        value[1] = clr_place_to_value(clr_ordered_at(ordered, position.rank + 1));
+    return result_of(which, value, position.beyond);
+}
+
+static void show(sqlite3_context *sql, struct percentile_context *context)
+{
+    const int which = clr_function_of(sql)->aggregate->which;
+    const double fraction = context->has_fraction ? context->fraction : 0.5;
+    struct percentile *values = context->values;
+
+    if (values->stage == KEPT &&
+        !clr_memory_granted(sql,
+                            select_result(clr_function_connection(sql), which, fraction, context)))
+        return;
+    if (values->stage == ASKED && !values->empty)
+        sqlite3_result_double(sql, values->result);
+    else if (values->stage == ORDERED && values->ordered.count > 0)
+        sqlite3_result_double(sql, ordered_result(which, fraction, &values->ordered));
+}
+
+void clr_percentile_value(sqlite3_context *sql)
+{
+    struct percentile_context *context = sqlite3_aggregate_context(sql, 0);
+
+    if (context != NULL && context->values != NULL)
+        show(sql, context);
+}
+
+/* Also runs when a statement is aborted (clause 8). */
+void clr_percentile_final(sqlite3_context *sql)
+{
+    struct percentile_context *context = sqlite3_aggregate_context(sql, 0);
+
+    if (context == NULL || context->values == NULL)
+        return;
+    show(sql, context);
+    end(clr_function_connection(sql), context);
+}

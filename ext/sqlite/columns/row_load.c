@@ -1,0 +1,104 @@
+#include "sqlite/columns/row_load.h"
+
+#include "sqlite/schema/table_info.h"
+#include "sqlite/session/sql_value.h"
+
+#include <string.h>
+
+static void put(struct clr_column *column, size_t row, struct clr_scalar value)
+{
+    column->values[row] = value.bits;
+    if (row == 0) {
+        column->kind = value.tag;
+    } else if (column->kind != CLR_TAG_MIXED && column->kind != value.tag) {
+        memset(column->tags, column->kind, row);
+        column->kind = CLR_TAG_MIXED;
+    }
+    if (column->kind == CLR_TAG_MIXED)
+        column->tags[row] = value.tag;
+}
+
+/* Adds a TEXT or BLOB to the column, and stores its address. */
+static enum clr_code add_bytes(struct clr_column *column, sqlite3_value *argument, int64_t *address)
+{
+    struct clr_value value;
+    unsigned char *to;
+
+    if (!clr_value_read(argument, &value))
+        return CLR_NOMEM;
+    to = clr_bytes_add(&column->bytes, value.kind, value.as.size, address);
+    if (to != NULL && value.as.size > 0)
+        memcpy(to, value.bytes, value.as.size);
+    return column->bytes.code;
+}
+
+/* Puts a row into the columns. */
+static enum clr_code put_row(struct clr_row_load *load, sqlite3_value **values)
+{
+    enum clr_code code = CLR_OK;
+    int i;
+
+    for (i = 0; i < load->count && code == CLR_OK; i++) {
+        struct clr_scalar value = clr_scalar_of(values[i]);
+        if (value.tag == CLR_TAG_OTHER && load->columns[i]->with_bytes)
+            code = add_bytes(load->columns[i], values[i], &value.bits);
+        put(load->columns[i], load->rows, value);
+    }
+    load->rows += code == CLR_OK;
+    return code;
+}
+
+static const char pointer_type[] = "clreduce row load";
+
+static void step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct clr_row_load *load = count > 0 ? sqlite3_value_pointer(values[0], pointer_type) : NULL;
+    enum clr_code code = CLR_LIMIT;
+
+    if (load == NULL || load->count != count - 1) {
+        sqlite3_result_error(context, CLR_ROW_LOADER "() is for accelerated views alone", -1);
+        return;
+    }
+    if (load->rows < load->most)
+        code = put_row(load, values + 1);
+    if (code == CLR_LIMIT) {
+        load->is_full = true;
+        sqlite3_result_error_toobig(context);
+    } else if (code != CLR_OK) {
+        sqlite3_result_error_nomem(context);
+    }
+}
+
+/* What it gives, NULL, nobody looks at. */
+static void finish(sqlite3_context *context)
+{
+    sqlite3_result_null(context);
+}
+
+int clr_row_loader_register(struct clr_connection *connection)
+{
+    return sqlite3_create_function_v2(
+        connection->db, CLR_ROW_LOADER, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+        clr_connection_retain(connection), NULL, step, finish, clr_connection_release);
+}
+
+int clr_row_load(struct clr_connection *connection, const char *sql, struct clr_row_load *load)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL), i;
+
+    load->rows = 0;
+    load->is_full = false;
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = sqlite3_bind_pointer(statement, 1, load, pointer_type, NULL);
+    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        ;
+    for (i = 0; i < load->count; i++)
+        load->columns[i]->rows = load->rows;
+    if (rc != SQLITE_OK) {
+        sqlite3_finalize(statement);
+        return rc;
+    }
+    return sqlite3_finalize(statement);
+}

@@ -1,0 +1,172 @@
+#include "sqlite/database/connection_database.h"
+
+#include <string.h>
+
+static void free_database(struct clr_database *database)
+{
+    sqlite3_finalize(database->hold);
+    sqlite3_finalize(database->mode);
+    clr_wal_map_free(&database->log);
+    sqlite3_free(database->schema);
+    sqlite3_free(database);
+}
+
+/* Prepares a statement of a formatted text, which is freed; NULL if that cannot be. */
+static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    if (sql != NULL)
+        sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+    sqlite3_free(sql);
+    return statement;
+}
+
+/* The databases of a connection, whose statements are freed when its last view goes. */
+struct databases {
+    struct clr_attachment attachment;
+    struct clr_database *first;
+    int generations; /* given out so far */
+};
+
+static void free_all(struct clr_connection *connection, void *databases)
+{
+    (void)databases;
+    clr_databases_free(connection);
+}
+
+static const struct clr_attachment_kind databases_kind = {sizeof(struct databases), free_all};
+
+static int next_generation(const struct clr_connection *connection)
+{
+    struct databases *databases = clr_connection_find(connection, &databases_kind);
+
+    return ++databases->generations;
+}
+
+struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema)
+{
+    struct databases *databases = clr_connection_attach(connection, &databases_kind);
+    struct clr_database *database = databases == NULL ? NULL : databases->first;
+
+    if (databases == NULL)
+        return NULL;
+    while (database != NULL && sqlite3_stricmp(database->schema, schema) != 0)
+        database = database->next;
+    if (database != NULL)
+        return database;
+    database = sqlite3_malloc(sizeof *database);
+    if (database == NULL)
+        return NULL;
+    memset(database, 0, sizeof *database);
+    database->connection = connection;
+    database->parallel = -1;
+    database->schema = sqlite3_mprintf("%s", schema);
+    database->hold = prepare_text(
+        connection->db,
+        sqlite3_mprintf("SELECT (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)", schema));
+    database->mode =
+        prepare_text(connection->db, sqlite3_mprintf("PRAGMA \"%w\".journal_mode", schema));
+    if (database->schema == NULL || database->hold == NULL || database->mode == NULL) {
+        free_database(database);
+        return NULL;
+    }
+    database->generation = next_generation(connection);
+    database->next = databases->first;
+    databases->first = database;
+    /* Opens a write-ahead log, if there is one: then it shows. */
+    sqlite3_step(database->hold);
+    sqlite3_reset(database->hold);
+    return database;
+}
+
+void clr_databases_free(struct clr_connection *connection)
+{
+    struct databases *databases = clr_connection_find(connection, &databases_kind);
+
+    while (databases != NULL && databases->first != NULL) {
+        struct clr_database *database = databases->first;
+        databases->first = database->next;
+        free_database(database);
+    }
+}
+
+/* Statements about the database may mean other things from now on. */
+static void begin_generation(struct clr_database *database)
+{
+    database->generation = next_generation(database->connection);
+    database->parallel = -1;
+    database->proved = false;
+}
+
+int clr_database_hold(struct clr_database *database, const char **reason)
+{
+    int rc = sqlite3_step(database->hold);
+
+    if (rc != SQLITE_ROW) {
+        *reason = "no read transaction could be begun";
+        rc = sqlite3_reset(database->hold);
+        if ((rc & 0xff) == SQLITE_BUSY)
+            return rc;
+        begin_generation(database); /* it may be detached */
+        return SQLITE_ERROR;
+    }
+    if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0)
+        begin_generation(database);
+    return SQLITE_OK;
+}
+
+void clr_database_release(struct clr_database *database)
+{
+    sqlite3_reset(database->hold);
+}
+
+bool clr_database_has_mode(struct clr_database *database, const char *mode)
+{
+    const char *found = NULL;
+    bool same;
+
+    if (sqlite3_step(database->mode) == SQLITE_ROW)
+        found = (const char *)sqlite3_column_text(database->mode, 0);
+    same = found != NULL && strcmp(found, mode) == 0;
+    sqlite3_reset(database->mode);
+    return same;
+}
+
+const char *clr_database_check_lock(const struct clr_database *database)
+{
+    int lock = -1;
+
+    if (sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_LOCKSTATE,
+                             &lock) != SQLITE_OK)
+        return "the database is not a file of the operating system";
+    return lock > 1 ? "the database is locked for writing, or in exclusive locking mode" : NULL;
+}
+
+bool clr_database_shares_cache(const struct clr_database *database)
+{
+    sqlite3 *db = database->connection->db;
+    int all = 0, share = 0, high;
+
+    return sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED, &all, &high, 0) != SQLITE_OK ||
+           sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED_SHARED, &share, &high, 0) !=
+               SQLITE_OK ||
+           share != all;
+}
+
+const char *clr_database_find_file(const struct clr_database *database, sqlite3_file **file)
+{
+    sqlite3 *db = database->connection->db;
+    const char *name;
+
+    *file = NULL;
+    if (sqlite3_stricmp(database->schema, "temp") == 0)
+        return "a temporary table";
+    name = sqlite3_db_filename(db, database->schema);
+    if (name == NULL || *name == '\0') /* what is committed may stay in its cache */
+        return "the database is in memory, or temporary";
+    sqlite3_file_control(db, database->schema, SQLITE_FCNTL_FILE_POINTER, file);
+    if (*file == NULL || (*file)->pMethods == NULL)
+        return "the database is in memory";
+    return clr_database_check_lock(database);
+}

@@ -1,0 +1,79 @@
+/*
+ * A database of a connection, main or attached: its file, its locks, and a read transaction on it.
+ */
+#ifndef CLR_SQLITE_CONNECTION_DATABASE_H
+#define CLR_SQLITE_CONNECTION_DATABASE_H
+
+#include "sqlite/database/wal_index.h"
+#include "sqlite/session/connection.h"
+#include "storage/format/wal_map.h"
+
+#include <stdbool.h>
+
+/* By the name of its schema. */
+struct clr_database {
+    struct clr_database *next; /* in the connection's list */
+    struct clr_connection *connection;
+    char *schema;
+    sqlite3_stmt *hold; /* reads the schema table, gives one row, and until it is reset holds a read
+                           transaction */
+    sqlite3_stmt *mode; /* PRAGMA journal_mode */
+    int generation;     /* changes when a statement about this database may mean another thing */
+    int parallel;       /* whether its file may be read by several threads; -1: not known yet */
+
+    /* In WAL mode the latest snapshot that was proved, if any (see snapshot.h): its header, and
+       what the pager then had as its data version. */
+    bool proved;
+    unsigned char wal_header[CLR_WAL_HEADER_SIZE];
+    unsigned data_version;
+
+    /* Of the log's frames that the latest snapshot with pages in them had, and the generation that
+       it is of. Only clr_snapshot_open() changes it. */
+    struct clr_wal_map log;
+    int log_generation;
+};
+
+/*
+ * Returns the connection's record of a database, making it if need be; NULL if its statements
+ * can't be prepared. It lives until clr_databases_free().
+ */
+struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema);
+
+/* Finalizes the statements of all databases: to be called when the last view goes. */
+void clr_databases_free(struct clr_connection *connection);
+
+/*
+ * Stores the database file's handle in *file. Returns NULL, or, in static text, why its pages can't
+ * be read through it: there is no file, or clr_database_check_lock() says why.
+ */
+const char *clr_database_find_file(const struct clr_database *database, sqlite3_file **file);
+
+/*
+ * Returns why the file's lock forbids reading its pages, in static text, or NULL. More than a
+ * shared lock: exclusive locking mode, or another connection writes to this very pager (a shared
+ * cache), whose pages may be in the file before they are committed.
+ */
+const char *clr_database_check_lock(const struct clr_database *database);
+
+/*
+ * Returns whether other connections use this one's pages: what they have not committed yet must be
+ * seen, or be an error, as SQLite decides. Shares of the caches are less than all of them only
+ * then.
+ */
+bool clr_database_shares_cache(const struct clr_database *database);
+
+/* Returns whether the connection uses that journal mode, "wal", "off" and so on. With "wal" it has
+   a write-ahead log open, so that its index may be asked for. */
+bool clr_database_has_mode(struct clr_database *database, const char *mode);
+
+/*
+ * Begins a read transaction, or takes part in the one that is open, until clr_database_release().
+ * SQLITE_OK; SQLITE_BUSY if others have the database locked, which has been waited for;
+ * SQLITE_ERROR, and static text in *reason.
+ */
+int clr_database_hold(struct clr_database *database, const char **reason);
+
+/* Ends it, unless others need it. */
+void clr_database_release(struct clr_database *database);
+
+#endif

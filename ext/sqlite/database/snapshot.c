@@ -1,0 +1,331 @@
+/* The clauses that are cited here are those of snapshot.h. */
+#include "sqlite/database/snapshot.h"
+
+#include "base/memory.h"
+#include "sqlite/database/file_reading.h"
+#include "storage/snapshot/wal.h"
+
+#include <string.h>
+
+/* The database header: file format, section 1.3. */
+enum {
+    AT_PAGE_SIZE = 16,
+    AT_READ_VERSION = 19,
+    AT_RESERVED = 20,
+    AT_CHANGE_COUNTER = 24,
+    AT_PAGE_COUNT = 28,
+    AT_SCHEMA_COOKIE = 40,
+    AT_VALID_FOR = 92,
+    WAL_VERSION = 2
+};
+
+/* The log: file format, section 4.1. */
+enum { LOG_HEADER_SIZE = 32, FRAME_HEADER_SIZE = 24 };
+
+enum { MOST_AT_A_TIME = 65536, MOST_ATTEMPTS = 5, LARGEST_PAGE = 65536 };
+
+#define MOST_PAGES UINT32_C(0xfffffffe)
+
+/* What a token consists of. */
+enum { AT_COUNTERS = 0, AT_VERSION = 32, AT_GENERATION = 48, AT_LONGEST = 52, AT_LOG = 64 };
+
+static const char unreadable_log[] = "the write-ahead log could not be read";
+
+static uint32_t read_big_endian(const unsigned char *bytes, int count)
+{
+    uint32_t value = 0;
+    int i;
+
+    for (i = 0; i < count; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+static int read_file(void *context, enum clr_file which, void *buffer, size_t size, int64_t offset)
+{
+    struct clr_snapshot *snapshot = context;
+    sqlite3_file *file = which == CLR_FILE_WAL ? snapshot->log : snapshot->file;
+    size_t part;
+    int rc = SQLITE_OK;
+
+    /* SQLite itself never reads more at a time, and its debugging builds insist on that. */
+    for (; size > 0 && rc == SQLITE_OK; size -= part) {
+        part = size < MOST_AT_A_TIME ? size : MOST_AT_A_TIME;
+        rc = file->pMethods->xRead(file, buffer, (int)part, offset);
+        buffer = (char *)buffer + part;
+        offset += (int64_t)part;
+    }
+    return rc;
+}
+
+/* Reads and checks the database file's header. In WAL mode that may not be the snapshot's, but what
+   is checked here does not change in that mode. */
+static const char *read_header(struct clr_snapshot *snapshot)
+{
+    const unsigned char *header = snapshot->header;
+    uint32_t size;
+
+    if (read_file(snapshot, CLR_FILE_DATABASE, snapshot->header, CLR_HEADER_SIZE, 0) != SQLITE_OK)
+        return "the database file could not be read";
+    if (memcmp(header, "SQLite format 3", 16) != 0)
+        return "the database file is encrypted, or none";
+    size = read_big_endian(header + AT_PAGE_SIZE, 2);
+    if (size == 1)
+        size = 65536;
+    if (size < 512 || (size & (size - 1)) != 0)
+        return "the database's header is malformed";
+    snapshot->source.page_size = size;
+    return NULL;
+}
+
+static bool find_log(struct clr_database *database, struct clr_snapshot *snapshot)
+{
+    return sqlite3_file_control(database->connection->db, database->schema,
+                                SQLITE_FCNTL_JOURNAL_POINTER, &snapshot->log) == SQLITE_OK &&
+           snapshot->log != NULL && snapshot->log->pMethods != NULL;
+}
+
+/* Finds the pages' frames in the log, and replaces the header if its page has one (clause 3b). */
+static const char *map_frames(struct clr_database *database, struct clr_snapshot *snapshot)
+{
+    struct clr_source *source = &snapshot->source;
+    const struct clr_wal_index *index = &snapshot->index;
+    struct clr_status status;
+    uint32_t frame;
+    int64_t offset;
+
+    if (!find_log(database, snapshot))
+        return "the write-ahead log is not open";
+    if (database->log_generation != database->generation)
+        clr_wal_map_clear(&database->log);
+    database->log_generation = database->generation;
+    clr_status_clear(&status);
+    if (source->page_count == 0 ||
+        clr_wal_map_read(&database->log, source, clr_wal_index_salts(index),
+                         clr_wal_index_last_frame(index), &status) != CLR_OK)
+        return unreadable_log;
+    source->log = &database->log;
+    frame = clr_wal_map_find(source->log, 1);
+    if (frame == 0)
+        return NULL;
+    offset = LOG_HEADER_SIZE +
+             (int64_t)(frame - 1) * (FRAME_HEADER_SIZE + (int64_t)source->page_size) +
+             FRAME_HEADER_SIZE;
+    return read_file(snapshot, CLR_FILE_WAL, snapshot->header, CLR_HEADER_SIZE, offset) == SQLITE_OK
+               ? NULL
+               : unreadable_log;
+}
+
+/*
+ * How many pages the database has according to the file's size or, in WAL mode, the log's index.
+ * What that says came from a file, and memory is taken by it. So it is held against what there is:
+ * a page is in the database file or in a frame, but for the one of the locks, as walCheckpoint()
+ * has it.
+ */
+static const char *find_size(struct clr_snapshot *snapshot)
+{
+    const uint32_t last = snapshot->is_wal ? clr_wal_index_last_frame(&snapshot->index) : 0;
+    struct clr_source *source = &snapshot->source;
+    sqlite3_int64 size = 0;
+
+    if (snapshot->file->pMethods->xFileSize(snapshot->file, &size) != SQLITE_OK)
+        return "the database file's size could not be read";
+    if (last == 0) {
+        size /= source->page_size;
+        source->page_count = size < MOST_PAGES ? (uint32_t)size : MOST_PAGES;
+        return NULL;
+    }
+    source->page_count = clr_wal_index_page_count(&snapshot->index);
+    size += (int64_t)last * source->page_size + LARGEST_PAGE;
+    return source->page_count > MOST_PAGES || (int64_t)source->page_count * source->page_size > size
+               ? "the database is shorter than its log says"
+               : NULL;
+}
+
+/* The header's count goes before that, as with SQLite, where its version says that it is valid
+   (file format, section 1.3.8). */
+static const char *check_size(struct clr_snapshot *snapshot)
+{
+    const unsigned char *header = snapshot->header;
+    const uint32_t pages = snapshot->source.page_count;
+    uint32_t count = read_big_endian(header + AT_PAGE_COUNT, 4);
+
+    if (memcmp(header + AT_CHANGE_COUNTER, header + AT_VALID_FOR, 4) != 0 || count == 0)
+        count = pages;
+    snapshot->source.page_count = count;
+    return count > pages ? "the database is shorter than its header says" : NULL;
+}
+
+int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot,
+                      const char **reason)
+{
+    struct clr_source *source = &snapshot->source;
+    uint32_t reserved;
+
+    *reason = NULL;
+    if (source->usable_size > 0)
+        return SQLITE_OK;
+    *reason = find_size(snapshot);
+    if (*reason == NULL && snapshot->is_wal &&
+        snapshot->index.backfilled < clr_wal_index_last_frame(&snapshot->index))
+        *reason = map_frames(database, snapshot);
+    if (*reason == NULL)
+        *reason = check_size(snapshot);
+    reserved = snapshot->header[AT_RESERVED];
+    if (*reason == NULL && source->page_size - reserved < 480)
+        *reason = "the database's header is malformed";
+    if (*reason != NULL)
+        return SQLITE_ERROR;
+    source->usable_size = source->page_size - reserved;
+    if (database->parallel < 0)
+        database->parallel = clr_file_reads_in_parallel(database->connection->db, database->schema);
+    source->parallel = database->parallel > 0;
+    return SQLITE_OK;
+}
+
+/* Clause 2, with what the index was before: NULL if a transaction was open already. */
+static bool prove(struct clr_database *database, struct clr_snapshot *snapshot,
+                  const struct clr_wal_index *before)
+{
+    unsigned version = 0;
+
+    if (!clr_wal_index_read(snapshot->file, &snapshot->index) ||
+        sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_DATA_VERSION,
+                             &version) != SQLITE_OK)
+        return false;
+    if (before == NULL)
+        return database->proved && database->data_version == version &&
+               memcmp(database->wal_header, snapshot->index.header, CLR_WAL_HEADER_SIZE) == 0;
+    database->proved = memcmp(before->header, snapshot->index.header, CLR_WAL_HEADER_SIZE) == 0;
+    memcpy(database->wal_header, before->header, CLR_WAL_HEADER_SIZE);
+    database->data_version = version;
+    return database->proved;
+}
+
+/*
+ * Begins in WAL mode, where a commit just then leaves it open whether the transaction sees it. Then
+ * another transaction is begun, if that can be done: within BEGIN, this one stays.
+ */
+static int hold_wal(struct clr_database *database, struct clr_snapshot *snapshot, int state,
+                    const char **reason)
+{
+    struct clr_wal_index before;
+    bool first;
+    int attempt, rc;
+
+    for (attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        first = state == SQLITE_TXN_NONE;
+        if (first && !clr_wal_index_read(snapshot->file, &before))
+            break;
+        rc = clr_database_hold(database, reason);
+        if (rc != SQLITE_OK)
+            return rc;
+        if (prove(database, snapshot, first ? &before : NULL))
+            return SQLITE_OK;
+        clr_database_release(database);
+        state = sqlite3_txn_state(database->connection->db, database->schema);
+        if (state != SQLITE_TXN_NONE)
+            break;
+    }
+    *reason = "others write to the log, and which snapshot this is could not be proved";
+    return SQLITE_ERROR;
+}
+
+/* Fills in the token. */
+static void identify(const struct clr_database *database, struct clr_snapshot *snapshot)
+{
+    const unsigned char *header = snapshot->header;
+    unsigned char *bytes = snapshot->token.bytes;
+
+    /* Another file may be attached by the same name, with the same counters: that expires hold. */
+    memcpy(bytes + AT_GENERATION, &database->generation, sizeof database->generation);
+    /* What was read under another limit may be an error now. */
+    memcpy(bytes + AT_LONGEST, &snapshot->source.longest, sizeof snapshot->source.longest);
+    if (snapshot->is_wal)
+        memcpy(bytes + AT_LOG, snapshot->index.header, CLR_WAL_HEADER_SIZE);
+    /* A log with frames tells all; a checkpoint changes the file's header and no row. */
+    if (snapshot->is_wal && clr_wal_index_last_frame(&snapshot->index) > 0)
+        return;
+    /* The change counter to the freelist, the schema cookie, and the version that the size is valid
+       for. */
+    memcpy(bytes + AT_COUNTERS, header + AT_PAGE_SIZE, AT_SCHEMA_COOKIE + 4 - AT_PAGE_SIZE);
+    memcpy(bytes + AT_VERSION, header + AT_VALID_FOR, 8);
+}
+
+int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
+                       const char **reason)
+{
+    int state, rc;
+
+    memset(snapshot, 0, sizeof *snapshot);
+    snapshot->source.context = snapshot;
+    snapshot->source.read = read_file;
+    snapshot->source.longest =
+        (uint32_t)sqlite3_limit(database->connection->db, SQLITE_LIMIT_LENGTH, -1);
+    if (snapshot->source.longest < LARGEST_PAGE) {
+        *reason = "SQLITE_LIMIT_LENGTH is less than a page may have";
+        return SQLITE_NOTFOUND;
+    }
+    *reason = clr_database_find_file(database, &snapshot->file);
+    if (*reason != NULL)
+        return SQLITE_NOTFOUND;
+    state = sqlite3_txn_state(database->connection->db, database->schema);
+    if (state == SQLITE_TXN_WRITE) {
+        *reason = "this connection's own uncommitted changes are to be seen";
+        return SQLITE_ERROR;
+    }
+    snapshot->is_wal = clr_database_has_mode(database, "wal");
+    rc = snapshot->is_wal ? hold_wal(database, snapshot, state, reason)
+                          : clr_database_hold(database, reason);
+    if (rc != SQLITE_OK)
+        return rc;
+    if (clr_database_shares_cache(database)) {
+        *reason = "a cache is shared";
+        return SQLITE_ERROR;
+    }
+    *reason = clr_database_check_lock(database);
+    if (*reason == NULL)
+        *reason = read_header(snapshot);
+    if (*reason != NULL)
+        return SQLITE_NOTFOUND;
+    if (!snapshot->is_wal && snapshot->header[AT_READ_VERSION] == WAL_VERSION)
+        *reason = "the write-ahead log has just been opened";
+    if (*reason != NULL)
+        return SQLITE_ERROR;
+    identify(database, snapshot);
+    return SQLITE_OK;
+}
+
+uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapshot *snapshot,
+                               const struct clr_token *since)
+{
+    const struct clr_wal_index *index = &snapshot->index;
+    struct clr_wal_index before, after;
+    uint32_t *changes = NULL;
+    struct clr_status status;
+
+    memcpy(before.header, since->bytes + AT_LOG, CLR_WAL_HEADER_SIZE);
+    if (!snapshot->is_wal || !clr_wal_index_same_log(before.header, index->header) ||
+        clr_wal_index_last_frame(&before) >= clr_wal_index_last_frame(index) ||
+        memcmp(since->bytes + AT_GENERATION, snapshot->token.bytes + AT_GENERATION,
+               sizeof database->generation) != 0 ||
+        memcmp(since->bytes + AT_LONGEST, snapshot->token.bytes + AT_LONGEST,
+               sizeof snapshot->source.longest) != 0 ||
+        !find_log(database, snapshot))
+        return NULL;
+    clr_status_clear(&status);
+    clr_wal_changes(&snapshot->source, clr_wal_index_salts(index),
+                    clr_wal_index_last_frame(&before) + 1, clr_wal_index_last_frame(index),
+                    &changes, &status);
+    if (changes != NULL && clr_wal_index_read(snapshot->file, &after) &&
+        clr_wal_index_same_log(after.header, index->header))
+        return changes;
+    clr_memory_free(changes);
+    return NULL;
+}
+
+void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot)
+{
+    snapshot->source.log = NULL;
+    clr_database_release(database);
+}

@@ -1,0 +1,96 @@
+/*
+ * One snapshot of a database file: a read transaction that is held open, the proof of which
+ * version of the file it sees, and the way to its pages.
+ *
+ * Pages are read through the connection's own file handles. The clauses, with functions of SQLite's
+ * wal.c:
+ *
+ * 1. In a rollback mode nobody writes to the file while we hold SQLITE_LOCK_SHARED. In WAL mode
+ * others write while we read. What is not proved as follows goes row by row.
+ *
+ * 2. Which snapshot it is: SQLite takes the header of the log's index when the read transaction
+ * begins (walTryBeginRead()), and does not tell it. If the transaction begins here, it is the
+ * header that is found both before and after. If one was open, it must have the data version that
+ * the pager had when a snapshot was proved, and the index still that snapshot's header: SQLite
+ * changes the version whenever a transaction begins with another header than the one before it.
+ *
+ * 3. Where its pages are: that is settled by one reading of the index within the transaction, which
+ * finds the snapshot's header before and after it finds that b frames are backfilled, of M that the
+ * header knows.
+ *
+ * 3a. If b = M, all pages are in the database file. Whoever backfilled those frames knew of none
+ * beyond, or the header would be a later one, so he wrote each page's newest frame. Until the
+ * transaction ends nobody writes to that file: if it holds WAL_READ_LOCK(0), no checkpoint can
+ * run (walCheckpoint()); if another, none copies frames beyond M, and none is left before. The log
+ * is not looked at: under lock 0 it may be overwritten.
+ *
+ * 3b. If b < M, a page is in the newest of its first M frames, or in the database file if it has
+ * none there. As b only grows while the log is the same, it was less than M when the transaction
+ * began, which therefore holds a lock other than 0. Under that nobody begins the log anew
+ * (walRestartLog(), walCheckpoint()), so these frames stay; and checkpoints copy no frames beyond
+ * M, so XX *
+ * 3c. A b that is read under a later header proves neither. A checkpoint that knows frames beyond M
+ * passes over a page that has one of them, also over its frames up to M, but stops at our lock's
+ * mark and says that M frames are backfilled: that page is in the log only.
+ *
+ * 3d. Which frame has a page's newest content among the first M is kept for the next snapshot. If
+ * that is of the same log, known by its salts, and has G > M frames, only frames M + 1 to G have to
+ * be looked at: committed frames stay as they are while the log does.
+ *
+ * 4. What has changed since another snapshot: if both are of one log, known by its salts, and their
+ * last frames are F and G > F, then just the pages that frames F + 1 to G name. Of any other page
+ * the newest of the first F frames is also the newest of the first G, and committed frames stay as
+ * they are while the log does; or it has none, and then it is in the database file, to which only
+ * frames of this log were copied in between, and none of this page. The headers of those frames are
+ * read, and afterwards the index has these salts still: who begins the log anew says so there
+ * (walRestartHdr()) before he overwrites a frame.
+ */
+#ifndef CLR_SQLITE_SNAPSHOT_H
+#define CLR_SQLITE_SNAPSHOT_H
+
+#include "sqlite/database/connection_database.h"
+#include "sqlite/database/wal_index.h"
+#include "storage/format/source.h"
+
+enum { CLR_HEADER_SIZE = 100, CLR_TOKEN_SIZE = 64 + CLR_WAL_HEADER_SIZE };
+
+/* Two equal tokens of one database: not a byte of it has changed in between. */
+struct clr_token {
+    unsigned char bytes[CLR_TOKEN_SIZE];
+};
+
+struct clr_snapshot {
+    struct clr_source source; /* after clr_snapshot_open() */
+    struct clr_token token;
+    sqlite3_file *file, *log;
+    bool is_wal;
+    struct clr_wal_index index;            /* in WAL mode: that of clause 3 */
+    unsigned char header[CLR_HEADER_SIZE]; /* the database file's; once opened, the snapshot's */
+};
+
+/*
+ * Begins a snapshot, which has to be ended whatever is returned. SQLITE_OK; SQLITE_BUSY if others
+ * have the database locked, which has been waited for; else the snapshot cannot be used, and
+ * *reason, static text, says why rows have to be read by SQLite: SQLITE_NOTFOUND if that is likely
+ * to stay so, since there are no pages to be read in plain, SQLITE_ERROR if it may pass.
+ */
+int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
+                       const char **reason);
+
+/* Opens a snapshot's pages, once: makes its source complete. SQLITE_OK, or *reason as above. */
+int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot,
+                      const char **reason);
+
+/*
+ * Finds the pages that have changed between a snapshot with that token and this one, which has been
+ * opened. Returns what clr_wal_changes() makes of them, to be freed with clr_memory_free(), or NULL
+ * if that is not known (clause 4): not in WAL mode, not in the same log, or the schema or the limit
+ * of TEXT's and BLOBs' length has changed.
+ */
+uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapshot *snapshot,
+                               const struct clr_token *since);
+
+/* Ends it, and the read transaction with it unless others need that. */
+void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,116 @@
+#include "sqlite/inspect/device_table.h"
+
+#include "engine/worker/runtime.h"
+#include "opencl/core/catalog.h"
+
+/* In the order of the declaration below. */
+enum {
+    COLUMN_PLATFORM,
+    COLUMN_NAME,
+    COLUMN_TYPE,
+    COLUMN_VERSION,
+    COLUMN_COMPUTE_UNITS,
+    COLUMN_MEMORY,
+    COLUMN_FP64,
+    COLUMN_IN_USE,
+    COLUMN_REASON
+};
+
+static sqlite3_int64 count(struct clr_connection *connection)
+{
+    const struct clr_catalog *catalog = clr_runtime_catalog();
+
+    (void)connection;
+    return catalog != NULL ? (sqlite3_int64)catalog->count : 0;
+}
+
+static bool worker_failed(size_t row, struct clr_worker_report *report)
+{
+    struct clr_worker *worker = clr_runtime_started_worker(row);
+
+    if (worker == NULL)
+        return false;
+    clr_worker_report(worker, report);
+    return report->failed;
+}
+
+/* Sets the reason why a device is not in use; for the one in use, what it does without. */
+static void result_reason(const struct clr_catalog *catalog, size_t row, const char *setting,
+                          sqlite3_context *result)
+{
+    const struct clr_device_info *device = &catalog->devices[row];
+    int chosen = clr_catalog_choose(catalog, setting);
+    struct clr_worker_report report;
+    char *text;
+
+    if (device->unusable[0] != '\0')
+        text = sqlite3_mprintf("%s", device->unusable);
+    else if (worker_failed(row, &report))
+        text = sqlite3_mprintf("failed: %s", report.status.message);
+    else if (chosen == (int)row && device->fp64)
+        return;
+    else if (chosen == (int)row)
+        text = sqlite3_mprintf("sums of REAL on the host: no exact double precision");
+    else if (!clr_catalog_matches(device, setting))
+        text = sqlite3_mprintf("the setting device is '%s'", setting);
+    else
+        text = sqlite3_mprintf("%s is preferred", catalog->devices[chosen].name);
+    if (text == NULL)
+        sqlite3_result_error_nomem(result);
+    else
+        sqlite3_result_text(result, text, -1, sqlite3_free);
+}
+
+static void column(struct clr_connection *connection, size_t row, int column,
+                   sqlite3_context *result)
+{
+    const struct clr_catalog *catalog = clr_runtime_catalog();
+    const char *setting = connection->settings.device;
+    const struct clr_device_info *device;
+    struct clr_worker_report report;
+
+    if (catalog == NULL || row >= catalog->count)
+        return;
+    device = &catalog->devices[row];
+    switch (column) {
+    case COLUMN_PLATFORM:
+        clr_result_text(result, device->platform);
+        break;
+    case COLUMN_NAME:
+        clr_result_text(result, device->name);
+        break;
+    case COLUMN_TYPE:
+        clr_result_text(result, clr_device_type_name(device->type));
+        break;
+    case COLUMN_VERSION:
+        clr_result_text(result, device->version);
+        break;
+    case COLUMN_COMPUTE_UNITS:
+        sqlite3_result_int64(result, device->compute_units);
+        break;
+    case COLUMN_MEMORY:
+        sqlite3_result_int64(result, (sqlite3_int64)device->memory);
+        break;
+    case COLUMN_FP64:
+        sqlite3_result_int(result, device->fp64);
+        break;
+    case COLUMN_IN_USE:
+        sqlite3_result_int(result, clr_catalog_choose(catalog, setting) == (int)row &&
+                                       !worker_failed(row, &report));
+        break;
+    case COLUMN_REASON:
+        result_reason(catalog, row, setting, result);
+        break;
+    default:
+        break;
+    }
+}
+
+const struct clr_table clr_device_table = {
+    "clreduce_devices",
+    "CREATE TABLE clreduce_devices(platform TEXT, name TEXT, type TEXT, version TEXT, "
+    "compute_units INTEGER, memory_bytes INTEGER, fp64 INTEGER, in_use INTEGER, reason TEXT)",
+    false,
+    count,
+    column,
+};

@@ -1,0 +1,111 @@
+#include "sqlite/inspect/functions.h"
+
+#include "engine/worker/runtime.h"
+#include "opencl/core/catalog.h"
+#include "sqlite/columns/image.h"
+#include "sqlite/columns/row_load.h"
+#include "sqlite/session/sql_value.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* clreduce_version(): the library's version. */
+static void version(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    (void)values;
+    sqlite3_result_text(context, sqlite3_user_data(context), -1, SQLITE_STATIC);
+}
+
+/* A misspelt device would silently mean the host: names are checked, and so waited for. */
+static enum clr_code check_device(const char *name, struct clr_status *status)
+{
+    const struct clr_catalog *catalog;
+    char names[CLR_STATUS_MESSAGE / 2] = "";
+    size_t i, used = 0;
+
+    if (clr_catalog_is_keyword(name))
+        return CLR_OK;
+    catalog = clr_runtime_catalog();
+    for (i = 0; catalog != NULL && i < catalog->count; i++) {
+        const struct clr_device_info *device = &catalog->devices[i];
+        if (clr_catalog_matches(device, name))
+            return CLR_OK;
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s'%s' (%s)",
+                                     i == 0 ? "" : ", ", device->name, device->platform);
+    }
+    return clr_status_set(
+        status, CLR_INVALID, 0,
+        "device must be auto, gpu, accelerator, cpu, host, or part of the name of "
+        "a device here (%s), not '%.60s'",
+        names[0] != '\0' ? names : "there is none", name);
+}
+
+/* Whether a text is longer than a C string can tell. */
+static bool has_nul(const char *text, sqlite3_value *value)
+{
+    return text != NULL && (size_t)sqlite3_value_bytes(value) != strlen(text);
+}
+
+/* clreduce_set(name, value): sets a setting of this connection and returns its value. */
+static void set(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct clr_connection *connection = sqlite3_user_data(context);
+    const char *name = (const char *)sqlite3_value_text(values[0]);
+    const char *value = (const char *)sqlite3_value_text(values[1]);
+    struct clr_status status;
+
+    (void)count;
+    if ((name == NULL && sqlite3_value_type(values[0]) != SQLITE_NULL) ||
+        (value == NULL && sqlite3_value_type(values[1]) != SQLITE_NULL)) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    if (has_nul(name, values[0]) || has_nul(value, values[1])) {
+        clr_set_error(context, "clreduce_set: the %s must not contain a NUL, as after '%.60s'",
+                      has_nul(name, values[0]) ? "name" : "value",
+                      has_nul(name, values[0]) ? name : value);
+        return;
+    }
+    name = name != NULL ? name : "NULL";
+    value = value != NULL ? value : "NULL";
+    clr_status_clear(&status);
+    if ((strcmp(name, "device") != 0 || check_device(value, &status) == CLR_OK) &&
+        clr_settings_set(&connection->settings, name, value, &status) == CLR_OK) {
+        connection->settings_changes++;
+        clr_connection_heed_settings(connection);
+        sqlite3_result_value(context, values[1]);
+        return;
+    }
+    clr_set_error(context, "clreduce_set: %s", status.message);
+}
+
+/* clreduce_evict(): frees the columns kept for accelerated views, and returns their bytes. */
+static void evict(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    (void)values;
+    sqlite3_result_int64(context, clr_images_free(sqlite3_user_data(context)));
+}
+
+int clr_functions_register(struct clr_connection *connection, const char *library_version)
+{
+    int rc;
+
+    rc = sqlite3_create_function_v2(connection->db, "clreduce_version", 0,
+                                    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+                                    (void *)library_version, version, NULL, NULL, NULL);
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = sqlite3_create_function_v2(
+        connection->db, "clreduce_evict", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+        clr_connection_retain(connection), evict, NULL, NULL, clr_connection_release);
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = sqlite3_create_function_v2(
+        connection->db, "clreduce_set", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+        clr_connection_retain(connection), set, NULL, NULL, clr_connection_release);
+    return rc == SQLITE_OK ? clr_row_loader_register(connection) : rc;
+}

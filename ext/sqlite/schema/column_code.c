@@ -1,0 +1,125 @@
+#include "sqlite/schema/column_code.h"
+
+#include "storage/format/field.h"
+
+#include <string.h>
+
+/* Columns of EXPLAIN, and of PRAGMA function_list. */
+enum { AT_OPCODE = 1, AT_P2 = 3, AT_P4 = 5, AT_NAME = 0, AT_BUILTIN = 1, LONGEST_NAME = 64 };
+
+/* What a value that follows from the row alone is made of: the loop over the table, reading,
+   constants, operators, and jumps between them. Functions and comparisons are looked at. */
+static const char *const plain_opcodes[] = {
+    "Abortable",  "Add",       "Affinity",  "And",      "BitAnd",    "BitNot",
+    "BitOr",      "Blob",      "Cast",      "Concat",   "Copy",      "Divide",
+    "Explain",    "Goto",      "Halt",      "If",       "IfNot",     "IfNullRow",
+    "Init",       "Int64",     "Integer",   "IsNull",   "IsTrue",    "Last",
+    "Move",       "Multiply",  "Next",      "Noop",     "Not",       "NotNull",
+    "Null",       "OpenRead",  "Or",        "Prev",     "Real",      "RealAffinity",
+    "ReleaseReg", "Remainder", "ResultRow", "Rewind",   "SCopy",     "ShiftLeft",
+    "ShiftRight", "String",    "String8",   "Subtract", "TableLock", "Transaction",
+    "ZeroOrNull",
+};
+
+static const char *const comparisons[] = {
+    "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "ElseEq", "ElseNotEq", "CollSeq",
+};
+
+static const char *const functions[] = {"Function", "Function0", "PureFunc", "PureFunc0"};
+
+static bool is_among(const char *opcode, const char *const *list, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count && strcmp(opcode, list[i]) != 0; i++)
+        ;
+    return i < count;
+}
+
+#define IS_AMONG(opcode, list) is_among((opcode), (list), sizeof(list) / sizeof(list)[0])
+
+/* SQLite shows the collating sequence as "BINARY-8", "B-8" or, before 3.37, "(BINARY)"; without one
+   the order is binary, too. */
+static bool is_binary(const char *p4)
+{
+    size_t length;
+
+    if (p4 == NULL || *p4 == '\0')
+        return true;
+    p4 += *p4 == '(';
+    length = strcspn(p4, "-)");
+    return (length == 6 && strncmp(p4, "BINARY", 6) == 0) || (length == 1 && *p4 == 'B');
+}
+
+/* Whether p4, as "abs(1)", is a function of SQLite's own, and the application has none of that name
+   whatever its arguments: which of them is called is a matter of their number. */
+static bool is_builtin(sqlite3 *db, const char *p4)
+{
+    const char *end = p4 == NULL ? NULL : strrchr(p4, '(');
+    char name[LONGEST_NAME];
+    sqlite3_stmt *list = NULL;
+    bool found = false, replaced = false;
+
+    if (end == NULL || end == p4 || end - p4 >= LONGEST_NAME ||
+        sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &list, NULL) != SQLITE_OK)
+        return false;
+    memcpy(name, p4, (size_t)(end - p4));
+    name[end - p4] = '\0';
+    while (sqlite3_step(list) == SQLITE_ROW) {
+        const char *listed = (const char *)sqlite3_column_text(list, AT_NAME);
+        if (listed == NULL || sqlite3_stricmp(listed, name) != 0)
+            continue;
+        if (sqlite3_column_int(list, AT_BUILTIN) != 0)
+            found = true;
+        else
+            replaced = true;
+    }
+    return sqlite3_finalize(list) == SQLITE_OK && found && !replaced;
+}
+
+/* Takes an operation of the code; reads counts those that read. */
+static void take(sqlite3 *db, struct clr_column_code *code, sqlite3_stmt *statement, int *reads)
+{
+    const char *opcode = (const char *)sqlite3_column_text(statement, AT_OPCODE);
+    const char *p4 = (const char *)sqlite3_column_text(statement, AT_P4);
+
+    if (opcode == NULL) {
+        code->is_settled = false;
+    } else if (strcmp(opcode, "Column") == 0 || strcmp(opcode, "Rowid") == 0) {
+        code->index = *opcode == 'C' ? sqlite3_column_int(statement, AT_P2) : (int)CLR_FIELD_ROWID;
+        ++*reads;
+    } else if (IS_AMONG(opcode, functions)) {
+        code->has_calls = true;
+        code->is_settled = code->is_settled && is_builtin(db, p4);
+    } else if (IS_AMONG(opcode, comparisons)) {
+        code->is_settled = code->is_settled && is_binary(p4);
+    } else if (!IS_AMONG(opcode, plain_opcodes)) {
+        code->is_settled = false;
+    } else if (strcmp(opcode, "OpenRead") == 0 && p4 != NULL && *p4 == 'k') {
+        code->without_rowid = true; /* a key's description, where tables have a number of columns */
+    }
+}
+
+int clr_column_code_read(sqlite3 *db, const char *schema, const char *table, const char *column,
+                         struct clr_column_code *code)
+{
+    char *sql = sqlite3_mprintf("EXPLAIN SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED", column,
+                                schema, table);
+    sqlite3_stmt *statement = NULL;
+    int reads = 0, rc = SQLITE_NOMEM;
+
+    *code = (struct clr_column_code){.index = CLR_NO_INDEX, .is_settled = true};
+    if (sql != NULL)
+        rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_free(sql);
+    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        take(db, code, statement, &reads);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_finalize(statement);
+    if (rc != SQLITE_OK || reads != 1)
+        code->index = CLR_NO_INDEX;
+    /* Nothing is read where an authorizer hides the column, or where there is none. */
+    if (rc != SQLITE_OK || reads == 0)
+        code->is_settled = false;
+    return rc;
+}

@@ -1,0 +1,157 @@
+#include "sqlite/schema/schema_lock.h"
+
+#include <string.h>
+
+/* No schema can have a table whose name begins like this, and hide ours. */
+#define TABLE_NAME "sqlite_clreduce_lock"
+
+/* What xBestIndex is to do: of the connection, while a statement is prepared for it. */
+struct work {
+    int (*call)(void *argument);
+    void *argument;
+    int rc;
+    bool done;
+};
+
+struct schema_lock {
+    struct clr_attachment attachment;
+    struct work *work;
+    int tables; /* made for it, beside the first */
+};
+
+static void free_lock(struct clr_connection *connection, void *lock)
+{
+    (void)connection;
+    (void)lock;
+}
+
+static const struct clr_attachment_kind lock_kind = {sizeof(struct schema_lock), free_lock};
+
+struct table {
+    sqlite3_vtab base;
+    struct clr_connection *connection;
+};
+
+static int connect(sqlite3 *db, void *connection, int count, const char *const *arguments,
+                   sqlite3_vtab **result, char **error)
+{
+    struct table *table;
+    int rc = sqlite3_declare_vtab(db, "CREATE TABLE clreduce(lock)");
+
+    (void)count;
+    (void)arguments;
+    (void)error;
+    if (rc != SQLITE_OK)
+        return rc;
+    table = sqlite3_malloc(sizeof *table);
+    if (table == NULL)
+        return SQLITE_NOMEM;
+    memset(table, 0, sizeof *table);
+    table->connection = connection;
+    *result = &table->base;
+    return SQLITE_OK;
+}
+
+static int disconnect(sqlite3_vtab *table)
+{
+    sqlite3_free(table);
+    return SQLITE_OK;
+}
+
+/* Without work there is no way to read the table: so it needs no cursors. */
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    struct schema_lock *lock = clr_connection_find(((struct table *)base)->connection, &lock_kind);
+    struct work *work = lock == NULL ? NULL : lock->work;
+
+    (void)info;
+    if (work == NULL)
+        return SQLITE_CONSTRAINT;
+    lock->work = NULL; /* there may be other work within it, and so in turn */
+    work->done = true;
+    work->rc = work->call(work->argument);
+    return SQLITE_OK;
+}
+
+static const sqlite3_module module = {
+    .xConnect = connect,
+    .xBestIndex = best_index,
+    .xDisconnect = disconnect,
+};
+
+static int register_as(struct clr_connection *connection, const char *name)
+{
+    return sqlite3_create_module_v2(connection->db, name, &module,
+                                    clr_connection_retain(connection), clr_connection_release);
+}
+
+int clr_schema_lock_register(struct clr_connection *connection)
+{
+    return register_as(connection, TABLE_NAME);
+}
+
+/*
+ * Whether main may be a database that sqlite3_deserialize() made. SQLite keeps our table with a
+ * pointer to the schema that main had when it was first used, which that call frees. A new name
+ * makes a new table, where a module that is registered anew would expire all statements.
+ */
+static bool is_deserialized(sqlite3 *db)
+{
+    sqlite3_vfs *vfs = NULL;
+
+    return sqlite3_file_control(db, "main", SQLITE_FCNTL_VFS_POINTER, &vfs) == SQLITE_OK &&
+           vfs != NULL && strcmp(vfs->zName, "memdb") == 0;
+}
+
+int clr_schema_lock_run(struct clr_connection *connection, int (*call)(void *argument),
+                        void *argument)
+{
+    struct schema_lock *lock = clr_connection_attach(connection, &lock_kind);
+    struct work work = {call, argument, SQLITE_OK, false};
+    const bool is_new = is_deserialized(connection->db);
+    char name[64], sql[96];
+    sqlite3_stmt *statement = NULL;
+    int rc = SQLITE_OK;
+
+    if (lock == NULL)
+        return SQLITE_NOMEM;
+    sqlite3_snprintf(sizeof name, name, TABLE_NAME);
+    if (is_new) {
+        sqlite3_snprintf(sizeof name, name, TABLE_NAME "_%d", ++lock->tables);
+        rc = register_as(connection, name);
+    }
+    if (rc != SQLITE_OK)
+        return rc;
+    sqlite3_snprintf(sizeof sql, sql, "SELECT 1 FROM %s", name);
+    lock->work = &work;
+    rc = sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
+    lock->work = NULL;
+    sqlite3_finalize(statement);
+    if (work.done)
+        return work.rc;
+    return rc == SQLITE_OK ? SQLITE_ERROR : rc;
+}
+
+int clr_schema_check(sqlite3 *db, sqlite3_stmt **hold)
+{
+    sqlite3_str *text = sqlite3_str_new(db);
+    sqlite3_stmt *list = NULL;
+    const char *separator = "SELECT";
+    char *sql;
+    int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL);
+
+    *hold = NULL;
+    while (rc == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW) {
+        sqlite3_str_appendf(text, "%s (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)", separator,
+                            sqlite3_column_text(list, 1));
+        separator = ",";
+    }
+    sqlite3_finalize(list);
+    sql = sqlite3_str_finish(text);
+    if (rc == SQLITE_OK)
+        rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, hold, NULL);
+    sqlite3_free(sql);
+    if (rc == SQLITE_OK && sqlite3_step(*hold) != SQLITE_ROW)
+        rc = sqlite3_reset(*hold);
+    return (rc & 0xff) == SQLITE_SCHEMA || (rc & 0xff) == SQLITE_NOMEM ? rc & 0xff : SQLITE_OK;
+}

@@ -1,0 +1,34 @@
+/*
+ * Work during which SQLite frees no schema.
+ *
+ * A statement of our own may find out that another connection has changed the schema. SQLite then
+ * drops what it knows of all tables, also the table for which it has called xCreate, and goes on to
+ * use it. It waits with that (db->nSchemaLock) in two places: around xConnect when a name is looked
+ * up, and around xBestIndex. So the work is done in the xBestIndex of a table of our own. SQLite
+ * drops the schema afterwards, when it next finds one to be stale.
+ */
+#ifndef CLR_SQLITE_SCHEMA_LOCK_H
+#define CLR_SQLITE_SCHEMA_LOCK_H
+
+#include "sqlite/session/connection.h"
+
+/* Registers that table. Returns SQLite's result code. */
+int clr_schema_lock_register(struct clr_connection *connection);
+
+/*
+ * Calls work(argument), in which statements may be prepared and run, and may be nested. Returns
+ * what it returns. If SQLite could not get that far, returns its error code, and the error message
+ * is the connection's.
+ */
+int clr_schema_lock_run(struct clr_connection *connection, int (*work)(void *argument),
+                        void *argument);
+
+/*
+ * Within such work: begins a read transaction on each database and checks that the schema which
+ * SQLite has in memory is the database's. Returns SQLITE_OK, also for databases that cannot be
+ * read; SQLITE_SCHEMA if one is stale: SQLite repeats what fails with that code, with the new
+ * schema; or SQLITE_NOMEM. *hold is to be finalized at last, and ends the transactions.
+ */
+int clr_schema_check(sqlite3 *db, sqlite3_stmt **hold);
+
+#endif

@@ -1,0 +1,306 @@
+#include "sqlite/schema/table_info.h"
+
+#include "sqlite/schema/affinity.h"
+#include "sqlite/schema/column_code.h"
+
+#include <math.h>
+#include <string.h>
+
+struct clr_scalar clr_scalar_of(sqlite3_value *value)
+{
+    struct clr_scalar scalar = {CLR_TAG_OTHER, 0};
+    double real;
+
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+        scalar.tag = CLR_TAG_INTEGER;
+        scalar.bits = sqlite3_value_int64(value);
+        break;
+    case SQLITE_FLOAT:
+        scalar.tag = CLR_TAG_REAL;
+        real = sqlite3_value_double(value);
+        memcpy(&scalar.bits, &real, sizeof real);
+        break;
+    case SQLITE_NULL:
+        scalar.tag = CLR_TAG_NULL;
+        break;
+    default:
+        break;
+    }
+    return scalar;
+}
+
+bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value)
+{
+    const char *digits = text + (*text == '-' || *text == '+');
+    char *sql;
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+
+    if (!(*digits >= '0' && *digits <= '9') && *digits != '.')
+        return false;
+    sql = sqlite3_mprintf("SELECT %s", text);
+    if (sql != NULL && strspn(digits, "0123456789.+-eExXabcdfABCDF") == strlen(digits) &&
+        sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW) {
+        *value = clr_scalar_of(sqlite3_column_value(statement, 0));
+        found = value->tag == CLR_TAG_INTEGER || value->tag == CLR_TAG_REAL;
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return found;
+}
+
+/*
+ * Turns a REAL that is a whole number into that INTEGER. Returns false where doubles are too coarse
+ * for that, or where versions of SQLite differ: since 3.46 a column without affinity keeps 5.0 and
+ * -0.0 as they are. A column that may be without is taken for one.
+ */
+static bool make_whole(struct clr_scalar *value, enum clr_affinity affinity)
+{
+    double real;
+
+    memcpy(&real, &value->bits, sizeof real);
+    if (real != floor(real))
+        return true;
+    if (fabs(real) >= 0x1p53 || affinity == CLR_AFFINITY_BLOB || affinity == CLR_AFFINITY_ANY ||
+        (real == 0 && signbit(real)))
+        return false;
+    *value = (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)real};
+    return true;
+}
+
+/*
+ * What a column is in records that are older than the column: its default, which SQLite keeps as
+ * text and gives the column's affinity: for a NUMERIC one 5.0 is INTEGER 5. Of ALTER TABLE's
+ * constant defaults those that are numbers or nothing are understood here.
+ */
+static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum clr_affinity affinity)
+{
+    struct clr_scalar value = {CLR_TAG_NULL, 0};
+    double real;
+
+    if (text == NULL || sqlite3_stricmp(text, "NULL") == 0)
+        return value;
+    /* Large hexadecimal ones are TEXT there. */
+    if (strpbrk(text, "xX") != NULL || !clr_literal_read(db, text, &value)) {
+        bool is_string = text[0] == '\'' || text[0] == 'x' || text[0] == 'X';
+        value.tag = is_string && affinity <= CLR_AFFINITY_TEXT ? CLR_TAG_OTHER : CLR_TAG_UNSURE;
+        value.bits = 0;
+    } else if (affinity == CLR_AFFINITY_TEXT) {
+        value = (struct clr_scalar){CLR_TAG_OTHER, 0};
+    } else if (value.tag == CLR_TAG_REAL && !make_whole(&value, affinity)) {
+        value = (struct clr_scalar){CLR_TAG_UNSURE, 0};
+    }
+    if (affinity == CLR_AFFINITY_REAL && value.tag == CLR_TAG_INTEGER) {
+        real = (double)value.bits;
+        value.tag = CLR_TAG_REAL;
+        memcpy(&value.bits, &real, sizeof real);
+    }
+    return value;
+}
+
+/*
+ * The database that is asked, and whether it had no memory for an answer, or was locked. What it
+ * seems to have said since then is not to be believed: a table that is not found may be there.
+ */
+struct source {
+    sqlite3 *db;
+    bool nomem, failed;
+};
+
+/* Frees the text; NULL without memory for it. */
+static sqlite3_stmt *prepare(struct source *source, char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    if (sql == NULL || sqlite3_prepare_v2(source->db, sql, -1, &statement, NULL) == SQLITE_NOMEM)
+        source->nomem = true;
+    sqlite3_free(sql);
+    return statement;
+}
+
+static void finish(struct source *source, sqlite3_stmt *statement)
+{
+    int rc = sqlite3_finalize(statement);
+
+    if (rc == SQLITE_NOMEM)
+        source->nomem = true;
+    else if (rc != SQLITE_OK)
+        source->failed = true;
+}
+
+/* Finds a table or view by name in one schema. Returns whether it is there. */
+static bool find_in(struct source *source, const char *schema, const char *name,
+                    struct clr_table_info *info, const char **reason)
+{
+    sqlite3_stmt *statement =
+        prepare(source, sqlite3_mprintf("SELECT type, rootpage, name FROM \"%w\".sqlite_master "
+                                        "WHERE type IN ('table', 'view')",
+                                        schema));
+    bool found = false;
+
+    /* Compared here: an application may have a NOCASE of its own. */
+    while (!found && statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(statement, 2);
+        found = text != NULL && sqlite3_stricmp(text, name) == 0;
+    }
+    if (found) {
+        const char *type = (const char *)sqlite3_column_text(statement, 0);
+        sqlite3_int64 root = sqlite3_column_int64(statement, 1);
+        if (type == NULL || strcmp(type, "view") == 0)
+            *reason = "it reads a view";
+        else if (root <= 0 || root > UINT32_MAX)
+            *reason = "it reads a virtual table";
+        else
+            info->root = (uint32_t)root;
+        info->schema = sqlite3_mprintf("%s", schema);
+        info->name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 2));
+        if (info->schema == NULL || info->name == NULL)
+            source->nomem = true;
+    }
+    finish(source, statement);
+    return found || source->nomem || source->failed;
+}
+
+/* Whether the table has an index for its primary key: then its one INTEGER column is no rowid. */
+static bool has_key_index(struct source *source, const struct clr_table_info *info)
+{
+    sqlite3_stmt *statement = prepare(
+        source, sqlite3_mprintf("PRAGMA \"%w\".index_list(\"%w\")", info->schema, info->name));
+    bool found = statement == NULL;
+
+    while (!found && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *origin = (const char *)sqlite3_column_text(statement, 3);
+        found = origin == NULL || strcmp(origin, "pk") == 0;
+    }
+    finish(source, statement);
+    return found;
+}
+
+/*
+ * Finds out how a column can be read. From pages: if SQLite's own code reads just what we would,
+ * that place in the record or the rowid, and not what an authorizer puts in its place. Else by
+ * SQLite, if the value follows from the row.
+ */
+static void read_code(struct source *source, struct clr_table_info *info,
+                      struct clr_column_info *column)
+{
+    struct clr_column_code code;
+    int rc = clr_column_code_read(source->db, info->schema, info->name, column->name, &code);
+
+    if (rc == SQLITE_NOMEM)
+        source->nomem = true;
+    column->readable = column->is_stored && code.index == column->field.index;
+    column->loadable = code.is_settled;
+    column->has_calls = code.has_calls;
+    info->without_rowid = info->without_rowid || code.without_rowid;
+}
+
+/* PRAGMA table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden. */
+static void read_columns(struct source *source, struct clr_table_info *info)
+{
+    sqlite3_stmt *statement = prepare(
+        source, sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", info->schema, info->name));
+    int stored = 0, keys = 0, key = -1, i;
+
+    while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *type = (const char *)sqlite3_column_text(statement, 2);
+        enum clr_affinity affinity = clr_affinity_of(type);
+        int hidden = sqlite3_column_int(statement, 6);
+        struct clr_column_info *column;
+        struct clr_column_info *columns = sqlite3_realloc64(
+            info->columns, (sqlite3_uint64)(info->column_count + 2) * sizeof *info->columns);
+        if (columns == NULL) {
+            source->nomem = true;
+            break;
+        }
+        info->columns = columns;
+        column = &columns[info->column_count++];
+        memset(column, 0, 2 * sizeof *column); /* and the rowid's, which comes last */
+        column->name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 1));
+        column->is_text = affinity == CLR_AFFINITY_TEXT;
+        column->field.is_real = affinity == CLR_AFFINITY_REAL;
+        column->field.missing =
+            missing_value(source->db, (const char *)sqlite3_column_text(statement, 4), affinity);
+        column->field.never_null = sqlite3_column_int(statement, 3) != 0;
+        column->is_stored = hidden != 2;
+        column->field.index = hidden == 2 ? 0 : stored++;
+        if (sqlite3_column_int(statement, 5) > 0) {
+            keys++;
+            key =
+                type != NULL && sqlite3_stricmp(type, "INTEGER") == 0 ? info->column_count - 1 : -1;
+        }
+    }
+    finish(source, statement);
+    if (keys == 1 && key >= 0 && !has_key_index(source, info))
+        info->columns[key].field.index = CLR_FIELD_ROWID;
+    if (info->column_count == 0)
+        return;
+    info->columns[info->column_count].field.index = CLR_FIELD_ROWID;
+    info->columns[info->column_count].name = sqlite3_mprintf("rowid");
+    info->columns[info->column_count].is_stored = true;
+    for (i = 0; i <= info->column_count && !source->nomem; i++) {
+        struct clr_column_info *column = &info->columns[i];
+        if (column->name == NULL)
+            source->nomem = true;
+        else
+            read_code(source, info, column);
+    }
+    /* Its name may be another column's. */
+    if (clr_table_info_find(info, "rowid") != info->column_count)
+        info->columns[info->column_count].loadable = false;
+}
+
+int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
+                        struct clr_table_info *info, const char **reason)
+{
+    struct source source = {db, false, false};
+    bool found;
+
+    memset(info, 0, sizeof *info);
+    *reason = NULL;
+    found = find_in(&source, schema, name, info, reason);
+    if (!found)
+        *reason = "it reads no table of the schema";
+    else if (source.failed)
+        *reason = "the schema could not be read: it may be locked";
+    if (*reason == NULL && !source.nomem)
+        read_columns(&source, info);
+    if (*reason == NULL && !source.nomem && info->column_count == 0)
+        *reason = "the table's columns could not be read";
+    if (*reason == NULL && !source.nomem)
+        return SQLITE_OK;
+    clr_table_info_free(info);
+    if (source.nomem)
+        return SQLITE_NOMEM;
+    if (source.failed)
+        return SQLITE_BUSY;
+    return found ? SQLITE_ERROR : SQLITE_NOTFOUND;
+}
+
+void clr_table_info_free(struct clr_table_info *info)
+{
+    int i;
+
+    for (i = 0; info->columns != NULL && i <= info->column_count; i++)
+        sqlite3_free(info->columns[i].name);
+    sqlite3_free(info->columns);
+    sqlite3_free(info->schema);
+    sqlite3_free(info->name);
+    memset(info, 0, sizeof *info);
+}
+
+int clr_table_info_find(const struct clr_table_info *info, const char *name)
+{
+    int i;
+
+    for (i = 0; i < info->column_count; i++) {
+        if (sqlite3_stricmp(info->columns[i].name, name) == 0)
+            return i;
+    }
+    if (sqlite3_stricmp(name, "rowid") == 0 || sqlite3_stricmp(name, "_rowid_") == 0 ||
+        sqlite3_stricmp(name, "oid") == 0)
+        return info->column_count;
+    return -1;
+}

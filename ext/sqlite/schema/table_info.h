@@ -1,0 +1,50 @@
+/* A table as the schema has it: where its rows are, and what its columns look like in a record. */
+#ifndef CLR_SQLITE_TABLE_INFO_H
+#define CLR_SQLITE_TABLE_INFO_H
+
+#include "sqlite/api.h"
+#include "storage/load/load.h"
+
+struct clr_column_info {
+    char *name;
+    struct clr_field field;
+    bool is_text;   /* TEXT affinity */
+    bool is_stored; /* false: a virtual generated column */
+    bool
+        readable; /* from pages: not a virtual generated column, nor one that an authorizer hides */
+    bool loadable;  /* by SQLite: the value follows from the row (see column_code.h) */
+    bool has_calls; /* loadable is to be asked again at any time */
+};
+
+struct clr_table_info {
+    char *schema, *name;
+    uint32_t root;
+    bool without_rowid;
+    int column_count;
+    struct clr_column_info *columns; /* column_count of them, and the rowid */
+};
+
+/*
+ * Looks up a table of a schema. Returns SQLITE_OK, to be freed with clr_table_info_free();
+ * SQLITE_NOMEM; else *reason, static text, says why SQLite has to read its rows: SQLITE_NOTFOUND,
+ * nothing there has that name; SQLITE_BUSY, it may be known later; SQLITE_ERROR.
+ */
+int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
+                        struct clr_table_info *info, const char **reason);
+
+/* Frees what it holds; zeros are fine. */
+void clr_table_info_free(struct clr_table_info *info);
+
+/*
+ * Returns the number of a column by its name, or column_count for the rowid, or -1. A column goes
+ * before the rowid's names.
+ */
+int clr_table_info_find(const struct clr_table_info *info, const char *name);
+
+/* Evaluates the text of a number as SQLite does, to be used as a literal. False: it is none. */
+bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value);
+
+/* Returns an INTEGER, REAL or NULL of SQLite's, or OTHER. */
+struct clr_scalar clr_scalar_of(sqlite3_value *value);
+
+#endif

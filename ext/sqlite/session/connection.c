@@ -1,0 +1,111 @@
+#include "sqlite/session/connection.h"
+
+#include "base/memory.h"
+#include "engine/worker/runtime.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Connections of different threads are opened and closed at the same time. */
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct clr_connection *list;
+
+bool clr_connection_exists(sqlite3 *db)
+{
+    struct clr_connection *connection;
+
+    pthread_mutex_lock(&list_lock);
+    connection = list;
+    while (connection != NULL && !(connection->db == db && connection->complete))
+        connection = connection->next;
+    pthread_mutex_unlock(&list_lock);
+    return connection != NULL;
+}
+
+struct clr_connection *clr_connection_new(sqlite3 *db)
+{
+    struct clr_connection *connection = clr_memory_alloc(sizeof *connection);
+
+    if (connection == NULL)
+        return NULL;
+    memset(connection, 0, sizeof *connection);
+    connection->db = db;
+    connection->references = 1;
+    clr_settings_init(&connection->settings);
+    clr_connection_heed_settings(connection);
+    clr_pool_init(&connection->pool, &connection->settings, &connection->stats);
+    pthread_mutex_lock(&list_lock);
+    connection->next = list;
+    list = connection;
+    pthread_mutex_unlock(&list_lock);
+    return connection;
+}
+
+void clr_connection_heed_settings(struct clr_connection *connection)
+{
+    connection->values.limit = clr_budget_limit(connection->settings.values_memory);
+    connection->extremes.limit = connection->values.limit / 4;
+}
+
+void *clr_connection_find(const struct clr_connection *connection,
+                          const struct clr_attachment_kind *kind)
+{
+    struct clr_attachment *attachment = connection->attachments;
+
+    while (attachment != NULL && attachment->kind != kind)
+        attachment = attachment->next;
+    return attachment;
+}
+
+void *clr_connection_attach(struct clr_connection *connection,
+                            const struct clr_attachment_kind *kind)
+{
+    struct clr_attachment *attachment = clr_connection_find(connection, kind);
+
+    if (attachment != NULL)
+        return attachment;
+    attachment = clr_memory_alloc(kind->size);
+    if (attachment == NULL)
+        return NULL;
+    memset(attachment, 0, kind->size);
+    attachment->kind = kind;
+    attachment->next = connection->attachments;
+    connection->attachments = attachment;
+    return attachment;
+}
+
+void clr_connection_replace(void *pointer)
+{
+    struct clr_connection *connection = pointer;
+
+    connection->replaced = connection->complete;
+    clr_connection_release(connection);
+}
+
+struct clr_connection *clr_connection_retain(struct clr_connection *connection)
+{
+    connection->references++;
+    return connection;
+}
+
+void clr_connection_release(void *pointer)
+{
+    struct clr_connection *connection = pointer, **link = &list;
+    struct clr_attachment *attachment;
+
+    if (--connection->references > 0)
+        return;
+    pthread_mutex_lock(&list_lock);
+    while (*link != connection)
+        link = &(*link)->next;
+    *link = connection->next;
+    pthread_mutex_unlock(&list_lock);
+    clr_runtime_rest();
+    while ((attachment = connection->attachments) != NULL) {
+        attachment->kind->free(connection, attachment);
+        connection->attachments = attachment->next;
+        clr_memory_free(attachment);
+    }
+    clr_pool_free(&connection->pool);
+    clr_memory_free(connection);
+}

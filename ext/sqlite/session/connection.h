@@ -1,0 +1,70 @@
+/* What clreduce keeps for each database connection: settings, statistics and reusable memory. */
+#ifndef CLR_SQLITE_CONNECTION_H
+#define CLR_SQLITE_CONNECTION_H
+
+#include "base/budget.h"
+#include "base/settings.h"
+#include "base/stats.h"
+#include "engine/rows/reduction.h"
+#include "sqlite/api.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * What a part of this floor keeps with a connection, made when it is first asked for: the part's
+ * own structure begins with it. The connection knows of it only how it is freed.
+ */
+struct clr_attachment {
+    const struct clr_attachment_kind *kind;
+    struct clr_attachment *next;
+};
+
+/* Used under the connection's own mutex, as SQLite calls functions and tables. */
+struct clr_connection {
+    struct clr_connection *next; /* in the list of all connections */
+    sqlite3 *db;
+    int references; /* one for each function and table registered, and the creator's */
+    bool complete;  /* all of them are registered: without memory some may be, and are replaced */
+    struct clr_settings settings;
+    int settings_changes; /* how often one was set */
+    struct clr_stats stats;
+    struct clr_pool pool;
+    struct clr_budget values;   /* what aggregates keep: the setting values_memory */
+    struct clr_budget extremes; /* what gpu_min and gpu_max keep beside it: a quarter of that */
+    struct clr_attachment *attachments;
+    bool replaced; /* one of our functions was replaced by the application's */
+};
+
+/* A part has one, a constant: the size of its structure in bytes, and what is freed with it before
+   the structure itself is. */
+struct clr_attachment_kind {
+    size_t size;
+    void (*free)(struct clr_connection *connection, void *attachment);
+};
+
+/* Return the connection's attachment of a kind, as the structure that begins with it: NULL if there
+   is none; or made if need be, zero beyond its beginning, and NULL without memory. */
+void *clr_connection_find(const struct clr_connection *connection,
+                          const struct clr_attachment_kind *kind);
+void *clr_connection_attach(struct clr_connection *connection,
+                            const struct clr_attachment_kind *kind);
+
+/* Returns whether all is registered with the connection: loading twice must change nothing. */
+bool clr_connection_exists(sqlite3 *db);
+
+/* Returns a new connection with one reference, or NULL without memory. */
+struct clr_connection *clr_connection_new(sqlite3 *db);
+
+/* Heeds settings that are kept elsewhere as well, after they have changed. */
+void clr_connection_heed_settings(struct clr_connection *connection);
+
+/* Takes and drops a reference; with the last one the connection is freed. The argument of the
+   second is void so that it can be a destructor of SQLite's. */
+struct clr_connection *clr_connection_retain(struct clr_connection *connection);
+void clr_connection_release(void *connection);
+
+/* As clr_connection_release(), for a function that goes: the application may have replaced it. */
+void clr_connection_replace(void *connection);
+
+#endif

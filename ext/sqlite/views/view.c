@@ -1,0 +1,355 @@
+/* The contract whose numbers are cited here is in view.h. */
+#include "sqlite/views/view.h"
+
+#include "sqlite/schema/schema_lock.h"
+#include "sqlite/views/kept_rows.h"
+#include "sqlite/views/view_life.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Views may read each other: an endless chain of them must not end in an overflow of the stack. */
+enum { DEEPEST = 16 };
+
+/* Precedes the numbers of the parameters that are given, in what best_index() tells filter(). */
+static const char parameter_mark[] = "; parameters given:";
+
+struct cursor {
+    sqlite3_vtab_cursor base;
+    sqlite3_stmt *rows;   /* steps through the answer; NULL before filter() */
+    sqlite3_stmt *select; /* the SELECT itself, which may be rows, or NULL */
+    int at_end;
+    sqlite3_int64 row;
+    sqlite3_uint64 first; /* what the rowids follow, if it is known */
+    int has_first;
+    sqlite3_value **parameters; /* copies, for the hidden columns */
+    int is_kept;                /* the rows are those of kept, and not stepped to */
+    struct clr_kept_rows kept;
+};
+
+static struct clr_view *view_of(struct cursor *cursor)
+{
+    return (struct clr_view *)cursor->base.pVtab;
+}
+
+/*
+ * Returns the constraint that gives a parameter, -1 if none does, or -2 if all that do need a table
+ * that comes later: another order of the joined tables has it earlier.
+ */
+static int find_constraint(const sqlite3_index_info *info, int column)
+{
+    int i, found = -1;
+
+    for (i = 0; i < info->nConstraint; i++) {
+        if (info->aConstraint[i].iColumn != column ||
+            info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+            continue;
+        if (info->aConstraint[i].usable)
+            return i;
+        found = -2;
+    }
+    return found;
+}
+
+/*
+ * Parameters are equality constraints on hidden columns. The text that goes to filter() is also
+ * what EXPLAIN QUERY PLAN shows. It begins with text of the user's, so the number that goes with it
+ * says where the parameters are.
+ */
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    struct clr_view *view = (struct clr_view *)base;
+    const int first = view->select.column_count, count = view->select.parameter_count;
+    const char *explanation = clr_acceleration_explain(view->acceleration, 0);
+    sqlite3_str *text = sqlite3_str_new(view->connection->db);
+    double cost = 1e6;
+    int i, parameter, given = 0;
+
+    sqlite3_str_appendall(text, explanation == NULL ? "" : explanation);
+    info->idxNum = sqlite3_str_length(text);
+    for (parameter = 0; parameter < count; parameter++) {
+        i = find_constraint(info, first + parameter);
+        if (i == -2) {
+            sqlite3_free(sqlite3_str_finish(text));
+            return SQLITE_CONSTRAINT;
+        }
+        if (i < 0)
+            continue;
+        if (given == 0)
+            sqlite3_str_appendall(text, parameter_mark);
+        sqlite3_str_appendf(text, " %d", parameter + 1);
+        info->aConstraintUsage[i].argvIndex = ++given;
+        info->aConstraintUsage[i].omit = 1;
+    }
+    /* Dear without a parameter, so that each term of an OR has its own, where there are some. */
+    for (i = given; i < count; i++)
+        cost *= 100;
+    info->idxStr = sqlite3_str_finish(text);
+    info->needToFreeIdxStr = 1;
+    info->estimatedCost = cost;
+    info->estimatedRows = 25;
+    return info->idxStr == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
+{
+    struct clr_view *view = (struct clr_view *)base;
+    const size_t count = (size_t)view->select.parameter_count;
+    struct cursor *cursor = sqlite3_malloc64(sizeof *cursor + count * sizeof *cursor->parameters);
+
+    if (cursor == NULL)
+        return SQLITE_NOMEM;
+    memset(cursor, 0, sizeof *cursor + count * sizeof *cursor->parameters);
+    cursor->parameters = (sqlite3_value **)(cursor + 1);
+    view->cursors++;
+    *result = &cursor->base;
+    return SQLITE_OK;
+}
+
+/* Gives up the answer. The SELECT is kept for the next one: until the cursor is closed names mean
+   to it what they mean to the statement that has the cursor. */
+static void drop_rows(struct cursor *cursor)
+{
+    if (cursor->rows != cursor->select)
+        sqlite3_finalize(cursor->rows);
+    if (cursor->select != NULL) {
+        sqlite3_reset(cursor->select);
+        sqlite3_clear_bindings(cursor->select);
+    }
+    clr_kept_rows_free(&cursor->kept);
+    cursor->rows = NULL;
+    cursor->is_kept = cursor->has_first = 0;
+}
+
+static void drop_parameters(struct cursor *cursor)
+{
+    int i;
+
+    for (i = 0; i < view_of(cursor)->select.parameter_count; i++) {
+        sqlite3_value_free(cursor->parameters[i]);
+        cursor->parameters[i] = NULL;
+    }
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    struct clr_view *view = view_of(cursor);
+
+    drop_rows(cursor);
+    drop_parameters(cursor);
+    sqlite3_finalize(cursor->select);
+    sqlite3_free(cursor);
+    if (--view->cursors == 0)
+        clr_parameter_sets_clear(&view->sets);
+    return SQLITE_OK;
+}
+
+/* Passes on the error that SQLite reported last. */
+static int fail(struct cursor *cursor, int rc)
+{
+    sqlite3_vtab *table = cursor->base.pVtab;
+    int extended = sqlite3_extended_errcode(view_of(cursor)->connection->db);
+
+    sqlite3_free(table->zErrMsg);
+    table->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(view_of(cursor)->connection->db));
+    cursor->at_end = 1;
+    return (extended & 0xff) == (rc & 0xff) ? extended : rc;
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    struct clr_connection *connection = view_of(cursor)->connection;
+    int rc;
+
+    cursor->row++;
+    if (cursor->is_kept) {
+        cursor->at_end = cursor->row * cursor->kept.columns >= cursor->kept.count;
+        return SQLITE_OK;
+    }
+    clr_views_of(connection)->depth++;
+    rc = sqlite3_step(cursor->rows);
+    clr_views_of(connection)->depth--;
+    if (rc == SQLITE_ROW)
+        return SQLITE_OK;
+    if (rc != SQLITE_DONE)
+        return fail(cursor, rc);
+    cursor->at_end = 1;
+    return SQLITE_OK;
+}
+
+/* Takes copies of the parameters that best_index() chose, whose numbers are at the end of its text;
+   the others are NULL (clause 2). */
+static int take_parameters(struct cursor *cursor, const char *plan, int at, int count,
+                           sqlite3_value **values)
+{
+    const int most = view_of(cursor)->select.parameter_count;
+    char *end;
+    int i;
+
+    drop_parameters(cursor);
+    if (count == 0)
+        return SQLITE_OK;
+    if (at < 0 || (size_t)at > strlen(plan) ||
+        strncmp(plan + at, parameter_mark, sizeof parameter_mark - 1) != 0)
+        return SQLITE_INTERNAL;
+    plan += (size_t)at + sizeof parameter_mark - 1;
+    for (i = 0; i < count; i++, plan = end) {
+        const long number = strtol(plan, &end, 10);
+        if (number < 1 || number > most || cursor->parameters[number - 1] != NULL)
+            return SQLITE_INTERNAL;
+        cursor->parameters[number - 1] = sqlite3_value_dup(values[i]);
+        if (cursor->parameters[number - 1] == NULL)
+            return SQLITE_NOMEM;
+    }
+    return SQLITE_OK;
+}
+
+/* Lets SQLite run the SELECT. */
+static int run_select(struct cursor *cursor)
+{
+    struct clr_view *view = view_of(cursor);
+    int rc = SQLITE_OK, i;
+
+    if (cursor->select == NULL)
+        rc = clr_select_prepare(view->connection->db, &view->select, &cursor->select);
+    if (rc != SQLITE_OK)
+        return rc;
+    cursor->rows = cursor->select;
+    for (i = 0; i < view->select.parameter_count && rc == SQLITE_OK; i++) {
+        if (cursor->parameters[i] != NULL)
+            rc = sqlite3_bind_value(cursor->rows, i + 1, cursor->parameters[i]);
+    }
+    return rc;
+}
+
+/*
+ * Whether a statement that runs writes: it may be the one that reads the view. One that another
+ * program, or function, begins while the view is read is as one that is begun while a SELECT is.
+ */
+static int is_writing(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+
+    while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
+        if (sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement))
+            return 1;
+    }
+    return 0;
+}
+
+/* SQLite does not know that INSERT INTO t SELECT * FROM view reads t, and writes while it reads. */
+static int keep_rows(struct cursor *cursor)
+{
+    struct clr_connection *connection = view_of(cursor)->connection;
+    int rc;
+
+    clr_views_of(connection)->depth++;
+    rc = clr_kept_rows_fill(&cursor->kept, cursor->rows);
+    clr_views_of(connection)->depth--;
+    if (rc != SQLITE_DONE)
+        return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
+    cursor->is_kept = 1;
+    cursor->at_end = cursor->kept.count == 0;
+    return SQLITE_OK;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int count,
+                  sqlite3_value **values)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    struct clr_view *view = view_of(cursor);
+    int rc;
+
+    drop_rows(cursor);
+    cursor->at_end = 0;
+    cursor->row = 0;
+    if (clr_views_of(view->connection)->depth >= DEEPEST) {
+        view->base.zErrMsg =
+            sqlite3_mprintf("clreduce: view %s is nested more than %d deep", view->name, DEEPEST);
+        return SQLITE_ERROR;
+    }
+    rc = take_parameters(cursor, plan, index, count, values);
+    if (rc == SQLITE_OK)
+        rc = clr_acceleration_run(view->acceleration, cursor->parameters, &cursor->rows);
+    if (rc != SQLITE_OK && rc != SQLITE_ROW)
+        return rc;
+    if (rc == SQLITE_OK)
+        rc = run_select(cursor);
+    if (rc != SQLITE_OK && rc != SQLITE_ROW)
+        return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
+    rc = cursor->rows == cursor->select && is_writing(view->connection->db) ? keep_rows(cursor)
+                                                                            : next(base);
+    cursor->row = 0;
+    if (rc == SQLITE_OK && cursor->rows == cursor->select &&
+        sqlite3_column_count(cursor->rows) != view->select.column_count) {
+        view->base.zErrMsg = sqlite3_mprintf("clreduce: the SELECT of view %s has %d columns now, "
+                                             "and had %d when it was created: create it again",
+                                             view->name, sqlite3_column_count(cursor->rows),
+                                             view->select.column_count);
+        return SQLITE_ERROR;
+    }
+    return rc;
+}
+
+static int at_end(sqlite3_vtab_cursor *base)
+{
+    return ((struct cursor *)base)->at_end;
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    int parameter = number - view_of(cursor)->select.column_count;
+
+    if (parameter < 0 && cursor->is_kept)
+        sqlite3_result_value(context,
+                             cursor->kept.values[cursor->row * cursor->kept.columns + number]);
+    else if (parameter < 0)
+        sqlite3_result_value(context, sqlite3_column_value(cursor->rows, number));
+    else if (cursor->parameters[parameter] != NULL)
+        sqlite3_result_value(context, cursor->parameters[parameter]);
+    return SQLITE_OK;
+}
+
+/* Terms of an OR may have cursors of their own, so that the sets of parameters are the view's. */
+static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    struct clr_view *view = view_of(cursor);
+    int rc = SQLITE_OK;
+
+    if (!cursor->has_first)
+        rc = clr_parameter_sets_find(&view->sets, cursor->parameters, view->select.parameter_count,
+                                     &cursor->first);
+    cursor->has_first = rc == SQLITE_OK;
+    *id = (sqlite3_int64)((cursor->first + (sqlite3_uint64)cursor->row + 1) & INT64_MAX);
+    return rc;
+}
+
+static const sqlite3_module module = {
+    .xCreate = clr_view_create,
+    .xConnect = clr_view_connect,
+    .xBestIndex = best_index,
+    .xDisconnect = clr_view_disconnect,
+    .xDestroy = clr_view_destroy,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = filter,
+    .xNext = next,
+    .xEof = at_end,
+    .xColumn = column,
+    .xRowid = rowid,
+};
+
+int clr_view_register(struct clr_connection *connection)
+{
+    int rc = clr_schema_lock_register(connection);
+
+    if (rc != SQLITE_OK)
+        return rc;
+    return sqlite3_create_module_v2(connection->db, "clreduce", &module,
+                                    clr_connection_retain(connection), clr_connection_release);
+}

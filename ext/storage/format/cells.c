@@ -1,0 +1,140 @@
+#include "storage/format/cells.h"
+
+#include <string.h>
+
+/*
+ * What is asked of a cell's place and rowid, if the last row's rowid has a key and this one's is as
+ * long. Such rowids are compared as eight bytes, of which those after the key are masked. The
+ * checks are those that decode.c has for one cell.
+ */
+struct expected {
+    const unsigned char *data; /* the page's first byte */
+    size_t before;             /* bytes of a cell before its payload */
+    size_t first, span;        /* of offsets: offset - first <= span */
+    size_t clear;              /* <= span + 1: below, a plain payload of any size is in the page */
+    size_t limit;              /* offset + size <= limit */
+    uint64_t key;              /* the mask of the rowid's bytes */
+    uint64_t ends;             /* of which these bits tell that there are so many of them */
+    uint64_t last;             /* the last row's rowid */
+};
+
+static struct expected expect(const struct clr_order *order, const struct clr_page *page,
+                              uint32_t usable_size)
+{
+    const uint32_t bytes = clr_order_key_bytes(order), unused = 64 - 8 * bytes;
+    struct expected expected = {.data = page->data,
+                                .before = 1 + bytes,
+                                .first = page->first,
+                                .span = page->last - page->first,
+                                .key = UINT64_MAX << unused,
+                                .last = (uint64_t)(order->least - 1) << unused};
+    size_t last;
+
+    expected.limit = usable_size - expected.before;
+    last = expected.limit - (CLR_SERIAL_ONE_BYTE - 1); /* a page has 480 bytes at least */
+    if (last > page->last)
+        last = page->last;
+    if (last >= page->first)
+        expected.clear = last - page->first + 1;
+    expected.ends = UINT64_C(0x8080808080808080) & expected.key;
+    return expected;
+}
+
+/*
+ * Finds the cells from the first pointer on that are plain, sound, and of the last row's shape.
+ * Returns how many. Most rows come this way, so that nothing is looked up, or noted but the cell.
+ * How long the rowids are is asked of all together: if one has another length, it is not known
+ * which are sound, and 0 is returned.
+ */
+static __attribute__((noinline)) size_t find_alike(const struct clr_shapes *shapes,
+                                                   struct expected *expected,
+                                                   const unsigned char *pointers, size_t count,
+                                                   struct clr_cells *cells)
+{
+    /* Copies, for registers, as is that this is a function by itself: what is stored below might
+       else be one of them. */
+    const struct expected e = *expected;
+    const struct clr_shape wanted = shapes->shapes[shapes->slot];
+    const unsigned char *data = e.data, *payloads = data + e.before;
+    const uint64_t mask = shapes->mask;
+    uint64_t last = e.last, all = last, any = last;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        size_t cell = clr_get_u16(pointers + 2 * i);
+        uint64_t rowid;
+
+        if (__builtin_expect(cell - e.first >= e.clear, 0) &&
+            (cell - e.first > e.span || cell + data[cell] > e.limit))
+            break;
+        rowid = clr_get_u64(data + cell + 1) & e.key;
+        if (clr_shapes_header(payloads + cell, mask) != wanted.header || rowid <= last ||
+            data[cell] - wanted.least > wanted.range)
+            break;
+        last = rowid;
+        all &= rowid;
+        any |= rowid;
+        cells->offsets[i] = (uint16_t)cell;
+    }
+    if (((all ^ any) & e.ends) != 0)
+        return 0;
+    expected->last = last;
+    return i;
+}
+
+/* Finds the cells whose shape is known, whichever it is, up to the first of which that is not so,
+   or that is not plain, or not sound. There are `from` rows already. */
+static void find_known(struct clr_shapes *known, struct expected *expected,
+                       const unsigned char *pointers, size_t from, size_t count,
+                       struct clr_cells *cells)
+{
+    /* Copies: the slots stored below are bytes, which to the compiler might be anything's. */
+    const struct clr_shape *shapes = known->shapes;
+    const struct expected e = *expected;
+    const uint64_t mask = known->mask;
+    uint64_t last = e.last;
+    size_t i;
+
+    for (i = from; i < count; i++) {
+        size_t cell = clr_get_u16(pointers + 2 * i);
+        const struct clr_shape *shape;
+        uint64_t rowid, header;
+        uint32_t size, slot;
+
+        if (cell - e.first > e.span)
+            break;
+        size = e.data[cell];
+        rowid = clr_get_u64(e.data + cell + 1) & e.key;
+        header = clr_shapes_header(e.data + cell + e.before, mask);
+        slot = clr_shapes_slot(header);
+        shape = &shapes[slot];
+        if (((rowid ^ last) & e.ends) != 0 || rowid <= last || header != shape->header ||
+            size - shape->least > shape->range || cell + size > e.limit)
+            break;
+        last = rowid;
+        cells->offsets[i] = (uint16_t)cell;
+        cells->slots[i] = (uint8_t)slot;
+    }
+    expected->last = last;
+    cells->rows = i;
+    if (i == from)
+        return;
+    cells->is_uniform = false;
+    known->slot = cells->slots[i - 1];
+}
+
+void clr_cells_find(struct clr_cells *cells, struct clr_shapes *shapes, struct clr_order *order,
+                    const struct clr_page *page, uint32_t usable_size,
+                    const unsigned char *pointers, size_t count)
+{
+    struct expected expected = expect(order, page, usable_size);
+    const size_t unused = 64 - 8 * (expected.before - 1);
+
+    cells->payloads = page->data + expected.before;
+    cells->is_uniform = true;
+    cells->rows = find_alike(shapes, &expected, pointers, count, cells);
+    memset(cells->slots, (int)shapes->slot, cells->rows);
+    if (cells->rows < count)
+        find_known(shapes, &expected, pointers, cells->rows, count, cells);
+    order->least = (int64_t)(expected.last >> unused) + 1;
+}

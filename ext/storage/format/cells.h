@@ -1,0 +1,36 @@
+/*
+ * The cells of a table's leaf page whose records have shapes that are known, found many at a time.
+ * File format, section 1.6, "Table B-Tree Leaf Cell".
+ */
+#ifndef CLR_STORAGE_CELLS_H
+#define CLR_STORAGE_CELLS_H
+
+#include "storage/format/order.h"
+#include "storage/format/page.h"
+#include "storage/format/shape.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CLR_CELLS_MOST = 256 };
+
+/* Rows that follow each other. */
+struct clr_cells {
+    size_t rows;
+    uint16_t offsets[CLR_CELLS_MOST]; /* of the cells in the page */
+    const unsigned char *payloads;    /* of the rows: payloads + offsets[i] */
+    uint8_t slots[CLR_CELLS_MOST];    /* of their shapes */
+    bool is_uniform;                  /* all have that in the shapes' slot */
+};
+
+/*
+ * Finds, of the cells at `count` pointers, at most CLR_CELLS_MOST, those whose shape is known, up
+ * to the first that is not as plain as that, or not sound, or not after the rows so far. The order
+ * must have a key (clr_order_has_key()), and the shapes a mask; both are brought up to date.
+ */
+void clr_cells_find(struct clr_cells *cells, struct clr_shapes *shapes, struct clr_order *order,
+                    const struct clr_page *page, uint32_t usable_size,
+                    const unsigned char *pointers, size_t count);
+
+#endif

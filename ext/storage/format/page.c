@@ -1,0 +1,109 @@
+#include "storage/format/page.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "storage/format/page_set.h"
+
+#include <stddef.h>
+
+enum {
+    WAL_HEADER = 32,
+    WAL_FRAME_HEADER = 24,
+    ASK_NS = 10000000,
+    LEAST_CELL = 4 /* bytes that a cell takes at least, as SQLite has it */
+};
+
+atomic_uint *clr_pages_new_visits(const struct clr_source *source)
+{
+    /* What is zero everywhere is 0 to atomics, too. */
+    return clr_memory_alloc_zero(clr_page_set_words(source->page_count) * sizeof(atomic_uint));
+}
+
+/* Atomic operations cost more than all else that is done for a page: neighbours share one. */
+enum clr_load_outcome clr_pages_visit(struct clr_pages *pages, const uint32_t *numbers,
+                                      size_t count)
+{
+    const struct clr_source *source = pages->source;
+    uint32_t last = source->page_count, lock = clr_lock_page(source);
+    size_t i = 0;
+
+    while (i < count) {
+        uint32_t word = numbers[i] / CLR_PAGE_SET_WORD;
+        unsigned bits = 0;
+
+        for (; i < count && numbers[i] / CLR_PAGE_SET_WORD == word; i++) {
+            unsigned bit = 1U << numbers[i] % CLR_PAGE_SET_WORD;
+
+            if (numbers[i] == 0 || numbers[i] > last || numbers[i] == lock || (bits & bit) != 0)
+                return clr_page_malformed(pages, numbers[i]);
+            bits |= bit;
+        }
+        bits &= atomic_fetch_or_explicit(&pages->visited[word], bits, memory_order_relaxed);
+        if (bits != 0)
+            return clr_page_malformed(pages,
+                                      word * CLR_PAGE_SET_WORD + (uint32_t)__builtin_ctz(bits));
+    }
+    return CLR_LOAD_DONE;
+}
+
+static bool wants_stop(struct clr_pages *pages)
+{
+    int64_t now;
+
+    if (pages->stop != NULL && atomic_load_explicit(pages->stop, memory_order_relaxed))
+        return true;
+    if (pages->watch == NULL)
+        return false;
+    now = clr_clock_ns();
+    if (now - pages->asked_at < ASK_NS)
+        return false;
+    pages->asked_at = now;
+    return pages->watch->wants_stop(pages->watch->context);
+}
+
+enum clr_load_outcome clr_pages_read(struct clr_pages *pages, uint32_t number, uint32_t count,
+                                     unsigned char *buffer)
+{
+    const struct clr_source *source = pages->source;
+    int64_t page_size = source->page_size;
+    enum clr_file file = CLR_FILE_DATABASE;
+    int64_t offset = (int64_t)(number - 1) * page_size;
+    uint32_t frame = source->log == NULL ? 0 : clr_wal_map_find(source->log, number);
+
+    if (wants_stop(pages))
+        return CLR_LOAD_STOPPED;
+    if (frame != 0) {
+        file = CLR_FILE_WAL;
+        offset =
+            WAL_HEADER + WAL_FRAME_HEADER + (int64_t)(frame - 1) * (WAL_FRAME_HEADER + page_size);
+    }
+    pages->code =
+        source->read(source->context, file, buffer, (size_t)count * source->page_size, offset);
+    if (pages->code != 0) {
+        pages->page = number;
+        return CLR_LOAD_FAILED;
+    }
+    pages->bytes_read += count * page_size;
+    return CLR_LOAD_DONE;
+}
+
+/* Section 1.6, "B-tree Page Header Format". */
+enum clr_load_outcome clr_page_open(struct clr_pages *pages, uint32_t number,
+                                    const unsigned char *data, int flags, bool may_be_empty,
+                                    struct clr_page *page)
+{
+    const struct clr_source *source = pages->source;
+    const unsigned char *header = data + (number == 1 ? 100 : 0);
+    uint32_t header_size = flags == CLR_PAGE_TABLE_INTERIOR ? 12 : 8;
+
+    page->data = data;
+    page->pointers = header + header_size;
+    page->cells = clr_get_u16(header + 3);
+    page->right = flags == CLR_PAGE_TABLE_INTERIOR ? clr_get_u32(header + 8) : 0;
+    page->first = (uint32_t)(page->pointers - data) + 2 * page->cells;
+    page->last = source->usable_size - LEAST_CELL;
+    if (header[0] != flags || (page->cells == 0 && !may_be_empty) ||
+        page->cells > clr_page_most_cells(source) || page->first > page->last)
+        return clr_page_malformed(pages, number);
+    return CLR_LOAD_DONE;
+}

@@ -1,0 +1,248 @@
+#include "storage/load/load.h"
+
+#include "base/memory.h"
+#include "storage/load/fed_load.h"
+#include "storage/load/placement.h"
+#include "storage/load/units.h"
+
+#include <string.h>
+
+struct load {
+    struct clr_units units;
+    struct clr_placement placement;
+    int count;
+    struct clr_column **columns; /* as the caller has them: wants have the position */
+    uint8_t *kinds;              /* count for each unit, in the order of wants */
+    struct clr_bytes *bytes;     /* of each thread, likewise */
+    atomic_int begun;            /* threads */
+};
+
+/* Returns a thread's place for the bytes of each want. Threads' places are apart by one that nobody
+   uses, so that no two share a cache line. */
+static struct clr_bytes *bytes_of(const struct load *load, int thread)
+{
+    return load->bytes + (size_t)thread * ((size_t)load->count + 1);
+}
+
+/*
+ * Has memory at hand by the time that it is needed: the thread whose unit reaches into a block of
+ * rows provides for another block as far ahead as there are threads; their first units begin that.
+ * But not before all threads run: to populate memory keeps the kernel from mapping any, such as the
+ * stacks of threads to come, and whoever wants to populate more waits behind those. With 16 threads
+ * the last one came 10 to 40 ms late.
+ */
+static void populate(struct load *load, size_t i)
+{
+    const struct clr_layout *layout = load->placement.layout;
+    const struct clr_extent *extent = &load->placement.extents[i];
+    size_t ahead = (size_t)load->units.threads, block = extent->first / CLR_COLUMN_BLOCK;
+    size_t rows = layout->known ? layout->rows : extent->rows * load->units.count;
+    bool begins_block = (extent->first + extent->rows) / CLR_COLUMN_BLOCK > block;
+    int k;
+
+    if (atomic_load(&load->begun) < load->units.threads)
+        return;
+    for (k = 0; k < load->count && ahead > 1; k++) {
+        if (i < ahead && (i + 1) * CLR_COLUMN_BLOCK <= rows)
+            clr_column_populate(load->columns[k], i);
+        if (begins_block && (block + ahead + 1) * CLR_COLUMN_BLOCK <= rows)
+            clr_column_populate(load->columns[k], block + ahead);
+    }
+}
+
+static enum clr_load_outcome load_unit(struct load *load, struct clr_unit_reader *reader, size_t i)
+{
+    struct clr_decoder *decoder = &reader->decoder;
+    enum clr_load_outcome outcome;
+    size_t rows;
+    int k;
+
+    outcome = clr_unit_read(reader, i, &rows);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    outcome = clr_placement_take(&load->placement, &load->units, &reader->pages, i, rows);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    populate(load, i);
+    for (k = 0; k < load->count; k++) {
+        struct clr_column *column = load->columns[load->units.wants[k].position];
+        size_t first = load->placement.extents[i].first;
+
+        decoder->targets[k] = (struct clr_target){
+            .values = column->values + first, .tags = column->tags + first, .kind = CLR_TAG_NULL};
+    }
+    outcome = clr_unit_decode(reader, i);
+    for (k = 0; k < load->count; k++)
+        load->kinds[i * (size_t)load->count + (size_t)k] = decoder->targets[k].kind;
+    return outcome;
+}
+
+static void load_units(void *argument, int thread, const atomic_bool *stop)
+{
+    struct load *load = argument;
+    struct clr_unit_reader reader;
+    enum clr_load_outcome outcome = clr_unit_reader_init(&reader, &load->units, stop);
+    size_t i;
+    int k;
+
+    for (k = 0; k < load->count && outcome == CLR_LOAD_DONE; k++)
+        reader.decoder.bytes[k] = &bytes_of(load, thread)[k];
+    atomic_fetch_add(&load->begun, 1);
+    while (outcome == CLR_LOAD_DONE && clr_units_take(&load->units, &i))
+        outcome = load_unit(load, &reader, i);
+    clr_unit_reader_end(&reader, outcome);
+}
+
+/* Puts together what the units found out about a column. */
+static void finish_column(const struct load *load, int k, size_t rows)
+{
+    struct clr_column *column = load->columns[load->units.wants[k].position];
+    size_t count = (size_t)load->count, i;
+    const uint8_t *kinds = load->kinds + k;
+    int thread;
+
+    column->with_bytes = load->units.wants[k].with_bytes;
+    for (thread = 0; thread < load->units.threads; thread++)
+        clr_bytes_append(&column->bytes, &bytes_of(load, thread)[k]);
+    column->bytes.left = NULL;
+    column->bytes_read = column->bytes.size;
+    column->rows = rows;
+    column->kind = kinds[0];
+    for (i = 1; i < load->units.count; i++) {
+        if (kinds[i * count] != kinds[0])
+            column->kind = CLR_TAG_MIXED;
+    }
+    for (i = 0; i < load->units.count && column->kind == CLR_TAG_MIXED; i++) {
+        if (kinds[i * count] != CLR_TAG_MIXED)
+            memset(column->tags + load->placement.extents[i].first, kinds[i * count],
+                   load->placement.extents[i].rows);
+    }
+}
+
+/* Makes the threads' places for bytes. */
+static bool prepare_bytes(struct load *load)
+{
+    size_t count = (size_t)load->units.threads * ((size_t)load->count + 1), i;
+
+    load->bytes = clr_memory_alloc(count * sizeof *load->bytes);
+    for (i = 0; i < count && load->bytes != NULL; i++)
+        load->bytes[i] = (struct clr_bytes){.left = &load->placement.left};
+    return load->bytes != NULL;
+}
+
+static void free_bytes(struct load *load)
+{
+    size_t count = (size_t)load->units.threads * ((size_t)load->count + 1), i;
+
+    for (i = 0; i < count && load->bytes != NULL; i++)
+        clr_bytes_free(&load->bytes[i]);
+    clr_memory_free(load->bytes);
+}
+
+/* Makes what the threads fill in, once the units are known. */
+static bool prepare(struct load *load)
+{
+    const struct clr_units *units = &load->units;
+    const struct clr_layout *layout = load->placement.layout;
+    /* What no row touches costs addresses only, or, where pages are large, a bit more. */
+    size_t most = units->leaves.count * clr_page_most_cells(units->source), i;
+
+    if (layout->known)
+        most = layout->rows;
+    else if (layout->most_rows > 0 && layout->most_rows < most)
+        most = layout->most_rows;
+    load->kinds = clr_memory_alloc(units->count * (size_t)load->count + 1);
+    if (load->kinds == NULL || !prepare_bytes(load))
+        return false;
+    for (i = 0; i < (size_t)load->count; i++) {
+        load->columns[i] = clr_column_new(most);
+        if (load->columns[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Decodes the units, which have been found. */
+static enum clr_load_outcome load_here(struct load *load, struct clr_layout *layout,
+                                       const struct clr_watch *watch)
+{
+    struct clr_units *units = &load->units;
+    enum clr_load_outcome outcome;
+    int k;
+
+    if (!clr_placement_init(&load->placement, units, layout) || !prepare(load))
+        return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
+    outcome = clr_units_run(units, load_units, load, watch);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    for (k = 0; k < load->count; k++)
+        finish_column(load, k, clr_placement_rows(&load->placement));
+    if (!clr_placement_keep(&load->placement, units, layout))
+        return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
+    return CLR_LOAD_DONE;
+}
+
+static bool can_be_fed(const struct clr_field *fields, int count)
+{
+    int i;
+
+    for (i = 0; i < count && !fields[i].with_bytes; i++)
+        ;
+    return count > 0 && i == count;
+}
+
+/* All of it, but for the report. */
+static enum clr_load_outcome load_table(struct load *load, const struct clr_source *source,
+                                        uint32_t root, const struct clr_field *fields,
+                                        struct clr_layout *layout, struct clr_feeder *feeder,
+                                        const struct clr_watch *watch)
+{
+    struct clr_units *units = &load->units;
+    enum clr_load_outcome outcome =
+        clr_units_find(units, source, root, fields, load->count, SIZE_MAX, watch);
+    int64_t bytes_read;
+
+    if (outcome == CLR_LOAD_DONE && layout->known && layout->units != units->count)
+        return clr_units_fail(units, CLR_LOAD_MALFORMED, root, 0);
+    if (outcome == CLR_LOAD_DONE && feeder != NULL && can_be_fed(fields, load->count)) {
+        outcome = clr_load_fed(units, layout, feeder, load->columns, watch);
+        if (outcome != CLR_LOAD_UNFED)
+            return outcome;
+    }
+    /* Nothing of what a feed has left behind is of use. Where it was refused, the units are as they
+       were found. */
+    if (outcome == CLR_LOAD_UNFED && clr_units_have_run(units)) {
+        bytes_read = atomic_load(&units->bytes_read);
+        clr_units_free(units);
+        outcome = clr_units_find(units, source, root, fields, load->count, SIZE_MAX, watch);
+        atomic_fetch_add(&units->bytes_read, bytes_read);
+    }
+    return outcome == CLR_LOAD_DONE || outcome == CLR_LOAD_UNFED ? load_here(load, layout, watch)
+                                                                 : outcome;
+}
+
+enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
+                               const struct clr_field *fields, int count, struct clr_layout *layout,
+                               struct clr_feeder *feeder, struct clr_column **columns,
+                               const struct clr_watch *watch, struct clr_load_report *report,
+                               struct clr_status *status)
+{
+    struct load load = {.count = count, .columns = columns};
+    enum clr_load_outcome outcome;
+    int i;
+
+    for (i = 0; i < count; i++)
+        columns[i] = NULL;
+    atomic_init(&load.begun, 0);
+    outcome = load_table(&load, source, root, fields, layout, feeder, watch);
+    clr_units_report(&load.units, outcome, report, status);
+    for (i = 0; i < count && outcome != CLR_LOAD_DONE; i++) {
+        clr_column_release(columns[i]);
+        columns[i] = NULL;
+    }
+    clr_placement_free(&load.placement);
+    clr_memory_free(load.kinds);
+    free_bytes(&load);
+    clr_units_free(&load.units);
+    return outcome;
+}

@@ -1,0 +1,39 @@
+/*
+ * Loads columns of a rowid table: walks its b-tree, reads its leaf pages in large runs and decodes
+ * the cells, in several threads. Every offset is checked against the page before it is followed.
+ * File format, sections 1.6 and 2.
+ */
+#ifndef CLR_STORAGE_LOAD_H
+#define CLR_STORAGE_LOAD_H
+
+#include "base/status.h"
+#include "engine/worker/team.h"
+#include "numeric/values/column.h"
+#include "storage/format/field.h"
+#include "storage/format/outcome.h"
+#include "storage/format/source.h"
+#include "storage/load/feeder.h"
+#include "storage/load/layout.h"
+
+#include <stdint.h>
+
+/*
+ * Loads count columns of the table whose root page is root: stores columns with one reference each
+ * in columns[0 .. count-1], all NULL unless the outcome is CLR_LOAD_DONE. count may be 0, to find
+ * the layout. An unknown layout is filled in, when the load is done; with a known one the columns'
+ * rows follow it (the snapshot must be the same: if it does not fit, CLR_LOAD_MALFORMED). Rowids
+ * must ascend over the whole table, all leaves be equally deep, each page be met once, and depths
+ * over 20 are refused, so that no damage makes the walk endless.
+ *
+ * feeder may be NULL. Whatever a device does, the outcome and the columns are as the host has them.
+ *
+ * watch may be NULL. It is asked in the calling thread, which also makes all reads where the source
+ * is not parallel.
+ */
+enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
+                               const struct clr_field *fields, int count, struct clr_layout *layout,
+                               struct clr_feeder *feeder, struct clr_column **columns,
+                               const struct clr_watch *watch, struct clr_load_report *report,
+                               struct clr_status *status);
+
+#endif

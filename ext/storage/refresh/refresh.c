@@ -1,0 +1,328 @@
+#include "storage/refresh/refresh.h"
+
+#include "base/memory.h"
+#include "storage/format/page_set.h"
+#include "storage/refresh/fresh.h"
+#include "storage/refresh/splice.h"
+#include "storage/snapshot/tree.h"
+
+#include <string.h>
+
+/*
+ * A leaf is kept if the columns have its rows, its page has not changed, and neither has any
+ * overflow page that was read for this table, unless its values came from the leaf alone. Then a
+ * load would find in it just what it found before. Its rowids are known, so that those of all
+ * leaves can be compared.
+ *
+ * More leaves than these, and than a part of all, are better loaded by several threads.
+ */
+enum { MOST_LEAVES = 64, MOST_PART = 8 };
+
+/*
+ * The bytes of TEXT and BLOBs that are no more stay with the column; if those that were read since
+ * it was loaded take as much as those that were there then, and this much more, it is time for a
+ * new column.
+ */
+enum { SPARE_BYTES = 1 << 20 };
+
+/* What becomes of a leaf that the layout has: it is no more, or kept, or the fresh leaf i. */
+enum { GONE = 0, KEPT = 1, FRESH = 2 };
+
+struct refresh {
+    const struct clr_source *source;
+    const uint32_t *changes;
+    struct clr_layout *layout;
+    struct clr_pages pages;
+    struct clr_page_list leaves; /* the table's now, in the order of keys */
+    bool keeps_chains;           /* no overflow page that was read has changed */
+    uint32_t *chains;            /* first the pages that led to the leaves, later as the layout's */
+    uint32_t *places;            /* by page: 1 + the number in the layout, or 0 */
+    uint32_t *fates;             /* of the layout's leaves */
+    size_t kept;
+    struct clr_fresh fresh; /* leaves that were read, in the order of keys */
+    bool *has_place;        /* of each: its page was a leaf before */
+    struct clr_leaf *new_leaves;
+    size_t new_count;
+    struct clr_splice splice;
+    struct clr_column **results; /* one for each column */
+    bool has_moved;
+};
+
+/* Allocates an array, never of no elements. */
+static void *new_array(size_t count, size_t size)
+{
+    return clr_memory_alloc((count + 1) * size);
+}
+
+/* Makes what is needed to tell leaves apart, once the table's are known. */
+static bool prepare(struct refresh *refresh, const struct clr_field *fields, int count)
+{
+    const struct clr_layout *layout = refresh->layout;
+    size_t pages = refresh->source->page_count, room = refresh->leaves.count / MOST_PART, i;
+
+    if (room < MOST_LEAVES)
+        room = MOST_LEAVES;
+    /* Untouched but for the table's own leaves, as the database may have many others. */
+    refresh->places = clr_memory_alloc_zero((pages + 1) * sizeof *refresh->places);
+    refresh->fates = new_array(layout->leaf_count, sizeof *refresh->fates);
+    refresh->has_place = new_array(room, sizeof *refresh->has_place);
+    refresh->chains = new_array(clr_page_set_words((uint32_t)pages), sizeof *refresh->chains);
+    if (refresh->places == NULL || refresh->fates == NULL || refresh->has_place == NULL ||
+        refresh->chains == NULL)
+        return false;
+    for (i = 0; i < layout->leaf_count; i++) {
+        refresh->fates[i] = GONE;
+        if (layout->leaves[i].number <= pages)
+            refresh->places[layout->leaves[i].number] = (uint32_t)i + 1;
+    }
+    return clr_fresh_init(&refresh->fresh, &refresh->pages, fields, count, room,
+                          layout->most_bytes);
+}
+
+/* Finds out whether the known overflow pages are as they were. */
+static void check_chains(struct refresh *refresh)
+{
+    const struct clr_layout *layout = refresh->layout;
+    size_t words = clr_page_set_words(refresh->source->page_count), i;
+
+    for (i = 0; i < words; i++)
+        refresh->chains[i] = atomic_load(&refresh->pages.visited[i]);
+    refresh->keeps_chains = true;
+    for (i = 0; i < layout->chain_words && refresh->keeps_chains; i++)
+        refresh->keeps_chains =
+            (layout->chains[i] & (i < words ? refresh->changes[i] : UINT32_MAX)) == 0;
+}
+
+/* Whether the layout's leaf can be kept, which is also one of the table now. */
+static bool can_keep(const struct refresh *refresh, const struct clr_leaf *leaf)
+{
+    return !clr_page_set_has(refresh->changes, leaf->number) &&
+           (refresh->keeps_chains || !leaf->is_chained);
+}
+
+/* Goes through the table's leaves, and decodes those that can't be kept. */
+static enum clr_load_outcome go_through(struct refresh *refresh)
+{
+    const struct clr_leaf *before = NULL, *leaf;
+    struct clr_fresh *fresh = &refresh->fresh;
+    size_t i;
+
+    for (i = 0; i < refresh->leaves.count; i++) {
+        uint32_t number = refresh->leaves.numbers[i], place = refresh->places[number];
+
+        if (place > 0 && can_keep(refresh, &refresh->layout->leaves[place - 1])) {
+            leaf = &refresh->layout->leaves[place - 1];
+            refresh->fates[place - 1] = KEPT;
+            refresh->kept++;
+        } else {
+            enum clr_load_outcome outcome =
+                clr_fresh_add(fresh, number, refresh->leaves.count == 1);
+
+            if (outcome != CLR_LOAD_DONE)
+                return outcome;
+            if (place > 0)
+                refresh->fates[place - 1] = FRESH + (uint32_t)(fresh->leaf_count - 1);
+            refresh->has_place[fresh->leaf_count - 1] = place > 0;
+            leaf = &fresh->leaves[fresh->leaf_count - 1];
+        }
+        /* If there are several leaves none is empty. */
+        if (before != NULL && leaf->first <= before->last)
+            return clr_page_malformed(&refresh->pages, number);
+        before = leaf;
+    }
+    clr_fresh_end(fresh);
+    return CLR_LOAD_DONE;
+}
+
+static void add_leaf(struct refresh *refresh, const struct clr_leaf *leaf)
+{
+    refresh->new_leaves[refresh->new_count++] = *leaf;
+    refresh->splice.rows += leaf->rows;
+}
+
+static void add_old(struct refresh *refresh, const struct clr_leaf *leaf, size_t from)
+{
+    struct clr_splice *splice = &refresh->splice;
+    struct clr_run *last = splice->old_count == 0 ? NULL : &splice->old[splice->old_count - 1];
+
+    if (last != NULL && last->from + last->rows == from && last->to + last->rows == splice->rows)
+        last->rows += leaf->rows;
+    else
+        splice->old[splice->old_count++] =
+            (struct clr_run){.from = from, .to = splice->rows, .rows = leaf->rows};
+    add_leaf(refresh, leaf);
+}
+
+static void add_fresh(struct refresh *refresh, size_t i)
+{
+    const struct clr_leaf *leaf = &refresh->fresh.leaves[i];
+    struct clr_splice *splice = &refresh->splice;
+
+    splice->fresh[splice->fresh_count++] =
+        (struct clr_run){.from = refresh->fresh.at[i], .to = splice->rows, .rows = leaf->rows};
+    add_leaf(refresh, leaf);
+}
+
+/* Says where all rows go: those of changed leaves where they were, those of new ones to the end. */
+static bool plan_rows(struct refresh *refresh)
+{
+    const struct clr_layout *layout = refresh->layout;
+    size_t from = 0, i;
+
+    refresh->new_leaves = new_array(refresh->leaves.count, sizeof *refresh->new_leaves);
+    refresh->splice.old = new_array(refresh->kept, sizeof *refresh->splice.old);
+    refresh->splice.fresh = new_array(refresh->fresh.leaf_count, sizeof *refresh->splice.fresh);
+    if (refresh->new_leaves == NULL || refresh->splice.old == NULL || refresh->splice.fresh == NULL)
+        return false;
+    for (i = 0; i < layout->leaf_count; i++) {
+        if (refresh->fates[i] == KEPT)
+            add_old(refresh, &layout->leaves[i], from);
+        else if (refresh->fates[i] != GONE)
+            add_fresh(refresh, refresh->fates[i] - FRESH);
+        from += layout->leaves[i].rows;
+    }
+    for (i = 0; i < refresh->fresh.leaf_count; i++) {
+        if (!refresh->has_place[i])
+            add_fresh(refresh, i);
+    }
+    return true;
+}
+
+/* Whether the columns, with what is fresh, leave too little room. */
+static bool is_too_large(const struct refresh *refresh, struct clr_column *const *columns)
+{
+    const struct clr_layout *layout = refresh->layout;
+    size_t size = refresh->splice.rows * layout->row_bytes;
+    int k;
+
+    if (layout->most_rows > 0 && refresh->splice.rows > layout->most_rows)
+        return true;
+    for (k = 0; k < refresh->fresh.count; k++) {
+        const struct clr_column *column = columns[refresh->fresh.wants[k].position];
+        size_t bytes = column->bytes.size + refresh->fresh.columns[k]->bytes.size;
+
+        if (bytes > 2 * column->bytes_read + SPARE_BYTES)
+            return true;
+        size += bytes;
+    }
+    return layout->most_bytes > 0 && size > layout->most_bytes;
+}
+
+/* Makes the columns' results, which can fail, and then fills them, which can't. */
+static bool splice_columns(struct refresh *refresh, struct clr_column **columns)
+{
+    const struct clr_fresh *fresh = &refresh->fresh;
+    int k;
+
+    refresh->results = new_array((size_t)fresh->count, sizeof(struct clr_column *));
+    for (k = 0; k < fresh->count && refresh->results != NULL; k++) {
+        refresh->results[k] = clr_splice_begin(&refresh->splice, columns[k]);
+        if (refresh->results[k] != NULL)
+            continue;
+        while (k-- > 0) {
+            if (refresh->results[k] != columns[k])
+                clr_column_release(refresh->results[k]);
+        }
+        return false;
+    }
+    for (k = 0; k < fresh->count && refresh->results != NULL; k++) {
+        int i = fresh->wants[k].position;
+
+        clr_splice_finish(&refresh->splice, columns[i], fresh->columns[k], refresh->results[i]);
+        if (refresh->results[i] != columns[i])
+            clr_column_release(columns[i]);
+        columns[i] = refresh->results[i];
+    }
+    return refresh->results != NULL;
+}
+
+static void keep_layout(struct refresh *refresh)
+{
+    struct clr_layout *layout = refresh->layout, old = *layout;
+    size_t words = clr_page_set_words(refresh->source->page_count), i;
+
+    for (i = 0; i < words; i++) {
+        refresh->chains[i] = atomic_load(&refresh->pages.visited[i]) & ~refresh->chains[i];
+        if (refresh->keeps_chains && i < old.chain_words)
+            refresh->chains[i] |= old.chains[i];
+    }
+    *layout = (struct clr_layout){.known = true,
+                                  .rows = refresh->splice.rows,
+                                  .most_rows = old.most_rows,
+                                  .most_bytes = old.most_bytes,
+                                  .row_bytes = old.row_bytes,
+                                  .keeps_leaves = true,
+                                  .leaves = refresh->new_leaves,
+                                  .leaf_count = refresh->new_count,
+                                  .chains = refresh->chains,
+                                  .chain_words = words};
+    refresh->new_leaves = NULL;
+    refresh->chains = NULL;
+    clr_layout_free(&old);
+}
+
+static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t root,
+                                           const struct clr_field *fields, int count,
+                                           struct clr_column **columns)
+{
+    struct clr_pages *pages = &refresh->pages;
+    const struct clr_layout *layout = refresh->layout;
+    enum clr_load_outcome outcome;
+
+    pages->visited = clr_pages_new_visits(refresh->source);
+    if (pages->visited == NULL)
+        return clr_pages_no_memory(pages);
+    outcome = clr_tree_leaves(pages, root, &refresh->leaves);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    if (!prepare(refresh, fields, count))
+        return clr_pages_no_memory(pages);
+    check_chains(refresh);
+    outcome = go_through(refresh);
+    /* Leaves that are all known have the order that their rowids had, and do. */
+    if (outcome != CLR_LOAD_DONE ||
+        (refresh->fresh.leaf_count == 0 && refresh->leaves.count == layout->leaf_count))
+        return outcome;
+    if (!plan_rows(refresh))
+        return clr_pages_no_memory(pages);
+    if (is_too_large(refresh, columns))
+        return CLR_LOAD_TOO_LARGE;
+    if (!splice_columns(refresh, columns))
+        return clr_pages_no_memory(pages);
+    keep_layout(refresh);
+    refresh->has_moved = true;
+    return CLR_LOAD_DONE;
+}
+
+static void refresh_free(struct refresh *refresh)
+{
+    clr_fresh_free(&refresh->fresh);
+    clr_memory_free(refresh->leaves.numbers);
+    clr_memory_free(refresh->pages.visited);
+    clr_memory_free(refresh->chains);
+    clr_memory_free(refresh->places);
+    clr_memory_free(refresh->fates);
+    clr_memory_free(refresh->has_place);
+    clr_memory_free(refresh->new_leaves);
+    clr_memory_free(refresh->splice.old);
+    clr_memory_free(refresh->splice.fresh);
+    clr_memory_free((void *)refresh->results);
+}
+
+enum clr_load_outcome clr_refresh(const struct clr_source *source, uint32_t root,
+                                  const uint32_t *changes, const struct clr_field *fields,
+                                  int count, struct clr_layout *layout, struct clr_column **columns,
+                                  const struct clr_watch *watch, struct clr_refresh_report *report)
+{
+    struct refresh refresh = {.source = source, .changes = changes, .layout = layout};
+    enum clr_load_outcome outcome;
+
+    refresh.pages = (struct clr_pages){.source = source, .watch = watch};
+    outcome = refresh_table(&refresh, root, fields, count, columns);
+    *report = (struct clr_refresh_report){.bytes_read = refresh.pages.bytes_read,
+                                          .leaves_read = refresh.fresh.leaf_count,
+                                          .leaves = refresh.leaves.count,
+                                          .has_moved = refresh.has_moved};
+    refresh_free(&refresh);
+    return outcome;
+}

@@ -1,0 +1,34 @@
+/*
+ * Brings columns of a table from one snapshot to a later one, where it is known which pages of the
+ * database have changed: reads the interior pages of the table's b-tree and the leaves that are new
+ * or changed, and keeps the rows of the others.
+ */
+#ifndef CLR_STORAGE_REFRESH_H
+#define CLR_STORAGE_REFRESH_H
+
+#include "storage/load/load.h"
+
+struct clr_refresh_report {
+    int64_t bytes_read;
+    size_t leaves_read, leaves; /* the latter of the table now */
+    bool has_moved;             /* the columns and the layout are other ones */
+};
+
+/*
+ * Refreshes the count columns of a layout that has leaves, which is all that were loaded with that
+ * layout; fields is what they were loaded with. changes is the set of pages that have changed
+ * (see clr_wal_changes()); root is the same.
+ *
+ * CLR_LOAD_DONE: columns and layout are those of the new snapshot. A column that had but one
+ * reference may have been changed in place, another is replaced: its reference is dropped. If the
+ * leaves are all the same ones, nothing is. CLR_LOAD_STOPPED: as watch asked, and all is
+ * as it was. So it is for any other outcome, and the table has to be loaded anew: too many of its
+ * leaves have changed, or it has too many rows; or there is something wrong with it, which the load
+ * will find.
+ */
+enum clr_load_outcome clr_refresh(const struct clr_source *source, uint32_t root,
+                                  const uint32_t *changes, const struct clr_field *fields,
+                                  int count, struct clr_layout *layout, struct clr_column **columns,
+                                  const struct clr_watch *watch, struct clr_refresh_report *report);
+
+#endif

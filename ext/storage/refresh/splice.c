@@ -1,0 +1,76 @@
+#include "storage/refresh/splice.h"
+
+#include <string.h>
+
+enum { SPARE_PART = 4, LEAST_SPARE = 4096 };
+
+/* Who else could get a reference gets it from its holder, who is busy here. */
+struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_column *old)
+{
+    /* Of a column that shrinks much the memory would stay. */
+    if (atomic_load(&old->references) == 1 && old->capacity >= splice->rows &&
+        splice->rows >= old->rows / 2)
+        return old;
+    return clr_column_new(splice->rows + splice->rows / SPARE_PART + LEAST_SPARE);
+}
+
+static void move(const struct clr_run *run, const struct clr_column *from, struct clr_column *to,
+                 bool with_tags)
+{
+    memmove(to->values + run->to, from->values + run->from, run->rows * sizeof *to->values);
+    if (!with_tags)
+        return;
+    if (from->kind == CLR_TAG_MIXED)
+        memmove(to->tags + run->to, from->tags + run->from, run->rows);
+    else
+        memset(to->tags + run->to, from->kind, run->rows);
+}
+
+/*
+ * In place, rows that go down are moved from the first run on, and then those that go up from the
+ * last run on: since runs stay in order, none comes to lie on one that has yet to be moved.
+ */
+static void move_old(const struct clr_splice *splice, const struct clr_column *old,
+                     struct clr_column *result, bool with_tags)
+{
+    const bool everything = result != old || (with_tags && old->kind != CLR_TAG_MIXED);
+    const struct clr_run *run;
+    size_t i;
+
+    for (i = 0; i < splice->old_count; i++) {
+        run = &splice->old[i];
+        if (run->to < run->from || (run->to == run->from && everything))
+            move(run, old, result, with_tags);
+    }
+    for (i = splice->old_count; i-- > 0;) {
+        run = &splice->old[i];
+        if (run->to > run->from)
+            move(run, old, result, with_tags);
+    }
+}
+
+void clr_splice_finish(const struct clr_splice *splice, struct clr_column *old,
+                       struct clr_column *fresh, struct clr_column *result)
+{
+    uint8_t kind = CLR_TAG_MIXED;
+    bool with_tags;
+    size_t i;
+
+    /* The kind of no rows means nothing. */
+    if (splice->fresh_count == 0 || (splice->old_count > 0 && old->kind == fresh->kind))
+        kind = old->kind;
+    else if (splice->old_count == 0)
+        kind = fresh->kind;
+    with_tags = kind == CLR_TAG_MIXED;
+    move_old(splice, old, result, with_tags);
+    for (i = 0; i < splice->fresh_count; i++)
+        move(&splice->fresh[i], fresh, result, with_tags);
+    if (result != old) {
+        clr_bytes_append(&result->bytes, &old->bytes);
+        result->bytes_read = old->bytes_read;
+    }
+    clr_bytes_append(&result->bytes, &fresh->bytes);
+    result->with_bytes = old->with_bytes && fresh->with_bytes;
+    result->kind = kind;
+    result->rows = splice->rows;
+}

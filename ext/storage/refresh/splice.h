@@ -1,0 +1,40 @@
+/*
+ * Gives rows of a column other places, and puts others between them: what is left of a table's
+ * columns after some of its pages have changed. A column that nobody else refers to is changed in
+ * place.
+ */
+#ifndef CLR_STORAGE_SPLICE_H
+#define CLR_STORAGE_SPLICE_H
+
+#include "numeric/values/column.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A run of rows, from row `from` on, that belongs at row `to` of the new column. */
+struct clr_run {
+    size_t from, to, rows;
+};
+
+/*
+ * The new column's rows: each is in one run. Runs of old rows ascend, by from and by to; what is in
+ * none is left out. So do runs of fresh rows, by to.
+ */
+struct clr_splice {
+    size_t rows;
+    struct clr_run *old, *fresh;
+    size_t old_count, fresh_count;
+};
+
+/*
+ * Returns the column that shall take the result: the old column itself, or a new one with one
+ * reference; NULL without memory. Nothing has changed yet.
+ */
+struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_column *old);
+
+/* Puts the rows of both columns into the result, whichever it is, and moves their bytes there: also
+   those of old rows that are left out. */
+void clr_splice_finish(const struct clr_splice *splice, struct clr_column *old,
+                       struct clr_column *fresh, struct clr_column *result);
+
+#endif

@@ -1,0 +1,245 @@
+#include "storage/snapshot/tree.h"
+
+#include "base/memory.h"
+#include "storage/format/order.h"
+
+enum { DEEPEST = 20 }; /* SQLite's cursors have 20 levels */
+enum { INDEX_INTERIOR = 2, INDEX_LEAF = 10 };
+enum { PART_PAGES = 32 }; /* fewer are not worth a thread */
+
+/* What one thread does of a level: pages that follow each other. */
+struct part {
+    struct clr_pages pages;
+    unsigned char *page;
+    const uint32_t *parents;
+    size_t parent_count;
+    uint32_t *numbers; /* of their children */
+    size_t count;
+    struct clr_order order; /* of the keys */
+    int64_t first;          /* of them */
+    enum clr_load_outcome outcome;
+};
+
+struct walk {
+    struct clr_pages *pages;
+    unsigned char *page;
+    struct part *parts; /* of the level; the first one's page is that of the walk */
+    int part_count;
+};
+
+/* Takes the key that is at bytes. Returns where it ends, or NULL if it does not come after those
+   before. */
+static inline const unsigned char *take_key(struct clr_order *order, const unsigned char *bytes,
+                                            bool is_first)
+{
+    struct clr_order other = *order; /* a copy, so that *order can be in a register */
+    const unsigned char *end;
+    uint64_t rowid;
+    int64_t key;
+
+    end = clr_order_get_key(bytes, &key);
+    if (end != NULL)
+        return clr_order_take_key(order, key) ? end : NULL;
+    end = clr_get_varint(bytes, &rowid);
+    if (!clr_order_take(&other, (int64_t)rowid, is_first))
+        return NULL;
+    *order = other;
+    return end;
+}
+
+/* Appends the children of the interior page that has been read; there is room for them. */
+static enum clr_load_outcome append_children(struct part *part, uint32_t number)
+{
+    struct clr_pages *pages = &part->pages;
+    const unsigned char *end = part->page + pages->source->usable_size;
+    uint32_t *numbers = part->numbers + part->count;
+    bool is_first = part->count == 0;
+    struct clr_order order = part->order;
+    struct clr_page page;
+    enum clr_load_outcome outcome;
+    uint32_t i;
+
+    /* The schema's root can have a child and no cell: page 1 has less room than its child. */
+    outcome = clr_page_open(pages, number, part->page, CLR_PAGE_TABLE_INTERIOR, number == 1, &page);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    for (i = 0; i < page.cells; i++) {
+        uint32_t offset = clr_page_cell(&page, i);
+        const unsigned char *after;
+
+        if (offset == 0)
+            return clr_page_malformed(pages, number);
+        after = take_key(&order, part->page + offset + 4, is_first && i == 0);
+        if (after == NULL || after > end)
+            return clr_page_malformed(pages, number);
+        if (is_first && i == 0)
+            part->first = clr_order_last(&order);
+        numbers[i] = clr_get_u32(part->page + offset);
+    }
+    part->order = order;
+    numbers[page.cells] = page.right;
+    part->count += page.cells + 1;
+    return clr_pages_visit(pages, numbers, page.cells + 1);
+}
+
+/* Finds the children of a part's pages, the first of which has been read if it is the level's. */
+static void descend_part(void *argument, int i, const atomic_bool *stop)
+{
+    struct walk *walk = argument;
+    struct part *part = &walk->parts[i];
+    size_t k;
+
+    if (walk->part_count > 1)
+        part->pages.stop = stop;
+    for (k = 0; k < part->parent_count && part->outcome == CLR_LOAD_DONE; k++) {
+        if (i > 0 || k > 0)
+            part->outcome = clr_pages_read(&part->pages, part->parents[k], 1, part->page);
+        if (part->outcome == CLR_LOAD_DONE)
+            part->outcome = append_children(part, part->parents[k]);
+    }
+}
+
+static int count_parts(const struct clr_pages *pages, size_t level)
+{
+    size_t most = level / PART_PAGES, threads = (size_t)clr_team_size();
+
+    if (!pages->source->parallel || most < 2)
+        return 1;
+    return (int)(most < threads ? most : threads);
+}
+
+/* Makes the parts of a level, whose children have their places in numbers, `most` for each page. */
+static bool divide(struct walk *walk, const struct clr_page_list *level, uint32_t *numbers,
+                   size_t most)
+{
+    const size_t page_size = walk->pages->source->page_size;
+    const size_t parts = (size_t)count_parts(walk->pages, level->count);
+    size_t first = 0, i;
+
+    walk->parts = clr_memory_alloc(parts * sizeof *walk->parts);
+    if (walk->parts == NULL)
+        return false;
+    for (i = 0; i < parts; i++) {
+        struct part *part = &walk->parts[i];
+        size_t end = level->count * (i + 1) / parts;
+
+        *part = (struct part){.pages = *walk->pages,
+                              .page = walk->page,
+                              .parents = level->numbers + first,
+                              .parent_count = end - first,
+                              .numbers = numbers + first * most,
+                              .outcome = CLR_LOAD_DONE};
+        part->pages.bytes_read = 0;
+        clr_order_init(&part->order);
+        if (parts > 1)
+            part->pages.watch = NULL; /* is asked by whoever waits for the parts */
+        if (i > 0)
+            part->page = clr_memory_alloc(page_size + (size_t)CLR_PAGE_SLACK);
+        walk->part_count = (int)i + 1;
+        if (part->page == NULL)
+            return false;
+        memset(part->page + page_size, 0, CLR_PAGE_SLACK);
+        first = end;
+    }
+    return true;
+}
+
+/* Puts the parts' children together, if keys ascend from part to part. */
+static enum clr_load_outcome unite(struct walk *walk, struct clr_page_list *children)
+{
+    int i;
+
+    for (i = 0; i < walk->part_count; i++) {
+        struct part *part = &walk->parts[i];
+
+        walk->pages->bytes_read += part->pages.bytes_read;
+        walk->pages->asked_at = part->pages.asked_at;
+        if (part->outcome != CLR_LOAD_DONE) {
+            walk->pages->page = part->pages.page;
+            walk->pages->code = part->pages.code;
+            return part->outcome;
+        }
+        if (i > 0 && part->first <= clr_order_last(&part[-1].order))
+            return clr_page_malformed(walk->pages, part->parents[0]);
+        memmove(children->numbers + children->count, part->numbers,
+                part->count * sizeof *part->numbers);
+        children->count += part->count;
+    }
+    return CLR_LOAD_DONE;
+}
+
+/* Lists the children of all pages of a level, the first of which has been read. */
+static enum clr_load_outcome descend(struct walk *walk, const struct clr_page_list *level,
+                                     struct clr_page_list *children)
+{
+    size_t most = (size_t)clr_page_most_cells(walk->pages->source) + 1;
+    enum clr_load_outcome outcome;
+    int i;
+
+    /* What no child takes of a long list costs addresses only. */
+    *children = (struct clr_page_list){
+        .numbers = clr_memory_alloc(level->count * most * sizeof *children->numbers)};
+    walk->part_count = 0;
+    if (children->numbers == NULL || !divide(walk, level, children->numbers, most))
+        outcome = clr_pages_no_memory(walk->pages);
+    else if (clr_team_run(walk->part_count, descend_part, walk,
+                          walk->part_count > 1 ? walk->pages->watch : NULL))
+        outcome = unite(walk, children);
+    else
+        outcome = CLR_LOAD_STOPPED;
+    for (i = 1; i < walk->part_count; i++)
+        clr_memory_free(walk->parts[i].page);
+    clr_memory_free(walk->parts);
+    walk->parts = NULL;
+    return outcome;
+}
+
+/* Goes down level by level, until the first page of one is a leaf. */
+static enum clr_load_outcome walk_down(struct walk *walk, struct clr_page_list *level)
+{
+    struct clr_pages *pages = walk->pages;
+    int depth;
+
+    for (depth = 0; depth < DEEPEST; depth++) {
+        struct clr_page_list children;
+        uint32_t first = level->numbers[0];
+        enum clr_load_outcome outcome = clr_pages_read(pages, first, 1, walk->page);
+        int flags;
+
+        if (outcome != CLR_LOAD_DONE)
+            return outcome;
+        flags = clr_page_flags(first, walk->page);
+        if (flags == CLR_PAGE_TABLE_LEAF)
+            return CLR_LOAD_DONE;
+        if (depth == 0 && (flags == INDEX_INTERIOR || flags == INDEX_LEAF))
+            return CLR_LOAD_UNSUPPORTED;
+        outcome = descend(walk, level, &children);
+        clr_memory_free(level->numbers);
+        *level = children;
+        if (outcome != CLR_LOAD_DONE)
+            return outcome;
+    }
+    return clr_page_malformed(pages, level->numbers[0]);
+}
+
+enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
+                                      struct clr_page_list *leaves)
+{
+    struct walk walk = {.pages = pages};
+    enum clr_load_outcome outcome;
+
+    *leaves =
+        (struct clr_page_list){.numbers = clr_memory_alloc(sizeof *leaves->numbers), .count = 1};
+    if (leaves->numbers == NULL)
+        return clr_pages_no_memory(pages);
+    leaves->numbers[0] = root;
+    walk.page = clr_memory_alloc(pages->source->page_size + (size_t)CLR_PAGE_SLACK);
+    if (walk.page == NULL)
+        return clr_pages_no_memory(pages);
+    memset(walk.page + pages->source->page_size, 0, CLR_PAGE_SLACK);
+    outcome = clr_pages_visit(pages, leaves->numbers, 1);
+    if (outcome == CLR_LOAD_DONE)
+        outcome = walk_down(&walk, leaves);
+    clr_memory_free(walk.page);
+    return outcome;
+}

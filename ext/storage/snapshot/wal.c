@@ -1,0 +1,131 @@
+#include "storage/snapshot/wal.h"
+
+#include "base/memory.h"
+#include "storage/format/varint.h"
+
+#include <string.h>
+
+enum { HEADER_SIZE = 32, FRAME_HEADER_SIZE = 24 };
+
+static enum clr_code read_log(const struct clr_source *source, void *buffer, size_t size,
+                              int64_t offset, struct clr_status *status)
+{
+    int code = source->read(source->context, CLR_FILE_WAL, buffer, size, offset);
+
+    if (code == 0)
+        return CLR_OK;
+    return clr_status_set(status, CLR_DEVICE, code, "reading the write-ahead log: result code %d",
+                          code);
+}
+
+/* Section 4.1: the log's header. The magic's last bit tells the byte order of checksums. */
+static enum clr_code check_header(const struct clr_source *source,
+                                  const unsigned char salts[CLR_WAL_SALTS],
+                                  struct clr_status *status)
+{
+    unsigned char header[HEADER_SIZE];
+    enum clr_code code = read_log(source, header, sizeof header, 0, status);
+
+    if (code != CLR_OK)
+        return code;
+    if ((clr_get_u32(header) & ~UINT32_C(1)) != UINT32_C(0x377f0682))
+        return clr_status_set(status, CLR_INVALID, 0, "the write-ahead log has another magic");
+    if (clr_get_u32(header + 8) != source->page_size)
+        return clr_status_set(status, CLR_INVALID, 0, "the write-ahead log has another page size");
+    if (memcmp(header + 16, salts, CLR_WAL_SALTS) != 0)
+        return clr_status_set(status, CLR_INVALID, 0, "the write-ahead log has begun anew");
+    return CLR_OK;
+}
+
+/* Section 4.1: a frame's page, and the database's size if it is the last of a commit. */
+static enum clr_code read_frame(const struct clr_source *source,
+                                const unsigned char salts[CLR_WAL_SALTS], uint32_t frame,
+                                uint32_t *page, uint32_t *size, struct clr_status *status)
+{
+    unsigned char header[FRAME_HEADER_SIZE];
+    int64_t offset =
+        HEADER_SIZE + (int64_t)(frame - 1) * (FRAME_HEADER_SIZE + (int64_t)source->page_size);
+    enum clr_code code = read_log(source, header, sizeof header, offset, status);
+
+    if (code != CLR_OK)
+        return code;
+    *page = clr_get_u32(header);
+    *size = clr_get_u32(header + 4);
+    if (*page == 0 || memcmp(header + 8, salts, CLR_WAL_SALTS) != 0)
+        return clr_status_set(status, CLR_INVALID, 0,
+                              "frame %u of the write-ahead log is of another log", (unsigned)frame);
+    return CLR_OK;
+}
+
+/* Section 4.4: a later frame is newer. */
+static enum clr_code add_frames(struct clr_wal_map *map, const struct clr_source *source,
+                                uint32_t last, struct clr_status *status)
+{
+    uint32_t page, size;
+
+    while (map->last < last) {
+        uint32_t frame = map->last + 1;
+        enum clr_code code = read_frame(source, map->salts, frame, &page, &size, status);
+
+        if (code != CLR_OK)
+            return code;
+        if (!clr_wal_map_add(map, page, frame))
+            return clr_status_set(status, CLR_NOMEM, 0,
+                                  "no memory for the write-ahead log's pages");
+        map->last = frame;
+        map->page_count = size;
+    }
+    /* A snapshot ends with a commit, whose frame has the database's size. */
+    if (map->page_count != source->page_count)
+        return clr_status_set(status, CLR_INVALID, 0,
+                              "frame %u of the write-ahead log is not the snapshot's last",
+                              (unsigned)last);
+    return CLR_OK;
+}
+
+enum clr_code clr_wal_map_read(struct clr_wal_map *map, const struct clr_source *source,
+                               const unsigned char salts[CLR_WAL_SALTS], uint32_t last,
+                               struct clr_status *status)
+{
+    enum clr_code code;
+
+    if (last == 0 || map->last > last || map->page_size != source->page_size ||
+        memcmp(map->salts, salts, CLR_WAL_SALTS) != 0) {
+        clr_wal_map_clear(map);
+        map->page_size = source->page_size;
+        memcpy(map->salts, salts, CLR_WAL_SALTS);
+    }
+    if (last == 0)
+        return CLR_OK;
+    code = check_header(source, salts, status);
+    if (code == CLR_OK)
+        code = add_frames(map, source, last, status);
+    if (code != CLR_OK)
+        clr_wal_map_clear(map);
+    return code;
+}
+
+enum clr_code clr_wal_changes(const struct clr_source *source,
+                              const unsigned char salts[CLR_WAL_SALTS], uint32_t first,
+                              uint32_t last, uint32_t **changes, struct clr_status *status)
+{
+    size_t words = clr_page_set_words(source->page_count);
+    uint32_t *set = clr_memory_alloc_zero(words * sizeof *set), frame, page, size;
+    enum clr_code code;
+
+    *changes = NULL;
+    if (set == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the write-ahead log's pages");
+    set[words - 1] = ~UINT32_C(0) << source->page_count % CLR_PAGE_SET_WORD << 1;
+    code = check_header(source, salts, status);
+    for (frame = first; frame <= last && code == CLR_OK; frame++) {
+        code = read_frame(source, salts, frame, &page, &size, status);
+        if (code == CLR_OK && page <= source->page_count)
+            clr_page_set_add(set, page);
+    }
+    if (code == CLR_OK)
+        *changes = set;
+    else
+        clr_memory_free(set);
+    return code;
+}

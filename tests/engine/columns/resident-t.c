@@ -1,0 +1,402 @@
+/*
+ * Columns in a device's memory and scans over them, on every OpenCL device there is, against the
+ * same computed row by row. A CPU device runs the code for GPUs as well, as in device-t.c.
+ */
+#include "engine/columns/resident.h"
+
+#include "base/clock.h"
+#include "engine/scans.h"
+#include "engine/workers.h"
+#include "numeric/scan/evaluate.h"
+#include "opencl/devices.h"
+
+#include "tap.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 60000, SCANS = 6, QUICK_SCANS = 3 };
+
+/* The worker's columns and their copies. */
+struct world {
+    struct clr_worker *worker;
+    struct clr_column *columns[SCANS_COLUMNS];
+    struct clr_resident *residents[SCANS_COLUMNS];
+};
+
+static bool is_late(int64_t start)
+{
+    return clr_clock_ns() - start > (int64_t)PATIENCE_MS * 1000000;
+}
+
+static enum clr_residence settle(struct clr_resident *resident)
+{
+    int64_t start = clr_clock_ns();
+    enum clr_residence state;
+
+    while ((state = clr_resident_state(resident)) == CLR_RESIDENT_COMING && !is_late(start))
+        usleep(500);
+    return state;
+}
+
+static void open_world(struct world *world, struct clr_worker *worker, size_t rows)
+{
+    int i, ready = 0;
+
+    world->worker = worker;
+    scans_columns(world->columns, rows);
+    for (i = 0; i < SCANS_COLUMNS; i++) {
+        world->residents[i] = clr_resident_new(worker, world->columns[i]);
+        if (world->residents[i] == NULL)
+            tap_bail("no memory");
+    }
+    for (i = 0; i < SCANS_COLUMNS; i++)
+        ready += settle(world->residents[i]) == CLR_RESIDENT_READY;
+    tap_ok(ready == SCANS_COLUMNS, "columns of %zu rows are on the device", rows);
+    tap_ok(atomic_load(&world->columns[0]->references) == 1, "and are no longer needed here");
+}
+
+static void close_world(struct world *world)
+{
+    int i;
+
+    for (i = 0; i < SCANS_COLUMNS; i++) {
+        clr_resident_free(world->residents[i]);
+        clr_column_release(world->columns[i]);
+    }
+}
+
+/* Scans until the device has what it needs. */
+static enum clr_scan_outcome scan_in_time(struct world *world, struct clr_scan *scan)
+{
+    int64_t start = clr_clock_ns();
+    enum clr_scan_outcome outcome;
+    struct clr_device_work work = {0};
+    struct clr_status status;
+
+    clr_status_clear(&status);
+    while ((outcome = clr_resident_scan(world->worker, scan, world->residents, PATIENCE_MS, NULL,
+                                        &work, &status)) == CLR_SCAN_NOT_NOW &&
+           !is_late(start))
+        usleep(2000);
+    if (outcome == CLR_SCAN_FAILED)
+        tap_diag("%s", status.message);
+    return outcome;
+}
+
+static void describe(const struct clr_scan *scan, const struct clr_tally *host)
+{
+    int i;
+
+    for (i = 0; i < scan->instruction_count; i++)
+        tap_diag("r%d: opcode %d of %d, %d, %d", i, (int)scan->instructions[i].opcode,
+                 scan->instructions[i].a, scan->instructions[i].b, scan->instructions[i].c);
+    for (i = 0; i < scan->tally_count; i++) {
+        struct clr_state found = scan->tallies[i].state, wanted = host[i].state;
+        tap_diag("mask %u, x %d, y %d, filter %d, %d: %lld (%lld) instead of %lld (%lld)",
+                 host[i].operations, host[i].x, host[i].y, host[i].filter, scan->filter,
+                 (long long)found.count, (long long)found.non_integers, (long long)wanted.count,
+                 (long long)wanted.non_integers);
+        tap_diag("sum %a instead of %a; integers %s, ranges %s", clr_sum_round(&found.sum, 1),
+                 clr_sum_round(&wanted.sum, 1),
+                 memcmp(&found.sum.integer, &wanted.sum.integer, sizeof found.sum.integer) == 0
+                     ? "equal"
+                     : "different",
+                 scans_same_range(&found.integers, &wanted.integers) &&
+                         scans_same_range(&found.reals, &wanted.reals)
+                     ? "equal"
+                     : "different");
+    }
+}
+
+static void compare(struct world *world, struct clr_scan *scan, const char *what)
+{
+    struct clr_tally host[CLR_MOST_TALLIES], *tallies = scan->tallies;
+    static struct clr_state states[CLR_MOST_TALLIES];
+    const atomic_bool stop = false;
+    enum clr_scan_outcome expected, found;
+    bool same = true;
+    int i;
+
+    expected = scans_expect(scan);
+    if (expected == CLR_SCAN_NOT_NOW)
+        return;
+    for (i = 0; i < scan->tally_count; i++)
+        host[i] = tallies[i];
+    found = clr_evaluate(scan, 0, scan->rows, states, NULL, &stop);
+    for (i = 0; found == CLR_SCAN_DONE && i < scan->tally_count; i++) {
+        tallies[i].state = states[i];
+        same = same && scans_same(&tallies[i], &host[i]);
+    }
+    if (!tap_ok(found == expected && same, "%s on the host", what))
+        describe(scan, host);
+    same = true;
+    found = scan_in_time(world, scan);
+    for (i = 0; found == CLR_SCAN_DONE && i < scan->tally_count; i++)
+        same = same && scans_same(&tallies[i], &host[i]);
+    if (!tap_ok(found == expected && same, "%s of %zu rows, %d tallies: outcome %d", what,
+                scan->rows, scan->tally_count, (int)expected)) {
+        tap_diag("outcome %d", (int)found);
+        describe(scan, host);
+    }
+}
+
+/* A scan made by hand over one world, with one instruction a column first. */
+static void begin_scan(struct scans_made *made, struct world *world)
+{
+    int i;
+
+    memset(made, 0, sizeof *made);
+    for (i = 0; i < SCANS_COLUMNS; i++) {
+        made->columns[i] = world->columns[i];
+        made->instructions[i] = (struct clr_instruction){CLR_OP_COLUMN, i, -1, -1};
+    }
+    made->scan.instruction_count = made->scan.column_count = SCANS_COLUMNS;
+    made->scan.instructions = made->instructions;
+    made->scan.constants = made->constants;
+    made->scan.columns = made->columns;
+    made->scan.tallies = made->tallies;
+    made->scan.rows = world->columns[0]->rows;
+    made->scan.filter = -1;
+}
+
+static void add_tally(struct scans_made *made, unsigned operations, int x, int y)
+{
+    made->tallies[made->scan.tally_count++] =
+        (struct clr_tally){.operations = operations, .x = x, .y = y, .filter = -1};
+}
+
+/* Whole columns; then a filter with a parameter, whose value takes no new program. */
+static void test_simple(struct world *world)
+{
+    struct scans_made made;
+    int i;
+
+    begin_scan(&made, world);
+    add_tally(&made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 0, -1);
+    add_tally(&made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 1, -1);
+    add_tally(&made, 0, -1, -1);
+    compare(world, &made.scan, "whole columns");
+    made.scan.tally_count = 0;
+    add_tally(&made, 0, 2, -1);
+    add_tally(&made, 0, 4, -1);
+    add_tally(&made, 0, 5, -1);
+    add_tally(&made, 1u << CLR_EXTREMES, 4, -1);
+    compare(world, &made.scan, "counts");
+    made.scan.tally_count = 0;
+    add_tally(&made, 1u << CLR_SUM, 5, -1);
+    compare(world, &made.scan, "a sum of TEXT");
+
+    begin_scan(&made, world);
+    made.constants[0] = (struct clr_scalar){.tag = CLR_TAG_REAL, .bits = scans_bits(0.5)};
+    made.instructions[6] = (struct clr_instruction){CLR_OP_CONSTANT, 0, -1, -1};
+    made.instructions[7] = (struct clr_instruction){CLR_OP_GREATER, 3, 6, -1};
+    made.scan.instruction_count = 8;
+    made.scan.constant_count = 1;
+    made.scan.filter = 7;
+    add_tally(&made, 1u << CLR_DOT, 1, 3);
+    for (i = 0; i < 3; i++) {
+        made.constants[0].bits = scans_bits(100.0 * i - 100);
+        compare(world, &made.scan, "a filtered product");
+    }
+}
+
+/* Products of an INTEGER and a REAL: exact as long as the INTEGER is one of a double's. */
+static void test_inexact(struct world *world)
+{
+    struct clr_device_work work = {0};
+    struct clr_status status;
+    struct scans_made made;
+
+    clr_status_clear(&status);
+    begin_scan(&made, world);
+    made.constants[0] = (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = (int64_t)1 << 53};
+    made.instructions[6] = (struct clr_instruction){CLR_OP_CONSTANT, 0, -1, -1};
+    made.scan.instruction_count = 7;
+    made.scan.constant_count = 1;
+    add_tally(&made, 1u << CLR_DOT, 1, 6);
+    compare(world, &made.scan, "a product with 2^53");
+    made.constants[0].bits++;
+    tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, PATIENCE_MS, NULL, &work,
+                             &status) == CLR_SCAN_NOT_NOW,
+           "with one more it is the host's");
+}
+
+static void test_random(struct world *world)
+{
+    struct scans_made made;
+    int i;
+
+    for (i = 0; i < (tap_is_quick() ? QUICK_SCANS : SCANS); i++) {
+        scans_make(&made, world->columns);
+        compare(world, &made.scan, "a scan");
+    }
+}
+
+/* Begins a scan of the rows that a filter lets pass, with a tally of an expression. */
+static void begin_filtered_scan(struct scans_made *made, struct world *world)
+{
+    begin_scan(made, world);
+    made->instructions[6] = (struct clr_instruction){CLR_OP_ADD, 0, 1, -1};
+    made->instructions[7] = (struct clr_instruction){CLR_OP_GREATER, 3, 0, -1};
+    made->scan.instruction_count = 8;
+    made->scan.filter = 7;
+    add_tally(made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 6, -1);
+}
+
+/* The same program for all sizes. */
+static void test_sizes(struct clr_worker *worker)
+{
+    static const size_t sizes[] = {0, 1, 2, 7, 8, 9, 255, 256, 257, 1023, 1025, 65537, 1200001};
+    struct scans_made made;
+    struct world world;
+    size_t i, count = sizeof sizes / sizeof sizes[0] - tap_is_quick();
+
+    for (i = 0; i < count; i++) {
+        open_world(&world, worker, sizes[i]);
+        begin_filtered_scan(&made, &world);
+        add_tally(&made, 1u << CLR_DOT, 2, 2);
+        compare(&world, &made.scan, "a scan");
+        close_world(&world);
+    }
+}
+
+/* Tallies that share a column share a pass: two kernels, or one for few rows, do for all. */
+static void test_shared_passes(struct world *world)
+{
+    struct clr_device_work work = {0};
+    enum clr_scan_outcome outcome;
+    struct clr_status status;
+    struct scans_made made;
+
+    clr_status_clear(&status);
+    begin_filtered_scan(&made, world);
+    add_tally(&made, 1u << CLR_DOT, 0, 0);
+    add_tally(&made, 0, 0, -1);
+    compare(world, &made.scan, "tallies that share columns");
+    outcome = clr_resident_scan(world->worker, &made.scan, world->residents, PATIENCE_MS, NULL,
+                                &work, &status);
+    tap_ok(outcome == CLR_SCAN_DONE && (work.kernels == 1 || work.kernels == 2),
+           "share a pass: %lld kernels", (long long)work.kernels);
+}
+
+/* Given back while they are on their way, before, and after. */
+static void test_freeing(struct clr_worker *worker)
+{
+    enum { MANY = 40 };
+    const size_t rows = tap_is_quick() ? 1000000 : 2500000; /* more than a piece */
+    struct clr_column *column = scans_column(CLR_TAG_MIXED, rows, 0);
+    struct clr_resident *residents[MANY];
+    int i;
+
+    for (i = 0; i < MANY; i++) {
+        residents[i] = clr_resident_new(worker, column);
+        if (i % 3 == 0) {
+            clr_resident_free(residents[i]);
+            residents[i] = NULL;
+        }
+    }
+    tap_ok(settle(residents[1]) == CLR_RESIDENT_READY, "residents while others are freed");
+    tap_ok(clr_resident_size(residents[1]) == rows * 9, "the size");
+    for (i = 0; i < MANY; i++)
+        clr_resident_free(residents[i]);
+    residents[0] = clr_resident_new(worker, column);
+    tap_ok(settle(residents[0]) == CLR_RESIDENT_READY, "and another one");
+    clr_resident_free(residents[0]);
+    tap_ok(atomic_load(&column->references) == 1, "nobody keeps the column");
+    clr_column_release(column);
+}
+
+struct many {
+    struct world *world;
+    struct clr_scan *scan;
+    struct clr_tally tally, expected;
+    int wrong;
+};
+
+static void *scan_repeatedly(void *argument)
+{
+    struct many *many = argument;
+    struct clr_scan scan = *many->scan;
+    int i;
+
+    scan.tallies = &many->tally;
+    for (i = 0; i < 20; i++) {
+        if (scan_in_time(many->world, &scan) != CLR_SCAN_DONE ||
+            !scans_same(&many->tally, &many->expected))
+            many->wrong++;
+    }
+    return NULL;
+}
+
+static void test_threads(struct world *world)
+{
+    enum { THREADS = 4 };
+    struct many many[THREADS];
+    pthread_t threads[THREADS];
+    struct scans_made made;
+    int i, wrong = 0;
+
+    begin_scan(&made, world);
+    made.scan.filter = 0;
+    add_tally(&made, 1u << CLR_SUM, 1, -1);
+    scans_expect(&made.scan);
+    for (i = 0; i < THREADS; i++) {
+        many[i] = (struct many){.world = world,
+                                .scan = &made.scan,
+                                .tally = made.tallies[0],
+                                .expected = made.tallies[0]};
+        if (pthread_create(&threads[i], NULL, scan_repeatedly, &many[i]) != 0)
+            tap_bail("no thread");
+    }
+    for (i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        wrong += many[i].wrong;
+    }
+    tap_is_int64(wrong, 0, "scans by several threads at a time");
+}
+
+/* What a stopped worker does with residents and scans. */
+static void test_stop(struct world *world)
+{
+    struct clr_device_work work = {0};
+    struct clr_status status;
+    struct scans_made made;
+
+    clr_status_clear(&status);
+    begin_scan(&made, world);
+    add_tally(&made, 1u << CLR_SUM, 1, -1);
+    tap_ok(clr_worker_stop(world->worker, PATIENCE_MS), "the worker ends");
+    tap_ok(clr_resident_state(world->residents[0]) == CLR_RESIDENT_FAILED,
+           "its residents are of no more use");
+    tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, PATIENCE_MS, NULL, &work,
+                             &status) == CLR_SCAN_NOT_NOW,
+           "and it scans no more");
+}
+
+static void test_device(const struct clr_device_info *info)
+{
+    struct clr_worker *worker;
+    struct world world;
+
+    tap_diag("%s (%s), as %s", info->name, info->platform, clr_device_type_name(info->type));
+    worker = workers_start(info);
+    open_world(&world, worker, 10007);
+    test_simple(&world);
+    test_inexact(&world);
+    test_shared_passes(&world);
+    test_random(&world);
+    test_threads(&world);
+    test_sizes(worker);
+    test_freeing(worker);
+    test_stop(&world);
+    close_world(&world);
+}
+
+int main(void)
+{
+    random_start();
+    devices_each(test_device, true);
+    return tap_done();
+}

@@ -1,0 +1,103 @@
+/* Threads with signals blocked, and deadlines. */
+#include "engine/worker/thread.h"
+
+#include "base/clock.h"
+
+#include "tap.h"
+
+#include <errno.h>
+#include <fenv.h>
+#include <signal.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed;
+static bool ran, all_blocked;
+static int rounding;
+
+static void *look(void *argument)
+{
+    sigset_t blocked;
+    bool all = true;
+    int signal;
+
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    for (signal = 1; signal < 32; signal++)
+        all = all && (signal == SIGKILL || signal == SIGSTOP || sigismember(&blocked, signal) == 1);
+    pthread_mutex_lock(&lock);
+    ran = *(int *)argument == 42;
+    all_blocked = all;
+    rounding = fegetround();
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* An application's handlers must run in the application's own threads, and how it rounds is its own
+   affair. */
+static void test_start(void)
+{
+    struct timespec deadline;
+    sigset_t before, after;
+    int argument = 42, error = 0;
+
+    pthread_sigmask(SIG_BLOCK, NULL, &before);
+    fesetround(FE_DOWNWARD);
+    tap_is_int64(clr_thread_start(look, &argument), 0, "a thread is started");
+    tap_is_int64(fegetround(), FE_DOWNWARD, "the starting thread rounds as before");
+    fesetround(FE_TONEAREST);
+    pthread_sigmask(SIG_BLOCK, NULL, &after);
+    deadline = clr_thread_deadline(20000);
+    pthread_mutex_lock(&lock);
+    while (!ran && error == 0)
+        error = pthread_cond_timedwait(&changed, &lock, &deadline);
+    tap_ok(ran, "and runs with its argument");
+    tap_ok(all_blocked, "with all signals blocked");
+    tap_is_int64(rounding, FE_TONEAREST, "rounding to nearest");
+    pthread_mutex_unlock(&lock);
+    for (argument = 1; argument < 32; argument++) {
+        if (sigismember(&before, argument) != sigismember(&after, argument))
+            break;
+    }
+    tap_is_int64(argument, 32, "which the starting thread has not");
+}
+
+static void test_deadline(int64_t timeout_ms)
+{
+    struct timespec deadline;
+    int64_t start = clr_clock_ns(), took;
+    int error = 0;
+
+    pthread_mutex_lock(&lock);
+    deadline = clr_thread_deadline(timeout_ms);
+    while (error == 0)
+        error = pthread_cond_timedwait(&changed, &lock, &deadline);
+    pthread_mutex_unlock(&lock);
+    took = (clr_clock_ns() - start) / 1000;
+    tap_is_int64(error, ETIMEDOUT, "a wait of %d ms ends", (int)timeout_ms);
+    tap_ok(took >= timeout_ms * 1000 && took < (timeout_ms + 5000) * 1000, "in time: %d us",
+           (int)took);
+}
+
+/* Nanoseconds must stay below a second, or waiting fails at once with EINVAL. */
+static void test_nanoseconds(void)
+{
+    bool valid = true;
+    int64_t timeout;
+
+    for (timeout = 0; timeout < 100000; timeout++) {
+        struct timespec deadline = clr_thread_deadline(timeout);
+        valid = valid && deadline.tv_nsec >= 0 && deadline.tv_nsec < 1000000000;
+    }
+    tap_ok(valid, "deadlines are valid times");
+}
+
+int main(void)
+{
+    clr_thread_cond_init(&changed);
+    test_start();
+    test_nanoseconds();
+    test_deadline(0);
+    test_deadline(50);
+    return tap_done();
+}

@@ -1,0 +1,448 @@
+/* The long accumulator against the tests' own arithmetic: any exponents, carries, divisors. */
+#include "numeric/exact/accumulator.h"
+
+#include "batch.h"
+#include "numeric/bigint.h"
+#include "random.h"
+
+#include "tap.h"
+
+/* An accumulator and the number that it should hold. */
+struct pair {
+    struct clr_accumulator sum;
+    struct bigint exact;
+};
+
+static void pair_clear(struct pair *pair)
+{
+    clr_accumulator_clear(&pair->sum);
+    bigint_clear(&pair->exact);
+}
+
+static void pair_add(struct pair *pair, double x)
+{
+    clr_accumulator_add(&pair->sum, x);
+    bigint_add_double(&pair->exact, x);
+}
+
+static void pair_add_product(struct pair *pair, double x, double y)
+{
+    clr_accumulator_add_product(&pair->sum, x, y);
+    bigint_add_product(&pair->exact, x, y);
+}
+
+static void pair_add_integer_product(struct pair *pair, int64_t x, int64_t y)
+{
+    struct clr_int192 product = {0, 0, 0};
+
+    clr_int192_add_i128(&product, (clr_i128)x * y);
+    clr_accumulator_add_int192(&pair->sum, &product);
+    bigint_add_integer_product(&pair->exact, x, y);
+}
+
+static void pair_check(struct pair *pair, uint64_t divisor, const char *what)
+{
+    batch_double(clr_accumulator_round(&pair->sum, divisor), bigint_round(&pair->exact, divisor),
+                 "%s, divided by %" PRIu64, what, divisor);
+}
+
+static uint64_t any_divisor(void)
+{
+    switch (random_below(4)) {
+    case 0:
+        return 1;
+    case 1:
+        return random_below(20) + 1;
+    case 2:
+        return (uint64_t)1 << random_below(64);
+    default:
+        return (random_bits() >> random_below(63)) | 1;
+    }
+}
+
+/* After every addition, so that rounding is seen to leave the value as it is. */
+static void test_doubles(void)
+{
+    struct pair pair;
+    int round, i;
+
+    batch_begin();
+    for (round = 0; round < 400; round++) {
+        int low = random_between(0, 2046), high = random_between(low, 2046);
+        pair_clear(&pair);
+        for (i = 0; i < 20; i++) {
+            pair_add(&pair, random_hard(low, high));
+            pair_check(&pair, any_divisor(), "a sum");
+        }
+    }
+    batch_end("sums of doubles");
+}
+
+static void test_products(void)
+{
+    struct pair pair;
+    int round, i;
+
+    batch_begin();
+    for (round = 0; round < 400; round++) {
+        int low = random_between(0, 2046), high = random_between(low, 2046);
+        pair_clear(&pair);
+        for (i = 0; i < 20; i++) {
+            pair_add_product(&pair, random_hard(low, high), random_hard(0, 2046));
+            pair_check(&pair, any_divisor(), "a sum of products");
+        }
+    }
+    batch_end("sums of products");
+
+    batch_begin();
+    pair_clear(&pair);
+    pair_add_product(&pair, 0x1p-1074, 0x1p-1074);
+    pair_check(&pair, 1, "the smallest product");
+    pair_add(&pair, 0x1p-1074);
+    pair_check(&pair, 2, "just above half of the smallest number");
+    pair_add_product(&pair, -0x1p-1074, 0x1p-1074);
+    pair_check(&pair, 2, "half of the smallest number");
+    for (i = 0; i < 1000; i++)
+        pair_add_product(&pair, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023);
+    pair_check(&pair, 1, "the largest products");
+    for (i = 0; i < 1000; i++)
+        pair_add_product(&pair, 0x1.fffffffffffffp1023, 0x1.fffffffffffffp1023);
+    pair_check(&pair, 1, "and back");
+    pair_check(&pair, 3, "and back, by 3");
+    batch_end("products at both ends");
+}
+
+static void test_integers(void)
+{
+    struct clr_int192 greatest = {UINT64_MAX, UINT64_MAX, INT64_MAX}, least = {0, 0, 0};
+    struct clr_accumulator sum;
+    struct pair pair;
+    int round, i;
+
+    batch_begin();
+    for (round = 0; round < 200; round++) {
+        pair_clear(&pair);
+        for (i = 0; i < 10; i++) {
+            pair_add_integer_product(&pair, random_integer(), random_integer());
+            if (i % 3 == 0)
+                pair_add(&pair, random_hard(900, 1200));
+            pair_check(&pair, any_divisor(), "integers among doubles");
+        }
+    }
+    batch_end("sums of integers and doubles");
+
+    clr_accumulator_clear(&sum);
+    clr_accumulator_add_int192(&sum, &greatest);
+    tap_is_double(clr_accumulator_round(&sum, 1), 0x1p191, "2^191 - 1");
+    least.high = (uint64_t)1 << 63;
+    clr_accumulator_add_int192(&sum, &least);
+    tap_is_double(clr_accumulator_round(&sum, 1), -1.0, "2^191 - 1 less 2^191");
+    clr_accumulator_clear(&sum);
+    clr_accumulator_add_int192(&sum, &least);
+    tap_is_double(clr_accumulator_round(&sum, 1), -0x1p191, "-2^191");
+}
+
+/* Everything leaves again: the sign of what is left must not stay behind. */
+static void test_cancellation(void)
+{
+    struct pair pair;
+    double x[40];
+    int round, i;
+
+    batch_begin();
+    for (round = 0; round < 400; round++) {
+        pair_clear(&pair);
+        for (i = 0; i < 40; i++)
+            pair_add(&pair, x[i] = random_finite());
+        for (i = 0; i < 40; i++) {
+            int other = random_between(i, 39);
+            double leaving = x[other];
+            x[other] = x[i];
+            pair_add(&pair, -leaving);
+            pair_check(&pair, 1, "values leaving");
+        }
+        batch_double(clr_accumulator_round(&pair.sum, 7), 0.0, "nothing left");
+    }
+    batch_end("values that leave");
+}
+
+/*
+ * Ties at every exponent of a result, subnormals among them, made from a significand, half a unit
+ * in its last place, and nothing or the smallest product of either sign.
+ */
+static void test_ties(void)
+{
+    int exponent, i, sign;
+
+    batch_begin();
+    for (exponent = -1076; exponent <= 1023;
+         exponent += exponent < -1015 || exponent > 1015 ? 1 : 37) {
+        for (i = 0; i < 12; i++) {
+            static const uint64_t tops[] = {
+                0, 1, 2, 0x7ffffffffffff, 0xffffffffffffe, 0xfffffffffffff};
+            double top = random_compose(i & 1, 1023, tops[i / 2]);
+            int shift = exponent < -1022 ? -1074 : exponent - 52;
+            for (sign = -1; sign <= 1; sign++) {
+                struct pair pair;
+                pair_clear(&pair);
+                /* top * 2^exponent may be no double: the product of two doubles is exact. */
+                pair_add_product(&pair, top, ldexp(1.0, exponent < -1074 ? -1074 : exponent));
+                pair_add_product(&pair, 0.5, ldexp(1.0, shift));
+                if (sign != 0)
+                    pair_add_product(&pair, sign * 0x1p-1074, 0x1p-1074);
+                pair_check(&pair, 1, "a tie");
+                pair_check(&pair, 2, "a tie");
+                pair_check(&pair, (uint64_t)1 << 63, "a tie");
+            }
+        }
+    }
+    batch_end("ties at all exponents");
+}
+
+/* Ties that one bit decides, at every distance and in every position among the digits. */
+static void test_single_bits(void)
+{
+    int position, distance, sign;
+
+    batch_begin();
+    for (position = 0; position < 32; position++) {
+        for (distance = 54; distance < 200; distance++) {
+            for (sign = -1; sign <= 1; sign += 2) {
+                struct pair pair;
+                pair_clear(&pair);
+                pair_add(&pair, ldexp(1.0, position));
+                pair_add(&pair, ldexp(1.0, position - 53));
+                pair_add(&pair, sign * ldexp(1.0, position - distance));
+                pair_check(&pair, 1, "a tie and one bit");
+                pair_check(&pair, 4, "a tie and one bit");
+            }
+        }
+    }
+    batch_end("ties that one bit decides");
+}
+
+/*
+ * The highest digit can come to be any number between -2^32 and 2^32, the ends included: here by
+ * halves that reach it as a carry, so that no digit above it is touched.
+ */
+static void test_full_digit(void)
+{
+    int sign, exponent, halves;
+
+    batch_begin();
+    for (exponent = -960; exponent <= 960; exponent += 32) {
+        for (sign = -1; sign <= 1; sign += 2) {
+            struct pair pair;
+            pair_clear(&pair);
+            pair_add(&pair, sign * ldexp(0xffffffff, exponent));
+            for (halves = 0; halves < 6; halves++) {
+                pair_check(&pair, 1, "a digit that is full");
+                pair_check(&pair, 3, "a digit that is full");
+                pair_add(&pair, sign * ldexp(1.0, exponent - 1));
+            }
+        }
+    }
+    batch_end("full digits");
+}
+
+static void test_overflow(void)
+{
+    const double largest = 0x1.fffffffffffffp1023;
+    struct pair pair;
+
+    batch_begin();
+    pair_clear(&pair);
+    pair_add(&pair, largest);
+    pair_add(&pair, 0x1p969);
+    pair_check(&pair, 1, "just below the tie with 2^1024");
+    pair_add(&pair, 0x1p969);
+    pair_check(&pair, 1, "the tie with 2^1024");
+    pair_add_product(&pair, -0x1p-1074, 0x1p-1074);
+    pair_check(&pair, 1, "the last number below the tie");
+    pair_add(&pair, largest);
+    pair_check(&pair, 1, "overflow");
+    pair_check(&pair, 2, "no overflow of the average");
+    pair_add_product(&pair, -largest, largest);
+    pair_check(&pair, 1, "negative overflow");
+    pair_check(&pair, UINT64_MAX, "even of the average");
+    pair_add_product(&pair, largest, largest);
+    pair_check(&pair, 1, "overflow again");
+    pair_add(&pair, -largest);
+    pair_check(&pair, 1, "and out of it");
+    batch_end("overflow");
+}
+
+/*
+ * Quotients that end in a tie or next to one: quotient * divisor, a number of bits more than a
+ * double has, with the last unit changed.
+ */
+static void test_divide(void)
+{
+    int round;
+
+    batch_begin();
+    for (round = 0; round < 4000; round++) {
+        struct pair pair;
+        uint64_t divisor = (random_bits() >> random_below(63)) | 1;
+        double quotient = random_hard(1023 - 10, 1023 + 10);
+        double half = ldexp(quotient < 0 ? -1 : 1, ilogb(quotient) - 53);
+
+        pair_clear(&pair);
+        /* divisor as two doubles, times (quotient + half a unit of its last place) */
+        pair_add_product(&pair, (double)(divisor >> 32) * 0x1p32, quotient);
+        pair_add_product(&pair, (double)(divisor & 0xffffffff), quotient);
+        pair_check(&pair, divisor, "an exact quotient");
+        pair_add_product(&pair, (double)(divisor >> 32) * 0x1p32, half);
+        pair_add_product(&pair, (double)(divisor & 0xffffffff), half);
+        pair_check(&pair, divisor, "a quotient that is a tie");
+        pair_add(&pair, round & 1 ? 0x1p-1074 : -0x1p-1074);
+        pair_check(&pair, divisor, "a quotient right beside a tie");
+    }
+    batch_end("quotients that are ties");
+
+    batch_begin();
+    for (round = 0; round < 4000; round++) {
+        struct pair pair;
+        pair_clear(&pair);
+        pair_add_product(&pair, random_hard(0, 60), random_hard(960, 1023));
+        pair_check(&pair, any_divisor(), "a subnormal quotient");
+        pair_check(&pair, UINT64_MAX, "a subnormal quotient");
+        pair_check(&pair, (uint64_t)1 << 63, "a subnormal quotient");
+    }
+    batch_end("subnormal quotients");
+}
+
+static void test_merge(void)
+{
+    int round, i;
+
+    batch_begin();
+    for (round = 0; round < 300; round++) {
+        struct pair whole, part;
+        pair_clear(&whole);
+        for (i = random_between(0, 4); i >= 0; i--) {
+            int j, low = random_between(0, 2046), high = random_between(low, 2046);
+            double before;
+            pair_clear(&part);
+            for (j = random_between(0, 20); j > 0; j--)
+                pair_add_product(&part, random_hard(low, high), random_hard(low, high));
+            before = bigint_round(&part.exact, 1);
+            clr_accumulator_merge(&whole.sum, &part.sum);
+            bigint_add(&whole.exact, &part.exact);
+            batch_double(clr_accumulator_round(&part.sum, 1), before, "a part keeps its value");
+            pair_check(&whole, any_divisor(), "the whole");
+        }
+    }
+    batch_end("merging");
+}
+
+/* A device's digits are signed, and up to 2^62. */
+static void test_digits(void)
+{
+    int round, i;
+
+    batch_begin();
+    for (round = 0; round < 300; round++) {
+        int64_t digits[CLR_ACCUMULATOR_DIGITS];
+        struct pair pair;
+        int count = random_between(1, 3);
+
+        pair_clear(&pair);
+        pair_add(&pair, random_finite());
+        while (count-- > 0) {
+            int low = random_between(1, 130), high = random_between(low, 130);
+            for (i = 0; i < CLR_ACCUMULATOR_DIGITS; i++) {
+                struct bigint digit;
+                digits[i] =
+                    i < low || i > high ? 0 : (int64_t)random_bits() >> random_between(1, 60);
+                if (round % 7 == 0 && digits[i] != 0)
+                    digits[i] = round & 1 ? INT64_MAX / 2 : -(INT64_MAX / 2);
+                if (digits[i] == 0)
+                    continue;
+                bigint_set(&digit, digits[i] < 0, bigint_size_of(digits[i]),
+                           32 * i + CLR_ACCUMULATOR_BASE);
+                bigint_add(&pair.exact, &digit);
+            }
+            clr_accumulator_add_digits(&pair.sum, digits);
+            pair_check(&pair, any_divisor(), "a device's digits");
+        }
+    }
+    batch_end("digits of a device");
+}
+
+/*
+ * Carries wait for up to 2^30 additions, which nobody waits for here: `pending` is set by hand to
+ * just before that, with digits as full as so many additions make them.
+ */
+static void test_pending(void)
+{
+    const uint32_t limit = (uint32_t)1 << 30;
+    int round, i, sign;
+
+    batch_begin();
+    for (round = 0; round < 200; round++) {
+        for (sign = -1; sign <= 1; sign += 2) {
+            struct pair pair;
+            int first = random_between(2, 120), last = first + random_between(0, 10);
+            pair_clear(&pair);
+            for (i = first; i <= last; i++) {
+                struct bigint digit;
+                int64_t full = ((int64_t)limit - 3) * (int64_t)UINT32_MAX;
+                pair.sum.digit[i] = sign * full;
+                bigint_set(&digit, sign < 0, (uint64_t)full, 32 * i + CLR_ACCUMULATOR_BASE);
+                bigint_add(&pair.exact, &digit);
+            }
+            pair.sum.low = first;
+            pair.sum.high = last;
+            pair.sum.pending = limit - 3;
+            for (i = 0; i < 6; i++) {
+                /* All bits set: adds as much to each digit as an addition can. */
+                pair_add_product(&pair, sign * 0x1.fffffffffffffp0,
+                                 ldexp(0x1.fffffffffffffp0, 32 * first + CLR_ACCUMULATOR_BASE < -900
+                                                                ? -900
+                                                                : 32 * first % 1800 - 900));
+                pair_add(&pair, sign * ldexp(0x1.fffffffffffffp0, random_between(-1000, 1000)));
+            }
+            batch_ok(pair.sum.pending < limit - 3, "carries were not propagated");
+            pair_check(&pair, any_divisor(), "full digits");
+        }
+    }
+    batch_end("the limit of waiting carries");
+}
+
+static void test_zero(void)
+{
+    struct clr_accumulator sum, other;
+
+    clr_accumulator_clear(&sum);
+    tap_is_double(clr_accumulator_round(&sum, 1), 0.0, "nothing is +0.0");
+    tap_is_double(clr_accumulator_round(&sum, 3), 0.0, "a third of it too");
+    clr_accumulator_add(&sum, -0.0);
+    clr_accumulator_add_product(&sum, -0.0, 5.0);
+    tap_is_double(clr_accumulator_round(&sum, 1), 0.0, "negative zeros are +0.0");
+    clr_accumulator_clear(&other);
+    clr_accumulator_merge(&sum, &other);
+    tap_is_double(clr_accumulator_round(&sum, 1), 0.0, "nothing and nothing");
+    clr_accumulator_add(&sum, -0x1p-1074);
+    tap_is_double(clr_accumulator_round(&sum, 2), 0.0, "half of the smallest number, negative");
+    tap_is_double(clr_accumulator_round(&sum, 1), -0x1p-1074, "the smallest number, negative");
+}
+
+int main(void)
+{
+    random_start();
+    test_zero();
+    test_doubles();
+    test_products();
+    test_integers();
+    test_cancellation();
+    test_ties();
+    test_single_bits();
+    test_full_digit();
+    test_overflow();
+    test_divide();
+    test_merge();
+    test_digits();
+    test_pending();
+    return tap_done();
+}

@@ -1,0 +1,382 @@
+/*
+ * The host's reduction against adding value by value, in each instruction set of this machine. The
+ * source is included, since the choice of an instruction set is the module's own business.
+ */
+#include "numeric/scan/host_reduce.c"
+
+#include "batch.h"
+#include "numeric/bigint.h"
+#include "numeric/data.h"
+#include "random.h"
+
+#include "tap.h"
+
+enum { MOST = 20000, PAIRED = 2 * MOST };
+
+static double reals[PAIRED];
+static int64_t integers[PAIRED];
+
+static const struct variant {
+    const char *name;
+    const struct loops *loops;
+} all_variants[] = {
+    {"portable", &portable_loops},
+#if defined(__x86_64__)
+    {"avx2", &avx2_loops},
+    {"avx512", &avx512_loops},
+#endif
+};
+
+enum { MOST_VARIANTS = sizeof all_variants / sizeof all_variants[0] };
+
+/* Those that the processor can run. */
+static struct variant variants[MOST_VARIANTS];
+static int variant_count;
+
+static void find_variants(void)
+{
+    int i;
+
+    for (i = 0; i < MOST_VARIANTS; i++) {
+        bool runs = true;
+#if defined(__x86_64__)
+        if (all_variants[i].loops == &avx2_loops)
+            runs = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+        if (all_variants[i].loops == &avx512_loops)
+            runs = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+#endif
+        if (runs)
+            variants[variant_count++] = all_variants[i];
+        else
+            tap_skip(1, "this processor has no %s", all_variants[i].name);
+    }
+}
+
+/* The variant that runs by itself, at any length, must be one of those. */
+static void test_choice(void)
+{
+    static const size_t counts[] = {0, 1, BLOCK - 1, BLOCK, 65536};
+    size_t i;
+    int j;
+
+    for (i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        const struct loops *chosen = choose_loops();
+        for (j = 0; j < variant_count && variants[j].loops != chosen; j++)
+            ;
+        tap_ok(j < variant_count, "%zu values go through %s", counts[i],
+               j < variant_count ? variants[j].name : "what the processor does not have");
+    }
+}
+
+/*
+ * Whether sum is what want says, and, with everything taken out of it again, exactly zero: equal
+ * after rounding would not be enough, since sums go on to be merged.
+ */
+static void check_sum(struct clr_sum *sum, double want, const double *x, const double *y,
+                      size_t count, const char *what)
+{
+    size_t i;
+
+    batch_double(clr_sum_round(sum, 1), want, "%s, %zu values", what, count);
+    for (i = 0; i < count; i++) {
+        if (y == NULL)
+            clr_sum_add(sum, x[i], -1);
+        else
+            clr_sum_add_product(sum, x[i], y[i], -1);
+    }
+    batch_ok(data_is_nothing(sum), "%s, %zu values, all taken out", what, count);
+}
+
+static bool has_special(const double *x, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        if (!isfinite(x[i]))
+            return true;
+    }
+    return false;
+}
+
+/* What the sum should be: value by value, and for finite values also by the tests' own numbers. */
+static double wanted_sum(const double *x, const double *y, size_t count)
+{
+    struct clr_sum sum;
+    struct bigint exact;
+    size_t i;
+    double want;
+
+    clr_sum_clear(&sum);
+    bigint_clear(&exact);
+    for (i = 0; i < count; i++) {
+        if (y == NULL)
+            clr_sum_add(&sum, x[i], 1);
+        else
+            clr_sum_add_product(&sum, x[i], y[i], 1);
+    }
+    want = clr_sum_round(&sum, 1);
+    if (has_special(x, count) || (y != NULL && has_special(y, count)))
+        return want;
+    for (i = 0; i < count; i++) {
+        if (y == NULL)
+            bigint_add_double(&exact, x[i]);
+        else
+            bigint_add_product(&exact, x[i], y[i]);
+    }
+    batch_double(want, bigint_round(&exact, 1), "value by value, %zu values", count);
+    return want;
+}
+
+static void check_sum_of_reals(size_t offset, size_t count)
+{
+    const double *x = reals + offset;
+    double want = wanted_sum(x, NULL, count);
+    struct clr_sum sum;
+    int i;
+
+    for (i = 0; i < variant_count; i++) {
+        clr_sum_clear(&sum);
+        variants[i].loops->sum_reals(x, count, &sum);
+        check_sum(&sum, want, x, NULL, count, variants[i].name);
+    }
+}
+
+static void check_dot_of_reals(size_t offset, size_t count)
+{
+    const double *x = reals + offset, *y = reals + MOST + offset;
+    double want = wanted_sum(x, y, count);
+    struct clr_sum sum;
+    int i;
+
+    for (i = 0; i < variant_count; i++) {
+        clr_sum_clear(&sum);
+        variants[i].loops->dot_reals(x, y, count, &sum);
+        check_sum(&sum, want, x, y, count, variants[i].name);
+    }
+}
+
+static void check_sum_of_integers(size_t offset, size_t count)
+{
+    const int64_t *x = integers + offset;
+    struct clr_sum want, sum;
+    size_t i;
+    int j;
+
+    clr_sum_clear(&want);
+    for (i = 0; i < count; i++)
+        clr_sum_add_integer(&want, x[i], 1);
+    for (j = 0; j < variant_count; j++) {
+        clr_sum_clear(&sum);
+        variants[j].loops->sum_integers(x, count, &sum);
+        batch_ok(memcmp(&sum.integer, &want.integer, sizeof want.integer) == 0, "%s, %zu integers",
+                 variants[j].name, count);
+    }
+}
+
+static void check_extremes(size_t offset, size_t count, bool real)
+{
+    const int64_t *x = real ? (const int64_t *)(const void *)(reals + offset) : integers + offset;
+    struct clr_range want = {.seen = false}, range;
+    size_t i;
+    int j;
+
+    for (i = 0; i < count; i++) {
+        int64_t bits;
+        memcpy(&bits, x + i, sizeof bits);
+        clr_range_add(&want, real ? clr_real_to_key(bits) : bits);
+    }
+    for (j = 0; j < variant_count; j++) {
+        range = (struct clr_range){.seen = false};
+        variants[j].loops->extremes(x, count, real ? INT64_MAX : 0, &range);
+        batch_ok(range.seen == want.seen &&
+                     (!want.seen || (range.least == want.least && range.greatest == want.greatest)),
+                 "%s, extremes of %zu %s", variants[j].name, count, real ? "reals" : "integers");
+    }
+}
+
+/* Lengths around every bound of the loops, from arrays that start anywhere. */
+static void test_lengths(void (*check)(size_t offset, size_t count))
+{
+    static const size_t longer[] = {383, 384, 385, 1000, 4096, 5003};
+    size_t i;
+
+    for (i = 0; i <= 300; i += i < 20 || (i > 120 && i < 140) ? 1 : 7)
+        check(random_below(8), i);
+    for (i = 0; i < sizeof longer / sizeof longer[0]; i++)
+        check(random_below(8), longer[i]);
+}
+
+static void check_extremes_of_reals(size_t offset, size_t count)
+{
+    check_extremes(offset, count, true);
+}
+
+static void check_extremes_of_integers(size_t offset, size_t count)
+{
+    check_extremes(offset, count, false);
+}
+
+static void test_reals(void)
+{
+    int kind, other;
+
+    for (kind = 0; kind < DATA_REALS; kind++) {
+        batch_begin();
+        data_fill_reals(reals, PAIRED, (enum data_reals)kind);
+        test_lengths(check_sum_of_reals);
+        test_lengths(check_dot_of_reals);
+        test_lengths(check_extremes_of_reals);
+        /* Both factors of one kind are not enough: tiny times huge is a case of its own. */
+        for (other = 0; other < DATA_REALS; other++) {
+            data_fill_reals(reals + MOST, MOST, (enum data_reals)other);
+            check_dot_of_reals(random_below(8), 500 + random_below(300));
+        }
+        batch_end("reals: %s", data_reals_names[kind]);
+    }
+}
+
+static void test_integers(void)
+{
+    int kind;
+
+    for (kind = 0; kind < DATA_INTEGERS; kind++) {
+        batch_begin();
+        data_fill_integers(integers, PAIRED, (enum data_integers)kind);
+        test_lengths(check_sum_of_integers);
+        test_lengths(check_extremes_of_integers);
+        batch_end("integers: %s", data_integers_names[kind]);
+    }
+}
+
+/* Blocks that fail make the vectors wait, longer and longer, and tame ones bring them back. */
+static void test_backoff(void)
+{
+    size_t i, block, wild;
+
+    batch_begin();
+    for (wild = 1; wild <= 12; wild++) {
+        for (i = 0; i < PAIRED; i++) {
+            block = i / BLOCK;
+            reals[i] = block % 13 < wild ? random_finite() : random_hard(1020, 1026);
+        }
+        check_sum_of_reals(0, MOST);
+        check_dot_of_reals(0, MOST / 4);
+    }
+    batch_end("wild blocks among tame ones");
+
+    batch_begin();
+    for (i = 0; i < PAIRED; i++)
+        reals[i] = random_hard(1020, 1026);
+    reals[BLOCK - 1] = NAN;
+    check_sum_of_reals(0, MOST / 8);
+    reals[BLOCK - 1] = 0x1p960;
+    check_sum_of_reals(0, MOST / 8);
+    for (i = 0; i < MOST; i++)
+        reals[i] = nextafter(0x1p960, 0);
+    check_sum_of_reals(0, MOST);
+    batch_end("the expansion's limit");
+}
+
+/* The module's own function, by operation and element type. */
+static void test_chunks(void)
+{
+    int operation, element;
+    size_t i, count = 5003;
+
+    batch_begin();
+    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+        for (element = 0; element < CLR_ELEMENTS; element++) {
+            struct clr_chunk *chunk = clr_chunk_new((enum clr_operation)operation, 6000);
+            struct clr_state state, want;
+
+            if (chunk == NULL)
+                tap_bail("no memory");
+            data_fill_reals(chunk->real, 6000 * clr_operation_width(chunk->operation), DATA_WIDE);
+            data_fill_integers(chunk->integer, 6000 * clr_operation_width(chunk->operation),
+                               DATA_ANY);
+            clr_state_clear(&state);
+            clr_state_clear(&want);
+            clr_host_reduce(chunk, (enum clr_element)element, &state);
+            batch_ok(!state.reals.seen && !state.integers.seen && !state.sum.wide_used,
+                     "an empty chunk changes nothing");
+            chunk->count[element] = count;
+            clr_host_reduce(chunk, (enum clr_element)element, &state);
+            for (i = 0; i < count; i++) {
+                double real = chunk->real[i];
+                int64_t integer = chunk->integer[i], bits;
+                memcpy(&bits, &real, sizeof bits);
+                if (operation == CLR_EXTREMES && element == CLR_REAL)
+                    clr_range_add(&want.reals, clr_real_to_key(bits));
+                else if (operation == CLR_EXTREMES)
+                    clr_range_add(&want.integers, integer);
+                else if (element == CLR_REAL && operation == CLR_DOT)
+                    clr_sum_add_product(&want.sum, real, chunk->real[6000 + i], 1);
+                else if (element == CLR_REAL)
+                    clr_sum_add(&want.sum, real, 1);
+                else if (operation == CLR_DOT)
+                    clr_sum_add_integer(&want.sum, (clr_i128)integer * chunk->integer[6000 + i], 1);
+                else
+                    clr_sum_add_integer(&want.sum, integer, 1);
+            }
+            batch_double(clr_sum_round(&state.sum, 1), clr_sum_round(&want.sum, 1), "the sum");
+            batch_ok(memcmp(&state.sum.integer, &want.sum.integer, sizeof want.sum.integer) == 0,
+                     "the integers' sum");
+            batch_ok(state.reals.seen == want.reals.seen &&
+                         state.integers.seen == want.integers.seen,
+                     "the ranges");
+            if (want.reals.seen)
+                batch_ok(state.reals.least == want.reals.least &&
+                             state.reals.greatest == want.reals.greatest,
+                         "the range of the reals");
+            if (want.integers.seen)
+                batch_ok(state.integers.least == want.integers.least &&
+                             state.integers.greatest == want.integers.greatest,
+                         "the range of the integers");
+            batch_ok(state.count == 0 && state.non_integers == 0, "rows are not counted here");
+            clr_chunk_free(chunk);
+        }
+    }
+    batch_end("chunks of every operation");
+}
+
+/* Small groups: their sum in short, or not at all, never a wrong one. */
+static void test_few(void)
+{
+    enum { CASES = 30000 };
+    long held = 0, given_up = 0;
+    int i;
+
+    batch_begin();
+    for (i = 0; i < CASES; i++) {
+        size_t count = (size_t)random_between(1, i % 100 == 0 ? 2 * BLOCK : 24), j;
+        enum data_reals kind = (enum data_reals)random_below(DATA_REALS);
+        double found = 42.0;
+        struct clr_sum sum;
+
+        data_fill_reals(reals, count, kind);
+        clr_sum_clear(&sum);
+        for (j = 0; j < count; j++)
+            clr_sum_add(&sum, reals[j], 1);
+        if (clr_host_sum_few(reals, count, &found)) {
+            held++;
+            batch_double(found, clr_sum_round(&sum, 1), "%zu of kind %d", count, (int)kind);
+        } else {
+            given_up++;
+            batch_ok(found == 42.0, "nothing is stored");
+        }
+    }
+    batch_end("small groups: %ld sums, %ld are left to others", held, given_up);
+    tap_ok(held > CASES / 4 && given_up > CASES / 100, "of both there are many");
+}
+
+int main(void)
+{
+    random_start();
+    find_variants();
+    test_choice();
+    test_reals();
+    test_few();
+    test_integers();
+    test_backoff();
+    test_chunks();
+    return tap_done();
+}

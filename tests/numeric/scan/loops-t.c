@@ -1,0 +1,141 @@
+/* The loops of every instruction set that this processor has, against plain code and each other. */
+#include "numeric/scan/loops.h"
+
+#include "batch.h"
+#include "random.h"
+#include "numeric/scan_reference.h"
+
+#include "tap.h"
+
+static int64_t a[CLR_BLOCK], b[CLR_BLOCK], result[CLR_BLOCK];
+static uint8_t a_tags[CLR_BLOCK], b_tags[CLR_BLOCK], result_tags[CLR_BLOCK];
+
+/* Few values that matter, so that most blocks have no doubts, or any. */
+static scalar draw(int tag, bool tame)
+{
+    if (tag == VALUE_INTEGER)
+        return scalar_integer(tame ? random_between(-40, 40) : random_integer());
+    return scalar_real(tame ? (double)random_between(-40, 40) / 4 : random_finite());
+}
+
+static void fill(int64_t *values, int tag, bool tame)
+{
+    size_t i;
+    for (i = 0; i < CLR_BLOCK; i++)
+        values[i] = draw(tag, tame).bits;
+}
+
+static void check_operator(clr_loop *loop, enum clr_opcode opcode, int tag)
+{
+    bool defined = loop(a, b, result, a);
+    size_t i;
+
+    for (i = 0; i < CLR_BLOCK && defined; i++) {
+        scalar want =
+            reference_operate(opcode, scalar_of(tag, a[i]), scalar_of(tag, b[i]), scalar_of(0, 0));
+        bool same_type = want.tag == tag || want.tag == VALUE_INTEGER;
+        if (!batch_ok(same_type && want.bits == result[i], "opcode %d, tag %d, row %zu",
+                      (int)opcode, tag, i))
+            return;
+    }
+}
+
+static void check_operators(const struct clr_loops *loops)
+{
+    int opcode, tag, round;
+
+    for (round = 0; round < 100; round++) {
+        for (tag = VALUE_INTEGER; tag <= VALUE_REAL; tag++) {
+            clr_loop *const *list = tag == VALUE_REAL ? loops->reals : loops->integers;
+            fill(a, tag, round % 4 != 0);
+            fill(b, tag, round % 4 < 2);
+            for (opcode = 0; opcode < CLR_OPCODES; opcode++)
+                if (list[opcode] != NULL)
+                    check_operator(list[opcode], (enum clr_opcode)opcode, tag);
+        }
+    }
+}
+
+static bool bit_of(const uint64_t *bits, size_t i)
+{
+    return bits[i / 64] >> i % 64 & 1;
+}
+
+static void check_rows(const struct clr_loops *loops)
+{
+    uint64_t bits[CLR_BLOCK_WORDS];
+    size_t count, kept, i;
+    int64_t mask = random_bits() & 1 ? -1 : INT64_MAX;
+    uint8_t tag = (uint8_t)random_below(5);
+
+    loops->select(a, mask, bits);
+    for (i = 0; i < CLR_BLOCK; i++)
+        batch_ok(bit_of(bits, i) == ((a[i] & mask) != 0), "row %zu is selected", i);
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        bits[i] = random_below(5) == 0 ? UINT64_MAX : random_bits() & random_bits();
+    loops->spread_bits(bits, result);
+    loops->spread_bits_to_tags(bits, result_tags);
+    for (i = 0; i < CLR_BLOCK; i++)
+        batch_ok(result[i] == bit_of(bits, i) && result_tags[i] == result[i], "bit %zu", i);
+    count = loops->gather(b, bits, result, a);
+    batch_ok(loops->count(bits) == count, "%zu bits", count);
+    for (i = kept = 0; i < CLR_BLOCK; i++)
+        if (bit_of(bits, i))
+            batch_ok(kept < count && result[kept++] == b[i], "row %zu is gathered", i);
+    batch_ok(kept == count, "%zu rows of %zu", kept, count);
+    loops->select_tag(a_tags, tag, bits);
+    for (i = 0; i < CLR_BLOCK; i++)
+        batch_ok(bit_of(bits, i) == (a_tags[i] == tag), "tag of row %zu", i);
+}
+
+static void check_tags(const struct clr_loops *loops)
+{
+    unsigned found = 0;
+    bool exact;
+    size_t i;
+
+    for (i = 0; i < CLR_BLOCK; i++)
+        found |= 1u << a_tags[i];
+    batch_ok(loops->find_tags(a_tags) == found, "tags found");
+    loops->spread_nulls(a_tags, b_tags, 2, result_tags);
+    for (i = 0; i < CLR_BLOCK; i++)
+        batch_ok(result_tags[i] == (a_tags[i] == 0 || b_tags[i] == 0 ? 0 : 2), "NULL %zu", i);
+    loops->choose_tags(a, a_tags, b_tags, result_tags);
+    loops->choose(a, a, b, result);
+    for (i = 0; i < CLR_BLOCK; i++)
+        batch_ok(result_tags[i] == (a[i] ? a_tags : b_tags)[i] && result[i] == (a[i] ? a : b)[i],
+                 "choice %zu", i);
+    loops->are_null(a_tags, result);
+    for (i = 0; i < CLR_BLOCK; i++)
+        batch_ok(result[i] == (a_tags[i] == 0), "row %zu is NULL", i);
+    exact = loops->to_reals(a, result);
+    for (i = 0; i < CLR_BLOCK; i++)
+        batch_ok(result[i] == value_bits_of((double)a[i]) && (!exact || clr_sum_fits_double(a[i])),
+                 "row %zu as REAL", i);
+}
+
+int main(void)
+{
+    const struct clr_loops *loops;
+    int skipped, round;
+    size_t i;
+
+    random_start();
+    for (skipped = 0; (loops = clr_loops_choose(skipped)) != NULL; skipped++) {
+        batch_begin();
+        check_operators(loops);
+        for (round = 0; round < 50; round++) {
+            int types = random_between(1, 5);
+            fill(a, VALUE_INTEGER, round % 5 != 0);
+            for (i = 0; i < CLR_BLOCK; i++) {
+                a[i] = random_below(10) == 0 ? INT64_MIN : random_below(3) == 0 ? 0 : a[i];
+                a_tags[i] = (uint8_t)random_below((uint64_t)types);
+                b_tags[i] = (uint8_t)random_below(5);
+            }
+            check_rows(loops);
+            check_tags(loops);
+        }
+        batch_end("the loops after the best %d", skipped);
+    }
+    return tap_done();
+}

@@ -1,0 +1,149 @@
+/* The choice among devices, on catalogs made up for it, and the catalog of this machine. */
+#include "opencl/core/catalog.h"
+
+#include "base/memory.h"
+
+#include "tap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct clr_device_info made_up(enum clr_device_type type, const char *platform,
+                                      const char *name)
+{
+    struct clr_device_info device = {.type = type};
+    snprintf(device.platform, sizeof device.platform, "%s", platform);
+    snprintf(device.name, sizeof device.name, "%s", name);
+    return device;
+}
+
+static void chooses(const struct clr_catalog *catalog, const char *setting, int want)
+{
+    tap_is_int64(clr_catalog_choose(catalog, setting), want, "'%s' is device %d", setting, want);
+}
+
+static void test_choice(void)
+{
+    struct clr_device_info devices[] = {
+        made_up(CLR_DEVICE_CPU, "Portable Computing Language", "pthread-Xeon"),
+        made_up(CLR_DEVICE_OTHER, "Strange", "Thing"),
+        made_up(CLR_DEVICE_GPU, "NVIDIA CUDA", "NVIDIA H200 (A)"),
+        made_up(CLR_DEVICE_GPU, "NVIDIA CUDA", "NVIDIA H200 (B)"),
+        made_up(CLR_DEVICE_ACCELERATOR, "Board Makers", "FPGA 100%"),
+        made_up(CLR_DEVICE_CPU, "Intel(R) OpenCL", "Xeon"),
+    };
+    struct clr_catalog catalog = {.devices = devices, .count = 6};
+
+    chooses(&catalog, "auto", 2);
+    chooses(&catalog, "gpu", 2);
+    chooses(&catalog, "accelerator", 4);
+    chooses(&catalog, "cpu", 0);
+    chooses(&catalog, "host", -1);
+    chooses(&catalog, "GPU", 2);
+    chooses(&catalog, "Auto", 2);
+    chooses(&catalog, "HOST", -1);
+    chooses(&catalog, "(b)", 3);   /* part of a name, in any case of letters */
+    chooses(&catalog, "h200", 2);  /* the first of two */
+    chooses(&catalog, "xeon", 0);  /* of one type the first */
+    chooses(&catalog, "intel", 5); /* a platform */
+    chooses(&catalog, "portable", 0);
+    chooses(&catalog, "100%", 4);  /* no pattern, no format */
+    chooses(&catalog, "thing", 1); /* a device of an unknown type serves if it is named */
+    chooses(&catalog, "Radeon", -1);
+    chooses(&catalog, "NVIDIA H200 (A) and more", -1);
+
+    snprintf(devices[2].unusable, sizeof devices[2].unusable, "broken");
+    chooses(&catalog, "auto", 3);
+    chooses(&catalog, "(A)", -1);
+    snprintf(devices[3].unusable, sizeof devices[3].unusable, "broken");
+    chooses(&catalog, "auto", 4);
+    chooses(&catalog, "gpu", -1);
+    chooses(&catalog, "cuda", -1);
+    snprintf(devices[4].unusable, sizeof devices[4].unusable, "broken");
+    chooses(&catalog, "auto", 0);
+    tap_ok(clr_catalog_matches(&devices[2], "gpu"), "a device that can't be used still matches");
+
+    catalog.count = 2;
+    devices[0].type = CLR_DEVICE_OTHER;
+    chooses(&catalog, "auto", -1); /* nobody knows what such a device is good for */
+    catalog.count = 0;
+    chooses(&catalog, "auto", -1);
+    chooses(&catalog, "x", -1);
+}
+
+static void test_keywords(void)
+{
+    static const char *const keywords[] = {"auto", "gpu", "accelerator", "cpu", "host", "HoSt"};
+    static const char *const names[] = {"", "other", "autos", "g", "h200", "pocl"};
+    size_t i;
+
+    for (i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
+        tap_ok(clr_catalog_is_keyword(keywords[i]), "'%s' is a keyword", keywords[i]);
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        tap_ok(!clr_catalog_is_keyword(names[i]), "'%s' is none", names[i]);
+    tap_is_string(clr_device_type_name(CLR_DEVICE_GPU), "gpu", "a type's name");
+    tap_is_string(clr_device_type_name(CLR_DEVICE_ACCELERATOR), "accelerator", "a type's name");
+    tap_is_string(clr_device_type_name(CLR_DEVICE_CPU), "cpu", "a type's name");
+    tap_is_string(clr_device_type_name(CLR_DEVICE_OTHER), "other", "a type's name");
+}
+
+/* Whatever this machine has: a catalog is valid with no devices, and says why there are none. */
+static void test_machine(void)
+{
+    struct clr_catalog catalog;
+    size_t i;
+
+    clr_catalog_fill(&catalog);
+    tap_ok(catalog.count > 0 || catalog.status.code != CLR_OK,
+           "devices, or a reason why there are none");
+    tap_diag("%zu devices; %s", catalog.count,
+             catalog.status.code == CLR_OK ? "no error" : catalog.status.message);
+    tap_ok(catalog.time > 0, "the time that it took");
+    for (i = 0; i < catalog.count; i++) {
+        const struct clr_device_info *device = &catalog.devices[i];
+        char setting[CLR_DEVICE_NAME_SIZE];
+        int chosen;
+        tap_diag("%s, %s, %s, %s, fp64 %d%s%s", clr_device_type_name(device->type),
+                 device->platform, device->name, device->version, device->fp64,
+                 device->unusable[0] != '\0' ? ", unusable: " : "", device->unusable);
+        tap_ok(device->id != NULL && device->name[0] != '\0' && device->platform[0] != '\0',
+               "device %zu has names", i);
+        tap_ok(strncmp(device->version, "OpenCL ", 7) == 0, "and a version");
+        tap_ok(device->compute_units > 0 && device->memory > 0, "and units and memory");
+        snprintf(setting, sizeof setting, "%s", device->name);
+        chosen = clr_catalog_choose(&catalog, setting);
+        tap_ok(device->unusable[0] != '\0' ||
+                   (chosen >= 0 && strstr(catalog.devices[chosen].name, device->name) != NULL),
+               "and is chosen by its name");
+    }
+    clr_memory_free(catalog.devices);
+}
+
+/* A catalog that there was no memory for is made once more. */
+static void test_memory(void)
+{
+    struct clr_catalog whole, catalog;
+    bool failed = true;
+    long after;
+
+    clr_catalog_fill(&whole);
+    for (after = 0; failed; after++) {
+        clr_memory_fail_after(after);
+        clr_catalog_fill(&catalog);
+        failed = clr_memory_fail_after(-1);
+        if (failed)
+            tap_ok(catalog.status.code == whole.status.code && catalog.count == whole.count,
+                   "a catalog without allocation %ld", after);
+        clr_memory_free(catalog.devices);
+    }
+    clr_memory_free(whole.devices);
+}
+
+int main(void)
+{
+    test_keywords();
+    test_choice();
+    test_machine();
+    test_memory();
+    return tap_done();
+}

@@ -1,0 +1,453 @@
+/*
+ * A device's reductions against the host's, bit for bit: every operation and element type, lengths
+ * around all sizes of groups and vectors, and data of every kind.
+ *
+ * The kernels have one variant for GPUs and one for CPU devices. A CPU device runs both here: the
+ * code for GPUs is tested where there is none.
+ *
+ * CLREDUCE_DEVICE chooses the device, as the setting does. The source is included, since the sizes
+ * of work-groups are the module's own business.
+ */
+#include "opencl/reduction/reducer.c"
+
+#include "base/memory.h"
+#include "batch.h"
+#include "numeric/data.h"
+#include "numeric/scan/host_reduce.h"
+#include "opencl/devices.h"
+#include "opencl/reduction/self_test.h"
+#include "random.h"
+
+#include "tap.h"
+
+enum { MOST = 1000000, DEEP = 9000000, DRIFTING = 16000000 };
+
+static const char *const operation_names[CLR_OPERATIONS] = {"sum", "dot", "extremes"};
+static const char *const element_names[CLR_ELEMENTS] = {"reals", "integers"};
+
+static struct clr_device *device;
+static struct clr_device_info info;
+
+/* Whether the device has the program of an operation; it can lack those that need doubles. */
+static bool can(enum clr_operation operation, enum clr_element element)
+{
+    return element == CLR_INTEGER || operation == CLR_EXTREMES || info.fp64;
+}
+
+static struct clr_chunk *new_chunk(enum clr_operation operation)
+{
+    struct clr_chunk *chunk = clr_chunk_new(operation, MOST);
+    if (chunk == NULL)
+        tap_bail("no memory");
+    return chunk;
+}
+
+static void fill(struct clr_chunk *chunk, enum clr_element element, size_t count, int kind)
+{
+    size_t operand;
+
+    chunk->count[element] = count;
+    for (operand = 0; operand < clr_operation_width(chunk->operation); operand++) {
+        if (element == CLR_REAL)
+            data_fill_reals(chunk->real + operand * MOST, count, (enum data_reals)kind);
+        else
+            data_fill_integers(chunk->integer + operand * MOST, count, (enum data_integers)kind);
+    }
+}
+
+static bool same_range(const struct clr_range *a, const struct clr_range *b)
+{
+    return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
+}
+
+/* The same exact value, and not only the same rounding: the difference of the two is nothing. */
+static bool same_sum(const struct clr_sum *a, const struct clr_sum *b)
+{
+    struct clr_sum difference = *a;
+    struct clr_int192 integer = b->integer;
+    int i;
+
+    for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+        clr_sum_add(&difference, b->term[i], -1);
+    for (i = 0; b->wide_used && i < CLR_ACCUMULATOR_DIGITS; i++) {
+        int64_t digits[CLR_ACCUMULATOR_DIGITS] = {0};
+        digits[i] = -b->wide.digit[i];
+        clr_sum_add_device_parts(&difference, (double[]){0, 0, 0}, digits);
+    }
+    clr_int192_negate(&integer);
+    clr_int192_add(&difference.integer, &integer);
+    difference.plus_infinity -= b->plus_infinity;
+    difference.minus_infinity -= b->minus_infinity;
+    difference.nan -= b->nan;
+    return data_is_nothing(&difference) && memcmp(&a->integer, &b->integer, sizeof a->integer) == 0;
+}
+
+static bool same_state(struct clr_state *a, struct clr_state *b)
+{
+    return same_range(&a->integers, &b->integers) && same_range(&a->reals, &b->reals) &&
+           a->count == b->count && same_sum(&a->sum, &b->sum);
+}
+
+static void begin(int slot, const struct clr_chunk *chunk, unsigned elements)
+{
+    struct clr_status status;
+
+    clr_status_clear(&status);
+    clr_reducer_begin(device, slot, chunk, elements, &status);
+    devices_bail_on(&status, "clr_reducer_begin");
+}
+
+static void finish(int slot, struct clr_state *state, struct clr_device_work *work)
+{
+    struct clr_status status;
+
+    clr_status_clear(&status);
+    memset(work, 0, sizeof *work);
+    clr_state_clear(state);
+    clr_reducer_finish(device, slot, state, work, &status);
+    devices_bail_on(&status, "clr_reducer_finish");
+}
+
+static void expect(const struct clr_chunk *chunk, unsigned elements, struct clr_state *state)
+{
+    int element;
+
+    clr_state_clear(state);
+    for (element = 0; element < CLR_ELEMENTS; element++) {
+        if (elements & 1u << element)
+            clr_host_reduce(chunk, (enum clr_element)element, state);
+    }
+}
+
+static void compare(const struct clr_chunk *chunk, enum clr_element element, const char *kind)
+{
+    struct clr_state host, found;
+    struct clr_device_work work;
+
+    expect(chunk, 1u << element, &host);
+    begin(0, chunk, 1u << element);
+    finish(0, &found, &work);
+    batch_ok(same_state(&host, &found), "%zu values, %s: %a instead of %a", chunk->count[element],
+             kind, clr_sum_round(&found.sum, 1), clr_sum_round(&host.sum, 1));
+    batch_ok(work.kernels >= 1 && work.kernels == work.passes &&
+                 work.bytes == (int64_t)(chunk->count[element] * sizeof(double) *
+                                         clr_operation_width(chunk->operation)),
+             "%zu values: %d kernels, %d passes", chunk->count[element], (int)work.kernels,
+             (int)work.passes);
+}
+
+/* The programs are built once, and each passes the test that it has to pass before it serves. */
+static void test_programs(void)
+{
+    int operation, element;
+
+    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+        for (element = 0; element < CLR_ELEMENTS; element++) {
+            struct clr_status status;
+            char *log = NULL;
+            enum clr_code code;
+            clr_status_clear(&status);
+            code = clr_reducer_build(device, (enum clr_operation)operation,
+                                     (enum clr_element)element, &log, &status);
+            if (!can((enum clr_operation)operation, (enum clr_element)element)) {
+                tap_ok(code == CLR_DEVICE && log == NULL,
+                       "without exact doubles there is no %s of reals", operation_names[operation]);
+                continue;
+            }
+            if (!tap_ok(code == CLR_OK && log == NULL, "the program for %s of %s is built",
+                        operation_names[operation], element_names[element]))
+                tap_bail("%s\n%s", status.message, log != NULL ? log : "");
+            tap_ok(clr_reducer_build(device, (enum clr_operation)operation,
+                                     (enum clr_element)element, &log, &status) == CLR_OK,
+                   "and is there when it is asked for again");
+            tap_ok(clr_self_test(device, (enum clr_operation)operation, (enum clr_element)element,
+                                 &status) == CLR_OK,
+                   "and passes its test");
+        }
+    }
+}
+
+static void test_reductions(enum clr_operation operation, enum clr_element element)
+{
+    static const size_t lengths[] = {1,    2,     3,     7,     8,     9,      15,
+                                     31,   255,   256,   257,   1000,  1023,   1025,
+                                     4099, 16383, 65535, 65536, 65537, 262147, 1000000};
+    enum { LENGTHS = sizeof lengths / sizeof lengths[0], ALL_KINDS_UP_TO = 5000 };
+    int kinds = element == CLR_REAL ? DATA_REALS : DATA_INTEGERS;
+    struct clr_chunk *chunk = new_chunk(operation);
+    int i, kind;
+
+    batch_begin();
+    for (i = 0; i < LENGTHS; i++) {
+        for (kind = 0; kind < kinds; kind++) {
+            const char *name =
+                element == CLR_REAL ? data_reals_names[kind] : data_integers_names[kind];
+            /* Of the long ones a few kinds are enough: tame, and as wild as can be. */
+            if ((lengths[i] > ALL_KINDS_UP_TO || tap_is_quick()) && (kind + i) % 4 != 0 &&
+                kind != DATA_WIDE)
+                continue;
+            fill(chunk, element, lengths[i], kind);
+            compare(chunk, element, name);
+        }
+    }
+    clr_chunk_free(chunk);
+    batch_end("%s of %s", operation_names[operation], element_names[element]);
+}
+
+/* Values that differ from all others at one place: nothing may be read twice, or not at all. */
+static void test_places(enum clr_operation operation, enum clr_element element)
+{
+    static const size_t lengths[] = {1, 13, 64, 100, 1000, 2047, 40000};
+    enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
+    struct clr_chunk *chunk = new_chunk(operation);
+    size_t i, j, operand;
+
+    batch_begin();
+    for (i = 0; i < LENGTHS; i++) {
+        for (j = 0; j < 12; j++) {
+            size_t place = j == 0 ? 0 : j == 1 ? lengths[i] - 1 : random_below(lengths[i]), k;
+            chunk->count[element] = lengths[i];
+            for (operand = 0; operand < clr_operation_width(operation); operand++) {
+                for (k = 0; k < lengths[i]; k++) {
+                    chunk->real[operand * MOST + k] = k == place ? -0x1p80 : 1.0;
+                    chunk->integer[operand * MOST + k] = k == place ? INT64_MIN : 1;
+                }
+            }
+            compare(chunk, element, "one that differs");
+        }
+    }
+    clr_chunk_free(chunk);
+    batch_end("one that differs, in %s of %s", operation_names[operation], element_names[element]);
+}
+
+/* Both element types of a chunk in one go, and all slots busy at the same time. */
+static void test_slots(void)
+{
+    struct clr_chunk *chunks[CLR_REDUCER_SLOTS];
+    struct clr_state host[CLR_REDUCER_SLOTS], found;
+    struct clr_device_work work;
+    int round, slot;
+
+    batch_begin();
+    for (round = 0; round < 60; round++) {
+        for (slot = 0; slot < CLR_REDUCER_SLOTS; slot++) {
+            enum clr_operation operation = (enum clr_operation)random_below(CLR_OPERATIONS);
+            unsigned elements =
+                can(operation, CLR_REAL) ? 1u << CLR_REAL | 1u << CLR_INTEGER : 1u << CLR_INTEGER;
+            chunks[slot] = new_chunk(operation);
+            fill(chunks[slot], CLR_REAL, random_below(9000) + 1, random_between(0, DATA_REALS - 1));
+            fill(chunks[slot], CLR_INTEGER, random_below(9000) + 1, DATA_ANY);
+            expect(chunks[slot], elements, &host[slot]);
+            begin(slot, chunks[slot], elements);
+            clr_chunk_free(chunks[slot]); /* its values are the device's now */
+        }
+        for (slot = 0; slot < CLR_REDUCER_SLOTS; slot++) {
+            finish(slot, &found, &work);
+            batch_ok(same_state(&host[slot], &found), "round %d, slot %d", round, slot);
+        }
+    }
+    batch_end("both element types, all slots busy");
+}
+
+/* The state that a result is added to keeps what it had. */
+static void test_adding(void)
+{
+    struct clr_chunk *chunk = new_chunk(CLR_SUM);
+    struct clr_device_work work = {0};
+    struct clr_state state;
+    struct clr_status status;
+    int i;
+
+    fill(chunk, CLR_INTEGER, 1000, DATA_ANY);
+    clr_state_clear(&state);
+    clr_status_clear(&status);
+    for (i = 0; i < 5; i++) {
+        begin(i % CLR_REDUCER_SLOTS, chunk, 1u << CLR_INTEGER);
+        clr_reducer_finish(device, i % CLR_REDUCER_SLOTS, &state, &work, &status);
+        devices_bail_on(&status, "clr_reducer_finish");
+    }
+    for (i = 0; i < 5000; i++)
+        clr_sum_add_integer(&state.sum, chunk->integer[i % 1000], -1);
+    tap_ok(clr_int192_is_zero(&state.sum.integer), "five results in one state");
+    tap_is_int64(work.bytes, 5 * 8000, "and their work");
+    tap_ok(work.kernel_time >= 0 && work.transfer_time > 0, "and times");
+    clr_chunk_free(chunk);
+}
+
+/* So many groups that merging their results takes more than one further pass. */
+static void test_passes(void)
+{
+    struct clr_device *usual = device;
+    uint32_t units = info.compute_units;
+    struct clr_chunk *chunk = clr_chunk_new(CLR_SUM, DEEP);
+    struct clr_state host, found;
+    struct clr_device_work work;
+    struct clr_status status;
+    char *log;
+
+    if (chunk == NULL)
+        tap_bail("no memory");
+    info.compute_units = 2000;
+    clr_status_clear(&status);
+    clr_device_open(&info, &device, &status);
+    devices_bail_on(&status, "clr_device_open");
+    clr_reducer_build(device, CLR_SUM, CLR_INTEGER, &log, &status);
+    devices_bail_on(&status, "clr_reducer_build");
+    fill(chunk, CLR_INTEGER, DEEP, DATA_ANY);
+    expect(chunk, 1u << CLR_INTEGER, &host);
+    begin(0, chunk, 1u << CLR_INTEGER);
+    finish(0, &found, &work);
+    tap_ok(same_state(&host, &found), "%d values in %d passes", DEEP, (int)work.passes);
+    if (work.passes < 3)
+        tap_skip(1, "these are too few values for three passes");
+    else
+        tap_ok(work.kernels == work.passes, "with a kernel each");
+    clr_device_close(device);
+    clr_chunk_free(chunk);
+    device = usual;
+    info.compute_units = units;
+}
+
+/* Work-groups of any size: nothing need be a power of two, or a multiple of anything. */
+static void test_group_sizes(void)
+{
+    static const size_t sizes[] = {1, 2, 3, 5, 7, 33, 100, 255};
+    static const size_t lengths[] = {1, 99, 1000, 20011};
+    size_t i, j;
+    int operation, element;
+
+    batch_begin();
+    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+        struct clr_chunk *chunk = new_chunk((enum clr_operation)operation);
+        for (element = 0; element < CLR_ELEMENTS; element++) {
+            struct clr_program *program = &reducer_of(device)->programs[operation][element];
+            size_t usual = program->group_size;
+            if (!program->built)
+                continue;
+            for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+                for (j = 0; j < sizeof lengths / sizeof lengths[0] && sizes[i] <= usual; j++) {
+                    program->group_size = sizes[i];
+                    fill(chunk, (enum clr_element)element, lengths[j],
+                         element == CLR_REAL ? DATA_WIDE : DATA_ANY);
+                    compare(chunk, (enum clr_element)element, "a group's size");
+                }
+            }
+            program->group_size = usual;
+        }
+        clr_chunk_free(chunk);
+    }
+    batch_end("groups of any size");
+}
+
+/*
+ * The same value so often that a work-item's sum passes far beyond, or through, any bias that was
+ * chosen for its first values.
+ */
+static void test_drift(void)
+{
+    struct clr_device *usual = device;
+    uint32_t units = info.compute_units;
+    struct clr_chunk *chunk;
+    struct clr_status status;
+    size_t i;
+    char *log;
+
+    if (!can(CLR_SUM, CLR_REAL)) {
+        tap_skip(1, "the device has no exact double precision");
+        return;
+    }
+    chunk = clr_chunk_new(CLR_SUM, DRIFTING);
+    if (chunk == NULL)
+        tap_bail("no memory");
+    info.compute_units = 1;
+    clr_status_clear(&status);
+    clr_device_open(&info, &device, &status);
+    devices_bail_on(&status, "clr_device_open");
+    clr_reducer_build(device, CLR_SUM, CLR_REAL, &log, &status);
+    devices_bail_on(&status, "clr_reducer_build");
+    chunk->count[CLR_REAL] = DRIFTING;
+    batch_begin();
+    for (i = 0; i < DRIFTING; i++)
+        chunk->real[i] = -1.1;
+    compare(chunk, CLR_REAL, "-1.1 again and again");
+    for (i = 0; i < DRIFTING; i++)
+        chunk->real[i] = i % 200 < 100 ? 1.1 : -1.1 * (1.0 + (double)i * 0x1p-30);
+    compare(chunk, CLR_REAL, "up and down");
+    batch_end("sums that drift");
+    clr_device_close(device);
+    clr_chunk_free(chunk);
+    device = usual;
+    info.compute_units = units;
+}
+
+/* A device is opened and closed as often as one likes, and an allocation that fails says so. */
+static void test_open(void)
+{
+    struct clr_device *other;
+    struct clr_status status;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        clr_status_clear(&status);
+        tap_ok(clr_device_open(&info, &other, &status) == CLR_OK, "opened once more");
+        clr_device_close(other);
+    }
+    clr_device_close(NULL);
+    clr_memory_fail_after(0);
+    clr_status_clear(&status);
+    tap_ok(clr_device_open(&info, &other, &status) == CLR_NOMEM && other == NULL,
+           "not without memory");
+    clr_memory_fail_after(0);
+    clr_status_clear(&status);
+    tap_ok(clr_self_test(device, CLR_SUM, CLR_INTEGER, &status) == CLR_NOMEM,
+           "nor can it be tested without");
+    clr_memory_fail_after(-1);
+}
+
+/* All tests of the kernels' variant for one type of device. */
+static void test_variant(enum clr_device_type type)
+{
+    struct clr_status status;
+    int operation, element;
+
+    tap_diag("the kernels for a device of type %s", clr_device_type_name(type));
+    info.type = type;
+    clr_status_clear(&status);
+    clr_device_open(&info, &device, &status);
+    devices_bail_on(&status, "clr_device_open");
+    test_programs();
+    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+        for (element = 0; element < CLR_ELEMENTS; element++) {
+            if (can((enum clr_operation)operation, (enum clr_element)element)) {
+                test_reductions((enum clr_operation)operation, (enum clr_element)element);
+                test_places((enum clr_operation)operation, (enum clr_element)element);
+            }
+        }
+    }
+    test_slots();
+    test_adding();
+    if (type != CLR_DEVICE_CPU) {
+        test_group_sizes();
+        test_passes();
+    } else {
+        test_drift();
+    }
+    test_open();
+    clr_device_close(device);
+}
+
+int main(void)
+{
+    enum clr_device_type type;
+
+    info = devices_choose();
+    random_start();
+    type = info.type;
+    test_variant(CLR_DEVICE_GPU);
+    /* The variant for CPU devices relies on what their compilers have, as large vectors. */
+    if (type == CLR_DEVICE_CPU)
+        test_variant(CLR_DEVICE_CPU);
+    else
+        tap_skip(1, "the kernels for CPU devices: this one is a %s", clr_device_type_name(type));
+    return tap_done();
+}

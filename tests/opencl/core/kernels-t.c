@@ -1,0 +1,226 @@
+/*
+ * The kernels of every kind, by the self-tests that compare them with the host: on each device as
+ * for its type, and on CPU devices as for GPUs. build-aux/oclgrind.sh runs this with a device that
+ * watches what the kernels do. Arguments select: gpu or cpu, and one kind; with cpu, GPUs are tried
+ * as CPUs as well, which the one of Oclgrind takes, and compilers for real ones may not.
+ */
+#include "base/clock.h"
+#include "engine/scans.h"
+#include "opencl/bins/binner.h"
+#include "opencl/bins/binner_open.h"
+#include "opencl/cells/cell_decoder.h"
+#include "opencl/cells/cell_decoder_open.h"
+#include "opencl/core/device.h"
+#include "opencl/devices.h"
+#include "opencl/reduction/reducer.h"
+#include "opencl/reduction/self_test.h"
+#include "opencl/scan/scanner.h"
+#include "opencl/sort/sorter.h"
+#include "opencl/sort/sorter_open.h"
+
+#include "tap.h"
+
+enum { ROWS = 64, STAGES = 2 };
+
+static const char *wanted; /* a kind, or NULL: all */
+static enum clr_device_type skipped = CLR_DEVICE_OTHER;
+static struct clr_device *device;
+static const char *as;
+
+static bool is_wanted(const char *kind)
+{
+    return wanted == NULL || strcmp(wanted, kind) == 0;
+}
+
+static void check(const char *kind, const char *what, int64_t start,
+                  const struct clr_status *status, char *log)
+{
+    tap_ok(status->code == CLR_OK, "%s, %s, as for a %s", kind, what, as);
+    if (status->code != CLR_OK)
+        tap_diag("%s\n%.2000s", status->message, log != NULL ? log : "");
+    tap_diag("%d ms", (int)((clr_clock_ns() - start) / 1000000));
+    clr_memory_free(log);
+}
+
+static void test_operation(const char *kind, enum clr_operation operation)
+{
+    static const char *const names[] = {[CLR_REAL] = "REAL", [CLR_INTEGER] = "INTEGER"};
+    struct clr_status status;
+    int element;
+
+    for (element = 0; element < CLR_ELEMENTS && is_wanted(kind); element++) {
+        const int64_t start = clr_clock_ns();
+        char *log = NULL;
+
+        clr_status_clear(&status);
+        if (clr_reducer_build(device, operation, (enum clr_element)element, &log, &status) ==
+            CLR_OK)
+            clr_self_test(device, operation, (enum clr_element)element, &status);
+        check(kind, names[element], start, &status, log);
+    }
+}
+
+/* ---- Scans such as views have. */
+
+enum { INTEGERS, REALS, MIXED, MORE_REALS, NULLS, OTHERS, COLUMNS, CONSTANT = COLUMNS };
+
+struct view {
+    const char *name;
+    struct clr_instruction more[5]; /* after a column each and the constants; ended by zeros */
+    int filter;
+    struct clr_tally tallies[SCANS_TALLIES]; /* likewise */
+};
+
+enum { FIRST = COLUMNS + 2, SUM = 1 << CLR_SUM, DOT = 1 << CLR_DOT, RANGE = 1 << CLR_EXTREMES };
+
+static const struct view views[] = {
+    {"sums of an expression and of a column, where",
+     {{CLR_OP_MULTIPLY, REALS, MORE_REALS, -1}, {CLR_OP_LESS, INTEGERS, CONSTANT, -1}},
+     FIRST + 1,
+     {{.operations = SUM, .x = FIRST, .y = -1, .filter = -1},
+      {.operations = SUM | RANGE, .x = REALS, .y = -1, .filter = -1}}},
+    {"INTEGERs and REALs in one column, and a count",
+     {{CLR_OP_ADD, MIXED, INTEGERS, -1}, {CLR_OP_NOT_NULL, MIXED, -1, -1}},
+     -1,
+     {{.operations = SUM, .x = FIRST, .y = -1, .filter = -1},
+      {.operations = RANGE, .x = MIXED, .y = -1, .filter = -1},
+      {.operations = 1, .x = INTEGERS, .y = -1, .filter = FIRST + 1}}},
+    {"moments of pairs",
+     {{CLR_OP_GREATER_EQUAL, REALS, CONSTANT + 1, -1}},
+     FIRST,
+     {{.operations = SUM, .x = REALS, .y = -1, .filter = -1},
+      {.operations = DOT, .x = REALS, .y = REALS, .filter = -1},
+      {.operations = DOT, .x = MORE_REALS, .y = MORE_REALS, .filter = -1},
+      {.operations = DOT, .x = REALS, .y = MORE_REALS, .filter = -1}}},
+    {"products of INTEGERs, cases and divisions",
+     {{CLR_OP_REMAINDER, INTEGERS, CONSTANT, -1},
+      {CLR_OP_IF, FIRST, REALS, INTEGERS},
+      {CLR_OP_DIVIDE, FIRST + 1, INTEGERS, -1},
+      {CLR_OP_COALESCE, MIXED, FIRST, -1}},
+     -1,
+     {{.operations = DOT, .x = INTEGERS, .y = FIRST, .filter = -1},
+      {.operations = SUM, .x = FIRST + 2, .y = -1, .filter = -1},
+      {.operations = DOT, .x = FIRST + 3, .y = REALS, .filter = FIRST}}},
+};
+
+static void make_scan(struct scans_made *made, const struct view *view,
+                      struct clr_column *const *columns)
+{
+    struct clr_scan *scan = &made->scan;
+    int i;
+
+    scans_make(made, columns); /* for its arrays */
+    made->constants[0] = (struct clr_scalar){CLR_TAG_INTEGER, 37};
+    made->constants[1] = (struct clr_scalar){CLR_TAG_REAL, scans_bits(-12.5)};
+    for (i = 0; i < COLUMNS; i++)
+        made->instructions[i] = (struct clr_instruction){CLR_OP_COLUMN, i, -1, -1};
+    for (i = 0; i < 2; i++)
+        made->instructions[CONSTANT + i] = (struct clr_instruction){CLR_OP_CONSTANT, i, -1, -1};
+    for (i = 0; i < 5 && view->more[i].opcode != 0; i++)
+        made->instructions[FIRST + i] = view->more[i];
+    scan->instruction_count = FIRST + i;
+    scan->constant_count = 2;
+    scan->filter = view->filter;
+    for (i = 0; i < SCANS_TALLIES && view->tallies[i].operations != 0; i++)
+        made->tallies[i] = view->tallies[i];
+    scan->tally_count = i;
+}
+
+static void test_views(struct clr_column *const *columns)
+{
+    uint8_t kinds[COLUMNS];
+    size_t view;
+    int i;
+
+    for (i = 0; i < COLUMNS; i++)
+        kinds[i] = columns[i]->kind;
+    for (view = 0; view < sizeof views / sizeof views[0] && is_wanted("scan"); view++) {
+        const int64_t start = clr_clock_ns();
+        bool ready = false, requested;
+        struct clr_status status;
+        struct scans_made made;
+        char *log = NULL;
+
+        clr_status_clear(&status);
+        make_scan(&made, &views[view], columns);
+        clr_scanner_prepare(device, &made.scan, kinds, &ready, &requested, &status);
+        while (requested && status.code == CLR_OK) {
+            clr_memory_free(log);
+            requested = clr_scanner_build(device, &log, &status);
+        }
+        check("scan", views[view].name, start, &status, log);
+    }
+}
+
+/* ---- */
+
+static void test_as(const struct clr_device_info *info, enum clr_device_type type,
+                    struct clr_column *const *columns)
+{
+    struct clr_status status;
+    char *log = NULL;
+    int64_t start;
+    /* Looked at for as long as the device is there. */
+    struct clr_device_info other = *info;
+
+    if (type == skipped)
+        return;
+    other.type = type;
+    as = type == CLR_DEVICE_CPU ? "CPU" : "GPU";
+    clr_status_clear(&status);
+    clr_device_open(&other, &device, &status);
+    devices_bail_on(&status, "clr_device_open");
+    test_operation("sum", CLR_SUM);
+    test_operation("dot", CLR_DOT);
+    test_operation("extremes", CLR_EXTREMES);
+    test_views(columns);
+    if (is_wanted("sort")) {
+        start = clr_clock_ns();
+        clr_sorter_open(device, &log, &status);
+        check("sort", "INTEGER and REAL", start, &status, log);
+    }
+    if (is_wanted("histogram")) {
+        start = clr_clock_ns();
+        clr_status_clear(&status);
+        clr_binner_open(device, &log, &status);
+        check("histogram", "INTEGER and REAL", start, &status, log);
+    }
+    if (is_wanted("cells")) {
+        start = clr_clock_ns();
+        clr_status_clear(&status);
+        clr_cell_decoder_open(device, STAGES, &log, &status);
+        check("cells", "pages", start, &status, log);
+    }
+    clr_device_close(device);
+}
+
+static void test_device(const struct clr_device_info *info)
+{
+    struct clr_column *columns[SCANS_COLUMNS];
+    int i;
+
+    tap_diag("%s", info->name);
+    scans_columns(columns, ROWS);
+    if (info->type == CLR_DEVICE_GPU && skipped == CLR_DEVICE_GPU)
+        test_as(info, CLR_DEVICE_CPU, columns);
+    test_as(info, info->type, columns);
+    for (i = 0; i < SCANS_COLUMNS; i++)
+        clr_column_release(columns[i]);
+}
+
+int main(int argc, char **argv)
+{
+    int i;
+
+    for (i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "gpu") == 0)
+            skipped = CLR_DEVICE_CPU;
+        else if (strcmp(argv[i], "cpu") == 0)
+            skipped = CLR_DEVICE_GPU;
+        else
+            wanted = argv[i];
+    }
+    random_start();
+    devices_each(test_device, true);
+    return tap_done();
+}

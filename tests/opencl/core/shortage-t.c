@@ -1,0 +1,159 @@
+/*
+ * A device that is opened here, without a worker, and whose OpenCL fails once, at every call of an
+ * upload and of a chunk's reduction: what can't be opened is not left half-open, what fails for a
+ * moment works the next time, and a device that is closed has given everything back. OpenCL fails
+ * by means of tests/opencl/failing-opencl.c: see engine/failing.h.
+ */
+#include "engine/failing.h"
+#include "numeric/values/column.h"
+#include "opencl/memory/resident_column.h"
+
+#include "tap.h"
+
+#include <dlfcn.h>
+
+enum { ROWS = 3000, OBJECT_KINDS = 6, MOST_CALLS = 200, LOST = -12, SHORT = -5 };
+
+static void (*set_rule)(const char *);
+static long (*seen)(long *);
+static long (*live)(int);
+
+static void find_library(void)
+{
+    void *found[] = {dlsym(RTLD_DEFAULT, "failing_opencl_set"),
+                     dlsym(RTLD_DEFAULT, "failing_opencl_seen"),
+                     dlsym(RTLD_DEFAULT, "failing_opencl_live")};
+
+    if (found[0] == NULL || found[1] == NULL || found[2] == NULL)
+        tap_bail("the library is not preloaded");
+    memcpy(&set_rule, &found[0], sizeof set_rule);
+    memcpy(&seen, &found[1], sizeof seen);
+    memcpy(&live, &found[2], sizeof live);
+}
+
+/* Copies a column to the device and back. Returns whether all is as it was, unless status says
+   otherwise. */
+static bool copy(struct clr_device *device, struct clr_status *status)
+{
+    static int64_t values[ROWS], found[ROWS];
+    struct clr_resident_column *column = clr_resident_column_new(CLR_TAG_INTEGER, ROWS);
+    bool complete = false;
+    size_t done = 0, i;
+
+    if (column == NULL)
+        tap_bail("no memory");
+    for (i = 0; i < ROWS; i++)
+        values[i] = (int64_t)(i * i);
+    while (!complete && status->code == CLR_OK)
+        clr_resident_column_fill(device, column, values, NULL, &complete, status);
+    for (complete = false; !complete && status->code == CLR_OK;)
+        clr_resident_column_fetch(device, column, found, NULL, &done, &complete, status);
+    clr_resident_column_free(device, column);
+    return status->code != CLR_OK || memcmp(values, found, sizeof values) == 0;
+}
+
+/* Sums a chunk. */
+static bool sum(struct clr_device *device, struct clr_status *status)
+{
+    struct clr_chunk *chunk = clr_chunk_new(CLR_SUM, ROWS);
+    struct clr_device_work work = {0};
+    struct clr_state state;
+    int64_t result = 0;
+    size_t i;
+
+    if (chunk == NULL)
+        tap_bail("no memory");
+    for (i = 0; i < ROWS; i++)
+        chunk->integer[i] = (int64_t)i;
+    chunk->count[CLR_INTEGER] = ROWS;
+    clr_state_clear(&state);
+    if (clr_reducer_begin(device, 0, chunk, 1U << CLR_INTEGER, status) == CLR_OK)
+        clr_reducer_finish(device, 0, &state, &work, status);
+    clr_chunk_free(chunk);
+    return status->code != CLR_OK || (clr_int192_to_int64(&state.sum.integer, &result) &&
+                                      result == (int64_t)ROWS * (ROWS - 1) / 2);
+}
+
+/*
+ * Opens a device, of which the work's call of that number fails, does the work twice, and closes
+ * the device. Returns what is wrong, or NULL. *acted: there was such a call.
+ */
+static const char *try_call(const struct clr_device_info *info,
+                            bool (*work)(struct clr_device *, struct clr_status *), int error,
+                            int call, bool *acted)
+{
+    struct clr_device *device = NULL;
+    struct clr_status status;
+    char rule[60], *log = NULL;
+    const char *wrong = NULL;
+    long told;
+    int i;
+
+    clr_status_clear(&status);
+    if (clr_device_open(info, &device, &status) != CLR_OK ||
+        clr_reducer_build(device, CLR_SUM, CLR_INTEGER, &log, &status) != CLR_OK)
+        return "the device can't be opened";
+    snprintf(rule, sizeof rule, "any:%d:%d:1", error, call);
+    set_rule(rule);
+    if (!work(device, &status))
+        wrong = "another result";
+    seen(&told);
+    *acted = told > 0;
+    set_rule(NULL);
+    if (error == SHORT && status.code == CLR_DEVICE)
+        wrong = "the device is lost";
+    clr_status_clear(&status);
+    if (!work(device, &status))
+        wrong = "another result the second time";
+    else if (error == SHORT && status.code != CLR_OK)
+        wrong = "the second time fails";
+    clr_device_close(device);
+    for (i = 0; i < OBJECT_KINDS && error == SHORT; i++) {
+        if (live(i) != 0)
+            wrong = "something is left on the device";
+    }
+    return wrong;
+}
+
+static int run(void)
+{
+    bool (*const works[])(struct clr_device *, struct clr_status *) = {copy, sum};
+    const int errors[] = {SHORT, LOST};
+    struct clr_device_info info;
+    const char *wrong = NULL;
+    int i, call, calls = 0;
+    bool acted = true;
+
+    unsetenv("LD_PRELOAD");
+    find_library();
+    if (!failing_find_device(&info))
+        return EXIT_FAILURE;
+    for (i = 0; i < 4 && wrong == NULL; i++) {
+        for (call = 1, acted = true; acted && wrong == NULL && call < MOST_CALLS; call++) {
+            /* After a failure that does not pass, only the opening is tried: nothing is under way.
+             */
+            if (errors[i / 2] == LOST && (i % 2 == 1 || call > 5))
+                break;
+            wrong = try_call(&info, works[i % 2], errors[i / 2], call, &acted);
+            calls += acted;
+        }
+        if (wrong != NULL)
+            printf("work %d, call %d, error %d: %s\n", i % 2, call - 1, errors[i / 2], wrong);
+    }
+    printf("%d calls\n", calls);
+    return wrong == NULL ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int count, char **arguments)
+{
+    char output[FAILING_OUTPUT];
+
+    if (count == 2)
+        return run();
+    failing_begin(arguments[0]);
+    if (!tap_ok(failing_attempt("nothing", output),
+                "any call of an upload, and of a reduction, fails once"))
+        tap_diag("%s", output);
+    tap_diag("%s", output);
+    return tap_done();
+}

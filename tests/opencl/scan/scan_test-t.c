@@ -1,0 +1,199 @@
+/*
+ * The examination of a scan's program: it passes one that is right, and notices each way of being
+ * wrong; and real programs of scans made at random pass it.
+ */
+#include "opencl/scan/scan_test.h"
+
+#include "base/clock.h"
+#include "engine/scans.h"
+#include "opencl/core/device_private.h"
+#include "opencl/devices.h"
+#include "opencl/scan/scanner.h"
+
+#include "tap.h"
+
+enum { ROWS = 64, SCANS = 60, PROGRAMS = 3, QUICK_PROGRAMS = 1 };
+
+static struct clr_device *device;
+
+/* ---- A program that is computed here, row by row, and then spoiled. */
+
+enum spoiled { NOTHING, COUNT, NON_INTEGERS, SUM, LEAST, UNSURE, SPOILED };
+
+static const char *const spoiled_names[SPOILED] = {
+    "nothing", "the count",  "the count of others than INTEGERs",
+    "the sum", "an extreme", "whether all is sure",
+};
+
+struct fake {
+    enum spoiled spoiled;
+    int sure; /* rounds in which there was something to compare */
+};
+
+static void spoil_sum(struct clr_sum *sum, enum clr_element element)
+{
+    if (element == CLR_INTEGER)
+        clr_sum_add_integer(sum, 1, 1);
+    else if (clr_sum_is_unusual(sum))
+        sum->nan = !sum->nan;
+    else
+        sum->plus_infinity = 1;
+}
+
+static void spoil(enum spoiled spoiled, const struct clr_scan_step *step, struct clr_state *state,
+                  bool *unsure)
+{
+    struct clr_range *range = step->element == CLR_REAL ? &state->reals : &state->integers;
+
+    if (spoiled == COUNT)
+        state->count++;
+    else if (spoiled == NON_INTEGERS)
+        state->non_integers++;
+    else if (spoiled == UNSURE)
+        *unsure = !*unsure;
+    else if (spoiled == SUM && step->operation != CLR_EXTREMES)
+        spoil_sum(&state->sum, step->element);
+    else if (spoiled == LEAST && step->operation == CLR_EXTREMES)
+        clr_range_add(range, range->seen && range->least != INT64_MIN ? INT64_MIN : 1);
+}
+
+static enum clr_code run_fake(void *context, const struct clr_scan *scan, const uint8_t *kinds,
+                              struct clr_resident_column *const *columns,
+                              const struct clr_scan_step *steps, int step_count, bool *unsure,
+                              bool *inexact, struct clr_status *status)
+{
+    struct fake *fake = context;
+    struct clr_scan copy = *scan;
+    enum clr_scan_outcome outcome = scans_expect(&copy);
+
+    (void)kinds, (void)columns, (void)step_count, (void)status;
+    *unsure = outcome == CLR_SCAN_UNSURE;
+    *inexact = outcome == CLR_SCAN_NOT_NOW;
+    fake->sure += outcome == CLR_SCAN_DONE;
+    spoil(fake->spoiled, &steps[0], &scan->tallies[steps[0].tally].state, unsure);
+    return CLR_OK;
+}
+
+/* Returns what the first bundle of the scan's steps comes to; whether there is one. */
+static bool examine(const struct clr_scan *scan, struct fake *fake, struct clr_scan_step *step,
+                    struct clr_status *status)
+{
+    struct clr_scan_step steps[CLR_MOST_SCAN_STEPS];
+    struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS];
+    const struct clr_scan_run run = {fake, run_fake};
+    struct clr_scan_trial *trial;
+    uint8_t kinds[SCANS_COLUMNS];
+    int i, count;
+
+    for (i = 0; i < SCANS_COLUMNS; i++)
+        kinds[i] = scan->columns[i]->kind;
+    count = clr_scan_plan(scan, kinds, steps);
+    if (count == 0)
+        return false;
+    clr_scan_bundles(scan, steps, count, false, bundles);
+    *step = steps[bundles[0].steps[0]];
+    trial = clr_scan_trial_new(scan, kinds, steps, &bundles[0]);
+    if (trial == NULL)
+        tap_bail("no memory");
+    clr_status_clear(status);
+    clr_scan_test(device, trial, &run, status);
+    clr_scan_trial_free(trial);
+    return true;
+}
+
+/* Whether spoiling makes a difference to what the step is for. */
+static bool concerns(enum spoiled spoiled, const struct clr_scan_step *step)
+{
+    if (spoiled == SUM)
+        return step->takes && step->operation != CLR_EXTREMES;
+    if (spoiled == LEAST)
+        return step->takes && step->operation == CLR_EXTREMES;
+    return true;
+}
+
+static void test_spoiled(struct clr_column *const *columns)
+{
+    int examined[SPOILED] = {0}, wrong[SPOILED] = {0}, i, spoiled;
+    struct clr_scan_step step;
+    struct scans_made made;
+    struct clr_status status;
+
+    for (i = 0; i < SCANS; i++) {
+        scans_make(&made, columns);
+        for (spoiled = NOTHING; spoiled < SPOILED; spoiled++) {
+            struct fake fake = {(enum spoiled)spoiled, 0};
+            if (!examine(&made.scan, &fake, &step, &status) || fake.sure == 0 ||
+                !concerns(fake.spoiled, &step))
+                continue;
+            examined[spoiled]++;
+            wrong[spoiled] += spoiled == NOTHING
+                                  ? status.code != CLR_OK
+                                  : status.code != CLR_DEVICE || status.cl_error != 0;
+        }
+    }
+    for (spoiled = NOTHING; spoiled < SPOILED; spoiled++) {
+        tap_ok(examined[spoiled] > 0, "%s is spoiled", spoiled_names[spoiled]);
+        tap_is_int64(wrong[spoiled], 0, "and that is noticed, in %d scans", examined[spoiled]);
+    }
+}
+
+/* ---- Real programs. */
+
+static void test_programs(struct clr_column *const *columns)
+{
+    const int programs = tap_is_quick() ? QUICK_PROGRAMS : PROGRAMS;
+    int built = 0, failed = 0, scans;
+    int64_t start = clr_clock_ns();
+    uint8_t kinds[SCANS_COLUMNS];
+    struct clr_status status;
+    struct scans_made made;
+
+    for (scans = 0; built < programs && scans < 10 * programs; scans++) {
+        bool ready, requested;
+        int i;
+
+        scans_make(&made, columns);
+        for (i = 0; i < SCANS_COLUMNS; i++)
+            kinds[i] = columns[i]->kind;
+        clr_status_clear(&status);
+        clr_scanner_prepare(device, &made.scan, kinds, &ready, &requested, &status);
+        while (requested && status.code == CLR_OK) {
+            char *log = NULL;
+
+            built++;
+            requested = clr_scanner_build(device, &log, &status);
+            clr_memory_free(log);
+        }
+        failed += status.code != CLR_OK;
+        if (status.code != CLR_OK)
+            tap_diag("%s", status.message);
+    }
+    tap_ok(built > 0, "%d programs are built, in %d ms", built,
+           (int)((clr_clock_ns() - start) / 1000000));
+    tap_is_int64(failed, 0, "and pass");
+}
+
+static void test_device(const struct clr_device_info *info)
+{
+    struct clr_column *columns[SCANS_COLUMNS];
+    struct clr_status status;
+    int i;
+
+    tap_diag("%s, as %s", info->name, info->type == CLR_DEVICE_CPU ? "cpu" : "gpu");
+    clr_status_clear(&status);
+    clr_device_open(info, &device, &status);
+    devices_bail_on(&status, "clr_device_open");
+    scans_columns(columns, ROWS);
+    test_spoiled(columns);
+    test_programs(columns);
+    for (i = 0; i < SCANS_COLUMNS; i++)
+        clr_column_release(columns[i]);
+    clr_device_close(device);
+}
+
+int main(void)
+{
+    random_start();
+    devices_each(test_device, true);
+    return tap_done();
+}

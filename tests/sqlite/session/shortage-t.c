@@ -1,0 +1,405 @@
+/*
+ * A device that is short of memory or resources for a moment, or slow, at any call of OpenCL's: the
+ * answers are the host's bits, nothing is left behind on the device, and it is in use again
+ * afterwards. And threads whose locks and calls are delayed at random. See failures.h, whose runs
+ * these are, each given what it has to do:
+ *
+ *     warm:FIRST:STEP    fails once at each of these calls of a round, when everything is built
+ *     cold               fails as the rule of the environment says, from the start of the process
+ *     threads            several connections, for CLR_DELAYS
+ *
+ * A round goes over every path: rows fed in chunks and for an order, pages that the device decodes,
+ * scans, orders and histograms of columns that lie there, a refresh, which fetches them.
+ */
+#include "engine/worker/team.h"
+#include "sqlite/failures.h"
+
+#include "tap.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+/* Kinds of objects. Of events the decoder keeps one for each of its stages and for a question, and
+   uploads those of their two, until they are next used. The second slot's buffers are made when two
+   chunks come at a time, which may be late. */
+enum {
+    OBJECT_KINDS = 6,
+    OBJECT_BUFFERS = 2,
+    OBJECT_EVENTS = 5,
+    KEPT_EVENTS = 3,
+    KEPT_BUFFERS = 12
+};
+
+enum { ROWS = 2000, MOST_ROUNDS = 400, THREADS = 3, TURNS = 12 };
+
+static const char *const views[] = {
+    "SELECT gpu_sum(i), gpu_total(r), gpu_max(i) FROM t",
+    "SELECT count(*), gpu_sum(i * 2 + 1), gpu_dot(r, i) FROM t WHERE i > r",
+    "SELECT gpu_median(a), gpu_mode(b) FROM u",
+    "SELECT gpu_histogram(a, -5, 5, 20) FROM u",
+};
+
+/* Of rows, which the device gets in chunks or for an order. */
+static const char *const fed[] = {
+    "SELECT gpu_sum(r), gpu_dot(r, i), gpu_min(i) FROM t",
+    "SELECT gpu_median(a), gpu_count_distinct(a) FROM u",
+};
+
+enum { VIEWS = sizeof views / sizeof views[0], FED = sizeof fed / sizeof fed[0] };
+
+/* ---- What the preloaded library has. */
+
+static void (*set_rule)(const char *);
+static long (*seen)(long *);
+static long (*live)(int);
+
+static void find_library(void)
+{
+    void *found[] = {dlsym(RTLD_DEFAULT, "failing_opencl_set"),
+                     dlsym(RTLD_DEFAULT, "failing_opencl_seen"),
+                     dlsym(RTLD_DEFAULT, "failing_opencl_live")};
+
+    if (found[0] == NULL || found[1] == NULL || found[2] == NULL)
+        tap_bail("the library is not preloaded");
+    memcpy(&set_rule, &found[0], sizeof set_rule);
+    memcpy(&seen, &found[1], sizeof seen);
+    memcpy(&live, &found[2], sizeof live);
+}
+
+/* ---- One run. */
+
+/* The database, a connection that uses the device, and one that does not. */
+static struct {
+    char path[300];
+    sqlite3 *db, *plain;
+    int differing, updates;
+} run_state;
+
+static sqlite3 *open_connection(bool uses_device)
+{
+    sqlite3 *db;
+    int i;
+
+    if (sqlite3_open(run_state.path, &db) != SQLITE_OK)
+        tap_bail("no database in %s", run_state.path);
+    sqlite3_busy_timeout(db, FAILURES_LIMIT_S * 1000);
+    database_set(db, "chunk_size", "100");
+    database_set(db, "host_threshold", "1");
+    database_set(db, "view_threshold", "0");
+    database_set(db, "start_after", "0");
+    database_set(db, "device_timeout", "60000");
+    if (!uses_device) {
+        database_set(db, "device", "host");
+        return db;
+    }
+    /* An automatic choice has no processor put numbers in order. */
+    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
+                     " WHERE name = 'device' AND \"default\" = 'auto'");
+    for (i = 0; i < VIEWS; i++)
+        database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, views[i]);
+    return db;
+}
+
+static void make_database(void)
+{
+    const char *parent = getenv("TMPDIR");
+    sqlite3 *db;
+    int file;
+
+    snprintf(run_state.path, sizeof run_state.path, "%s/clreduce-shortage-XXXXXX",
+             parent != NULL ? parent : "/tmp");
+    file = mkstemp(run_state.path);
+    if (file < 0 || sqlite3_open(run_state.path, &db) != SQLITE_OK)
+        tap_bail("no database in %s", run_state.path);
+    close(file);
+    /* Small pages, of which there are enough to be fed. */
+    database_run(db, "PRAGMA page_size = 512; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF");
+    database_fill(db, ROWS);
+    database_run(db,
+                 "CREATE TABLE u(a REAL, b INT);"
+                 "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO u"
+                 " SELECT (i * 7919 %% 65537 - 30000) * 0.00037, i * 7919 %% 101 FROM n;"
+                 /* Rows that are all too long for the device. */
+                 "CREATE TABLE w(z, i INT);"
+                 "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO w"
+                 " SELECT zeroblob(900), i FROM n",
+                 4 * ROWS);
+    sqlite3_close(db);
+}
+
+static void remove_database(void)
+{
+    char path[320];
+
+    unlink(run_state.path);
+    snprintf(path, sizeof path, "%s-wal", run_state.path);
+    unlink(path);
+    snprintf(path, sizeof path, "%s-shm", run_state.path);
+    unlink(path);
+}
+
+/* Compares what a query gives with what the host gives for another one. */
+static void compare(const char *sql, const char *plain)
+{
+    char *found = database_query(run_state.db, sql);
+    char *expected = database_query(run_state.plain, plain);
+
+    if (strcmp(found, expected) != 0) {
+        run_state.differing++;
+        tap_diag("%s\n got: %.200s\nwant: %.200s", sql, found, expected);
+    }
+    free(found);
+    free(expected);
+}
+
+static void compare_views(void)
+{
+    char sql[40];
+    int i;
+
+    for (i = 0; i < VIEWS; i++) {
+        snprintf(sql, sizeof sql, "SELECT * FROM v%d", i);
+        compare(sql, views[i]);
+    }
+}
+
+static void do_round(void)
+{
+    int i;
+
+    free(database_query(run_state.db, "SELECT clreduce_evict()"));
+    compare_views();
+    compare_views();
+    for (i = 0; i < FED; i++)
+        compare(fed[i], fed[i]);
+    run_state.updates++;
+    database_run(run_state.plain, "UPDATE t SET i = i + 1, r = -r WHERE rowid = %d",
+                 1 + run_state.updates * 7919 % ROWS);
+    compare_views();
+}
+
+/* Asks all views until the device has answered all of them, with what it has. Returns whether it
+   has: a copy that failed is made again. */
+static bool answers(void)
+{
+    int64_t before;
+    int round;
+
+    for (round = 0; round < MOST_ROUNDS; round++) {
+        before = database_stat(run_state.db, "scans_on_device");
+        compare_views();
+        if (database_stat(run_state.db, "scans_on_device") == before + VIEWS)
+            return true;
+        usleep(1000 * (useconds_t)(round < 20 ? round : 20));
+    }
+    return false;
+}
+
+/* Goes round until the device has done all it can do. Returns whether it has. */
+static bool serves(void)
+{
+    static const char *const figures[] = {"chunks_to_device", "scans_on_device",
+                                          "bytes_decoded_on_device"};
+    int64_t before[3];
+    int i, grown, round;
+
+    for (round = 0; round < MOST_ROUNDS; round++) {
+        for (i = 0; i < 3; i++)
+            before[i] = database_stat(run_state.db, figures[i]);
+        do_round();
+        for (i = grown = 0; i < 3; i++)
+            grown += database_stat(run_state.db, figures[i]) > before[i] + (i == 1 ? VIEWS : 0);
+        if (grown == 3)
+            return true;
+        usleep(1000 * (useconds_t)(round < 20 ? round : 20));
+    }
+    return false;
+}
+
+/* Counts what lies on the device, when nothing is kept there and nothing is under way: it is the
+   same for 20 milliseconds. */
+static void count_objects(long counts[OBJECT_KINDS])
+{
+    int quiet = 0, tries = 0, i;
+
+    free(database_query(run_state.db, "SELECT clreduce_evict()"));
+    for (i = 0; i < OBJECT_KINDS; i++)
+        counts[i] = -1;
+    while (quiet < 20 && tries++ < 5000) {
+        usleep(1000);
+        quiet++;
+        for (i = 0; i < OBJECT_KINDS; i++) {
+            if (counts[i] != live(i))
+                quiet = 0;
+            counts[i] = live(i);
+        }
+    }
+}
+
+static void run_warm(long first, long step)
+{
+    static const char *const actions[] = {"-4", "-5", "-6", "-5", "hang"};
+    long most[OBJECT_KINDS] = {0}, counts[OBJECT_KINDS], calls, acted, call;
+    int unserved = 0, left = 0, failures = 0, i, round, kept;
+    char rule[60];
+
+    for (round = 0; round < 4; round++) {
+        unserved += !serves();
+        count_objects(counts);
+        for (i = 0; i < OBJECT_KINDS; i++)
+            most[i] = counts[i] > most[i] ? counts[i] : most[i];
+    }
+    most[OBJECT_BUFFERS] += KEPT_BUFFERS;
+    kept = 2 * clr_team_size() + KEPT_EVENTS;
+    if (most[OBJECT_EVENTS] < kept)
+        most[OBJECT_EVENTS] = kept;
+    set_rule("any:-5:1000000000");
+    do_round();
+    calls = seen(&acted);
+    for (call = first; call <= calls; call += step + (long)random_below((uint64_t)step)) {
+        const char *action = actions[random_below(5)];
+        snprintf(rule, sizeof rule, "any:%s:%ld:%d:50", action, call, random_between(1, 2));
+        set_rule(rule);
+        do_round();
+        seen(&acted);
+        set_rule(NULL);
+        failures += acted > 0;
+        if (!answers() || !serves()) {
+            unserved++;
+            tap_diag("%s: not in use again: %s", rule,
+                     database_stat_text(run_state.db, "last_error"));
+            break;
+        }
+        count_objects(counts);
+        for (i = 0; i < OBJECT_KINDS; i++) {
+            if (counts[i] > most[i]) {
+                left++;
+                tap_diag("%s: %ld objects of kind %d, not %ld", rule, counts[i], i, most[i]);
+                most[i] = counts[i];
+            }
+        }
+    }
+    printf("%ld calls in a round, %d failures, %d left behind, %d unserved\n", calls, failures,
+           left, unserved);
+}
+
+/* Each in a transaction of its own, in which the built-in functions know the answer. */
+static void *read_often(void *argument)
+{
+    static const char *const queries[][2] = {
+        {"SELECT * FROM v0", "SELECT sum(i), total(r), max(i) FROM t"},
+        {"SELECT * FROM x", "SELECT sum(i), count(*) FROM w"},
+        {"SELECT gpu_sum(b), gpu_min(b) FROM u", "SELECT sum(b), min(b) FROM u"},
+    };
+    sqlite3 *db = open_connection(true);
+    intptr_t number = (intptr_t)argument, differing = 0;
+    char *found, *expected;
+    int turn, i;
+
+    database_run(db, "CREATE VIRTUAL TABLE temp.x USING clreduce((SELECT gpu_sum(i), count(*)"
+                     " FROM w))");
+    for (turn = 0; turn < TURNS; turn++) {
+        if ((turn + number) % 3 == 0)
+            free(database_query(db, "SELECT clreduce_evict()"));
+        if (turn % 4 == number)
+            database_run(db, "UPDATE t SET i = i + 1 WHERE rowid %% 100 = %d; UPDATE w SET i = -i",
+                         turn);
+        for (i = 0; i < 3; i++) {
+            database_run(db, "BEGIN");
+            expected = database_query(db, queries[i][1]);
+            found = database_query(db, queries[i][0]);
+            /* total() of reals is rounded many times: only integers are compared. */
+            if (i > 0 ? strcmp(found, expected) != 0
+                      : strtoll(found, NULL, 10) != strtoll(expected, NULL, 10)) {
+                differing++;
+                tap_diag("%s\n got: %.200s\nwant: %.200s", queries[i][0], found, expected);
+            }
+            free(found);
+            free(expected);
+            database_run(db, "COMMIT");
+        }
+    }
+    sqlite3_close(db);
+    return (void *)differing;
+}
+
+static void run_threads(void)
+{
+    pthread_t threads[THREADS];
+    void *differing;
+    intptr_t i;
+
+    for (i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, read_often, (void *)i) != 0)
+            tap_bail("no thread");
+    for (i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], &differing);
+        run_state.differing += (int)(intptr_t)differing;
+    }
+}
+
+static int run(const char *what)
+{
+    long first = 1, step = 1;
+
+    find_library();
+    make_database();
+    run_state.db = open_connection(true);
+    run_state.plain = open_connection(false);
+    if (sscanf(what, "warm:%ld:%ld", &first, &step) == 2)
+        run_warm(first, step);
+    else if (strcmp(what, "cold") == 0)
+        printf("%s\n", serves() ? "0 unserved" : "1 unserved");
+    else
+        run_threads();
+    failures_print(run_state.db, run_state.differing);
+    sqlite3_close(run_state.db);
+    sqlite3_close(run_state.plain);
+    remove_database();
+    return run_state.differing;
+}
+
+/* ---- The test. */
+
+static void attempt_and_check(const char *rule, const char *what, const char *shown,
+                              const char *name)
+{
+    struct failures_attempt attempt;
+
+    failures_attempt(&attempt, rule, what);
+    failures_conclude(&attempt, attempt.passed && failures_shows(&attempt, shown), name);
+    tap_diag("%s: %.1f s", what, attempt.took);
+}
+
+static void test(void)
+{
+    const int count = tap_is_quick() ? 2 : 12;
+    char text[100];
+    int i;
+
+    random_start();
+    /* Where nobody asks for the whole, calls are drawn: about so many of a thousand or two. */
+    snprintf(text, sizeof text, "warm:%d:%d", random_between(1, 20), tap_is_quick() ? 30 : 4);
+    attempt_and_check("nothing", text, "0 left behind, 0 unserved",
+                      "any call fails for a moment: the host's results, nothing is left behind, and"
+                      " the device is in use again");
+    attempt_and_check("clGetPlatformIDs:-6:1:2", "cold", "0 unserved", "while it is looked for");
+    for (i = 0; i < count; i++) {
+        snprintf(text, sizeof text, "any:%d:%d:%d", -4 - (int)random_below(3),
+                 random_between(1, 400), random_between(1, 2));
+        attempt_and_check(text, "cold", "0 unserved", "while it is being opened and built");
+    }
+    for (i = 0; i < count; i++) {
+        snprintf(text, sizeof text, "%d", (int)random_below(1000000));
+        setenv("CLR_DELAYS", text, 1);
+        snprintf(text, sizeof text, "any:-5:%d:1", random_between(1, 3000));
+        attempt_and_check(text, "threads", "0 results differ", "threads that are delayed");
+        tap_diag("CLR_DELAYS=%s", getenv("CLR_DELAYS"));
+        unsetenv("CLR_DELAYS");
+    }
+}
+
+int main(int count, char **arguments)
+{
+    return failures_main(count, arguments, run, test);
+}

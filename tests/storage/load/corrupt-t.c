@@ -1,0 +1,283 @@
+/*
+ * Damaged databases: whatever the bytes, a load ends, touches no memory but its own, and is DONE
+ * only with the values that SQLite reads from the same bytes; and a stream is DONE just when a load
+ * is. CLREDUCE_DAMAGES sets how many pages are damaged.
+ */
+#include "storage/damage.h"
+#include "storage/image.h"
+
+#include "engine/host/host_scan.h"
+#include "storage/load/stream.h"
+
+enum { PAGES_AT_ONCE = 4, EACH_TIME = 3000 };
+
+struct result {
+    int64_t done, refused, equal, differ, sqlite_refuses, exceptions, streams, streams_differ;
+};
+
+static void keep(const struct image_bytes *bytes)
+{
+    FILE *file = getenv("CLREDUCE_KEEP") != NULL ? fopen(getenv("CLREDUCE_KEEP"), "wb") : NULL;
+
+    if (file == NULL)
+        return;
+    fwrite(bytes->data, 1, bytes->size, file);
+    fclose(file);
+}
+
+/* SQLite's full scan of the same bytes, beside the columns if they were loaded. */
+static void ask_sqlite(const struct image *image, const struct image_bytes *bytes, bool done,
+                       struct result *result)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    char text[200] = "";
+    int code;
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK ||
+        sqlite3_deserialize(db, "main", bytes->data, (sqlite3_int64)bytes->size,
+                            (sqlite3_int64)bytes->size, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
+        tap_bail("no database");
+    statement = image_select(image, db, "t");
+    if (statement == NULL)
+        tap_bail("no statement: %s", sqlite3_errmsg(db));
+    if (done) {
+        code = image_compare(image, statement, text, sizeof text);
+    } else {
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+            continue;
+    }
+    if (code != SQLITE_DONE && code != SQLITE_MISMATCH)
+        result->sqlite_refuses++;
+    if (done && code == SQLITE_DONE) {
+        result->equal++;
+    } else if (done) {
+        if (result->differ + result->exceptions < 10) {
+            tap_diag("SQLite's code %d, %s; CLREDUCE_KEEP names a file for it", code, text);
+            keep(bytes);
+        }
+        if (code == SQLITE_MISMATCH)
+            result->differ++;
+        else
+            result->exceptions++;
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+}
+
+/* Counts the values of each of the image's columns that are not NULL. */
+struct totals {
+    struct clr_instruction instructions[IMAGE_COLUMNS];
+    struct clr_tally tallies[IMAGE_COLUMNS];
+    struct clr_scan scan;
+};
+
+static void make_totals(struct totals *totals, const struct image *image)
+{
+    int i;
+
+    for (i = 0; i < image->count; i++) {
+        totals->instructions[i] = (struct clr_instruction){CLR_OP_COLUMN, i, -1, -1};
+        totals->tallies[i] = (struct clr_tally){.x = i, .y = -1, .filter = -1};
+    }
+    totals->scan = (struct clr_scan){.instruction_count = image->count,
+                                     .column_count = image->count,
+                                     .tally_count = image->count,
+                                     .filter = -1,
+                                     .instructions = totals->instructions,
+                                     .columns = image->columns,
+                                     .rows = image->layout.rows,
+                                     .tallies = totals->tallies};
+}
+
+/* Streams the damaged bytes, beside the columns if they were loaded. */
+static void try_stream(const struct image *image, const struct clr_source *source, uint32_t root,
+                       bool done, struct result *result)
+{
+    struct totals loaded, streamed;
+    struct clr_load_report report;
+    struct clr_status status;
+    enum clr_load_outcome outcome;
+    size_t rows;
+    bool same;
+    int i;
+
+    make_totals(&loaded, image);
+    make_totals(&streamed, image);
+    outcome = clr_stream(source, root, image->fields, &streamed.scan, random_below(100000), &rows,
+                         NULL, &report, &status);
+    same = (outcome == CLR_LOAD_DONE) == done;
+    if (same && done) {
+        same = rows == image->layout.rows && clr_host_scan(&loaded.scan, NULL) == CLR_SCAN_DONE;
+        for (i = 0; i < image->count && same; i++)
+            same = loaded.tallies[i].state.count == streamed.tallies[i].state.count;
+    }
+    result->streams++;
+    result->streams_differ += !same;
+}
+
+/* Loads the damaged bytes; some wants are few, for the decoder's other way, and some with bytes. */
+static void try_damaged(const struct image_bytes *bytes, uint32_t root, struct result *result)
+{
+    struct image image = {0};
+    struct clr_source source = image_source(bytes->data);
+    enum clr_load_outcome outcome;
+
+    source.context = (void *)(uintptr_t)bytes;
+    source.parallel = random_below(8) == 0;
+    switch (random_below(6)) {
+    case 0:
+        image_add(&image, "e", 4, false);
+        break;
+    case 2:
+        image_add_bytes(&image, "c", 2);
+        break;
+    case 3:
+        image_add(&image, "a", 0, false);
+        image_add_bytes(&image, "c", 2);
+        image_add_bytes(&image, "d", 3);
+        image.fields[2].is_real = true;
+        image_add_bytes(&image, "e", 4);
+        break;
+    case 1:
+        image_add(&image, "b", 1, true);
+        break;
+    default:
+        image_add(&image, "rowid", CLR_FIELD_ROWID, false);
+        image_add(&image, "a", 0, false);
+        image_add(&image, "d", 3, true);
+        image_add(&image, "c", 2, false);
+        break;
+    }
+    outcome = image_load(&image, &source, root);
+    if (outcome == CLR_LOAD_DONE)
+        result->done++;
+    else
+        result->refused++;
+    /* Where the load is refused SQLite's opinion only makes the test slower. */
+    if (outcome == CLR_LOAD_DONE || random_below(50) == 0)
+        ask_sqlite(&image, bytes, outcome == CLR_LOAD_DONE, result);
+    if (random_below(4) == 0)
+        try_stream(&image, &source, root, outcome == CLR_LOAD_DONE, result);
+    image_free(&image);
+}
+
+/* Whether two images of one column have the same rows with the same values. */
+static bool are_equal(const struct image *a, const struct image *b)
+{
+    size_t unit, row;
+
+    if (a->layout.rows != b->layout.rows || a->layout.units != b->layout.units)
+        return false;
+    for (unit = 0; unit < a->layout.units; unit++) {
+        const struct clr_extent *extent = &a->layout.extents[unit];
+
+        if (extent->first != b->layout.extents[unit].first ||
+            extent->rows != b->layout.extents[unit].rows)
+            return false;
+        for (row = extent->first; row < extent->first + extent->rows; row++) {
+            struct clr_scalar x = image_value(a->columns[0], row);
+            struct clr_scalar y = image_value(b->columns[0], row);
+
+            if (x.tag != y.tag || x.bits != y.bits)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A file that is shorter than its header says, and a header that says anything. Where only the
+   number of pages is wrong, what can be loaded is what the sound file has. */
+static void test_sizes(const struct image_bytes *sound, uint32_t root)
+{
+    struct image_bytes bytes = {malloc(sound->size), sound->size};
+    struct image whole = {0};
+    int i, done = 0, short_ones = 0, wrong = 0;
+    struct clr_source source = image_source(sound->data);
+
+    source.context = (void *)(uintptr_t)sound;
+    image_add(&whole, "d", 3, true);
+    if (image_load(&whole, &source, root) != CLR_LOAD_DONE)
+        tap_bail("the sound file cannot be loaded");
+    for (i = 0; i < EACH_TIME; i++) {
+        struct image image = {0};
+        bool is_done;
+
+        memcpy(bytes.data, sound->data, sound->size);
+        bytes.size = random_below(sound->size);
+        source = image_source(bytes.data);
+        source.context = &bytes;
+        if (i % 2 == 0)
+            source.page_count = (uint32_t)(random_bits() >> (40 + random_below(24)));
+        if (i % 3 == 0)
+            source.page_size = 512U << random_below(8);
+        if (i % 3 == 0)
+            source.usable_size = source.page_size - (uint32_t)random_below(33);
+        image_add(&image, "d", 3, true);
+        is_done = image_load(&image, &source, i % 5 == 0 ? (uint32_t)random_below(100) : root) ==
+                  CLR_LOAD_DONE;
+        done += is_done;
+        if (is_done && i % 3 != 0 && i % 5 != 0) {
+            short_ones++;
+            wrong += !are_equal(&image, &whole);
+        }
+        image_free(&image);
+    }
+    tap_is_int64(wrong, 0, "of %d short files that could be loaded: the values of the sound one",
+                 short_ones);
+    tap_ok(done < EACH_TIME, "%d files of wrong sizes, of which %d could be loaded", EACH_TIME,
+           done);
+    image_free(&whole);
+    free(bytes.data);
+}
+
+static void test_damages(int page_size, int auto_vacuum, int rows, int64_t damages)
+{
+    uint32_t root;
+    struct image_bytes sound = damage_new_database(page_size, auto_vacuum, rows, &root), bytes;
+    struct result result = {0};
+    int64_t i;
+
+    bytes.data = malloc(sound.size);
+    bytes.size = sound.size;
+    for (i = 0; i < damages;) {
+        uint64_t pages = 1 + random_below(PAGES_AT_ONCE);
+
+        memcpy(bytes.data, sound.data, sound.size);
+        for (; pages > 0; pages--, i++)
+            damage_page(&bytes, (size_t)page_size);
+        try_damaged(&bytes, root, &result);
+    }
+    tap_diag("%d loaded, %d refused; SQLite: %d equal, %d refused", (int)result.done,
+             (int)result.refused, (int)result.equal, (int)result.sqlite_refuses);
+    tap_is_int64(result.differ, 0,
+                 "pages of %d, auto_vacuum %d, %d rows: values as SQLite has them", page_size,
+                 auto_vacuum, rows);
+    tap_is_int64(result.exceptions, 0, "and none where SQLite has none");
+    tap_is_int64(result.streams_differ, 0, "nor does one of %d streams differ from its load",
+                 (int)result.streams);
+    test_sizes(&sound, root);
+    free(bytes.data);
+    sqlite3_free(sound.data);
+}
+
+int main(void)
+{
+    const char *text = getenv("CLREDUCE_DAMAGES");
+    int64_t damages = tap_is_quick() ? 120000 : 300000;
+#ifdef __SANITIZE_THREAD__
+    damages = 12000; /* one thread at a time */
+#endif
+
+    if (text != NULL)
+        damages = strtoll(text, NULL, 10);
+    damages /= 6;
+    random_start();
+    test_damages(512, 0, 20, damages);
+    test_damages(512, 0, 150, damages);
+    test_damages(512, 1, 150, damages);
+    test_damages(1024, 0, 300, damages);
+    test_damages(4096, 0, 5, damages);
+    test_damages(4096, 0, 300, damages);
+    return tap_done();
+}

@@ -1,0 +1,208 @@
+/* Loads that cannot be: no memory, failing reads, a wish to stop, and what is no rowid table. */
+#include "storage/image.h"
+
+#include "base/memory.h"
+
+#include <time.h>
+
+static bool all_null(const struct image *image)
+{
+    int i;
+
+    for (i = 0; i < image->count; i++) {
+        if (image->columns[i] != NULL)
+            return false;
+    }
+    return !image->layout.known && image->layout.extents == NULL;
+}
+
+static struct image new_image(void)
+{
+    struct image image = {0};
+
+    image_add(&image, "d", 2, true);
+    image_add(&image, "a", 0, false);
+    image_add_bytes(&image, "b", 1);
+    return image;
+}
+
+static void test_memory(const struct clr_source *source, uint32_t root)
+{
+    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
+    bool sound = true;
+    int after;
+
+    for (after = 0; outcome == CLR_LOAD_FAILED && after < 1000; after++) {
+        struct image image = new_image();
+
+        clr_memory_fail_after(after);
+        outcome = image_load(&image, source, root);
+        clr_memory_fail_after(-1);
+        if (outcome == CLR_LOAD_FAILED)
+            sound = sound && all_null(&image) && image.status.code == CLR_NOMEM;
+        image_free(&image);
+    }
+    tap_is_int64(outcome, CLR_LOAD_DONE, "loaded when allocation %d would fail", after);
+    tap_ok(sound && after > 10, "and before that no memory, and nothing left");
+}
+
+static void test_reads(struct clr_source source, const struct image_bytes *bytes, uint32_t root)
+{
+    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
+    struct image_failing failing = {.bytes = *bytes};
+    bool sound = true;
+    int reads;
+
+    source.context = &failing;
+    source.read = image_read_some;
+    for (reads = 0; outcome == CLR_LOAD_FAILED && reads < 10000; reads++) {
+        struct image image = new_image();
+
+        atomic_store(&failing.reads_left, reads);
+        outcome = image_load(&image, &source, root);
+        if (outcome == CLR_LOAD_FAILED)
+            sound = sound && all_null(&image) && image.status.code == CLR_DEVICE &&
+                    image.status.cl_error == SQLITE_IOERR_READ;
+        image_free(&image);
+    }
+    tap_is_int64(outcome, CLR_LOAD_DONE, "loaded with %d reads", reads - 1);
+    tap_ok(sound && reads > 10, "and with fewer it fails with SQLite's code");
+}
+
+static void test_stop(struct clr_source source, uint32_t root, bool parallel)
+{
+    struct clr_watch watch = {image_stop_at_once, NULL};
+    struct image image = new_image();
+
+    source.read = image_read_slowly;
+    source.parallel = parallel;
+    tap_is_int64(clr_load(&source, root, image.fields, image.count, &image.layout, NULL,
+                          image.columns, &watch, &image.report, &image.status),
+                 CLR_LOAD_STOPPED, "stopped, parallel: %d", parallel);
+    tap_ok(all_null(&image), "with nothing left");
+    image_free(&image);
+}
+
+static void test_layout(const struct clr_source *source, uint32_t root, uint32_t other)
+{
+    struct image image = new_image(), more = new_image();
+
+    image_load(&image, source, root);
+    more.layout = image.layout;
+    tap_is_int64(image_load(&more, source, other), CLR_LOAD_MALFORMED, "another table's layout");
+    tap_ok(more.columns[0] == NULL && more.layout.known, "leaves no column, but the layout");
+    image_free(&image);
+    image.count = 0;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_DONE, "no column");
+    tap_is_int64((int64_t)image.layout.rows, 4000, "but the number of rows");
+    image_free(&image);
+}
+
+/* More rows than there may be: found at the latest when they are met, or guessed at the start. */
+static void test_too_large(struct clr_source alone, uint32_t root)
+{
+    struct clr_source *source = &alone;
+    struct image image = new_image(), whole = new_image();
+    const size_t rows = 4000;
+    int64_t bytes;
+
+    alone.parallel = false; /* else all units may be under way when the guess is made */
+    image.layout.most_rows = rows;
+    image.layout.may_guess = true;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_DONE, "as many rows as there may be");
+    bytes = image.report.bytes_read;
+    image_free(&image);
+    image.layout.most_rows = rows - 1;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_TOO_LARGE, "one row more");
+    tap_ok(all_null(&image) && image.layout.most_rows == rows - 1, "leaves no column");
+    image.layout.most_rows = rows / 3;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_TOO_LARGE, "three times as many");
+    tap_ok(image.report.bytes_read > bytes / 4, "are met after %lld of %lld bytes",
+           (long long)image.report.bytes_read, (long long)bytes);
+    image.layout.may_guess = true;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_TOO_LARGE, "as can be guessed");
+    tap_ok(image.report.bytes_read < bytes / 4, "after %lld bytes",
+           (long long)image.report.bytes_read);
+    image_free(&image);
+    image_load(&whole, source, root);
+    whole.layout.most_rows = 1;
+    whole.layout.may_guess = true;
+    image.layout = whole.layout;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_DONE, "a known layout has room");
+    image.layout = (struct clr_layout){0};
+    image_free(&image);
+    image_free(&whole);
+}
+
+/* More bytes of TEXT and BLOBs than there may be, with and without the rows. */
+static void test_bytes(const struct clr_source *source, uint32_t root)
+{
+    struct image image = new_image();
+    size_t bytes, rows;
+
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_DONE, "any bytes");
+    bytes = image.columns[2]->bytes.size;
+    rows = image.columns[2]->rows;
+    tap_ok(bytes > 4000 * 20 && image.columns[1]->bytes.size == 0, "%zu of them", bytes);
+    image_free(&image);
+    image.layout.most_bytes = 50000;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_TOO_LARGE, "too many bytes");
+    tap_ok(all_null(&image), "leave no column");
+    /* Blocks depend on how threads meet, so that bytes are not always as many. */
+    image.layout.row_bytes = 100;
+    image.layout.most_bytes = 100 * rows + 4000;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_TOO_LARGE, "too many with the rows");
+    image.layout.most_bytes = 4 * bytes + 100 * rows;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_DONE, "room for both");
+    image_free(&image);
+}
+
+int main(void)
+{
+    struct image_bytes bytes;
+    struct clr_source source;
+    struct image image = new_image();
+    sqlite3 *db;
+    uint32_t root;
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+        tap_bail("no database");
+    image_sql(db, "PRAGMA page_size = 512; CREATE TABLE t(a, b, d REAL);"
+                  "CREATE INDEX x ON t(a); CREATE TABLE s(a); CREATE TABLE w(a PRIMARY KEY, b) "
+                  "WITHOUT ROWID; INSERT INTO w VALUES (1, 2);"
+                  "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 4000)"
+                  "INSERT INTO t SELECT i, zeroblob(iif(i % 100, 20, 2000)), i / 8.0 FROM n;"
+                  "INSERT INTO s SELECT a FROM t; ALTER TABLE s ADD COLUMN b; ALTER TABLE s "
+                  "ADD COLUMN c DEFAULT 7");
+    bytes = image_serialize(db);
+    source = image_bytes_source(&bytes);
+    root = image_root(db, "t");
+    test_memory(&source, root);
+    test_reads(source, &bytes, root);
+    test_stop(source, root, true);
+    test_stop(source, root, false);
+    test_layout(&source, root, image_root(db, "s"));
+    test_too_large(source, root);
+    test_bytes(&source, root);
+
+    tap_is_int64(image_load(&image, &source, image_root(db, "w")), CLR_LOAD_UNSUPPORTED,
+                 "a table WITHOUT ROWID");
+    tap_is_int64(image_load(&image, &source, image_root(db, "x")), CLR_LOAD_UNSUPPORTED,
+                 "an index");
+    tap_is_int64(image_load(&image, &source, source.page_count + 1), CLR_LOAD_MALFORMED,
+                 "a root behind the end");
+    tap_is_int64(image.report.page, source.page_count + 1, "which the report names");
+    tap_is_int64(image_load(&image, &source, 0), CLR_LOAD_MALFORMED, "no root");
+    image.fields[0].missing.tag = CLR_TAG_UNSURE;
+    tap_is_int64(image_load(&image, &source, image_root(db, "s")), CLR_LOAD_UNSUPPORTED,
+                 "a default that only SQLite knows");
+    image.fields[0].missing.tag = CLR_TAG_NULL;
+    image.fields[2].missing.tag = CLR_TAG_OTHER;
+    tap_is_int64(image_load(&image, &source, image_root(db, "s")), CLR_LOAD_UNSUPPORTED,
+                 "a default whose bytes only SQLite knows");
+    tap_is_int64(image_load(&image, &source, 1), CLR_LOAD_DONE, "the schema itself");
+    image_free(&image);
+    sqlite3_free(bytes.data);
+    sqlite3_close(db);
+    return tap_done();
+}

@@ -1,0 +1,306 @@
+/* Columns loaded from databases of many forms, compared with what SQLite reads from them. */
+#include "storage/image.h"
+
+#include "base/memory.h"
+
+#include "random.h"
+
+#include <unistd.h>
+
+/* A form that a database file can have. */
+struct form {
+    int page_size, reserved, auto_vacuum, rows;
+    const char *encoding;
+    bool any_rowid;
+};
+
+static sqlite3 *open_form(const struct form *form)
+{
+    sqlite3 *db;
+    char sql[200];
+    int reserved = form->reserved;
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+        tap_bail("no database");
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
+    snprintf(sql, sizeof sql,
+             "PRAGMA page_size = %d; PRAGMA auto_vacuum = %d; PRAGMA encoding = '%s'",
+             form->page_size, form->auto_vacuum, form->encoding);
+    image_sql(db, sql);
+    return db;
+}
+
+static void bind_any(sqlite3_stmt *statement, int i)
+{
+    static char text[20000];
+    int size = random_below(20) == 0 ? (int)random_below(sizeof text) : (int)random_below(100), j;
+
+    if (text[0] == '\0')
+        for (j = 0; j < (int)sizeof text; j++)
+            text[j] = (char)('a' + j % 23);
+    switch (random_below(8)) {
+    case 0:
+        sqlite3_bind_null(statement, i);
+        break;
+    case 1:
+        sqlite3_bind_double(statement, i, random_finite());
+        break;
+    case 2:
+        sqlite3_bind_double(statement, i, (double)random_between(-1000, 1000));
+        break;
+    case 3:
+        sqlite3_bind_int64(statement, i, (int64_t)random_below(2));
+        break;
+    case 4:
+        sqlite3_bind_blob(statement, i, text + random_below(9), size / 2, SQLITE_STATIC);
+        break;
+    case 5:
+        sqlite3_bind_text(statement, i, text + random_below(9), size / 2, SQLITE_STATIC);
+        break;
+    default:
+        sqlite3_bind_int64(statement, i, random_integer());
+        break;
+    }
+}
+
+/* Rows of which many have overflow pages, with numbers before, in and after them. */
+static void insert(sqlite3 *db, const struct form *form, const char *sql)
+{
+    sqlite3_stmt *statement;
+    int row, i;
+
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+        tap_bail("%s: %s", sql, sqlite3_errmsg(db));
+    for (row = 0; row < form->rows; row++) {
+        if (form->any_rowid)
+            sqlite3_bind_int64(statement, 1, random_integer());
+        for (i = 2; i <= 7; i++)
+            bind_any(statement, i);
+        /* A length at which the columns after it lie on the leaf's last byte, or across it. */
+        sqlite3_bind_zeroblob(statement, 4,
+                              (int)random_below(random_below(4) == 0
+                                                    ? 3 * (uint64_t)form->page_size
+                                                    : (uint64_t)form->page_size / 4));
+        sqlite3_step(statement);
+        sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+}
+
+static sqlite3 *fill(const struct form *form)
+{
+    sqlite3 *db = open_form(form);
+
+    image_sql(db, "BEGIN; CREATE TABLE t(a INT, b REAL, c, d REAL, e, f INTEGER);"
+                  "CREATE TABLE empty(a, b)");
+    insert(db, form,
+           "INSERT OR IGNORE INTO t(rowid, a, b, c, d, e, f) VALUES (?, ?, ?, ?, ?, ?, ?)");
+    image_sql(db, "ALTER TABLE t ADD COLUMN g INT DEFAULT 7;"
+                  "ALTER TABLE t ADD COLUMN h REAL DEFAULT 2;"
+                  "ALTER TABLE t ADD COLUMN i;"
+                  "COMMIT; BEGIN");
+    insert(db, form,
+           "INSERT OR IGNORE INTO t(rowid, a, b, c, g, h, i) VALUES (?, ?, ?, ?, ?, ?, ?)");
+    image_sql(db, "DELETE FROM t WHERE rowid % 5 = 1;"
+                  "UPDATE t SET c = zeroblob(abs(random() % 300)) WHERE rowid % 7 = 3;"
+                  "COMMIT");
+    return db;
+}
+
+static struct image new_image(bool with_bytes)
+{
+    struct image image = image_of_nine();
+    int i;
+
+    /* But not of the one that is there twice. */
+    for (i = 0; i < image.count; i++)
+        image.fields[i].with_bytes = with_bytes && image.fields[i].index != 5;
+    return image;
+}
+
+/* Whether two columns have the same value in a row. */
+static bool are_same(const struct clr_column *one, const struct clr_column *other, size_t row)
+{
+    struct clr_scalar a = image_value(one, row), b = image_value(other, row);
+    struct clr_value first, second;
+
+    if (a.tag != b.tag || a.tag != CLR_TAG_OTHER || !one->with_bytes)
+        return a.tag == b.tag && a.bits == b.bits;
+    first = clr_bytes_value(a.bits);
+    second = clr_bytes_value(b.bits);
+    return clr_bytes_equal(&first, &second);
+}
+
+/* Each column alone, by the layout that the first load has found. */
+static bool alone_is_same(const struct image *image, const struct clr_source *source, uint32_t root)
+{
+    bool same = true;
+    int i;
+
+    for (i = 0; i < image->count; i++) {
+        struct image one = {.fields = {image->fields[i]}, .count = 1, .layout = image->layout};
+        size_t row;
+
+        if (image_load(&one, source, root) != CLR_LOAD_DONE) {
+            tap_diag("%s alone: not loaded", image->names[i]);
+            return false;
+        }
+        same = same && one.columns[0]->kind == image->columns[i]->kind &&
+               one.columns[0]->rows == image->columns[i]->rows;
+        for (row = 0; same && row < one.columns[0]->rows; row++)
+            same = are_same(one.columns[0], image->columns[i], row);
+        clr_column_release(one.columns[0]);
+    }
+    return same;
+}
+
+static void test_table(sqlite3 *db, const struct clr_source *source, struct image *image,
+                       const char *table, const char *name)
+{
+    uint32_t root = image_root(db, table);
+    enum clr_load_outcome outcome = image_load(image, source, root);
+
+    if (!tap_is_int64(outcome, CLR_LOAD_DONE, "%s: loaded", name)) {
+        tap_diag("page %u, %s", (unsigned)image->report.page, image->status.message);
+        return;
+    }
+    image_test(image, db, table, name);
+    tap_ok(alone_is_same(image, source, root), "%s: the same column by column", name);
+}
+
+static void test_form(const struct form *form)
+{
+    sqlite3 *db = fill(form);
+    struct image image = new_image(false), bytes_too = new_image(true), empty = {0};
+    struct image_bytes bytes;
+    struct clr_source source;
+    char name[200];
+
+    bytes = image_serialize(db);
+    source = image_bytes_source(&bytes);
+    snprintf(name, sizeof name, "pages of %u less %u, auto_vacuum %d, %s, %s rowids",
+             (unsigned)source.page_size, (unsigned)(source.page_size - source.usable_size),
+             form->auto_vacuum, form->encoding, form->any_rowid ? "any" : "small");
+    test_table(db, &source, &image, "t", name);
+    source.parallel = false;
+    image_free(&image);
+    test_table(db, &source, &image, "t", "in one thread");
+    image_free(&image);
+    source.parallel = true;
+    test_table(db, &source, &bytes_too, "t", "with bytes");
+    image_free(&bytes_too);
+    image_add(&empty, "rowid", CLR_FIELD_ROWID, false);
+    image_add(&empty, "b", 1, true);
+    test_table(db, &source, &empty, "empty", "an empty table");
+    if (empty.columns[1] != NULL)
+        tap_is_int64(empty.columns[1]->kind, CLR_TAG_NULL, "has no kind of value");
+    image_free(&empty);
+    sqlite3_free(bytes.data);
+    sqlite3_close(db);
+}
+
+/* One row of each kind that a record can have, and columns of one kind. */
+static void test_values(void)
+{
+    static const struct form form = {.page_size = 4096, .encoding = "UTF-8"};
+    static const int kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_OTHER, CLR_TAG_NULL,
+                                CLR_TAG_MIXED};
+    sqlite3 *db = open_form(&form);
+    struct image image = {0};
+    struct image_bytes bytes;
+    struct clr_source source;
+    int i, with_bytes;
+
+    image_sql(db,
+              "CREATE TABLE t(i INT, r REAL, o TEXT, n, m);"
+              "INSERT INTO t(i) VALUES (0), (1), (2), (-1), (127), (128), (-128), (-129), (32767),"
+              "(32768), (-32768), (-32769), (8388607), (8388608), (-8388608), (-8388609),"
+              "(2147483647), (2147483648), (-2147483648), (-2147483649), (140737488355327),"
+              "(140737488355328), (-140737488355328), (-140737488355329), (9223372036854775807),"
+              "(-9223372036854775808);"
+              "UPDATE t SET r = i, o = 'text', m = iif(rowid % 2, i, i + 0.5);"
+              "INSERT INTO t(i, r, o, m) VALUES (5, 1e999, '', x''), (5, -1e999, x'00', NULL),"
+              "(5, -0.0, 1, 'm'), (5, 1e-320, 2.5, 9e18);"
+              "INSERT INTO t(rowid, i, r, o) VALUES (-9223372036854775808, 9, 9, 9),"
+              "(9223372036854775807, 9, 9.5, ''), (-1, 0, 0, '')");
+    bytes = image_serialize(db);
+    source = image_bytes_source(&bytes);
+    image_add(&image, "i", 0, false);
+    image_add(&image, "r", 1, true);
+    image_add(&image, "o", 2, false);
+    image_add(&image, "n", 3, false);
+    image_add(&image, "m", 4, false);
+    image_add(&image, "rowid", CLR_FIELD_ROWID, false);
+    for (with_bytes = 0; with_bytes <= 1; with_bytes++) {
+        for (i = 0; i < image.count; i++)
+            image.fields[i].with_bytes = with_bytes != 0;
+        test_table(db, &source, &image, "t", with_bytes ? "with bytes" : "values of all kinds");
+        for (i = 0; i < 5 && image.columns[i] != NULL; i++)
+            tap_is_int64(image.columns[i]->kind, kinds[i], "kind of column %d", i);
+        image_free(&image);
+    }
+    sqlite3_free(bytes.data);
+    sqlite3_close(db);
+}
+
+/* Small rows: of few shapes, of more than are kept, and of one, through all lengths of rowids. */
+static void test_shapes(void)
+{
+    static const struct form form = {.page_size = 4096, .encoding = "UTF-8"};
+    static const char *const tables[] = {"few", "many", "one"};
+    sqlite3 *db = open_form(&form);
+    struct image image = {0};
+    struct image_bytes bytes;
+    struct clr_source source;
+    int i;
+
+    image_sql(db,
+              "CREATE TABLE few(a REAL, b INT, c REAL, d TEXT);"
+              "CREATE TABLE many(a REAL, b INT, c REAL, d TEXT);"
+              "CREATE TABLE one(a REAL, b INT, c REAL, d TEXT);"
+              "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+              "INSERT INTO few SELECT i / 7.0, i % 300, iif(i % 40 = 3, NULL, i * 0.5), 'd'"
+              " FROM n;"
+              "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+              "INSERT INTO many SELECT zeroblob(i % 41), printf('%.*c', i % 43, i % 10), i / 3.0, i"
+              " FROM n;"
+              "WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+              "INSERT INTO one(rowid, a, b, c, d) SELECT (1 << i % 63) + i, i + 0.25, 5, 1.5, ''"
+              " FROM n WHERE i > 63 OR i < 50");
+    bytes = image_serialize(db);
+    source = image_bytes_source(&bytes);
+    image_add(&image, "a", 0, true);
+    image_add(&image, "b", 1, false);
+    image_add(&image, "c", 2, true);
+    image_add(&image, "rowid", CLR_FIELD_ROWID, false);
+    for (i = 0; i < 6; i++) {
+        image.fields[0].with_bytes = image.fields[1].with_bytes = i >= 3;
+        if (i == 3)
+            image_add_bytes(&image, "d", 3);
+        test_table(db, &source, &image, tables[i % 3], tables[i % 3]);
+        image_free(&image);
+    }
+    sqlite3_free(bytes.data);
+    sqlite3_close(db);
+}
+
+int main(void)
+{
+    static const int page_sizes[] = {512, 1024, 4096, 65536};
+    struct form form;
+    int i;
+
+    random_start();
+    test_values();
+    test_shapes();
+    for (i = 0; i < 24; i++) {
+        form.page_size = page_sizes[i % 4];
+        form.reserved = i / 4 % 3 == 0 ? 0 : i / 4 % 3 == 1 ? 32 : 5;
+        form.auto_vacuum = i % 3;
+        form.encoding = i % 5 == 0 ? "UTF-16le" : "UTF-8";
+        form.rows = i % 2 == 0 ? 1500 : 300;
+        form.any_rowid = i / 2 % 2 == 0;
+        test_form(&form);
+    }
+    return tap_done();
+}

@@ -1,0 +1,184 @@
+/* Columns brought from one version of a table to the next: all of it, without memory, and stopped.
+ */
+#include "storage/image.h"
+
+#include "storage/format/page_set.h"
+#include "storage/refresh/refresh.h"
+
+#include "base/memory.h"
+#include "batch.h"
+#include "random.h"
+
+/* The pages that differ, as a log would name them. */
+static uint32_t *compare_pages(const struct image_bytes *before, const struct image_bytes *after,
+                               const struct clr_source *source)
+{
+    uint32_t *changes = calloc(clr_page_set_words(source->page_count), sizeof *changes), n;
+    size_t size = source->page_size;
+
+    if (changes == NULL)
+        tap_bail("no memory");
+    for (n = 1; n <= source->page_count; n++) {
+        size_t at = (n - 1) * size;
+
+        if (at + size > before->size || memcmp(before->data + at, after->data + at, size) != 0)
+            clr_page_set_add(changes, n);
+    }
+    return changes;
+}
+
+static struct image *sorted;
+
+static int compare_rows(const void *a, const void *b)
+{
+    int64_t first = sorted->columns[0]->values[*(const size_t *)a];
+    int64_t second = sorted->columns[0]->values[*(const size_t *)b];
+
+    return (first > second) - (first < second);
+}
+
+/* Whether the columns, the first of which has the rowids, have what SQLite reads. */
+static bool has_all(struct image *image, sqlite3 *db)
+{
+    size_t rows = image->layout.rows, row;
+    size_t *order = malloc((rows + 1) * sizeof *order);
+    sqlite3_stmt *statement = image_select(image, db, "t");
+    bool same = statement != NULL && order != NULL;
+    int i;
+
+    for (row = 0; row < rows && same; row++)
+        order[row] = row;
+    sorted = image;
+    qsort(order, rows, sizeof *order, compare_rows);
+    for (row = 0; row < rows && same; row++) {
+        same = sqlite3_step(statement) == SQLITE_ROW;
+        for (i = 0; i < image->count && same; i++)
+            same = image_same(image->columns[i], order[row], statement, i);
+    }
+    same = same && sqlite3_step(statement) == SQLITE_DONE;
+    for (i = 0; i < image->count; i++)
+        same = same && image->columns[i]->rows == rows;
+    sqlite3_finalize(statement);
+    free(order);
+    return same;
+}
+
+/* The refresh, whatever allocation fails: then nothing has changed, and it can be made again. */
+static enum clr_load_outcome refresh(struct image *image, const struct clr_source *source,
+                                     uint32_t root, const uint32_t *changes, long *failures)
+{
+    const struct clr_watch watch = {image_stop_at_once, NULL};
+    struct clr_refresh_report report;
+    enum clr_load_outcome outcome;
+    int after;
+
+    outcome = clr_refresh(source, root, changes, image->fields, image->count, &image->layout,
+                          image->columns, &watch, &report);
+    batch_ok(outcome == CLR_LOAD_STOPPED, "stopped: %d", outcome);
+    for (after = 0;; after++) {
+        const struct clr_layout layout = image->layout;
+        struct clr_column *columns[IMAGE_COLUMNS];
+
+        memcpy(columns, image->columns, sizeof columns);
+        clr_memory_fail_after(after);
+        outcome = clr_refresh(source, root, changes, image->fields, image->count, &image->layout,
+                              image->columns, NULL, &report);
+        if (clr_memory_fail_after(-1) == 0)
+            return outcome;
+        ++*failures;
+        batch_ok(outcome == CLR_LOAD_FAILED &&
+                     memcmp(columns, image->columns, sizeof columns) == 0 &&
+                     layout.leaves == image->layout.leaves && layout.rows == image->layout.rows,
+                 "allocation %d: outcome %d", after, outcome);
+    }
+}
+
+static void change(sqlite3 *db)
+{
+    static const char *const changes[] = {
+        "UPDATE t SET a = a + 1 WHERE rowid BETWEEN %d AND %d",
+        "UPDATE t SET d = NULL, c = printf('%%.*c', %d %% 900, 'x') || rowid WHERE rowid BETWEEN "
+        "1000 AND 1000 + %d %% "
+        "7",
+        "DELETE FROM t WHERE rowid BETWEEN %d AND %d",
+        "INSERT INTO t SELECT a, b, c, d FROM t WHERE rowid BETWEEN %d AND %d",
+        "INSERT OR IGNORE INTO t(rowid, a, d) SELECT rowid + 3, a, 'x' FROM t"
+        " WHERE rowid BETWEEN %d AND %d",
+    };
+    char sql[300];
+    int first = (int)random_below(3000), last = first + (int)random_below(40);
+
+    snprintf(sql, sizeof sql, changes[random_below(sizeof changes / sizeof *changes)], first, last);
+    image_sql(db, sql);
+}
+
+static void test(const char *pragmas, bool has_chains)
+{
+    struct image image = {.layout = {.keeps_leaves = true}};
+    struct image_bytes before, after;
+    struct clr_source source;
+    uint32_t root, *changes;
+    long failures = 0, refreshed = 0;
+    sqlite3 *db;
+    int i;
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+        tap_bail("no database");
+    image_sql(db, pragmas);
+    image_sql(db, "CREATE TABLE t(a INT, b, c, d REAL);"
+                  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+                  " INSERT INTO t SELECT i, i * 0.5, 'text', i FROM n");
+    root = image_root(db, "t");
+    image_add(&image, "rowid", CLR_FIELD_ROWID, false);
+    image_add(&image, "a", 0, false);
+    if (has_chains)
+        image_add(&image, "d", 3, true);
+    if (has_chains)
+        image_add_bytes(&image, "c", 2);
+    before = image_serialize(db);
+    source = image_bytes_source(&before);
+    batch_begin();
+    batch_ok(image_load(&image, &source, root) == CLR_LOAD_DONE, "loaded");
+    for (i = 0; i < 60; i++) {
+        /* A column with another reference stays as it is. */
+        struct clr_column *shared = i % 3 == 0 ? clr_column_retain(image.columns[1]) : NULL;
+        size_t rows = image.columns[1]->rows;
+        enum clr_load_outcome outcome;
+
+        change(db);
+        after = image_serialize(db);
+        source = image_bytes_source(&after);
+        changes = compare_pages(&before, &after, &source);
+        outcome = refresh(&image, &source, root, changes, &failures);
+        if (shared != NULL)
+            batch_ok(shared->rows == rows, "a shared column is as it was");
+        clr_column_release(shared);
+        if (outcome == CLR_LOAD_DONE) {
+            refreshed++;
+        } else {
+            batch_ok(outcome == CLR_LOAD_TOO_LARGE, "change %d: outcome %d", i, outcome);
+            image_free(&image);
+            image.layout.keeps_leaves = true;
+            batch_ok(image_load(&image, &source, root) == CLR_LOAD_DONE, "loaded anew");
+        }
+        batch_ok(has_all(&image, db), "change %d: what SQLite reads", i);
+        free(changes);
+        sqlite3_free(before.data);
+        before = after;
+    }
+    batch_end("%s", pragmas);
+    tap_ok(refreshed > 30 && failures > refreshed, "%ld of 60 refreshed, after %ld without memory",
+           refreshed, failures);
+    image_free(&image);
+    sqlite3_free(before.data);
+    sqlite3_close(db);
+}
+
+int main(void)
+{
+    random_start();
+    test("PRAGMA page_size = 512", true);
+    test("PRAGMA page_size = 1024; PRAGMA auto_vacuum = 1", true);
+    test("PRAGMA page_size = 4096", false);
+    return tap_done();
+}

@@ -1,0 +1,131 @@
+/* Columns with runs of rows left out, moved and put in, against the same done row by row. */
+#include "storage/refresh/splice.h"
+
+#include "batch.h"
+#include "random.h"
+
+#include <stdlib.h>
+
+enum { MOST_ROWS = 2000, MOST_RUNS = 60 };
+
+/* A row, as plain as it can be. */
+struct cell {
+    int64_t value;
+    uint8_t tag;
+};
+
+static struct cell old_cells[MOST_ROWS], fresh_cells[MOST_ROWS], want[2 * MOST_ROWS];
+
+/* A column of cells, all of one tag if kind is one. */
+static struct clr_column *make_column(struct cell *cells, size_t rows, uint8_t kind)
+{
+    struct clr_column *column = clr_column_new(rows + random_below(MOST_ROWS));
+    size_t i;
+
+    if (column == NULL)
+        tap_bail("no memory");
+    column->rows = rows;
+    column->kind = kind;
+    for (i = 0; i < rows; i++) {
+        cells[i].value = (int64_t)random_bits();
+        cells[i].tag = kind == CLR_TAG_MIXED ? (uint8_t)random_below(4) : kind;
+        column->values[i] = cells[i].value;
+        if (kind == CLR_TAG_MIXED)
+            column->tags[i] = cells[i].tag;
+    }
+    return column;
+}
+
+/*
+ * A random splice of both columns, and what it gives: runs of old rows, some left out, with fresh
+ * ones between them.
+ */
+static void make_splice(struct clr_splice *splice, size_t old_rows, size_t fresh_rows)
+{
+    size_t at = 0, used = 0, rows, i;
+
+    splice->rows = splice->old_count = splice->fresh_count = 0;
+    while (splice->old_count + splice->fresh_count < MOST_RUNS &&
+           (at < old_rows || used < fresh_rows)) {
+        bool is_old = used == fresh_rows || (at < old_rows && random_below(2) == 0);
+        const struct cell *from = is_old ? old_cells + at : fresh_cells + used;
+
+        rows = 1 + random_below(is_old ? 100 : 40);
+        if (rows > (is_old ? old_rows - at : fresh_rows - used))
+            rows = is_old ? old_rows - at : fresh_rows - used;
+        if (!is_old || random_below(4) > 0) {
+            struct clr_run run = {is_old ? at : used, splice->rows, rows};
+
+            if (is_old)
+                splice->old[splice->old_count++] = run;
+            else
+                splice->fresh[splice->fresh_count++] = run;
+            for (i = 0; i < rows; i++)
+                want[splice->rows + i] = from[i];
+            splice->rows += rows;
+        }
+        *(is_old ? &at : &used) += rows;
+    }
+}
+
+static bool is_wanted(const struct clr_column *column, const struct clr_splice *splice)
+{
+    size_t i;
+
+    for (i = 0; i < splice->rows; i++) {
+        uint8_t tag = column->kind == CLR_TAG_MIXED ? column->tags[i] : column->kind;
+
+        if (column->values[i] != want[i].value || tag != want[i].tag)
+            return false;
+    }
+    return column->rows == splice->rows;
+}
+
+static uint8_t random_kind(void)
+{
+    return random_below(3) == 0 ? CLR_TAG_MIXED : (uint8_t)random_below(3);
+}
+
+int main(void)
+{
+    static struct clr_run old_runs[MOST_RUNS], fresh_runs[MOST_RUNS];
+    struct clr_splice splice = {.old = old_runs, .fresh = fresh_runs};
+    long in_place = 0, anew = 0;
+    int i;
+
+    random_start();
+    batch_begin();
+    for (i = 0; i < 20000; i++) {
+        size_t old_rows = random_below(MOST_ROWS / (1 + random_below(50)));
+        size_t fresh_rows = random_below(MOST_ROWS / (1 + random_below(50)));
+        struct clr_column *old = make_column(old_cells, old_rows, random_kind());
+        struct clr_column *fresh = make_column(fresh_cells, fresh_rows, random_kind()), *result;
+        bool is_shared = random_below(3) == 0;
+
+        if (is_shared)
+            clr_column_retain(old);
+        make_splice(&splice, old_rows, fresh_rows);
+        result = clr_splice_begin(&splice, old);
+        if (result == NULL)
+            tap_bail("no memory");
+        clr_splice_finish(&splice, old, fresh, result);
+        batch_ok(is_wanted(result, &splice), "splice %d, %zu rows%s", i, splice.rows,
+                 result == old ? " in place" : "");
+        if (is_shared) {
+            batch_ok(
+                result != old && old->rows == old_rows &&
+                    (old_rows == 0 || old->values[old_rows - 1] == old_cells[old_rows - 1].value),
+                "splice %d: the old column is as it was", i);
+            clr_column_release(old);
+        }
+        in_place += result == old;
+        anew += result != old;
+        if (result != old)
+            clr_column_release(old);
+        clr_column_release(result);
+        clr_column_release(fresh);
+    }
+    batch_end("random splices");
+    tap_ok(in_place > 1000 && anew > 1000, "%ld in place, %ld into a new column", in_place, anew);
+    return tap_done();
+}

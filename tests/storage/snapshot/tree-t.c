@@ -1,0 +1,344 @@
+/* The walk to a table's leaves, for rowids of all lengths, and through pages that are damaged. */
+#include "storage/image.h"
+
+#include "base/memory.h"
+#include "storage/format/page_set.h"
+#include "storage/snapshot/tree.h"
+
+enum { PAGE = 512, MOST = 8000 };
+
+/* A table, and its pages as they were before any damage, in the order of keys. */
+struct table {
+    struct image_bytes bytes;
+    struct clr_source source;
+    uint32_t root;
+    uint32_t leaves[MOST], lowest[MOST]; /* lowest: the interior pages right above leaves */
+    size_t leaf_count, lowest_count, interior_count;
+};
+
+/* What came of a walk. */
+struct walk {
+    enum clr_load_outcome outcome;
+    struct clr_page_list leaves;
+    uint32_t page;
+    int64_t bytes_read;
+    size_t visited;
+};
+
+static unsigned char *page_at(const struct table *table, uint32_t number)
+{
+    return table->bytes.data + (size_t)(number - 1) * PAGE;
+}
+
+/* The cell of an interior page: a child's number, and a key. */
+static unsigned char *cell_at(const struct table *table, uint32_t number, uint32_t i)
+{
+    unsigned char *page = page_at(table, number);
+
+    return page + clr_get_u16(page + (number == 1 ? 112 : 12) + (size_t)(2 * i));
+}
+
+static uint32_t cells_of(const struct table *table, uint32_t number)
+{
+    return clr_get_u16(page_at(table, number) + (number == 1 ? 103 : 3));
+}
+
+/* Finds the pages below one, and that. */
+static void collect(struct table *table, uint32_t number)
+{
+    const unsigned char *header = page_at(table, number) + (number == 1 ? 100 : 0);
+    size_t before = table->interior_count;
+    uint32_t i;
+
+    if (header[0] == CLR_PAGE_TABLE_LEAF) {
+        table->leaves[table->leaf_count++] = number;
+        return;
+    }
+    for (i = 0; i < cells_of(table, number); i++)
+        collect(table, clr_get_u32(cell_at(table, number, i)));
+    collect(table, clr_get_u32(header + 8));
+    if (table->interior_count == before)
+        table->lowest[table->lowest_count++] = number;
+    table->interior_count++;
+}
+
+static struct table *new_table(const char *sql, const char *name)
+{
+    struct table *table = calloc(1, sizeof *table);
+    sqlite3 *db;
+
+    if (table == NULL || sqlite3_open(":memory:", &db) != SQLITE_OK)
+        tap_bail("no database");
+    image_sql(db, "PRAGMA page_size = 512; CREATE TABLE t(a)");
+    image_sql(db, sql);
+    table->root = name == NULL ? 1 : image_root(db, name);
+    table->bytes = image_serialize(db);
+    table->source = image_bytes_source(&table->bytes);
+    sqlite3_close(db);
+    collect(table, table->root);
+    return table;
+}
+
+static void free_table(struct table *table)
+{
+    sqlite3_free(table->bytes.data);
+    free(table);
+}
+
+static void walk_down(struct walk *walk, const struct clr_source *source, uint32_t root)
+{
+    struct clr_pages pages = {.source = source, .visited = clr_pages_new_visits(source)};
+    size_t i;
+
+    walk->outcome = clr_tree_leaves(&pages, root, &walk->leaves);
+    walk->page = pages.page;
+    walk->bytes_read = pages.bytes_read;
+    walk->visited = 0;
+    for (i = 0; i < clr_page_set_words(source->page_count); i++)
+        walk->visited += (size_t)__builtin_popcount(atomic_load(&pages.visited[i]));
+    clr_memory_free(pages.visited);
+}
+
+static void test_sound(const struct table *table, const char *name)
+{
+    struct walk walk;
+
+    walk_down(&walk, &table->source, table->root);
+    tap_is_int64(walk.outcome, CLR_LOAD_DONE, "%s: %zu leaves below %zu pages", name,
+                 table->leaf_count, table->interior_count);
+    tap_ok(walk.leaves.count == table->leaf_count &&
+               memcmp(walk.leaves.numbers, table->leaves,
+                      table->leaf_count * sizeof *table->leaves) == 0,
+           "all of them, in their order");
+    tap_is_int64((int64_t)walk.visited, (int64_t)(table->leaf_count + table->interior_count),
+                 "each visited, as those above");
+    tap_is_int64(walk.bytes_read, (int64_t)(table->interior_count + 1) * PAGE,
+                 "which were read, and one leaf");
+    clr_memory_free(walk.leaves.numbers);
+}
+
+/* Walks a damaged table; page is what has to be named. */
+static void test_refused(const struct table *table, uint32_t page, const char *name)
+{
+    struct walk walk;
+
+    walk_down(&walk, &table->source, table->root);
+    tap_is_int64(walk.outcome, CLR_LOAD_MALFORMED, "refused: %s", name);
+    tap_is_int64(walk.page, page, "and page %u is named", (unsigned)page);
+    clr_memory_free(walk.leaves.numbers);
+}
+
+static void put_u32(unsigned char *bytes, uint32_t number)
+{
+    int i;
+
+    for (i = 0; i < 4; i++)
+        bytes[i] = (unsigned char)(number >> (24 - 8 * i));
+}
+
+/* ---- Children that can't be: each is put where another one was. */
+
+static void test_child(const struct table *table, uint32_t parent, uint32_t number,
+                       const char *name)
+{
+    unsigned char *cell = cell_at(table, parent, 3);
+    uint32_t before = clr_get_u32(cell);
+
+    put_u32(cell, number);
+    test_refused(table, number, name);
+    put_u32(cell, before);
+}
+
+static void test_children(struct table *table)
+{
+    size_t middle = table->lowest_count / 2;
+    uint32_t parent = table->lowest[middle], lock = clr_lock_page(&table->source);
+    unsigned char *cell = cell_at(table, parent, 3);
+    uint32_t sibling = clr_get_u32(cell_at(table, parent, 4)), before = clr_get_u32(cell);
+    uint32_t page_count = table->source.page_count;
+    struct walk walk;
+
+    test_child(table, parent, sibling, "the next child");
+    test_child(table, parent, clr_get_u32(page_at(table, parent) + 8), "the last child");
+    test_child(table, parent, clr_get_u32(cell_at(table, table->lowest[0], 0)),
+               "a child of the first page");
+    test_child(table, table->lowest[0], clr_get_u32(cell_at(table, parent, 7)), "a child of one");
+    test_child(table, parent, parent, "the page itself");
+    test_child(table, parent, table->lowest[middle + 1], "a page beside it");
+    test_child(table, parent, table->root, "the root");
+    test_child(table, parent, 0, "no page");
+    test_child(table, parent, page_count + 1, "a page behind the end");
+    test_child(table, parent, UINT32_MAX, "a page far behind the end");
+    table->source.page_count = lock + 1;
+    test_child(table, parent, lock, "the page for locks");
+    put_u32(cell, lock + 1);
+    walk_down(&walk, &table->source, table->root);
+    tap_is_int64(walk.outcome, CLR_LOAD_DONE, "but the page after that could be one");
+    clr_memory_free(walk.leaves.numbers);
+    put_u32(cell, before);
+    table->source.page_count = page_count;
+}
+
+/* ---- Keys that don't ascend. */
+
+static size_t key_size(const unsigned char *cell)
+{
+    uint64_t key;
+
+    return (size_t)(clr_get_varint(cell + 4, &key) - (cell + 4));
+}
+
+/* Gives the cell another one's key, which is as long. */
+static void test_key(const struct table *table, uint32_t page, unsigned char *cell,
+                     const unsigned char *other, const char *name)
+{
+    unsigned char before[CLR_VARINT_MOST];
+    size_t size = key_size(cell);
+
+    if (key_size(other) != size)
+        tap_bail("keys of different sizes");
+    memcpy(before, cell + 4, size);
+    memcpy(cell + 4, other + 4, size);
+    test_refused(table, page, name);
+    memcpy(cell + 4, before, size);
+}
+
+static void test_keys(const struct table *table)
+{
+    size_t middle = table->lowest_count / 2;
+    uint32_t page = table->lowest[middle], next = table->lowest[middle + 1], child;
+    unsigned char *first = cell_at(table, page, 5), *second = cell_at(table, page, 6);
+    unsigned char *last = cell_at(table, page, cells_of(table, page) - 1);
+
+    test_key(table, page, second, first, "two keys that are equal");
+    test_key(table, page, first, last, "a key after those that follow");
+    test_key(table, next, cell_at(table, next, 0), last, "a page's last key, equal to the next's");
+    test_key(table, next, cell_at(table, next, 0), first, "and one that is less");
+    if (clr_get_u32(cell_at(table, table->root, 1)) != table->lowest[1])
+        tap_bail("not a table of three levels");
+    first = cell_at(table, table->root, 1);
+    second = cell_at(table, table->root, 2);
+    child = clr_get_u32(first);
+    memcpy(first, second, 4);
+    put_u32(second, child);
+    test_refused(table, child, "two pages exchanged");
+    put_u32(second, clr_get_u32(first));
+    put_u32(first, child);
+}
+
+/* A level that is so wide that several threads take parts of it, whichever those are. */
+static void test_wide(void)
+{
+    struct table *table =
+        new_table("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)"
+                  "INSERT INTO t(rowid, a) SELECT i + 9000000, zeroblob(30) FROM n",
+                  "t");
+    size_t i;
+
+    tap_ok(table->lowest_count >= 96, "a wide table: %zu pages above the leaves",
+           table->lowest_count);
+    test_sound(table, "a wide table");
+    test_children(table);
+    for (i = 0; i + 1 < table->lowest_count; i++) {
+        uint32_t page = table->lowest[i], next = table->lowest[i + 1];
+
+        test_key(table, next, cell_at(table, next, 0),
+                 cell_at(table, page, cells_of(table, page) - 1), "a key of the page before");
+    }
+    test_sound(table, "all mended");
+    free_table(table);
+}
+
+/* ---- Pages that are not what they have to be. */
+
+static void test_pages(const struct table *table)
+{
+    uint32_t number = table->lowest[table->lowest_count / 2];
+    unsigned char *page = page_at(table, number), before[PAGE];
+
+    memcpy(before, page, PAGE);
+    memcpy(page, page_at(table, table->leaves[0]), PAGE);
+    test_refused(table, number, "a leaf among interior pages");
+    memcpy(page, before, PAGE);
+    memset(page + 3, 0, 2);
+    test_refused(table, number, "a page without a cell");
+    memcpy(page, before, PAGE);
+    memset(page + 12, 0, 2);
+    test_refused(table, number, "a cell in the page's header");
+    memcpy(page, before, PAGE);
+    /* Alone, and the last of all: nothing else is wrong with it. */
+    number = table->lowest[table->lowest_count - 1];
+    page = page_at(table, number);
+    memcpy(before, page, PAGE);
+    memmove(page + PAGE - 6, cell_at(table, number, 0), 4);
+    memset(page + PAGE - 2, 0xff, 2);
+    page[3] = 0;
+    page[4] = 1;
+    page[12] = (PAGE - 6) >> 8;
+    page[13] = (PAGE - 6) & 0xff;
+    test_refused(table, number, "a key that goes on behind the page");
+    memcpy(page, before, PAGE);
+}
+
+/* The schema as it grows. Its root, page 1, comes to have a child and no cell. */
+static void test_schema(void)
+{
+    char sql[2000] = "";
+    bool has_empty = false, had_empty = false;
+    int i;
+
+    for (i = 1; i <= 60; i++) {
+        struct table *table;
+
+        snprintf(sql + strlen(sql), sizeof sql - strlen(sql), "CREATE TABLE t%d(a, b);", i);
+        table = new_table(sql, NULL);
+        has_empty = table->interior_count == 1 && cells_of(table, 1) == 0;
+        if (has_empty && !had_empty)
+            test_sound(table, "a schema whose root has no cell");
+        if (i == 60)
+            test_sound(table, "a larger one");
+        had_empty = had_empty || has_empty;
+        free_table(table);
+    }
+    tap_ok(had_empty, "both were met");
+}
+
+int main(void)
+{
+    static const char *const rowids[] = {"i", "-i", "i + (1 << 50)", "i * 1000"};
+    static const char *const names[] = {"small rowids", "negative", "long", "apart"};
+    struct table *table;
+    uint64_t least;
+    char sql[1000];
+    int i;
+
+    for (i = 0; i < 4; i++) {
+        snprintf(sql, sizeof sql,
+                 "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)"
+                 "INSERT INTO t(rowid, a) SELECT %s, zeroblob(30) FROM n ORDER BY 1",
+                 rowids[i]);
+        table = new_table(sql, "t");
+        test_sound(table, names[i]);
+        test_children(table);
+        test_keys(table);
+        test_pages(table);
+        test_sound(table, "all mended");
+        free_table(table);
+    }
+    table = new_table("INSERT INTO t(rowid, a) VALUES (-9223372036854775808, zeroblob(400));"
+                      "WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)"
+                      "INSERT OR IGNORE INTO t(rowid, a)"
+                      "SELECT iif(i % 2, 1, -1) * ((1 << i % 63) + i), zeroblob(80) FROM n "
+                      "ORDER BY 1",
+                      "t");
+    test_sound(table, "rowids of all lengths");
+    clr_get_varint(cell_at(table, table->lowest[0], 0) + 4, &least);
+    tap_ok((int64_t)least == INT64_MIN, "the least of which is a key");
+    free_table(table);
+    test_wide();
+    test_schema();
+    table = new_table("INSERT INTO t VALUES (1)", "t");
+    test_sound(table, "a table of one page");
+    free_table(table);
+    return tap_done();
+}

@@ -1,0 +1,295 @@
+/* Snapshots whose pages are partly in the write-ahead log. */
+#include "batch.h"
+#include "storage/image.h"
+
+#include "storage/snapshot/wal.h"
+
+#include "base/memory.h"
+
+#include "random.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+struct files {
+    int database, log;
+    int64_t log_bytes; /* that were read */
+};
+
+static char path[100], log_path[110], index_path[110];
+
+static int read_files(void *context, enum clr_file file, void *buffer, size_t size, int64_t offset)
+{
+    struct files *files = context;
+    int descriptor = file == CLR_FILE_DATABASE ? files->database : files->log;
+
+    if (file == CLR_FILE_WAL)
+        files->log_bytes += (int64_t)size;
+    return pread(descriptor, buffer, size, offset) == (ssize_t)size ? 0 : SQLITE_IOERR_SHORT_READ;
+}
+
+/* What the wal-index says of the newest snapshot: https://sqlite.org/walformat.html, section 2.1.
+ */
+struct snapshot {
+    unsigned char salts[8];
+    uint32_t last, page_count;
+};
+
+static struct snapshot read_snapshot(void)
+{
+    unsigned char header[48];
+    struct snapshot snapshot;
+    int file = open(index_path, O_RDONLY);
+
+    if (file < 0 || pread(file, header, sizeof header, 0) != (ssize_t)sizeof header)
+        tap_bail("no wal-index");
+    close(file);
+    memcpy(&snapshot.last, header + 16, 4);
+    memcpy(&snapshot.page_count, header + 20, 4);
+    memcpy(snapshot.salts, header + 32, 8);
+    return snapshot;
+}
+
+static void test_snapshot(sqlite3 *db, struct files *files, const char *name)
+{
+    struct snapshot snapshot = read_snapshot();
+    struct clr_source source = {.context = files,
+                                .read = read_files,
+                                .parallel = true,
+                                .page_size = 1024,
+                                .usable_size = 1024,
+                                .page_count = snapshot.page_count};
+    struct image image = {0};
+    struct clr_status status;
+    struct clr_wal_map map = {0};
+
+    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, &status), CLR_OK,
+                 "%s: the log is mapped", name);
+    tap_diag("%u of %u pages in %u frames", (unsigned)map.used, (unsigned)source.page_count,
+             (unsigned)snapshot.last);
+    source.log = &map;
+    image_add(&image, "rowid", CLR_FIELD_ROWID, false);
+    image_add(&image, "a", 0, false);
+    image_add(&image, "b", 1, true);
+    image_add(&image, "d", 3, true);
+    tap_is_int64(image_load(&image, &source, image_root(db, "t")), CLR_LOAD_DONE, "loaded");
+    image_test(&image, db, "t", name);
+    image_free(&image);
+    clr_wal_map_free(&map);
+}
+
+static enum clr_code map(const struct clr_source *source, const struct snapshot *snapshot,
+                         struct clr_status *status)
+{
+    struct clr_wal_map map = {0};
+    enum clr_code code = clr_wal_map_read(&map, source, snapshot->salts, snapshot->last, status);
+
+    if (code != CLR_OK && (map.used != 0 || map.last != 0))
+        tap_ok(false, "frames only when the log is mapped");
+    clr_wal_map_free(&map);
+    return code;
+}
+
+static void test_refusals(struct files *files)
+{
+    struct snapshot good = read_snapshot(), bad = good;
+    struct clr_source source = {.context = files,
+                                .read = read_files,
+                                .page_size = 1024,
+                                .usable_size = 1024,
+                                .page_count = good.page_count};
+    struct clr_status status;
+
+    bad.salts[7] ^= 1;
+    tap_is_int64(map(&source, &bad, &status), CLR_INVALID, "other salts: %s", status.message);
+    bad = good;
+    bad.last--;
+    tap_is_int64(map(&source, &bad, &status), CLR_INVALID, "no commit: %s", status.message);
+    bad.last = 1000000;
+    tap_ok(map(&source, &bad, &status) != CLR_OK, "more frames: %s", status.message);
+    source.page_size = 512;
+    tap_is_int64(map(&source, &good, &status), CLR_INVALID, "page size: %s", status.message);
+    source.page_size = 1024;
+    bad.last = 0;
+    tap_is_int64(map(&source, &bad, &status), CLR_OK, "no frames");
+    clr_memory_fail_after(0);
+    tap_is_int64(map(&source, &good, &status), CLR_NOMEM, "no memory");
+    clr_memory_fail_after(-1);
+    source.context = &(struct files){-1, -1, 0};
+    tap_is_int64(map(&source, &good, &status), CLR_DEVICE, "no log: %s", status.message);
+    tap_is_int64(status.cl_error, SQLITE_IOERR_SHORT_READ, "with SQLite's code");
+    tap_is_int64(map(&source, &bad, &status), CLR_OK, "and none is needed without frames");
+}
+
+/* ---- A map that is kept and extended, against one that is made anew. */
+
+enum { HEADER_BYTES = 32, FRAME_HEADER_BYTES = 24 };
+
+/* Returns how many bytes of the log it takes to look at so many frames. */
+static int64_t bytes_of(uint32_t frames)
+{
+    return HEADER_BYTES + (int64_t)frames * FRAME_HEADER_BYTES;
+}
+
+/* Something of what applications do to a database. The log begins anew by way of RESTART. */
+static void change(sqlite3 *db)
+{
+    static const char *const rare[] = {
+        "DELETE FROM t WHERE rowid % 3 = 0; PRAGMA incremental_vacuum",
+        "PRAGMA wal_checkpoint(PASSIVE)",
+        "PRAGMA wal_checkpoint(RESTART)",
+        "PRAGMA wal_checkpoint(TRUNCATE); UPDATE t SET b = 2.5 WHERE rowid % 201 = 3",
+        "BEGIN; UPDATE t SET a = 0 WHERE rowid < 300; ROLLBACK",
+    };
+    static const char *const frequent[] = {
+        "UPDATE t SET a = a + 1 WHERE rowid %% 97 = %d",
+        "INSERT INTO t SELECT a, b, c, d FROM t WHERE rowid %% 53 = %d",
+        "DELETE FROM t WHERE rowid %% 41 = %d",
+    };
+    char *sql;
+
+    if (random_below(3) == 0) {
+        image_sql(db, rare[random_below(sizeof rare / sizeof *rare)]);
+        return;
+    }
+    sql = sqlite3_mprintf(frequent[random_below(sizeof frequent / sizeof *frequent)],
+                          random_between(0, 40));
+    image_sql(db, sql);
+    sqlite3_free(sql);
+}
+
+static void test_extension(sqlite3 *db, struct files *files)
+{
+    struct clr_source source = {
+        .context = files, .read = read_files, .page_size = 1024, .usable_size = 1024};
+    struct clr_wal_map kept = {0};
+    int rounds = tap_is_quick() ? 100 : 400, i, extended = 0, anew = 0;
+
+    batch_begin();
+    for (i = 0; i < rounds; i++) {
+        struct clr_wal_map fresh = {0};
+        struct snapshot snapshot;
+        struct clr_status status = {0};
+        uint32_t page, before;
+        bool same_log;
+
+        change(db);
+        snapshot = read_snapshot();
+        source.page_count = snapshot.page_count;
+        same_log = memcmp(kept.salts, snapshot.salts, sizeof kept.salts) == 0 &&
+                   kept.last <= snapshot.last && kept.last > 0;
+        before = same_log ? kept.last : 0;
+        files->log_bytes = 0;
+        batch_ok(clr_wal_map_read(&kept, &source, snapshot.salts, snapshot.last, &status) == CLR_OK,
+                 "round %d: %s", i, status.message);
+        batch_ok(files->log_bytes == (snapshot.last == 0 ? 0 : bytes_of(snapshot.last - before)),
+                 "round %d: %lld bytes read for frames %u to %u", i, (long long)files->log_bytes,
+                 (unsigned)before + 1, (unsigned)snapshot.last);
+        batch_ok(clr_wal_map_read(&fresh, &source, snapshot.salts, snapshot.last, &status) ==
+                     CLR_OK,
+                 "round %d, anew: %s", i, status.message);
+        for (page = 1; page <= snapshot.page_count; page++)
+            batch_ok(clr_wal_map_find(&kept, page) == clr_wal_map_find(&fresh, page),
+                     "round %d: page %u in frame %u, anew %u", i, (unsigned)page,
+                     (unsigned)clr_wal_map_find(&kept, page),
+                     (unsigned)clr_wal_map_find(&fresh, page));
+        extended += same_log && snapshot.last > before;
+        anew += !same_log && snapshot.last > 0;
+        clr_wal_map_free(&fresh);
+    }
+    batch_end("%d rounds: a map that is extended is that which is made anew", rounds);
+    tap_ok(extended > rounds / 8, "%d were extended", extended);
+    tap_ok(anew > rounds / 32, "%d were of a new log", anew);
+    clr_wal_map_free(&kept);
+}
+
+/* A failure in the middle leaves no half of a map, and what comes next is whole. */
+static void test_failing_extension(sqlite3 *db, struct files *files)
+{
+    struct snapshot snapshot = read_snapshot();
+    struct clr_source source = {.context = files,
+                                .read = read_files,
+                                .page_size = 1024,
+                                .usable_size = 1024,
+                                .page_count = snapshot.page_count};
+    struct clr_wal_map map = {0};
+    struct clr_status status;
+
+    clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, &status);
+    image_sql(db, "UPDATE t SET a = a + 1");
+    snapshot = read_snapshot();
+    source.page_count = snapshot.page_count;
+    tap_ok(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last + 1, &status) != CLR_OK,
+           "a frame that is not there: %s", status.message);
+    tap_is_int64(map.last, 0, "the map is of no log then");
+    tap_is_int64(clr_wal_map_find(&map, 1), 0, "and has no page");
+    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, &status), CLR_OK,
+                 "the next is whole");
+    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, 0, &status), CLR_OK, "no frames");
+    tap_is_int64((int64_t)map.used, 0, "have no pages");
+    clr_wal_map_free(&map);
+}
+
+/* The size of a map follows from the frames that are there, whatever the log says. */
+static void test_hostile_size(struct files *files)
+{
+    struct snapshot snapshot = read_snapshot();
+    struct clr_source source = {.context = files,
+                                .read = read_files,
+                                .page_size = 1024,
+                                .usable_size = 1024,
+                                .page_count = UINT32_C(0xfffffff0)};
+    struct clr_wal_map map = {0};
+    struct clr_status status;
+
+    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, &status),
+                 CLR_INVALID, "another size: %s", status.message);
+    tap_ok(map.capacity <= 4 * (size_t)snapshot.last + 64, "%llu slots for %u frames",
+           (unsigned long long)map.capacity, (unsigned)snapshot.last);
+    clr_wal_map_free(&map);
+}
+
+int main(void)
+{
+    static const char *const steps[] = {
+        "UPDATE t SET a = a + 1 WHERE rowid % 50 = 7",
+        "INSERT INTO t SELECT a * 3, b, zeroblob(a % 3000), d FROM t LIMIT 700",
+        "PRAGMA wal_checkpoint(PASSIVE); UPDATE t SET b = 1.5 WHERE rowid % 31 = 1",
+        "DELETE FROM t WHERE rowid % 3 = 0; PRAGMA incremental_vacuum",
+        "PRAGMA wal_checkpoint(RESTART); UPDATE t SET d = 0.25 WHERE rowid % 100 = 1",
+    };
+    char folder[] = "wal-t-XXXXXX";
+    struct files files;
+    sqlite3 *db;
+    size_t i;
+
+    if (mkdtemp(folder) == NULL)
+        tap_bail("no folder");
+    snprintf(path, sizeof path, "%s/t.db", folder);
+    snprintf(log_path, sizeof log_path, "%s-wal", path);
+    snprintf(index_path, sizeof index_path, "%s-shm", path);
+    if (sqlite3_open(path, &db) != SQLITE_OK)
+        tap_bail("no database");
+    image_sql(db, "PRAGMA page_size = 1024; PRAGMA auto_vacuum = 2; PRAGMA journal_mode = WAL;"
+                  "PRAGMA wal_autocheckpoint = 0; CREATE TABLE t(a INT, b REAL, c, d REAL);"
+                  "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 5000)"
+                  "INSERT INTO t SELECT i * 7, i / 3.0, i || 'text', i FROM n");
+    files.database = open(path, O_RDONLY);
+    files.log = open(log_path, O_RDONLY);
+    test_snapshot(db, &files, "all in the log");
+    for (i = 0; i < sizeof steps / sizeof *steps; i++) {
+        image_sql(db, steps[i]);
+        test_snapshot(db, &files, steps[i]);
+    }
+    test_refusals(&files);
+    random_start();
+    test_extension(db, &files);
+    test_failing_extension(db, &files);
+    test_hostile_size(&files);
+    close(files.log);
+    sqlite3_close(db);
+    close(files.database);
+    unlink(path);
+    rmdir(folder);
+    return tap_done();
+}
