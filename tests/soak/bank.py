@@ -29,6 +29,9 @@ SELECTS = {
     "notes": ("SELECT gpu_count_distinct(note), gpu_max(note), count(note) FROM account", ()),
 }
 
+#: Those that no device answers: it has no TEXT.
+HOSTS = ("notes",)
+
 
 def create(path, mode, page_size):
     """The database, over many pages."""
