@@ -52,6 +52,14 @@ static void fail_order(struct clr_resident *resident, const struct clr_status *s
     atomic_store(&resident->order, CLR_ORDER_FAILED);
 }
 
+/* The same, where nothing of the sorted column is on the device yet. */
+static void give_up_order(struct clr_resident *resident, const struct clr_status *status)
+{
+    clr_sorted_column_free(NULL, resident->sorted);
+    resident->sorted = NULL;
+    fail_order(resident, status);
+}
+
 static bool step_sort(struct clr_task *task, struct clr_device *device, char **log,
                       struct clr_status *status)
 {
@@ -77,7 +85,7 @@ static bool step_build(struct clr_task *task, struct clr_device *device, char **
 
     if (clr_sorter_open(device, log, status) != CLR_OK ||
         post_order(resident, CLR_TASK_BACKGROUND, step_sort, status) != CLR_OK)
-        fail_order(resident, status);
+        give_up_order(resident, status);
     return false;
 }
 
@@ -94,10 +102,7 @@ static enum clr_scan_outcome want_order(struct clr_resident *resident, struct cl
     if (resident->sorted != NULL &&
         post_order(resident, CLR_TASK_BUILD, step_build, status) == CLR_OK)
         return CLR_SCAN_NOT_NOW;
-    /* Nothing of it is on the device yet. */
-    clr_sorted_column_free(NULL, resident->sorted);
-    resident->sorted = NULL;
-    fail_order(resident, status);
+    give_up_order(resident, status);
     return CLR_SCAN_FAILED;
 }
 
