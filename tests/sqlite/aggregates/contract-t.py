@@ -323,7 +323,6 @@ TEXTS = [
     ("a whole REAL as TEXT is REAL", "gpu_sum", ["2.0"], 2.0),
     ("a whole REAL as TEXT, with a point", "gpu_sum", ["2."], 2.0),
     ("a BLOB beside an INTEGER as TEXT", "gpu_sum", ["2", b"3"], 5.0),
-    ("an INTEGER as TEXT and a NUL", "gpu_sum", ["2\0"], 2.0),
     ("a real number as TEXT", "gpu_sum", ["0.5"], 0.5),
     ("an exponent", "gpu_sum", ["1e2"], 100.0),
     ("a prefix", "gpu_sum", ["12abc"], 12.0),

@@ -140,6 +140,10 @@ def answers(path, images, through, memory=0, strict=False):
         # Newer ones read the schema, damaged as it is, for any statement with a function.
         views.remove(path)
         return [views.comparable(views.failure(error))] * (len(SELECTS) + 2), 0
+    except UnicodeDecodeError:
+        # The same, with a message that names what is damaged.
+        views.remove(path)
+        return [("error", "a message that is no UTF-8")] * (len(SELECTS) + 2), 0
     if strict:
         support.rows(db, "PRAGMA cell_size_check = 1")
     if through:
