@@ -241,7 +241,7 @@ int clr_acceleration_scan(struct clr_acceleration *acceleration, struct clr_imag
     struct clr_query *query = acceleration->query;
     struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
     struct clr_image_column *found[CLR_MOST_COLUMNS];
-    struct clr_column *columns[CLR_MOST_COLUMNS];
+    struct clr_column *columns[CLR_MOST_COLUMNS] = {NULL};
     struct clr_scan scan = clr_acceleration_new_scan(acceleration, columns, image->layout.rows);
     enum clr_scan_outcome outcome;
     int i, rc = SQLITE_OK;
