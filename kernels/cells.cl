@@ -1,14 +1,14 @@
 /*
  * Decodes the cells of table leaf pages into a column: of each record's value the bits and the tag
- * (enum clr_tag in ext/numeric/values/column.h). SQLite's file format, sections 1.6 and 2.1. A group takes
- * a page, and a launch a column, so that a stage of pages is decoded by as many launches as columns
- * are wanted.
+ * (enum clr_tag in ext/numeric/values/column.h). SQLite's file format, sections 1.6 and 2.1. A
+ * group takes a page, and a launch a column, so that a stage of pages is decoded by as many
+ * launches as columns are wanted.
  *
- * What is taken has the value that clr_record_read() in ext/storage/format/record.c gives it, which the
- * host reads pages with, and is taken only where that accepts the cell: of each column what goes
- * before it in the record is checked here too. Whatever is not sound, lies in overflow pages, is of
- * a record that is too short for a column without a default, or does not come after the row before,
- * makes its page odd: the host decodes it then, or says what is wrong with it.
+ * What is taken has the value that clr_record_read() in ext/storage/format/record.c gives it, which
+ * the host reads pages with, and is taken only where that accepts the cell: of each column what
+ * goes before it in the record is checked here too. Whatever is not sound, lies in overflow pages,
+ * is of a record that is too short for a column without a default, or does not come after the row
+ * before, makes its page odd: the host decodes it then, or says what is wrong with it.
  *
  * Pages are untrusted. Every offset is checked before it is followed, except that a number may be
  * read up to BEYOND bytes beyond a page's content before it is found not to end in it: a stage has

@@ -1,7 +1,7 @@
 /*
  * Counts a column's values by bins. What bins are is said by the first key of each, in order: keys
- * are signed integers, see clr_real_to_key() in ext/numeric/values/value.h, so that only integers are
- * compared, and a value's slot is the number of first keys that are not above its own. Where a
+ * are signed integers, see clr_real_to_key() in ext/numeric/values/value.h, so that only integers
+ * are compared, and a value's slot is the number of first keys that are not above its own. Where a
  * guess in doubles is good (struct clr_bin_bounds in ext/numeric/bins/bin_bounds.h says what that
  * means), one comparison finds it, else a search.
  *

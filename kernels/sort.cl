@@ -1,9 +1,9 @@
 /*
  * Sorts a column's values as keys: signed integers in their order, see clr_real_to_key() in
- * ext/numeric/values/value.h. A radix sort from the lowest digit up, 8 bits at a time, each pass in three
- * kernels: every group counts the digits of its span of keys, the counts are summed up over the
- * digits and groups before, and every group takes its keys to where those sums say. A group's span
- * is `span` keys; a launch has the groups from number `first` on, so that a pass may be split.
+ * ext/numeric/values/value.h. A radix sort from the lowest digit up, 8 bits at a time, each pass in
+ * three kernels: every group counts the digits of its span of keys, the counts are summed up over
+ * the digits and groups before, and every group takes its keys to where those sums say. A group's
+ * span is `span` keys; a launch has the groups from number `first` on, so that a pass may be split.
  *
  * Any number of keys below 2^32, of groups and of work-items a group; no size need be a power of
  * two. No floating point.

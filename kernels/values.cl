@@ -1,8 +1,8 @@
 /*
  * SQLite's operators on one value, with its semantics to the bit: the instructions of
- * ext/numeric/scan/scan.h, one function each. This text is OpenCL C 1.2 as well as C99, and the host
- * includes it, so that host and device agree. Where the tags are known at build time, the compiler
- * is left with the operation alone.
+ * ext/numeric/scan/scan.h, one function each. This text is OpenCL C 1.2 as well as C99, and the
+ * host includes it, so that host and device agree. Where the tags are known at build time, the
+ * compiler is left with the operation alone.
  *
  * Needs cl_khr_fp64, and arithmetic that rounds every operation and keeps subnormals.
  */

@@ -95,3 +95,19 @@ void clr_event_release(cl_event *event)
         clReleaseEvent(*event);
     *event = NULL;
 }
+
+int64_t clr_event_take_time(cl_event *event)
+{
+    cl_ulong start = 0, end = 0;
+
+    if (*event == NULL)
+        return 0;
+    if (clGetEventProfilingInfo(*event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) !=
+            CL_SUCCESS ||
+        clGetEventProfilingInfo(*event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
+            CL_SUCCESS)
+        start = end = 0;
+    clReleaseEvent(*event);
+    *event = NULL;
+    return end > start ? (int64_t)(end - start) : 0;
+}

@@ -44,4 +44,8 @@ void clr_event_drain(cl_event *event, struct clr_status *status);
 /* Releases an event, unless it is NULL, and sets it to NULL. */
 void clr_event_release(cl_event *event);
 
+/* Returns the nanoseconds that a command took, or 0 where profiling does not tell, and releases
+   its event; NULL is fine. */
+int64_t clr_event_take_time(cl_event *event);
+
 #endif

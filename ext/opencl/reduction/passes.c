@@ -225,22 +225,6 @@ enum clr_code clr_passes_fetch(struct clr_passes *passes, struct clr_status *sta
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFlush", error);
 }
 
-int64_t clr_event_take_time(cl_event *event)
-{
-    cl_ulong start = 0, end = 0;
-
-    if (*event == NULL)
-        return 0;
-    if (clGetEventProfilingInfo(*event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) !=
-            CL_SUCCESS ||
-        clGetEventProfilingInfo(*event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
-            CL_SUCCESS)
-        start = end = 0;
-    clReleaseEvent(*event);
-    *event = NULL;
-    return end > start ? (int64_t)(end - start) : 0;
-}
-
 /*
  * The nanoseconds of a batch's kernels without an event for each: before the transfer was enqueued,
  * by the host's clock, and from then until it started, by its event's times.

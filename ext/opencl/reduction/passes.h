@@ -111,8 +111,4 @@ void clr_passes_take(const struct clr_passes *passes, int number, enum clr_opera
 /* Returns what the rows were, if that reduction was of a scan. */
 struct clr_row_counts clr_passes_counts(const struct clr_passes *passes, int number);
 
-/* Returns the nanoseconds that a command took, or 0 where profiling does not tell, and releases
-   its event; NULL is fine. */
-int64_t clr_event_take_time(cl_event *event);
-
 #endif
