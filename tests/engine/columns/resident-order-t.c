@@ -1,8 +1,8 @@
 /*
  * The order of columns in a device's memory, on every OpenCL device there is, against qsort(): what
  * is answered when, what it takes, and what is left of it. A CPU device runs the code for GPUs as
- * well, as in resident-t.c. tests/opencl/sort/sorter-t.c has what may go wrong in the sorting itself,
- * and order-failure-t.c what OpenCL's failures lead to.
+ * well, as in resident-t.c. tests/opencl/sort/sorter-t.c has what may go wrong in the sorting
+ * itself, and order-failure-t.c what OpenCL's failures lead to.
  */
 #include "engine/columns/resident_order.h"
 

@@ -5,8 +5,8 @@
 #include "batch.h"
 #include "engine/host/host_scan.h"
 #include "numeric/scan/loops.h"
-#include "random.h"
 #include "numeric/scan_reference.h"
+#include "random.h"
 
 #include "tap.h"
 

@@ -2,8 +2,8 @@
 #include "numeric/scan/loops.h"
 
 #include "batch.h"
-#include "random.h"
 #include "numeric/scan_reference.h"
+#include "random.h"
 
 #include "tap.h"
 

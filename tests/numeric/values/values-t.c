@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "numeric/scan/evaluate.h"
-#include "random.h"
 #include "numeric/scan_reference.h"
+#include "random.h"
 
 #include "tap.h"
 
