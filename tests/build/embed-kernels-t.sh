@@ -3,8 +3,8 @@
 . "${CLREDUCE_SRCDIR:-.}/tests/tap.sh"
 
 embed_kernels=${CLREDUCE_SRCDIR:-.}/build-aux/embed-kernels.sh
-mkdir "$tap_tmp/opencl"
-cat >"$tap_tmp/opencl/kernels.h" <<'END'
+mkdir -p "$tap_tmp/opencl/core"
+cat >"$tap_tmp/opencl/core/kernels.h" <<'END'
 extern const char clr_kernel_odd[];
 extern const char clr_kernel_empty[];
 extern const char clr_kernel_big[];

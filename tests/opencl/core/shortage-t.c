@@ -7,6 +7,7 @@
 #include "engine/failing.h"
 #include "numeric/values/column.h"
 #include "opencl/memory/resident_column.h"
+#include "opencl/reduction/reducer.h"
 
 #include "tap.h"
 

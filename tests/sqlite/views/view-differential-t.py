@@ -410,6 +410,8 @@ class Run:
             and not (self.streamed() and self.filled)
             and self.tally.answers < 9 * self.count
         )
+        if self.device != "host":
+            lacking = self.tally.fast < 10 and self.tally.answers < 9 * self.count
         return (self.tally.answers < self.count or lacking) and len(self.batch.failures) < 50
 
     def all(self):
@@ -422,7 +424,9 @@ class Run:
         tap.diag(f"{self.tally.answers} statements, {self.errors} of them errors, {took:.1f} s")
         tap.ok(self.errors < self.tally.answers / 2, "most of them gave rows")
         little = self.memories != (0,)
-        self.tally.require(0.02 if little else 0.1, f"random SELECTs, {self.name}")
+        # On a device there are so few, since each is compiled, that their share varies.
+        share = 0.02 if little else 0.1 if self.device == "host" else 0.05
+        self.tally.require(share, f"random SELECTs, {self.name}")
         if little:
             share = 0.002 if tap.QUICK else 0.01
             streamed = self.streamed()
