@@ -80,6 +80,29 @@ def check_session(page, session):
     tap.is_equal(errors, [], f"{page}: no other errors")
 
 
+def check_links(page):
+    """Links to files of the tree, which a reader follows from the page's folder."""
+    folder = os.path.dirname(os.path.join(SOURCE, page))
+    with open(os.path.join(SOURCE, page), encoding="utf-8") as file:
+        links = re.findall(r"\]\(([^)#\s]+)", file.read())
+    missing = [link for link in links if "://" not in link and not os.path.exists(os.path.join(folder, link))]
+    tap.is_equal(missing, [], f"{page}: {len(links)} links lead to files that exist")
+
+
+def check_settings():
+    """The page of settings has a row for each of them, with its default."""
+    done = subprocess.run([SHELL, "-batch", "-init", os.devnull, ":memory:",
+                           "-cmd", f".load {EXTENSION}",
+                           "SELECT '| `' || name || '` | `' || \"default\" || '` |' FROM clreduce_settings"],
+                          env={name: value for name, value in os.environ.items() if name != "CLREDUCE_DEVICE"},
+                          capture_output=True, text=True, check=True)
+    with open(os.path.join(SOURCE, "docs", "settings.md"), encoding="utf-8") as file:
+        page = re.sub(r"^(\| `\w+` \|) ([^`| ]+) \|", r"\1 `\2` |", file.read(), flags=re.MULTILINE)
+    for row in done.stdout.splitlines():
+        tap.ok(row in page, f"docs/settings.md: {row}")
+    tap.ok(done.stdout != "", "there are settings")
+
+
 def main():
     if not SHELL:
         tap.skip_all("configure found no sqlite3 shell")
@@ -87,6 +110,9 @@ def main():
     pages = ["README.md"] + sorted(os.path.join("docs", name) for name in os.listdir(os.path.join(SOURCE, "docs"))
                                    if name.endswith(".md"))
     shown = set()
+    check_settings()
+    for page in pages + ["CONTRIBUTING.md", "SECURITY.md"]:
+        check_links(page)
     for page in pages:
         sessions, loose = read_page(os.path.join(SOURCE, page))
         tap.is_equal(loose, [], f"{page}: all SQL is in sessions, which are run")

@@ -95,12 +95,13 @@ enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *t
  * Waits for a task that was posted, as long as the device gets on, with this task or with others.
  * Returns its phase:
  *
- *     CLR_TASK_DONE, CLR_TASK_FAILED   it has ended; the reason is in status if it has FAILED. If
- * the device got nowhere for timeout_ms milliseconds it counts as failed, and the task may still be
- * under way CLR_TASK_PENDING                 the watch (which may be NULL) wanted a stop, or, for a
- * task of the background, which takes turns with all others, the time is over; the task may still
- * be under way CLR_TASK_IDLE                    something is built first, which can take seconds:
- * nothing was done, or the task goes on without anybody who waits for it
+ * - CLR_TASK_DONE, or CLR_TASK_FAILED with the reason in status: it has ended. If the device got
+ *   nowhere for timeout_ms milliseconds it counts as failed, and the task may still be under way.
+ * - CLR_TASK_PENDING: the watch (which may be NULL) wanted a stop, or, for a task of the
+ *   background, which takes turns with all others, the time is over. The task may still be under
+ *   way.
+ * - CLR_TASK_IDLE: something is built first, which can take seconds. Nothing was done, or the task
+ *   goes on without anybody who waits for it.
  */
 enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task *task,
                                      int64_t timeout_ms, const struct clr_watch *watch,
