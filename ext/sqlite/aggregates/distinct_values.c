@@ -52,13 +52,7 @@ static void free_collection(struct clr_spare *spare)
     clr_memory_free(collection);
 }
 
-static void free_spares(struct clr_connection *connection, void *spares)
-{
-    (void)connection;
-    clr_spares_free(spares, free_collection);
-}
-
-static const struct clr_attachment_kind spares_kind = {sizeof(struct clr_spares), free_spares};
+static const struct clr_spares_kind spares_kind = CLR_SPARES_KIND(free_collection);
 
 /* Returns whether the context has a collection; if not, the error is set. */
 static bool begin(sqlite3_context *sql, struct distinct_context *context)
@@ -75,8 +69,7 @@ static bool begin(sqlite3_context *sql, struct distinct_context *context)
     }
     if (context->collection != NULL)
         return true;
-    collection =
-        (struct collection *)(void *)clr_spares_take(clr_connection_find(connection, &spares_kind));
+    collection = clr_spares_take(connection, &spares_kind);
     if (collection == NULL) {
         collection = clr_memory_alloc(sizeof *collection);
         if (collection == NULL) {
@@ -107,8 +100,7 @@ static void end(struct clr_connection *connection, struct distinct_context *cont
     clr_mode_heap_free(&collection->heap);
     clr_fed_distinct_end(&collection->numbers);
     clr_distinct_clear(&collection->distinct, collection->distinct.typed);
-    clr_spares_give(clr_connection_attach(connection, &spares_kind), &collection->spare,
-                    free_collection);
+    clr_spares_give(connection, &spares_kind, &collection->spare);
     *context = (struct distinct_context){.collection = NULL};
 }
 

@@ -45,18 +45,11 @@ static void free_extreme(struct clr_spare *spare)
     clr_memory_free(extreme);
 }
 
-static void free_spares(struct clr_connection *connection, void *spares)
-{
-    (void)connection;
-    clr_spares_free(spares, free_extreme);
-}
-
-static const struct clr_attachment_kind spares_kind = {sizeof(struct clr_spares), free_spares};
+static const struct clr_spares_kind spares_kind = CLR_SPARES_KIND(free_extreme);
 
 static struct clr_extreme *take_extreme(struct clr_connection *connection, int sign)
 {
-    struct clr_extreme *extreme = (struct clr_extreme *)(void *)clr_spares_take(
-        clr_connection_find(connection, &spares_kind));
+    struct clr_extreme *extreme = clr_spares_take(connection, &spares_kind);
 
     if (extreme == NULL) {
         extreme = clr_memory_alloc(sizeof *extreme);
@@ -76,7 +69,7 @@ static struct clr_extreme *take_extreme(struct clr_connection *connection, int s
 static void return_extreme(struct clr_connection *connection, struct clr_extreme *extreme)
 {
     clr_deque_clear(&extreme->deque, extreme->deque.sign);
-    clr_spares_give(clr_connection_attach(connection, &spares_kind), &extreme->spare, free_extreme);
+    clr_spares_give(connection, &spares_kind, &extreme->spare);
 }
 
 /* Brings the deque up to date with the chunk. */

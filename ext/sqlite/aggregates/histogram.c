@@ -26,20 +26,13 @@ static void free_histogram(struct clr_spare *spare)
     clr_memory_free(spare);
 }
 
-static void free_spares(struct clr_connection *connection, void *spares)
-{
-    (void)connection;
-    clr_spares_free(spares, free_histogram);
-}
-
-static const struct clr_attachment_kind spares_kind = {sizeof(struct clr_spares), free_spares};
+static const struct clr_spares_kind spares_kind = CLR_SPARES_KIND(free_histogram);
 
 bool clr_histogram_begin(sqlite3_context *sql, struct clr_histogram_context *context,
                          const struct clr_value *low, const struct clr_value *high, int64_t bins)
 {
     struct clr_connection *connection = clr_function_connection(sql);
-    struct clr_histogram *histogram = (struct clr_histogram *)(void *)clr_spares_take(
-        clr_connection_find(connection, &spares_kind));
+    struct clr_histogram *histogram = clr_spares_take(connection, &spares_kind);
     enum clr_code code = CLR_OK;
     void *memory;
 
@@ -73,8 +66,7 @@ void clr_histogram_end(sqlite3_context *sql, struct clr_histogram_context *conte
         return;
     if (histogram->counter != histogram->few)
         clr_budget_free(&connection->values, histogram->counter, counters_size(histogram));
-    clr_spares_give(clr_connection_attach(connection, &spares_kind), &histogram->spare,
-                    free_histogram);
+    clr_spares_give(connection, &spares_kind, &histogram->spare);
     context->histogram = NULL;
 }
 

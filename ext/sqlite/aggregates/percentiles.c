@@ -68,18 +68,11 @@ static void free_percentile(struct clr_spare *spare)
     clr_memory_free(values);
 }
 
-static void free_spares(struct clr_connection *connection, void *spares)
-{
-    (void)connection;
-    clr_spares_free(spares, free_percentile);
-}
-
-static const struct clr_attachment_kind spares_kind = {sizeof(struct clr_spares), free_spares};
+static const struct clr_spares_kind spares_kind = CLR_SPARES_KIND(free_percentile);
 
 static struct percentile *take_percentile(struct clr_connection *connection)
 {
-    struct percentile *values =
-        (struct percentile *)(void *)clr_spares_take(clr_connection_find(connection, &spares_kind));
+    struct percentile *values = clr_spares_take(connection, &spares_kind);
 
     if (values != NULL)
         return values;
@@ -104,8 +97,7 @@ static void end(struct clr_connection *connection, struct percentile_context *co
     clr_kept_clear(&values->kept);
     clr_ordered_clear(&values->ordered);
     values->stage = KEPT;
-    clr_spares_give(clr_connection_attach(connection, &spares_kind), &values->spare,
-                    free_percentile);
+    clr_spares_give(connection, &spares_kind, &values->spare);
     context->values = NULL;
     memset(&context->feed, 0, sizeof context->feed);
 }

@@ -23,9 +23,36 @@ struct clr_spares {
     int count;
 };
 
-/* Returns one that was given, or NULL. spares may be NULL. */
-static inline struct clr_spare *clr_spares_take(struct clr_spares *spares)
+/* A kind, a constant: the structures' own end, beside how the connection frees all of them. */
+struct clr_spares_kind {
+    struct clr_attachment_kind attachment;
+    void (*free)(struct clr_spare *);
+};
+
+/* Frees what an attachment of such a kind keeps. */
+static inline void clr_spares_free(struct clr_connection *connection, void *attachment)
 {
+    struct clr_spares *spares = attachment;
+    const struct clr_spares_kind *kind = (const void *)spares->attachment.kind;
+    struct clr_spare *spare;
+
+    (void)connection;
+    while ((spare = spares->first) != NULL) {
+        spares->first = spare->next;
+        kind->free(spare);
+    }
+}
+
+#define CLR_SPARES_KIND(free)                                                                      \
+    {                                                                                              \
+        {sizeof(struct clr_spares), clr_spares_free}, free                                         \
+    }
+
+/* Returns one that was given, or NULL. */
+static inline void *clr_spares_take(const struct clr_connection *connection,
+                                    const struct clr_spares_kind *kind)
+{
+    struct clr_spares *spares = clr_connection_find(connection, &kind->attachment);
     struct clr_spare *spare = spares == NULL ? NULL : spares->first;
 
     if (spare != NULL) {
@@ -35,25 +62,19 @@ static inline struct clr_spare *clr_spares_take(struct clr_spares *spares)
     return spare;
 }
 
-/* Takes one for reuse, unless there are enough, or spares is NULL: then it frees it. */
-static inline void clr_spares_give(struct clr_spares *spares, struct clr_spare *spare,
-                                   void (*free)(struct clr_spare *))
+/* Takes one for reuse; frees it if there are enough, or no memory to keep it by. */
+static inline void clr_spares_give(struct clr_connection *connection,
+                                   const struct clr_spares_kind *kind, struct clr_spare *spare)
 {
+    struct clr_spares *spares = clr_connection_attach(connection, &kind->attachment);
+
     if (spares == NULL || spares->count == CLR_SPARES_KEPT) {
-        free(spare);
+        kind->free(spare);
         return;
     }
     spare->next = spares->first;
     spares->first = spare;
     spares->count++;
-}
-
-static inline void clr_spares_free(struct clr_spares *spares, void (*free)(struct clr_spare *))
-{
-    struct clr_spare *spare;
-
-    while ((spare = clr_spares_take(spares)) != NULL)
-        free(spare);
 }
 
 #endif
