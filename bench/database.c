@@ -42,6 +42,37 @@ void bench_set_device(sqlite3 *db, const char *device)
     sqlite3_finalize(statement);
 }
 
+struct bench_connection *bench_connect(struct bench_connections *connections, const char *path,
+                                       const char *extension, const char *device)
+{
+    struct bench_connection *connection;
+    size_t i;
+
+    for (i = 0; i < connections->count; i++) {
+        if (strcmp(connections->of[i].device, device) == 0)
+            return &connections->of[i];
+    }
+    if (i == BENCH_MOST_CONNECTIONS || strlen(device) >= sizeof connection->device)
+        bench_die("too many devices, or too long a name: %s", device);
+    connection = &connections->of[connections->count++];
+    strcpy(connection->device, device);
+    connection->db = bench_open(path);
+    bench_load(connection->db, extension);
+    bench_set_device(connection->db, device);
+    connection->evict = bench_prepare(connection->db, "SELECT clreduce_evict()");
+    return connection;
+}
+
+void bench_disconnect(struct bench_connections *connections)
+{
+    size_t i;
+
+    for (i = 0; i < connections->count; i++) {
+        sqlite3_finalize(connections->of[i].evict);
+        sqlite3_close(connections->of[i].db);
+    }
+}
+
 int64_t bench_statistic(sqlite3 *db, const char *pattern)
 {
     sqlite3_stmt *statement =

@@ -6,6 +6,7 @@
 #define CLR_BENCH_DATABASE_H
 
 #include <sqlite3.h>
+#include <stddef.h>
 #include <stdint.h>
 
 sqlite3 *bench_open(const char *path);
@@ -14,6 +15,26 @@ sqlite3_stmt *bench_prepare(sqlite3 *db, const char *sql);
 
 /* Sets the extension's device setting of a connection. */
 void bench_set_device(sqlite3 *db, const char *device);
+
+/* The connections of a program to one database: one for each device, with the extension. */
+enum { BENCH_MOST_CONNECTIONS = 4 };
+struct bench_connection {
+    char device[32];
+    sqlite3 *db;
+    sqlite3_stmt *evict; /* drops all columns that are kept */
+    int64_t patience;    /* the program's: ns that it still waits for the device, at first 0 */
+};
+struct bench_connections {
+    struct bench_connection of[BENCH_MOST_CONNECTIONS];
+    size_t count;
+};
+
+/* Returns the connection for that device, which is made if there is none. */
+struct bench_connection *bench_connect(struct bench_connections *connections, const char *path,
+                                       const char *extension, const char *device);
+
+/* Closes them all; other statements have been finalized. */
+void bench_disconnect(struct bench_connections *connections);
 
 /* The sum of the connection's statistics whose names are like the pattern. */
 int64_t bench_statistic(sqlite3 *db, const char *pattern);

@@ -37,24 +37,13 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum {
-    MOST_STATEMENTS = 8,
-    MOST_RUNS = 99,
-    MOST_CONNECTIONS = 4,
-    LINE_SIZE = 8192,
-    LEAST_RUNS = 3
-};
+enum { MOST_STATEMENTS = 8, MOST_RUNS = 99, LINE_SIZE = 8192, LEAST_RUNS = 3 };
 
 /* How long a case may wait in its warm-up until the device has started. */
 static const int64_t patience = 20000000000;
 
-struct connection {
-    char device[32];
-    sqlite3 *db;
-};
-
 struct statement {
-    struct connection *connection;
+    struct bench_connection *connection;
     sqlite3_stmt *query;
     int64_t times[MOST_RUNS];
     int64_t to_device, on_host; /* chunks, over all runs */
@@ -65,9 +54,9 @@ struct bench {
     const char *path, *extension;
     int runs;
     double seconds;
-    struct connection connections[MOST_CONNECTIONS];
+    struct bench_connections connections;
     struct statement statements[MOST_STATEMENTS];
-    size_t connection_count, count; /* count: of statements */
+    size_t count; /* of statements */
 };
 
 const char bench_program[] = "feed-bench";
@@ -108,31 +97,28 @@ static int64_t peak_memory(void)
 
 /* ---- Connections. */
 
+static void register_floor(sqlite3 *db)
+{
+    if (bench_floor_register(db) != SQLITE_OK)
+        bench_die("%s", sqlite3_errmsg(db));
+}
+
 static sqlite3 *open_database(const char *path)
 {
     sqlite3 *db = bench_open(path);
 
-    if (bench_floor_register(db) != SQLITE_OK)
-        bench_die("%s: %s", path, sqlite3_errmsg(db));
+    register_floor(db);
     return db;
 }
 
-static struct connection *find_connection(struct bench *bench, const char *device)
+static struct bench_connection *find_connection(struct bench *bench, const char *device)
 {
-    struct connection *connection;
-    size_t i;
+    const size_t before = bench->connections.count;
+    struct bench_connection *connection =
+        bench_connect(&bench->connections, bench->path, bench->extension, device);
 
-    for (i = 0; i < bench->connection_count; i++) {
-        if (strcmp(bench->connections[i].device, device) == 0)
-            return &bench->connections[i];
-    }
-    if (i == MOST_CONNECTIONS || strlen(device) >= sizeof connection->device)
-        bench_die("too many devices, or too long a name: %s", device);
-    connection = &bench->connections[bench->connection_count++];
-    strcpy(connection->device, device);
-    connection->db = open_database(bench->path);
-    bench_load(connection->db, bench->extension);
-    bench_set_device(connection->db, device);
+    if (bench->connections.count > before)
+        register_floor(connection->db);
     return connection;
 }
 
@@ -217,7 +203,7 @@ static void read_statement(struct bench *bench, char *device)
 {
     char *sql = strpbrk(device, ":!");
     bool timed = sql != NULL && *sql == ':';
-    struct connection *connection;
+    struct bench_connection *connection;
     sqlite3_stmt *query;
 
     if (sql == NULL || (timed && bench->count == MOST_STATEMENTS))
@@ -253,7 +239,6 @@ static void compare(char **arguments)
 {
     static struct bench bench;
     static char line[LINE_SIZE];
-    size_t i;
 
     bench.path = arguments[0];
     bench.extension = arguments[1];
@@ -263,8 +248,7 @@ static void compare(char **arguments)
         bench_die("%d to %d runs", LEAST_RUNS, MOST_RUNS);
     while (fgets(line, sizeof line, stdin) != NULL)
         run_case(&bench, line);
-    for (i = 0; i < bench.connection_count; i++)
-        sqlite3_close(bench.connections[i].db);
+    bench_disconnect(&bench.connections);
 }
 
 /* ---- once, query, and make. */
@@ -292,7 +276,7 @@ static void once(char **arguments)
 {
     int loaded = strcmp(arguments[2], "none") != 0;
     sqlite3 *db = open_database(arguments[0]);
-    struct connection connection = {.db = db};
+    struct bench_connection connection = {.db = db};
     struct statement statement = {.connection = &connection};
     int64_t load = clr_clock_ns(), before, query, ready;
 

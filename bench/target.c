@@ -2,6 +2,7 @@
 
 #include "measure.h"
 #include "opencl/core/error_names.h"
+#include "opencl/core/failures.h"
 #include "opencl/reduction/passes.h"
 #include "output.h"
 

@@ -28,7 +28,6 @@
 
 enum {
     MOST_CANDIDATES = 128,
-    MOST_CONNECTIONS = 4,
     MOST_ROUNDS = 99,
     LEAST_ROUNDS = 3,
     LINE_SIZE = 4096,
@@ -43,15 +42,8 @@ enum kind { SELECT, FIRST, AGAIN, CHANGING };
 
 static const char *const kind_names[] = {"select", "first", "again", "changing"};
 
-struct connection {
-    char device[32];
-    sqlite3 *db;
-    sqlite3_stmt *evict;
-    int64_t patience; /* ns to wait for the device, until a view runs there */
-};
-
 struct candidate {
-    struct connection *connection;
+    struct bench_connection *connection;
     enum kind kind;
     char *sql;
     struct bench_view view;     /* its query is the SELECT itself, without a plan, for select */
@@ -68,31 +60,20 @@ struct bench {
     const char *path, *extension;
     int rounds;
     double seconds, patience;
-    struct connection connections[MOST_CONNECTIONS];
+    struct bench_connections connections;
     struct candidate candidates[MOST_CANDIDATES];
-    size_t connection_count, count; /* count: of candidates */
+    size_t count; /* of candidates */
 };
 
 /* ---- Candidates. */
 
-static struct connection *find_connection(struct bench *bench, const char *device)
+static struct bench_connection *find_connection(struct bench *bench, const char *device)
 {
-    struct connection *connection;
-    size_t i;
+    const size_t before = bench->connections.count;
+    struct bench_connection *connection =
+        bench_connect(&bench->connections, bench->path, bench->extension, device);
 
-    for (i = 0; i < bench->connection_count; i++) {
-        if (strcmp(bench->connections[i].device, device) == 0)
-            return &bench->connections[i];
-    }
-    if (i == MOST_CONNECTIONS || strlen(device) >= sizeof connection->device)
-        bench_die("too many devices, or too long a name: %s", device);
-    connection = &bench->connections[bench->connection_count++];
-    strcpy(connection->device, device);
-    connection->db = bench_open(bench->path);
-    bench_load(connection->db, bench->extension);
-    bench_set_device(connection->db, device);
-    connection->evict = bench_prepare(connection->db, "SELECT clreduce_evict()");
-    if (strcmp(device, "host") != 0)
+    if (bench->connections.count > before && strcmp(device, "host") != 0)
         connection->patience = (int64_t)(bench->patience * 1e9);
     return connection;
 }
@@ -330,8 +311,5 @@ void bench_view_compare(char **arguments)
         sqlite3_free(candidate->expected);
         sqlite3_free(candidate->result);
     }
-    for (i = 0; i < bench.connection_count; i++) {
-        sqlite3_finalize(bench.connections[i].evict);
-        sqlite3_close(bench.connections[i].db);
-    }
+    bench_disconnect(&bench.connections);
 }

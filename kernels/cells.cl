@@ -8,7 +8,7 @@
  * the host reads pages with, and is taken only where that accepts the cell: of each column what
  * goes before it in the record is checked here too. Whatever is not sound, lies in overflow pages,
  * is of a record that is too short for a column without a default, or does not come after the row
- * before, makes its page odd: the host decodes it then, or says what is wrong with it.
+ * before, has its page skipped: the host decodes it then, or says what is wrong with it.
  *
  * Pages are untrusted. Every offset is checked before it is followed, except that a number may be
  * read up to BEYOND bytes beyond a page's content before it is found not to end in it: a stage has
@@ -19,8 +19,8 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* UNSURE: not a value, and its page is odd. */
-enum { TAG_NULL, TAG_INTEGER, TAG_REAL, TAG_OTHER, TAG_UNSURE };
+/* UNSURE: not a value, and its page is skipped. */
+enum { TAG_NULL, TAG_INTEGER, TAG_REAL, TAG_BYTES, TAG_UNSURE };
 
 /* The least bytes of a cell, those of a varint, and of an overflow page's number. BEYOND: the last
    cell of a page begins LEAST_CELL bytes before its end, with two varints. */
@@ -128,7 +128,7 @@ INLINE bool open_payload(const leaf *page, uint cell, payload *result)
 }
 
 /* Whether the row comes after that of the cell before. If that one can't be read, whoever reads it
-   finds the page odd. */
+   has the page skipped. */
 INLINE bool follows(const leaf *page, uint number, long rowid)
 {
     uint cell;
@@ -183,7 +183,7 @@ INLINE scalar read_value(__global const uchar *bytes, uint type, uint size, bool
  */
 INLINE scalar read_column(const payload *record, int column, bool is_real, scalar missing)
 {
-    const scalar unsure = {0, TAG_UNSURE}, other = {0, TAG_OTHER};
+    const scalar unsure = {0, TAG_UNSURE}, other = {0, TAG_BYTES};
     ulong header, type = 0, size = 0;
     uint at = get_varint(record->bytes, &header), end, body;
 
@@ -228,13 +228,13 @@ INLINE scalar read_cell(const leaf *page, uint number, int column, bool is_real,
 
 /*
  * A stage has pages and, `places` bytes from its beginning, a place for each group. Payloads have
- * no more than `most` bytes. kinds: the tags that there are, bits 1 << tag. odds: for each leaf
- * whether its page is odd, which launches only add to; odd_count: how many are.
+ * no more than `most` bytes. kinds: the tags that there are, bits 1 << tag. skipped: for each leaf
+ * whether its page is skipped, which launches only add to; skipped_count: how many are.
  */
 __kernel void decode_cells(__global const uchar *stage, uint places, uint usable, uint most,
                            int column, uint is_real, long missing_bits, uint missing_tag,
                            __global long *values, __global uchar *tags, __global uint *kinds,
-                           __global uchar *odds, __global uint *odd_count)
+                           __global uchar *skipped, __global uint *skipped_count)
 {
     const uint group = get_group_id(0);
     const place at = ((__global const place *)(stage + places))[group];
@@ -255,12 +255,12 @@ __kernel void decode_cells(__global const uchar *stage, uint places, uint usable
     (void)atomic_or(&all, seen);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
-        /* Most pages are not odd. */
+        /* Most pages are not skipped. */
         if (all >> TAG_UNSURE == 0) {
             (void)atomic_or(kinds, all);
-        } else if (odds[at.leaf] == 0) {
-            odds[at.leaf] = 1;
-            (void)atomic_inc(odd_count);
+        } else if (skipped[at.leaf] == 0) {
+            skipped[at.leaf] = 1;
+            (void)atomic_inc(skipped_count);
         }
     }
 }

@@ -9,7 +9,7 @@
  */
 
 /* What is no number can be counted, and nothing else. */
-#define ROW_UNSURE_FROM (ROW_TAKES ? VALUE_OTHER : VALUE_UNSURE)
+#define ROW_UNSURE_FROM (ROW_TAKES ? VALUE_BYTES : VALUE_UNSURE)
 
 /* Returns what row i is, and its operands if it is ROW_TAKEN. */
 uint look_at_row(ROW_FORMALS ulong i, element *x, element *y)

@@ -39,7 +39,7 @@ static inline int64_t value_bits_of(double real)
 #endif
 
 /* The numbers of enum clr_tag. */
-enum { VALUE_NULL = 0, VALUE_INTEGER = 1, VALUE_REAL = 2, VALUE_OTHER = 3, VALUE_UNSURE = 4 };
+enum { VALUE_NULL = 0, VALUE_INTEGER = 1, VALUE_REAL = 2, VALUE_BYTES = 3, VALUE_UNSURE = 4 };
 
 #define VALUE_LEAST (-0x7fffffffffffffff - 1)
 #define VALUE_GREATEST 0x7fffffffffffffff
@@ -72,7 +72,7 @@ static inline scalar scalar_real(double real)
 
 static inline int scalar_is_unknown(scalar a)
 {
-    return a.tag >= VALUE_OTHER;
+    return a.tag >= VALUE_BYTES;
 }
 
 /* What an operator has to do with its operands: nothing (NULL and UNSURE are the result), or

@@ -47,3 +47,22 @@ AS_IF([test -z "$CLR_PRELOAD"],
     AS_CASE([$clr_path], [/*], [CLR_PRELOAD=$clr_path; break])
   done])
 AC_MSG_RESULT([yes])])
+
+# CLR_FUZZING
+# The --enable-fuzzing option, for which the compiler has to bring libFuzzer. Sets the condition FUZZING.
+AC_DEFUN([CLR_FUZZING],
+[AC_ARG_ENABLE([fuzzing],
+  [AS_HELP_STRING([--enable-fuzzing], [have make fuzz run the fuzzers; needs CC=clang])])
+AS_IF([test "x$enable_fuzzing" = xyes],
+  [AC_MSG_CHECKING([for libFuzzer])
+  clr_saved_CFLAGS=$CFLAGS
+  CFLAGS="$CFLAGS -fsanitize=fuzzer,address,undefined"
+  AC_LINK_IFELSE([AC_LANG_SOURCE(
+    [[#include <stddef.h>
+    int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+    int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) { return !data && size; }]])],
+    [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+    AC_MSG_ERROR([--enable-fuzzing needs a compiler with libFuzzer: try CC=clang])])
+  CFLAGS=$clr_saved_CFLAGS])
+AM_CONDITIONAL([FUZZING], [test "x$enable_fuzzing" = xyes])])

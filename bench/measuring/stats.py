@@ -72,7 +72,7 @@ def apsw_connection(tools, path):
         return None, None
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
     connection.enable_load_extension(True)
-    connection.load_extension(tools.extension)
+    connection.load_extension(tools.extension_for("apsw"))
     return connection, f"SQLite {apsw.sqlitelibversion()}"
 
 
@@ -84,7 +84,7 @@ def sqlean_connection(tools, path):
     sqlean.extensions.enable("stats")
     connection = sqlean.connect(pathlib.Path(path).as_uri() + "?mode=ro", uri=True)
     connection.enable_load_extension(True)
-    connection.load_extension(tools.extension)
+    connection.load_extension(tools.extension_for("sqlean"))
     return connection, f"sqlean's SQLite {sqlean.sqlite_version}"
 
 

@@ -24,6 +24,17 @@ class Tools:
         self.output = output
         self.made = set()
 
+    def extension_for(self, name):
+        """The path of a copy of the extension: a file of it serves one SQLite in a process."""
+        folder = os.path.join(self.output, name)
+        path = os.path.join(folder, os.path.basename(self.extension))
+        if path not in self.made:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
+            shutil.copy(self.extension, path)
+            self.made.add(path)
+        return path
+
     def make(self, command, name, rows):
         """The path of a database, which a command makes at the first call."""
         path = os.path.join(self.output, name)

@@ -8,17 +8,17 @@
 void clr_status_clear(struct clr_status *status)
 {
     status->code = CLR_OK;
-    status->cl_error = 0;
+    status->error = 0;
     status->message[0] = '\0';
 }
 
-enum clr_code clr_status_set(struct clr_status *status, enum clr_code code, int cl_error,
+enum clr_code clr_status_set(struct clr_status *status, enum clr_code code, int error,
                              const char *format, ...)
 {
     va_list arguments;
 
     status->code = code;
-    status->cl_error = cl_error;
+    status->error = error;
     va_start(arguments, format);
     vsnprintf(status->message, sizeof status->message, format, arguments);
     va_end(arguments);

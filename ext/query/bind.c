@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum clr_code refuse(struct clr_binder *binder, const char *reason)
+/* Refuses more of something than a query has room for. */
+static enum clr_code refuse_more(struct clr_binder *binder, const char *what)
 {
-    clr_bind_refuse(binder, reason);
+    clr_bind_refuse_name(binder, CLR_WHY_TOO_MANY, what, strlen(what));
     return CLR_INVALID;
 }
 
@@ -49,8 +50,10 @@ static enum clr_code number_parameters(struct clr_binder *binder)
             node->number = environment->parameter(environment->context, name);
             clr_memory_free(name);
         }
-        if (node->number <= 0 || node->number > environment->parameter_count)
-            return refuse(binder, "a parameter that the statement does not have");
+        if (node->number <= 0 || node->number > environment->parameter_count) {
+            clr_bind_refuse_name(binder, CLR_WHY_PARAMETER, token->text, token->length);
+            return CLR_INVALID;
+        }
         if (node->number > largest)
             largest = node->number;
     }
@@ -59,31 +62,11 @@ static enum clr_code number_parameters(struct clr_binder *binder)
 
 /* ---- Calls and tallies. */
 
-/* What a call of one term needs; SQLite's own functions also need to know if they give what we
-   would. */
-static unsigned operations_of(const struct clr_node *call)
-{
-    switch (call->function) {
-    case CLR_F_COUNT:
-        return 0;
-    case CLR_F_MIN:
-    case CLR_F_MAX:
-        return 1u << CLR_EXTREMES;
-    case CLR_F_DOT:
-        return 1u << CLR_DOT;
-    case CLR_F_ORDER:
-        /* The extremes tell whether there are values that a percentile is not for. */
-        return CLR_KEEP | (call->order <= CLR_ORDER_DISC ? 1u << CLR_EXTREMES : 0);
-    default:
-        return 1u << CLR_SUM | (call->builtin ? 1u << CLR_EXTREMES : 0);
-    }
-}
-
 /* Returns the tally that merges states of a kind, or else has operations; see below. */
 static int find_kind(struct clr_query *query, enum clr_state_kind merge, unsigned operations, int x,
                      int y, int filter)
 {
-    struct clr_tally *tally = query->tallies;
+    struct clr_tally_plan *tally = query->tallies;
     int i;
 
     for (i = 0; i < query->tally_count; i++, tally++)
@@ -113,7 +96,8 @@ static int find_tally(struct clr_query *query, unsigned operations, int x, int y
     return find_kind(query, 0, operations, x, y, filter);
 }
 
-/* Returns an instruction that is true where both are; filter may be -1. Returns -1 with a status.
+/* Returns an instruction that is true where both are; filter may be -1. Returns -1 once it has
+ * failed.
  */
 static int narrow(struct clr_binder *binder, int filter, int present)
 {
@@ -131,10 +115,11 @@ static bool may_be_unsure(const struct clr_binder *binder, int number)
     return opcode != CLR_OP_COLUMN && opcode != CLR_OP_CONSTANT;
 }
 
-/* The tally of one term of moments: of pairs only rows count in which neither operand is NULL; but
-   SQLite evaluates both, so that an operand is to be noticed that is UNSURE beside a NULL. */
-static int find_term(struct clr_binder *binder, const struct clr_term *term, const int operands[2],
-                     int filter)
+/* The tally of one term of sums: of pairs only rows count in which neither operand is NULL; but
+   SQLite evaluates both, so that an operand is to be noticed that is UNSURE beside a NULL. also:
+   what the tally is to find besides. */
+static int find_term(struct clr_binder *binder, const struct clr_term *term, unsigned also,
+                     const int operands[2], int filter)
 {
     const int missing = term->first == term->second ? operands[!term->first] : -1;
     const int y = term->operation == CLR_DOT ? operands[term->second] : -1;
@@ -149,35 +134,37 @@ static int find_term(struct clr_binder *binder, const struct clr_term *term, con
         if (filter < 0)
             return -1;
     }
-    return find_tally(binder->query, 1u << term->operation, operands[term->first], y, filter);
+    return find_tally(binder->query, 1u << term->operation | also, operands[term->first], y,
+                      filter);
 }
 
-/* A function of moments: a tally for each sum that it needs, or only one that counts. */
-static enum clr_code bind_moments(struct clr_binder *binder, struct clr_call *call,
-                                  const int operands[2], int filter)
+/* A function of sums or extremes: a tally for each term that it needs, or only one that counts. */
+static enum clr_code bind_terms(struct clr_binder *binder, struct clr_call *call,
+                                const int operands[2], int filter)
 {
+    const struct clr_aggregate *aggregate = call->aggregate;
     const unsigned all = (1u << CLR_MOST_TERMS) - 1;
-    const unsigned needs =
-        call->state ? all : clr_finish_needs(call->operation, (int)call->statistic);
+    const unsigned needs = call->form & CLR_FORM_STATE ? all : clr_finish_needs(aggregate);
+    /* SQLite's own sums also need to know if they give what ours would. */
+    const unsigned also = call->builtin ? 1u << CLR_EXTREMES : 0;
     int count, i;
-    const struct clr_term *terms = clr_operation_terms(call->operation, &count);
+    const struct clr_term *terms = clr_operation_terms(aggregate->operation, &count);
 
-    call->tally = -1;
     for (i = 0; i < count; i++) {
         if (!(needs & 1u << i))
             continue;
-        call->terms[i] = find_term(binder, &terms[i], operands, filter);
+        call->terms[i] = find_term(binder, &terms[i], also, operands, filter);
         if (call->terms[i] < 0)
-            return binder->status->code != CLR_OK ? binder->status->code
-                                                  : refuse(binder, "too many different aggregates");
+            return binder->code != CLR_OK ? binder->code
+                                          : refuse_more(binder, "different aggregates");
         call->tally = call->terms[i];
     }
     if (call->tally < 0)
         call->tally = find_tally(binder->query, 0, operands[0], operands[1], filter);
-    return call->tally < 0 ? refuse(binder, "too many different aggregates") : CLR_OK;
+    return call->tally < 0 ? refuse_more(binder, "different aggregates") : CLR_OK;
 }
 
-/* Returns the constant that an argument is, or -1 with a status. */
+/* Returns the constant that an argument is, or -1 once it has failed. */
 static int bind_argument(struct clr_binder *binder, const char *function, struct clr_node *argument)
 {
     const int value = clr_lower(binder, argument);
@@ -185,21 +172,17 @@ static int bind_argument(struct clr_binder *binder, const char *function, struct
 
     if (value < 0)
         return -1;
-    if (instruction->opcode != CLR_OP_CONSTANT) {
-        clr_status_set(binder->status, CLR_INVALID, 0,
-                       "an argument of %s() that is no literal or parameter", function);
-        return -1;
-    }
-    return instruction->a;
+    return instruction->opcode == CLR_OP_CONSTANT
+               ? instruction->a
+               : clr_bind_refuse_name(binder, CLR_WHY_NO_CONSTANT, function, strlen(function));
 }
 
 /* Whether a function of all values together takes TEXT and BLOBs with their bytes: of a column, as
    SQLite's functions compare them, in UTF-8. */
 static bool takes_bytes(const struct clr_binder *binder, const struct clr_node *node)
 {
-    return node->function == CLR_F_ORDER &&
-           (node->order == CLR_ORDER_MODE || node->order == CLR_ORDER_DISTINCT) &&
-           node->first->kind == CLR_N_COLUMN && binder->environment->is_utf8;
+    return node->aggregate->needs == CLR_NEEDS_FREQUENCIES && node->first->kind == CLR_N_COLUMN &&
+           binder->environment->is_utf8;
 }
 
 /* A function of all values together: x and filter are bound, what is beside x is constant. */
@@ -207,19 +190,22 @@ static enum clr_code bind_order(struct clr_binder *binder, struct clr_call *call
                                 const struct clr_node *node, int x, int filter)
 {
     struct clr_query *query = binder->query;
-    struct clr_asked asked = {.order = node->order, .arguments = {-1, -1, -1}};
+    struct clr_asked asked = {.aggregate = node->aggregate, .arguments = {-1, -1, -1}};
+    unsigned operations = CLR_KEEP | (takes_bytes(binder, node) ? CLR_BYTES : 0);
     struct clr_node *argument;
     int i = 0;
 
     for (argument = node->first->next; argument != NULL; argument = argument->next, i++) {
-        asked.arguments[i] = bind_argument(binder, node->name, argument);
+        asked.arguments[i] = bind_argument(binder, node->aggregate->name, argument);
         if (asked.arguments[i] < 0)
-            return binder->status->code;
+            return binder->code;
     }
-    asked.tally = call->tally = find_tally(
-        query, operations_of(node) | (takes_bytes(binder, node) ? CLR_BYTES : 0), x, -1, filter);
+    /* The extremes tell whether there are values that a percentile is not for. */
+    if (node->aggregate->needs == CLR_NEEDS_ORDER)
+        operations |= 1u << CLR_EXTREMES;
+    asked.tally = call->tally = find_tally(query, operations, x, -1, filter);
     if (call->tally < 0)
-        return refuse(binder, "too many different aggregates");
+        return refuse_more(binder, "different aggregates");
     for (i = 0; i < query->question_count; i++)
         if (memcmp(&query->asked[i], &asked, sizeof asked) == 0)
             break;
@@ -229,95 +215,65 @@ static enum clr_code bind_order(struct clr_binder *binder, struct clr_call *call
     return CLR_OK;
 }
 
-/* The operation whose sums a call is finished from; of the functions of two arguments there are
-   merges of one. */
-static enum clr_operation operation_of(const struct clr_node *node)
-{
-    if (node->function == CLR_F_MOMENTS)
-        return node->statistic <= CLR_NORM ? CLR_SQUARES : CLR_PAIRS;
-    if (node->function == CLR_F_MIN || node->function == CLR_F_MAX)
-        return CLR_EXTREMES;
-    return node->function == CLR_F_DOT ? CLR_DOT : CLR_SUM;
-}
-
-static enum clr_state_kind state_kind_of(const struct clr_node *node)
-{
-    switch (operation_of(node)) {
-    case CLR_DOT:
-        return CLR_STATE_DOT;
-    case CLR_SQUARES:
-        return CLR_STATE_SQUARES;
-    case CLR_PAIRS:
-        return CLR_STATE_PAIRS;
-    case CLR_EXTREMES:
-        return node->function == CLR_F_MIN ? CLR_STATE_MIN : CLR_STATE_MAX;
-    default:
-        return node->function == CLR_F_ORDER ? CLR_STATE_BINS : CLR_STATE_SUM;
-    }
-}
-
-/* The argument of a function that takes the bytes of a column's values; -1 with a status. */
+/* The argument of a function that takes the bytes of a column's values; -1 once it has failed. */
 static int bind_bytes(struct clr_binder *binder, const struct clr_node *node)
 {
-    if (node->first->kind == CLR_N_COLUMN)
-        return clr_emit_column_with_bytes(binder, node->first);
-    clr_status_set(binder->status, CLR_INVALID, 0, "an argument of %s%s_merge() that is no column",
-                   node->name, node->state ? "_state" : "");
-    return -1;
+    const struct clr_token *name = &binder->query->syntax->tokens[node->begin];
+
+    return node->first->kind == CLR_N_COLUMN
+               ? clr_emit_column_with_bytes(binder, node->first)
+               : clr_bind_refuse_name(binder, CLR_WHY_NO_COLUMN, name->text, name->length);
 }
 
-/* The first argument of a call; -1 with a status. */
+/* The first argument of a call; -1 once it has failed. */
 static int bind_first(struct clr_binder *binder, const struct clr_node *node)
 {
-    if (node->merge || takes_bytes(binder, node))
+    if (node->form & CLR_FORM_MERGE || takes_bytes(binder, node))
         return bind_bytes(binder, node);
-    return node->function == CLR_F_COUNT ? clr_lower_presence(binder, node->first)
-                                         : clr_lower(binder, node->first);
+    return node->aggregate->needs == CLR_NEEDS_COUNT ? clr_lower_presence(binder, node->first)
+                                                     : clr_lower(binder, node->first);
 }
 
 static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node *node)
 {
     struct clr_query *query = binder->query;
     struct clr_call *call = &query->calls[query->call_count];
+    const struct clr_aggregate *aggregate = node->aggregate;
     int x = -1, y = -1, filter = -1, i;
 
     if (query->call_count == CLR_MOST_CALLS)
-        return refuse(binder, "too many aggregates");
+        return refuse_more(binder, "aggregates");
     if (node->first != NULL) {
         x = bind_first(binder, node);
         if (x < 0)
-            return binder->status->code;
+            return binder->code;
     }
-    if (node->first != NULL && node->first->next != NULL && node->function != CLR_F_ORDER) {
+    if (node->first != NULL && node->first->next != NULL && !clr_aggregate_asks(aggregate)) {
         y = clr_lower(binder, node->first->next);
         if (y < 0)
-            return binder->status->code;
+            return binder->code;
     }
     if (node->filter != NULL) {
         filter = clr_lower(binder, node->filter);
         if (filter < 0)
-            return binder->status->code;
+            return binder->code;
     }
-    call->function = node->function;
-    call->operation = operation_of(node);
-    call->statistic = node->statistic;
-    call->state = node->state;
-    call->merge = node->merge;
-    call->name = node->name;
+    call->aggregate = aggregate;
+    call->form = node->form;
     call->builtin = node->builtin;
+    call->tally = -1;
     for (i = 0; i < CLR_MOST_TERMS; i++)
         call->terms[i] = -1;
     query->call_count++;
-    if (node->merge) {
-        call->tally = find_kind(query, state_kind_of(node), CLR_MERGE, x, -1, filter);
-        return call->tally < 0 ? refuse(binder, "too many different aggregates") : CLR_OK;
-    }
-    if (node->function == CLR_F_MOMENTS)
-        return bind_moments(binder, call, (const int[2]){x, y}, filter);
-    if (node->function == CLR_F_ORDER)
+    if (node->form & CLR_FORM_MERGE)
+        call->tally = find_kind(query, aggregate->state, CLR_MERGE, x, -1, filter);
+    else if (clr_aggregate_asks(aggregate))
         return bind_order(binder, call, node, x, filter);
-    call->tally = call->terms[0] = find_tally(query, operations_of(node), x, y, filter);
-    return call->tally < 0 ? refuse(binder, "too many different aggregates") : CLR_OK;
+    else if (aggregate->needs != CLR_NEEDS_COUNT)
+        return bind_terms(binder, call, (const int[2]){x, y}, filter);
+    else
+        call->tally = find_tally(query, 0, x, y, filter);
+    return call->tally < 0 ? refuse_more(binder, "different aggregates") : CLR_OK;
 }
 
 /* ---- The result row. */
@@ -325,8 +281,8 @@ static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node 
 /* Whether a call gives JSON: it is bound as a state, of which the answer makes JSON. */
 static bool is_json(const struct clr_node *node)
 {
-    return node->kind == CLR_N_AGGREGATE && node->function == CLR_F_ORDER &&
-           node->order == CLR_ORDER_HISTOGRAM && !node->state;
+    return node->kind == CLR_N_AGGREGATE && node->aggregate->needs == CLR_NEEDS_BINS &&
+           !(node->form & CLR_FORM_STATE);
 }
 
 /*
@@ -375,9 +331,9 @@ static size_t write_finish(const struct clr_query *query, int parameter_count, c
 }
 
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
-                             struct clr_status *status)
+                             struct clr_reason *reason)
 {
-    struct clr_binder binder = {query, environment, status};
+    struct clr_binder binder = {query, environment, CLR_OK, reason};
     const struct clr_syntax *syntax = query->syntax;
     const struct clr_node *node;
     enum clr_code code = number_parameters(&binder);
@@ -385,7 +341,7 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     if (code == CLR_OK && syntax->where != NULL) {
         query->filter = clr_lower(&binder, syntax->where);
         if (query->filter < 0)
-            code = status->code;
+            code = binder.code;
     }
     for (node = syntax->aggregates.first; code == CLR_OK && node != NULL; node = node->listed)
         code = bind_call(&binder, node);

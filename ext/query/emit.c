@@ -5,16 +5,29 @@
 
 #include <string.h>
 
-int clr_bind_refuse(struct clr_binder *binder, const char *reason)
+int clr_bind_refuse_name(struct clr_binder *binder, enum clr_reason_code why, const char *name,
+                         size_t length)
 {
-    clr_status_set(binder->status, CLR_INVALID, 0, "%s", reason);
+    binder->code = CLR_INVALID;
+    clr_reason_set_name(binder->reason, why, name, length);
     return -1;
+}
+
+int clr_bind_refuse(struct clr_binder *binder, enum clr_reason_code why)
+{
+    return clr_bind_refuse_name(binder, why, "", 0);
 }
 
 int clr_bind_no_memory(struct clr_binder *binder)
 {
-    clr_status_set(binder->status, CLR_NOMEM, 0, "out of memory");
+    binder->code = CLR_NOMEM;
     return -1;
+}
+
+/* Refuses more of something than a query has room for. */
+static int refuse_more(struct clr_binder *binder, const char *what)
+{
+    return clr_bind_refuse_name(binder, CLR_WHY_TOO_MANY, what, strlen(what));
 }
 
 int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, int c)
@@ -28,7 +41,7 @@ int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, in
             instruction->c == c)
             return i;
     if (i == CLR_MOST_INSTRUCTIONS)
-        return clr_bind_refuse(binder, "too many operations");
+        return refuse_more(binder, "operations");
     *instruction = (struct clr_instruction){.opcode = opcode, .a = a, .b = b, .c = c};
     return query->instruction_count++;
 }
@@ -44,7 +57,7 @@ int clr_emit_constant(struct clr_binder *binder, struct clr_scalar value, int pa
             query->constants[i].bits == value.bits)
             break;
     if (i == CLR_MOST_CONSTANTS)
-        return clr_bind_refuse(binder, "too many literals and parameters");
+        return refuse_more(binder, "literals and parameters");
     if (i == query->constant_count) {
         query->constants[i] = value;
         query->parameters[i] = parameter;
@@ -64,11 +77,12 @@ static bool is_table(const struct clr_query *query, int name_count, char *const 
            clr_name_equal(names[0], query->schema) && clr_name_equal(names[1], query->table);
 }
 
-/* Looks up a column; returns false with a status. */
-static bool find_column(struct clr_binder *binder, const struct clr_node *node, bool text_too,
+/* Looks up a column; returns false once it has failed. */
+static bool find_column(struct clr_binder *binder, const struct clr_node *node, bool may_be_text,
                         struct clr_known_column *known)
 {
     char *names[3] = {NULL, NULL, NULL};
+    enum clr_reason_code why = CLR_WHY_NONE;
     const char *name;
     bool found = false;
     int i;
@@ -85,33 +99,32 @@ static bool find_column(struct clr_binder *binder, const struct clr_node *node, 
     if (is_table(binder->query, node->name_count, names))
         *known = binder->environment->column(binder->environment->context, name);
     if (known->number < 0)
-        clr_status_set(binder->status, CLR_INVALID, 0, "%.100s, which is no column of the table",
-                       name);
+        why = CLR_WHY_COLUMN;
     else if (!known->readable)
-        clr_bind_refuse(binder, "a virtual generated column");
-    else if (known->is_text && !text_too)
-        clr_status_set(binder->status, CLR_INVALID, 0,
-                       "the TEXT column %.100s, whose values are for SQLite in this place", name);
-    else
-        found = true;
+        why = CLR_WHY_GENERATED_COLUMN;
+    else if (known->is_text && !may_be_text)
+        why = CLR_WHY_TEXT_COLUMN;
+    found = why == CLR_WHY_NONE;
+    if (!found)
+        clr_bind_refuse_name(binder, why, name, strlen(name));
 done:
     for (i = 0; i < node->name_count; i++)
         clr_memory_free(names[i]);
     return found;
 }
 
-int clr_emit_column(struct clr_binder *binder, const struct clr_node *node, bool text_too)
+int clr_emit_column(struct clr_binder *binder, const struct clr_node *node, bool may_be_text)
 {
     struct clr_query *query = binder->query;
     struct clr_known_column known;
     int i;
 
-    if (!find_column(binder, node, text_too, &known))
+    if (!find_column(binder, node, may_be_text, &known))
         return -1;
     for (i = 0; i < query->column_count && query->columns[i] != known.number; i++)
         ;
     if (i == CLR_MOST_COLUMNS)
-        return clr_bind_refuse(binder, "too many columns");
+        return refuse_more(binder, "columns");
     if (i == query->column_count)
         query->columns[query->column_count++] = known.number;
     return clr_emit(binder, CLR_OP_COLUMN, i, 0, 0);
@@ -126,7 +139,7 @@ int clr_emit_column_with_bytes(struct clr_binder *binder, const struct clr_node 
     return value;
 }
 
-/* Sets a literal's value; returns false with a status. */
+/* Sets a literal's value; returns false once it has failed. */
 bool clr_bind_literal(struct clr_binder *binder, struct clr_node *node)
 {
     const struct clr_token *token = &node->names[0];
@@ -149,8 +162,7 @@ bool clr_bind_literal(struct clr_binder *binder, struct clr_node *node)
                                                    node->negative ? text : text + 1, &node->value);
         clr_memory_free(text);
         if (!node->known)
-            clr_status_set(binder->status, CLR_INVALID, 0, "the number %.*s",
-                           token->length < 100 ? (int)token->length : 100, token->text);
+            clr_bind_refuse_name(binder, CLR_WHY_NUMBER, token->text, token->length);
     }
     return node->known;
 }

@@ -7,29 +7,32 @@
 
 #include <stdbool.h>
 
-/* What is bound, to what, and where failures are written. */
+/* What is bound, to what, and why it fails. */
 struct clr_binder {
     struct clr_query *query;
     const struct clr_environment *environment;
-    struct clr_status *status;
+    enum clr_code code;        /* CLR_OK, until something fails */
+    struct clr_reason *reason; /* of CLR_INVALID */
 };
 
-/* Both set the status and return -1. */
-int clr_bind_refuse(struct clr_binder *binder, const char *reason);
+/* All set the code, and the reason, and return -1. */
+int clr_bind_refuse(struct clr_binder *binder, enum clr_reason_code why);
+int clr_bind_refuse_name(struct clr_binder *binder, enum clr_reason_code why, const char *name,
+                         size_t length);
 int clr_bind_no_memory(struct clr_binder *binder);
 
-/* Sets a literal's value; returns false with a status. */
+/* Sets a literal's value; returns false once it has failed. */
 bool clr_bind_literal(struct clr_binder *binder, struct clr_node *node);
 
 /* These return the number of an instruction, one that is there already if it does the same, or -1
-   with a status. */
+   once they have failed. */
 int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, int c);
 
 /* A literal's value, or NULL and the number of a parameter. */
 int clr_emit_constant(struct clr_binder *binder, struct clr_scalar value, int parameter);
 
-/* A column of the table, which may be one of TEXT only if text_too. */
-int clr_emit_column(struct clr_binder *binder, const struct clr_node *node, bool text_too);
+/* A column of the table, which may be one of TEXT only if may_be_text. */
+int clr_emit_column(struct clr_binder *binder, const struct clr_node *node, bool may_be_text);
 
 /* A column of the table that is needed with the bytes of TEXT and BLOBs. */
 int clr_emit_column_with_bytes(struct clr_binder *binder, const struct clr_node *node);

@@ -31,7 +31,7 @@ void clr_grammar(void *parser, int kind, struct clr_token token, struct clr_synt
 int clr_grammarFallback(int kind);
 }
 
-%stack_overflow { clr_syntax_refuse(syntax, "nesting that is too deep"); }
+%stack_overflow { clr_syntax_refuse(syntax, CLR_WHY_NESTING); }
 %syntax_error { clr_syntax_unexpected(syntax, &TOKEN); }
 %parse_accept { syntax->complete = true; }
 
@@ -175,14 +175,14 @@ static struct clr_token *next_token(struct clr_syntax *syntax, const char **at)
         size_t capacity = syntax->token_capacity == 0 ? 64 : 2 * syntax->token_capacity;
         token = clr_memory_realloc(syntax->tokens, capacity * sizeof *token);
         if (token == NULL) {
-            syntax->code = clr_status_set(syntax->status, CLR_NOMEM, 0, "out of memory");
+            clr_syntax_no_memory(syntax);
             return NULL;
         }
         syntax->tokens = token;
         syntax->token_capacity = capacity;
     }
     token = &syntax->tokens[syntax->token_count];
-    syntax->code = clr_lexer_next(at, token, syntax->status);
+    syntax->code = clr_lexer_next(at, token, syntax->reason);
     token->index = syntax->token_count++;
     return syntax->code == CLR_OK ? token : NULL;
 }

@@ -39,96 +39,96 @@ static bool is_space(char c)
 
 /*
  * All words that SQLite does not read as an identifier wherever one can stand in the grammar. Those
- * without a kind are refused, with a reason if the word itself does not say enough.
+ * without a kind are refused, with a reason of their own where there is more to say than the word.
  */
 static const struct {
     const char *word;
     int kind;
-    const char *reason;
+    enum clr_reason_code why;
 } keywords[] = {
-    {"AND", CLR_T_AND, NULL},
-    {"AS", CLR_T_AS, NULL},
-    {"BETWEEN", CLR_T_BETWEEN, NULL},
-    {"CASE", CLR_T_CASE, NULL},
-    {"ELSE", CLR_T_ELSE, NULL},
-    {"END", CLR_T_END, NULL},
-    {"FILTER", CLR_T_FILTER, NULL},
-    {"FROM", CLR_T_FROM, NULL},
-    {"IN", CLR_T_IN, NULL},
-    {"IS", CLR_T_IS, NULL},
-    {"ISNULL", CLR_T_ISNULL, NULL},
-    {"NOT", CLR_T_NOT, NULL},
-    {"NOTNULL", CLR_T_NOTNULL, NULL},
-    {"NULL", CLR_T_NULL, NULL},
-    {"OR", CLR_T_OR, NULL},
-    {"SELECT", CLR_T_SELECT, NULL},
-    {"THEN", CLR_T_THEN, NULL},
-    {"WHEN", CLR_T_WHEN, NULL},
-    {"WHERE", CLR_T_WHERE, NULL},
-    {"ADD", 0, NULL},
-    {"ALL", 0, NULL},
-    {"ALTER", 0, NULL},
-    {"AUTOINCREMENT", 0, NULL},
-    {"CAST", 0, NULL},
-    {"CHECK", 0, NULL},
-    {"COLLATE", 0, NULL},
-    {"COMMIT", 0, NULL},
-    {"CONSTRAINT", 0, NULL},
-    {"CREATE", 0, NULL},
-    {"CROSS", 0, "a join"},
-    {"CURRENT_DATE", 0, NULL},
-    {"CURRENT_TIME", 0, NULL},
-    {"CURRENT_TIMESTAMP", 0, NULL},
-    {"DEFAULT", 0, NULL},
-    {"DEFERRABLE", 0, NULL},
-    {"DELETE", 0, NULL},
-    {"DISTINCT", 0, NULL},
-    {"DROP", 0, NULL},
-    {"ESCAPE", 0, NULL},
-    {"EXCEPT", 0, NULL},
-    {"EXISTS", 0, NULL},
-    {"FALSE", 0, NULL},
-    {"FOREIGN", 0, NULL},
-    {"FULL", 0, "a join"},
-    {"GLOB", 0, NULL},
-    {"GROUP", 0, "GROUP BY"},
-    {"HAVING", 0, NULL},
-    {"INDEX", 0, NULL},
-    {"INDEXED", 0, "INDEXED BY"},
-    {"INNER", 0, "a join"},
-    {"INSERT", 0, NULL},
-    {"INTERSECT", 0, NULL},
-    {"INTO", 0, NULL},
-    {"JOIN", 0, "a join"},
-    {"LEFT", 0, "a join"},
-    {"LIKE", 0, NULL},
-    {"LIMIT", 0, NULL},
-    {"MATCH", 0, NULL},
-    {"NATURAL", 0, "a join"},
-    {"NOTHING", 0, NULL},
-    {"ON", 0, NULL},
-    {"ORDER", 0, "ORDER BY"},
-    {"OUTER", 0, "a join"},
-    {"OVER", 0, "a window function"},
-    {"PRIMARY", 0, NULL},
-    {"RAISE", 0, NULL},
-    {"REFERENCES", 0, NULL},
-    {"REGEXP", 0, NULL},
-    {"RETURNING", 0, NULL},
-    {"RIGHT", 0, "a join"},
-    {"SET", 0, NULL},
-    {"TABLE", 0, NULL},
-    {"TO", 0, NULL},
-    {"TRANSACTION", 0, NULL},
-    {"TRUE", 0, NULL},
-    {"UNION", 0, NULL},
-    {"UNIQUE", 0, NULL},
-    {"UPDATE", 0, NULL},
-    {"USING", 0, NULL},
-    {"VALUES", 0, NULL},
-    {"WINDOW", 0, NULL},
-    {"WITH", 0, NULL},
-    {"WITHIN", 0, NULL},
+    {"AND", CLR_T_AND, CLR_WHY_NONE},
+    {"AS", CLR_T_AS, CLR_WHY_NONE},
+    {"BETWEEN", CLR_T_BETWEEN, CLR_WHY_NONE},
+    {"CASE", CLR_T_CASE, CLR_WHY_NONE},
+    {"ELSE", CLR_T_ELSE, CLR_WHY_NONE},
+    {"END", CLR_T_END, CLR_WHY_NONE},
+    {"FILTER", CLR_T_FILTER, CLR_WHY_NONE},
+    {"FROM", CLR_T_FROM, CLR_WHY_NONE},
+    {"IN", CLR_T_IN, CLR_WHY_NONE},
+    {"IS", CLR_T_IS, CLR_WHY_NONE},
+    {"ISNULL", CLR_T_ISNULL, CLR_WHY_NONE},
+    {"NOT", CLR_T_NOT, CLR_WHY_NONE},
+    {"NOTNULL", CLR_T_NOTNULL, CLR_WHY_NONE},
+    {"NULL", CLR_T_NULL, CLR_WHY_NONE},
+    {"OR", CLR_T_OR, CLR_WHY_NONE},
+    {"SELECT", CLR_T_SELECT, CLR_WHY_NONE},
+    {"THEN", CLR_T_THEN, CLR_WHY_NONE},
+    {"WHEN", CLR_T_WHEN, CLR_WHY_NONE},
+    {"WHERE", CLR_T_WHERE, CLR_WHY_NONE},
+    {"ADD", 0, CLR_WHY_WORD},
+    {"ALL", 0, CLR_WHY_WORD},
+    {"ALTER", 0, CLR_WHY_WORD},
+    {"AUTOINCREMENT", 0, CLR_WHY_WORD},
+    {"CAST", 0, CLR_WHY_WORD},
+    {"CHECK", 0, CLR_WHY_WORD},
+    {"COLLATE", 0, CLR_WHY_WORD},
+    {"COMMIT", 0, CLR_WHY_WORD},
+    {"CONSTRAINT", 0, CLR_WHY_WORD},
+    {"CREATE", 0, CLR_WHY_WORD},
+    {"CROSS", 0, CLR_WHY_JOIN},
+    {"CURRENT_DATE", 0, CLR_WHY_WORD},
+    {"CURRENT_TIME", 0, CLR_WHY_WORD},
+    {"CURRENT_TIMESTAMP", 0, CLR_WHY_WORD},
+    {"DEFAULT", 0, CLR_WHY_WORD},
+    {"DEFERRABLE", 0, CLR_WHY_WORD},
+    {"DELETE", 0, CLR_WHY_WORD},
+    {"DISTINCT", 0, CLR_WHY_DISTINCT},
+    {"DROP", 0, CLR_WHY_WORD},
+    {"ESCAPE", 0, CLR_WHY_WORD},
+    {"EXCEPT", 0, CLR_WHY_COMPOUND},
+    {"EXISTS", 0, CLR_WHY_WORD},
+    {"FALSE", 0, CLR_WHY_FALSE},
+    {"FOREIGN", 0, CLR_WHY_WORD},
+    {"FULL", 0, CLR_WHY_JOIN},
+    {"GLOB", 0, CLR_WHY_WORD},
+    {"GROUP", 0, CLR_WHY_GROUP_BY},
+    {"HAVING", 0, CLR_WHY_HAVING},
+    {"INDEX", 0, CLR_WHY_WORD},
+    {"INDEXED", 0, CLR_WHY_INDEXED_BY},
+    {"INNER", 0, CLR_WHY_JOIN},
+    {"INSERT", 0, CLR_WHY_WORD},
+    {"INTERSECT", 0, CLR_WHY_COMPOUND},
+    {"INTO", 0, CLR_WHY_WORD},
+    {"JOIN", 0, CLR_WHY_JOIN},
+    {"LEFT", 0, CLR_WHY_JOIN},
+    {"LIKE", 0, CLR_WHY_WORD},
+    {"LIMIT", 0, CLR_WHY_LIMIT},
+    {"MATCH", 0, CLR_WHY_WORD},
+    {"NATURAL", 0, CLR_WHY_JOIN},
+    {"NOTHING", 0, CLR_WHY_WORD},
+    {"ON", 0, CLR_WHY_WORD},
+    {"ORDER", 0, CLR_WHY_ORDER_BY},
+    {"OUTER", 0, CLR_WHY_JOIN},
+    {"OVER", 0, CLR_WHY_WINDOW},
+    {"PRIMARY", 0, CLR_WHY_WORD},
+    {"RAISE", 0, CLR_WHY_WORD},
+    {"REFERENCES", 0, CLR_WHY_WORD},
+    {"REGEXP", 0, CLR_WHY_WORD},
+    {"RETURNING", 0, CLR_WHY_WORD},
+    {"RIGHT", 0, CLR_WHY_JOIN},
+    {"SET", 0, CLR_WHY_WORD},
+    {"TABLE", 0, CLR_WHY_WORD},
+    {"TO", 0, CLR_WHY_WORD},
+    {"TRANSACTION", 0, CLR_WHY_WORD},
+    {"TRUE", 0, CLR_WHY_TRUE},
+    {"UNION", 0, CLR_WHY_COMPOUND},
+    {"UNIQUE", 0, CLR_WHY_WORD},
+    {"UPDATE", 0, CLR_WHY_WORD},
+    {"USING", 0, CLR_WHY_WORD},
+    {"VALUES", 0, CLR_WHY_WORD},
+    {"WINDOW", 0, CLR_WHY_WORD},
+    {"WITH", 0, CLR_WHY_WORD},
+    {"WITHIN", 0, CLR_WHY_WORD},
 };
 
 static const struct {
@@ -143,13 +143,21 @@ static const struct {
     {".", CLR_T_DOT}, {";", CLR_T_SEMI},  {"|", 0},          {"&", 0},          {"~", 0},
 };
 
-static enum clr_code refuse(struct clr_status *status, const char *reason)
+static enum clr_code refuse(struct clr_reason *reason, enum clr_reason_code code)
 {
-    return clr_status_set(status, CLR_INVALID, 0, "%s", reason);
+    clr_reason_set(reason, code);
+    return CLR_INVALID;
+}
+
+static enum clr_code refuse_name(struct clr_reason *reason, enum clr_reason_code code,
+                                 const char *name)
+{
+    clr_reason_set_name(reason, code, name, strlen(name));
+    return CLR_INVALID;
 }
 
 /* Moves *at over white space and comments. */
-static enum clr_code skip_space(const char **at, struct clr_status *status)
+static enum clr_code skip_space(const char **at, struct clr_reason *reason)
 {
     const char *p = *at;
 
@@ -161,7 +169,7 @@ static enum clr_code skip_space(const char **at, struct clr_status *status)
         } else if (p[0] == '/' && p[1] == '*') {
             p = strstr(p + 2, "*/");
             if (p == NULL)
-                return refuse(status, "a comment without an end");
+                return refuse(reason, CLR_WHY_COMMENT);
             p += 2;
         } else {
             *at = p;
@@ -170,7 +178,7 @@ static enum clr_code skip_space(const char **at, struct clr_status *status)
     }
 }
 
-static enum clr_code read_word(struct clr_token *token, struct clr_status *status)
+static enum clr_code read_word(struct clr_token *token, struct clr_reason *reason)
 {
     size_t i, k;
 
@@ -185,14 +193,14 @@ static enum clr_code read_word(struct clr_token *token, struct clr_status *statu
             continue;
         token->kind = keywords[i].kind;
         if (token->kind == 0)
-            return refuse(status, keywords[i].reason != NULL ? keywords[i].reason : word);
+            return refuse_name(reason, keywords[i].why, word);
         break;
     }
     return CLR_OK;
 }
 
 /* Text in quotes, where two closing quotes stand for one, except in brackets. */
-static enum clr_code read_quoted(struct clr_token *token, struct clr_status *status)
+static enum clr_code read_quoted(struct clr_token *token, struct clr_reason *reason)
 {
     char closing = token->text[0] == '[' ? ']' : token->text[0];
     const char *p = token->text + 1;
@@ -200,13 +208,13 @@ static enum clr_code read_quoted(struct clr_token *token, struct clr_status *sta
     while (*p != '\0' && (*p != closing || (closing != ']' && p[1] == closing)))
         p += *p == closing ? 2 : 1;
     if (*p == '\0')
-        return refuse(status, "a quote without an end");
+        return refuse(reason, CLR_WHY_QUOTE);
     token->kind = closing == '\'' ? CLR_T_STRING : CLR_T_ID;
     token->length = (size_t)(p + 1 - token->text);
     return CLR_OK;
 }
 
-static enum clr_code read_number(struct clr_token *token, struct clr_status *status)
+static enum clr_code read_number(struct clr_token *token, struct clr_reason *reason)
 {
     const char *p = token->text;
 
@@ -227,11 +235,11 @@ static enum clr_code read_number(struct clr_token *token, struct clr_status *sta
     token->length = (size_t)(p - token->text);
     /* Separators of digits as well, which are older than most SQLites in use. */
     if (is_name(*p))
-        return refuse(status, "a number with letters behind it");
+        return refuse(reason, CLR_WHY_NUMBER_END);
     return CLR_OK;
 }
 
-static enum clr_code read_parameter(struct clr_token *token, struct clr_status *status)
+static enum clr_code read_parameter(struct clr_token *token, struct clr_reason *reason)
 {
     const char *p = token->text + 1;
 
@@ -244,13 +252,13 @@ static enum clr_code read_parameter(struct clr_token *token, struct clr_status *
             p++;
         /* The rest of Tcl's names: $a::b(c). SQLite reads them after : and @ too. */
         if (p == token->text + 1 || *p == '(' || (p[0] == ':' && p[1] == ':'))
-            return refuse(status, "a parameter with a name of that form");
+            return refuse(reason, CLR_WHY_PARAMETER_NAME);
     }
     token->length = (size_t)(p - token->text);
     return CLR_OK;
 }
 
-static enum clr_code read_operator(struct clr_token *token, struct clr_status *status)
+static enum clr_code read_operator(struct clr_token *token, struct clr_reason *reason)
 {
     size_t i, length;
 
@@ -262,14 +270,14 @@ static enum clr_code read_operator(struct clr_token *token, struct clr_status *s
         token->length = length;
         if (token->kind != 0)
             return CLR_OK;
-        return clr_status_set(status, CLR_INVALID, 0, "the operator %s", operators[i].text);
+        return refuse_name(reason, CLR_WHY_OPERATOR, operators[i].text);
     }
-    return refuse(status, "a character that begins nothing");
+    return refuse(reason, CLR_WHY_CHARACTER);
 }
 
-enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct clr_status *status)
+enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct clr_reason *reason)
 {
-    enum clr_code code = skip_space(at, status);
+    enum clr_code code = skip_space(at, reason);
     const char *p = *at;
 
     if (code != CLR_OK)
@@ -281,20 +289,20 @@ enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct cl
     if (*p == '\0')
         return CLR_OK;
     if (upper(*p) == 'X' && p[1] == '\'')
-        return refuse(status, "a BLOB literal");
+        return refuse(reason, CLR_WHY_BLOB_LITERAL);
     if (strncmp(p, "\xef\xbb\xbf", 3) == 0)
         /* A byte order mark: white space to newer versions of SQLite, a letter to older ones. */
-        return refuse(status, "a byte order mark");
+        return refuse(reason, CLR_WHY_BYTE_ORDER_MARK);
     if (is_name_start(*p))
-        code = read_word(token, status);
+        code = read_word(token, reason);
     else if (is_digit(*p) || (*p == '.' && is_digit(p[1])))
-        code = read_number(token, status);
+        code = read_number(token, reason);
     else if (*p == '"' || *p == '`' || *p == '[' || *p == '\'')
-        code = read_quoted(token, status);
+        code = read_quoted(token, reason);
     else if (*p == '?' || *p == ':' || *p == '@' || *p == '$')
-        code = read_parameter(token, status);
+        code = read_parameter(token, reason);
     else
-        code = read_operator(token, status);
+        code = read_operator(token, reason);
     *at = p + token->length;
     return code;
 }

@@ -3,6 +3,7 @@
 #define CLR_QUERY_LEXER_H
 
 #include "base/status.h"
+#include "query/reason.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,9 +20,9 @@ struct clr_token {
 
 /*
  * Reads the token at *at, after white space and comments, and moves *at behind it; sets all but
- * the index. Returns CLR_OK, or CLR_INVALID with a status that names what is not in the grammar.
+ * the index. Returns CLR_OK, or CLR_INVALID with a reason that names what is not in the grammar.
  */
-enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct clr_status *status);
+enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct clr_reason *reason);
 
 /* Returns a name without its quotes, to be freed with clr_memory_free(), or NULL without memory. */
 char *clr_token_name(const struct clr_token *token);

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* Up to here every INTEGER is a REAL; and what we take a parameter within an expression for. */
+/* Up to here every INTEGER is a REAL; and what we take a parameter within an expression for, which
+   is no more than CLR_MOST_OF_A_PARAMETER. */
 #define EXACT 0x1p53
 #define PARAMETER (0x1p52 - 1)
 
@@ -45,7 +46,8 @@ static double magnitude_of(int64_t integer)
 
 /*
  * Stores the most that an INTEGER of a part of an operand can be, in magnitude. Of an operand with
- * columns that is true of literals alone, which is all that is asked. Returns false with a status.
+ * columns that is true of literals alone, which is all that is asked. Returns false once it has
+ * failed.
  */
 static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, bool constant,
                            double *most)
@@ -97,7 +99,7 @@ static int lower_compared(struct clr_binder *binder, struct clr_node *node)
         if (!find_magnitude(binder, node, !(node->has & CLR_HAS_COLUMN), &most))
             return -1;
         if (most > EXACT)
-            return clr_bind_refuse(binder, "an INTEGER beyond 2^53 in a comparison");
+            return clr_bind_refuse(binder, CLR_WHY_BIG_INTEGER);
     }
     return clr_lower(binder, node);
 }
@@ -143,7 +145,7 @@ static int lower_in(struct clr_binder *binder, struct clr_node *node)
         return -1;
     /* SQLite's parser makes FALSE of it, which IS then takes for a test of truth. */
     if (child == NULL)
-        return clr_bind_refuse(binder, "an empty IN list");
+        return clr_bind_refuse(binder, CLR_WHY_EMPTY_IN);
     for (; child != NULL; child = child->next) {
         equal = emit_binary(binder, CLR_OP_EQUAL, x, lower_compared(binder, child));
         if (equal < 0)
@@ -233,7 +235,7 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     case CLR_N_ITEM:
         break;
     }
-    return clr_bind_refuse(binder, "an aggregate within an expression");
+    return clr_bind_refuse(binder, CLR_WHY_AGGREGATE_IN_EXPRESSION);
 }
 
 int clr_lower_presence(struct clr_binder *binder, struct clr_node *node)

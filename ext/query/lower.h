@@ -4,8 +4,8 @@
 
 #include "query/emit.h"
 
-/* Returns the instruction that leaves the expression's value, or -1 with a status. Instructions
-   that are there already are used again. */
+/* Returns the instruction that leaves the expression's value, or -1 once it has failed.
+   Instructions that are there already are used again. */
 int clr_lower(struct clr_binder *binder, struct clr_node *node);
 
 /* The same where no more is asked than whether the value is NULL: any column will do. */

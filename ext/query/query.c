@@ -26,14 +26,14 @@ static enum clr_code parse(struct clr_query *query)
         has |= item->has;
     /* Without an aggregate SQLite makes a row for every row of the table. */
     if (!(has & CLR_HAS_SURE_AGGREGATE))
-        clr_syntax_refuse(syntax, "a select list without an aggregate");
+        clr_syntax_refuse(syntax, CLR_WHY_NO_AGGREGATE);
     else if (!take_name(&syntax->schema, &query->schema) ||
              !take_name(&syntax->table, &query->table) || !take_name(&syntax->alias, &query->alias))
-        syntax->code = clr_status_set(syntax->status, CLR_NOMEM, 0, "out of memory");
+        clr_syntax_no_memory(syntax);
     return syntax->code;
 }
 
-enum clr_code clr_query_parse(const char *sql, struct clr_query **result, struct clr_status *status)
+enum clr_code clr_query_parse(const char *sql, struct clr_query **result, struct clr_reason *reason)
 {
     struct clr_query *query = clr_memory_alloc(sizeof *query);
     struct clr_syntax *syntax = clr_memory_alloc(sizeof *syntax);
@@ -48,14 +48,14 @@ enum clr_code clr_query_parse(const char *sql, struct clr_query **result, struct
     if (query == NULL || syntax == NULL) {
         clr_memory_free(query);
         clr_memory_free(syntax);
-        return clr_status_set(status, CLR_NOMEM, 0, "out of memory");
+        return CLR_NOMEM;
     }
     query->syntax = syntax;
     query->filter = -1;
-    syntax->status = status;
+    syntax->reason = reason;
     syntax->sql = clr_memory_alloc(size);
     if (syntax->sql == NULL) {
-        code = clr_status_set(status, CLR_NOMEM, 0, "out of memory");
+        code = CLR_NOMEM;
     } else {
         memcpy(syntax->sql, sql, size);
         code = parse(query);
@@ -83,7 +83,7 @@ bool clr_query_computes(const struct clr_query *query)
         }
     }
     for (i = 0; i < query->call_count; i++) {
-        if (query->calls[i].builtin && query->calls[i].function != CLR_F_COUNT)
+        if (query->calls[i].builtin && query->calls[i].aggregate->needs != CLR_NEEDS_COUNT)
             return true;
     }
     return false;
@@ -92,21 +92,13 @@ bool clr_query_computes(const struct clr_query *query)
 void clr_query_free(struct clr_query *query)
 {
     struct clr_node *node;
-    int i;
 
     if (query == NULL)
         return;
-    for (i = 0; i < query->tally_count; i++) {
-        if (query->tallies[i].merged != NULL)
-            clr_merged_free(query->tallies[i].merged);
-    }
-    clr_memory_free(query->merged);
     while ((node = query->syntax->nodes) != NULL) {
         query->syntax->nodes = node->allocated;
         clr_memory_free(node);
     }
-    for (i = 0; i < query->question_count; i++)
-        clr_memory_free(query->questions[i].counts);
     clr_memory_free(query->syntax->tokens);
     clr_memory_free(query->syntax->sql);
     clr_memory_free(query->syntax);

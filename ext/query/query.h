@@ -9,9 +9,19 @@
 #include "base/status.h"
 #include "numeric/scan/scan.h"
 #include "query/aggregate.h"
+#include "query/reason.h"
 
 #include <stdbool.h>
 
+/* A tally, as a run of the query begins it: see struct clr_tally. */
+struct clr_tally_plan {
+    unsigned operations;
+    int x, y, filter;
+    enum clr_state_kind merge;
+};
+
+/* The plan of a query. Once it is bound it never changes: each run has what it needs of its own
+   (query_run.h). */
 struct clr_query {
     /* From clr_query_parse(). The names are as written, without quotes; schema and alias may be
        NULL. */
@@ -21,19 +31,14 @@ struct clr_query {
     /* From clr_query_bind(). */
     int instruction_count, constant_count, column_count, tally_count, call_count, filter;
     struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
-    struct clr_scalar constants[CLR_MOST_CONSTANTS]; /* those of literals are set */
-    /* The number, from 1, of the parameter; 0: a literal. An INTEGER of 2^52 or more in magnitude
-       is for SQLite: see lower_compared() for why. */
-    int parameters[CLR_MOST_CONSTANTS];
-    int columns[CLR_MOST_COLUMNS];     /* the environment's numbers of the scan's columns */
-    bool with_bytes[CLR_MOST_COLUMNS]; /* which of them are needed with bytes */
-    struct clr_tally tallies[CLR_MOST_TALLIES];
+    struct clr_scalar constants[CLR_MOST_CONSTANTS]; /* those of literals */
+    int parameters[CLR_MOST_CONSTANTS]; /* the parameter's number, from 1; 0: a literal */
+    int columns[CLR_MOST_COLUMNS];      /* the environment's numbers of the scan's columns */
+    bool with_bytes[CLR_MOST_COLUMNS];  /* which of them are needed with bytes */
+    struct clr_tally_plan tallies[CLR_MOST_TALLIES];
     struct clr_call calls[CLR_MOST_CALLS];
     int question_count;
     struct clr_asked asked[CLR_MOST_QUESTIONS];
-    /* From clr_query_ask(); the counts are its own. */
-    struct clr_question questions[CLR_MOST_QUESTIONS];
-    struct clr_merged *merged; /* of each tally that merges; its own likewise */
     /*
      * A SELECT without FROM that makes the result row: the select list with call number i replaced
      * by ?(P + 1 + i), where P is the environment's parameter_count, and each parameter by ?N with
@@ -63,25 +68,17 @@ struct clr_environment {
 };
 
 /*
- * Parses a SELECT. Returns CLR_OK with *query, to be freed with clr_query_free(); CLR_INVALID if it
- * is not in the grammar, with a status that tells a user why ("GROUP BY is run row by row");
- * CLR_NOMEM.
+ * Parses a SELECT. Returns CLR_OK with *query, to be freed with clr_query_free(); CLR_INVALID, with
+ * the reason, if it is not in the grammar; CLR_NOMEM.
  */
-enum clr_code clr_query_parse(const char *sql, struct clr_query **query, struct clr_status *status);
+enum clr_code clr_query_parse(const char *sql, struct clr_query **query, struct clr_reason *reason);
 
 /*
  * Looks up names and writes down the scan. To be called once. Returns CLR_OK, CLR_INVALID as above,
  * or CLR_NOMEM.
  */
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
-                             struct clr_status *status);
-
-/*
- * Sets up the questions, and what states are merged into, once the constants have their values.
- * Returns CLR_OK; CLR_INVALID with a
- * status if a function may have an error for its arguments; CLR_NOMEM.
- */
-enum clr_code clr_query_ask(struct clr_query *query, struct clr_status *status);
+                             struct clr_reason *reason);
 
 /*
  * Whether SQLite does arithmetic with the SELECT's numbers, or compares them, before they get to an

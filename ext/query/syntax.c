@@ -5,10 +5,24 @@
 
 #include <string.h>
 
-void clr_syntax_refuse(struct clr_syntax *syntax, const char *reason)
+void clr_syntax_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name,
+                            size_t length)
+{
+    if (syntax->code != CLR_OK)
+        return;
+    syntax->code = CLR_INVALID;
+    clr_reason_set_name(syntax->reason, why, name, length);
+}
+
+void clr_syntax_refuse(struct clr_syntax *syntax, enum clr_reason_code why)
+{
+    clr_syntax_refuse_name(syntax, why, "", 0);
+}
+
+void clr_syntax_no_memory(struct clr_syntax *syntax)
 {
     if (syntax->code == CLR_OK)
-        syntax->code = clr_status_set(syntax->status, CLR_INVALID, 0, "%s", reason);
+        syntax->code = CLR_NOMEM;
 }
 
 /* Whether a token is in the FROM clause. */
@@ -25,20 +39,19 @@ void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *to
     if (syntax->code != CLR_OK)
         return;
     if (token->kind == 0)
-        clr_syntax_refuse(syntax, "a statement that is not complete");
+        clr_syntax_refuse(syntax, CLR_WHY_INCOMPLETE);
     else if (token->kind == CLR_T_STRING)
-        clr_syntax_refuse(syntax, "a TEXT literal");
+        clr_syntax_refuse(syntax, CLR_WHY_TEXT_LITERAL);
     else if (token->index == 0)
-        clr_syntax_refuse(syntax, "a statement that does not begin with SELECT");
+        clr_syntax_refuse(syntax, CLR_WHY_NO_SELECT);
     else if (syntax->tokens[token->index - 1].kind == CLR_T_SEMI)
-        clr_syntax_refuse(syntax, "more than one statement");
+        clr_syntax_refuse(syntax, CLR_WHY_STATEMENTS);
     else if (token->kind == CLR_T_SELECT)
-        clr_syntax_refuse(syntax, "a subquery");
+        clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
     else if (token->kind == CLR_T_COMMA && is_source(syntax, token->index))
-        clr_syntax_refuse(syntax, "a join");
+        clr_syntax_refuse(syntax, CLR_WHY_JOIN);
     else
-        syntax->code = clr_status_set(syntax->status, CLR_INVALID, 0, "\"%.*s\" in this place",
-                                      token->length < 100 ? (int)token->length : 100, token->text);
+        clr_syntax_refuse_name(syntax, CLR_WHY_UNEXPECTED, token->text, token->length);
 }
 
 void clr_list_append(struct clr_list *list, struct clr_node *node)
@@ -76,12 +89,12 @@ struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind k
         has |= child->has;
     }
     if (depth > CLR_DEEPEST) {
-        clr_syntax_refuse(syntax, "nesting that is too deep");
+        clr_syntax_refuse(syntax, CLR_WHY_NESTING);
         return NULL;
     }
     node = clr_memory_alloc(sizeof *node);
     if (node == NULL) {
-        syntax->code = clr_status_set(syntax->status, CLR_NOMEM, 0, "out of memory");
+        clr_syntax_no_memory(syntax);
         return NULL;
     }
     memset(node, 0, sizeof *node);
@@ -164,7 +177,7 @@ struct clr_node *clr_syntax_sign(struct clr_syntax *syntax, int kind, struct clr
         bare = bare->first;
     if (bare != operand && is_number(bare) && !bare->negative) {
         /* A literal or not, and so -0.0 or 0.0: SQLite's versions differ. */
-        clr_syntax_refuse(syntax, "a minus sign in front of a plus sign");
+        clr_syntax_refuse(syntax, CLR_WHY_MINUS_PLUS);
         return NULL;
     }
     return clr_syntax_node(syntax, CLR_N_MINUS, children_of(operand, NULL));
@@ -255,7 +268,7 @@ void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *e
     if (node == NULL)
         return;
     if (node->has & CLR_HAS_COLUMN) {
-        clr_syntax_refuse(syntax, "a column outside the aggregates");
+        clr_syntax_refuse(syntax, CLR_WHY_BARE_COLUMN);
         return;
     }
     node->begin = begin;
@@ -268,6 +281,6 @@ void clr_syntax_where(struct clr_syntax *syntax, struct clr_node *expression)
     if (syntax->code != CLR_OK)
         return;
     if (expression->has & CLR_HAS_AGGREGATE)
-        clr_syntax_refuse(syntax, "an aggregate in WHERE");
+        clr_syntax_refuse(syntax, CLR_WHY_AGGREGATE_IN_WHERE);
     syntax->where = expression;
 }

@@ -1,6 +1,6 @@
 /*
  * The syntax of a SELECT, as the parser builds it. Whatever the constructors below fail at is
- * written into syntax->status, and from then on they all return NULL.
+ * written into syntax->code, and from then on they all return NULL.
  */
 #ifndef CLR_QUERY_SYNTAX_H
 #define CLR_QUERY_SYNTAX_H
@@ -18,7 +18,7 @@ enum clr_node_kind {
     CLR_N_COLUMN,    /* names */
     CLR_N_LITERAL,   /* names[0], which may be NULL or a number; negative: with a minus sign */
     CLR_N_PARAMETER, /* names[0] */
-    CLR_N_AGGREGATE, /* a call of function over the children (none: all rows), with a filter */
+    CLR_N_AGGREGATE, /* a call over the children (none: all rows), with a filter */
     CLR_N_PLUS,      /* unary, of the child */
     CLR_N_MINUS,     /* unary, of the child, which is no literal */
     CLR_N_UNARY,     /* opcode, of the child */
@@ -51,12 +51,9 @@ struct clr_node {
     struct clr_token names[3];
     int name_count;
     bool negative, has_base, has_else;
-    enum clr_function function;
-    enum clr_statistic statistic;  /* of CLR_F_MOMENTS */
-    enum clr_order_function order; /* of CLR_F_ORDER */
-    bool state, merge;             /* CLR_N_AGGREGATE: gpu_X_state(), gpu_X_merge(), or both */
-    const char *name;              /* CLR_N_AGGREGATE: X, constant */
-    bool builtin;
+    const struct clr_aggregate *aggregate; /* of CLR_N_AGGREGATE, as are the next two */
+    enum clr_form form;
+    bool builtin; /* SQLite's own */
     struct clr_node *filter;
     size_t begin, end; /* the tokens of an aggregate, a parameter or an item */
 
@@ -78,16 +75,20 @@ struct clr_syntax {
     struct clr_node *where;
     struct clr_token schema, table, alias; /* kind 0: none */
     bool complete;
-    enum clr_code code; /* CLR_OK, until something fails */
-    struct clr_status *status;
+    enum clr_code code;        /* CLR_OK, until something fails */
+    struct clr_reason *reason; /* of CLR_INVALID */
 };
 
 /* Parses syntax->sql: grammar.y. Returns syntax->code. */
 enum clr_code clr_grammar_parse(struct clr_syntax *syntax);
 
-void clr_syntax_refuse(struct clr_syntax *syntax, const char *reason);
+/* Set the code, and the reason, unless something has failed already. */
+void clr_syntax_refuse(struct clr_syntax *syntax, enum clr_reason_code why);
+void clr_syntax_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name,
+                            size_t length);
+void clr_syntax_no_memory(struct clr_syntax *syntax);
 
-/* Refuses a token that the grammar does not have at this place. */
+/* Refuses a token that the grammar does not have in this place. */
 void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *token);
 
 void clr_list_append(struct clr_list *list, struct clr_node *node);

@@ -37,8 +37,12 @@ class Session:
                 self.steps[-1][1].append(line)
 
 
+#: How a line of SQL begins.
+SQL = re.compile(r"\s*(sqlite> |SELECT |WITH |VALUES|INSERT |UPDATE |DELETE |CREATE |DROP |ALTER |PRAGMA |\.load )")
+
+
 def read_page(page):
-    """The sessions of a page, and the blocks of SQL in it that are none."""
+    """The sessions of a page, and the SQL in its other blocks: those with fences, and what is indented."""
     with open(page, encoding="utf-8") as file:
         text = file.read()
     sessions = []
@@ -47,7 +51,9 @@ def read_page(page):
         if lines[0].startswith("$ sqlite3"):
             sessions.append(Session(lines.pop(0)[len("$ sqlite3"):].strip()))
         sessions[-1].read(lines)
-    return sessions, re.findall(r"^```sql\b.*?^```", text, re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^```console\n.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    others = re.findall(r"^```.*?^```|^ {4}[^\n]*$", text, re.DOTALL | re.MULTILINE)
+    return sessions, [line for block in others for line in block.splitlines() if SQL.match(line)]
 
 
 def import_flights(folder):
@@ -103,6 +109,20 @@ def check_settings():
     tap.ok(done.stdout != "", "there are settings")
 
 
+def check_reasons():
+    """The page of settings has every reason why SQLite runs a view's SELECT."""
+    with open(os.path.join(SOURCE, "ext", "query", "reasons.h"), encoding="utf-8") as file:
+        reasons = re.findall(r'^CLR_WHY\((\w+),((?:\s*"(?:[^"\\]|\\.)*")+)\)', file.read(), re.MULTILINE)
+    with open(os.path.join(SOURCE, "docs", "settings.md"), encoding="utf-8") as file:
+        page = file.read()
+    tap.ok(len(reasons) > 100, f"there are {len(reasons)} reasons")
+    for name, literals in reasons:
+        text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals)).replace('\\"', '"')
+        for sign, word in (("%n", "NAME"), ("%1", "N"), ("%2", "M"), ("%c", "CAUSE")):
+            text = text.replace(sign, word)
+        tap.ok(f"- `{text}`" in page, f"docs/settings.md: {name}: {text}")
+
+
 def main():
     if not SHELL:
         tap.skip_all("configure found no sqlite3 shell")
@@ -111,6 +131,7 @@ def main():
                                    if name.endswith(".md"))
     shown = set()
     check_settings()
+    check_reasons()
     for page in pages + ["CONTRIBUTING.md", "SECURITY.md"]:
         check_links(page)
     for page in pages:

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "engine/columns/resident_order.h"
+#include "engine/operations/resident_order.h"
 #include "engine/scans.h"
 #include "numeric/values/value.h"
 #include "random.h"

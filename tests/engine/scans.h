@@ -48,7 +48,7 @@ static inline struct clr_scalar scans_value(uint8_t tag)
     return value;
 }
 
-/* A column of that kind; a mixed one has OTHER in one row of `rare`, or nowhere if that is 0. */
+/* A column of that kind; a mixed one has BYTES in one row of `rare`, or nowhere if that is 0. */
 static inline struct clr_column *scans_column(uint8_t kind, size_t rows, uint64_t rare)
 {
     struct clr_column *column = clr_column_new(rows);
@@ -63,7 +63,7 @@ static inline struct clr_column *scans_column(uint8_t kind, size_t rows, uint64_
         if (kind == CLR_TAG_MIXED)
             tag = (uint8_t)random_below(3);
         if (kind == CLR_TAG_MIXED && rare > 0 && random_below(rare) == 0)
-            tag = CLR_TAG_OTHER;
+            tag = CLR_TAG_BYTES;
         column->values[i] = scans_value(tag).bits;
         if (kind == CLR_TAG_MIXED)
             column->tags[i] = tag;
@@ -71,11 +71,11 @@ static inline struct clr_column *scans_column(uint8_t kind, size_t rows, uint64_
     return column;
 }
 
-/* One column of each kind, of which the last one has nothing but OTHER. */
+/* One column of each kind, of which the last one has nothing but BYTES. */
 static inline void scans_columns(struct clr_column *columns[SCANS_COLUMNS], size_t rows)
 {
     static const uint8_t kinds[SCANS_COLUMNS] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_MIXED,
-                                                 CLR_TAG_REAL,    CLR_TAG_NULL, CLR_TAG_OTHER};
+                                                 CLR_TAG_REAL,    CLR_TAG_NULL, CLR_TAG_BYTES};
     int i;
 
     for (i = 0; i < SCANS_COLUMNS; i++)
@@ -283,11 +283,11 @@ static inline enum clr_scan_outcome scans_expect(struct clr_scan *scan)
                 return CLR_SCAN_UNSURE;
             if (tally->filter >= 0 && !scalar_is_true(r[tally->filter]))
                 continue;
-            if (x.tag >= (tally->operations != 0 ? VALUE_OTHER : VALUE_UNSURE))
+            if (x.tag >= (tally->operations != 0 ? VALUE_BYTES : VALUE_UNSURE))
                 return CLR_SCAN_UNSURE;
             if (x.tag == VALUE_NULL)
                 continue;
-            if (y.tag >= (tally->operations != 0 ? VALUE_OTHER : VALUE_UNSURE))
+            if (y.tag >= (tally->operations != 0 ? VALUE_BYTES : VALUE_UNSURE))
                 return CLR_SCAN_UNSURE;
             if (y.tag == VALUE_NULL)
                 continue;

@@ -95,7 +95,7 @@ static void run_dyadic(const char *first, const char *second)
 
 struct state {
     struct clr_sum x, y, xx, yy, xy;
-    struct clr_moments moments;
+    struct clr_sums sums;
 };
 
 static void clear(struct state *state)
@@ -105,8 +105,8 @@ static void clear(struct state *state)
     clr_sum_clear(&state->xx);
     clr_sum_clear(&state->yy);
     clr_sum_clear(&state->xy);
-    state->moments =
-        (struct clr_moments){0, &state->x, &state->y, &state->xx, &state->yy, &state->xy};
+    state->sums =
+        (struct clr_sums){0, 0, {&state->x, &state->xx, &state->y, &state->yy, &state->xy}};
 }
 
 static void write_sum(struct clr_sum *sum)
@@ -122,26 +122,24 @@ static void write_sum(struct clr_sum *sum)
 static void write_state(struct state *state)
 {
     struct clr_value value;
-    int statistic;
+    int statistic, i;
 
-    printf("%" PRId64 " ", state->moments.count);
+    printf("%" PRId64 " ", state->sums.count);
     write_sum(&state->x);
     write_sum(&state->y);
     write_sum(&state->xx);
     write_sum(&state->yy);
     write_sum(&state->xy);
-    printf("%d", clr_moments_consistent(&state->moments));
+    printf("%d", clr_moments_consistent(&state->sums));
     for (statistic = CLR_VAR_POP; statistic <= CLR_REGR_SXY; statistic++) {
         unsigned needs = clr_statistic_needs((enum clr_statistic)statistic);
-        struct clr_moments moments = {
-            state->moments.count,
-            needs & CLR_MOMENT_X ? &state->x : NULL,
-            needs & CLR_MOMENT_Y ? &state->y : NULL,
-            needs & CLR_MOMENT_XX ? &state->xx : NULL,
-            needs & CLR_MOMENT_YY ? &state->yy : NULL,
-            needs & CLR_MOMENT_XY ? &state->xy : NULL,
-        };
-        clr_moments_finish(&moments, (enum clr_statistic)statistic, &value);
+        struct clr_sums sums = state->sums;
+
+        for (i = 0; i < CLR_MOST_TERMS; i++) {
+            if (!(needs & 1u << i))
+                sums.sums[i] = NULL;
+        }
+        clr_moments_finish(&sums, (enum clr_statistic)statistic, &value);
         if (value.kind == CLR_KIND_REAL)
             printf(" %.17g", value.as.real);
         else if (value.kind == CLR_KIND_INTEGER)
@@ -195,7 +193,7 @@ static void repeat(struct state *state)
     static struct state copy;
 
     copy = *state;
-    state->moments.count *= 2;
+    state->sums.count *= 2;
     clr_sum_merge(&state->x, &copy.x);
     clr_sum_merge(&state->y, &copy.y);
     clr_sum_merge(&state->xx, &copy.xx);
@@ -220,7 +218,7 @@ static void run_pairs(char *operation)
         if (*operation++ != ':')
             refuse("a pair");
         y = read_number(&operation);
-        state.moments.count += weight;
+        state.sums.count += weight;
         add(&state.x, x, weight);
         add(&state.y, y, weight);
         add_product(&state.xx, x, x, weight);
@@ -258,7 +256,7 @@ static void run_state(const char *count)
     int i;
 
     clear(&state);
-    state.moments.count = strtoll(count, NULL, 10);
+    state.sums.count = strtoll(count, NULL, 10);
     for (i = 0; i < 5; i++) {
         const char *text = strtok(NULL, " \n");
         if (text == NULL)

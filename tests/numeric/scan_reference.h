@@ -110,7 +110,7 @@ static inline void reference_product(struct clr_sum *sum, scalar x, scalar y)
 /* Whether an argument of a row that passed the filters decides that the scan is unsure. */
 static inline bool reference_unsure(const struct clr_tally *tally, scalar x)
 {
-    return x.tag == CLR_TAG_UNSURE || (x.tag == CLR_TAG_OTHER && tally->operations != 0);
+    return x.tag == CLR_TAG_UNSURE || (x.tag == CLR_TAG_BYTES && tally->operations != 0);
 }
 
 static inline enum clr_scan_outcome reference_take(const struct clr_tally *tally,

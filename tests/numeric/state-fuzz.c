@@ -1,4 +1,4 @@
-/* Whatever bytes are taken for a state: for libFuzzer (make state-fuzz). The first byte chooses the
+/* Whatever bytes are taken for a state: for libFuzzer (make fuzz). The first byte chooses the
    kind that they are taken for. */
 #include "numeric/state_probe.h"
 

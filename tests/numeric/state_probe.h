@@ -11,68 +11,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points parts at those sums, and makes it the state of no rows. */
-static inline void state_begin(struct clr_state_parts *parts, enum clr_state_kind kind,
-                               struct clr_sum sums[CLR_STATE_SUMS])
+/* What there is of no rows, in those sums. */
+static inline struct clr_sums state_begin(struct clr_sum memory[CLR_MOST_TERMS])
 {
+    struct clr_sums sums = {.count = 0};
     int i;
 
-    *parts = (struct clr_state_parts){.kind = kind};
-    for (i = 0; i < CLR_STATE_SUMS; i++) {
-        clr_sum_clear(&sums[i]);
-        parts->sums[i] = &sums[i];
+    for (i = 0; i < CLR_MOST_TERMS; i++) {
+        clr_sum_clear(&memory[i]);
+        sums.sums[i] = &memory[i];
     }
+    return sums;
 }
 
 /* Whether nothing was ever added. */
-static inline bool state_is_untouched(const struct clr_state_parts *parts)
+static inline bool state_is_untouched(const struct clr_sums *sums)
 {
     static const struct clr_sum zero;
     int i;
 
-    for (i = 0; i < CLR_STATE_SUMS; i++) {
-        if (memcmp(parts->sums[i], &zero, offsetof(struct clr_sum, wide)) != 0)
+    for (i = 0; i < CLR_MOST_TERMS; i++) {
+        if (memcmp(sums->sums[i], &zero, offsetof(struct clr_sum, wide)) != 0)
             return false;
     }
-    return parts->count == 0 && parts->non_integers == 0;
+    return sums->count == 0 && sums->non_integers == 0;
 }
 
-static inline bool state_has_bytes(const struct clr_state_parts *parts, const unsigned char *bytes,
-                                   size_t size)
+static inline bool state_has_bytes(enum clr_state_kind kind, const struct clr_sums *sums,
+                                   const unsigned char *bytes, size_t size)
 {
     unsigned char buffer[CLR_STATE_LIMIT];
 
-    return clr_state_encode(parts, buffer) == size && memcmp(buffer, bytes, size) == 0;
+    return clr_state_encode(kind, sums, buffer) == size && memcmp(buffer, bytes, size) == 0;
 }
 
 /* Returns NULL, or what is wrong; *fault is the library's answer. */
 static inline const char *state_probe_sums(const unsigned char *bytes, size_t size,
                                            enum clr_state_kind kind, enum clr_state_fault *fault)
 {
-    static struct clr_sum sums[CLR_STATE_SUMS];
-    struct clr_state_parts parts;
+    static struct clr_sum memory[CLR_MOST_TERMS];
+    struct clr_sums sums = state_begin(memory);
     unsigned char empty[CLR_STATE_LIMIT];
     size_t empty_size;
     int i;
 
-    state_begin(&parts, kind, sums);
-    *fault = clr_state_decode(bytes, size, &parts, 1);
+    *fault = clr_state_decode(bytes, size, kind, &sums, 1);
     if (*fault != CLR_STATE_SOUND)
-        return state_is_untouched(&parts) ? NULL : "a refused state left a trace";
-    if (!state_has_bytes(&parts, bytes, size))
+        return state_is_untouched(&sums) ? NULL : "a refused state left a trace";
+    if (!state_has_bytes(kind, &sums, bytes, size))
         return "a state that was taken is written in another way";
     for (i = 0; i < clr_state_sums(kind); i++)
-        clr_sum_round(&sums[i], (uint64_t)parts.count + 1);
-    if (clr_state_decode(bytes, size, &parts, 1) == CLR_STATE_SOUND) {
-        if (clr_state_decode(bytes, size, &parts, -1) != CLR_STATE_SOUND)
+        clr_sum_round(&memory[i], (uint64_t)sums.count + 1);
+    if (clr_state_decode(bytes, size, kind, &sums, 1) == CLR_STATE_SOUND) {
+        if (clr_state_decode(bytes, size, kind, &sums, -1) != CLR_STATE_SOUND)
             return "a state that was added cannot be taken away";
-        if (!state_has_bytes(&parts, bytes, size))
+        if (!state_has_bytes(kind, &sums, bytes, size))
             return "a state that was added and taken away left a trace";
     }
-    clr_state_decode(bytes, size, &parts, -1);
-    empty_size = clr_state_encode(&parts, empty);
-    state_begin(&parts, kind, sums);
-    return state_has_bytes(&parts, empty, empty_size) ? NULL : "something is left of no rows";
+    clr_state_decode(bytes, size, kind, &sums, -1);
+    empty_size = clr_state_encode(kind, &sums, empty);
+    sums = state_begin(memory);
+    return state_has_bytes(kind, &sums, empty, empty_size) ? NULL : "something is left of no rows";
 }
 
 static inline const char *state_probe_extreme(const unsigned char *bytes, size_t size,
@@ -87,13 +86,14 @@ static inline const char *state_probe_extreme(const unsigned char *bytes, size_t
         return value.kind == CLR_KIND_BLOB && value.as.size == 1 && value.bytes == &mark
                    ? NULL
                    : "a refused state left a trace";
-    if (clr_state_extreme_size(&value) != size)
+    if (clr_state_encode_extreme(kind, &value, NULL) != size)
         return "a state that was taken would be written with another size";
     if (size > sizeof buffer)
         return NULL;
-    clr_state_encode_extreme(kind, &value, buffer);
-    return memcmp(buffer, bytes, size) == 0 ? NULL
-                                            : "a state that was taken is written in another way";
+    return clr_state_encode_extreme(kind, &value, buffer) == size &&
+                   memcmp(buffer, bytes, size) == 0
+               ? NULL
+               : "a state that was taken is written in another way";
 }
 
 /* A state of rows whose counters there is memory for. */

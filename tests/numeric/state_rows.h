@@ -17,19 +17,21 @@ struct state_operand {
 
 /* A state in both arithmetics. */
 struct state_rows {
-    struct clr_state_parts parts;
-    struct clr_sum sums[CLR_STATE_SUMS];
-    struct bigint exact[CLR_STATE_SUMS];
-    int64_t special[CLR_STATE_SUMS][3]; /* +Inf, -Inf, NaN */
+    enum clr_state_kind kind;
+    struct clr_sums sums;
+    struct clr_sum memory[CLR_MOST_TERMS];
+    struct bigint exact[CLR_MOST_TERMS];
+    int64_t special[CLR_MOST_TERMS][3]; /* +Inf, -Inf, NaN */
 };
 
 static inline void state_rows_begin(struct state_rows *rows, enum clr_state_kind kind)
 {
     int i;
 
-    state_begin(&rows->parts, kind, rows->sums);
+    rows->kind = kind;
+    rows->sums = state_begin(rows->memory);
     memset(rows->special, 0, sizeof rows->special);
-    for (i = 0; i < CLR_STATE_SUMS; i++)
+    for (i = 0; i < CLR_MOST_TERMS; i++)
         bigint_clear(&rows->exact[i]);
 }
 
@@ -44,7 +46,7 @@ static inline void state_rows_add_to(struct state_rows *rows, int i, const struc
 {
     static const struct state_operand one = {.is_integer = true, .integer = 1};
     const struct state_operand *b = y == NULL ? &one : y;
-    struct clr_sum *sum = &rows->sums[i];
+    struct clr_sum *sum = &rows->memory[i];
     struct bigint product;
     double special;
 
@@ -86,11 +88,11 @@ static inline void state_rows_add_to(struct state_rows *rows, int i, const struc
 static inline void state_rows_add(struct state_rows *rows, const struct state_operand *x,
                                   const struct state_operand *y, int weight)
 {
-    enum clr_state_kind kind = rows->parts.kind;
+    enum clr_state_kind kind = rows->kind;
     bool paired = kind == CLR_STATE_DOT || kind == CLR_STATE_PAIRS;
 
-    rows->parts.count += weight;
-    rows->parts.non_integers += x->is_integer && (!paired || y->is_integer) ? 0 : weight;
+    rows->sums.count += weight;
+    rows->sums.non_integers += x->is_integer && (!paired || y->is_integer) ? 0 : weight;
     if (kind == CLR_STATE_DOT) {
         state_rows_add_to(rows, 0, x, y, weight);
         return;
@@ -99,8 +101,8 @@ static inline void state_rows_add(struct state_rows *rows, const struct state_op
     if (kind == CLR_STATE_SQUARES) {
         state_rows_add_to(rows, 1, x, x, weight);
     } else if (kind == CLR_STATE_PAIRS) {
-        state_rows_add_to(rows, 1, y, NULL, weight);
-        state_rows_add_to(rows, 2, x, x, weight);
+        state_rows_add_to(rows, 1, x, x, weight);
+        state_rows_add_to(rows, 2, y, NULL, weight);
         state_rows_add_to(rows, 3, y, y, weight);
         state_rows_add_to(rows, 4, x, y, weight);
     }
@@ -123,16 +125,18 @@ static inline size_t state_rows_varint(unsigned char *at, uint64_t value)
 /* Writes the bytes that the state must have, and returns how many. */
 static inline size_t state_rows_bytes(const struct state_rows *rows, unsigned char *buffer)
 {
-    int sums = clr_state_sums(rows->parts.kind), i, j;
+    static const int pairs[] = {0, 2, 1, 3, 4}; /* x, y, x*x, y*y, x*y */
+    int sums = clr_state_sums(rows->kind), place, i, j;
     size_t size = 0;
 
     buffer[size++] = 'c';
     buffer[size++] = 'r';
     buffer[size++] = 1;
-    buffer[size++] = (unsigned char)rows->parts.kind;
-    size += state_rows_varint(buffer + size, (uint64_t)rows->parts.count);
-    size += state_rows_varint(buffer + size, (uint64_t)rows->parts.non_integers);
-    for (i = 0; i < sums; i++) {
+    buffer[size++] = (unsigned char)rows->kind;
+    size += state_rows_varint(buffer + size, (uint64_t)rows->sums.count);
+    size += state_rows_varint(buffer + size, (uint64_t)rows->sums.non_integers);
+    for (place = 0; place < sums; place++) {
+        i = rows->kind == CLR_STATE_PAIRS ? pairs[place] : place;
         const int64_t *special = rows->special[i];
         bool any = special[0] != 0 || special[1] != 0 || special[2] != 0;
         struct bigint number = rows->exact[i];

@@ -8,8 +8,7 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "opencl/cells/cell_decoder_open.h"
-#include "opencl/cells/cell_decoder_parts.h"
+#include "opencl/cells/cell_decoder_private.h"
 #include "opencl/cells/decoded_column.h"
 #include "opencl/core/device_private.h"
 #include "opencl/devices.h"
@@ -39,23 +38,24 @@ struct sent {
     struct clr_leaf_place places[CLR_STAGE_LEAVES];
     struct clr_stage_content content;
     uint32_t page_size;
-    uint8_t odds[CLR_STAGE_LEAVES];
+    uint8_t skipped[CLR_STAGE_LEAVES];
 };
 
 static struct {
     struct clr_device *device;
     struct clr_device_work work;
+    struct clr_field fields[MOST_WANTS];
     struct clr_cell_want wants[MOST_WANTS];
     int want_count;
     size_t rows, leaves; /* so far, of all pages */
-    size_t odd;          /* of these */
+    size_t skipped;      /* of these */
     struct sent sent[STAGES];
     unsigned char pages[CLR_STAGE_BYTES + CLR_PAGE_SLACK]; /* of the stage that is made */
     struct made made[65536 / 6];                           /* in the page that is made */
     struct expected expected[MOST_WANTS];
     int64_t found[MOST_ROWS];
     uint8_t found_tags[MOST_ROWS];
-    /* What was met: kinds of columns (CLR_TAG_MIXED as CLR_TAG_UNSURE), sound and odd pages. */
+    /* What was met: kinds of columns (CLR_TAG_MIXED as CLR_TAG_UNSURE), sound and skipped pages. */
     unsigned kinds_met;
     long pages_met[2];
 } decoding;
@@ -88,7 +88,7 @@ static inline struct clr_scalar draw_missing(void)
         value.bits = random_integer();
     if (value.tag == CLR_TAG_REAL)
         memcpy(&value.bits, &number, sizeof number);
-    /* Not too many odd pages. */
+    /* Not too many skipped pages. */
     if (value.tag == CLR_TAG_UNSURE && random_below(4) != 0)
         value.tag = CLR_TAG_NULL;
     return value;
@@ -107,15 +107,16 @@ static inline void decoding_draw(int columns)
     if (columns > 0)
         index = 0;
     for (i = 0; i < decoding.want_count; i++) {
-        decoding.wants[i].index = index;
-        decoding.wants[i].is_real = index >= 0 && columns == 0 && random_below(2);
-        decoding.wants[i].missing = draw_missing();
+        decoding.fields[i].index = index;
+        decoding.fields[i].is_real = index >= 0 && columns == 0 && random_below(2);
+        decoding.fields[i].missing = draw_missing();
+        decoding.wants[i].field = &decoding.fields[i];
         decoding.wants[i].column = clr_resident_column_new(CLR_TAG_MIXED, 0);
         if (decoding.wants[i].column == NULL)
             tap_bail("no memory");
         index += columns > 0 ? 1 : random_between(1, 2);
     }
-    decoding.rows = decoding.leaves = decoding.odd = 0;
+    decoding.rows = decoding.leaves = decoding.skipped = 0;
 }
 
 /* ---- The host's decoder. */
@@ -132,9 +133,6 @@ static inline int fail_to_read(void *context, enum clr_file file, void *buffer, 
 static inline bool read_column(struct clr_record_reader *reader, const struct clr_page *page,
                                uint32_t number, int k, size_t row)
 {
-    const struct clr_want want = {.index = decoding.wants[k].index,
-                                  .is_real = decoding.wants[k].is_real,
-                                  .missing = decoding.wants[k].missing};
     struct clr_scalar value;
     int64_t rowid, last = 0;
     uint32_t i;
@@ -142,8 +140,8 @@ static inline bool read_column(struct clr_record_reader *reader, const struct cl
     for (i = 0; i < page->cells; i++) {
         uint32_t offset = clr_page_cell(page, i);
 
-        if (offset == 0 || clr_record_read(reader, number, page->data, offset, &want, 1, &rowid,
-                                           &value) != CLR_LOAD_DONE)
+        if (offset == 0 || clr_record_read(reader, number, page->data, offset, &decoding.fields[k],
+                                           1, &rowid, &value) != CLR_LOAD_DONE)
             return false;
         if (i > 0 && rowid <= last)
             return false;
@@ -186,10 +184,10 @@ static inline void decoding_read(struct sent *stage, size_t number)
                       &page) != CLR_LOAD_DONE)
         tap_bail("a page that was made is none");
     clr_record_reader_init(&reader, &reading);
-    stage->odds[number] = 0;
+    stage->skipped[number] = 0;
     for (k = 0; k < decoding.want_count; k++) {
         if (!read_column(&reader, &page, page_number, k, place->row)) {
-            stage->odds[number] = 1;
+            stage->skipped[number] = 1;
             invent(k, place->row, place->cells);
         }
     }
@@ -226,52 +224,53 @@ static inline void change(const struct leaf_writer *writer)
     }
 }
 
-/* Makes a page with up to `most` rows. Returns whether it is odd for a want. */
+/* Makes a page with up to `most` rows. Returns whether it is skipped for a want. */
 static inline bool make_page(struct leaf_writer *writer, size_t most, uint64_t limit)
 {
     const int64_t step = (int64_t)1 << random_below(random_below(8) == 0 ? 50 : 8);
     int64_t rowid = random_below(3) ? random_integer() / 2 : (int64_t)random_below(300);
     struct clr_scalar value = {0, 0};
     struct leaf_row row;
-    bool odd = false;
+    bool skipped = false;
     int k;
 
     while (writer->cells < most && leaf_add(writer, rowid, &row)) {
         for (k = 0; k < decoding.want_count; k++) {
-            if (!leaf_value(&row, decoding.wants[k].index, decoding.wants[k].is_real,
-                            decoding.wants[k].missing, &value))
-                odd = true;
+            if (!leaf_value(&row, decoding.fields[k].index, decoding.fields[k].is_real,
+                            decoding.fields[k].missing, &value))
+                skipped = true;
             decoding.made[writer->cells - 1].values[k] = value.bits;
             decoding.made[writer->cells - 1].tags[k] = value.tag;
         }
-        odd = odd || row.size > limit;
+        skipped = skipped || row.size > limit;
         rowid += 1 + (int64_t)random_below((uint64_t)step);
         if (rowid > INT64_MAX - ((int64_t)1 << 51))
             break;
     }
-    return odd;
+    return skipped;
 }
 
 /* Compares what was put into the page with what the host's decoder has found. */
-static inline void compare_made(const struct sent *stage, size_t number, bool odd)
+static inline void compare_made(const struct sent *stage, size_t number, bool skipped)
 {
     const struct clr_leaf_place *place = &stage->places[number];
     uint32_t i;
     int k;
 
-    if (!batch_ok((stage->odds[number] != 0) == odd, "a page of %u rows is %s", place->cells,
-                  odd ? "odd" : "sound"))
+    if (!batch_ok((stage->skipped[number] != 0) == skipped, "a page of %u rows is %s", place->cells,
+                  skipped ? "skipped" : "sound"))
         return;
-    for (k = 0; k < decoding.want_count && !odd; k++) {
+    for (k = 0; k < decoding.want_count && !skipped; k++) {
         for (i = 0; i < place->cells; i++)
             batch_ok(decoding.expected[k].tags[place->row + i] == decoding.made[i].tags[k] &&
                          decoding.expected[k].values[place->row + i] == decoding.made[i].values[k],
-                     "the host's value of row %u, column %d", i, (int)decoding.wants[k].index);
+                     "the host's value of row %u, column %d", i, (int)decoding.fields[k].index);
     }
 }
 
 /* Makes a page's place, after its cells. */
-static inline void add_page(struct sent *stage, struct leaf_writer *writer, bool odd, bool changes)
+static inline void add_page(struct sent *stage, struct leaf_writer *writer, bool skipped,
+                            bool changes)
 {
     const size_t number = stage->content.count++;
 
@@ -286,7 +285,7 @@ static inline void add_page(struct sent *stage, struct leaf_writer *writer, bool
         change(writer);
     decoding_read(stage, number);
     if (!changes)
-        compare_made(stage, number, odd);
+        compare_made(stage, number, skipped);
 }
 
 /* Makes a stage of up to so many pages, with up to so many rows; other bytes, which are no leaves,
@@ -304,16 +303,16 @@ static inline void decoding_make(struct sent *stage, struct leaf_writer *writer,
     stage->content =
         (struct clr_stage_content){page_count * page_size, writer->usable, stage->places, 0};
     for (i = 0; i < page_count || stage->content.count == 0; i = (i + 1) % (page_count + 1)) {
-        bool odd;
+        bool skipped;
 
         if (i == page_count)
             continue;
         leaf_begin(writer, decoding.pages + i * page_size, page_size, i == 0 && is_first);
         if (i > 0 && random_below(5) == 0)
             continue;
-        odd = make_page(writer, most_rows, stage->content.bytes);
+        skipped = make_page(writer, most_rows, stage->content.bytes);
         if (writer->cells > 0)
-            add_page(stage, writer, odd, changes);
+            add_page(stage, writer, skipped, changes);
     }
 }
 
@@ -361,7 +360,7 @@ static inline void decoding_receive(int number)
     bool wait = random_below(2);
     const size_t count = decoding.sent[number].content.count;
     bool complete = false;
-    static uint8_t odds[CLR_STAGE_LEAVES];
+    static uint8_t skipped[CLR_STAGE_LEAVES];
     const int64_t bytes = decoding.work.bytes;
     struct clr_status status;
     size_t i;
@@ -374,21 +373,21 @@ static inline void decoding_receive(int number)
             batch_ok(complete, "a stage that is waited for is complete");
         wait = true;
     }
-    clr_cell_decoder_odds(decoding.device, decoding.sent[number].places[0].leaf, count, odds,
-                          &status);
-    devices_bail_on(&status, "clr_cell_decoder_odds");
+    clr_cell_decoder_skipped(decoding.device, decoding.sent[number].places[0].leaf, count, skipped,
+                             &status);
+    devices_bail_on(&status, "clr_cell_decoder_skipped");
     batch_ok(decoding.work.bytes - bytes >= (int64_t)decoding.sent[number].content.bytes,
              "bytes are counted");
     for (i = 0; i < count; i++) {
-        bool is_odd = odds[i] != 0;
+        bool is_skipped = skipped[i] != 0;
 
-        batch_ok(is_odd == (decoding.sent[number].odds[i] != 0),
+        batch_ok(is_skipped == (decoding.sent[number].skipped[i] != 0),
                  "page %zu of %zu rows, %u bytes: %s", i,
                  (size_t)decoding.sent[number].places[i].cells, decoding.sent[number].page_size,
-                 is_odd ? "odd" : "taken");
-        decoding.pages_met[is_odd]++;
-        decoding.odd += is_odd;
-        if (is_odd)
+                 is_skipped ? "skipped" : "taken");
+        decoding.pages_met[is_skipped]++;
+        decoding.skipped += is_skipped;
+        if (is_skipped)
             write_page(&decoding.sent[number].places[i]);
     }
 }
@@ -440,7 +439,7 @@ static inline void decoding_conclude(int k)
     for (i = 0; i < decoding.rows; i++)
         differ += decoding.found_tags[i] != decoding.expected[k].tags[i] ||
                   (decoding.found[i] != decoding.expected[k].values[i] && kind != CLR_TAG_NULL &&
-                   kind != CLR_TAG_OTHER);
+                   kind != CLR_TAG_BYTES);
     batch_ok(differ == 0, "%zu of %zu values differ, column %d", differ, decoding.rows, k);
     decoding.kinds_met |= 1U << (kind == CLR_TAG_MIXED ? CLR_TAG_UNSURE : kind);
     clr_resident_column_free(decoding.device, column);
@@ -463,8 +462,8 @@ static inline void decoding_run(struct leaf_writer *writer, int stages, size_t p
     for (i = stages > STAGES ? stages - STAGES : 0; i < stages; i++)
         decoding_receive(i % STAGES);
     /* Of stages that are not received yet some may be counted. */
-    batch_ok(clr_cell_decoder_odd_count(decoding.device) <= decoding.odd,
-             "no more pages are counted than are odd");
+    batch_ok(clr_cell_decoder_skipped_count(decoding.device) <= decoding.skipped,
+             "no more pages are counted than are skipped");
     for (k = 0; k < decoding.want_count; k++)
         decoding_conclude(k);
 }

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "opencl/core/catalog.h"
+#include "opencl/memory/resident_column.h"
 
 #include "tap.h"
 
@@ -66,6 +67,24 @@ static inline void devices_each(void (*test)(const struct clr_device_info *info)
         tap_no_device("no OpenCL device can be used");
         tap_skip_all("no OpenCL device%s", doubles ? " with doubles" : "");
     }
+}
+
+/* Returns a column of that kind on the device, with the values. */
+static inline struct clr_resident_column *devices_upload(struct clr_device *device, uint8_t kind,
+                                                         const int64_t *values, size_t count)
+{
+    struct clr_resident_column *column = clr_resident_column_new(kind, count);
+    struct clr_status status;
+    bool complete = false;
+
+    if (column == NULL)
+        tap_bail("no memory");
+    clr_status_clear(&status);
+    while (!complete) {
+        clr_resident_column_fill(device, column, values, NULL, &complete, &status);
+        devices_bail_on(&status, "clr_resident_column_fill");
+    }
+    return column;
 }
 
 #endif

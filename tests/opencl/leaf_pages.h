@@ -222,7 +222,7 @@ static inline bool leaf_value(const struct leaf_row *row, int column, bool is_re
     } else {
         type = row->types[column];
         *value = (struct clr_scalar){type == 0    ? CLR_TAG_NULL
-                                     : type >= 12 ? CLR_TAG_OTHER
+                                     : type >= 12 ? CLR_TAG_BYTES
                                      : type == 7  ? CLR_TAG_REAL
                                                   : CLR_TAG_INTEGER,
                                      row->bits[column]};

@@ -1,6 +1,7 @@
 """The database of the soak: accounts whose amounts move about and whose sum never changes."""
 
 import sqlite3
+import time
 
 ROWS = 3000
 TOTAL = sum(range(1, ROWS + 1))
@@ -65,3 +66,22 @@ def problems(path):
 def is_busy(error):
     """Whether it is one of those that other connections' work explains."""
     return getattr(error, "sqlite_errorname", "").startswith(BUSY)
+
+
+def run(client, end, pause):
+    """Has a reader or a writer take steps until END, a time, and closes its connection.
+
+    A step that another connection's work stops is rolled back and counted. Between two steps there is
+    a pause of up to so many seconds, in which others get their turn.
+    """
+    while time.time() < end:
+        try:
+            client.step()
+        except sqlite3.OperationalError as error:
+            if not is_busy(error):
+                raise
+            client.counted.add("busy")
+            if client.db.in_transaction:
+                client.db.execute("ROLLBACK")
+        time.sleep(client.rng.random() * pause)
+    client.db.close()

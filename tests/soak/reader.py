@@ -9,14 +9,17 @@ import faulthandler
 import os
 import random
 import signal
-import sqlite3
 import sys
 import threading
 import time
 
+import evidence
+
 # Preloaded for this process; what a driver runs, a linker for instance, is not to have it.
 os.environ.pop("LD_PRELOAD", None)
+evidence.begin()
 
+import sqlite3  # noqa: E402
 import tap  # noqa: E402
 import bank  # noqa: E402
 import counters  # noqa: E402
@@ -32,7 +35,7 @@ class Reader:
     """A thread's connection, with its views."""
 
     def __init__(self, path, device, seed, counted):
-        self.rng, self.counted = random.Random(seed), counted
+        self.rng, self.counted, self.path = random.Random(seed), counted, path
         self.db = tap.connect(path, timeout=5, check_same_thread=False)
         self.settings(device=device, view_threshold=0)
         self.waits = device != "host"
@@ -87,7 +90,7 @@ class Reader:
             plan, view = self.ask_view(name, parameters)
             direct = direct or self.outcome(select, parameters)
             if not tap.is_same(view, direct):
-                text = "\n".join(plan)
+                text = "\n".join(plan + evidence.gather(self.db, self.path, select, parameters))
                 raise Difference(f"{name}: {select}\n view: {view!r}\n SELECT: {direct!r}\n{text}")
             if name == "whole" and view[0][:2] != (bank.TOTAL, bank.ROWS):
                 raise Difference(f"sum and count are {view!r}, and not {(bank.TOTAL, bank.ROWS)}")
@@ -118,20 +121,6 @@ class Reader:
         else:
             self.ask()
 
-    def run(self, end):
-        """The reader's life."""
-        while time.time() < end:
-            try:
-                self.step()
-            except sqlite3.OperationalError as error:
-                if not bank.is_busy(error):
-                    raise
-                self.counted.add("busy")
-                if self.db.in_transaction:
-                    self.db.execute("ROLLBACK")
-            time.sleep(self.rng.random() * 0.01)  # writers get their turn
-        self.db.close()
-
 
 def main():
     path, device, seed, end, figures, slot = sys.argv[1:]
@@ -141,7 +130,8 @@ def main():
     def live(number):
         try:
             counted = counters.Counters(figures, int(slot) + number)
-            Reader(path, device, f"{seed}/{number}", counted).run(float(end))
+            reader = Reader(path, device, f"{seed}/{number}", counted)
+            bank.run(reader, float(end), pause=0.01)
         except BaseException as problem:  # a thread's exception would be lost
             print(f"{type(problem).__name__}: {problem}", file=sys.stderr, flush=True)
             failed.append(problem)

@@ -109,7 +109,7 @@ class Process:
             self.soak.kills += 1
         elif status != 0:
             what = f"{' '.join(self.arguments)} {self.rule or ''}: status {status}"
-            self.soak.failures.append(f"{self.soak.mode}: {what}\n{told[-3000:]}")
+            self.soak.failures.append(f"{self.soak.mode}: {what}\n{told[-20000:]}")
         return False
 
 
@@ -135,7 +135,7 @@ class Soak:
             for process in processes:
                 if not process.poll():
                     process.start()
-                elif self.rng.random() < (0.01 if process.is_writer and MODES[mode] else 0.001):
+                elif self.rng.random() < self.risk(process):
                     process.child.kill()
             time.sleep(0.02)
         self.finish(processes)
@@ -143,6 +143,12 @@ class Soak:
         after = counters.totals(self.figures)
         told = ", ".join(f"{after[name] - before[name]} {name}" for name in counters.NAMES)
         tap.diag(f"{mode}: {told}")
+
+    def risk(self, process):
+        """The chance that it is killed now: nothing takes back what a writer without a journal left."""
+        if process.is_writer:
+            return 0.01 if MODES[self.mode] else 0
+        return 0.001
 
     def finish(self, processes):
         """Waits for all, and ends those that do not end."""

@@ -10,7 +10,6 @@ import signal
 import sqlite3
 import sys
 import threading
-import time
 
 import bank
 import counters
@@ -99,7 +98,9 @@ class Writer:
         ]
         if columns < 20:
             default = self.rng.choice(("7", "0.5", "'x'", "NULL"))
-            choices.append(f"ALTER TABLE account ADD COLUMN more{columns} DEFAULT {default}")
+            # Another writer may add one at the same time.
+            name = f"more{self.rng.randrange(2**32)}"
+            choices.append(f"ALTER TABLE account ADD COLUMN {name} DEFAULT {default}")
         return self.rng.choice(choices)
 
     def upkeep(self):
@@ -115,28 +116,18 @@ class Writer:
         self.db.execute(sql).fetchall()
         self.counted.add("upkeep")
 
-    def run(self, end):
-        """The writer's life."""
-        while time.time() < end:
-            try:
-                if self.rng.random() < 0.06:
-                    self.upkeep()
-                else:
-                    self.transaction()
-            except sqlite3.OperationalError as error:
-                if not bank.is_busy(error):
-                    raise
-                self.counted.add("busy")
-                if self.db.in_transaction:
-                    self.db.execute("ROLLBACK")
-            time.sleep(self.rng.random() * 0.003)  # others get their turn
-        self.db.close()
+    def step(self):
+        """A transaction mostly."""
+        if self.rng.random() < 0.06:
+            self.upkeep()
+        else:
+            self.transaction()
 
 
 def main():
     path, mode, seed, end, mortal, figures, slot = sys.argv[1:]
     counted = counters.Counters(figures, int(slot))
-    Writer(path, mode, int(seed), mortal == "1", counted).run(float(end))
+    bank.run(Writer(path, mode, int(seed), mortal == "1", counted), float(end), pause=0.003)
 
 
 main()

@@ -194,13 +194,14 @@ static inline void failures_check(const struct failures_attempt *attempt,
 }
 
 /* Every function that the work calls in its own way, failing from each of those calls on, two runs
-   at a time. What is harmless is tried once. */
+   at a time. What is harmless is tried once. Quick runs take one of the calls for each function,
+   the next one for the next function. */
 enum { FAILURES_CALLS = 3 };
 static inline void failures_test_functions(enum failures_work work, const int calls[FAILURES_CALLS])
 {
     static struct failures_attempt attempts[FAILURES_FUNCTIONS * FAILURES_CALLS];
     const struct failures_function *tried[FAILURES_FUNCTIONS * FAILURES_CALLS];
-    int i, j, count = 0, most = FAILURES_CALLS - tap_is_quick();
+    int i, j, count = 0, most = tap_is_quick() ? 1 : FAILURES_CALLS;
 
 #ifdef __SANITIZE_THREAD__
     most = 1;
@@ -210,9 +211,10 @@ static inline void failures_test_functions(enum failures_work work, const int ca
         if ((function->work & work) == 0)
             continue;
         for (j = 0; j < (function->failure == FAILURES_HARMLESS ? 1 : most); j++) {
+            int call = calls[most == 1 ? count % FAILURES_CALLS : j];
             tried[count] = function;
             snprintf(attempts[count++].rule, sizeof attempts[0].rule, "%s:%d:%d", function->name,
-                     function->error, calls[j]);
+                     function->error, call);
         }
     }
     for (i = 0; i < count + FAILURES_AT_A_TIME; i++) {

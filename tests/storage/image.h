@@ -28,7 +28,7 @@ struct image {
     const char *names[IMAGE_COLUMNS];
     int count;
     struct clr_layout layout;
-    struct clr_feeder *feeder; /* NULL: the host decodes */
+    struct clr_device_decoding *decoding; /* NULL: the host decodes */
     struct clr_column *columns[IMAGE_COLUMNS];
     struct clr_load_report report;
     struct clr_status status;
@@ -145,7 +145,7 @@ static inline struct image image_of_nine(void)
 static inline enum clr_load_outcome image_load(struct image *image, const struct clr_source *source,
                                                uint32_t root)
 {
-    return clr_load(source, root, image->fields, image->count, &image->layout, image->feeder,
+    return clr_load(source, root, image->fields, image->count, &image->layout, image->decoding,
                     image->columns, NULL, &image->report, &image->status);
 }
 
@@ -172,7 +172,7 @@ static inline struct clr_scalar image_value(const struct clr_column *column, siz
 /* A value that SQLite has read, as a scalar. */
 static inline struct clr_scalar image_scalar(sqlite3_stmt *statement, int i)
 {
-    struct clr_scalar value = {.tag = CLR_TAG_OTHER};
+    struct clr_scalar value = {.tag = CLR_TAG_BYTES};
     double number;
 
     switch (sqlite3_column_type(statement, i)) {
@@ -205,7 +205,7 @@ static inline bool image_same(const struct clr_column *column, size_t row, sqlit
     const void *bytes;
     size_t size;
 
-    if (got.tag != want.tag || got.tag != CLR_TAG_OTHER || !column->with_bytes)
+    if (got.tag != want.tag || got.tag != CLR_TAG_BYTES || !column->with_bytes)
         return got.tag == want.tag && got.bits == want.bits;
     value = clr_bytes_value(got.bits);
     /* In this order: to ask for the bytes of TEXT first would convert it. */
@@ -215,47 +215,113 @@ static inline bool image_same(const struct clr_column *column, size_t row, sqlit
            (size == 0 || memcmp(value.bytes, bytes, size) == 0);
 }
 
+/* A run of rows, those of a leaf. */
+struct image_rows {
+    int64_t rowid; /* of the first */
+    size_t first, count;
+};
+
+static inline int image_compare_rows(const void *a, const void *b)
+{
+    const struct image_rows *first = a, *second = b;
+
+    return (first->rowid > second->rowid) - (first->rowid < second->rowid);
+}
+
+/* The rows of the layout's leaves, in the order of the keys, to be freed with free(). */
+static inline struct image_rows *image_rows(const struct clr_layout *layout)
+{
+    struct image_rows *rows = malloc((layout->leaf_count + 1) * sizeof *rows);
+    size_t first = 0, i;
+
+    if (rows == NULL)
+        tap_bail("no memory");
+    for (i = 0; i < layout->leaf_count; first += layout->leaves[i++].rows)
+        rows[i] = (struct image_rows){layout->leaves[i].first, first, layout->leaves[i].rows};
+    qsort(rows, layout->leaf_count, sizeof *rows, image_compare_rows);
+    return rows;
+}
+
+/* Compares a row with that of a statement whose columns are those of the image. Returns SQLITE_OK,
+   or SQLITE_MISMATCH with a description. */
+static inline int image_compare_row(const struct image *image, size_t row, sqlite3_stmt *statement,
+                                    char *text, size_t size)
+{
+    int i;
+
+    for (i = 0; i < image->count; i++) {
+        struct clr_scalar got = image_value(image->columns[i], row);
+        struct clr_scalar want = image_scalar(statement, i);
+
+        if (image_same(image->columns[i], row, statement, i))
+            continue;
+        snprintf(text, size, "%s, row %zu: got %d %016llx, want %d %016llx", image->names[i], row,
+                 got.tag, (unsigned long long)got.bits, want.tag, (unsigned long long)want.bits);
+        return SQLITE_MISMATCH;
+    }
+    return SQLITE_OK;
+}
+
 /*
- * Steps a statement whose columns are those of the image and compares, unit by unit, which is in
- * the order of the keys. Returns SQLITE_DONE, the code of an error of SQLite's, or SQLITE_MISMATCH
- * with a description.
+ * Steps a statement whose columns are those of the image and compares in the order of the keys.
+ * Returns SQLITE_DONE, the code of an error of SQLite's, or SQLITE_MISMATCH with a description.
  */
 static inline int image_compare(const struct image *image, sqlite3_stmt *statement, char *text,
                                 size_t size)
 {
-    size_t unit, row;
-    int code, i;
+    struct image_rows *rows = image_rows(&image->layout);
+    int code = SQLITE_OK;
+    size_t leaf, i;
 
-    for (unit = 0; unit < image->layout.units; unit++) {
-        const struct clr_extent *extent = &image->layout.extents[unit];
-
-        for (row = extent->first; row < extent->first + extent->rows; row++) {
+    for (leaf = 0; leaf < image->layout.leaf_count && code == SQLITE_OK; leaf++) {
+        for (i = 0; i < rows[leaf].count && code == SQLITE_OK; i++) {
             code = sqlite3_step(statement);
             if (code == SQLITE_DONE) {
                 snprintf(text, size, "more rows than SQLite has");
-                return SQLITE_MISMATCH;
-            }
-            if (code != SQLITE_ROW)
-                return code;
-            for (i = 0; i < image->count; i++) {
-                struct clr_scalar got = image_value(image->columns[i], row);
-                struct clr_scalar want = image_scalar(statement, i);
-
-                if (image_same(image->columns[i], row, statement, i))
-                    continue;
-                snprintf(text, size, "%s, row %zu: got %d %016llx, want %d %016llx",
-                         image->names[i], row, got.tag, (unsigned long long)got.bits, want.tag,
-                         (unsigned long long)want.bits);
-                return SQLITE_MISMATCH;
+                code = SQLITE_MISMATCH;
+            } else if (code == SQLITE_ROW) {
+                code = image_compare_row(image, rows[leaf].first + i, statement, text, size);
             }
         }
     }
+    free(rows);
+    if (code != SQLITE_OK)
+        return code;
     code = sqlite3_step(statement);
     if (code == SQLITE_ROW) {
         snprintf(text, size, "fewer rows than SQLite has");
         return SQLITE_MISMATCH;
     }
     return code;
+}
+
+/* Whether two images have the same rows of the same values, in the order of the keys. */
+static inline bool image_equal(const struct image *a, const struct image *b)
+{
+    const size_t count = a->layout.leaf_count;
+    struct image_rows *left, *right;
+    bool same = a->layout.rows == b->layout.rows && count == b->layout.leaf_count;
+    size_t leaf, i;
+    int k;
+
+    if (!same)
+        return false;
+    left = image_rows(&a->layout);
+    right = image_rows(&b->layout);
+    for (leaf = 0; leaf < count && same; leaf++) {
+        same = left[leaf].count == right[leaf].count;
+        for (i = 0; i < left[leaf].count && same; i++) {
+            for (k = 0; k < a->count && same; k++) {
+                struct clr_scalar x = image_value(a->columns[k], left[leaf].first + i);
+                struct clr_scalar y = image_value(b->columns[k], right[leaf].first + i);
+
+                same = x.tag == y.tag && x.bits == y.bits;
+            }
+        }
+    }
+    free(left);
+    free(right);
+    return same;
 }
 
 /* The SELECT whose columns are those of the image. Values that are no numbers come as TEXT from

@@ -1,5 +1,5 @@
 /*
- * Loads from whatever bytes there are: for libFuzzer (make load-fuzz), and for corpus-t, which
+ * Loads from whatever bytes there are: for libFuzzer (make fuzz), and for corpus-t, which
  * replays the files in tests/storage/corpus. Two bytes choose the form of the database and the
  * root; its pages follow.
  */
@@ -17,7 +17,7 @@ static int add_up(const struct clr_column *column)
         struct clr_scalar scalar = image_value(column, row);
         struct clr_value value;
 
-        if (scalar.tag != CLR_TAG_OTHER)
+        if (scalar.tag != CLR_TAG_BYTES)
             continue;
         value = clr_bytes_value(scalar.bits);
         for (i = 0; i < value.as.size; i++)

@@ -37,9 +37,15 @@ struct clr_resident {
     struct clr_status order_status; /* why the order has FAILED */
 };
 
+/* Returns the resident that a task is. */
+static inline struct clr_resident *clr_resident_of(struct clr_task *task)
+{
+    return (struct clr_resident *)(void *)task;
+}
+
 /*
- * Returns a resident of the kind, CLR_TAG_INTEGER or CLR_TAG_REAL, that has no rows: whoever made
- * it appends them to its copy, by tasks of the worker's. It never becomes READY. NULL without
+ * Returns a resident of the kind that has no rows: whoever made it has the worker append or decode
+ * them into its copy, and sets its rows, its kind and its state if it is to be READY. NULL without
  * memory.
  */
 struct clr_resident *clr_resident_new_open(struct clr_worker *worker, uint8_t kind);
@@ -50,27 +56,5 @@ struct clr_resident *clr_resident_new_open(struct clr_worker *worker, uint8_t ki
  */
 enum clr_code clr_resident_sort(struct clr_device *device, struct clr_resident *resident,
                                 bool *complete, struct clr_status *status);
-
-/*
- * Has the worker do a task, and waits as clr_worker_await() does. Returns CLR_SCAN_DONE;
- * CLR_SCAN_NOT_NOW if the worker does not take it, or builds something first, and CLR_SCAN_STOPPED,
- * after both of which the task may still be under way; CLR_SCAN_FAILED with the status. The caller
- * keeps its reference.
- */
-enum clr_scan_outcome clr_resident_run(struct clr_worker *worker, struct clr_task *task,
-                                       int64_t timeout_ms, const struct clr_watch *watch,
-                                       struct clr_status *status);
-
-/*
- * Has the worker build something, by steps that need nothing but the device, when there is nothing
- * else to do. Without memory nothing is built: whoever needs it asks again. That two of these do
- * the same has to be no harm.
- */
-void clr_resident_post_build(struct clr_worker *worker,
-                             bool (*step)(struct clr_task *, struct clr_device *, char **,
-                                          struct clr_status *));
-
-/* Increases work by what was done on the device; bytes are not counted here. */
-void clr_resident_count(struct clr_device_work *work, const struct clr_device_work *done);
 
 #endif

@@ -8,13 +8,13 @@
 /* How long who waits does so before it looks around. */
 enum { LOOK_MS = 20 };
 
-static void free_gifts(struct clr_feed_gift *gift)
+static void free_host_rows(struct clr_host_rows *rows)
 {
-    while (gift != NULL) {
-        struct clr_feed_gift *next = gift->next;
+    while (rows != NULL) {
+        struct clr_host_rows *next = rows->next;
 
-        clr_memory_free(gift);
-        gift = next;
+        clr_memory_free(rows);
+        rows = next;
     }
 }
 
@@ -23,11 +23,11 @@ static void destroy_feed(struct clr_task *task)
     struct clr_leaf_feed *feed = (struct clr_leaf_feed *)(void *)task;
     int i;
 
-    for (i = 0; i < feed->diet.count; i++)
+    for (i = 0; i < feed->setup.count; i++)
         clr_resident_free(feed->residents[i]);
-    free_gifts(feed->gifts);
+    free_host_rows(feed->host_rows);
     clr_memory_free(feed->places);
-    clr_memory_free(feed->odds);
+    clr_memory_free(feed->skipped);
     pthread_cond_destroy(&feed->idled);
     pthread_cond_destroy(&feed->turned);
     pthread_cond_destroy(&feed->arrived);
@@ -63,30 +63,30 @@ int clr_leaf_feed_stages(void)
 /* Makes what the stages need, and a resident for each column. */
 static bool init(struct clr_leaf_feed *feed)
 {
-    size_t room = CLR_STAGE_BYTES / feed->diet.usable_size;
+    size_t room = CLR_STAGE_BYTES / feed->setup.usable_size;
     int i;
 
     feed->places = clr_memory_alloc((size_t)feed->stage_count * room * sizeof *feed->places);
-    feed->odds = clr_memory_alloc(feed->diet.leaves);
-    if (feed->places == NULL || feed->odds == NULL)
+    feed->skipped = clr_memory_alloc(feed->setup.leaves);
+    if (feed->places == NULL || feed->skipped == NULL)
         return false;
     for (i = 0; i < feed->stage_count; i++) {
         feed->stages[i].places = feed->places + (size_t)i * room;
         feed->stages[i].room = room;
     }
-    for (i = 0; i < feed->diet.count; i++) {
+    for (i = 0; i < feed->setup.count; i++) {
         feed->residents[i] = clr_resident_new_open(feed->worker, CLR_TAG_MIXED);
         if (feed->residents[i] == NULL)
             return false;
-        feed->wants[i] = feed->diet.wants[i];
-        feed->wants[i].column = feed->residents[i]->copy;
+        feed->fields[i] = feed->setup.fields[i];
+        feed->wants[i] = (struct clr_cell_want){&feed->fields[i], feed->residents[i]->copy};
     }
-    feed->diet.wants = feed->wants;
-    feed->diet.kinds = NULL; /* the caller's, for whoever begins */
+    feed->setup.fields = feed->fields;
+    feed->setup.kinds = NULL; /* the caller's, for whoever begins */
     return true;
 }
 
-static struct clr_leaf_feed *new_feed(struct clr_worker *worker, const struct clr_leaf_diet *diet)
+static struct clr_leaf_feed *new_feed(struct clr_worker *worker, const struct clr_feed_setup *setup)
 {
     struct clr_leaf_feed *feed = clr_memory_alloc(sizeof *feed);
 
@@ -99,7 +99,7 @@ static struct clr_leaf_feed *new_feed(struct clr_worker *worker, const struct cl
     clr_thread_cond_init(&feed->turned);
     clr_thread_cond_init(&feed->arrived);
     feed->worker = worker;
-    feed->diet = *diet;
+    feed->setup = *setup;
     feed->stage_count = clr_leaf_feed_stages();
     if (init(feed))
         return feed;
@@ -108,7 +108,7 @@ static struct clr_leaf_feed *new_feed(struct clr_worker *worker, const struct cl
 }
 
 /* What a thread waits with. */
-struct patience {
+struct waiting {
     pthread_cond_t *condition;
     const atomic_bool *stop;
     const struct clr_watch *watch;
@@ -125,18 +125,18 @@ static void look_at_worker(struct clr_leaf_feed *feed)
 
 /* Waits for something to move, with the lock, which is let go of meanwhile. Returns false if the
    thread is to stop. */
-static bool locked_wait(struct clr_leaf_feed *feed, const struct patience *patience)
+static bool locked_wait(struct clr_leaf_feed *feed, const struct waiting *waiting)
 {
     struct timespec deadline = clr_thread_deadline(LOOK_MS);
-    bool stop = patience->stop != NULL && atomic_load(patience->stop);
+    bool stop = waiting->stop != NULL && atomic_load(waiting->stop);
 
     if (stop)
         return false;
-    if (pthread_cond_timedwait(patience->condition, &feed->lock, &deadline) == 0)
+    if (pthread_cond_timedwait(waiting->condition, &feed->lock, &deadline) == 0)
         return true;
     pthread_mutex_unlock(&feed->lock);
     look_at_worker(feed);
-    stop = patience->watch != NULL && patience->watch->wants_stop(patience->watch->context);
+    stop = waiting->watch != NULL && waiting->watch->wants_stop(waiting->watch->context);
     pthread_mutex_lock(&feed->lock);
     return !stop;
 }
@@ -147,13 +147,13 @@ static enum clr_scan_outcome await(struct clr_leaf_feed *feed, enum clr_feed_pha
                                    enum clr_feed_phase next, const struct clr_watch *watch,
                                    struct clr_status *status)
 {
-    const struct patience patience = {&feed->turned, NULL, watch};
+    const struct waiting waiting = {&feed->turned, NULL, watch};
     enum clr_scan_outcome outcome;
     bool waits = true;
 
     pthread_mutex_lock(&feed->lock);
     while (feed->phase == phase && waits)
-        waits = locked_wait(feed, &patience);
+        waits = locked_wait(feed, &waiting);
     if (feed->phase == next)
         outcome = CLR_SCAN_DONE;
     else if (feed->phase == phase)
@@ -178,7 +178,7 @@ static void go_on(struct clr_leaf_feed *feed, enum clr_feed_phase from, enum clr
 }
 
 enum clr_scan_outcome clr_leaf_feed_begin(struct clr_worker *worker,
-                                          const struct clr_leaf_diet *diet, int64_t timeout_ms,
+                                          const struct clr_feed_setup *setup, int64_t timeout_ms,
                                           const struct clr_watch *watch,
                                           struct clr_leaf_feed **feed, struct clr_status *status)
 {
@@ -186,10 +186,10 @@ enum clr_scan_outcome clr_leaf_feed_begin(struct clr_worker *worker,
     enum clr_scan_outcome outcome;
 
     *feed = NULL;
-    /* What is to be built would come between the columns and whoever asks about them. */
+    /* A build takes the worker seconds, for which whoever asks for the columns would wait. */
     if (clr_worker_has_builds(worker))
         return CLR_SCAN_NOT_NOW;
-    made = new_feed(worker, diet);
+    made = new_feed(worker, setup);
     if (made == NULL) {
         clr_status_set(status, CLR_NOMEM, 0, "no memory to feed the device");
         return CLR_SCAN_FAILED;
@@ -214,13 +214,13 @@ int clr_leaf_feed_threads(const struct clr_leaf_feed *feed)
 
 struct clr_feed_stage *clr_leaf_feed_take(struct clr_leaf_feed *feed, const atomic_bool *stop)
 {
-    const struct patience patience = {&feed->idled, stop, NULL};
+    const struct waiting waiting = {&feed->idled, stop, NULL};
     struct clr_feed_stage *stage = NULL;
     bool waits = true;
 
     pthread_mutex_lock(&feed->lock);
     while (feed->phase == CLR_FEED_OPEN && feed->idle.count == 0 && waits)
-        waits = locked_wait(feed, &patience);
+        waits = locked_wait(feed, &waiting);
     if (feed->phase == CLR_FEED_OPEN && feed->idle.count > 0) {
         stage = &feed->stages[clr_feed_pop(&feed->idle)];
         feed->taken++;
@@ -245,31 +245,31 @@ void clr_leaf_feed_hand_over(struct clr_leaf_feed *feed, struct clr_feed_stage *
     pthread_mutex_unlock(&feed->lock);
 }
 
-enum clr_scan_outcome clr_leaf_feed_settle(struct clr_leaf_feed *feed, const uint8_t **odds,
+enum clr_scan_outcome clr_leaf_feed_settle(struct clr_leaf_feed *feed, const uint8_t **skipped,
                                            const struct clr_watch *watch, struct clr_status *status)
 {
-    *odds = feed->odds;
+    *skipped = feed->skipped;
     go_on(feed, CLR_FEED_OPEN, CLR_FEED_SETTLING);
     return await(feed, CLR_FEED_SETTLING, CLR_FEED_SETTLED, watch, status);
 }
 
-bool clr_leaf_feed_give(struct clr_leaf_feed *feed, int column, size_t first, const int64_t *values,
-                        const uint8_t *tags, size_t count)
+bool clr_leaf_feed_add_rows(struct clr_leaf_feed *feed, int column, size_t first,
+                            const int64_t *values, const uint8_t *tags, size_t count)
 {
-    struct clr_feed_gift *gift =
-        clr_memory_alloc(sizeof *gift + count * (sizeof *values + sizeof *tags));
+    struct clr_host_rows *rows =
+        clr_memory_alloc(sizeof *rows + count * (sizeof *values + sizeof *tags));
 
-    if (gift == NULL)
+    if (rows == NULL)
         return false;
-    gift->column = column;
-    gift->first = first;
-    gift->count = count;
-    gift->tags = (uint8_t *)(gift->values + count);
-    memcpy(gift->values, values, count * sizeof *values);
-    memcpy(gift->tags, tags, count * sizeof *tags);
+    rows->column = column;
+    rows->first = first;
+    rows->count = count;
+    rows->tags = (uint8_t *)(rows->values + count);
+    memcpy(rows->values, values, count * sizeof *values);
+    memcpy(rows->tags, tags, count * sizeof *tags);
     pthread_mutex_lock(&feed->lock);
-    gift->next = feed->gifts;
-    feed->gifts = gift;
+    rows->next = feed->host_rows;
+    feed->host_rows = rows;
     pthread_cond_signal(&feed->arrived);
     pthread_mutex_unlock(&feed->lock);
     return true;
@@ -298,13 +298,12 @@ enum clr_scan_outcome clr_leaf_feed_finish(struct clr_leaf_feed *feed, size_t ro
     outcome = await(feed, CLR_FEED_FINISHING, CLR_FEED_FINISHED, watch, status);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
-    for (i = 0; i < feed->diet.count; i++) {
+    for (i = 0; i < feed->setup.count; i++) {
         columns[i] =
             (struct clr_fed_column){feed->residents[i], feed->residents[i]->kind, feed->tags[i]};
         feed->residents[i] = NULL;
     }
-    clr_resident_count(work, &feed->work);
-    work->bytes += feed->work.bytes;
+    clr_device_work_add(work, &feed->work);
     return outcome;
 }
 

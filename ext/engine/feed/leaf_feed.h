@@ -10,6 +10,7 @@
 
 #include "engine/columns/resident.h"
 #include "engine/worker/team.h"
+#include "numeric/scan/scan.h"
 #include "opencl/cells/cell_decoder.h"
 
 #include <stdatomic.h>
@@ -20,14 +21,14 @@
 struct clr_leaf_feed;
 
 /* What is to be fed. */
-struct clr_leaf_diet {
-    const struct clr_cell_want *wants; /* their `column` is not looked at */
-    int count;                         /* of wants, 1 to CLR_MOST_COLUMNS */
-    uint32_t usable_size;              /* of a page, in bytes */
-    size_t leaves;                     /* that will come */
-    size_t rows;                       /* so many, or some number near that */
-    const uint8_t *kinds;              /* of the wants' columns, as some pages have them */
-    size_t most_odd;                   /* pages that may be left to the host */
+struct clr_feed_setup {
+    const struct clr_field *fields; /* in the order of records, without bytes; copied */
+    int count;                      /* of them, 1 to CLR_MOST_COLUMNS */
+    uint32_t usable_size;           /* of a page, in bytes */
+    size_t leaves;                  /* that will come */
+    size_t rows;                    /* so many, or some number near that */
+    const uint8_t *kinds;           /* of the fields' columns, as some pages have them */
+    size_t most_skipped;            /* pages that may be left to the host */
 };
 
 /* A stage in the hands of the thread that has taken it, empty at first. */
@@ -46,7 +47,7 @@ struct clr_feed_stage {
  * timeout_ms: as in clr_worker_await(), here and for all that concerns the feed. watch may be NULL.
  */
 enum clr_scan_outcome clr_leaf_feed_begin(struct clr_worker *worker,
-                                          const struct clr_leaf_diet *diet, int64_t timeout_ms,
+                                          const struct clr_feed_setup *setup, int64_t timeout_ms,
                                           const struct clr_watch *watch,
                                           struct clr_leaf_feed **feed, struct clr_status *status);
 
@@ -63,10 +64,10 @@ void clr_leaf_feed_hand_over(struct clr_leaf_feed *feed, struct clr_feed_stage *
 
 /*
  * Waits until all that was handed over has been decoded, and stores where it says for each leaf
- * whether its page is left to the host: (*odds)[i] is not 0 then; that is the feed's. Returns
+ * whether its page is left to the host: (*skipped)[i] is not 0 then; that is the feed's. Returns
  * CLR_SCAN_DONE; CLR_SCAN_STOPPED; or CLR_SCAN_FAILED with the status, also if those are too many.
  */
-enum clr_scan_outcome clr_leaf_feed_settle(struct clr_leaf_feed *feed, const uint8_t **odds,
+enum clr_scan_outcome clr_leaf_feed_settle(struct clr_leaf_feed *feed, const uint8_t **skipped,
                                            const struct clr_watch *watch,
                                            struct clr_status *status);
 
@@ -74,8 +75,8 @@ enum clr_scan_outcome clr_leaf_feed_settle(struct clr_leaf_feed *feed, const uin
  * When it is settled: gives rows that the host has decoded, of the column of that number: the
  * values and the tags are copied. Returns false without memory.
  */
-bool clr_leaf_feed_give(struct clr_leaf_feed *feed, int column, size_t first, const int64_t *values,
-                        const uint8_t *tags, size_t count);
+bool clr_leaf_feed_add_rows(struct clr_leaf_feed *feed, int column, size_t first,
+                            const int64_t *values, const uint8_t *tags, size_t count);
 
 /* Whether the feed has ended since too many pages were left to the host. */
 bool clr_leaf_feed_is_unsuited(struct clr_leaf_feed *feed);

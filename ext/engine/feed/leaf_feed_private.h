@@ -31,8 +31,8 @@ struct clr_feed_line {
 };
 
 /* Rows from the host. */
-struct clr_feed_gift {
-    struct clr_feed_gift *next;
+struct clr_host_rows {
+    struct clr_host_rows *next;
     int column;
     size_t first, count;
     uint8_t *tags;
@@ -43,12 +43,13 @@ struct clr_leaf_feed {
     struct clr_task task;
     struct clr_worker *worker;
     int64_t timeout_ms;
-    struct clr_leaf_diet diet;
-    struct clr_cell_want wants[CLR_MOST_COLUMNS]; /* the diet's */
+    struct clr_feed_setup setup;
+    struct clr_field fields[CLR_MOST_COLUMNS]; /* the setup's */
+    struct clr_cell_want wants[CLR_MOST_COLUMNS];
     struct clr_resident *residents[CLR_MOST_COLUMNS];
     int stage_count;
     struct clr_leaf_place *places; /* of all stages */
-    uint8_t *odds;                 /* of all leaves */
+    uint8_t *skipped;              /* of all leaves */
 
     pthread_mutex_t lock;
     pthread_cond_t idled;   /* a stage is idle, or the phase is another */
@@ -57,7 +58,7 @@ struct clr_leaf_feed {
     enum clr_feed_phase phase;
     struct clr_feed_line idle, full;
     int taken; /* stages that threads have: their memory is theirs until they hand them over */
-    struct clr_feed_gift *gifts;
+    struct clr_host_rows *host_rows;
     size_t rows; /* of the whole, from CLR_FEED_FINISHING on */
     unsigned tags[CLR_MOST_COLUMNS];
     bool is_final;    /* what it was CLR_FEED_REFUSED for */
@@ -98,7 +99,7 @@ void clr_leaf_feed_turn(struct clr_leaf_feed *feed, enum clr_feed_phase phase,
 int clr_leaf_feed_stages(void);
 
 /* The worker's side: the step of a feed's task. */
-bool clr_leaf_feed_step(struct clr_task *task, struct clr_device *device, char **log,
+bool clr_leaf_feed_step(struct clr_task *task, struct clr_device *device,
                         struct clr_status *status);
 
 #endif

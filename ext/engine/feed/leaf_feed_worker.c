@@ -1,18 +1,16 @@
 #include "base/memory.h"
 #include "engine/columns/resident_private.h"
 #include "engine/feed/leaf_feed_private.h"
+#include "engine/operations/request.h"
 #include "engine/worker/thread.h"
-#include "opencl/cells/cell_decoder_open.h"
 #include "opencl/cells/decoded_column.h"
 
 /* How long the worker looks out for more, before it sees to what else it has. */
 enum { WAIT_MS = 1 };
 
-static bool step_build(struct clr_task *task, struct clr_device *device, char **log,
-                       struct clr_status *status)
+static bool step_build(struct clr_task *task, struct clr_device *device, struct clr_status *status)
 {
-    (void)task;
-    clr_cell_decoder_open(device, clr_leaf_feed_stages(), log, status);
+    clr_cell_decoder_open(device, clr_leaf_feed_stages(), &task->log, status);
     return false;
 }
 
@@ -23,12 +21,12 @@ static bool begin(struct clr_leaf_feed *feed, struct clr_device *device, struct 
     int i, stages;
 
     clr_status_clear(&state);
-    switch (clr_cell_decoder_state(device, &state)) {
+    switch (clr_module_state(device, &clr_cell_decoder_kind, &state)) {
     case CLR_OK:
         feed->has_decoder = clr_cell_decoder_claim(device);
         break;
     case CLR_NOMEM:
-        clr_resident_post_build(feed->worker, step_build);
+        clr_build_post(feed->worker, step_build);
         break;
     default: /* no error of the task's: the device stays in use */
         feed->is_final = true;
@@ -38,7 +36,7 @@ static bool begin(struct clr_leaf_feed *feed, struct clr_device *device, struct 
         clr_leaf_feed_turn(feed, CLR_FEED_REFUSED, &state);
         return false;
     }
-    if (clr_cell_decoder_begin(device, feed->diet.leaves, status) != CLR_OK)
+    if (clr_cell_decoder_begin(device, feed->setup.leaves, status) != CLR_OK)
         return true;
     stages = clr_cell_decoder_stages(device);
     pthread_mutex_lock(&feed->lock);
@@ -57,17 +55,17 @@ static enum clr_code send(struct clr_leaf_feed *feed, struct clr_device *device,
 {
     const struct clr_feed_stage *stage = &feed->stages[number];
     const struct clr_stage_content content = {.bytes = stage->bytes,
-                                              .usable_size = feed->diet.usable_size,
+                                              .usable_size = feed->setup.usable_size,
                                               .places = stage->places,
                                               .count = stage->count};
-    size_t rows = stage->end > feed->diet.rows ? stage->end : feed->diet.rows;
+    size_t rows = stage->end > feed->setup.rows ? stage->end : feed->setup.rows;
     int i;
 
-    for (i = 0; i < feed->diet.count; i++) {
+    for (i = 0; i < feed->setup.count; i++) {
         if (clr_decoded_column_reserve(device, feed->residents[i]->copy, rows, status) != CLR_OK)
             return status->code;
     }
-    if (clr_cell_decoder_send(device, number, &content, feed->wants, feed->diet.count, status) ==
+    if (clr_cell_decoder_send(device, number, &content, feed->wants, feed->setup.count, status) ==
         CLR_OK)
         clr_feed_push(&feed->under_way, number);
     return status->code;
@@ -101,27 +99,27 @@ static void give_up_unsuited(struct clr_leaf_feed *feed)
     pthread_mutex_unlock(&feed->lock);
 }
 
-/* Learns which pages are odd. */
+/* Learns which pages are skipped. */
 static void settle(struct clr_leaf_feed *feed, struct clr_device *device, struct clr_status *status)
 {
-    size_t odd = 0, i;
+    size_t skipped = 0, i;
 
-    if (clr_cell_decoder_odds(device, 0, feed->diet.leaves, feed->odds, status) != CLR_OK)
+    if (clr_cell_decoder_skipped(device, 0, feed->setup.leaves, feed->skipped, status) != CLR_OK)
         return;
-    for (i = 0; i < feed->diet.leaves; i++)
-        odd += feed->odds[i] != 0;
-    if (odd > feed->diet.most_odd)
+    for (i = 0; i < feed->setup.leaves; i++)
+        skipped += feed->skipped[i] != 0;
+    if (skipped > feed->setup.most_skipped)
         give_up_unsuited(feed);
     else
         clr_leaf_feed_turn(feed, CLR_FEED_SETTLED, NULL);
 }
 
-static void write_gift(const struct clr_leaf_feed *feed, struct clr_device *device,
-                       struct clr_feed_gift *gift, struct clr_status *status)
+static void write_host_rows(const struct clr_leaf_feed *feed, struct clr_device *device,
+                            struct clr_host_rows *rows, struct clr_status *status)
 {
-    clr_decoded_column_write(device, feed->residents[gift->column]->copy, gift->first, gift->values,
-                             gift->tags, gift->count, status);
-    clr_memory_free(gift);
+    clr_decoded_column_write(device, feed->residents[rows->column]->copy, rows->first, rows->values,
+                             rows->tags, rows->count, status);
+    clr_memory_free(rows);
 }
 
 static void conclude(struct clr_leaf_feed *feed, struct clr_device *device,
@@ -129,7 +127,7 @@ static void conclude(struct clr_leaf_feed *feed, struct clr_device *device,
 {
     int i;
 
-    for (i = 0; i < feed->diet.count; i++) {
+    for (i = 0; i < feed->setup.count; i++) {
         struct clr_resident *resident = feed->residents[i];
 
         if (clr_decoded_column_conclude(device, resident->copy, feed->rows, &feed->tags[i],
@@ -144,19 +142,19 @@ static void conclude(struct clr_leaf_feed *feed, struct clr_device *device,
 /* Takes what the threads have for the worker: a stage, or rows; number is -1 where there is none.
    Returns the phase. */
 static enum clr_feed_phase take_work(struct clr_leaf_feed *feed, int *number,
-                                     struct clr_feed_gift **gift)
+                                     struct clr_host_rows **rows)
 {
     enum clr_feed_phase phase;
 
     *number = -1;
-    *gift = NULL;
+    *rows = NULL;
     pthread_mutex_lock(&feed->lock);
     phase = feed->phase;
     if (phase != CLR_FEED_GIVEN_UP && feed->full.count > 0) {
         *number = clr_feed_pop(&feed->full);
-    } else if (phase != CLR_FEED_GIVEN_UP && feed->gifts != NULL) {
-        *gift = feed->gifts;
-        feed->gifts = feed->gifts->next;
+    } else if (phase != CLR_FEED_GIVEN_UP && feed->host_rows != NULL) {
+        *rows = feed->host_rows;
+        feed->host_rows = feed->host_rows->next;
     }
     pthread_mutex_unlock(&feed->lock);
     return phase;
@@ -167,7 +165,7 @@ static void await_work(struct clr_leaf_feed *feed)
     struct timespec deadline = clr_thread_deadline(WAIT_MS);
 
     pthread_mutex_lock(&feed->lock);
-    if (feed->full.count == 0 && feed->gifts == NULL &&
+    if (feed->full.count == 0 && feed->host_rows == NULL &&
         (feed->phase == CLR_FEED_OPEN || feed->phase == CLR_FEED_SETTLED))
         pthread_cond_timedwait(&feed->arrived, &feed->lock, &deadline);
     pthread_mutex_unlock(&feed->lock);
@@ -176,7 +174,7 @@ static void await_work(struct clr_leaf_feed *feed)
 /* Does what there is to do, what keeps the device busy first. Returns whether the feed goes on. */
 static bool serve(struct clr_leaf_feed *feed, struct clr_device *device, struct clr_status *status)
 {
-    struct clr_feed_gift *gift;
+    struct clr_host_rows *rows;
     enum clr_feed_phase phase;
     int number;
 
@@ -184,15 +182,15 @@ static bool serve(struct clr_leaf_feed *feed, struct clr_device *device, struct 
         continue;
     if (status->code != CLR_OK)
         return false;
-    if (clr_cell_decoder_odd_count(device) > feed->diet.most_odd)
+    if (clr_cell_decoder_skipped_count(device) > feed->setup.most_skipped)
         give_up_unsuited(feed);
-    phase = take_work(feed, &number, &gift);
+    phase = take_work(feed, &number, &rows);
     if (phase == CLR_FEED_GIVEN_UP)
         return false;
     if (number >= 0)
         send(feed, device, number, status);
-    else if (gift != NULL)
-        write_gift(feed, device, gift, status);
+    else if (rows != NULL)
+        write_host_rows(feed, device, rows, status);
     else if (feed->under_way.count > 0)
         receive(feed, device, true, status);
     else if (phase == CLR_FEED_SETTLING)
@@ -202,7 +200,7 @@ static bool serve(struct clr_leaf_feed *feed, struct clr_device *device, struct 
     else
         await_work(feed);
     return status->code == CLR_OK &&
-           !(phase == CLR_FEED_FINISHING && gift == NULL && feed->under_way.count == 0);
+           !(phase == CLR_FEED_FINISHING && rows == NULL && feed->under_way.count == 0);
 }
 
 /*
@@ -241,13 +239,11 @@ static bool end(struct clr_leaf_feed *feed, struct clr_device *device, struct cl
     return false;
 }
 
-bool clr_leaf_feed_step(struct clr_task *task, struct clr_device *device, char **log,
-                        struct clr_status *status)
+bool clr_leaf_feed_step(struct clr_task *task, struct clr_device *device, struct clr_status *status)
 {
     struct clr_leaf_feed *feed = (struct clr_leaf_feed *)(void *)task;
     enum clr_feed_phase phase;
 
-    (void)log;
     pthread_mutex_lock(&feed->lock);
     phase = feed->phase;
     pthread_mutex_unlock(&feed->lock);

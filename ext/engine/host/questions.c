@@ -1,7 +1,6 @@
 #include "engine/host/questions.h"
 
 #include "base/memory.h"
-#include "numeric/distinct/bytes_distinct.h"
 #include "numeric/distinct/distinct_portions.h"
 #include "numeric/order/percentile.h"
 #include "numeric/order/portions.h"
@@ -136,7 +135,7 @@ static enum clr_code add_bytes(const struct clr_scan *scan, const struct clr_por
         count += runs[i].count;
     if (count == 0)
         return CLR_OK;
-    code = clr_bytes_distinct(portions, runs, with_mode, memory, scan->seed, &more);
+    code = clr_portions_distinct_bytes(portions, runs, with_mode, memory, scan->seed, &more);
     if (code != CLR_OK)
         return code;
     result->size += more.size;
@@ -201,16 +200,13 @@ static void bin_portion(void *argument, int portion, const atomic_bool *stop)
     const struct binning *binning = argument;
     const size_t size = (size_t)binning->bins->count + 2;
     uint64_t *counts = binning->counts + (size_t)portion * size;
-    const struct clr_run *run = binning->portions->starts[portion];
-    size_t first, last;
+    struct clr_portion_reader reader;
+    size_t count;
 
     memset(counts, 0, size * sizeof *counts);
-    for (; run != binning->portions->starts[portion + 1]; run = run->next) {
-        for (first = 0; first < run->count && !clr_portion_stops(stop); first = last) {
-            last = run->count - first < PIECE ? run->count : first + PIECE;
-            bin_piece(binning->bins, run, first, last, counts);
-        }
-    }
+    clr_portion_begin(&reader, binning->portions, portion, stop);
+    while ((count = clr_portion_next(&reader, PIECE)) > 0)
+        bin_piece(binning->bins, reader.run, reader.position - count, reader.position, counts);
 }
 
 static enum clr_scan_outcome fill_bins(struct clr_question *question,

@@ -3,7 +3,7 @@
 #define CLR_ENGINE_QUESTIONS_H
 
 #include "engine/worker/team.h"
-#include "numeric/scan/intake.h"
+#include "numeric/scan/collector.h"
 #include "numeric/scan/scan.h"
 
 /*

@@ -34,7 +34,7 @@ void clr_fed_distinct_end(struct clr_fed_distinct *fed)
 }
 
 /* How many numbers of the kind there is room for. */
-static size_t room_for(const struct clr_kept_feed *feed, enum clr_kind kind)
+static size_t room_for(const struct clr_feed *feed, enum clr_kind kind)
 {
     return kind == CLR_KIND_REAL ? (size_t)(feed->real_end - feed->real)
                                  : (size_t)(feed->integer_end - feed->integer);
@@ -44,7 +44,7 @@ static size_t room_for(const struct clr_kept_feed *feed, enum clr_kind kind)
 static enum clr_code keep(struct clr_fed_distinct *fed, enum clr_kind kind, const char **numbers,
                           size_t *count)
 {
-    struct clr_kept_feed *feed = &fed->feed;
+    struct clr_feed *feed = &fed->feed;
     enum clr_code code = CLR_OK;
 
     while (*count > 0 && code == CLR_OK) {

@@ -22,7 +22,7 @@ struct clr_fed_distinct {
     uint64_t count;    /* of the numbers so far */
     uint64_t look;     /* numbers if keeping, else different values, at which to decide next */
     struct clr_kept kept;
-    struct clr_kept_feed feed;
+    struct clr_feed feed;
     struct clr_fed_order order;
 };
 

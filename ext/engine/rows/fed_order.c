@@ -1,12 +1,11 @@
 #include "engine/rows/fed_order.h"
 
-#include "base/memory.h"
 #include "engine/columns/resident_private.h"
+#include "engine/operations/request.h"
 #include "engine/rows/choice.h"
 #include "engine/worker/runtime.h"
 #include "numeric/values/column.h"
 #include "opencl/sort/sorter.h"
-#include "opencl/sort/sorter_open.h"
 
 #include <string.h>
 
@@ -15,12 +14,11 @@
 enum { MEMORY_SHARE = 16 };
 
 /*
- * The numbers on the device, and the task that sorts them. It belongs to whoever feeds it and to
- * each task that works on it.
+ * The numbers on the device, and the request that sorts them. It belongs to whoever feeds it and to
+ * each request that works on it.
  */
 struct clr_ordering {
-    struct clr_task task;
-    struct clr_worker *worker;
+    struct clr_request request;
     struct clr_resident *resident; /* a reference; the worker appends to its copy */
     uint64_t most;                 /* numbers that may be sent */
     int64_t blocks;                /* that were sent */
@@ -28,9 +26,7 @@ struct clr_ordering {
     atomic_bool failed;            /* not all numbers are there, for this reason: */
     struct clr_status failure;
     /* The worker's while the task is under way. */
-    bool complete;
     struct clr_order order;
-    struct clr_device_work work;
 };
 
 static struct clr_ordering *ordering_of(struct clr_task *task)
@@ -38,52 +34,39 @@ static struct clr_ordering *ordering_of(struct clr_task *task)
     return (struct clr_ordering *)(void *)task;
 }
 
-static void destroy_ordering(struct clr_task *task)
-{
-    clr_task_release(&ordering_of(task)->resident->task);
-    clr_memory_free(task);
-}
-
 /* One block on its way to the device, or the building of what sorts. */
 struct part {
-    struct clr_task task;
-    struct clr_ordering *ordering; /* a reference */
+    struct clr_request request;
+    struct clr_ordering *ordering; /* which the request holds */
     struct clr_kept_block *block;  /* a reference, or NULL */
     size_t count;                  /* of its numbers, of which there may be more by now */
 };
 
-static void destroy_part(struct clr_task *task)
+static void clear_part(struct clr_task *task)
 {
     struct part *part = (struct part *)(void *)task;
 
     if (part->block != NULL)
         clr_kept_block_release(part->block);
-    clr_task_release(&part->ordering->task);
-    clr_memory_free(part);
 }
 
 /* The part keeps the reference to the block, whatever becomes of it. */
-static bool post_part(struct clr_ordering *ordering, enum clr_task_kind kind,
-                      bool (*step)(struct clr_task *, struct clr_device *, char **,
-                                   struct clr_status *),
+static bool post_part(struct clr_ordering *ordering, const struct clr_request_kind *kind,
                       struct clr_kept_block *block)
 {
-    struct part *part = clr_memory_alloc(sizeof *part);
-    bool posted;
+    struct clr_status status;
+    struct part *part = clr_request_new(kind, sizeof *part, ordering->request.worker,
+                                        &ordering->request.task, &status);
 
     if (part == NULL) {
         if (block != NULL)
             clr_kept_block_release(block);
         return false;
     }
-    clr_task_init(&part->task, kind, step, destroy_part);
-    clr_task_retain(&ordering->task);
     part->ordering = ordering;
     part->block = block;
     part->count = block != NULL ? block->run.count : 0;
-    posted = clr_worker_post(ordering->worker, &part->task) == CLR_READY;
-    clr_task_release(&part->task);
-    return posted;
+    return clr_request_post(&part->request) == CLR_READY;
 }
 
 static void fail(struct clr_ordering *ordering, const struct clr_status *status)
@@ -92,31 +75,27 @@ static void fail(struct clr_ordering *ordering, const struct clr_status *status)
     atomic_store(&ordering->failed, true);
 }
 
-static bool step_build(struct clr_task *task, struct clr_device *device, char **log,
-                       struct clr_status *status)
+static bool step_build(struct clr_task *task, struct clr_device *device, struct clr_status *status)
 {
     struct clr_ordering *ordering = ((struct part *)(void *)task)->ordering;
 
-    if (clr_sorter_open(device, log, status) == CLR_OK)
+    if (clr_module_open(device, &clr_sorter_kind, &task->log, status) == CLR_OK)
         atomic_store(&ordering->can_sort, true);
     else if (!atomic_load(&ordering->failed))
         fail(ordering, status);
     return false;
 }
 
-static bool step_append(struct clr_task *task, struct clr_device *device, char **log,
-                        struct clr_status *status)
+static bool step_append(struct clr_task *task, struct clr_device *device, struct clr_status *status)
 {
     struct part *part = (struct part *)(void *)task;
     struct clr_ordering *ordering = part->ordering;
-
     struct clr_status sorter;
 
-    (void)log;
     if (atomic_load(&ordering->failed) || atomic_load(&ordering->resident->unwanted))
         return false;
     /* The building has its turn after all of these, even if there is nothing to build any more. */
-    switch (clr_sorter_state(device, &sorter)) {
+    switch (clr_module_state(device, &clr_sorter_kind, &sorter)) {
     case CLR_OK:
         atomic_store(&ordering->can_sort, true);
         break;
@@ -133,14 +112,13 @@ static bool step_append(struct clr_task *task, struct clr_device *device, char *
 }
 
 /* Comes after all parts, since background tasks take turns. */
-static bool step_sort(struct clr_task *task, struct clr_device *device, char **log,
-                      struct clr_status *status)
+static bool step_sort(struct clr_task *task, struct clr_device *device, struct clr_status *status)
 {
     struct clr_ordering *ordering = ordering_of(task);
     struct clr_resident *resident = ordering->resident;
     bool sorted;
 
-    (void)log;
+    ordering->request.outcome = CLR_SCAN_NOT_NOW;
     if (atomic_load(&ordering->failed) || atomic_load(&resident->unwanted))
         return false;
     if (resident->sorted == NULL) {
@@ -157,13 +135,20 @@ static bool step_sort(struct clr_task *task, struct clr_device *device, char **l
     if (!sorted)
         return true;
     ordering->order.runs = *clr_sorted_column_runs(resident->sorted);
-    ordering->work = *clr_sorted_column_work(resident->sorted);
+    ordering->request.work = *clr_sorted_column_work(resident->sorted);
     clr_sorted_column_find(device, resident->sorted, ordering->order.ranks,
-                           ordering->order.rank_count, ordering->order.keys, &ordering->work,
-                           status);
-    ordering->complete = status->code == CLR_OK;
+                           ordering->order.rank_count, ordering->order.keys,
+                           &ordering->request.work, status);
+    ordering->request.outcome = CLR_SCAN_DONE;
     return false;
 }
+
+static const struct clr_request_kind build_kind = {
+    .what = "sorting", .turn = CLR_TASK_BUILD, .step = step_build, .clear = clear_part};
+static const struct clr_request_kind append_kind = {
+    .what = "sorting", .turn = CLR_TASK_BACKGROUND, .step = step_append, .clear = clear_part};
+static const struct clr_request_kind sort_kind = {
+    .what = "sorting", .turn = CLR_TASK_BACKGROUND, .step = step_sort};
 
 /* Returns how many numbers a device of that memory, in bytes, is sent at the most. */
 static uint64_t most_numbers(uint64_t memory)
@@ -176,28 +161,24 @@ static uint64_t most_numbers(uint64_t memory)
 static struct clr_ordering *new_ordering(struct clr_worker *worker, enum clr_kind kind,
                                          uint64_t memory)
 {
-    struct clr_ordering *ordering = clr_memory_alloc(sizeof *ordering);
+    struct clr_resident *resident =
+        clr_resident_new_open(worker, kind == CLR_KIND_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER);
+    struct clr_ordering *ordering;
+    struct clr_status status;
 
+    if (resident == NULL)
+        return NULL;
+    ordering = clr_request_new(&sort_kind, sizeof *ordering, worker, &resident->task, &status);
+    clr_task_release(&resident->task); /* the request has a reference of its own */
     if (ordering == NULL)
         return NULL;
-    memset(ordering, 0, sizeof *ordering);
-    ordering->resident =
-        clr_resident_new_open(worker, kind == CLR_KIND_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER);
-    if (ordering->resident == NULL) {
-        clr_memory_free(ordering);
-        return NULL;
-    }
-    ordering->worker = worker;
+    ordering->resident = resident;
+    ordering->request.task.is_awaited = true;
     ordering->most = most_numbers(memory);
-    atomic_init(&ordering->can_sort, false);
-    atomic_init(&ordering->failed, false);
-    clr_task_init(&ordering->task, CLR_TASK_BACKGROUND, step_sort, destroy_ordering);
-    ordering->task.is_awaited = true;
-    if (!post_part(ordering, CLR_TASK_BUILD, step_build, NULL)) {
-        clr_task_release(&ordering->task);
-        return NULL;
-    }
-    return ordering;
+    if (post_part(ordering, &build_kind, NULL))
+        return ordering;
+    clr_request_release(&ordering->request);
+    return NULL;
 }
 
 static void give_up(struct clr_fed_order *fed)
@@ -216,7 +197,7 @@ static void send_blocks(struct clr_fed_order *fed, struct clr_kept *kept)
         if (block->run.count == 0)
             continue;
         ordering->blocks++;
-        if (!post_part(ordering, CLR_TASK_BACKGROUND, step_append, clr_kept_block_retain(block))) {
+        if (!post_part(ordering, &append_kind, clr_kept_block_retain(block))) {
             give_up(fed);
             return;
         }
@@ -231,12 +212,12 @@ static void send_first(struct clr_fed_order *fed, const struct clr_kept *kept)
         kept->first_reals.count > 0 ? &kept->first_reals : &kept->first_integers;
     struct clr_kept_block *copy = clr_kept_block_copy(first);
 
-    if (copy == NULL || !post_part(fed->ordering, CLR_TASK_BACKGROUND, step_append, copy))
+    if (copy == NULL || !post_part(fed->ordering, &append_kind, copy))
         give_up(fed);
 }
 
 void clr_fed_order_offer(struct clr_fed_order *fed, struct clr_kept *kept,
-                         const struct clr_kept_feed *feed, const struct clr_settings *settings)
+                         const struct clr_feed *feed, const struct clr_settings *settings)
 {
     const struct clr_device_info *info;
     struct clr_worker *worker;
@@ -269,27 +250,18 @@ void clr_fed_order_offer(struct clr_fed_order *fed, struct clr_kept *kept,
         }
     }
     /* What is sent stays in memory until the worker has taken it. */
-    if (!clr_worker_is_starting(fed->ordering->worker))
+    if (!clr_worker_is_starting(fed->ordering->request.worker))
         send_blocks(fed, kept);
 }
 
-static void count_work(struct clr_stats *stats, const struct clr_ordering *ordering, uint64_t count)
-{
-    stats->chunks_to_device += ordering->blocks;
-    stats->bytes_to_device += (int64_t)(count * sizeof(int64_t));
-    stats->kernels_launched += ordering->work.kernels;
-    stats->passes += ordering->work.passes;
-    stats->kernel_time += ordering->work.kernel_time;
-    stats->transfer_time += ordering->work.transfer_time;
-}
-
 bool clr_fed_order_ask(struct clr_fed_order *fed, struct clr_kept *kept,
-                       const struct clr_kept_feed *feed, const struct clr_settings *settings,
+                       const struct clr_feed *feed, const struct clr_settings *settings,
                        const struct clr_watch *watch, struct clr_stats *stats,
                        struct clr_order *order)
 {
     const struct clr_run *runs = clr_kept_runs(kept, feed);
     struct clr_ordering *ordering = fed->ordering;
+    struct clr_device_work work = {0};
     enum clr_scan_outcome outcome;
     struct clr_status status;
 
@@ -301,7 +273,7 @@ bool clr_fed_order_ask(struct clr_fed_order *fed, struct clr_kept *kept,
     }
     if (!atomic_load(&ordering->can_sort))
         return false;
-    if (clr_worker_is_starting(ordering->worker))
+    if (clr_worker_is_starting(ordering->request.worker))
         return false;
     send_blocks(fed, kept);
     if (fed->ordering != NULL)
@@ -310,16 +282,16 @@ bool clr_fed_order_ask(struct clr_fed_order *fed, struct clr_kept *kept,
         return false;
     ordering->order = *order;
     clr_status_clear(&status);
-    outcome = clr_resident_run(ordering->worker, &ordering->task, settings->device_timeout, watch,
-                               &status);
+    outcome = clr_request_run(&ordering->request, settings->device_timeout, watch, &work, &status);
     if (outcome == CLR_SCAN_FAILED)
         clr_stats_note_failure(stats, &status);
     else if (atomic_load(&ordering->failed))
         clr_stats_note_failure(stats, &ordering->failure);
-    if (outcome != CLR_SCAN_DONE || !ordering->complete)
+    if (outcome != CLR_SCAN_DONE)
         return false;
     *order = ordering->order;
-    count_work(stats, ordering, clr_runs_count(runs));
+    work.bytes = (int64_t)(clr_runs_count(runs) * sizeof(int64_t));
+    clr_stats_count_work(stats, &work, ordering->blocks);
     return true;
 }
 
@@ -327,7 +299,7 @@ void clr_fed_order_end(struct clr_fed_order *fed)
 {
     if (fed->ordering != NULL && !clr_runtime_forked()) {
         atomic_store(&fed->ordering->resident->unwanted, true);
-        clr_task_release(&fed->ordering->task);
+        clr_request_release(&fed->ordering->request);
     }
     memset(fed, 0, sizeof *fed);
 }

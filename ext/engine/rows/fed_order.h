@@ -9,7 +9,7 @@
 
 #include "base/settings.h"
 #include "base/stats.h"
-#include "engine/columns/resident_order.h"
+#include "engine/operations/resident_order.h"
 #include "numeric/order/kept.h"
 
 struct clr_ordering;
@@ -28,7 +28,7 @@ struct clr_fed_order {
  * is worth it, and all numbers are of one type. Never waits.
  */
 void clr_fed_order_offer(struct clr_fed_order *fed, struct clr_kept *kept,
-                         const struct clr_kept_feed *feed, const struct clr_settings *settings);
+                         const struct clr_feed *feed, const struct clr_settings *settings);
 
 /*
  * Answers for all numbers in the store, once: sends what is left, has the device sort, and waits
@@ -38,7 +38,7 @@ void clr_fed_order_offer(struct clr_fed_order *fed, struct clr_kept *kept,
  * type then, that of the store's first ones.
  */
 bool clr_fed_order_ask(struct clr_fed_order *fed, struct clr_kept *kept,
-                       const struct clr_kept_feed *feed, const struct clr_settings *settings,
+                       const struct clr_feed *feed, const struct clr_settings *settings,
                        const struct clr_watch *watch, struct clr_stats *stats,
                        struct clr_order *order);
 

@@ -132,12 +132,7 @@ static void take_answer(struct clr_reduction *reduction, struct clr_job *job,
     if (phase == CLR_JOB_DONE) {
         /* A device counts no rows: that was done when the chunk was handed on. */
         clr_state_merge(&reduction->state, &job->state);
-        stats->chunks_to_device++;
-        stats->bytes_to_device += job->work.bytes;
-        stats->kernels_launched += job->work.kernels;
-        stats->passes += job->work.passes;
-        stats->transfer_time += job->work.transfer_time;
-        stats->kernel_time += job->work.kernel_time;
+        clr_stats_count_work(stats, &job->work, 1);
     } else if (phase == CLR_JOB_FAILED) {
         clr_stats_note_failure(stats, &job->status);
         reduce_here(reduction, job->chunk, job->elements, CLR_HOST_FAILED);

@@ -11,16 +11,7 @@
 #include "engine/worker/worker.h"
 #include "numeric/exact/chunk.h"
 #include "numeric/states/state.h"
-
-/*
- * Where the next value of each element type goes. The owner appends at real or integer while they
- * are short of their ends (of pairs the second operand at distance `pitch` elements), and else
- * asks for room. All zeros at first.
- */
-struct clr_feed {
-    double *real, *real_end;
-    int64_t *integer, *integer_end;
-};
+#include "numeric/values/feed.h"
 
 /*
  * The reductions of one connection, and the memory they hand on to each other, so that a query of
@@ -40,7 +31,7 @@ struct clr_reduction {
     struct clr_pool *pool;
     enum clr_operation operation;
     struct clr_job *filling; /* whose chunk the feed points into, or NULL */
-    size_t pitch;            /* the chunk's capacity */
+    size_t pitch;            /* the chunk's capacity: from a pair's first operand to its second */
     int in_flight;
     struct {
         struct clr_job *job;

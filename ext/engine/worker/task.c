@@ -2,14 +2,13 @@
 
 #include <stddef.h>
 
-void clr_task_init(struct clr_task *task, enum clr_task_kind kind,
-                   bool (*step)(struct clr_task *, struct clr_device *, char **,
-                                struct clr_status *),
+void clr_task_init(struct clr_task *task, enum clr_task_kind kind, clr_task_step *step,
                    void (*destroy)(struct clr_task *))
 {
     task->kind = kind;
     task->step = step;
     task->destroy = destroy;
+    task->log = NULL;
     task->is_awaited = kind == CLR_TASK_URGENT;
     atomic_init(&task->references, 1);
     task->next = NULL;

@@ -22,18 +22,24 @@ enum clr_task_kind {
 
 enum clr_task_phase { CLR_TASK_IDLE, CLR_TASK_PENDING, CLR_TASK_DONE, CLR_TASK_FAILED };
 
+struct clr_task;
+
+/*
+ * A step of a task, called by the worker's thread. Returns whether it is to be called again; an
+ * error ends the task, and CLR_DEVICE the use of the device, as CLR_NOMEM of OpenCL's does that
+ * comes again and again, except in builds.
+ */
+typedef bool clr_task_step(struct clr_task *task, struct clr_device *device,
+                           struct clr_status *status);
+
 struct clr_task {
-    /*
-     * Set by clr_task_init(). step is called by the worker's thread and returns whether it is to
-     * be called again; an error ends the task, and CLR_DEVICE the use of the device, as CLR_NOMEM
-     * of OpenCL's does that comes again and again, except in builds, which may store a text of
-     * clr_memory_alloc() in *log then. destroy is called by the
-     * thread that drops the last reference, which holds no lock of the worker's.
-     */
-    enum clr_task_kind kind;
-    bool (*step)(struct clr_task *task, struct clr_device *device, char **log,
-                 struct clr_status *status);
+    /* Set by clr_task_init(). destroy is called by the thread that drops the last reference, which
+       holds no lock of the worker's. */
+    enum clr_task_kind
+        kind; /* a build's step may make it one of the BACKGROUND, to go on as such */
+    clr_task_step *step;
     void (*destroy)(struct clr_task *task);
+    char *log;       /* of a build that fails: a text of clr_memory_alloc(), the worker's */
     bool is_awaited; /* somebody waits: URGENT ones are, and what their posters say */
     atomic_int references;
     /* Under the worker's lock. */
@@ -49,9 +55,7 @@ struct clr_task_queue {
 };
 
 /* Sets a task up, with one reference, its poster's. */
-void clr_task_init(struct clr_task *task, enum clr_task_kind kind,
-                   bool (*step)(struct clr_task *, struct clr_device *, char **,
-                                struct clr_status *),
+void clr_task_init(struct clr_task *task, enum clr_task_kind kind, clr_task_step *step,
                    void (*destroy)(struct clr_task *));
 
 /* Any thread may take and drop references. */

@@ -16,7 +16,7 @@
 enum { CLR_AWAIT_SPIN_NS = 1000000, CLR_SPIN_NS = 200000 };
 
 /* Builds give way to everything else, but not for longer than this. */
-enum { CLR_BUILD_PATIENCE_NS = 500000000 };
+enum { CLR_BUILD_DELAY_NS = 500000000 };
 
 /* PAUSED: it could not be built for want of something; asked for often enough, it is REQUESTED. */
 enum clr_program_phase { UNREQUESTED, REQUESTED, BUILT, UNBUILDABLE, PAUSED };

@@ -80,7 +80,7 @@ static void locked_fail(struct clr_worker *worker, const struct clr_status *stat
    the matter of one job or task, unless it comes again and again. */
 static bool locked_is_lost(struct clr_worker *worker, struct clr_status *status)
 {
-    if (status->code == CLR_NOMEM && status->cl_error != 0 &&
+    if (status->code == CLR_NOMEM && status->error != 0 &&
         ++worker->shortages == CLR_MOST_SHORTAGES)
         status->code = CLR_DEVICE;
     return status->code == CLR_DEVICE;
@@ -216,12 +216,12 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
     }
     worker->programs[operation][element] = UNBUILDABLE;
     /* An OpenCL error in a test's commands, unlike a wrong result, leaves the queues unknown. */
-    if (tested && status.cl_error != 0)
+    if (tested && status.error != 0)
         locked_fail(worker, &status);
 }
 
 /* What a build cost and how it failed goes into the report. */
-static void locked_report_build(struct clr_worker *worker, int64_t start, char *log,
+static void locked_report_build(struct clr_worker *worker, int64_t start, const char *log,
                                 const struct clr_status *status)
 {
     worker->starting = false;
@@ -239,7 +239,6 @@ static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
     struct clr_task *task = clr_task_queue_pop(&worker->tasks[kind]);
     struct clr_status status;
     int64_t start = clr_clock_ns();
-    char *log = NULL;
     bool again;
 
     task->has_begun = true;
@@ -248,10 +247,10 @@ static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
     else
         locked_leave(worker);
     clr_status_clear(&status);
-    again = task->step(task, worker->device, &log, &status);
+    again = task->step(task, worker->device, &status);
     come_back(worker);
     if (kind == CLR_TASK_BUILD)
-        locked_report_build(worker, start, log, &status);
+        locked_report_build(worker, start, task->log, &status);
     else if (!worker->failed && locked_is_lost(worker, &status))
         locked_fail(worker, &status);
     else if (status.code != CLR_OK && !worker->failed)
@@ -262,7 +261,7 @@ static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
     if (worker->failed)
         locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
     else if (again)
-        clr_task_queue_push(&worker->tasks[kind], task);
+        clr_task_queue_push(&worker->tasks[task->kind], task);
     else
         locked_end_task(worker, task, status.code == CLR_OK ? CLR_TASK_DONE : CLR_TASK_FAILED,
                         &status);
@@ -296,8 +295,7 @@ static bool locked_is_build_due(struct clr_worker *worker)
         worker->build_wanted = 0;
     else if (worker->build_wanted == 0)
         worker->build_wanted = clr_clock_ns();
-    return worker->build_wanted != 0 &&
-           clr_clock_ns() - worker->build_wanted > CLR_BUILD_PATIENCE_NS;
+    return worker->build_wanted != 0 && clr_clock_ns() - worker->build_wanted > CLR_BUILD_DELAY_NS;
 }
 
 /* Does one thing. Urgent tasks and jobs take turns, and background tasks with all others. */

@@ -290,17 +290,3 @@ void clr_bin_bounds_clear(struct clr_bin_bounds *bounds)
     clr_memory_free(bounds->firsts);
     bounds->firsts = NULL;
 }
-
-uint32_t clr_bin_bounds_find(const struct clr_bin_bounds *bounds, int64_t key)
-{
-    uint32_t low = 0, high = bounds->count, middle;
-
-    while (low < high) {
-        middle = low + (high - low) / 2;
-        if (bounds->firsts[middle] <= key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}

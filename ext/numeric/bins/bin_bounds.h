@@ -40,9 +40,6 @@ bool clr_bin_bounds_init(struct clr_bin_bounds *bounds, const struct clr_bins *b
 
 void clr_bin_bounds_clear(struct clr_bin_bounds *bounds);
 
-/* Returns the slot of a key. */
-uint32_t clr_bin_bounds_find(const struct clr_bin_bounds *bounds, int64_t key);
-
 /* Returns the bytes that the bounds of so many bins take. */
 size_t clr_bin_bounds_size(int64_t bins);
 

@@ -43,17 +43,11 @@ enum clr_code clr_distinct_add_reals(struct clr_distinct *distinct, const clr_st
 {
     uint64_t whole[BATCH], fractional[BATCH];
     enum clr_code code = CLR_OK;
-    size_t i, wholes, n;
+    size_t wholes, n;
 
     for (; count > 0 && code == CLR_OK; count -= n, reals += n) {
         n = count < BATCH ? count : BATCH;
-        for (i = wholes = 0; i < n; i++) {
-            uint64_t key;
-            bool is_whole = clr_distinct_key(reals[i], &key);
-            whole[wholes] = key;
-            fractional[i - wholes] = key;
-            wholes += is_whole;
-        }
+        wholes = clr_distinct_keys(reals, n, whole, fractional);
         code = clr_number_table_add(&distinct->whole, whole, wholes);
         if (code == CLR_OK)
             code = clr_number_table_add(&distinct->fractional, fractional, n - wholes);

@@ -26,6 +26,23 @@ static inline bool clr_distinct_key(double real, uint64_t *key)
     return whole;
 }
 
+/* Stores the keys of REALs, whole numbers apart from the others. Both arrays have room for all.
+   Returns how many are whole. */
+static inline size_t clr_distinct_keys(const clr_stored_real *reals, size_t count, uint64_t *whole,
+                                       uint64_t *fractional)
+{
+    size_t wholes = 0, i;
+
+    for (i = 0; i < count; i++) {
+        uint64_t key;
+        bool is_whole = clr_distinct_key(reals[i], &key);
+        whole[wholes] = key;
+        fractional[i - wholes] = key;
+        wholes += is_whole;
+    }
+    return wholes;
+}
+
 /* Whole numbers of either type that an INTEGER can be go to whole; other REALs, by their bits, to
    fractional. */
 struct clr_distinct {

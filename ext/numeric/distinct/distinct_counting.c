@@ -83,7 +83,7 @@ static void measure_portion(void *argument, int portion, const atomic_bool *stop
     size_t *places = places_of(counting, portion);
 
     memset(places, 0, all_groups(counting) * sizeof *places);
-    counting->kind->measure(counting, portion, places, stop);
+    counting->kind->spread(counting, portion, places, false, stop);
 }
 
 /* Makes places of the counts: each group together, in it each portion. */
@@ -107,7 +107,7 @@ static void scatter_portion(void *argument, int portion, const atomic_bool *stop
 {
     const struct clr_counting *counting = argument;
 
-    counting->kind->scatter(counting, portion, places_of(counting, portion), stop);
+    counting->kind->spread(counting, portion, places_of(counting, portion), true, stop);
 }
 
 /* Not of a portion: each thread takes groups as long as there are some. */

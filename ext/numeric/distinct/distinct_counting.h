@@ -1,7 +1,7 @@
 /*
  * Counting the different values among portions, and finding the most frequent of them: what does
- * not depend on what the values are. Numbers are those of distinct_portions.c, TEXT and BLOBs those
- * of bytes_distinct.c.
+ * not depend on what the values are. Numbers are those of distinct_numbers.c, TEXT and BLOBs those
+ * of distinct_bytes.c.
  *
  * Method: few different values are counted by each portion for itself, and the counts added. Many
  * are scattered by a hash first, so that equal ones come together, into groups whose tables stay in
@@ -61,13 +61,10 @@ struct clr_counting_kind {
     void (*conclude)(const struct clr_counting *counting, const struct clr_counter *counter,
                      struct clr_distinct_result *result);
 
-    /* Adds to places[g] how many of a portion's values are for group g of all domains' groups. */
-    void (*measure)(const struct clr_counting *counting, int portion, size_t *places,
-                    const atomic_bool *stop);
-
-    /* Stores a portion's values as items, that for group g at places[g]++. */
-    void (*scatter)(const struct clr_counting *counting, int portion, size_t *places,
-                    const atomic_bool *stop);
+    /* Goes through a portion's values, each of which advances places[g] by one, g being its group
+       of all domains' groups; if it stores, it puts the value as an item where that was. */
+    void (*spread)(const struct clr_counting *counting, int portion, size_t *places, bool stores,
+                   const atomic_bool *stop);
 
     /* Counts the items of a group, from first up to last, and adds them to the counter's result. */
     void (*count_group)(const struct clr_counting *counting, int group, size_t first, size_t last,

@@ -1,31 +1,21 @@
 #include "numeric/distinct/mode.h"
 
+#include "numeric/distinct/distinct_result.h"
+
 #include <stddef.h>
 #include <string.h>
 
 enum { FIRST_CAPACITY = 64 };
 
-/* Returns whether a value that is there so often is before another one. */
-static bool is_before(uint64_t count, const struct clr_value *value, uint64_t other_count,
-                      const struct clr_value *other)
-{
-    if (count != other_count)
-        return count > other_count;
-    return clr_value_compare(value, other, 1) < 0;
-}
-
 bool clr_mode_find(const struct clr_distinct *distinct, struct clr_value *mode)
 {
     struct clr_distinct_cursor cursor = {0};
-    uint64_t count = 0;
+    struct clr_distinct_result result = {.count = 0};
 
-    while (clr_distinct_next(distinct, &cursor)) {
-        if (is_before(cursor.count, &cursor.value, count, mode)) {
-            count = cursor.count;
-            *mode = cursor.value;
-        }
-    }
-    return count > 0;
+    while (clr_distinct_next(distinct, &cursor))
+        clr_distinct_consider(&result, cursor.count, &cursor.value);
+    *mode = result.mode;
+    return result.count > 0;
 }
 
 void clr_mode_heap_init(struct clr_mode_heap *heap, struct clr_distinct *distinct,
@@ -60,9 +50,12 @@ void clr_mode_heap_free(struct clr_mode_heap *heap)
     clr_mode_heap_init(heap, heap->distinct, heap->budget);
 }
 
+/* Whether a value is there more often than another one, or as often and is less. */
 static bool entry_is_before(const struct clr_mode_entry *a, const struct clr_mode_entry *b)
 {
-    return is_before(a->count, &a->value, b->count, &b->value);
+    if (a->count != b->count)
+        return a->count > b->count;
+    return clr_value_compare(&a->value, &b->value, 1) < 0;
 }
 
 static void sift_up(struct clr_mode_heap *heap, size_t i)

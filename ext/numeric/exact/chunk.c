@@ -5,26 +5,6 @@
 /* Arrays start at a multiple of a cache line from the block's start, for wide loads. */
 enum { ALIGNMENT = 64 };
 
-const struct clr_term *clr_operation_terms(enum clr_operation operation, int *count)
-{
-    static const struct clr_term single[] = {
-        {CLR_SUM, 0, 0}, {CLR_DOT, 0, 1}, {CLR_EXTREMES, 0, 0}};
-    static const struct clr_term squares[] = {{CLR_SUM, 0, 0}, {CLR_DOT, 0, 0}};
-    static const struct clr_term pairs[] = {
-        {CLR_SUM, 0, 0}, {CLR_SUM, 1, 1}, {CLR_DOT, 0, 0}, {CLR_DOT, 1, 1}, {CLR_DOT, 0, 1}};
-
-    if (operation == CLR_SQUARES) {
-        *count = sizeof squares / sizeof squares[0];
-        return squares;
-    }
-    if (operation == CLR_PAIRS) {
-        *count = sizeof pairs / sizeof pairs[0];
-        return pairs;
-    }
-    *count = 1;
-    return &single[operation];
-}
-
 struct clr_chunk *clr_chunk_new(enum clr_operation operation, size_t capacity)
 {
     size_t header = (sizeof(struct clr_chunk) + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);

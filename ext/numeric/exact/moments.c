@@ -5,24 +5,33 @@
 #include <math.h>
 #include <stddef.h>
 
+/* The sums as bits of a mask. */
+enum {
+    X = 1 << CLR_MOMENT_X,
+    XX = 1 << CLR_MOMENT_XX,
+    Y = 1 << CLR_MOMENT_Y,
+    YY = 1 << CLR_MOMENT_YY,
+    XY = 1 << CLR_MOMENT_XY
+};
+
 static const unsigned needs[] = {
-    [CLR_VAR_POP] = CLR_MOMENT_X | CLR_MOMENT_XX,
-    [CLR_VAR_SAMP] = CLR_MOMENT_X | CLR_MOMENT_XX,
-    [CLR_STDDEV_POP] = CLR_MOMENT_X | CLR_MOMENT_XX,
-    [CLR_STDDEV_SAMP] = CLR_MOMENT_X | CLR_MOMENT_XX,
-    [CLR_NORM] = CLR_MOMENT_XX,
-    [CLR_COVAR_POP] = CLR_MOMENT_X | CLR_MOMENT_Y | CLR_MOMENT_XY,
-    [CLR_COVAR_SAMP] = CLR_MOMENT_X | CLR_MOMENT_Y | CLR_MOMENT_XY,
-    [CLR_CORR] = CLR_MOMENT_X | CLR_MOMENT_Y | CLR_MOMENT_XX | CLR_MOMENT_YY | CLR_MOMENT_XY,
-    [CLR_REGR_SLOPE] = CLR_MOMENT_X | CLR_MOMENT_Y | CLR_MOMENT_XX | CLR_MOMENT_XY,
-    [CLR_REGR_INTERCEPT] = CLR_MOMENT_X | CLR_MOMENT_Y | CLR_MOMENT_XX | CLR_MOMENT_XY,
-    [CLR_REGR_R2] = CLR_MOMENT_X | CLR_MOMENT_Y | CLR_MOMENT_XX | CLR_MOMENT_YY | CLR_MOMENT_XY,
+    [CLR_VAR_POP] = X | XX,
+    [CLR_VAR_SAMP] = X | XX,
+    [CLR_STDDEV_POP] = X | XX,
+    [CLR_STDDEV_SAMP] = X | XX,
+    [CLR_NORM] = XX,
+    [CLR_COVAR_POP] = X | Y | XY,
+    [CLR_COVAR_SAMP] = X | Y | XY,
+    [CLR_CORR] = X | Y | XX | YY | XY,
+    [CLR_REGR_SLOPE] = X | Y | XX | XY,
+    [CLR_REGR_INTERCEPT] = X | Y | XX | XY,
+    [CLR_REGR_R2] = X | Y | XX | YY | XY,
     [CLR_REGR_COUNT] = 0,
-    [CLR_REGR_AVGX] = CLR_MOMENT_X,
-    [CLR_REGR_AVGY] = CLR_MOMENT_Y,
-    [CLR_REGR_SXX] = CLR_MOMENT_X | CLR_MOMENT_XX,
-    [CLR_REGR_SYY] = CLR_MOMENT_Y | CLR_MOMENT_YY,
-    [CLR_REGR_SXY] = CLR_MOMENT_X | CLR_MOMENT_Y | CLR_MOMENT_XY,
+    [CLR_REGR_AVGX] = X,
+    [CLR_REGR_AVGY] = Y,
+    [CLR_REGR_SXX] = X | XX,
+    [CLR_REGR_SYY] = Y | YY,
+    [CLR_REGR_SXY] = X | Y | XY,
 };
 
 unsigned clr_statistic_needs(enum clr_statistic statistic)
@@ -55,38 +64,36 @@ static void cross(struct clr_dyadic *result, const struct clr_dyadic *a, const s
     clr_dyadic_subtract(result, &first, &second);
 }
 
-static void load_all(struct exact *exact, const struct clr_moments *moments, unsigned mask)
+static void load_all(struct exact *exact, const struct clr_sums *sums, unsigned mask)
 {
     struct clr_dyadic n;
 
-    clr_dyadic_set(&n, (uint64_t)moments->count, 0);
-    if (mask & CLR_MOMENT_X)
-        load(&exact->x, moments->x);
-    if (mask & CLR_MOMENT_Y)
-        load(&exact->y, moments->y);
-    if (mask & CLR_MOMENT_XX) {
-        load(&exact->xx, moments->xx);
+    clr_dyadic_set(&n, (uint64_t)sums->count, 0);
+    if (mask & X)
+        load(&exact->x, sums->sums[CLR_MOMENT_X]);
+    if (mask & Y)
+        load(&exact->y, sums->sums[CLR_MOMENT_Y]);
+    if (mask & XX) {
+        load(&exact->xx, sums->sums[CLR_MOMENT_XX]);
         cross(&exact->dxx, &n, &exact->xx, &exact->x, &exact->x);
     }
-    if (mask & CLR_MOMENT_YY) {
-        load(&exact->yy, moments->yy);
+    if (mask & YY) {
+        load(&exact->yy, sums->sums[CLR_MOMENT_YY]);
         cross(&exact->dyy, &n, &exact->yy, &exact->y, &exact->y);
     }
-    if (mask & CLR_MOMENT_XY) {
-        load(&exact->xy, moments->xy);
+    if (mask & XY) {
+        load(&exact->xy, sums->sums[CLR_MOMENT_XY]);
         cross(&exact->dxy, &n, &exact->xy, &exact->x, &exact->y);
     }
 }
 
-/* Which of the sums in the mask have an infinity or a NaN in them. */
-static unsigned unusual(const struct clr_moments *moments, unsigned mask)
+/* Which of the sums in the mask are not there, or have an infinity or a NaN in them. */
+static unsigned unusual(const struct clr_sums *sums, unsigned mask)
 {
-    const struct clr_sum *const sums[] = {moments->x, moments->y, moments->xx, moments->yy,
-                                          moments->xy};
     unsigned found = 0, i;
 
-    for (i = 0; i < sizeof sums / sizeof sums[0]; i++) {
-        if ((mask >> i & 1) && clr_sum_is_unusual(sums[i]))
+    for (i = 0; i < CLR_MOST_TERMS; i++) {
+        if ((mask >> i & 1) && (sums->sums[i] == NULL || clr_sum_is_unusual(sums->sums[i])))
             found |= 1u << i;
     }
     return found;
@@ -99,14 +106,14 @@ static void set_real(struct clr_value *result, double real)
 }
 
 /* D(xx), D(yy) or D(xy) over n, n^2 or n (n - 1), or the square root of that. */
-static double spread(const struct clr_moments *moments, enum clr_statistic statistic)
+static double spread(const struct clr_sums *sums, enum clr_statistic statistic)
 {
-    uint64_t n = (uint64_t)moments->count;
+    uint64_t n = (uint64_t)sums->count;
     struct clr_dyadic divisor;
     struct exact exact;
     const struct clr_dyadic *dividend = &exact.dxx;
 
-    load_all(&exact, moments, needs[statistic]);
+    load_all(&exact, sums, needs[statistic]);
     switch (statistic) {
     case CLR_VAR_SAMP:
     case CLR_STDDEV_SAMP:
@@ -122,9 +129,9 @@ static double spread(const struct clr_moments *moments, enum clr_statistic stati
         clr_dyadic_set(&divisor, (clr_u128)n * n, 0);
         break;
     }
-    if (needs[statistic] & CLR_MOMENT_XY)
+    if (needs[statistic] & XY)
         dividend = &exact.dxy;
-    else if (needs[statistic] & CLR_MOMENT_YY)
+    else if (needs[statistic] & YY)
         dividend = &exact.dyy;
     if (statistic == CLR_STDDEV_POP || statistic == CLR_STDDEV_SAMP)
         return clr_dyadic_root(dividend, &divisor);
@@ -132,13 +139,13 @@ static double spread(const struct clr_moments *moments, enum clr_statistic stati
 }
 
 /* What needs the line through the pairs; NaN for NULL. */
-static double fit(const struct clr_moments *moments, enum clr_statistic statistic)
+static double fit(const struct clr_sums *sums, enum clr_statistic statistic)
 {
     struct clr_dyadic p, q;
     struct exact exact;
     double size;
 
-    load_all(&exact, moments, needs[statistic]);
+    load_all(&exact, sums, needs[statistic]);
     if (clr_dyadic_is_zero(&exact.dxx))
         return NAN;
     if (statistic == CLR_REGR_SLOPE)
@@ -158,14 +165,14 @@ static double fit(const struct clr_moments *moments, enum clr_statistic statisti
 }
 
 /* Whether all y are one finite number. */
-static bool is_level(const struct clr_moments *moments)
+static bool is_level(const struct clr_sums *sums)
 {
-    const unsigned mask = CLR_MOMENT_Y | CLR_MOMENT_YY;
+    const unsigned mask = Y | YY;
     struct exact exact;
 
-    if (unusual(moments, mask) != 0)
+    if (unusual(sums, mask) != 0)
         return false;
-    load_all(&exact, moments, mask);
+    load_all(&exact, sums, mask);
     return clr_dyadic_is_zero(&exact.dyy);
 }
 
@@ -180,7 +187,7 @@ static double norm(struct clr_sum *squares)
     return clr_dyadic_root(&sum, &one);
 }
 
-void clr_moments_finish(const struct clr_moments *moments, enum clr_statistic statistic,
+void clr_moments_finish(const struct clr_sums *sums, enum clr_statistic statistic,
                         struct clr_value *result)
 {
     bool sample =
@@ -190,26 +197,26 @@ void clr_moments_finish(const struct clr_moments *moments, enum clr_statistic st
     result->bytes = NULL;
     if (statistic == CLR_REGR_COUNT) {
         result->kind = CLR_KIND_INTEGER;
-        result->as.integer = moments->count;
+        result->as.integer = sums->count;
         return;
     }
-    if (moments->count < (sample ? 2 : 1))
+    if (sums->count < (sample ? 2 : 1))
         return;
     switch (statistic) {
     case CLR_NORM:
-        set_real(result, norm(moments->xx));
+        set_real(result, norm(sums->sums[CLR_MOMENT_XX]));
         return;
     case CLR_REGR_AVGX:
-        set_real(result, clr_sum_round(moments->x, (uint64_t)moments->count));
+        set_real(result, clr_sum_round(sums->sums[CLR_MOMENT_X], (uint64_t)sums->count));
         return;
     case CLR_REGR_AVGY:
-        set_real(result, clr_sum_round(moments->y, (uint64_t)moments->count));
+        set_real(result, clr_sum_round(sums->sums[CLR_MOMENT_Y], (uint64_t)sums->count));
         return;
     default:
         break;
     }
-    if (unusual(moments, needs[statistic]) != 0) {
-        if (statistic == CLR_REGR_R2 && is_level(moments))
+    if (unusual(sums, needs[statistic]) != 0) {
+        if (statistic == CLR_REGR_R2 && is_level(sums))
             set_real(result, 1.0);
         return;
     }
@@ -218,10 +225,10 @@ void clr_moments_finish(const struct clr_moments *moments, enum clr_statistic st
     case CLR_REGR_SLOPE:
     case CLR_REGR_INTERCEPT:
     case CLR_REGR_R2:
-        set_real(result, fit(moments, statistic));
+        set_real(result, fit(sums, statistic));
         break;
     default:
-        set_real(result, spread(moments, statistic));
+        set_real(result, spread(sums, statistic));
         break;
     }
 }
@@ -237,9 +244,11 @@ static bool is_nothing(struct clr_sum *sum)
     return value.top < 0 && !clr_sum_is_unusual(sum);
 }
 
-/* Whether the sum of squares is not below zero, nor D, if the sum of the numbers is there too. */
-static bool is_spread(int64_t count, struct clr_sum *sum, struct clr_sum *squares)
+/* Whether the sum of squares, which follows that of the numbers, is not below zero, nor D, if the
+   sum of the numbers is there too. */
+static bool is_spread(const struct clr_sums *sums, enum clr_moment numbers)
 {
+    struct clr_sum *sum = sums->sums[numbers], *squares = sums->sums[numbers + 1];
     struct clr_dyadic n, plain, square, d;
 
     if (squares == NULL || clr_sum_is_unusual(squares))
@@ -248,27 +257,29 @@ static bool is_spread(int64_t count, struct clr_sum *sum, struct clr_sum *square
     if (sum == NULL || clr_sum_is_unusual(sum))
         return !square.negative;
     load(&plain, sum);
-    clr_dyadic_set(&n, (uint64_t)count, 0);
+    clr_dyadic_set(&n, (uint64_t)sums->count, 0);
     cross(&d, &n, &square, &plain, &plain);
     return !d.negative;
 }
 
-bool clr_moments_consistent(const struct clr_moments *moments)
+bool clr_moments_consistent(const struct clr_sums *sums)
 {
     const unsigned all = needs[CLR_CORR];
     struct clr_dyadic p, q;
     struct exact exact;
+    int i;
 
-    if (moments->count <= 0)
-        return moments->count == 0 && is_nothing(moments->x) && is_nothing(moments->y) &&
-               is_nothing(moments->xx) && is_nothing(moments->yy) && is_nothing(moments->xy);
-    if (!is_spread(moments->count, moments->x, moments->xx) ||
-        !is_spread(moments->count, moments->y, moments->yy))
+    for (i = 0; i < CLR_MOST_TERMS && sums->count <= 0; i++) {
+        if (!is_nothing(sums->sums[i]))
+            return false;
+    }
+    if (sums->count <= 0)
+        return sums->count == 0;
+    if (!is_spread(sums, CLR_MOMENT_X) || !is_spread(sums, CLR_MOMENT_Y))
         return false;
-    if (moments->x == NULL || moments->y == NULL || moments->xx == NULL || moments->yy == NULL ||
-        moments->xy == NULL || unusual(moments, all) != 0)
+    if (unusual(sums, all) != 0)
         return true;
-    load_all(&exact, moments, all);
+    load_all(&exact, sums, all);
     clr_dyadic_multiply(&p, &exact.dxy, &exact.dxy);
     clr_dyadic_multiply(&q, &exact.dxx, &exact.dyy);
     return clr_dyadic_compare(&p, &q) <= 0;

@@ -11,13 +11,13 @@
 #ifndef CLR_NUMERIC_MOMENTS_H
 #define CLR_NUMERIC_MOMENTS_H
 
-#include "numeric/exact/sum.h"
+#include "numeric/exact/operation.h"
 #include "numeric/values/value.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of pairs, x is the independent variable: the second argument of SQL's functions. */
+/* Of pairs, x is the independent variable. */
 enum clr_statistic {
     CLR_VAR_POP,        /* D(xx) / n^2; 0 for one value */
     CLR_VAR_SAMP,       /* D(xx) / (n (n - 1)); NULL for one value */
@@ -38,23 +38,8 @@ enum clr_statistic {
     CLR_REGR_SXY        /* D(xy) / n */
 };
 
-/* The sums that a statistic can need, as bits of a mask. */
-enum clr_moment {
-    CLR_MOMENT_X = 1,
-    CLR_MOMENT_Y = 2,
-    CLR_MOMENT_XX = 4,
-    CLR_MOMENT_YY = 8,
-    CLR_MOMENT_XY = 16
-};
-
-/* What is known of count values or pairs. The caller owns the sums; one that is not needed may be
-   NULL. */
-struct clr_moments {
-    int64_t count;
-    struct clr_sum *x, *y, *xx, *yy, *xy;
-};
-
-/* Returns the mask of the sums that the statistic needs; those of one quantity need X and XX. */
+/* Returns the mask (bits 1 << enum clr_moment) of the sums that the statistic needs; those of one
+   quantity need X and XX. */
 unsigned clr_statistic_needs(enum clr_statistic statistic);
 
 /*
@@ -64,14 +49,15 @@ unsigned clr_statistic_needs(enum clr_statistic statistic);
  * their sum is, and R2 is 1.0 for a finite constant y, as in PostgreSQL. Writes to the sums as
  * clr_sum_exact() does.
  */
-void clr_moments_finish(const struct clr_moments *moments, enum clr_statistic statistic,
+void clr_moments_finish(const struct clr_sums *sums, enum clr_statistic statistic,
                         struct clr_value *result);
 
 /*
  * Returns whether count values or pairs can have these sums, as far as exact inequalities tell:
  * S(xx), S(yy), D(xx), D(yy) >= 0 and D(xy)^2 <= D(xx) D(yy); no pairs have sums of zero. Only the
- * sums that are not NULL are looked at. A sum with an infinity or a NaN in it is held to nothing.
+ * sums that are not NULL are looked at: those of one quantity alone are CLR_SQUARES'. A sum with an
+ * infinity or a NaN in it is held to nothing.
  */
-bool clr_moments_consistent(const struct clr_moments *moments);
+bool clr_moments_consistent(const struct clr_sums *sums);
 
 #endif

@@ -40,7 +40,7 @@ static struct estimate cross(int64_t count, struct clr_sum *products, struct clr
     return result;
 }
 
-/* Both false where an infinity or a NaN came up on the way. */
+/* These two are false where an infinity or a NaN came up on the way. */
 static bool is_not_negative(const struct estimate *d)
 {
     return d->is_exact ? d->exact >= 0 : d->value - d->error >= 0.0;
@@ -51,23 +51,26 @@ static bool fits_word(const struct estimate *d)
     return d->is_exact && d->exact <= INT64_MAX && d->exact >= -INT64_MAX;
 }
 
-bool clr_moments_plainly_consistent(const struct clr_moments *moments)
+bool clr_moments_surely_consistent(const struct clr_sums *sums)
 {
+    struct clr_sum *const *of = sums->sums;
     struct estimate xx, yy, xy;
     double square, bound;
+    int i;
 
-    if (moments->count <= 0 || clr_sum_is_unusual(moments->x) || clr_sum_is_unusual(moments->xx))
+    for (i = 0; i < CLR_MOST_TERMS && of[i] != NULL; i++) {
+        if (clr_sum_is_unusual(of[i]))
+            return false;
+    }
+    if (sums->count <= 0)
         return false;
-    xx = cross(moments->count, moments->xx, moments->x, moments->x);
+    xx = cross(sums->count, of[CLR_MOMENT_XX], of[CLR_MOMENT_X], of[CLR_MOMENT_X]);
     if (!is_not_negative(&xx))
         return false;
-    if (moments->y == NULL)
+    if (of[CLR_MOMENT_Y] == NULL)
         return true;
-    if (clr_sum_is_unusual(moments->y) || clr_sum_is_unusual(moments->yy) ||
-        clr_sum_is_unusual(moments->xy))
-        return false;
-    yy = cross(moments->count, moments->yy, moments->y, moments->y);
-    xy = cross(moments->count, moments->xy, moments->x, moments->y);
+    yy = cross(sums->count, of[CLR_MOMENT_YY], of[CLR_MOMENT_Y], of[CLR_MOMENT_Y]);
+    xy = cross(sums->count, of[CLR_MOMENT_XY], of[CLR_MOMENT_X], of[CLR_MOMENT_Y]);
     if (!is_not_negative(&yy))
         return false;
     if (fits_word(&xx) && fits_word(&yy) && fits_word(&xy))

@@ -8,9 +8,9 @@
 #include "numeric/exact/moments.h"
 
 /*
- * Returns true only if clr_moments_consistent() does. x and xx are there; y, yy and xy either all
- * are, or all are NULL.
+ * Returns true only if clr_moments_consistent() does. The sums are all there, or the first two, of
+ * x and xx, alone.
  */
-bool clr_moments_plainly_consistent(const struct clr_moments *moments);
+bool clr_moments_surely_consistent(const struct clr_sums *sums);
 
 #endif

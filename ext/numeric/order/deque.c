@@ -1,5 +1,6 @@
 #include "numeric/order/deque.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* What a cleared deque may keep, of bytes and of its ring; values that are searched at a time. */
@@ -231,42 +232,32 @@ enum clr_code clr_deque_push(struct clr_deque *deque, const struct clr_value *va
     return enter(deque, value, deque->arrived++);
 }
 
+static inline double real_of(int64_t bits)
+{
+    double real;
+
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
 /* Stores the places of the numbers that are better than all that follow, the last one first, and
-   returns how many they are; sign is a constant where this is inlined. */
-static inline size_t find_integers(const int64_t *integers, size_t count, int sign, uint16_t *found)
+   returns how many they are; is_real and sign are constants where this is inlined. */
+static inline size_t find_better(const int64_t *bits, size_t count, bool is_real, int sign,
+                                 uint16_t *found)
 {
-    int64_t best = integers[count - 1];
+    int64_t best = is_real ? clr_real_to_key(bits[count - 1]) : bits[count - 1], key;
+    double best_real = real_of(bits[count - 1]);
     size_t i, many = 1;
 
     found[0] = (uint16_t)(count - 1);
     for (i = count - 1; i-- > 0;) {
-        if (sign > 0 ? integers[i] > best : integers[i] < best) {
-            best = integers[i];
-            found[many++] = (uint16_t)i;
-        }
-    }
-    return many;
-}
-
-static inline int64_t key(double real)
-{
-    int64_t bits;
-
-    memcpy(&bits, &real, sizeof bits);
-    return clr_real_to_key(bits);
-}
-
-static inline size_t find_reals(const double *reals, size_t count, int sign, uint16_t *found)
-{
-    double best = reals[count - 1];
-    size_t i, many = 1;
-
-    found[0] = (uint16_t)(count - 1);
-    for (i = count - 1; i-- > 0;) {
-        /* Zeros are equal, but their keys are not. */
-        if ((sign > 0 ? reals[i] >= best : reals[i] <= best) &&
-            (sign > 0 ? key(reals[i]) > key(best) : key(reals[i]) < key(best))) {
-            best = reals[i];
+        /* Keys cost more to compare; but of equal zeros they alone differ. */
+        if (is_real && !(sign > 0 ? real_of(bits[i]) >= best_real : real_of(bits[i]) <= best_real))
+            continue;
+        key = is_real ? clr_real_to_key(bits[i]) : bits[i];
+        if (sign > 0 ? key > best : key < best) {
+            best = key;
+            best_real = real_of(bits[i]);
             found[many++] = (uint16_t)i;
         }
     }
@@ -298,31 +289,24 @@ static void push_found(struct clr_deque *deque, enum clr_kind kind, const int64_
     deque->arrived += count;
 }
 
-void clr_deque_push_integers(struct clr_deque *deque, const int64_t *integers, size_t count)
+void clr_deque_push_numbers(struct clr_deque *deque, enum clr_kind kind, const void *numbers,
+                            size_t count)
 {
+    const int64_t *bits;
+    int64_t copy[PORTION];
     uint16_t found[PORTION];
     size_t part, many;
 
-    for (; count > 0; count -= part, integers += part) {
+    for (; count > 0; count -= part, numbers = (const int64_t *)numbers + part) {
         part = count < PORTION ? count : PORTION;
-        many = deque->sign > 0 ? find_integers(integers, part, 1, found)
-                               : find_integers(integers, part, -1, found);
-        push_found(deque, CLR_KIND_INTEGER, integers, part, found, many);
-    }
-}
-
-void clr_deque_push_reals(struct clr_deque *deque, const double *reals, size_t count)
-{
-    uint16_t found[PORTION];
-    int64_t bits[PORTION];
-    size_t part, many;
-
-    for (; count > 0; count -= part, reals += part) {
-        part = count < PORTION ? count : PORTION;
-        many = deque->sign > 0 ? find_reals(reals, part, 1, found)
-                               : find_reals(reals, part, -1, found);
-        memcpy(bits, reals, part * sizeof *bits);
-        push_found(deque, CLR_KIND_REAL, bits, part, found, many);
+        bits = kind == CLR_KIND_REAL ? memcpy(copy, numbers, part * sizeof *copy) : numbers;
+        if (kind == CLR_KIND_REAL)
+            many = deque->sign > 0 ? find_better(bits, part, true, 1, found)
+                                   : find_better(bits, part, true, -1, found);
+        else
+            many = deque->sign > 0 ? find_better(bits, part, false, 1, found)
+                                   : find_better(bits, part, false, -1, found);
+        push_found(deque, kind, bits, part, found, many);
     }
 }
 

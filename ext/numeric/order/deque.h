@@ -58,9 +58,10 @@ void clr_deque_free(struct clr_deque *deque);
    there is no memory for the extreme itself. */
 enum clr_code clr_deque_push(struct clr_deque *deque, const struct clr_value *value);
 
-/* As many values enter, the first one first; REALs are no NaN. That is quicker than one by one. */
-void clr_deque_push_integers(struct clr_deque *deque, const int64_t *integers, size_t count);
-void clr_deque_push_reals(struct clr_deque *deque, const double *reals, size_t count);
+/* As many numbers enter, the first one first: of kind CLR_KIND_INTEGER int64_t, of CLR_KIND_REAL
+   doubles, no NaN. That is quicker than one by one. */
+void clr_deque_push_numbers(struct clr_deque *deque, enum clr_kind kind, const void *numbers,
+                            size_t count);
 
 /* The oldest value in the window leaves it. Returns CLR_OK; or CLR_LIMIT, if the budget has not
    allowed to keep what this takes, or CLR_NOMEM: then nothing is known of the window. */

@@ -45,7 +45,7 @@ void clr_kept_clear(struct clr_kept *kept)
 }
 
 /* The feed knows how full the runs are that it fills. */
-static void settle(struct clr_kept *kept, const struct clr_kept_feed *feed)
+static void settle(struct clr_kept *kept, const struct clr_feed *feed)
 {
     if (kept->reals != NULL)
         kept->reals->count = (size_t)(feed->real - (const double *)kept->reals->values);
@@ -74,8 +74,7 @@ static enum clr_code add_block(struct clr_kept *kept, enum clr_kind kind, size_t
     return CLR_OK;
 }
 
-enum clr_code clr_kept_make_room(struct clr_kept *kept, struct clr_kept_feed *feed,
-                                 enum clr_kind kind)
+enum clr_code clr_kept_make_room(struct clr_kept *kept, struct clr_feed *feed, enum clr_kind kind)
 {
     struct clr_run **filled = kind == CLR_KIND_REAL ? &kept->reals : &kept->integers;
     size_t capacity = CLR_KEPT_FIRST;
@@ -103,7 +102,7 @@ enum clr_code clr_kept_make_room(struct clr_kept *kept, struct clr_kept_feed *fe
     return CLR_OK;
 }
 
-const struct clr_run *clr_kept_runs(struct clr_kept *kept, const struct clr_kept_feed *feed)
+const struct clr_run *clr_kept_runs(struct clr_kept *kept, const struct clr_feed *feed)
 {
     settle(kept, feed);
     return &kept->first_reals;

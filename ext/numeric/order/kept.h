@@ -8,15 +8,10 @@
 
 #include "base/budget.h"
 #include "numeric/order/selection.h"
+#include "numeric/values/feed.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
-
-/* Where the next value goes; no room while it is all zeros. */
-struct clr_kept_feed {
-    double *real, *real_end;
-    int64_t *integer, *integer_end;
-};
 
 enum { CLR_KEPT_FIRST = 64 }; /* numbers of each type that need no memory beyond the structure */
 
@@ -46,11 +41,10 @@ void clr_kept_clear(struct clr_kept *kept);
 
 /* Makes room for a number of the kind, CLR_KIND_INTEGER or CLR_KIND_REAL, in the feed. Returns
    CLR_OK, or CLR_NOMEM or CLR_LIMIT and the feed is as it was. */
-enum clr_code clr_kept_make_room(struct clr_kept *kept, struct clr_kept_feed *feed,
-                                 enum clr_kind kind);
+enum clr_code clr_kept_make_room(struct clr_kept *kept, struct clr_feed *feed, enum clr_kind kind);
 
 /* Returns the numbers so far; the list is the store's, and valid until one is added. */
-const struct clr_run *clr_kept_runs(struct clr_kept *kept, const struct clr_kept_feed *feed);
+const struct clr_run *clr_kept_runs(struct clr_kept *kept, const struct clr_feed *feed);
 
 /*
  * Takes all blocks out of the store, and the budget, and returns the newest, from which the others

@@ -11,13 +11,3 @@ bool clr_portions_run(const struct clr_portions *portions, clr_portion_work *wor
         work(argument, i, &never);
     return true;
 }
-
-uint64_t clr_portion_count(const struct clr_portions *portions, int i)
-{
-    const struct clr_run *run;
-    uint64_t count = 0;
-
-    for (run = portions->starts[i]; run != portions->starts[i + 1]; run = run->next)
-        count += run->count;
-    return count;
-}

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* What is done with portion i. Returns soon after *stop has become true, whatever it has done. */
 typedef void clr_portion_work(void *argument, int i, const atomic_bool *stop);
@@ -27,13 +28,42 @@ struct clr_portions {
 /* Does the work on every portion. Returns false if it was stopped. */
 bool clr_portions_run(const struct clr_portions *portions, clr_portion_work *work, void *argument);
 
-/* Returns how many numbers a portion has. */
-uint64_t clr_portion_count(const struct clr_portions *portions, int i);
-
 /* Whether the work is to stop. */
 static inline bool clr_portion_stops(const atomic_bool *stop)
 {
     return atomic_load_explicit(stop, memory_order_relaxed);
+}
+
+/* A look at all numbers of a portion, some at a time. */
+struct clr_portion_reader {
+    const struct clr_run *run, *end;
+    size_t position; /* where the numbers end that were read last, all of this run */
+    const atomic_bool *stop;
+};
+
+static inline void clr_portion_begin(struct clr_portion_reader *reader,
+                                     const struct clr_portions *portions, int i,
+                                     const atomic_bool *stop)
+{
+    *reader = (struct clr_portion_reader){portions->starts[i], portions->starts[i + 1], 0, stop};
+}
+
+/* Goes on by so many numbers at the most. Returns how many: 0 at the end, or where the work is to
+   stop. */
+static inline size_t clr_portion_next(struct clr_portion_reader *reader, size_t most)
+{
+    size_t count;
+
+    while (reader->run != reader->end && reader->position == reader->run->count) {
+        reader->run = reader->run->next;
+        reader->position = 0;
+    }
+    if (reader->run == reader->end || clr_portion_stops(reader->stop))
+        return 0;
+    count = reader->run->count - reader->position;
+    count = count < most ? count : most;
+    reader->position += count;
+    return count;
 }
 
 #endif

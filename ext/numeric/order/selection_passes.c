@@ -7,21 +7,16 @@ enum { BLOCK = 512 };
 
 /* A pass over all keys of a portion, a block at a time. */
 struct pass {
-    const struct clr_run *run, *end;
-    size_t position;
+    struct clr_portion_reader reader;
     enum clr_key_order order;
-    const atomic_bool *stop;
     uint64_t keys[BLOCK];
 };
 
 static void begin_pass(struct pass *pass, const struct clr_selection *selection, int portion,
                        const atomic_bool *stop)
 {
-    pass->run = selection->portions->starts[portion];
-    pass->end = selection->portions->starts[portion + 1];
-    pass->position = 0;
+    clr_portion_begin(&pass->reader, selection->portions, portion, stop);
     pass->order = selection->order;
-    pass->stop = stop;
 }
 
 void clr_selection_copy_keys(const struct clr_run *run, size_t first, size_t count,
@@ -50,19 +45,12 @@ void clr_selection_copy_keys(const struct clr_run *run, size_t first, size_t cou
 /* Fills pass->keys; returns how many there are, 0 at the end. */
 static size_t next_block(struct pass *pass)
 {
-    const struct clr_run *run;
-    size_t count;
+    const struct clr_portion_reader *reader = &pass->reader;
+    const size_t count = clr_portion_next(&pass->reader, BLOCK);
 
-    while (pass->run != pass->end && pass->position == pass->run->count) {
-        pass->run = pass->run->next;
-        pass->position = 0;
-    }
-    run = pass->run;
-    if (run == pass->end || clr_portion_stops(pass->stop))
-        return 0;
-    count = run->count - pass->position < BLOCK ? run->count - pass->position : BLOCK;
-    clr_selection_copy_keys(run, pass->position, count, pass->order, pass->keys);
-    pass->position += count;
+    if (count > 0)
+        clr_selection_copy_keys(reader->run, reader->position - count, count, pass->order,
+                                pass->keys);
     return count;
 }
 
@@ -79,7 +67,7 @@ static uint64_t add_below(const struct clr_selection *selection)
     int i;
 
     for (i = 0; i < selection->portions->count; i++)
-        below += selection->findings[i].low;
+        below += selection->findings[i].below;
     return below;
 }
 
@@ -97,39 +85,72 @@ static const uint64_t *add_counts(const struct clr_selection *selection, size_t 
     return counts;
 }
 
-static void look_for_range(void *argument, int portion, const atomic_bool *stop)
+/* Finds a portion's greatest key up to first_end, and its least from second_start on; constants
+   where this is inlined. */
+static inline __attribute__((always_inline)) void look(const struct clr_selection *selection,
+                                                       int portion, uint64_t first_end,
+                                                       uint64_t second_start,
+                                                       const atomic_bool *stop)
 {
-    const struct clr_selection *selection = argument;
-    uint64_t low = UINT64_MAX, high = 0;
+    uint64_t greatest = 0, least = UINT64_MAX;
     struct pass pass;
     size_t i, count;
 
     begin_pass(&pass, selection, portion, stop);
     while ((count = next_block(&pass)) != 0) {
         for (i = 0; i < count; i++) {
-            low = pass.keys[i] < low ? pass.keys[i] : low;
-            high = pass.keys[i] > high ? pass.keys[i] : high;
+            uint64_t key = pass.keys[i];
+            greatest = key <= first_end && key > greatest ? key : greatest;
+            least = key >= second_start && key < least ? key : least;
         }
     }
-    selection->findings[portion].low = low;
-    selection->findings[portion].high = high;
+    selection->findings[portion].greatest = greatest;
+    selection->findings[portion].least = least;
+}
+
+static void look_for_range(void *argument, int portion, const atomic_bool *stop)
+{
+    look(argument, portion, UINT64_MAX, 0, stop);
+}
+
+static void look_for_neighbours(void *argument, int portion, const atomic_bool *stop)
+{
+    const struct clr_selection *selection = argument;
+
+    look(selection, portion, selection->first_end, selection->second_start, stop);
+}
+
+/* Stores the greatest and the least of the keys that the work finds in the portions. */
+static enum clr_code find(struct clr_selection *selection, clr_portion_work *work,
+                          uint64_t *greatest, uint64_t *least)
+{
+    enum clr_code code = run(selection, work);
+    int i;
+
+    *greatest = 0;
+    *least = UINT64_MAX;
+    for (i = 0; i < selection->portions->count; i++) {
+        const struct clr_finding *finding = &selection->findings[i];
+        *greatest = finding->greatest > *greatest ? finding->greatest : *greatest;
+        *least = finding->least < *least ? finding->least : *least;
+    }
+    return code;
 }
 
 enum clr_code clr_selection_find_range(struct clr_selection *selection)
 {
     struct clr_key_range *range = &selection->range;
-    enum clr_code code = run(selection, look_for_range);
-    int i;
+    enum clr_code code = find(selection, look_for_range, &range->high, &range->low);
 
-    range->low = UINT64_MAX;
-    range->high = 0;
-    for (i = 0; i < selection->portions->count; i++) {
-        const struct clr_finding *finding = &selection->findings[i];
-        range->low = finding->low < range->low ? finding->low : range->low;
-        range->high = finding->high > range->high ? finding->high : range->high;
-    }
     range->found = range->next = range->low;
     return code;
+}
+
+enum clr_code clr_selection_find_neighbours(struct clr_selection *selection)
+{
+    struct clr_key_range *range = &selection->range;
+
+    return find(selection, look_for_neighbours, &range->found, &range->next);
 }
 
 static void count_parts(void *argument, int portion, const atomic_bool *stop)
@@ -159,43 +180,6 @@ enum clr_code clr_selection_count_parts(struct clr_selection *selection, const u
 
     if (code == CLR_OK)
         *counts = add_counts(selection, CLR_KEY_PARTS);
-    return code;
-}
-
-static void look_for_neighbours(void *argument, int portion, const atomic_bool *stop)
-{
-    const struct clr_selection *selection = argument;
-    uint64_t found = 0, next = UINT64_MAX;
-    struct pass pass;
-    size_t i, count;
-
-    begin_pass(&pass, selection, portion, stop);
-    while ((count = next_block(&pass)) != 0) {
-        for (i = 0; i < count; i++) {
-            uint64_t key = pass.keys[i];
-            if (key <= selection->first_end && key > found)
-                found = key;
-            if (key >= selection->second_start && key < next)
-                next = key;
-        }
-    }
-    selection->findings[portion].low = found;
-    selection->findings[portion].high = next;
-}
-
-enum clr_code clr_selection_find_neighbours(struct clr_selection *selection)
-{
-    enum clr_code code = run(selection, look_for_neighbours);
-    struct clr_key_range *range = &selection->range;
-    int i;
-
-    range->found = 0;
-    range->next = UINT64_MAX;
-    for (i = 0; i < selection->portions->count; i++) {
-        const struct clr_finding *finding = &selection->findings[i];
-        range->found = finding->low > range->found ? finding->low : range->found;
-        range->next = finding->high < range->next ? finding->high : range->next;
-    }
     return code;
 }
 
@@ -273,8 +257,9 @@ static void count_tails(void *argument, int portion, const atomic_bool *stop)
     memset(finding->counts, 0, CLR_KEY_TAILS * sizeof *finding->counts);
     begin_pass(&pass, selection, portion, stop);
     while ((count = next_block(&pass)) != 0) {
-        const int64_t *integers = pass.run->kind == CLR_KIND_INTEGER
-                                      ? (const int64_t *)pass.run->values + pass.position - count
+        const struct clr_run *run = pass.reader.run;
+        const int64_t *integers = run->kind == CLR_KIND_INTEGER
+                                      ? (const int64_t *)run->values + pass.reader.position - count
                                       : NULL;
         for (i = 0; i < count; i++) {
             below += pass.keys[i] < key;
@@ -282,7 +267,7 @@ static void count_tails(void *argument, int portion, const atomic_bool *stop)
                 finding->counts[integers != NULL ? clr_integer_tail(integers[i], key) : 0]++;
         }
     }
-    finding->low = below;
+    finding->below = below;
 }
 
 enum clr_code clr_selection_count_tails(struct clr_selection *selection, const uint64_t **tails,

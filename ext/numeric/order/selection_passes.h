@@ -27,7 +27,7 @@ struct clr_key_range {
 
 /* What a pass finds out about a portion. */
 struct clr_finding {
-    uint64_t low, high;
+    uint64_t greatest, least, below;
     uint64_t counts[CLR_KEY_PARTS];
 };
 

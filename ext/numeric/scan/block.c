@@ -1,15 +1,15 @@
 #include "numeric/scan/block.h"
 
 #include "base/memory.h"
-#include "numeric/scan/generic.h"
-#include "numeric/scan/rows.h"
+#include "numeric/scan/by_value.h"
+#include "numeric/scan/row_set.h"
 
 #include <string.h>
 
 enum { ALIGNMENT = 64, TAGS = CLR_TAG_UNSURE + 1 };
 
 #define NULLS CLR_TYPE(CLR_TAG_NULL)
-#define UNKNOWN (CLR_TYPE(CLR_TAG_OTHER) | CLR_TYPE(CLR_TAG_UNSURE))
+#define UNKNOWN (CLR_TYPE(CLR_TAG_BYTES) | CLR_TYPE(CLR_TAG_UNSURE))
 
 static void fill_constant(struct clr_register *result, const struct clr_scalar *constant)
 {
@@ -192,7 +192,7 @@ static bool has_loop(enum clr_opcode opcode, unsigned types)
 static void find_nulls(const struct clr_block *block, const struct clr_register *values,
                        const uint64_t *restrict rows, uint64_t *restrict found)
 {
-    if (!clr_rows_find(block->loops, values, CLR_TAG_NULL, rows, found))
+    if (!clr_row_set_find(block->loops, values, CLR_TAG_NULL, rows, found))
         memset(found, 0, CLR_BLOCK_WORDS * sizeof *found);
 }
 
@@ -210,8 +210,8 @@ static bool run_logic(const struct clr_block *block, enum clr_opcode opcode,
     if ((opcode != CLR_OP_AND && opcode != CLR_OP_OR) || ((a->types | b->types) & UNKNOWN) != 0)
         return false;
     memset(all, -1, sizeof all);
-    clr_rows_find_true(block->loops, a, all, a_true);
-    clr_rows_find_true(block->loops, b, all, b_true);
+    clr_row_set_find_true(block->loops, a, all, a_true);
+    clr_row_set_find_true(block->loops, b, all, b_true);
     find_nulls(block, a, all, a_null);
     find_nulls(block, b, all, b_null);
     for (i = 0; i < CLR_BLOCK_WORDS; i++) {
@@ -295,7 +295,7 @@ static void run_instruction(struct clr_block *block, int number)
         run_logic(block, opcode, a, b, result) || run_null(block, opcode, a, result) ||
         run_choice(block, opcode, a, b, c, result))
         return;
-    clr_run_generic(opcode, a, b, c, result);
+    clr_run_by_value(opcode, a, b, c, result);
     result->types = block->loops->find_tags(result->tags);
 }
 

@@ -13,7 +13,7 @@ struct clr_block {
     int64_t *converted;  /* an operand as REALs */
     const uint8_t *uniform[CLR_TAG_UNSURE + 1]; /* a block of each tag */
     struct clr_register *registers;
-    int fetched; /* the columns among the first instructions, this many, were fetched ahead */
+    int fetched; /* of so many instructions, the first ones, the columns were fetched ahead */
 };
 
 /* Returns a block without rows, or NULL without memory. Free with clr_block_free(). */
@@ -25,8 +25,8 @@ void clr_block_set_rows(struct clr_block *block, size_t first, size_t count);
 
 /*
  * Returns what a loop over values of the block is to fetch ahead: the next block of a column that
- * no loop has fetched since the rows were set, or the values themselves, which is for nothing, if
- * there is none.
+ * no loop has fetched since the rows were set. If there is none, it is the values themselves, which
+ * are in the cache.
  */
 const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values);
 

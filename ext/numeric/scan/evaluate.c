@@ -1,9 +1,9 @@
 #include "numeric/scan/evaluate.h"
 
 #include "numeric/scan/block.h"
+#include "numeric/scan/collector.h"
 #include "numeric/scan/host_reduce.h"
-#include "numeric/scan/intake.h"
-#include "numeric/scan/plain.h"
+#include "numeric/scan/whole_columns.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -15,28 +15,27 @@
 enum { PIECE = 1 << 18, SHARED_PIECE = 1 << 14 };
 
 /* A tally over all rows of columns as they lie in memory. */
-struct plain {
+struct whole {
     const struct clr_tally *tally;
     const struct clr_column *arguments[2];
     struct clr_state *state;
 };
 
-/* Stores the columns of a tally that is plain; of pairs both are to be of one type. Returns whether
-   it is. */
-static bool find_plain_arguments(const struct clr_scan *scan, const uint8_t *kinds,
-                                 const struct clr_tally *tally,
-                                 const struct clr_column *arguments[2])
+/* Stores the columns of a tally that takes whole columns; of pairs both are to be of one type.
+   Returns whether it is. */
+static bool find_whole_columns(const struct clr_scan *scan, const uint8_t *kinds,
+                               const struct clr_tally *tally, const struct clr_column *arguments[2])
 {
     int columns[2], i;
 
-    if (tally->merge != 0 || !clr_tally_is_plain(scan, kinds, tally, columns))
+    if (tally->merge != 0 || !clr_tally_takes_whole_columns(scan, kinds, tally, columns))
         return false;
     for (i = 0; i < 2; i++)
         arguments[i] = columns[i] < 0 ? NULL : scan->columns[columns[i]];
     return arguments[1] == NULL || arguments[1]->kind == arguments[0]->kind;
 }
 
-/* The values of a plain tally, where they are. */
+/* The values of such a tally, where they are. */
 static void share_column(const struct clr_column *column, size_t first, size_t rows,
                          struct clr_share *share)
 {
@@ -45,7 +44,7 @@ static void share_column(const struct clr_column *column, size_t first, size_t r
 
     clr_share_set(share, real ? CLR_KIND_REAL : CLR_KIND_INTEGER, column->values + first,
                   numbers ? rows : 0);
-    if (column->kind == CLR_TAG_OTHER) {
+    if (column->kind == CLR_TAG_BYTES) {
         share->others = column->values + first;
         share->other_count = rows;
     }
@@ -64,26 +63,26 @@ static void reduce_piece(const struct clr_tally *tally, const struct clr_column 
                 arguments[1] == NULL ? NULL : arguments[1]->values + first, count, state);
 }
 
-/* Counts the rows of a plain tally. Stores whether there is anything to reduce. */
-static enum clr_scan_outcome count_plain(const struct plain *plain, size_t rows, bool *reduces)
+/* Counts the rows of such a tally. Stores whether there is anything to reduce. */
+static enum clr_scan_outcome count_whole(const struct whole *whole, size_t rows, bool *reduces)
 {
-    const struct clr_column *x = plain->arguments[0], *y = plain->arguments[1];
+    const struct clr_column *x = whole->arguments[0], *y = whole->arguments[1];
     const uint8_t kind = x == NULL ? CLR_TAG_INTEGER : x->kind;
 
     *reduces = false;
     if (kind == CLR_TAG_NULL || rows == 0)
         return CLR_SCAN_DONE;
-    plain->state->count = (int64_t)rows;
-    plain->state->non_integers =
+    whole->state->count = (int64_t)rows;
+    whole->state->non_integers =
         kind == CLR_TAG_INTEGER && (y == NULL || y->kind == CLR_TAG_INTEGER) ? 0 : (int64_t)rows;
-    if (plain->tally->operations == 0 || x == NULL)
+    if (whole->tally->operations == 0 || x == NULL)
         return CLR_SCAN_DONE;
-    *reduces = kind != CLR_TAG_OTHER;
-    return *reduces || clr_tally_takes_bytes(plain->tally) ? CLR_SCAN_DONE : CLR_SCAN_UNSURE;
+    *reduces = kind != CLR_TAG_BYTES;
+    return *reduces || clr_tally_takes_bytes(whole->tally) ? CLR_SCAN_DONE : CLR_SCAN_UNSURE;
 }
 
 /* All of them piece by piece: one way through the memory, however many they are. */
-static enum clr_scan_outcome reduce_columns(const struct plain *plains, int count, size_t first,
+static enum clr_scan_outcome reduce_columns(const struct whole *wholes, int count, size_t first,
                                             size_t last, const atomic_bool *stop)
 {
     const size_t piece = count > 1 ? SHARED_PIECE : PIECE;
@@ -95,7 +94,7 @@ static enum clr_scan_outcome reduce_columns(const struct plain *plains, int coun
             return CLR_SCAN_STOPPED;
         rows = last - first < piece ? last - first : piece;
         for (i = 0; i < count; i++)
-            reduce_piece(plains[i].tally, plains[i].arguments, first, rows, plains[i].state);
+            reduce_piece(wholes[i].tally, wholes[i].arguments, first, rows, wholes[i].state);
     }
     return CLR_SCAN_DONE;
 }
@@ -114,11 +113,11 @@ static bool select_rows(struct clr_block *block, uint64_t *selected)
     if (filter < 0)
         return true;
     clr_block_run(block, 0, filter + 1);
-    return clr_intake_filter(block, &block->registers[filter], selected);
+    return clr_collector_filter(block, &block->registers[filter], selected);
 }
 
-static enum clr_scan_outcome run_block(struct clr_block *block, struct clr_intake *intakes,
-                                       int intake_count)
+static enum clr_scan_outcome run_block(struct clr_block *block, struct clr_collector *collectors,
+                                       int collector_count)
 {
     uint64_t selected[CLR_BLOCK_WORDS], any = 0;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
@@ -131,13 +130,13 @@ static enum clr_scan_outcome run_block(struct clr_block *block, struct clr_intak
     if (any == 0)
         return CLR_SCAN_DONE;
     clr_block_run(block, block->scan->filter + 1, block->scan->instruction_count);
-    for (i = 0; i < intake_count && outcome == CLR_SCAN_DONE; i++)
-        outcome = clr_intake_take(&intakes[i], block, selected);
+    for (i = 0; i < collector_count && outcome == CLR_SCAN_DONE; i++)
+        outcome = clr_collector_take(&collectors[i], block, selected);
     return outcome;
 }
 
 static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t first, size_t last,
-                                        struct clr_intake *intakes, int intake_count,
+                                        struct clr_collector *collectors, int collector_count,
                                         const atomic_bool *stop)
 {
     struct clr_block *block = clr_block_new(scan);
@@ -145,8 +144,8 @@ static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t firs
     size_t count;
     int i;
 
-    for (i = 0; i < intake_count; i++)
-        intakes[i].stop = stop;
+    for (i = 0; i < collector_count; i++)
+        collectors[i].stop = stop;
     for (; outcome == CLR_SCAN_DONE && first < last; first += count) {
         if (atomic_load_explicit(stop, memory_order_relaxed)) {
             outcome = CLR_SCAN_STOPPED;
@@ -154,10 +153,10 @@ static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t firs
         }
         count = last - first < CLR_BLOCK ? last - first : CLR_BLOCK;
         clr_block_set_rows(block, first, count);
-        outcome = run_block(block, intakes, intake_count);
+        outcome = run_block(block, collectors, collector_count);
     }
-    for (i = 0; i < intake_count && outcome == CLR_SCAN_DONE; i++)
-        clr_intake_flush(&intakes[i]);
+    for (i = 0; i < collector_count && outcome == CLR_SCAN_DONE; i++)
+        clr_collector_flush(&collectors[i]);
     clr_block_free(block);
     return outcome;
 }
@@ -166,10 +165,10 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
                                    struct clr_state *states, struct clr_share *shares,
                                    const atomic_bool *stop)
 {
-    struct clr_intake intakes[CLR_MOST_TALLIES];
-    struct plain plains[CLR_MOST_TALLIES];
+    struct clr_collector collectors[CLR_MOST_TALLIES];
+    struct whole wholes[CLR_MOST_TALLIES];
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    int intake_count = 0, plain_count = 0, i;
+    int collector_count = 0, whole_count = 0, i;
     uint8_t kinds[CLR_MOST_COLUMNS];
     struct clr_share *share;
     bool reduces;
@@ -180,25 +179,26 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
             return CLR_SCAN_UNSURE;
     }
     for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++) {
-        struct plain *plain = &plains[plain_count];
-        plain->tally = &scan->tallies[i];
-        plain->state = &states[i];
+        struct whole *whole = &wholes[whole_count];
+        whole->tally = &scan->tallies[i];
+        whole->state = &states[i];
         share = shares == NULL ? NULL : &shares[i];
         clr_state_clear(&states[i]);
-        if (find_plain_arguments(scan, kinds, plain->tally, plain->arguments)) {
-            outcome = count_plain(plain, last - first, &reduces);
-            plain_count += reduces;
-            if (plain->tally->operations & CLR_KEEP)
-                share_column(plain->arguments[0], first, last - first, share);
-        } else if (!clr_intake_init(&intakes[intake_count++], plain->tally, plain->state, share)) {
+        if (find_whole_columns(scan, kinds, whole->tally, whole->arguments)) {
+            outcome = count_whole(whole, last - first, &reduces);
+            whole_count += reduces;
+            if (whole->tally->operations & CLR_KEEP)
+                share_column(whole->arguments[0], first, last - first, share);
+        } else if (!clr_collector_init(&collectors[collector_count++], whole->tally, whole->state,
+                                       share)) {
             outcome = CLR_SCAN_FAILED;
         }
     }
     if (outcome == CLR_SCAN_DONE)
-        outcome = reduce_columns(plains, plain_count, first, last, stop);
-    if (outcome == CLR_SCAN_DONE && intake_count > 0)
-        outcome = run_blocks(scan, first, last, intakes, intake_count, stop);
-    for (i = 0; i < intake_count; i++)
-        clr_intake_free(&intakes[i]);
+        outcome = reduce_columns(wholes, whole_count, first, last, stop);
+    if (outcome == CLR_SCAN_DONE && collector_count > 0)
+        outcome = run_blocks(scan, first, last, collectors, collector_count, stop);
+    for (i = 0; i < collector_count; i++)
+        clr_collector_free(&collectors[i]);
     return outcome;
 }

@@ -45,20 +45,18 @@ static inline void backoff_succeed(struct backoff *backoff)
     backoff->length = 0;
 }
 
-/* Straight into the long accumulator, which is quicker than finding out what an expansion drops. */
-static void add_slowly(const clr_stored_real *x, size_t count, struct clr_sum *sum)
+/* Straight into the long accumulator, which is quicker than finding out what an expansion drops:
+   values, or products if y is not NULL. */
+static void add_slowly(const clr_stored_real *x, const clr_stored_real *y, size_t count,
+                       struct clr_sum *sum)
 {
     size_t i;
-    for (i = 0; i < count; i++)
-        clr_sum_add_unusual(sum, x[i], 1);
-}
-
-static void add_products_slowly(const clr_stored_real *x, const clr_stored_real *y, size_t count,
-                                struct clr_sum *sum)
-{
-    size_t i;
-    for (i = 0; i < count; i++)
-        clr_sum_add_wide_product(sum, x[i], y[i]);
+    for (i = 0; i < count; i++) {
+        if (y == NULL)
+            clr_sum_add_unusual(sum, x[i], 1);
+        else
+            clr_sum_add_wide_product(sum, x[i], y[i]);
+    }
 }
 
 #define all_set() (~(vector_integer){0})

@@ -3,8 +3,8 @@
  * a whole block, whose length the compiler knows: what is short is padded.
  *
  * The operators and the gathering take `ahead` as well, a block of values that is fetched into the
- * second cache in passing: memory would else be idle while a loop goes over values that are in the
- * first one. See clr_block_ahead().
+ * second cache in passing. Without that, memory would be idle while a loop goes over values that
+ * are in the first one. See clr_block_ahead().
  */
 #ifndef CLR_NUMERIC_LOOPS_H
 #define CLR_NUMERIC_LOOPS_H

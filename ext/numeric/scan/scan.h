@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /*
- * SQLite's operators, with its semantics to the bit. Operands OTHER and UNSURE give UNSURE, except
+ * SQLite's operators, with its semantics to the bit. Operands BYTES and UNSURE give UNSURE, except
  * where it says otherwise. Truth values are INTEGER 0 and 1, or NULL.
  */
 enum clr_opcode {
@@ -36,13 +36,13 @@ enum clr_opcode {
     CLR_OP_GREATER_EQUAL,
     CLR_OP_IS, /* a IS b: NULLs are equal */
     CLR_OP_IS_NOT,
-    CLR_OP_IS_NULL, /* a IS NULL; OTHER is not NULL; UNSURE is UNSURE */
+    CLR_OP_IS_NULL, /* a IS NULL; BYTES is not NULL; UNSURE is UNSURE */
     CLR_OP_NOT_NULL,
-    CLR_OP_AND, /* three-valued; anything UNSURE or OTHER in it is UNSURE */
+    CLR_OP_AND, /* three-valued; anything UNSURE or BYTES in it is UNSURE */
     CLR_OP_OR,
     CLR_OP_NOT,
     CLR_OP_IF,       /* a is true: b, else (also for NULL) c; the other branch does not matter */
-    CLR_OP_COALESCE, /* a, or b where a is NULL; OTHER is passed on */
+    CLR_OP_COALESCE, /* a, or b where a is NULL; BYTES is passed on */
     CLR_OP_LEAST,    /* min(a, b): NULL if either is; of equal values b */
     CLR_OP_GREATEST, /* max(a, b): NULL if either is; of equal values a */
     CLR_OP_ABSOLUTE, /* abs(a); of the least INTEGER: UNSURE, since SQLite reports an error */
@@ -57,16 +57,20 @@ struct clr_instruction {
 };
 
 /*
- * One argument list of one or more aggregates. A row counts if the scan's filter and the tally's
- * own are true for it (a number other than zero) and x, and y if there is one, are not NULL.
+ * What is found out for one or more aggregates of the same arguments, x and y in the order of SQL.
+ * A row counts if the scan's filter and the tally's own are true for it (a number other than zero)
+ * and x, and y if there is one, are not NULL.
  * state.count is the number of those rows and state.non_integers of those with an operand that is
  * no INTEGER. For the operations in the mask (bits 1 << enum clr_operation) state.sum is the
  * exact sum of x (CLR_SUM) or of x * y (CLR_DOT; never both), and state.integers and state.reals
  * the extremes of x (CLR_EXTREMES). With CLR_KEEP in the mask all values of x are kept for
- * questions. Values OTHER are counted if the mask is 0, and else unsure,
- * except as y where x is NULL. y UNSURE is unsure even there: SQLite evaluates it.
+ * questions.
  *
- * CLR_BYTES, with CLR_KEEP and without operations, has values OTHER kept too. CLR_MERGE, alone, has
+ * If the mask is 0, values BYTES count. Else the scan is unsure of a row whose x is BYTES, or whose
+ * y is where x is not NULL. It is unsure of every row with an argument that is UNSURE, since SQLite
+ * evaluates both.
+ *
+ * CLR_BYTES, with CLR_KEEP and without operations, has values BYTES kept too. CLR_MERGE, alone, has
  * them merged as states of the kind `merge` into `merged`; a number is unsure there, and so is what
  * is no state. For both x is a column, with bytes (clr_column_has_bytes()).
  */
@@ -83,7 +87,7 @@ struct clr_tally {
 #define CLR_MERGE (1u << 29)
 #define CLR_OPERATIONS_MASK ((1u << CLR_OPERATIONS) - 1)
 
-/* Whether the tally takes values OTHER for more than to count them. */
+/* Whether the tally takes values BYTES for more than to count them. */
 static inline bool clr_tally_takes_bytes(const struct clr_tally *tally)
 {
     return (tally->operations & (CLR_BYTES | CLR_MERGE)) != 0 &&
@@ -101,7 +105,7 @@ struct clr_scan {
     int instruction_count, constant_count, column_count, tally_count;
     int filter; /* an instruction, or -1: all rows */
     const struct clr_instruction *instructions;
-    const struct clr_scalar *constants; /* no OTHER, no UNSURE */
+    const struct clr_scalar *constants; /* no BYTES, no UNSURE */
     struct clr_column *const *columns;  /* column_count of them, all with `rows` rows */
     size_t rows;
     struct clr_tally
@@ -137,7 +141,7 @@ static inline int clr_scan_merges(const struct clr_scan *scan)
 /* How a scan ended. States and answers are defined after CLR_SCAN_DONE only. */
 enum clr_scan_outcome {
     CLR_SCAN_DONE,
-    CLR_SCAN_UNSURE,  /* a filter or an argument was UNSURE, or OTHER where that is not counted, or
+    CLR_SCAN_UNSURE,  /* a filter or an argument was UNSURE, or BYTES where that is not counted, or
                          a value one that a question is not for */
     CLR_SCAN_LIMIT,   /* questions would take more than values_memory */
     CLR_SCAN_STOPPED, /* as the caller asked */

@@ -1,92 +1,142 @@
 #include "numeric/states/finish.h"
 
+#include "base/memory.h"
 #include "numeric/exact/moments.h"
+#include "numeric/states/state_bins.h"
 
-/* Of CLR_PAIRS: which term has which sum. The first operand is y. */
-enum { TERM_Y, TERM_X, TERM_YY, TERM_XX, TERM_XY };
+/* Characters of a count and its comma, at most. */
+enum { COUNT_SIZE = 21 };
 
 void clr_sums_of_state(struct clr_sums *sums, struct clr_state *state)
 {
     int i;
 
-    *sums = (struct clr_sums){state->count, state->non_integers, {&state->sum}};
-    for (i = 0; i < state->more_count; i++)
-        sums->sums[i + 1] = &state->more[i];
+    *sums = (struct clr_sums){state->count, state->non_integers, {NULL}};
+    for (i = 0; i <= state->more_count; i++)
+        sums->sums[i] = clr_state_sum(state, i);
 }
 
-unsigned clr_finish_needs(enum clr_operation operation, int function)
+unsigned clr_finish_needs(const struct clr_aggregate *aggregate)
 {
-    unsigned needs;
-
-    if (operation < CLR_OPERATIONS)
-        return 1;
-    needs = clr_statistic_needs((enum clr_statistic)function);
-    if (operation == CLR_SQUARES)
-        return (needs & CLR_MOMENT_X ? 1u : 0) | (needs & CLR_MOMENT_XX ? 2u : 0);
-    return (needs & CLR_MOMENT_Y ? 1u << TERM_Y : 0) | (needs & CLR_MOMENT_X ? 1u << TERM_X : 0) |
-           (needs & CLR_MOMENT_YY ? 1u << TERM_YY : 0) |
-           (needs & CLR_MOMENT_XX ? 1u << TERM_XX : 0) |
-           (needs & CLR_MOMENT_XY ? 1u << TERM_XY : 0);
+    return aggregate->operation < CLR_OPERATIONS
+               ? 1
+               : clr_statistic_needs((enum clr_statistic)aggregate->finish);
 }
 
-static enum clr_code finish_total(const struct clr_sums *sums, int function,
-                                  struct clr_value *result)
+static void finish_total(enum clr_total total, const struct clr_sums *sums,
+                         struct clr_output *output)
 {
+    struct clr_value *value = &output->value;
     struct clr_sum *sum = sums->sums[0];
 
-    result->kind = CLR_KIND_REAL;
-    if (sums->count == 0) {
-        result->kind = function == CLR_TOTAL_TOTAL ? CLR_KIND_REAL : CLR_KIND_NONE;
-        result->as.real = 0.0;
-    } else if (function == CLR_TOTAL_AVG) {
-        result->as.real = clr_sum_round(sum, (uint64_t)sums->count);
-    } else if (function == CLR_TOTAL_TOTAL || sums->non_integers != 0) {
-        result->as.real = clr_sum_round(sum, 1);
+    if (sums->count == 0 && total != CLR_TOTAL_TOTAL)
+        return;
+    value->kind = CLR_KIND_REAL;
+    if (total == CLR_TOTAL_AVG) {
+        value->as.real = clr_sum_round(sum, (uint64_t)sums->count);
+    } else if (total == CLR_TOTAL_TOTAL || sums->non_integers != 0) {
+        value->as.real = sums->count == 0 ? 0.0 : clr_sum_round(sum, 1);
     } else {
-        result->kind = CLR_KIND_INTEGER;
-        if (!clr_int192_to_int64(&sum->integer, &result->as.integer))
-            return CLR_INVALID;
+        value->kind = CLR_KIND_INTEGER;
+        if (!clr_int192_to_int64(&sum->integer, &value->as.integer)) {
+            output->code = CLR_INVALID;
+            output->error = "integer overflow";
+        }
     }
-    return CLR_OK;
 }
 
-enum clr_code clr_finish(const struct clr_sums *sums, enum clr_operation operation, int function,
-                         struct clr_value *result)
+/* Makes the output bytes of that size, and returns where they go; NULL, with its code, without
+   memory. */
+static void *make_bytes(struct clr_output *output, enum clr_kind kind, size_t size)
 {
-    struct clr_moments moments = {.count = sums->count};
+    void *bytes = output->small;
 
-    result->bytes = NULL;
-    if (operation < CLR_OPERATIONS)
-        return finish_total(sums, function, result);
-    if (operation == CLR_SQUARES) {
-        moments.x = sums->sums[0];
-        moments.xx = sums->sums[1];
-    } else {
-        moments.x = sums->sums[TERM_X];
-        moments.y = sums->sums[TERM_Y];
-        moments.xx = sums->sums[TERM_XX];
-        moments.yy = sums->sums[TERM_YY];
-        moments.xy = sums->sums[TERM_XY];
+    if (size > sizeof output->small)
+        bytes = output->memory = clr_memory_alloc(size);
+    if (bytes == NULL) {
+        output->code = CLR_NOMEM;
+        return NULL;
     }
-    clr_moments_finish(&moments, (enum clr_statistic)function, result);
-    return CLR_OK;
+    output->value = (struct clr_value){.kind = kind, .as.size = size, .bytes = bytes};
+    return bytes;
 }
 
-void clr_finish_parts(const struct clr_sums *sums, enum clr_operation operation,
-                      struct clr_state_parts *parts)
+void clr_finish_sums(const struct clr_aggregate *aggregate, enum clr_form form,
+                     const struct clr_sums *sums, struct clr_output *output)
 {
-    static const enum clr_state_kind kinds[] = {
-        [CLR_SUM] = CLR_STATE_SUM,
-        [CLR_DOT] = CLR_STATE_DOT,
-        [CLR_SQUARES] = CLR_STATE_SQUARES,
-        [CLR_PAIRS] = CLR_STATE_PAIRS,
-    };
-    static const int order[] = {TERM_X, TERM_Y, TERM_XX, TERM_YY, TERM_XY};
-    int i;
+    if (form & CLR_FORM_STATE) {
+        make_bytes(output, CLR_KIND_BLOB, sizeof output->small);
+        output->value.as.size = clr_state_encode(aggregate->state, sums, output->small);
+    } else if (aggregate->operation < CLR_OPERATIONS) {
+        finish_total((enum clr_total)aggregate->finish, sums, output);
+    } else {
+        clr_moments_finish(sums, (enum clr_statistic)aggregate->finish, &output->value);
+    }
+}
 
-    parts->kind = kinds[operation];
-    parts->count = sums->count;
-    parts->non_integers = sums->non_integers;
-    for (i = 0; i < CLR_MOST_TERMS; i++)
-        parts->sums[i] = sums->sums[operation == CLR_PAIRS ? order[i] : i];
+void clr_finish_extreme(const struct clr_aggregate *aggregate, enum clr_form form,
+                        const struct clr_value *extreme, struct clr_output *output)
+{
+    unsigned char *bytes;
+
+    if (form & CLR_FORM_STATE) {
+        bytes = make_bytes(output, CLR_KIND_BLOB,
+                           clr_state_encode_extreme(aggregate->state, extreme, NULL));
+        if (bytes != NULL)
+            clr_state_encode_extreme(aggregate->state, extreme, bytes);
+    } else {
+        output->value = *extreme;
+    }
+}
+
+/* Appends a count in decimal digits; returns the end. */
+static char *append_count(char *end, uint64_t count)
+{
+    char digits[COUNT_SIZE];
+    size_t n = 0;
+
+    do {
+        digits[n++] = (char)('0' + count % 10);
+        count /= 10;
+    } while (count != 0);
+    while (n > 0)
+        *end++ = digits[--n];
+    return end;
+}
+
+static void write_json(const uint64_t *counters, size_t count, struct clr_output *output)
+{
+    char *text = make_bytes(output, CLR_KIND_TEXT, count * COUNT_SIZE + 2), *end = text;
+    size_t i;
+
+    if (text == NULL)
+        return;
+    for (i = 0; i < count; i++) {
+        *end++ = i == 0 ? '[' : ',';
+        end = append_count(end, counters[i]);
+    }
+    *end++ = ']';
+    output->value.as.size = (size_t)(end - text);
+    output->is_json = true;
+}
+
+void clr_finish_bins(enum clr_form form, const struct clr_bins *bins, const uint64_t *counters,
+                     struct clr_output *output)
+{
+    static const struct clr_bins no_bins;
+    static const uint64_t no_counts[2];
+    unsigned char *bytes;
+
+    if (!(form & CLR_FORM_STATE)) {
+        if (bins != NULL)
+            write_json(counters, (size_t)bins->count + 2, output);
+        return;
+    }
+    if (bins == NULL) {
+        bins = &no_bins;
+        counters = no_counts;
+    }
+    bytes = make_bytes(output, CLR_KIND_BLOB, clr_state_encode_bins(bins, counters, NULL));
+    if (bytes != NULL)
+        clr_state_encode_bins(bins, counters, bytes);
 }

@@ -1,45 +1,62 @@
 /*
- * What a function makes of its exact sums: its value, or its state as a BLOB. The same for sums
- * that were fed row by row and for those of a scan.
+ * What an aggregate gives for what it knows of its rows: its value, or its state as bytes. The same
+ * for rows that were fed one by one and for those of a scan.
  */
 #ifndef CLR_NUMERIC_FINISH_H
 #define CLR_NUMERIC_FINISH_H
 
 #include "base/status.h"
-#include "numeric/exact/chunk.h"
+#include "numeric/bins/bins.h"
+#include "numeric/states/aggregate_table.h"
 #include "numeric/states/state.h"
 #include "numeric/states/state_format.h"
 #include "numeric/values/value.h"
 
-/* The functions of CLR_SUM and CLR_DOT; those of CLR_SQUARES and CLR_PAIRS are an enum
-   clr_statistic. */
-enum clr_total { CLR_TOTAL_SUM, CLR_TOTAL_TOTAL, CLR_TOTAL_AVG };
-
-/* The sums of an operation's terms, in their order; those that a function does not need may be
-   NULL. The first operand is the first argument in SQL: for pairs y. */
-struct clr_sums {
-    int64_t count, non_integers; /* as in struct clr_state */
-    struct clr_sum *sums[CLR_MOST_TERMS];
+/* What an aggregate gives. */
+struct clr_output {
+    enum clr_code code;     /* CLR_OK, CLR_NOMEM, or CLR_INVALID with an error */
+    const char *error;      /* a constant */
+    struct clr_value value; /* CLR_KIND_NONE is NULL, and so is a REAL that is NaN */
+    bool is_json;           /* value is TEXT, and that is JSON */
+    /* The value's bytes, if they took memory of their own, which whoever uses the output frees with
+       clr_memory_free(). NULL: they are whoever's the value was, or in small. */
+    void *memory;
+    unsigned char small[CLR_STATE_LIMIT];
 };
 
-/* Points sums at those of a state. */
+/* Makes the output NULL. small is left as it is, since it is large. */
+static inline void clr_output_init(struct clr_output *output)
+{
+    output->code = CLR_OK;
+    output->value.kind = CLR_KIND_NONE;
+    output->is_json = false;
+    output->memory = NULL;
+}
+
+/* Sets the counts to those of a state, and points at its sums; further ones are NULL. */
 void clr_sums_of_state(struct clr_sums *sums, struct clr_state *state);
 
-/* Returns the mask (bits 1 << term) of the terms that the function needs. */
-unsigned clr_finish_needs(enum clr_operation operation, int function);
+/* Returns the mask (bits 1 << term) of the operation's terms whose sums the aggregate's value
+   needs. */
+unsigned clr_finish_needs(const struct clr_aggregate *aggregate);
 
 /*
- * Stores the function's value; kind CLR_KIND_NONE is NULL, and so is a REAL that is NaN. function
- * is an enum clr_total or clr_statistic, as the operation says. Returns CLR_OK, or CLR_INVALID for
- * an integer sum that does not fit in 64 bits. May propagate carries in the sums, but keeps their
- * values.
+ * These store what an aggregate gives in the form: for CLR_FORM_STATE and CLR_FORM_STATE_MERGE its
+ * state, else its value. The output has been made NULL.
+ *
+ * An aggregate of sums, whose sum of integers may not fit in 64 bits: that is an error. May
+ * propagate carries in the sums, but keeps their values.
  */
-enum clr_code clr_finish(const struct clr_sums *sums, enum clr_operation operation, int function,
-                         struct clr_value *result);
+void clr_finish_sums(const struct clr_aggregate *aggregate, enum clr_form form,
+                     const struct clr_sums *sums, struct clr_output *output);
 
-/* Describes the sums, all of them, for clr_state_encode() or clr_state_decode(), which changes the
-   counts in parts alone. */
-void clr_finish_parts(const struct clr_sums *sums, enum clr_operation operation,
-                      struct clr_state_parts *parts);
+/* The least or the greatest value; kind CLR_KIND_NONE of no rows. Bytes stay the extreme's. */
+void clr_finish_extreme(const struct clr_aggregate *aggregate, enum clr_form form,
+                        const struct clr_value *extreme, struct clr_output *output);
+
+/* bins->count + 2 counters, whose value is JSON: [below, each bin, above]. bins: NULL of no rows.
+ */
+void clr_finish_bins(enum clr_form form, const struct clr_bins *bins, const uint64_t *counters,
+                     struct clr_output *output);
 
 #endif

@@ -5,22 +5,6 @@
 
 #include <string.h>
 
-enum clr_operation clr_merged_operation(enum clr_state_kind kind)
-{
-    switch (kind) {
-    case CLR_STATE_SUM:
-        return CLR_SUM;
-    case CLR_STATE_DOT:
-        return CLR_DOT;
-    case CLR_STATE_SQUARES:
-        return CLR_SQUARES;
-    case CLR_STATE_PAIRS:
-        return CLR_PAIRS;
-    default:
-        return CLR_EXTREMES;
-    }
-}
-
 void clr_merged_init(struct clr_merged *merged, enum clr_state_kind kind, uint64_t memory)
 {
     int i;
@@ -46,18 +30,6 @@ void clr_merged_free(struct clr_merged *merged)
     merged->bytes = NULL;
     merged->room = 0;
     merged->counters = NULL;
-}
-
-static enum clr_code add_sums(struct clr_merged *merged, const struct clr_value *state)
-{
-    struct clr_state_parts parts;
-
-    clr_finish_parts(&merged->sums, clr_merged_operation(merged->kind), &parts);
-    if (clr_state_decode(state->bytes, state->as.size, &parts, 1) != CLR_STATE_SOUND)
-        return CLR_INVALID;
-    merged->sums.count = parts.count;
-    merged->sums.non_integers = parts.non_integers;
-    return CLR_OK;
 }
 
 /* Makes the value the extreme, if it is a better one. */
@@ -152,7 +124,10 @@ enum clr_code clr_merged_add(struct clr_merged *merged, const struct clr_value *
     case CLR_STATE_BINS:
         return add_bins(merged, state);
     default:
-        return add_sums(merged, state);
+        return clr_state_decode(state->bytes, state->as.size, merged->kind, &merged->sums, 1) ==
+                       CLR_STATE_SOUND
+                   ? CLR_OK
+                   : CLR_INVALID;
     }
 }
 

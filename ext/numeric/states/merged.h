@@ -8,13 +8,12 @@
 
 #include "base/status.h"
 #include "numeric/bins/bins.h"
-#include "numeric/states/finish.h"
 #include "numeric/states/state_format.h"
 
 /* It has pointers into itself, and stays where it is. */
 struct clr_merged {
     enum clr_state_kind kind;
-    struct clr_sums sums; /* of kinds of sums: in the order of the operation's terms */
+    struct clr_sums sums; /* of kinds of sums: all point to those that follow */
     struct clr_sum sum[CLR_MOST_TERMS];
     struct clr_value extreme; /* of MIN and MAX; CLR_KIND_NONE: no rows */
     void *bytes;              /* room for those of the extreme */
@@ -40,8 +39,5 @@ enum clr_code clr_merged_add(struct clr_merged *merged, const struct clr_value *
 
 /* Adds all that another one of the same kind has. Returns as clr_merged_add(). */
 enum clr_code clr_merged_join(struct clr_merged *merged, struct clr_merged *other);
-
-/* Returns the operation whose sums a state of that kind has; CLR_EXTREMES of those without sums. */
-enum clr_operation clr_merged_operation(enum clr_state_kind kind);
 
 #endif

@@ -35,9 +35,8 @@ void clr_state_merge(struct clr_state *state, struct clr_state *other)
 
     state->count += other->count;
     state->non_integers += other->non_integers;
-    clr_sum_merge(&state->sum, &other->sum);
-    for (i = 0; i < state->more_count; i++)
-        clr_sum_merge(&state->more[i], &other->more[i]);
+    for (i = 0; i <= state->more_count; i++)
+        clr_sum_merge(clr_state_sum(state, i), clr_state_sum(other, i));
     clr_range_merge(&state->integers, &other->integers);
     clr_range_merge(&state->reals, &other->reals);
 }

@@ -1,5 +1,6 @@
-/* Numbers in a state's bytes, for the files that write and read them; state_format.h has the
- * format.
+/*
+ * The writer and the reader of states' bytes, for the files that know what is in them;
+ * state_format.h has the format.
  */
 #ifndef CLR_NUMERIC_STATE_BYTES_H
 #define CLR_NUMERIC_STATE_BYTES_H
@@ -32,42 +33,20 @@ static inline const char *clr_state_layout(enum clr_state_kind kind)
     }
 }
 
+/* Which of an operation's sums stands in place i of a state of that kind. */
+static inline int clr_state_term(enum clr_state_kind kind, int i)
+{
+    static const int pairs[] = {CLR_MOMENT_X, CLR_MOMENT_Y, CLR_MOMENT_XX, CLR_MOMENT_YY,
+                                CLR_MOMENT_XY};
+
+    return kind == CLR_STATE_PAIRS ? pairs[i] : i;
+}
+
 /* The type bytes of MIN and MAX, and of the bounds of BINS, are the values of enum clr_kind: they
  * must not change. */
 _Static_assert(CLR_KIND_NONE == 0 && CLR_KIND_INTEGER == 1 && CLR_KIND_REAL == 2 &&
                    CLR_KIND_TEXT == 3 && CLR_KIND_BLOB == 4,
                "the format's types");
-
-/* Writes a varint, and returns where it ends. */
-static inline unsigned char *clr_put_varint(unsigned char *at, uint64_t value)
-{
-    while (value >= 0x80) {
-        *at++ = (unsigned char)(value | 0x80);
-        value >>= 7;
-    }
-    *at++ = (unsigned char)value;
-    return at;
-}
-
-/* Writes how every state begins, and returns where its content does. */
-static inline unsigned char *clr_put_head(unsigned char *at, enum clr_state_kind kind)
-{
-    memcpy(at, clr_state_magic, sizeof clr_state_magic);
-    at[sizeof clr_state_magic] = (unsigned char)kind;
-    return at + CLR_STATE_HEAD;
-}
-
-/* Writes a double, the lowest byte first, and returns where it ends. */
-static inline unsigned char *clr_put_real(unsigned char *at, double real)
-{
-    uint64_t bits;
-    int i;
-
-    memcpy(&bits, &real, sizeof bits);
-    for (i = 0; i < 8; i++)
-        *at++ = (unsigned char)(bits >> (8 * i));
-    return at;
-}
 
 /* A signed number as the unsigned one that stands for it, and back. */
 static inline uint64_t clr_fold_sign(int64_t value)
@@ -80,11 +59,91 @@ static inline int64_t clr_unfold_sign(uint64_t folded)
     return (int64_t)(folded >> 1 ^ (folded & 1 ? UINT64_MAX : 0));
 }
 
+/* ---- Writing. */
+
+struct clr_writer {
+    unsigned char *buffer; /* or NULL: bytes are only counted */
+    size_t size;           /* of what was written so far */
+};
+
+/* Returns where the next size bytes go, or NULL where they are only counted. */
+static inline unsigned char *clr_writer_take(struct clr_writer *writer, size_t size)
+{
+    unsigned char *at = writer->buffer != NULL ? writer->buffer + writer->size : NULL;
+
+    writer->size += size;
+    return at;
+}
+
+static inline void clr_writer_put_bytes(struct clr_writer *writer, const void *bytes, size_t size)
+{
+    unsigned char *at = clr_writer_take(writer, size);
+
+    if (at != NULL && size > 0)
+        memcpy(at, bytes, size);
+}
+
+static inline void clr_writer_put_varint(struct clr_writer *writer, uint64_t value)
+{
+    unsigned char spare[10];
+    unsigned char *start = writer->buffer != NULL ? writer->buffer + writer->size : spare;
+    unsigned char *at = start;
+
+    for (; value >= 0x80; value >>= 7)
+        *at++ = (unsigned char)(value | 0x80);
+    *at++ = (unsigned char)value;
+    writer->size += (size_t)(at - start);
+}
+
+/* A type and the value of that type. */
+static inline void clr_writer_put_value(struct clr_writer *writer, const struct clr_value *value)
+{
+    unsigned char bytes[8];
+    uint64_t bits;
+    int i;
+
+    clr_writer_put_varint(writer, value->kind);
+    if (value->kind == CLR_KIND_INTEGER) {
+        clr_writer_put_varint(writer, clr_fold_sign(value->as.integer));
+    } else if (value->kind == CLR_KIND_REAL) {
+        memcpy(&bits, &value->as.real, sizeof bits);
+        for (i = 0; i < 8; i++)
+            bytes[i] = (unsigned char)(bits >> (8 * i));
+        clr_writer_put_bytes(writer, bytes, sizeof bytes);
+    } else if (value->kind != CLR_KIND_NONE) {
+        clr_writer_put_bytes(writer, value->bytes, value->as.size);
+    }
+}
+
+/* Begins to write a state of that kind. */
+static inline struct clr_writer clr_writer_begin(unsigned char *buffer, enum clr_state_kind kind)
+{
+    struct clr_writer writer = {buffer, 0};
+
+    clr_writer_put_bytes(&writer, clr_state_magic, sizeof clr_state_magic);
+    clr_writer_put_varint(&writer, kind);
+    return writer;
+}
+
+/* ---- Reading. */
+
 /* Reads forward. The first fault stays, and ends the reading: at is then end. */
 struct clr_reader {
     const unsigned char *at, *end;
     enum clr_state_fault fault;
 };
+
+/* Begins to read a state of that kind: checks what precedes the content. */
+struct clr_reader clr_reader_begin(const unsigned char *bytes, size_t size,
+                                   enum clr_state_kind kind);
+
+/* Returns the fault of a state that was read as far as it has content. */
+static inline enum clr_state_fault clr_reader_end(const struct clr_reader *reader)
+{
+    if (reader->fault == CLR_STATE_SOUND && reader->at != reader->end)
+        return CLR_STATE_TRAILING;
+    return reader->fault;
+}
 
 static inline void clr_reader_fail(struct clr_reader *reader, enum clr_state_fault fault)
 {
@@ -94,7 +153,7 @@ static inline void clr_reader_fail(struct clr_reader *reader, enum clr_state_fau
 }
 
 /* Returns 0 where there is no varint. */
-static inline uint64_t clr_get_varint(struct clr_reader *reader)
+static inline uint64_t clr_reader_get_varint(struct clr_reader *reader)
 {
     uint64_t value = 0;
     int shift;
@@ -118,7 +177,7 @@ static inline uint64_t clr_get_varint(struct clr_reader *reader)
 }
 
 /* Returns where the next size bytes are, or NULL. */
-static inline const unsigned char *clr_get_bytes(struct clr_reader *reader, size_t size)
+static inline const unsigned char *clr_reader_get_bytes(struct clr_reader *reader, size_t size)
 {
     const unsigned char *bytes = reader->at;
 
@@ -128,6 +187,17 @@ static inline const unsigned char *clr_get_bytes(struct clr_reader *reader, size
     }
     reader->at += size;
     return bytes;
+}
+
+/* A number of rows or the like, of which there are most at most. */
+static inline int64_t clr_reader_get_count(struct clr_reader *reader, int64_t most)
+{
+    uint64_t count = clr_reader_get_varint(reader);
+
+    if (count <= (uint64_t)most)
+        return (int64_t)count;
+    clr_reader_fail(reader, CLR_STATE_INCONSISTENT);
+    return 0;
 }
 
 /* The number that size bytes are, 8 at most, the lowest first. */
@@ -140,31 +210,8 @@ static inline uint64_t clr_load_bytes(const unsigned char *bytes, size_t size)
     return value;
 }
 
-/* A number of rows or the like, of which there are most at most. */
-static inline int64_t clr_get_count(struct clr_reader *reader, int64_t most)
-{
-    uint64_t count = clr_get_varint(reader);
-
-    if (count <= (uint64_t)most)
-        return (int64_t)count;
-    clr_reader_fail(reader, CLR_STATE_INCONSISTENT);
-    return 0;
-}
-
-/* A double, which is no NaN; 0.0 where there is none. */
-static inline double clr_get_real(struct clr_reader *reader)
-{
-    const unsigned char *bytes = clr_get_bytes(reader, 8);
-    uint64_t bits = bytes != NULL ? clr_load_bytes(bytes, 8) : 0;
-    double real;
-
-    memcpy(&real, &bits, sizeof real);
-    if (isnan(real))
-        clr_reader_fail(reader, CLR_STATE_INCONSISTENT);
-    return real;
-}
-
-/* Begins to read a state of that kind: checks what precedes the content. */
-struct clr_reader clr_get_head(const unsigned char *bytes, size_t size, enum clr_state_kind kind);
+/* A type and the value of that type, no NaN; TEXT and BLOB take all that is left. Where there is
+   none the reading has ended. */
+struct clr_value clr_reader_get_value(struct clr_reader *reader);
 
 #endif

@@ -16,10 +16,10 @@ struct clr_stored_sum {
     int64_t plus_infinity, minus_infinity, nan;
 };
 
-/* A state, taken apart. */
+/* A state, taken apart; its sums are in the format's order. */
 struct clr_stored_state {
     int64_t count, non_integers;
-    struct clr_stored_sum sums[CLR_STATE_SUMS];
+    struct clr_stored_sum sums[CLR_MOST_TERMS];
 };
 
 static inline int clr_stored_lowest_bit(const struct clr_stored_sum *sum)

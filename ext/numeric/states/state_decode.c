@@ -3,7 +3,8 @@
 #include "numeric/states/state_check.h"
 
 /* A beginning of a beginning is merely short. */
-struct clr_reader clr_get_head(const unsigned char *bytes, size_t size, enum clr_state_kind kind)
+struct clr_reader clr_reader_begin(const unsigned char *bytes, size_t size,
+                                   enum clr_state_kind kind)
 {
     struct clr_reader reader = {clr_state_magic, clr_state_magic, CLR_STATE_TOO_SHORT};
     size_t compared = size < 2 ? size : 2;
@@ -26,20 +27,20 @@ struct clr_reader clr_get_head(const unsigned char *bytes, size_t size, enum clr
 
 static void get_sum(struct clr_reader *reader, int64_t non_integers, struct clr_stored_sum *sum)
 {
-    uint64_t head = clr_get_varint(reader), size = head >> 2;
+    uint64_t head = clr_reader_get_varint(reader), size = head >> 2;
     int64_t exponent = 0;
 
     sum->negative = head & 1;
     sum->plus_infinity = sum->minus_infinity = sum->nan = 0;
     if (size != 0)
-        exponent = clr_unfold_sign(clr_get_varint(reader));
+        exponent = clr_unfold_sign(clr_reader_get_varint(reader));
     else if (sum->negative)
         clr_reader_fail(reader, CLR_STATE_NOT_CANONICAL);
     if (size > CLR_STATE_LIMIT || exponent > CLR_STATE_LIMIT || exponent < -CLR_STATE_LIMIT)
         clr_reader_fail(reader, CLR_STATE_INCONSISTENT);
     sum->size = (size_t)size;
     sum->exponent = (int)exponent;
-    sum->bytes = clr_get_bytes(reader, sum->size);
+    sum->bytes = clr_reader_get_bytes(reader, sum->size);
     if (sum->bytes == NULL || reader->fault != CLR_STATE_SOUND) {
         sum->size = 0;
         return;
@@ -48,9 +49,10 @@ static void get_sum(struct clr_reader *reader, int64_t non_integers, struct clr_
         clr_reader_fail(reader, CLR_STATE_NOT_CANONICAL);
     if ((head & 2) == 0)
         return;
-    sum->plus_infinity = clr_get_count(reader, non_integers);
-    sum->minus_infinity = clr_get_count(reader, non_integers - sum->plus_infinity);
-    sum->nan = clr_get_count(reader, non_integers - sum->plus_infinity - sum->minus_infinity);
+    sum->plus_infinity = clr_reader_get_count(reader, non_integers);
+    sum->minus_infinity = clr_reader_get_count(reader, non_integers - sum->plus_infinity);
+    sum->nan =
+        clr_reader_get_count(reader, non_integers - sum->plus_infinity - sum->minus_infinity);
     if ((sum->plus_infinity | sum->minus_infinity | sum->nan) == 0)
         clr_reader_fail(reader, CLR_STATE_NOT_CANONICAL);
 }
@@ -121,78 +123,100 @@ static void add_sum(struct clr_sum *sum, const struct clr_stored_sum *content, b
 /* Whether rows with these squares and products can have these sums. */
 static bool moments_agree(const struct clr_stored_state *state, enum clr_state_kind kind)
 {
-    struct clr_sum sum[CLR_STATE_SUMS];
-    struct clr_moments moments = {.count = state->count, .x = &sum[0], .xx = &sum[1]};
+    struct clr_sums sums = {.count = state->count};
+    struct clr_sum sum[CLR_MOST_TERMS];
     int count = clr_state_sums(kind), i;
 
     if (kind != CLR_STATE_SQUARES && kind != CLR_STATE_PAIRS)
         return true;
-    if (kind == CLR_STATE_PAIRS)
-        moments = (struct clr_moments){state->count, &sum[0], &sum[1], &sum[2], &sum[3], &sum[4]};
     for (i = 0; i < count; i++) {
         clr_sum_clear(&sum[i]);
         add_sum(&sum[i], &state->sums[i], state->non_integers == 0, 1);
+        sums.sums[clr_state_term(kind, i)] = &sum[i];
     }
-    return clr_moments_plainly_consistent(&moments) || clr_moments_consistent(&moments);
+    return clr_moments_surely_consistent(&sums) || clr_moments_consistent(&sums);
 }
 
 enum clr_state_fault clr_state_decode(const unsigned char *bytes, size_t size,
-                                      struct clr_state_parts *parts, int weight)
+                                      enum clr_state_kind kind, struct clr_sums *sums, int weight)
 {
-    struct clr_reader reader = clr_get_head(bytes, size, parts->kind);
-    int count = clr_state_sums(parts->kind), i;
+    struct clr_reader reader = clr_reader_begin(bytes, size, kind);
+    int count = clr_state_sums(kind), i;
     struct clr_stored_state state;
+    enum clr_state_fault fault;
 
-    state.count = clr_get_count(&reader, CLR_STATE_MOST_ROWS);
-    state.non_integers = clr_get_count(&reader, state.count);
+    state.count = clr_reader_get_count(&reader, CLR_STATE_MOST_ROWS);
+    state.non_integers = clr_reader_get_count(&reader, state.count);
     for (i = 0; i < count; i++)
         get_sum(&reader, state.non_integers, &state.sums[i]);
-    if (reader.fault != CLR_STATE_SOUND)
-        return reader.fault;
-    if (reader.at != reader.end)
-        return CLR_STATE_TRAILING;
-    if (!clr_stored_is_consistent(&state, parts->kind) || !moments_agree(&state, parts->kind))
+    fault = clr_reader_end(&reader);
+    if (fault != CLR_STATE_SOUND)
+        return fault;
+    if (!clr_stored_is_consistent(&state, kind) || !moments_agree(&state, kind))
         return CLR_STATE_INCONSISTENT;
-    if (weight > 0 && state.count > CLR_STATE_MOST_ROWS - parts->count)
+    if (weight > 0 && state.count > CLR_STATE_MOST_ROWS - sums->count)
         return CLR_STATE_TOO_MANY_ROWS;
 
-    parts->count += weight * state.count;
-    parts->non_integers += weight * state.non_integers;
+    sums->count += weight * state.count;
+    sums->non_integers += weight * state.non_integers;
     for (i = 0; i < count; i++)
-        add_sum(parts->sums[i], &state.sums[i], state.non_integers == 0, weight);
+        add_sum(sums->sums[clr_state_term(kind, i)], &state.sums[i], state.non_integers == 0,
+                weight);
     return CLR_STATE_SOUND;
+}
+
+struct clr_value clr_reader_get_value(struct clr_reader *reader)
+{
+    const unsigned char *type = clr_reader_get_bytes(reader, 1), *bytes;
+    struct clr_value value = {.kind = CLR_KIND_NONE};
+    uint64_t bits;
+
+    if (type == NULL)
+        return value;
+    if (*type > CLR_KIND_BLOB) {
+        clr_reader_fail(reader, CLR_STATE_INCONSISTENT);
+        return value;
+    }
+    value.kind = (enum clr_kind) * type;
+    if (value.kind == CLR_KIND_INTEGER) {
+        value.as.integer = clr_unfold_sign(clr_reader_get_varint(reader));
+    } else if (value.kind == CLR_KIND_REAL) {
+        bytes = clr_reader_get_bytes(reader, 8);
+        bits = bytes != NULL ? clr_load_bytes(bytes, 8) : 0;
+        memcpy(&value.as.real, &bits, sizeof bits);
+        if (isnan(value.as.real))
+            clr_reader_fail(reader, CLR_STATE_INCONSISTENT);
+    } else if (value.kind != CLR_KIND_NONE) {
+        value.as.size = (size_t)(reader->end - reader->at);
+        value.bytes = clr_reader_get_bytes(reader, value.as.size);
+    }
+    return value;
 }
 
 enum clr_state_fault clr_state_decode_extreme(const unsigned char *bytes, size_t size,
                                               enum clr_state_kind kind, struct clr_value *value)
 {
-    struct clr_reader reader = clr_get_head(bytes, size, kind);
-    struct clr_value result = {.kind = CLR_KIND_NONE};
-    const unsigned char *type;
+    struct clr_reader reader = clr_reader_begin(bytes, size, kind);
+    struct clr_value result = clr_reader_get_value(&reader);
+    enum clr_state_fault fault = clr_reader_end(&reader);
 
-    type = clr_get_bytes(&reader, 1);
-    if (reader.fault != CLR_STATE_SOUND)
-        return reader.fault;
-    if (*type > CLR_KIND_BLOB)
-        return CLR_STATE_INCONSISTENT;
-    result.kind = (enum clr_kind) * type;
-    if (result.kind == CLR_KIND_INTEGER) {
-        result.as.integer = clr_unfold_sign(clr_get_varint(&reader));
-    } else if (result.kind == CLR_KIND_REAL) {
-        result.as.real = clr_get_real(&reader);
-    } else if (result.kind != CLR_KIND_NONE) {
-        result.as.size = (size_t)(reader.end - reader.at);
-        result.bytes = clr_get_bytes(&reader, result.as.size);
-    }
-    if (reader.fault == CLR_STATE_SOUND && reader.at != reader.end)
-        return CLR_STATE_TRAILING;
-    if (reader.fault == CLR_STATE_SOUND)
+    if (fault == CLR_STATE_SOUND)
         *value = result;
-    return reader.fault;
+    return fault;
 }
 
 const char *clr_state_fault_text(enum clr_state_fault fault, const unsigned char *bytes)
 {
+    static const char *const faults[] = {
+        [CLR_STATE_SOUND] = "it is sound",
+        [CLR_STATE_TOO_SHORT] = "it ends too early",
+        [CLR_STATE_NOT_A_STATE] = "it does not begin as one",
+        [CLR_STATE_NEWER] = "it has a newer version of the format",
+        [CLR_STATE_OTHER_KIND] = "it is a state of another function",
+        [CLR_STATE_NOT_CANONICAL] = "a number in it is not in the shortest form",
+        [CLR_STATE_INCONSISTENT] = "no rows have its counts and sums",
+        [CLR_STATE_TRAILING] = "bytes follow its end",
+        [CLR_STATE_TOO_MANY_ROWS] = "it would make the rows too many"};
     static const char *const others[] = {
         [CLR_STATE_SUM] = "it is a state of gpu_sum, gpu_total and gpu_avg",
         [CLR_STATE_DOT] = "it is a state of gpu_dot",
@@ -202,26 +226,7 @@ const char *clr_state_fault_text(enum clr_state_fault fault, const unsigned char
         [CLR_STATE_PAIRS] = "it is a state of covariances, correlations and regressions",
         [CLR_STATE_BINS] = "it is a state of gpu_histogram"};
 
-    switch (fault) {
-    case CLR_STATE_SOUND:
-        return "it is sound";
-    case CLR_STATE_TOO_SHORT:
-        return "it ends too early";
-    case CLR_STATE_NOT_A_STATE:
-        return "it does not begin as one";
-    case CLR_STATE_NEWER:
-        return "it has a newer version of the format";
-    case CLR_STATE_OTHER_KIND:
-        if (bytes[3] >= CLR_STATE_SUM && bytes[3] <= CLR_STATE_BINS)
-            return others[bytes[3]];
-        return "it is a state of another function";
-    case CLR_STATE_NOT_CANONICAL:
-        return "a number in it is not in the shortest form";
-    case CLR_STATE_INCONSISTENT:
-        return "no rows have its counts and sums";
-    case CLR_STATE_TRAILING:
-        return "bytes follow its end";
-    default:
-        return "it would make the rows too many";
-    }
+    if (fault == CLR_STATE_OTHER_KIND && bytes[3] >= CLR_STATE_SUM && bytes[3] <= CLR_STATE_BINS)
+        return others[bytes[3]];
+    return faults[fault];
 }

@@ -1,5 +1,17 @@
 #include "numeric/states/state_bytes.h"
 
+enum clr_state_kind clr_state_kind_of(enum clr_operation operation)
+{
+    static const enum clr_state_kind kinds[] = {
+        [CLR_SUM] = CLR_STATE_SUM,
+        [CLR_DOT] = CLR_STATE_DOT,
+        [CLR_SQUARES] = CLR_STATE_SQUARES,
+        [CLR_PAIRS] = CLR_STATE_PAIRS,
+    };
+
+    return kinds[operation];
+}
+
 int clr_state_sums(enum clr_state_kind kind)
 {
     return (int)strlen(clr_state_layout(kind));
@@ -10,11 +22,12 @@ static unsigned char digit_byte(const struct clr_magnitude *value, int i)
     return (unsigned char)(value->digit[i / 4] >> (8 * (i % 4)));
 }
 
-static unsigned char *put_sum(unsigned char *at, struct clr_sum *sum)
+static void put_sum(struct clr_writer *writer, struct clr_sum *sum)
 {
     struct clr_magnitude value;
     bool special = clr_sum_is_unusual(sum);
     int first = 0, last = -1, i;
+    unsigned char *at;
 
     /* Bytes are numbered from the accumulator's lowest, whose weight is a power of 256. */
     _Static_assert(CLR_ACCUMULATOR_BASE % 8 == 0, "the accumulator is made of bytes");
@@ -23,60 +36,38 @@ static unsigned char *put_sum(unsigned char *at, struct clr_sum *sum)
         first = 4 * value.low + __builtin_ctz(value.digit[value.low]) / 8;
         last = 4 * value.top + (31 - __builtin_clz(value.digit[value.top])) / 8;
     }
-    at = clr_put_varint(at, (uint64_t)(last - first + 1) << 2 | (special ? 2 : 0) |
-                                (value.negative ? 1 : 0));
+    clr_writer_put_varint(writer, (uint64_t)(last - first + 1) << 2 | (special ? 2 : 0) |
+                                      (value.negative ? 1 : 0));
     if (value.top >= 0)
-        at = clr_put_varint(at, clr_fold_sign(first + CLR_ACCUMULATOR_BASE / 8));
+        clr_writer_put_varint(writer, clr_fold_sign(first + CLR_ACCUMULATOR_BASE / 8));
+    at = clr_writer_take(writer, (size_t)(last - first + 1));
     for (i = first; i <= last; i++)
         *at++ = digit_byte(&value, i);
     if (special) {
-        at = clr_put_varint(at, (uint64_t)sum->plus_infinity);
-        at = clr_put_varint(at, (uint64_t)sum->minus_infinity);
-        at = clr_put_varint(at, (uint64_t)sum->nan);
+        clr_writer_put_varint(writer, (uint64_t)sum->plus_infinity);
+        clr_writer_put_varint(writer, (uint64_t)sum->minus_infinity);
+        clr_writer_put_varint(writer, (uint64_t)sum->nan);
     }
-    return at;
 }
 
-size_t clr_state_encode(const struct clr_state_parts *parts, unsigned char *buffer)
+size_t clr_state_encode(enum clr_state_kind kind, const struct clr_sums *sums,
+                        unsigned char *buffer)
 {
-    unsigned char *at = clr_put_head(buffer, parts->kind);
-    int count = clr_state_sums(parts->kind), i;
+    struct clr_writer writer = clr_writer_begin(buffer, kind);
+    int count = clr_state_sums(kind), i;
 
-    at = clr_put_varint(at, (uint64_t)parts->count);
-    at = clr_put_varint(at, (uint64_t)parts->non_integers);
+    clr_writer_put_varint(&writer, (uint64_t)sums->count);
+    clr_writer_put_varint(&writer, (uint64_t)sums->non_integers);
     for (i = 0; i < count; i++)
-        at = put_sum(at, parts->sums[i]);
-    return (size_t)(at - buffer);
+        put_sum(&writer, sums->sums[clr_state_term(kind, i)]);
+    return writer.size;
 }
 
-size_t clr_state_extreme_size(const struct clr_value *value)
+size_t clr_state_encode_extreme(enum clr_state_kind kind, const struct clr_value *value,
+                                unsigned char *buffer)
 {
-    unsigned char varint[10];
+    struct clr_writer writer = clr_writer_begin(buffer, kind);
 
-    switch (value->kind) {
-    case CLR_KIND_INTEGER:
-        return CLR_STATE_HEAD + 1 +
-               (size_t)(clr_put_varint(varint, clr_fold_sign(value->as.integer)) - varint);
-    case CLR_KIND_REAL:
-        return CLR_STATE_HEAD + 1 + 8;
-    case CLR_KIND_TEXT:
-    case CLR_KIND_BLOB:
-        return CLR_STATE_HEAD + 1 + value->as.size;
-    default:
-        return CLR_STATE_HEAD + 1;
-    }
-}
-
-void clr_state_encode_extreme(enum clr_state_kind kind, const struct clr_value *value,
-                              unsigned char *buffer)
-{
-    unsigned char *at = clr_put_head(buffer, kind);
-
-    *at++ = (unsigned char)value->kind;
-    if (value->kind == CLR_KIND_INTEGER)
-        clr_put_varint(at, clr_fold_sign(value->as.integer));
-    else if (value->kind == CLR_KIND_REAL)
-        clr_put_real(at, value->as.real);
-    else if (value->kind != CLR_KIND_NONE && value->as.size != 0)
-        memcpy(at, value->bytes, value->as.size);
+    clr_writer_put_value(&writer, value);
+    return writer.size;
 }

@@ -39,7 +39,7 @@
 #ifndef CLR_NUMERIC_STATE_FORMAT_H
 #define CLR_NUMERIC_STATE_FORMAT_H
 
-#include "numeric/exact/sum.h"
+#include "numeric/exact/operation.h"
 #include "numeric/values/value.h"
 
 #include <stddef.h>
@@ -70,50 +70,45 @@ enum clr_state_fault {
 };
 
 enum {
-    CLR_STATE_SUMS = 5, /* at most, of one state */
     /* Bytes of a state of sums, at most: its head, two counts, and for each sum a head, an
        exponent, the value and three counts. */
     CLR_STATE_LIMIT =
-        4 + 2 * 9 + CLR_STATE_SUMS * (2 + 2 + 4 * (CLR_ACCUMULATOR_DIGITS + 1) + 3 * 9)
+        4 + 2 * 9 + CLR_MOST_TERMS * (2 + 2 + 4 * (CLR_ACCUMULATOR_DIGITS + 1) + 3 * 9)
 };
 
 /* A state counts no more rows than this, merged ones neither: all bounds hold with room to spare.
  */
 #define CLR_STATE_MOST_ROWS ((int64_t)1 << 62)
 
-/* A state of sums outside its BLOB. The sums are the caller's, cleared by it, in the format's
-   order; those that the kind does not have are not looked at. */
-struct clr_state_parts {
-    enum clr_state_kind kind;
-    int64_t count, non_integers;
-    struct clr_sum *sums[CLR_STATE_SUMS];
-};
+/* The kind of the states of an operation with sums. */
+enum clr_state_kind clr_state_kind_of(enum clr_operation operation);
 
 /* How many sums a state of the kind has; 0 for MIN, MAX and BINS. */
 int clr_state_sums(enum clr_state_kind kind);
 
 /*
  * Writes a state of sums into buffer, which has room for CLR_STATE_LIMIT bytes. Returns how many
- * were written. The sums keep their value.
+ * were written. The sums, all that the kind has, keep their value.
  */
-size_t clr_state_encode(const struct clr_state_parts *parts, unsigned char *buffer);
+size_t clr_state_encode(enum clr_state_kind kind, const struct clr_sums *sums,
+                        unsigned char *buffer);
 
 /*
- * Adds the state in bytes (NULL if size is 0) to parts, if weight is 1; takes it away again, if
- * weight is -1. A state of integers alone goes into the sums' integers, so that a total without
- * REALs is an integer again. Returns CLR_STATE_SOUND, or another fault and leaves parts as they
- * were.
+ * Adds the state in bytes (NULL if size is 0) to sums, all that the kind has, if weight is 1; takes
+ * it away again, if weight is -1. A state of integers alone goes into the sums' integers, so that a
+ * total without REALs is an integer again. Returns CLR_STATE_SOUND, or another fault and leaves
+ * counts and sums as they were.
  */
 enum clr_state_fault clr_state_decode(const unsigned char *bytes, size_t size,
-                                      struct clr_state_parts *parts, int weight);
+                                      enum clr_state_kind kind, struct clr_sums *sums, int weight);
 
-/* How many bytes the state of MIN or MAX whose extreme is value takes. */
-size_t clr_state_extreme_size(const struct clr_value *value);
-
-/* Writes that state into buffer, which has room for it. value's kind is CLR_KIND_NONE for no rows;
-   a REAL is not a NaN. */
-void clr_state_encode_extreme(enum clr_state_kind kind, const struct clr_value *value,
-                              unsigned char *buffer);
+/*
+ * Writes the state of MIN or MAX whose extreme is value into buffer: kind CLR_KIND_NONE for no
+ * rows; a REAL is not a NaN. Returns how many bytes it takes; with buffer NULL it does no more than
+ * that.
+ */
+size_t clr_state_encode_extreme(enum clr_state_kind kind, const struct clr_value *value,
+                                unsigned char *buffer);
 
 /*
  * Reads a state of MIN or MAX. value's bytes, of TEXT and BLOB, point into those of the state.

@@ -39,7 +39,7 @@ struct clr_column *clr_column_new(size_t capacity)
     return column;
 }
 
-struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool has_others)
+struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool any_bytes)
 {
     struct clr_column *column = clr_memory_alloc(sizeof *column);
 
@@ -50,7 +50,7 @@ struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool has_other
     column->kind = kind;
     column->rows = rows;
     column->is_away = true;
-    column->has_others = has_others;
+    column->any_bytes = any_bytes;
     return column;
 }
 
@@ -86,10 +86,10 @@ void clr_column_release(struct clr_column *column)
 bool clr_column_has_bytes(const struct clr_column *column)
 {
     if (column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_MIXED)
-        return column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_OTHER;
+        return column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_BYTES;
     if (column->is_away)
-        return !column->has_others;
-    return memchr(column->tags, CLR_TAG_OTHER, column->rows) == NULL;
+        return !column->any_bytes;
+    return memchr(column->tags, CLR_TAG_BYTES, column->rows) == NULL;
 }
 
 size_t clr_column_size(const struct clr_column *column)

@@ -19,14 +19,14 @@ enum clr_tag {
     CLR_TAG_NULL = 0,
     CLR_TAG_INTEGER = 1,
     CLR_TAG_REAL = 2,
-    CLR_TAG_OTHER = 3, /* TEXT or BLOB: known to be there and not NULL */
+    CLR_TAG_BYTES = 3, /* TEXT or BLOB: known to be there and not NULL */
     CLR_TAG_UNSURE =
         4, /* of results only: SQLite alone can tell, as for an error or a TEXT operand */
     CLR_TAG_MIXED = 255 /* of columns only: see their tags */
 };
 
 /* A value of an expression; bits are those of the INTEGER or of the double, else 0, or the address
-   of an OTHER in a column with bytes. */
+   of an BYTES in a column with bytes. */
 struct clr_scalar {
     uint8_t tag;
     int64_t bits;
@@ -51,8 +51,8 @@ struct clr_column {
     size_t rows;
     uint8_t kind;    /* the tag of all rows, or CLR_TAG_MIXED */
     bool is_away;    /* the rows lie on a device alone: values and tags are NULL */
-    bool has_others; /* of a column that is away: whether a row is OTHER */
-    int64_t *values; /* bits, 0 for NULL and OTHER */
+    bool any_bytes;  /* of a column that is away: whether a row is BYTES */
+    int64_t *values; /* bits, 0 for NULL and BYTES */
     uint8_t *tags;   /* defined where kind is CLR_TAG_MIXED */
     /* If it was asked to have the bytes: those of its TEXT and BLOBs, whose values are their
        addresses, and what they took when all of the column was read. */
@@ -65,7 +65,7 @@ struct clr_column {
 struct clr_column *clr_column_new(size_t capacity);
 
 /* Returns a column that is away, with one reference, or NULL without memory. */
-struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool has_others);
+struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool any_bytes);
 
 /*
  * Makes the system provide the memory of a block of rows, where it can be asked to. Threads that

@@ -1,9 +1,6 @@
-#include "opencl/bins/binner_test.h"
-
 #include "base/memory.h"
 #include "numeric/values/column.h"
-#include "opencl/bins/binner_parts.h"
-#include "opencl/core/device_private.h"
+#include "opencl/bins/binner_private.h"
 #include "opencl/memory/test_values.h"
 
 #include <string.h>
@@ -31,15 +28,15 @@ static const struct {
     {{CLR_KIND_REAL, {.real = -1.7e308}, NULL}, {CLR_KIND_REAL, {.real = 1.7e308}, NULL}, 19, 2},
 };
 
-static void expect(struct room *room, const struct clr_bin_bounds *bounds)
+static void expect(struct room *room, const struct clr_bins *bins, enum clr_kind kind)
 {
     size_t i;
 
     memset(room->expected, 0, sizeof room->expected);
     for (i = 0; i < VALUES; i++) {
-        int64_t key =
-            bounds->kind == CLR_KIND_REAL ? clr_real_to_key(room->values[i]) : room->values[i];
-        room->expected[clr_bin_bounds_find(bounds, key)]++;
+        struct clr_value value = {.kind = kind};
+        memcpy(&value.as, &room->values[i], sizeof room->values[i]);
+        room->expected[clr_bins_find(bins, &value) + 1]++;
     }
 }
 
@@ -55,7 +52,7 @@ static enum clr_code test_bins(struct clr_device *device, struct room *room, siz
     clr_bins_init(&bins, &tests[number].low, &tests[number].high, tests[number].count);
     if (!clr_bin_bounds_init(&bounds, &bins, kind))
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
-    expect(room, &bounds);
+    expect(room, &bins, kind);
     memset(room->found, 0, sizeof room->found);
     clr_binner_of(device)->most_copies = tests[number].copies;
     if (clr_binner_count(device, column, &bounds, room->found, &work, status) == CLR_OK &&
@@ -70,21 +67,14 @@ static enum clr_code test_kind(struct clr_device *device, struct room *room, enu
                                struct clr_status *status)
 {
     const uint8_t tag = kind == CLR_KIND_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER;
-    struct clr_resident_column *column = clr_resident_column_new(tag, VALUES);
-    bool complete = false;
+    struct clr_resident_column *column;
     size_t i;
 
-    if (column == NULL)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
     clr_test_values(room->values, VALUES, tag);
-    while (!complete && clr_resident_column_fill(device, column, room->values, NULL, &complete,
-                                                 status) == CLR_OK)
-        ;
+    column = clr_test_column(device, tag, room->values, NULL, VALUES, status);
     for (i = 0; i < sizeof tests / sizeof tests[0] && status->code == CLR_OK; i++)
         test_bins(device, room, i, column, kind, status);
-    /* Nothing is known of what lies on a device after an error of OpenCL's. */
-    device = status->code == CLR_DEVICE && status->cl_error != 0 ? NULL : device;
-    clr_resident_column_free(device, column);
+    clr_resident_column_free(clr_device_unless_lost(device, status), column);
     return status->code;
 }
 

@@ -8,8 +8,8 @@
 #define CLR_OPENCL_CELL_DECODER_H
 
 #include "base/status.h"
-#include "numeric/values/column.h"
-#include "opencl/core/device.h"
+#include "numeric/values/field.h"
+#include "opencl/core/module.h"
 #include "opencl/memory/resident_column.h"
 
 #include <stdbool.h>
@@ -19,8 +19,8 @@
 /* A stage: bytes of pages, and leaf pages of 512 bytes that it has room for; how many there are. */
 enum { CLR_STAGE_BYTES = 2 << 20, CLR_STAGE_LEAVES = CLR_STAGE_BYTES / 512, CLR_MOST_STAGES = 24 };
 
-/* The program, its queues and stages. */
-struct clr_cell_decoder;
+/* Module: see opencl/core/module.h. */
+extern const struct clr_module_kind clr_cell_decoder_kind;
 
 /* A leaf page in a stage, whose header the host has checked; as kernels/cells.cl has it. */
 struct clr_leaf_place {
@@ -33,15 +33,14 @@ struct clr_leaf_place {
 
 /* A value that is wanted of each cell. */
 struct clr_cell_want {
-    int32_t index;             /* of the column in the record, or below 0 the rowid */
-    bool is_real;              /* an INTEGER is a REAL that was stored short */
-    struct clr_scalar missing; /* of records that end before; CLR_TAG_UNSURE: such a page is odd */
+    const struct clr_field *field; /* without bytes; where `missing` is UNSURE and needed, the page
+                                      is skipped */
     struct clr_resident_column *column; /* where it goes; has room for the rows, see below */
 };
 
 /*
  * What lies in a stage: different pages of one database. A payload that would be longer than all of
- * them, and so perhaps than the database, makes its page odd.
+ * them, and so perhaps than the database, has its page skipped.
  */
 struct clr_stage_content {
     size_t bytes;         /* of pages, from the stage's first on */
@@ -51,21 +50,25 @@ struct clr_stage_content {
 };
 
 /*
+ * Opens the module with `stages` stages, 1 to CLR_MOST_STAGES, which the test goes through as well.
+ * Returns as clr_module_open(); CLR_DEVICE also for a device without doubles.
+ */
+enum clr_code clr_cell_decoder_open(struct clr_device *device, int stages, char **log,
+                                    struct clr_status *status);
+
+/*
  * After a failure with CLR_NOMEM in status: waits for what is under way, after which no stage is.
  * If that fails as well, the code becomes CLR_DEVICE. Other codes: nothing is done.
  */
 void clr_cell_decoder_recover(struct clr_device *device, struct clr_status *status);
-
-/* As clr_binner_state(). */
-enum clr_code clr_cell_decoder_state(const struct clr_device *device, struct clr_status *status);
 
 /* Returns how many stages there are, and the memory of one: mapped for good, CLR_STAGE_BYTES and
    more. The decoder is open. */
 int clr_cell_decoder_stages(const struct clr_device *device);
 unsigned char *clr_cell_decoder_stage(const struct clr_device *device, int stage);
 
-/* Begins with pages of which none is odd; their leaves are numbered from 0 to leaves - 1. Returns
-   CLR_OK; CLR_NOMEM: no room on the device; CLR_DEVICE. Nothing may be under way. */
+/* Begins with pages of which none is skipped; their leaves are numbered from 0 to leaves - 1.
+   Returns CLR_OK; CLR_NOMEM: no room on the device; CLR_DEVICE. Nothing may be under way. */
 enum clr_code clr_cell_decoder_begin(struct clr_device *device, size_t leaves,
                                      struct clr_status *status);
 
@@ -89,14 +92,14 @@ enum clr_code clr_cell_decoder_receive(struct clr_device *device, int stage, boo
 
 /*
  * Waits until all that was sent has been decoded, and stores which of `count` leaves from `first`
- * on have odd pages, that are left to the host: odds[i] is not 0 where a cell is not sound, rowids
- * do not ascend, or a value is not all in the page. The rows of such a page are undefined.
+ * on have skipped pages, that are left to the host: skipped[i] is not 0 where a cell is not sound,
+ * rowids do not ascend, or a value is not all in the page. The rows of such a page are undefined.
  */
-enum clr_code clr_cell_decoder_odds(struct clr_device *device, size_t first, size_t count,
-                                    uint8_t *odds, struct clr_status *status);
+enum clr_code clr_cell_decoder_skipped(struct clr_device *device, size_t first, size_t count,
+                                       uint8_t *skipped, struct clr_status *status);
 
-/* Returns how many pages are odd, as far as is known: the device is asked now and then. */
-size_t clr_cell_decoder_odd_count(const struct clr_device *device);
+/* Returns how many pages are skipped, as far as is known: the device is asked now and then. */
+size_t clr_cell_decoder_skipped_count(const struct clr_device *device);
 
 /* Takes the open decoder for somebody, until it is released. Returns false if somebody has it. */
 bool clr_cell_decoder_claim(struct clr_device *device);

@@ -1,19 +1,17 @@
-#include "opencl/cells/cell_decoder_test.h"
-
 #include "base/memory.h"
 #include "numeric/values/column.h"
-#include "opencl/cells/cell_decoder_parts.h"
+#include "opencl/cells/cell_decoder_private.h"
 #include "opencl/cells/cell_test_pages.h"
 #include "opencl/cells/decoded_column.h"
 
 #include <string.h>
 
-enum { PAGES = CLR_TEST_PAGES, ROWS = CLR_TEST_ROWS, WANTS = CLR_TEST_WANTS };
+enum { PAGES = CLR_TEST_PAGES, ROWS = CLR_TEST_ROWS, WANTS = CLR_TEST_FIELDS };
 
 /* What the test needs on the host. */
 struct room {
     struct clr_test_pages pages;
-    uint8_t odds[CLR_TEST_PAGES];
+    uint8_t skipped[CLR_TEST_PAGES];
     struct clr_resident_column *columns[WANTS];
     int64_t found[CLR_MOST_STAGES * ROWS];
     uint8_t found_tags[CLR_MOST_STAGES * ROWS];
@@ -28,7 +26,7 @@ static enum clr_code send_stage(struct clr_device *device, struct room *room, in
     int i;
 
     for (i = 0; i < WANTS; i++) {
-        to[i] = clr_test_wants[i];
+        to[i].field = &clr_test_fields[i];
         to[i].column = room->columns[i];
     }
     for (i = 0; i < PAGES; i++) {
@@ -48,10 +46,11 @@ static enum clr_code receive_stage(struct clr_device *device, struct room *room,
     int i;
 
     if (clr_cell_decoder_receive(device, stage, true, &complete, &work, status) != CLR_OK ||
-        clr_cell_decoder_odds(device, (size_t)stage * PAGES, PAGES, room->odds, status) != CLR_OK)
+        clr_cell_decoder_skipped(device, (size_t)stage * PAGES, PAGES, room->skipped, status) !=
+            CLR_OK)
         return status->code;
     for (i = 0; i < PAGES; i++) {
-        if ((room->odds[i] != 0) != (i >= CLR_TEST_SOUND))
+        if ((room->skipped[i] != 0) != (i >= CLR_TEST_SOUND))
             return clr_status_set(
                 status, CLR_DEVICE, 0,
                 "self-test: the device's choice of pages differs from the host's");
@@ -71,7 +70,7 @@ static enum clr_code decode(struct clr_device *device, struct room *room, struct
 
     while (sent < stages && send_stage(device, room, sent, status) == CLR_OK)
         sent++;
-    for (i = 0; i < sent && status->cl_error == 0; i++) {
+    for (i = 0; i < sent && status->error == 0; i++) {
         struct clr_status received = *status;
 
         clr_status_clear(&received);
@@ -86,7 +85,7 @@ static enum clr_code compare(struct clr_device *device, struct room *room, int n
                              struct clr_status *status)
 {
     const size_t rows = (size_t)stages * ROWS;
-    const uint8_t kind = clr_test_wants[number].index < 0 ? CLR_TAG_INTEGER : CLR_TAG_MIXED;
+    const uint8_t kind = clr_test_fields[number].index < 0 ? CLR_TAG_INTEGER : CLR_TAG_MIXED;
     struct clr_resident_column *column = room->columns[number];
     size_t done = 0, i;
     bool complete = false, same;
@@ -135,16 +134,15 @@ static enum clr_code run(struct clr_device *device, struct room *room, struct cl
 
 enum clr_code clr_cell_decoder_test(struct clr_device *device, struct clr_status *status)
 {
-    struct room *room = clr_memory_alloc(sizeof *room);
+    struct room *room = clr_memory_alloc_zero(sizeof *room);
     int i;
 
     if (room == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
-    memset(room, 0, sizeof *room);
     clr_test_pages_make(&room->pages);
     run(device, room, status);
-    /* Nothing is known of what lies on a device after an error of OpenCL's. */
-    device = status->code == CLR_DEVICE && status->cl_error != 0 ? NULL : device;
+    clr_cell_decoder_recover(device, status);
+    device = clr_device_unless_lost(device, status);
     for (i = 0; i < WANTS; i++)
         clr_resident_column_free(device, room->columns[i]);
     clr_memory_free(room);

@@ -1,5 +1,4 @@
-#include "opencl/cells/cell_decoder_parts.h"
-#include "opencl/core/device_private.h"
+#include "opencl/cells/cell_decoder_private.h"
 #include "opencl/core/failures.h"
 #include "opencl/core/launch.h"
 #include "opencl/memory/resident_column_private.h"
@@ -16,16 +15,17 @@ static enum clr_code send(struct clr_cell_decoder *decoder, struct clr_stage *st
 
     *places = (cl_uint)((content->bytes + 7) & ~(size_t)7);
     stage->bytes = *places + places_size;
-    memcpy(stage->mapped + *places, content->places, places_size);
+    memcpy((unsigned char *)stage->pinned.mapped + *places, content->places, places_size);
     /* After the launches that read what was there before. */
-    error = clEnqueueWriteBuffer(decoder->transfers, stage->content, CL_FALSE, 0, stage->bytes,
-                                 stage->mapped, stage->decoded != NULL,
+    error = clEnqueueWriteBuffer(decoder->module.queues[CLR_CELL_TRANSFERS], stage->content,
+                                 CL_FALSE, 0, stage->bytes, (unsigned char *)stage->pinned.mapped,
+                                 stage->decoded != NULL,
                                  stage->decoded != NULL ? &stage->decoded : NULL, &stage->written);
     clr_event_release(&stage->decoded);
     if (error != CL_SUCCESS)
         return clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
     /* The other queue is to wait for it (OpenCL 1.2, 5.15). */
-    error = clFlush(decoder->transfers);
+    error = clFlush(decoder->module.queues[CLR_CELL_TRANSFERS]);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFlush", error);
 }
 
@@ -37,33 +37,42 @@ static enum clr_code launch(struct clr_cell_decoder *decoder, struct clr_stage *
 {
     /* The database has the stage's pages, at least: as long may a payload be. */
     const cl_uint most = (cl_uint)content->bytes;
+    const struct clr_field *field = want->field;
     const struct clr_scalar missing =
-        want->is_real ? clr_scalar_to_real(want->missing) : want->missing;
-    const cl_uint is_real = want->is_real, tag = missing.tag;
+        field->is_real ? clr_scalar_to_real(field->missing) : field->missing;
+    const cl_uint is_real = field->is_real, tag = missing.tag;
+    const cl_int index = field->index;
     const struct clr_argument arguments[] = {
-        CLR_VALUE(stage->content),       CLR_VALUE(places),
-        CLR_VALUE(content->usable_size), CLR_VALUE(most),
-        CLR_VALUE(want->index),          CLR_VALUE(is_real),
-        CLR_VALUE(missing.bits),         CLR_VALUE(tag),
-        CLR_VALUE(want->column->values), CLR_VALUE(want->column->tags),
-        CLR_VALUE(want->column->kinds),  CLR_VALUE(decoder->odds.bytes),
-        CLR_VALUE(decoder->odds.count),
+        CLR_VALUE(stage->content),
+        CLR_VALUE(places),
+        CLR_VALUE(content->usable_size),
+        CLR_VALUE(most),
+        CLR_VALUE(index),
+        CLR_VALUE(is_real),
+        CLR_VALUE(missing.bits),
+        CLR_VALUE(tag),
+        CLR_VALUE(want->column->values),
+        CLR_VALUE(want->column->tags),
+        CLR_VALUE(want->column->kinds),
+        CLR_VALUE(decoder->skipped.bytes),
+        CLR_VALUE(decoder->skipped.count),
     };
 
-    return clr_launch_after(decoder->decoding, decoder->kernel, arguments,
-                            sizeof arguments / sizeof arguments[0], content->count,
-                            decoder->group_size, is_first ? &stage->written : NULL,
-                            is_last ? &stage->decoded : NULL, status);
+    return clr_launch_after(decoder->module.queues[CLR_CELL_DECODING], decoder->module.kernels[0],
+                            CLR_ARGUMENTS(arguments), content->count, decoder->group_size,
+                            is_first ? &stage->written : NULL, is_last ? &stage->decoded : NULL,
+                            status);
 }
 
 /* Has the launches begin. */
 static enum clr_code flush(struct clr_cell_decoder *decoder, struct clr_status *status)
 {
-    cl_int error = clr_odds_ask(&decoder->odds, decoder->decoding);
+    cl_int error =
+        clr_skipped_pages_ask(&decoder->skipped, decoder->module.queues[CLR_CELL_DECODING]);
 
     if (error != CL_SUCCESS)
         return clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
-    error = clFlush(decoder->decoding);
+    error = clFlush(decoder->module.queues[CLR_CELL_DECODING]);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFlush", error);
 }
 
@@ -71,8 +80,8 @@ static enum clr_code flush(struct clr_cell_decoder *decoder, struct clr_status *
 static enum clr_code abandon(struct clr_cell_decoder *decoder, struct clr_stage *stage,
                              struct clr_status *status)
 {
-    clr_queue_drain(decoder->transfers, status);
-    clr_queue_drain(decoder->decoding, status);
+    clr_queue_drain(decoder->module.queues[CLR_CELL_TRANSFERS], status);
+    clr_queue_drain(decoder->module.queues[CLR_CELL_DECODING], status);
     clr_event_release(&stage->written);
     clr_event_release(&stage->decoded);
     return status->code;
@@ -122,7 +131,8 @@ enum clr_code clr_cell_decoder_receive(struct clr_device *device, int stage, boo
     if (wait && clr_event_wait(used->written, status) != CLR_OK)
         return status->code;
     if (clr_cell_event_look(used->written, "clEnqueueWriteBuffer", complete, status) != CLR_OK ||
-        !*complete || clr_odds_take(&clr_cell_decoder_of(device)->odds, status) != CLR_OK)
+        !*complete ||
+        clr_skipped_pages_take(&clr_cell_decoder_of(device)->skipped, status) != CLR_OK)
         return status->code;
     clr_event_release(&used->written);
     work->bytes += (int64_t)used->bytes;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 /*
- * Pages with bytes reserved at their ends. Sound ones have ROWS cells, odd ones two. A row's record
- * has COLUMNS values, the last two in few of them; the last one is not wanted, a BLOB most of which
- * is in overflow pages.
+ * Pages with bytes reserved at their ends. Sound ones have ROWS cells, skipped ones two. A row's
+ * record has COLUMNS values, the last two in few of them; the last one is not wanted, a BLOB most
+ * of which is in overflow pages.
  */
 enum {
     PAGE = 4096,
@@ -15,9 +15,9 @@ enum {
     POINTERS = 8,
     SOUND = CLR_TEST_SOUND,
     ROWS = CLR_TEST_SOUND_ROWS / SOUND,
-    ODD = CLR_TEST_ODD,
-    ODD_ROWS = (CLR_TEST_ROWS - CLR_TEST_SOUND_ROWS) / ODD,
-    COLUMNS = CLR_TEST_WANTS,
+    SKIPPED = CLR_TEST_SKIPPED,
+    SKIPPED_ROWS = (CLR_TEST_ROWS - CLR_TEST_SOUND_ROWS) / SKIPPED,
+    COLUMNS = CLR_TEST_FIELDS,
     LONG = 8274 /* bytes of a BLOB, of which as few as can be are in the page */
 };
 
@@ -32,10 +32,13 @@ struct writer {
     uint32_t top, cells;
 };
 
-const struct clr_cell_want clr_test_wants[CLR_TEST_WANTS] = {
-    {-1, false, {CLR_TAG_NULL, 0}, NULL},   {0, false, {CLR_TAG_NULL, 0}, NULL},
-    {1, true, {CLR_TAG_UNSURE, 0}, NULL},   {2, false, {CLR_TAG_NULL, 0}, NULL},
-    {3, true, {CLR_TAG_INTEGER, -7}, NULL}, {4, false, {CLR_TAG_INTEGER, 9}, NULL},
+const struct clr_field clr_test_fields[CLR_TEST_FIELDS] = {
+    {.index = CLR_FIELD_ROWID},
+    {.index = 0},
+    {.index = 1, .is_real = true, .missing = {CLR_TAG_UNSURE, 0}},
+    {.index = 2},
+    {.index = 3, .is_real = true, .missing = {CLR_TAG_INTEGER, -7}},
+    {.index = 4, .missing = {CLR_TAG_INTEGER, 9}},
 };
 
 /* ---- Cells. */
@@ -148,7 +151,7 @@ static struct clr_scalar scalar_of(struct value value, bool is_real)
     double number;
 
     if (value.type >= 12)
-        return (struct clr_scalar){CLR_TAG_OTHER, 0};
+        return (struct clr_scalar){CLR_TAG_BYTES, 0};
     if (value.type == 0 || (value.type == 7 && (uint64_t)value.bits << 1 > 0xffe0000000000000))
         return (struct clr_scalar){CLR_TAG_NULL, 0};
     if (value.type == 7)
@@ -167,14 +170,14 @@ static void expect(struct clr_test_pages *pages, uint32_t row, int64_t rowid,
     struct clr_scalar scalar;
     int k;
 
-    for (k = 0; k < CLR_TEST_WANTS; k++) {
-        if (clr_test_wants[k].index < 0)
+    for (k = 0; k < CLR_TEST_FIELDS; k++) {
+        if (clr_test_fields[k].index < 0)
             scalar = (struct clr_scalar){CLR_TAG_INTEGER, rowid};
-        else if (clr_test_wants[k].index < count)
-            scalar = scalar_of(values[clr_test_wants[k].index], clr_test_wants[k].is_real);
+        else if (clr_test_fields[k].index < count)
+            scalar = scalar_of(values[clr_test_fields[k].index], clr_test_fields[k].is_real);
         else
-            scalar = scalar_of((struct value){6, clr_test_wants[k].missing.bits},
-                               clr_test_wants[k].is_real);
+            scalar = scalar_of((struct value){6, clr_test_fields[k].missing.bits},
+                               clr_test_fields[k].is_real);
         pages->values[k][row] = scalar.bits;
         pages->tags[k][row] = scalar.tag;
     }
@@ -209,15 +212,15 @@ static const struct {
     struct {
         uint8_t cell, at, byte;
     } changes[2];
-} faults[ODD - 3] = {
-    {1, {{0}}},                           /* no cell can be there */
-    {POINTERS + 2 * ODD_ROWS - 1, {{0}}}, /* nor in the pointers */
-    {USABLE - 3, {{0}}},                  /* nor so near to the end */
-    {0, {{1, 1, 1}, {1, 1, 1}}},          /* the same rowid twice */
-    {0, {{0, 0, 8}, {0, 0, 8}}},          /* a payload that goes beyond the page */
-    {0, {{1, 2, 1}, {1, 2, 1}}},          /* a header without a serial type */
-    {0, {{1, 2, 8}, {1, 2, 8}}},          /* a header that is longer than the payload */
-    {0, {{1, 3, 10}, {1, 3, 10}}},        /* serial types that there are not */
+} faults[SKIPPED - 3] = {
+    {1, {{0}}},                               /* no cell can be there */
+    {POINTERS + 2 * SKIPPED_ROWS - 1, {{0}}}, /* nor in the pointers */
+    {USABLE - 3, {{0}}},                      /* nor so near to the end */
+    {0, {{1, 1, 1}, {1, 1, 1}}},              /* the same rowid twice */
+    {0, {{0, 0, 8}, {0, 0, 8}}},              /* a payload that goes beyond the page */
+    {0, {{1, 2, 1}, {1, 2, 1}}},              /* a header without a serial type */
+    {0, {{1, 2, 8}, {1, 2, 8}}},              /* a header that is longer than the payload */
+    {0, {{1, 3, 10}, {1, 3, 10}}},            /* serial types that there are not */
     {0, {{1, 4, 11}, {1, 4, 11}}},
     {0, {{1, 3, 6}, {1, 3, 6}}},       /* a value that is longer than the payload */
     {0, {{1, 5, 0}, {1, 5, 0}}},       /* values that are shorter than it */
@@ -225,7 +228,7 @@ static const struct {
     {0, {{1, 2, 2}, {1, 3, 22}}},      /* one value, a BLOB, and no default for others */
 };
 
-static void make_odd(struct writer *writer, size_t number)
+static void make_skipped(struct writer *writer, size_t number)
 {
     /* Too long: one before a number that is wanted, one that is wanted itself, and one for a
        database of these pages. */
@@ -234,21 +237,21 @@ static void make_odd(struct writer *writer, size_t number)
     const struct value wanted[] = {{1, 1}, {1, 2}, {1, 3}, {1, 4}, {12 + 2 * LONG, 0}};
     const struct value large[] = {{1, 1}, {1, 2}, {1, 3},
                                   {1, 4}, {1, 5}, {12 + 2 * CLR_TEST_PAGES * PAGE, 0}};
-    unsigned char *cells[ODD_ROWS];
+    unsigned char *cells[SKIPPED_ROWS];
     size_t i;
 
     put_cell(writer, 1, three, 3);
     cells[0] = writer->page + writer->top;
-    if (number == ODD - 1)
+    if (number == SKIPPED - 1)
         put_cell(writer, 2, late, 2);
-    else if (number == ODD - 2)
+    else if (number == SKIPPED - 2)
         put_cell(writer, 2, large, 6);
-    else if (number == ODD - 3)
+    else if (number == SKIPPED - 3)
         put_cell(writer, 2, wanted, 5);
     else
         put_cell(writer, 2, three, 3);
     cells[1] = writer->page + writer->top;
-    if (number >= ODD - 3)
+    if (number >= SKIPPED - 3)
         return;
     if (faults[number].pointer != 0)
         put_u16(writer->page + POINTERS + 2, faults[number].pointer);
@@ -271,13 +274,13 @@ void clr_test_pages_make(struct clr_test_pages *pages)
         if (page < SOUND)
             make_sound(pages, &writer, page);
         else
-            make_odd(&writer, page - SOUND);
+            make_skipped(&writer, page - SOUND);
         pages->places[page] = (struct clr_leaf_place){
             .row = row, .at = page * PAGE, .pointers = POINTERS, .cells = writer.cells};
         row += writer.cells;
     }
-    /* Rows of odd pages are the host's to write. */
-    for (k = 0; k < CLR_TEST_WANTS; k++) {
+    /* Rows of skipped pages are the host's to write. */
+    for (k = 0; k < CLR_TEST_FIELDS; k++) {
         for (i = CLR_TEST_SOUND_ROWS; i < CLR_TEST_ROWS; i++) {
             pages->values[k][i] = -(int64_t)i;
             pages->tags[k][i] = CLR_TAG_INTEGER;

@@ -4,19 +4,16 @@
 #include "opencl/core/device_private.h"
 #include "opencl/core/failures.h"
 
-#include <string.h>
-
 enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_device **result,
                               struct clr_status *status)
 {
-    struct clr_device *device = clr_memory_alloc(sizeof *device);
+    struct clr_device *device = clr_memory_alloc_zero(sizeof *device);
     cl_device_id id = info->id;
     cl_int error;
 
     *result = NULL;
     if (device == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for a device");
-    memset(device, 0, sizeof *device);
     device->info = *info;
     device->context = clCreateContext(NULL, 1, &id, NULL, NULL, &error);
     if (error != CL_SUCCESS) {
@@ -32,17 +29,24 @@ void clr_device_close(struct clr_device *device)
     if (device == NULL)
         return;
     while (device->attachments != NULL)
-        device->attachments->kind->close(device);
+        clr_device_detach(device, device->attachments);
     clReleaseContext(device->context);
     clr_memory_free(device);
 }
 
-void clr_device_attach(struct clr_device *device, const struct clr_attachment_kind *kind,
-                       struct clr_attachment *attachment)
+void *clr_device_attach(struct clr_device *device, const struct clr_attachment_kind *kind,
+                        struct clr_status *status)
 {
+    struct clr_attachment *attachment = clr_memory_alloc_zero(kind->size);
+
+    if (attachment == NULL) {
+        clr_status_set(status, CLR_NOMEM, 0, "no memory for %s", kind->what);
+        return NULL;
+    }
     attachment->kind = kind;
     attachment->next = device->attachments;
     device->attachments = attachment;
+    return attachment;
 }
 
 void clr_device_detach(struct clr_device *device, struct clr_attachment *attachment)
@@ -52,6 +56,8 @@ void clr_device_detach(struct clr_device *device, struct clr_attachment *attachm
     while (*link != attachment)
         link = &(*link)->next;
     *link = attachment->next;
+    attachment->kind->release(attachment);
+    clr_memory_free(attachment);
 }
 
 void *clr_device_find(const struct clr_device *device, const struct clr_attachment_kind *kind)

@@ -5,6 +5,7 @@
 #ifndef CLR_OPENCL_DEVICE_H
 #define CLR_OPENCL_DEVICE_H
 
+#include "base/stats.h"
 #include "base/status.h"
 #include "opencl/core/catalog.h"
 
@@ -16,6 +17,29 @@ struct clr_device_work {
     int64_t transfer_time; /* filling the staging buffer, and the transfers by event profiling */
     int64_t kernel_time;   /* by event profiling */
 };
+
+/* Increases work by what was done. */
+static inline void clr_device_work_add(struct clr_device_work *work,
+                                       const struct clr_device_work *done)
+{
+    work->bytes += done->bytes;
+    work->kernels += done->kernels;
+    work->passes += done->passes;
+    work->transfer_time += done->transfer_time;
+    work->kernel_time += done->kernel_time;
+}
+
+/* Adds what was done to a connection's statistics: of so many chunks, or blocks, that were sent. */
+static inline void clr_stats_count_work(struct clr_stats *stats, const struct clr_device_work *work,
+                                        int64_t chunks)
+{
+    stats->chunks_to_device += chunks;
+    stats->bytes_to_device += work->bytes;
+    stats->kernels_launched += work->kernels;
+    stats->passes += work->passes;
+    stats->transfer_time += work->transfer_time;
+    stats->kernel_time += work->kernel_time;
+}
 
 struct clr_device;
 

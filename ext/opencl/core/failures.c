@@ -16,7 +16,7 @@ enum clr_code clr_opencl_failed(struct clr_status *status, const char *call, cl_
     clr_status_set(status, passes ? CLR_NOMEM : CLR_DEVICE, error, "%s: %s (%d)", call,
                    clr_opencl_error_name(error), error);
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE)
-        status->cl_error = 0;
+        status->error = 0;
     return status->code;
 }
 

@@ -11,7 +11,7 @@
  * Sets status to the call's name and OpenCL's name of the error, and returns its code:
  *
  *     CLR_NOMEM    the device or its driver is short of memory or of something else for the moment:
- *                  the piece of work is not done, and the device stays in use. cl_error is the
+ *                  the piece of work is not done, and the device stays in use. error is the
  *                  error where a device that is lost says the same (NVIDIA's, whose context is
  *                  broken by a fault, has no "resources" from then on): who sees it again and again
  *                  has to think so. It is 0 where there is just no room for a buffer.

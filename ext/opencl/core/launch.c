@@ -2,6 +2,18 @@
 
 #include "opencl/core/failures.h"
 
+enum clr_code clr_set_arguments(cl_kernel kernel, cl_uint first,
+                                const struct clr_argument *arguments, cl_uint count,
+                                struct clr_status *status)
+{
+    cl_int error = CL_SUCCESS;
+    cl_uint i;
+
+    for (i = 0; i < count && error == CL_SUCCESS; i++)
+        error = clSetKernelArg(kernel, first + i, arguments[i].size, arguments[i].value);
+    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clSetKernelArg", error);
+}
+
 enum clr_code clr_launch_after(cl_command_queue queue, cl_kernel kernel,
                                const struct clr_argument *arguments, cl_uint count, size_t groups,
                                size_t group_size, const cl_event *before, cl_event *event,
@@ -9,15 +21,11 @@ enum clr_code clr_launch_after(cl_command_queue queue, cl_kernel kernel,
 {
     const size_t global = groups * group_size;
     cl_int error;
-    cl_uint i;
 
     if (event != NULL)
         *event = NULL;
-    for (i = 0; i < count; i++) {
-        error = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
-        if (error != CL_SUCCESS)
-            return clr_opencl_failed(status, "clSetKernelArg", error);
-    }
+    if (clr_set_arguments(kernel, 0, arguments, count, status) != CLR_OK)
+        return status->code;
     error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &group_size, before != NULL,
                                    before, event);
     return error == CL_SUCCESS ? CLR_OK

@@ -1,5 +1,4 @@
-/* Launches of kernels that are neither reductions nor scans: arguments in a list. For ext/opencl
-   alone. */
+/* Launches of kernels, with their arguments in a list. For ext/opencl alone. */
 #ifndef CLR_OPENCL_LAUNCH_H
 #define CLR_OPENCL_LAUNCH_H
 
@@ -14,6 +13,14 @@ struct clr_argument {
 
 #define CLR_VALUE(variable) ((struct clr_argument){sizeof(variable), &(variable)})
 #define CLR_LOCAL(size) ((struct clr_argument){(size), NULL})
+/* An array of arguments, and how many they are. */
+#define CLR_ARGUMENTS(list) (list), sizeof(list) / sizeof(list)[0]
+
+/* Sets count of a kernel's arguments, from number first on. Returns CLR_OK, or as
+   clr_opencl_failed(). */
+enum clr_code clr_set_arguments(cl_kernel kernel, cl_uint first,
+                                const struct clr_argument *arguments, cl_uint count,
+                                struct clr_status *status);
 
 /*
  * Sets a kernel's arguments, count of them, and enqueues `groups` work-groups of group_size

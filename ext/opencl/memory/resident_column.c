@@ -2,23 +2,21 @@
 
 #include "base/memory.h"
 #include "numeric/values/column.h"
+#include "opencl/core/buffers.h"
 #include "opencl/core/device_private.h"
 #include "opencl/core/failures.h"
 #include "opencl/memory/resident_column_private.h"
 #include "opencl/memory/upload.h"
-
-#include <string.h>
 
 /* Rows that a column that grows has room for at first. */
 static const size_t first_room = (size_t)1 << 16;
 
 struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows)
 {
-    struct clr_resident_column *column = clr_memory_alloc(sizeof *column);
+    struct clr_resident_column *column = clr_memory_alloc_zero(sizeof *column);
 
     if (column == NULL)
         return NULL;
-    memset(column, 0, sizeof *column);
     column->kind = kind;
     column->rows = rows;
     return column;
@@ -29,14 +27,20 @@ size_t clr_resident_column_size(uint8_t kind, size_t rows)
     return clr_resident_values_size(kind, rows) + clr_resident_tags_size(kind, rows);
 }
 
-static enum clr_code create_buffer(struct clr_device *device, cl_mem *buffer, size_t size,
-                                   struct clr_status *status)
+static enum clr_code make_buffers(const struct clr_device *device,
+                                  struct clr_resident_column *column, struct clr_status *status)
 {
-    cl_int error = CL_SUCCESS;
+    const struct clr_wanted_buffer wanted[] = {
+        {&column->values, CL_MEM_READ_ONLY, clr_resident_values_size(column->kind, column->rows)},
+        {&column->tags, CL_MEM_READ_ONLY, clr_resident_tags_size(column->kind, column->rows)},
+    };
+    int i;
 
-    if (*buffer == NULL && size > 0)
-        *buffer = clCreateBuffer(device->context, CL_MEM_READ_ONLY, size, NULL, &error);
-    return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, "clCreateBuffer", error);
+    for (i = 0; i < 2 && status->code == CLR_OK; i++) {
+        if (*wanted[i].buffer == NULL && wanted[i].size > 0)
+            clr_buffers_make(device->context, &wanted[i], 1, status);
+    }
+    return status->code;
 }
 
 static enum clr_code fill(struct clr_device *device, struct clr_resident_column *column,
@@ -49,9 +53,7 @@ static enum clr_code fill(struct clr_device *device, struct clr_resident_column 
     bool in_tags = offset >= first;
 
     *complete = false;
-    if (clr_upload_open(device, status) != CLR_OK ||
-        create_buffer(device, &column->values, first, status) != CLR_OK ||
-        create_buffer(device, &column->tags, second, status) != CLR_OK)
+    if (clr_upload_open(device, status) != CLR_OK || make_buffers(device, column, status) != CLR_OK)
         return status->code;
     if (in_tags)
         offset -= first;
@@ -70,13 +72,6 @@ static enum clr_code fill(struct clr_device *device, struct clr_resident_column 
     return status->code;
 }
 
-static void release_buffer(cl_mem *buffer)
-{
-    if (*buffer != NULL)
-        clReleaseMemObject(*buffer);
-    *buffer = NULL;
-}
-
 enum clr_code clr_resident_column_fill(struct clr_device *device,
                                        struct clr_resident_column *column, const int64_t *values,
                                        const uint8_t *tags, bool *complete,
@@ -84,8 +79,8 @@ enum clr_code clr_resident_column_fill(struct clr_device *device,
 {
     if (fill(device, column, values, tags, complete, status) == CLR_NOMEM) {
         /* Others may need the room, until it is tried again, from the beginning. */
-        release_buffer(&column->values);
-        release_buffer(&column->tags);
+        clr_buffer_release(&column->values);
+        clr_buffer_release(&column->tags);
         column->copied = 0;
     }
     return status->code;
@@ -112,30 +107,38 @@ enum clr_code clr_resident_column_fetch(struct clr_device *device,
     return CLR_OK;
 }
 
-/* Makes a buffer of twice the size, to which what is there is copied; the queue is in order. */
-static enum clr_code grow(struct clr_device *device, struct clr_resident_column *column,
-                          size_t rows, struct clr_status *status)
+/* Makes a buffer of that size, unless it is 0, to which what is used of another one is copied. */
+static enum clr_code move(struct clr_device *device, cl_command_queue queue, cl_mem from,
+                          size_t used, size_t size, cl_mem *to, struct clr_status *status)
 {
-    size_t room = column->room > 0 ? 2 * column->room : first_room;
-    cl_mem larger = NULL;
+    const struct clr_wanted_buffer wanted[] = {{to, CL_MEM_READ_WRITE, size}};
     cl_int error;
 
-    if (room < rows)
-        room = rows;
-    if (create_buffer(device, &larger, room * sizeof(int64_t), status) != CLR_OK)
+    if (size == 0 || CLR_BUFFERS_MAKE(device->context, wanted, status) != CLR_OK || used == 0)
         return status->code;
-    if (column->rows > 0) {
-        error = clEnqueueCopyBuffer(clr_upload_queue(clr_upload_of(device)), column->values, larger,
-                                    0, 0, column->rows * sizeof(int64_t), 0, NULL, NULL);
-        if (error != CL_SUCCESS) {
-            clReleaseMemObject(larger);
-            return clr_opencl_buffer_failed(status, "clEnqueueCopyBuffer", error);
-        }
+    error = clEnqueueCopyBuffer(queue, from, *to, 0, 0, used, 0, NULL, NULL);
+    return error == CL_SUCCESS ? CLR_OK
+                               : clr_opencl_buffer_failed(status, "clEnqueueCopyBuffer", error);
+}
+
+enum clr_code clr_resident_column_resize(struct clr_device *device, cl_command_queue queue,
+                                         struct clr_resident_column *column, uint8_t kind,
+                                         size_t rows, size_t room, struct clr_status *status)
+{
+    cl_mem values = NULL, tags = NULL;
+
+    if (move(device, queue, column->values, clr_resident_values_size(kind, rows),
+             clr_resident_values_size(kind, room), &values, status) != CLR_OK ||
+        move(device, queue, column->tags, clr_resident_tags_size(kind, rows),
+             clr_resident_tags_size(kind, room), &tags, status) != CLR_OK) {
+        clr_buffer_release(&values);
+        clr_buffer_release(&tags);
+        return status->code;
     }
-    /* It lives until the copy has been made (OpenCL 1.2, 5.4.1). */
-    if (column->values != NULL)
-        clReleaseMemObject(column->values);
-    column->values = larger;
+    clr_buffer_release(&column->values);
+    clr_buffer_release(&column->tags);
+    column->values = values;
+    column->tags = tags;
     column->room = room;
     return CLR_OK;
 }
@@ -144,23 +147,23 @@ enum clr_code clr_resident_column_append(struct clr_device *device,
                                          struct clr_resident_column *column, const int64_t *values,
                                          size_t count, struct clr_status *status)
 {
-    const size_t piece = CLR_UPLOAD_PIECE / sizeof *values;
+    const size_t rows = column->rows + count;
+    size_t room = column->room > 0 ? 2 * column->room : first_room;
+    struct clr_upload *upload;
 
     if (clr_upload_open(device, status) != CLR_OK)
         return status->code;
-    if (column->rows + count > column->room &&
-        grow(device, column, column->rows + count, status) != CLR_OK)
+    upload = clr_upload_of(device);
+    if (room < rows)
+        room = rows;
+    if ((rows > column->room &&
+         clr_resident_column_resize(device, clr_upload_queue(upload), column, column->kind,
+                                    column->rows, room, status) != CLR_OK) ||
+        clr_upload_send(upload, clr_upload_queue(upload), column->values,
+                        column->rows * sizeof *values, values, count * sizeof *values,
+                        status) != CLR_OK)
         return status->code;
-    while (count > 0) {
-        size_t part = count < piece ? count : piece;
-        if (clr_upload_send(clr_upload_of(device), clr_upload_queue(clr_upload_of(device)),
-                            column->values, column->rows * sizeof *values, values,
-                            part * sizeof *values, status) != CLR_OK)
-            return status->code;
-        column->rows += part;
-        values += part;
-        count -= part;
-    }
+    column->rows = rows;
     return CLR_OK;
 }
 
@@ -186,9 +189,9 @@ void clr_resident_column_free(struct clr_device *device, struct clr_resident_col
     if (column == NULL)
         return;
     if (device != NULL) {
-        release_buffer(&column->values);
-        release_buffer(&column->tags);
-        release_buffer(&column->kinds);
+        clr_buffer_release(&column->values);
+        clr_buffer_release(&column->tags);
+        clr_buffer_release(&column->kinds);
     }
     clr_memory_free(column);
 }

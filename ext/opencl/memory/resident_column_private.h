@@ -1,4 +1,4 @@
-/* A column's buffers, and the way of bytes to them, for ext/opencl alone. */
+/* A column's buffers, for ext/opencl alone. */
 #ifndef CLR_OPENCL_RESIDENT_COLUMN_PRIVATE_H
 #define CLR_OPENCL_RESIDENT_COLUMN_PRIVATE_H
 
@@ -30,5 +30,15 @@ static inline size_t clr_resident_tags_size(uint8_t kind, size_t rows)
 {
     return kind == CLR_TAG_MIXED ? rows : 0;
 }
+
+/*
+ * Moves the column's first rows, so many, to buffers with that room, which are made for a column of
+ * that kind, by commands of that queue. What it had lives until all that uses it in the queue has
+ * been done (OpenCL 1.2, 5.4.1). Returns CLR_OK; or CLR_NOMEM or CLR_DEVICE, with the column as it
+ * was.
+ */
+enum clr_code clr_resident_column_resize(struct clr_device *device, cl_command_queue queue,
+                                         struct clr_resident_column *column, uint8_t kind,
+                                         size_t rows, size_t room, struct clr_status *status);
 
 #endif

@@ -1,6 +1,7 @@
 #include "opencl/memory/test_values.h"
 
 #include "numeric/values/column.h"
+#include "opencl/core/device_private.h"
 
 #include <string.h>
 
@@ -12,7 +13,7 @@ static const uint64_t special_reals[] = {0x8000000000000000, 0,
 static const int64_t special_integers[] = {INT64_MIN, INT64_MAX, 0, -1, 1, INT64_MIN + 1};
 
 /* A small generator (xorshift64*, Vigna 2016). */
-static uint64_t next_random(uint64_t *seed)
+uint64_t clr_test_random(uint64_t *seed)
 {
     *seed ^= *seed >> 12;
     *seed ^= *seed << 25;
@@ -22,12 +23,12 @@ static uint64_t next_random(uint64_t *seed)
 
 void clr_test_values(int64_t *values, size_t count, uint8_t kind)
 {
-    uint64_t seed = 88172645463325252, bits;
+    uint64_t seed = CLR_TEST_SEED, bits;
     double real;
     size_t i;
 
     for (i = 0; i < count; i++) {
-        bits = next_random(&seed);
+        bits = clr_test_random(&seed);
         if (i % 4 == 0) {
             values[i] = kind == CLR_TAG_REAL ? (int64_t)special_reals[bits >> 61]
                                              : special_integers[(bits >> 32) % 6];
@@ -42,4 +43,27 @@ void clr_test_values(int64_t *values, size_t count, uint8_t kind)
             values[i] = (int64_t)bits;
         }
     }
+}
+
+bool clr_test_same_range(const struct clr_range *a, const struct clr_range *b)
+{
+    return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
+}
+
+struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t kind,
+                                            const int64_t *values, const uint8_t *tags,
+                                            size_t count, struct clr_status *status)
+{
+    struct clr_resident_column *column = clr_resident_column_new(kind, count);
+    bool complete = false;
+
+    if (column == NULL)
+        clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    while (column != NULL && !complete) {
+        if (clr_resident_column_fill(device, column, values, tags, &complete, status) != CLR_OK) {
+            clr_resident_column_free(clr_device_unless_lost(device, status), column);
+            column = NULL;
+        }
+    }
+    return column;
 }

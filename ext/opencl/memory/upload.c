@@ -1,6 +1,6 @@
 #include "opencl/memory/upload.h"
 
-#include "base/memory.h"
+#include "opencl/core/buffers.h"
 #include "opencl/core/device_private.h"
 #include "opencl/core/failures.h"
 
@@ -14,15 +14,26 @@ enum { STAGES = 2 };
 struct clr_upload {
     struct clr_attachment attachment;
     cl_command_queue queue;
-    cl_mem staging[STAGES];
-    char *mapped[STAGES];
+    struct clr_pinned staging[STAGES];
     cl_event moved[STAGES]; /* NULL: nothing is under way */
     int next;
 };
 
-static void close_upload(struct clr_device *device);
+static void release(struct clr_attachment *attachment)
+{
+    struct clr_upload *upload = (struct clr_upload *)(void *)attachment;
+    int i;
 
-static const struct clr_attachment_kind upload_kind = {close_upload};
+    for (i = 0; i < STAGES; i++) {
+        clr_event_release(&upload->moved[i]);
+        clr_pinned_release(upload->queue, &upload->staging[i]);
+    }
+    if (upload->queue != NULL)
+        clReleaseCommandQueue(upload->queue);
+}
+
+static const struct clr_attachment_kind upload_kind = {sizeof(struct clr_upload), "copies",
+                                                       release};
 
 struct clr_upload *clr_upload_of(const struct clr_device *device)
 {
@@ -34,30 +45,6 @@ cl_command_queue clr_upload_queue(const struct clr_upload *upload)
     return upload->queue;
 }
 
-static void close_upload(struct clr_device *device)
-{
-    struct clr_upload *upload = clr_upload_of(device);
-    int i;
-
-    clr_device_detach(device, &upload->attachment);
-    for (i = 0; i < STAGES; i++) {
-        if (upload->moved[i] != NULL)
-            clReleaseEvent(upload->moved[i]);
-        if (upload->mapped[i] != NULL)
-            clEnqueueUnmapMemObject(upload->queue, upload->staging[i], upload->mapped[i], 0, NULL,
-                                    NULL);
-        if (upload->staging[i] != NULL)
-            clReleaseMemObject(upload->staging[i]);
-    }
-    if (upload->queue != NULL)
-        clReleaseCommandQueue(upload->queue);
-    clr_memory_free(upload);
-}
-
-/*
- * Staging buffers stay mapped, and are sources of writes: pinned memory where the driver has it
- * (OpenCL 1.2, 5.2.1, CL_MEM_ALLOC_HOST_PTR), from which a write runs at the bus's full speed.
- */
 static enum clr_code make(const struct clr_device *device, struct clr_upload *upload,
                           struct clr_status *status)
 {
@@ -67,19 +54,10 @@ static enum clr_code make(const struct clr_device *device, struct clr_upload *up
     upload->queue = clCreateCommandQueue(device->context, device->info.id, 0, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clCreateCommandQueue", error);
-    for (i = 0; i < STAGES; i++) {
-        upload->staging[i] =
-            clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
-                           CLR_UPLOAD_PIECE, NULL, &error);
-        if (error != CL_SUCCESS)
-            return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
-        upload->mapped[i] = clEnqueueMapBuffer(upload->queue, upload->staging[i], CL_TRUE,
-                                               CL_MAP_READ | CL_MAP_WRITE, 0, CLR_UPLOAD_PIECE, 0,
-                                               NULL, NULL, &error);
-        if (error != CL_SUCCESS)
-            return clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
-    }
-    return CLR_OK;
+    for (i = 0; i < STAGES && status->code == CLR_OK; i++)
+        clr_pinned_make(device->context, upload->queue, CLR_UPLOAD_PIECE, &upload->staging[i],
+                        status);
+    return status->code;
 }
 
 enum clr_code clr_upload_open(struct clr_device *device, struct clr_status *status)
@@ -88,13 +66,9 @@ enum clr_code clr_upload_open(struct clr_device *device, struct clr_status *stat
 
     if (clr_upload_of(device) != NULL)
         return CLR_OK;
-    upload = clr_memory_alloc(sizeof *upload);
-    if (upload == NULL)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for copies");
-    memset(upload, 0, sizeof *upload);
-    clr_device_attach(device, &upload_kind, &upload->attachment);
-    if (make(device, upload, status) != CLR_OK)
-        close_upload(device); /* all of it, or nothing */
+    upload = clr_device_attach(device, &upload_kind, status);
+    if (upload != NULL && make(device, upload, status) != CLR_OK)
+        clr_device_detach(device, &upload->attachment); /* all of it, or nothing */
     return status->code;
 }
 
@@ -121,6 +95,19 @@ static enum clr_code recover(struct clr_upload *upload, struct clr_status *statu
     return status->code;
 }
 
+/* A command of the next stage has been enqueued, unless there is an error: has it begin. */
+static enum clr_code begin(struct clr_upload *upload, cl_command_queue queue, const char *call,
+                           cl_int error, struct clr_status *status)
+{
+    if (error != CL_SUCCESS)
+        return clr_opencl_buffer_failed(status, call, error);
+    error = clFlush(queue);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clFlush", error);
+    upload->next = (upload->next + 1) % STAGES;
+    return CLR_OK;
+}
+
 static enum clr_code send(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
                           size_t offset, const void *source, size_t size, struct clr_status *status)
 {
@@ -129,23 +116,22 @@ static enum clr_code send(struct clr_upload *upload, cl_command_queue queue, cl_
 
     if (wait_for_stage(upload, stage, status) != CLR_OK)
         return status->code;
-    memcpy(upload->mapped[stage], source, size);
-    error = clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size, upload->mapped[stage], 0,
-                                 NULL, &upload->moved[stage]);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
-    error = clFlush(queue);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clFlush", error);
-    upload->next = (stage + 1) % STAGES;
-    return CLR_OK;
+    memcpy(upload->staging[stage].mapped, source, size);
+    error = clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size,
+                                 upload->staging[stage].mapped, 0, NULL, &upload->moved[stage]);
+    return begin(upload, queue, "clEnqueueWriteBuffer", error, status);
 }
 
 enum clr_code clr_upload_send(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
                               size_t offset, const void *source, size_t size,
                               struct clr_status *status)
 {
-    send(upload, queue, buffer, offset, source, size, status);
+    size_t sent = 0, part;
+
+    for (; sent < size && status->code == CLR_OK; sent += part) {
+        part = size - sent < CLR_UPLOAD_PIECE ? size - sent : CLR_UPLOAD_PIECE;
+        send(upload, queue, buffer, offset + sent, (const char *)source + sent, part, status);
+    }
     return recover(upload, status);
 }
 
@@ -159,14 +145,8 @@ static enum clr_code ask(struct clr_upload *upload, cl_mem buffer, size_t offset
     if (wait_for_stage(upload, stage, status) != CLR_OK)
         return status->code;
     error = clEnqueueReadBuffer(upload->queue, buffer, CL_FALSE, offset, size,
-                                upload->mapped[stage], 0, NULL, &upload->moved[stage]);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
-    error = clFlush(upload->queue);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clFlush", error);
-    upload->next = (stage + 1) % STAGES;
-    return CLR_OK;
+                                upload->staging[stage].mapped, 0, NULL, &upload->moved[stage]);
+    return begin(upload, upload->queue, "clEnqueueReadBuffer", error, status);
 }
 
 enum clr_code clr_upload_take(struct clr_upload *upload, cl_mem buffer, size_t offset, char *target,
@@ -185,7 +165,7 @@ enum clr_code clr_upload_take(struct clr_upload *upload, cl_mem buffer, size_t o
         if (wait_for_stage(upload, stage, status) != CLR_OK)
             return recover(upload, status);
         part = size - taken < FETCHED_PART ? size - taken : FETCHED_PART;
-        memcpy(target + taken, upload->mapped[stage], part);
+        memcpy(target + taken, upload->staging[stage].mapped, part);
         taken += part;
         stage = (stage + 1) % STAGES;
     }

@@ -26,8 +26,8 @@ struct clr_upload *clr_upload_of(const struct clr_device *device);
 cl_command_queue clr_upload_queue(const struct clr_upload *upload);
 
 /*
- * Sends size bytes, at most CLR_UPLOAD_PIECE, to the buffer, at that offset, by a command of that
- * queue, which is flushed. They have been read when it returns. The upload is open. Returns CLR_OK,
+ * Sends size bytes to the buffer, at that offset, in pieces, by commands of that queue, which is
+ * flushed. They have been read when it returns. The upload is open. Returns CLR_OK,
  * CLR_NOMEM, if there is no room for the buffer, or another failure passes: then nothing is under
  * way; or CLR_DEVICE.
  */

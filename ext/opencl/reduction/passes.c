@@ -2,7 +2,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "opencl/core/buffers.h"
 #include "opencl/core/failures.h"
+#include "opencl/core/launch.h"
 
 #include <string.h>
 
@@ -22,32 +24,17 @@ static enum clr_code make_buffers(struct clr_passes *passes, cl_context context,
         CLR_MOST_BUNDLE * units * CLR_MOST_GROUPS_PER_UNIT * CLR_PARTIAL_SIZE;
     const size_t wide_size = CLR_MOST_BUNDLE * (CLR_WIDE_WORDS + CLR_COUNT_WORDS) * sizeof(cl_uint);
     const size_t results_size = (size_t)most * CLR_RESULT_WORDS * sizeof(cl_uint);
-    const struct {
-        cl_mem *buffer;
-        cl_mem_flags flags;
-        size_t size;
-    } buffers[] = {
-        {&passes->partials[0], 0, partials_size},
-        {&passes->partials[1], 0, partials_size},
-        {&passes->wide, 0, wide_size},
-        {&passes->results, 0, results_size},
-        {&passes->pinned, CL_MEM_ALLOC_HOST_PTR, results_size}, /* see open_upload() */
+    const struct clr_wanted_buffer wanted[] = {
+        {&passes->partials[0], CL_MEM_READ_WRITE, partials_size},
+        {&passes->partials[1], CL_MEM_READ_WRITE, partials_size},
+        {&passes->wide, CL_MEM_READ_WRITE, wide_size},
+        {&passes->results, CL_MEM_READ_WRITE, results_size},
     };
-    cl_int error;
-    size_t i;
 
     passes->wide_size = wide_size;
-    for (i = 0; i < sizeof buffers / sizeof *buffers; i++) {
-        *buffers[i].buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | buffers[i].flags,
-                                            buffers[i].size, NULL, &error);
-        if (error != CL_SUCCESS)
-            return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
-    }
-    passes->result =
-        clEnqueueMapBuffer(passes->queue, passes->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                           results_size, 0, NULL, NULL, &error);
-    return error == CL_SUCCESS ? CLR_OK
-                               : clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
+    if (CLR_BUFFERS_MAKE(context, wanted, status) != CLR_OK)
+        return status->code;
+    return clr_pinned_make(context, passes->queue, results_size, &passes->pinned, status);
 }
 
 enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_command_queue queue,
@@ -67,16 +54,11 @@ enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_
 
 void clr_passes_close(struct clr_passes *passes)
 {
-    const cl_mem buffers[] = {passes->partials[0], passes->partials[1], passes->wide,
-                              passes->results, passes->pinned};
-    size_t i;
-
-    if (passes->result != NULL)
-        clEnqueueUnmapMemObject(passes->queue, passes->pinned, passes->result, 0, NULL, NULL);
-    for (i = 0; i < sizeof buffers / sizeof *buffers; i++) {
-        if (buffers[i] != NULL)
-            clReleaseMemObject(buffers[i]);
-    }
+    clr_pinned_release(passes->queue, &passes->pinned);
+    clr_buffer_release(&passes->partials[0]);
+    clr_buffer_release(&passes->partials[1]);
+    clr_buffer_release(&passes->wide);
+    clr_buffer_release(&passes->results);
     clr_memory_free(passes->kernels);
     memset(passes, 0, sizeof *passes);
 }
@@ -116,21 +98,16 @@ static enum clr_code launch(struct clr_passes *passes, const struct clr_program 
 {
     const size_t local = program->group_size, global = groups * local;
     const cl_uint number = (cl_uint)passes->started;
+    const struct clr_argument arguments[] = {
+        CLR_VALUE(target),       CLR_LOCAL(local * program->partial_size),
+        CLR_VALUE(passes->wide), CLR_VALUE(passes->results),
+        CLR_VALUE(number),
+    };
     cl_int error;
 
-    if (clean(passes, status) != CLR_OK)
+    if (clean(passes, status) != CLR_OK ||
+        clr_set_arguments(kernel, argument, CLR_ARGUMENTS(arguments), status) != CLR_OK)
         return status->code;
-    error = clSetKernelArg(kernel, argument, sizeof target, &target);
-    if (error == CL_SUCCESS)
-        error = clSetKernelArg(kernel, argument + 1, local * program->partial_size, NULL);
-    if (error == CL_SUCCESS)
-        error = clSetKernelArg(kernel, argument + 2, sizeof passes->wide, &passes->wide);
-    if (error == CL_SUCCESS)
-        error = clSetKernelArg(kernel, argument + 3, sizeof passes->results, &passes->results);
-    if (error == CL_SUCCESS)
-        error = clSetKernelArg(kernel, argument + 4, sizeof number, &number);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clSetKernelArg", error);
     error = clEnqueueNDRangeKernel(passes->queue, kernel, 1, NULL, &global, &local, 0, NULL,
                                    passes->timed ? &passes->kernels[passes->launched] : NULL);
     if (error != CL_SUCCESS)
@@ -146,13 +123,10 @@ static enum clr_code launch_next(struct clr_passes *passes, const struct clr_pro
                                  int source, cl_ulong count, size_t groups,
                                  struct clr_status *status)
 {
-    cl_int error;
+    const struct clr_argument arguments[] = {CLR_VALUE(passes->partials[source]), CLR_VALUE(count)};
 
-    error = clSetKernelArg(program->next, 0, sizeof(cl_mem), &passes->partials[source]);
-    if (error == CL_SUCCESS)
-        error = clSetKernelArg(program->next, 1, sizeof count, &count);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clSetKernelArg", error);
+    if (clr_set_arguments(program->next, 0, CLR_ARGUMENTS(arguments), status) != CLR_OK)
+        return status->code;
     return launch(passes, program, program->next, 2, passes->partials[!source], groups, status);
 }
 
@@ -199,15 +173,12 @@ enum clr_code clr_passes_start(struct clr_passes *passes, const struct clr_progr
                                cl_mem source, size_t begin, size_t second, size_t count,
                                struct clr_status *status)
 {
-    const cl_ulong numbers[] = {begin, second, count};
-    cl_int error;
-    cl_uint i;
+    const cl_ulong first = begin, distance = second, values = count;
+    const struct clr_argument arguments[] = {CLR_VALUE(source), CLR_VALUE(first),
+                                             CLR_VALUE(distance), CLR_VALUE(values)};
 
-    error = clSetKernelArg(program->first, 0, sizeof source, &source);
-    for (i = 0; i < 3 && error == CL_SUCCESS; i++)
-        error = clSetKernelArg(program->first, i + 1, sizeof numbers[i], &numbers[i]);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clSetKernelArg", error);
+    if (clr_set_arguments(program->first, 0, CLR_ARGUMENTS(arguments), status) != CLR_OK)
+        return status->code;
     return clr_passes_start_rows(passes, program, 4, count, status);
 }
 
@@ -217,8 +188,8 @@ enum clr_code clr_passes_fetch(struct clr_passes *passes, struct clr_status *sta
     cl_int error;
 
     passes->end = clr_clock_ns();
-    error = clEnqueueReadBuffer(passes->queue, passes->results, CL_FALSE, 0, size, passes->result,
-                                0, NULL, &passes->fetched);
+    error = clEnqueueReadBuffer(passes->queue, passes->results, CL_FALSE, 0, size,
+                                passes->pinned.mapped, 0, NULL, &passes->fetched);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
     error = clFlush(passes->queue);
@@ -269,7 +240,7 @@ static int64_t word_pair(const cl_uint *words)
 
 static const cl_uint *result_of(const struct clr_passes *passes, int number)
 {
-    return passes->result + (size_t)number * CLR_RESULT_WORDS;
+    return (const cl_uint *)passes->pinned.mapped + (size_t)number * CLR_RESULT_WORDS;
 }
 
 struct clr_row_counts clr_passes_counts(const struct clr_passes *passes, int number)

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "numeric/exact/accumulator.h"
 #include "numeric/states/state.h"
-#include "opencl/core/api.h"
+#include "opencl/core/buffers.h"
 #include "opencl/core/device.h"
 #include "opencl/reduction/program.h"
 #include "opencl/reduction/scan_bundles.h"
@@ -16,7 +16,7 @@
 
 /*
  * The words of the long accumulator, and behind them those of a scan's counts; the words of a
- * result: a partial result, and those two. See publish() in kernels/reduce.cl.
+ * result: a partial result, and those two. See publish() in kernels/group.cl.
  */
 enum {
     CLR_MOST_PASSES = 8,
@@ -46,8 +46,7 @@ struct clr_passes {
     size_t wide_size;       /* in bytes, */
     bool clean;             /* unless this is false */
     cl_mem results;         /* CLR_RESULT_WORDS for each reduction of a batch */
-    cl_mem pinned;          /* the host's copy of those, mapped for good */
-    cl_uint *result;
+    struct clr_pinned pinned; /* the host's copy of those */
     bool timed; /* set by a caller to whom each kernel's own time is worth what its event costs */
     int most;   /* reductions in a batch */
 

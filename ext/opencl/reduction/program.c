@@ -1,7 +1,7 @@
 #include "opencl/reduction/program.h"
 
 #include "numeric/exact/accumulator.h"
-#include "opencl/core/compile.h"
+#include "opencl/core/build.h"
 #include "opencl/core/failures.h"
 #include "opencl/core/kernels.h"
 #include "opencl/reduction/kernel_kinds.h"
@@ -24,6 +24,9 @@ static const size_t gpu_groups_per_unit[CLR_OPERATIONS][CLR_ELEMENTS] = {
     [CLR_DOT] = {[CLR_REAL] = 16, [CLR_INTEGER] = 8},
     [CLR_EXTREMES] = {[CLR_REAL] = 8, [CLR_INTEGER] = 8},
 };
+static const char *const reduce_names[] = {"reduce_first", "reduce_next"};
+static const char *const scan_names[] = {"scan_first", "scan_next"};
+
 static const size_t gpu_groups_per_unit_of_bundles = 4;
 static const size_t cpu_groups_per_unit = 4;
 
@@ -111,65 +114,33 @@ static void add_scan(struct sources *sources, const struct clr_step_kind *kinds,
     add(sources, clr_kernel_scan);
 }
 
-/* wide: how many long accumulators a group has. */
-static cl_int choose_group_size(struct clr_program *program, const struct clr_device_info *device,
-                                int wide)
-{
-    size_t limit = GROUP_SIZE_LIMIT, multiple = 1;
-    cl_ulong local = 0, used;
-    cl_int error;
-
-    program->group_size = 1;
-    if (device->type == CLR_DEVICE_CPU)
-        return CL_SUCCESS;
-    error = clr_limit_group(program->first, device->id, &limit, &multiple);
-    if (error == CL_SUCCESS)
-        error = clr_limit_group(program->next, device->id, &limit, &multiple);
-    if (error == CL_SUCCESS)
-        error = clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
-    if (error != CL_SUCCESS)
-        return error;
-    /* Twice the accumulator's words, for what the driver itself puts into local memory. */
-    used = (cl_ulong)wide * 16 * CLR_ACCUMULATOR_DIGITS;
-    if (local < used + program->partial_size)
-        return CL_INVALID_WORK_GROUP_SIZE; /* for good */
-    if ((local - used) / program->partial_size < limit)
-        limit = (size_t)((local - used) / program->partial_size);
-    if (multiple > 1 && limit > multiple)
-        limit -= limit % multiple;
-    program->group_size = limit;
-    return CL_SUCCESS;
-}
-
-/* Makes the kernels, of those names, from the sources. */
+/* Makes the kernels, of those names, from the sources. wide: how many long accumulators a group
+   has. */
 static enum clr_code build(struct clr_program *program, cl_context context,
                            const struct clr_device_info *device, struct sources *sources,
-                           const char *options, const char *first, const char *next, int wide,
-                           char **log, struct clr_status *status)
+                           const char *options, const char *const names[2], int wide, char **log,
+                           struct clr_status *status)
 {
-    const char *call = "clCreateKernel";
-    cl_program built;
+    const struct clr_build build = {sources->count, sources->texts, options, 2, names};
+    /* Twice the accumulator's words, for what the driver itself puts into local memory. */
+    const struct clr_group_limit limit = {GROUP_SIZE_LIMIT, program->partial_size,
+                                          (size_t)wide * 16 * CLR_ACCUMULATOR_DIGITS};
+    cl_kernel kernels[2];
     cl_int error;
 
-    built = clr_compile(context, device->id, sources->count, sources->texts, options, log, status);
-    if (built == NULL)
-        return status->code;
-    program->first = clCreateKernel(built, first, &error);
-    if (error != CL_SUCCESS)
-        goto done;
-    program->next = clCreateKernel(built, next, &error);
-    if (error != CL_SUCCESS)
-        goto done;
-    call = "clGetKernelWorkGroupInfo";
-    error = choose_group_size(program, device, wide);
-done:
-    clReleaseProgram(built);
-    if (error != CL_SUCCESS) {
-        clr_program_release(program);
-        return clr_opencl_failed(status, call, error);
+    clr_build_kernels(&build, context, device, kernels, log, status);
+    program->first = kernels[0];
+    program->next = kernels[1];
+    if (status->code == CLR_OK) {
+        error = clr_choose_group_size(device, kernels, 2, &limit, &program->group_size);
+        if (error != CL_SUCCESS)
+            clr_opencl_failed(status, "clGetKernelWorkGroupInfo", error);
     }
-    program->built = true;
-    return CLR_OK;
+    if (status->code != CLR_OK)
+        clr_program_release(program);
+    else
+        program->built = true;
+    return status->code;
 }
 
 static size_t choose_most_groups(const struct clr_device_info *device, size_t gpu_groups)
@@ -189,7 +160,6 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
     struct sources sources = {.count = 0};
     char options[256];
 
-    *log = NULL;
     memset(program, 0, sizeof *program);
     program->steps = 1;
     program->most_groups = choose_most_groups(device, gpu_groups_per_unit[operation][element]);
@@ -200,8 +170,8 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
              "-DACCUMULATOR_BASE=%d",
              cpu, cpu ? 8 : 1, macros->real, macros->keys, macros->operands, CLR_ACCUMULATOR_DIGITS,
              CLR_ACCUMULATOR_BASE);
-    return build(program, context, device, &sources, options, "reduce_first", "reduce_next",
-                 is_wide(&kind), log, status);
+    return build(program, context, device, &sources, options, reduce_names, is_wide(&kind), log,
+                 status);
 }
 
 enum clr_code clr_program_build_scan(struct clr_program *program, cl_context context,
@@ -214,7 +184,6 @@ enum clr_code clr_program_build_scan(struct clr_program *program, cl_context con
     char options[256];
     int i, wide = 0;
 
-    *log = NULL;
     memset(program, 0, sizeof *program);
     for (i = 0; i < count; i++)
         wide += is_wide(&kinds[i]);
@@ -228,8 +197,7 @@ enum clr_code clr_program_build_scan(struct clr_program *program, cl_context con
     snprintf(options, sizeof options,
              "-cl-std=CL1.2 -DCPU=%d -DLANES=1 -DDIGITS=%d -DACCUMULATOR_BASE=%d",
              device->type == CLR_DEVICE_CPU, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
-    return build(program, context, device, &sources, options, "scan_first", "scan_next", wide, log,
-                 status);
+    return build(program, context, device, &sources, options, scan_names, wide, log, status);
 }
 
 void clr_program_release(struct clr_program *program)

@@ -6,6 +6,7 @@
 #include "numeric/exact/chunk.h"
 #include "opencl/core/api.h"
 #include "opencl/core/catalog.h"
+#include "opencl/reduction/scan_bundles.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,12 +32,6 @@ struct clr_program {
 enum clr_code clr_program_build(struct clr_program *program, cl_context context,
                                 const struct clr_device_info *device, enum clr_operation operation,
                                 enum clr_element element, char **log, struct clr_status *status);
-
-/* The reduction of a step of a scan. */
-struct clr_step_kind {
-    enum clr_operation operation;
-    enum clr_element element;
-};
 
 /*
  * The same for a scan, whose kernels go through rows and reduce what expressions give. text: that

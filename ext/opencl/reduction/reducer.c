@@ -1,7 +1,7 @@
 #include "opencl/reduction/reducer.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
+#include "opencl/core/buffers.h"
 #include "opencl/core/device_private.h"
 #include "opencl/core/failures.h"
 #include "opencl/reduction/kernel_kinds.h"
@@ -32,26 +32,14 @@ struct clr_reducer {
     struct slot slots[CLR_REDUCER_SLOTS];
 };
 
-static void close_reducer(struct clr_device *device);
-
-static const struct clr_attachment_kind reducer_kind = {close_reducer};
-
-static struct clr_reducer *reducer_of(const struct clr_device *device)
+static void release(struct clr_attachment *attachment)
 {
-    return clr_device_find(device, &reducer_kind);
-}
-
-static void close_reducer(struct clr_device *device)
-{
-    struct clr_reducer *reducer = reducer_of(device);
+    struct clr_reducer *reducer = (struct clr_reducer *)(void *)attachment;
     int i, j;
 
-    clr_device_detach(device, &reducer->attachment);
     for (i = 0; i < CLR_REDUCER_SLOTS; i++) {
-        for (j = 0; j < CLR_ELEMENTS; j++) {
-            if (reducer->slots[i].parts[j].staging != NULL)
-                clReleaseMemObject(reducer->slots[i].parts[j].staging);
-        }
+        for (j = 0; j < CLR_ELEMENTS; j++)
+            clr_buffer_release(&reducer->slots[i].parts[j].staging);
         clr_passes_close(&reducer->slots[i].passes);
         if (reducer->slots[i].queue != NULL)
             clReleaseCommandQueue(reducer->slots[i].queue);
@@ -60,7 +48,14 @@ static void close_reducer(struct clr_device *device)
         for (j = 0; j < CLR_ELEMENTS; j++)
             clr_program_release(&reducer->programs[i][j]);
     }
-    clr_memory_free(reducer);
+}
+
+static const struct clr_attachment_kind reducer_kind = {sizeof(struct clr_reducer), "reductions",
+                                                        release};
+
+static struct clr_reducer *reducer_of(const struct clr_device *device)
+{
+    return clr_device_find(device, &reducer_kind);
 }
 
 /* Gives the device a reducer, unless it has one. */
@@ -72,17 +67,15 @@ static enum clr_code open_reducer(struct clr_device *device, struct clr_status *
 
     if (reducer_of(device) != NULL)
         return CLR_OK;
-    reducer = clr_memory_alloc(sizeof *reducer);
+    reducer = clr_device_attach(device, &reducer_kind, status);
     if (reducer == NULL)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for reductions");
-    memset(reducer, 0, sizeof *reducer);
-    clr_device_attach(device, &reducer_kind, &reducer->attachment);
+        return status->code;
     for (i = 0; i < CLR_REDUCER_SLOTS && error == CL_SUCCESS; i++)
         reducer->slots[i].queue = clCreateCommandQueue(device->context, device->info.id,
                                                        CL_QUEUE_PROFILING_ENABLE, &error);
     if (error == CL_SUCCESS)
         return CLR_OK;
-    close_reducer(device);
+    clr_device_detach(device, &reducer->attachment);
     return clr_opencl_failed(status, "clCreateCommandQueue", error);
 }
 
@@ -125,8 +118,7 @@ static enum clr_code size_staging(struct clr_device *device, struct part *part, 
 
     if (part->staging_size >= size)
         return CLR_OK;
-    if (part->staging != NULL)
-        clReleaseMemObject(part->staging);
+    clr_buffer_release(&part->staging);
     part->staging_size = 0;
     part->staging = clCreateBuffer(device->context, flags, size, NULL, &error);
     if (error != CL_SUCCESS)
@@ -208,8 +200,7 @@ static enum clr_code recover(struct slot *slot, struct clr_status *status)
         struct part *part = &slot->parts[element];
 
         clr_event_release(&part->unmapped);
-        if (part->staging != NULL)
-            clReleaseMemObject(part->staging);
+        clr_buffer_release(&part->staging);
         memset(part, 0, sizeof *part);
     }
     return status->code;

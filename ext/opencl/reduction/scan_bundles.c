@@ -16,16 +16,17 @@ static uint32_t find_columns(const struct clr_scan *scan, const struct clr_scan_
     return columns;
 }
 
-int clr_scan_bundles(const struct clr_scan *scan, const struct clr_scan_step *steps, int count,
-                     bool apart, struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS])
+int clr_scan_bundles(const struct clr_scan_plan *plan, bool apart,
+                     struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS])
 {
     uint32_t columns[CLR_MOST_SCAN_STEPS]; /* of steps not yet in a bundle that may share one */
+    const struct clr_scan_step *steps = plan->steps;
     bool done[CLR_MOST_SCAN_STEPS] = {false};
-    int i, j, found = 0;
+    int i, j, count = plan->count, found = 0;
 
     for (i = 0; i < count; i++) {
         bool alone = steps[i].if_reals || (apart && steps[i].column >= 0);
-        columns[i] = alone ? 0 : find_columns(scan, &steps[i]);
+        columns[i] = alone ? 0 : find_columns(plan->scan, &steps[i]);
     }
     for (i = 0; i < count; i++) {
         struct clr_scan_bundle *bundle = &bundles[found];

@@ -8,17 +8,23 @@
  */
 enum { CLR_MOST_BUNDLE = 6 };
 
+/* The reduction of a step of a scan. */
+struct clr_step_kind {
+    enum clr_operation operation;
+    enum clr_element element;
+};
+
 /* Steps that are reduced in one pass, by their numbers; each of several shares a column. */
 struct clr_scan_bundle {
     int count, steps[CLR_MOST_BUNDLE];
 };
 
 /*
- * Stores bundles that hold each of the count steps once, and returns how many. Steps to be run only
- * if needed are bundles of their own; and, if apart is set, those that reduce a column as it lies
- * there.
+ * Stores bundles that hold each of the plan's steps once, and returns how many. Steps to be run
+ * only if needed are bundles of their own; and, if apart is set, those that reduce a column as it
+ * lies there.
  */
-int clr_scan_bundles(const struct clr_scan *scan, const struct clr_scan_step *steps, int count,
-                     bool apart, struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS]);
+int clr_scan_bundles(const struct clr_scan_plan *plan, bool apart,
+                     struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS]);
 
 #endif

@@ -1,13 +1,13 @@
 #include "opencl/reduction/scan_plan.h"
 
-#include "numeric/scan/plain.h"
+#include "numeric/scan/whole_columns.h"
 
 /* Sets of tags that an instruction's values can have. */
 enum {
     NONE = 1 << CLR_TAG_NULL,
     INTEGER = 1 << CLR_TAG_INTEGER,
     REAL = 1 << CLR_TAG_REAL,
-    OTHER = 1 << CLR_TAG_OTHER,
+    BYTES = 1 << CLR_TAG_BYTES,
     UNSURE = 1 << CLR_TAG_UNSURE,
     NUMBER = INTEGER | REAL
 };
@@ -33,7 +33,7 @@ static unsigned find_tags(const struct clr_scan *scan, const uint8_t *kinds,
         return 1u << scan->constants[instruction->a].tag;
     if (instruction->opcode == CLR_OP_COLUMN) {
         uint8_t kind = kinds[instruction->a];
-        return kind == CLR_TAG_MIXED ? NONE | NUMBER | OTHER : 1u << kind;
+        return kind == CLR_TAG_MIXED ? NONE | NUMBER | BYTES : 1u << kind;
     }
     a = tags[instruction->a];
     switch (instruction->opcode) {
@@ -92,10 +92,10 @@ static bool is_plain(const struct clr_scan *scan, const uint8_t *kinds, struct c
     int columns[2];
 
     *column = -1;
-    if (tally->y >= 0 || !clr_tally_is_plain(scan, kinds, tally, columns))
+    if (tally->y >= 0 || !clr_tally_takes_whole_columns(scan, kinds, tally, columns))
         return false;
     kind = columns[0] < 0 ? CLR_TAG_INTEGER : kinds[columns[0]];
-    if (kind == CLR_TAG_OTHER && tally->operations != 0)
+    if (kind == CLR_TAG_BYTES && tally->operations != 0)
         return false;
     tally->state.count = kind == CLR_TAG_NULL ? 0 : (int64_t)scan->rows;
     tally->state.non_integers = kind == CLR_TAG_INTEGER ? 0 : tally->state.count;
@@ -132,18 +132,20 @@ static int plan_tally(const struct clr_scan *scan, const uint8_t *kinds, const u
     return count;
 }
 
-int clr_scan_plan(const struct clr_scan *scan, const uint8_t *kinds,
-                  struct clr_scan_step steps[CLR_MOST_SCAN_STEPS])
+void clr_scan_plan(const struct clr_scan *scan, const uint8_t *kinds, struct clr_scan_plan *plan)
 {
     unsigned tags[CLR_MOST_INSTRUCTIONS];
-    int i, count = 0;
+    int i;
 
+    plan->scan = scan;
+    plan->count = 0;
+    for (i = 0; i < scan->column_count; i++)
+        plan->kinds[i] = kinds[i];
     for (i = 0; i < scan->instruction_count; i++)
         tags[i] = find_tags(scan, kinds, &scan->instructions[i], tags);
     for (i = 0; i < scan->tally_count; i++) {
         clr_state_clear(&scan->tallies[i].state);
         if (scan->rows > 0)
-            count = plan_tally(scan, kinds, tags, i, steps, count);
+            plan->count = plan_tally(scan, kinds, tags, i, plan->steps, plan->count);
     }
-    return count;
 }

@@ -21,11 +21,18 @@ struct clr_scan_step {
     bool if_reals; /* to be run only if the tally counted rows that are not INTEGER */
 };
 
+/* What is to be done for a scan, which is made once for each. */
+struct clr_scan_plan {
+    const struct clr_scan *scan;     /* the caller's */
+    uint8_t kinds[CLR_MOST_COLUMNS]; /* of its columns */
+    int count;
+    struct clr_scan_step steps[CLR_MOST_SCAN_STEPS];
+};
+
 /*
- * Stores the steps that compute the scan's tallies, and returns how many; clears the tallies'
- * states, and sets the counts that are known without a step. kinds: those of the columns.
+ * Plans the steps that compute the scan's tallies; clears the tallies' states, and sets the counts
+ * that are known without a step. kinds: those of the columns.
  */
-int clr_scan_plan(const struct clr_scan *scan, const uint8_t *kinds,
-                  struct clr_scan_step steps[CLR_MOST_SCAN_STEPS]);
+void clr_scan_plan(const struct clr_scan *scan, const uint8_t *kinds, struct clr_scan_plan *plan);
 
 #endif

@@ -1,25 +1,17 @@
 #include "opencl/reduction/self_test.h"
 
 #include "numeric/scan/host_reduce.h"
+#include "opencl/memory/test_values.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { VALUES = 5003 };
 
-/* A small generator (xorshift64*, Vigna 2016): the same values on every machine. */
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed ^= *seed >> 12;
-    *seed ^= *seed << 25;
-    *seed ^= *seed >> 27;
-    return *seed * UINT64_C(2685821657736338717);
-}
-
 /* Any bits but those of infinities and NaN; every 64th value cancels the one before. */
 static double hard_real(uint64_t *seed, size_t i, double previous)
 {
-    uint64_t bits = next_random(seed);
+    uint64_t bits = clr_test_random(seed);
     double value;
 
     if (i % 64 == 63)
@@ -36,7 +28,7 @@ static double hard_real(uint64_t *seed, size_t i, double previous)
 static void fill(struct clr_chunk *chunk, enum clr_element element, bool infinities)
 {
     size_t width = clr_operation_width(chunk->operation), operand, i;
-    uint64_t seed = 88172645463325252;
+    uint64_t seed = CLR_TEST_SEED;
 
     chunk->count[element] = VALUES;
     for (operand = 0; operand < width; operand++) {
@@ -46,7 +38,7 @@ static void fill(struct clr_chunk *chunk, enum clr_element element, bool infinit
             if (element == CLR_REAL)
                 real[i] = hard_real(&seed, i, i > 0 ? real[i - 1] : 0.0);
             else
-                integer[i] = (int64_t)next_random(&seed);
+                integer[i] = (int64_t)clr_test_random(&seed);
         }
         if (element == CLR_REAL && infinities)
             real[VALUES / 2] = INFINITY;
@@ -55,18 +47,14 @@ static void fill(struct clr_chunk *chunk, enum clr_element element, bool infinit
     }
 }
 
-static bool same_range(const struct clr_range *a, const struct clr_range *b)
-{
-    return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
-}
-
 static bool same(struct clr_state *a, struct clr_state *b)
 {
     double x = clr_sum_round(&a->sum, 1), y = clr_sum_round(&b->sum, 1);
 
     return memcmp(&x, &y, sizeof x) == 0 &&
            memcmp(&a->sum.integer, &b->sum.integer, sizeof a->sum.integer) == 0 &&
-           same_range(&a->integers, &b->integers) && same_range(&a->reals, &b->reals);
+           clr_test_same_range(&a->integers, &b->integers) &&
+           clr_test_same_range(&a->reals, &b->reals);
 }
 
 enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operation,

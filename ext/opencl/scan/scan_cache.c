@@ -8,55 +8,57 @@ void clr_scan_cache_drop(struct clr_scan_program *program)
 {
     clr_program_release(&program->program);
     clr_scan_trial_free(program->trial);
-    clr_memory_free(program->text);
+    clr_memory_free(program->key);
     memset(program, 0, sizeof *program);
 }
 
-/* The text names the kinds of its steps. */
-static bool is_for(const struct clr_scan_program *program, const struct clr_scan_text *text)
-{
-    return program->phase != CLR_SCAN_PROGRAM_EMPTY && program->length == text->length &&
-           memcmp(program->text, text->text, text->length) == 0;
-}
-
 struct clr_scan_program *clr_scan_cache_find(struct clr_scan_cache *cache,
-                                             const struct clr_scan *scan, const uint8_t *kinds,
-                                             const struct clr_scan_step *steps,
-                                             const struct clr_scan_bundle *bundle,
-                                             const struct clr_scan_text *text)
+                                             const struct clr_scan_key *key)
 {
-    struct clr_scan_program *oldest = &cache->programs[0];
-    struct clr_scan_trial *trial;
-    char *copy;
     int i;
 
     for (i = 0; i < CLR_SCAN_PROGRAMS; i++) {
         struct clr_scan_program *program = &cache->programs[i];
-        if (is_for(program, text)) {
+        if (program->phase != CLR_SCAN_PROGRAM_EMPTY && program->key_length == key->length &&
+            memcmp(program->key, key->words, key->length * sizeof *key->words) == 0) {
             program->used = cache->scan;
             return program;
         }
-        if (program->used < oldest->used)
-            oldest = program;
     }
-    copy = clr_memory_alloc(text->length);
-    trial = clr_scan_trial_new(scan, kinds, steps, bundle);
+    return NULL;
+}
+
+struct clr_scan_program *clr_scan_cache_add(struct clr_scan_cache *cache,
+                                            const struct clr_scan_plan *plan,
+                                            const struct clr_scan_bundle *bundle,
+                                            const struct clr_scan_key *key,
+                                            const struct clr_scan_text *text)
+{
+    const size_t key_size = key->length * sizeof *key->words;
+    struct clr_scan_program *oldest = &cache->programs[0];
+    struct clr_scan_trial *trial = clr_scan_trial_new(plan, bundle);
+    int16_t *copy = clr_memory_alloc(key_size + text->length);
+    int i;
+
     if (copy == NULL || trial == NULL) {
         clr_memory_free(copy);
         clr_scan_trial_free(trial);
         return NULL;
     }
-    memcpy(copy, text->text, text->length);
+    for (i = 1; i < CLR_SCAN_PROGRAMS; i++) {
+        if (cache->programs[i].used < oldest->used)
+            oldest = &cache->programs[i];
+    }
     clr_scan_cache_drop(oldest);
     oldest->phase = CLR_SCAN_PROGRAM_REQUESTED;
-    oldest->steps = bundle->count;
-    for (i = 0; i < bundle->count; i++) {
-        const struct clr_scan_step *step = &steps[bundle->steps[i]];
-        oldest->kinds[i] = (struct clr_step_kind){step->operation, step->element};
-    }
+    oldest->steps = key->step_count;
+    memcpy(oldest->kinds, key->steps, sizeof oldest->kinds);
     oldest->trial = trial;
-    oldest->text = copy;
-    oldest->length = text->length;
+    oldest->key = copy;
+    oldest->key_length = key->length;
+    oldest->text = (char *)copy + key_size;
+    memcpy(oldest->key, key->words, key_size);
+    memcpy(oldest->text, text->text, text->length);
     oldest->used = cache->scan;
     return oldest;
 }

@@ -22,8 +22,9 @@ struct clr_scan_program {
     enum clr_scan_program_phase phase;
     int steps;
     struct clr_step_kind kinds[CLR_MOST_BUNDLE];
+    int16_t *key; /* key_length words, which the text follows in the same block */
+    size_t key_length;
     char *text;
-    size_t length;
     uint64_t used;                /* by which scan, last */
     struct clr_scan_trial *trial; /* until it is built */
     struct clr_program program;
@@ -35,16 +36,20 @@ struct clr_scan_cache {
     uint64_t scan; /* the number of the one that asks */
 };
 
-/*
- * Returns the program for a bundle of the scan's steps, whose text that is, after requesting it if
- * it is not known. Other scans' programs make room, those not used for longest first. kinds: those
- * of the columns. NULL without memory.
- */
+/* Returns the program with that key, which is then one of those used last, or NULL. */
 struct clr_scan_program *clr_scan_cache_find(struct clr_scan_cache *cache,
-                                             const struct clr_scan *scan, const uint8_t *kinds,
-                                             const struct clr_scan_step *steps,
-                                             const struct clr_scan_bundle *bundle,
-                                             const struct clr_scan_text *text);
+                                             const struct clr_scan_key *key);
+
+/*
+ * Requests the program for a bundle of the plan's steps, whose key and text those are, and which
+ * the cache does not have. It takes the place of one that has not been used for longest. Returns
+ * it, or NULL without memory.
+ */
+struct clr_scan_program *clr_scan_cache_add(struct clr_scan_cache *cache,
+                                            const struct clr_scan_plan *plan,
+                                            const struct clr_scan_bundle *bundle,
+                                            const struct clr_scan_key *key,
+                                            const struct clr_scan_text *text);
 
 /* Gives back what a program has, and forgets it: who looks for it requests it anew. */
 void clr_scan_cache_drop(struct clr_scan_program *program);

@@ -15,10 +15,8 @@
    program is built. */
 struct clr_scan_trial;
 
-/* Returns a copy of what the bundle of the scan's steps needs, or NULL without memory. kinds: those
-   of the columns. */
-struct clr_scan_trial *clr_scan_trial_new(const struct clr_scan *scan, const uint8_t *kinds,
-                                          const struct clr_scan_step *steps,
+/* Returns a copy of what the bundle of the plan's steps needs, or NULL without memory. */
+struct clr_scan_trial *clr_scan_trial_new(const struct clr_scan_plan *plan,
                                           const struct clr_scan_bundle *bundle);
 
 /* NULL is fine. */
@@ -27,12 +25,11 @@ void clr_scan_trial_free(struct clr_scan_trial *trial);
 /* How a trial has its program run, on the device. */
 struct clr_scan_run {
     void *context;
-    /* Stores what the steps find in the states of the scan's tallies, and whether a row is one that
-       SQLite alone can tell, or that the device cannot. kinds: those of the columns. */
-    enum clr_code (*run)(void *context, const struct clr_scan *scan, const uint8_t *kinds,
-                         struct clr_resident_column *const *columns,
-                         const struct clr_scan_step *steps, int step_count, bool *unsure,
-                         bool *inexact, struct clr_status *status);
+    /* Stores what the plan's steps, all in one bundle, find in the states of its scan's tallies,
+       and whether a row is one that SQLite alone can tell, or that the device cannot. */
+    enum clr_code (*run)(void *context, const struct clr_scan_plan *plan,
+                         struct clr_resident_column *const *columns, bool *unsure, bool *inexact,
+                         struct clr_status *status);
 };
 
 /*
@@ -41,7 +38,7 @@ struct clr_scan_run {
  * CLR_OK; CLR_NOMEM; or CLR_DEVICE with a message: without an error of OpenCL's in the status a
  * result differs.
  */
-enum clr_code clr_scan_test(struct clr_device *device, const struct clr_scan_trial *trial,
+enum clr_code clr_scan_test(struct clr_device *device, struct clr_scan_trial *trial,
                             const struct clr_scan_run *run, struct clr_status *status);
 
 #endif

@@ -33,7 +33,107 @@ static const char *const operators[CLR_OPCODES] = {
     [CLR_OP_ABSOLUTE] = "scalar_absolute",
 };
 
-static const char *const tag_names[] = {"VALUE_NULL", "VALUE_INTEGER", "VALUE_REAL", "VALUE_OTHER"};
+static const char *const tag_names[] = {"VALUE_NULL", "VALUE_INTEGER", "VALUE_REAL", "VALUE_BYTES"};
+
+/* ---- The key. */
+
+/* Returns the number under which the list has a value, after adding it if need be. */
+static int number_in(int *list, int *count, int value)
+{
+    int i;
+
+    for (i = 0; i < *count && list[i] != value; i++)
+        ;
+    list[i] = value;
+    if (i == *count)
+        ++*count;
+    return i;
+}
+
+static bool has_values(uint8_t tag)
+{
+    return tag != CLR_TAG_NULL && tag != CLR_TAG_BYTES;
+}
+
+static void add_word(struct clr_scan_key *key, int word)
+{
+    key->words[key->length++] = (int16_t)word;
+}
+
+/* An instruction: its opcode; of what a register is loaded with the type, and which of the
+   arguments it is, or -1 for none; and otherwise the registers of its operands. */
+static void add_instruction(struct clr_scan_key *key, const struct clr_scan_plan *plan,
+                            const struct clr_instruction *instruction, const int *names)
+{
+    const int operands[] = {instruction->a, instruction->b, instruction->c};
+    struct clr_scan_arguments *arguments = &key->arguments;
+    uint8_t tag;
+    int i;
+
+    add_word(key, (int)instruction->opcode);
+    if (instruction->opcode == CLR_OP_COLUMN) {
+        tag = plan->kinds[instruction->a];
+        i = !has_values(tag)
+                ? -1
+                : number_in(arguments->columns, &arguments->column_count, instruction->a);
+        if (i >= 0)
+            arguments->kinds[i] = tag;
+        add_word(key, tag);
+        add_word(key, i);
+    } else if (instruction->opcode == CLR_OP_CONSTANT) {
+        tag = plan->scan->constants[instruction->a].tag;
+        add_word(key, has_values(tag) ? tag : CLR_TAG_NULL);
+        add_word(key, !has_values(tag) ? -1
+                                       : number_in(arguments->constants, &arguments->constant_count,
+                                                   instruction->a));
+    } else {
+        for (i = 0; i < clr_opcode_operands(instruction->opcode); i++)
+            add_word(key, names[operands[i]]);
+    }
+}
+
+/* A step: its kind, whether it takes values, the instructions that it needs, END, and the registers
+   of the filters and operands, or -1. */
+enum { END = -1, ROOTS = 4 };
+
+static void add_key_step(struct clr_scan_key *key, const struct clr_scan_plan *plan,
+                         const struct clr_scan_step *step)
+{
+    const struct clr_scan *scan = plan->scan;
+    const struct clr_tally *tally = &scan->tallies[step->tally];
+    const int roots[ROOTS] = {scan->filter, tally->filter, tally->x, tally->y};
+    bool used[CLR_MOST_INSTRUCTIONS];
+    int names[CLR_MOST_INSTRUCTIONS], i, registers = 0;
+
+    key->steps[key->step_count++] = (struct clr_step_kind){step->operation, step->element};
+    add_word(key, (int)step->operation);
+    add_word(key, (int)step->element);
+    add_word(key, step->takes);
+    clr_scan_find_used(scan, tally, used);
+    for (i = 0; i < scan->instruction_count; i++) {
+        if (used[i]) {
+            names[i] = registers++;
+            add_instruction(key, plan, &scan->instructions[i], names);
+        }
+    }
+    add_word(key, END);
+    for (i = 0; i < ROOTS; i++)
+        add_word(key, roots[i] >= 0 ? names[roots[i]] : -1);
+}
+
+void clr_scan_key(struct clr_scan_key *key, const struct clr_scan_plan *plan,
+                  const struct clr_scan_bundle *bundle)
+{
+    int i;
+
+    key->step_count = 0;
+    key->arguments.column_count = key->arguments.constant_count = 0;
+    key->length = 0;
+    for (i = 0; i < bundle->count; i++)
+        add_key_step(key, plan, &plan->steps[bundle->steps[i]]);
+}
+
+/* ---- The text. */
 
 static void add(struct clr_scan_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -53,101 +153,6 @@ static void add(struct clr_scan_text *text, const char *format, ...)
         text->length += (size_t)length;
 }
 
-/* Returns the number under which the list has a value, after adding it if need be. */
-static int number_in(int *list, int *count, int value)
-{
-    int i;
-
-    for (i = 0; i < *count && list[i] != value; i++)
-        ;
-    list[i] = value;
-    if (i == *count)
-        ++*count;
-    return i;
-}
-
-static bool has_values(uint8_t tag)
-{
-    return tag != CLR_TAG_NULL && tag != CLR_TAG_OTHER;
-}
-
-/* Takes note of the columns and constants that the kernel needs for a tally. */
-static void find_tally_arguments(struct clr_scan_arguments *arguments, const struct clr_scan *scan,
-                                 const uint8_t *kinds, const struct clr_tally *tally)
-{
-    bool used[CLR_MOST_INSTRUCTIONS];
-    int i;
-
-    clr_scan_find_used(scan, tally, used);
-    for (i = 0; i < scan->instruction_count; i++) {
-        const struct clr_instruction *instruction = &scan->instructions[i];
-        if (!used[i])
-            continue;
-        if (instruction->opcode == CLR_OP_COLUMN && has_values(kinds[instruction->a]))
-            number_in(arguments->columns, &arguments->column_count, instruction->a);
-        if (instruction->opcode == CLR_OP_CONSTANT &&
-            has_values(scan->constants[instruction->a].tag))
-            number_in(arguments->constants, &arguments->constant_count, instruction->a);
-    }
-}
-
-void clr_scan_find_arguments(struct clr_scan_arguments *arguments, const struct clr_scan *scan,
-                             const uint8_t *kinds, const struct clr_scan_step *steps,
-                             const struct clr_scan_bundle *bundle)
-{
-    int i;
-
-    arguments->column_count = arguments->constant_count = 0;
-    for (i = 0; i < bundle->count; i++)
-        find_tally_arguments(arguments, scan, kinds, &scan->tallies[steps[bundle->steps[i]].tally]);
-}
-
-static void add_register(struct clr_scan_text *text, const struct clr_scan *scan,
-                         const uint8_t *kinds, int number, int *names)
-{
-    const struct clr_instruction *instruction = &scan->instructions[number];
-    int operands = clr_opcode_operands(instruction->opcode);
-    uint8_t tag;
-    int i;
-
-    add(text, " scalar r%d = ", names[number]);
-    if (instruction->opcode == CLR_OP_COLUMN) {
-        tag = kinds[instruction->a];
-        if (!has_values(tag)) {
-            add(text, "scalar_of(%s, 0);", tag_names[tag]);
-            return;
-        }
-        i = number_in(text->arguments.columns, &text->arguments.column_count, instruction->a);
-        if (tag == CLR_TAG_MIXED)
-            add(text, "scalar_of(t%d[i], v%d[i]);", i, i);
-        else
-            add(text, "scalar_of(%s, v%d[i]);", tag_names[tag], i);
-    } else if (instruction->opcode == CLR_OP_CONSTANT) {
-        tag = scan->constants[instruction->a].tag;
-        if (!has_values(tag)) {
-            add(text, "scalar_of(VALUE_NULL, 0);");
-            return;
-        }
-        i = number_in(text->arguments.constants, &text->arguments.constant_count, instruction->a);
-        add(text, "scalar_of(%s, k%d);", tag_names[tag], i);
-    } else {
-        add(text, "%s(r%d", operators[instruction->opcode], names[instruction->a]);
-        if (operands > 1)
-            add(text, ", r%d", names[instruction->b]);
-        if (operands > 2)
-            add(text, ", r%d", names[instruction->c]);
-        add(text, ");");
-    }
-}
-
-static void add_root(struct clr_scan_text *text, const char *name, int number, const int *names)
-{
-    if (number >= 0)
-        add(text, "#undef %s\n#define %s r%d\n", name, name, names[number]);
-    else
-        add(text, "#undef %s\n#define %s scalar_integer(1)\n", name, name);
-}
-
 /* Ends a part of the text. */
 static void add_end(struct clr_scan_text *text)
 {
@@ -157,35 +162,61 @@ static void add_end(struct clr_scan_text *text)
         text->complete = false;
 }
 
-/* What all steps share. */
-static void add_head(struct clr_scan_text *text, const uint8_t *kinds,
-                     const struct clr_scan_step *steps, const struct clr_scan_bundle *bundle)
+/* Adds an instruction, from its first word on. Returns the word after it. */
+static const int16_t *add_register(struct clr_scan_text *text, const int16_t *word, int number)
 {
+    const enum clr_opcode opcode = (enum clr_opcode) * word++;
+    int i;
+
+    add(text, " scalar r%d = ", number);
+    if (opcode == CLR_OP_COLUMN || opcode == CLR_OP_CONSTANT) {
+        const int tag = *word++, argument = *word++;
+        if (argument < 0)
+            add(text, "scalar_of(%s, 0);", tag_names[tag]);
+        else if (opcode == CLR_OP_CONSTANT)
+            add(text, "scalar_of(%s, k%d);", tag_names[tag], argument);
+        else if (tag == CLR_TAG_MIXED)
+            add(text, "scalar_of(t%d[i], v%d[i]);", argument, argument);
+        else
+            add(text, "scalar_of(%s, v%d[i]);", tag_names[tag], argument);
+        return word;
+    }
+    add(text, "%s(r%d", operators[opcode], *word++);
+    for (i = 1; i < clr_opcode_operands(opcode); i++)
+        add(text, ", r%d", *word++);
+    add(text, ");");
+    return word;
+}
+
+/* What all steps share. */
+static void add_head(struct clr_scan_text *text, const struct clr_scan_key *key)
+{
+    const struct clr_scan_arguments *arguments = &key->arguments;
     bool wide = false;
     int i;
 
     add(text, "#define ROW_FORMALS");
-    for (i = 0; i < text->arguments.column_count; i++) {
+    for (i = 0; i < arguments->column_count; i++) {
         add(text, " __global const long *restrict v%d,", i);
-        if (kinds[text->arguments.columns[i]] == CLR_TAG_MIXED)
+        if (arguments->kinds[i] == CLR_TAG_MIXED)
             add(text, " __global const uchar *restrict t%d,", i);
     }
-    for (i = 0; i < text->arguments.constant_count; i++)
+    for (i = 0; i < arguments->constant_count; i++)
         add(text, " long k%d,", i);
     add(text, "\n#define ROW_ARGUMENTS");
-    for (i = 0; i < text->arguments.column_count; i++) {
+    for (i = 0; i < arguments->column_count; i++) {
         add(text, " v%d,", i);
-        if (kinds[text->arguments.columns[i]] == CLR_TAG_MIXED)
+        if (arguments->kinds[i] == CLR_TAG_MIXED)
             add(text, " t%d,", i);
     }
-    for (i = 0; i < text->arguments.constant_count; i++)
+    for (i = 0; i < arguments->constant_count; i++)
         add(text, " k%d,", i);
     /* Rows of one step, or of several: as many values, about, as there are registers for. */
     add(text, "\n#define LOADS %d\n#define STEPS %d\n#define FOR_EACH_STEP(X)",
-        bundle->count > 1 ? 2 : 4, bundle->count);
-    for (i = 0; i < bundle->count; i++) {
-        const struct clr_scan_step *step = &steps[bundle->steps[i]];
-        const struct clr_kernel_kind *kind = clr_kernel_kind_of(step->operation, step->element);
+        key->step_count > 1 ? 2 : 4, key->step_count);
+    for (i = 0; i < key->step_count; i++) {
+        const struct clr_kernel_kind *kind =
+            clr_kernel_kind_of(key->steps[i].operation, key->steps[i].element);
         add(text, " X(%d, %s, %s)", i, kind->name, kind->real ? "WIDE" : "NARROW");
         wide = wide || kind->real;
     }
@@ -193,44 +224,42 @@ static void add_head(struct clr_scan_text *text, const uint8_t *kinds,
     add_end(text);
 }
 
-static void add_step(struct clr_scan_text *text, const struct clr_scan *scan, const uint8_t *kinds,
-                     const struct clr_scan_step *step, int number)
+/* Adds a step, from its first word on. Returns the word after it. */
+static const int16_t *add_step(struct clr_scan_text *text, const int16_t *word, int number)
 {
-    const struct clr_tally *tally = &scan->tallies[step->tally];
-    const struct clr_kernel_kind *kind = clr_kernel_kind_of(step->operation, step->element);
-    bool used[CLR_MOST_INSTRUCTIONS];
-    int names[CLR_MOST_INSTRUCTIONS], i, registers = 0;
+    static const char *const roots[ROOTS] = {"ROW_FILTER", "ROW_OWN_FILTER", "ROW_X", "ROW_Y"};
+    const struct clr_kernel_kind *kind =
+        clr_kernel_kind_of((enum clr_operation)word[0], (enum clr_element)word[1]);
+    const int takes = word[2];
+    int i;
 
     add(text, "#undef STEP\n#undef KIND\n#undef REAL\n#undef KEYS\n#undef OPERANDS\n");
     add(text,
         "#define STEP %d\n#define KIND %s\n#define REAL %d\n#define KEYS %d\n#define OPERANDS %d\n",
         number, kind->name, kind->real, kind->keys, kind->operands);
-    clr_scan_find_used(scan, tally, used);
     add(text, "#undef ROW_BODY\n#define ROW_BODY");
-    for (i = 0; i < scan->instruction_count; i++) {
-        if (used[i]) {
-            names[i] = registers++;
-            add_register(text, scan, kinds, i, names);
-        }
-    }
+    for (word += 3, i = 0; *word != END; i++)
+        word = add_register(text, word, i);
     add(text, "\n");
-    add_root(text, "ROW_FILTER", scan->filter, names);
-    add_root(text, "ROW_OWN_FILTER", tally->filter, names);
-    add_root(text, "ROW_X", tally->x, names);
-    add_root(text, "ROW_Y", tally->y, names);
-    add(text, "#undef ROW_TAKES\n#define ROW_TAKES %d\n", step->takes);
+    for (i = 0, word++; i < ROOTS; i++, word++) {
+        if (*word >= 0)
+            add(text, "#undef %s\n#define %s r%d\n", roots[i], roots[i], *word);
+        else
+            add(text, "#undef %s\n#define %s scalar_integer(1)\n", roots[i], roots[i]);
+    }
+    add(text, "#undef ROW_TAKES\n#define ROW_TAKES %d\n", takes);
     add_end(text);
+    return word;
 }
 
-void clr_scan_text(struct clr_scan_text *text, const struct clr_scan *scan, const uint8_t *kinds,
-                   const struct clr_scan_step *steps, const struct clr_scan_bundle *bundle)
+void clr_scan_text(struct clr_scan_text *text, const struct clr_scan_key *key)
 {
+    const int16_t *word = key->words;
     int i;
 
     text->complete = true;
     text->length = 0;
-    clr_scan_find_arguments(&text->arguments, scan, kinds, steps, bundle);
-    add_head(text, kinds, steps, bundle);
-    for (i = 0; i < bundle->count; i++)
-        add_step(text, scan, kinds, &steps[bundle->steps[i]], i);
+    add_head(text, key);
+    for (i = 0; i < key->step_count; i++)
+        word = add_step(text, word, i);
 }

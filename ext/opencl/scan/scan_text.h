@@ -14,7 +14,20 @@ enum { CLR_SCAN_TEXT_SIZE = 100000 };
    its kind has them; then the bits of each constant. */
 struct clr_scan_arguments {
     int column_count, columns[CLR_MOST_COLUMNS];
+    uint8_t kinds[CLR_MOST_COLUMNS]; /* of those columns */
     int constant_count, constants[CLR_MOST_INSTRUCTIONS];
+};
+
+/*
+ * What a bundle of a plan's steps comes to, without what does not matter to a program: the bits of
+ * constants, the numbers of columns and registers, and what other steps need.
+ */
+struct clr_scan_key {
+    int step_count;
+    struct clr_step_kind steps[CLR_MOST_BUNDLE];
+    struct clr_scan_arguments arguments; /* no part of the key */
+    size_t length;
+    int16_t words[CLR_MOST_BUNDLE * (8 + 4 * CLR_MOST_INSTRUCTIONS)]; /* see clr_scan_key() */
 };
 
 /* The text that kernels/scan.cl follows. */
@@ -23,19 +36,13 @@ struct clr_scan_text {
     /* What all steps share, and then each step's, each ended by a NUL, which length counts. */
     size_t length;
     char text[CLR_SCAN_TEXT_SIZE];
-    struct clr_scan_arguments arguments;
 };
 
-/*
- * Makes the text for a bundle of a scan's steps; the columns are of those kinds. It does not depend
- * on constants' bits, nor on what other steps need.
- */
-void clr_scan_text(struct clr_scan_text *text, const struct clr_scan *scan, const uint8_t *kinds,
-                   const struct clr_scan_step *steps, const struct clr_scan_bundle *bundle);
+/* Makes the key of a bundle: those with the same words have the same text. Each scan needs it. */
+void clr_scan_key(struct clr_scan_key *key, const struct clr_scan_plan *plan,
+                  const struct clr_scan_bundle *bundle);
 
-/* The arguments alone, which each run needs, also where the text has long been compiled. */
-void clr_scan_find_arguments(struct clr_scan_arguments *arguments, const struct clr_scan *scan,
-                             const uint8_t *kinds, const struct clr_scan_step *steps,
-                             const struct clr_scan_bundle *bundle);
+/* Makes the text of a key, which a program takes that is to be built. */
+void clr_scan_text(struct clr_scan_text *text, const struct clr_scan_key *key);
 
 #endif

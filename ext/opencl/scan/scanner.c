@@ -4,6 +4,7 @@
 #include "numeric/values/column.h"
 #include "opencl/core/device_private.h"
 #include "opencl/core/failures.h"
+#include "opencl/core/launch.h"
 #include "opencl/memory/resident_column_private.h"
 #include "opencl/reduction/passes.h"
 #include "opencl/reduction/reducer_private.h"
@@ -20,17 +21,18 @@
  */
 struct launch {
     struct clr_scan_bundle bundle;
-    const struct clr_program *program; /* of a scan, or of one step's column as it lies there */
+    const struct clr_program *program;   /* of a scan, or of one step's column as it lies there */
+    struct clr_scan_arguments arguments; /* of a scan */
 };
 
 struct clr_scanner {
     struct clr_attachment attachment;
     cl_command_queue queue;
     struct clr_scan_cache cache;
+    struct clr_scan_key key;
     struct clr_scan_text text;
     struct clr_passes passes;
     /* Of the scan that is running. */
-    struct clr_scan_step steps[CLR_MOST_SCAN_STEPS];
     struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS];
     struct launch launches[CLR_MOST_SCAN_STEPS];
     int launch_count;
@@ -39,33 +41,30 @@ struct clr_scanner {
     struct clr_status status;
 };
 
-/* A scan with its columns, as the functions here hand it on. */
+/* A planned scan with its columns, as the functions here hand it on. */
 struct request {
     struct clr_device *device;
     struct clr_scanner *scanner;
-    const struct clr_scan *scan;
+    const struct clr_scan_plan *plan;
     struct clr_resident_column *const *columns;
-    uint8_t kinds[CLR_MOST_COLUMNS];
 };
 
-static void close_scanner(struct clr_device *device);
+static void release(struct clr_attachment *attachment)
+{
+    struct clr_scanner *scanner = (struct clr_scanner *)(void *)attachment;
 
-static const struct clr_attachment_kind scanner_kind = {close_scanner};
+    clr_scan_cache_clear(&scanner->cache);
+    clr_passes_close(&scanner->passes);
+    if (scanner->queue != NULL)
+        clReleaseCommandQueue(scanner->queue);
+}
+
+static const struct clr_attachment_kind scanner_kind = {sizeof(struct clr_scanner), "a scan",
+                                                        release};
 
 static struct clr_scanner *scanner_of(const struct clr_device *device)
 {
     return clr_device_find(device, &scanner_kind);
-}
-
-static void close_scanner(struct clr_device *device)
-{
-    struct clr_scanner *scanner = scanner_of(device);
-
-    clr_device_detach(device, &scanner->attachment);
-    clr_scan_cache_clear(&scanner->cache);
-    clr_passes_close(&scanner->passes);
-    clReleaseCommandQueue(scanner->queue);
-    clr_memory_free(scanner);
 }
 
 static enum clr_code open_scanner(struct clr_device *device, struct clr_status *status)
@@ -78,27 +77,31 @@ static enum clr_code open_scanner(struct clr_device *device, struct clr_status *
             *status = scanner->status;
         return status->code;
     }
-    scanner = clr_memory_alloc(sizeof *scanner);
+    scanner = clr_device_attach(device, &scanner_kind, status);
     if (scanner == NULL)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
-    memset(scanner, 0, sizeof *scanner);
+        return status->code;
     scanner->queue =
         clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
-    if (error != CL_SUCCESS) {
-        clr_memory_free(scanner);
-        return clr_opencl_failed(status, "clCreateCommandQueue", error);
-    }
-    clr_device_attach(device, &scanner_kind, &scanner->attachment);
-    if (clr_passes_open(&scanner->passes, device->context, scanner->queue, &device->info,
-                        CLR_MOST_SCAN_STEPS, status) != CLR_OK)
-        close_scanner(device); /* the next scan tries again */
+    if (error != CL_SUCCESS)
+        clr_opencl_failed(status, "clCreateCommandQueue", error);
+    else
+        clr_passes_open(&scanner->passes, device->context, scanner->queue, &device->info,
+                        CLR_MOST_SCAN_STEPS, status);
+    if (status->code != CLR_OK)
+        clr_device_detach(device, &scanner->attachment); /* the next scan tries again */
     return status->code;
 }
 
+/* Of a scan, the key is the bundle's. */
 static void add_launch(struct clr_scanner *scanner, const struct clr_scan_bundle *bundle,
                        const struct clr_program *program)
 {
-    scanner->launches[scanner->launch_count++] = (struct launch){*bundle, program};
+    struct launch *launch = &scanner->launches[scanner->launch_count++];
+
+    launch->bundle = *bundle;
+    launch->program = program;
+    if (program->scans)
+        launch->arguments = scanner->key.arguments;
 }
 
 /* Has the bundle's steps launched one by one. Returns whether that can be done: if all of them
@@ -109,18 +112,36 @@ static bool launch_apart(struct request *request, const struct clr_scan_bundle *
     int i;
 
     for (i = 0; i < bundle->count; i++) {
-        const struct clr_scan_step *step = &scanner->steps[bundle->steps[i]];
+        const struct clr_scan_step *step = &request->plan->steps[bundle->steps[i]];
         if (step->column < 0 ||
             !clr_reducer_program(request->device, step->operation, step->element)->built)
             return false;
     }
     for (i = 0; i < bundle->count; i++) {
-        const struct clr_scan_step *step = &scanner->steps[bundle->steps[i]];
+        const struct clr_scan_step *step = &request->plan->steps[bundle->steps[i]];
         const struct clr_scan_bundle alone = {.count = 1, .steps = {bundle->steps[i]}};
         add_launch(scanner, &alone,
                    clr_reducer_program(request->device, step->operation, step->element));
     }
     return true;
+}
+
+/* Finds a bundle's program, or requests it; NULL if its text would be too long. */
+static enum clr_code find_in_cache(struct request *request, const struct clr_scan_bundle *bundle,
+                                   struct clr_scan_program **found, struct clr_status *status)
+{
+    struct clr_scanner *scanner = request->scanner;
+
+    clr_scan_key(&scanner->key, request->plan, bundle);
+    *found = clr_scan_cache_find(&scanner->cache, &scanner->key);
+    if (*found != NULL)
+        return CLR_OK;
+    clr_scan_text(&scanner->text, &scanner->key);
+    if (!scanner->text.complete)
+        return CLR_OK;
+    *found =
+        clr_scan_cache_add(&scanner->cache, request->plan, bundle, &scanner->key, &scanner->text);
+    return *found != NULL ? CLR_OK : clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
 }
 
 /* Finds the program of a bundle, or those of its steps; *ready is set to false if there are none
@@ -131,24 +152,19 @@ static enum clr_code find_program(struct request *request, const struct clr_scan
     struct clr_scanner *scanner = request->scanner;
     struct clr_scan_program *found;
 
-    if (bundle->count == 1 && scanner->steps[bundle->steps[0]].column >= 0) {
+    if (bundle->count == 1 && request->plan->steps[bundle->steps[0]].column >= 0) {
         *ready = launch_apart(request, bundle) && *ready;
         return CLR_OK;
     }
     /* The text computes with doubles, whatever the operation. */
     if (request->device->info.fp64) {
-        clr_scan_text(&scanner->text, request->scan, request->kinds, scanner->steps, bundle);
-        if (scanner->text.complete) {
-            found = clr_scan_cache_find(&scanner->cache, request->scan, request->kinds,
-                                        scanner->steps, bundle, &scanner->text);
-            if (found == NULL)
-                return clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
-            if (found->phase == CLR_SCAN_PROGRAM_BUILT) {
-                add_launch(scanner, bundle, &found->program);
-                return CLR_OK;
-            }
-            *requested = *requested || found->phase == CLR_SCAN_PROGRAM_REQUESTED;
+        if (find_in_cache(request, bundle, &found, status) != CLR_OK)
+            return status->code;
+        if (found != NULL && found->phase == CLR_SCAN_PROGRAM_BUILT) {
+            add_launch(scanner, bundle, &found->program);
+            return CLR_OK;
         }
+        *requested = *requested || (found != NULL && found->phase == CLR_SCAN_PROGRAM_REQUESTED);
     }
     *ready = launch_apart(request, bundle) && *ready;
     return CLR_OK;
@@ -158,10 +174,9 @@ static enum clr_code find_programs(struct request *request, bool *ready, bool *r
                                    struct clr_status *status)
 {
     struct clr_scanner *scanner = request->scanner;
-    int i, count = clr_scan_plan(request->scan, request->kinds, scanner->steps);
+    int i, count = clr_scan_bundles(request->plan, request->device->info.type == CLR_DEVICE_CPU,
+                                    scanner->bundles);
 
-    count = clr_scan_bundles(request->scan, scanner->steps, count,
-                             request->device->info.type == CLR_DEVICE_CPU, scanner->bundles);
     *ready = true;
     scanner->cache.scan++;
     scanner->launch_count = 0;
@@ -173,57 +188,50 @@ static enum clr_code find_programs(struct request *request, bool *ready, bool *r
 }
 
 /* Sets what the generated text calls ROW_FORMALS, and the number of rows. */
-static cl_int set_arguments(struct request *request, const struct launch *launch, cl_uint *count)
+static enum clr_code set_arguments(const struct request *request, const struct launch *launch,
+                                   cl_uint *count, struct clr_status *status)
 {
-    const cl_kernel kernel = launch->program->first;
-    const cl_ulong rows = request->scan->rows;
-    struct clr_scan_arguments arguments;
-    cl_int error = CL_SUCCESS;
+    struct clr_argument list[2 * CLR_MOST_COLUMNS + CLR_MOST_INSTRUCTIONS + 1];
+    const struct clr_scan_arguments *arguments = &launch->arguments;
+    const cl_ulong rows = request->plan->scan->rows;
     int i;
 
     *count = 0;
-    clr_scan_find_arguments(&arguments, request->scan, request->kinds, request->scanner->steps,
-                            &launch->bundle);
-    for (i = 0; error == CL_SUCCESS && i < arguments.column_count; i++) {
-        const struct clr_resident_column *column = request->columns[arguments.columns[i]];
-        error = clSetKernelArg(kernel, (*count)++, sizeof(cl_mem), &column->values);
-        if (error == CL_SUCCESS && column->kind == CLR_TAG_MIXED)
-            error = clSetKernelArg(kernel, (*count)++, sizeof(cl_mem), &column->tags);
+    for (i = 0; i < arguments->column_count; i++) {
+        const struct clr_resident_column *column = request->columns[arguments->columns[i]];
+        list[(*count)++] = CLR_VALUE(column->values);
+        if (column->kind == CLR_TAG_MIXED)
+            list[(*count)++] = CLR_VALUE(column->tags);
     }
-    for (i = 0; error == CL_SUCCESS && i < arguments.constant_count; i++) {
-        const cl_long bits = request->scan->constants[arguments.constants[i]].bits;
-        error = clSetKernelArg(kernel, (*count)++, sizeof bits, &bits);
-    }
-    if (error == CL_SUCCESS)
-        error = clSetKernelArg(kernel, (*count)++, sizeof rows, &rows);
-    return error;
+    for (i = 0; i < arguments->constant_count; i++)
+        list[(*count)++] = CLR_VALUE(request->plan->scan->constants[arguments->constants[i]].bits);
+    list[(*count)++] = CLR_VALUE(rows);
+    return clr_set_arguments(launch->program->first, 0, list, *count, status);
 }
 
 static enum clr_code start_launch(struct request *request, const struct launch *launch,
                                   struct clr_status *status)
 {
-    struct clr_scanner *scanner = request->scanner;
+    struct clr_passes *passes = &request->scanner->passes;
+    const size_t rows = request->plan->scan->rows;
     cl_uint arguments;
-    cl_int error;
 
     if (!launch->program->scans) {
-        const int column = scanner->steps[launch->bundle.steps[0]].column;
-        return clr_passes_start(&scanner->passes, launch->program, request->columns[column]->values,
-                                0, 0, request->scan->rows, status);
+        const int column = request->plan->steps[launch->bundle.steps[0]].column;
+        return clr_passes_start(passes, launch->program, request->columns[column]->values, 0, 0,
+                                rows, status);
     }
-    error = set_arguments(request, launch, &arguments);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clSetKernelArg", error);
-    return clr_passes_start_rows(&scanner->passes, launch->program, arguments, request->scan->rows,
-                                 status);
+    if (set_arguments(request, launch, &arguments, status) != CLR_OK)
+        return status->code;
+    return clr_passes_start_rows(passes, launch->program, arguments, rows, status);
 }
 
 /* Takes the result of a step, which is the batch's of that number. */
 static void finish_step(struct request *request, int step_number, bool counts, int number)
 {
     struct clr_scanner *scanner = request->scanner;
-    const struct clr_scan_step *step = &scanner->steps[step_number];
-    struct clr_state *state = &request->scan->tallies[step->tally].state;
+    const struct clr_scan_step *step = &request->plan->steps[step_number];
+    struct clr_state *state = &request->plan->scan->tallies[step->tally].state;
     struct clr_row_counts rows;
 
     clr_passes_take(&scanner->passes, number, step->operation, step->element, state, 0);
@@ -232,7 +240,7 @@ static void finish_step(struct request *request, int step_number, bool counts, i
     rows = clr_passes_counts(&scanner->passes, number);
     scanner->unsure = scanner->unsure || rows.unsure;
     scanner->inexact = scanner->inexact || rows.inexact;
-    if (step_number == 0 || scanner->steps[step_number - 1].tally != step->tally) {
+    if (step_number == 0 || request->plan->steps[step_number - 1].tally != step->tally) {
         state->count = rows.counted;
         state->non_integers = rows.non_integers;
     }
@@ -242,10 +250,10 @@ static void finish_step(struct request *request, int step_number, bool counts, i
    needed. */
 static bool is_due(const struct request *request, const struct launch *launch, bool if_reals)
 {
-    const struct clr_scan_step *step = &request->scanner->steps[launch->bundle.steps[0]];
+    const struct clr_scan_step *step = &request->plan->steps[launch->bundle.steps[0]];
 
     return step->if_reals == if_reals &&
-           (!if_reals || request->scan->tallies[step->tally].state.non_integers > 0);
+           (!if_reals || request->plan->scan->tallies[step->tally].state.non_integers > 0);
 }
 
 static enum clr_code run_launches(struct request *request, bool if_reals,
@@ -279,26 +287,22 @@ struct trial {
     const struct clr_program *program;
 };
 
-static enum clr_code run_trial(void *context, const struct clr_scan *scan, const uint8_t *kinds,
-                               struct clr_resident_column *const *columns,
-                               const struct clr_scan_step *steps, int step_count, bool *unsure,
+static enum clr_code run_trial(void *context, const struct clr_scan_plan *plan,
+                               struct clr_resident_column *const *columns, bool *unsure,
                                bool *inexact, struct clr_status *status)
 {
     const struct trial *trial = context;
     struct clr_scanner *scanner = scanner_of(trial->device);
-    struct request request = {
-        .device = trial->device, .scanner = scanner, .scan = scan, .columns = columns};
-    struct clr_scan_bundle bundle = {.count = step_count};
+    struct request request = {trial->device, scanner, plan, columns};
+    struct clr_scan_bundle bundle = {.count = plan->count};
     struct clr_device_work work = {0};
     int i;
 
-    memcpy(request.kinds, kinds, (size_t)scan->column_count);
-    for (i = 0; i < step_count; i++) {
-        scanner->steps[i] = steps[i];
+    for (i = 0; i < plan->count; i++)
         bundle.steps[i] = i;
-    }
     scanner->launch_count = 0;
     scanner->unsure = scanner->inexact = false;
+    clr_scan_key(&scanner->key, plan, &bundle);
     add_launch(scanner, &bundle, trial->program);
     run_launches(&request, false, &work, status);
     if (status->code == CLR_NOMEM)
@@ -318,7 +322,7 @@ static enum clr_code build(struct clr_device *device, struct clr_scan_program *p
     if (clr_program_build_scan(&program->program, device->context, &device->info, program->kinds,
                                program->steps, program->text, log, status) != CLR_OK)
         return status->code;
-    if (clr_scan_test(device, program->trial, &run, status) == CLR_DEVICE && status->cl_error != 0)
+    if (clr_scan_test(device, program->trial, &run, status) == CLR_DEVICE && status->error != 0)
         scanner_of(device)->status = *status;
     else if (status->code != CLR_OK)
         clr_program_release(&program->program);
@@ -350,37 +354,32 @@ bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status 
     return clr_scan_cache_requested(&scanner_of(device)->cache) != NULL;
 }
 
-enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan *scan,
-                                  const uint8_t *kinds, bool *ready, bool *requested,
-                                  struct clr_status *status)
+enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan_plan *plan,
+                                  bool *ready, bool *requested, struct clr_status *status)
 {
-    struct request request = {.device = device, .scan = scan};
+    struct request request = {.device = device, .plan = plan};
 
     *ready = *requested = false;
     if (open_scanner(device, status) != CLR_OK)
         return status->code;
     request.scanner = scanner_of(device);
-    memcpy(request.kinds, kinds, (size_t)scan->column_count);
     return find_programs(&request, ready, requested, status);
 }
 
-enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan *scan,
+enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan_plan *plan,
                               struct clr_resident_column *const *columns,
                               enum clr_scan_outcome *outcome, bool *requested,
                               struct clr_device_work *work, struct clr_status *status)
 {
-    struct request request = {.device = device, .scan = scan, .columns = columns};
+    struct request request = {.device = device, .plan = plan, .columns = columns};
     struct clr_scanner *scanner;
     bool ready;
-    int i;
 
     *outcome = CLR_SCAN_NOT_NOW;
     *requested = false;
     if (open_scanner(device, status) != CLR_OK)
         return status->code;
     request.scanner = scanner = scanner_of(device);
-    for (i = 0; i < scan->column_count; i++)
-        request.kinds[i] = columns[i]->kind;
     scanner->unsure = scanner->inexact = false;
     if (find_programs(&request, &ready, requested, status) != CLR_OK || !ready)
         return status->code;

@@ -5,9 +5,9 @@
 #ifndef CLR_OPENCL_SCANNER_H
 #define CLR_OPENCL_SCANNER_H
 
-#include "numeric/scan/scan.h"
 #include "opencl/core/device.h"
 #include "opencl/memory/resident_column.h"
+#include "opencl/reduction/scan_plan.h"
 
 #include <stdbool.h>
 
@@ -15,24 +15,23 @@
 struct clr_scanner;
 
 /*
- * Computes the scan's tallies from the device's copies of its columns, which are not looked at
- * themselves. The programs of the operations and element types that clr_scan_plan() names are
- * built. *outcome: DONE; UNSURE; NOT_NOW if programs of its own are yet to be built, or can't be,
+ * Computes the tallies of a plan's scan from the device's copies of its columns, which are not
+ * looked at themselves. The programs of the operations and element types of its steps are built.
+ * *outcome: DONE; UNSURE; NOT_NOW if programs of its own are yet to be built, or can't be,
  * or the device cannot tell. *requested: whether there is something to build. Returns CLR_OK,
  * CLR_NOMEM, or CLR_DEVICE.
  */
-enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan *scan,
+enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan_plan *plan,
                               struct clr_resident_column *const *columns,
                               enum clr_scan_outcome *outcome, bool *requested,
                               struct clr_device_work *work, struct clr_status *status);
 
 /*
- * Asks for the programs of a scan whose columns are of those kinds, and stores whether all are
- * built; otherwise as clr_scanner_run(), but for the states of the tallies, which are of no use.
+ * Asks for the programs of a plan, and stores whether all are built; otherwise as
+ * clr_scanner_run(), but for the states of the tallies, which are of no use.
  */
-enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan *scan,
-                                  const uint8_t *kinds, bool *ready, bool *requested,
-                                  struct clr_status *status);
+enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan_plan *plan,
+                                  bool *ready, bool *requested, struct clr_status *status);
 
 /*
  * Builds one of the programs that were asked for; a failure concerns it alone. *log as in

@@ -2,12 +2,11 @@
 
 #include "base/memory.h"
 #include "numeric/values/column.h"
-#include "opencl/core/device_private.h"
 #include "opencl/core/failures.h"
 #include "opencl/core/launch.h"
 #include "opencl/memory/resident_column_private.h"
 #include "opencl/sort/sorted_column_private.h"
-#include "opencl/sort/sorter_parts.h"
+#include "opencl/sort/sorter_private.h"
 
 #include <string.h>
 
@@ -45,19 +44,12 @@ size_t clr_sorted_column_size(size_t rows, bool complete)
     return rows * sizeof(int64_t) * (complete ? 1 : 2);
 }
 
-static void release_buffer(cl_mem *buffer)
-{
-    if (*buffer != NULL)
-        clReleaseMemObject(*buffer);
-    *buffer = NULL;
-}
-
 static void release_temporary(struct clr_sorted_column *sorted)
 {
-    release_buffer(&sorted->keys[!sorted->current]);
-    release_buffer(&sorted->counts);
-    release_buffer(&sorted->totals);
-    release_buffer(&sorted->results);
+    clr_buffer_release(&sorted->keys[!sorted->current]);
+    clr_buffer_release(&sorted->counts);
+    clr_buffer_release(&sorted->totals);
+    clr_buffer_release(&sorted->results);
 }
 
 void clr_sorted_column_free(struct clr_device *device, struct clr_sorted_column *sorted)
@@ -66,7 +58,7 @@ void clr_sorted_column_free(struct clr_device *device, struct clr_sorted_column 
         return;
     if (device != NULL) {
         release_temporary(sorted);
-        release_buffer(&sorted->keys[sorted->current]);
+        clr_buffer_release(&sorted->keys[sorted->current]);
     }
     clr_memory_free(sorted);
 }
@@ -96,26 +88,15 @@ static enum clr_code make_buffers(struct clr_device *device, struct clr_sorted_c
 {
     const size_t keys_size = sorted->rows * sizeof(cl_long);
     const size_t digits_size = CLR_SORT_DIGITS * sizeof(cl_uint);
-    const struct {
-        cl_mem *buffer;
-        size_t size;
-    } wanted[] = {
-        {&sorted->keys[0], keys_size},
-        {&sorted->keys[1], keys_size},
-        {&sorted->counts, sorted->groups * digits_size},
-        {&sorted->totals, digits_size},
-        {&sorted->results, sorted->groups * sizeof(union group_result)},
+    const struct clr_wanted_buffer wanted[] = {
+        {&sorted->keys[0], CL_MEM_READ_WRITE, keys_size},
+        {&sorted->keys[1], CL_MEM_READ_WRITE, keys_size},
+        {&sorted->counts, CL_MEM_READ_WRITE, sorted->groups * digits_size},
+        {&sorted->totals, CL_MEM_READ_WRITE, digits_size},
+        {&sorted->results, CL_MEM_READ_WRITE, sorted->groups * sizeof(union group_result)},
     };
-    cl_int error;
-    size_t i;
 
-    for (i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        *wanted[i].buffer =
-            clCreateBuffer(device->context, CL_MEM_READ_WRITE, wanted[i].size, NULL, &error);
-        if (error != CL_SUCCESS)
-            return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
-    }
-    return CLR_OK;
+    return CLR_BUFFERS_MAKE(device->context, wanted, status);
 }
 
 /* Runs a kernel with its arguments, and waits for it. */
@@ -126,8 +107,8 @@ static enum clr_code launch(struct clr_device *device, struct clr_sorted_column 
     const struct clr_sorter *sorter = clr_sorter_of(device);
     cl_event event;
 
-    if (clr_launch(sorter->queue, sorter->kernels[number], arguments, count, groups,
-                   sorter->group_size, &event, status) != CLR_OK)
+    if (clr_launch(sorter->module.queues[0], sorter->module.kernels[number], arguments, count,
+                   groups, sorter->group_size, &event, status) != CLR_OK)
         return status->code;
     if (clr_event_wait(event, status) != CLR_OK) {
         clr_event_drain(&event, status);
@@ -178,11 +159,11 @@ static union group_result *read_results(struct clr_device *device, struct clr_so
         clr_status_set(status, CLR_NOMEM, 0, "no memory for sorting");
         return NULL;
     }
-    error = clEnqueueReadBuffer(clr_sorter_of(device)->queue, sorted->results, CL_TRUE, 0, size,
-                                results, 0, NULL, &event);
+    error = clEnqueueReadBuffer(clr_sorter_of(device)->module.queues[0], sorted->results, CL_TRUE,
+                                0, size, results, 0, NULL, &event);
     if (error != CL_SUCCESS) {
         clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
-        clr_queue_drain(clr_sorter_of(device)->queue, status);
+        clr_queue_drain(clr_sorter_of(device)->module.queues[0], status);
         clr_memory_free(results);
         return NULL;
     }
@@ -241,8 +222,7 @@ static enum clr_code step_begin(struct clr_device *device, struct clr_sorted_col
     };
     union group_result *results;
 
-    if (launch_groups(device, sorted, CLR_SORT_BEGIN, arguments,
-                      sizeof arguments / sizeof arguments[0], status) != CLR_OK)
+    if (launch_groups(device, sorted, CLR_SORT_BEGIN, CLR_ARGUMENTS(arguments), status) != CLR_OK)
         return status->code;
     if (is_over(sorted, CLR_PHASE_COUNT)) {
         results = read_results(device, sorted, status);
@@ -254,48 +234,10 @@ static enum clr_code step_begin(struct clr_device *device, struct clr_sorted_col
     return CLR_OK;
 }
 
-static enum clr_code step_count(struct clr_device *device, struct clr_sorted_column *sorted,
-                                struct clr_status *status)
-{
-    const cl_ulong rows = sorted->rows, span = sorted->span, first = sorted->group;
-    const cl_ulong groups = sorted->groups;
-    const cl_long least = sorted->least;
-    const struct clr_argument arguments[] = {
-        CLR_VALUE(sorted->keys[sorted->current]),
-        CLR_VALUE(rows),
-        CLR_VALUE(least),
-        CLR_VALUE(sorted->shift),
-        CLR_VALUE(span),
-        CLR_VALUE(first),
-        CLR_VALUE(groups),
-        CLR_VALUE(sorted->counts),
-    };
-
-    if (launch_groups(device, sorted, CLR_SORT_COUNT, arguments,
-                      sizeof arguments / sizeof arguments[0], status) != CLR_OK)
-        return status->code;
-    is_over(sorted, CLR_PHASE_SCAN);
-    return CLR_OK;
-}
-
-static enum clr_code step_scan(struct clr_device *device, struct clr_sorted_column *sorted,
-                               struct clr_status *status)
-{
-    const cl_ulong groups = sorted->groups;
-    const struct clr_argument arguments[] = {
-        CLR_VALUE(sorted->counts),
-        CLR_VALUE(groups),
-        CLR_VALUE(sorted->totals),
-        CLR_LOCAL(clr_sorter_of(device)->group_size * sizeof(cl_uint)),
-    };
-
-    sorted->phase = CLR_PHASE_SCATTER;
-    return launch(device, sorted, CLR_SORT_SCAN, arguments, sizeof arguments / sizeof arguments[0],
-                  CLR_SORT_DIGITS, status);
-}
-
-static enum clr_code step_scatter(struct clr_device *device, struct clr_sorted_column *sorted,
-                                  struct clr_status *status)
+/* Counts a digit's values, or scatters the keys by them: one begins with the arguments that the
+   other one has. */
+static enum clr_code launch_digit(struct clr_device *device, struct clr_sorted_column *sorted,
+                                  enum clr_sort_kernel kernel, struct clr_status *status)
 {
     const cl_ulong rows = sorted->rows, span = sorted->span, first = sorted->group;
     const cl_ulong groups = sorted->groups;
@@ -310,22 +252,52 @@ static enum clr_code step_scatter(struct clr_device *device, struct clr_sorted_c
         CLR_VALUE(first),
         CLR_VALUE(groups),
         CLR_VALUE(sorted->counts),
+        /* To scatter, these as well. */
         CLR_VALUE(sorted->totals),
         CLR_VALUE(sorted->keys[!sorted->current]),
         CLR_LOCAL(items * CLR_SORT_KEYS_PER_ITEM * sizeof(cl_long)),
         CLR_LOCAL(items * (CLR_SORT_NIBBLES + 2) * sizeof(cl_ushort)),
         CLR_LOCAL(items * sizeof(cl_uint)),
     };
+    const cl_uint all = sizeof arguments / sizeof arguments[0];
 
-    if (launch_groups(device, sorted, CLR_SORT_SCATTER, arguments,
-                      sizeof arguments / sizeof arguments[0], status) != CLR_OK)
+    return launch_groups(device, sorted, kernel, arguments,
+                         kernel == CLR_SORT_COUNT ? all - 5 : all, status);
+}
+
+static enum clr_code step_count(struct clr_device *device, struct clr_sorted_column *sorted,
+                                struct clr_status *status)
+{
+    if (launch_digit(device, sorted, CLR_SORT_COUNT, status) == CLR_OK)
+        is_over(sorted, CLR_PHASE_SCAN);
+    return status->code;
+}
+
+static enum clr_code step_scan(struct clr_device *device, struct clr_sorted_column *sorted,
+                               struct clr_status *status)
+{
+    const cl_ulong groups = sorted->groups;
+    const struct clr_argument arguments[] = {
+        CLR_VALUE(sorted->counts),
+        CLR_VALUE(groups),
+        CLR_VALUE(sorted->totals),
+        CLR_LOCAL(clr_sorter_of(device)->group_size * sizeof(cl_uint)),
+    };
+
+    sorted->phase = CLR_PHASE_SCATTER;
+    return launch(device, sorted, CLR_SORT_SCAN, CLR_ARGUMENTS(arguments), CLR_SORT_DIGITS, status);
+}
+
+static enum clr_code step_scatter(struct clr_device *device, struct clr_sorted_column *sorted,
+                                  struct clr_status *status)
+{
+    if (launch_digit(device, sorted, CLR_SORT_SCATTER, status) != CLR_OK ||
+        !is_over(sorted, CLR_PHASE_COUNT))
         return status->code;
-    if (is_over(sorted, CLR_PHASE_COUNT)) {
-        sorted->current = !sorted->current;
-        if (sorted->shift == sorted->last_shift)
-            sorted->phase = CLR_PHASE_RUNS;
-        sorted->shift += CLR_SORT_DIGIT_BITS;
-    }
+    sorted->current = !sorted->current;
+    if (sorted->shift == sorted->last_shift)
+        sorted->phase = CLR_PHASE_RUNS;
+    sorted->shift += CLR_SORT_DIGIT_BITS;
     return CLR_OK;
 }
 
@@ -360,8 +332,7 @@ static enum clr_code step_runs(struct clr_device *device, struct clr_sorted_colu
     };
     union group_result *results;
 
-    if (launch_groups(device, sorted, CLR_SORT_RUNS, arguments,
-                      sizeof arguments / sizeof arguments[0], status) != CLR_OK)
+    if (launch_groups(device, sorted, CLR_SORT_RUNS, CLR_ARGUMENTS(arguments), status) != CLR_OK)
         return status->code;
     if (is_over(sorted, CLR_PHASE_COMPLETE)) {
         results = read_results(device, sorted, status);
@@ -416,14 +387,4 @@ enum clr_code clr_sorted_column_step(struct clr_device *device, struct clr_sorte
     }
     *complete = status->code == CLR_OK && sorted->phase == CLR_PHASE_COMPLETE;
     return status->code;
-}
-
-const struct clr_device_work *clr_sorted_column_work(const struct clr_sorted_column *sorted)
-{
-    return &sorted->work;
-}
-
-const struct clr_runs *clr_sorted_column_runs(const struct clr_sorted_column *sorted)
-{
-    return &sorted->runs;
 }

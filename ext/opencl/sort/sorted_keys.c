@@ -1,12 +1,21 @@
 #include "opencl/sort/sorted_column.h"
 
-#include "opencl/core/device_private.h"
 #include "opencl/core/failures.h"
 #include "opencl/core/launch.h"
 #include "opencl/sort/sorted_column_private.h"
-#include "opencl/sort/sorter_parts.h"
+#include "opencl/sort/sorter_private.h"
 
 #include <string.h>
+
+const struct clr_device_work *clr_sorted_column_work(const struct clr_sorted_column *sorted)
+{
+    return &sorted->work;
+}
+
+const struct clr_runs *clr_sorted_column_runs(const struct clr_sorted_column *sorted)
+{
+    return &sorted->runs;
+}
 
 enum clr_code clr_sorted_column_read(struct clr_device *device,
                                      const struct clr_sorted_column *sorted, uint64_t first,
@@ -18,12 +27,12 @@ enum clr_code clr_sorted_column_read(struct clr_device *device,
 
     if (count == 0)
         return CLR_OK;
-    error = clEnqueueReadBuffer(clr_sorter_of(device)->queue, sorted->keys[sorted->current],
-                                CL_TRUE, (size_t)first * sizeof *keys, count * sizeof *keys, keys,
-                                0, NULL, &event);
+    error = clEnqueueReadBuffer(
+        clr_sorter_of(device)->module.queues[0], sorted->keys[sorted->current], CL_TRUE,
+        (size_t)first * sizeof *keys, count * sizeof *keys, keys, 0, NULL, &event);
     if (error != CL_SUCCESS) {
         clr_opencl_failed(status, "clEnqueueReadBuffer", error);
-        clr_queue_drain(clr_sorter_of(device)->queue, status);
+        clr_queue_drain(clr_sorter_of(device)->module.queues[0], status);
         return status->code;
     }
     work->transfer_time += clr_event_take_time(&event);
@@ -43,19 +52,18 @@ static enum clr_code start_find(const struct clr_sorter *sorter,
     };
     cl_int error;
 
-    error = clEnqueueWriteBuffer(sorter->queue, sorter->ranks, CL_FALSE, 0,
-                                 count * sizeof(cl_ulong), sorter->list, 0, NULL, NULL);
+    error = clEnqueueWriteBuffer(sorter->module.queues[0], sorter->ranks, CL_FALSE, 0,
+                                 count * sizeof(cl_ulong), sorter->list.mapped, 0, NULL, NULL);
     if (error != CL_SUCCESS)
         return clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
-    if (clr_launch(sorter->queue, sorter->kernels[CLR_SORT_FIND], arguments,
-                   sizeof arguments / sizeof arguments[0], 1, sorter->group_size, launched,
-                   status) != CLR_OK)
+    if (clr_launch(sorter->module.queues[0], sorter->module.kernels[CLR_SORT_FIND],
+                   CLR_ARGUMENTS(arguments), 1, sorter->group_size, launched, status) != CLR_OK)
         return status->code;
-    error = clEnqueueReadBuffer(sorter->queue, sorter->found, CL_FALSE, 0, count * sizeof(cl_long),
-                                sorter->list, 0, NULL, read);
+    error = clEnqueueReadBuffer(sorter->module.queues[0], sorter->found, CL_FALSE, 0,
+                                count * sizeof(cl_long), sorter->list.mapped, 0, NULL, read);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
-    error = clFlush(sorter->queue);
+    error = clFlush(sorter->module.queues[0]);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFlush", error);
 }
 
@@ -70,15 +78,15 @@ enum clr_code clr_sorted_column_find(struct clr_device *device,
     if (count == 0)
         return CLR_OK;
     /* The same memory for both: the queue is in order. */
-    memcpy(sorter->list, ranks, (size_t)count * sizeof *ranks);
+    memcpy(sorter->list.mapped, ranks, (size_t)count * sizeof *ranks);
     if (start_find(sorter, sorted, (cl_uint)count, &launched, &read, status) != CLR_OK ||
         clr_event_wait(read, status) != CLR_OK) {
-        clr_queue_drain(sorter->queue, status);
+        clr_queue_drain(sorter->module.queues[0], status);
         clr_event_release(&launched);
         clr_event_release(&read);
         return status->code;
     }
-    memcpy(keys, sorter->list, (size_t)count * sizeof *keys);
+    memcpy(keys, sorter->list.mapped, (size_t)count * sizeof *keys);
     work->kernels++;
     work->passes++;
     work->kernel_time += clr_event_take_time(&launched);

@@ -1,12 +1,9 @@
-#include "opencl/sort/sorter_test.h"
-
 #include "base/memory.h"
 #include "numeric/values/column.h"
 #include "numeric/values/value.h"
-#include "opencl/core/device_private.h"
 #include "opencl/memory/test_values.h"
 #include "opencl/sort/sorted_column.h"
-#include "opencl/sort/sorter_parts.h"
+#include "opencl/sort/sorter_private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,11 +59,6 @@ static enum clr_code sort_on_device(struct clr_device *device, struct room *room
     int i;
 
     while (!complete) {
-        if (clr_resident_column_fill(device, column, room->values, NULL, &complete, status) !=
-            CLR_OK)
-            return status->code;
-    }
-    for (complete = false; !complete;) {
         if (clr_sorted_column_step(device, sorted, column, &complete, status) != CLR_OK)
             return status->code;
     }
@@ -82,27 +74,26 @@ static enum clr_code sort_on_device(struct clr_device *device, struct room *room
 static enum clr_code test_kind(struct clr_device *device, struct room *room, uint8_t kind,
                                struct clr_status *status)
 {
-    struct clr_resident_column *column = clr_resident_column_new(kind, room->count);
     struct clr_sorted_column *sorted = clr_sorted_column_new(kind, room->count);
+    struct clr_resident_column *column = NULL;
     const struct clr_runs *found;
     struct clr_runs expected;
 
-    if (column == NULL || sorted == NULL) {
+    clr_test_values(room->values, room->count, kind);
+    expect(room, kind, &expected);
+    if (sorted == NULL)
         clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
-    } else {
-        clr_test_values(room->values, room->count, kind);
-        expect(room, kind, &expected);
-        if (sort_on_device(device, room, column, sorted, status) == CLR_OK) {
-            found = clr_sorted_column_runs(sorted);
-            if (memcmp(room->found, room->expected, room->count * sizeof room->found[0]) != 0 ||
-                found->distinct != expected.distinct || found->longest != expected.longest ||
-                found->mode != expected.mode)
-                clr_status_set(status, CLR_DEVICE, 0,
-                               "self-test: the device's order differs from the host's");
-        }
+    else
+        column = clr_test_column(device, kind, room->values, NULL, room->count, status);
+    if (column != NULL && sort_on_device(device, room, column, sorted, status) == CLR_OK) {
+        found = clr_sorted_column_runs(sorted);
+        if (memcmp(room->found, room->expected, room->count * sizeof room->found[0]) != 0 ||
+            found->distinct != expected.distinct || found->longest != expected.longest ||
+            found->mode != expected.mode)
+            clr_status_set(status, CLR_DEVICE, 0,
+                           "self-test: the device's order differs from the host's");
     }
-    /* Nothing is known of what lies on a device after an error of OpenCL's. */
-    device = status->code == CLR_DEVICE && status->cl_error != 0 ? NULL : device;
+    device = clr_device_unless_lost(device, status);
     clr_sorted_column_free(device, sorted);
     clr_resident_column_free(device, column);
     return status->code;

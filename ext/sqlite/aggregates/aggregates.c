@@ -2,112 +2,128 @@
 
 #include "base/float_environment.h"
 #include "base/memory.h"
-#include "numeric/exact/moments.h"
-#include "numeric/states/finish.h"
-#include "sqlite/aggregates/distinct_values.h"
-#include "sqlite/aggregates/extremes.h"
 #include "sqlite/aggregates/function.h"
-#include "sqlite/aggregates/histogram.h"
-#include "sqlite/aggregates/percentiles.h"
-#include "sqlite/aggregates/sums.h"
+#include "sqlite/session/sql_value.h"
 
 #include <stdio.h>
 
-static const struct clr_callbacks single = {true, clr_single_step, clr_sums_final, clr_sums_value,
-                                            clr_sums_inverse};
-static const struct clr_callbacks pair = {true, clr_pair_step, clr_sums_final, clr_sums_value,
-                                          clr_sums_inverse};
-static const struct clr_callbacks states = {false, clr_sums_merge_step, clr_sums_final,
-                                            clr_sums_value, clr_sums_merge_inverse};
-static const struct clr_callbacks extreme = {true, clr_extreme_step, clr_extreme_final,
-                                             clr_extreme_value, clr_extreme_inverse};
-static const struct clr_callbacks extreme_states = {
-    false, clr_extreme_merge_step, clr_extreme_final, clr_extreme_value, clr_extreme_merge_inverse};
-
-static const struct clr_callbacks median = {true, clr_median_step, clr_percentile_final,
-                                            clr_percentile_value, clr_percentile_inverse};
-static const struct clr_callbacks percentile = {true, clr_percentile_step, clr_percentile_final,
-                                                clr_percentile_value, clr_percentile_inverse};
-static const struct clr_callbacks distinct = {true, clr_distinct_step, clr_distinct_final,
-                                              clr_distinct_value, clr_distinct_inverse};
-static const struct clr_callbacks histogram = {true, clr_histogram_step, clr_histogram_final,
-                                               clr_histogram_value, clr_histogram_inverse};
-static const struct clr_callbacks histogram_states = {false, clr_histogram_merge_step,
-                                                      clr_histogram_final, clr_histogram_value,
-                                                      clr_histogram_merge_inverse};
-
-/* The table of all aggregates: a new one is a new row. Those that keep values reduce nothing. */
-static const struct clr_aggregate aggregates[] = {
-    {"gpu_sum", 1, &single, &states, CLR_SUM, CLR_TOTAL_SUM},
-    {"gpu_total", 1, &single, &states, CLR_SUM, CLR_TOTAL_TOTAL},
-    {"gpu_avg", 1, &single, &states, CLR_SUM, CLR_TOTAL_AVG},
-    {"gpu_dot", 2, &pair, &states, CLR_DOT, CLR_TOTAL_SUM},
-    {"gpu_min", 1, &extreme, &extreme_states, CLR_EXTREMES, -1},
-    {"gpu_max", 1, &extreme, &extreme_states, CLR_EXTREMES, 1},
-    {"gpu_var_pop", 1, &single, &states, CLR_SQUARES, CLR_VAR_POP},
-    {"gpu_var_samp", 1, &single, &states, CLR_SQUARES, CLR_VAR_SAMP},
-    {"gpu_stddev_pop", 1, &single, &states, CLR_SQUARES, CLR_STDDEV_POP},
-    {"gpu_stddev_samp", 1, &single, &states, CLR_SQUARES, CLR_STDDEV_SAMP},
-    {"gpu_norm", 1, &single, &states, CLR_SQUARES, CLR_NORM},
-    {"gpu_covar_pop", 2, &pair, &states, CLR_PAIRS, CLR_COVAR_POP},
-    {"gpu_covar_samp", 2, &pair, &states, CLR_PAIRS, CLR_COVAR_SAMP},
-    {"gpu_corr", 2, &pair, &states, CLR_PAIRS, CLR_CORR},
-    {"gpu_regr_slope", 2, &pair, &states, CLR_PAIRS, CLR_REGR_SLOPE},
-    {"gpu_regr_intercept", 2, &pair, &states, CLR_PAIRS, CLR_REGR_INTERCEPT},
-    {"gpu_regr_r2", 2, &pair, &states, CLR_PAIRS, CLR_REGR_R2},
-    {"gpu_regr_count", 2, &pair, &states, CLR_PAIRS, CLR_REGR_COUNT},
-    {"gpu_regr_avgx", 2, &pair, &states, CLR_PAIRS, CLR_REGR_AVGX},
-    {"gpu_regr_avgy", 2, &pair, &states, CLR_PAIRS, CLR_REGR_AVGY},
-    {"gpu_regr_sxx", 2, &pair, &states, CLR_PAIRS, CLR_REGR_SXX},
-    {"gpu_regr_syy", 2, &pair, &states, CLR_PAIRS, CLR_REGR_SYY},
-    {"gpu_regr_sxy", 2, &pair, &states, CLR_PAIRS, CLR_REGR_SXY},
-    {"gpu_median", 1, &median, NULL, CLR_OPERATIONS, CLR_PERCENTILE_CONT},
-    {"gpu_percentile", 2, &percentile, NULL, CLR_OPERATIONS, CLR_PERCENTILE_OF_100},
-    {"gpu_percentile_cont", 2, &percentile, NULL, CLR_OPERATIONS, CLR_PERCENTILE_CONT},
-    {"gpu_percentile_disc", 2, &percentile, NULL, CLR_OPERATIONS, CLR_PERCENTILE_DISC},
-    {"gpu_count_distinct", 1, &distinct, NULL, CLR_OPERATIONS, CLR_DISTINCT_COUNT},
-    {"gpu_mode", 1, &distinct, NULL, CLR_OPERATIONS, CLR_DISTINCT_MODE},
-    {"gpu_histogram", 4, &histogram, &histogram_states, CLR_OPERATIONS, 0},
+/* How aggregates keep what they need. SQLite's count() is not ours. */
+static const struct clr_callbacks *const callbacks[] = {
+    [CLR_NEEDS_SUMS] = &clr_sums_callbacks,
+    [CLR_NEEDS_EXTREME] = &clr_extreme_callbacks,
+    [CLR_NEEDS_ORDER] = &clr_percentile_callbacks,
+    [CLR_NEEDS_FREQUENCIES] = &clr_frequency_callbacks,
+    [CLR_NEEDS_BINS] = &clr_histogram_callbacks,
 };
 
-static const char *const suffixes[CLR_FORMS] = {
-    [CLR_FORM_VALUE] = "",
-    [CLR_FORM_STATE] = "_state",
-    [CLR_FORM_MERGE] = "_merge",
-    [CLR_FORM_STATE_MERGE] = "_state_merge",
-};
+/* ---- SQLite's callbacks, in the default floating-point environment. */
 
-/* ---- The callbacks in the default floating-point environment. */
-
-static void step(sqlite3_context *context, int count, sqlite3_value **values)
+static void inverse(sqlite3_context *sql, int count, sqlite3_value **values)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
+    void *context = sqlite3_aggregate_context(sql, 0);
+    enum clr_code code;
 
-    clr_function_of(context)->callbacks->step(context, count, values);
+    (void)count;
+    if (context != NULL) {
+        code = clr_function_of(sql)->callbacks->leave(sql, context, values);
+        if (code != CLR_OK)
+            clr_function_report(sql, context, code);
+    }
     clr_float_environment_end(&before);
 }
 
-static void inverse(sqlite3_context *context, int count, sqlite3_value **values)
+/* What is no state is an error that says what it is instead. */
+static enum clr_code refuse_state(sqlite3_context *sql, const struct clr_value *argument,
+                                  enum clr_state_fault fault)
+{
+    static const char *const kinds[] = {
+        [CLR_KIND_INTEGER] = "it is an INTEGER",
+        [CLR_KIND_REAL] = "it is a REAL",
+        [CLR_KIND_TEXT] = "it is TEXT",
+    };
+    const struct clr_function *function = clr_function_of(sql);
+
+    clr_set_error(sql, "%s: the argument is not a state of %s: %s", function->name,
+                  function->aggregate->name,
+                  argument->kind == CLR_KIND_BLOB ? clr_state_fault_text(fault, argument->bytes)
+                                                  : kinds[argument->kind]);
+    return CLR_INVALID;
+}
+
+static enum clr_code merge_argument(sqlite3_context *sql, void *context, sqlite3_value *argument,
+                                    int weight)
+{
+    enum clr_state_fault fault = CLR_STATE_NOT_A_STATE;
+    enum clr_code code = CLR_OK;
+    struct clr_value state;
+
+    if (!clr_value_read(argument, &state))
+        return CLR_NOMEM;
+    if (state.kind == CLR_KIND_BLOB)
+        code = clr_function_of(sql)->callbacks->merge(sql, context, &state, weight, &fault);
+    return code == CLR_OK && fault != CLR_STATE_SOUND ? refuse_state(sql, &state, fault) : code;
+}
+
+static void merge(sqlite3_context *sql, sqlite3_value *argument, int weight)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
+    void *context;
 
-    clr_function_of(context)->callbacks->inverse(context, count, values);
+    if (sqlite3_value_type(argument) != SQLITE_NULL) {
+        context = sqlite3_aggregate_context(sql, clr_function_of(sql)->callbacks->size);
+        if (context == NULL)
+            sqlite3_result_error_nomem(sql);
+        else
+            clr_function_report(sql, context, merge_argument(sql, context, argument, weight));
+    }
     clr_float_environment_end(&before);
 }
 
-static void value(sqlite3_context *context)
+static void merge_step(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    (void)count;
+    merge(sql, values[0], 1);
+}
+
+static void merge_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    (void)count;
+    merge(sql, values[0], -1);
+}
+
+/* Sets the result. Inlined: a GROUP BY may have millions of groups. */
+static inline __attribute__((always_inline)) void
+show(sqlite3_context *sql, const struct clr_function *function, void *context, bool last)
+{
+    struct clr_output output;
+
+    clr_output_init(&output);
+    function->callbacks->show(function, context, last, &output);
+    if (output.code == CLR_LIMIT || output.code == CLR_STOPPED)
+        clr_function_report(sql, context, output.code);
+    else
+        clr_output_set(sql, &output);
+}
+
+static void value(sqlite3_context *sql)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
 
-    clr_function_of(context)->callbacks->value(context);
+    show(sql, clr_function_of(sql), sqlite3_aggregate_context(sql, 0), false);
     clr_float_environment_end(&before);
 }
 
-static void final(sqlite3_context *context)
+/* Also runs when a statement is aborted (clause 8). */
+static void final(sqlite3_context *sql)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
+    const struct clr_function *function = clr_function_of(sql);
+    void *context = sqlite3_aggregate_context(sql, 0);
 
-    clr_function_of(context)->callbacks->final(context);
+    show(sql, function, context, true);
+    if (context != NULL)
+        function->callbacks->end(function->connection, context);
     clr_float_environment_end(&before);
 }
 
@@ -124,9 +140,8 @@ static void free_function(void *pointer)
 static int register_form(struct clr_connection *connection, const struct clr_aggregate *aggregate,
                          enum clr_form form)
 {
-    const bool merges = form == CLR_FORM_MERGE || form == CLR_FORM_STATE_MERGE;
-    const bool is_json =
-        aggregate->values == &histogram && (form == CLR_FORM_VALUE || form == CLR_FORM_MERGE);
+    const bool merges = form & CLR_FORM_MERGE;
+    const bool is_json = aggregate->needs == CLR_NEEDS_BINS && !(form & CLR_FORM_STATE);
     const int flags =
         SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS | (is_json ? CLR_RESULT_SUBTYPE : 0);
     struct clr_function *function = clr_memory_alloc(sizeof *function);
@@ -135,25 +150,25 @@ static int register_form(struct clr_connection *connection, const struct clr_agg
         return SQLITE_NOMEM;
     function->connection = clr_connection_retain(connection);
     function->aggregate = aggregate;
-    function->callbacks = merges ? aggregate->merges : aggregate->values;
+    function->callbacks = callbacks[aggregate->needs];
     function->form = form;
-    snprintf(function->name, sizeof function->name, "%s%s", aggregate->name, suffixes[form]);
+    snprintf(function->name, sizeof function->name, "%s%s", aggregate->name, clr_form_suffix(form));
     /* On failure SQLite itself calls the destructor. */
     return sqlite3_create_window_function(
         connection->db, function->name, merges ? 1 : aggregate->arguments, flags, function,
-        function->callbacks->takes_rows ? function->callbacks->step : step, final, value, inverse,
-        free_function);
+        merges ? merge_step : function->callbacks->steps[aggregate->arguments > 1], final, value,
+        merges ? merge_inverse : inverse, free_function);
 }
 
 int clr_aggregates_register(struct clr_connection *connection)
 {
+    const struct clr_aggregate *aggregate;
     int rc = SQLITE_OK, form;
-    size_t i;
 
-    for (i = 0; i < sizeof aggregates / sizeof aggregates[0]; i++) {
-        int forms = aggregates[i].merges != NULL ? CLR_FORMS : 1;
+    for (aggregate = clr_aggregates; aggregate->name != NULL; aggregate++) {
+        int forms = aggregate->state != 0 ? CLR_FORMS : 1;
         for (form = 0; form < forms && rc == SQLITE_OK; form++)
-            rc = register_form(connection, &aggregates[i], (enum clr_form)form);
+            rc = register_form(connection, aggregate, (enum clr_form)form);
     }
     return rc;
 }

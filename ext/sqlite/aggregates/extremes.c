@@ -1,5 +1,5 @@
 /*
- * The contract whose numbers are cited here is in aggregates.h.
+ * gpu_min and gpu_max. The contract whose numbers are cited here is in aggregates.h.
  *
  * In a window values leave in the order in which they came, and SQLite does not say beforehand
  * whether some will. So numbers go to chunks, as those of sums do, and all values that may still
@@ -7,15 +7,9 @@
  * full, or numbers of the other type or TEXT come. Once a value is asked for or a row leaves, all
  * values go straight to the deque, which knows the extreme.
  */
-#include "sqlite/aggregates/extremes.h"
-
-#include "base/float_environment.h"
 #include "base/memory.h"
 #include "numeric/order/deque.h"
-#include "numeric/states/state_format.h"
 #include "sqlite/aggregates/function.h"
-#include "sqlite/aggregates/merge.h"
-#include "sqlite/aggregates/value_memory.h"
 #include "sqlite/session/spares.h"
 #include "sqlite/session/sql_value.h"
 
@@ -33,7 +27,7 @@ struct clr_extreme {
 
 /* As small as it can be: see sums.c. */
 struct extreme_context {
-    struct clr_feed feed;        /* without room for the type that did not come last */
+    struct clr_feed feed;        /* open for the type of the last number only */
     struct clr_extreme *extreme; /* NULL before the first row that counts */
 };
 
@@ -79,10 +73,10 @@ static void catch_up(struct extreme_context *context)
 
     if (context->feed.real == NULL)
         return;
-    clr_deque_push_reals(&extreme->deque, extreme->real,
-                         (size_t)(context->feed.real - extreme->real));
-    clr_deque_push_integers(&extreme->deque, extreme->integer,
-                            (size_t)(context->feed.integer - extreme->integer));
+    clr_deque_push_numbers(&extreme->deque, CLR_KIND_REAL, extreme->real,
+                           (size_t)(context->feed.real - extreme->real));
+    clr_deque_push_numbers(&extreme->deque, CLR_KIND_INTEGER, extreme->integer,
+                           (size_t)(context->feed.integer - extreme->integer));
     extreme->real = context->feed.real;
     extreme->integer = context->feed.integer;
 }
@@ -104,8 +98,8 @@ static void begin_window(struct clr_connection *connection, struct extreme_conte
     extreme->windowed = true;
 }
 
-/* Makes room in the chunk for a number, of the type that the numbers before it have not, or when
-   there is no more. */
+/* Opens the feed for a number of the kind: the chunk is full, or the last number was of the other
+   type. Only one type is open, so that the deque can have the numbers in the order of the rows. */
 static enum clr_code make_room(struct extreme_context *context, enum clr_kind kind)
 {
     struct clr_extreme *extreme = context->extreme;
@@ -149,193 +143,127 @@ static enum clr_code take_value(struct clr_connection *connection, struct extrem
     return code;
 }
 
-/* Returns false without memory. The sign of a function is in its row of the table. */
-static bool begin(sqlite3_context *sql, struct extreme_context *context)
+/* The sign of a function is how its line of the table finishes. */
+static enum clr_code begin(sqlite3_context *sql, struct extreme_context *context)
 {
     const struct clr_function *function = clr_function_of(sql);
 
-    if (context != NULL && context->extreme == NULL)
-        context->extreme = take_extreme(function->connection, function->aggregate->which);
-    return context != NULL && context->extreme != NULL;
+    if (context->extreme == NULL)
+        context->extreme = take_extreme(function->connection, function->aggregate->finish);
+    return context->extreme != NULL ? CLR_OK : CLR_NOMEM;
 }
 
-/* Inlined, it would cost every row registers to save. */
-static __attribute__((noinline)) void
-step_slowly(sqlite3_context *sql, struct extreme_context *context, sqlite3_value **values)
+static enum clr_code take(sqlite3_context *sql, void *context, sqlite3_value **values)
 {
-    const struct clr_float_environment before = clr_float_environment_begin();
+    enum clr_code code = begin(sql, context);
     struct clr_value value;
 
-    if (!begin(sql, context) || !clr_value_read(values[0], &value) ||
-        take_value(clr_function_connection(sql), context, &value) != CLR_OK)
-        sqlite3_result_error_nomem(sql);
-    clr_float_environment_end(&before);
+    if (code != CLR_OK || !clr_value_read(values[0], &value))
+        return CLR_NOMEM;
+    return take_value(clr_function_connection(sql), context, &value);
 }
 
-/* Each type has a way of its own, as in sums.c. */
-void clr_extreme_step(sqlite3_context *sql, int count, sqlite3_value **values)
+/* Not inlined, as clr_function_step() says. */
+static __attribute__((noinline)) void step_slowly(sqlite3_context *sql, void *context,
+                                                  sqlite3_value **values)
 {
-    const int type = sqlite3_value_type(values[0]);
-    struct extreme_context *context;
+    clr_function_take(sql, context, values, take);
+}
 
+static void step(sqlite3_context *sql, int count, sqlite3_value **values)
+{
     (void)count;
-    if (type == SQLITE_FLOAT) {
-        context = sqlite3_aggregate_context(sql, sizeof *context);
-        if (context != NULL && context->feed.real < context->feed.real_end)
-            *context->feed.real++ = sqlite3_value_double(values[0]);
-        else
-            step_slowly(sql, context, values);
-    } else if (type == SQLITE_INTEGER) {
-        context = sqlite3_aggregate_context(sql, sizeof *context);
-        if (context != NULL && context->feed.integer < context->feed.integer_end)
-            *context->feed.integer++ = sqlite3_value_int64(values[0]);
-        else
-            step_slowly(sql, context, values);
-    } else if (type != SQLITE_NULL) { /* clause 1 */
-        step_slowly(sql, sqlite3_aggregate_context(sql, sizeof *context), values);
-    }
+    clr_function_step(sql, NULL, sizeof(struct extreme_context), false, values, step_slowly);
 }
 
 /* Takes the oldest value out. */
-static void shift(sqlite3_context *sql)
+static enum clr_code shift(sqlite3_context *sql, struct extreme_context *context)
 {
-    struct extreme_context *context = sqlite3_aggregate_context(sql, sizeof *context);
     struct clr_connection *connection = clr_function_connection(sql);
+    enum clr_code code;
 
-    if (context == NULL || context->extreme == NULL)
-        return;
+    if (context->extreme == NULL)
+        return CLR_OK;
     begin_window(connection, context);
-    (void)clr_memory_granted_for(sql, clr_deque_shift(&context->extreme->deque), /* clause 7 */
-                                 "the values that its window may come to",
-                                 connection->extremes.limit);
+    code = clr_deque_shift(&context->extreme->deque);
+    return code != CLR_LIMIT
+               ? code
+               : clr_function_refuse_memory(sql, "the values that its window may come to",
+                                            connection->extremes.limit);
 }
 
-void clr_extreme_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
+static enum clr_code leave(sqlite3_context *sql, void *context, sqlite3_value **values)
 {
-    (void)count;
-    if (sqlite3_value_type(values[0]) != SQLITE_NULL)
-        shift(sql);
+    return sqlite3_value_type(values[0]) != SQLITE_NULL ? shift(sql, context) : CLR_OK;
 }
 
-/* Reads a state's value, kind CLR_KIND_NONE for one of no rows; returns false, with an error, if
-   the argument is no state. */
-static bool read_state(sqlite3_context *sql, sqlite3_value *argument, struct clr_value *value)
+/* A state is one value, and leaves as one does; one of no rows is none. */
+static enum clr_code merge(sqlite3_context *sql, void *context, const struct clr_value *state,
+                           int weight, enum clr_state_fault *fault)
 {
-    const int sign = clr_function_of(sql)->aggregate->which;
-    enum clr_state_fault fault = CLR_STATE_NOT_A_STATE;
+    struct clr_value value = {.kind = CLR_KIND_NONE};
+    enum clr_code code;
 
-    if (sqlite3_value_type(argument) == SQLITE_BLOB)
-        fault = clr_state_decode_extreme(sqlite3_value_blob(argument),
-                                         (size_t)sqlite3_value_bytes(argument),
-                                         sign < 0 ? CLR_STATE_MIN : CLR_STATE_MAX, value);
-    return clr_merge_argument(sql, argument, fault);
+    *fault = clr_state_decode_extreme(state->bytes, state->as.size,
+                                      clr_function_of(sql)->aggregate->state, &value);
+    if (value.kind == CLR_KIND_NONE)
+        return CLR_OK;
+    if (weight < 0)
+        return shift(sql, context);
+    code = begin(sql, context);
+    return code == CLR_OK ? take_value(clr_function_connection(sql), context, &value) : code;
 }
 
-void clr_extreme_merge_step(sqlite3_context *sql, int count, sqlite3_value **values)
-{
-    struct extreme_context *context;
-    struct clr_value value;
-
-    (void)count;
-    if (sqlite3_value_type(values[0]) == SQLITE_NULL || !read_state(sql, values[0], &value) ||
-        value.kind == CLR_KIND_NONE)
-        return;
-    context = sqlite3_aggregate_context(sql, sizeof *context);
-    if (!begin(sql, context) || take_value(clr_function_connection(sql), context, &value) != CLR_OK)
-        sqlite3_result_error_nomem(sql);
-}
-
-void clr_extreme_merge_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
-{
-    struct clr_value value;
-
-    (void)count;
-    if (sqlite3_value_type(values[0]) != SQLITE_NULL && read_state(sql, values[0], &value) &&
-        value.kind != CLR_KIND_NONE)
-        shift(sql);
-}
-
-static void set_state(sqlite3_context *sql, const struct clr_value *value)
-{
-    const int sign = clr_function_of(sql)->aggregate->which;
-    const size_t size = clr_state_extreme_size(value);
-    unsigned char *bytes = sqlite3_malloc64(size);
-
-    if (bytes == NULL) {
-        sqlite3_result_error_nomem(sql);
-        return;
-    }
-    clr_state_encode_extreme(sign < 0 ? CLR_STATE_MIN : CLR_STATE_MAX, value, bytes);
-    sqlite3_result_blob64(sql, bytes, size, sqlite3_free);
-}
-
-static void set_result(sqlite3_context *sql, const struct clr_value *value)
-{
-    const enum clr_form form = clr_function_of(sql)->form;
-
-    if (form == CLR_FORM_STATE || form == CLR_FORM_STATE_MERGE)
-        set_state(sql, value);
-    else
-        clr_value_set_result(sql, value); /* clause 1: NULL for none */
-}
-
-/* What a function of no rows has. */
-static const struct clr_value nothing = {.kind = CLR_KIND_NONE};
-
-/* Sets the result to the better of what the deque and the chunks have: the deque has TEXT and BLOB,
-   and of the numbers all but those that came last. */
-static void show_better(sqlite3_context *sql, struct extreme_context *context)
+/* Stores the better of what the deque and the chunks have: the deque has TEXT and BLOB, and of the
+   numbers all but those that came last. Its value stays the deque's. */
+static void find_better(struct extreme_context *context, struct clr_value *value)
 {
     struct clr_extreme *extreme = context->extreme;
     const int sign = extreme->deque.sign;
     const struct clr_value *front = clr_deque_front(&extreme->deque);
-    struct clr_value number;
 
     clr_reduction_settle(extreme->reduction, &context->feed);
-    clr_state_extreme(&extreme->reduction->state, sign, &number);
+    clr_state_extreme(&extreme->reduction->state, sign, value);
     if (front != NULL &&
-        (number.kind == CLR_KIND_NONE || clr_value_compare(front, &number, sign) * sign > 0))
-        set_result(sql, front);
-    else
-        set_result(sql, &number);
+        (value->kind == CLR_KIND_NONE || clr_value_compare(front, value, sign) * sign > 0))
+        *value = *front;
 }
 
-static void show_front(sqlite3_context *sql, struct clr_deque *deque)
+/* A frame that only grows is asked for its value after every row, and goes on. */
+static void show(const struct clr_function *function, void *pointer, bool last,
+                 struct clr_output *output)
 {
-    const struct clr_value *front = clr_deque_front(deque);
+    struct extreme_context *context = pointer;
+    struct clr_value value = {.kind = CLR_KIND_NONE};
+    const struct clr_value *front = NULL;
 
-    set_result(sql, front != NULL ? front : &nothing);
-}
-
-/* The context stays as it is: a frame that only grows is asked for its value after every row, and
-   goes on. */
-void clr_extreme_value(sqlite3_context *sql)
-{
-    struct extreme_context *context = sqlite3_aggregate_context(sql, 0);
-
-    if (context == NULL || context->extreme == NULL) {
-        set_result(sql, &nothing);
-        return;
+    if (context != NULL && context->extreme != NULL) {
+        if (!last)
+            begin_window(function->connection, context);
+        if (context->extreme->windowed)
+            front = clr_deque_front(&context->extreme->deque);
+        else
+            find_better(context, &value);
     }
-    begin_window(clr_function_connection(sql), context);
-    show_front(sql, &context->extreme->deque);
+    clr_finish_extreme(function->aggregate, function->form, front != NULL ? front : &value, output);
 }
 
-void clr_extreme_final(sqlite3_context *sql)
+static void end(struct clr_connection *connection, void *pointer)
 {
-    struct extreme_context *context = sqlite3_aggregate_context(sql, 0);
-    struct clr_extreme *extreme;
+    struct extreme_context *context = pointer;
 
-    if (context == NULL || context->extreme == NULL) {
-        set_result(sql, &nothing);
+    if (context->extreme == NULL)
         return;
-    }
-    extreme = context->extreme;
-    if (extreme->windowed)
-        show_front(sql, &extreme->deque);
-    else
-        show_better(sql, context);
-    clr_reduction_end(extreme->reduction);
+    clr_reduction_end(context->extreme->reduction);
+    return_extreme(connection, context->extreme);
     context->extreme = NULL;
-    return_extreme(clr_function_connection(sql), extreme);
 }
+
+const struct clr_callbacks clr_extreme_callbacks = {
+    .size = sizeof(struct extreme_context),
+    .steps = {step},
+    .leave = leave,
+    .merge = merge,
+    .show = show,
+    .end = end,
+};

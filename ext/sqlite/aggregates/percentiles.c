@@ -1,14 +1,12 @@
 /*
- * The contract whose numbers are cited here is in aggregates.h.
+ * gpu_median, gpu_percentile, gpu_percentile_cont and gpu_percentile_disc. The contract whose
+ * numbers are cited here is in aggregates.h.
  *
  * The values are kept as they come, and the ranks that are sought selected from them, or read from
  * their order on a device, to which blocks of them go as they fill. In a window rows leave and a
  * value is asked for after every row: once a second one is, the values go to a structure that keeps
  * them in order.
  */
-#include "sqlite/aggregates/percentiles.h"
-
-#include "base/float_environment.h"
 #include "base/memory.h"
 #include "engine/rows/fed_order.h"
 #include "engine/worker/team_portions.h"
@@ -17,13 +15,10 @@
 #include "numeric/order/percentile.h"
 #include "numeric/order/radix_sort.h"
 #include "sqlite/aggregates/function.h"
-#include "sqlite/aggregates/value_memory.h"
 #include "sqlite/session/interruption.h"
 #include "sqlite/session/spares.h"
 #include "sqlite/session/sql_value.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 /* Fractions of two rows that differ by no more are the same, as in SQLite's percentile functions.
@@ -51,7 +46,7 @@ struct percentile {
 
 /* What SQLite keeps, and zeroes, for every group: small. */
 struct percentile_context {
-    struct clr_kept_feed feed; /* open in the stage KEPT only */
+    struct clr_feed feed;      /* open in the stage KEPT only */
     struct percentile *values; /* NULL before the first value */
     double argument;           /* the first row's fraction, as it was given */
     double fraction;           /* from 0 to 1 */
@@ -87,8 +82,9 @@ static struct percentile *take_percentile(struct clr_connection *connection)
 }
 
 /* Frees what the values take, and keeps the rest for reuse. */
-static void end(struct clr_connection *connection, struct percentile_context *context)
+static void end(struct clr_connection *connection, void *pointer)
 {
+    struct percentile_context *context = pointer;
     struct percentile *values = context->values;
 
     if (values == NULL)
@@ -204,137 +200,97 @@ static enum clr_code take_number(struct clr_connection *connection,
     return code;
 }
 
-/* The errors are those of SQLite's percentile functions. */
-static void take_row(sqlite3_context *sql, struct percentile_context *context,
-                     sqlite3_value *argument)
+/* Sets the function's error in the words of SQLite's percentile functions: clause 12. They are in
+   the format of printf(), with the function's name. */
+static enum clr_code refuse(sqlite3_context *sql, const char *words)
 {
-    const char *name = clr_function_of(sql)->name;
-    struct clr_connection *connection = clr_function_connection(sql);
-    int type = sqlite3_value_type(argument);
-
-    if (type == SQLITE_NULL)
-        return;
-    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
-        clr_set_error(sql, "input to %s() is not numeric", name);
-    else if (type == SQLITE_FLOAT && !isfinite(sqlite3_value_double(argument)))
-        clr_set_error(sql, "Inf input to %s()", name);
-    else if (clr_memory_granted(sql, context != NULL ? take_number(connection, context, argument)
-                                                     : CLR_NOMEM))
-        return;
-    if (context != NULL)
-        end(connection, context);
+    clr_set_error(sql, words, clr_function_of(sql)->name);
+    return CLR_INVALID;
 }
 
-/* A step that is not just an append. */
-static void step_slowly(sqlite3_context *sql, struct percentile_context *context,
-                        sqlite3_value *argument)
+/* Checks a fraction, which has to be a valid one and that of the rows before. */
+static enum clr_code take_fraction(sqlite3_context *sql, struct percentile_context *context,
+                                   sqlite3_value *argument)
 {
-    const struct clr_float_environment before = clr_float_environment_begin();
-
-    take_row(sql, context, argument);
-    clr_float_environment_end(&before);
-}
-
-static inline void step(sqlite3_context *sql, struct percentile_context *context,
-                        sqlite3_value *argument)
-{
-    int type = sqlite3_value_type(argument);
-
-    if (context != NULL && type == SQLITE_FLOAT && context->feed.real < context->feed.real_end &&
-        fabs(sqlite3_value_double(argument)) <= DBL_MAX)
-        *context->feed.real++ = sqlite3_value_double(argument);
-    else if (context != NULL && type == SQLITE_INTEGER &&
-             context->feed.integer < context->feed.integer_end)
-        *context->feed.integer++ = sqlite3_value_int64(argument);
-    else
-        step_slowly(sql, context, argument);
-}
-
-void clr_median_step(sqlite3_context *sql, int count, sqlite3_value **values)
-{
-    (void)count;
-    if (sqlite3_value_type(values[0]) != SQLITE_NULL) /* clause 1 */
-        step(sql, sqlite3_aggregate_context(sql, sizeof(struct percentile_context)), values[0]);
-}
-
-static bool take_fraction(sqlite3_context *sql, struct percentile_context *context,
-                          sqlite3_value *argument)
-{
-    const struct clr_function *function = clr_function_of(sql);
-    const double most = function->aggregate->which == CLR_PERCENTILE_OF_100 ? 100.0 : 1.0;
+    const bool of_100 = clr_function_of(sql)->aggregate->finish == CLR_PERCENTILE;
     int type = sqlite3_value_numeric_type(argument);
-    double fraction = sqlite3_value_double(argument) / most;
+    double fraction = sqlite3_value_double(argument) / (of_100 ? 100.0 : 1.0);
 
-    if ((type != SQLITE_INTEGER && type != SQLITE_FLOAT) || !(fraction >= 0.0 && fraction <= 1.0)) {
-        clr_set_error(sql, "the fraction argument to %s() is not between 0.0 and %.1f",
-                      function->name, most);
-        return false;
-    }
+    if ((type != SQLITE_INTEGER && type != SQLITE_FLOAT) || !(fraction >= 0.0 && fraction <= 1.0))
+        return refuse(sql, of_100 ? "the fraction argument to %s() is not between 0.0 and 100.0"
+                                  : "the fraction argument to %s() is not between 0.0 and 1.0");
     if (!context->has_fraction) {
         context->has_fraction = true;
         context->argument = sqlite3_value_double(argument);
         context->fraction = fraction;
     }
-    if (!(fabs(fraction - context->fraction) <= SAME_FRACTION)) {
-        clr_set_error(sql, "the fraction argument to %s() is not the same for all input rows",
-                      function->name);
-        return false;
-    }
-    return true;
+    if (!(fabs(fraction - context->fraction) <= SAME_FRACTION))
+        return refuse(sql, "the fraction argument to %s() is not the same for all input rows");
+    return CLR_OK;
 }
 
-/* Returns whether the fraction is a valid one and that of the rows before; else the error is set.
- */
-static bool check_fraction(sqlite3_context *sql, struct percentile_context *context,
-                           sqlite3_value *argument)
+static enum clr_code take(sqlite3_context *sql, void *context, sqlite3_value **values)
 {
-    const struct clr_float_environment before = clr_float_environment_begin();
-    const bool is_right = take_fraction(sql, context, argument);
+    const int type = sqlite3_value_type(values[0]);
+    enum clr_code code = CLR_OK;
 
-    clr_float_environment_end(&before);
-    return is_right;
+    if (clr_function_of(sql)->aggregate->arguments == 2)
+        code = take_fraction(sql, context, values[1]);
+    if (code != CLR_OK || type == SQLITE_NULL)
+        return code;
+    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+        return refuse(sql, "input to %s() is not numeric");
+    if (type == SQLITE_FLOAT && !isfinite(sqlite3_value_double(values[0])))
+        return refuse(sql, "Inf input to %s()");
+    return take_number(clr_function_connection(sql), context, values[0]);
 }
 
-void clr_percentile_step(sqlite3_context *sql, int count, sqlite3_value **values)
+/* Not inlined, as clr_function_step() says. */
+static __attribute__((noinline)) void step_slowly(sqlite3_context *sql, void *context,
+                                                  sqlite3_value **values)
+{
+    clr_function_take(sql, context, values, take);
+}
+
+static void step_median(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    (void)count;
+    clr_function_step(sql, NULL, sizeof(struct percentile_context), true, values, step_slowly);
+}
+
+static void step(sqlite3_context *sql, int count, sqlite3_value **values)
 {
     struct percentile_context *context = sqlite3_aggregate_context(sql, sizeof *context);
-    int type = sqlite3_value_type(values[1]);
+    const int type = sqlite3_value_type(values[1]);
 
     (void)count;
-    if (context == NULL) {
-        sqlite3_result_error_nomem(sql);
-        return;
-    }
-    if (!(context->has_fraction && (type == SQLITE_INTEGER || type == SQLITE_FLOAT) &&
-          sqlite3_value_double(values[1]) == context->argument) &&
-        !check_fraction(sql, context, values[1])) {
-        end(clr_function_connection(sql), context);
-        return;
-    }
-    step(sql, context, values[0]);
+    if (context != NULL && context->has_fraction &&
+        (type == SQLITE_INTEGER || type == SQLITE_FLOAT) &&
+        sqlite3_value_double(values[1]) == context->argument)
+        clr_function_step(sql, &context->feed, 0, true, values, step_slowly);
+    else
+        step_slowly(sql, context, values);
 }
 
-void clr_percentile_inverse(sqlite3_context *sql, int count, sqlite3_value **values)
+static enum clr_code leave(sqlite3_context *sql, void *pointer, sqlite3_value **values)
 {
-    struct percentile_context *context = sqlite3_aggregate_context(sql, sizeof *context);
-    struct clr_connection *connection = clr_function_connection(sql);
+    struct percentile_context *context = pointer;
+    enum clr_code code = CLR_OK;
 
-    (void)count;
-    if (context == NULL || context->values == NULL || sqlite3_value_type(values[0]) == SQLITE_NULL)
-        return;
-    if (context->values->stage != ORDERED &&
-        !clr_memory_granted(sql, put_in_order(connection, context))) {
-        end(connection, context);
-        return;
-    }
-    clr_ordered_remove(&context->values->ordered, place_of(values[0])); /* clause 7 */
+    if (context->values == NULL || sqlite3_value_type(values[0]) == SQLITE_NULL)
+        return CLR_OK;
+    if (context->values->stage != ORDERED)
+        code = put_in_order(clr_function_connection(sql), context);
+    if (code == CLR_OK)
+        clr_ordered_remove(&context->values->ordered, place_of(values[0]));
+    return code;
 }
 
 /* ---- Results. */
 
-static double result_of(int which, const struct clr_value value[2], double beyond)
+static double result_of(int percentile, const struct clr_value value[2], double beyond)
 {
-    return clr_percentile_at(value, beyond, which != CLR_PERCENTILE_DISC);
+    return clr_percentile_at(value, beyond, percentile != CLR_PERCENTILE_DISC);
 }
 
 static enum clr_code select_here(const struct clr_run *runs, uint64_t rank,
@@ -388,8 +344,8 @@ static enum clr_code find_rank(struct clr_connection *connection,
 }
 
 /* From the store: values->result, unless there is nothing. */
-static enum clr_code select_result(struct clr_connection *connection, int which, double fraction,
-                                   struct percentile_context *context)
+static enum clr_code select_result(struct clr_connection *connection, int percentile,
+                                   double fraction, struct percentile_context *context)
 {
     struct percentile *values = context->values;
     const struct clr_run *runs = clr_kept_runs(&values->kept, &context->feed);
@@ -408,12 +364,12 @@ static enum clr_code select_result(struct clr_connection *connection, int which,
     position = clr_percentile_position(fraction, count);
     code = find_rank(connection, context, position.rank, count, found);
     if (code == CLR_OK)
-        values->result = result_of(which, found, position.beyond);
+        values->result = result_of(percentile, found, position.beyond);
     return code;
 }
 
 /* From the structure that keeps them in order. */
-static double ordered_result(int which, double fraction, struct clr_ordered *ordered)
+static double ordered_result(int percentile, double fraction, struct clr_ordered *ordered)
 {
     struct clr_position position = clr_percentile_position(fraction, ordered->count);
     struct clr_value value[2];
@@ -421,40 +377,37 @@ static double ordered_result(int which, double fraction, struct clr_ordered *ord
     value[0] = value[1] = clr_place_to_value(clr_ordered_at(ordered, position.rank));
     if (position.rank + 1 < ordered->count)
         value[1] = clr_place_to_value(clr_ordered_at(ordered, position.rank + 1));
-    return result_of(which, value, position.beyond);
+    return result_of(percentile, value, position.beyond);
 }
 
-static void show(sqlite3_context *sql, struct percentile_context *context)
+static void show(const struct clr_function *function, void *pointer, bool last,
+                 struct clr_output *output)
 {
-    const int which = clr_function_of(sql)->aggregate->which;
-    const double fraction = context->has_fraction ? context->fraction : 0.5;
-    struct percentile *values = context->values;
+    const int percentile = function->aggregate->finish;
+    struct percentile_context *context = pointer;
+    struct percentile *values = context != NULL ? context->values : NULL;
+    double fraction;
 
-    if (values->stage == KEPT &&
-        !clr_memory_granted(sql,
-                            select_result(clr_function_connection(sql), which, fraction, context)))
+    (void)last;
+    if (values == NULL)
         return;
-    if (values->stage == ASKED && !values->empty)
-        sqlite3_result_double(sql, values->result);
-    else if (values->stage == ORDERED && values->ordered.count > 0)
-        sqlite3_result_double(sql, ordered_result(which, fraction, &values->ordered));
-}
-
-void clr_percentile_value(sqlite3_context *sql)
-{
-    struct percentile_context *context = sqlite3_aggregate_context(sql, 0);
-
-    if (context != NULL && context->values != NULL)
-        show(sql, context);
-}
-
-/* Also runs when a statement is aborted (clause 8). */
-void clr_percentile_final(sqlite3_context *sql)
-{
-    struct percentile_context *context = sqlite3_aggregate_context(sql, 0);
-
-    if (context == NULL || context->values == NULL)
+    fraction = context->has_fraction ? context->fraction : 0.5;
+    if (values->stage == KEPT)
+        output->code = select_result(function->connection, percentile, fraction, context);
+    if (output->code != CLR_OK)
         return;
-    show(sql, context);
-    end(clr_function_connection(sql), context);
+    if (values->stage == ASKED ? values->empty : values->ordered.count == 0)
+        return;
+    output->value.kind = CLR_KIND_REAL;
+    output->value.as.real = values->stage == ASKED
+                                ? values->result
+                                : ordered_result(percentile, fraction, &values->ordered);
 }
+
+const struct clr_callbacks clr_percentile_callbacks = {
+    .size = sizeof(struct percentile_context),
+    .steps = {step_median, step},
+    .leave = leave,
+    .show = show,
+    .end = end,
+};

@@ -1,14 +1,8 @@
-/* The contract whose numbers are cited here is in aggregates.h. */
-#include "sqlite/aggregates/sums.h"
-
-#include "base/float_environment.h"
-#include "numeric/states/finish.h"
+/*
+ * The aggregates whose states are exact sums: gpu_sum, gpu_total, gpu_avg, gpu_dot and the moments.
+ * The contract whose numbers are cited here is in aggregates.h.
+ */
 #include "sqlite/aggregates/function.h"
-#include "sqlite/aggregates/merge.h"
-#include "sqlite/session/sql_value.h"
-
-#include <math.h>
-#include <stdbool.h>
 
 /*
  * What SQLite keeps, and zeroes, for every group: small. The feed is in here and not behind the
@@ -118,28 +112,22 @@ static bool append_row(struct sum_context *sum, const struct operand *operands)
     return true;
 }
 
-/* Returns false, with the error set, without memory. */
-static bool begin(sqlite3_context *context, struct sum_context *sum)
+static enum clr_code begin(sqlite3_context *context, struct sum_context *sum)
 {
     const struct clr_function *function = clr_function_of(context);
 
     if (sum->reduction == NULL)
         sum->reduction =
             clr_reduction_begin(&function->connection->pool, function->aggregate->operation);
-    if (sum->reduction == NULL)
-        sqlite3_result_error_nomem(context);
-    return sum->reduction != NULL;
+    return sum->reduction != NULL ? CLR_OK : CLR_NOMEM;
 }
 
-/* Makes room for a number of each element type in the chunk; likewise. */
-static bool make_room(sqlite3_context *context, struct sum_context *sum)
+/* Makes room for a number of each element type in the chunk. */
+static enum clr_code make_room(sqlite3_context *context, struct sum_context *sum)
 {
-    if (!begin(context, sum))
-        return false;
-    if (clr_reduction_make_room(sum->reduction, &sum->feed) == CLR_OK)
-        return true;
-    sqlite3_result_error_nomem(context);
-    return false;
+    enum clr_code code = begin(context, sum);
+
+    return code == CLR_OK ? clr_reduction_make_room(sum->reduction, &sum->feed) : code;
 }
 
 /* Reads a row's operands, one or two; returns false if one is NULL. */
@@ -150,7 +138,7 @@ static bool read_row(int count, sqlite3_value **values, struct operand *operands
 }
 
 /* The usual rows in windows, numbers of one type: add_row() in short. Returns false for others. */
-static bool add_plain(struct sum_context *sum, sqlite3_value **values, int weight)
+static bool add_alike(struct sum_context *sum, sqlite3_value **values, int weight)
 {
     const int type = sqlite3_value_type(values[0]);
     struct clr_state *state = sum->window;
@@ -177,67 +165,45 @@ static bool add_plain(struct sum_context *sum, sqlite3_value **values, int weigh
     return true;
 }
 
-static void take_row(sqlite3_context *context, struct sum_context *sum, sqlite3_value **values)
+/* What is not just an append: no room, unusual types, windows. */
+static enum clr_code take(sqlite3_context *context, void *pointer, sqlite3_value **values)
 {
+    struct sum_context *sum = pointer;
     struct operand operands[2];
+    enum clr_code code = CLR_OK;
 
-    if (sum == NULL) {
-        sqlite3_result_error_nomem(context);
-        return;
-    }
-    if (sum->window != NULL && add_plain(sum, values, 1)) {
+    if (sum->window != NULL && add_alike(sum, values, 1)) {
         sum->reduction->pool->stats->values_fed++;
-        return;
+        return CLR_OK;
     }
     if (!read_row(clr_function_of(context)->aggregate->arguments, values, operands))
-        return;
+        return CLR_OK;
     if (!sum->windowed) {
-        if ((sum->feed.real == sum->feed.real_end || sum->feed.integer == sum->feed.integer_end) &&
-            !make_room(context, sum))
-            return;
-        if (append_row(sum, operands))
-            return;
+        if (sum->feed.real == sum->feed.real_end || sum->feed.integer == sum->feed.integer_end)
+            code = make_room(context, sum);
+        if (code != CLR_OK || append_row(sum, operands))
+            return code;
     }
     sum->reduction->pool->stats->values_fed++;
     add_row(&sum->reduction->state, sum->reduction->operation, operands, 1);
+    return CLR_OK;
 }
 
-/* A step that is not just an append: no room, unusual types, windows. Inlined, it would cost every
-   row registers to save. */
-static __attribute__((noinline)) void step_slowly(sqlite3_context *context, struct sum_context *sum,
+/* Not inlined, as clr_function_step() says. */
+static __attribute__((noinline)) void step_slowly(sqlite3_context *context, void *sum,
                                                   sqlite3_value **values)
 {
-    const struct clr_float_environment before = clr_float_environment_begin();
-
-    take_row(context, sum, values);
-    clr_float_environment_end(&before);
+    clr_function_take(context, sum, values, take);
 }
 
-/* Each type has a way of its own: then SQLite's answers need not be kept over the next call. */
-void clr_single_step(sqlite3_context *context, int count, sqlite3_value **values)
+static void step_single(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    const int type = sqlite3_value_type(values[0]);
-    struct sum_context *sum;
-
     (void)count;
-    if (type == SQLITE_FLOAT) {
-        sum = sqlite3_aggregate_context(context, sizeof *sum);
-        if (sum != NULL && sum->feed.real < sum->feed.real_end)
-            *sum->feed.real++ = sqlite3_value_double(values[0]);
-        else
-            step_slowly(context, sum, values);
-    } else if (type == SQLITE_INTEGER) {
-        sum = sqlite3_aggregate_context(context, sizeof *sum);
-        if (sum != NULL && sum->feed.integer < sum->feed.integer_end)
-            *sum->feed.integer++ = sqlite3_value_int64(values[0]);
-        else
-            step_slowly(context, sum, values);
-    } else if (type != SQLITE_NULL) { /* clause 1 */
-        step_slowly(context, sqlite3_aggregate_context(context, sizeof *sum), values);
-    }
+    clr_function_step(context, NULL, sizeof(struct sum_context), false, values, step_slowly);
 }
 
-void clr_pair_step(sqlite3_context *context, int count, sqlite3_value **values)
+/* As clr_function_step(), for two numbers. */
+static void step_pair(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const int type = sqlite3_value_type(values[0]), second = sqlite3_value_type(values[1]);
     struct sum_context *sum;
@@ -273,113 +239,88 @@ static void settle(struct sum_context *sum)
 }
 
 /* From here on rows go straight to the state, which is complete. */
-static void begin_window(sqlite3_context *context, struct sum_context *sum)
+static void begin_window(const struct clr_function *function, struct sum_context *sum)
 {
-    const struct clr_function *function = clr_function_of(context);
-
     sum->windowed = true;
     if (sum->reduction->operation != CLR_SUM && sum->reduction->operation != CLR_DOT)
         return;
     sum->window = &sum->reduction->state;
     sum->is_pair = sum->reduction->operation == CLR_DOT;
-    sum->is_total = function->form == CLR_FORM_VALUE && function->aggregate->which == CLR_TOTAL_SUM;
+    sum->is_total =
+        function->form == CLR_FORM_VALUE && function->aggregate->finish == CLR_TOTAL_SUM;
 }
 
-void clr_sums_inverse(sqlite3_context *context, int count, sqlite3_value **values)
+static enum clr_code leave(sqlite3_context *context, void *pointer, sqlite3_value **values)
 {
-    struct sum_context *sum = sqlite3_aggregate_context(context, sizeof *sum);
+    struct sum_context *sum = pointer;
     struct operand operands[2];
 
-    if (sum == NULL || sum->reduction == NULL) /* NULLs alone entered, so NULLs alone leave */
-        return;
-    if (sum->window != NULL && add_plain(sum, values, -1))
-        return;
+    if (sum->reduction == NULL) /* NULLs alone entered, so NULLs alone leave */
+        return CLR_OK;
+    if (sum->window != NULL && add_alike(sum, values, -1))
+        return CLR_OK;
     settle(sum);
     if (!sum->windowed)
-        begin_window(context, sum);
-    if (read_row(count, values, operands)) /* clause 7 */
+        begin_window(clr_function_of(context), sum);
+    if (read_row(clr_function_of(context)->aggregate->arguments, values, operands))
         add_row(&sum->reduction->state, sum->reduction->operation, operands, -1);
+    return CLR_OK;
 }
 
-/* ---- States as BLOBs. */
-
-/* Adds a state to the context's, or with weight -1 takes it away again. */
-static void merge(sqlite3_context *context, struct sum_context *sum, sqlite3_value *argument,
-                  int weight)
+static enum clr_code merge(sqlite3_context *context, void *pointer, const struct clr_value *value,
+                           int weight, enum clr_state_fault *fault)
 {
-    const struct clr_function *function = clr_function_of(context);
-    enum clr_state_fault fault = CLR_STATE_NOT_A_STATE;
+    struct sum_context *sum = pointer;
+    enum clr_code code = begin(context, sum);
     struct clr_state *state;
-    struct clr_state_parts parts;
     struct clr_sums sums;
 
-    if (sum == NULL || !begin(context, sum)) {
-        sqlite3_result_error_nomem(context);
-        return;
-    }
+    if (code != CLR_OK)
+        return code;
     sum->windowed = true; /* there are no rows, and so no chunk */
     state = &sum->reduction->state;
     clr_sums_of_state(&sums, state);
-    clr_finish_parts(&sums, function->aggregate->operation, &parts);
-    if (sqlite3_value_type(argument) == SQLITE_BLOB)
-        fault = clr_state_decode(sqlite3_value_blob(argument),
-                                 (size_t)sqlite3_value_bytes(argument), &parts, weight);
-    if (!clr_merge_argument(context, argument, fault))
-        return;
-    state->count = parts.count;
-    state->non_integers = parts.non_integers;
-}
-
-void clr_sums_merge_step(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)count;
-    if (sqlite3_value_type(values[0]) != SQLITE_NULL)
-        merge(context, sqlite3_aggregate_context(context, sizeof(struct sum_context)), values[0],
-              1);
-}
-
-void clr_sums_merge_inverse(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)count;
-    if (sqlite3_value_type(values[0]) != SQLITE_NULL)
-        merge(context, sqlite3_aggregate_context(context, sizeof(struct sum_context)), values[0],
-              -1);
+    *fault = clr_state_decode(value->bytes, value->as.size,
+                              clr_function_of(context)->aggregate->state, &sums, weight);
+    if (*fault == CLR_STATE_SOUND) {
+        state->count = sums.count;
+        state->non_integers = sums.non_integers;
+    }
+    return CLR_OK;
 }
 
 /* ---- Results. */
 
-/* Of no row that counts, too: an empty state says so. */
-static void set_state(sqlite3_context *context, const struct clr_sums *sums)
+/* A window's value that is the sum of what is in it. Returns false where it takes more. */
+static bool show_total(struct clr_state *window, struct clr_output *output)
 {
-    unsigned char bytes[CLR_STATE_LIMIT];
-    struct clr_state_parts parts;
+    struct clr_value *value = &output->value;
 
-    clr_finish_parts(sums, clr_function_of(context)->aggregate->operation, &parts);
-    sqlite3_result_blob64(context, bytes, clr_state_encode(&parts, bytes), SQLITE_TRANSIENT);
+    if (window->non_integers != 0) {
+        value->kind = CLR_KIND_REAL;
+        value->as.real = clr_sum_round(&window->sum, 1);
+        return true;
+    }
+    if (window->count == 0 || !clr_int192_to_int64(&window->sum.integer, &value->as.integer))
+        return false;
+    value->kind = CLR_KIND_INTEGER;
+    return true;
 }
 
-static void set_value(sqlite3_context *context, const struct clr_sums *sums)
+/* The value of a small group, of which a GROUP BY may have millions. Returns false if this is none.
+ */
+static bool show_few(const struct clr_function *function, struct sum_context *sum,
+                     struct clr_output *output)
 {
-    const struct clr_aggregate *aggregate = clr_function_of(context)->aggregate;
-    struct clr_value value;
-
-    if (clr_finish(sums, aggregate->operation, aggregate->which, &value) != CLR_OK)
-        sqlite3_result_error(context, "integer overflow", -1); /* clause 2 */
-    else
-        clr_value_set_result(context, &value); /* NaN becomes NULL */
+    if (function->form != CLR_FORM_VALUE || function->aggregate->finish == CLR_TOTAL_AVG ||
+        !clr_reduction_settle_few(sum->reduction, &sum->feed, &output->value.as.real))
+        return false;
+    output->value.kind = CLR_KIND_REAL;
+    return true;
 }
 
-static void set_result(sqlite3_context *context, const struct clr_sums *sums)
-{
-    const enum clr_form form = clr_function_of(context)->form;
-
-    if (form == CLR_FORM_STATE || form == CLR_FORM_STATE_MERGE)
-        set_state(context, sums);
-    else
-        set_value(context, sums);
-}
-
-static void show_nothing(sqlite3_context *context)
+/* Of no row that counts. */
+static void show_nothing(const struct clr_function *function, struct clr_output *output)
 {
     struct clr_sum more[CLR_MOST_TERMS - 1];
     struct clr_state none;
@@ -388,73 +329,43 @@ static void show_nothing(sqlite3_context *context)
     clr_state_clear(&none);
     clr_state_extend(&none, more, CLR_MOST_TERMS - 1);
     clr_sums_of_state(&sums, &none);
-    set_result(context, &sums);
+    clr_finish_sums(function->aggregate, function->form, &sums, output);
 }
 
-/* Clauses 1 and 7: completes the reduction, if there is one, and sets the result. */
-static void show(sqlite3_context *context, struct sum_context *sum)
+static void show(const struct clr_function *function, void *pointer, bool last,
+                 struct clr_output *output)
 {
+    struct sum_context *sum = pointer;
     struct clr_sums sums;
 
     if (sum == NULL || sum->reduction == NULL) {
-        show_nothing(context);
+        show_nothing(function, output);
         return;
     }
+    if (last ? show_few(function, sum, output) : sum->is_total && show_total(sum->window, output))
+        return;
     settle(sum);
     clr_sums_of_state(&sums, &sum->reduction->state);
-    set_result(context, &sums);
+    clr_finish_sums(function->aggregate, function->form, &sums, output); /* clauses 1, 2 and 7 */
+    if (!last && !sum->windowed)
+        begin_window(function, sum);
 }
 
-/* As show(), for a window whose value is the sum of what is in it. Returns false where that takes
-   more. */
-static bool show_total(sqlite3_context *context, struct clr_state *window)
+static void end(struct clr_connection *connection, void *pointer)
 {
-    int64_t integer;
+    struct sum_context *sum = pointer;
 
-    if (window->non_integers != 0)
-        sqlite3_result_double(context, clr_sum_round(&window->sum, 1));
-    else if (window->count != 0 && clr_int192_to_int64(&window->sum.integer, &integer))
-        sqlite3_result_int64(context, integer);
-    else
-        return false;
-    return true;
-}
-
-void clr_sums_value(sqlite3_context *context)
-{
-    struct sum_context *sum = sqlite3_aggregate_context(context, 0);
-
-    if (sum != NULL && sum->is_total && show_total(context, sum->window))
-        return;
-    show(context, sum);
-    if (sum != NULL && sum->reduction != NULL && !sum->windowed)
-        begin_window(context, sum);
-}
-
-/* As show(), for the small groups of which a GROUP BY may have millions. Returns false if this is
-   none. */
-static bool show_few(sqlite3_context *context, struct sum_context *sum)
-{
-    const struct clr_function *function = clr_function_of(context);
-    double total;
-
-    if (sum == NULL || sum->reduction == NULL || function->form != CLR_FORM_VALUE ||
-        function->aggregate->which == CLR_TOTAL_AVG ||
-        !clr_reduction_settle_few(sum->reduction, &sum->feed, &total))
-        return false;
-    sqlite3_result_double(context, total);
-    return true;
-}
-
-/* Also runs when a statement is aborted: nothing is launched (clause 8). */
-void clr_sums_final(sqlite3_context *context)
-{
-    struct sum_context *sum = sqlite3_aggregate_context(context, 0);
-
-    if (!show_few(context, sum))
-        show(context, sum);
-    if (sum != NULL && sum->reduction != NULL) {
+    (void)connection;
+    if (sum->reduction != NULL)
         clr_reduction_end(sum->reduction);
-        sum->reduction = NULL;
-    }
+    sum->reduction = NULL;
 }
+
+const struct clr_callbacks clr_sums_callbacks = {
+    .size = sizeof(struct sum_context),
+    .steps = {step_single, step_pair},
+    .leave = leave,
+    .merge = merge,
+    .show = show,
+    .end = end,
+};

@@ -1,6 +1,9 @@
 #include "sqlite/columns/image.h"
 
+#include "engine/operations/resident_fetch.h"
+
 #include <string.h>
+#include <unistd.h>
 
 static void free_column(struct clr_image_column *column)
 {
@@ -75,7 +78,7 @@ int64_t clr_images_scan(struct clr_connection *connection)
 }
 
 static struct clr_image *new_image(struct clr_connection *connection, const char *schema,
-                                   const char *table, bool by_rows)
+                                   const char *table, bool is_filled)
 {
     struct images *images = clr_connection_attach(connection, &images_kind);
     struct clr_image *image;
@@ -92,20 +95,20 @@ static struct clr_image *new_image(struct clr_connection *connection, const char
         free_image(image);
         return NULL;
     }
-    image->by_rows = by_rows;
-    image->patience = 1;
+    image->is_filled = is_filled;
+    image->wait = 1;
     image->next = images->first;
     images->first = image;
     return image;
 }
 
 struct clr_image *clr_image_look_up(const struct clr_connection *connection, const char *schema,
-                                    const char *table, bool by_rows)
+                                    const char *table, bool is_filled)
 {
     struct clr_image *image = clr_images_first(connection);
 
     while (image != NULL &&
-           (image->by_rows != by_rows || sqlite3_stricmp(image->schema, schema) != 0 ||
+           (image->is_filled != is_filled || sqlite3_stricmp(image->schema, schema) != 0 ||
             sqlite3_stricmp(image->table, table) != 0))
         image = image->next;
     return image;
@@ -113,14 +116,14 @@ struct clr_image *clr_image_look_up(const struct clr_connection *connection, con
 
 struct clr_image *clr_image_get(struct clr_connection *connection,
                                 const struct clr_database *database, const char *table,
-                                bool by_rows, uint32_t root, const struct clr_token *token,
+                                bool is_filled, uint32_t root, const struct clr_token *token,
                                 bool *stale)
 {
-    struct clr_image *image = clr_image_look_up(connection, database->schema, table, by_rows);
+    struct clr_image *image = clr_image_look_up(connection, database->schema, table, is_filled);
 
     *stale = false;
     if (image == NULL) {
-        image = new_image(connection, database->schema, table, by_rows);
+        image = new_image(connection, database->schema, table, is_filled);
         if (image != NULL)
             clr_image_empty(image, root, token);
         return image;
@@ -134,7 +137,7 @@ void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_to
     clr_image_drop(image);
     image->root = root;
     image->token = *token;
-    memset(&image->attempts, 0, sizeof image->attempts);
+    image->attempts = (struct clr_attempts){.filling = {image->wait}};
 }
 
 void clr_image_replace(struct clr_image_column *column, struct clr_column *content)
@@ -207,6 +210,30 @@ const char *clr_image_column_type(const struct clr_image_column *column, const c
 bool clr_image_column_on_device(const struct clr_image_column *column)
 {
     return column->resident != NULL && clr_resident_state(column->resident) == CLR_RESIDENT_READY;
+}
+
+enum clr_scan_outcome clr_image_column_fetch(struct clr_connection *connection,
+                                             struct clr_image_column *column,
+                                             const struct clr_watch *watch)
+{
+    enum clr_scan_outcome outcome;
+    struct clr_column *here;
+    struct clr_status status;
+
+    if (!column->column->is_away)
+        return CLR_SCAN_DONE;
+    if (column->resident == NULL)
+        return CLR_SCAN_FAILED;
+    clr_status_clear(&status);
+    outcome = clr_resident_fetch(column->worker, column->resident,
+                                 connection->settings.device_timeout, watch, &here, &status);
+    if (outcome == CLR_SCAN_FAILED)
+        clr_stats_note_failure(&connection->stats, &status);
+    if (outcome != CLR_SCAN_DONE)
+        return outcome == CLR_SCAN_STOPPED ? outcome : CLR_SCAN_FAILED;
+    clr_column_release(column->column);
+    column->column = here;
+    return outcome;
 }
 
 int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_devices)
@@ -285,6 +312,29 @@ void clr_images_trim(struct clr_connection *connection, int64_t most, int64_t mo
             free_column(column);
         }
     }
+}
+
+int64_t clr_column_memory(const struct clr_connection *connection)
+{
+    if (connection->settings.column_memory > 0)
+        return connection->settings.column_memory;
+    return (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGE_SIZE) / 4;
+}
+
+int64_t clr_column_device_memory(const struct clr_connection *connection,
+                                 const struct clr_device_info *info)
+{
+    if (connection->settings.column_memory > 0)
+        return connection->settings.column_memory;
+    return (int64_t)(info->memory / 4);
+}
+
+void clr_column_memory_trim(struct clr_connection *connection, int64_t most)
+{
+    const int64_t setting = connection->settings.column_memory;
+
+    /* A quarter of a device's memory is seen to when that is used. */
+    clr_images_trim(connection, most, setting > 0 ? setting : INT64_MAX);
 }
 
 int64_t clr_images_free(struct clr_connection *connection)

@@ -5,6 +5,7 @@
 #include "engine/columns/resident.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/session/connection.h"
+#include "sqlite/session/skips.h"
 #include "storage/load/load.h"
 
 struct clr_image_column {
@@ -21,23 +22,23 @@ struct clr_image_column {
 /* Of columns that SQLite itself fills, what was tried for one version of the database. Columns have
    a bit each, see clr_image_bit(). */
 struct clr_attempts {
-    uint64_t asked;      /* those that queries needed */
-    uint64_t loaded;     /* those that were filled */
-    int asks;            /* queries that SQLite ran, since they lacked columns */
-    bool served;         /* a later query had all of its columns here */
-    const char *refusal; /* why columns could not be filled, static text, or NULL */
-    uint64_t refused;    /* what the query lacked then */
-    int settings;        /* settings_changes of the connection then */
+    uint64_t asked;               /* those that queries needed */
+    uint64_t filled;              /* those that were filled */
+    struct clr_skips filling;     /* queries that SQLite runs before it fills columns */
+    bool served;                  /* a later query had all of its columns here */
+    enum clr_reason_code refusal; /* why columns could not be filled */
+    uint64_t refused;             /* what the query lacked then */
+    int settings;                 /* settings_changes of the connection then */
 };
 
 struct clr_image {
     struct clr_image *next; /* in the connection's list */
     char *schema, *table;
-    bool by_rows; /* filled by SQLite: the rows are in the order in which it reads them */
+    bool is_filled; /* filled by SQLite: the rows are in the order in which it reads them */
     uint32_t root;
-    struct clr_token token;       /* of a snapshot, or, by rows, of a row version */
-    struct clr_attempts attempts; /* by rows */
-    int patience;                 /* by rows: asks before the columns are filled */
+    struct clr_token token;       /* of a snapshot, or, if filled, of a row version */
+    struct clr_attempts attempts; /* to fill it */
+    int wait;                     /* queries before columns are filled in the next version */
     bool host_decodes;            /* the table's pages are not for devices */
     size_t rows; /* of the table when it was last read, of whatever version; 0: never */
     struct clr_layout layout;
@@ -50,10 +51,10 @@ struct clr_image *clr_images_first(const struct clr_connection *connection);
 /* Counts a scan. Returns its number, which goes to what it uses: that is what was used last. */
 int64_t clr_images_scan(struct clr_connection *connection);
 
-/* Returns the image of a table from its pages or by rows, whatever version of the database it is
-   of, or NULL. */
+/* Returns the image of a table from its pages or filled by SQLite, whatever version of the database
+   it is of, or NULL. */
 struct clr_image *clr_image_look_up(const struct clr_connection *connection, const char *schema,
-                                    const char *table, bool by_rows);
+                                    const char *table, bool is_filled);
 
 /*
  * Returns the image of a table, empty if there was none; *stale tells that it is not of this very
@@ -62,7 +63,7 @@ struct clr_image *clr_image_look_up(const struct clr_connection *connection, con
  */
 struct clr_image *clr_image_get(struct clr_connection *connection,
                                 const struct clr_database *database, const char *table,
-                                bool by_rows, uint32_t root, const struct clr_token *token,
+                                bool is_filled, uint32_t root, const struct clr_token *token,
                                 bool *stale);
 
 /* Drops columns that are on a device alone: those which that has lost, as it has failed, or all. */
@@ -82,8 +83,8 @@ void clr_image_replace(struct clr_image_column *column, struct clr_column *conte
    without, and one in which there are none for a field with bytes. */
 struct clr_image_column *clr_image_find(struct clr_image *image, const struct clr_field *field);
 
-/* Returns a column's bit in sets of columns by rows; with bytes it is as another column. In tables
-   of more than 31 columns some share one. */
+/* Returns a column's bit in sets of columns that SQLite fills; with bytes it is as another column.
+   In tables of more than 31 columns some share one. */
 static inline uint64_t clr_image_bit(const struct clr_field *field)
 {
     return UINT64_C(1) << ((field->index + (field->with_bytes ? 32 : 0)) & 63);
@@ -100,6 +101,14 @@ const char *clr_image_column_type(const struct clr_image_column *column, const c
 /* Returns whether a device has a complete copy. */
 bool clr_image_column_on_device(const struct clr_image_column *column);
 
+/*
+ * Sees that a column's rows are on the host, too. Returns CLR_SCAN_DONE; CLR_SCAN_STOPPED; or
+ * CLR_SCAN_FAILED if they can't be had from the device: then they are to be loaded again.
+ */
+enum clr_scan_outcome clr_image_column_fetch(struct clr_connection *connection,
+                                             struct clr_image_column *column,
+                                             const struct clr_watch *watch);
+
 /* Returns what the images' columns take, in bytes: of the host, and of devices. */
 int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_devices);
 
@@ -109,6 +118,21 @@ int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_dev
  * of devices; what was used last stays.
  */
 void clr_images_trim(struct clr_connection *connection, int64_t most, int64_t most_on_devices);
+
+/* A row of a column takes a value and, maybe, a tag. */
+enum { CLR_ROW_BYTES = 9 };
+
+/* Returns how many bytes of the host columns may take: a quarter of the memory, or as the setting
+   says. */
+int64_t clr_column_memory(const struct clr_connection *connection);
+
+/* Returns how many bytes of a device's memory they may take, likewise. */
+int64_t clr_column_device_memory(const struct clr_connection *connection,
+                                 const struct clr_device_info *info);
+
+/* Drops what is too much for the settings, as clr_images_trim() does: leaves so many bytes to the
+   host, and to devices what the user allows. */
+void clr_column_memory_trim(struct clr_connection *connection, int64_t most);
 
 /* Drops all images. Returns how many bytes they took, on the host and on devices. */
 int64_t clr_images_free(struct clr_connection *connection);

@@ -40,7 +40,7 @@ static enum clr_code put_row(struct clr_row_load *load, sqlite3_value **values)
 
     for (i = 0; i < load->count && code == CLR_OK; i++) {
         struct clr_scalar value = clr_scalar_of(values[i]);
-        if (value.tag == CLR_TAG_OTHER && load->columns[i]->with_bytes)
+        if (value.tag == CLR_TAG_BYTES && load->columns[i]->with_bytes)
             code = add_bytes(load->columns[i], values[i], &value.bits);
         put(load->columns[i], load->rows, value);
     }

@@ -20,44 +20,43 @@ static bool has_no_file(const struct clr_database *database)
     return name == NULL || *name == '\0';
 }
 
-/* Why versions of the database say nothing, or NULL. */
-static const char *refuse(struct clr_database *database)
+/* Why versions of the database say nothing. */
+static enum clr_reason_code refuse(struct clr_database *database)
 {
     sqlite3 *db = database->connection->db;
     sqlite3_vfs *vfs = NULL;
 
     if (sqlite3_txn_state(db, database->schema) == SQLITE_TXN_WRITE)
-        return "this connection's own uncommitted changes are to be seen";
+        return CLR_WHY_UNCOMMITTED;
     if (sqlite3_file_control(db, database->schema, SQLITE_FCNTL_VFS_POINTER, &vfs) != SQLITE_OK ||
         vfs == NULL || strcmp(vfs->zName, "memdb") == 0)
-        return "the database is a deserialized one, which may be replaced without notice";
+        return CLR_WHY_DESERIALIZED;
     if (has_no_file(database) && clr_database_has_mode(database, "off"))
-        return "the database is in memory, or temporary, and has no journal";
-    return NULL;
+        return CLR_WHY_NO_JOURNAL;
+    return CLR_WHY_NONE;
 }
 
 int clr_row_version_begin(struct clr_database *database, struct clr_token *token,
-                          const char **reason)
+                          enum clr_reason_code *why)
 {
     sqlite3 *db = database->connection->db;
     struct version version;
-    int rc;
+    int rc = SQLITE_OK;
 
     memset(token, 0, sizeof *token);
     memset(&version, 0, sizeof version);
-    *reason = refuse(database);
-    if (*reason != NULL)
-        return SQLITE_ERROR;
-    rc = clr_database_hold(database, reason);
-    if (rc != SQLITE_OK)
+    *why = refuse(database);
+    if (*why == CLR_WHY_NONE)
+        rc = clr_database_hold(database, why);
+    if (rc != SQLITE_OK || *why != CLR_WHY_NONE)
         return rc;
     if (clr_database_shares_cache(database))
-        *reason = "a cache is shared";
+        *why = CLR_WHY_SHARED_CACHE;
     else if (sqlite3_file_control(db, database->schema, SQLITE_FCNTL_DATA_VERSION,
                                   &version.data_version) != SQLITE_OK)
-        *reason = "SQLite does not tell the version of the database";
-    if (*reason != NULL)
-        return SQLITE_ERROR;
+        *why = CLR_WHY_NO_VERSION;
+    if (*why != CLR_WHY_NONE)
+        return SQLITE_OK;
     version.generation = database->generation;
     version.changes = has_no_file(database) ? sqlite3_total_changes(db) : 0;
     version.length_limit = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1);

@@ -35,11 +35,10 @@
 
 /*
  * Begins a read transaction, or takes part in one, and fills in the version, in the form of a
- * token. To be ended with clr_database_release() whatever is returned. SQLITE_OK; SQLITE_BUSY as
- * from clr_database_hold(); else SQLITE_ERROR, and *reason, static text, says why the version can't
- * be known.
+ * token. To be ended with clr_database_release() whatever is returned. Returns SQLITE_OK, with *why
+ * if the version can't be known; or SQLITE_BUSY as from clr_database_hold().
  */
 int clr_row_version_begin(struct clr_database *database, struct clr_token *token,
-                          const char **reason);
+                          enum clr_reason_code *why);
 
 #endif

@@ -99,17 +99,18 @@ static void begin_generation(struct clr_database *database)
     database->proved = false;
 }
 
-int clr_database_hold(struct clr_database *database, const char **reason)
+int clr_database_hold(struct clr_database *database, enum clr_reason_code *why)
 {
     int rc = sqlite3_step(database->hold);
 
+    *why = CLR_WHY_NONE;
     if (rc != SQLITE_ROW) {
-        *reason = "no read transaction could be begun";
+        *why = CLR_WHY_NO_TRANSACTION;
         rc = sqlite3_reset(database->hold);
         if ((rc & 0xff) == SQLITE_BUSY)
             return rc;
         begin_generation(database); /* it may be detached */
-        return SQLITE_ERROR;
+        return SQLITE_OK;
     }
     if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0)
         begin_generation(database);
@@ -133,14 +134,14 @@ bool clr_database_has_mode(struct clr_database *database, const char *mode)
     return same;
 }
 
-const char *clr_database_check_lock(const struct clr_database *database)
+enum clr_reason_code clr_database_check_lock(const struct clr_database *database)
 {
     int lock = -1;
 
     if (sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_LOCKSTATE,
                              &lock) != SQLITE_OK)
-        return "the database is not a file of the operating system";
-    return lock > 1 ? "the database is locked for writing, or in exclusive locking mode" : NULL;
+        return CLR_WHY_NO_FILE;
+    return lock > 1 ? CLR_WHY_FILE_LOCKED : CLR_WHY_NONE;
 }
 
 bool clr_database_shares_cache(const struct clr_database *database)
@@ -154,19 +155,20 @@ bool clr_database_shares_cache(const struct clr_database *database)
            share != all;
 }
 
-const char *clr_database_find_file(const struct clr_database *database, sqlite3_file **file)
+enum clr_reason_code clr_database_find_file(const struct clr_database *database,
+                                            sqlite3_file **file)
 {
     sqlite3 *db = database->connection->db;
     const char *name;
 
     *file = NULL;
     if (sqlite3_stricmp(database->schema, "temp") == 0)
-        return "a temporary table";
+        return CLR_WHY_TEMPORARY_TABLE;
     name = sqlite3_db_filename(db, database->schema);
     if (name == NULL || *name == '\0') /* what is committed may stay in its cache */
-        return "the database is in memory, or temporary";
+        return CLR_WHY_IN_MEMORY;
     sqlite3_file_control(db, database->schema, SQLITE_FCNTL_FILE_POINTER, file);
     if (*file == NULL || (*file)->pMethods == NULL)
-        return "the database is in memory";
+        return CLR_WHY_IN_MEMORY;
     return clr_database_check_lock(database);
 }

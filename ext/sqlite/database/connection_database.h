@@ -4,6 +4,7 @@
 #ifndef CLR_SQLITE_CONNECTION_DATABASE_H
 #define CLR_SQLITE_CONNECTION_DATABASE_H
 
+#include "query/reason.h"
 #include "sqlite/database/wal_index.h"
 #include "sqlite/session/connection.h"
 #include "storage/format/wal_map.h"
@@ -43,17 +44,18 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
 void clr_databases_free(struct clr_connection *connection);
 
 /*
- * Stores the database file's handle in *file. Returns NULL, or, in static text, why its pages can't
- * be read through it: there is no file, or clr_database_check_lock() says why.
+ * Stores the database file's handle in *file. Returns CLR_WHY_NONE, or why its pages can't be read
+ * through it: there is no file, or clr_database_check_lock() says why.
  */
-const char *clr_database_find_file(const struct clr_database *database, sqlite3_file **file);
+enum clr_reason_code clr_database_find_file(const struct clr_database *database,
+                                            sqlite3_file **file);
 
 /*
- * Returns why the file's lock forbids reading its pages, in static text, or NULL. More than a
- * shared lock: exclusive locking mode, or another connection writes to this very pager (a shared
- * cache), whose pages may be in the file before they are committed.
+ * Returns why the file's lock forbids reading its pages, or CLR_WHY_NONE. More than a shared lock:
+ * exclusive locking mode, or another connection writes to this very pager (a shared cache), whose
+ * pages may be in the file before they are committed.
  */
-const char *clr_database_check_lock(const struct clr_database *database);
+enum clr_reason_code clr_database_check_lock(const struct clr_database *database);
 
 /*
  * Returns whether other connections use this one's pages: what they have not committed yet must be
@@ -68,10 +70,10 @@ bool clr_database_has_mode(struct clr_database *database, const char *mode);
 
 /*
  * Begins a read transaction, or takes part in the one that is open, until clr_database_release().
- * SQLITE_OK; SQLITE_BUSY if others have the database locked, which has been waited for;
- * SQLITE_ERROR, and static text in *reason.
+ * Returns SQLITE_OK, with *why if there is none all the same; or SQLITE_BUSY if others have the
+ * database locked, which has been waited for.
  */
-int clr_database_hold(struct clr_database *database, const char **reason);
+int clr_database_hold(struct clr_database *database, enum clr_reason_code *why);
 
 /* Ends it, unless others need it. */
 void clr_database_release(struct clr_database *database);

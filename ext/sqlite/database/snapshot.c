@@ -29,8 +29,6 @@ enum { MOST_AT_A_TIME = 65536, MOST_ATTEMPTS = 5, LARGEST_PAGE = 65536 };
 /* What a token consists of. */
 enum { AT_COUNTERS = 0, AT_VERSION = 32, AT_GENERATION = 48, AT_LONGEST = 52, AT_LOG = 64 };
 
-static const char unreadable_log[] = "the write-ahead log could not be read";
-
 static uint32_t read_big_endian(const unsigned char *bytes, int count)
 {
     uint32_t value = 0;
@@ -60,22 +58,22 @@ static int read_file(void *context, enum clr_file which, void *buffer, size_t si
 
 /* Reads and checks the database file's header. In WAL mode that may not be the snapshot's, but what
    is checked here does not change in that mode. */
-static const char *read_header(struct clr_snapshot *snapshot)
+static enum clr_reason_code read_header(struct clr_snapshot *snapshot)
 {
     const unsigned char *header = snapshot->header;
     uint32_t size;
 
     if (read_file(snapshot, CLR_FILE_DATABASE, snapshot->header, CLR_HEADER_SIZE, 0) != SQLITE_OK)
-        return "the database file could not be read";
+        return CLR_WHY_FILE_UNREAD;
     if (memcmp(header, "SQLite format 3", 16) != 0)
-        return "the database file is encrypted, or none";
+        return CLR_WHY_ENCRYPTED;
     size = read_big_endian(header + AT_PAGE_SIZE, 2);
     if (size == 1)
         size = 65536;
     if (size < 512 || (size & (size - 1)) != 0)
-        return "the database's header is malformed";
+        return CLR_WHY_MALFORMED_HEADER;
     snapshot->source.page_size = size;
-    return NULL;
+    return CLR_WHY_NONE;
 }
 
 static bool find_log(struct clr_database *database, struct clr_snapshot *snapshot)
@@ -86,7 +84,7 @@ static bool find_log(struct clr_database *database, struct clr_snapshot *snapsho
 }
 
 /* Finds the pages' frames in the log, and replaces the header if its page has one (clause 3b). */
-static const char *map_frames(struct clr_database *database, struct clr_snapshot *snapshot)
+static enum clr_reason_code map_frames(struct clr_database *database, struct clr_snapshot *snapshot)
 {
     struct clr_source *source = &snapshot->source;
     const struct clr_wal_index *index = &snapshot->index;
@@ -95,7 +93,7 @@ static const char *map_frames(struct clr_database *database, struct clr_snapshot
     int64_t offset;
 
     if (!find_log(database, snapshot))
-        return "the write-ahead log is not open";
+        return CLR_WHY_LOG_NOT_OPEN;
     if (database->log_generation != database->generation)
         clr_wal_map_clear(&database->log);
     database->log_generation = database->generation;
@@ -103,17 +101,17 @@ static const char *map_frames(struct clr_database *database, struct clr_snapshot
     if (source->page_count == 0 ||
         clr_wal_map_read(&database->log, source, clr_wal_index_salts(index),
                          clr_wal_index_last_frame(index), &status) != CLR_OK)
-        return unreadable_log;
+        return CLR_WHY_LOG_UNREAD;
     source->log = &database->log;
     frame = clr_wal_map_find(source->log, 1);
     if (frame == 0)
-        return NULL;
+        return CLR_WHY_NONE;
     offset = LOG_HEADER_SIZE +
              (int64_t)(frame - 1) * (FRAME_HEADER_SIZE + (int64_t)source->page_size) +
              FRAME_HEADER_SIZE;
     return read_file(snapshot, CLR_FILE_WAL, snapshot->header, CLR_HEADER_SIZE, offset) == SQLITE_OK
-               ? NULL
-               : unreadable_log;
+               ? CLR_WHY_NONE
+               : CLR_WHY_LOG_UNREAD;
 }
 
 /*
@@ -122,29 +120,29 @@ static const char *map_frames(struct clr_database *database, struct clr_snapshot
  * a page is in the database file or in a frame, but for the one of the locks, as walCheckpoint()
  * has it.
  */
-static const char *find_size(struct clr_snapshot *snapshot)
+static enum clr_reason_code find_size(struct clr_snapshot *snapshot)
 {
     const uint32_t last = snapshot->is_wal ? clr_wal_index_last_frame(&snapshot->index) : 0;
     struct clr_source *source = &snapshot->source;
     sqlite3_int64 size = 0;
 
     if (snapshot->file->pMethods->xFileSize(snapshot->file, &size) != SQLITE_OK)
-        return "the database file's size could not be read";
+        return CLR_WHY_SIZE_UNREAD;
     if (last == 0) {
         size /= source->page_size;
         source->page_count = size < MOST_PAGES ? (uint32_t)size : MOST_PAGES;
-        return NULL;
+        return CLR_WHY_NONE;
     }
     source->page_count = clr_wal_index_page_count(&snapshot->index);
     size += (int64_t)last * source->page_size + LARGEST_PAGE;
     return source->page_count > MOST_PAGES || (int64_t)source->page_count * source->page_size > size
-               ? "the database is shorter than its log says"
-               : NULL;
+               ? CLR_WHY_SHORTER_THAN_LOG
+               : CLR_WHY_NONE;
 }
 
 /* The header's count goes before that, as with SQLite, where its version says that it is valid
    (file format, section 1.3.8). */
-static const char *check_size(struct clr_snapshot *snapshot)
+static enum clr_reason_code check_size(struct clr_snapshot *snapshot)
 {
     const unsigned char *header = snapshot->header;
     const uint32_t pages = snapshot->source.page_count;
@@ -153,34 +151,33 @@ static const char *check_size(struct clr_snapshot *snapshot)
     if (memcmp(header + AT_CHANGE_COUNTER, header + AT_VALID_FOR, 4) != 0 || count == 0)
         count = pages;
     snapshot->source.page_count = count;
-    return count > pages ? "the database is shorter than its header says" : NULL;
+    return count > pages ? CLR_WHY_SHORTER_THAN_HEADER : CLR_WHY_NONE;
 }
 
-int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot,
-                      const char **reason)
+enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot)
 {
     struct clr_source *source = &snapshot->source;
+    enum clr_reason_code why;
     uint32_t reserved;
 
-    *reason = NULL;
     if (source->usable_size > 0)
-        return SQLITE_OK;
-    *reason = find_size(snapshot);
-    if (*reason == NULL && snapshot->is_wal &&
+        return CLR_WHY_NONE;
+    why = find_size(snapshot);
+    if (why == CLR_WHY_NONE && snapshot->is_wal &&
         snapshot->index.backfilled < clr_wal_index_last_frame(&snapshot->index))
-        *reason = map_frames(database, snapshot);
-    if (*reason == NULL)
-        *reason = check_size(snapshot);
+        why = map_frames(database, snapshot);
+    if (why == CLR_WHY_NONE)
+        why = check_size(snapshot);
     reserved = snapshot->header[AT_RESERVED];
-    if (*reason == NULL && source->page_size - reserved < 480)
-        *reason = "the database's header is malformed";
-    if (*reason != NULL)
-        return SQLITE_ERROR;
+    if (why == CLR_WHY_NONE && source->page_size - reserved < 480)
+        why = CLR_WHY_SMALL_PAGES;
+    if (why != CLR_WHY_NONE)
+        return why;
     source->usable_size = source->page_size - reserved;
     if (database->parallel < 0)
         database->parallel = clr_file_reads_in_parallel(database->connection->db, database->schema);
     source->parallel = database->parallel > 0;
-    return SQLITE_OK;
+    return CLR_WHY_NONE;
 }
 
 /* Clause 2, with what the index was before: NULL if a transaction was open already. */
@@ -207,7 +204,7 @@ static bool prove(struct clr_database *database, struct clr_snapshot *snapshot,
  * another transaction is begun, if that can be done: within BEGIN, this one stays.
  */
 static int hold_wal(struct clr_database *database, struct clr_snapshot *snapshot, int state,
-                    const char **reason)
+                    enum clr_reason_code *why)
 {
     struct clr_wal_index before;
     bool first;
@@ -217,8 +214,8 @@ static int hold_wal(struct clr_database *database, struct clr_snapshot *snapshot
         first = state == SQLITE_TXN_NONE;
         if (first && !clr_wal_index_read(snapshot->file, &before))
             break;
-        rc = clr_database_hold(database, reason);
-        if (rc != SQLITE_OK)
+        rc = clr_database_hold(database, why);
+        if (rc != SQLITE_OK || *why != CLR_WHY_NONE)
             return rc;
         if (prove(database, snapshot, first ? &before : NULL))
             return SQLITE_OK;
@@ -227,8 +224,8 @@ static int hold_wal(struct clr_database *database, struct clr_snapshot *snapshot
         if (state != SQLITE_TXN_NONE)
             break;
     }
-    *reason = "others write to the log, and which snapshot this is could not be proved";
-    return SQLITE_ERROR;
+    *why = CLR_WHY_UNPROVED_SNAPSHOT;
+    return SQLITE_OK;
 }
 
 /* Fills in the token. */
@@ -253,7 +250,7 @@ static void identify(const struct clr_database *database, struct clr_snapshot *s
 }
 
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
-                       const char **reason)
+                       enum clr_reason_code *why)
 {
     int state, rc;
 
@@ -262,37 +259,30 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     snapshot->source.read = read_file;
     snapshot->source.longest =
         (uint32_t)sqlite3_limit(database->connection->db, SQLITE_LIMIT_LENGTH, -1);
-    if (snapshot->source.longest < LARGEST_PAGE) {
-        *reason = "SQLITE_LIMIT_LENGTH is less than a page may have";
-        return SQLITE_NOTFOUND;
-    }
-    *reason = clr_database_find_file(database, &snapshot->file);
-    if (*reason != NULL)
-        return SQLITE_NOTFOUND;
+    *why = snapshot->source.longest < LARGEST_PAGE
+               ? CLR_WHY_LENGTH_LIMIT
+               : clr_database_find_file(database, &snapshot->file);
     state = sqlite3_txn_state(database->connection->db, database->schema);
-    if (state == SQLITE_TXN_WRITE) {
-        *reason = "this connection's own uncommitted changes are to be seen";
-        return SQLITE_ERROR;
-    }
+    if (*why == CLR_WHY_NONE && state == SQLITE_TXN_WRITE)
+        *why = CLR_WHY_UNCOMMITTED;
+    if (*why != CLR_WHY_NONE)
+        return SQLITE_OK;
     snapshot->is_wal = clr_database_has_mode(database, "wal");
-    rc = snapshot->is_wal ? hold_wal(database, snapshot, state, reason)
-                          : clr_database_hold(database, reason);
-    if (rc != SQLITE_OK)
+    rc = snapshot->is_wal ? hold_wal(database, snapshot, state, why)
+                          : clr_database_hold(database, why);
+    if (rc != SQLITE_OK || *why != CLR_WHY_NONE)
         return rc;
-    if (clr_database_shares_cache(database)) {
-        *reason = "a cache is shared";
-        return SQLITE_ERROR;
-    }
-    *reason = clr_database_check_lock(database);
-    if (*reason == NULL)
-        *reason = read_header(snapshot);
-    if (*reason != NULL)
-        return SQLITE_NOTFOUND;
-    if (!snapshot->is_wal && snapshot->header[AT_READ_VERSION] == WAL_VERSION)
-        *reason = "the write-ahead log has just been opened";
-    if (*reason != NULL)
-        return SQLITE_ERROR;
-    identify(database, snapshot);
+    if (clr_database_shares_cache(database))
+        *why = CLR_WHY_SHARED_CACHE;
+    if (*why == CLR_WHY_NONE)
+        *why = clr_database_check_lock(database);
+    if (*why == CLR_WHY_NONE)
+        *why = read_header(snapshot);
+    if (*why == CLR_WHY_NONE && !snapshot->is_wal &&
+        snapshot->header[AT_READ_VERSION] == WAL_VERSION)
+        *why = CLR_WHY_LOG_JUST_OPENED;
+    if (*why == CLR_WHY_NONE)
+        identify(database, snapshot);
     return SQLITE_OK;
 }
 

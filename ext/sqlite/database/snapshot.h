@@ -28,7 +28,8 @@
  * none there. As b only grows while the log is the same, it was less than M when the transaction
  * began, which therefore holds a lock other than 0. Under that nobody begins the log anew
  * (walRestartLog(), walCheckpoint()), so these frames stay; and checkpoints copy no frames beyond
- * M, so XX *
+ * M, so they write only pages that are read from the log.
+ *
  * 3c. A b that is read under a later header proves neither. A checkpoint that knows frames beyond M
  * passes over a page that has one of them, also over its frames up to M, but stops at our lock's
  * mark and says that M frames are backfilled: that page is in the log only.
@@ -69,17 +70,17 @@ struct clr_snapshot {
 };
 
 /*
- * Begins a snapshot, which has to be ended whatever is returned. SQLITE_OK; SQLITE_BUSY if others
- * have the database locked, which has been waited for; else the snapshot cannot be used, and
- * *reason, static text, says why rows have to be read by SQLite: SQLITE_NOTFOUND if that is likely
- * to stay so, since there are no pages to be read in plain, SQLITE_ERROR if it may pass.
+ * Begins a snapshot, which has to be ended whatever is returned. Returns SQLITE_OK, or SQLITE_BUSY
+ * if others have the database locked, which has been waited for. Unless *why is then CLR_WHY_NONE
+ * the snapshot cannot be used, and *why says why SQLite has to read the rows.
  */
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
-                       const char **reason);
+                       enum clr_reason_code *why);
 
-/* Opens a snapshot's pages, once: makes its source complete. SQLITE_OK, or *reason as above. */
-int clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot,
-                      const char **reason);
+/* Opens a snapshot's pages, once: makes its source complete. Returns CLR_WHY_NONE, or why they
+   can't be read this time. */
+enum clr_reason_code clr_snapshot_open(struct clr_database *database,
+                                       struct clr_snapshot *snapshot);
 
 /*
  * Finds the pages that have changed between a snapshot with that token and this one, which has been

@@ -1,16 +1,12 @@
 #include "sqlite/inspect/plan_table.h"
 
 #include "sqlite/schema/schema_lock.h"
+#include "sqlite/session/virtual_table.h"
 #include "sqlite/views/view_life.h"
 
 #include <string.h>
 
 enum { COLUMN_LINE, COLUMN_VIEW };
-
-struct table {
-    sqlite3_vtab base;
-    struct clr_connection *connection;
-};
 
 struct cursor {
     sqlite3_vtab_cursor base;
@@ -22,28 +18,11 @@ struct cursor {
 static int connect(sqlite3 *db, void *connection, int count, const char *const *arguments,
                    sqlite3_vtab **result, char **error)
 {
-    struct table *table;
-    int rc;
-
     (void)count;
     (void)arguments;
     (void)error;
-    rc = sqlite3_declare_vtab(db, "CREATE TABLE clreduce_plan(line TEXT, view TEXT HIDDEN)");
-    if (rc != SQLITE_OK)
-        return rc;
-    table = sqlite3_malloc(sizeof *table);
-    if (table == NULL)
-        return SQLITE_NOMEM;
-    memset(table, 0, sizeof *table);
-    table->connection = connection;
-    *result = &table->base;
-    return SQLITE_OK;
-}
-
-static int disconnect(sqlite3_vtab *table)
-{
-    sqlite3_free(table);
-    return SQLITE_OK;
+    return clr_virtual_table_connect(db, "CREATE TABLE clreduce_plan(line TEXT, view TEXT HIDDEN)",
+                                     connection, result);
 }
 
 static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
@@ -156,7 +135,7 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *text, int co
 {
     struct cursor *cursor = (struct cursor *)base;
     const char *name = count == 1 ? (const char *)sqlite3_value_text(values[0]) : NULL;
-    struct asked asked = {cursor, ((struct table *)base->pVtab)->connection, name, 0};
+    struct asked asked = {cursor, clr_virtual_table_argument(base->pVtab), name, 0};
     int rc = SQLITE_OK;
 
     (void)index;
@@ -205,7 +184,7 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 static const sqlite3_module module = {
     .xConnect = connect,
     .xBestIndex = best_index,
-    .xDisconnect = disconnect,
+    .xDisconnect = clr_virtual_table_disconnect,
     .xOpen = open_cursor,
     .xClose = close_cursor,
     .xFilter = filter,

@@ -5,6 +5,7 @@
 #include "sqlite/inspect/plan_table.h"
 #include "sqlite/inspect/settings_table.h"
 #include "sqlite/inspect/stats_table.h"
+#include "sqlite/session/virtual_table.h"
 
 #include <string.h>
 
@@ -21,43 +22,22 @@ struct binding {
     const struct clr_table *table;
 };
 
-struct table {
-    sqlite3_vtab base;
-    struct binding *binding;
-};
-
 struct cursor {
     sqlite3_vtab_cursor base;
     sqlite3_int64 row, rows;
 };
 
-static int connect(sqlite3 *db, void *binding, int count, const char *const *arguments,
+static int connect(sqlite3 *db, void *argument, int count, const char *const *arguments,
                    sqlite3_vtab **result, char **error)
 {
-    struct table *table;
-    int rc;
+    const struct clr_table *table = ((struct binding *)argument)->table;
 
     (void)count;
     (void)arguments;
     (void)error;
-    rc = sqlite3_declare_vtab(db, ((struct binding *)binding)->table->declaration);
-    if (rc != SQLITE_OK)
-        return rc;
-    if (((struct binding *)binding)->table->innocuous)
+    if (table->innocuous)
         sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-    table = sqlite3_malloc(sizeof *table);
-    if (table == NULL)
-        return SQLITE_NOMEM;
-    memset(table, 0, sizeof *table);
-    table->binding = binding;
-    *result = &table->base;
-    return SQLITE_OK;
-}
-
-static int disconnect(sqlite3_vtab *table)
-{
-    sqlite3_free(table);
-    return SQLITE_OK;
+    return clr_virtual_table_connect(db, table->declaration, argument, result);
 }
 
 static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
@@ -88,7 +68,7 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
 
 static struct binding *binding_of(sqlite3_vtab_cursor *cursor)
 {
-    return ((struct table *)cursor->pVtab)->binding;
+    return clr_virtual_table_argument(cursor->pVtab);
 }
 
 static int filter(sqlite3_vtab_cursor *base, int index, const char *name, int count,
@@ -135,7 +115,7 @@ static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
 static const sqlite3_module module = {
     .xConnect = connect,
     .xBestIndex = best_index,
-    .xDisconnect = disconnect,
+    .xDisconnect = clr_virtual_table_disconnect,
     .xOpen = open_cursor,
     .xClose = close_cursor,
     .xFilter = filter,

@@ -1,6 +1,6 @@
 #include "sqlite/schema/column_code.h"
 
-#include "storage/format/field.h"
+#include "numeric/values/field.h"
 
 #include <string.h>
 

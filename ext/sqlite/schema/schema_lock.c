@@ -1,5 +1,7 @@
 #include "sqlite/schema/schema_lock.h"
 
+#include "sqlite/session/virtual_table.h"
+
 #include <string.h>
 
 /* No schema can have a table whose name begins like this, and hide ours. */
@@ -19,49 +21,21 @@ struct schema_lock {
     int tables; /* made for it, beside the first */
 };
 
-static void free_lock(struct clr_connection *connection, void *lock)
-{
-    (void)connection;
-    (void)lock;
-}
-
-static const struct clr_attachment_kind lock_kind = {sizeof(struct schema_lock), free_lock};
-
-struct table {
-    sqlite3_vtab base;
-    struct clr_connection *connection;
-};
+static const struct clr_attachment_kind lock_kind = {sizeof(struct schema_lock), NULL};
 
 static int connect(sqlite3 *db, void *connection, int count, const char *const *arguments,
                    sqlite3_vtab **result, char **error)
 {
-    struct table *table;
-    int rc = sqlite3_declare_vtab(db, "CREATE TABLE clreduce(lock)");
-
     (void)count;
     (void)arguments;
     (void)error;
-    if (rc != SQLITE_OK)
-        return rc;
-    table = sqlite3_malloc(sizeof *table);
-    if (table == NULL)
-        return SQLITE_NOMEM;
-    memset(table, 0, sizeof *table);
-    table->connection = connection;
-    *result = &table->base;
-    return SQLITE_OK;
-}
-
-static int disconnect(sqlite3_vtab *table)
-{
-    sqlite3_free(table);
-    return SQLITE_OK;
+    return clr_virtual_table_connect(db, "CREATE TABLE clreduce(lock)", connection, result);
 }
 
 /* Without work there is no way to read the table: so it needs no cursors. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-    struct schema_lock *lock = clr_connection_find(((struct table *)base)->connection, &lock_kind);
+    struct schema_lock *lock = clr_connection_find(clr_virtual_table_argument(base), &lock_kind);
     struct work *work = lock == NULL ? NULL : lock->work;
 
     (void)info;
@@ -76,7 +50,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 static const sqlite3_module module = {
     .xConnect = connect,
     .xBestIndex = best_index,
-    .xDisconnect = disconnect,
+    .xDisconnect = clr_virtual_table_disconnect,
 };
 
 static int register_as(struct clr_connection *connection, const char *name)

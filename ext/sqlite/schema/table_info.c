@@ -8,7 +8,7 @@
 
 struct clr_scalar clr_scalar_of(sqlite3_value *value)
 {
-    struct clr_scalar scalar = {CLR_TAG_OTHER, 0};
+    struct clr_scalar scalar = {CLR_TAG_BYTES, 0};
     double real;
 
     switch (sqlite3_value_type(value)) {
@@ -85,10 +85,10 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum clr_a
     /* Large hexadecimal ones are TEXT there. */
     if (strpbrk(text, "xX") != NULL || !clr_literal_read(db, text, &value)) {
         bool is_string = text[0] == '\'' || text[0] == 'x' || text[0] == 'X';
-        value.tag = is_string && affinity <= CLR_AFFINITY_TEXT ? CLR_TAG_OTHER : CLR_TAG_UNSURE;
+        value.tag = is_string && affinity <= CLR_AFFINITY_TEXT ? CLR_TAG_BYTES : CLR_TAG_UNSURE;
         value.bits = 0;
     } else if (affinity == CLR_AFFINITY_TEXT) {
-        value = (struct clr_scalar){CLR_TAG_OTHER, 0};
+        value = (struct clr_scalar){CLR_TAG_BYTES, 0};
     } else if (value.tag == CLR_TAG_REAL && !make_whole(&value, affinity)) {
         value = (struct clr_scalar){CLR_TAG_UNSURE, 0};
     }
@@ -132,7 +132,7 @@ static void finish(struct source *source, sqlite3_stmt *statement)
 
 /* Finds a table or view by name in one schema. Returns whether it is there. */
 static bool find_in(struct source *source, const char *schema, const char *name,
-                    struct clr_table_info *info, const char **reason)
+                    struct clr_table_info *info, struct clr_reason *reason)
 {
     sqlite3_stmt *statement =
         prepare(source, sqlite3_mprintf("SELECT type, rootpage, name FROM \"%w\".sqlite_master "
@@ -149,9 +149,9 @@ static bool find_in(struct source *source, const char *schema, const char *name,
         const char *type = (const char *)sqlite3_column_text(statement, 0);
         sqlite3_int64 root = sqlite3_column_int64(statement, 1);
         if (type == NULL || strcmp(type, "view") == 0)
-            *reason = "it reads a view";
+            clr_reason_set_name(reason, CLR_WHY_READS_VIEW, name, strlen(name));
         else if (root <= 0 || root > UINT32_MAX)
-            *reason = "it reads a virtual table";
+            clr_reason_set_name(reason, CLR_WHY_READS_VIRTUAL_TABLE, name, strlen(name));
         else
             info->root = (uint32_t)root;
         info->schema = sqlite3_mprintf("%s", schema);
@@ -253,30 +253,24 @@ static void read_columns(struct source *source, struct clr_table_info *info)
 }
 
 int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
-                        struct clr_table_info *info, const char **reason)
+                        struct clr_table_info *info, struct clr_reason *reason)
 {
     struct source source = {db, false, false};
-    bool found;
 
     memset(info, 0, sizeof *info);
-    *reason = NULL;
-    found = find_in(&source, schema, name, info, reason);
-    if (!found)
-        *reason = "it reads no table of the schema";
-    else if (source.failed)
-        *reason = "the schema could not be read: it may be locked";
-    if (*reason == NULL && !source.nomem)
+    clr_reason_set(reason, CLR_WHY_NONE);
+    if (!find_in(&source, schema, name, info, reason))
+        clr_reason_set_name(reason, CLR_WHY_NO_TABLE, name, strlen(name));
+    if (reason->code == CLR_WHY_NONE && !source.nomem && !source.failed)
         read_columns(&source, info);
-    if (*reason == NULL && !source.nomem && info->column_count == 0)
-        *reason = "the table's columns could not be read";
-    if (*reason == NULL && !source.nomem)
+    if (source.failed)
+        clr_reason_set(reason, CLR_WHY_SCHEMA_LOCKED);
+    else if (reason->code == CLR_WHY_NONE && info->column_count == 0)
+        clr_reason_set(reason, CLR_WHY_COLUMNS_UNREAD);
+    if (reason->code == CLR_WHY_NONE && !source.nomem)
         return SQLITE_OK;
     clr_table_info_free(info);
-    if (source.nomem)
-        return SQLITE_NOMEM;
-    if (source.failed)
-        return SQLITE_BUSY;
-    return found ? SQLITE_ERROR : SQLITE_NOTFOUND;
+    return source.nomem ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 void clr_table_info_free(struct clr_table_info *info)

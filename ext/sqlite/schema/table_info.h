@@ -2,6 +2,7 @@
 #ifndef CLR_SQLITE_TABLE_INFO_H
 #define CLR_SQLITE_TABLE_INFO_H
 
+#include "query/reason.h"
 #include "sqlite/api.h"
 #include "storage/load/load.h"
 
@@ -25,12 +26,13 @@ struct clr_table_info {
 };
 
 /*
- * Looks up a table of a schema. Returns SQLITE_OK, to be freed with clr_table_info_free();
- * SQLITE_NOMEM; else *reason, static text, says why SQLite has to read its rows: SQLITE_NOTFOUND,
- * nothing there has that name; SQLITE_BUSY, it may be known later; SQLITE_ERROR.
+ * Looks up a table of a schema, to be freed with clr_table_info_free(). Returns SQLITE_OK or
+ * SQLITE_NOMEM. Unless the reason's code is then CLR_WHY_NONE it says why SQLite has to read the
+ * rows: CLR_WHY_NO_TABLE, nothing there has that name; CLR_WHY_SCHEMA_LOCKED, it may be known
+ * later; or another one.
  */
 int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
-                        struct clr_table_info *info, const char **reason);
+                        struct clr_table_info *info, struct clr_reason *reason);
 
 /* Frees what it holds; zeros are fine. */
 void clr_table_info_free(struct clr_table_info *info);
@@ -44,7 +46,7 @@ int clr_table_info_find(const struct clr_table_info *info, const char *name);
 /* Evaluates the text of a number as SQLite does, to be used as a literal. False: it is none. */
 bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value);
 
-/* Returns an INTEGER, REAL or NULL of SQLite's, or OTHER. */
+/* Returns an INTEGER, REAL or NULL of SQLite's, or BYTES. */
 struct clr_scalar clr_scalar_of(sqlite3_value *value);
 
 #endif

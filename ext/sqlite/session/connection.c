@@ -102,7 +102,8 @@ void clr_connection_release(void *pointer)
     pthread_mutex_unlock(&list_lock);
     clr_runtime_rest();
     while ((attachment = connection->attachments) != NULL) {
-        attachment->kind->free(connection, attachment);
+        if (attachment->kind->free != NULL)
+            attachment->kind->free(connection, attachment);
         connection->attachments = attachment->next;
         clr_memory_free(attachment);
     }

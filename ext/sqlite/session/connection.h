@@ -37,7 +37,7 @@ struct clr_connection {
 };
 
 /* A part has one, a constant: the size of its structure in bytes, and what is freed with it before
-   the structure itself is. */
+   the structure itself is: NULL for nothing. */
 struct clr_attachment_kind {
     size_t size;
     void (*free)(struct clr_connection *connection, void *attachment);

@@ -1,6 +1,14 @@
 #include "sqlite/session/sql_value.h"
 
+#include "base/memory.h"
+
 #include <stdarg.h>
+
+/* The bytes of TEXT or a BLOB: not NULL, which SQLite takes for the value NULL. */
+static const void *bytes_of(const struct clr_value *value)
+{
+    return value->as.size > 0 ? value->bytes : "";
+}
 
 bool clr_value_read(sqlite3_value *argument, struct clr_value *value)
 {
@@ -27,26 +35,53 @@ bool clr_value_read(sqlite3_value *argument, struct clr_value *value)
     return value->bytes != NULL || (value->kind == CLR_KIND_BLOB && value->as.size == 0);
 }
 
-void clr_value_set_result(sqlite3_context *context, const struct clr_value *value)
+/* What is no number. Bytes that are the output's own memory are freed by SQLite. */
+static void set_bytes(sqlite3_context *context, const struct clr_output *output)
 {
+    const struct clr_value *value = &output->value;
+    void (*const release)(void *) = output->memory != NULL ? clr_memory_free : SQLITE_TRANSIENT;
+
+    if (value->kind == CLR_KIND_TEXT)
+        sqlite3_result_text64(context, bytes_of(value), value->as.size, release, SQLITE_UTF8);
+    else if (value->kind == CLR_KIND_BLOB)
+        sqlite3_result_blob64(context, bytes_of(value), value->as.size, release);
+    if (output->is_json)
+        sqlite3_result_subtype(context, CLR_JSON_SUBTYPE);
+}
+
+void clr_output_set(sqlite3_context *context, const struct clr_output *output)
+{
+    if (output->code == CLR_NOMEM)
+        sqlite3_result_error_nomem(context);
+    else if (output->code != CLR_OK)
+        sqlite3_result_error(context, output->error, -1);
+    else if (output->value.kind == CLR_KIND_REAL)
+        sqlite3_result_double(context, output->value.as.real);
+    else if (output->value.kind == CLR_KIND_INTEGER)
+        sqlite3_result_int64(context, output->value.as.integer);
+    else
+        set_bytes(context, output);
+}
+
+int clr_output_bind(sqlite3_stmt *statement, int parameter, const struct clr_output *output)
+{
+    const struct clr_value *value = &output->value;
+    void (*const release)(void *) = output->memory != NULL ? clr_memory_free : SQLITE_TRANSIENT;
+
+    if (output->code != CLR_OK)
+        return output->code == CLR_NOMEM ? SQLITE_NOMEM : SQLITE_ERROR;
     switch (value->kind) {
     case CLR_KIND_INTEGER:
-        sqlite3_result_int64(context, value->as.integer);
-        break;
+        return sqlite3_bind_int64(statement, parameter, value->as.integer);
     case CLR_KIND_REAL:
-        sqlite3_result_double(context, value->as.real);
-        break;
+        return sqlite3_bind_double(statement, parameter, value->as.real);
     case CLR_KIND_TEXT:
-        sqlite3_result_text64(context, value->bytes, value->as.size, SQLITE_TRANSIENT, SQLITE_UTF8);
-        break;
+        return sqlite3_bind_text64(statement, parameter, bytes_of(value), value->as.size, release,
+                                   SQLITE_UTF8);
     case CLR_KIND_BLOB:
-        if (value->as.size == 0)
-            sqlite3_result_zeroblob(context, 0);
-        else
-            sqlite3_result_blob64(context, value->bytes, value->as.size, SQLITE_TRANSIENT);
-        break;
+        return sqlite3_bind_blob64(statement, parameter, bytes_of(value), value->as.size, release);
     default:
-        break; /* NULL */
+        return SQLITE_OK;
     }
 }
 

@@ -2,7 +2,7 @@
 #ifndef CLR_SQLITE_SQL_VALUE_H
 #define CLR_SQLITE_SQL_VALUE_H
 
-#include "numeric/values/value.h"
+#include "numeric/states/finish.h"
 #include "sqlite/api.h"
 
 #include <stdbool.h>
@@ -11,8 +11,13 @@
    may have to convert TEXT to UTF-8. */
 bool clr_value_read(sqlite3_value *argument, struct clr_value *value);
 
-/* Sets a function's result; NULL for CLR_KIND_NONE. Bytes are copied. */
-void clr_value_set_result(sqlite3_context *context, const struct clr_value *value);
+/*
+ * Make an output the result of a function, or its error; or the value of a statement's parameter,
+ * which is NULL beforehand. Bytes are copied, or freed by SQLite if they are the output's own
+ * memory. To bind returns SQLite's code: SQLITE_NOMEM or SQLITE_ERROR for the output's own.
+ */
+void clr_output_set(sqlite3_context *context, const struct clr_output *output);
+int clr_output_bind(sqlite3_stmt *statement, int parameter, const struct clr_output *output);
 
 /* Sets a function's error in the format of sqlite3_mprintf(). */
 void clr_set_error(sqlite3_context *context, const char *format, ...);

@@ -1,30 +1,64 @@
 /*
- * How an accelerated view answers without SQLite's rows: its SELECT understood as a scan over
- * columns, the columns brought from pages to memory, the scan run on a device or the host, and its
- * result row made. Wherever one of these is impossible, SQLite runs the SELECT.
+ * How an accelerated view answers without SQLite's rows: its SELECT planned as a scan over columns
+ * (plan.h), the columns brought to memory (sqlite/columns), the scan run on a device or the host
+ * (ways.h), and its result row made (answer.h). Wherever one of these is impossible, SQLite runs
+ * the SELECT.
  */
 #ifndef CLR_SQLITE_ACCELERATION_H
 #define CLR_SQLITE_ACCELERATION_H
 
-#include "sqlite/session/connection.h"
-#include "sqlite/views/select.h"
+#include "sqlite/columns/column_source.h"
+#include "sqlite/session/interruption.h"
+#include "sqlite/views/answer.h"
+#include "sqlite/views/plan.h"
+#include "sqlite/views/ways.h"
 
-struct clr_acceleration;
+#include <stdbool.h>
 
-/* Returns the acceleration of a view's SELECT, which must outlive it, or NULL without memory. */
+/* What happened the last time, for a user. */
+struct clr_last_run {
+    bool was_asked; /* else only the plan was made */
+    enum clr_way way;
+    const char *device; /* that answered, whose name lives as long as the process; NULL: the host */
+    bool is_filled;     /* the image was one that SQLite fills */
+    struct clr_reason reason; /* of CLR_WAY_SQLITE, or why there is no plan */
+    struct clr_reading reading;
+};
+
+/* What a view remembers from one query to the next. */
+struct clr_acceleration {
+    struct clr_connection *connection;
+    const struct clr_select *select;
+    struct clr_plan *plan;         /* or NULL: last.reason says why */
+    bool is_outdated;              /* the plan is to be made anew before the next run */
+    enum clr_reason_code no_pages; /* why pages can't be read, if the plan or a load has found so */
+    struct clr_skips looking;      /* holds while SQLite runs the SELECT without another look */
+    struct clr_skips keeping; /* holds while columns are streamed that were too large to keep */
+    int settings_changes;     /* of the connection, at the last run */
+    struct clr_interruption interruption;
+    struct clr_answer answer; /* of the plan */
+    struct clr_last_run last;
+    char line[CLR_REASON_TEXT]; /* for clr_acceleration_explain() */
+};
+
+/* Makes the acceleration of a view's SELECT, which must outlive it; NULL without memory. It plans
+   at once: then the plan can be asked for before the first query. */
 struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
                                               const struct clr_select *select);
 
 /* Finalizes its statements and frees it; NULL is fine. */
 void clr_acceleration_free(struct clr_acceleration *acceleration);
 
+/* Makes the plan if there is none, nor a reason why: of an attempt without memory, or before. */
+void clr_acceleration_plan(struct clr_acceleration *acceleration);
+
 /*
- * Answers the SELECT with these parameters (select->parameter_count of them). Returns SQLITE_ROW
- * with *answer, a new statement of the caller's whose first step gives the row; SQLITE_OK if
- * SQLite has to run the SELECT; SQLITE_INTERRUPT, SQLITE_BUSY or SQLITE_NOMEM.
+ * Answers the SELECT with these parameters (select->parameter_count of them). Returns SQLITE_OK,
+ * with *answered if the row was added to the rows given, and without if SQLite has to run the
+ * SELECT; SQLITE_INTERRUPT, SQLITE_BUSY or SQLITE_NOMEM.
  */
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
-                         sqlite3_stmt **answer);
+                         struct clr_kept_rows *rows, bool *answered);
 
 /* Line i, from 0, of what it does and did the last time, for a user; NULL past the last one. The
    text is valid until the next call. */

@@ -4,18 +4,7 @@
 
 #include <string.h>
 
-/* Every call gives 7. */
-static const struct {
-    const char *call; /* SQLite's own; with gpu_ in front ours */
-    enum clr_function function;
-    bool always_ours;
-} aggregates[] = {
-    {"sum(7)", CLR_F_SUM, false},         {"total(7)", CLR_F_TOTAL, false},
-    {"avg(7)", CLR_F_AVG, false},         {"min(7)", CLR_F_MIN, false},
-    {"max(7)", CLR_F_MAX, false},         {"count(7) + 6", CLR_F_COUNT, false},
-    {"count(*) + 6", CLR_F_COUNT, false}, {"dot(7, 1)", CLR_F_DOT, true},
-};
-
+/* Calls that give 7. */
 static const struct {
     const char *call;
     enum clr_opcode opcode;
@@ -30,22 +19,10 @@ static const struct {
     {"ifnull(NULL, 7)", CLR_OP_COALESCE},
 };
 
-enum {
-    AGGREGATES = sizeof aggregates / sizeof aggregates[0],
-    SCALARS = sizeof scalars / sizeof scalars[0]
-};
+enum { SCALARS = sizeof scalars / sizeof scalars[0] };
 
-static bool calls(const struct clr_query *query, enum clr_function function, bool builtin)
-{
-    int i;
-
-    for (i = 0; i < query->call_count; i++) {
-        if (query->calls[i].function == function && query->calls[i].builtin == builtin &&
-            !query->calls[i].merge)
-            return true;
-    }
-    return false;
-}
+/* Rows of which every aggregate of numbers gives something: two, for the variance of samples. */
+#define ROWS "(SELECT 7 AS v UNION ALL SELECT 8)"
 
 static bool computes(const struct clr_query *query, enum clr_opcode opcode)
 {
@@ -58,39 +35,50 @@ static bool computes(const struct clr_query *query, enum clr_opcode opcode)
     return false;
 }
 
-/* Moments and states: of two rows none is NULL. Several calls of one function need one probe, but
-   more do no harm. */
-static void add_other(sqlite3_str *text, const struct clr_call *call)
+/* An aggregate's arguments: for a row with the number v, or, if it asks, for any. */
+static const char *arguments_of(const struct clr_aggregate *aggregate)
 {
-    if (call->merge)
-        return;
-    if (call->function == CLR_F_MOMENTS || (call->state && call->function != CLR_F_ORDER))
+    if (aggregate->needs == CLR_NEEDS_BINS)
+        return "7, 0, 9, 1";
+    if (clr_aggregate_asks(aggregate))
+        return aggregate->arguments == 1 ? "7" : "7, 0";
+    return aggregate->arguments == 1 ? "v" : "v, v";
+}
+
+/* Each probe gives 7: the value of seven itself, or 7 with nothing added for a value that is not
+   NULL. */
+static void add_call(sqlite3_str *text, const struct clr_call *call)
+{
+    const struct clr_aggregate *aggregate = call->aggregate;
+    const char *name = clr_call_name(call), *arguments = arguments_of(aggregate);
+
+    if (aggregate->needs == CLR_NEEDS_COUNT)
+        sqlite3_str_appendall(text, ", count(7) + 6, count(*) + 6");
+    else if (call->form & CLR_FORM_MERGE)
         sqlite3_str_appendf(
-            text, ", 7 + ((SELECT %s%s(v%s) FROM (SELECT 7 AS v UNION ALL SELECT 8)) IS NULL)",
-            call->name, call->state ? "_state" : "",
-            clr_operation_width(call->operation) == 2 ? ", v" : "");
+            text, ", 7 + ((SELECT %s%s(s) FROM (SELECT %s_state(%s) AS s FROM " ROWS ")) IS NULL)",
+            name, clr_form_suffix(call->form), name, arguments);
+    else if (clr_aggregate_asks(aggregate))
+        sqlite3_str_appendf(text, ", 7 + (%s%s(%s) IS NULL)", name, clr_form_suffix(call->form),
+                            arguments);
+    else if (call->form == CLR_FORM_VALUE && aggregate->operation < CLR_OPERATIONS)
+        sqlite3_str_appendf(text, ", %s(7%s)", name, aggregate->arguments == 2 ? ", 1" : "");
+    else
+        sqlite3_str_appendf(text, ", 7 + ((SELECT %s%s(%s) FROM " ROWS ") IS NULL)", name,
+                            clr_form_suffix(call->form), arguments);
 }
 
-/* The functions of all values together; what they give is never NULL. */
-static void add_order(sqlite3_str *text, const struct clr_call *call, const struct clr_asked *asked)
+/* Whether a call before this one has the same probe. */
+static bool is_probed(const struct clr_query *query, int number)
 {
-    static const char *const arguments[] = {"7", "7, 0", "7, 0", "7, 0", "7", "7", "7, 0, 9, 1"};
+    const struct clr_call *call = &query->calls[number], *other;
 
-    sqlite3_str_appendf(text, ", 7 + (%s%s(%s) IS NULL)", call->name, call->state ? "_state" : "",
-                        arguments[asked->order]);
-}
-
-/* Merges of a state that is of rows: none is NULL. */
-static void add_merge(sqlite3_str *text, const struct clr_call *call)
-{
-    const char *arguments = clr_operation_width(call->operation) == 2 ? "v, v" : "v";
-
-    if (call->function == CLR_F_ORDER)
-        arguments = "v, 0, 9, 1";
-    sqlite3_str_appendf(text,
-                        ", 7 + ((SELECT %s%s_merge(s) FROM (SELECT %s_state(%s) AS s "
-                        "FROM (SELECT 7 AS v UNION ALL SELECT 8))) IS NULL)",
-                        call->name, call->state ? "_state" : "", call->name, arguments);
+    for (other = query->calls; other < call; other++) {
+        if (other->aggregate == call->aggregate && other->form == call->form &&
+            other->builtin == call->builtin)
+            return true;
+    }
+    return false;
 }
 
 int clr_probes_add(struct clr_query *query)
@@ -100,20 +88,9 @@ int clr_probes_add(struct clr_query *query)
     char *probes, *whole;
     int i;
 
-    for (i = 0; i < AGGREGATES; i++) {
-        /* count() is SQLite's own alone. */
-        if (!aggregates[i].always_ours && calls(query, aggregates[i].function, true))
-            sqlite3_str_appendf(text, ", %s", aggregates[i].call);
-        if (calls(query, aggregates[i].function, false))
-            sqlite3_str_appendf(text, ", %s%s", aggregates[i].function == CLR_F_COUNT ? "" : "gpu_",
-                                aggregates[i].call);
-    }
     for (i = 0; i < query->call_count; i++) {
-        add_other(text, &query->calls[i]);
-        if (query->calls[i].merge)
-            add_merge(text, &query->calls[i]);
-        else if (query->calls[i].function == CLR_F_ORDER)
-            add_order(text, &query->calls[i], &query->asked[query->calls[i].question]);
+        if (!is_probed(query, i))
+            add_call(text, &query->calls[i]);
     }
     for (i = 0; i < SCALARS; i++) {
         if (computes(query, scalars[i].opcode))
@@ -134,13 +111,13 @@ int clr_probes_add(struct clr_query *query)
 
 bool clr_probes_pass(sqlite3_stmt *answer, int first)
 {
-    int count = sqlite3_column_count(answer), i;
     bool pass = sqlite3_step(answer) == SQLITE_ROW;
+    int count = sqlite3_column_count(answer), i;
 
     for (i = first; i < count && pass; i++) {
         int type = sqlite3_column_type(answer, i);
         pass = (type == SQLITE_INTEGER || type == SQLITE_FLOAT) &&
                sqlite3_column_double(answer, i) == 7.0;
     }
-    return sqlite3_reset(answer) == SQLITE_OK && pass;
+    return pass;
 }

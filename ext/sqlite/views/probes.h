@@ -15,8 +15,8 @@
 int clr_probes_add(struct clr_query *query);
 
 /*
- * Runs the answer once, and resets it. Returns whether its columns from number `first` on are what
- * the functions that the scan computed give.
+ * Steps the answer to its row, once. Returns whether there is one, and its columns from number
+ * `first` on are what the functions that the scan computed give.
  */
 bool clr_probes_pass(sqlite3_stmt *answer, int first);
 

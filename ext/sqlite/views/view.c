@@ -17,14 +17,13 @@ static const char parameter_mark[] = "; parameters given:";
 
 struct cursor {
     sqlite3_vtab_cursor base;
-    sqlite3_stmt *rows;   /* steps through the answer; NULL before filter() */
-    sqlite3_stmt *select; /* the SELECT itself, which may be rows, or NULL */
+    sqlite3_stmt *select; /* the SELECT, once SQLite has had to run it; or NULL */
     int at_end;
     sqlite3_int64 row;
     sqlite3_uint64 first; /* what the rowids follow, if it is known */
     int has_first;
     sqlite3_value **parameters; /* copies, for the hidden columns */
-    int is_kept;                /* the rows are those of kept, and not stepped to */
+    int is_kept;                /* the rows are those of kept, and not the SELECT's */
     struct clr_kept_rows kept;
 };
 
@@ -66,6 +65,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     double cost = 1e6;
     int i, parameter, given = 0;
 
+    view->acceleration->answer.is_stale = true;
     sqlite3_str_appendall(text, explanation == NULL ? "" : explanation);
     info->idxNum = sqlite3_str_length(text);
     for (parameter = 0; parameter < count; parameter++) {
@@ -107,18 +107,15 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
     return SQLITE_OK;
 }
 
-/* Gives up the answer. The SELECT is kept for the next one: until the cursor is closed names mean
+/* Gives up the rows. The SELECT is kept for the next one: until the cursor is closed names mean
    to it what they mean to the statement that has the cursor. */
 static void drop_rows(struct cursor *cursor)
 {
-    if (cursor->rows != cursor->select)
-        sqlite3_finalize(cursor->rows);
     if (cursor->select != NULL) {
         sqlite3_reset(cursor->select);
         sqlite3_clear_bindings(cursor->select);
     }
     clr_kept_rows_free(&cursor->kept);
-    cursor->rows = NULL;
     cursor->is_kept = cursor->has_first = 0;
 }
 
@@ -170,7 +167,7 @@ static int next(sqlite3_vtab_cursor *base)
         return SQLITE_OK;
     }
     clr_views_of(connection)->depth++;
-    rc = sqlite3_step(cursor->rows);
+    rc = sqlite3_step(cursor->select);
     clr_views_of(connection)->depth--;
     if (rc == SQLITE_ROW)
         return SQLITE_OK;
@@ -217,10 +214,9 @@ static int run_select(struct cursor *cursor)
         rc = clr_select_prepare(view->connection->db, &view->select, &cursor->select);
     if (rc != SQLITE_OK)
         return rc;
-    cursor->rows = cursor->select;
     for (i = 0; i < view->select.parameter_count && rc == SQLITE_OK; i++) {
         if (cursor->parameters[i] != NULL)
-            rc = sqlite3_bind_value(cursor->rows, i + 1, cursor->parameters[i]);
+            rc = sqlite3_bind_value(cursor->select, i + 1, cursor->parameters[i]);
     }
     return rc;
 }
@@ -247,7 +243,7 @@ static int keep_rows(struct cursor *cursor)
     int rc;
 
     clr_views_of(connection)->depth++;
-    rc = clr_kept_rows_fill(&cursor->kept, cursor->rows);
+    rc = clr_kept_rows_fill(&cursor->kept, cursor->select);
     clr_views_of(connection)->depth--;
     if (rc != SQLITE_DONE)
         return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
@@ -261,6 +257,7 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
 {
     struct cursor *cursor = (struct cursor *)base;
     struct clr_view *view = view_of(cursor);
+    bool answered = false;
     int rc;
 
     drop_rows(cursor);
@@ -273,21 +270,19 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
     }
     rc = take_parameters(cursor, plan, index, count, values);
     if (rc == SQLITE_OK)
-        rc = clr_acceleration_run(view->acceleration, cursor->parameters, &cursor->rows);
-    if (rc != SQLITE_OK && rc != SQLITE_ROW)
+        rc = clr_acceleration_run(view->acceleration, cursor->parameters, &cursor->kept, &answered);
+    cursor->is_kept = answered;
+    if (rc != SQLITE_OK || answered)
         return rc;
-    if (rc == SQLITE_OK)
-        rc = run_select(cursor);
-    if (rc != SQLITE_OK && rc != SQLITE_ROW)
+    rc = run_select(cursor);
+    if (rc != SQLITE_OK)
         return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
-    rc = cursor->rows == cursor->select && is_writing(view->connection->db) ? keep_rows(cursor)
-                                                                            : next(base);
+    rc = is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
     cursor->row = 0;
-    if (rc == SQLITE_OK && cursor->rows == cursor->select &&
-        sqlite3_column_count(cursor->rows) != view->select.column_count) {
+    if (rc == SQLITE_OK && sqlite3_column_count(cursor->select) != view->select.column_count) {
         view->base.zErrMsg = sqlite3_mprintf("clreduce: the SELECT of view %s has %d columns now, "
                                              "and had %d when it was created: create it again",
-                                             view->name, sqlite3_column_count(cursor->rows),
+                                             view->name, sqlite3_column_count(cursor->select),
                                              view->select.column_count);
         return SQLITE_ERROR;
     }
@@ -308,7 +303,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
         sqlite3_result_value(context,
                              cursor->kept.values[cursor->row * cursor->kept.columns + number]);
     else if (parameter < 0)
-        sqlite3_result_value(context, sqlite3_column_value(cursor->rows, number));
+        sqlite3_result_value(context, sqlite3_column_value(cursor->select, number));
     else if (cursor->parameters[parameter] != NULL)
         sqlite3_result_value(context, cursor->parameters[parameter]);
     return SQLITE_OK;

@@ -11,7 +11,7 @@ struct expected {
     const unsigned char *data; /* the page's first byte */
     size_t before;             /* bytes of a cell before its payload */
     size_t first, span;        /* of offsets: offset - first <= span */
-    size_t clear;              /* <= span + 1: below, a plain payload of any size is in the page */
+    size_t clear;              /* <= span + 1: below, a simple payload of any size is in the page */
     size_t limit;              /* offset + size <= limit */
     uint64_t key;              /* the mask of the rowid's bytes */
     uint64_t ends;             /* of which these bits tell that there are so many of them */
@@ -41,7 +41,7 @@ static struct expected expect(const struct clr_order *order, const struct clr_pa
 }
 
 /*
- * Finds the cells from the first pointer on that are plain, sound, and of the last row's shape.
+ * Finds the cells from the first pointer on that are simple, sound, and of the last row's shape.
  * Returns how many. Most rows come this way, so that nothing is looked up, or noted but the cell.
  * How long the rowids are is asked of all together: if one has another length, it is not known
  * which are sound, and 0 is returned.
@@ -83,7 +83,7 @@ static __attribute__((noinline)) size_t find_alike(const struct clr_shapes *shap
 }
 
 /* Finds the cells whose shape is known, whichever it is, up to the first of which that is not so,
-   or that is not plain, or not sound. There are `from` rows already. */
+   or that is not simple, or not sound. There are `from` rows already. */
 static void find_known(struct clr_shapes *known, struct expected *expected,
                        const unsigned char *pointers, size_t from, size_t count,
                        struct clr_cells *cells)
@@ -130,6 +130,7 @@ void clr_cells_find(struct clr_cells *cells, struct clr_shapes *shapes, struct c
     struct expected expected = expect(order, page, usable_size);
     const size_t unused = 64 - 8 * (expected.before - 1);
 
+    cells->key_bytes = (uint32_t)expected.before - 1;
     cells->payloads = page->data + expected.before;
     cells->is_uniform = true;
     cells->rows = find_alike(shapes, &expected, pointers, count, cells);

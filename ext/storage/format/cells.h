@@ -20,13 +20,14 @@ struct clr_cells {
     size_t rows;
     uint16_t offsets[CLR_CELLS_MOST]; /* of the cells in the page */
     const unsigned char *payloads;    /* of the rows: payloads + offsets[i] */
+    uint32_t key_bytes;               /* of each rowid, right before the payload */
     uint8_t slots[CLR_CELLS_MOST];    /* of their shapes */
     bool is_uniform;                  /* all have that in the shapes' slot */
 };
 
 /*
  * Finds, of the cells at `count` pointers, at most CLR_CELLS_MOST, those whose shape is known, up
- * to the first that is not as plain as that, or not sound, or not after the rows so far. The order
+ * to the first that is not as simple as that, or not sound, or not after the rows so far. The order
  * must have a key (clr_order_has_key()), and the shapes a mask; both are brought up to date.
  */
 void clr_cells_find(struct clr_cells *cells, struct clr_shapes *shapes, struct clr_order *order,

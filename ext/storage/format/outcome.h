@@ -11,8 +11,8 @@ enum clr_load_outcome {
     CLR_LOAD_UNSUPPORTED, /* not a rowid table, or a row that only SQLite can read */
     CLR_LOAD_TOO_LARGE,   /* more rows, or bytes of TEXT and BLOBs, than there may be */
     CLR_LOAD_UNSURE,      /* as CLR_SCAN_UNSURE: there is a value that only SQLite can treat */
-    CLR_LOAD_UNFED,       /* within loads only: no device decodes, or it has given up */
-    CLR_LOAD_FAILED       /* no memory, or a read failed: status, with SQLite's code in cl_error */
+    CLR_LOAD_NO_DEVICE,   /* within loads only: no device decodes, or it has given up */
+    CLR_LOAD_FAILED       /* no memory, or a read failed: status, with SQLite's code in error */
 };
 
 struct clr_load_report {

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "storage/format/page_set.h"
 
 #include <stddef.h>
 
@@ -17,6 +16,16 @@ atomic_uint *clr_pages_new_visits(const struct clr_source *source)
 {
     /* What is zero everywhere is 0 to atomics, too. */
     return clr_memory_alloc_zero(clr_page_set_words(source->page_count) * sizeof(atomic_uint));
+}
+
+uint32_t *clr_pages_copy_visits(const struct clr_pages *pages)
+{
+    size_t words = clr_page_set_words(pages->source->page_count), i;
+    uint32_t *copy = clr_memory_alloc(words * sizeof *copy);
+
+    for (i = 0; i < words && copy != NULL; i++)
+        copy[i] = atomic_load(&pages->visited[i]);
+    return copy;
 }
 
 /* Atomic operations cost more than all else that is done for a page: neighbours share one. */

@@ -8,6 +8,7 @@
 
 #include "engine/worker/team.h"
 #include "storage/format/outcome.h"
+#include "storage/format/page_set.h"
 #include "storage/format/source.h"
 #include "storage/format/varint.h"
 #include "storage/format/wal_map.h"
@@ -32,6 +33,17 @@ struct clr_pages {
 /* Returns a set (see page_set.h) of which threads can add to, empty, to be freed with
  * clr_memory_free(), or NULL without memory. */
 atomic_uint *clr_pages_new_visits(const struct clr_source *source);
+
+/* Returns the set of the pages that have been visited, as page_set.h has sets, to be freed with
+   clr_memory_free(), or NULL without memory. */
+uint32_t *clr_pages_copy_visits(const struct clr_pages *pages);
+
+/* Whether that has a page, which is in the database. */
+static inline bool clr_pages_visited(const struct clr_pages *pages, uint32_t number)
+{
+    return (atomic_load(&pages->visited[number / CLR_PAGE_SET_WORD]) >> number % CLR_PAGE_SET_WORD &
+            1) != 0;
+}
 
 /*
  * Says that count pages are about to be used, one after the other. CLR_LOAD_MALFORMED if there is

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 enum { HEADER_MOST = 98307 }; /* bytes of a record's header that SQLite takes for possible */
 
@@ -19,11 +20,11 @@ struct payload {
     {                                                                                              \
         CLR_TAG_INTEGER, 64 - 8 * (bytes), 0, UINT64_MAX                                           \
     }
-#define OTHER                                                                                      \
+#define BYTES                                                                                      \
     {                                                                                              \
-        CLR_TAG_OTHER, 0, 0, 0                                                                     \
+        CLR_TAG_BYTES, 0, 0, 0                                                                     \
     }
-#define OTHER_4 OTHER, OTHER, OTHER, OTHER
+#define OTHER_4 BYTES, BYTES, BYTES, BYTES
 #define OTHER_20 OTHER_4, OTHER_4, OTHER_4, OTHER_4, OTHER_4
 
 /* Section 2.1, "Serial Type Codes Of The Record Format". */
@@ -64,6 +65,29 @@ const uint8_t clr_serial_sizes[256] = {
     TWICE_4(22), TWICE_4(26), TWICE_4(30), TWICE_4(34), TWICE_4(38), TWICE_4(42), TWICE_4(46),
     TWICE_4(50), TWICE_4(54), INVALID_32,  INVALID_32,  INVALID_32,  INVALID_32,
 };
+
+static int compare_fields(const void *a, const void *b)
+{
+    const struct clr_field *first = a, *second = b;
+
+    return (first->index > second->index) - (first->index < second->index);
+}
+
+struct clr_field *clr_record_fields(const struct clr_field *fields, int count)
+{
+    struct clr_field *sorted = clr_memory_alloc(((size_t)count + 1) * sizeof *sorted);
+    int i;
+
+    if (sorted == NULL)
+        return NULL;
+    for (i = 0; i < count; i++) {
+        sorted[i] = fields[i];
+        sorted[i].position = i;
+        sorted[i].with_bytes = fields[i].with_bytes && fields[i].index != CLR_FIELD_ROWID;
+    }
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_fields);
+    return sorted;
+}
 
 void clr_record_reader_init(struct clr_record_reader *reader, struct clr_pages *pages)
 {
@@ -230,7 +254,7 @@ static enum clr_load_outcome read_other(struct clr_record_reader *reader, struct
     const uint32_t size = (uint32_t)((type - 12) / 2), longest = reader->pages->source->longest;
     unsigned char *to;
 
-    *value = (struct clr_scalar){.tag = CLR_TAG_OTHER};
+    *value = (struct clr_scalar){.tag = CLR_TAG_BYTES};
     if (longest > 0 && size > longest) {
         reader->pages->page = payload->leaf;
         return CLR_LOAD_UNSURE;
@@ -245,24 +269,24 @@ static enum clr_load_outcome read_other(struct clr_record_reader *reader, struct
 
 /* The value of a column that the record is too short for. */
 static enum clr_load_outcome take_missing(struct clr_record_reader *reader, uint32_t leaf,
-                                          const struct clr_want *want, struct clr_scalar *value)
+                                          const struct clr_field *field, struct clr_scalar *value)
 {
-    *value = want->missing;
-    if (value->tag == CLR_TAG_UNSURE || (want->with_bytes && value->tag == CLR_TAG_OTHER)) {
+    *value = field->missing;
+    if (value->tag == CLR_TAG_UNSURE || (field->with_bytes && value->tag == CLR_TAG_BYTES)) {
         reader->pages->page = leaf;
         return CLR_LOAD_UNSUPPORTED;
     }
-    if (want->is_real)
+    if (field->is_real)
         *value = clr_scalar_to_real(*value);
     return CLR_LOAD_DONE;
 }
 
 enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t number,
                                       const unsigned char *page, uint32_t offset,
-                                      const struct clr_want *wants, int count, int64_t *rowid,
+                                      const struct clr_field *fields, int count, int64_t *rowid,
                                       struct clr_scalar *values)
 {
-    static const struct clr_serial other = OTHER;
+    static const struct clr_serial other = BYTES;
     const struct clr_serial *serial = &other;
     const unsigned char *header;
     unsigned char bytes[8] = {0};
@@ -278,11 +302,11 @@ enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t
         return outcome;
     body = end;
     for (i = 0; i < count && outcome == CLR_LOAD_DONE; i++) {
-        if (wants[i].index == CLR_WANT_ROWID) {
+        if (fields[i].index == CLR_FIELD_ROWID) {
             values[i] = (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = *rowid};
             continue;
         }
-        while (index < wants[i].index && at < end) {
+        while (index < fields[i].index && at < end) {
             body += size;
             at = (uint32_t)(clr_get_varint(header + at, &type) - header);
             serial = type < CLR_SERIAL_ONE_BYTE ? &clr_serials[type] : &other;
@@ -294,19 +318,19 @@ enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t
                 (at == end && size != payload.size - body))
                 return clr_page_malformed(reader->pages, number);
         }
-        if (index < wants[i].index) {
-            outcome = take_missing(reader, number, &wants[i], &values[i]);
+        if (index < fields[i].index) {
+            outcome = take_missing(reader, number, &fields[i], &values[i]);
             continue;
         }
-        if (serial->tag == CLR_TAG_OTHER) {
+        if (serial->tag == CLR_TAG_BYTES) {
             outcome = read_other(reader, &payload, type, (uint32_t)body,
-                                 wants[i].with_bytes ? reader->bytes[i] : NULL, &values[i]);
+                                 fields[i].with_bytes ? reader->bytes[i] : NULL, &values[i]);
             continue;
         }
         if (read != index)
             outcome = read_body(reader, &payload, type, (uint32_t)body, bytes);
         read = index;
-        values[i] = clr_serial_value(serial, bytes, wants[i].is_real);
+        values[i] = clr_serial_value(serial, bytes, fields[i].is_real);
     }
     return outcome;
 }

@@ -5,7 +5,7 @@
 #ifndef CLR_STORAGE_RECORD_H
 #define CLR_STORAGE_RECORD_H
 
-#include "numeric/values/column.h"
+#include "numeric/values/field.h"
 #include "storage/format/page.h"
 #include "storage/format/pointer_map.h"
 
@@ -19,23 +19,12 @@ struct clr_serial {
 enum { CLR_SERIAL_ONE_BYTE = 128, CLR_SERIAL_INVALID_SIZE = 200 };
 
 /*
- * What serial types are, and their sizes in the body: CLR_SERIAL_INVALID_SIZE, more than a plain
+ * What serial types are, and their sizes in the body: CLR_SERIAL_INVALID_SIZE, more than a simple
  * payload has, for those that are not valid, and for bytes from CLR_SERIAL_ONE_BYTE on, which begin
  * a longer serial type.
  */
 extern const struct clr_serial clr_serials[256];
 extern const uint8_t clr_serial_sizes[256];
-
-/* A column to be found in records. */
-struct clr_want {
-    int index;    /* in the record, or CLR_WANT_ROWID */
-    int position; /* among the columns of the caller */
-    bool is_real;
-    bool with_bytes; /* TEXT and BLOBs are wanted with their bytes; not of the rowid */
-    bool never_null; /* see struct clr_field; whoever reads records looks for NULLs */
-    struct clr_scalar missing;
-};
-enum { CLR_WANT_ROWID = -1 };
 
 /* Whether a double is not a number: SQLite has none, and reads one as NULL. */
 static inline bool clr_real_is_nan(uint64_t bits)
@@ -65,6 +54,12 @@ static inline enum clr_load_outcome clr_record_no_bytes(struct clr_pages *pages,
     return bytes->code == CLR_LIMIT ? CLR_LOAD_TOO_LARGE : clr_pages_no_memory(pages);
 }
 
+/*
+ * Returns the fields as records are read: ascending by index, with their numbers as positions, and
+ * no bytes of the rowid. To be freed with clr_memory_free(). NULL without memory.
+ */
+struct clr_field *clr_record_fields(const struct clr_field *fields, int count);
+
 /* What a thread needs to read records whose payload is not all in the leaf. */
 struct clr_record_reader {
     struct clr_pages *pages;
@@ -73,21 +68,21 @@ struct clr_record_reader {
     unsigned char *header;         /* a record's header; the same */
     uint64_t followed;             /* overflow pages that have been read */
     struct clr_pointer_map map;
-    struct clr_bytes **bytes; /* where those of each want go; NULL if no want is with bytes */
+    struct clr_bytes **bytes; /* where those of each field go; NULL if no field is with bytes */
 };
 void clr_record_reader_init(struct clr_record_reader *reader, struct clr_pages *pages);
 void clr_record_reader_free(struct clr_record_reader *reader);
 
 /*
- * Reads count columns of the cell at an offset of a leaf; wants ascend by index. Stores the rowid,
- * and values at 0 .. count-1, those of wants with bytes as columns have them. Refuses whatever
+ * Reads count columns of the cell at an offset of a leaf; fields ascend by index. Stores the rowid,
+ * and values at 0 .. count-1, those of fields with bytes as columns have them. Refuses whatever
  * SQLite finds corrupt when it reads the same columns, of TEXT and BLOBs all bytes, whether these
  * are wanted or not: SQLite does so even for count(x), if not everywhere. CLR_LOAD_UNSURE: a value
  * is longer than may be.
  */
 enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t number,
                                       const unsigned char *page, uint32_t offset,
-                                      const struct clr_want *wants, int count, int64_t *rowid,
+                                      const struct clr_field *fields, int count, int64_t *rowid,
                                       struct clr_scalar *values);
 
 #endif

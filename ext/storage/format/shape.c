@@ -7,12 +7,12 @@ enum { HEADER_BYTES = 8, LARGEST = 127 };
 /* What is in a slot that is free: no byte is a size that it allows. */
 static const struct clr_shape no_shape = {.least = UINT8_MAX + 1};
 
-bool clr_shapes_init(struct clr_shapes *shapes, const struct clr_want *wants, int count)
+bool clr_shapes_init(struct clr_shapes *shapes, const struct clr_field *fields, int count)
 {
-    int last = count > 0 ? wants[count - 1].index : CLR_WANT_ROWID;
+    int last = count > 0 ? fields[count - 1].index : CLR_FIELD_ROWID;
     size_t i;
 
-    *shapes = (struct clr_shapes){.wants = wants, .count = count};
+    *shapes = (struct clr_shapes){.fields = fields, .count = count};
     shapes->shapes = clr_memory_alloc(CLR_SHAPES * sizeof *shapes->shapes);
     shapes->places = clr_memory_alloc(((size_t)count + 1) * CLR_SHAPES * sizeof *shapes->places);
     if (shapes->shapes == NULL || shapes->places == NULL)
@@ -42,9 +42,9 @@ void clr_shapes_learn(struct clr_shapes *shapes, const unsigned char *payload)
     if (shapes->mask == 0 || header_size < 2 || header_size > LARGEST)
         return;
     for (i = 0; i < shapes->count; i++) {
-        int wanted = shapes->wants[i].index;
+        int wanted = shapes->fields[i].index;
 
-        if (wanted != CLR_WANT_ROWID && (uint32_t)wanted + 2 > header_size)
+        if (wanted != CLR_FIELD_ROWID && (uint32_t)wanted + 2 > header_size)
             return;
         for (; index < wanted; index++) {
             place = (struct clr_place){.at = (uint8_t)end, .type = payload[index + 2]};

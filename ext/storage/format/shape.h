@@ -25,16 +25,16 @@ struct clr_place {
 
 /* A cache. Its slots are found by a hash of the header. */
 struct clr_shapes {
-    uint64_t mask; /* of the header's bytes that matter; 0: shapes can't be had for these wants */
-    const struct clr_want *wants;
+    uint64_t mask; /* of the header's bytes that matter; 0: shapes can't be had for these fields */
+    const struct clr_field *fields;
     int count;
     struct clr_shape *shapes;
-    struct clr_place *places; /* CLR_SHAPES for each want */
+    struct clr_place *places; /* CLR_SHAPES for each field */
     uint32_t slot;            /* of the last row whose shape was found */
 };
 
 /* Returns false without memory. Free in any case. */
-bool clr_shapes_init(struct clr_shapes *shapes, const struct clr_want *wants, int count);
+bool clr_shapes_init(struct clr_shapes *shapes, const struct clr_field *fields, int count);
 void clr_shapes_free(struct clr_shapes *shapes);
 
 /* Returns the beginning of the header of the payload, of which eight bytes must be readable. */
@@ -52,7 +52,7 @@ static inline uint32_t clr_shapes_slot(uint64_t header)
     return (uint32_t)(header * UINT64_C(0x9e3779b97f4a7c15) >> 56);
 }
 
-/* Puts the shape of the payload into its slot, if it is one of a plain payload: below 128 bytes,
+/* Puts the shape of the payload into its slot, if it is one of a simple payload: below 128 bytes,
    whose header has one byte for its own size and for each serial type up to the last wanted. */
 void clr_shapes_learn(struct clr_shapes *shapes, const unsigned char *payload);
 

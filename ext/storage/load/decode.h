@@ -5,53 +5,55 @@
 #include "storage/format/order.h"
 #include "storage/format/record.h"
 #include "storage/format/shape.h"
-#include "storage/load/leaf.h"
+#include "storage/load/layout.h"
+#include "storage/load/target.h"
 
 #include <stddef.h>
 
-/* Where a run of rows of one column goes. */
-struct clr_target {
-    int64_t *values;
-    uint8_t *tags; /* written from the first row on whose tag differs from those before */
-    uint8_t kind;  /* of the rows so far, CLR_TAG_MIXED if they differ */
-};
-
-/* A thread's state. The rows of a unit go to targets from 0 on, in the order of its pages. */
+/* A thread's state. Its rows go to targets from 0 on, in the order of the pages. */
 struct clr_decoder {
     struct clr_record_reader reader;
-    const struct clr_want *wants; /* ascending by index */
+    const struct clr_field *fields; /* ascending by index */
     int count;
-    struct clr_target *targets; /* one for each want */
-    struct clr_scalar *values;  /* of one record; one for each want */
-    bool with_bytes;            /* of some want */
+    struct clr_target *targets; /* one for each field */
+    struct clr_scalar *values;  /* of one record; one for each field */
+    bool with_bytes;            /* of some field */
     bool never_null;            /* the same */
-    struct clr_bytes **bytes;   /* one for each want: where those go that it wants */
-    size_t rows;                /* decoded of the unit */
-    int64_t first;              /* rowid of the unit, where rows > 0 */
-    struct clr_order order;
+    struct clr_bytes **bytes;   /* one for each field: where those go that it wants */
+    size_t rows;                /* decoded since it began */
+    struct clr_order order;     /* of those from the row `first` on */
+    size_t first;
     struct clr_shapes shapes;
-    int plain_pages; /* to be decoded without shapes, since records had too many */
+    int pages_without_shapes; /* to come, since records had too many */
 };
 
 /*
- * wants ascend by index, and stay with the caller, who sets bytes for those that want them. Returns
- * false without memory; free in any case.
+ * fields are those of clr_record_fields(), and stay with the caller, who sets bytes for those that
+ * want them. Returns false without memory; free in any case.
  */
 bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
-                      const struct clr_want *wants, int count);
+                      const struct clr_field *fields, int count);
 void clr_decoder_free(struct clr_decoder *decoder);
 
-/* Begins a unit; the caller then sets the targets. */
+/* Begins with row 0; the caller then sets the targets. */
 void clr_decoder_begin(struct clr_decoder *decoder);
 
-/* Decodes all cells of a leaf whose number is given. Rowids must ascend within the unit.
-   CLR_LOAD_TOO_LARGE: bytes take more than is left for them. CLR_LOAD_UNSURE: a NULL is there
-   that may not be, or a value is longer than may be. */
-enum clr_load_outcome clr_decode_page(struct clr_decoder *decoder, uint32_t number,
-                                      const struct clr_page *page);
+/* Lets the rowids of the rows that come next be any. */
+void clr_decoder_restart_order(struct clr_decoder *decoder);
 
-/* The same, and describes the leaf. */
-enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, uint32_t number,
-                                      const struct clr_page *page, struct clr_leaf *leaf);
+/* The same, with targets that are the columns at the fields' positions, from their first row on,
+   and with their bytes. */
+void clr_decoder_begin_columns(struct clr_decoder *decoder, struct clr_column *const *columns);
+
+/* Tells the columns what has been decoded since. */
+void clr_decoder_end_columns(const struct clr_decoder *decoder, struct clr_column *const *columns);
+
+/*
+ * Decodes all cells of a leaf, whose number the caller has set, and describes it. Rowids must
+ * ascend since the decoder, or their order, began. CLR_LOAD_TOO_LARGE: bytes take more than is left
+ * for them. CLR_LOAD_UNSURE: a NULL is there that may not be, or a value is longer than may be.
+ */
+enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, const struct clr_page *page,
+                                      struct clr_leaf *leaf);
 
 #endif

@@ -1,17 +1,39 @@
 #include "storage/load/layout.h"
 
 #include "base/memory.h"
+#include "storage/format/page.h"
 
 void clr_layout_free(struct clr_layout *layout)
 {
-    clr_memory_free(layout->extents);
     clr_memory_free(layout->leaves);
     clr_memory_free(layout->chains);
     *layout = (struct clr_layout){0};
 }
 
+void clr_layout_keep(struct clr_layout *layout, struct clr_leaf *leaves, size_t leaf_count,
+                     const struct clr_pages *pages, uint32_t *before, bool keeps_chains)
+{
+    size_t words = clr_page_set_words(pages->source->page_count), i;
+
+    for (i = 0; i < words; i++) {
+        before[i] = atomic_load(&pages->visited[i]) & ~before[i];
+        if (keeps_chains && i < layout->chain_words)
+            before[i] |= layout->chains[i];
+    }
+    clr_memory_free(layout->leaves);
+    clr_memory_free(layout->chains);
+    layout->known = true;
+    layout->leaves = leaves;
+    layout->leaf_count = leaf_count;
+    layout->chains = before;
+    layout->chain_words = words;
+    layout->rows = 0;
+    for (i = 0; i < leaf_count; i++)
+        layout->rows += leaves[i].rows;
+}
+
 size_t clr_layout_size(const struct clr_layout *layout)
 {
-    return layout->units * sizeof *layout->extents + layout->leaf_count * sizeof *layout->leaves +
+    return layout->leaf_count * sizeof *layout->leaves +
            layout->chain_words * sizeof *layout->chains;
 }

@@ -2,53 +2,52 @@
 #ifndef CLR_STORAGE_LAYOUT_H
 #define CLR_STORAGE_LAYOUT_H
 
-#include "storage/load/leaf.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The rows that one unit of work, a run of leaf pages, has put into the columns. */
-struct clr_extent {
-    size_t first, rows;
+struct clr_pages;
+
+/* A leaf page of a table, as it was when its rows were decoded. */
+struct clr_leaf {
+    int64_t first, last; /* rowids, where there are rows */
+    uint32_t number;     /* of the page */
+    uint16_t rows;       /* no page has room for more than 10,921 */
+    bool is_chained;     /* overflow pages were read for some of its values */
 };
 
 /*
- * How the rows of an image are laid out, so that columns loaded later match. Zeros: none yet. Units
- * are in the order of the table's keys; within a unit rows ascend by rowid, but the units lie in
- * the columns in any order.
+ * Which leaf pages have the rows of an image: columns that are loaded later match those that are
+ * there, and clr_refresh() knows what to keep. Zeros: none yet.
  */
 struct clr_layout {
     bool known;
     bool may_guess; /* CLR_LOAD_TOO_LARGE as soon as that is likely */
-    size_t rows, units;
+    size_t rows;
     size_t most_rows; /* more end the load with CLR_LOAD_TOO_LARGE; 0: no limit */
     /* So does what a load's rows, of row_bytes each, and the bytes of TEXT and BLOBs take together,
        if it is more than this; 0: no limit. */
     size_t most_bytes, row_bytes;
-    struct clr_extent *extents; /* of each unit; free with clr_layout_free() */
-    /*
-     * Whether clr_load() shall describe the leaves, for clr_refresh(): all that were loaded, in the
-     * order of their rows in the columns. Once a refresh has moved rows there are no units, and
-     * clr_load() can't add columns.
-     */
-    bool keeps_leaves;
-    struct clr_leaf *leaves; /* free with clr_layout_free() */
+    /* All leaves of the table, in the order of their rows in the columns. NULL if the columns are
+       not from pages. */
+    struct clr_leaf *leaves;
     size_t leaf_count;
-    uint32_t *chains; /* the set of overflow pages that were read; free likewise */
+    uint32_t *chains; /* the set of overflow pages that were read (see page_set.h) */
     size_t chain_words;
 };
 
 /* Returns the memory that the layout takes, in bytes. */
 size_t clr_layout_size(const struct clr_layout *layout);
 
-/* Whether clr_load() can load further columns that match. */
-static inline bool clr_layout_is_open(const struct clr_layout *layout)
-{
-    return !layout->known || layout->units > 0;
-}
+/*
+ * Makes the layout known, with leaves that are its own from now on, in the order of their rows. Its
+ * overflow pages are those that were visited by way of pages since `before` was copied, which is
+ * taken over as well, and, if keeps_chains, those that it has.
+ */
+void clr_layout_keep(struct clr_layout *layout, struct clr_leaf *leaves, size_t leaf_count,
+                     const struct clr_pages *pages, uint32_t *before, bool keeps_chains);
 
-/* Frees the extents and leaves the layout unknown. */
+/* Frees what the layout has and leaves it unknown. */
 void clr_layout_free(struct clr_layout *layout);
 
 #endif

@@ -4,53 +4,97 @@
 
 #include <string.h>
 
-enum clr_load_outcome clr_leaf_reader_init(struct clr_leaf_reader *reader, struct clr_units *units,
-                                           const struct clr_watch *watch)
-{
-    size_t most = clr_page_most_cells(units->source), count = (size_t)units->want_count, i;
-    unsigned char *room;
+enum { WIDEST_HOLE = 4 };
 
-    *reader = (struct clr_leaf_reader){.units = units};
-    reader->pages =
-        (struct clr_pages){.source = units->source, .visited = units->visited, .watch = watch};
-    reader->page = clr_memory_alloc(units->source->page_size + (size_t)CLR_PAGE_SLACK);
-    reader->targets = clr_memory_alloc(count * (sizeof *reader->targets + most * 9));
-    if (!clr_decoder_init(&reader->decoder, &reader->pages, units->wants, units->want_count) ||
-        reader->page == NULL || reader->targets == NULL)
-        return clr_pages_no_memory(&reader->pages);
-    memset(reader->page + units->source->page_size, 0, CLR_PAGE_SLACK);
-    room = (unsigned char *)(reader->targets + count);
-    for (i = 0; i < count; i++) {
-        reader->targets[i].values = (int64_t *)(void *)(room + i * most * 8);
-        reader->targets[i].tags = room + count * most * 8 + i * most;
-    }
+enum clr_load_outcome clr_leaf_reader_init(struct clr_leaf_reader *reader, struct clr_pages *pages,
+                                           const struct clr_field *fields, int field_count,
+                                           size_t most)
+{
+    size_t size;
+
+    *reader = (struct clr_leaf_reader){.room = most + most / 4};
+    size = reader->room * pages->source->page_size;
+    reader->buffer = clr_memory_alloc(size + CLR_PAGE_SLACK);
+    reader->where = clr_memory_alloc(most * sizeof *reader->where);
+    reader->pages = clr_memory_alloc(most * sizeof *reader->pages);
+    reader->leaves = clr_memory_alloc(most * sizeof *reader->leaves);
+    if (!clr_decoder_init(&reader->decoder, pages, fields, field_count) || reader->buffer == NULL ||
+        reader->where == NULL || reader->pages == NULL || reader->leaves == NULL)
+        return clr_pages_no_memory(pages);
+    memset(reader->buffer + size, 0, CLR_PAGE_SLACK);
     return CLR_LOAD_DONE;
 }
 
 void clr_leaf_reader_free(struct clr_leaf_reader *reader)
 {
-    atomic_fetch_add(&reader->units->bytes_read, reader->pages.bytes_read);
     clr_decoder_free(&reader->decoder);
-    clr_memory_free(reader->targets);
-    clr_memory_free(reader->page);
+    clr_memory_free(reader->buffer);
+    clr_memory_free((void *)reader->where);
+    clr_memory_free(reader->pages);
+    clr_memory_free(reader->leaves);
 }
 
-enum clr_load_outcome clr_leaf_reader_read(struct clr_leaf_reader *reader, uint32_t number)
+/* Reads many pages with few reads, and stores where each is. */
+static enum clr_load_outcome gather(struct clr_leaf_reader *reader, const uint32_t *numbers,
+                                    size_t count, unsigned char *buffer, size_t *used)
 {
-    struct clr_decoder *decoder = &reader->decoder;
-    struct clr_page page;
-    enum clr_load_outcome outcome = clr_pages_read(&reader->pages, number, 1, reader->page);
-    int k;
+    struct clr_pages *pages = reader->decoder.reader.pages;
+    const struct clr_source *source = pages->source;
+    enum clr_load_outcome outcome = CLR_LOAD_DONE;
+    size_t i = 0;
 
-    if (outcome == CLR_LOAD_DONE)
-        outcome =
-            clr_page_open(&reader->pages, number, reader->page, CLR_PAGE_TABLE_LEAF, false, &page);
-    if (outcome != CLR_LOAD_DONE)
-        return outcome;
-    clr_decoder_begin(decoder);
-    for (k = 0; k < decoder->count; k++) {
-        decoder->targets[k] = reader->targets[k];
-        decoder->targets[k].kind = CLR_TAG_NULL;
+    *used = 0;
+    while (i < count && outcome == CLR_LOAD_DONE) {
+        unsigned char *start = buffer + *used * source->page_size;
+        uint32_t first = numbers[i], next = first + 1; /* the run's pages, and the one after */
+        bool grows = clr_page_in_database(source, first);
+
+        reader->where[i++] = start;
+        while (grows && i < count) {
+            uint32_t number = numbers[i];
+
+            /* The pages that are left must find room, too. A hole may lie in the log: the page
+               after it is in the database file, which therefore has bytes there. */
+            grows = number >= next && number - next <= WIDEST_HOLE &&
+                    *used + (number - first) + (count - i) <= reader->room &&
+                    clr_page_in_database(source, number);
+            if (grows) {
+                reader->where[i++] = start + (size_t)(number - first) * source->page_size;
+                next = number + 1;
+            }
+        }
+        outcome = clr_pages_read(pages, first, next - first, start);
+        *used += next - first;
     }
-    return clr_decode_leaf(decoder, number, &page, &reader->leaf);
+    return outcome;
+}
+
+enum clr_load_outcome clr_leaf_reader_read_to(struct clr_leaf_reader *reader,
+                                              const uint32_t *numbers, size_t count, bool is_only,
+                                              unsigned char *buffer, size_t *used, size_t *rows)
+{
+    struct clr_pages *pages = reader->decoder.reader.pages;
+    enum clr_load_outcome outcome = gather(reader, numbers, count, buffer, used);
+    size_t i;
+
+    reader->count = count;
+    *rows = 0;
+    for (i = 0; i < count && outcome == CLR_LOAD_DONE; i++) {
+        outcome = clr_page_open(pages, numbers[i], reader->where[i], CLR_PAGE_TABLE_LEAF, is_only,
+                                &reader->pages[i]);
+        if (outcome == CLR_LOAD_DONE)
+            *rows += reader->pages[i].cells;
+        reader->leaves[i].number = numbers[i];
+    }
+    return outcome;
+}
+
+enum clr_load_outcome clr_leaf_reader_decode(struct clr_leaf_reader *reader)
+{
+    enum clr_load_outcome outcome = CLR_LOAD_DONE;
+    size_t i;
+
+    for (i = 0; i < reader->count && outcome == CLR_LOAD_DONE; i++)
+        outcome = clr_decode_leaf(&reader->decoder, &reader->pages[i], &reader->leaves[i]);
+    return outcome;
 }

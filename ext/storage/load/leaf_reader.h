@@ -1,29 +1,42 @@
-/* Leaf pages that are read and decoded one by one, by the calling thread: a few of a table. */
+/* Leaf pages that one thread reads, as many at a time as there is room for, and decodes. */
 #ifndef CLR_STORAGE_LEAF_READER_H
 #define CLR_STORAGE_LEAF_READER_H
 
-#include "storage/load/units.h"
+#include "storage/load/decode.h"
+
+#include <stddef.h>
 
 struct clr_leaf_reader {
-    struct clr_pages pages;
-    struct clr_decoder decoder; /* its targets have the last leaf's rows, from 0 on */
-    struct clr_leaf leaf;       /* the last one */
-    /* Its own. */
-    struct clr_units *units;
-    struct clr_target *targets; /* one for each want */
-    unsigned char *page;
+    struct clr_decoder decoder;
+    struct clr_leaf *leaves; /* those that were read last; described when they are decoded */
+    size_t count;            /* of them */
+    struct clr_page *pages;  /* of these */
+    size_t room;             /* pages in the buffer */
+    unsigned char *buffer;
+    const unsigned char **where;
 };
 
-/* Begins, with the wants of units that have been found, which have no bytes. watch may be NULL.
-   Returns CLR_LOAD_DONE or CLR_LOAD_FAILED. Free in any case. */
-enum clr_load_outcome clr_leaf_reader_init(struct clr_leaf_reader *reader, struct clr_units *units,
-                                           const struct clr_watch *watch);
-
-/* Reads and decodes the leaf whose page has that number. Tags are set where the kind of a target is
-   CLR_TAG_MIXED. */
-enum clr_load_outcome clr_leaf_reader_read(struct clr_leaf_reader *reader, uint32_t number);
-
-/* Adds what was read to that of the units. */
+/*
+ * Begins to read `most` leaves at a time at most, by way of pages, for fields that are those of
+ * clr_record_fields(); both stay with the caller. Returns CLR_LOAD_DONE or CLR_LOAD_FAILED. Free in
+ * any case.
+ */
+enum clr_load_outcome clr_leaf_reader_init(struct clr_leaf_reader *reader, struct clr_pages *pages,
+                                           const struct clr_field *fields, int field_count,
+                                           size_t most);
 void clr_leaf_reader_free(struct clr_leaf_reader *reader);
+
+/*
+ * Reads the pages of those numbers, and stores how many rows they have. Only if a leaf is the
+ * table's only one it may be empty. They go into the reader's buffer, or another with room for
+ * reader->room pages and CLR_PAGE_SLACK bytes after them: *used of these are filled. That is room
+ * for more than `most`: it serves to read over holes, pages not asked for between two that are.
+ */
+enum clr_load_outcome clr_leaf_reader_read_to(struct clr_leaf_reader *reader,
+                                              const uint32_t *numbers, size_t count, bool is_only,
+                                              unsigned char *buffer, size_t *used, size_t *rows);
+
+/* Decodes the leaves that have been read last, after the rows that the decoder has. */
+enum clr_load_outcome clr_leaf_reader_decode(struct clr_leaf_reader *reader);
 
 #endif

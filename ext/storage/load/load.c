@@ -1,7 +1,7 @@
 #include "storage/load/load.h"
 
 #include "base/memory.h"
-#include "storage/load/fed_load.h"
+#include "storage/load/device_load.h"
 #include "storage/load/placement.h"
 #include "storage/load/units.h"
 
@@ -11,14 +11,14 @@ struct load {
     struct clr_units units;
     struct clr_placement placement;
     int count;
-    struct clr_column **columns; /* as the caller has them: wants have the position */
-    uint8_t *kinds;              /* count for each unit, in the order of wants */
+    struct clr_column **columns; /* as the caller has them: fields have the position */
+    uint8_t *kinds;              /* count for each unit, in the order of fields */
     struct clr_bytes *bytes;     /* of each thread, likewise */
     atomic_int begun;            /* threads */
 };
 
-/* Returns a thread's place for the bytes of each want. Threads' places are apart by one that nobody
-   uses, so that no two share a cache line. */
+/* Returns a thread's place for the bytes of each field. Threads' places are apart by one that
+   nobody uses, so that no two share a cache line. */
 static struct clr_bytes *bytes_of(const struct load *load, int thread)
 {
     return load->bytes + (size_t)thread * ((size_t)load->count + 1);
@@ -34,10 +34,10 @@ static struct clr_bytes *bytes_of(const struct load *load, int thread)
 static void populate(struct load *load, size_t i)
 {
     const struct clr_layout *layout = load->placement.layout;
-    const struct clr_extent *extent = &load->placement.extents[i];
-    size_t ahead = (size_t)load->units.threads, block = extent->first / CLR_COLUMN_BLOCK;
-    size_t rows = layout->known ? layout->rows : extent->rows * load->units.count;
-    bool begins_block = (extent->first + extent->rows) / CLR_COLUMN_BLOCK > block;
+    const struct clr_unit *unit = &load->units.units[i];
+    size_t ahead = (size_t)load->units.threads, block = unit->row / CLR_COLUMN_BLOCK;
+    size_t rows = layout->known ? layout->rows : unit->rows * load->units.count;
+    bool begins_block = (unit->row + unit->rows) / CLR_COLUMN_BLOCK > block;
     int k;
 
     if (atomic_load(&load->begun) < load->units.threads)
@@ -50,58 +50,55 @@ static void populate(struct load *load, size_t i)
     }
 }
 
-static enum clr_load_outcome load_unit(struct load *load, struct clr_unit_reader *reader, size_t i)
+static enum clr_load_outcome load_unit(struct load *load, struct clr_leaf_reader *reader, size_t i)
 {
     struct clr_decoder *decoder = &reader->decoder;
     enum clr_load_outcome outcome;
     size_t rows;
     int k;
 
-    outcome = clr_unit_read(reader, i, &rows);
-    if (outcome != CLR_LOAD_DONE)
-        return outcome;
-    outcome = clr_placement_take(&load->placement, &load->units, &reader->pages, i, rows);
+    outcome = clr_unit_read(&load->units, i, reader, &rows);
+    if (outcome == CLR_LOAD_DONE)
+        outcome = clr_placement_take(&load->placement, decoder->reader.pages, i, rows);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     populate(load, i);
-    for (k = 0; k < load->count; k++) {
-        struct clr_column *column = load->columns[load->units.wants[k].position];
-        size_t first = load->placement.extents[i].first;
-
-        decoder->targets[k] = (struct clr_target){
-            .values = column->values + first, .tags = column->tags + first, .kind = CLR_TAG_NULL};
-    }
-    outcome = clr_unit_decode(reader, i);
+    clr_decoder_begin(decoder);
+    for (k = 0; k < load->count; k++)
+        decoder->targets[k] =
+            clr_target_at(load->columns[load->units.fields[k].position], load->units.units[i].row);
+    outcome = clr_unit_decode(&load->units, i, reader);
+    memcpy(clr_placement_leaves(&load->placement, i), reader->leaves,
+           reader->count * sizeof *reader->leaves);
     for (k = 0; k < load->count; k++)
         load->kinds[i * (size_t)load->count + (size_t)k] = decoder->targets[k].kind;
     return outcome;
 }
 
-static void load_units(void *argument, int thread, const atomic_bool *stop)
+static enum clr_load_outcome load_units(void *argument, int thread, struct clr_leaf_reader *reader)
 {
     struct load *load = argument;
-    struct clr_unit_reader reader;
-    enum clr_load_outcome outcome = clr_unit_reader_init(&reader, &load->units, stop);
+    enum clr_load_outcome outcome = CLR_LOAD_DONE;
     size_t i;
     int k;
 
-    for (k = 0; k < load->count && outcome == CLR_LOAD_DONE; k++)
-        reader.decoder.bytes[k] = &bytes_of(load, thread)[k];
+    for (k = 0; k < load->count; k++)
+        reader->decoder.bytes[k] = &bytes_of(load, thread)[k];
     atomic_fetch_add(&load->begun, 1);
     while (outcome == CLR_LOAD_DONE && clr_units_take(&load->units, &i))
-        outcome = load_unit(load, &reader, i);
-    clr_unit_reader_end(&reader, outcome);
+        outcome = load_unit(load, reader, i);
+    return outcome;
 }
 
 /* Puts together what the units found out about a column. */
 static void finish_column(const struct load *load, int k, size_t rows)
 {
-    struct clr_column *column = load->columns[load->units.wants[k].position];
+    struct clr_column *column = load->columns[load->units.fields[k].position];
     size_t count = (size_t)load->count, i;
     const uint8_t *kinds = load->kinds + k;
     int thread;
 
-    column->with_bytes = load->units.wants[k].with_bytes;
+    column->with_bytes = load->units.fields[k].with_bytes;
     for (thread = 0; thread < load->units.threads; thread++)
         clr_bytes_append(&column->bytes, &bytes_of(load, thread)[k]);
     column->bytes.left = NULL;
@@ -114,8 +111,8 @@ static void finish_column(const struct load *load, int k, size_t rows)
     }
     for (i = 0; i < load->units.count && column->kind == CLR_TAG_MIXED; i++) {
         if (kinds[i * count] != CLR_TAG_MIXED)
-            memset(column->tags + load->placement.extents[i].first, kinds[i * count],
-                   load->placement.extents[i].rows);
+            memset(column->tags + load->units.units[i].row, kinds[i * count],
+                   load->units.units[i].rows);
     }
 }
 
@@ -177,12 +174,10 @@ static enum clr_load_outcome load_here(struct load *load, struct clr_layout *lay
         return outcome;
     for (k = 0; k < load->count; k++)
         finish_column(load, k, clr_placement_rows(&load->placement));
-    if (!clr_placement_keep(&load->placement, units, layout))
-        return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
-    return CLR_LOAD_DONE;
+    return clr_placement_keep(&load->placement, layout);
 }
 
-static bool can_be_fed(const struct clr_field *fields, int count)
+static bool suits_device(const struct clr_field *fields, int count)
 {
     int i;
 
@@ -194,36 +189,36 @@ static bool can_be_fed(const struct clr_field *fields, int count)
 /* All of it, but for the report. */
 static enum clr_load_outcome load_table(struct load *load, const struct clr_source *source,
                                         uint32_t root, const struct clr_field *fields,
-                                        struct clr_layout *layout, struct clr_feeder *feeder,
+                                        struct clr_layout *layout,
+                                        struct clr_device_decoding *decoding,
                                         const struct clr_watch *watch)
 {
     struct clr_units *units = &load->units;
     enum clr_load_outcome outcome =
-        clr_units_find(units, source, root, fields, load->count, SIZE_MAX, watch);
+        clr_units_find(units, source, root, fields, load->count, SIZE_MAX, layout, watch);
     int64_t bytes_read;
 
-    if (outcome == CLR_LOAD_DONE && layout->known && layout->units != units->count)
-        return clr_units_fail(units, CLR_LOAD_MALFORMED, root, 0);
-    if (outcome == CLR_LOAD_DONE && feeder != NULL && can_be_fed(fields, load->count)) {
-        outcome = clr_load_fed(units, layout, feeder, load->columns, watch);
-        if (outcome != CLR_LOAD_UNFED)
+    if (outcome == CLR_LOAD_DONE && decoding != NULL && suits_device(fields, load->count)) {
+        outcome = clr_load_on_device(units, layout, decoding, load->columns, watch);
+        if (outcome != CLR_LOAD_NO_DEVICE)
             return outcome;
     }
-    /* Nothing of what a feed has left behind is of use. Where it was refused, the units are as they
-       were found. */
-    if (outcome == CLR_LOAD_UNFED && clr_units_have_run(units)) {
+    /* Nothing is of use that is left of a decoding which was given up. If none was begun, the units
+       are as they were found. */
+    if (outcome == CLR_LOAD_NO_DEVICE && clr_units_have_run(units)) {
         bytes_read = atomic_load(&units->bytes_read);
         clr_units_free(units);
-        outcome = clr_units_find(units, source, root, fields, load->count, SIZE_MAX, watch);
+        outcome = clr_units_find(units, source, root, fields, load->count, SIZE_MAX, layout, watch);
         atomic_fetch_add(&units->bytes_read, bytes_read);
     }
-    return outcome == CLR_LOAD_DONE || outcome == CLR_LOAD_UNFED ? load_here(load, layout, watch)
-                                                                 : outcome;
+    return outcome == CLR_LOAD_DONE || outcome == CLR_LOAD_NO_DEVICE
+               ? load_here(load, layout, watch)
+               : outcome;
 }
 
 enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
                                const struct clr_field *fields, int count, struct clr_layout *layout,
-                               struct clr_feeder *feeder, struct clr_column **columns,
+                               struct clr_device_decoding *decoding, struct clr_column **columns,
                                const struct clr_watch *watch, struct clr_load_report *report,
                                struct clr_status *status)
 {
@@ -234,7 +229,7 @@ enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
     for (i = 0; i < count; i++)
         columns[i] = NULL;
     atomic_init(&load.begun, 0);
-    outcome = load_table(&load, source, root, fields, layout, feeder, watch);
+    outcome = load_table(&load, source, root, fields, layout, decoding, watch);
     clr_units_report(&load.units, outcome, report, status);
     for (i = 0; i < count && outcome != CLR_LOAD_DONE; i++) {
         clr_column_release(columns[i]);

@@ -9,10 +9,10 @@
 #include "base/status.h"
 #include "engine/worker/team.h"
 #include "numeric/values/column.h"
-#include "storage/format/field.h"
+#include "numeric/values/field.h"
 #include "storage/format/outcome.h"
 #include "storage/format/source.h"
-#include "storage/load/feeder.h"
+#include "storage/load/device_decoding.h"
 #include "storage/load/layout.h"
 
 #include <stdint.h>
@@ -25,14 +25,15 @@
  * must ascend over the whole table, all leaves be equally deep, each page be met once, and depths
  * over 20 are refused, so that no damage makes the walk endless.
  *
- * feeder may be NULL. Whatever a device does, the outcome and the columns are as the host has them.
+ * decoding may be NULL. Whatever a device does, the outcome and the columns are as the host has
+ * them.
  *
  * watch may be NULL. It is asked in the calling thread, which also makes all reads where the source
  * is not parallel.
  */
 enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
                                const struct clr_field *fields, int count, struct clr_layout *layout,
-                               struct clr_feeder *feeder, struct clr_column **columns,
+                               struct clr_device_decoding *decoding, struct clr_column **columns,
                                const struct clr_watch *watch, struct clr_load_report *report,
                                struct clr_status *status);
 

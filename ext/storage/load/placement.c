@@ -1,7 +1,6 @@
 #include "storage/load/placement.h"
 
 #include "base/memory.h"
-#include "storage/load/leaves.h"
 
 /* A guess: so much of a table has been met, one in so many of its units, and all of it would have
    so many times the rows that there may be. */
@@ -10,6 +9,7 @@ enum { GUESS_PART = 16, GUESS_FACTOR = 2 };
 bool clr_placement_init(struct clr_placement *placement, struct clr_units *units,
                         const struct clr_layout *layout)
 {
+    const struct clr_pages pages = clr_units_pages(units);
     int64_t left = INT64_MAX;
 
     if (layout->most_bytes > 0 && layout->most_bytes < INT64_MAX)
@@ -17,60 +17,102 @@ bool clr_placement_init(struct clr_placement *placement, struct clr_units *units
     if (layout->known)
         left -= (int64_t)(layout->rows * layout->row_bytes);
     *placement = (struct clr_placement){
-        .layout = layout, .extents = clr_memory_alloc(units->count * sizeof *placement->extents)};
-    atomic_init(&placement->rows, 0);
+        .units = units,
+        .layout = layout,
+        .leaves = clr_memory_alloc(units->leaves.count * sizeof *placement->leaves),
+        .before = clr_pages_copy_visits(&pages)};
     atomic_init(&placement->left, left);
-    return placement->extents != NULL && (!layout->keeps_leaves || clr_leaves_note(units));
-}
-
-/* Whether the table will have too many rows if the units that are still to come are like those that
-   were taken, with so many rows. */
-static bool seems_too_large(const struct clr_layout *layout, struct clr_units *units, size_t rows)
-{
-    size_t taken = atomic_load(&units->next), count = units->count;
-
-    return layout->may_guess && taken > count / GUESS_PART &&
-           (double)rows * (double)count > GUESS_FACTOR * (double)layout->most_rows * (double)taken;
-}
-
-enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_units *units,
-                                         struct clr_pages *pages, size_t i, size_t rows)
-{
-    const struct clr_layout *layout = placement->layout;
-    struct clr_extent *extent = &placement->extents[i];
-
-    if (layout->known) {
-        *extent = layout->extents[i];
-        return extent->rows == rows
-                   ? CLR_LOAD_DONE
-                   : clr_page_malformed(pages, units->leaves.numbers[i * units->unit_leaves]);
-    }
-    atomic_fetch_sub(&placement->left, (int64_t)(rows * layout->row_bytes));
-    extent->rows = rows;
-    extent->first = atomic_fetch_add(&placement->rows, rows);
-    rows += extent->first;
-    return layout->most_rows == 0 ||
-                   (rows <= layout->most_rows && !seems_too_large(layout, units, rows))
-               ? CLR_LOAD_DONE
-               : CLR_LOAD_TOO_LARGE;
-}
-
-bool clr_placement_keep(struct clr_placement *placement, struct clr_units *units,
-                        struct clr_layout *layout)
-{
-    if (layout->keeps_leaves && !clr_leaves_keep(units, placement->extents, layout))
-        return false;
-    if (layout->known)
-        return true;
-    layout->known = true;
-    layout->rows = atomic_load(&placement->rows);
-    layout->units = units->count;
-    layout->extents = placement->extents;
-    placement->extents = NULL;
-    return true;
+    pthread_mutex_init(&placement->lock, NULL);
+    return placement->leaves != NULL && placement->before != NULL;
 }
 
 void clr_placement_free(struct clr_placement *placement)
 {
-    clr_memory_free(placement->extents);
+    if (placement->units == NULL)
+        return;
+    pthread_mutex_destroy(&placement->lock);
+    clr_memory_free(placement->leaves);
+    clr_memory_free(placement->before);
+}
+
+/* Whether the table will have too many rows if the units that are still to come are like those that
+   were taken, with so many rows. */
+static bool seems_too_large(const struct clr_placement *placement, size_t rows)
+{
+    size_t taken = atomic_load(&placement->units->next), count = placement->units->count;
+
+    return placement->layout->may_guess && taken > count / GUESS_PART &&
+           (double)rows * (double)count >
+               GUESS_FACTOR * (double)placement->layout->most_rows * (double)taken;
+}
+
+enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_pages *pages,
+                                         size_t i, size_t rows)
+{
+    const struct clr_layout *layout = placement->layout;
+    struct clr_unit *unit = &placement->units->units[i];
+
+    if (layout->known)
+        return unit->rows == rows
+                   ? CLR_LOAD_DONE
+                   : clr_page_malformed(pages, placement->units->leaves.numbers[unit->first]);
+    atomic_fetch_sub(&placement->left, (int64_t)(rows * layout->row_bytes));
+    pthread_mutex_lock(&placement->lock);
+    unit->row = placement->rows;
+    unit->place = placement->places;
+    placement->rows += rows;
+    placement->places += unit->count;
+    pthread_mutex_unlock(&placement->lock);
+    unit->rows = rows;
+    rows += unit->row;
+    return layout->most_rows == 0 ||
+                   (rows <= layout->most_rows && !seems_too_large(placement, rows))
+               ? CLR_LOAD_DONE
+               : CLR_LOAD_TOO_LARGE;
+}
+
+/* Whether the leaves are those of the layout. If not, the page of the first other one is named. */
+static bool is_same(const struct clr_placement *placement)
+{
+    const struct clr_layout *layout = placement->layout;
+    size_t i;
+
+    for (i = 0; i < layout->leaf_count; i++) {
+        const struct clr_leaf *leaf = &placement->leaves[i], *known = &layout->leaves[i];
+
+        if (leaf->rows != known->rows || leaf->first != known->first || leaf->last != known->last) {
+            clr_units_fail(placement->units, CLR_LOAD_MALFORMED, leaf->number, 0);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Tells a layout that is known which overflow pages were read. */
+static void add_chains(const struct clr_placement *placement, struct clr_layout *layout)
+{
+    const atomic_uint *visited = placement->units->visited;
+    size_t i;
+
+    for (i = 0; i < layout->leaf_count; i++)
+        layout->leaves[i].is_chained |= placement->leaves[i].is_chained;
+    for (i = 0; i < layout->chain_words; i++)
+        layout->chains[i] |= atomic_load(&visited[i]) & ~placement->before[i];
+}
+
+enum clr_load_outcome clr_placement_keep(struct clr_placement *placement, struct clr_layout *layout)
+{
+    const struct clr_pages pages = clr_units_pages(placement->units);
+
+    if (layout->known && !is_same(placement))
+        return CLR_LOAD_MALFORMED;
+    if (layout->known) {
+        add_chains(placement, layout);
+        return CLR_LOAD_DONE;
+    }
+    clr_layout_keep(layout, placement->leaves, placement->units->leaves.count, &pages,
+                    placement->before, false);
+    placement->leaves = NULL;
+    placement->before = NULL;
+    return CLR_LOAD_DONE;
 }

@@ -1,42 +1,51 @@
-/* Where the rows of a table's units go in columns. */
+/* Where the rows of a table's units go in columns, and what becomes known of the layout by that. */
 #ifndef CLR_STORAGE_PLACEMENT_H
 #define CLR_STORAGE_PLACEMENT_H
 
 #include "storage/load/layout.h"
 #include "storage/load/units.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
-/* What the threads of a load share; its layout is the caller's. */
+/* What the threads of a load share. */
 struct clr_placement {
-    const struct clr_layout *layout;
-    struct clr_extent *extents; /* of the units */
-    atomic_size_t rows;
-    atomic_int_least64_t left; /* bytes that rows and their bytes may still take */
+    struct clr_units *units;
+    const struct clr_layout *layout; /* the caller's */
+    atomic_int_least64_t left;       /* bytes that rows and their bytes may still take */
+    struct clr_leaf *leaves;         /* of the units, at their places */
+    uint32_t *before;                /* the set of pages that led to the leaves */
+    pthread_mutex_t lock;
+    size_t rows, places; /* that units have taken */
 };
 
 /* Begins, for units that have been found and not run. Returns false without memory. Free in any
-   case. */
+   case; it may be zeros then. */
 bool clr_placement_init(struct clr_placement *placement, struct clr_units *units,
                         const struct clr_layout *layout);
+void clr_placement_free(struct clr_placement *placement);
 
-/* Gives unit i, of so many rows, its extent, if the layout fits and has room. Returns
-   CLR_LOAD_DONE, CLR_LOAD_TOO_LARGE or CLR_LOAD_MALFORMED, with the page in pages. Any thread may
-   call it, once for each unit. */
-enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_units *units,
-                                         struct clr_pages *pages, size_t i, size_t rows);
+/* Gives unit i, of so many rows, its place, if the layout fits and has room. Returns CLR_LOAD_DONE,
+   CLR_LOAD_TOO_LARGE or CLR_LOAD_MALFORMED, with the page in pages. Any thread may call it, once
+   for each unit. */
+enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_pages *pages,
+                                         size_t i, size_t rows);
 
-/* Returns how many rows there are, when all units have been taken. */
-static inline size_t clr_placement_rows(struct clr_placement *placement)
+/* Returns where the leaves of unit i are to be described, once it has its place. */
+static inline struct clr_leaf *clr_placement_leaves(const struct clr_placement *placement, size_t i)
 {
-    return placement->layout->known ? placement->layout->rows : atomic_load(&placement->rows);
+    return placement->leaves + placement->units->units[i].place;
 }
 
-/* When all units have been taken: hands what is known of them over to the layout, which then is
-   known. Returns false without memory, and then has changed nothing. */
-bool clr_placement_keep(struct clr_placement *placement, struct clr_units *units,
-                        struct clr_layout *layout);
+/* Returns how many rows there are, when all units have been taken. */
+static inline size_t clr_placement_rows(const struct clr_placement *placement)
+{
+    return placement->layout->known ? placement->layout->rows : placement->rows;
+}
 
-void clr_placement_free(struct clr_placement *placement);
+/* When all leaves have been described: hands them over to the layout, which then is known.
+   CLR_LOAD_MALFORMED if it was, and they are not as it has them: nothing has changed then. */
+enum clr_load_outcome clr_placement_keep(struct clr_placement *placement,
+                                         struct clr_layout *layout);
 
 #endif

@@ -18,7 +18,6 @@ enum { LEAST_BYTES = 1 << 20, BYTES_PART = 4 };
 /* The rows that a thread has decoded since its last scan, and what it knows of those before. */
 struct segment {
     struct clr_column *columns[CLR_MOST_COLUMNS];
-    size_t rows;
     struct clr_state *states, *more; /* of each tally: of all scans, and of one */
     struct clr_share *shares;        /* of each tally: for those that merge */
     atomic_int_least64_t left;       /* bytes that TEXT and BLOBs may still take */
@@ -71,17 +70,16 @@ static size_t plan_segments(struct stream *stream, const struct clr_source *sour
 
 /* Scans the rows that the thread has, and begins again without any. */
 static enum clr_load_outcome scan_segment(const struct stream *stream, struct segment *segment,
-                                          struct clr_pages *pages, const atomic_bool *stop)
+                                          struct clr_decoder *decoder)
 {
+    struct clr_pages *pages = decoder->reader.pages;
     struct clr_scan scan = *stream->scan;
     int i;
 
     scan.columns = segment->columns;
-    scan.rows = segment->rows;
-    for (i = 0; i < scan.column_count; i++)
-        segment->columns[i]->rows = segment->rows;
-    segment->rows = 0;
-    switch (clr_evaluate(&scan, 0, scan.rows, segment->more, segment->shares, stop)) {
+    scan.rows = decoder->rows;
+    clr_decoder_end_columns(decoder, segment->columns);
+    switch (clr_evaluate(&scan, 0, scan.rows, segment->more, segment->shares, pages->stop)) {
     case CLR_SCAN_DONE:
         break;
     case CLR_SCAN_UNSURE:
@@ -97,76 +95,47 @@ static enum clr_load_outcome scan_segment(const struct stream *stream, struct se
         clr_state_merge(&segment->states[i], &segment->more[i]);
     for (i = 0; i < scan.column_count; i++)
         clr_bytes_clear(&segment->columns[i]->bytes);
+    clr_decoder_begin_columns(decoder, segment->columns);
     return CLR_LOAD_DONE;
 }
 
-/* Whether the segment has to be scanned before so many rows come. */
+/* Whether the segment has to be scanned before there are so many rows. */
 static bool is_full(const struct stream *stream, const struct segment *segment, size_t rows)
 {
     const int64_t most = (int64_t)stream->most_bytes;
 
-    return segment->rows + rows > stream->capacity ||
-           most - atomic_load(&segment->left) > most / BYTES_PART;
-}
-
-/* Adds the rows of a unit to a column, where they have been decoded to. */
-static void append(struct clr_column *column, size_t first, size_t rows, uint8_t kind)
-{
-    if (first == 0)
-        column->kind = kind;
-    if (kind == column->kind)
-        return;
-    if (column->kind != CLR_TAG_MIXED)
-        memset(column->tags, column->kind, first);
-    column->kind = CLR_TAG_MIXED;
-    if (kind != CLR_TAG_MIXED)
-        memset(column->tags + first, kind, rows);
+    return rows > stream->capacity || most - atomic_load(&segment->left) > most / BYTES_PART;
 }
 
 static enum clr_load_outcome stream_unit(struct stream *stream, struct segment *segment,
-                                         struct clr_unit_reader *reader, size_t i,
-                                         const atomic_bool *stop)
+                                         struct clr_leaf_reader *reader, size_t i)
 {
-    const struct clr_units *units = &stream->units;
-    struct clr_target *targets = reader->decoder.targets;
+    struct clr_decoder *decoder = &reader->decoder;
     enum clr_load_outcome outcome;
-    size_t rows, first;
-    int k;
+    size_t rows;
 
-    outcome = clr_unit_read(reader, i, &rows);
-    if (outcome == CLR_LOAD_DONE && segment->rows > 0 && is_full(stream, segment, rows))
-        outcome = scan_segment(stream, segment, &reader->pages, stop);
-    if (outcome != CLR_LOAD_DONE)
-        return outcome;
-    first = segment->rows;
-    for (k = 0; k < units->want_count; k++) {
-        struct clr_column *column = segment->columns[units->wants[k].position];
-
-        targets[k] = (struct clr_target){
-            .values = column->values + first, .tags = column->tags + first, .kind = CLR_TAG_NULL};
-        reader->decoder.bytes[k] = &column->bytes;
-    }
-    outcome = clr_unit_decode(reader, i);
-    for (k = 0; k < units->want_count; k++)
-        append(segment->columns[units->wants[k].position], first, rows, targets[k].kind);
-    segment->rows += rows;
+    outcome = clr_unit_read(&stream->units, i, reader, &rows);
     atomic_fetch_add(&stream->rows, rows);
-    return outcome;
+    if (outcome == CLR_LOAD_DONE && decoder->rows > 0 &&
+        is_full(stream, segment, decoder->rows + rows))
+        outcome = scan_segment(stream, segment, decoder);
+    return outcome == CLR_LOAD_DONE ? clr_unit_decode(&stream->units, i, reader) : outcome;
 }
 
-static void stream_units(void *argument, int thread, const atomic_bool *stop)
+static enum clr_load_outcome stream_units(void *argument, int thread,
+                                          struct clr_leaf_reader *reader)
 {
     struct stream *stream = argument;
     struct segment *segment = &stream->segments[thread];
-    struct clr_unit_reader reader;
-    enum clr_load_outcome outcome = clr_unit_reader_init(&reader, &stream->units, stop);
+    enum clr_load_outcome outcome = CLR_LOAD_DONE;
     size_t i;
 
+    clr_decoder_begin_columns(&reader->decoder, segment->columns);
     while (outcome == CLR_LOAD_DONE && clr_units_take(&stream->units, &i))
-        outcome = stream_unit(stream, segment, &reader, i, stop);
-    if (outcome == CLR_LOAD_DONE && segment->rows > 0)
-        outcome = scan_segment(stream, segment, &reader.pages, stop);
-    clr_unit_reader_end(&reader, outcome);
+        outcome = stream_unit(stream, segment, reader, i);
+    if (outcome == CLR_LOAD_DONE && reader->decoder.rows > 0)
+        outcome = scan_segment(stream, segment, &reader->decoder);
+    return outcome;
 }
 
 static bool init_segment(const struct stream *stream, struct segment *segment,
@@ -265,8 +234,8 @@ static enum clr_load_outcome stream_table(struct stream *stream, const struct cl
     size_t threads, most_leaves = plan_segments(stream, source, fields, memory, &threads);
     enum clr_load_outcome outcome;
 
-    outcome =
-        clr_units_find(units, source, root, fields, stream->scan->column_count, most_leaves, watch);
+    outcome = clr_units_find(units, source, root, fields, stream->scan->column_count, most_leaves,
+                             NULL, watch);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     if ((size_t)units->threads > threads)

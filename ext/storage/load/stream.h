@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "engine/worker/team.h"
 #include "numeric/scan/scan.h"
-#include "storage/format/field.h"
+#include "numeric/values/field.h"
 #include "storage/format/outcome.h"
 #include "storage/format/source.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "storage/format/page_set.h"
-#include "storage/refresh/fresh.h"
+#include "storage/load/few_leaves.h"
 #include "storage/refresh/splice.h"
 #include "storage/snapshot/tree.h"
 
@@ -35,12 +35,13 @@ struct refresh {
     struct clr_pages pages;
     struct clr_page_list leaves; /* the table's now, in the order of keys */
     bool keeps_chains;           /* no overflow page that was read has changed */
-    uint32_t *chains;            /* first the pages that led to the leaves, later as the layout's */
+    uint32_t *before;            /* the set of pages that led to the leaves */
     uint32_t *places;            /* by page: 1 + the number in the layout, or 0 */
     uint32_t *fates;             /* of the layout's leaves */
     size_t kept;
-    struct clr_fresh fresh; /* leaves that were read, in the order of keys */
-    bool *has_place;        /* of each: its page was a leaf before */
+    struct clr_field *fields;    /* as clr_record_fields() has them */
+    struct clr_few_leaves fresh; /* leaves that were read, in the order of keys */
+    bool *has_place;             /* of each: its page was a leaf before */
     struct clr_leaf *new_leaves;
     size_t new_count;
     struct clr_splice splice;
@@ -66,17 +67,18 @@ static bool prepare(struct refresh *refresh, const struct clr_field *fields, int
     refresh->places = clr_memory_alloc_zero((pages + 1) * sizeof *refresh->places);
     refresh->fates = new_array(layout->leaf_count, sizeof *refresh->fates);
     refresh->has_place = new_array(room, sizeof *refresh->has_place);
-    refresh->chains = new_array(clr_page_set_words((uint32_t)pages), sizeof *refresh->chains);
+    refresh->before = clr_pages_copy_visits(&refresh->pages);
+    refresh->fields = clr_record_fields(fields, count);
     if (refresh->places == NULL || refresh->fates == NULL || refresh->has_place == NULL ||
-        refresh->chains == NULL)
+        refresh->before == NULL || refresh->fields == NULL)
         return false;
     for (i = 0; i < layout->leaf_count; i++) {
         refresh->fates[i] = GONE;
         if (layout->leaves[i].number <= pages)
             refresh->places[layout->leaves[i].number] = (uint32_t)i + 1;
     }
-    return clr_fresh_init(&refresh->fresh, &refresh->pages, fields, count, room,
-                          layout->most_bytes);
+    return clr_few_leaves_init(&refresh->fresh, &refresh->pages, refresh->fields, count, room,
+                               layout->most_bytes) == CLR_LOAD_DONE;
 }
 
 /* Finds out whether the known overflow pages are as they were. */
@@ -85,8 +87,6 @@ static void check_chains(struct refresh *refresh)
     const struct clr_layout *layout = refresh->layout;
     size_t words = clr_page_set_words(refresh->source->page_count), i;
 
-    for (i = 0; i < words; i++)
-        refresh->chains[i] = atomic_load(&refresh->pages.visited[i]);
     refresh->keeps_chains = true;
     for (i = 0; i < layout->chain_words && refresh->keeps_chains; i++)
         refresh->keeps_chains =
@@ -104,7 +104,7 @@ static bool can_keep(const struct refresh *refresh, const struct clr_leaf *leaf)
 static enum clr_load_outcome go_through(struct refresh *refresh)
 {
     const struct clr_leaf *before = NULL, *leaf;
-    struct clr_fresh *fresh = &refresh->fresh;
+    struct clr_few_leaves *fresh = &refresh->fresh;
     size_t i;
 
     for (i = 0; i < refresh->leaves.count; i++) {
@@ -116,7 +116,7 @@ static enum clr_load_outcome go_through(struct refresh *refresh)
             refresh->kept++;
         } else {
             enum clr_load_outcome outcome =
-                clr_fresh_add(fresh, number, refresh->leaves.count == 1);
+                clr_few_leaves_add(fresh, number, refresh->leaves.count == 1);
 
             if (outcome != CLR_LOAD_DONE)
                 return outcome;
@@ -130,7 +130,7 @@ static enum clr_load_outcome go_through(struct refresh *refresh)
             return clr_page_malformed(&refresh->pages, number);
         before = leaf;
     }
-    clr_fresh_end(fresh);
+    clr_few_leaves_end(fresh);
     return CLR_LOAD_DONE;
 }
 
@@ -143,13 +143,13 @@ static void add_leaf(struct refresh *refresh, const struct clr_leaf *leaf)
 static void add_old(struct refresh *refresh, const struct clr_leaf *leaf, size_t from)
 {
     struct clr_splice *splice = &refresh->splice;
-    struct clr_run *last = splice->old_count == 0 ? NULL : &splice->old[splice->old_count - 1];
+    struct clr_row_run *last = splice->old_count == 0 ? NULL : &splice->old[splice->old_count - 1];
 
     if (last != NULL && last->from + last->rows == from && last->to + last->rows == splice->rows)
         last->rows += leaf->rows;
     else
         splice->old[splice->old_count++] =
-            (struct clr_run){.from = from, .to = splice->rows, .rows = leaf->rows};
+            (struct clr_row_run){.from = from, .to = splice->rows, .rows = leaf->rows};
     add_leaf(refresh, leaf);
 }
 
@@ -159,7 +159,7 @@ static void add_fresh(struct refresh *refresh, size_t i)
     struct clr_splice *splice = &refresh->splice;
 
     splice->fresh[splice->fresh_count++] =
-        (struct clr_run){.from = refresh->fresh.at[i], .to = splice->rows, .rows = leaf->rows};
+        (struct clr_row_run){.from = refresh->fresh.at[i], .to = splice->rows, .rows = leaf->rows};
     add_leaf(refresh, leaf);
 }
 
@@ -193,13 +193,13 @@ static bool is_too_large(const struct refresh *refresh, struct clr_column *const
 {
     const struct clr_layout *layout = refresh->layout;
     size_t size = refresh->splice.rows * layout->row_bytes;
-    int k;
+    int i;
 
     if (layout->most_rows > 0 && refresh->splice.rows > layout->most_rows)
         return true;
-    for (k = 0; k < refresh->fresh.count; k++) {
-        const struct clr_column *column = columns[refresh->fresh.wants[k].position];
-        size_t bytes = column->bytes.size + refresh->fresh.columns[k]->bytes.size;
+    for (i = 0; i < refresh->fresh.count; i++) {
+        const struct clr_column *column = columns[i];
+        size_t bytes = column->bytes.size + refresh->fresh.columns[i]->bytes.size;
 
         if (bytes > 2 * column->bytes_read + SPARE_BYTES)
             return true;
@@ -211,54 +211,27 @@ static bool is_too_large(const struct refresh *refresh, struct clr_column *const
 /* Makes the columns' results, which can fail, and then fills them, which can't. */
 static bool splice_columns(struct refresh *refresh, struct clr_column **columns)
 {
-    const struct clr_fresh *fresh = &refresh->fresh;
-    int k;
+    const struct clr_few_leaves *fresh = &refresh->fresh;
+    int i;
 
     refresh->results = new_array((size_t)fresh->count, sizeof(struct clr_column *));
-    for (k = 0; k < fresh->count && refresh->results != NULL; k++) {
-        refresh->results[k] = clr_splice_begin(&refresh->splice, columns[k]);
-        if (refresh->results[k] != NULL)
+    for (i = 0; i < fresh->count && refresh->results != NULL; i++) {
+        refresh->results[i] = clr_splice_begin(&refresh->splice, columns[i]);
+        if (refresh->results[i] != NULL)
             continue;
-        while (k-- > 0) {
-            if (refresh->results[k] != columns[k])
-                clr_column_release(refresh->results[k]);
+        while (i-- > 0) {
+            if (refresh->results[i] != columns[i])
+                clr_column_release(refresh->results[i]);
         }
         return false;
     }
-    for (k = 0; k < fresh->count && refresh->results != NULL; k++) {
-        int i = fresh->wants[k].position;
-
-        clr_splice_finish(&refresh->splice, columns[i], fresh->columns[k], refresh->results[i]);
+    for (i = 0; i < fresh->count && refresh->results != NULL; i++) {
+        clr_splice_finish(&refresh->splice, columns[i], fresh->columns[i], refresh->results[i]);
         if (refresh->results[i] != columns[i])
             clr_column_release(columns[i]);
         columns[i] = refresh->results[i];
     }
     return refresh->results != NULL;
-}
-
-static void keep_layout(struct refresh *refresh)
-{
-    struct clr_layout *layout = refresh->layout, old = *layout;
-    size_t words = clr_page_set_words(refresh->source->page_count), i;
-
-    for (i = 0; i < words; i++) {
-        refresh->chains[i] = atomic_load(&refresh->pages.visited[i]) & ~refresh->chains[i];
-        if (refresh->keeps_chains && i < old.chain_words)
-            refresh->chains[i] |= old.chains[i];
-    }
-    *layout = (struct clr_layout){.known = true,
-                                  .rows = refresh->splice.rows,
-                                  .most_rows = old.most_rows,
-                                  .most_bytes = old.most_bytes,
-                                  .row_bytes = old.row_bytes,
-                                  .keeps_leaves = true,
-                                  .leaves = refresh->new_leaves,
-                                  .leaf_count = refresh->new_count,
-                                  .chains = refresh->chains,
-                                  .chain_words = words};
-    refresh->new_leaves = NULL;
-    refresh->chains = NULL;
-    clr_layout_free(&old);
 }
 
 static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t root,
@@ -289,17 +262,21 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
         return CLR_LOAD_TOO_LARGE;
     if (!splice_columns(refresh, columns))
         return clr_pages_no_memory(pages);
-    keep_layout(refresh);
+    clr_layout_keep(refresh->layout, refresh->new_leaves, refresh->new_count, &refresh->pages,
+                    refresh->before, refresh->keeps_chains);
+    refresh->new_leaves = NULL;
+    refresh->before = NULL;
     refresh->has_moved = true;
     return CLR_LOAD_DONE;
 }
 
 static void refresh_free(struct refresh *refresh)
 {
-    clr_fresh_free(&refresh->fresh);
+    clr_few_leaves_free(&refresh->fresh);
     clr_memory_free(refresh->leaves.numbers);
     clr_memory_free(refresh->pages.visited);
-    clr_memory_free(refresh->chains);
+    clr_memory_free(refresh->before);
+    clr_memory_free(refresh->fields);
     clr_memory_free(refresh->places);
     clr_memory_free(refresh->fates);
     clr_memory_free(refresh->has_place);

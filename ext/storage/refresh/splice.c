@@ -14,8 +14,8 @@ struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_
     return clr_column_new(splice->rows + splice->rows / SPARE_PART + LEAST_SPARE);
 }
 
-static void move(const struct clr_run *run, const struct clr_column *from, struct clr_column *to,
-                 bool with_tags)
+static void move(const struct clr_row_run *run, const struct clr_column *from,
+                 struct clr_column *to, bool with_tags)
 {
     memmove(to->values + run->to, from->values + run->from, run->rows * sizeof *to->values);
     if (!with_tags)
@@ -34,7 +34,7 @@ static void move_old(const struct clr_splice *splice, const struct clr_column *o
                      struct clr_column *result, bool with_tags)
 {
     const bool everything = result != old || (with_tags && old->kind != CLR_TAG_MIXED);
-    const struct clr_run *run;
+    const struct clr_row_run *run;
     size_t i;
 
     for (i = 0; i < splice->old_count; i++) {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /* A run of rows, from row `from` on, that belongs at row `to` of the new column. */
-struct clr_run {
+struct clr_row_run {
     size_t from, to, rows;
 };
 
@@ -22,7 +22,7 @@ struct clr_run {
  */
 struct clr_splice {
     size_t rows;
-    struct clr_run *old, *fresh;
+    struct clr_row_run *old, *fresh;
     size_t old_count, fresh_count;
 };
 

@@ -14,7 +14,7 @@ static enum clr_code read_log(const struct clr_source *source, void *buffer, siz
 
     if (code == 0)
         return CLR_OK;
-    return clr_status_set(status, CLR_DEVICE, code, "reading the write-ahead log: result code %d",
+    return clr_status_set(status, CLR_IO, code, "reading the write-ahead log: result code %d",
                           code);
 }
 

@@ -12,8 +12,8 @@
  * has not, if it is of fewer frames of the same log, and of all else. source needs its read
  * function, page_size and page_count; salts are the two words of the snapshot's wal-index header,
  * in the byte order in which the log's file has them. The log's magic, page size and salts, and
- * each frame's salts, are compared: a mismatch is CLR_INVALID, a failing read CLR_DEVICE with the
- * result code in cl_error, no memory CLR_NOMEM; the map is of no log then. The last frame has to be
+ * each frame's salts, are compared: a mismatch is CLR_INVALID, a failing read CLR_IO with the
+ * result code in error, no memory CLR_NOMEM; the map is of no log then. The last frame has to be
  * the commit that made the database page_count pages long. With last 0 the log is not read. Pages
  * beyond page_count can be in the map, as the database may have shrunk.
  */

@@ -5,6 +5,7 @@
 #include "engine/columns/resident.h"
 
 #include "base/clock.h"
+#include "engine/operations/resident_scan.h"
 #include "engine/scans.h"
 #include "engine/workers.h"
 #include "numeric/scan/evaluate.h"
@@ -16,7 +17,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 60000, SCANS = 6, QUICK_SCANS = 3 };
+enum { PATIENCE_MS = 60000, SCANS = 6, QUICK_SCANS = 1 };
 
 /* The worker's columns and their copies. */
 struct world {

@@ -25,7 +25,7 @@ static struct clr_budget budget;
 
 struct store {
     struct clr_kept kept;
-    struct clr_kept_feed feed;
+    struct clr_feed feed;
     struct clr_fed_order fed;
 };
 
@@ -46,7 +46,7 @@ static void end(struct store *store)
 
 static void add(struct store *store, enum clr_kind kind, int64_t bits)
 {
-    struct clr_kept_feed *feed = &store->feed;
+    struct clr_feed *feed = &store->feed;
     const bool real = kind == CLR_KIND_REAL;
 
     if (real ? feed->real == feed->real_end : feed->integer == feed->integer_end) {
@@ -242,7 +242,7 @@ static void test_no_memory(void)
 
     batch_begin();
     for (after = 0; happened && after < 200; after++) {
-        struct clr_kept_feed *feed = &store.feed;
+        struct clr_feed *feed = &store.feed;
         bool answered;
 
         begin(&store);

@@ -354,7 +354,7 @@ static void test_job_failure(void)
     while (stats.device_errors == 0)
         whole(operation, 40 * CHUNK);
     child_ok(stats.on_host[CLR_HOST_FAILED] >= stats.device_errors, "the host has done its work");
-    child_ok(stats.last_error.cl_error == -5, "the error is kept");
+    child_ok(stats.last_error.error == -5, "the error is kept");
     stats.chunks_to_device = 0;
     whole(operation, 40 * CHUNK);
     child_ok(stats.chunks_to_device == 0, "the device gets nothing more");

@@ -92,7 +92,7 @@ static void test_no_device(void)
     fake_catalog.empty = true;
     child_ok(clr_runtime_catalog()->count == 0, "an empty catalog");
     child_ok(clr_runtime_worker("auto", &worker) == CLR_NO_DEVICE, "has no device");
-    child_ok(clr_runtime_catalog()->status.cl_error == -1001, "for a reason");
+    child_ok(clr_runtime_catalog()->status.error == -1001, "for a reason");
 }
 
 static void test_memory(void)

@@ -34,13 +34,11 @@ struct probe {
 
 static atomic_int destroyed;
 
-static bool step(struct clr_task *task, struct clr_device *device, char **log,
-                 struct clr_status *status)
+static bool step(struct clr_task *task, struct clr_device *device, struct clr_status *status)
 {
     struct probe *probe = (struct probe *)(void *)task;
 
     (void)device;
-    *log = NULL;
     while (probe->hold != NULL && atomic_load(probe->hold))
         usleep(1000);
     usleep(1000 * (useconds_t)probe->pause_ms);
@@ -183,11 +181,11 @@ static void test_failures(void)
 
     probe->code = CLR_DEVICE;
     clr_worker_post(worker, &probe->task);
-    tap_ok(await(worker, probe, LONG_MS, &status) == CLR_TASK_FAILED && status.cl_error == -5,
+    tap_ok(await(worker, probe, LONG_MS, &status) == CLR_TASK_FAILED && status.error == -5,
            "a build that fails");
     clr_task_release(&probe->task);
     clr_worker_report(worker, &report);
-    tap_ok(!report.failed && report.status.cl_error == -5, "leaves the device in use");
+    tap_ok(!report.failed && report.status.error == -5, "leaves the device in use");
 
     probe = new_probe(CLR_TASK_BACKGROUND, 1);
     probe->code = CLR_NOMEM;
@@ -200,7 +198,7 @@ static void test_failures(void)
     probe = new_probe(CLR_TASK_URGENT, 1);
     probe->code = CLR_DEVICE;
     clr_worker_post(worker, &probe->task);
-    tap_ok(await(worker, probe, LONG_MS, &status) == CLR_TASK_FAILED && status.cl_error == -5,
+    tap_ok(await(worker, probe, LONG_MS, &status) == CLR_TASK_FAILED && status.error == -5,
            "an error of OpenCL");
     tap_ok(clr_worker_has_failed(worker), "ends the use of the device");
     clr_task_release(&probe->task);

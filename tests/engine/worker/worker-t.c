@@ -161,7 +161,7 @@ static void test_build_failure(void)
     tap_ok(settle_readiness(worker, CLR_SUM, CLR_REAL) == CLR_FAILED, "a build that fails");
     clr_worker_report(worker, &report);
     tap_is_string(report.build_log, "line 1: error", "its log is reported");
-    tap_ok(report.status.cl_error == -11 && !report.failed, "with the error");
+    tap_ok(report.status.error == -11 && !report.failed, "with the error");
     tap_ok(clr_worker_readiness(worker, CLR_SUM, CLR_REAL) == CLR_FAILED, "it is not tried again");
     tap_is_int64(fake_read(&fake.built), 1, "by anybody");
     fake_set(build_error, 0);
@@ -182,7 +182,7 @@ static void test_self_test_failure(void)
     tap_ok(settle_readiness(worker, CLR_SUM, CLR_REAL) == CLR_FAILED,
            "a program with wrong results must not serve");
     clr_worker_report(worker, &report);
-    tap_ok(!report.failed && report.status.code == CLR_DEVICE && report.status.cl_error == 0,
+    tap_ok(!report.failed && report.status.code == CLR_DEVICE && report.status.error == 0,
            "which is reported");
     fake_set(wrong_result, false);
     make_ready(worker);
@@ -190,7 +190,7 @@ static void test_self_test_failure(void)
     tap_ok(settle_readiness(worker, CLR_EXTREMES, CLR_REAL) == CLR_FAILED,
            "an error of OpenCL in a test");
     clr_worker_report(worker, &report);
-    tap_ok(report.failed && report.status.cl_error == -5, "ends the use of the device");
+    tap_ok(report.failed && report.status.error == -5, "ends the use of the device");
     tap_ok(clr_worker_readiness(worker, CLR_SUM, CLR_INTEGER) == CLR_FAILED, "for all programs");
     stop(worker);
 }
@@ -206,12 +206,12 @@ static void test_open_failure(void)
     worker = start();
     clr_worker_submit(worker, job); /* nobody does this before it is ready; it must not be lost */
     fake_set(hold_open, false);
-    tap_ok(polls(worker, job) && job->phase == CLR_JOB_FAILED && job->status.cl_error == -2,
+    tap_ok(polls(worker, job) && job->phase == CLR_JOB_FAILED && job->status.error == -2,
            "a device that can't be opened fails its jobs");
     tap_ok(clr_worker_readiness(worker, CLR_SUM, CLR_INTEGER) == CLR_FAILED, "and is not ready");
     clr_worker_submit(worker, late);
     tap_ok(clr_worker_poll(worker, late) && late->phase == CLR_JOB_FAILED &&
-               late->status.cl_error == -2,
+               late->status.error == -2,
            "later jobs fail at once");
     tap_ok(clr_worker_collect(worker, late, LONG_MS) == CLR_JOB_FAILED, "and are collected so");
     clr_worker_report(worker, &report);
@@ -288,14 +288,14 @@ static void test_job_failure(bool at_begin)
         if (phase == CLR_JOB_DONE)
             done += ended && clr_int192_to_int64(&jobs[i]->state.sum.integer, &sum) && sum == i;
         else
-            failed += ended && phase == CLR_JOB_FAILED && jobs[i]->status.cl_error == -5;
+            failed += ended && phase == CLR_JOB_FAILED && jobs[i]->status.error == -5;
         clr_job_free(jobs[i]);
     }
     tap_ok(done <= GOOD && done + failed == JOBS, "%s fails: %d jobs done, %d failed",
            at_begin ? "a beginning" : "a finish", done, failed);
     tap_ok(at_begin || done == GOOD, "those before it were done");
     clr_worker_report(worker, &report);
-    tap_ok(report.failed && report.status.cl_error == -5, "the device is out of use");
+    tap_ok(report.failed && report.status.error == -5, "the device is out of use");
     tap_ok(clr_worker_readiness(worker, CLR_SUM, CLR_INTEGER) == CLR_FAILED, "for good");
     stop(worker);
 }
@@ -308,7 +308,7 @@ static enum clr_job_phase run_job(struct clr_worker *worker)
 
     clr_worker_submit(worker, job);
     phase = polls(worker, job) ? clr_worker_collect(worker, job, LONG_MS) : CLR_JOB_RUNNING;
-    if (phase == CLR_JOB_FAILED && job->status.cl_error != -5)
+    if (phase == CLR_JOB_FAILED && job->status.error != -5)
         phase = CLR_JOB_RUNNING;
     clr_job_free(job);
     return phase;
@@ -337,7 +337,7 @@ static void test_shortage(bool at_begin)
     }
     tap_is_int64(as_expected, 12, "%s that fails for a moment: one job is the host's", where);
     clr_worker_report(worker, &report);
-    tap_ok(!report.failed && report.status.cl_error == -5, "which is reported, and no more");
+    tap_ok(!report.failed && report.status.error == -5, "which is reported, and no more");
     fake_set(failures, FAKE_NEVER);
     for (i = 0; i < 3; i++)
         run_job(worker);

@@ -67,7 +67,7 @@ static void test_doubles(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 400; round++) {
+    for (round = 0; round < batch_rounds(400); round++) {
         int low = random_between(0, 2046), high = random_between(low, 2046);
         pair_clear(&pair);
         for (i = 0; i < 20; i++) {
@@ -84,7 +84,7 @@ static void test_products(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 400; round++) {
+    for (round = 0; round < batch_rounds(400); round++) {
         int low = random_between(0, 2046), high = random_between(low, 2046);
         pair_clear(&pair);
         for (i = 0; i < 20; i++) {
@@ -120,7 +120,7 @@ static void test_integers(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 200; round++) {
+    for (round = 0; round < batch_rounds(200); round++) {
         pair_clear(&pair);
         for (i = 0; i < 10; i++) {
             pair_add_integer_product(&pair, random_integer(), random_integer());
@@ -150,7 +150,7 @@ static void test_cancellation(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 400; round++) {
+    for (round = 0; round < batch_rounds(400); round++) {
         pair_clear(&pair);
         for (i = 0; i < 40; i++)
             pair_add(&pair, x[i] = random_finite());
@@ -281,7 +281,7 @@ static void test_divide(void)
     int round;
 
     batch_begin();
-    for (round = 0; round < 4000; round++) {
+    for (round = 0; round < batch_rounds(4000); round++) {
         struct pair pair;
         uint64_t divisor = (random_bits() >> random_below(63)) | 1;
         double quotient = random_hard(1023 - 10, 1023 + 10);
@@ -301,7 +301,7 @@ static void test_divide(void)
     batch_end("quotients that are ties");
 
     batch_begin();
-    for (round = 0; round < 4000; round++) {
+    for (round = 0; round < batch_rounds(4000); round++) {
         struct pair pair;
         pair_clear(&pair);
         pair_add_product(&pair, random_hard(0, 60), random_hard(960, 1023));
@@ -317,7 +317,7 @@ static void test_merge(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 300; round++) {
+    for (round = 0; round < batch_rounds(300); round++) {
         struct pair whole, part;
         pair_clear(&whole);
         for (i = random_between(0, 4); i >= 0; i--) {
@@ -342,7 +342,7 @@ static void test_digits(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 300; round++) {
+    for (round = 0; round < batch_rounds(300); round++) {
         int64_t digits[CLR_ACCUMULATOR_DIGITS];
         struct pair pair;
         int count = random_between(1, 3);
@@ -380,7 +380,7 @@ static void test_pending(void)
     int round, i, sign;
 
     batch_begin();
-    for (round = 0; round < 200; round++) {
+    for (round = 0; round < batch_rounds(200); round++) {
         for (sign = -1; sign <= 1; sign += 2) {
             struct pair pair;
             int first = random_between(2, 120), last = first + random_between(0, 10);

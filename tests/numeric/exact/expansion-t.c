@@ -24,7 +24,7 @@ static void test_reference(void)
     int i;
 
     batch_begin();
-    for (i = 0; i < 3000; i++) {
+    for (i = 0; i < batch_rounds(3000); i++) {
         double x = random_finite(), y = random_hard(600, 1400), z = random_hard(600, 1400);
         uint64_t divisor = random_bits() >> 11 >> random_below(53);
         struct bigint number;
@@ -55,7 +55,7 @@ static void test_two_sum(void)
     int i;
 
     batch_begin();
-    for (i = 0; i < 5000; i++) {
+    for (i = 0; i < batch_rounds(5000); i++) {
         double x = random_hard(0, 2045), error, sum;
         double y = i % 2 ? random_hard(0, 2045) : ldexp(x, random_between(-60, 0)) * 1.5;
         struct bigint rest;
@@ -78,7 +78,7 @@ static void test_add(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 1500; round++) {
+    for (round = 0; round < batch_rounds(1500); round++) {
         double term[CLR_EXPANSION_TERMS] = {0, 0, 0};
         struct bigint rest;
         int spread = random_between(1, 900);
@@ -155,7 +155,7 @@ static void test_round(void)
     int i;
 
     batch_begin();
-    for (i = 0; i < 2000; i++) {
+    for (i = 0; i < batch_rounds(2000); i++) {
         int exponent = random_between(0, 2000);
         int near = exponent > 60 ? exponent - 60 : 0;
         check_orders(random_hard(near, exponent), random_hard(near, exponent),
@@ -165,7 +165,7 @@ static void test_round(void)
     batch_end("any three terms");
 
     batch_begin();
-    for (i = 0; i < 2000; i++) {
+    for (i = 0; i < batch_rounds(2000); i++) {
         double a = random_hard(200, 2000), b = -a, c;
         uint64_t bits;
 
@@ -180,7 +180,7 @@ static void test_round(void)
     batch_end("cancellation");
 
     batch_begin();
-    for (i = 0; i < 2000; i++)
+    for (i = 0; i < batch_rounds(2000); i++)
         check_orders(random_hard(0, 2), random_hard(0, 2), random_hard(0, 1));
     batch_end("subnormals");
 }
@@ -203,7 +203,7 @@ static void test_to_odd(void)
     int i;
 
     batch_begin();
-    for (i = 0; i < 20000; i++) {
+    for (i = 0; i < batch_rounds(20000); i++) {
         double a = random_hard(1, 2000), error, sum;
         double b = i % 2 ? random_hard(1, 2000) : ldexp(a, -random_between(0, 60)) * -1.25;
         double odd = clr_add_to_odd(a, b);

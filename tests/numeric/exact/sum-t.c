@@ -92,7 +92,7 @@ static void test_random(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 500; round++) {
+    for (round = 0; round < batch_rounds(500); round++) {
         int low = random_between(0, 2046), high = random_between(low, 2046);
         struct pair pair;
         pair_clear(&pair);
@@ -140,7 +140,7 @@ static void test_average_ties(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 400; round++) {
+    for (round = 0; round < batch_rounds(400); round++) {
         /* quotient: 54 bits, the last one set: a tie between two doubles */
         uint64_t quotient = (random_bits() >> 10) | (UINT64_C(1) << 53) | 1;
         int exponent = round < 200 ? random_between(-100, 100) : random_between(-1070, 800);
@@ -162,7 +162,7 @@ static void test_average_ties(void)
 
     /* Two terms, as window and GROUP BY averages have them. */
     batch_begin();
-    for (round = 0; round < 20000; round++) {
+    for (round = 0; round < batch_rounds(20000); round++) {
         double head = random_hard(1023, 1030), tail = ldexp(head, -random_between(40, 110));
         uint64_t count = random_below(1000) + 1;
         struct pair pair;
@@ -174,7 +174,7 @@ static void test_average_ties(void)
     batch_end("averages of two terms");
 
     batch_begin();
-    for (round = 0; round < 2000; round++) {
+    for (round = 0; round < batch_rounds(2000); round++) {
         struct pair pair;
         pair_clear(&pair);
         pair_add(&pair, random_hard(0, 140)); /* near the limit below which expansions give up */
@@ -222,7 +222,7 @@ static void test_products(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 100 * RANGES; round++) {
+    for (round = 0; round < batch_rounds(100 * RANGES); round++) {
         const int *range = ranges[round % RANGES];
         double x[15], y[15];
         struct pair pair;
@@ -244,7 +244,7 @@ static void test_products(void)
 
     /* What rounding takes from each product is all that is left, so that none of it may be lost. */
     batch_begin();
-    for (round = 0; round < 100 * RANGES; round++) {
+    for (round = 0; round < batch_rounds(100 * RANGES); round++) {
         const int *range = ranges[round % RANGES];
         struct pair pair;
         pair_clear(&pair);
@@ -261,7 +261,7 @@ static void test_products(void)
     batch_end("errors of products");
 
     batch_begin();
-    for (round = 0; round < 500; round++) { /* one factor tiny, the other huge */
+    for (round = 0; round < batch_rounds(500); round++) { /* one factor tiny, the other huge */
         struct pair pair;
         pair_clear(&pair);
         for (i = 0; i < 10; i++) {
@@ -280,7 +280,7 @@ static void test_leaving(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 400; round++) {
+    for (round = 0; round < batch_rounds(400); round++) {
         double x[30];
         int64_t integers[30];
         struct pair pair;
@@ -371,7 +371,7 @@ static void test_merge(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 500; round++) {
+    for (round = 0; round < batch_rounds(500); round++) {
         struct pair whole, part;
         int parts = random_between(1, 6);
         pair_clear(&whole);
@@ -423,7 +423,7 @@ static void test_device_parts(void)
     int round, i;
 
     batch_begin();
-    for (round = 0; round < 300; round++) {
+    for (round = 0; round < batch_rounds(300); round++) {
         int64_t digits[CLR_ACCUMULATOR_DIGITS] = {0};
         double terms[CLR_EXPANSION_TERMS];
         struct pair pair;

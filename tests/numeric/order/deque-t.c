@@ -107,9 +107,9 @@ static void push_many(struct clr_deque *deque, int shape)
         window_push(&value);
     }
     if (real)
-        clr_deque_push_reals(deque, reals, i);
+        clr_deque_push_numbers(deque, CLR_KIND_REAL, reals, i);
     else
-        clr_deque_push_integers(deque, integers, i);
+        clr_deque_push_numbers(deque, CLR_KIND_INTEGER, integers, i);
 }
 
 /* Numbers that enter by the hundred, between single values of any kind. */
@@ -255,7 +255,7 @@ static void test_budget(void)
         push_integer(&deque, 7);
         tap_ok(clr_deque_shift(&deque) == CLR_OK, "a value leaves");
         if (turn == 0)
-            clr_deque_push_integers(&deque, integers, 1000);
+            clr_deque_push_numbers(&deque, CLR_KIND_INTEGER, integers, 1000);
         for (i = 0; turn == 1 && i < 1000; i++)
             push_integer(&deque, -i);
         for (i = 0; turn == 2 && i < 1000; i++) {
@@ -269,7 +269,7 @@ static void test_budget(void)
                "which is the extreme");
         tap_ok(clr_deque_shift(&deque) == CLR_LIMIT, "no value leaves any more");
         integers[0] = 5;
-        clr_deque_push_integers(&deque, integers, turn == 2 ? 0 : 1000);
+        clr_deque_push_numbers(&deque, CLR_KIND_INTEGER, integers, turn == 2 ? 0 : 1000);
         push_text(&deque, "d");
         push_text(&deque, "c");
         tap_ok(memcmp(clr_deque_front(&deque)->bytes, "d", 1) == 0, "a better value comes");

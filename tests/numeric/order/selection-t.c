@@ -269,7 +269,7 @@ static void test_between(void)
 static void test_kept(void)
 {
     struct clr_budget budget = {.limit = UINT64_MAX};
-    struct clr_kept_feed feed = {0};
+    struct clr_feed feed = {0};
     struct clr_kept kept;
     const struct clr_run *run;
     int64_t sum = 0, got = 0;

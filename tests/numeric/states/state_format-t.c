@@ -10,11 +10,11 @@ static const enum clr_state_kind sum_kinds[] = {CLR_STATE_SUM, CLR_STATE_DOT, CL
                                                 CLR_STATE_PAIRS};
 enum { SUM_KINDS = 4 };
 
-static struct bytes encode(const struct clr_state_parts *parts)
+static struct bytes encode(enum clr_state_kind kind, const struct clr_sums *sums)
 {
     struct bytes bytes;
 
-    bytes.size = clr_state_encode(parts, bytes.data);
+    bytes.size = clr_state_encode(kind, sums, bytes.data);
     return bytes;
 }
 
@@ -86,7 +86,7 @@ static void test_known_bytes(void)
         for (j = 0; j < 4 && known[i].rows[j][0] != NULL; j++)
             add_text(&rows, known[i].rows[j][0],
                      known[i].rows[j][1] != NULL ? known[i].rows[j][1] : "0");
-        got = encode(&rows.parts);
+        got = encode(rows.kind, &rows.sums);
         if (!batch_ok(same(&got, &want), "known state %d", (int)i)) {
             show(" got:", &got);
             show("want:", &want);
@@ -136,8 +136,9 @@ static void test_known_extremes(void)
     for (i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct bytes want = from_hex(known[i].hex), got;
         struct clr_value value = {.kind = CLR_KIND_NONE};
-        got.size = clr_state_extreme_size(&known[i].value);
-        clr_state_encode_extreme(known[i].kind, &known[i].value, got.data);
+        got.size = clr_state_encode_extreme(known[i].kind, &known[i].value, got.data);
+        batch_ok(clr_state_encode_extreme(known[i].kind, &known[i].value, NULL) == got.size,
+                 "the size of known extreme %d", (int)i);
         if (!batch_ok(same(&got, &want), "known extreme %d", (int)i)) {
             show(" got:", &got);
             show("want:", &want);
@@ -169,15 +170,15 @@ static void add_random(struct state_rows *rows, enum state_flavour flavour)
 }
 
 /* Results are those of the sums that a state was made of, to the bit, and of the same type. */
-static void check_results(struct clr_state_parts *got, struct clr_state_parts *want,
-                          const char *what)
+static void check_results(enum clr_state_kind kind, const struct clr_sums *got,
+                          const struct clr_sums *want, const char *what)
 {
     uint64_t divisor = want->count > 0 ? (uint64_t)want->count : 1;
     int i;
 
     batch_ok(got->count == want->count && got->non_integers == want->non_integers, "%s: counts",
              what);
-    for (i = 0; i < clr_state_sums(want->kind); i++) {
+    for (i = 0; i < clr_state_sums(kind); i++) {
         batch_double(clr_sum_round(got->sums[i], 1), clr_sum_round(want->sums[i], 1), "%s: sum %d",
                      what, i);
         batch_double(clr_sum_round(got->sums[i], divisor), clr_sum_round(want->sums[i], divisor),
@@ -198,22 +199,22 @@ static void test_random(enum clr_state_kind kind)
     batch_begin();
     for (round = 0; round < rounds; round++) {
         enum state_flavour flavour = (enum state_flavour)(round % STATE_FLAVOURS);
-        struct clr_sum sums[CLR_STATE_SUMS];
-        struct clr_state_parts parts;
+        struct clr_sum memory[CLR_MOST_TERMS];
+        struct clr_sums sums;
         struct bytes want, got;
         state_rows_begin(&rows, kind);
         for (count = (int)random_below(12); count > 0; count--)
             add_random(&rows, flavour);
         want.size = state_rows_bytes(&rows, want.data);
-        got = encode(&rows.parts);
+        got = encode(rows.kind, &rows.sums);
         if (!batch_ok(same(&got, &want), "a state of flavour %d", flavour)) {
             show(" got:", &got);
             show("want:", &want);
         }
-        state_begin(&parts, kind, sums);
-        batch_ok(clr_state_decode(want.data, want.size, &parts, 1) == CLR_STATE_SOUND,
+        sums = state_begin(memory);
+        batch_ok(clr_state_decode(want.data, want.size, kind, &sums, 1) == CLR_STATE_SOUND,
                  "flavour %d is read", flavour);
-        check_results(&parts, &rows.parts, "there and back");
+        check_results(kind, &sums, &rows.sums, "there and back");
     }
     batch_end("random states of kind %d", kind);
 }
@@ -229,8 +230,8 @@ static void test_splits(enum clr_state_kind kind)
     for (round = 0; round < rounds; round++) {
         enum state_flavour flavour = (enum state_flavour)(round % STATE_FLAVOURS);
         int groups = random_between(1, MOST), count = (int)random_below(40);
-        struct clr_sum sums[CLR_STATE_SUMS];
-        struct clr_state_parts merged;
+        struct clr_sum memory[CLR_MOST_TERMS];
+        struct clr_sums merged;
         struct bytes state, want, got;
         bool sound = true;
 
@@ -242,23 +243,23 @@ static void test_splits(enum clr_state_kind kind)
             state_rows_add(&whole, &x, &y, 1);
             state_rows_add(&group[random_below((uint64_t)groups)], &x, &y, 1);
         }
-        state_begin(&merged, kind, sums);
+        merged = state_begin(memory);
         for (i = groups - 1; i >= 0; i--) {
             int other = (int)random_below((uint64_t)groups);
-            state = encode(&group[i].parts);
-            sound = sound && clr_state_decode(state.data, state.size, &merged, 1) == 0;
-            state = encode(&group[other].parts);
-            sound = sound && clr_state_decode(state.data, state.size, &merged, 1) == 0 &&
-                    clr_state_decode(state.data, state.size, &merged, -1) == 0;
+            state = encode(group[i].kind, &group[i].sums);
+            sound = sound && clr_state_decode(state.data, state.size, kind, &merged, 1) == 0;
+            state = encode(group[other].kind, &group[other].sums);
+            sound = sound && clr_state_decode(state.data, state.size, kind, &merged, 1) == 0 &&
+                    clr_state_decode(state.data, state.size, kind, &merged, -1) == 0;
         }
         batch_ok(sound, "groups of flavour %d are read", flavour);
-        want = encode(&whole.parts);
-        got = encode(&merged);
+        want = encode(whole.kind, &whole.sums);
+        got = encode(kind, &merged);
         if (!batch_ok(same(&got, &want), "groups of flavour %d", flavour)) {
             show(" got:", &got);
             show("want:", &want);
         }
-        check_results(&merged, &whole.parts, "groups");
+        check_results(kind, &merged, &whole.sums, "groups");
     }
     batch_end("groups that are merged, kind %d", kind);
 }
@@ -269,21 +270,21 @@ static void test_leaving_real(void)
     struct bytes integers = from_hex("63 72 01 01  03 00  04 00 06");
     struct bytes real = from_hex("63 72 01 01  01 01  1c 0d 9a 99 99 99 99 99 19");
     struct bytes huge = from_hex("63 72 01 01  01 01  05 fe 01 80"), got;
-    struct clr_sum sums[CLR_STATE_SUMS];
-    struct clr_state_parts parts;
+    struct clr_sum memory[CLR_MOST_TERMS];
+    struct clr_sums sums;
     int64_t total;
 
-    state_begin(&parts, CLR_STATE_SUM, sums);
-    clr_state_decode(huge.data, huge.size, &parts, 1);
-    clr_state_decode(integers.data, integers.size, &parts, 1);
-    clr_state_decode(real.data, real.size, &parts, 1);
-    tap_is_double(clr_sum_round(&sums[0], 1), -0x1p1023, "a total of all kinds");
-    clr_state_decode(huge.data, huge.size, &parts, -1);
-    tap_is_double(clr_sum_round(&sums[0], 1), 0.1 + 6, "without the huge one");
-    clr_state_decode(real.data, real.size, &parts, -1);
-    got = encode(&parts);
-    tap_ok(parts.non_integers == 0 && clr_int192_to_int64(&sums[0].integer, &total) && total == 6 &&
-               same(&got, &integers),
+    sums = state_begin(memory);
+    clr_state_decode(huge.data, huge.size, CLR_STATE_SUM, &sums, 1);
+    clr_state_decode(integers.data, integers.size, CLR_STATE_SUM, &sums, 1);
+    clr_state_decode(real.data, real.size, CLR_STATE_SUM, &sums, 1);
+    tap_is_double(clr_sum_round(&memory[0], 1), -0x1p1023, "a total of all kinds");
+    clr_state_decode(huge.data, huge.size, CLR_STATE_SUM, &sums, -1);
+    tap_is_double(clr_sum_round(&memory[0], 1), 0.1 + 6, "without the huge one");
+    clr_state_decode(real.data, real.size, CLR_STATE_SUM, &sums, -1);
+    got = encode(CLR_STATE_SUM, &sums);
+    tap_ok(sums.non_integers == 0 && clr_int192_to_int64(&memory[0].integer, &total) &&
+               total == 6 && same(&got, &integers),
            "without the REAL it is an INTEGER");
 }
 
@@ -309,7 +310,7 @@ static void test_sizes(void)
             struct state_operand y = state_operand(sizes[i].flavour);
             state_rows_add(&rows, &x, &y, 1);
         }
-        bytes = encode(&rows.parts);
+        bytes = encode(rows.kind, &rows.sums);
         tap_ok(bytes.size <= sizes[i].most, "kind %d, flavour %d: %d bytes, no more than %d",
                sizes[i].kind, sizes[i].flavour, (int)bytes.size, (int)sizes[i].most);
     }
@@ -353,7 +354,7 @@ static void test_cuts(void)
         state_rows_begin(&rows, kind);
         for (i = 0; i < 5; i++)
             add_random(&rows, (enum state_flavour)(round / (SUM_KINDS + 1)));
-        bytes = which < SUM_KINDS ? encode(&rows.parts) : histogram_bytes(&histogram);
+        bytes = which < SUM_KINDS ? encode(rows.kind, &rows.sums) : histogram_bytes(&histogram);
         for (size = 0; size < bytes.size; size++)
             batch_ok(state_probe(bytes.data, size, kind, &fault) == NULL &&
                          fault == CLR_STATE_TOO_SHORT,
@@ -371,21 +372,21 @@ static void test_too_many_rows(void)
     /* 2^62 - 1, and one */
     struct bytes many = from_hex("63 72 01 01  ff ff ff ff ff ff ff ff 3f 00  00");
     struct bytes one = from_hex("63 72 01 01  01 00  04 00 01");
-    struct clr_sum sums[CLR_STATE_SUMS];
-    struct clr_state_parts parts;
+    struct clr_sum memory[CLR_MOST_TERMS];
+    struct clr_sums sums;
     int64_t total = 0;
 
-    state_begin(&parts, CLR_STATE_SUM, sums);
-    tap_ok(clr_state_decode(many.data, many.size, &parts, 1) == CLR_STATE_SOUND &&
-               clr_state_decode(one.data, one.size, &parts, 1) == CLR_STATE_SOUND,
+    sums = state_begin(memory);
+    tap_ok(clr_state_decode(many.data, many.size, CLR_STATE_SUM, &sums, 1) == CLR_STATE_SOUND &&
+               clr_state_decode(one.data, one.size, CLR_STATE_SUM, &sums, 1) == CLR_STATE_SOUND,
            "as many rows as there can be");
-    tap_is_int64(clr_state_decode(one.data, one.size, &parts, 1), CLR_STATE_TOO_MANY_ROWS,
-                 "one more is refused");
-    tap_ok(parts.count == (int64_t)1 << 62 && clr_int192_to_int64(&sums[0].integer, &total) &&
+    tap_is_int64(clr_state_decode(one.data, one.size, CLR_STATE_SUM, &sums, 1),
+                 CLR_STATE_TOO_MANY_ROWS, "one more is refused");
+    tap_ok(sums.count == (int64_t)1 << 62 && clr_int192_to_int64(&memory[0].integer, &total) &&
                total == 1,
            "and leaves no trace");
-    tap_ok(clr_state_decode(one.data, one.size, &parts, -1) == CLR_STATE_SOUND &&
-               clr_state_decode(one.data, one.size, &parts, 1) == CLR_STATE_SOUND,
+    tap_ok(clr_state_decode(one.data, one.size, CLR_STATE_SUM, &sums, -1) == CLR_STATE_SOUND &&
+               clr_state_decode(one.data, one.size, CLR_STATE_SUM, &sums, 1) == CLR_STATE_SOUND,
            "when one has left another may come");
 }
 
@@ -445,8 +446,7 @@ static enum clr_state_kind draw_state(struct bytes *bytes)
             value.kind = CLR_KIND_REAL;
             value.as.real = x.real;
         }
-        bytes->size = clr_state_extreme_size(&value);
-        clr_state_encode_extreme(kind, &value, bytes->data);
+        bytes->size = clr_state_encode_extreme(kind, &value, bytes->data);
         return kind;
     }
     if (kind == CLR_STATE_BINS) {
@@ -457,7 +457,7 @@ static enum clr_state_kind draw_state(struct bytes *bytes)
     state_rows_begin(&rows, kind);
     for (count = (int)random_below(6); count > 0; count--)
         add_random(&rows, flavour);
-    *bytes = encode(&rows.parts);
+    *bytes = encode(rows.kind, &rows.sums);
     return kind;
 }
 

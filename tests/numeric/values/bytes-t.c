@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "numeric/distinct/bytes_distinct.h"
+#include "numeric/distinct/distinct_portions.h"
 #include "random.h"
 
 #include "tap.h"
@@ -170,17 +170,18 @@ static void test_distinct(size_t count, uint64_t variety)
     }
     for (after = 0; code == CLR_NOMEM; after++) {
         clr_memory_fail_after(after);
-        code = clr_bytes_distinct(&portions, runs, true, UINT64_MAX, random_bits(), &result);
+        code =
+            clr_portions_distinct_bytes(&portions, runs, true, UINT64_MAX, random_bits(), &result);
         if (clr_memory_fail_after(-1) == 0)
             batch_ok(code == CLR_OK, "%zu values: code %d", count, code);
     }
     batch_ok(is_same(&result, &expected), "%zu values, %d portions: %llu different, not %llu",
              count, portions.count, (unsigned long long)result.size,
              (unsigned long long)expected.size);
-    code = clr_bytes_distinct(&portions, runs, false, UINT64_MAX, random_bits(), &result);
+    code = clr_portions_distinct_bytes(&portions, runs, false, UINT64_MAX, random_bits(), &result);
     batch_ok(code == CLR_OK && result.size == expected.size, "%zu values without mode", count);
-    code = clr_bytes_distinct(&portions, runs, true, random_below(24 * count + 1), random_bits(),
-                              &result);
+    code = clr_portions_distinct_bytes(&portions, runs, true, random_below(24 * count + 1),
+                                       random_bits(), &result);
     batch_ok(code == CLR_LIMIT || (code == CLR_OK && is_same(&result, &expected)),
              "%zu values in little memory: code %d", count, code);
     clr_bytes_free(&bytes);

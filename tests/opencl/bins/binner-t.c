@@ -7,8 +7,7 @@
 #include "batch.h"
 #include "numeric/bins_data.h"
 #include "numeric/values/column.h"
-#include "opencl/bins/binner_open.h"
-#include "opencl/bins/binner_parts.h"
+#include "opencl/bins/binner_private.h"
 #include "opencl/core/device_private.h"
 #include "opencl/devices.h"
 #include "random.h"
@@ -132,23 +131,6 @@ static void expect(const struct clr_bins *bins, enum clr_kind kind, size_t count
     }
 }
 
-static struct clr_resident_column *upload(enum clr_kind kind, size_t count)
-{
-    struct clr_resident_column *column =
-        clr_resident_column_new(kind == CLR_KIND_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER, count);
-    struct clr_status status;
-    bool complete = false;
-
-    if (column == NULL)
-        tap_bail("no memory");
-    clr_status_clear(&status);
-    while (!complete) {
-        clr_resident_column_fill(device, column, values, NULL, &complete, &status);
-        devices_bail_on(&status, "clr_resident_column_fill");
-    }
-    return column;
-}
-
 static void compare(const struct clr_bins *bins, int family, enum clr_kind kind, size_t count,
                     enum values which)
 {
@@ -161,7 +143,8 @@ static void compare(const struct clr_bins *bins, int family, enum clr_kind kind,
         tap_bail("no memory");
     fill(&bounds, family, count, which);
     expect(bins, kind, count);
-    column = upload(kind, count);
+    column = devices_upload(device, kind == CLR_KIND_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER, values,
+                            count);
     clr_status_clear(&status);
     memset(found, 0, ((size_t)bins->count + 2) * sizeof *found);
     clr_binner_count(device, column, &bounds, found, &work, &status);
@@ -191,7 +174,7 @@ static void test_sizes(void)
     size_t count;
 
     batch_begin();
-    for (count = 0; count < 3000; count += 1 + random_below(tap_is_quick() ? 100 : 10))
+    for (count = 0; count < 3000; count += 1 + random_below(tap_is_quick() ? 300 : 10))
         compare_any(count, 3000);
     batch_end("sizes up to 3000");
 }
@@ -241,7 +224,8 @@ static void test_group_sizes(void)
     size_t i, j;
 
     batch_begin();
-    for (i = 0; i < sizeof sizes / sizeof sizes[0] && sizes[i] <= usual.group_size; i++) {
+    for (i = 0; i < sizeof sizes / sizeof sizes[0] && sizes[i] <= usual.group_size;
+         i += tap_is_quick() ? 3 : 1) {
         for (j = 0; j < 12; j++) {
             binner->group_size = sizes[i];
             binner->most_groups = 1 + (size_t)random_below(9);
@@ -295,21 +279,22 @@ static void open_binner(void)
     for (fails = 0; fails < 5; fails++) {
         clr_memory_fail_after(fails);
         clr_status_clear(&status);
-        if (clr_binner_open(device, &log, &status) != CLR_NOMEM)
+        if (clr_module_open(device, &clr_binner_kind, &log, &status) != CLR_NOMEM)
             tap_bail("allocation %ld: %s", fails, status.message);
     }
     clr_memory_fail_after(-1);
-    tap_ok(clr_binner_state(device, &status) == CLR_NOMEM,
+    tap_ok(clr_module_state(device, &clr_binner_kind, &status) == CLR_NOMEM,
            "without memory there is no binner, but later there can be");
     clr_status_clear(&status);
-    if (clr_binner_open(device, &log, &status) != CLR_OK)
-        tap_bail("clr_binner_open: %s\n%s", status.message, log != NULL ? log : "");
+    if (clr_module_open(device, &clr_binner_kind, &log, &status) != CLR_OK)
+        tap_bail("clr_module_open: %s\n%s", status.message, log != NULL ? log : "");
     binner = clr_binner_of(device);
     /* No more than GPUs have, whatever this device is. */
     if (info.type == CLR_DEVICE_GPU && binner->local_memory > 24576)
         binner->local_memory = 24576;
-    tap_ok(clr_binner_open(device, &log, &status) == CLR_OK && clr_binner_of(device) == binner &&
-               clr_binner_state(device, &status) == CLR_OK,
+    tap_ok(clr_module_open(device, &clr_binner_kind, &log, &status) == CLR_OK &&
+               clr_binner_of(device) == binner &&
+               clr_module_state(device, &clr_binner_kind, &status) == CLR_OK,
            "a binner is made once");
     tap_diag("groups of %zu, %zu of them, %zu bytes of local memory", binner->group_size,
              binner->most_groups, binner->local_memory);

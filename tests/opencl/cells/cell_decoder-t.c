@@ -4,7 +4,7 @@
  * Pages of all sizes, sound ones and ones in which bytes have been changed; several stages on their
  * way at a time. CPU devices run the code for GPUs as well.
  */
-#include "opencl/cells/cell_decoder_open.h"
+#include "opencl/cells/cell_decoder.h"
 #include "opencl/decoding.h"
 
 static void test_pages(bool changes)
@@ -86,7 +86,7 @@ static void test_edges(void)
     make_edges(stage);
     for (i = 0; i < stage->content.count; i++) {
         decoding_read(stage, i);
-        batch_ok(stage->odds[i] == i % 2, "page %zu is %s", i, i % 2 ? "odd" : "sound");
+        batch_ok(stage->skipped[i] == i % 2, "page %zu is %s", i, i % 2 ? "skipped" : "sound");
     }
     decoding_send(0);
     decoding_receive(0);
@@ -110,13 +110,13 @@ static void test_open(const struct clr_device_info *info)
             tap_bail("allocation %ld: %s", fails, status.message);
     }
     clr_memory_fail_after(-1);
-    tap_ok(clr_cell_decoder_state(decoding.device, &status) == CLR_NOMEM,
+    tap_ok(clr_module_state(decoding.device, &clr_cell_decoder_kind, &status) == CLR_NOMEM,
            "without memory there is no decoder, but later there can be");
     clr_status_clear(&status);
     if (clr_cell_decoder_open(decoding.device, STAGES, &log, &status) != CLR_OK)
         tap_bail("clr_cell_decoder_open: %s\n%s", status.message, log != NULL ? log : "");
     tap_ok(clr_cell_decoder_open(decoding.device, STAGES, &log, &status) == CLR_OK &&
-               clr_cell_decoder_state(decoding.device, &status) == CLR_OK &&
+               clr_module_state(decoding.device, &clr_cell_decoder_kind, &status) == CLR_OK &&
                clr_cell_decoder_stages(decoding.device) == STAGES,
            "a decoder is made once");
     clr_device_close(decoding.device);
@@ -137,7 +137,7 @@ static void test_without_doubles(const struct clr_device_info *info)
            "without doubles: %s", status.message);
     clr_status_clear(&status);
     tap_ok(clr_cell_decoder_open(decoding.device, 1, &log, &status) == CLR_DEVICE &&
-               clr_cell_decoder_state(decoding.device, &status) == CLR_DEVICE,
+               clr_module_state(decoding.device, &clr_cell_decoder_kind, &status) == CLR_DEVICE,
            "now and ever after");
     clr_device_close(decoding.device);
 }

@@ -7,16 +7,13 @@
 #include "base/clock.h"
 #include "engine/scans.h"
 #include "opencl/bins/binner.h"
-#include "opencl/bins/binner_open.h"
 #include "opencl/cells/cell_decoder.h"
-#include "opencl/cells/cell_decoder_open.h"
 #include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/reduction/reducer.h"
 #include "opencl/reduction/self_test.h"
 #include "opencl/scan/scanner.h"
 #include "opencl/sort/sorter.h"
-#include "opencl/sort/sorter_open.h"
 
 #include "tap.h"
 
@@ -137,13 +134,15 @@ static void test_views(struct clr_column *const *columns)
     for (view = 0; view < sizeof views / sizeof views[0] && is_wanted("scan"); view++) {
         const int64_t start = clr_clock_ns();
         bool ready = false, requested;
+        struct clr_scan_plan plan;
         struct clr_status status;
         struct scans_made made;
         char *log = NULL;
 
         clr_status_clear(&status);
         make_scan(&made, &views[view], columns);
-        clr_scanner_prepare(device, &made.scan, kinds, &ready, &requested, &status);
+        clr_scan_plan(&made.scan, kinds, &plan);
+        clr_scanner_prepare(device, &plan, &ready, &requested, &status);
         while (requested && status.code == CLR_OK) {
             clr_memory_free(log);
             requested = clr_scanner_build(device, &log, &status);
@@ -176,13 +175,13 @@ static void test_as(const struct clr_device_info *info, enum clr_device_type typ
     test_views(columns);
     if (is_wanted("sort")) {
         start = clr_clock_ns();
-        clr_sorter_open(device, &log, &status);
+        clr_module_open(device, &clr_sorter_kind, &log, &status);
         check("sort", "INTEGER and REAL", start, &status, log);
     }
     if (is_wanted("histogram")) {
         start = clr_clock_ns();
         clr_status_clear(&status);
-        clr_binner_open(device, &log, &status);
+        clr_module_open(device, &clr_binner_kind, &log, &status);
         check("histogram", "INTEGER and REAL", start, &status, log);
     }
     if (is_wanted("cells")) {

@@ -6,31 +6,13 @@
  */
 #include "engine/failing.h"
 #include "numeric/values/column.h"
+#include "opencl/failing_library.h"
 #include "opencl/memory/resident_column.h"
 #include "opencl/reduction/reducer.h"
 
 #include "tap.h"
 
-#include <dlfcn.h>
-
 enum { ROWS = 3000, OBJECT_KINDS = 6, MOST_CALLS = 200, LOST = -12, SHORT = -5 };
-
-static void (*set_rule)(const char *);
-static long (*seen)(long *);
-static long (*live)(int);
-
-static void find_library(void)
-{
-    void *found[] = {dlsym(RTLD_DEFAULT, "failing_opencl_set"),
-                     dlsym(RTLD_DEFAULT, "failing_opencl_seen"),
-                     dlsym(RTLD_DEFAULT, "failing_opencl_live")};
-
-    if (found[0] == NULL || found[1] == NULL || found[2] == NULL)
-        tap_bail("the library is not preloaded");
-    memcpy(&set_rule, &found[0], sizeof set_rule);
-    memcpy(&seen, &found[1], sizeof seen);
-    memcpy(&live, &found[2], sizeof live);
-}
 
 /* Copies a column to the device and back. Returns whether all is as it was, unless status says
    otherwise. */

@@ -57,20 +57,20 @@ static void spoil(enum spoiled spoiled, const struct clr_scan_step *step, struct
         clr_range_add(range, range->seen && range->least != INT64_MIN ? INT64_MIN : 1);
 }
 
-static enum clr_code run_fake(void *context, const struct clr_scan *scan, const uint8_t *kinds,
-                              struct clr_resident_column *const *columns,
-                              const struct clr_scan_step *steps, int step_count, bool *unsure,
+static enum clr_code run_fake(void *context, const struct clr_scan_plan *plan,
+                              struct clr_resident_column *const *columns, bool *unsure,
                               bool *inexact, struct clr_status *status)
 {
+    const struct clr_scan_step *step = &plan->steps[0];
     struct fake *fake = context;
-    struct clr_scan copy = *scan;
+    struct clr_scan copy = *plan->scan;
     enum clr_scan_outcome outcome = scans_expect(&copy);
 
-    (void)kinds, (void)columns, (void)step_count, (void)status;
+    (void)columns, (void)status;
     *unsure = outcome == CLR_SCAN_UNSURE;
     *inexact = outcome == CLR_SCAN_NOT_NOW;
     fake->sure += outcome == CLR_SCAN_DONE;
-    spoil(fake->spoiled, &steps[0], &scan->tallies[steps[0].tally].state, unsure);
+    spoil(fake->spoiled, step, &plan->scan->tallies[step->tally].state, unsure);
     return CLR_OK;
 }
 
@@ -78,21 +78,21 @@ static enum clr_code run_fake(void *context, const struct clr_scan *scan, const 
 static bool examine(const struct clr_scan *scan, struct fake *fake, struct clr_scan_step *step,
                     struct clr_status *status)
 {
-    struct clr_scan_step steps[CLR_MOST_SCAN_STEPS];
     struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS];
     const struct clr_scan_run run = {fake, run_fake};
     struct clr_scan_trial *trial;
     uint8_t kinds[SCANS_COLUMNS];
-    int i, count;
+    struct clr_scan_plan plan;
+    int i;
 
     for (i = 0; i < SCANS_COLUMNS; i++)
         kinds[i] = scan->columns[i]->kind;
-    count = clr_scan_plan(scan, kinds, steps);
-    if (count == 0)
+    clr_scan_plan(scan, kinds, &plan);
+    if (plan.count == 0)
         return false;
-    clr_scan_bundles(scan, steps, count, false, bundles);
-    *step = steps[bundles[0].steps[0]];
-    trial = clr_scan_trial_new(scan, kinds, steps, &bundles[0]);
+    clr_scan_bundles(&plan, false, bundles);
+    *step = plan.steps[bundles[0].steps[0]];
+    trial = clr_scan_trial_new(&plan, &bundles[0]);
     if (trial == NULL)
         tap_bail("no memory");
     clr_status_clear(status);
@@ -126,9 +126,8 @@ static void test_spoiled(struct clr_column *const *columns)
                 !concerns(fake.spoiled, &step))
                 continue;
             examined[spoiled]++;
-            wrong[spoiled] += spoiled == NOTHING
-                                  ? status.code != CLR_OK
-                                  : status.code != CLR_DEVICE || status.cl_error != 0;
+            wrong[spoiled] += spoiled == NOTHING ? status.code != CLR_OK
+                                                 : status.code != CLR_DEVICE || status.error != 0;
         }
     }
     for (spoiled = NOTHING; spoiled < SPOILED; spoiled++) {
@@ -145,6 +144,7 @@ static void test_programs(struct clr_column *const *columns)
     int built = 0, failed = 0, scans;
     int64_t start = clr_clock_ns();
     uint8_t kinds[SCANS_COLUMNS];
+    struct clr_scan_plan plan;
     struct clr_status status;
     struct scans_made made;
 
@@ -156,7 +156,8 @@ static void test_programs(struct clr_column *const *columns)
         for (i = 0; i < SCANS_COLUMNS; i++)
             kinds[i] = columns[i]->kind;
         clr_status_clear(&status);
-        clr_scanner_prepare(device, &made.scan, kinds, &ready, &requested, &status);
+        clr_scan_plan(&made.scan, kinds, &plan);
+        clr_scanner_prepare(device, &plan, &ready, &requested, &status);
         while (requested && status.code == CLR_OK) {
             char *log = NULL;
 

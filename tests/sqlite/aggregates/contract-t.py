@@ -627,14 +627,14 @@ queries = ["SELECT gpu_sum(x), gpu_dot(x, x), gpu_min(y), gpu_max(x) FROM t",
            "SELECT count(*), sum(s) FROM (SELECT gpu_sum(x) AS s FROM t GROUP BY rowid % 1000)"]
 want = [db.execute(query).fetchall() for query in queries]
 short = 0
-for step in range(120):
+for limit in {limits}:
     for query, answer in zip(queries, want):
         try:
             assert db.execute(query).fetchall() == answer, query
         except MemoryError:
             short += 1
-    db.execute("PRAGMA hard_heap_limit = %d" % (4000000 - step * 30000)).fetchall()
-    if short > 30:
+    db.execute("PRAGMA hard_heap_limit = %d" % limit).fetchall()
+    if short > {most}:
         break
 print("short of memory", short, "times")
 """
@@ -642,8 +642,11 @@ print("short of memory", short, "times")
 
 def memory():
     """8: out of memory is SQLITE_NOMEM, and neither a crash nor a wrong answer."""
+    limits, most = range(4_000_000, 400_000, -30_000), 30
+    if tap.QUICK:
+        limits, most = range(2_000_000, 400_000, -60_000), 15
     for mode in support.modes():
-        process = support.child(STARVE.format(mode=mode))
+        process = support.child(STARVE.format(mode=mode, limits=limits, most=most))
         support.child_ok(process, f"8 less and less memory, {mode}: an answer or SQLITE_NOMEM")
         tap.diag(process.stdout.strip())
 

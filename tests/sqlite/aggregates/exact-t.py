@@ -49,7 +49,7 @@ SIZES = (
 )
 MORE_SIZES = (9999, 10001, 16385)
 
-BIG = int(os.environ.get("CLREDUCE_TEST_ROWS") or (200_000 if tap.QUICK else 1_000_000))
+BIG = int(os.environ.get("CLREDUCE_TEST_ROWS") or (100_000 if tap.QUICK else 1_000_000))
 
 
 def chunk_for(rng, size):

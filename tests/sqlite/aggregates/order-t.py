@@ -192,7 +192,7 @@ def test_answers(rng, db):
 
 def test_many(rng, db):
     """Many values: selection by sample, tables that grow, and half of all values equal."""
-    size = 30_000 if tap.QUICK else 100_000
+    size = 12_000 if tap.QUICK else 100_000
     for name, value in (
         ("random REALs", lambda i: rng.random()),
         ("random INTEGERs", lambda i: rng.randint(INT_MIN, INT_MAX)),
@@ -434,7 +434,7 @@ ERRORS = (
         "1",
         "the fraction argument to gpu_percentile_cont() is not the same for all input rows",
     ),
-    ("gpu_histogram(x, 0, 1, 2)", "'a'", "input to gpu_histogram() is not numeric"),
+    ("gpu_histogram(x, 0, 1, 2)", "'a'", "gpu_histogram: x must be a number, not 'a'"),
     ("gpu_histogram(x, 'a', 1, 2)", "1", "gpu_histogram: low must be a finite number, not 'a'"),
     ("gpu_histogram(x, 0, NULL, 2)", "1", "gpu_histogram: high must be a finite number, not NULL"),
     ("gpu_histogram(x, -9e999, 1, 2)", "1", "gpu_histogram: low must be a finite number, not -Inf"),
@@ -520,13 +520,13 @@ def test_memory():
         function = call[: call.index("(")]
         for _ in range(5):
             got = support.rows(db, f"SELECT {call} FROM t")
-            passed = isinstance(got, Failure) and f"{function}()" in str(got)
+            passed = isinstance(got, Failure) and got.message.startswith(f"{function}: ")
             kept = "a counter for each bin" if function == "gpu_histogram" else "its values"
             tap.is_equal(
                 got if passed else str(got)[:200],
                 Failure(
-                    f"out of memory: {function}() keeps {kept}, which would take more than the"
-                    " 300000 bytes that the setting values_memory allows"
+                    f"{function}: {kept} would take more than the 300000 bytes that the setting"
+                    " values_memory allows"
                 ),
                 f"{call}: what is out of memory",
             )

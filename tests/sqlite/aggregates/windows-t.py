@@ -119,7 +119,8 @@ def test_frames(rng, runs):
         batch = support.Batch(f"{unit} BETWEEN {start} AND {end}".format(n="n"))
         for number, exclude in enumerate(EXCLUDES):
             # The partition and the filter take turns with the exclusion, in every combination.
-            for table, turn in zip(tables, itertools.count(number + rng.randrange(4))):
+            chosen = rng.sample(tables, 3) if tap.QUICK else tables
+            for table, turn in zip(chosen, itertools.count(number + rng.randrange(4))):
                 partition = "PARTITION BY g" if turn & 1 else ""
                 filtered = "FILTER (WHERE f > 0)" if turn & 2 else ""
                 low, high = sorted(
@@ -396,7 +397,7 @@ def test_memory():
         )
         tap.ok(
             isinstance(got, Failure)
-            and "gpu_min() keeps" in got.message
+            and got.message.startswith("gpu_min: the values that its window may come to would")
             and "100000 bytes that the setting values_memory allows" in got.message,
             f"{call}: in a frame that shrinks: {str(got)[:200]}",
         )

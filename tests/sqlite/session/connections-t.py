@@ -104,7 +104,7 @@ def test_interleaved():
         want = [db.execute(query.format("", i)).fetchall() for i in range(0, 1000, 50)]
         tap.is_equal(results, want, f"statements of one connection in turns, {mode}")
 
-        for chunk in (16, 65536):
+        for chunk in (128 if tap.QUICK else 16, 65536):
             support.configure(db, chunk_size=chunk)
             query = ", ".join(f"@sum(x + {i}), @max(x - {i}), @min(-x * 0.5)" for i in range(300))
             tap.is_equal(
@@ -335,7 +335,7 @@ def test_interrupt():
         "groups": ENDLESS_SELECT.format("gpu_sum(i * 0.5)") + " GROUP BY i / 100",
     }
     for mode in support.modes():
-        for chunk in (16, 65536):
+        for chunk in (128 if tap.QUICK else 16, 65536):
             db = support.connect(mode, chunk_size=chunk, host_threshold=1)
             for name, query in queries.items():
                 label = f"{name}, {mode}, chunks of {chunk}"

@@ -12,11 +12,11 @@
  * scans, orders and histograms of columns that lie there, a refresh, which fetches them.
  */
 #include "engine/worker/team.h"
+#include "opencl/failing_library.h"
 #include "sqlite/failures.h"
 
 #include "tap.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 
 /* Kinds of objects. Of events the decoder keeps one for each of its stages and for a question, and
@@ -46,25 +46,6 @@ static const char *const fed[] = {
 };
 
 enum { VIEWS = sizeof views / sizeof views[0], FED = sizeof fed / sizeof fed[0] };
-
-/* ---- What the preloaded library has. */
-
-static void (*set_rule)(const char *);
-static long (*seen)(long *);
-static long (*live)(int);
-
-static void find_library(void)
-{
-    void *found[] = {dlsym(RTLD_DEFAULT, "failing_opencl_set"),
-                     dlsym(RTLD_DEFAULT, "failing_opencl_seen"),
-                     dlsym(RTLD_DEFAULT, "failing_opencl_live")};
-
-    if (found[0] == NULL || found[1] == NULL || found[2] == NULL)
-        tap_bail("the library is not preloaded");
-    memcpy(&set_rule, &found[0], sizeof set_rule);
-    memcpy(&seen, &found[1], sizeof seen);
-    memcpy(&live, &found[2], sizeof live);
-}
 
 /* ---- One run. */
 
@@ -379,7 +360,7 @@ static void test(void)
 
     random_start();
     /* Where nobody asks for the whole, calls are drawn: about so many of a thousand or two. */
-    snprintf(text, sizeof text, "warm:%d:%d", random_between(1, 20), tap_is_quick() ? 30 : 4);
+    snprintf(text, sizeof text, "warm:%d:%d", random_between(1, 20), tap_is_quick() ? 60 : 4);
     attempt_and_check("nothing", text, "0 left behind, 0 unserved",
                       "any call fails for a moment: the host's results, nothing is left behind, and"
                       " the device is in use again");

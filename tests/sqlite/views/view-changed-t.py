@@ -258,6 +258,50 @@ def test_further_columns():
     db.close()
 
 
+def test_kept_columns():
+    """A further column after a change: it is loaded, and those that are there are refreshed."""
+    db, _ = make()
+    db.execute(TABLE.format(table="t"))
+    fill(db, "t", 1, ROWS)
+    changes = Changes(db, {"v": SELECTS["v"]}, "kept columns")
+    columns = ("m", "z", "s")
+    selects = {f"x{i}": f"SELECT count({columns[i]}), gpu_sum(k) FROM t" for i in range(3)}
+    for name, select in selects.items():  # a change of the schema
+        changes.batch.compare(views.create(db, name, select), None, name)
+    changes.look("at first")
+
+    def decoded(name):
+        """What a view's first query reads: bytes, leaves read again and leaves kept."""
+        select = selects[name]
+        before = support.stats(db)
+        got = views.comparable(views.ask(db, name))
+        after = support.stats(db)
+        changes.batch.compare(got, views.comparable(views.outcome(db, select)), select)
+        said = views.plan(db, name)[-1]
+        changes.batch.check("the columns were not resident" in said, f"{name}: {said}")
+        counted = ("bytes_decoded", "leaves_refreshed", "leaves_kept")
+        return [after[key] - before[key] for key in counted]
+
+    whole, read, kept = decoded("x0")
+    changes.batch.compare((read, kept), (0, 0), "nothing has changed")
+    for i in range(1, 3):
+        # Rows move, and leaves go: what is loaded has to fit what has been refreshed.
+        db.execute(f"DELETE FROM t WHERE k BETWEEN {i * 1000} AND {i * 1000 + 100}")
+        size, read, kept = decoded(f"x{i}")
+        changes.batch.check(0 < read < 10 < kept, f"{i}: {read} leaves read, {kept} kept")
+        changes.batch.check(whole * 0.8 < size < whole * 1.3, f"{i}: {size} of {whole} bytes")
+    listed = {row[0] for row in db.execute('SELECT "column" FROM clreduce_columns')}
+    changes.batch.check({"a", "b", "m", "z", "k", "s"} <= listed, f"columns kept: {listed}")
+    changes.selects.update(selects)
+    before = support.stats(db)["bytes_decoded"]
+    changes.look("all of them")
+    changes.batch.compare(support.stats(db)["bytes_decoded"], before, "they are resident")
+    db.execute("UPDATE t SET a = 5, z = 6 WHERE k = 700")
+    changes.partly("and refreshed together", 1, 1)
+    changes.end()
+    db.close()
+
+
 class Writer:
     """Random transactions on tables that it makes."""
 
@@ -355,6 +399,7 @@ def main():
         test_steps(page_size, auto_vacuum)
     test_chains()
     test_further_columns()
+    test_kept_columns()
     for device in views.devices():
         test_random(rng, device)
     tap.done()

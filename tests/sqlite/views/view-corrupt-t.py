@@ -19,7 +19,7 @@ import support
 import tap
 import view_support as views
 
-FILES = 300 if tap.QUICK else 1_200
+FILES = 150 if tap.QUICK else 1_200
 BATCH = 50
 
 #: Seconds for one batch: a walk that damage makes endless is an error as well.

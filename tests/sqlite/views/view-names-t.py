@@ -167,6 +167,38 @@ def test_functions():
     db.close()
 
 
+def test_functions_of_any_arity():
+    """Functions of any number of arguments, which do not expire statements: seen by later statements."""
+    selects = {
+        "a": "SELECT gpu_sum(x), gpu_total(x) FROM t",
+        "b": "SELECT sum(x), count(x) FROM t",
+        "c": "SELECT count(*) FROM t WHERE abs(x) > 3",
+    }
+    changes = [
+        lambda db: db.create_aggregate("sum", -1, Odd),
+        lambda db: db.create_aggregate("gpu_sum", -1, Odd),
+        lambda db: db.create_function("abs", -1, lambda *x: 5),
+        lambda db: db.create_aggregate("count", -1, Odd),
+    ]
+    db = connect(FOLDER.new())
+    db.execute("CREATE TABLE t(x)")
+    db.execute(FILL.format(table="t", factor=1, rows=ROWS))
+    batch = support.Batch("functions of any number of arguments")
+    for name, select in selects.items():
+        problem = views.create(db, name, select)
+        batch.check(problem is None, f"{name}: {problem}")
+    for number, change in enumerate([lambda db: None, *changes]):
+        change(db)
+        for name, select in selects.items():
+            got = views.outcome(db, f"SELECT * FROM {name} -- {number}")
+            want = views.outcome(db, f"{select} -- {number}")
+            batch.compare(views.comparable(got), views.comparable(want), f"{number}: {name}")
+            line = views.plan(db, name)[0]
+            batch.check(number > 0 or line == "accelerated: host", f"{name}: {line}")
+    batch.end()
+    db.close()
+
+
 def test_text_of_plans():
     """Text of the user's in a plan does not count as one of its own."""
     db = connect()
@@ -294,6 +326,7 @@ def main():
     test_schemas()
     test_elsewhere()
     test_functions()
+    test_functions_of_any_arity()
     test_text_of_plans()
     test_joins()
     test_rowids()

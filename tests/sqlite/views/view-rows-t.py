@@ -469,7 +469,7 @@ def test_functions():
     for name, select in selects.items():
         watch.batch.check(views.create(db, name, select) is None, name)
     for state[0] in (1, 2, 3):
-        watch.by_rows(f"state {state[0]}", "a virtual generated column")
+        watch.by_rows(f"state {state[0]}", "the virtual generated column")
     watch.end()
     db.close()
 

@@ -510,7 +510,7 @@ def test_questions(device):
 
 #: Questions about TEXT and BLOBs, and how the plan begins: columns may have the bytes of these,
 #: expressions not.
-KEPT_NOT = "row by row: the TEXT column d, whose values are for SQLite in this place"
+KEPT_NOT = "row by row: the TEXT column d is not accelerated in this place"
 MET_TEXT = "row by row: some row has TEXT, a BLOB or an error, which only SQLite can treat"
 TEXT_QUESTIONS = [
     ("SELECT gpu_count_distinct(d) FROM texts", "accelerated: host"),

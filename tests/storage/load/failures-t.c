@@ -13,7 +13,7 @@ static bool all_null(const struct image *image)
         if (image->columns[i] != NULL)
             return false;
     }
-    return !image->layout.known && image->layout.extents == NULL;
+    return !image->layout.known && image->layout.leaves == NULL;
 }
 
 static struct image new_image(void)
@@ -61,8 +61,8 @@ static void test_reads(struct clr_source source, const struct image_bytes *bytes
         atomic_store(&failing.reads_left, reads);
         outcome = image_load(&image, &source, root);
         if (outcome == CLR_LOAD_FAILED)
-            sound = sound && all_null(&image) && image.status.code == CLR_DEVICE &&
-                    image.status.cl_error == SQLITE_IOERR_READ;
+            sound = sound && all_null(&image) && image.status.code == CLR_IO &&
+                    image.status.error == SQLITE_IOERR_READ;
         image_free(&image);
     }
     tap_is_int64(outcome, CLR_LOAD_DONE, "loaded with %d reads", reads - 1);
@@ -197,7 +197,7 @@ int main(void)
     tap_is_int64(image_load(&image, &source, image_root(db, "s")), CLR_LOAD_UNSUPPORTED,
                  "a default that only SQLite knows");
     image.fields[0].missing.tag = CLR_TAG_NULL;
-    image.fields[2].missing.tag = CLR_TAG_OTHER;
+    image.fields[2].missing.tag = CLR_TAG_BYTES;
     tap_is_int64(image_load(&image, &source, image_root(db, "s")), CLR_LOAD_UNSUPPORTED,
                  "a default whose bytes only SQLite knows");
     tap_is_int64(image_load(&image, &source, 1), CLR_LOAD_DONE, "the schema itself");

@@ -86,9 +86,9 @@ static int read_after(void *context, enum clr_file file, void *buffer, size_t si
 }
 
 /* Begins the first load's feed, after which all it reads goes to the device's memory. */
-static struct clr_leaf_feed *begin_held(void *context, const struct clr_leaf_diet *diet)
+static struct clr_leaf_feed *begin_held(void *context, const struct clr_feed_setup *setup)
 {
-    struct clr_leaf_feed *feed = feeding_begin(context, diet);
+    struct clr_leaf_feed *feed = feeding_begin(context, setup);
 
     pthread_mutex_lock(&held.lock);
     held.armed = feed != NULL;
@@ -172,7 +172,7 @@ static bool load_second(struct feeding *feeding, struct table *table, int tries)
         memset(&table->image.layout, 0, sizeof table->image.layout);
         if (feeding_load(feeding, &table->image, &table->source, table->root) != CLR_LOAD_DONE)
             return false;
-        if (feeding->feeder.has_fed)
+        if (feeding->decoding.is_done)
             break;
         usleep(5000);
     }
@@ -198,7 +198,7 @@ static void test_device(const struct clr_device_info *info)
     image_add(&first.table.image, "b", 1, false);
     first.table.source.read = read_held;
     feeding_init(&first.feeding, feeding.worker);
-    first.feeding.feeder.begin = begin_held;
+    first.feeding.decoding.begin = begin_held;
     make_table(&second, "a INT, b INT", "i, -i", SHORT_ROWS);
     image_add(&second.image, "a", 0, false);
     image_add(&second.image, "b", 1, false);
@@ -215,11 +215,11 @@ static void test_device(const struct clr_device_info *info)
     set_locked(&held.is_let_go);
     pthread_mutex_unlock(&held.lock);
     pthread_join(thread, NULL);
-    tap_ok(first.outcome == CLR_LOAD_DONE && !first.feeding.feeder.has_fed &&
-               first.feeding.feeder.is_unsuited,
+    tap_ok(first.outcome == CLR_LOAD_DONE && !first.feeding.decoding.is_done &&
+               first.feeding.decoding.is_unsuited,
            "the first load was the host's, as its rows are long");
     image_test(&first.table.image, first.table.db, "t", "the first load");
-    tap_ok(load_second(&feeding, &second, 100) && feeding.feeder.has_fed,
+    tap_ok(load_second(&feeding, &second, 100) && feeding.decoding.is_done,
            "when the reader is back, the device decodes again");
     image_test(&second.image, second.db, "t", "the load after that");
     free_table(&second);

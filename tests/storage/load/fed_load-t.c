@@ -63,24 +63,39 @@ static int compare_leaves(const void *a, const void *b)
     return (first->number > second->number) - (first->number < second->number);
 }
 
-/* Whether two loads took the same notes of the leaves. */
-static bool same_leaves(struct clr_layout *fed, struct clr_layout *here)
+/* Leaves in the order of their pages, to be freed with free(). */
+static struct clr_leaf *sort_leaves(const struct clr_layout *layout)
 {
+    struct clr_leaf *leaves = malloc(layout->leaf_count * sizeof *leaves);
+
+    if (leaves == NULL)
+        tap_bail("no memory");
+    memcpy(leaves, layout->leaves, layout->leaf_count * sizeof *leaves);
+    qsort(leaves, layout->leaf_count, sizeof *leaves, compare_leaves);
+    return leaves;
+}
+
+/* Whether two loads took the same notes of the leaves. */
+static bool same_leaves(const struct clr_layout *fed, const struct clr_layout *here)
+{
+    struct clr_leaf *first, *second;
+    bool same = true;
     size_t i;
 
     if (fed->leaf_count != here->leaf_count || fed->chain_words != here->chain_words ||
         memcmp(fed->chains, here->chains, fed->chain_words * sizeof *fed->chains) != 0)
         return false;
-    qsort(fed->leaves, fed->leaf_count, sizeof *fed->leaves, compare_leaves);
-    qsort(here->leaves, here->leaf_count, sizeof *here->leaves, compare_leaves);
+    first = sort_leaves(fed);
+    second = sort_leaves(here);
     for (i = 0; i < fed->leaf_count; i++) {
-        const struct clr_leaf *a = &fed->leaves[i], *b = &here->leaves[i];
+        const struct clr_leaf *a = &first[i], *b = &second[i];
 
-        if (a->number != b->number || a->first != b->first || a->last != b->last ||
-            a->rows != b->rows || a->is_chained != b->is_chained)
-            return false;
+        same = same && a->number == b->number && a->first == b->first && a->last == b->last &&
+               a->rows == b->rows && a->is_chained == b->is_chained;
     }
-    return true;
+    free(first);
+    free(second);
+    return same;
 }
 
 /* Columns loaded one by one into a layout that is known. */
@@ -94,9 +109,8 @@ static bool same_alone(struct feeding *feeding, const struct image *image,
     for (i = 0; i < image->count && same; i++) {
         struct image one = {.fields = {image->fields[i]}, .count = 1, .layout = image->layout};
 
-        one.layout.keeps_leaves = false; /* which would be freed with those of the image */
         same = feeding_load(feeding, &one, source, root) == CLR_LOAD_DONE &&
-               feeding->feeder.has_fed && one.columns[0]->kind == image->columns[i]->kind;
+               feeding->decoding.is_done && one.columns[0]->kind == image->columns[i]->kind;
         for (row = 0; same && row < image->layout.rows; row++) {
             struct clr_scalar a = image_value(one.columns[0], row);
             struct clr_scalar b = image_value(image->columns[i], row);
@@ -119,9 +133,8 @@ static void test_form(struct feeding *feeding, const struct form *form)
 
     snprintf(name, sizeof name, "pages of %d less %d, %s", form->page_size, form->reserved,
              form->long_rows > 0 ? "some rows long" : "no row long");
-    image.layout.keeps_leaves = here.layout.keeps_leaves = true;
     tap_is_int64(feeding_load(feeding, &image, &source, root), CLR_LOAD_DONE, "%s: loaded", name);
-    tap_ok(feeding->feeder.has_fed, "%s: decoded by the device", name);
+    tap_ok(feeding->decoding.is_done, "%s: decoded by the device", name);
     image_test(&image, db, "t", name);
     image_load(&here, &source, root);
     tap_ok(same_leaves(&image.layout, &here.layout), "%s: the leaves are noted", name);
@@ -135,7 +148,7 @@ static void test_form(struct feeding *feeding, const struct form *form)
 /* Columns all of one kind have no tags, and those that are no numbers no values. */
 static void test_kinds(struct feeding *feeding)
 {
-    static const int kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_OTHER, CLR_TAG_NULL,
+    static const int kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_BYTES, CLR_TAG_NULL,
                                 CLR_TAG_MIXED};
     struct image image = {0};
     struct image_bytes bytes;
@@ -157,7 +170,7 @@ static void test_kinds(struct feeding *feeding)
     image_add(&image, "n", 3, false);
     image_add(&image, "m", 4, false);
     feeding_load(feeding, &image, &source, image_root(db, "t"));
-    tap_ok(feeding->feeder.has_fed, "columns of one kind: decoded by the device");
+    tap_ok(feeding->decoding.is_done, "columns of one kind: decoded by the device");
     image_test(&image, db, "t", "columns of one kind");
     for (i = 0; i < image.count && image.columns[i] != NULL; i++)
         tap_is_int64(image.columns[i]->kind, kinds[i], "kind of column %s", image.names[i]);
@@ -184,7 +197,7 @@ static void test_unsuited(struct feeding *feeding)
     image_add(&image, "b", 1, false);
     tap_is_int64(feeding_load(feeding, &image, &source, image_root(db, "t")), CLR_LOAD_DONE,
                  "rows that are all long: loaded");
-    tap_ok(!feeding->feeder.has_fed && feeding->feeder.is_unsuited, "by the host, as is said");
+    tap_ok(!feeding->decoding.is_done && feeding->decoding.is_unsuited, "by the host, as is said");
     image_test(&image, db, "t", "rows that are all long");
     image_add(&unsure, "c", 2, false);
     unsure.fields[0].missing.tag = CLR_TAG_UNSURE;
@@ -198,33 +211,6 @@ static void test_unsuited(struct feeding *feeding)
 }
 
 /* ---- Damaged databases. */
-
-/* Whether two loads have the same columns, unit by unit. */
-static bool same_columns(const struct image *one, const struct image *other)
-{
-    size_t unit, row;
-    int i;
-
-    if (one->layout.units != other->layout.units)
-        return false;
-    for (unit = 0; unit < one->layout.units; unit++) {
-        const struct clr_extent *first = &one->layout.extents[unit];
-        const struct clr_extent *second = &other->layout.extents[unit];
-
-        if (first->rows != second->rows)
-            return false;
-        for (row = 0; row < first->rows; row++) {
-            for (i = 0; i < one->count; i++) {
-                struct clr_scalar a = image_value(one->columns[i], first->first + row);
-                struct clr_scalar b = image_value(other->columns[i], second->first + row);
-
-                if (a.tag != b.tag || a.bits != b.bits)
-                    return false;
-            }
-        }
-    }
-    return true;
-}
 
 static struct image new_damaged(void)
 {
@@ -264,8 +250,8 @@ static void test_damaged(struct feeding *feeding, int page_size, int rows)
         expected = image_load(&here, &source, root);
         done += outcome == CLR_LOAD_DONE;
         refused += outcome == CLR_LOAD_MALFORMED;
-        fed += outcome == CLR_LOAD_DONE && feeding->feeder.has_fed;
-        if (outcome != expected || (outcome == CLR_LOAD_DONE && !same_columns(&image, &here))) {
+        fed += outcome == CLR_LOAD_DONE && feeding->decoding.is_done;
+        if (outcome != expected || (outcome == CLR_LOAD_DONE && !image_equal(&image, &here))) {
             differ++;
             tap_diag("database %d of page size %d: outcome %d, of the host %d", i, page_size,
                      outcome, expected);
@@ -301,14 +287,14 @@ static void test_failures(struct feeding *feeding)
     for (reads = 1; outcome == CLR_LOAD_FAILED && reads < 1000; reads++) {
         atomic_store(&failing.reads_left, reads);
         outcome = feeding_load(feeding, &image, &broken, root);
-        wrong += outcome == CLR_LOAD_FAILED && image.status.cl_error != SQLITE_IOERR_READ;
+        wrong += outcome == CLR_LOAD_FAILED && image.status.error != SQLITE_IOERR_READ;
         image_free(&image);
     }
     tap_ok(outcome == CLR_LOAD_DONE && wrong == 0 && reads > 3,
            "a read that fails, up to the %dth: SQLite's code", reads);
     source.read = image_read_slowly;
-    image.feeder = &feeding->feeder;
-    tap_is_int64(clr_load(&source, root, image.fields, image.count, &image.layout, image.feeder,
+    image.decoding = &feeding->decoding;
+    tap_is_int64(clr_load(&source, root, image.fields, image.count, &image.layout, image.decoding,
                           image.columns, &watch, &image.report, &image.status),
                  CLR_LOAD_STOPPED, "a watch that wants no more");
     image_free(&image);
@@ -319,7 +305,7 @@ static void test_failures(struct feeding *feeding)
                  "more rows than there may be");
     image.layout.most_rows = 0;
     tap_is_int64(feeding_load(feeding, &image, &source, root), CLR_LOAD_DONE, "and then it loads");
-    tap_ok(feeding->feeder.has_fed, "by the device, which is free again");
+    tap_ok(feeding->decoding.is_done, "by the device, which is free again");
     image_free(&image);
     sqlite3_free(bytes.data);
     sqlite3_close(db);
@@ -343,18 +329,18 @@ static void test_no_memory(struct feeding *feeding)
         struct image image = image_of_nine();
         enum clr_load_outcome outcome;
 
-        image.feeder = &feeding->feeder;
-        feeding->feeder.has_fed = false;
+        image.decoding = &feeding->decoding;
+        feeding->decoding.is_done = false;
         clr_memory_fail_after(fails);
         outcome = image_load(&image, &source, root);
         clr_memory_fail_after(-1);
         failed += outcome == CLR_LOAD_FAILED;
-        here += outcome == CLR_LOAD_DONE && !feeding->feeder.has_fed;
+        here += outcome == CLR_LOAD_DONE && !feeding->decoding.is_done;
         wrong +=
             outcome == CLR_LOAD_FAILED ? image.status.code != CLR_NOMEM : outcome != CLR_LOAD_DONE;
         if (outcome == CLR_LOAD_DONE) {
             feeding_fetch(feeding, &image);
-            wrong += !same_columns(&image, &expected);
+            wrong += !image_equal(&image, &expected);
         }
         image_free(&image);
     }
@@ -386,9 +372,9 @@ static void *load_often(void *argument)
         struct image image = image_of_nine();
 
         if (feeding_load(&rival->feeding, &image, rival->source, rival->root) != CLR_LOAD_DONE ||
-            !same_columns(&image, rival->expected))
+            !image_equal(&image, rival->expected))
             rival->wrong++;
-        rival->fed += rival->feeding.feeder.has_fed;
+        rival->fed += rival->feeding.decoding.is_done;
         image_free(&image);
     }
     return NULL;

@@ -124,7 +124,7 @@ static bool are_same(const struct clr_column *one, const struct clr_column *othe
     struct clr_scalar a = image_value(one, row), b = image_value(other, row);
     struct clr_value first, second;
 
-    if (a.tag != b.tag || a.tag != CLR_TAG_OTHER || !one->with_bytes)
+    if (a.tag != b.tag || a.tag != CLR_TAG_BYTES || !one->with_bytes)
         return a.tag == b.tag && a.bits == b.bits;
     first = clr_bytes_value(a.bits);
     second = clr_bytes_value(b.bits);
@@ -203,7 +203,7 @@ static void test_form(const struct form *form)
 static void test_values(void)
 {
     static const struct form form = {.page_size = 4096, .encoding = "UTF-8"};
-    static const int kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_OTHER, CLR_TAG_NULL,
+    static const int kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_BYTES, CLR_TAG_NULL,
                                 CLR_TAG_MIXED};
     sqlite3 *db = open_form(&form);
     struct image image = {0};

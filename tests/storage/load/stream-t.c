@@ -209,8 +209,8 @@ static void test_reads(struct clr_source source, const struct image_bytes *bytes
         atomic_store(&failing.reads_left, reads);
         outcome = stream_plain(&source, root, field_i, NULL, &streamed);
         if (outcome == CLR_LOAD_FAILED)
-            sound = sound && streamed.status.code == CLR_DEVICE &&
-                    streamed.status.cl_error == SQLITE_IOERR_READ;
+            sound = sound && streamed.status.code == CLR_IO &&
+                    streamed.status.error == SQLITE_IOERR_READ;
     }
     tap_is_int64(outcome, CLR_LOAD_DONE, "streamed with %d reads", reads - 1);
     tap_ok(sound && reads > 10, "and with fewer it fails with SQLite's code");

@@ -54,7 +54,7 @@ static void make_splice(struct clr_splice *splice, size_t old_rows, size_t fresh
         if (rows > (is_old ? old_rows - at : fresh_rows - used))
             rows = is_old ? old_rows - at : fresh_rows - used;
         if (!is_old || random_below(4) > 0) {
-            struct clr_run run = {is_old ? at : used, splice->rows, rows};
+            struct clr_row_run run = {is_old ? at : used, splice->rows, rows};
 
             if (is_old)
                 splice->old[splice->old_count++] = run;
@@ -88,7 +88,7 @@ static uint8_t random_kind(void)
 
 int main(void)
 {
-    static struct clr_run old_runs[MOST_RUNS], fresh_runs[MOST_RUNS];
+    static struct clr_row_run old_runs[MOST_RUNS], fresh_runs[MOST_RUNS];
     struct clr_splice splice = {.old = old_runs, .fresh = fresh_runs};
     long in_place = 0, anew = 0;
     int i;

@@ -116,8 +116,8 @@ static void test_refusals(struct files *files)
     tap_is_int64(map(&source, &good, &status), CLR_NOMEM, "no memory");
     clr_memory_fail_after(-1);
     source.context = &(struct files){-1, -1, 0};
-    tap_is_int64(map(&source, &good, &status), CLR_DEVICE, "no log: %s", status.message);
-    tap_is_int64(status.cl_error, SQLITE_IOERR_SHORT_READ, "with SQLite's code");
+    tap_is_int64(map(&source, &good, &status), CLR_IO, "no log: %s", status.message);
+    tap_is_int64(status.error, SQLITE_IOERR_SHORT_READ, "with SQLite's code");
     tap_is_int64(map(&source, &bad, &status), CLR_OK, "and none is needed without frames");
 }
 

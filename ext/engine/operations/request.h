@@ -1,0 +1,78 @@
+/*
+ * Requests: the one way to have something done by a device. A request has copies of, or references
+ * to, all that it needs, so that whoever waits for it may give it up at any time. What is asked for
+ * differs in the structures that begin with one, and in their steps. Any thread may call these
+ * functions.
+ */
+#ifndef CLR_ENGINE_REQUEST_H
+#define CLR_ENGINE_REQUEST_H
+
+#include "engine/worker/worker.h"
+#include "numeric/scan/scan.h"
+#include "opencl/core/module.h"
+
+#include <stddef.h>
+
+/* What the requests of one kind have in common: a constant. */
+struct clr_request_kind {
+    const char *what;                     /* in words: "no memory for ..." */
+    enum clr_task_kind turn;              /* URGENT: somebody waits */
+    clr_task_step *step;                  /* the worker's, see engine/worker/task.h */
+    void (*clear)(struct clr_task *task); /* gives back what it owns besides; may be NULL */
+    /* The module that the steps need, or NULL, and what builds it: a step that would find none is
+       not called. */
+    const struct clr_module_kind *module;
+    clr_task_step *build;
+};
+
+struct clr_request {
+    struct clr_task task;
+    const struct clr_request_kind *kind;
+    struct clr_worker *worker;
+    struct clr_task *held; /* a reference to what it works on; NULL: nothing */
+    /* The worker's, until the task has ended. */
+    enum clr_scan_outcome outcome; /* DONE at first */
+    struct clr_status reason;      /* if that is FAILED, but the device stays in use */
+    struct clr_device_work work;
+};
+
+/*
+ * Returns a request with one reference: `size` bytes, zeroed behind the request that they begin
+ * with. held is retained, and may be NULL. NULL with CLR_NOMEM in status without memory.
+ */
+void *clr_request_new(const struct clr_request_kind *kind, size_t size, struct clr_worker *worker,
+                      struct clr_task *held, struct clr_status *status);
+
+/* Returns the request that a task begins. */
+static inline struct clr_request *clr_request_of(struct clr_task *task)
+{
+    return (struct clr_request *)(void *)task;
+}
+
+/* Drops a reference to a request. */
+static inline void clr_request_release(struct clr_request *request)
+{
+    clr_task_release(&request->task);
+}
+
+/* Hands a request over that nobody waits for, with its reference. Returns as clr_worker_post(). */
+enum clr_readiness clr_request_post(struct clr_request *request);
+
+/*
+ * Has the worker do it, and waits as clr_worker_await() does; the caller keeps its reference.
+ * Increases work by what was done. Returns CLR_SCAN_DONE; CLR_SCAN_NOT_NOW if the worker does not
+ * take it, or builds something first, and CLR_SCAN_STOPPED, after both of which it may still be
+ * under way; CLR_SCAN_FAILED with the status; or another outcome that the step has set.
+ */
+enum clr_scan_outcome clr_request_run(struct clr_request *request, int64_t timeout_ms,
+                                      const struct clr_watch *watch, struct clr_device_work *work,
+                                      struct clr_status *status);
+
+/*
+ * Has the worker build something, by steps that need nothing but the device, when there is nothing
+ * else to do. Without memory nothing is built: whoever needs it asks again. That two of these do
+ * the same has to be no harm.
+ */
+void clr_build_post(struct clr_worker *worker, clr_task_step *step);
+
+#endif

@@ -1,0 +1,83 @@
+#include "engine/operations/resident_bins.h"
+
+#include "engine/columns/resident_private.h"
+#include "engine/operations/request.h"
+#include "numeric/bins/bin_bounds.h"
+#include "opencl/bins/binner.h"
+
+#include <string.h>
+
+/* The counting of the values of the resident that the request holds. */
+struct bins_request {
+    struct clr_request request;
+    struct clr_bin_bounds bounds;
+    uint64_t counts[];
+};
+
+static struct bins_request *bins_of(struct clr_task *task)
+{
+    return (struct bins_request *)(void *)task;
+}
+
+static void clear_bins(struct clr_task *task)
+{
+    clr_bin_bounds_clear(&bins_of(task)->bounds);
+}
+
+static bool step_build(struct clr_task *task, struct clr_device *device, struct clr_status *status)
+{
+    clr_module_open(device, &clr_binner_kind, &task->log, status);
+    return false;
+}
+
+static bool step_count(struct clr_task *task, struct clr_device *device, struct clr_status *status)
+{
+    struct bins_request *bins = bins_of(task);
+
+    clr_binner_count(device, clr_resident_of(bins->request.held)->copy, &bins->bounds, bins->counts,
+                     &bins->request.work, status);
+    return false;
+}
+
+static const struct clr_request_kind bins_kind = {
+    .what = "a histogram",
+    .turn = CLR_TASK_URGENT,
+    .step = step_count,
+    .clear = clear_bins,
+    .module = &clr_binner_kind,
+    .build = step_build,
+};
+
+size_t clr_resident_bins_memory(const struct clr_bins *bins)
+{
+    return ((size_t)bins->count + 2) * sizeof(uint64_t) + clr_bin_bounds_size(bins->count);
+}
+
+enum clr_scan_outcome clr_resident_bins(struct clr_worker *worker, struct clr_resident *resident,
+                                        const struct clr_bins *bins, uint64_t *counts,
+                                        int64_t timeout_ms, const struct clr_watch *watch,
+                                        struct clr_device_work *work, struct clr_status *status)
+{
+    const size_t counts_size = ((size_t)bins->count + 2) * sizeof *counts;
+    enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
+    struct bins_request *made;
+
+    if (resident->kind != CLR_TAG_INTEGER && resident->kind != CLR_TAG_REAL) {
+        clr_status_set(status, CLR_INVALID, 0, "the column is not of one type of numbers");
+        return CLR_SCAN_FAILED;
+    }
+    if (clr_resident_state(resident) != CLR_RESIDENT_READY)
+        return CLR_SCAN_NOT_NOW;
+    made = clr_request_new(&bins_kind, sizeof *made + counts_size, worker, &resident->task, status);
+    if (made == NULL)
+        return CLR_SCAN_FAILED;
+    if (clr_bin_bounds_init(&made->bounds, bins,
+                            resident->kind == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER))
+        outcome = clr_request_run(&made->request, timeout_ms, watch, work, status);
+    else
+        clr_status_set(status, CLR_NOMEM, 0, "no memory for %s", bins_kind.what);
+    if (outcome == CLR_SCAN_DONE)
+        memcpy(counts, made->counts, counts_size);
+    clr_request_release(&made->request);
+    return outcome;
+}

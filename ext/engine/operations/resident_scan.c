@@ -1,0 +1,165 @@
+#include "engine/operations/resident_scan.h"
+
+#include "engine/columns/resident_private.h"
+#include "engine/operations/request.h"
+#include "opencl/scan/scanner.h"
+
+/* A scan under way. */
+struct scan_request {
+    struct clr_request request;
+    struct clr_scan scan; /* its arrays are below, and have no columns */
+    struct clr_resident *residents[CLR_MOST_COLUMNS]; /* NULL where it is only prepared for */
+    struct clr_resident_column *copies[CLR_MOST_COLUMNS];
+    struct clr_scan_plan plan;
+    struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
+    struct clr_tally tallies[CLR_MOST_TALLIES];
+    struct clr_scalar constants[]; /* constant_count of them */
+};
+
+static struct scan_request *scan_of(struct clr_task *task)
+{
+    return (struct scan_request *)(void *)task;
+}
+
+static void clear_scan(struct clr_task *task)
+{
+    struct scan_request *scan = scan_of(task);
+    int i;
+
+    for (i = 0; i < scan->scan.column_count; i++) {
+        if (scan->residents[i] != NULL)
+            clr_task_release(&scan->residents[i]->task);
+    }
+}
+
+static bool step_build(struct clr_task *task, struct clr_device *device, struct clr_status *status)
+{
+    return clr_scanner_build(device, &task->log, status);
+}
+
+static bool step_scan(struct clr_task *task, struct clr_device *device, struct clr_status *status)
+{
+    struct scan_request *scan = scan_of(task);
+    bool requested;
+
+    clr_scanner_run(device, &scan->plan, scan->copies, &scan->request.outcome, &requested,
+                    &scan->request.work, status);
+    if (status->code == CLR_OK && requested)
+        clr_build_post(scan->request.worker, step_build);
+    return false;
+}
+
+static bool step_prepare(struct clr_task *task, struct clr_device *device,
+                         struct clr_status *status)
+{
+    struct scan_request *scan = scan_of(task);
+    bool ready, requested;
+
+    clr_scanner_prepare(device, &scan->plan, &ready, &requested, status);
+    if (status->code == CLR_OK && requested)
+        clr_build_post(scan->request.worker, step_build);
+    scan->request.outcome = ready ? CLR_SCAN_DONE : CLR_SCAN_NOT_NOW;
+    return false;
+}
+
+static const struct clr_request_kind scan_kind = {
+    .what = "a scan", .turn = CLR_TASK_URGENT, .step = step_scan, .clear = clear_scan};
+static const struct clr_request_kind prepare_kind = {
+    .what = "a scan", .turn = CLR_TASK_URGENT, .step = step_prepare, .clear = clear_scan};
+
+/* residents is NULL for a scan that is only prepared for. */
+static struct scan_request *new_scan(struct clr_worker *worker, const struct clr_scan_plan *plan,
+                                     struct clr_resident *const *residents,
+                                     struct clr_status *status)
+{
+    const struct clr_scan *scan = plan->scan;
+    struct scan_request *made =
+        clr_request_new(residents == NULL ? &prepare_kind : &scan_kind,
+                        sizeof *made + (size_t)scan->constant_count * sizeof *scan->constants,
+                        worker, NULL, status);
+    int i;
+
+    if (made == NULL)
+        return NULL;
+    made->scan = *scan;
+    made->plan = *plan;
+    for (i = 0; i < scan->instruction_count; i++)
+        made->instructions[i] = scan->instructions[i];
+    for (i = 0; i < scan->constant_count; i++)
+        made->constants[i] = scan->constants[i];
+    for (i = 0; i < scan->tally_count; i++)
+        made->tallies[i] = scan->tallies[i];
+    for (i = 0; residents != NULL && i < scan->column_count; i++) {
+        made->residents[i] = residents[i];
+        clr_task_retain(&residents[i]->task);
+        made->copies[i] = residents[i]->copy;
+    }
+    made->scan.instructions = made->instructions;
+    made->scan.constants = made->constants;
+    made->scan.tallies = made->tallies;
+    made->scan.columns = NULL;
+    made->plan.scan = &made->scan;
+    return made;
+}
+
+/* Asks for all programs of operations that the plan needs, and returns whether they are there:
+   a device that fails their self-tests is not asked for the programs of expressions. */
+static enum clr_readiness find_readiness(struct clr_worker *worker,
+                                         const struct clr_scan_plan *plan)
+{
+    enum clr_readiness all = CLR_READY, one;
+    int i;
+
+    for (i = 0; i < plan->count; i++) {
+        one = clr_worker_readiness(worker, plan->steps[i].operation, plan->steps[i].element);
+        if (one == CLR_FAILED || all == CLR_READY)
+            all = one;
+    }
+    return all;
+}
+
+/* Does, or prepares for, a scan: what both have in common. */
+static enum clr_scan_outcome run(struct clr_worker *worker, const struct clr_scan *scan,
+                                 struct clr_resident *const *residents, const uint8_t *kinds,
+                                 int64_t timeout_ms, const struct clr_watch *watch,
+                                 struct clr_device_work *work, struct clr_status *status)
+{
+    enum clr_scan_outcome outcome;
+    struct scan_request *made;
+    struct clr_scan_plan plan;
+    int i;
+
+    clr_scan_plan(scan, kinds, &plan);
+    if (find_readiness(worker, &plan) != CLR_READY)
+        return CLR_SCAN_NOT_NOW;
+    made = new_scan(worker, &plan, residents, status);
+    if (made == NULL)
+        return CLR_SCAN_FAILED;
+    outcome = clr_request_run(&made->request, timeout_ms, watch, work, status);
+    for (i = 0; outcome == CLR_SCAN_DONE && i < scan->tally_count; i++)
+        scan->tallies[i].state = made->tallies[i].state;
+    clr_request_release(&made->request);
+    return outcome;
+}
+
+enum clr_scan_outcome clr_resident_prepare(struct clr_worker *worker, const struct clr_scan *scan,
+                                           const uint8_t *kinds, int64_t timeout_ms,
+                                           const struct clr_watch *watch, struct clr_status *status)
+{
+    struct clr_device_work none = {0};
+
+    return run(worker, scan, NULL, kinds, timeout_ms, watch, &none, status);
+}
+
+enum clr_scan_outcome clr_resident_scan(struct clr_worker *worker, struct clr_scan *scan,
+                                        struct clr_resident *const *residents, int64_t timeout_ms,
+                                        const struct clr_watch *watch, struct clr_device_work *work,
+                                        struct clr_status *status)
+{
+    uint8_t kinds[CLR_MOST_COLUMNS];
+    int i;
+
+    for (i = 0; i < scan->column_count; i++)
+        kinds[i] = residents[i]->kind;
+    return run(worker, scan, residents, kinds, timeout_ms, watch, work, status);
+}

@@ -1,0 +1,32 @@
+/* Scans over columns that lie in a device's memory. All functions may be called by any thread. */
+#ifndef CLR_ENGINE_RESIDENT_SCAN_H
+#define CLR_ENGINE_RESIDENT_SCAN_H
+
+#include "engine/columns/resident.h"
+#include "numeric/scan/scan.h"
+
+/*
+ * Whether clr_resident_scan() would find all kernels built for columns of those kinds (enum
+ * clr_tag); what is missing is then built in the background. The tallies' states are undefined
+ * after it. timeout_ms and watch as there. Returns CLR_SCAN_DONE, CLR_SCAN_NOT_NOW,
+ * CLR_SCAN_STOPPED, or CLR_SCAN_FAILED with the status.
+ */
+enum clr_scan_outcome clr_resident_prepare(struct clr_worker *worker, const struct clr_scan *scan,
+                                           const uint8_t *kinds, int64_t timeout_ms,
+                                           const struct clr_watch *watch,
+                                           struct clr_status *status);
+
+/*
+ * Computes the scan's tallies on the device; residents has the copy of each of the scan's columns,
+ * all READY and of this worker's device. If a kernel that is needed has not been built yet, it is
+ * built in the background and the answer is CLR_SCAN_NOT_NOW. timeout_ms as in
+ * clr_worker_collect(); after it the device counts as failed. watch may be NULL. work is increased
+ * by what was done. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_NOT_NOW, CLR_SCAN_STOPPED, or
+ * CLR_SCAN_FAILED with the status.
+ */
+enum clr_scan_outcome clr_resident_scan(struct clr_worker *worker, struct clr_scan *scan,
+                                        struct clr_resident *const *residents, int64_t timeout_ms,
+                                        const struct clr_watch *watch, struct clr_device_work *work,
+                                        struct clr_status *status);
+
+#endif

@@ -1,0 +1,26 @@
+/* A column of a table, as it is found in the records of its rows. */
+#ifndef CLR_NUMERIC_FIELD_H
+#define CLR_NUMERIC_FIELD_H
+
+#include "numeric/values/column.h"
+
+#include <stdbool.h>
+
+enum { CLR_FIELD_ROWID = -1 };
+
+struct clr_field {
+    int index;    /* of the column in the records, from 0, or CLR_FIELD_ROWID */
+    int position; /* set by clr_record_fields(): the field's number where it comes from */
+    bool is_real; /* REAL affinity: an INTEGER in the record is a REAL that was stored short */
+    /* The column is to have the bytes of TEXT and BLOBs. No two such fields have one index; of the
+       rowid it means nothing. */
+    bool with_bytes;
+    /* The column is declared NOT NULL. A NULL in it ends the load with CLR_LOAD_UNSURE: SQLite may
+       take tests for it to be settled, and then again not. */
+    bool never_null;
+    /* The value of rows whose record ends before this column. UNSURE: such a row ends the load with
+       CLR_LOAD_UNSUPPORTED, and so does one of BYTES if bytes are wanted. */
+    struct clr_scalar missing;
+};
+
+#endif

@@ -1,0 +1,113 @@
+#include "opencl/core/module.h"
+
+#include "opencl/core/build.h"
+#include "opencl/core/failures.h"
+#include "opencl/core/module_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static enum clr_code build_kernels(struct clr_device *device, const struct clr_module_kind *kind,
+                                   struct clr_module *module, char **log, struct clr_status *status)
+{
+    char options[128] = "-cl-std=CL1.2";
+    const char *source = kind->source;
+    const struct clr_build build = {1, &source, options, kind->kernel_count, kind->kernel_names};
+    const size_t used = strlen(options);
+
+    if (kind->needs_doubles && !device->info.fp64)
+        return clr_status_set(status, CLR_DEVICE, 0, "the device has no exact double precision");
+    if (kind->write_options != NULL)
+        kind->write_options(&device->info, options + used, sizeof options - used);
+    return clr_build_kernels(&build, device->context, &device->info, module->kernels, log, status);
+}
+
+static enum clr_code make(struct clr_device *device, const struct clr_module_kind *kind,
+                          struct clr_module *module, char **log, struct clr_status *status)
+{
+    cl_int error = CL_SUCCESS;
+    int i;
+
+    if (build_kernels(device, kind, module, log, status) != CLR_OK)
+        return status->code;
+    for (i = 0; i < kind->queue_count && error == CL_SUCCESS; i++)
+        module->queues[i] =
+            clCreateCommandQueue(device->context, device->info.id, kind->queue_properties, &error);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clCreateCommandQueue", error);
+    error = kind->choose_sizes(module, &device->info);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clGetKernelWorkGroupInfo", error);
+    return kind->make == NULL ? CLR_OK : kind->make(device, module, status);
+}
+
+void clr_module_release(struct clr_attachment *attachment)
+{
+    struct clr_module *module = (struct clr_module *)(void *)attachment;
+    const struct clr_module_kind *kind =
+        (const struct clr_module_kind *)(const void *)attachment->kind;
+    int i;
+
+    if (kind->release != NULL)
+        kind->release(module);
+    for (i = 0; i < kind->kernel_count; i++) {
+        if (module->kernels[i] != NULL)
+            clReleaseKernel(module->kernels[i]);
+    }
+    for (i = 0; i < kind->queue_count; i++) {
+        if (module->queues[i] != NULL)
+            clReleaseCommandQueue(module->queues[i]);
+    }
+}
+
+enum clr_code clr_module_build(struct clr_device *device, const struct clr_module_kind *kind,
+                               char **log, struct clr_status *status)
+{
+    struct clr_module *module = clr_device_find(device, &kind->attachment);
+
+    *log = NULL;
+    if (module != NULL) {
+        *status = module->status;
+        return status->code;
+    }
+    module = clr_device_attach(device, &kind->attachment, status);
+    if (module == NULL)
+        return status->code;
+    if (make(device, kind, module, log, status) == CLR_NOMEM)
+        clr_device_detach(device, &module->attachment);
+    else
+        module->status = *status;
+    return status->code;
+}
+
+enum clr_code clr_module_test(struct clr_device *device, const struct clr_module_kind *kind,
+                              struct clr_status *status)
+{
+    struct clr_module *module = clr_device_find(device, &kind->attachment);
+
+    /* What there was no memory for is all that is done again: who asks may ask often. */
+    if (status->code == CLR_OK && !module->tested)
+        module->tested = kind->test(device, status) == CLR_OK;
+    if (status->code == CLR_DEVICE)
+        module->status = *status;
+    return status->code;
+}
+
+enum clr_code clr_module_open(struct clr_device *device, const struct clr_module_kind *kind,
+                              char **log, struct clr_status *status)
+{
+    if (clr_module_build(device, kind, log, status) != CLR_OK)
+        return status->code;
+    return clr_module_test(device, kind, status);
+}
+
+enum clr_code clr_module_state(const struct clr_device *device, const struct clr_module_kind *kind,
+                               struct clr_status *status)
+{
+    const struct clr_module *module = clr_device_find(device, &kind->attachment);
+
+    if (module == NULL || (module->status.code == CLR_OK && !module->tested))
+        return CLR_NOMEM;
+    *status = module->status;
+    return status->code;
+}

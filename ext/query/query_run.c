@@ -1,0 +1,210 @@
+#include "query/query_run.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct clr_value value_of(const struct clr_scalar *constant)
+{
+    struct clr_value value = {.kind = CLR_KIND_NONE};
+
+    if (constant->tag == CLR_TAG_INTEGER) {
+        value.kind = CLR_KIND_INTEGER;
+        value.as.integer = constant->bits;
+    } else if (constant->tag == CLR_TAG_REAL) {
+        value.kind = CLR_KIND_REAL;
+        memcpy(&value.as.real, &constant->bits, sizeof value.as.real);
+    }
+    return value;
+}
+
+static double real_of(const struct clr_value *value)
+{
+    return value->kind == CLR_KIND_INTEGER ? (double)value->as.integer : value->as.real;
+}
+
+/* Stores the fraction. Returns whether it is a valid one. */
+static bool ask_position(int percentile, const struct clr_value *argument,
+                         struct clr_question *question)
+{
+    question->kind = percentile == CLR_PERCENTILE_DISC ? CLR_ASK_AT : CLR_ASK_BETWEEN;
+    if (percentile == CLR_MEDIAN) {
+        question->fraction = 0.5;
+        return true;
+    }
+    if (argument->kind == CLR_KIND_NONE)
+        return false;
+    question->fraction = real_of(argument) / (percentile == CLR_PERCENTILE ? 100.0 : 1.0);
+    return question->fraction >= 0.0 && question->fraction <= 1.0;
+}
+
+static bool is_finite(const struct clr_value *value)
+{
+    return value->kind == CLR_KIND_INTEGER ||
+           (value->kind == CLR_KIND_REAL && isfinite(value->as.real));
+}
+
+/* Low, high and the number of bins. */
+static bool are_valid(const struct clr_value arguments[CLR_MOST_ARGUMENTS])
+{
+    const struct clr_value *low = &arguments[0], *high = &arguments[1], *bins = &arguments[2];
+
+    return is_finite(low) && is_finite(high) && real_of(low) <= real_of(high) &&
+           clr_value_compare(low, high, 0) < 0 &&
+           !(low->kind == CLR_KIND_REAL && high->kind == CLR_KIND_REAL &&
+             low->as.real == high->as.real) &&
+           bins->kind == CLR_KIND_INTEGER && bins->as.integer >= 1 &&
+           bins->as.integer <= CLR_BINS_LIMIT;
+}
+
+static enum clr_code ask_bins(const struct clr_value arguments[CLR_MOST_ARGUMENTS],
+                              struct clr_question *question)
+{
+    question->kind = CLR_ASK_BINS;
+    if (!are_valid(arguments))
+        return CLR_INVALID;
+    clr_bins_init(&question->bins, &arguments[0], &arguments[1], arguments[2].as.integer);
+    question->counts =
+        clr_memory_alloc(((size_t)question->bins.count + 2) * sizeof *question->counts);
+    return question->counts == NULL ? CLR_NOMEM : CLR_OK;
+}
+
+static enum clr_code ask(const struct clr_query_run *run, const struct clr_asked *asked,
+                         struct clr_question *question)
+{
+    struct clr_value arguments[CLR_MOST_ARGUMENTS];
+    int i;
+
+    for (i = 0; i < CLR_MOST_ARGUMENTS && asked->arguments[i] >= 0; i++)
+        arguments[i] = value_of(&run->constants[asked->arguments[i]]);
+    *question = (struct clr_question){.tally = asked->tally};
+    switch (asked->aggregate->needs) {
+    case CLR_NEEDS_FREQUENCIES:
+        question->kind = asked->aggregate->finish == CLR_MODE ? CLR_ASK_MODE : CLR_ASK_DISTINCT;
+        return CLR_OK;
+    case CLR_NEEDS_BINS:
+        return ask_bins(arguments, question);
+    default:
+        return ask_position(asked->aggregate->finish, &arguments[0], question) ? CLR_OK
+                                                                               : CLR_INVALID;
+    }
+}
+
+/* Sets the constants. An INTEGER of a parameter that is too large is refused: see
+   lower_compared(). */
+static enum clr_code take_constants(struct clr_query_run *run,
+                                    const struct clr_parameters *parameters,
+                                    struct clr_reason *reason)
+{
+    const struct clr_query *query = run->query;
+    int i;
+
+    for (i = 0; i < query->constant_count; i++) {
+        struct clr_scalar *constant = &run->constants[i];
+        const int number = query->parameters[i];
+
+        *constant =
+            number == 0 ? query->constants[i] : parameters->value(parameters->context, number);
+        if (number != 0 &&
+            (constant->tag == CLR_TAG_BYTES ||
+             (constant->tag == CLR_TAG_INTEGER && (constant->bits > CLR_MOST_OF_A_PARAMETER ||
+                                                   constant->bits < -CLR_MOST_OF_A_PARAMETER)))) {
+            clr_reason_set_numbers(reason, CLR_WHY_PARAMETER_VALUE, number, 0);
+            return CLR_INVALID;
+        }
+    }
+    return CLR_OK;
+}
+
+/* Begins the tallies; each that merges gets what it merges into, without states. What the threads
+   have been allowed for histograms is enough for the whole. */
+static enum clr_code begin_tallies(struct clr_query_run *run)
+{
+    const struct clr_query *query = run->query;
+    int i, next = 0;
+
+    for (i = 0; i < query->tally_count; i++) {
+        const struct clr_tally_plan *plan = &query->tallies[i];
+
+        run->tallies[i] = (struct clr_tally){.operations = plan->operations,
+                                             .x = plan->x,
+                                             .y = plan->y,
+                                             .filter = plan->filter,
+                                             .merge = plan->merge};
+        run->merge_count += plan->merge != 0;
+    }
+    if (run->merge_count == 0)
+        return CLR_OK;
+    run->merged = clr_memory_alloc((size_t)run->merge_count * sizeof *run->merged);
+    if (run->merged == NULL)
+        return CLR_NOMEM;
+    for (i = 0; i < query->tally_count; i++) {
+        if (query->tallies[i].merge == 0)
+            continue;
+        run->tallies[i].merged = &run->merged[next++];
+        clr_merged_init(run->tallies[i].merged, query->tallies[i].merge, UINT64_MAX);
+    }
+    return CLR_OK;
+}
+
+enum clr_code clr_query_run_begin(const struct clr_query *query,
+                                  const struct clr_parameters *parameters,
+                                  struct clr_query_run **result, struct clr_reason *reason)
+{
+    struct clr_query_run *run = clr_memory_alloc(sizeof *run);
+    enum clr_code code;
+
+    *result = NULL;
+    if (run == NULL)
+        return CLR_NOMEM;
+    run->query = query;
+    run->question_count = run->merge_count = 0;
+    run->merged = NULL;
+    code = take_constants(run, parameters, reason);
+    if (code == CLR_OK)
+        code = begin_tallies(run);
+    while (code == CLR_OK && run->question_count < query->question_count) {
+        code = ask(run, &query->asked[run->question_count], &run->questions[run->question_count]);
+        run->question_count++;
+        if (code == CLR_INVALID)
+            clr_reason_set(reason, CLR_WHY_ARGUMENTS);
+    }
+    if (code == CLR_OK)
+        *result = run;
+    else
+        clr_query_run_free(run);
+    return code;
+}
+
+struct clr_scan clr_query_run_scan(struct clr_query_run *run)
+{
+    const struct clr_query *query = run->query;
+
+    return (struct clr_scan){
+        .instruction_count = query->instruction_count,
+        .constant_count = query->constant_count,
+        .column_count = query->column_count,
+        .tally_count = query->tally_count,
+        .filter = query->filter,
+        .instructions = query->instructions,
+        .constants = run->constants,
+        .tallies = run->tallies,
+        .question_count = query->question_count,
+        .questions = run->questions,
+    };
+}
+
+void clr_query_run_free(struct clr_query_run *run)
+{
+    int i;
+
+    if (run == NULL)
+        return;
+    for (i = 0; i < run->merge_count && run->merged != NULL; i++)
+        clr_merged_free(&run->merged[i]);
+    clr_memory_free(run->merged);
+    for (i = 0; i < run->question_count; i++)
+        clr_memory_free(run->questions[i].counts);
+    clr_memory_free(run);
+}

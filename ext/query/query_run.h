@@ -1,0 +1,44 @@
+/*
+ * A run of a query: what one execution of a plan needs of its own. Several runs of one plan may be
+ * under way at the same time.
+ */
+#ifndef CLR_QUERY_QUERY_RUN_H
+#define CLR_QUERY_QUERY_RUN_H
+
+#include "query/query.h"
+
+/* An INTEGER of a parameter is for SQLite beyond this magnitude: see lower_compared(). */
+#define CLR_MOST_OF_A_PARAMETER ((int64_t)1 << 52)
+
+/* The values of the SELECT's parameters, by number from 1: BYTES for TEXT and BLOBs. */
+struct clr_parameters {
+    void *context;
+    struct clr_scalar (*value)(void *context, int number);
+};
+
+struct clr_query_run {
+    const struct clr_query *query;
+    struct clr_scalar constants[CLR_MOST_CONSTANTS];
+    struct clr_tally tallies[CLR_MOST_TALLIES];
+    int question_count, merge_count;
+    struct clr_question questions[CLR_MOST_QUESTIONS]; /* the counts are the run's */
+    struct clr_merged *merged; /* what the tallies that merge point to; the run's */
+};
+
+/*
+ * Makes a run of a bound query with the parameters' values. Returns CLR_OK with *run, to be freed
+ * before the query; CLR_INVALID, with the reason, if a value is not for a scan, or a function may
+ * have an error for its arguments; CLR_NOMEM.
+ */
+enum clr_code clr_query_run_begin(const struct clr_query *query,
+                                  const struct clr_parameters *parameters,
+                                  struct clr_query_run **run, struct clr_reason *reason);
+
+/* Returns the run's scan: without columns and rows, which are the caller's to set, and without the
+   limits of what it may take. */
+struct clr_scan clr_query_run_scan(struct clr_query_run *run);
+
+/* NULL is fine. */
+void clr_query_run_free(struct clr_query_run *run);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * Every reason why a SELECT is not accelerated: CLR_WHY(NAME, TEXT), for whoever defines that. In a
+ * text %n is the name, %1 and %2 are the numbers, and %c is the text of the cause.
+ */
+
+/* The SELECT's text: from clr_query_parse() and clr_query_bind(). */
+CLR_WHY(WORD, "%n is not accelerated")
+CLR_WHY(OPERATOR, "the operator %n is not accelerated")
+CLR_WHY(UNEXPECTED, "\"%n\" is not accelerated in this place")
+CLR_WHY(JOIN, "a join is not accelerated: let the view read one table")
+CLR_WHY(SUBQUERY, "a subquery is not accelerated: make it a parameter or a table")
+CLR_WHY(WINDOW, "a window function is not accelerated")
+CLR_WHY(DISTINCT, "DISTINCT is not accelerated: for count(DISTINCT x) write gpu_count_distinct(x)")
+CLR_WHY(GROUP_BY, "GROUP BY is not accelerated")
+CLR_WHY(HAVING, "HAVING is not accelerated: write the condition where the view is read")
+CLR_WHY(ORDER_BY, "ORDER BY is not accelerated: leave it out, as the result is one row")
+CLR_WHY(LIMIT, "LIMIT is not accelerated: write it where the view is read")
+CLR_WHY(INDEXED_BY, "INDEXED BY is not accelerated: leave it out")
+CLR_WHY(COMPOUND, "%n is not accelerated: make a view of each SELECT")
+CLR_WHY(TRUE, "TRUE is not accelerated: write 1 for the value")
+CLR_WHY(FALSE, "FALSE is not accelerated: write 0 for the value")
+CLR_WHY(TEXT_LITERAL, "a TEXT literal is not accelerated")
+CLR_WHY(BLOB_LITERAL, "a BLOB literal is not accelerated")
+CLR_WHY(INCOMPLETE, "the statement is not complete")
+CLR_WHY(NO_SELECT, "a statement that does not begin with SELECT is not accelerated")
+CLR_WHY(STATEMENTS, "more than one statement is not accelerated")
+CLR_WHY(COMMENT, "a comment has no end")
+CLR_WHY(QUOTE, "a quote has no end")
+CLR_WHY(NUMBER_END, "a number with letters or _ in it is not accelerated: write its digits")
+CLR_WHY(NUMBER, "the number %n is not accelerated")
+CLR_WHY(BYTE_ORDER_MARK, "a byte order mark is not accelerated: leave it out")
+CLR_WHY(CHARACTER, "the text has a character that begins no word, number or operator")
+CLR_WHY(PARAMETER_NAME, "the parameter's name is not accelerated: write ?1 or :name")
+CLR_WHY(PARAMETER, "the statement has no parameter %n")
+CLR_WHY(NESTING, "the expressions are nested too deep to be accelerated")
+CLR_WHY(TOO_MANY, "too many %n to be accelerated: make several views")
+CLR_WHY(MINUS_PLUS,
+        "a minus sign in front of a plus sign is not accelerated: leave the plus sign out")
+CLR_WHY(NO_AGGREGATE, "a select list without an aggregate is not accelerated")
+CLR_WHY(BARE_COLUMN, "a column outside the aggregates is not accelerated")
+CLR_WHY(NESTED_AGGREGATE, "an aggregate within another one is not accelerated")
+CLR_WHY(AGGREGATE_IN_WHERE, "an aggregate in WHERE is not accelerated")
+CLR_WHY(AGGREGATE_IN_EXPRESSION, "an aggregate within an expression is not accelerated")
+CLR_WHY(FILTER, "FILTER is not accelerated for a function that is no aggregate")
+CLR_WHY(FUNCTION, "the function %n() is not accelerated")
+CLR_WHY(FUNCTION_ARGUMENTS, "the function %n() is not accelerated with these arguments")
+CLR_WHY(NO_CONSTANT, "%n() is not accelerated with this argument: write a literal or a parameter")
+CLR_WHY(NO_COLUMN, "%n() is not accelerated of an expression: write a column")
+CLR_WHY(COLUMN, "%n is no column of the table")
+CLR_WHY(TEXT_COLUMN, "the TEXT column %n is not accelerated in this place")
+CLR_WHY(GENERATED_COLUMN, "the virtual generated column %n is not accelerated: its value may "
+                          "follow from more than its row")
+CLR_WHY(BIG_INTEGER, "a comparison with an INTEGER beyond 2^53 is not accelerated")
+CLR_WHY(EMPTY_IN, "an empty IN list is not accelerated")
+
+/* What names mean, and what they read. */
+CLR_WHY(NO_TABLE, "the schema has no table %n")
+CLR_WHY(READS_VIEW, "%n is a view, which is not accelerated: read its table")
+CLR_WHY(READS_VIRTUAL_TABLE, "%n is a virtual table, which is not accelerated")
+CLR_WHY(SCHEMA_LOCKED, "the schema could not be read: it may be locked")
+CLR_WHY(SCHEMA_UNREAD, "the database's schema could not be read")
+CLR_WHY(SCHEMA_CHANGES, "the schema is changing")
+CLR_WHY(COLUMNS_UNREAD, "the table's columns could not be read")
+CLR_WHY(NAMES_UNREAD, "database %n, which may have a table of the name, could not be read")
+CLR_WHY(REPLACED, "a function of SQLite or clreduce is replaced by the application's")
+CLR_WHY(SQLITE_ERROR, "%n")
+CLR_WHY(NO_MEMORY, "out of memory")
+
+/* Why this query, this time. */
+CLR_WHY(PARAMETER_VALUE, "parameter %1 is no number, or an INTEGER beyond 2^52")
+CLR_WHY(ARGUMENTS, "an aggregate may refuse its arguments")
+CLR_WHY(FLOAT_ENVIRONMENT, "it computes, and the thread's floating-point environment (rounding "
+                           "mode, flushing of subnormal numbers, traps) is not the default one")
+CLR_WHY(EMPTY_TABLE, "the table is empty")
+CLR_WHY(SMALL_TABLE, "the table has %1 rows, and view_threshold is %2")
+CLR_WHY(VALUE, "some row has TEXT, a BLOB or an error, which only SQLite can treat")
+CLR_WHY(VALUES_MEMORY, "the values take more than values_memory")
+CLR_WHY(KEEPS_VALUES,
+        "the columns take more than column_memory, and a function needs all values together")
+CLR_WHY(LARGE_PAGE,
+        "a few rows' TEXT, BLOBs or histograms take more than column_memory or values_memory")
+CLR_WHY(SCAN_MEMORY, "there was no memory for the scan")
+CLR_WHY(DEVICE_LOST, "the device has lost the columns")
+CLR_WHY(MALFORMED_PAGE, "page %1 of the database is malformed")
+CLR_WHY(LOAD_FAILED, "%n")
+CLR_WHY(ROUNDING, "SQLite's own aggregate may round, or fail, otherwise: for sum() write gpu_sum()")
+CLR_WHY(ANSWER, "a function is replaced by the application's, or the result row is an error")
+CLR_WHY(ANSWER_UNBOUND, "the result could not be bound")
+CLR_WHY(OTHER_ROWS, "a column's value may follow from more than its row")
+CLR_WHY(ROWS_TOO_LARGE,
+        "the columns take more than column_memory, and the table's pages cannot stream")
+CLR_WHY(ROWS_FAILED, "SQLite found an error when it filled the columns")
+CLR_WHY(ASKED_ONCE, "%c; will be kept when asked again")
+CLR_WHY(ASKED_SELDOM, "%c; will be kept when asked %1 times more, as the database changes often")
+
+/* Why a database cannot be read, or its version not be known, this time. */
+CLR_WHY(NO_TRANSACTION, "no read transaction could be begun")
+CLR_WHY(UNCOMMITTED, "this connection's own uncommitted changes are to be seen")
+CLR_WHY(SHARED_CACHE, "a cache is shared")
+CLR_WHY(LOG_JUST_OPENED, "the write-ahead log has just been opened")
+CLR_WHY(UNPROVED_SNAPSHOT,
+        "others write to the log, and which snapshot this is could not be proved")
+CLR_WHY(LOG_NOT_OPEN, "the write-ahead log is not open")
+CLR_WHY(LOG_UNREAD, "the write-ahead log could not be read")
+CLR_WHY(SIZE_UNREAD, "the database file's size could not be read")
+CLR_WHY(SHORTER_THAN_LOG, "the database is shorter than its log says")
+CLR_WHY(SHORTER_THAN_HEADER, "the database is shorter than its header says")
+CLR_WHY(SMALL_PAGES, "the database's header leaves too little room in a page")
+CLR_WHY(DESERIALIZED, "the database is a deserialized one, which may be replaced without notice")
+CLR_WHY(NO_JOURNAL, "the database is in memory, or temporary, and has no journal")
+CLR_WHY(NO_VERSION, "SQLite does not tell the version of the database")
+
+/* Why there are no pages to be read, which is likely to stay so: the rows are read instead. The
+   first one begins these: see clr_reason_is_no_pages(). */
+CLR_WHY(WITHOUT_ROWID, "the table is WITHOUT ROWID")
+CLR_WHY(READS_GENERATED, "it needs a virtual generated column")
+CLR_WHY(OLDER_ROWS, "it has rows that were written before a column whose default is no number")
+CLR_WHY(LENGTH_LIMIT, "SQLITE_LIMIT_LENGTH is less than a page may have")
+CLR_WHY(TEMPORARY_TABLE, "the table is temporary")
+CLR_WHY(IN_MEMORY, "the database is in memory, or temporary")
+CLR_WHY(NO_FILE, "the database is not a file of the operating system")
+CLR_WHY(FILE_LOCKED, "the database is locked for writing, or in exclusive locking mode")
+CLR_WHY(FILE_UNREAD, "the database file could not be read")
+CLR_WHY(ENCRYPTED, "the database file is encrypted, or none")
+CLR_WHY(MALFORMED_HEADER, "the database's header is malformed")
+
+#undef CLR_WHY

@@ -1,0 +1,120 @@
+/*
+ * Where a query's columns come from, in two implementations: the database's pages
+ * (page_source.c), and rows that SQLite reads (row_source.c), where there are no pages to be read.
+ */
+#ifndef CLR_SQLITE_COLUMN_SOURCE_H
+#define CLR_SQLITE_COLUMN_SOURCE_H
+
+#include "numeric/scan/scan.h"
+#include "query/query.h"
+#include "sqlite/columns/image.h"
+#include "sqlite/database/snapshot.h"
+#include "sqlite/schema/table_names.h"
+#include "sqlite/session/skips.h"
+
+/* What was read for a query, for a user. */
+enum clr_reading_kind {
+    CLR_READ_NOTHING,
+    CLR_READ_RESIDENT,      /* all columns were here */
+    CLR_READ_RESIDENT_ROWS, /* likewise, filled through SQLite for the cause */
+    CLR_READ_ABSENT,        /* bytes, since the columns were not resident */
+    CLR_READ_CHANGED,       /* bytes, since the database has changed */
+    CLR_READ_LOST,          /* bytes, since the device has lost the columns */
+    CLR_READ_REFRESHED,     /* bytes: so many of the leaf pages have changed */
+    CLR_READ_STREAMED,      /* bytes, of columns that do not fit */
+    CLR_READ_FILLED         /* rows through SQLite, for the cause */
+};
+
+struct clr_reading {
+    enum clr_reading_kind kind;
+    int64_t amount; /* of bytes or rows */
+    uint64_t leaves_read, leaves;
+    const char *device; /* that decoded them, whose name lives as long as the process; or NULL */
+    enum clr_reason_code cause;
+};
+
+struct clr_column_source;
+
+/* One query's request for columns. */
+struct clr_column_request {
+    /* What is asked for, and by whom. */
+    struct clr_connection *connection;
+    struct clr_database *database;
+    const struct clr_table_info *table;
+    const struct clr_table_names *names;
+    const struct clr_query *query;
+    const struct clr_scan *scan; /* that the columns are for; it has none yet */
+    const struct clr_watch *watch;
+    struct clr_skips *keeping; /* holds while columns with bytes are too large to be kept */
+
+    /* What is known so far. */
+    const struct clr_column_source *source; /* that has been begun, or NULL */
+    struct clr_snapshot snapshot;           /* of pages */
+    int64_t decoded;                        /* bytes, by the connection, before that */
+    struct clr_image *image;                /* of the table, in the version that was begun */
+    bool is_stale;                          /* the image was of another version */
+    bool has_columns;                       /* the image has all columns */
+    bool has_lost;                          /* a device has lost some that it alone had */
+    bool is_too_large;                      /* the columns do not fit into column_memory */
+    bool is_scanned;                        /* the columns have served */
+    bool is_outdated;                       /* the plan is of an older schema */
+    enum clr_reason_code no_pages;          /* why pages can't be read */
+    struct clr_reason reason;               /* why there is no way but SQLite */
+    struct clr_reading reading;
+};
+
+/*
+ * All return SQLITE_OK, or the code of an error that is the user's to see: SQLITE_INTERRUPT,
+ * SQLITE_BUSY or SQLITE_NOMEM. What else came of it stands in the request.
+ */
+struct clr_column_source {
+    /* Begins a version of the database, in a transaction that is held until end(), and finds the
+       image of the table in that version. */
+    int (*begin)(struct clr_column_request *request);
+
+    /* Brings the columns that the image lacks. */
+    int (*bring)(struct clr_column_request *request);
+
+    /* To be called whatever begin() has returned. */
+    void (*end)(struct clr_column_request *request);
+};
+
+extern const struct clr_column_source clr_page_source, clr_row_source;
+
+/* Begins the one source or the other, as no_pages says, and ends the one that was begun. */
+int clr_column_request_begin(struct clr_column_request *request);
+void clr_column_request_end(struct clr_column_request *request);
+
+/* Takes note of why this version can't be read: for lack of pages, or not at all. */
+void clr_column_request_refuse(struct clr_column_request *request, enum clr_reason_code why);
+
+/* Within the version's transaction: returns whether the plan's names mean what they meant. */
+bool clr_column_request_is_current(struct clr_column_request *request);
+
+/* Returns whether a table of so many rows is worth a scan; if not, the reason says so. */
+bool clr_column_request_check_rows(struct clr_column_request *request, size_t rows);
+
+/* Returns the table's column that the scan's column i is. */
+static inline const struct clr_column_info *
+clr_column_request_info(const struct clr_column_request *request, int i)
+{
+    return &request->table->columns[request->query->columns[i]];
+}
+
+/* Returns what an image knows the scan's column i by: its place in a record, or, where SQLite fills
+   it, its number in the table. */
+struct clr_field clr_column_field(const struct clr_query *query, const struct clr_table_info *table,
+                                  bool is_filled, int i);
+
+/* Returns the image's column that is the scan's column i, or NULL. */
+struct clr_image_column *clr_column_request_find(const struct clr_column_request *request, int i);
+
+/* Whether the image has all columns. */
+bool clr_column_request_has_all(const struct clr_column_request *request);
+
+/* Takes note of pages that could not be read: by a load or a stream. Returns as a source does. */
+int clr_column_request_unread(struct clr_column_request *request, enum clr_load_outcome outcome,
+                              const struct clr_load_report *report,
+                              const struct clr_status *status);
+
+#endif

@@ -1,0 +1,104 @@
+#include "sqlite/columns/device_load.h"
+
+#include "engine/feed/leaf_feed.h"
+#include "engine/operations/resident_scan.h"
+#include "engine/rows/choice.h"
+
+/* What a load's feed is begun with. */
+struct feeding {
+    struct clr_column_request *request;
+    const struct clr_device_info *info;
+    struct clr_worker *worker;
+};
+
+/* Returns what kind the column that a field describes seems to be of. */
+static uint8_t find_kind(const struct clr_feed_setup *setup, const struct clr_field *field)
+{
+    int k = 0;
+
+    while (k < setup->count - 1 &&
+           (setup->fields[k].index != field->index || setup->fields[k].is_real != field->is_real))
+        k++;
+    return setup->kinds[k];
+}
+
+/*
+ * Whether the query can be answered by the device as soon as the columns that are loaded now lie
+ * there: what the device decodes is not at hand on the host. Of these the kinds are a guess; if it
+ * is wrong, the columns are fetched.
+ */
+static bool can_answer(struct feeding *feeding, const struct clr_feed_setup *setup)
+{
+    const struct clr_column_request *request = feeding->request;
+    uint8_t kinds[CLR_MOST_COLUMNS];
+    struct clr_status status;
+    int i;
+
+    for (i = 0; i < request->scan->column_count; i++) {
+        const struct clr_image_column *column = clr_column_request_find(request, i);
+        const struct clr_field field = clr_column_field(request->query, request->table, false, i);
+
+        if (column != NULL &&
+            (column->worker != feeding->worker || !clr_image_column_on_device(column)))
+            return false;
+        kinds[i] = column != NULL ? column->column->kind : find_kind(setup, &field);
+    }
+    clr_status_clear(&status);
+    return clr_resident_prepare(feeding->worker, request->scan, kinds,
+                                request->connection->settings.device_timeout, request->watch,
+                                &status) == CLR_SCAN_DONE;
+}
+
+static struct clr_leaf_feed *begin_feed(void *context, const struct clr_feed_setup *setup)
+{
+    struct feeding *feeding = context;
+    const struct clr_connection *connection = feeding->request->connection;
+    const int64_t row_bytes = CLR_ROW_BYTES * (int64_t)setup->count;
+    struct clr_leaf_feed *feed;
+    struct clr_status status;
+
+    feeding->worker = clr_choose_device(&connection->settings, setup->rows, &feeding->info);
+    if (feeding->worker == NULL ||
+        (int64_t)setup->rows > clr_column_device_memory(connection, feeding->info) / row_bytes ||
+        !can_answer(feeding, setup))
+        return NULL;
+    clr_status_clear(&status);
+    return clr_leaf_feed_begin(feeding->worker, setup, connection->settings.device_timeout,
+                               feeding->request->watch, &feed, &status) == CLR_SCAN_DONE
+               ? feed
+               : NULL;
+}
+
+enum clr_load_outcome clr_device_load(struct clr_column_request *request,
+                                      struct clr_device_load *load)
+{
+    struct clr_stats *stats = &request->connection->stats;
+    struct clr_image *image = request->image;
+    struct feeding feeding = {.request = request};
+    struct clr_device_decoding decoding = {.begin = begin_feed, .context = &feeding};
+    enum clr_load_outcome outcome;
+    bool may_decode;
+    int i;
+
+    load->worker = NULL;
+    load->device = NULL;
+    clr_status_clear(&load->status);
+    /* What a load for a device looks at first is not to be looked at in vain. */
+    may_decode = !image->host_decodes && request->query->question_count == 0 &&
+                 clr_choice_has_device(&request->connection->settings);
+    outcome = clr_load(&request->snapshot.source, image->root, load->fields, load->count,
+                       &image->layout, may_decode ? &decoding : NULL, load->columns, request->watch,
+                       &load->report, &load->status);
+    image->host_decodes = image->host_decodes || decoding.is_unsuited;
+    for (i = 0; i < load->count; i++)
+        load->residents[i] =
+            outcome == CLR_LOAD_DONE && decoding.is_done ? decoding.residents[i] : NULL;
+    if (outcome != CLR_LOAD_DONE || !decoding.is_done)
+        return outcome;
+    load->worker = feeding.worker;
+    load->device = feeding.info->name;
+    stats->bytes_decoded_on_device += load->report.bytes_read;
+    stats->bytes_to_device += decoding.work.bytes;
+    stats->kernels_launched += decoding.work.kernels;
+    return outcome;
+}

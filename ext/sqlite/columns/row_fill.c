@@ -1,0 +1,195 @@
+#include "sqlite/columns/row_fill.h"
+
+#include "sqlite/columns/row_load.h"
+
+#include <string.h>
+
+/* What to fill: names and fields side by side. */
+struct wanted {
+    int count;
+    const char *names[CLR_MOST_COLUMNS];
+    struct clr_field fields[CLR_MOST_COLUMNS];
+    struct clr_column *columns[CLR_MOST_COLUMNS];
+};
+
+/* Returns the text of a query over the table, with the columns where it says so, or NULL. */
+static char *write_select(const struct clr_column_request *request, const char *head,
+                          const struct wanted *wanted, const char *tail)
+{
+    sqlite3_str *text = sqlite3_str_new(request->connection->db);
+    int i;
+
+    sqlite3_str_appendall(text, head);
+    for (i = 0; wanted != NULL && i < wanted->count; i++)
+        sqlite3_str_appendf(text, ", \"%w\"", wanted->names[i]);
+    sqlite3_str_appendf(text, "%s FROM \"%w\".\"%w\" NOT INDEXED", tail, request->table->schema,
+                        request->table->name);
+    return sqlite3_str_finish(text);
+}
+
+/* Whether so many rows of so many columns fit into column_memory. */
+static bool have_room(const struct clr_column_request *request, size_t rows, int columns)
+{
+    const int64_t budget = clr_column_memory(request->connection);
+
+    return rows <= (size_t)(budget / CLR_ROW_BYTES) / (size_t)(columns + 1);
+}
+
+static int count_rows(const struct clr_column_request *request, size_t *rows)
+{
+    char *sql = write_select(request, "SELECT count(*)", NULL, "");
+    sqlite3_stmt *statement = NULL;
+    int rc = SQLITE_NOMEM;
+
+    *rows = 0;
+    if (sql != NULL)
+        rc = sqlite3_prepare_v2(request->connection->db, sql, -1, &statement, NULL);
+    sqlite3_free(sql);
+    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        *rows = (size_t)sqlite3_column_int64(statement, 0);
+    return rc == SQLITE_OK ? sqlite3_finalize(statement) : rc;
+}
+
+static void want(struct wanted *wanted, const char *name, const struct clr_field *field)
+{
+    wanted->names[wanted->count] = name;
+    wanted->fields[wanted->count++] = *field;
+}
+
+/*
+ * What the query needs, and what the image has: SQLite need not read the rows in the same order the
+ * next time (PRAGMA reverse_unordered_selects), so all columns are filled at once. Names are the
+ * table's, as images do not outlive its schema.
+ */
+static void collect(const struct clr_column_request *request, struct wanted *wanted)
+{
+    const struct clr_table_info *table = request->table;
+    const struct clr_image_column *column;
+    int i;
+
+    wanted->count = 0;
+    for (i = 0; i < request->query->column_count; i++) {
+        const struct clr_field field = clr_column_field(request->query, table, true, i);
+        want(wanted, clr_column_request_info(request, i)->name, &field);
+    }
+    for (column = request->image->columns; column != NULL && wanted->count < CLR_MOST_COLUMNS;
+         column = column->next) {
+        for (i = 0; i < wanted->count && wanted->fields[i].index != column->field.index; i++)
+            ;
+        if (i < wanted->count)
+            wanted->fields[i].with_bytes |= column->field.with_bytes;
+        else
+            want(wanted,
+                 table
+                     ->columns[column->field.index == CLR_FIELD_ROWID ? table->column_count
+                                                                      : column->field.index]
+                     .name,
+                 &column->field);
+    }
+}
+
+static void release(struct wanted *wanted)
+{
+    int i;
+
+    for (i = 0; i < wanted->count; i++) {
+        clr_column_release(wanted->columns[i]);
+        wanted->columns[i] = NULL;
+    }
+}
+
+/* Whether a column that was filled has a NULL. */
+static bool has_null(const struct clr_column *column)
+{
+    return column->rows > 0 && (column->kind == CLR_TAG_NULL ||
+                                (column->kind == CLR_TAG_MIXED &&
+                                 memchr(column->tags, CLR_TAG_NULL, column->rows) != NULL));
+}
+
+/* Makes room for so many rows, and has SQLite fill it. Returns SQLite's code. */
+static int fill(const struct clr_column_request *request, struct wanted *wanted,
+                struct clr_row_load *load)
+{
+    const int64_t rows = (int64_t)load->most * CLR_ROW_BYTES * (wanted->count + 1);
+    atomic_int_least64_t left;
+    char *sql;
+    int i, rc;
+
+    for (i = 0; i < wanted->count; i++)
+        wanted->columns[i] = NULL;
+    atomic_init(&left, clr_column_memory(request->connection) - rows);
+    for (i = 0; i < wanted->count; i++) {
+        wanted->columns[i] = clr_column_new(load->most);
+        if (wanted->columns[i] == NULL)
+            return SQLITE_NOMEM;
+        wanted->columns[i]->with_bytes = wanted->fields[i].with_bytes;
+        wanted->columns[i]->bytes.left = &left;
+    }
+    sql = write_select(request, "SELECT " CLR_ROW_LOADER "(?1", wanted, ")");
+    if (sql == NULL)
+        return SQLITE_NOMEM;
+    load->columns = wanted->columns;
+    load->count = wanted->count;
+    rc = clr_row_load(request->connection, sql, load);
+    sqlite3_free(sql);
+    for (i = 0; i < wanted->count; i++) {
+        wanted->columns[i]->bytes.left = NULL;
+        if (rc == SQLITE_OK && wanted->fields[i].never_null && has_null(wanted->columns[i]))
+            rc = SQLITE_ERROR;
+    }
+    return rc;
+}
+
+/* Puts the columns into the image, which has none. */
+static int keep(struct clr_column_request *request, struct wanted *wanted, size_t rows)
+{
+    struct clr_image *image = request->image;
+    int i, rc = SQLITE_OK;
+
+    image->layout.known = true;
+    image->layout.rows = image->rows = rows;
+    for (i = 0; i < wanted->count; i++) {
+        if (clr_image_add(image, wanted->names[i], &wanted->fields[i], wanted->columns[i]) == NULL)
+            rc = SQLITE_NOMEM;
+        image->attempts.filled |= clr_image_bit(&wanted->fields[i]);
+    }
+    if (wanted->count > 0)
+        request->connection->stats.rows_loaded += (int64_t)rows;
+    request->reading = (struct clr_reading){
+        .kind = CLR_READ_FILLED, .amount = (int64_t)rows, .cause = request->no_pages};
+    request->has_columns = rc == SQLITE_OK;
+    return rc;
+}
+
+int clr_row_fill(struct clr_column_request *request)
+{
+    const int columns = request->query->column_count;
+    struct clr_image *image = request->image;
+    struct clr_row_load load = {0};
+    struct wanted wanted;
+    int rc;
+
+    /* To count rows is to read them all: not if there were far too many the last time. */
+    request->is_too_large = columns > 0 && !have_room(request, image->rows / 2, columns);
+    if (request->is_too_large)
+        return SQLITE_OK;
+    rc = count_rows(request, &load.most);
+    if (rc != SQLITE_OK)
+        return rc;
+    image->rows = load.rows = load.most;
+    if (!clr_column_request_check_rows(request, load.most))
+        return SQLITE_OK;
+    collect(request, &wanted);
+    if (!have_room(request, load.most, wanted.count))
+        wanted.count = columns; /* without what others needed */
+    request->is_too_large = columns > 0 && !have_room(request, load.most, columns);
+    if (request->is_too_large)
+        return SQLITE_OK;
+    clr_image_drop(image);
+    rc = wanted.count == 0 ? SQLITE_OK : fill(request, &wanted, &load);
+    if (rc == SQLITE_OK)
+        return keep(request, &wanted, load.rows);
+    release(&wanted);
+    request->is_too_large = load.is_full;
+    return rc;
+}

@@ -1,0 +1,47 @@
+/* How a virtual table begins that has nothing of its own but what it was registered with. */
+#ifndef CLR_SQLITE_VIRTUAL_TABLE_H
+#define CLR_SQLITE_VIRTUAL_TABLE_H
+
+#include "sqlite/api.h"
+
+#include <string.h>
+
+struct clr_virtual_table {
+    sqlite3_vtab base;
+    void *argument; /* of sqlite3_create_module_v2(), which owns it */
+};
+
+/*
+ * For xConnect: declares the table by its CREATE TABLE and makes it. Returns SQLite's result code;
+ * *result is set for SQLITE_OK alone, and is freed by clr_virtual_table_disconnect().
+ */
+static inline int clr_virtual_table_connect(sqlite3 *db, const char *declaration, void *argument,
+                                            sqlite3_vtab **result)
+{
+    struct clr_virtual_table *table;
+    int rc = sqlite3_declare_vtab(db, declaration);
+
+    if (rc != SQLITE_OK)
+        return rc;
+    table = sqlite3_malloc(sizeof *table);
+    if (table == NULL)
+        return SQLITE_NOMEM;
+    memset(table, 0, sizeof *table);
+    table->argument = argument;
+    *result = &table->base;
+    return SQLITE_OK;
+}
+
+/* xDisconnect. */
+static inline int clr_virtual_table_disconnect(sqlite3_vtab *table)
+{
+    sqlite3_free(table);
+    return SQLITE_OK;
+}
+
+static inline void *clr_virtual_table_argument(sqlite3_vtab *table)
+{
+    return ((struct clr_virtual_table *)table)->argument;
+}
+
+#endif

@@ -1,0 +1,135 @@
+#include "base/utf8.h"
+#include "sqlite/views/acceleration.h"
+
+static struct clr_image *find_image(const struct clr_acceleration *acceleration)
+{
+    const struct clr_table_info *table = &acceleration->plan->table;
+
+    return clr_image_look_up(acceleration->connection, table->schema, table->name,
+                             acceleration->last.is_filled);
+}
+
+/* What happened, or will. */
+static void describe_way(struct clr_acceleration *acceleration, char line[CLR_REASON_TEXT])
+{
+    const struct clr_last_run *last = &acceleration->last;
+    char text[CLR_REASON_TEXT];
+
+    if (last->reason.code != CLR_WHY_NONE) {
+        clr_reason_print(&last->reason, text);
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "row by row: %s", text);
+    } else {
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "accelerated: %s%s",
+                         !last->was_asked              ? "not run yet"
+                         : last->way == CLR_WAY_STREAM ? "host, streaming the table"
+                         : last->device == NULL        ? "host"
+                                                       : "device ",
+                         last->device == NULL ? "" : last->device);
+    }
+}
+
+static void describe_table(struct clr_acceleration *acceleration, char line[CLR_REASON_TEXT])
+{
+    const struct clr_image *image = find_image(acceleration);
+
+    sqlite3_snprintf(CLR_REASON_TEXT, line, "table %s.%s, %lld rows when last read",
+                     acceleration->plan->table.schema, acceleration->plan->table.name,
+                     image == NULL ? 0LL : (long long)image->rows);
+}
+
+static void describe_column(struct clr_acceleration *acceleration, int i,
+                            char line[CLR_REASON_TEXT])
+{
+    const struct clr_plan *plan = acceleration->plan;
+    const char *name = plan->table.columns[plan->query->columns[i]].name;
+    struct clr_image *image = find_image(acceleration);
+    const struct clr_image_column *column = NULL;
+    struct clr_field field;
+
+    if (image != NULL) {
+        field = clr_column_field(plan->query, &plan->table, image->is_filled, i);
+        column = clr_image_find(image, &field);
+    }
+    if (column == NULL)
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: not resident", name);
+    else if (column->column->is_away)
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes on the device", name,
+                         clr_image_column_type(column, "of several types"),
+                         (long long)clr_resident_size(column->resident));
+    else
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes%s", name,
+                         clr_image_column_type(column, "of several types"),
+                         (long long)clr_column_size(column->column),
+                         clr_image_column_on_device(column) ? ", also on the device" : "");
+}
+
+static void describe_reading(const struct clr_reading *reading, char line[CLR_REASON_TEXT])
+{
+    const long long amount = (long long)reading->amount;
+    struct clr_reason cause = {.code = reading->cause};
+    const char *why = "";
+    char text[CLR_REASON_TEXT];
+
+    clr_reason_print(&cause, text);
+    switch (reading->kind) {
+    case CLR_READ_NOTHING:
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: nothing");
+        return;
+    case CLR_READ_RESIDENT:
+        sqlite3_snprintf(CLR_REASON_TEXT, line,
+                         "read the last time: 0 bytes: all columns are resident");
+        return;
+    case CLR_READ_RESIDENT_ROWS:
+        sqlite3_snprintf(CLR_REASON_TEXT, line,
+                         "read the last time: 0 rows: all columns are resident, filled through "
+                         "SQLite, since %s",
+                         text);
+        return;
+    case CLR_READ_FILLED:
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: %lld rows through SQLite: %s",
+                         amount, text);
+        return;
+    case CLR_READ_REFRESHED:
+        sqlite3_snprintf(CLR_REASON_TEXT, line,
+                         "read the last time: %lld bytes: %llu of %llu leaf pages have changed",
+                         amount, (unsigned long long)reading->leaves_read,
+                         (unsigned long long)reading->leaves);
+        return;
+    case CLR_READ_ABSENT:
+        why = "the columns were not resident";
+        break;
+    case CLR_READ_CHANGED:
+        why = "the database has changed";
+        break;
+    case CLR_READ_LOST:
+        why = "the device has lost the columns";
+        break;
+    case CLR_READ_STREAMED:
+        why = "the columns take more than column_memory";
+        break;
+    }
+    sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: %lld bytes%s%s: %s", amount,
+                     reading->device == NULL ? "" : ", decoded by ",
+                     reading->device == NULL ? "" : reading->device, why);
+}
+
+const char *clr_acceleration_explain(struct clr_acceleration *acceleration, int i)
+{
+    char *line = acceleration->line;
+    const struct clr_plan *plan;
+
+    clr_acceleration_plan(acceleration);
+    plan = acceleration->plan;
+    if (i == 0)
+        describe_way(acceleration, line);
+    else if (plan == NULL || i > 2 + plan->query->column_count)
+        return NULL;
+    else if (i == 1)
+        describe_table(acceleration, line);
+    else if (i < 2 + plan->query->column_count)
+        describe_column(acceleration, i - 2, line);
+    else
+        describe_reading(&acceleration->last.reading, line);
+    clr_utf8_repair(line);
+    return line;
+}

@@ -1,0 +1,199 @@
+#include "sqlite/views/plan.h"
+
+#include "base/float_environment.h"
+#include "sqlite/views/probes.h"
+
+#include <limits.h>
+#include <string.h>
+
+void clr_plan_free(struct clr_plan *plan)
+{
+    if (plan == NULL)
+        return;
+    clr_query_free(plan->query);
+    clr_table_info_free(&plan->table);
+    clr_table_names_free(&plan->names);
+    sqlite3_free(plan);
+}
+
+/* What clr_query_bind() asks, all in one. */
+struct environment {
+    sqlite3 *db;
+    sqlite3_stmt *statement; /* the SELECT, for its parameters */
+    const struct clr_table_info *table;
+};
+
+static struct clr_known_column environment_column(void *context, const char *name)
+{
+    const struct clr_table_info *table = ((const struct environment *)context)->table;
+    struct clr_known_column known = {.number = clr_table_info_find(table, name)};
+
+    if (known.number >= 0) {
+        known.is_text = table->columns[known.number].is_text;
+        known.readable = (table->columns[known.number].readable && !table->without_rowid) ||
+                         table->columns[known.number].loadable;
+    }
+    return known;
+}
+
+static int environment_parameter(void *context, const char *name)
+{
+    const struct environment *environment = context;
+    return sqlite3_bind_parameter_index(environment->statement, name);
+}
+
+static bool environment_literal(void *context, const char *text, struct clr_scalar *value)
+{
+    const struct environment *environment = context;
+    return clr_literal_read(environment->db, text, value);
+}
+
+/* Finds out whether TEXT is in UTF-8, which the functions that take bytes compare. What is not
+   known is not. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int find_encoding(sqlite3 *db, bool *is_utf8)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &statement, NULL);
+
+    *is_utf8 = false;
+    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(statement, 0);
+        *is_utf8 = name != NULL && strcmp(name, "UTF-8") == 0;
+    }
+    if (rc == SQLITE_OK)
+        rc = sqlite3_finalize(statement);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
+/* Whether the application has functions of its own in place of some that a scan computes. */
+static bool has_overrides(struct clr_connection *connection)
+{
+    static const char *const names[] = {"abs", "avg", "coalesce", "count", "ifnull",
+                                        "max", "min", "sum",      "total"};
+    sqlite3_stmt *list = NULL;
+    bool found = connection->replaced;
+    size_t i;
+
+    if (sqlite3_prepare_v2(connection->db, "PRAGMA function_list", -1, &list, NULL) != SQLITE_OK)
+        return true;
+    while (!found && sqlite3_step(list) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(list, 0);
+        for (i = 0; i < sizeof names / sizeof names[0] && name != NULL; i++)
+            found = found || (sqlite3_column_int(list, 1) == 0 && strcmp(name, names[i]) == 0);
+    }
+    return sqlite3_finalize(list) != SQLITE_OK || found;
+}
+
+/* Sets SQLite's own message as the reason. */
+static void refuse_as_sqlite(sqlite3 *db, struct clr_reason *reason)
+{
+    const char *message = sqlite3_errmsg(db);
+
+    clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, message, strlen(message));
+}
+
+/* Binds the query to the table. Returns SQLITE_OK, or SQLITE_NOMEM. */
+static int bind_query(struct clr_connection *connection, const struct clr_select *select,
+                      struct clr_plan *plan, struct clr_reason *reason)
+{
+    struct environment environment = {connection->db, NULL, &plan->table};
+    struct clr_environment asked = {
+        &environment,       select->parameter_count, false,
+        environment_column, environment_parameter,   environment_literal};
+    int rc = find_encoding(environment.db, &asked.is_utf8);
+
+    if (rc == SQLITE_OK)
+        rc = clr_select_prepare(environment.db, select, &environment.statement);
+    if (rc != SQLITE_OK) {
+        refuse_as_sqlite(connection->db, reason);
+        return SQLITE_OK;
+    }
+    rc = clr_query_bind(plan->query, &asked, reason) == CLR_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    sqlite3_finalize(environment.statement);
+    return rc;
+}
+
+/* Returns why the query's columns can't be decoded from pages. */
+static enum clr_reason_code find_no_pages(const struct clr_query *query,
+                                          const struct clr_table_info *table)
+{
+    int i;
+
+    if (table->without_rowid)
+        return CLR_WHY_WITHOUT_ROWID;
+    for (i = 0; i < query->column_count; i++) {
+        if (!table->columns[query->columns[i]].readable)
+            return CLR_WHY_READS_GENERATED;
+    }
+    return CLR_WHY_NONE;
+}
+
+/* With the table. */
+static int bind_table(struct clr_connection *connection, const struct clr_select *select,
+                      struct clr_plan *plan, struct clr_reason *reason)
+{
+    int rc = bind_query(connection, select, plan, reason);
+
+    if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
+        return rc;
+    if (has_overrides(connection)) {
+        clr_reason_set(reason, CLR_WHY_REPLACED);
+        return SQLITE_OK;
+    }
+    plan->database = clr_database_get(connection, plan->table.schema);
+    if (plan->database == NULL) {
+        clr_reason_set(reason, CLR_WHY_SCHEMA_UNREAD);
+        return SQLITE_OK;
+    }
+    plan->generation = plan->database->generation;
+    plan->no_pages = find_no_pages(plan->query, &plan->table);
+    return clr_probes_add(plan->query);
+}
+
+static int make_plan(struct clr_connection *connection, const struct clr_select *select,
+                     struct clr_plan *plan, struct clr_skips *looking, struct clr_reason *reason)
+{
+    enum clr_code code = clr_query_parse(select->sql, &plan->query, reason);
+    int rc;
+
+    if (code != CLR_OK) {
+        looking->left = INT_MAX; /* the text will not change */
+        return code == CLR_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    rc = clr_table_names_find(connection, plan->query->schema, plan->query->table, &plan->names,
+                              &plan->table, reason);
+    looking->left = reason->code == CLR_WHY_NO_TRANSACTION || reason->code == CLR_WHY_SCHEMA_LOCKED
+                        ? 1
+                        : CLR_SKIPS;
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
+        rc = bind_table(connection, select, plan, reason);
+    clr_table_names_release(&plan->names);
+    return rc;
+}
+
+int clr_plan_make(struct clr_connection *connection, const struct clr_select *select,
+                  struct clr_plan **result, struct clr_skips *looking, struct clr_reason *reason)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+    struct clr_plan *plan = sqlite3_malloc(sizeof *plan);
+    int rc = SQLITE_NOMEM;
+
+    clr_reason_set(reason, CLR_WHY_NONE);
+    if (plan != NULL) {
+        memset(plan, 0, sizeof *plan);
+        rc = make_plan(connection, select, plan, looking, reason);
+    }
+    clr_float_environment_end(&before);
+    if (sqlite3_errcode(connection->db) == SQLITE_NOMEM)
+        rc = SQLITE_NOMEM;
+    if (rc != SQLITE_OK)
+        clr_reason_set(reason, CLR_WHY_NO_MEMORY);
+    if (rc != SQLITE_OK || reason->code == CLR_WHY_NONE)
+        looking->left = 0;
+    if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE) {
+        clr_plan_free(plan);
+        plan = NULL;
+    }
+    *result = plan;
+    return rc;
+}

@@ -1,0 +1,32 @@
+/* The plan of an accelerated view: its SELECT as a scan over a table's columns. */
+#ifndef CLR_SQLITE_PLAN_H
+#define CLR_SQLITE_PLAN_H
+
+#include "query/query.h"
+#include "sqlite/schema/table_names.h"
+#include "sqlite/session/skips.h"
+#include "sqlite/views/select.h"
+
+/* It never changes, and serves any number of runs; the schema may go on without it. */
+struct clr_plan {
+    struct clr_query *query;
+    struct clr_table_info table;
+    struct clr_table_names names;  /* which the table's name was looked for in */
+    struct clr_database *database; /* of the table */
+    int generation;                /* of the database, when the plan was made */
+    enum clr_reason_code no_pages; /* why its columns can't be decoded from pages */
+};
+
+/*
+ * Makes a plan, to be freed with clr_plan_free(). SQLITE_OK, with NULL and a reason if there is no
+ * way but SQLite: then *looking holds until another look is worth it. SQLITE_NOMEM: nothing is
+ * known yet. Within a statement SQLite has no memory from then on until that statement ends: it
+ * must be told so, or it would create a view and lose track of it.
+ */
+int clr_plan_make(struct clr_connection *connection, const struct clr_select *select,
+                  struct clr_plan **plan, struct clr_skips *looking, struct clr_reason *reason);
+
+/* NULL is fine. */
+void clr_plan_free(struct clr_plan *plan);
+
+#endif

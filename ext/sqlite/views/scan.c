@@ -1,0 +1,158 @@
+#include "sqlite/views/ways.h"
+
+#include "engine/host/host_scan.h"
+#include "engine/operations/resident_questions.h"
+#include "engine/operations/resident_scan.h"
+#include "engine/rows/choice.h"
+
+/* Whether the columns all have copies on the device; starts those that are missing. */
+static bool are_resident(struct clr_image_column *const *columns, int count,
+                         struct clr_worker *worker, struct clr_resident **residents)
+{
+    bool ready = true;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        struct clr_image_column *column = columns[i];
+        if (column->column->is_away && column->worker != worker)
+            return false;
+        if (column->worker != worker) {
+            clr_resident_free(column->resident);
+            column->resident = NULL;
+        }
+        column->worker = worker;
+        if (column->resident == NULL)
+            column->resident = clr_resident_new(worker, column->column);
+        residents[i] = column->resident;
+        ready = ready && column->resident != NULL &&
+                clr_resident_state(column->resident) == CLR_RESIDENT_READY;
+    }
+    return ready;
+}
+
+static enum clr_scan_outcome scan_on_device(struct clr_view_run *run,
+                                            struct clr_image_column *const *columns)
+{
+    struct clr_connection *connection = run->request.connection;
+    struct clr_resident *residents[CLR_MOST_COLUMNS];
+    struct clr_device_work work = {0, 0, 0, 0, 0};
+    struct clr_scan *scan = &run->scan;
+    const struct clr_device_info *info;
+    struct clr_worker *worker = clr_choose_device(&connection->settings, scan->rows, &info);
+    enum clr_scan_outcome outcome;
+    struct clr_status status;
+
+    if (worker == NULL || !are_resident(columns, scan->column_count, worker, residents))
+        return CLR_SCAN_NOT_NOW;
+    clr_images_trim(connection, INT64_MAX, clr_column_device_memory(connection, info));
+    clr_status_clear(&status);
+    outcome =
+        scan->question_count > 0
+            ? clr_resident_answer(worker, scan, residents, connection->settings.device_timeout,
+                                  run->watch, &work, &status)
+            : clr_resident_scan(worker, scan, residents, connection->settings.device_timeout,
+                                run->watch, &work, &status);
+    if (outcome == CLR_SCAN_DONE) {
+        connection->stats.kernels_launched += work.kernels;
+        connection->stats.passes += work.passes;
+        connection->stats.kernel_time += work.kernel_time;
+        connection->stats.scans_on_device++;
+        run->device = info->name;
+    } else if (outcome == CLR_SCAN_FAILED) {
+        clr_stats_note_failure(&connection->stats, &status);
+    }
+    return outcome;
+}
+
+/* Computes the tallies on the host, and brings the columns there that are not. */
+static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
+                                          struct clr_image_column *const *found,
+                                          struct clr_column **columns)
+{
+    struct clr_connection *connection = run->request.connection;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    int i;
+
+    for (i = 0; i < run->scan.column_count && outcome == CLR_SCAN_DONE; i++) {
+        outcome = clr_image_column_fetch(connection, found[i], run->watch);
+        run->request.has_lost = run->request.has_lost || outcome == CLR_SCAN_FAILED;
+        columns[i] = found[i]->column;
+    }
+    if (outcome != CLR_SCAN_DONE)
+        return outcome;
+    outcome = clr_host_scan(&run->scan, run->watch);
+    connection->stats.scans_on_host += outcome == CLR_SCAN_DONE;
+    return outcome;
+}
+
+/* A device has neither the bytes of values nor a use for their addresses. */
+static bool is_for_devices(const struct clr_scan *scan)
+{
+    int i;
+
+    for (i = 0; i < scan->column_count; i++) {
+        if (clr_column_has_addresses(scan->columns[i]))
+            return false;
+    }
+    return clr_scan_merges(scan) == 0;
+}
+
+/* Columns that a device alone had are to be loaded again, once. */
+static enum clr_outcome lose_columns(struct clr_view_run *run, bool again)
+{
+    struct clr_column_request *request = &run->request;
+
+    clr_image_drop_away(request->image, false);
+    request->has_columns = request->is_scanned = false;
+    if (again)
+        clr_reason_set(&request->reason, CLR_WHY_DEVICE_LOST);
+    return CLR_NEXT_WAY;
+}
+
+enum clr_outcome clr_way_scan(struct clr_view_run *run)
+{
+    struct clr_column_request *request = &run->request;
+    struct clr_connection *connection = request->connection;
+    struct clr_image_column *found[CLR_MOST_COLUMNS];
+    struct clr_column *columns[CLR_MOST_COLUMNS] = {NULL};
+    const bool had_lost = request->has_lost;
+    enum clr_scan_outcome outcome;
+    int64_t number;
+    int i;
+
+    run->scan.columns = columns;
+    run->scan.rows = request->image->layout.rows;
+    sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
+    number = clr_images_scan(connection);
+    for (i = 0; i < run->scan.column_count; i++) {
+        found[i] = clr_column_request_find(request, i);
+        columns[i] = found[i]->column;
+        found[i]->hits++;
+        found[i]->used = number;
+    }
+    request->is_scanned = true;
+    request->has_lost = false;
+    outcome = is_for_devices(&run->scan) ? scan_on_device(run, found) : CLR_SCAN_NOT_NOW;
+    if (outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED)
+        outcome = scan_on_host(run, found, columns);
+    clr_column_memory_trim(connection, clr_column_memory(connection));
+    run->scan.columns = NULL;
+    switch (outcome) {
+    case CLR_SCAN_DONE:
+        return CLR_ANSWERED;
+    case CLR_SCAN_STOPPED:
+        run->rc = SQLITE_INTERRUPT;
+        return CLR_ERROR;
+    case CLR_SCAN_UNSURE:
+        clr_reason_set(&request->reason, CLR_WHY_VALUE);
+        return CLR_NEXT_WAY;
+    case CLR_SCAN_LIMIT:
+        clr_reason_set(&request->reason, CLR_WHY_VALUES_MEMORY);
+        return CLR_NEXT_WAY;
+    default:
+        if (request->has_lost)
+            return lose_columns(run, had_lost);
+        clr_reason_set(&request->reason, CLR_WHY_SCAN_MEMORY);
+        return CLR_NEXT_WAY;
+    }
+}

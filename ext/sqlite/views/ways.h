@@ -1,0 +1,43 @@
+/* The ways that a view's query can go, and one run of a plan. */
+#ifndef CLR_SQLITE_WAYS_H
+#define CLR_SQLITE_WAYS_H
+
+#include "query/query_run.h"
+#include "sqlite/columns/column_source.h"
+
+enum clr_way {
+    CLR_WAY_RESIDENT, /* scan columns that are here */
+    CLR_WAY_LOAD,     /* load columns from pages, and scan them */
+    CLR_WAY_STREAM,   /* scan on the host while the pages pass, and keep no column */
+    CLR_WAY_FILL,     /* have SQLite fill columns, and scan them */
+    CLR_WAY_SQLITE    /* SQLite runs the SELECT: the request's reason says why */
+};
+
+/* How a way ended. */
+enum clr_outcome {
+    CLR_ANSWERED, /* the tallies are complete; or, by CLR_WAY_SQLITE, it is settled */
+    CLR_NEXT_WAY, /* the request says why it did not lead to an answer */
+    CLR_ERROR     /* rc is SQLite's code for the user */
+};
+
+/* One run of a plan, for one query. */
+struct clr_view_run {
+    struct clr_query_run *query_run;
+    struct clr_scan scan; /* that of query_run */
+    const struct clr_watch *watch;
+    struct clr_column_request request;
+    enum clr_way way;
+    const char *device; /* that answered; NULL: the host */
+    int rc;
+};
+
+/* Takes one way after the other until the query is answered. */
+enum clr_outcome clr_ways_take(struct clr_view_run *run);
+
+/* Scans the columns that the request has, on a device or the host: scan.c. */
+enum clr_outcome clr_way_scan(struct clr_view_run *run);
+
+/* Streams the table, whose pages the request has: stream.c. */
+enum clr_outcome clr_way_stream(struct clr_view_run *run);
+
+#endif

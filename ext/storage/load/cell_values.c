@@ -1,0 +1,126 @@
+#include "storage/load/cell_values.h"
+
+typedef double reals __attribute__((vector_size(16), aligned(8), may_alias));
+typedef int64_t masks __attribute__((vector_size(16)));
+
+/* Returns whether one of the REALs is not a number: such a one differs from itself. */
+static bool has_nan(const int64_t *values, size_t count)
+{
+    masks differ = {0, 0};
+    size_t i;
+
+    for (i = 0; i + 2 <= count; i += 2) {
+        reals two = *(const reals *)(values + i);
+
+        differ |= two != two;
+    }
+    return (differ[0] | differ[1]) != 0 || (i < count && clr_real_is_nan((uint64_t)values[i]));
+}
+
+/* Takes REALs. Returns how many; none if one of them is not a number. */
+static size_t take_reals(const struct clr_cells *cells, uint32_t at, int64_t *to)
+{
+    const unsigned char *values = cells->payloads + at;
+    size_t i, rows = cells->rows;
+
+    for (i = 0; i + 2 <= rows; i += 2) {
+        to[i] = (int64_t)clr_get_u64(values + cells->offsets[i]);
+        to[i + 1] = (int64_t)clr_get_u64(values + cells->offsets[i + 1]);
+    }
+    if (i < rows)
+        to[i] = (int64_t)clr_get_u64(values + cells->offsets[i]);
+    return has_nan(to, rows) ? 0 : rows;
+}
+
+static size_t take_integers(const struct clr_cells *cells, struct clr_place place, int64_t *to)
+{
+    const unsigned char *values = cells->payloads + place.at;
+    size_t i, rows = cells->rows;
+    int shift = clr_serials[place.type].shift;
+
+    for (i = 0; i < rows; i++)
+        to[i] = (int64_t)clr_get_u64(values + cells->offsets[i]) >> shift;
+    return rows;
+}
+
+static void take_rowids(const struct clr_cells *cells, struct clr_target *target, size_t row)
+{
+    const uint32_t bytes = cells->key_bytes;
+    size_t i;
+
+    for (i = 0; i < cells->rows; i++) {
+        const unsigned char *payload = cells->payloads + cells->offsets[i];
+        int64_t key = (int64_t)(clr_get_u64(payload - bytes) >> (64 - 8 * bytes));
+
+        clr_target_put(target, row + i,
+                       (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = clr_order_rowid(key)});
+    }
+}
+
+/* Takes values of a field with bytes, from cell i on. Not inlined, so that fields without are none
+   the slower. */
+static __attribute__((noinline)) void take_with_bytes(const struct clr_cells *cells,
+                                                      const struct clr_field *field,
+                                                      const struct clr_place *places,
+                                                      struct clr_target *target,
+                                                      struct clr_bytes *bytes, size_t row, size_t i)
+{
+    for (; i < cells->rows; i++) {
+        struct clr_place place = places[cells->slots[i]];
+        const unsigned char *from = cells->payloads + cells->offsets[i] + place.at;
+
+        if (clr_serials[place.type].tag == CLR_TAG_BYTES)
+            clr_target_put_bytes(target, row + i, place.type, from, bytes);
+        else
+            clr_target_put(target, row + i,
+                           clr_serial_value(&clr_serials[place.type], from, field->is_real));
+    }
+}
+
+/* Takes values of a field without bytes, from cell i on. Inlined, so that is_real is known. */
+static inline __attribute__((always_inline)) void
+take_values(const struct clr_cells *cells, const struct clr_place *places, bool is_real,
+            struct clr_target *target, size_t row, size_t i)
+{
+    struct clr_target to = *target; /* copies, as in clr_cells_find() */
+    const unsigned char *payloads = cells->payloads;
+    const size_t rows = cells->rows;
+
+    for (; i < rows; i++) {
+        struct clr_place place = places[cells->slots[i]];
+
+        clr_target_put(&to, row + i,
+                       clr_serial_value(&clr_serials[place.type],
+                                        payloads + cells->offsets[i] + place.at, is_real));
+    }
+    *target = to;
+}
+
+void clr_cells_take(const struct clr_cells *cells, const struct clr_shapes *shapes, int k,
+                    struct clr_target *target, struct clr_bytes *bytes, size_t row)
+{
+    const struct clr_place *places = shapes->places + (size_t)k * CLR_SHAPES;
+    const struct clr_field *field = &shapes->fields[k];
+    size_t i = 0;
+
+    if (field->index == CLR_FIELD_ROWID) {
+        take_rowids(cells, target, row);
+        return;
+    }
+    if (cells->is_uniform) {
+        struct clr_place place = places[shapes->slot];
+        const struct clr_serial *serial = &clr_serials[place.type];
+
+        if (serial->tag == CLR_TAG_REAL && target->kind == CLR_TAG_REAL)
+            i = take_reals(cells, place.at, target->values + row);
+        else if (serial->tag == CLR_TAG_INTEGER && serial->mask != 0 && !field->is_real &&
+                 target->kind == CLR_TAG_INTEGER)
+            i = take_integers(cells, place, target->values + row);
+    }
+    if (field->with_bytes)
+        take_with_bytes(cells, field, places, target, bytes, row, i);
+    else if (field->is_real)
+        take_values(cells, places, true, target, row, i);
+    else
+        take_values(cells, places, false, target, row, i);
+}
