@@ -1,6 +1,6 @@
 /*
  * Decodes the cells of table leaf pages into a column: of each record's value the bits and the tag
- * (enum clr_tag in ext/numeric/values/column.h). SQLite's file format, sections 1.6 and 2.1. A
+ * (enum clr_tag in ext/numeric/values/scalar.h). SQLite's file format, sections 1.6 and 2.1. A
  * group takes a page, and a launch a column, so that a stage of pages is decoded by as many
  * launches as columns are wanted.
  *

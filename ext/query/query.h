@@ -20,6 +20,21 @@ struct clr_tally_plan {
     enum clr_state_kind merge;
 };
 
+/* The name of the column in the text of a lookup: of the table of entries that SQLite evaluates it
+   over. */
+#define CLR_LOOKUP_COLUMN "entry"
+
+/* An expression over one column that SQLite evaluates for each entry of the column's dictionary. */
+struct clr_lookup_plan {
+    int column; /* of the scan, with codes */
+    /* The expression as it is written, but for the column, which is CLR_LOOKUP_COLUMN, and the
+       parameters, which are ?N with their numbers N. */
+    char *text;
+    /* It has a function whose result may follow from the present time, or the time zone, where an
+       argument says so: 'now', 'localtime', 'utc'. */
+    bool is_timed;
+};
+
 /* The plan of a query. Once it is bound it never changes: each run has what it needs of its own
    (query_run.h). */
 struct clr_query {
@@ -35,6 +50,9 @@ struct clr_query {
     int parameters[CLR_MOST_CONSTANTS]; /* the parameter's number, from 1; 0: a literal */
     int columns[CLR_MOST_COLUMNS];      /* the environment's numbers of the scan's columns */
     bool with_bytes[CLR_MOST_COLUMNS];  /* which of them are needed with bytes */
+    bool with_codes[CLR_MOST_COLUMNS];  /* and which with codes: those of lookups alone */
+    int lookup_count;
+    struct clr_lookup_plan lookups[CLR_MOST_LOOKUPS];
     struct clr_tally_plan tallies[CLR_MOST_TALLIES];
     struct clr_call calls[CLR_MOST_CALLS];
     int question_count;
@@ -65,6 +83,9 @@ struct clr_environment {
     /* Stores the value that SQLite gives a literal, which may have a minus sign in front; returns
        false if that is no number. */
     bool (*literal)(void *context, const char *text, struct clr_scalar *value);
+    /* Returns whether all functions of that name (or the one of an operator: "like", "glob",
+       "regexp", "match", "->", "->>") are deterministic and no aggregates. */
+    bool (*deterministic)(void *context, const char *name);
 };
 
 /*

@@ -50,6 +50,11 @@ CLR_WHY(COLUMN, "%n is no column of the table")
 CLR_WHY(TEXT_COLUMN, "the TEXT column %n is not accelerated in this place")
 CLR_WHY(GENERATED_COLUMN, "the virtual generated column %n is not accelerated: its value may "
                           "follow from more than its row")
+CLR_WHY(NOT_DETERMINISTIC, "%n() is not accelerated: its result may follow from more than its "
+                           "arguments")
+CLR_WHY(TWO_COLUMNS, "an expression with text or functions of two columns is not accelerated")
+CLR_WHY(NO_COLUMN_IN_IT, "an expression with text or functions and no column is not accelerated: "
+                         "make it a parameter")
 CLR_WHY(BIG_INTEGER, "a comparison with an INTEGER beyond 2^53 is not accelerated")
 CLR_WHY(EMPTY_IN, "an empty IN list is not accelerated")
 
@@ -77,6 +82,11 @@ CLR_WHY(VALUE, "some row has TEXT, a BLOB or an error, which only SQLite can tre
 CLR_WHY(VALUES_MEMORY, "the values take more than values_memory")
 CLR_WHY(KEEPS_VALUES,
         "the columns take more than column_memory, and a function needs all values together")
+CLR_WHY(MANY_VALUES, "column %n has too many different values: text or functions of it are as quick "
+                     "row by row")
+CLR_WHY(KEEPS_CODES,
+        "the columns take more than column_memory, and text or functions need one as a whole")
+CLR_WHY(PRESENT_TIME, "a date function with 'now', 'localtime' or 'utc' is not accelerated")
 CLR_WHY(LARGE_PAGE,
         "a few rows' TEXT, BLOBs or histograms take more than column_memory or values_memory")
 CLR_WHY(SCAN_MEMORY, "there was no memory for the scan")

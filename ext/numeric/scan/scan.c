@@ -6,6 +6,7 @@ int clr_opcode_operands(enum clr_opcode opcode)
 {
     switch (opcode) {
     case CLR_OP_COLUMN:
+    case CLR_OP_LOOKUP:
     case CLR_OP_CONSTANT:
         return 0;
     case CLR_OP_IS_NULL:

@@ -22,7 +22,8 @@
  */
 enum clr_opcode {
     CLR_OP_CONSTANT,  /* constants[a] */
-    CLR_OP_COLUMN,    /* columns[a] */
+    CLR_OP_COLUMN,    /* columns[a], a column of values */
+    CLR_OP_LOOKUP,    /* what lookups[b] has for the code of columns[a], a column of codes */
     CLR_OP_ADD,       /* a + b; integers that overflow are added as REALs; NaN is NULL */
     CLR_OP_SUBTRACT,  /* a - b */
     CLR_OP_MULTIPLY,  /* a * b */
@@ -94,8 +95,20 @@ static inline bool clr_tally_takes_bytes(const struct clr_tally *tally)
            (tally->operations & CLR_OPERATIONS_MASK) == 0;
 }
 
+/*
+ * What an expression over one column is for each entry of the column's dictionary. UNSURE: SQLite
+ * reports an error for that entry, or it is not known.
+ */
+struct clr_lookup {
+    uint32_t count;        /* of the dictionary's entries */
+    uint8_t kind;          /* the tag of all results, or CLR_TAG_MIXED */
+    const uint8_t *tags;   /* defined where kind is CLR_TAG_MIXED */
+    const int64_t *values; /* bits; 0 for NULL, UNSURE and BYTES, whose bytes nobody has asked for */
+};
+
 enum {
     CLR_MOST_INSTRUCTIONS = 256,
+    CLR_MOST_LOOKUPS = 64,
     CLR_MOST_COLUMNS = 32,
     CLR_MOST_TALLIES = 32,
     CLR_MOST_QUESTIONS = 64
@@ -108,6 +121,8 @@ struct clr_scan {
     const struct clr_scalar *constants; /* no BYTES, no UNSURE */
     struct clr_column *const *columns;  /* column_count of them, all with `rows` rows */
     size_t rows;
+    int lookup_count;
+    const struct clr_lookup *lookups; /* the caller's, of the dictionaries as they are now */
     struct clr_tally
         *tallies; /* their states are cleared, and computed, by whoever runs the scan */
 

@@ -6,44 +6,15 @@
 #ifndef CLR_NUMERIC_COLUMN_H
 #define CLR_NUMERIC_COLUMN_H
 
+#include "numeric/dictionary/dictionary.h"
 #include "numeric/values/bytes.h"
+#include "numeric/values/scalar.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-/* What a value is. The kernels use the same numbers. */
-enum clr_tag {
-    CLR_TAG_NULL = 0,
-    CLR_TAG_INTEGER = 1,
-    CLR_TAG_REAL = 2,
-    CLR_TAG_BYTES = 3, /* TEXT or BLOB: known to be there and not NULL */
-    CLR_TAG_UNSURE =
-        4, /* of results only: SQLite alone can tell, as for an error or a TEXT operand */
-    CLR_TAG_MIXED = 255 /* of columns only: see their tags */
-};
-
-/* A value of an expression; bits are those of the INTEGER or of the double, else 0, or the address
-   of an BYTES in a column with bytes. */
-struct clr_scalar {
-    uint8_t tag;
-    int64_t bits;
-};
-
-/* Returns the value of a column of REAL affinity: an INTEGER is a REAL that was stored short. */
-static inline __attribute__((always_inline)) struct clr_scalar
-clr_scalar_to_real(struct clr_scalar value)
-{
-    if (value.tag == CLR_TAG_INTEGER) {
-        double number = (double)value.bits;
-
-        value.tag = CLR_TAG_REAL;
-        memcpy(&value.bits, &number, sizeof value.bits);
-    }
-    return value;
-}
 
 struct clr_column {
     atomic_int references;
@@ -59,6 +30,14 @@ struct clr_column {
     bool with_bytes;
     struct clr_bytes bytes;
     size_t bytes_read;
+    /*
+     * If it was asked to have codes: the dictionary, with a reference, and each row's code in
+     * code_bytes bytes (1, 2 or 4). Then there are no values and no tags, and kind is
+     * CLR_TAG_MIXED: what the rows are is what the entries are.
+     */
+    struct clr_dictionary *dictionary;
+    void *codes;
+    uint8_t code_bytes;
 };
 
 /* Returns a column with room for capacity rows and one reference, or NULL without memory. */

@@ -15,6 +15,9 @@ struct clr_field {
     /* The column is to have the bytes of TEXT and BLOBs. No two such fields have one index; of the
        rowid it means nothing. */
     bool with_bytes;
+    /* The column is to have codes, and a dictionary of all its values. Not with_bytes as well; a
+       field of the same index without codes may stand beside it. */
+    bool with_codes;
     /* The column is declared NOT NULL. A NULL in it ends the load with CLR_LOAD_UNSURE: SQLite may
        take tests for it to be settled, and then again not. */
     bool never_null;
