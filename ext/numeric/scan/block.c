@@ -121,6 +121,32 @@ static void load_column(const struct clr_block *block, const struct clr_column *
     result->types = block->loops->find_tags(result->tags);
 }
 
+/* What a lookup has for the codes of a column. A short block is padded with the first code. */
+static void look_up(const struct clr_block *block, const struct clr_column *column,
+                    const struct clr_lookup *lookup, struct clr_register *result)
+{
+    const size_t width = column->code_bytes, padding = CLR_BLOCK - block->count;
+    const char *codes = (const char *)column->codes + block->first * width;
+    _Alignas(uint32_t) char padded[CLR_BLOCK * sizeof(uint32_t)];
+    size_t i;
+
+    if (padding > 0) {
+        memcpy(padded, codes, block->count * width);
+        for (i = block->count; i < CLR_BLOCK; i++)
+            memcpy(padded + i * width, codes, width);
+        codes = padded;
+    }
+    block->loops->look_up(codes, (int)width, lookup->values, result->own_values);
+    result->values = result->own_values;
+    if (lookup->kind != CLR_TAG_MIXED) {
+        set_type(block, result, lookup->kind);
+        return;
+    }
+    block->loops->look_up_tags(codes, (int)width, lookup->tags, result->own_tags);
+    result->tags = result->own_tags;
+    result->types = block->loops->find_tags(result->tags);
+}
+
 /* The one type, INTEGER or REAL, that the values have where they are not NULL, or NULL. */
 static int number_type(const struct clr_register *values)
 {
@@ -280,6 +306,10 @@ static void run_instruction(struct clr_block *block, int number)
 
     if (instruction->opcode == CLR_OP_COLUMN) {
         load_column(block, scan->columns[instruction->a], result);
+        return;
+    }
+    if (instruction->opcode == CLR_OP_LOOKUP) {
+        look_up(block, scan->columns[instruction->a], &scan->lookups[instruction->b], result);
         return;
     }
     if (instruction->opcode == CLR_OP_CONSTANT) {

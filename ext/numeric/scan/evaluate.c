@@ -175,7 +175,7 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
 
     for (i = 0; i < scan->column_count; i++) {
         kinds[i] = scan->columns[i]->kind;
-        if (scan->longest != 0 && scan->columns[i]->bytes.longest > scan->longest)
+        if (scan->longest != 0 && clr_column_longest(scan->columns[i]) > scan->longest)
             return CLR_SCAN_UNSURE;
     }
     for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++) {

@@ -67,6 +67,12 @@ static inline bool clr_column_has_addresses(const struct clr_column *column)
     return column->bytes.blocks != NULL;
 }
 
+/* Returns the size of the longest TEXT or BLOB whose bytes the column has, in bytes; 0: none. */
+static inline size_t clr_column_longest(const struct clr_column *column)
+{
+    return column->dictionary != NULL ? column->dictionary->bytes.longest : column->bytes.longest;
+}
+
 /* Returns the memory that the column's rows, and their bytes, take on the host, in bytes. */
 size_t clr_column_size(const struct clr_column *column);
 

@@ -28,3 +28,13 @@ enum clr_affinity clr_affinity_of(const char *type)
     }
     return CLR_AFFINITY_NUMERIC;
 }
+
+const char *clr_affinity_declaration(enum clr_affinity affinity)
+{
+    static const char *const types[] = {
+        [CLR_AFFINITY_BLOB] = "",        [CLR_AFFINITY_TEXT] = " TEXT",
+        [CLR_AFFINITY_ANY] = " NUM",     [CLR_AFFINITY_NUMERIC] = " NUM",
+        [CLR_AFFINITY_INTEGER] = " INT", [CLR_AFFINITY_REAL] = " REAL"};
+
+    return types[affinity];
+}

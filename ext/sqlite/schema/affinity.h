@@ -14,4 +14,7 @@ enum clr_affinity {
 /* Returns the affinity of a declared type; NULL: there is none. */
 enum clr_affinity clr_affinity_of(const char *type);
 
+/* Returns the declared type that gives a column the affinity, with a space before it, or "". */
+const char *clr_affinity_declaration(enum clr_affinity affinity);
+
 #endif

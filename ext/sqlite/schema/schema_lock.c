@@ -64,12 +64,7 @@ int clr_schema_lock_register(struct clr_connection *connection)
     return register_as(connection, TABLE_NAME);
 }
 
-/*
- * Whether main may be a database that sqlite3_deserialize() made. SQLite keeps our table with a
- * pointer to the schema that main had when it was first used, which that call frees. A new name
- * makes a new table, where a module that is registered anew would expire all statements.
- */
-static bool is_deserialized(sqlite3 *db)
+bool clr_schema_may_go(sqlite3 *db)
 {
     sqlite3_vfs *vfs = NULL;
 
@@ -82,7 +77,7 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*call)(void *arg
 {
     struct schema_lock *lock = clr_connection_attach(connection, &lock_kind);
     struct work work = {call, argument, SQLITE_OK, false};
-    const bool is_new = is_deserialized(connection->db);
+    const bool is_new = clr_schema_may_go(connection->db);
     char name[64], sql[96];
     sqlite3_stmt *statement = NULL;
     int rc = SQLITE_OK;
@@ -90,6 +85,8 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*call)(void *arg
     if (lock == NULL)
         return SQLITE_NOMEM;
     sqlite3_snprintf(sizeof name, name, TABLE_NAME);
+    /* A new name makes a new table, where a module that is registered anew would expire all
+       statements. */
     if (is_new) {
         sqlite3_snprintf(sizeof name, name, TABLE_NAME "_%d", ++lock->tables);
         rc = register_as(connection, name);

@@ -12,6 +12,8 @@
 
 #include "sqlite/session/connection.h"
 
+#include <stdbool.h>
+
 /* Registers that table. Returns SQLite's result code. */
 int clr_schema_lock_register(struct clr_connection *connection);
 
@@ -30,5 +32,11 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*work)(void *arg
  * schema; or SQLITE_NOMEM. *hold is to be finalized at last, and ends the transactions.
  */
 int clr_schema_check(sqlite3 *db, sqlite3_stmt **hold);
+
+/*
+ * Whether main may be a database that sqlite3_deserialize() made. SQLite keeps an eponymous table
+ * with a pointer to the schema that main had when the table was first used, which that call frees.
+ */
+bool clr_schema_may_go(sqlite3 *db);
 
 #endif

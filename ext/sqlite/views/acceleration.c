@@ -103,6 +103,9 @@ static int begin_run(struct clr_acceleration *acceleration, const struct clr_wat
     struct clr_plan *plan = acceleration->plan;
 
     *run = (struct clr_view_run){.watch = watch,
+                                 .plan = plan,
+                                 .parameters = parameters,
+                                 .parameter_count = acceleration->select->parameter_count,
                                  .request = {.connection = connection,
                                              .database = plan->database,
                                              .table = &plan->table,
@@ -132,7 +135,8 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
 
     if (run->request.no_pages == CLR_WHY_OLDER_ROWS)
         acceleration->no_pages = run->request.no_pages;
-    if (why == CLR_WHY_SMALL_TABLE || why == CLR_WHY_KEEPS_VALUES || why == CLR_WHY_LARGE_PAGE)
+    if (why == CLR_WHY_SMALL_TABLE || why == CLR_WHY_KEEPS_VALUES || why == CLR_WHY_KEEPS_CODES ||
+        why == CLR_WHY_MANY_VALUES || why == CLR_WHY_LARGE_PAGE)
         acceleration->looking.left = CLR_SKIPS;
     /* The database could not even be read: it may be gone, as may be what the names meant. */
     if (run->way == CLR_WAY_SQLITE && plan->generation != plan->database->generation)
@@ -151,12 +155,15 @@ static int run_plan(struct clr_acceleration *acceleration, sqlite3_value *const 
 {
     const struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
     int rc = begin_run(acceleration, &watch, parameters, run);
+    enum clr_outcome outcome;
 
     if (rc != SQLITE_OK)
         return rc;
     if (!suits_environment(acceleration->plan, environment))
         clr_reason_set(&run->request.reason, CLR_WHY_FLOAT_ENVIRONMENT);
-    if (clr_ways_take(run) == CLR_ERROR)
+    outcome = clr_ways_take(run);
+    clr_run_free_lookups(run);
+    if (outcome == CLR_ERROR)
         return run->rc;
     learn(acceleration, run);
     return SQLITE_OK;

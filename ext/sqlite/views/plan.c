@@ -8,8 +8,12 @@
 
 void clr_plan_free(struct clr_plan *plan)
 {
+    int i;
+
     if (plan == NULL)
         return;
+    for (i = 0; i < CLR_MOST_LOOKUPS; i++)
+        clr_lookup_statement_free(&plan->lookups[i]);
     clr_query_free(plan->query);
     clr_table_info_free(&plan->table);
     clr_table_names_free(&plan->names);
@@ -48,17 +52,31 @@ static bool environment_literal(void *context, const char *text, struct clr_scal
     return clr_literal_read(environment->db, text, value);
 }
 
-/* Finds out whether TEXT is in UTF-8, which the functions that take bytes compare. What is not
-   known is not. Returns SQLITE_OK or SQLITE_NOMEM. */
-static int find_encoding(sqlite3 *db, bool *is_utf8)
+static bool environment_deterministic(void *context, const char *name)
 {
+    const struct environment *environment = context;
+    return clr_function_is_deterministic(environment->db, name);
+}
+
+/* Finds out what TEXT is encoded in: what is not known is 0. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int find_encoding(sqlite3 *db, int *encoding)
+{
+    static const struct {
+        const char *name;
+        int encoding;
+    } encodings[] = {
+        {"UTF-8", SQLITE_UTF8}, {"UTF-16le", SQLITE_UTF16LE}, {"UTF-16be", SQLITE_UTF16BE}};
     sqlite3_stmt *statement = NULL;
     int rc = sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &statement, NULL);
+    size_t i;
 
-    *is_utf8 = false;
+    *encoding = 0;
     if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(statement, 0);
-        *is_utf8 = name != NULL && strcmp(name, "UTF-8") == 0;
+        for (i = 0; i < sizeof encodings / sizeof encodings[0] && name != NULL; i++) {
+            if (strcmp(name, encodings[i].name) == 0)
+                *encoding = encodings[i].encoding;
+        }
     }
     if (rc == SQLITE_OK)
         rc = sqlite3_finalize(statement);
@@ -97,11 +115,15 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
                       struct clr_plan *plan, struct clr_reason *reason)
 {
     struct environment environment = {connection->db, NULL, &plan->table};
-    struct clr_environment asked = {
-        &environment,       select->parameter_count, false,
-        environment_column, environment_parameter,   environment_literal};
-    int rc = find_encoding(environment.db, &asked.is_utf8);
+    struct clr_environment asked = {.context = &environment,
+                                    .parameter_count = select->parameter_count,
+                                    .column = environment_column,
+                                    .parameter = environment_parameter,
+                                    .literal = environment_literal,
+                                    .deterministic = environment_deterministic};
+    int rc = find_encoding(environment.db, &plan->encoding);
 
+    asked.is_utf8 = plan->encoding == SQLITE_UTF8;
     if (rc == SQLITE_OK)
         rc = clr_select_prepare(environment.db, select, &environment.statement);
     if (rc != SQLITE_OK) {
@@ -128,12 +150,34 @@ static enum clr_reason_code find_no_pages(const struct clr_query *query,
     return CLR_WHY_NONE;
 }
 
+/* Writes the statements of the query's lookups. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int write_lookups(sqlite3 *db, const struct clr_select *select, struct clr_plan *plan,
+                         struct clr_reason *reason)
+{
+    const struct clr_query *query = plan->query;
+    int rc = SQLITE_OK, i;
+
+    if (query->lookup_count > 0 && plan->encoding == 0) {
+        clr_reason_set(reason, CLR_WHY_SCHEMA_UNREAD);
+        return SQLITE_OK;
+    }
+    for (i = 0; i < query->lookup_count && rc == SQLITE_OK; i++)
+        rc = clr_lookup_statement_write(db, &plan->table, query, &query->lookups[i],
+                                        select->parameter_count, &plan->lookups[i]);
+    if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
+        return rc;
+    refuse_as_sqlite(db, reason);
+    return SQLITE_OK;
+}
+
 /* With the table. */
 static int bind_table(struct clr_connection *connection, const struct clr_select *select,
                       struct clr_plan *plan, struct clr_reason *reason)
 {
     int rc = bind_query(connection, select, plan, reason);
 
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
+        rc = write_lookups(connection->db, select, plan, reason);
     if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
         return rc;
     if (has_overrides(connection)) {

@@ -3,6 +3,7 @@
 #define CLR_SQLITE_PLAN_H
 
 #include "query/query.h"
+#include "sqlite/lookups/lookup.h"
 #include "sqlite/schema/table_names.h"
 #include "sqlite/session/skips.h"
 #include "sqlite/views/select.h"
@@ -15,6 +16,8 @@ struct clr_plan {
     struct clr_database *database; /* of the table */
     int generation;                /* of the database, when the plan was made */
     enum clr_reason_code no_pages; /* why its columns can't be decoded from pages */
+    int encoding;                  /* of the database's TEXT: SQLITE_UTF8, ... */
+    struct clr_lookup_statement lookups[CLR_MOST_LOOKUPS]; /* those of the query */
 };
 
 /*

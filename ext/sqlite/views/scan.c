@@ -85,7 +85,7 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
     return outcome;
 }
 
-/* A device has neither the bytes of values nor a use for their addresses. */
+/* A device has neither the bytes of values nor a use for their addresses, and no codes. */
 static bool is_for_devices(const struct clr_scan *scan)
 {
     int i;
@@ -94,7 +94,7 @@ static bool is_for_devices(const struct clr_scan *scan)
         if (clr_column_has_addresses(scan->columns[i]))
             return false;
     }
-    return clr_scan_merges(scan) == 0;
+    return clr_scan_merges(scan) == 0 && scan->lookup_count == 0;
 }
 
 /* Columns that a device alone had are to be loaded again, once. */
@@ -117,6 +117,7 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
     struct clr_column *columns[CLR_MOST_COLUMNS] = {NULL};
     const bool had_lost = request->has_lost;
     enum clr_scan_outcome outcome;
+    enum clr_outcome looked_up;
     int64_t number;
     int i;
 
@@ -130,6 +131,9 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
         found[i]->hits++;
         found[i]->used = number;
     }
+    looked_up = clr_run_look_up(run, columns);
+    if (looked_up != CLR_ANSWERED)
+        return looked_up;
     request->is_scanned = true;
     request->has_lost = false;
     outcome = is_for_devices(&run->scan) ? scan_on_device(run, found) : CLR_SCAN_NOT_NOW;

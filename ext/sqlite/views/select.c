@@ -91,16 +91,6 @@ static const char *refuse(sqlite3_stmt *statement, const char *sql, const char *
     return NULL;
 }
 
-/* The type that gives a column the affinity of its declared type. */
-static const char *affinity_type(const char *declared)
-{
-    static const char *const types[] = {
-        [CLR_AFFINITY_BLOB] = "",        [CLR_AFFINITY_TEXT] = " TEXT",
-        [CLR_AFFINITY_ANY] = " NUM",     [CLR_AFFINITY_NUMERIC] = " NUM",
-        [CLR_AFFINITY_INTEGER] = " INT", [CLR_AFFINITY_REAL] = " REAL"};
-    return types[clr_affinity_of(declared)];
-}
-
 /* Adds a column; one of the same name as an earlier one gets a number, as in SQLite's views. */
 static void declare(sqlite3_str *declaration, char **names, int count, const char *name,
                     const char *type)
@@ -131,7 +121,7 @@ static int declare_all(struct clr_select *select, sqlite3_stmt *statement)
     for (i = 0; i < select->column_count && names != NULL; i++) {
         const char *name = sqlite3_column_name(statement, i);
         declare(declaration, names, i, name == NULL ? "" : name,
-                affinity_type(sqlite3_column_decltype(statement, i)));
+                clr_affinity_declaration(clr_affinity_of(sqlite3_column_decltype(statement, i))));
         complete = complete && name != NULL && names[i] != NULL;
     }
     for (; i < count && names != NULL; i++) {

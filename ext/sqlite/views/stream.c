@@ -28,6 +28,11 @@ enum clr_outcome clr_way_stream(struct clr_view_run *run)
         clr_reason_set(&request->reason, CLR_WHY_KEEPS_VALUES);
         return CLR_NEXT_WAY;
     }
+    /* A lookup is of a whole dictionary. */
+    if (run->plan->query->lookup_count > 0) {
+        clr_reason_set(&request->reason, CLR_WHY_KEEPS_CODES);
+        return CLR_NEXT_WAY;
+    }
     /* None of the columns that are kept is needed, and together they must leave room. */
     clr_images_scan(connection);
     clr_column_memory_trim(connection, budget - memory);

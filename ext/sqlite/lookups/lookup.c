@@ -1,0 +1,254 @@
+#include "sqlite/lookups/lookup.h"
+
+#include "sqlite/lookups/entries.h"
+
+#include <string.h>
+
+/* Where so many entries have errors, nothing more is asked: the others are UNSURE. Each error
+   begins the statement anew. */
+enum { MOST_ERRORS = 100 };
+
+int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
+                               const struct clr_query *query, const struct clr_lookup_plan *plan,
+                               int parameter_count, struct clr_lookup_statement *statement)
+{
+    char *name;
+    int rc = clr_column_type_find(db, table, query->columns[plan->column], &statement->type);
+
+    statement->sql = NULL;
+    statement->source = parameter_count + 1;
+    if (rc != SQLITE_OK)
+        return rc;
+    name = clr_entries_name(&statement->type);
+    if (name == NULL)
+        return SQLITE_NOMEM;
+    /* The newline ends nothing: the text has no comments. The entry itself comes along: an
+       authorizer may put NULL in its place. */
+    statement->sql = sqlite3_mprintf("SELECT (%s), \"" CLR_LOOKUP_COLUMN "\" FROM %s(?%d)",
+                                     plan->text, name, statement->source);
+    sqlite3_free(name);
+    return statement->sql == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+void clr_lookup_statement_free(struct clr_lookup_statement *statement)
+{
+    clr_column_type_free(&statement->type);
+    sqlite3_free(statement->sql);
+    statement->sql = NULL;
+}
+
+void clr_lookup_free(struct clr_lookup *lookup)
+{
+    sqlite3_free((void *)lookup->values);
+    memset(lookup, 0, sizeof *lookup);
+}
+
+/* ---- Evaluating. */
+
+/* The arrays that are filled. */
+struct results {
+    int64_t *values;
+    uint8_t *tags;
+};
+
+static bool new_results(uint32_t count, struct results *results)
+{
+    results->values = sqlite3_malloc64((sqlite3_uint64)count * (sizeof *results->values + 1) + 1);
+    if (results->values == NULL)
+        return false;
+    results->tags = (uint8_t *)(results->values + count);
+    memset(results->values, 0, (size_t)count * sizeof *results->values);
+    memset(results->tags, CLR_TAG_UNSURE, count);
+    return true;
+}
+
+static int bind(sqlite3_stmt *statement, const struct clr_lookup_input *input)
+{
+    const int count = sqlite3_bind_parameter_count(statement);
+    int rc = SQLITE_OK, i;
+
+    for (i = 0; i < input->parameter_count && i < count && rc == SQLITE_OK; i++) {
+        if (input->parameters[i] != NULL)
+            rc = sqlite3_bind_value(statement, i + 1, input->parameters[i]);
+    }
+    return rc;
+}
+
+/* SQLite's type of an entry. */
+static int type_of(const struct clr_scalar *entry)
+{
+    switch (entry->tag) {
+    case CLR_TAG_NULL:
+        return SQLITE_NULL;
+    case CLR_TAG_INTEGER:
+        return SQLITE_INTEGER;
+    case CLR_TAG_REAL:
+        return SQLITE_FLOAT;
+    default:
+        return clr_bytes_value(entry->bits).kind == CLR_KIND_TEXT ? SQLITE_TEXT : SQLITE_BLOB;
+    }
+}
+
+/* Whether TEXT is not what the row has: halves of surrogate pairs have become U+FFFD; or what
+   SQLite's versions treat differently: UTF-16 of an odd number of bytes. */
+static bool is_doubtful(const struct clr_scalar *entry, const struct clr_lookup_input *input)
+{
+    static const unsigned char replacement[] = {0xef, 0xbf, 0xbd};
+    struct clr_value value;
+    const unsigned char *bytes;
+    size_t i;
+
+    if (entry->tag != CLR_TAG_BYTES || (!input->is_copy && input->encoding == SQLITE_UTF8))
+        return false;
+    value = clr_bytes_value(entry->bits);
+    if (value.kind != CLR_KIND_TEXT)
+        return false;
+    if (!input->is_copy)
+        return value.as.size % 2 != 0;
+    bytes = value.bytes;
+    for (i = 0; i + sizeof replacement <= value.as.size; i++) {
+        if (memcmp(bytes + i, replacement, sizeof replacement) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Takes the statement's row for an entry. Returns false if the row is not that entry's. */
+static bool take_row(sqlite3_stmt *statement, const struct clr_lookup_input *input, uint32_t code,
+                     struct results *results)
+{
+    const struct clr_scalar *entry = &input->dictionary->entries[code];
+    struct clr_scalar result;
+
+    if (sqlite3_column_type(statement, 1) != type_of(entry))
+        return false;
+    if (is_doubtful(entry, input))
+        return true;
+    result = clr_scalar_of(sqlite3_column_value(statement, 0));
+    results->tags[code] = result.tag;
+    results->values[code] = result.bits;
+    return true;
+}
+
+/* Whether an error is that of the entry alone. */
+static bool is_entrys(int rc)
+{
+    switch (rc & 0xff) {
+    case SQLITE_ERROR:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG:
+    case SQLITE_RANGE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Evaluates all entries, beginning anew behind each that has an error. Returns SQLite's code; any
+   other than SQLITE_OK is that of the whole. */
+static int evaluate(sqlite3_stmt *statement, int source, const struct clr_lookup_input *input,
+                    struct results *results)
+{
+    struct clr_entries entries = {input->dictionary, input->encoding, 0};
+    uint32_t code = 0;
+    int errors = 0, rc = clr_entries_bind(statement, source, &entries);
+
+    while (rc == SQLITE_OK && code < input->dictionary->count && errors < MOST_ERRORS) {
+        entries.first = code;
+        while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
+            if (!take_row(statement, input, code++, results)) {
+                sqlite3_reset(statement);
+                return SQLITE_AUTH;
+            }
+        }
+        rc = sqlite3_reset(statement);
+        if (rc == SQLITE_OK)
+            break;
+        code++;
+        errors++;
+        if (is_entrys(rc))
+            rc = SQLITE_OK;
+    }
+    return rc;
+}
+
+/* Finds the one tag of all results. */
+static uint8_t find_kind(const struct results *results, uint32_t count)
+{
+    uint32_t i;
+
+    for (i = 1; i < count; i++) {
+        if (results->tags[i] != results->tags[0])
+            return CLR_TAG_MIXED;
+    }
+    return count == 0 ? (uint8_t)CLR_TAG_NULL : results->tags[0];
+}
+
+static void refuse(sqlite3 *db, int rc, struct clr_reason *reason)
+{
+    const char *message =
+        sqlite3_errcode(db) == SQLITE_OK ? sqlite3_errstr(rc) : sqlite3_errmsg(db);
+
+    clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, message, strlen(message));
+}
+
+int clr_lookup_evaluate(struct clr_connection *connection,
+                        const struct clr_lookup_statement *statement,
+                        const struct clr_lookup_input *input, struct clr_lookup *lookup,
+                        struct clr_reason *reason)
+{
+    const uint32_t count = input->dictionary->count;
+    sqlite3_stmt *prepared = NULL;
+    struct results results = {NULL, NULL};
+    int rc = clr_entries_register(connection, &statement->type);
+
+    memset(lookup, 0, sizeof *lookup);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_prepare_v2(connection->db, statement->sql, -1, &prepared, NULL);
+    if (rc == SQLITE_OK && !new_results(count, &results))
+        rc = SQLITE_NOMEM;
+    if (rc == SQLITE_OK)
+        rc = bind(prepared, input);
+    if (rc == SQLITE_OK)
+        rc = evaluate(prepared, statement->source, input, &results);
+    if (rc == SQLITE_OK)
+        *lookup = (struct clr_lookup){count, find_kind(&results, count), results.tags,
+                                      results.values};
+    else if (rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
+        refuse(connection->db, rc, reason);
+    sqlite3_finalize(prepared);
+    if (rc != SQLITE_OK)
+        sqlite3_free(results.values);
+    return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : SQLITE_OK;
+}
+
+/* ---- Functions. */
+
+bool clr_function_is_deterministic(sqlite3 *db, const char *name)
+{
+    /* These also have a scalar form, which is asked for: the query tells the forms apart. */
+    const bool may_be_both = sqlite3_stricmp(name, "min") == 0 || sqlite3_stricmp(name, "max") == 0;
+    bool found = false, refused = false;
+    sqlite3_stmt *list = NULL;
+
+    /* It follows from where a value is stored, and not from the value. */
+    if (sqlite3_stricmp(name, "sqlite_offset") == 0 ||
+        sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &list, NULL) != SQLITE_OK)
+        return false;
+    /* name, builtin, type, enc, narg, flags */
+    while (sqlite3_step(list) == SQLITE_ROW) {
+        const char *known = (const char *)sqlite3_column_text(list, 0);
+        const char *type = (const char *)sqlite3_column_text(list, 2);
+
+        if (known == NULL || type == NULL || sqlite3_stricmp(known, name) != 0)
+            continue;
+        if (strcmp(type, "s") != 0) {
+            refused = refused || !may_be_both;
+            continue;
+        }
+        found = true;
+        refused = refused || (sqlite3_column_int(list, 5) & SQLITE_DETERMINISTIC) == 0;
+    }
+    return sqlite3_finalize(list) == SQLITE_OK && found && !refused;
+}

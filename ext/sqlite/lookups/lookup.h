@@ -1,0 +1,61 @@
+/*
+ * Lookups: expressions over one column that SQLite evaluates once for each distinct value of the
+ * column. What they mean is what SQLite says they mean, functions and collations of the application
+ * among it.
+ */
+#ifndef CLR_SQLITE_LOOKUP_H
+#define CLR_SQLITE_LOOKUP_H
+
+#include "numeric/scan/scan.h"
+#include "query/query.h"
+#include "query/reason.h"
+#include "sqlite/schema/column_type.h"
+#include "sqlite/session/connection.h"
+
+/* The statement of a lookup: a part of a view's plan, which never changes. */
+struct clr_lookup_statement {
+    struct clr_column_type type; /* of the column */
+    char *sql;                   /* over the entries that parameter `source` points to */
+    int source;
+};
+
+/*
+ * Writes the statement of a query's lookup over a table's column, to be freed with
+ * clr_lookup_statement_free() in any case. parameter_count: the largest number of the SELECT's
+ * parameters. Returns SQLITE_OK; SQLITE_NOMEM; or SQLite's code if the schema does not tell the
+ * column's type.
+ */
+int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
+                               const struct clr_query *query, const struct clr_lookup_plan *plan,
+                               int parameter_count, struct clr_lookup_statement *statement);
+void clr_lookup_statement_free(struct clr_lookup_statement *statement);
+
+/* What a lookup is evaluated with. */
+struct clr_lookup_input {
+    const struct clr_dictionary *dictionary;
+    int encoding;    /* of the entries' TEXT: SQLITE_UTF8, SQLITE_UTF16LE or SQLITE_UTF16BE */
+    bool is_copy;    /* the entries' TEXT was converted to it, and has lost what could not be */
+    sqlite3_value *const *parameters; /* the SELECT's, from ?1 on; NULL: not given */
+    int parameter_count;
+};
+
+/*
+ * Evaluates a lookup for all entries. Returns SQLITE_OK, with the result, to be freed with
+ * clr_lookup_free(), or with the reason why SQLite is to run the SELECT; SQLITE_NOMEM or
+ * SQLITE_INTERRUPT. An entry that SQLite reports an error for is UNSURE.
+ */
+int clr_lookup_evaluate(struct clr_connection *connection,
+                        const struct clr_lookup_statement *statement,
+                        const struct clr_lookup_input *input, struct clr_lookup *lookup,
+                        struct clr_reason *reason);
+
+/* Frees what it holds; zeros are fine. */
+void clr_lookup_free(struct clr_lookup *lookup);
+
+/*
+ * Whether all functions that SQLite or the application has by that name give the same result for
+ * the same arguments, and are no aggregates. What can't be found out is not known to be so.
+ */
+bool clr_function_is_deterministic(sqlite3 *db, const char *name);
+
+#endif

@@ -1,0 +1,63 @@
+#include "sqlite/views/ways.h"
+
+/* Where a column has more distinct values than one in so many rows, SQLite is as quick over the
+   rows. */
+enum { ROWS_A_VALUE = 4 };
+
+/* The bytes of the entries come from pages as they are, or by way of SQLite, in UTF-8. */
+static struct clr_lookup_input input_of(const struct clr_view_run *run,
+                                        const struct clr_column *column)
+{
+    const bool is_filled = run->request.image->is_filled;
+
+    return (struct clr_lookup_input){.dictionary = column->dictionary,
+                                     .encoding = is_filled ? SQLITE_UTF8 : run->plan->encoding,
+                                     .is_copy = is_filled && run->plan->encoding != SQLITE_UTF8,
+                                     .parameters = run->parameters,
+                                     .parameter_count = run->parameter_count};
+}
+
+static enum clr_outcome refuse_values(struct clr_view_run *run, const struct clr_lookup_plan *plan)
+{
+    const char *name = clr_column_request_info(&run->request, plan->column)->name;
+
+    clr_reason_set_name(&run->request.reason, CLR_WHY_MANY_VALUES, name, strlen(name));
+    return CLR_NEXT_WAY;
+}
+
+void clr_run_free_lookups(struct clr_view_run *run)
+{
+    int i;
+
+    for (i = 0; i < CLR_MOST_LOOKUPS; i++)
+        clr_lookup_free(&run->lookups[i]);
+    run->scan.lookup_count = 0;
+    run->scan.lookups = NULL;
+}
+
+enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *const *columns)
+{
+    const struct clr_query *query = run->plan->query;
+    struct clr_connection *connection = run->request.connection;
+    int i;
+
+    clr_run_free_lookups(run);
+    for (i = 0; i < query->lookup_count; i++) {
+        const struct clr_column *column = columns[query->lookups[i].column];
+        if (column->dictionary->count > column->rows / ROWS_A_VALUE)
+            return refuse_values(run, &query->lookups[i]);
+    }
+    for (i = 0; i < query->lookup_count; i++) {
+        const struct clr_lookup_input input = input_of(run, columns[query->lookups[i].column]);
+
+        run->rc = clr_lookup_evaluate(connection, &run->plan->lookups[i], &input, &run->lookups[i],
+                                      &run->request.reason);
+        if (run->rc != SQLITE_OK)
+            return CLR_ERROR;
+        if (run->request.reason.code != CLR_WHY_NONE)
+            return CLR_NEXT_WAY;
+    }
+    run->scan.lookup_count = query->lookup_count;
+    run->scan.lookups = run->lookups;
+    return CLR_ANSWERED;
+}
