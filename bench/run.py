@@ -14,6 +14,10 @@
                                        with the statistics; without it, that of apsw's SQLite is,
                                        where the interpreter can import apsw
 
+    make bench BENCH=text BENCH_PYTHON=... BENCH_FLIGHTS=flights.csv.gz
+                                       views of text and dates: with tpchgen-cli beside the
+                                       interpreter TPC-H's Q6 at scale BENCH_SCALE (1)
+
 The results are left in bench-results/ of the build directory: NAME.json, with everything that was
 measured, and NAME.md, NAME-tables.md and their pictures. What is published is made by three runs:
 `make bench-report MACHINE=name` (bench/report.py).
@@ -34,6 +38,7 @@ from measuring import process
 from measuring import queries
 from measuring import scale
 from measuring import stats
+from measuring import text
 from measuring import views
 from measuring.tools import Tools
 from page import files
@@ -45,7 +50,7 @@ DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "exponents": 8, "tr
                   "ladder": 14, "startup": 10}
 #: The parts that are a module each, whose measure(tools, machine) returns results and what failed.
 MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accuracy,
-           "changes": changes, "statistics": stats}
+           "changes": changes, "statistics": stats, "text": text}
 #: The scale that the targets are about.
 ROWS = 10_000_000
 
@@ -85,7 +90,7 @@ def measure(part, tools, results):
         found = peers.measure(tools, results["machine"]["cores"], results["parts"].get("feed"))
     elif part in MODULES:
         found, failure = MODULES[part].measure(tools, results["machine"])
-        if part == "statistics":
+        if part in ("statistics", "text"):
             note_missing(results, found["missing"])
     else:
         found = getattr(process, part)(tools)

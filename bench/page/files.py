@@ -13,7 +13,7 @@ from page import tables_sql
 from page.tables_statistics import statistics
 
 #: The raw tables: a section, and the name of the picture that goes with it.
-TABLES = ((tables_sql.feed, "feed"), (tables_sql.views, "views"), (statistics, "statistics"),
+TABLES = ((tables_sql.feed, "feed"), (tables_sql.views, "views"), (tables_sql.text, None), (statistics, "statistics"),
           (tables_pictures.scale, None), (tables_pictures.queries, None),
           (tables_pictures.accuracy, None), (tables_pictures.exponents, None),
           (tables_pictures.changes, None), (tables_sql.first, None), (tables_sql.peers, None),

@@ -148,3 +148,23 @@ def peers(results):
             "own table in memory, NumPy from an array, Python from a list.\n\n"
             + table(("", "operation", "threads:", "ns a value:", "time:", "result:"), rows)
             + f"\nThe exact sums, gpu_sum and math.fsum, {same}.\n")
+
+
+def text_rows(part):
+    """A line for each view of text."""
+    for row in part["rows"]:
+        yield (row["name"], row["device"], row["kind"], times(row["time_ns"]), speed(row["speed"]),
+               times_as_fast(row["duckdb_speed"]) if "duckdb_speed" in row else "", row["plan"],
+               same(row["same"]))
+
+
+def text(results):
+    """Views of text and dates."""
+    part = results["parts"].get("text")
+    if not part or not part["rows"]:
+        return None
+    return ("### Text and dates\n\n"
+            "A speed is how many times a view is as fast as its own SELECT in SQLite; beside DuckDB\n"
+            "it is that of the medians, DuckDB having its own table in memory and all threads.\n\n"
+            + table(("question", "device", "columns", "time:", "speed:", "beside DuckDB:", "plan",
+                     "result"), text_rows(part)))

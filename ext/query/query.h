@@ -33,6 +33,8 @@ struct clr_lookup_plan {
     /* It has a function whose result may follow from the present time, or the time zone, where an
        argument says so: 'now', 'localtime', 'utc'. */
     bool is_timed;
+    /* The results are needed in their order: each is the INTEGER that is its rank. */
+    bool is_ranked;
 };
 
 /* The plan of a query. Once it is bound it never changes: each run has what it needs of its own

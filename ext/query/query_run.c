@@ -161,6 +161,7 @@ enum clr_code clr_query_run_begin(const struct clr_query *query,
     run->query = query;
     run->question_count = run->merge_count = 0;
     run->merged = NULL;
+    run->lookups = NULL;
     code = take_constants(run, parameters, reason);
     if (code == CLR_OK)
         code = begin_tallies(run);

@@ -104,6 +104,11 @@ struct clr_lookup {
     uint8_t kind;          /* the tag of all results, or CLR_TAG_MIXED */
     const uint8_t *tags;   /* defined where kind is CLR_TAG_MIXED */
     const int64_t *values; /* bits; 0 for NULL, UNSURE and BYTES, whose bytes nobody has asked for */
+    /* Of one whose results are needed in order: they are INTEGERs, the places of the values here;
+       see ranks.h. Else NULL. */
+    struct clr_value *ranked;
+    size_t ranked_count;
+    struct clr_bytes bytes; /* theirs */
 };
 
 enum {

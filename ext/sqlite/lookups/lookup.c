@@ -1,5 +1,7 @@
 #include "sqlite/lookups/lookup.h"
 
+#include "base/memory.h"
+#include "numeric/dictionary/ranks.h"
 #include "sqlite/lookups/entries.h"
 
 #include <string.h>
@@ -17,6 +19,7 @@ int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
 
     statement->sql = NULL;
     statement->source = parameter_count + 1;
+    statement->is_ranked = plan->is_ranked;
     if (rc != SQLITE_OK)
         return rc;
     name = clr_entries_name(&statement->type);
@@ -40,19 +43,33 @@ void clr_lookup_statement_free(struct clr_lookup_statement *statement)
 void clr_lookup_free(struct clr_lookup *lookup)
 {
     sqlite3_free((void *)lookup->values);
+    clr_memory_free(lookup->ranked);
+    clr_bytes_free(&lookup->bytes);
     memset(lookup, 0, sizeof *lookup);
 }
 
 /* ---- Evaluating. */
 
-/* The arrays that are filled. */
+/* What is filled: of results that are to be ranked the values as they are, with their bytes. */
 struct results {
     int64_t *values;
     uint8_t *tags;
+    struct clr_scalar *unranked;
+    struct clr_bytes bytes;
 };
 
-static bool new_results(uint32_t count, struct results *results)
+static bool new_results(uint32_t count, bool is_ranked, struct results *results)
 {
+    uint32_t i;
+
+    *results = (struct results){.values = NULL};
+    if (is_ranked) {
+        results->unranked = clr_memory_alloc((count + (size_t)1) * sizeof *results->unranked);
+        if (results->unranked == NULL)
+            return false;
+        for (i = 0; i < count; i++)
+            results->unranked[i] = (struct clr_scalar){.tag = CLR_TAG_UNSURE};
+    }
     results->values = sqlite3_malloc64((sqlite3_uint64)count * (sizeof *results->values + 1) + 1);
     if (results->values == NULL)
         return false;
@@ -113,21 +130,49 @@ static bool is_doubtful(const struct clr_scalar *entry, const struct clr_lookup_
     return false;
 }
 
-/* Takes the statement's row for an entry. Returns false if the row is not that entry's. */
-static bool take_row(sqlite3_stmt *statement, const struct clr_lookup_input *input, uint32_t code,
-                     struct results *results)
+/* Keeps a result that is TEXT or a BLOB. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int keep_bytes(sqlite3_stmt *statement, struct clr_bytes *bytes, int64_t *address)
+{
+    const bool is_text = sqlite3_column_type(statement, 0) == SQLITE_TEXT;
+    const void *from = is_text ? (const void *)sqlite3_column_text(statement, 0)
+                               : sqlite3_column_blob(statement, 0);
+    const int size = sqlite3_column_bytes(statement, 0);
+    unsigned char *to;
+
+    if (from == NULL && size > 0)
+        return SQLITE_NOMEM;
+    to = clr_bytes_add(bytes, is_text ? CLR_KIND_TEXT : CLR_KIND_BLOB, (size_t)size, address);
+    if (to == NULL)
+        return SQLITE_NOMEM;
+    if (size > 0)
+        memcpy(to, from, (size_t)size);
+    return SQLITE_OK;
+}
+
+/* Takes the statement's row for an entry. Returns SQLITE_OK; SQLITE_AUTH if the row is not that
+   entry's; or SQLITE_NOMEM. */
+static int take_row(sqlite3_stmt *statement, const struct clr_lookup_input *input, uint32_t code,
+                    struct results *results)
 {
     const struct clr_scalar *entry = &input->dictionary->entries[code];
     struct clr_scalar result;
+    int rc = SQLITE_OK;
 
     if (sqlite3_column_type(statement, 1) != type_of(entry))
-        return false;
+        return SQLITE_AUTH;
     if (is_doubtful(entry, input))
-        return true;
+        return SQLITE_OK;
     result = clr_scalar_of(sqlite3_column_value(statement, 0));
-    results->tags[code] = result.tag;
-    results->values[code] = result.bits;
-    return true;
+    if (results->unranked == NULL) {
+        results->tags[code] = result.tag;
+        results->values[code] = result.bits;
+        return SQLITE_OK;
+    }
+    if (result.tag == CLR_TAG_BYTES)
+        rc = keep_bytes(statement, &results->bytes, &result.bits);
+    if (rc == SQLITE_OK)
+        results->unranked[code] = result;
+    return rc;
 }
 
 /* Whether an error is that of the entry alone. */
@@ -157,9 +202,10 @@ static int evaluate(sqlite3_stmt *statement, int source, const struct clr_lookup
     while (rc == SQLITE_OK && code < input->dictionary->count && errors < MOST_ERRORS) {
         entries.first = code;
         while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
-            if (!take_row(statement, input, code++, results)) {
+            rc = take_row(statement, input, code++, results);
+            if (rc != SQLITE_OK) {
                 sqlite3_reset(statement);
-                return SQLITE_AUTH;
+                return rc;
             }
         }
         rc = sqlite3_reset(statement);
@@ -185,6 +231,23 @@ static uint8_t find_kind(const struct results *results, uint32_t count)
     return count == 0 ? (uint8_t)CLR_TAG_NULL : results->tags[0];
 }
 
+/* Makes ranks of the results, and moves what they are of to the lookup. */
+static int rank(struct results *results, uint32_t count, struct clr_lookup *lookup)
+{
+    uint32_t i;
+
+    if (clr_ranks_replace(results->unranked, count, &lookup->ranked, &lookup->ranked_count) !=
+        CLR_OK)
+        return SQLITE_NOMEM;
+    for (i = 0; i < count; i++) {
+        results->tags[i] = results->unranked[i].tag;
+        results->values[i] = results->unranked[i].bits;
+    }
+    lookup->bytes = results->bytes;
+    results->bytes = (struct clr_bytes){.blocks = NULL};
+    return SQLITE_OK;
+}
+
 static void refuse(sqlite3 *db, int rc, struct clr_reason *reason)
 {
     const char *message =
@@ -200,24 +263,31 @@ int clr_lookup_evaluate(struct clr_connection *connection,
 {
     const uint32_t count = input->dictionary->count;
     sqlite3_stmt *prepared = NULL;
-    struct results results = {NULL, NULL};
+    struct results results = {.values = NULL};
     int rc = clr_entries_register(connection, &statement->type);
 
     memset(lookup, 0, sizeof *lookup);
     if (rc == SQLITE_OK)
         rc = sqlite3_prepare_v2(connection->db, statement->sql, -1, &prepared, NULL);
-    if (rc == SQLITE_OK && !new_results(count, &results))
+    if (rc == SQLITE_OK && !new_results(count, statement->is_ranked, &results))
         rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK)
         rc = bind(prepared, input);
     if (rc == SQLITE_OK)
         rc = evaluate(prepared, statement->source, input, &results);
-    if (rc == SQLITE_OK)
-        *lookup = (struct clr_lookup){count, find_kind(&results, count), results.tags,
-                                      results.values};
-    else if (rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
+    if (rc == SQLITE_OK && statement->is_ranked)
+        rc = rank(&results, count, lookup);
+    if (rc == SQLITE_OK) {
+        lookup->count = count;
+        lookup->kind = find_kind(&results, count);
+        lookup->tags = results.tags;
+        lookup->values = results.values;
+    } else if (rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT) {
         refuse(connection->db, rc, reason);
+    }
     sqlite3_finalize(prepared);
+    clr_memory_free(results.unranked);
+    clr_bytes_free(&results.bytes);
     if (rc != SQLITE_OK)
         sqlite3_free(results.values);
     return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : SQLITE_OK;

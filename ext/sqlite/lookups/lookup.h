@@ -17,6 +17,7 @@ struct clr_lookup_statement {
     struct clr_column_type type; /* of the column */
     char *sql;                   /* over the entries that parameter `source` points to */
     int source;
+    bool is_ranked;
 };
 
 /*

@@ -155,15 +155,12 @@ static int run_plan(struct clr_acceleration *acceleration, sqlite3_value *const 
 {
     const struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
     int rc = begin_run(acceleration, &watch, parameters, run);
-    enum clr_outcome outcome;
 
     if (rc != SQLITE_OK)
         return rc;
     if (!suits_environment(acceleration->plan, environment))
         clr_reason_set(&run->request.reason, CLR_WHY_FLOAT_ENVIRONMENT);
-    outcome = clr_ways_take(run);
-    clr_run_free_lookups(run);
-    if (outcome == CLR_ERROR)
+    if (clr_ways_take(run) == CLR_ERROR)
         return run->rc;
     learn(acceleration, run);
     return SQLITE_OK;
@@ -185,6 +182,7 @@ static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *con
         acceleration->last.reading = (struct clr_reading){.kind = CLR_READ_NOTHING};
         if (rc != SQLITE_OK || clr_skips_take(&acceleration->looking))
             return rc;
+        clr_run_free_lookups(run);
         clr_query_run_free(run->query_run);
         rc = run_plan(acceleration, parameters, environment, run);
         if (!run->request.is_outdated)
@@ -214,6 +212,7 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
         last->way = CLR_WAY_SQLITE;
         acceleration->connection->stats.selects_by_rows++;
     }
+    clr_run_free_lookups(&run);
     clr_query_run_free(run.query_run);
     return rc;
 }

@@ -66,12 +66,23 @@ static bool finish_sums(struct clr_query_run *run, const struct clr_call *call,
     return !call->builtin || sums_agree(state);
 }
 
-static bool finish_extreme(const struct clr_call *call, const struct clr_state *state,
-                           struct clr_output *output)
+/* Puts the value in the place of its rank, if the tally is of a lookup that has ranks. */
+static void resolve_rank(const struct clr_query_run *run, int tally, struct clr_value *value)
+{
+    const struct clr_instruction *x = &run->query->instructions[run->tallies[tally].x];
+
+    if (value->kind == CLR_KIND_INTEGER && x->opcode == CLR_OP_LOOKUP &&
+        run->lookups[x->b].ranked != NULL)
+        *value = run->lookups[x->b].ranked[value->as.integer];
+}
+
+static bool finish_extreme(const struct clr_query_run *run, const struct clr_call *call,
+                           const struct clr_state *state, struct clr_output *output)
 {
     struct clr_value value;
 
     clr_state_extreme(state, call->aggregate->finish, &value);
+    resolve_rank(run, call->tally, &value);
     clr_finish_extreme(call->aggregate, call->form, &value, output);
     return !call->builtin || extremes_agree(state, &value);
 }
@@ -94,12 +105,14 @@ static bool finish(struct clr_query_run *run, const struct clr_call *call,
     case CLR_NEEDS_SUMS:
         return finish_sums(run, call, output);
     case CLR_NEEDS_EXTREME:
-        return finish_extreme(call, &tally->state, output);
+        return finish_extreme(run, call, &tally->state, output);
     case CLR_NEEDS_BINS:
         clr_finish_bins(CLR_FORM_STATE, &question->bins, question->counts, output);
         return true;
     default:
         output->value = question->answer;
+        if (call->aggregate->needs == CLR_NEEDS_FREQUENCIES && call->aggregate->finish == CLR_MODE)
+            resolve_rank(run, call->tally, &output->value);
         return true;
     }
 }

@@ -58,6 +58,6 @@ enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *co
             return CLR_NEXT_WAY;
     }
     run->scan.lookup_count = query->lookup_count;
-    run->scan.lookups = run->lookups;
+    run->scan.lookups = run->query_run->lookups = run->lookups;
     return CLR_ANSWERED;
 }
