@@ -1,4 +1,4 @@
-/* Where a run of rows of one column is decoded to. */
+/* Where a run of rows of one column is decoded to: values and tags, or codes of a dictionary. */
 #ifndef CLR_STORAGE_TARGET_H
 #define CLR_STORAGE_TARGET_H
 
@@ -10,13 +10,21 @@
 
 struct clr_target {
     int64_t *values;
-    uint8_t *tags; /* written from the first row on whose tag differs from those before */
-    uint8_t kind;  /* of the rows so far, CLR_TAG_MIXED if they differ */
+    uint8_t *tags;   /* written from the first row on whose tag differs from those before */
+    uint8_t kind;    /* of the rows so far, CLR_TAG_MIXED if they differ */
+    uint32_t *codes; /* NULL: values */
+    struct clr_dictionary *dictionary; /* of the codes */
+    enum clr_code code;                /* CLR_OK, or why a row has no code */
 };
 
-/* Returns the target for rows of a column from that one on. */
+/* Returns the target for rows of a column from that one on. Codes, with the column's dictionary,
+   are those of four bytes. */
 static inline struct clr_target clr_target_at(struct clr_column *column, size_t row)
 {
+    if (column->codes != NULL)
+        return (struct clr_target){.codes = (uint32_t *)column->codes + row,
+                                   .dictionary = column->dictionary,
+                                   .kind = CLR_TAG_MIXED};
     return (struct clr_target){
         .values = column->values + row, .tags = column->tags + row, .kind = CLR_TAG_NULL};
 }
@@ -52,6 +60,56 @@ static inline void clr_target_put_bytes(struct clr_target *target, size_t row, u
     if (to != NULL)
         memcpy(to, from, size);
     clr_target_put(target, row, value);
+}
+
+/* Stores the code of a row's NULL or number. A failure is found later. */
+static inline __attribute__((always_inline)) void
+clr_target_put_code(struct clr_target *target, size_t row, struct clr_scalar value)
+{
+    enum clr_code code = clr_dictionary_add(target->dictionary, value, &target->codes[row]);
+
+    if (code != CLR_OK)
+        target->code = code;
+}
+
+/* Stores the code of a row's TEXT or BLOB; likewise. */
+static inline __attribute__((always_inline)) void
+clr_target_put_code_of_bytes(struct clr_target *target, size_t row, enum clr_kind kind,
+                             const void *bytes, size_t size)
+{
+    enum clr_code code =
+        clr_dictionary_add_bytes(target->dictionary, kind, bytes, size, &target->codes[row]);
+
+    if (code != CLR_OK)
+        target->code = code;
+}
+
+/* Stores the code of a row's value of a one-byte serial type, of which eight bytes can be read. */
+static inline __attribute__((always_inline)) void
+clr_target_put_code_of_serial(struct clr_target *target, size_t row, uint32_t type,
+                              const unsigned char *from, bool is_real)
+{
+    if (clr_serials[type].tag == CLR_TAG_BYTES)
+        clr_target_put_code_of_bytes(target, row, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB,
+                                     from, clr_serial_sizes[type]);
+    else
+        clr_target_put_code(target, row, clr_serial_value(&clr_serials[type], from, is_real));
+}
+
+/* Stores a row's value as clr_record_read() has it. */
+static inline void clr_target_put_record(struct clr_target *target, size_t row,
+                                         struct clr_scalar value)
+{
+    struct clr_value bytes;
+
+    if (target->codes == NULL) {
+        clr_target_put(target, row, value);
+    } else if (value.tag == CLR_TAG_BYTES) {
+        bytes = clr_bytes_value(value.bits);
+        clr_target_put_code_of_bytes(target, row, bytes.kind, bytes.bytes, bytes.as.size);
+    } else {
+        clr_target_put_code(target, row, value);
+    }
 }
 
 #endif
