@@ -55,7 +55,7 @@ static void take_rowids(const struct clr_cells *cells, struct clr_target *target
         struct clr_scalar value = {.tag = CLR_TAG_INTEGER, .bits = clr_order_rowid(key)};
 
         if (with_codes)
-            clr_target_put_code(target, row + i, value);
+            clr_target_find_number(target, row + i, value);
         else
             clr_target_put(target, row + i, value);
     }
@@ -72,9 +72,8 @@ static __attribute__((noinline)) void take_codes(const struct clr_cells *cells,
     for (i = 0; i < cells->rows; i++) {
         struct clr_place place = places[cells->slots[i]];
 
-        clr_target_put_code_of_serial(target, row + i, place.type,
-                                      cells->payloads + cells->offsets[i] + place.at,
-                                      field->is_real);
+        clr_target_find_serial(target, row + i, place.type,
+                               cells->payloads + cells->offsets[i] + place.at, field->is_real);
     }
 }
 

@@ -63,8 +63,12 @@ void clr_coding_aim(const struct clr_coding *coding, int thread, struct clr_deco
     if (coding->dictionaries == NULL)
         return;
     decoder->passing.left = coding->left;
-    for (k = 0; k < decoder->count; k++)
-        decoder->targets[k].dictionary = *place_of(coding, thread, k);
+    for (k = 0; k < decoder->count; k++) {
+        if (coding->units->fields[k].with_codes) {
+            decoder->targets[k].dictionary = *place_of(coding, thread, k);
+            decoder->targets[k].cache = decoder->caches[k];
+        }
+    }
 }
 
 /* Says that a field has too many values. */

@@ -64,6 +64,22 @@ static enum clr_load_outcome check_nulls(const struct clr_decoder *decoder, size
     return CLR_LOAD_DONE;
 }
 
+/* Makes what fields with codes need. */
+static bool prepare_codes(struct clr_decoder *decoder)
+{
+    int k;
+
+    for (k = 0; k < decoder->count; k++) {
+        if (!decoder->fields[k].with_codes)
+            continue;
+        decoder->bytes[k] = &decoder->passing;
+        decoder->caches[k] = clr_memory_alloc_zero(sizeof *decoder->caches[k]);
+        if (decoder->caches[k] == NULL)
+            return false;
+    }
+    return true;
+}
+
 bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
                       const struct clr_field *fields, int count)
 {
@@ -75,18 +91,23 @@ bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
     decoder->values = clr_memory_alloc(((size_t)count + 1) * sizeof *decoder->values);
     decoder->bytes = clr_memory_alloc(((size_t)count + 1) * sizeof(struct clr_bytes *));
     decoder->reader.bytes = decoder->bytes;
+    decoder->caches = clr_memory_alloc_zero(((size_t)count + 1) * sizeof(struct clr_code_cache *));
     for (i = 0; i < count; i++) {
-        if (decoder->bytes != NULL && fields[i].with_codes)
-            decoder->bytes[i] = &decoder->passing;
         decoder->with_bytes = decoder->with_bytes || clr_field_wants_bytes(&fields[i]);
         decoder->never_null = decoder->never_null || fields[i].never_null;
     }
     return clr_shapes_init(&decoder->shapes, fields, count) && decoder->targets != NULL &&
-           decoder->values != NULL && decoder->bytes != NULL;
+           decoder->values != NULL && decoder->bytes != NULL && decoder->caches != NULL &&
+           prepare_codes(decoder);
 }
 
 void clr_decoder_free(struct clr_decoder *decoder)
 {
+    int k;
+
+    for (k = 0; k < decoder->count && decoder->caches != NULL; k++)
+        clr_memory_free(decoder->caches[k]);
+    clr_memory_free((void *)decoder->caches);
     clr_record_reader_free(&decoder->reader);
     clr_memory_free(decoder->targets);
     clr_memory_free(decoder->values);
@@ -116,6 +137,7 @@ void clr_decoder_begin_columns(struct clr_decoder *decoder, struct clr_column *c
         struct clr_column *column = columns[decoder->fields[k].position];
 
         decoder->targets[k] = clr_target_at(column, 0);
+        decoder->targets[k].cache = decoder->caches[k];
         if (!decoder->fields[k].with_codes)
             decoder->bytes[k] = &column->bytes;
     }
@@ -181,7 +203,7 @@ static inline __attribute__((always_inline)) bool decode_simple(struct loop *loo
                                              .bits = is_long ? rowid : clr_order_rowid(key)};
 
             if (with_bytes && field->with_codes)
-                clr_target_put_code(&loop->targets[i], row, value);
+                clr_target_find_number(&loop->targets[i], row, value);
             else
                 clr_target_put(&loop->targets[i], row, value);
             continue;
@@ -198,8 +220,7 @@ static inline __attribute__((always_inline)) bool decode_simple(struct loop *loo
                 return false;
         }
         if (with_bytes && field->with_codes) {
-            clr_target_put_code_of_serial(&loop->targets[i], row, type, payload + body,
-                                          field->is_real);
+            clr_target_find_serial(&loop->targets[i], row, type, payload + body, field->is_real);
             continue;
         }
         if (with_bytes && field->with_bytes && clr_serials[type].tag == CLR_TAG_BYTES) {

@@ -22,9 +22,10 @@ struct clr_decoder {
     struct clr_bytes **bytes;   /* one for each field: where those go that it wants */
     struct clr_bytes passing;   /* those of one record that codes are made of; the caller may limit
                                    them */
-    int full;                   /* of CLR_LOAD_MANY_VALUES: the field's position */
-    size_t rows;                /* decoded since it began */
-    struct clr_order order;     /* of those from the row `first` on */
+    struct clr_code_cache **caches; /* one for each field with codes, else NULL */
+    int full;                       /* of CLR_LOAD_MANY_VALUES: the field's position */
+    size_t rows;                    /* decoded since it began */
+    struct clr_order order;         /* of those from the row `first` on */
     size_t first;
     struct clr_shapes shapes;
     int pages_without_shapes; /* to come, since records had too many */

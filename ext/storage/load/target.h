@@ -2,7 +2,7 @@
 #ifndef CLR_STORAGE_TARGET_H
 #define CLR_STORAGE_TARGET_H
 
-#include "storage/format/record.h"
+#include "storage/load/code_cache.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +14,7 @@ struct clr_target {
     uint8_t kind;    /* of the rows so far, CLR_TAG_MIXED if they differ */
     uint32_t *codes; /* NULL: values */
     struct clr_dictionary *dictionary; /* of the codes */
+    struct clr_code_cache *cache;      /* the same */
     enum clr_code code;                /* CLR_OK, or why a row has no code */
 };
 
@@ -62,54 +63,55 @@ static inline void clr_target_put_bytes(struct clr_target *target, size_t row, u
     clr_target_put(target, row, value);
 }
 
-/* Stores the code of a row's NULL or number. A failure is found later. */
-static inline __attribute__((always_inline)) void
-clr_target_put_code(struct clr_target *target, size_t row, struct clr_scalar value)
-{
-    enum clr_code code = clr_dictionary_add(target->dictionary, value, &target->codes[row]);
+/* Store the code of a row's value by the dictionary: of NULL or a number, and of a TEXT or BLOB. A
+   failure is found later. */
+void clr_target_put_code(struct clr_target *target, size_t row, struct clr_scalar value);
+void clr_target_put_code_of_bytes(struct clr_target *target, size_t row, enum clr_kind kind,
+                                  const void *bytes, size_t size);
 
-    if (code != CLR_OK)
-        target->code = code;
+/* The same, and keep the code in the cache. */
+void clr_target_learn_number(struct clr_target *target, size_t row, struct clr_scalar value);
+void clr_target_learn_bytes(struct clr_target *target, size_t row, uint32_t type,
+                            const unsigned char *from);
+
+/* Stores the code of NULL or a number, which the cache may have. */
+static inline __attribute__((always_inline)) void
+clr_target_find_number(struct clr_target *target, size_t row, struct clr_scalar value)
+{
+    const struct clr_code_key key = clr_code_key_of_number(value);
+    const struct clr_code_slot *slot = clr_code_cache_slot(target->cache, &key);
+
+    if (__builtin_expect(clr_code_slot_has(slot, &key), 1))
+        target->codes[row] = slot->code;
+    else
+        clr_target_learn_number(target, row, value);
 }
 
-/* Stores the code of a row's TEXT or BLOB; likewise. */
-static inline __attribute__((always_inline)) void
-clr_target_put_code_of_bytes(struct clr_target *target, size_t row, enum clr_kind kind,
-                             const void *bytes, size_t size)
+/* Stores the code of a row's value of a one-byte serial type in a page, whose slack can be read. */
+static inline __attribute__((always_inline)) void clr_target_find_serial(struct clr_target *target,
+                                                                         size_t row, uint32_t type,
+                                                                         const unsigned char *from,
+                                                                         bool is_real)
 {
-    enum clr_code code =
-        clr_dictionary_add_bytes(target->dictionary, kind, bytes, size, &target->codes[row]);
+    const struct clr_serial *serial = &clr_serials[type];
 
-    if (code != CLR_OK)
-        target->code = code;
-}
+    if (serial->tag != CLR_TAG_BYTES) {
+        clr_target_find_number(target, row, clr_serial_value(serial, from, is_real));
+    } else if (clr_code_is_short(type)) {
+        const struct clr_code_key key = clr_code_key_of_bytes(type, from);
+        const struct clr_code_slot *slot = clr_code_cache_slot(target->cache, &key);
 
-/* Stores the code of a row's value of a one-byte serial type, of which eight bytes can be read. */
-static inline __attribute__((always_inline)) void
-clr_target_put_code_of_serial(struct clr_target *target, size_t row, uint32_t type,
-                              const unsigned char *from, bool is_real)
-{
-    if (clr_serials[type].tag == CLR_TAG_BYTES)
+        if (__builtin_expect(clr_code_slot_has(slot, &key), 1))
+            target->codes[row] = slot->code;
+        else
+            clr_target_learn_bytes(target, row, type, from);
+    } else {
         clr_target_put_code_of_bytes(target, row, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB,
                                      from, clr_serial_sizes[type]);
-    else
-        clr_target_put_code(target, row, clr_serial_value(&clr_serials[type], from, is_real));
+    }
 }
 
 /* Stores a row's value as clr_record_read() has it. */
-static inline void clr_target_put_record(struct clr_target *target, size_t row,
-                                         struct clr_scalar value)
-{
-    struct clr_value bytes;
-
-    if (target->codes == NULL) {
-        clr_target_put(target, row, value);
-    } else if (value.tag == CLR_TAG_BYTES) {
-        bytes = clr_bytes_value(value.bits);
-        clr_target_put_code_of_bytes(target, row, bytes.kind, bytes.bytes, bytes.as.size);
-    } else {
-        clr_target_put_code(target, row, value);
-    }
-}
+void clr_target_put_record(struct clr_target *target, size_t row, struct clr_scalar value);
 
 #endif
