@@ -13,26 +13,22 @@
 
 enum {
     CLR_CODE_WORDS = 3, /* of eight bytes, of which a page's slack has room for one more */
-    CLR_CODE_CACHE_BITS = 11,
+    CLR_CODE_CACHE_BITS = 13,
     CLR_CODE_CACHE_SLOTS = 1 << CLR_CODE_CACHE_BITS
 };
 
 _Static_assert((CLR_CODE_WORDS + 1) * 8 <= CLR_PAGE_SLACK, "words after a value can be read");
 
-/* A value: its bytes, and zeros up to the last word, and what it is. */
+/* A value: its bytes, and zeros up to the last word, and what it is; and, in a slot, its code. */
 struct clr_code_key {
     uint64_t words[CLR_CODE_WORDS];
     uint32_t what; /* never 0 */
-};
-
-struct clr_code_slot {
-    struct clr_code_key key;
     uint32_t code;
 };
 
 /* Zeros: nothing is there. A value's slot follows from its key. */
 struct clr_code_cache {
-    struct clr_code_slot slots[CLR_CODE_CACHE_SLOTS];
+    struct clr_code_key slots[CLR_CODE_CACHE_SLOTS];
 };
 
 /* Which of a word's bytes are a value's, that has so many from the word's first on. */
@@ -66,18 +62,19 @@ clr_code_key_of_bytes(uint32_t type, const unsigned char *from)
 
     return (struct clr_code_key){{clr_get_u64(from) & mask[0], clr_get_u64(from + 8) & mask[1],
                                   clr_get_u64(from + 16) & mask[2]},
-                                 type + CLR_TAG_MIXED};
+                                 type + CLR_TAG_MIXED,
+                                 0};
 }
 
 /* Returns the key of NULL or a number. */
 static inline __attribute__((always_inline)) struct clr_code_key
 clr_code_key_of_number(struct clr_scalar value)
 {
-    return (struct clr_code_key){{(uint64_t)value.bits}, value.tag + 1u};
+    return (struct clr_code_key){{(uint64_t)value.bits}, value.tag + 1u, 0};
 }
 
 /* Returns the slot where a value is, if it is there. */
-static inline __attribute__((always_inline)) struct clr_code_slot *
+static inline __attribute__((always_inline)) struct clr_code_key *
 clr_code_cache_slot(struct clr_code_cache *cache, const struct clr_code_key *key)
 {
     const uint64_t hash = key->words[0] + key->words[1] * UINT64_C(0xc2b2ae3d27d4eb4f) +
@@ -86,11 +83,11 @@ clr_code_cache_slot(struct clr_code_cache *cache, const struct clr_code_key *key
     return &cache->slots[hash * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CLR_CODE_CACHE_BITS)];
 }
 
-static inline __attribute__((always_inline)) bool
-clr_code_slot_has(const struct clr_code_slot *slot, const struct clr_code_key *key)
+static inline __attribute__((always_inline)) bool clr_code_slot_has(const struct clr_code_key *slot,
+                                                                    const struct clr_code_key *key)
 {
-    return ((slot->key.words[0] ^ key->words[0]) | (slot->key.words[1] ^ key->words[1]) |
-            (slot->key.words[2] ^ key->words[2]) | (slot->key.what ^ key->what)) == 0;
+    return ((slot->words[0] ^ key->words[0]) | (slot->words[1] ^ key->words[1]) |
+            (slot->words[2] ^ key->words[2]) | (slot->what ^ key->what)) == 0;
 }
 
 #endif

@@ -19,12 +19,11 @@ void clr_target_put_code_of_bytes(struct clr_target *target, size_t row, enum cl
 }
 
 /* Keeps the code of a row, unless there is none. */
-static void keep(struct clr_target *target, size_t row, const struct clr_code_key *key)
+static void keep(struct clr_target *target, size_t row, struct clr_code_key key)
 {
-    struct clr_code_slot *slot = clr_code_cache_slot(target->cache, key);
-
+    key.code = target->codes[row];
     if (target->code == CLR_OK)
-        *slot = (struct clr_code_slot){*key, target->codes[row]};
+        *clr_code_cache_slot(target->cache, &key) = key;
 }
 
 void clr_target_learn_number(struct clr_target *target, size_t row, struct clr_scalar value)
@@ -32,7 +31,7 @@ void clr_target_learn_number(struct clr_target *target, size_t row, struct clr_s
     const struct clr_code_key key = clr_code_key_of_number(value);
 
     clr_target_put_code(target, row, value);
-    keep(target, row, &key);
+    keep(target, row, key);
 }
 
 void clr_target_learn_bytes(struct clr_target *target, size_t row, uint32_t type,
@@ -42,7 +41,7 @@ void clr_target_learn_bytes(struct clr_target *target, size_t row, uint32_t type
 
     clr_target_put_code_of_bytes(target, row, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, from,
                                  clr_serial_sizes[type]);
-    keep(target, row, &key);
+    keep(target, row, key);
 }
 
 void clr_target_put_record(struct clr_target *target, size_t row, struct clr_scalar value)

@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) void
 clr_target_find_number(struct clr_target *target, size_t row, struct clr_scalar value)
 {
     const struct clr_code_key key = clr_code_key_of_number(value);
-    const struct clr_code_slot *slot = clr_code_cache_slot(target->cache, &key);
+    const struct clr_code_key *slot = clr_code_cache_slot(target->cache, &key);
 
     if (__builtin_expect(clr_code_slot_has(slot, &key), 1))
         target->codes[row] = slot->code;
@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) void clr_target_find_serial(struct 
         clr_target_find_number(target, row, clr_serial_value(serial, from, is_real));
     } else if (clr_code_is_short(type)) {
         const struct clr_code_key key = clr_code_key_of_bytes(type, from);
-        const struct clr_code_slot *slot = clr_code_cache_slot(target->cache, &key);
+        const struct clr_code_key *slot = clr_code_cache_slot(target->cache, &key);
 
         if (__builtin_expect(clr_code_slot_has(slot, &key), 1))
             target->codes[row] = slot->code;
