@@ -120,6 +120,13 @@ static inline void image_add_bytes(struct image *image, const char *name, int in
     image->fields[image->count - 1].with_bytes = true;
 }
 
+/* A column of codes. */
+static inline void image_add_codes(struct image *image, const char *name, int index, bool is_real)
+{
+    image_add(image, name, index, is_real);
+    image->fields[image->count - 1].with_codes = true;
+}
+
 /* Those of a table t(a INT, b REAL, c, d REAL, e, f INT) to which g INT DEFAULT 7, h REAL DEFAULT 2
    and i were added: not in the order of the record, and one of them twice. */
 static inline struct image image_of_nine(void)
@@ -162,8 +169,11 @@ static inline void image_free(struct image *image)
 
 static inline struct clr_scalar image_value(const struct clr_column *column, size_t row)
 {
-    struct clr_scalar value = {.tag = column->kind, .bits = column->values[row]};
+    struct clr_scalar value = {.tag = column->kind};
 
+    if (column->codes != NULL)
+        return column->dictionary->entries[clr_column_code(column, row)];
+    value.bits = column->values[row];
     if (value.tag == CLR_TAG_MIXED)
         value.tag = column->tags[row];
     return value;
@@ -194,6 +204,48 @@ static inline struct clr_scalar image_scalar(sqlite3_stmt *statement, int i)
     return value;
 }
 
+/* Whether a column has the bytes of its TEXT and BLOBs. */
+static inline bool image_has_bytes(const struct clr_column *column)
+{
+    return column->with_bytes || column->codes != NULL;
+}
+
+/* Whether a column of codes that was just loaded has the codes of different entries, all of which
+   some row has, in as few bytes as will do. */
+static inline bool image_has_sound_codes(const struct clr_column *column)
+{
+    struct clr_dictionary *dictionary = column->dictionary;
+    bool *used = calloc(dictionary->count + 1, sizeof *used);
+    const uint32_t count = dictionary->count;
+    bool sound = column->code_bytes == clr_column_code_bytes(count) &&
+                 column->entries_read == count && column->values == NULL && column->tags == NULL &&
+                 dictionary->bytes.left == NULL;
+    uint32_t i, code;
+    size_t row;
+
+    if (used == NULL)
+        tap_bail("no memory");
+    for (row = 0; row < column->rows && sound; row++) {
+        sound = clr_column_code(column, row) < count;
+        if (sound)
+            used[clr_column_code(column, row)] = true;
+    }
+    for (i = 0; i < count && sound; i++) {
+        const struct clr_scalar entry = dictionary->entries[i];
+        struct clr_value value;
+
+        if (entry.tag == CLR_TAG_BYTES) {
+            value = clr_bytes_value(entry.bits);
+            clr_dictionary_find_bytes(dictionary, value.kind, value.bytes, value.as.size, &code);
+        } else {
+            clr_dictionary_find(dictionary, entry, &code);
+        }
+        sound = used[i] && code == i;
+    }
+    free(used);
+    return sound && dictionary->count == count;
+}
+
 /* Whether a value of a column is what SQLite has read: TEXT and BLOBs byte by byte, in the encoding
    of the database, if the column has their bytes. */
 static inline bool image_same(const struct clr_column *column, size_t row, sqlite3_stmt *statement,
@@ -205,7 +257,7 @@ static inline bool image_same(const struct clr_column *column, size_t row, sqlit
     const void *bytes;
     size_t size;
 
-    if (got.tag != want.tag || got.tag != CLR_TAG_BYTES || !column->with_bytes)
+    if (got.tag != want.tag || got.tag != CLR_TAG_BYTES || !image_has_bytes(column))
         return got.tag == want.tag && got.bits == want.bits;
     value = clr_bytes_value(got.bits);
     /* In this order: to ask for the bytes of TEXT first would convert it. */
@@ -325,7 +377,7 @@ static inline bool image_equal(const struct image *a, const struct image *b)
 }
 
 /* The SELECT whose columns are those of the image. Values that are no numbers come as TEXT from
-   columns without bytes. */
+   columns without bytes or codes. */
 static inline sqlite3_stmt *image_select(const struct image *image, sqlite3 *db, const char *table)
 {
     char sql[2000] = "SELECT ";
@@ -334,7 +386,7 @@ static inline sqlite3_stmt *image_select(const struct image *image, sqlite3 *db,
 
     for (i = 0; i < image->count; i++)
         snprintf(sql + strlen(sql), sizeof sql - strlen(sql),
-                 image->fields[i].with_bytes
+                 clr_field_wants_bytes(&image->fields[i])
                      ? "%s%s"
                      : "%sCASE WHEN typeof(%s) IN ('text', 'blob') THEN 'other' ELSE %s END",
                  i == 0 ? "" : ", ", image->names[i], image->names[i]);

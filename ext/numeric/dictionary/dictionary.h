@@ -11,23 +11,31 @@
 #include "numeric/values/scalar.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The most entries: what is asked of a column of more is quicker asked of its rows. */
 enum { CLR_DICTIONARY_MOST = 1 << 24 };
 
+/*
+ * A column has too many values for a dictionary if these are more than CLR_DICTIONARY_FEW, and
+ * more than one in CLR_DICTIONARY_PART of its rows.
+ */
+enum { CLR_DICTIONARY_FEW = 1 << 16, CLR_DICTIONARY_PART = 4 };
+
 struct clr_dictionary {
     atomic_int references;
-    uint32_t count;         /* of the entries */
+    uint32_t count;             /* of the entries */
     struct clr_scalar *entries; /* of BYTES the bits are an address in `bytes` */
-    struct clr_bytes bytes;
-    uint32_t capacity;      /* entries there is room for */
-    uint32_t *slots;        /* a hash table: 1 + a code, or 0; slot_count is a power of two */
-    uint32_t *hashes;       /* of each entry */
-    size_t slot_count;
+    struct clr_bytes bytes;     /* its `left` is that of the dictionary */
+    bool has_null;              /* NULL is an entry */
+    uint32_t capacity;          /* entries there is room for */
+    /* A hash table: of an entry 32 bits of its hash, and below them 1 + its code; else 0. */
+    uint64_t *slots;
+    size_t slot_count; /* a power of two */
     uint64_t seed;
-    uint32_t last;          /* the code that was returned last: rows often repeat */
+    uint32_t last; /* the code that was returned last: rows often repeat */
 };
 
 /*
@@ -37,25 +45,82 @@ struct clr_dictionary {
  */
 struct clr_dictionary *clr_dictionary_new(uint64_t seed, atomic_int_least64_t *left);
 
-/* Any thread may take and drop references; the last one frees. NULL is fine for the second. */
+/* Any thread may take and drop references; the last one frees. NULL is fine for both. */
 struct clr_dictionary *clr_dictionary_retain(struct clr_dictionary *dictionary);
 void clr_dictionary_release(struct clr_dictionary *dictionary);
+
+/* As the functions below, for values that are not the one that was returned last. */
+enum clr_code clr_dictionary_find(struct clr_dictionary *dictionary, struct clr_scalar number,
+                                  uint32_t *code);
+enum clr_code clr_dictionary_find_bytes(struct clr_dictionary *dictionary, enum clr_kind kind,
+                                        const void *bytes, size_t size, uint32_t *code);
+
+/* Whether an entry is the TEXT or BLOB. */
+static inline __attribute__((always_inline)) bool
+clr_dictionary_has_bytes(const struct clr_scalar *entry, enum clr_kind kind,
+                         const unsigned char *bytes, size_t size)
+{
+    struct clr_value value;
+
+    if (entry->tag != CLR_TAG_BYTES)
+        return false;
+    value = clr_bytes_value(entry->bits);
+    if (value.kind != kind || value.as.size != size)
+        return false;
+    /* Most are short. The ends of both overlap. */
+    if (size > 2 * sizeof(uint64_t))
+        return memcmp(value.bytes, bytes, size) == 0;
+    if (size <= sizeof(uint64_t))
+        return clr_bytes_word(value.bytes, size) == clr_bytes_word(bytes, size);
+    return ((clr_bytes_word(value.bytes, sizeof(uint64_t)) ^
+             clr_bytes_word(bytes, sizeof(uint64_t))) |
+            (clr_bytes_word(value.bytes + size - sizeof(uint64_t), sizeof(uint64_t)) ^
+             clr_bytes_word(bytes + size - sizeof(uint64_t), sizeof(uint64_t)))) == 0;
+}
 
 /*
  * Find the code of a value, which is added if it is new: of NULL, an INTEGER or a REAL, and of a
  * TEXT or BLOB of size bytes, 2^31 - 1 at most. Return CLR_OK with *code; CLR_NOMEM; CLR_LIMIT if
- * the value would take more than is left, or there are CLR_DICTIONARY_MOST. To be used by one thread
- * at a time.
+ * the value would take more than is left, or there are CLR_DICTIONARY_MOST; the dictionary is as it
+ * was then. To be used by one thread at a time.
  */
-enum clr_code clr_dictionary_add(struct clr_dictionary *dictionary, struct clr_scalar number,
-                                 uint32_t *code);
-enum clr_code clr_dictionary_add_bytes(struct clr_dictionary *dictionary, enum clr_kind kind,
-                                       const void *bytes, size_t size, uint32_t *code);
+static inline __attribute__((always_inline)) enum clr_code
+clr_dictionary_add(struct clr_dictionary *dictionary, struct clr_scalar number, uint32_t *code)
+{
+    const struct clr_scalar last = dictionary->entries[dictionary->last];
 
-/* Adds the entries of another dictionary that are new, and stores the code that each of its entries
-   has here in map[0 .. from->count - 1]. Returns as the others do. */
+    if (last.tag == number.tag && last.bits == number.bits && dictionary->count > 0) {
+        *code = dictionary->last;
+        return CLR_OK;
+    }
+    return clr_dictionary_find(dictionary, number, code);
+}
+
+static inline __attribute__((always_inline)) enum clr_code
+clr_dictionary_add_bytes(struct clr_dictionary *dictionary, enum clr_kind kind, const void *bytes,
+                         size_t size, uint32_t *code)
+{
+    if (dictionary->count > 0 &&
+        clr_dictionary_has_bytes(&dictionary->entries[dictionary->last], kind, bytes, size)) {
+        *code = dictionary->last;
+        return CLR_OK;
+    }
+    return clr_dictionary_find_bytes(dictionary, kind, bytes, size, code);
+}
+
+/*
+ * Adds the entries of another dictionary that are new, and stores the code that each of its entries
+ * has here in map[0 .. from->count - 1]. Returns as the others do; some entries may have been added
+ * then.
+ */
 enum clr_code clr_dictionary_merge(struct clr_dictionary *dictionary,
                                    const struct clr_dictionary *from, uint32_t *map);
+
+/* Whether so many entries are too many for a column, or a part of one, of so many rows. */
+static inline bool clr_dictionary_is_large(const struct clr_dictionary *dictionary, size_t rows)
+{
+    return dictionary->count > CLR_DICTIONARY_FEW && dictionary->count > rows / CLR_DICTIONARY_PART;
+}
 
 /* Returns the memory that it takes, in bytes. */
 size_t clr_dictionary_size(const struct clr_dictionary *dictionary);

@@ -7,35 +7,72 @@
 
 static const size_t tag_bytes = 1, value_bytes = 8;
 
-struct clr_column *clr_column_new(size_t capacity)
+/* Returns memory that costs nothing until it is touched, or NULL. */
+static void *map_area(size_t size)
 {
-    struct clr_column *column;
-    size_t size;
-    char *area;
+    void *area = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (capacity == 0)
-        capacity = 1;
-    if (capacity > SIZE_MAX / (value_bytes + tag_bytes))
+    if (area == MAP_FAILED)
         return NULL;
-    size = capacity * (value_bytes + tag_bytes);
-    column = clr_memory_alloc(sizeof *column);
-    if (column == NULL)
-        return NULL;
-    area = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                0);
-    if (area == MAP_FAILED) {
-        clr_memory_free(column);
-        return NULL;
-    }
 #if defined(MADV_HUGEPAGE)
     /* Large pages take a five-hundredth of the page faults. Where they can't be had, no matter. */
     madvise(area, size, MADV_HUGEPAGE);
 #endif
+    return area;
+}
+
+/* Returns a column whose rows take row_bytes in *area, or NULL. */
+static struct clr_column *new_column(size_t capacity, size_t row_bytes, void **area)
+{
+    struct clr_column *column;
+
+    if (capacity > SIZE_MAX / row_bytes)
+        return NULL;
+    column = clr_memory_alloc(sizeof *column);
+    if (column == NULL)
+        return NULL;
+    *area = map_area(capacity * row_bytes);
+    if (*area == NULL) {
+        clr_memory_free(column);
+        return NULL;
+    }
     memset(column, 0, sizeof *column);
     atomic_init(&column->references, 1);
     column->capacity = capacity;
-    column->values = (int64_t *)(void *)area;
+    return column;
+}
+
+struct clr_column *clr_column_new(size_t capacity)
+{
+    struct clr_column *column;
+    void *area;
+
+    if (capacity == 0)
+        capacity = 1;
+    column = new_column(capacity, value_bytes + tag_bytes, &area);
+    if (column == NULL)
+        return NULL;
+    column->values = area;
     column->tags = (uint8_t *)area + capacity * value_bytes;
+    return column;
+}
+
+struct clr_column *clr_column_new_codes(struct clr_dictionary *dictionary, size_t capacity,
+                                        uint8_t code_bytes)
+{
+    struct clr_column *column;
+    void *area;
+
+    if (capacity == 0)
+        capacity = 1;
+    column = new_column(capacity, code_bytes, &area);
+    if (column == NULL)
+        return NULL;
+    column->kind = CLR_TAG_MIXED;
+    column->codes = area;
+    column->code_bytes = code_bytes;
+    column->dictionary = clr_dictionary_retain(dictionary);
     return column;
 }
 
@@ -57,10 +94,12 @@ struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool any_bytes
 void clr_column_populate(struct clr_column *column, size_t block)
 {
 #if defined(MADV_POPULATE_WRITE)
-    size_t first = block * CLR_COLUMN_BLOCK, rows = CLR_COLUMN_BLOCK;
+    const size_t first = block * CLR_COLUMN_BLOCK, rows = CLR_COLUMN_BLOCK;
+    const size_t size = column->codes != NULL ? column->code_bytes : value_bytes;
+    unsigned char *area = column->codes != NULL ? column->codes : (void *)column->values;
 
     if (first + rows <= column->capacity)
-        madvise(column->values + first, rows * value_bytes, MADV_POPULATE_WRITE);
+        madvise(area + first * size, rows * size, MADV_POPULATE_WRITE);
 #else
     (void)column;
     (void)block;
@@ -78,13 +117,72 @@ void clr_column_release(struct clr_column *column)
     if (column == NULL || atomic_fetch_sub(&column->references, 1) > 1)
         return;
     clr_bytes_free(&column->bytes);
-    if (!column->is_away)
+    clr_dictionary_release(column->dictionary);
+    if (column->codes != NULL)
+        munmap(column->codes, column->capacity * column->code_bytes);
+    else if (!column->is_away)
         munmap(column->values, column->capacity * (value_bytes + tag_bytes));
     clr_memory_free(column);
 }
 
+/* Inlined for each pair of sizes. */
+static inline __attribute__((always_inline)) void map_codes(void *to, size_t to_bytes,
+                                                            const void *from, size_t from_bytes,
+                                                            size_t rows, const uint32_t *map)
+{
+    size_t i;
+
+    for (i = 0; i < rows; i++) {
+        uint32_t code = from_bytes == 1   ? ((const uint8_t *)from)[i]
+                        : from_bytes == 2 ? ((const uint16_t *)from)[i]
+                                          : ((const uint32_t *)from)[i];
+
+        if (map != NULL)
+            code = map[code];
+        if (to_bytes == 1)
+            ((uint8_t *)to)[i] = (uint8_t)code;
+        else if (to_bytes == 2)
+            ((uint16_t *)to)[i] = (uint16_t)code;
+        else
+            ((uint32_t *)to)[i] = code;
+    }
+}
+
+/* Likewise, for each size that codes are kept in. */
+static inline __attribute__((always_inline)) void map_codes_from(void *to, size_t to_bytes,
+                                                                 const void *from,
+                                                                 size_t from_bytes, size_t rows,
+                                                                 const uint32_t *map)
+{
+    if (to_bytes == 1)
+        map_codes(to, 1, from, from_bytes, rows, map);
+    else if (to_bytes == 2)
+        map_codes(to, 2, from, from_bytes, rows, map);
+    else
+        map_codes(to, 4, from, from_bytes, rows, map);
+}
+
+void clr_column_map_codes(struct clr_column *to, size_t at, const struct clr_column *from,
+                          size_t first, size_t rows, const uint32_t *map)
+{
+    const size_t to_bytes = to->code_bytes, from_bytes = from->code_bytes;
+    void *target = (unsigned char *)to->codes + at * to_bytes;
+    const void *source = (const unsigned char *)from->codes + first * from_bytes;
+
+    if (map == NULL && to_bytes == from_bytes)
+        memmove(target, source, rows * to_bytes);
+    else if (from_bytes == 1)
+        map_codes_from(target, to_bytes, source, 1, rows, map);
+    else if (from_bytes == 2)
+        map_codes_from(target, to_bytes, source, 2, rows, map);
+    else
+        map_codes_from(target, to_bytes, source, 4, rows, map);
+}
+
 bool clr_column_has_bytes(const struct clr_column *column)
 {
+    if (column->codes != NULL)
+        return true;
     if (column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_MIXED)
         return column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_BYTES;
     if (column->is_away)
@@ -96,6 +194,9 @@ size_t clr_column_size(const struct clr_column *column)
 {
     if (column->is_away)
         return 0;
+    if (column->codes != NULL)
+        return column->rows * column->code_bytes +
+               (column->dictionary == NULL ? 0 : clr_dictionary_size(column->dictionary));
     return column->rows * (value_bytes + (column->kind == CLR_TAG_MIXED ? tag_bytes : 0)) +
            column->bytes.size;
 }

@@ -1,7 +1,8 @@
 /*
  * A column of a table, decoded: 8 bytes a row, and where its values are not all of one type a tag a
  * row. The columns of one image of a table have their rows in the same order. TEXT and BLOBs are
- * known to be there, and, if the column was asked to have them, by their bytes.
+ * known to be there, and, if the column was asked to have them, by their bytes. Or a column has a
+ * dictionary of its values, and a row the code of one.
  */
 #ifndef CLR_NUMERIC_COLUMN_H
 #define CLR_NUMERIC_COLUMN_H
@@ -33,15 +34,51 @@ struct clr_column {
     /*
      * If it was asked to have codes: the dictionary, with a reference, and each row's code in
      * code_bytes bytes (1, 2 or 4). Then there are no values and no tags, and kind is
-     * CLR_TAG_MIXED: what the rows are is what the entries are.
+     * CLR_TAG_MIXED: what the rows are is what the entries are. Such a column is never away.
      */
     struct clr_dictionary *dictionary;
     void *codes;
     uint8_t code_bytes;
+    uint32_t entries_read; /* of the dictionary, when all of the column was read */
 };
 
 /* Returns a column with room for capacity rows and one reference, or NULL without memory. */
 struct clr_column *clr_column_new(size_t capacity);
+
+/*
+ * Returns a column with room for the codes of capacity rows, in code_bytes bytes each, and one
+ * reference, or NULL without memory. It takes a reference to the dictionary, which may be NULL if
+ * the caller sets it later, or needs none.
+ */
+struct clr_column *clr_column_new_codes(struct clr_dictionary *dictionary, size_t capacity,
+                                        uint8_t code_bytes);
+
+/* Returns in how many bytes the codes of so many entries are kept: 1, 2 or 4. */
+static inline uint8_t clr_column_code_bytes(uint32_t count)
+{
+    return count <= UINT8_MAX + 1 ? 1 : count <= UINT16_MAX + 1 ? 2 : 4;
+}
+
+/* Returns the code of a row of a column of codes. */
+static inline uint32_t clr_column_code(const struct clr_column *column, size_t row)
+{
+    switch (column->code_bytes) {
+    case 1:
+        return ((const uint8_t *)column->codes)[row];
+    case 2:
+        return ((const uint16_t *)column->codes)[row];
+    default:
+        return ((const uint32_t *)column->codes)[row];
+    }
+}
+
+/*
+ * Puts the codes of rows from row `first` on of a column of codes, which may be `to` itself, from
+ * row `at` of `to` on, in that one's size, which they must fit into. map has the new code of each
+ * old one; NULL: they stay as they are, and the runs may overlap if both are of one size.
+ */
+void clr_column_map_codes(struct clr_column *to, size_t at, const struct clr_column *from,
+                          size_t first, size_t rows, const uint32_t *map);
 
 /* Returns a column that is away, with one reference, or NULL without memory. */
 struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool any_bytes);
@@ -58,7 +95,8 @@ void clr_column_populate(struct clr_column *column, size_t block);
 struct clr_column *clr_column_retain(struct clr_column *column);
 void clr_column_release(struct clr_column *column);
 
-/* Whether what is TEXT or a BLOB in the column is there with its bytes: also if nothing is. */
+/* Whether what is TEXT or a BLOB in the column is there with its bytes: also if nothing is, and
+   with codes, by whose dictionary it is. */
 bool clr_column_has_bytes(const struct clr_column *column);
 
 /* Whether its values are more than bits: addresses, which mean something in this process alone. */
@@ -73,7 +111,8 @@ static inline size_t clr_column_longest(const struct clr_column *column)
     return column->dictionary != NULL ? column->dictionary->bytes.longest : column->bytes.longest;
 }
 
-/* Returns the memory that the column's rows, and their bytes, take on the host, in bytes. */
+/* Returns the memory that the column's rows, and their bytes or the dictionary, take on the host,
+   in bytes. */
 size_t clr_column_size(const struct clr_column *column);
 
 #endif

@@ -22,8 +22,14 @@ struct clr_field {
        take tests for it to be settled, and then again not. */
     bool never_null;
     /* The value of rows whose record ends before this column. UNSURE: such a row ends the load with
-       CLR_LOAD_UNSUPPORTED, and so does one of BYTES if bytes are wanted. */
+       CLR_LOAD_UNSUPPORTED, and so does one of BYTES if bytes or codes are wanted. */
     struct clr_scalar missing;
 };
+
+/* Whether the bytes of TEXT and BLOBs are to be read: for the column, or for its dictionary. */
+static inline bool clr_field_wants_bytes(const struct clr_field *field)
+{
+    return field->with_bytes || field->with_codes;
+}
 
 #endif

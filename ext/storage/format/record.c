@@ -70,7 +70,10 @@ static int compare_fields(const void *a, const void *b)
 {
     const struct clr_field *first = a, *second = b;
 
-    return (first->index > second->index) - (first->index < second->index);
+    if (first->index != second->index)
+        return first->index < second->index ? -1 : 1;
+    /* Bytes come from a chain of pages that leads one way: whoever wants them is first. */
+    return clr_field_wants_bytes(second) - clr_field_wants_bytes(first);
 }
 
 struct clr_field *clr_record_fields(const struct clr_field *fields, int count)
@@ -246,10 +249,11 @@ static enum clr_load_outcome pass(struct clr_record_reader *reader, struct paylo
     return outcome;
 }
 
-/* Reads a TEXT or BLOB, which the payload has room for. bytes may be NULL. */
+/* Reads a TEXT or BLOB, which the payload has room for. bytes may be NULL, and so may be what a
+   field of the same column has read of it. */
 static enum clr_load_outcome read_other(struct clr_record_reader *reader, struct payload *payload,
                                         uint64_t type, uint32_t offset, struct clr_bytes *bytes,
-                                        struct clr_scalar *value)
+                                        const struct clr_scalar *same, struct clr_scalar *value)
 {
     const uint32_t size = (uint32_t)((type - 12) / 2), longest = reader->pages->source->longest;
     unsigned char *to;
@@ -264,6 +268,10 @@ static enum clr_load_outcome read_other(struct clr_record_reader *reader, struct
     to = clr_bytes_add(bytes, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, size, &value->bits);
     if (to == NULL)
         return clr_record_no_bytes(reader->pages, bytes);
+    if (same != NULL) {
+        memcpy(to, clr_bytes_value(same->bits).bytes, size);
+        return CLR_LOAD_DONE;
+    }
     return copy_payload(reader, payload, offset, size, to);
 }
 
@@ -272,7 +280,8 @@ static enum clr_load_outcome take_missing(struct clr_record_reader *reader, uint
                                           const struct clr_field *field, struct clr_scalar *value)
 {
     *value = field->missing;
-    if (value->tag == CLR_TAG_UNSURE || (field->with_bytes && value->tag == CLR_TAG_BYTES)) {
+    if (value->tag == CLR_TAG_UNSURE ||
+        (clr_field_wants_bytes(field) && value->tag == CLR_TAG_BYTES)) {
         reader->pages->page = leaf;
         return CLR_LOAD_UNSUPPORTED;
     }
@@ -323,8 +332,12 @@ enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t
             continue;
         }
         if (serial->tag == CLR_TAG_BYTES) {
-            outcome = read_other(reader, &payload, type, (uint32_t)body,
-                                 fields[i].with_bytes ? reader->bytes[i] : NULL, &values[i]);
+            const bool wanted = clr_field_wants_bytes(&fields[i]);
+            const bool again = i > 0 && fields[i - 1].index == index;
+
+            outcome =
+                read_other(reader, &payload, type, (uint32_t)body, wanted ? reader->bytes[i] : NULL,
+                           again && wanted ? &values[i - 1] : NULL, &values[i]);
             continue;
         }
         if (read != index)

@@ -55,8 +55,9 @@ static inline enum clr_load_outcome clr_record_no_bytes(struct clr_pages *pages,
 }
 
 /*
- * Returns the fields as records are read: ascending by index, with their numbers as positions, and
- * no bytes of the rowid. To be freed with clr_memory_free(). NULL without memory.
+ * Returns the fields as records are read: ascending by index, of one index those first that want
+ * bytes, with their numbers as positions, and no bytes of the rowid. To be freed with
+ * clr_memory_free(). NULL without memory.
  */
 struct clr_field *clr_record_fields(const struct clr_field *fields, int count);
 
@@ -68,17 +69,17 @@ struct clr_record_reader {
     unsigned char *header;         /* a record's header; the same */
     uint64_t followed;             /* overflow pages that have been read */
     struct clr_pointer_map map;
-    struct clr_bytes **bytes; /* where those of each field go; NULL if no field is with bytes */
+    struct clr_bytes **bytes; /* where those of each field go; NULL if no field wants them */
 };
 void clr_record_reader_init(struct clr_record_reader *reader, struct clr_pages *pages);
 void clr_record_reader_free(struct clr_record_reader *reader);
 
 /*
  * Reads count columns of the cell at an offset of a leaf; fields ascend by index. Stores the rowid,
- * and values at 0 .. count-1, those of fields with bytes as columns have them. Refuses whatever
- * SQLite finds corrupt when it reads the same columns, of TEXT and BLOBs all bytes, whether these
- * are wanted or not: SQLite does so even for count(x), if not everywhere. CLR_LOAD_UNSURE: a value
- * is longer than may be.
+ * and values at 0 .. count-1, those of fields with bytes or codes as columns with bytes have them.
+ * Refuses whatever SQLite finds corrupt when it reads the same columns, of TEXT and BLOBs all
+ * bytes, whether these are wanted or not: SQLite does so even for count(x), if not everywhere.
+ * CLR_LOAD_UNSURE: a value is longer than may be.
  */
 enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t number,
                                       const unsigned char *page, uint32_t offset,

@@ -43,7 +43,8 @@ static size_t take_integers(const struct clr_cells *cells, struct clr_place plac
     return rows;
 }
 
-static void take_rowids(const struct clr_cells *cells, struct clr_target *target, size_t row)
+static void take_rowids(const struct clr_cells *cells, struct clr_target *target, size_t row,
+                        bool with_codes)
 {
     const uint32_t bytes = cells->key_bytes;
     size_t i;
@@ -51,9 +52,28 @@ static void take_rowids(const struct clr_cells *cells, struct clr_target *target
     for (i = 0; i < cells->rows; i++) {
         const unsigned char *payload = cells->payloads + cells->offsets[i];
         int64_t key = (int64_t)(clr_get_u64(payload - bytes) >> (64 - 8 * bytes));
+        struct clr_scalar value = {.tag = CLR_TAG_INTEGER, .bits = clr_order_rowid(key)};
 
-        clr_target_put(target, row + i,
-                       (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = clr_order_rowid(key)});
+        if (with_codes)
+            clr_target_find_number(target, row + i, value);
+        else
+            clr_target_put(target, row + i, value);
+    }
+}
+
+/* Takes the codes of a field. */
+static __attribute__((noinline)) void take_codes(const struct clr_cells *cells,
+                                                 const struct clr_field *field,
+                                                 const struct clr_place *places,
+                                                 struct clr_target *target, size_t row)
+{
+    size_t i;
+
+    for (i = 0; i < cells->rows; i++) {
+        struct clr_place place = places[cells->slots[i]];
+
+        clr_target_find_serial(target, row + i, place.type,
+                               cells->payloads + cells->offsets[i] + place.at, field->is_real);
     }
 }
 
@@ -104,7 +124,11 @@ void clr_cells_take(const struct clr_cells *cells, const struct clr_shapes *shap
     size_t i = 0;
 
     if (field->index == CLR_FIELD_ROWID) {
-        take_rowids(cells, target, row);
+        take_rowids(cells, target, row, field->with_codes);
+        return;
+    }
+    if (field->with_codes) {
+        take_codes(cells, field, places, target, row);
         return;
     }
     if (cells->is_uniform) {

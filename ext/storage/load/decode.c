@@ -14,16 +14,41 @@
 
 enum { PAGES_WITHOUT_SHAPES = 31 }; /* once most rows of a page had none that was known */
 
-/* Whether all bytes could be added so far. */
-static enum clr_load_outcome check_bytes(const struct clr_decoder *decoder)
+/* Says why a row has no code. */
+static enum clr_load_outcome no_code(struct clr_decoder *decoder, int k)
+{
+    const struct clr_target *target = &decoder->targets[k];
+
+    if (target->code != CLR_LIMIT)
+        return clr_pages_no_memory(decoder->reader.pages);
+    if (target->dictionary->count < CLR_DICTIONARY_MOST)
+        return CLR_LOAD_TOO_LARGE;
+    decoder->full = decoder->fields[k].position;
+    return CLR_LOAD_MANY_VALUES;
+}
+
+/* Whether all bytes and codes could be added so far. */
+static enum clr_load_outcome check_bytes(struct clr_decoder *decoder)
 {
     int k;
 
     for (k = 0; k < decoder->count; k++) {
+        if (decoder->targets[k].code != CLR_OK)
+            return no_code(decoder, k);
         if (decoder->fields[k].with_bytes && decoder->bytes[k]->code != CLR_OK)
             return clr_record_no_bytes(decoder->reader.pages, decoder->bytes[k]);
     }
     return CLR_LOAD_DONE;
+}
+
+/* Whether the rows from that one on have a NULL. A dictionary that is filled here has no entry that
+   no row has. */
+static bool has_null(const struct clr_target *target, size_t row, size_t rows)
+{
+    if (target->codes != NULL)
+        return target->dictionary->has_null;
+    return target->kind == CLR_TAG_NULL || (target->kind == CLR_TAG_MIXED &&
+                                            memchr(target->tags + row, CLR_TAG_NULL, rows) != NULL);
 }
 
 /* Whether the rows from that one on have no NULL where there may be none. */
@@ -33,15 +58,26 @@ static enum clr_load_outcome check_nulls(const struct clr_decoder *decoder, size
     int k;
 
     for (k = 0; k < decoder->count && rows > 0; k++) {
-        const struct clr_target *target = &decoder->targets[k];
-
-        if (decoder->fields[k].never_null &&
-            (target->kind == CLR_TAG_NULL ||
-             (target->kind == CLR_TAG_MIXED &&
-              memchr(target->tags + row, CLR_TAG_NULL, rows) != NULL)))
+        if (decoder->fields[k].never_null && has_null(&decoder->targets[k], row, rows))
             return CLR_LOAD_UNSURE;
     }
     return CLR_LOAD_DONE;
+}
+
+/* Makes what fields with codes need. */
+static bool prepare_codes(struct clr_decoder *decoder)
+{
+    int k;
+
+    for (k = 0; k < decoder->count; k++) {
+        if (!decoder->fields[k].with_codes)
+            continue;
+        decoder->bytes[k] = &decoder->passing;
+        decoder->caches[k] = clr_memory_alloc_zero(sizeof *decoder->caches[k]);
+        if (decoder->caches[k] == NULL)
+            return false;
+    }
+    return true;
 }
 
 bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
@@ -55,20 +91,28 @@ bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
     decoder->values = clr_memory_alloc(((size_t)count + 1) * sizeof *decoder->values);
     decoder->bytes = clr_memory_alloc(((size_t)count + 1) * sizeof(struct clr_bytes *));
     decoder->reader.bytes = decoder->bytes;
+    decoder->caches = clr_memory_alloc_zero(((size_t)count + 1) * sizeof(struct clr_code_cache *));
     for (i = 0; i < count; i++) {
-        decoder->with_bytes = decoder->with_bytes || fields[i].with_bytes;
+        decoder->with_bytes = decoder->with_bytes || clr_field_wants_bytes(&fields[i]);
         decoder->never_null = decoder->never_null || fields[i].never_null;
     }
     return clr_shapes_init(&decoder->shapes, fields, count) && decoder->targets != NULL &&
-           decoder->values != NULL && decoder->bytes != NULL;
+           decoder->values != NULL && decoder->bytes != NULL && decoder->caches != NULL &&
+           prepare_codes(decoder);
 }
 
 void clr_decoder_free(struct clr_decoder *decoder)
 {
+    int k;
+
+    for (k = 0; k < decoder->count && decoder->caches != NULL; k++)
+        clr_memory_free(decoder->caches[k]);
+    clr_memory_free((void *)decoder->caches);
     clr_record_reader_free(&decoder->reader);
     clr_memory_free(decoder->targets);
     clr_memory_free(decoder->values);
     clr_memory_free((void *)decoder->bytes);
+    clr_bytes_free(&decoder->passing);
     clr_shapes_free(&decoder->shapes);
 }
 
@@ -93,7 +137,9 @@ void clr_decoder_begin_columns(struct clr_decoder *decoder, struct clr_column *c
         struct clr_column *column = columns[decoder->fields[k].position];
 
         decoder->targets[k] = clr_target_at(column, 0);
-        decoder->bytes[k] = &column->bytes;
+        decoder->targets[k].cache = decoder->caches[k];
+        if (!decoder->fields[k].with_codes)
+            decoder->bytes[k] = &column->bytes;
     }
 }
 
@@ -104,7 +150,7 @@ void clr_decoder_end_columns(const struct clr_decoder *decoder, struct clr_colum
     for (k = 0; k < decoder->count; k++) {
         struct clr_column *column = columns[decoder->fields[k].position];
 
-        column->kind = decoder->targets[k].kind;
+        column->kind = decoder->targets[k].kind; /* of codes CLR_TAG_MIXED, as it was */
         column->rows = decoder->rows;
         column->with_bytes = decoder->fields[k].with_bytes;
     }
@@ -153,9 +199,13 @@ static inline __attribute__((always_inline)) bool decode_simple(struct loop *loo
         const struct clr_field *field = &loop->fields[i];
 
         if (field->index == CLR_FIELD_ROWID) {
-            clr_target_put(&loop->targets[i], row,
-                           (struct clr_scalar){.tag = CLR_TAG_INTEGER,
-                                               .bits = is_long ? rowid : clr_order_rowid(key)});
+            const struct clr_scalar value = {.tag = CLR_TAG_INTEGER,
+                                             .bits = is_long ? rowid : clr_order_rowid(key)};
+
+            if (with_bytes && field->with_codes)
+                clr_target_find_number(&loop->targets[i], row, value);
+            else
+                clr_target_put(&loop->targets[i], row, value);
             continue;
         }
         if (field->index > index) {
@@ -168,6 +218,10 @@ static inline __attribute__((always_inline)) bool decode_simple(struct loop *loo
             next = body + clr_serial_sizes[type];
             if (next > size || (types == types_end && next != size))
                 return false;
+        }
+        if (with_bytes && field->with_codes) {
+            clr_target_find_serial(&loop->targets[i], row, type, payload + body, field->is_real);
+            continue;
         }
         if (with_bytes && field->with_bytes && clr_serials[type].tag == CLR_TAG_BYTES) {
             clr_target_put_bytes(&loop->targets[i], row, type, payload + body, loop->bytes[i]);
@@ -202,7 +256,9 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
     outcome = clr_record_read(&decoder->reader, number, page->data, offset, decoder->fields,
                               decoder->count, &rowid, decoder->values);
     for (i = 0; i < decoder->count && outcome == CLR_LOAD_DONE; i++)
-        clr_target_put(&decoder->targets[i], row, decoder->values[i]);
+        clr_target_put_record(&decoder->targets[i], row, decoder->values[i]);
+    if (decoder->passing.blocks != NULL)
+        clr_bytes_clear(&decoder->passing);
     if (outcome == CLR_LOAD_DONE && !clr_order_take(&decoder->order, rowid, row == decoder->first))
         return clr_page_malformed(pages, number);
     return outcome;

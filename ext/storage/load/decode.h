@@ -17,19 +17,23 @@ struct clr_decoder {
     int count;
     struct clr_target *targets; /* one for each field */
     struct clr_scalar *values;  /* of one record; one for each field */
-    bool with_bytes;            /* of some field */
+    bool with_bytes;            /* of some field, or with codes */
     bool never_null;            /* the same */
     struct clr_bytes **bytes;   /* one for each field: where those go that it wants */
-    size_t rows;                /* decoded since it began */
-    struct clr_order order;     /* of those from the row `first` on */
+    struct clr_bytes passing;   /* those of one record that codes are made of; the caller may limit
+                                   them */
+    struct clr_code_cache **caches; /* one for each field with codes, else NULL */
+    int full;                       /* of CLR_LOAD_MANY_VALUES: the field's position */
+    size_t rows;                    /* decoded since it began */
+    struct clr_order order;         /* of those from the row `first` on */
     size_t first;
     struct clr_shapes shapes;
     int pages_without_shapes; /* to come, since records had too many */
 };
 
 /*
- * fields are those of clr_record_fields(), and stay with the caller, who sets bytes for those that
- * want them. Returns false without memory; free in any case.
+ * fields are those of clr_record_fields(), and stay with the caller, who sets bytes for those with
+ * bytes. Returns false without memory; free in any case.
  */
 bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
                       const struct clr_field *fields, int count);
@@ -51,7 +55,8 @@ void clr_decoder_end_columns(const struct clr_decoder *decoder, struct clr_colum
 /*
  * Decodes all cells of a leaf, whose number the caller has set, and describes it. Rowids must
  * ascend since the decoder, or their order, began. CLR_LOAD_TOO_LARGE: bytes take more than is left
- * for them. CLR_LOAD_UNSURE: a NULL is there that may not be, or a value is longer than may be.
+ * for them. CLR_LOAD_MANY_VALUES: a dictionary has no room for more. CLR_LOAD_UNSURE: a NULL is
+ * there that may not be, or a value is longer than may be.
  */
 enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, const struct clr_page *page,
                                       struct clr_leaf *leaf);

@@ -145,7 +145,7 @@ static enum clr_load_outcome decode_rest(struct device_load *load, const uint8_t
 {
     const struct clr_units *units = load->units;
     enum clr_load_outcome outcome =
-        clr_few_leaves_init(few, pages, units->fields, units->field_count, count, 0);
+        clr_few_leaves_init(few, pages, units->fields, units->field_count, count, 0, 0);
     size_t i, j, row, done = 0;
 
     for (i = 0; i < units->leaves.count && outcome == CLR_LOAD_DONE; i++) {
@@ -279,7 +279,7 @@ static enum clr_load_outcome decode_samples(const struct clr_units *units,
 {
     const struct clr_page_list *leaves = &units->leaves;
     enum clr_load_outcome outcome =
-        clr_few_leaves_init(few, pages, units->fields, units->field_count, SAMPLES, 0);
+        clr_few_leaves_init(few, pages, units->fields, units->field_count, SAMPLES, 0, 0);
     size_t i;
 
     for (i = 0; i < SAMPLES && outcome == CLR_LOAD_DONE; i++)

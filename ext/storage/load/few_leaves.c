@@ -4,8 +4,20 @@
 
 #include <string.h>
 
-static bool make_columns(struct clr_few_leaves *few, size_t rows)
+/* Returns a column for codes of a dictionary of its own, or NULL. */
+static struct clr_column *new_codes(struct clr_few_leaves *few, size_t rows, uint64_t seed)
 {
+    struct clr_dictionary *dictionary = clr_dictionary_new(seed, &few->left);
+    struct clr_column *column =
+        dictionary == NULL ? NULL : clr_column_new_codes(dictionary, rows, sizeof(uint32_t));
+
+    clr_dictionary_release(dictionary);
+    return column;
+}
+
+static bool make_columns(struct clr_few_leaves *few, size_t rows, uint64_t seed)
+{
+    const struct clr_field *fields = few->reader.decoder.fields;
     size_t size = ((size_t)few->count + 1) * sizeof(struct clr_column *);
     int i;
 
@@ -14,18 +26,22 @@ static bool make_columns(struct clr_few_leaves *few, size_t rows)
         return false;
     memset((void *)few->columns, 0, size);
     for (i = 0; i < few->count; i++) {
-        few->columns[i] = clr_column_new(rows);
-        if (few->columns[i] == NULL)
+        struct clr_column *column =
+            fields[i].with_codes ? new_codes(few, rows, seed) : clr_column_new(rows);
+
+        if (column == NULL)
             return false;
-        few->columns[i]->bytes.left = &few->left;
+        column->bytes.left = &few->left;
+        few->columns[fields[i].position] = column;
     }
+    few->reader.decoder.passing.left = &few->left;
     clr_decoder_begin_columns(&few->reader.decoder, few->columns);
     return true;
 }
 
 enum clr_load_outcome clr_few_leaves_init(struct clr_few_leaves *few, struct clr_pages *pages,
                                           const struct clr_field *fields, int count, size_t room,
-                                          size_t most_bytes)
+                                          size_t most_bytes, uint64_t seed)
 {
     *few = (struct clr_few_leaves){.count = count, .room = room};
     atomic_init(&few->left,
@@ -36,7 +52,7 @@ enum clr_load_outcome clr_few_leaves_init(struct clr_few_leaves *few, struct clr
         clr_leaf_reader_init(&few->reader, pages, fields, count, 1) != CLR_LOAD_DONE)
         return clr_pages_no_memory(pages);
     /* What no row touches costs addresses only. */
-    return make_columns(few, room * clr_page_most_cells(pages->source))
+    return make_columns(few, room * clr_page_most_cells(pages->source), seed)
                ? CLR_LOAD_DONE
                : clr_pages_no_memory(pages);
 }

@@ -25,9 +25,10 @@ struct clr_layout {
     bool may_guess; /* CLR_LOAD_TOO_LARGE as soon as that is likely */
     size_t rows;
     size_t most_rows; /* more end the load with CLR_LOAD_TOO_LARGE; 0: no limit */
-    /* So does what a load's rows, of row_bytes each, and the bytes of TEXT and BLOBs take together,
-       if it is more than this; 0: no limit. */
+    /* So does what a load's rows, of row_bytes each, and the bytes of TEXT and BLOBs or the
+       dictionaries take together, if it is more than this; 0: no limit. */
     size_t most_bytes, row_bytes;
+    uint64_t seed; /* of dictionaries: any number that who chooses the values does not know */
     /* All leaves of the table, in the order of their rows in the columns. NULL if the columns are
        not from pages. */
     struct clr_leaf *leaves;

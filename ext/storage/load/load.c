@@ -1,6 +1,7 @@
 #include "storage/load/load.h"
 
 #include "base/memory.h"
+#include "storage/load/coding.h"
 #include "storage/load/device_load.h"
 #include "storage/load/placement.h"
 #include "storage/load/units.h"
@@ -14,7 +15,8 @@ struct load {
     struct clr_column **columns; /* as the caller has them: fields have the position */
     uint8_t *kinds;              /* count for each unit, in the order of fields */
     struct clr_bytes *bytes;     /* of each thread, likewise */
-    atomic_int begun;            /* threads */
+    struct clr_coding coding;
+    atomic_int begun; /* threads */
 };
 
 /* Returns a thread's place for the bytes of each field. Threads' places are apart by one that
@@ -50,7 +52,8 @@ static void populate(struct load *load, size_t i)
     }
 }
 
-static enum clr_load_outcome load_unit(struct load *load, struct clr_leaf_reader *reader, size_t i)
+static enum clr_load_outcome load_unit(struct load *load, int thread,
+                                       struct clr_leaf_reader *reader, size_t i)
 {
     struct clr_decoder *decoder = &reader->decoder;
     enum clr_load_outcome outcome;
@@ -67,7 +70,13 @@ static enum clr_load_outcome load_unit(struct load *load, struct clr_leaf_reader
     for (k = 0; k < load->count; k++)
         decoder->targets[k] =
             clr_target_at(load->columns[load->units.fields[k].position], load->units.units[i].row);
+    clr_coding_aim(&load->coding, thread, decoder);
+    load->units.units[i].thread = thread;
     outcome = clr_unit_decode(&load->units, i, reader);
+    if (outcome == CLR_LOAD_DONE)
+        outcome = clr_coding_check(&load->coding, thread, rows);
+    else if (outcome == CLR_LOAD_MANY_VALUES)
+        atomic_store(&load->coding.full, decoder->full);
     memcpy(clr_placement_leaves(&load->placement, i), reader->leaves,
            reader->count * sizeof *reader->leaves);
     for (k = 0; k < load->count; k++)
@@ -82,11 +91,13 @@ static enum clr_load_outcome load_units(void *argument, int thread, struct clr_l
     size_t i;
     int k;
 
-    for (k = 0; k < load->count; k++)
-        reader->decoder.bytes[k] = &bytes_of(load, thread)[k];
+    for (k = 0; k < load->count; k++) {
+        if (!load->units.fields[k].with_codes)
+            reader->decoder.bytes[k] = &bytes_of(load, thread)[k];
+    }
     atomic_fetch_add(&load->begun, 1);
     while (outcome == CLR_LOAD_DONE && clr_units_take(&load->units, &i))
-        outcome = load_unit(load, reader, i);
+        outcome = load_unit(load, thread, reader, i);
     return outcome;
 }
 
@@ -152,11 +163,15 @@ static bool prepare(struct load *load)
     if (load->kinds == NULL || !prepare_bytes(load))
         return false;
     for (i = 0; i < (size_t)load->count; i++) {
-        load->columns[i] = clr_column_new(most);
-        if (load->columns[i] == NULL)
+        const struct clr_field *field = &units->fields[i];
+
+        load->columns[field->position] = field->with_codes
+                                             ? clr_column_new_codes(NULL, most, sizeof(uint32_t))
+                                             : clr_column_new(most);
+        if (load->columns[field->position] == NULL)
             return false;
     }
-    return true;
+    return clr_coding_init(&load->coding, units, layout->seed, &load->placement.left);
 }
 
 /* Decodes the units, which have been found. */
@@ -165,6 +180,7 @@ static enum clr_load_outcome load_here(struct load *load, struct clr_layout *lay
 {
     struct clr_units *units = &load->units;
     enum clr_load_outcome outcome;
+    size_t rows;
     int k;
 
     if (!clr_placement_init(&load->placement, units, layout) || !prepare(load))
@@ -172,8 +188,16 @@ static enum clr_load_outcome load_here(struct load *load, struct clr_layout *lay
     outcome = clr_units_run(units, load_units, load, watch);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    for (k = 0; k < load->count; k++)
-        finish_column(load, k, clr_placement_rows(&load->placement));
+    rows = clr_placement_rows(&load->placement);
+    for (k = 0; k < load->count && outcome == CLR_LOAD_DONE; k++) {
+        if (units->fields[k].with_codes)
+            outcome = clr_coding_finish(&load->coding, k, rows,
+                                        &load->columns[units->fields[k].position]);
+        else
+            finish_column(load, k, rows);
+    }
+    if (outcome != CLR_LOAD_DONE)
+        return clr_units_fail(units, outcome, 0, 0);
     return clr_placement_keep(&load->placement, layout);
 }
 
@@ -181,7 +205,7 @@ static bool suits_device(const struct clr_field *fields, int count)
 {
     int i;
 
-    for (i = 0; i < count && !fields[i].with_bytes; i++)
+    for (i = 0; i < count && !clr_field_wants_bytes(&fields[i]); i++)
         ;
     return count > 0 && i == count;
 }
@@ -229,8 +253,10 @@ enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
     for (i = 0; i < count; i++)
         columns[i] = NULL;
     atomic_init(&load.begun, 0);
+    atomic_init(&load.coding.full, 0);
     outcome = load_table(&load, source, root, fields, layout, decoding, watch);
     clr_units_report(&load.units, outcome, report, status);
+    report->field = atomic_load(&load.coding.full);
     for (i = 0; i < count && outcome != CLR_LOAD_DONE; i++) {
         clr_column_release(columns[i]);
         columns[i] = NULL;
@@ -238,6 +264,7 @@ enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
     clr_placement_free(&load.placement);
     clr_memory_free(load.kinds);
     free_bytes(&load);
+    clr_coding_free(&load.coding);
     clr_units_free(&load.units);
     return outcome;
 }

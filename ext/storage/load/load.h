@@ -25,6 +25,9 @@
  * must ascend over the whole table, all leaves be equally deep, each page be met once, and depths
  * over 20 are refused, so that no damage makes the walk endless.
  *
+ * Columns with codes have a dictionary each. CLR_LOAD_MANY_VALUES: one would be too large for the
+ * rows (clr_dictionary_is_large()), of all or of those that a thread has decoded so far.
+ *
  * decoding may be NULL. Whatever a device does, the outcome and the columns are as the host has
  * them.
  *

@@ -233,9 +233,14 @@ static enum clr_load_outcome stream_table(struct stream *stream, const struct cl
     struct clr_units *units = &stream->units;
     size_t threads, most_leaves = plan_segments(stream, source, fields, memory, &threads);
     enum clr_load_outcome outcome;
+    int i;
 
     outcome = clr_units_find(units, source, root, fields, stream->scan->column_count, most_leaves,
                              NULL, watch);
+    for (i = 0; i < stream->scan->column_count && outcome == CLR_LOAD_DONE; i++) {
+        if (fields[i].with_codes)
+            outcome = clr_units_fail(units, CLR_LOAD_TOO_LARGE, 0, 0);
+    }
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     if ((size_t)units->threads > threads)

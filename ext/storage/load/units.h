@@ -18,6 +18,7 @@ struct clr_unit {
     int64_t least, greatest; /* rowids, where there are rows: stored by whoever has met them */
     /* Of loads: where its rows go in the columns, and its leaves in the layout. */
     size_t row, rows, place;
+    int thread; /* that has decoded it */
 };
 
 /* What the threads share. */

@@ -25,6 +25,9 @@ enum { MOST_LEAVES = 64, MOST_PART = 8 };
  */
 enum { SPARE_BYTES = 1 << 20 };
 
+/* So it is with the entries of a dictionary: none goes when its rows do. */
+enum { SPARE_ENTRIES = CLR_DICTIONARY_FEW };
+
 /* What becomes of a leaf that the layout has: it is no more, or kept, or the fresh leaf i. */
 enum { GONE = 0, KEPT = 1, FRESH = 2 };
 
@@ -46,6 +49,7 @@ struct refresh {
     size_t new_count;
     struct clr_splice splice;
     struct clr_column **results; /* one for each column */
+    uint32_t **maps;             /* the same, of columns of codes: see clr_splice_finish() */
     bool has_moved;
 };
 
@@ -78,7 +82,7 @@ static bool prepare(struct refresh *refresh, const struct clr_field *fields, int
             refresh->places[layout->leaves[i].number] = (uint32_t)i + 1;
     }
     return clr_few_leaves_init(&refresh->fresh, &refresh->pages, refresh->fields, count, room,
-                               layout->most_bytes) == CLR_LOAD_DONE;
+                               layout->most_bytes, layout->seed) == CLR_LOAD_DONE;
 }
 
 /* Finds out whether the known overflow pages are as they were. */
@@ -188,6 +192,40 @@ static bool plan_rows(struct refresh *refresh)
     return true;
 }
 
+/* Adds the fresh entries to the columns' dictionaries, where those that no row has do no harm. */
+static enum clr_load_outcome merge_dictionaries(struct refresh *refresh,
+                                                struct clr_column *const *columns)
+{
+    const struct clr_few_leaves *fresh = &refresh->fresh;
+    enum clr_code code = CLR_OK;
+    int i;
+
+    refresh->maps = clr_memory_alloc_zero(((size_t)fresh->count + 1) * sizeof(uint32_t *));
+    if (refresh->maps == NULL)
+        return clr_pages_no_memory(&refresh->pages);
+    for (i = 0; i < fresh->count && code == CLR_OK; i++) {
+        const struct clr_dictionary *dictionary = fresh->columns[i]->dictionary;
+
+        if (dictionary == NULL)
+            continue;
+        refresh->maps[i] = new_array(dictionary->count, sizeof *refresh->maps[i]);
+        code = refresh->maps[i] == NULL
+                   ? CLR_NOMEM
+                   : clr_dictionary_merge(columns[i]->dictionary, dictionary, refresh->maps[i]);
+    }
+    if (code == CLR_NOMEM)
+        return clr_pages_no_memory(&refresh->pages);
+    return code == CLR_OK ? CLR_LOAD_DONE : CLR_LOAD_TOO_LARGE;
+}
+
+/* Whether a dictionary has grown so much that it is time for a new one. */
+static bool has_outgrown(const struct clr_column *column)
+{
+    const uint32_t more = column->dictionary->count - column->entries_read;
+
+    return more > column->entries_read && more > SPARE_ENTRIES;
+}
+
 /* Whether the columns, with what is fresh, leave too little room. */
 static bool is_too_large(const struct refresh *refresh, struct clr_column *const *columns)
 {
@@ -204,6 +242,11 @@ static bool is_too_large(const struct refresh *refresh, struct clr_column *const
         if (bytes > 2 * column->bytes_read + SPARE_BYTES)
             return true;
         size += bytes;
+        if (column->dictionary == NULL)
+            continue;
+        if (has_outgrown(column))
+            return true;
+        size += clr_dictionary_size(column->dictionary);
     }
     return layout->most_bytes > 0 && size > layout->most_bytes;
 }
@@ -226,7 +269,8 @@ static bool splice_columns(struct refresh *refresh, struct clr_column **columns)
         return false;
     }
     for (i = 0; i < fresh->count && refresh->results != NULL; i++) {
-        clr_splice_finish(&refresh->splice, columns[i], fresh->columns[i], refresh->results[i]);
+        clr_splice_finish(&refresh->splice, columns[i], fresh->columns[i], refresh->maps[i],
+                          refresh->results[i]);
         if (refresh->results[i] != columns[i])
             clr_column_release(columns[i]);
         columns[i] = refresh->results[i];
@@ -258,6 +302,9 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
         return outcome;
     if (!plan_rows(refresh))
         return clr_pages_no_memory(pages);
+    outcome = merge_dictionaries(refresh, columns);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
     if (is_too_large(refresh, columns))
         return CLR_LOAD_TOO_LARGE;
     if (!splice_columns(refresh, columns))
@@ -272,6 +319,11 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
 
 static void refresh_free(struct refresh *refresh)
 {
+    int i;
+
+    for (i = 0; i < refresh->fresh.count && refresh->maps != NULL; i++)
+        clr_memory_free(refresh->maps[i]);
+    clr_memory_free((void *)refresh->maps);
     clr_few_leaves_free(&refresh->fresh);
     clr_memory_free(refresh->leaves.numbers);
     clr_memory_free(refresh->pages.visited);

@@ -7,16 +7,25 @@ enum { SPARE_PART = 4, LEAST_SPARE = 4096 };
 /* Who else could get a reference gets it from its holder, who is busy here. */
 struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_column *old)
 {
+    const size_t capacity = splice->rows + splice->rows / SPARE_PART + LEAST_SPARE;
+    const uint8_t code_bytes =
+        old->codes == NULL ? 0 : clr_column_code_bytes(old->dictionary->count);
+
     /* Of a column that shrinks much the memory would stay. */
     if (atomic_load(&old->references) == 1 && old->capacity >= splice->rows &&
-        splice->rows >= old->rows / 2)
+        splice->rows >= old->rows / 2 && old->code_bytes >= code_bytes)
         return old;
-    return clr_column_new(splice->rows + splice->rows / SPARE_PART + LEAST_SPARE);
+    return old->codes == NULL ? clr_column_new(capacity)
+                              : clr_column_new_codes(old->dictionary, capacity, code_bytes);
 }
 
-static void move(const struct clr_row_run *run, const struct clr_column *from,
+static void move(const struct clr_row_run *run, const struct clr_column *from, const uint32_t *map,
                  struct clr_column *to, bool with_tags)
 {
+    if (to->codes != NULL) {
+        clr_column_map_codes(to, run->to, from, run->from, run->rows, map);
+        return;
+    }
     memmove(to->values + run->to, from->values + run->from, run->rows * sizeof *to->values);
     if (!with_tags)
         return;
@@ -40,17 +49,17 @@ static void move_old(const struct clr_splice *splice, const struct clr_column *o
     for (i = 0; i < splice->old_count; i++) {
         run = &splice->old[i];
         if (run->to < run->from || (run->to == run->from && everything))
-            move(run, old, result, with_tags);
+            move(run, old, NULL, result, with_tags);
     }
     for (i = splice->old_count; i-- > 0;) {
         run = &splice->old[i];
         if (run->to > run->from)
-            move(run, old, result, with_tags);
+            move(run, old, NULL, result, with_tags);
     }
 }
 
 void clr_splice_finish(const struct clr_splice *splice, struct clr_column *old,
-                       struct clr_column *fresh, struct clr_column *result)
+                       struct clr_column *fresh, const uint32_t *map, struct clr_column *result)
 {
     uint8_t kind = CLR_TAG_MIXED;
     bool with_tags;
@@ -64,10 +73,11 @@ void clr_splice_finish(const struct clr_splice *splice, struct clr_column *old,
     with_tags = kind == CLR_TAG_MIXED;
     move_old(splice, old, result, with_tags);
     for (i = 0; i < splice->fresh_count; i++)
-        move(&splice->fresh[i], fresh, result, with_tags);
+        move(&splice->fresh[i], fresh, map, result, with_tags);
     if (result != old) {
         clr_bytes_append(&result->bytes, &old->bytes);
         result->bytes_read = old->bytes_read;
+        result->entries_read = old->entries_read;
     }
     clr_bytes_append(&result->bytes, &fresh->bytes);
     result->with_bytes = old->with_bytes && fresh->with_bytes;

@@ -28,13 +28,15 @@ struct clr_splice {
 
 /*
  * Returns the column that shall take the result: the old column itself, or a new one with one
- * reference; NULL without memory. Nothing has changed yet.
+ * reference; NULL without memory. Nothing has changed yet. The dictionary of a column of codes must
+ * have all of the result's values by now.
  */
 struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_column *old);
 
 /* Puts the rows of both columns into the result, whichever it is, and moves their bytes there: also
-   those of old rows that are left out. */
+   those of old rows that are left out. map: of columns of codes, the code in the old one's
+   dictionary of each entry of the fresh one's; else NULL. */
 void clr_splice_finish(const struct clr_splice *splice, struct clr_column *old,
-                       struct clr_column *fresh, struct clr_column *result);
+                       struct clr_column *fresh, const uint32_t *map, struct clr_column *result);
 
 #endif

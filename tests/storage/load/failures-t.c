@@ -23,6 +23,7 @@ static struct image new_image(void)
     image_add(&image, "d", 2, true);
     image_add(&image, "a", 0, false);
     image_add_bytes(&image, "b", 1);
+    image_add_codes(&image, "b", 1, false);
     return image;
 }
 
@@ -157,6 +158,40 @@ static void test_bytes(const struct clr_source *source, uint32_t root)
     image_free(&image);
 }
 
+/* Dictionaries that take more than there may be, with the rows and without; and a NULL in one that
+   may have none. */
+static void test_codes(const struct clr_source *source, uint32_t root, uint32_t other)
+{
+    struct image image = {0};
+    size_t size;
+
+    image_add(&image, "d", 2, true);
+    image_add_codes(&image, "a", 0, false);
+    image.fields[1].never_null = true;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_DONE, "codes");
+    size = clr_dictionary_size(image.columns[1]->dictionary);
+    tap_ok(size > 4000 * 16 && clr_column_size(image.columns[1]) == size + 4000 * sizeof(uint16_t),
+           "and a dictionary of %zu bytes", size);
+    image_free(&image);
+    image.layout.most_bytes = size / 2;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_TOO_LARGE, "one that is too large");
+    tap_ok(all_null(&image), "leaves no column");
+    image.layout.row_bytes = 100;
+    image.layout.most_bytes = 100 * 4000 + size / 2;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_TOO_LARGE, "too large with the rows");
+    image.layout.most_bytes = 100 * 4000 + 4 * size;
+    tap_is_int64(image_load(&image, source, root), CLR_LOAD_DONE, "room for both");
+    image_free(&image);
+    image.fields[1].index = 1;
+    image.fields[1].never_null = true;
+    tap_is_int64(image_load(&image, source, other), CLR_LOAD_UNSURE, "a NULL");
+    image.fields[1].missing = (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = 9};
+    tap_is_int64(image_load(&image, source, other), CLR_LOAD_DONE, "and none");
+    tap_is_int64(image.columns[1]->dictionary->count, 1, "but the default");
+    tap_is_int64(image.columns[1]->dictionary->entries[0].bits, 9, "which it is");
+    image_free(&image);
+}
+
 int main(void)
 {
     struct image_bytes bytes;
@@ -184,6 +219,7 @@ int main(void)
     test_layout(&source, root, image_root(db, "s"));
     test_too_large(source, root);
     test_bytes(&source, root);
+    test_codes(&source, root, image_root(db, "s"));
 
     tap_is_int64(image_load(&image, &source, image_root(db, "w")), CLR_LOAD_UNSUPPORTED,
                  "a table WITHOUT ROWID");
@@ -200,6 +236,10 @@ int main(void)
     image.fields[2].missing.tag = CLR_TAG_BYTES;
     tap_is_int64(image_load(&image, &source, image_root(db, "s")), CLR_LOAD_UNSUPPORTED,
                  "a default whose bytes only SQLite knows");
+    image.fields[2].missing.tag = CLR_TAG_NULL;
+    image.fields[3].missing.tag = CLR_TAG_BYTES;
+    tap_is_int64(image_load(&image, &source, image_root(db, "s")), CLR_LOAD_UNSUPPORTED,
+                 "or whose code");
     tap_is_int64(image_load(&image, &source, 1), CLR_LOAD_DONE, "the schema itself");
     image_free(&image);
     sqlite3_free(bytes.data);

@@ -107,14 +107,25 @@ static sqlite3 *fill(const struct form *form)
     return db;
 }
 
-static struct image new_image(bool with_bytes)
+/* What is wanted of the columns: values; their bytes, too; codes; or each of these of some. */
+enum form_of_columns { VALUES, BYTES, CODES, SOME };
+
+static struct image new_image(enum form_of_columns form)
 {
     struct image image = image_of_nine();
     int i;
 
-    /* But not of the one that is there twice. */
-    for (i = 0; i < image.count; i++)
-        image.fields[i].with_bytes = with_bytes && image.fields[i].index != 5;
+    for (i = 0; i < image.count; i++) {
+        struct clr_field *field = &image.fields[i];
+
+        field->with_bytes = form == BYTES || (form == SOME && i % 3 == 1);
+        field->with_codes = form == CODES || (form == SOME && i % 3 == 2);
+        if (field->index != 5)
+            continue;
+        /* Of the one that is there twice both want the bytes at most if one has codes. */
+        field->with_codes = form >= CODES && i == 10;
+        field->with_bytes = form == SOME && i != 10;
+    }
     return image;
 }
 
@@ -124,7 +135,7 @@ static bool are_same(const struct clr_column *one, const struct clr_column *othe
     struct clr_scalar a = image_value(one, row), b = image_value(other, row);
     struct clr_value first, second;
 
-    if (a.tag != b.tag || a.tag != CLR_TAG_BYTES || !one->with_bytes)
+    if (a.tag != b.tag || a.tag != CLR_TAG_BYTES || !image_has_bytes(one))
         return a.tag == b.tag && a.bits == b.bits;
     first = clr_bytes_value(a.bits);
     second = clr_bytes_value(b.bits);
@@ -159,19 +170,26 @@ static void test_table(sqlite3 *db, const struct clr_source *source, struct imag
 {
     uint32_t root = image_root(db, table);
     enum clr_load_outcome outcome = image_load(image, source, root);
+    int i;
 
     if (!tap_is_int64(outcome, CLR_LOAD_DONE, "%s: loaded", name)) {
         tap_diag("page %u, %s", (unsigned)image->report.page, image->status.message);
         return;
     }
     image_test(image, db, table, name);
+    for (i = 0; i < image->count; i++) {
+        if (image->fields[i].with_codes)
+            tap_ok(image_has_sound_codes(image->columns[i]), "%s: codes of %s", name,
+                   image->names[i]);
+    }
     tap_ok(alone_is_same(image, source, root), "%s: the same column by column", name);
 }
 
 static void test_form(const struct form *form)
 {
     sqlite3 *db = fill(form);
-    struct image image = new_image(false), bytes_too = new_image(true), empty = {0};
+    struct image image = new_image(VALUES), bytes_too = new_image(BYTES), empty = {0};
+    struct image codes = new_image(CODES), some = new_image(SOME);
     struct image_bytes bytes;
     struct clr_source source;
     char name[200];
@@ -189,8 +207,13 @@ static void test_form(const struct form *form)
     source.parallel = true;
     test_table(db, &source, &bytes_too, "t", "with bytes");
     image_free(&bytes_too);
+    test_table(db, &source, &codes, "t", "with codes");
+    image_free(&codes);
+    test_table(db, &source, &some, "t", "in any form");
+    image_free(&some);
     image_add(&empty, "rowid", CLR_FIELD_ROWID, false);
     image_add(&empty, "b", 1, true);
+    image_add_codes(&empty, "a", 0, false);
     test_table(db, &source, &empty, "empty", "an empty table");
     if (empty.columns[1] != NULL)
         tap_is_int64(empty.columns[1]->kind, CLR_TAG_NULL, "has no kind of value");
@@ -205,11 +228,12 @@ static void test_values(void)
     static const struct form form = {.page_size = 4096, .encoding = "UTF-8"};
     static const int kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_BYTES, CLR_TAG_NULL,
                                 CLR_TAG_MIXED};
+    static const char *const names[] = {"values of all kinds", "with bytes", "with codes"};
     sqlite3 *db = open_form(&form);
     struct image image = {0};
     struct image_bytes bytes;
     struct clr_source source;
-    int i, with_bytes;
+    int i, what;
 
     image_sql(db,
               "CREATE TABLE t(i INT, r REAL, o TEXT, n, m);"
@@ -231,12 +255,15 @@ static void test_values(void)
     image_add(&image, "n", 3, false);
     image_add(&image, "m", 4, false);
     image_add(&image, "rowid", CLR_FIELD_ROWID, false);
-    for (with_bytes = 0; with_bytes <= 1; with_bytes++) {
-        for (i = 0; i < image.count; i++)
-            image.fields[i].with_bytes = with_bytes != 0;
-        test_table(db, &source, &image, "t", with_bytes ? "with bytes" : "values of all kinds");
+    for (what = VALUES; what <= CODES; what++) {
+        for (i = 0; i < image.count; i++) {
+            image.fields[i].with_bytes = what == BYTES;
+            image.fields[i].with_codes = what == CODES;
+        }
+        test_table(db, &source, &image, "t", names[what]);
         for (i = 0; i < 5 && image.columns[i] != NULL; i++)
-            tap_is_int64(image.columns[i]->kind, kinds[i], "kind of column %d", i);
+            tap_is_int64(image.columns[i]->kind, what == CODES ? CLR_TAG_MIXED : kinds[i],
+                         "kind of column %d", i);
         image_free(&image);
     }
     sqlite3_free(bytes.data);
@@ -273,15 +300,69 @@ static void test_shapes(void)
     image_add(&image, "b", 1, false);
     image_add(&image, "c", 2, true);
     image_add(&image, "rowid", CLR_FIELD_ROWID, false);
-    for (i = 0; i < 6; i++) {
-        image.fields[0].with_bytes = image.fields[1].with_bytes = i >= 3;
+    for (i = 0; i < 9; i++) {
+        image.fields[0].with_bytes = image.fields[1].with_bytes = i / 3 == 1;
+        image.fields[0].with_codes = image.fields[3].with_codes = i / 3 == 2;
+        image.fields[4].with_bytes = i / 3 == 1;
         if (i == 3)
             image_add_bytes(&image, "d", 3);
+        if (i == 6)
+            image_add_codes(&image, "b", 1, false);
         test_table(db, &source, &image, tables[i % 3], tables[i % 3]);
         image_free(&image);
     }
     sqlite3_free(bytes.data);
     sqlite3_close(db);
+}
+
+/* Numbers of values at which codes become wider, or are given up. */
+static void test_many_codes(void)
+{
+    static const struct form form = {.page_size = 4096, .encoding = "UTF-8"};
+    static const struct {
+        int values, rows;
+        bool many;
+    } cases[] = {
+        {1, 300000, false},     {256, 300000, false},   {257, 300000, false},
+        {65536, 65536, false},  {65537, 65537, true},   {65536, 300000, false},
+        {65537, 300000, false}, {300000, 300000, true}, {100000, 300000, true},
+    };
+    char sql[300], name[100];
+    size_t i;
+
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sqlite3 *db = open_form(&form);
+        struct image image = {0};
+        struct image_bytes bytes;
+        struct clr_source source;
+
+        snprintf(sql, sizeof sql,
+                 "CREATE TABLE t(a, b); WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n"
+                 " LIMIT %d), v(i, j) AS (SELECT i, i * %d / %d FROM n) INSERT INTO t SELECT i,"
+                 " CASE j %% 3 WHEN 0 THEN j WHEN 1 THEN 'text ' || j ELSE j + 0.5 END FROM v",
+                 cases[i].rows, cases[i].values, cases[i].rows);
+        image_sql(db, sql);
+        bytes = image_serialize(db);
+        source = image_bytes_source(&bytes);
+        source.parallel = !cases[i].many || i % 2 == 0;
+        snprintf(name, sizeof name, "%d of %d rows", cases[i].values, cases[i].rows);
+        image_add(&image, "a", 0, false);
+        image_add_codes(&image, "b", 1, false);
+        if (cases[i].many) {
+            tap_is_int64(image_load(&image, &source, image_root(db, "t")), CLR_LOAD_MANY_VALUES,
+                         "%s are too many", name);
+            tap_ok(image.report.field == 1 && image.columns[0] == NULL && image.columns[1] == NULL,
+                   "which the report tells");
+            if (cases[i].values == 300000 && !source.parallel)
+                tap_ok(image.report.bytes_read < (int64_t)bytes.size / 3, "found early");
+        } else {
+            test_table(db, &source, &image, "t", name);
+            tap_ok((int)image.columns[1]->dictionary->count == cases[i].values, "entries");
+        }
+        image_free(&image);
+        sqlite3_free(bytes.data);
+        sqlite3_close(db);
+    }
 }
 
 int main(void)
@@ -293,6 +374,7 @@ int main(void)
     random_start();
     test_values();
     test_shapes();
+    test_many_codes();
     for (i = 0; i < 24; i++) {
         form.page_size = page_sizes[i % 4];
         form.reserved = i / 4 % 3 == 0 ? 0 : i / 4 % 3 == 1 ? 32 : 5;

@@ -108,7 +108,7 @@ int main(void)
         result = clr_splice_begin(&splice, old);
         if (result == NULL)
             tap_bail("no memory");
-        clr_splice_finish(&splice, old, fresh, result);
+        clr_splice_finish(&splice, old, fresh, NULL, result);
         batch_ok(is_wanted(result, &splice), "splice %d, %zu rows%s", i, splice.rows,
                  result == old ? " in place" : "");
         if (is_shared) {
