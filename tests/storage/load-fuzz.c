@@ -47,12 +47,13 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     source.page_count = (uint32_t)(bytes.size / source.page_size) + ((data[0] & 16) != 0);
     image_add(&image, "c", 2, true);
     image.fields[0].with_bytes = (data[0] & 64) != 0;
+    image.fields[0].with_codes = (data[0] & 192) == 128;
     if ((data[0] & 32) != 0) {
         image_add(&image, "rowid", CLR_FIELD_ROWID, false);
         image_add(&image, "a", 0, false);
         image_add(&image, "e", 4, false);
     }
-    if (image_load(&image, &source, data[1]) == CLR_LOAD_DONE && (data[0] & 64) != 0)
+    if (image_load(&image, &source, data[1]) == CLR_LOAD_DONE && (data[0] & 192) != 0)
         sum = add_up(image.columns[0]);
     image_free(&image);
     free(bytes.data);

@@ -25,6 +25,8 @@ struct clr_dictionary *clr_dictionary_new(uint64_t seed, atomic_int_least64_t *l
         clr_dictionary_release(dictionary);
         return NULL;
     }
+    if (left != NULL)
+        atomic_fetch_sub(left, (int64_t)clr_dictionary_size(dictionary));
     return dictionary;
 }
 

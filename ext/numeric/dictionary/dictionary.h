@@ -40,8 +40,8 @@ struct clr_dictionary {
 
 /*
  * Returns an empty dictionary with one reference, or NULL without memory. seed: any number that who
- * chooses the values does not know. left: bytes that the entries may take, shared as that of
- * clr_bytes is; NULL: any.
+ * chooses the values does not know. left: bytes that it may take, shared as that of clr_bytes is;
+ * NULL: any. What it takes is clr_dictionary_size(), which nobody gives back.
  */
 struct clr_dictionary *clr_dictionary_new(uint64_t seed, atomic_int_least64_t *left);
 

@@ -99,10 +99,11 @@ void clr_column_release(struct clr_column *column);
    with codes, by whose dictionary it is. */
 bool clr_column_has_bytes(const struct clr_column *column);
 
-/* Whether its values are more than bits: addresses, which mean something in this process alone. */
+/* Whether its values are more than bits: addresses or codes, which mean something in this process
+   alone, and not to a device. */
 static inline bool clr_column_has_addresses(const struct clr_column *column)
 {
-    return column->bytes.blocks != NULL;
+    return column->codes != NULL || column->bytes.blocks != NULL;
 }
 
 /* Returns the size of the longest TEXT or BLOB whose bytes the column has, in bytes; 0: none. */

@@ -57,6 +57,7 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
                                                                           : number,
                                    .never_null = field.never_null};
     field.with_bytes = query->with_bytes[i];
+    field.with_codes = query->with_codes[i];
     return field;
 }
 
@@ -77,4 +78,32 @@ bool clr_column_request_has_all(const struct clr_column_request *request)
             return false;
     }
     return true;
+}
+
+bool clr_column_request_expects_many_values(struct clr_column_request *request)
+{
+    const struct clr_image *image = request->image;
+    int i;
+
+    for (i = 0; i < request->query->column_count; i++) {
+        const struct clr_field field =
+            clr_column_field(request->query, request->table, image->is_filled, i);
+        const char *name = clr_column_request_info(request, i)->name;
+
+        if (!field.with_codes || clr_column_request_find(request, i) != NULL ||
+            !clr_many_values_expected(image->many_values, field.index, &image->token))
+            continue;
+        clr_reason_set_name(&request->reason, CLR_WHY_MANY_VALUES, name, strlen(name));
+        return true;
+    }
+    return false;
+}
+
+void clr_column_request_has_many_values(struct clr_column_request *request, const char *name,
+                                        const struct clr_field *field)
+{
+    struct clr_image *image = request->image;
+
+    clr_many_values_found(&image->many_values, field->index, &image->token);
+    clr_reason_set_name(&request->reason, CLR_WHY_MANY_VALUES, name, strlen(name));
 }

@@ -112,6 +112,14 @@ struct clr_image_column *clr_column_request_find(const struct clr_column_request
 /* Whether the image has all columns. */
 bool clr_column_request_has_all(const struct clr_column_request *request);
 
+/* Returns whether a column that the image lacks is known to have too many values for codes; then
+   the reason says so. To be asked once before columns are brought. */
+bool clr_column_request_expects_many_values(struct clr_column_request *request);
+
+/* Takes note that the column of that name and field has too many values for codes. */
+void clr_column_request_has_many_values(struct clr_column_request *request, const char *name,
+                                        const struct clr_field *field);
+
 /* Takes note of pages that could not be read: by a load or a stream. Returns as a source does. */
 int clr_column_request_unread(struct clr_column_request *request, enum clr_load_outcome outcome,
                               const struct clr_load_report *report,

@@ -43,6 +43,7 @@ void clr_image_drop_away(struct clr_image *image, bool if_lost)
 static void free_image(struct clr_image *image)
 {
     clr_image_drop(image);
+    clr_many_values_free(&image->many_values);
     sqlite3_free(image->schema);
     sqlite3_free(image->table);
     sqlite3_free(image);
@@ -147,11 +148,12 @@ void clr_image_replace(struct clr_image_column *column, struct clr_column *conte
     column->column = content;
 }
 
-/* Fields of one place and type; the value of short records follows from these. */
+/* Fields of one place and type, both with codes or both with values; the value of short records
+ * follows from these. */
 static bool is_same(const struct clr_field *a, const struct clr_field *b)
 {
-    return a->index == b->index && a->is_real == b->is_real && a->missing.tag == b->missing.tag &&
-           a->missing.bits == b->missing.bits;
+    return a->index == b->index && a->with_codes == b->with_codes && a->is_real == b->is_real &&
+           a->missing.tag == b->missing.tag && a->missing.bits == b->missing.bits;
 }
 
 /* Finds a column, with bytes or without. */
@@ -204,6 +206,9 @@ struct clr_image_column *clr_image_add(struct clr_image *image, const char *name
 const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed)
 {
     static const char *const names[] = {"NULL", "INTEGER", "REAL", "TEXT or BLOB"};
+
+    if (column->column->codes != NULL)
+        return "codes";
     return column->column->kind == CLR_TAG_MIXED ? mixed : names[column->column->kind];
 }
 

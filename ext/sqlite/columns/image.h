@@ -3,6 +3,7 @@
 #define CLR_SQLITE_IMAGE_H
 
 #include "engine/columns/resident.h"
+#include "sqlite/columns/many_values.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/skips.h"
@@ -36,10 +37,11 @@ struct clr_image {
     char *schema, *table;
     bool is_filled; /* filled by SQLite: the rows are in the order in which it reads them */
     uint32_t root;
-    struct clr_token token;       /* of a snapshot, or, if filled, of a row version */
-    struct clr_attempts attempts; /* to fill it */
-    int wait;                     /* queries before columns are filled in the next version */
-    bool host_decodes;            /* the table's pages are not for devices */
+    struct clr_token token;              /* of a snapshot, or, if filled, of a row version */
+    struct clr_attempts attempts;        /* to fill it */
+    int wait;                            /* queries before columns are filled in the next version */
+    bool host_decodes;                   /* the table's pages are not for devices */
+    struct clr_many_values *many_values; /* columns that are not to have codes */
     size_t rows; /* of the table when it was last read, of whatever version; 0: never */
     struct clr_layout layout;
     struct clr_image_column *columns;
@@ -80,22 +82,25 @@ void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_to
 void clr_image_replace(struct clr_image_column *column, struct clr_column *content);
 
 /* Returns the image's column that a field describes, or NULL. One with bytes will do for a field
-   without, and one in which there are none for a field with bytes. */
+   without, and one in which there are none for a field with bytes; but one with codes only for a
+   field with codes, and no other for such a one. */
 struct clr_image_column *clr_image_find(struct clr_image *image, const struct clr_field *field);
 
-/* Returns a column's bit in sets of columns that SQLite fills; with bytes it is as another column.
-   In tables of more than 31 columns some share one. */
+/* Returns a column's bit in sets of columns that SQLite fills; with bytes, or codes, it is as
+   another column. In tables of more than 20 columns some share one. */
 static inline uint64_t clr_image_bit(const struct clr_field *field)
 {
-    return UINT64_C(1) << ((field->index + (field->with_bytes ? 32 : 0)) & 63);
+    const int form = field->with_codes ? 2 : field->with_bytes ? 1 : 0;
+
+    return UINT64_C(1) << ((field->index + 21 * form) & 63);
 }
 
 /* Adds a column, whose reference becomes the image's, or has it take the place of one that lacks
-   the bytes. NULL, with the reference dropped, without memory. */
+   the bytes. Codes stand beside values. NULL, with the reference dropped, without memory. */
 struct clr_image_column *clr_image_add(struct clr_image *image, const char *name,
                                        const struct clr_field *field, struct clr_column *column);
 
-/* Returns the name of the column's type, or `mixed` if it has values of several. */
+/* Returns the name of the column's type, "codes", or `mixed` if it has values of several. */
 const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed);
 
 /* Returns whether a device has a complete copy. */

@@ -61,6 +61,7 @@ static bool make_room(struct clr_column_request *request)
     image->layout.row_bytes = columns == 0 ? 0 : (size_t)row_bytes;
     image->layout.most_rows = columns == 0 ? 0 : most; /* rows that are only counted take none */
     image->layout.may_guess = image->rows == 0;
+    sqlite3_randomness(sizeof image->layout.seed, &image->layout.seed);
     return columns == 0 || image->rows <= most;
 }
 
@@ -190,7 +191,8 @@ int clr_column_request_unread(struct clr_column_request *request, enum clr_load_
     return SQLITE_OK;
 }
 
-/* Leaves less room for the bytes that are to be loaded, for those that are here already. */
+/* Leaves less room for the bytes that are to be loaded, or dictionaries, for those that are here
+   already. */
 static void count_bytes(struct clr_column_request *request)
 {
     struct clr_layout *layout = &request->image->layout;
@@ -201,6 +203,8 @@ static void count_bytes(struct clr_column_request *request)
     for (i = 0; i < request->query->column_count; i++) {
         column = clr_column_request_find(request, i);
         bytes = column == NULL ? 0 : column->column->bytes.size;
+        if (column != NULL && column->column->dictionary != NULL)
+            bytes = clr_dictionary_size(column->column->dictionary);
         layout->most_bytes -= bytes < layout->most_bytes ? bytes : layout->most_bytes - 1;
     }
 }
@@ -209,7 +213,7 @@ static bool needs_bytes(const struct clr_query *query)
 {
     int i;
 
-    for (i = 0; i < query->column_count && !query->with_bytes[i]; i++)
+    for (i = 0; i < query->column_count && !query->with_bytes[i] && !query->with_codes[i]; i++)
         ;
     return i < query->column_count;
 }
@@ -231,6 +235,8 @@ static int keep(struct clr_column_request *request, const struct clr_device_load
         struct clr_image_column *column =
             clr_image_add(image, load->names[i], &load->fields[i], load->columns[i]);
 
+        if (load->fields[i].with_codes)
+            clr_many_values_forget(&image->many_values, load->fields[i].index);
         if (column == NULL) {
             clr_resident_free(load->residents[i]);
             rc = SQLITE_NOMEM;
@@ -260,6 +266,8 @@ static int bring(struct clr_column_request *request)
         clr_reason_set(&request->reason, why);
         return SQLITE_OK;
     }
+    if (clr_column_request_expects_many_values(request))
+        return SQLITE_OK;
     request->is_too_large = !make_room(request) || clr_skips_take(request->keeping);
     if (request->is_too_large)
         return SQLITE_OK;
@@ -267,6 +275,12 @@ static int bring(struct clr_column_request *request)
     outcome = clr_device_load(request, &load);
     if (outcome == CLR_LOAD_DONE)
         return keep(request, &load);
+    if (outcome == CLR_LOAD_MANY_VALUES) {
+        request->connection->stats.bytes_decoded += load.report.bytes_read;
+        clr_column_request_has_many_values(request, load.names[load.report.field],
+                                           &load.fields[load.report.field]);
+        return SQLITE_OK;
+    }
     if (outcome == CLR_LOAD_TOO_LARGE && needs_bytes(request->query))
         request->keeping->left = CLR_SKIPS;
     return clr_column_request_unread(request, outcome, &load.report, &load.status);

@@ -56,6 +56,12 @@ static void want(struct wanted *wanted, const char *name, const struct clr_field
     wanted->fields[wanted->count++] = *field;
 }
 
+/* Whether one column serves both fields, which is with bytes if one of them is. */
+static bool is_same(const struct clr_field *a, const struct clr_field *b)
+{
+    return a->index == b->index && a->with_codes == b->with_codes;
+}
+
 /*
  * What the query needs, and what the image has: SQLite need not read the rows in the same order the
  * next time (PRAGMA reverse_unordered_selects), so all columns are filled at once. Names are the
@@ -74,7 +80,7 @@ static void collect(const struct clr_column_request *request, struct wanted *wan
     }
     for (column = request->image->columns; column != NULL && wanted->count < CLR_MOST_COLUMNS;
          column = column->next) {
-        for (i = 0; i < wanted->count && wanted->fields[i].index != column->field.index; i++)
+        for (i = 0; i < wanted->count && !is_same(&wanted->fields[i], &column->field); i++)
             ;
         if (i < wanted->count)
             wanted->fields[i].with_bytes |= column->field.with_bytes;
@@ -101,9 +107,60 @@ static void release(struct wanted *wanted)
 /* Whether a column that was filled has a NULL. */
 static bool has_null(const struct clr_column *column)
 {
+    if (column->dictionary != NULL)
+        return column->dictionary->has_null;
     return column->rows > 0 && (column->kind == CLR_TAG_NULL ||
                                 (column->kind == CLR_TAG_MIXED &&
                                  memchr(column->tags, CLR_TAG_NULL, column->rows) != NULL));
+}
+
+/* Returns a column that is to be filled, or NULL. */
+static struct clr_column *new_column(const struct clr_field *field, size_t rows,
+                                     atomic_int_least64_t *left)
+{
+    struct clr_dictionary *dictionary;
+    struct clr_column *column;
+    uint64_t seed;
+
+    if (!field->with_codes) {
+        column = clr_column_new(rows);
+        if (column == NULL)
+            return NULL;
+        column->with_bytes = field->with_bytes;
+        column->bytes.left = left;
+        return column;
+    }
+    sqlite3_randomness(sizeof seed, &seed);
+    dictionary = clr_dictionary_new(seed, left);
+    column = dictionary == NULL ? NULL : clr_column_new_codes(dictionary, rows, sizeof(uint32_t));
+    clr_dictionary_release(dictionary);
+    return column;
+}
+
+/* Completes a column that was filled: its codes take no more bytes than they need. */
+static bool finish(struct clr_column **column)
+{
+    struct clr_column *wide = *column, *narrow;
+    struct clr_dictionary *dictionary = wide->dictionary;
+    uint8_t code_bytes;
+
+    wide->bytes.left = NULL;
+    if (dictionary == NULL)
+        return true;
+    dictionary->bytes.left = NULL;
+    wide->entries_read = dictionary->count;
+    code_bytes = clr_column_code_bytes(dictionary->count);
+    if (code_bytes == wide->code_bytes)
+        return true;
+    narrow = clr_column_new_codes(dictionary, wide->rows, code_bytes);
+    if (narrow == NULL)
+        return false;
+    clr_column_map_codes(narrow, 0, wide, 0, wide->rows, NULL);
+    narrow->rows = wide->rows;
+    narrow->entries_read = wide->entries_read;
+    clr_column_release(wide);
+    *column = narrow;
+    return true;
 }
 
 /* Makes room for so many rows, and has SQLite fill it. Returns SQLite's code. */
@@ -119,11 +176,9 @@ static int fill(const struct clr_column_request *request, struct wanted *wanted,
         wanted->columns[i] = NULL;
     atomic_init(&left, clr_column_memory(request->connection) - rows);
     for (i = 0; i < wanted->count; i++) {
-        wanted->columns[i] = clr_column_new(load->most);
+        wanted->columns[i] = new_column(&wanted->fields[i], load->most, &left);
         if (wanted->columns[i] == NULL)
             return SQLITE_NOMEM;
-        wanted->columns[i]->with_bytes = wanted->fields[i].with_bytes;
-        wanted->columns[i]->bytes.left = &left;
     }
     sql = write_select(request, "SELECT " CLR_ROW_LOADER "(?1", wanted, ")");
     if (sql == NULL)
@@ -133,7 +188,8 @@ static int fill(const struct clr_column_request *request, struct wanted *wanted,
     rc = clr_row_load(request->connection, sql, load);
     sqlite3_free(sql);
     for (i = 0; i < wanted->count; i++) {
-        wanted->columns[i]->bytes.left = NULL;
+        if (rc == SQLITE_OK && !finish(&wanted->columns[i]))
+            rc = SQLITE_NOMEM;
         if (rc == SQLITE_OK && wanted->fields[i].never_null && has_null(wanted->columns[i]))
             rc = SQLITE_ERROR;
     }
@@ -152,6 +208,8 @@ static int keep(struct clr_column_request *request, struct wanted *wanted, size_
         if (clr_image_add(image, wanted->names[i], &wanted->fields[i], wanted->columns[i]) == NULL)
             rc = SQLITE_NOMEM;
         image->attempts.filled |= clr_image_bit(&wanted->fields[i]);
+        if (wanted->fields[i].with_codes)
+            clr_many_values_forget(&image->many_values, wanted->fields[i].index);
     }
     if (wanted->count > 0)
         request->connection->stats.rows_loaded += (int64_t)rows;
@@ -165,7 +223,7 @@ int clr_row_fill(struct clr_column_request *request)
 {
     const int columns = request->query->column_count;
     struct clr_image *image = request->image;
-    struct clr_row_load load = {0};
+    struct clr_row_load load = {.many_values = -1};
     struct wanted wanted;
     int rc;
 
@@ -191,5 +249,9 @@ int clr_row_fill(struct clr_column_request *request)
         return keep(request, &wanted, load.rows);
     release(&wanted);
     request->is_too_large = load.is_full;
-    return rc;
+    if (load.many_values < 0 || rc != SQLITE_TOOBIG)
+        return rc;
+    clr_column_request_has_many_values(request, wanted.names[load.many_values],
+                                       &wanted.fields[load.many_values]);
+    return SQLITE_OK;
 }

@@ -7,8 +7,9 @@
 /*
  * Has SQLite fill the request's image with the columns that the query needs and those that it has,
  * within the transaction of its version. The request then has_columns; or it is_too_large; or its
- * reason says that there are too few rows for a scan. Returns SQLite's code: a code of SQLite's
- * other than SQLITE_INTERRUPT and SQLITE_NOMEM says that a row's value is an error.
+ * reason says that there are too few rows for a scan, or too many values for codes. Returns
+ * SQLite's code: a code of SQLite's other than SQLITE_INTERRUPT and SQLITE_NOMEM says that a row's
+ * value is an error.
  */
 int clr_row_fill(struct clr_column_request *request);
 

@@ -32,6 +32,35 @@ static enum clr_code add_bytes(struct clr_column *column, sqlite3_value *argumen
     return column->bytes.code;
 }
 
+/* Puts a value's code into the column. */
+static enum clr_code put_code(struct clr_column *column, size_t row, sqlite3_value *argument)
+{
+    uint32_t *code = (uint32_t *)column->codes + row;
+    const struct clr_scalar number = clr_scalar_of(argument);
+    struct clr_value value;
+
+    if (number.tag != CLR_TAG_BYTES)
+        return clr_dictionary_add(column->dictionary, number, code);
+    if (!clr_value_read(argument, &value))
+        return CLR_NOMEM;
+    return clr_dictionary_add_bytes(column->dictionary, value.kind, value.bytes, value.as.size,
+                                    code);
+}
+
+/* Puts a row into the column number i, of codes. */
+static enum clr_code put_coded(struct clr_row_load *load, int i, sqlite3_value *argument)
+{
+    const struct clr_dictionary *dictionary = load->columns[i]->dictionary;
+    enum clr_code code = put_code(load->columns[i], load->rows, argument);
+
+    if ((code == CLR_OK && clr_dictionary_is_large(dictionary, load->rows + 1)) ||
+        (code == CLR_LIMIT && dictionary->count == CLR_DICTIONARY_MOST)) {
+        load->many_values = i;
+        code = CLR_LIMIT;
+    }
+    return code;
+}
+
 /* Puts a row into the columns. */
 static enum clr_code put_row(struct clr_row_load *load, sqlite3_value **values)
 {
@@ -39,7 +68,13 @@ static enum clr_code put_row(struct clr_row_load *load, sqlite3_value **values)
     int i;
 
     for (i = 0; i < load->count && code == CLR_OK; i++) {
-        struct clr_scalar value = clr_scalar_of(values[i]);
+        struct clr_scalar value;
+
+        if (load->columns[i]->codes != NULL) {
+            code = put_coded(load, i, values[i]);
+            continue;
+        }
+        value = clr_scalar_of(values[i]);
         if (value.tag == CLR_TAG_BYTES && load->columns[i]->with_bytes)
             code = add_bytes(load->columns[i], values[i], &value.bits);
         put(load->columns[i], load->rows, value);
@@ -62,7 +97,7 @@ static void step(sqlite3_context *context, int count, sqlite3_value **values)
     if (load->rows < load->most)
         code = put_row(load, values + 1);
     if (code == CLR_LIMIT) {
-        load->is_full = true;
+        load->is_full = load->many_values < 0;
         sqlite3_result_error_toobig(context);
     } else if (code != CLR_OK) {
         sqlite3_result_error_nomem(context);
@@ -89,6 +124,7 @@ int clr_row_load(struct clr_connection *connection, const char *sql, struct clr_
 
     load->rows = 0;
     load->is_full = false;
+    load->many_values = -1;
     if (rc != SQLITE_OK)
         return rc;
     rc = sqlite3_bind_pointer(statement, 1, load, pointer_type, NULL);

@@ -6,12 +6,13 @@
 #include "sqlite/session/connection.h"
 
 /* The columns that are being filled; all have room for `most` rows. Those with bytes get these
-   within what is left. */
+   within what is left, and those of codes, in four bytes, the entries. */
 struct clr_row_load {
     struct clr_column *const *columns;
     int count;
     size_t most, rows;
-    bool is_full; /* whether it ended for lack of room */
+    bool is_full;    /* whether it ended for lack of room */
+    int many_values; /* or since this column had too many values for codes; else -1 */
 };
 
 /*
@@ -27,8 +28,8 @@ int clr_row_loader_register(struct clr_connection *connection);
 /*
  * Runs a SELECT of nothing but a call of the loader with ?1 and load->count arguments, and so fills
  * the columns, each with its rows and kind. Returns SQLITE_OK, or SQLite's code: SQLITE_INTERRUPT
- * if it has to stop, SQLITE_TOOBIG with more rows or bytes than there is room for, whatever a row's
- * value is an error with; the columns' content is undefined then.
+ * if it has to stop, SQLITE_TOOBIG with more rows, bytes or entries than there is room for,
+ * whatever a row's value is an error with; the columns' content is undefined then.
  */
 int clr_row_load(struct clr_connection *connection, const char *sql, struct clr_row_load *load);
 

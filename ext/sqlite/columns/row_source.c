@@ -135,6 +135,8 @@ static int bring(struct clr_column_request *request)
         put_off(request);
         return SQLITE_OK;
     }
+    if (clr_column_request_expects_many_values(request))
+        return SQLITE_OK;
     rc = clr_row_fill(request);
     if (rc == SQLITE_INTERRUPT || rc == SQLITE_NOMEM)
         return rc;

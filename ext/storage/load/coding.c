@@ -190,8 +190,8 @@ enum clr_load_outcome clr_coding_finish(struct clr_coding *coding, int k, size_t
     if (clr_dictionary_is_large(narrowing.dictionary, rows) ||
         (code == CLR_LIMIT && narrowing.dictionary->count == CLR_DICTIONARY_MOST))
         outcome = give_up(coding, k);
-    else if (code == CLR_LIMIT)
-        outcome = CLR_LOAD_TOO_LARGE;
+    else if (code == CLR_LIMIT || (code == CLR_OK && atomic_load(coding->left) < 0))
+        outcome = CLR_LOAD_TOO_LARGE; /* rows may have taken what a dictionary had before them */
     else if (code == CLR_OK)
         outcome = narrow(&narrowing, rows, column);
     for (i = 0; i < threads; i++)

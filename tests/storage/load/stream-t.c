@@ -247,6 +247,7 @@ static void test_count(const struct clr_source *source, uint32_t root, size_t ex
 static void test_unusual(const struct clr_source *source, sqlite3 *db)
 {
     struct clr_field field_o = {.index = 5};
+    struct clr_field coded = {.index = 0, .with_codes = true};
     struct clr_field added = {.index = 9, .missing = {.tag = CLR_TAG_UNSURE}};
     struct image image = {.fields = {field_i}, .count = 1};
     struct streamed streamed;
@@ -256,6 +257,8 @@ static void test_unusual(const struct clr_source *source, sqlite3 *db)
                  "a sum of BLOBs");
     tap_is_int64(stream_plain(source, root, added, NULL, &streamed), CLR_LOAD_UNSUPPORTED,
                  "a default that only SQLite knows");
+    tap_is_int64(stream_plain(source, root, coded, NULL, &streamed), CLR_LOAD_TOO_LARGE,
+                 "codes, of which a stream has none");
     tap_is_int64(stream_plain(source, image_root(db, "w"), field_i, NULL, &streamed),
                  CLR_LOAD_UNSUPPORTED, "a table WITHOUT ROWID");
     tap_is_int64(stream_plain(source, image_root(db, "x"), field_i, NULL, &streamed),

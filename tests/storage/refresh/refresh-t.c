@@ -133,27 +133,32 @@ static void change(sqlite3 *db)
     image_sql(db, sql);
 }
 
-static void test(const char *pragmas, bool has_chains)
+static void test(const char *pragmas, bool has_chains, bool with_codes)
 {
     struct image image = {0};
     struct image_bytes before, after;
     struct clr_source source;
     uint32_t root, *changes;
-    long failures = 0, refreshed = 0;
+    long failures = 0, refreshed = 0, grown = 0;
     sqlite3 *db;
-    int i;
+    int i, k;
 
     if (sqlite3_open(":memory:", &db) != SQLITE_OK)
         tap_bail("no database");
     image_sql(db, pragmas);
     image_sql(db, "CREATE TABLE t(a INT, b, c, d REAL);"
                   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
-                  " INSERT INTO t SELECT i, i * 0.5, 'text', i FROM n");
+                  " INSERT INTO t SELECT i, i * 0.5, 'text' || (i % 254), i FROM n");
     root = image_root(db, "t");
     image_add(&image, "rowid", CLR_FIELD_ROWID, false);
     image_add(&image, "a", 0, false);
+    image.fields[1].with_codes = with_codes;
     if (has_chains)
         image_add(&image, "d", 3, true);
+    if (with_codes) {
+        image_add_codes(&image, "d", 3, true);
+        image_add_codes(&image, "c", 2, false);
+    }
     if (has_chains)
         image_add_bytes(&image, "c", 2);
     before = image_serialize(db);
@@ -173,6 +178,16 @@ static void test(const char *pragmas, bool has_chains)
         outcome = refresh(&image, &source, root, changes, &failures);
         if (shared != NULL)
             batch_ok(shared->rows == rows, "a shared column is as it was");
+        for (k = 0; k < image.count && outcome == CLR_LOAD_DONE; k++) {
+            const struct clr_column *column = image.columns[k];
+
+            if (column->codes != NULL)
+                batch_ok(column->code_bytes >= clr_column_code_bytes(column->dictionary->count) &&
+                             column->entries_read <= column->dictionary->count,
+                         "codes have room");
+            grown += column->codes != NULL &&
+                     column->code_bytes > clr_column_code_bytes(column->entries_read);
+        }
         clr_column_release(shared);
         if (outcome == CLR_LOAD_DONE) {
             refreshed++;
@@ -187,9 +202,66 @@ static void test(const char *pragmas, bool has_chains)
         sqlite3_free(before.data);
         before = after;
     }
-    batch_end("%s", pragmas);
+    batch_end("%s%s", pragmas, with_codes ? ", with codes" : "");
     tap_ok(refreshed > 30 && failures > refreshed, "%ld of 60 refreshed, after %ld without memory",
            refreshed, failures);
+    if (with_codes)
+        tap_ok(grown > 0, "codes became wider: %ld times", grown);
+    image_free(&image);
+    sqlite3_free(before.data);
+    sqlite3_close(db);
+}
+
+/* A column of codes, of so many values at first, whose dictionary grows by what each refresh finds,
+   until it has too much that no row has. Meanwhile its codes need more bytes. */
+static void test_growth(int values, int refreshes, int code_bytes)
+{
+    struct image image = {0};
+    struct image_bytes before, after;
+    struct clr_source source;
+    struct clr_refresh_report report;
+    enum clr_load_outcome outcome = CLR_LOAD_DONE;
+    uint32_t root, *changes;
+    char sql[200];
+    sqlite3 *db;
+    int i, bytes = 0;
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+        tap_bail("no database");
+    image_sql(db, "PRAGMA page_size = 4096; CREATE TABLE t(a, b)");
+    snprintf(sql, sizeof sql,
+             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)"
+             " INSERT INTO t SELECT 'a' || (i * %d / 300001), 1 FROM n",
+             values);
+    image_sql(db, sql);
+    root = image_root(db, "t");
+    image_add(&image, "rowid", CLR_FIELD_ROWID, false);
+    image_add_codes(&image, "a", 0, false);
+    before = image_serialize(db);
+    source = image_bytes_source(&before);
+    tap_is_int64(image_load(&image, &source, root), CLR_LOAD_DONE, "%d values", values);
+    for (i = 0; i < refreshes && outcome == CLR_LOAD_DONE; i++) {
+        tap_is_int64(image.columns[1]->code_bytes,
+                     clr_column_code_bytes(image.columns[1]->dictionary->count), "%u entries",
+                     (unsigned)image.columns[1]->dictionary->count);
+        snprintf(sql, sizeof sql,
+                 "UPDATE t SET a = rowid * 10 + %d WHERE rowid BETWEEN 1000 AND %d", i,
+                 i == 0 ? 2000 : 18000);
+        image_sql(db, sql);
+        after = image_serialize(db);
+        source = image_bytes_source(&after);
+        changes = compare_pages(&before, &after, &source);
+        bytes = image.columns[1]->code_bytes;
+        outcome = clr_refresh(&source, root, changes, image.fields, image.count, &image.layout,
+                              image.columns, NULL, &report);
+        tap_ok(outcome != CLR_LOAD_DONE || has_all(&image, db), "what SQLite reads");
+        free(changes);
+        sqlite3_free(before.data);
+        before = after;
+    }
+    tap_is_int64(outcome, CLR_LOAD_TOO_LARGE, "then all of it is to be loaded");
+    tap_is_int64(i, refreshes, "after so many changes");
+    tap_is_int64(bytes, code_bytes, "bytes of the codes before that");
     image_free(&image);
     sqlite3_free(before.data);
     sqlite3_close(db);
@@ -198,8 +270,12 @@ static void test(const char *pragmas, bool has_chains)
 int main(void)
 {
     random_start();
-    test("PRAGMA page_size = 512", true);
-    test("PRAGMA page_size = 1024; PRAGMA auto_vacuum = 1", true);
-    test("PRAGMA page_size = 4096", false);
+    test("PRAGMA page_size = 512", true, false);
+    test("PRAGMA page_size = 1024; PRAGMA auto_vacuum = 1", true, false);
+    test("PRAGMA page_size = 4096", false, false);
+    test("PRAGMA page_size = 512", true, true);
+    test("PRAGMA page_size = 1024; PRAGMA encoding = 'UTF-16be'", true, true);
+    test_growth(1, 5, 2);
+    test_growth(60000, 5, 4);
     return tap_done();
 }
