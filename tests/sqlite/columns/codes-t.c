@@ -2,6 +2,8 @@
    SQLite, refreshed, and given up where there are too many values. */
 #include "sqlite/columns/column_source.h"
 
+#include "base/memory.h"
+
 #include "sqlite/database.h"
 #include "storage/image.h"
 
@@ -90,18 +92,24 @@ static bool are_right(const struct clr_column_request *request)
     return code == SQLITE_DONE;
 }
 
+static struct clr_column_request new_request(struct asked *asked)
+{
+    static const struct clr_scan scan;
+
+    return (struct clr_column_request){.connection = connection,
+                                       .database = clr_database_get(connection, "main"),
+                                       .table = &asked->table,
+                                       .names = &asked->names,
+                                       .query = &asked->query,
+                                       .scan = &scan,
+                                       .keeping = &asked->keeping,
+                                       .no_pages = asked->no_pages};
+}
+
 /* Brings the columns. Returns why not, or CLR_WHY_NONE, after a look at them; stores how. */
 static enum clr_reason_code bring(struct asked *asked, enum clr_reading_kind *kind)
 {
-    struct clr_scan scan = {0};
-    struct clr_column_request request = {.connection = connection,
-                                         .database = clr_database_get(connection, "main"),
-                                         .table = &asked->table,
-                                         .names = &asked->names,
-                                         .query = &asked->query,
-                                         .scan = &scan,
-                                         .keeping = &asked->keeping,
-                                         .no_pages = asked->no_pages};
+    struct clr_column_request request = new_request(asked);
     int rc = clr_column_request_begin(&request);
 
     if (rc == SQLITE_OK && request.reason.code == CLR_WHY_NONE && !request.has_columns)
@@ -215,6 +223,45 @@ static void test_many_values(void)
     forget(filled);
 }
 
+/* Without memory there are no columns, or a reason, and nothing is left. */
+static void test_memory(enum clr_reason_code no_pages)
+{
+    struct asked *asked = ask("t", no_pages);
+    int after = 0, failures = 0, wrong = 0;
+    bool failed = true;
+
+    want(asked, 1, true);
+    want(asked, 1, false);
+    want(asked, 3, true);
+    for (; failed; after++) {
+        struct clr_column_request request = new_request(asked);
+        int rc;
+
+        clr_images_free(connection);
+        if (no_pages != CLR_WHY_NONE) { /* not at the first time */
+            rc = clr_column_request_begin(&request);
+            wrong += rc != SQLITE_OK || request.source->bring(&request) != SQLITE_OK;
+            clr_column_request_end(&request);
+            request = new_request(asked);
+        }
+        clr_memory_fail_after(after);
+        rc = clr_column_request_begin(&request);
+        if (rc == SQLITE_OK && !request.has_columns && request.reason.code == CLR_WHY_NONE)
+            rc = request.source->bring(&request);
+        failed = clr_memory_fail_after(-1) != 0;
+        failures += failed;
+        if (failed)
+            wrong += rc != SQLITE_NOMEM && request.reason.code == CLR_WHY_NONE &&
+                     !request.has_columns && !request.is_too_large;
+        else
+            wrong += rc != SQLITE_OK || !request.has_columns || !are_right(&request);
+        clr_column_request_end(&request);
+    }
+    tap_ok(wrong == 0 && failures > 5, "%d times without memory, %d of them wrong", failures,
+           wrong);
+    forget(asked);
+}
+
 static void fill(const char *encoding)
 {
     database_run(db, "PRAGMA encoding = '%s'; PRAGMA journal_mode = wal", encoding);
@@ -245,8 +292,11 @@ int main(void)
         fill(encodings[i]);
         test_pages(encodings[i]);
         test_filled(encodings[i]);
-        if (i == 0)
+        if (i == 0) {
             test_many_values();
+            test_memory(CLR_WHY_NONE);
+            test_memory(CLR_WHY_OLDER_ROWS);
+        }
         clr_images_free(connection);
         clr_databases_free(connection);
         clr_connection_release(connection);

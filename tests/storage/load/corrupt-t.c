@@ -5,6 +5,7 @@
  */
 #include "storage/damage.h"
 #include "storage/image.h"
+#include "storage/sound_codes.h"
 
 #include "engine/host/host_scan.h"
 #include "storage/load/stream.h"

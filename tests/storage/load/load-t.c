@@ -1,5 +1,6 @@
 /* Columns loaded from databases of many forms, compared with what SQLite reads from them. */
 #include "storage/image.h"
+#include "storage/sound_codes.h"
 
 #include "base/memory.h"
 
