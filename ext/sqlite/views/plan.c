@@ -48,6 +48,12 @@ static bool environment_literal(void *context, const char *text, struct clr_scal
     return clr_literal_read(environment->db, text, value);
 }
 
+static bool environment_deterministic(void *context, const char *name)
+{
+    (void)context, (void)name;
+    return false;
+}
+
 /* Finds out whether TEXT is in UTF-8, which the functions that take bytes compare. What is not
    known is not. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int find_encoding(sqlite3 *db, bool *is_utf8)
@@ -97,9 +103,12 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
                       struct clr_plan *plan, struct clr_reason *reason)
 {
     struct environment environment = {connection->db, NULL, &plan->table};
-    struct clr_environment asked = {
-        &environment,       select->parameter_count, false,
-        environment_column, environment_parameter,   environment_literal};
+    struct clr_environment asked = {.context = &environment,
+                                    .parameter_count = select->parameter_count,
+                                    .column = environment_column,
+                                    .parameter = environment_parameter,
+                                    .literal = environment_literal,
+                                    .deterministic = environment_deterministic};
     int rc = find_encoding(environment.db, &asked.is_utf8);
 
     if (rc == SQLITE_OK)
@@ -109,6 +118,8 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
         return SQLITE_OK;
     }
     rc = clr_query_bind(plan->query, &asked, reason) == CLR_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    if (reason->code == CLR_WHY_NONE && plan->query->lookup_count > 0)
+        clr_reason_set(reason, CLR_WHY_NO_COLUMN_IN_IT);
     sqlite3_finalize(environment.statement);
     return rc;
 }
