@@ -2,6 +2,8 @@
 
 #include "base/memory.h"
 #include "numeric/states/finish.h"
+#include "query/content.h"
+#include "query/grammar.h"
 #include "query/lower.h"
 
 #include <stdio.h>
@@ -330,6 +332,48 @@ static size_t write_finish(const struct clr_query *query, int parameter_count, c
     return length;
 }
 
+/* ---- What there is to bind. */
+
+/* To SQLite TRUE and FALSE are columns first. */
+static enum clr_code check_truths(struct clr_binder *binder)
+{
+    const struct clr_environment *environment = binder->environment;
+    const struct clr_node *node;
+
+    for (node = binder->query->syntax->truths.first; node != NULL; node = node->listed) {
+        const bool is_true = node->names[0].kind == CLR_T_TRUE;
+
+        if (environment->column(environment->context, is_true ? "true" : "false").number >= 0) {
+            clr_bind_refuse(binder, is_true ? CLR_WHY_TRUE : CLR_WHY_FALSE);
+            return CLR_INVALID;
+        }
+    }
+    return CLR_OK;
+}
+
+/* Finds out what is in all expressions. */
+static enum clr_code find_contents(struct clr_binder *binder)
+{
+    const struct clr_syntax *syntax = binder->query->syntax;
+    struct clr_node *node, *argument;
+
+    if (syntax->where != NULL && !clr_content_find(binder, syntax->where))
+        return binder->code;
+    for (node = syntax->items.first; node != NULL; node = node->next) {
+        if (!clr_content_find(binder, node->first))
+            return binder->code;
+    }
+    for (node = syntax->aggregates.first; node != NULL; node = node->listed) {
+        for (argument = node->first; argument != NULL; argument = argument->next) {
+            if (!clr_content_find(binder, argument))
+                return binder->code;
+        }
+        if (node->filter != NULL && !clr_content_find(binder, node->filter))
+            return binder->code;
+    }
+    return CLR_OK;
+}
+
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
                              struct clr_reason *reason)
 {
@@ -338,6 +382,10 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     const struct clr_node *node;
     enum clr_code code = number_parameters(&binder);
 
+    if (code == CLR_OK)
+        code = check_truths(&binder);
+    if (code == CLR_OK)
+        code = find_contents(&binder);
     if (code == CLR_OK && syntax->where != NULL) {
         query->filter = clr_lower(&binder, syntax->where);
         if (query->filter < 0)

@@ -25,13 +25,14 @@ enum { SCALARS = sizeof scalars / sizeof scalars[0] };
 static const struct clr_aggregate count_rows = {
     .name = "count", .builtin = "count", .arguments = 1, .needs = CLR_NEEDS_COUNT};
 
-/* A call as it is written, and what it turns out to be: one of the two pointers, or none. */
+/* A call as it is written, and what it turns out to be: one of the two pointers, or none for a
+   function that is SQLite's to evaluate. */
 struct written {
     char *name; /* without the suffix of the form */
     enum clr_form form;
     bool star;
     int arguments;
-    bool known; /* there is a function of that name, though it may take other arguments */
+    bool known; /* a scan has a function of that name, though it may take other arguments */
     bool builtin;
     const struct clr_aggregate *aggregate;
     const struct scalar *scalar;
@@ -94,26 +95,24 @@ static void find_function(struct clr_syntax *syntax, const struct clr_token *tok
         consider_aggregate(call, aggregate);
     for (i = 0; i < SCALARS; i++)
         consider_scalar(call, &scalars[i]);
-    if (call->aggregate == NULL && call->scalar == NULL)
-        clr_syntax_refuse_name(syntax, call->known ? CLR_WHY_FUNCTION_ARGUMENTS : CLR_WHY_FUNCTION,
-                               token->text, token->length);
+    if (call->aggregate == NULL && call->scalar == NULL && (call->known || call->star))
+        clr_syntax_refuse_name(syntax, CLR_WHY_FUNCTION_ARGUMENTS, token->text, token->length);
     clr_memory_free(call->name);
     call->name = NULL;
 }
 
 /* Makes a call that of an aggregate, with all that holds for those. */
 static void be_aggregate(struct clr_syntax *syntax, struct clr_node *node,
-                         const struct clr_token *name, struct clr_node *filter, size_t end)
+                         const struct clr_token *name, struct clr_node *filter)
 {
     if (node->has & CLR_HAS_AGGREGATE || (filter != NULL && filter->has & CLR_HAS_AGGREGATE)) {
         clr_syntax_refuse(syntax, CLR_WHY_NESTED_AGGREGATE);
         return;
     }
     node->filter = filter;
-    node->has = CLR_HAS_AGGREGATE | CLR_HAS_SURE_AGGREGATE;
-    node->begin = name->index;
-    node->end = end;
-    syntax->tokens[node->begin].node = node;
+    node->has &= CLR_HAS_COLLATE;
+    node->has |= CLR_HAS_AGGREGATE | CLR_HAS_SURE_AGGREGATE;
+    syntax->tokens[name->index].node = node;
     clr_list_enlist(&syntax->aggregates, node);
 }
 
@@ -127,9 +126,10 @@ static int count(struct clr_list list)
 }
 
 struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_token *name, bool star,
-                                 struct clr_list arguments, struct clr_node *filter, size_t end)
+                                 struct clr_list arguments, struct clr_node *filter)
 {
     struct written call = {.star = star, .arguments = count(arguments)};
+    enum clr_node_kind kind = CLR_N_FUNCTION;
     struct clr_node *node;
 
     if (syntax->code != CLR_OK)
@@ -137,19 +137,22 @@ struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_tok
     find_function(syntax, name, &call);
     if (syntax->code != CLR_OK)
         return NULL;
-    node = clr_syntax_node(syntax, call.aggregate != NULL ? CLR_N_AGGREGATE : call.scalar->kind,
-                           arguments);
+    if (call.aggregate != NULL)
+        kind = CLR_N_AGGREGATE;
+    else if (call.scalar != NULL)
+        kind = call.scalar->kind;
+    node = clr_syntax_node(syntax, kind, arguments);
     if (node == NULL)
         return NULL;
+    node->names[0] = *name;
     node->aggregate = call.aggregate;
     node->form = call.form;
     node->builtin = call.builtin;
-    if (call.aggregate != NULL) {
-        be_aggregate(syntax, node, name, filter, end);
-    } else {
-        node->opcode = call.scalar->opcode;
-        if (filter != NULL)
-            clr_syntax_refuse(syntax, CLR_WHY_FILTER);
-    }
-    return node;
+    if (call.aggregate != NULL)
+        be_aggregate(syntax, node, name, filter);
+    else if (filter != NULL)
+        clr_syntax_refuse(syntax, CLR_WHY_FILTER);
+    else
+        node->opcode = call.scalar != NULL ? call.scalar->opcode : CLR_OPCODES;
+    return clr_syntax_place(syntax, name->index, node);
 }

@@ -24,8 +24,7 @@ int clr_bind_no_memory(struct clr_binder *binder)
     return -1;
 }
 
-/* Refuses more of something than a query has room for. */
-static int refuse_more(struct clr_binder *binder, const char *what)
+int clr_bind_refuse_more(struct clr_binder *binder, const char *what)
 {
     return clr_bind_refuse_name(binder, CLR_WHY_TOO_MANY, what, strlen(what));
 }
@@ -41,7 +40,7 @@ int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, in
             instruction->c == c)
             return i;
     if (i == CLR_MOST_INSTRUCTIONS)
-        return refuse_more(binder, "operations");
+        return clr_bind_refuse_more(binder, "operations");
     *instruction = (struct clr_instruction){.opcode = opcode, .a = a, .b = b, .c = c};
     return query->instruction_count++;
 }
@@ -57,7 +56,7 @@ int clr_emit_constant(struct clr_binder *binder, struct clr_scalar value, int pa
             query->constants[i].bits == value.bits)
             break;
     if (i == CLR_MOST_CONSTANTS)
-        return refuse_more(binder, "literals and parameters");
+        return clr_bind_refuse_more(binder, "literals and parameters");
     if (i == query->constant_count) {
         query->constants[i] = value;
         query->parameters[i] = parameter;
@@ -77,12 +76,10 @@ static bool is_table(const struct clr_query *query, int name_count, char *const 
            clr_name_equal(names[0], query->schema) && clr_name_equal(names[1], query->table);
 }
 
-/* Looks up a column; returns false once it has failed. */
-static bool find_column(struct clr_binder *binder, const struct clr_node *node, bool may_be_text,
-                        struct clr_known_column *known)
+bool clr_bind_column(struct clr_binder *binder, struct clr_node *node)
 {
+    struct clr_known_column known = {.number = -1};
     char *names[3] = {NULL, NULL, NULL};
-    enum clr_reason_code why = CLR_WHY_NONE;
     const char *name;
     bool found = false;
     int i;
@@ -95,39 +92,55 @@ static bool find_column(struct clr_binder *binder, const struct clr_node *node, 
         }
     }
     name = names[node->name_count - 1];
-    known->number = -1;
     if (is_table(binder->query, node->name_count, names))
-        *known = binder->environment->column(binder->environment->context, name);
-    if (known->number < 0)
-        why = CLR_WHY_COLUMN;
-    else if (!known->readable)
-        why = CLR_WHY_GENERATED_COLUMN;
-    else if (known->is_text && !may_be_text)
-        why = CLR_WHY_TEXT_COLUMN;
-    found = why == CLR_WHY_NONE;
+        known = binder->environment->column(binder->environment->context, name);
+    found = known.number >= 0 && known.readable;
     if (!found)
-        clr_bind_refuse_name(binder, why, name, strlen(name));
+        clr_bind_refuse_name(binder, known.number < 0 ? CLR_WHY_COLUMN : CLR_WHY_GENERATED_COLUMN,
+                             name, strlen(name));
+    node->reads = known.number;
+    node->is_text = known.is_text;
 done:
     for (i = 0; i < node->name_count; i++)
         clr_memory_free(names[i]);
     return found;
 }
 
-int clr_emit_column(struct clr_binder *binder, const struct clr_node *node, bool may_be_text)
+int clr_place_column(struct clr_binder *binder, int number, bool with_codes)
 {
     struct clr_query *query = binder->query;
-    struct clr_known_column known;
     int i;
 
-    if (!find_column(binder, node, may_be_text, &known))
-        return -1;
-    for (i = 0; i < query->column_count && query->columns[i] != known.number; i++)
-        ;
+    for (i = 0; i < query->column_count; i++)
+        if (query->columns[i] == number && query->with_codes[i] == with_codes)
+            return i;
     if (i == CLR_MOST_COLUMNS)
-        return refuse_more(binder, "columns");
-    if (i == query->column_count)
-        query->columns[query->column_count++] = known.number;
-    return clr_emit(binder, CLR_OP_COLUMN, i, 0, 0);
+        return clr_bind_refuse_more(binder, "columns");
+    query->columns[i] = number;
+    query->with_codes[i] = with_codes;
+    return query->column_count++;
+}
+
+/* Refuses a column of TEXT by its name. */
+static int refuse_text(struct clr_binder *binder, const struct clr_node *node)
+{
+    char *name = clr_token_name(&node->names[node->name_count - 1]);
+
+    if (name == NULL)
+        return clr_bind_no_memory(binder);
+    clr_bind_refuse_name(binder, CLR_WHY_TEXT_COLUMN, name, strlen(name));
+    clr_memory_free(name);
+    return -1;
+}
+
+int clr_emit_column(struct clr_binder *binder, const struct clr_node *node, bool may_be_text)
+{
+    int place;
+
+    if (node->is_text && !may_be_text)
+        return refuse_text(binder, node);
+    place = clr_place_column(binder, node->reads, false);
+    return place < 0 ? -1 : clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
 }
 
 int clr_emit_column_with_bytes(struct clr_binder *binder, const struct clr_node *node)

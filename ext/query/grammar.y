@@ -38,11 +38,18 @@ int clr_grammarFallback(int kind);
 %left OR.
 %left AND.
 %right NOT.
-%left IS BETWEEN IN ISNULL NOTNULL NE EQ.
+%left IS MATCH LIKE_KW BETWEEN IN ISNULL NOTNULL NE EQ.
 %left GT LE LT GE.
+%right ESCAPE.
+%left BITAND BITOR LSHIFT RSHIFT.
 %left PLUS MINUS.
 %left STAR SLASH REM.
-%right SIGN.
+%left CONCAT PTR.
+%left COLLATE.
+%right BITNOT.
+
+/* The operators that are names where they are none: like(x, y) is a function. */
+%fallback ID LIKE_KW MATCH.
 
 statement ::= SELECT items FROM source where end.
 end ::= .
@@ -77,7 +84,7 @@ where ::= .
 where ::= WHERE expr(X). { clr_syntax_where(syntax, X); }
 
 %type expr {struct clr_node *}
-expr(A) ::= LP expr(X) RP. { A = X; }
+expr(A) ::= LP(B) expr(X) RP. { A = clr_syntax_enclose(syntax, B.index, X); }
 expr(A) ::= ID(X). { A = clr_syntax_column(syntax, 1, &X); }
 expr(A) ::= ID(X) DOT ID(Y). {
     A = clr_syntax_column(syntax, 2, (struct clr_token[]){X, Y});
@@ -85,36 +92,54 @@ expr(A) ::= ID(X) DOT ID(Y). {
 expr(A) ::= ID(X) DOT ID(Y) DOT ID(Z). {
     A = clr_syntax_column(syntax, 3, (struct clr_token[]){X, Y, Z});
 }
-expr(A) ::= NULL|NUMBER(X). { A = clr_syntax_value(syntax, CLR_N_LITERAL, &X); }
+expr(A) ::= NULL|NUMBER|STRING|BLOB|TRUE|FALSE(X). {
+    A = clr_syntax_value(syntax, CLR_N_LITERAL, &X);
+}
 expr(A) ::= VARIABLE(X). { A = clr_syntax_value(syntax, CLR_N_PARAMETER, &X); }
 
-expr(A) ::= ID(N) LP list(L) RP(R). {
-    A = clr_syntax_call(syntax, &N, false, L, NULL, R.index + 1);
+expr(A) ::= ID(N) LP list(L) RP. { A = clr_syntax_call(syntax, &N, false, L, NULL); }
+expr(A) ::= ID(N) LP list(L) RP FILTER LP WHERE expr(F) RP. {
+    A = clr_syntax_call(syntax, &N, false, L, F);
 }
-expr(A) ::= ID(N) LP list(L) RP FILTER LP WHERE expr(F) RP(R). {
-    A = clr_syntax_call(syntax, &N, false, L, F, R.index + 1);
+expr(A) ::= ID(N) LP STAR RP. {
+    A = clr_syntax_call(syntax, &N, true, (struct clr_list){NULL, NULL}, NULL);
 }
-expr(A) ::= ID(N) LP STAR RP(R). {
-    A = clr_syntax_call(syntax, &N, true, (struct clr_list){NULL, NULL}, NULL, R.index + 1);
+expr(A) ::= ID(N) LP STAR RP FILTER LP WHERE expr(F) RP. {
+    A = clr_syntax_call(syntax, &N, true, (struct clr_list){NULL, NULL}, F);
 }
-expr(A) ::= ID(N) LP STAR RP FILTER LP WHERE expr(F) RP(R). {
-    A = clr_syntax_call(syntax, &N, true, (struct clr_list){NULL, NULL}, F, R.index + 1);
+expr(A) ::= CAST(C) LP expr(X) AS type(T) RP. { A = clr_syntax_cast(syntax, &C, X, T); }
+
+expr(A) ::= expr(X) AND(O) expr(Y). { A = clr_syntax_binary(syntax, &O, X, Y); }
+expr(A) ::= expr(X) OR(O) expr(Y). { A = clr_syntax_binary(syntax, &O, X, Y); }
+expr(A) ::= expr(X) LT|GT|GE|LE(O) expr(Y). { A = clr_syntax_binary(syntax, &O, X, Y); }
+expr(A) ::= expr(X) EQ|NE(O) expr(Y). { A = clr_syntax_binary(syntax, &O, X, Y); }
+expr(A) ::= expr(X) BITAND|BITOR|LSHIFT|RSHIFT(O) expr(Y). {
+    A = clr_syntax_binary(syntax, &O, X, Y);
+}
+expr(A) ::= expr(X) PLUS|MINUS(O) expr(Y). { A = clr_syntax_binary(syntax, &O, X, Y); }
+expr(A) ::= expr(X) STAR|SLASH|REM(O) expr(Y). { A = clr_syntax_binary(syntax, &O, X, Y); }
+expr(A) ::= expr(X) CONCAT(O) expr(Y). { A = clr_syntax_binary(syntax, &O, X, Y); }
+expr(A) ::= expr(X) PTR(O) expr(Y). { A = clr_syntax_binary(syntax, &O, X, Y); }
+expr(A) ::= expr(X) COLLATE ID|STRING. { A = clr_syntax_collate(syntax, X); }
+
+%type like {struct clr_like}
+like(A) ::= LIKE_KW|MATCH(O). { A = (struct clr_like){O, false}; }
+like(A) ::= NOT LIKE_KW|MATCH(O). { A = (struct clr_like){O, true}; }
+expr(A) ::= expr(X) like(O) expr(Y). [LIKE_KW] { A = clr_syntax_like(syntax, &O, X, Y, NULL); }
+expr(A) ::= expr(X) like(O) expr(Y) ESCAPE expr(E). [LIKE_KW] {
+    A = clr_syntax_like(syntax, &O, X, Y, E);
 }
 
-expr(A) ::= expr(X) AND(O) expr(Y). { A = clr_syntax_binary(syntax, O.kind, X, Y); }
-expr(A) ::= expr(X) OR(O) expr(Y). { A = clr_syntax_binary(syntax, O.kind, X, Y); }
-expr(A) ::= expr(X) LT|GT|GE|LE(O) expr(Y). { A = clr_syntax_binary(syntax, O.kind, X, Y); }
-expr(A) ::= expr(X) EQ|NE(O) expr(Y). { A = clr_syntax_binary(syntax, O.kind, X, Y); }
-expr(A) ::= expr(X) PLUS|MINUS(O) expr(Y). { A = clr_syntax_binary(syntax, O.kind, X, Y); }
-expr(A) ::= expr(X) STAR|SLASH|REM(O) expr(Y). { A = clr_syntax_binary(syntax, O.kind, X, Y); }
-
-expr(A) ::= expr(X) ISNULL. { A = clr_syntax_unary(syntax, CLR_OP_IS_NULL, X); }
-expr(A) ::= expr(X) NOTNULL. { A = clr_syntax_unary(syntax, CLR_OP_NOT_NULL, X); }
-expr(A) ::= expr(X) NOT NULL. { A = clr_syntax_unary(syntax, CLR_OP_NOT_NULL, X); }
+expr(A) ::= expr(X) ISNULL. { A = clr_syntax_postfix(syntax, CLR_OP_IS_NULL, X); }
+expr(A) ::= expr(X) NOTNULL. { A = clr_syntax_postfix(syntax, CLR_OP_NOT_NULL, X); }
+expr(A) ::= expr(X) NOT NULL. { A = clr_syntax_postfix(syntax, CLR_OP_NOT_NULL, X); }
 expr(A) ::= expr(X) IS expr(Y). { A = clr_syntax_is(syntax, false, X, Y); }
 expr(A) ::= expr(X) IS NOT expr(Y). { A = clr_syntax_is(syntax, true, X, Y); }
-expr(A) ::= NOT expr(X). { A = clr_syntax_unary(syntax, CLR_OP_NOT, X); }
-expr(A) ::= PLUS|MINUS(O) expr(X). [SIGN] { A = clr_syntax_sign(syntax, O.kind, X); }
+expr(A) ::= expr(X) IS DISTINCT FROM expr(Y). { A = clr_syntax_is(syntax, true, X, Y); }
+expr(A) ::= expr(X) IS NOT DISTINCT FROM expr(Y). { A = clr_syntax_is(syntax, false, X, Y); }
+expr(A) ::= NOT(O) expr(X). { A = clr_syntax_prefix(syntax, &O, X); }
+expr(A) ::= BITNOT(O) expr(X). { A = clr_syntax_prefix(syntax, &O, X); }
+expr(A) ::= PLUS|MINUS(O) expr(X). [BITNOT] { A = clr_syntax_prefix(syntax, &O, X); }
 
 %type between {bool}
 between(A) ::= BETWEEN. { A = false; }
@@ -133,7 +158,7 @@ expr(A) ::= expr(X) in(N) LP list(L) RP. [IN] {
     A = clr_syntax_range(syntax, CLR_N_IN, N, X, L);
 }
 
-expr(A) ::= CASE base(B) whens(W) else(E) END. { A = clr_syntax_case(syntax, B, W, E); }
+expr(A) ::= CASE(C) base(B) whens(W) else(E) END. { A = clr_syntax_case(syntax, &C, B, W, E); }
 %type base {struct clr_node *}
 base(A) ::= . { A = NULL; }
 base(A) ::= expr(X). { A = X; }
@@ -151,6 +176,17 @@ whens(A) ::= whens(W) WHEN expr(X) THEN expr(Y). {
 %type else {struct clr_node *}
 else(A) ::= . { A = NULL; }
 else(A) ::= ELSE expr(X). { A = X; }
+
+/* The first and the last token of a type. */
+%type type {struct clr_type}
+type(A) ::= words(T). { A = T; }
+type(A) ::= words(T) LP signed RP(E). { A = (struct clr_type){T.first, E}; }
+type(A) ::= words(T) LP signed COMMA signed RP(E). { A = (struct clr_type){T.first, E}; }
+%type words {struct clr_type}
+words(A) ::= ID(T). { A = (struct clr_type){T, T}; }
+words(A) ::= words(F) ID(T). { A = (struct clr_type){F.first, T}; }
+signed ::= NUMBER.
+signed ::= PLUS|MINUS NUMBER.
 
 %type list {struct clr_list}
 list(A) ::= . { A = (struct clr_list){NULL, NULL}; }

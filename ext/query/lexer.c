@@ -50,28 +50,36 @@ static const struct {
     {"AS", CLR_T_AS, CLR_WHY_NONE},
     {"BETWEEN", CLR_T_BETWEEN, CLR_WHY_NONE},
     {"CASE", CLR_T_CASE, CLR_WHY_NONE},
+    {"CAST", CLR_T_CAST, CLR_WHY_NONE},
+    {"COLLATE", CLR_T_COLLATE, CLR_WHY_NONE},
+    {"DISTINCT", CLR_T_DISTINCT, CLR_WHY_NONE},
     {"ELSE", CLR_T_ELSE, CLR_WHY_NONE},
     {"END", CLR_T_END, CLR_WHY_NONE},
+    {"ESCAPE", CLR_T_ESCAPE, CLR_WHY_NONE},
+    {"FALSE", CLR_T_FALSE, CLR_WHY_NONE},
     {"FILTER", CLR_T_FILTER, CLR_WHY_NONE},
     {"FROM", CLR_T_FROM, CLR_WHY_NONE},
+    {"GLOB", CLR_T_LIKE_KW, CLR_WHY_NONE},
     {"IN", CLR_T_IN, CLR_WHY_NONE},
     {"IS", CLR_T_IS, CLR_WHY_NONE},
     {"ISNULL", CLR_T_ISNULL, CLR_WHY_NONE},
+    {"LIKE", CLR_T_LIKE_KW, CLR_WHY_NONE},
+    {"MATCH", CLR_T_MATCH, CLR_WHY_NONE},
     {"NOT", CLR_T_NOT, CLR_WHY_NONE},
     {"NOTNULL", CLR_T_NOTNULL, CLR_WHY_NONE},
     {"NULL", CLR_T_NULL, CLR_WHY_NONE},
     {"OR", CLR_T_OR, CLR_WHY_NONE},
+    {"REGEXP", CLR_T_LIKE_KW, CLR_WHY_NONE},
     {"SELECT", CLR_T_SELECT, CLR_WHY_NONE},
     {"THEN", CLR_T_THEN, CLR_WHY_NONE},
+    {"TRUE", CLR_T_TRUE, CLR_WHY_NONE},
     {"WHEN", CLR_T_WHEN, CLR_WHY_NONE},
     {"WHERE", CLR_T_WHERE, CLR_WHY_NONE},
     {"ADD", 0, CLR_WHY_WORD},
     {"ALL", 0, CLR_WHY_WORD},
     {"ALTER", 0, CLR_WHY_WORD},
     {"AUTOINCREMENT", 0, CLR_WHY_WORD},
-    {"CAST", 0, CLR_WHY_WORD},
     {"CHECK", 0, CLR_WHY_WORD},
-    {"COLLATE", 0, CLR_WHY_WORD},
     {"COMMIT", 0, CLR_WHY_WORD},
     {"CONSTRAINT", 0, CLR_WHY_WORD},
     {"CREATE", 0, CLR_WHY_WORD},
@@ -82,15 +90,11 @@ static const struct {
     {"DEFAULT", 0, CLR_WHY_WORD},
     {"DEFERRABLE", 0, CLR_WHY_WORD},
     {"DELETE", 0, CLR_WHY_WORD},
-    {"DISTINCT", 0, CLR_WHY_DISTINCT},
     {"DROP", 0, CLR_WHY_WORD},
-    {"ESCAPE", 0, CLR_WHY_WORD},
     {"EXCEPT", 0, CLR_WHY_COMPOUND},
     {"EXISTS", 0, CLR_WHY_WORD},
-    {"FALSE", 0, CLR_WHY_FALSE},
     {"FOREIGN", 0, CLR_WHY_WORD},
     {"FULL", 0, CLR_WHY_JOIN},
-    {"GLOB", 0, CLR_WHY_WORD},
     {"GROUP", 0, CLR_WHY_GROUP_BY},
     {"HAVING", 0, CLR_WHY_HAVING},
     {"INDEX", 0, CLR_WHY_WORD},
@@ -101,9 +105,7 @@ static const struct {
     {"INTO", 0, CLR_WHY_WORD},
     {"JOIN", 0, CLR_WHY_JOIN},
     {"LEFT", 0, CLR_WHY_JOIN},
-    {"LIKE", 0, CLR_WHY_WORD},
     {"LIMIT", 0, CLR_WHY_LIMIT},
-    {"MATCH", 0, CLR_WHY_WORD},
     {"NATURAL", 0, CLR_WHY_JOIN},
     {"NOTHING", 0, CLR_WHY_WORD},
     {"ON", 0, CLR_WHY_WORD},
@@ -113,14 +115,12 @@ static const struct {
     {"PRIMARY", 0, CLR_WHY_WORD},
     {"RAISE", 0, CLR_WHY_WORD},
     {"REFERENCES", 0, CLR_WHY_WORD},
-    {"REGEXP", 0, CLR_WHY_WORD},
     {"RETURNING", 0, CLR_WHY_WORD},
     {"RIGHT", 0, CLR_WHY_JOIN},
     {"SET", 0, CLR_WHY_WORD},
     {"TABLE", 0, CLR_WHY_WORD},
     {"TO", 0, CLR_WHY_WORD},
     {"TRANSACTION", 0, CLR_WHY_WORD},
-    {"TRUE", 0, CLR_WHY_TRUE},
     {"UNION", 0, CLR_WHY_COMPOUND},
     {"UNIQUE", 0, CLR_WHY_WORD},
     {"UPDATE", 0, CLR_WHY_WORD},
@@ -132,15 +132,17 @@ static const struct {
 };
 
 static const struct {
-    char text[3];
+    char text[4];
     int kind;
 } operators[] = {
-    /* The longer ones first; those without a kind are refused. */
-    {"==", CLR_T_EQ}, {"<=", CLR_T_LE},   {"<>", CLR_T_NE},  {"<<", 0},         {">=", CLR_T_GE},
-    {">>", 0},        {"!=", CLR_T_NE},   {"||", 0},         {"->", 0},         {"=", CLR_T_EQ},
-    {"<", CLR_T_LT},  {">", CLR_T_GT},    {"+", CLR_T_PLUS}, {"*", CLR_T_STAR}, {"/", CLR_T_SLASH},
-    {"%", CLR_T_REM}, {"-", CLR_T_MINUS}, {"(", CLR_T_LP},   {")", CLR_T_RP},   {",", CLR_T_COMMA},
-    {".", CLR_T_DOT}, {";", CLR_T_SEMI},  {"|", 0},          {"&", 0},          {"~", 0},
+    /* The longer ones first. */
+    {"->>", CLR_T_PTR},   {"->", CLR_T_PTR},   {"||", CLR_T_CONCAT}, {"<<", CLR_T_LSHIFT},
+    {">>", CLR_T_RSHIFT}, {"==", CLR_T_EQ},    {"<=", CLR_T_LE},     {"<>", CLR_T_NE},
+    {">=", CLR_T_GE},     {"!=", CLR_T_NE},    {"=", CLR_T_EQ},      {"<", CLR_T_LT},
+    {">", CLR_T_GT},      {"+", CLR_T_PLUS},   {"*", CLR_T_STAR},    {"/", CLR_T_SLASH},
+    {"%", CLR_T_REM},     {"-", CLR_T_MINUS},  {"(", CLR_T_LP},      {")", CLR_T_RP},
+    {",", CLR_T_COMMA},   {".", CLR_T_DOT},    {";", CLR_T_SEMI},    {"|", CLR_T_BITOR},
+    {"&", CLR_T_BITAND},  {"~", CLR_T_BITNOT},
 };
 
 static enum clr_code refuse(struct clr_reason *reason, enum clr_reason_code code)
@@ -214,6 +216,20 @@ static enum clr_code read_quoted(struct clr_token *token, struct clr_reason *rea
     return CLR_OK;
 }
 
+/* x'01ef': digits in pairs. */
+static enum clr_code read_blob(struct clr_token *token, struct clr_reason *reason)
+{
+    const char *p = token->text + 2;
+
+    while (is_hex(*p))
+        p++;
+    if (*p != '\'' || (p - token->text) % 2 != 0)
+        return refuse(reason, CLR_WHY_CHARACTER);
+    token->kind = CLR_T_BLOB;
+    token->length = (size_t)(p + 1 - token->text);
+    return CLR_OK;
+}
+
 static enum clr_code read_number(struct clr_token *token, struct clr_reason *reason)
 {
     const char *p = token->text;
@@ -268,9 +284,7 @@ static enum clr_code read_operator(struct clr_token *token, struct clr_reason *r
             continue;
         token->kind = operators[i].kind;
         token->length = length;
-        if (token->kind != 0)
-            return CLR_OK;
-        return refuse_name(reason, CLR_WHY_OPERATOR, operators[i].text);
+        return CLR_OK;
     }
     return refuse(reason, CLR_WHY_CHARACTER);
 }
@@ -288,12 +302,12 @@ enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct cl
     token->node = NULL;
     if (*p == '\0')
         return CLR_OK;
-    if (upper(*p) == 'X' && p[1] == '\'')
-        return refuse(reason, CLR_WHY_BLOB_LITERAL);
     if (strncmp(p, "\xef\xbb\xbf", 3) == 0)
         /* A byte order mark: white space to newer versions of SQLite, a letter to older ones. */
         return refuse(reason, CLR_WHY_BYTE_ORDER_MARK);
-    if (is_name_start(*p))
+    if (upper(*p) == 'X' && p[1] == '\'')
+        code = read_blob(token, reason);
+    else if (is_name_start(*p))
         code = read_word(token, reason);
     else if (is_digit(*p) || (*p == '.' && is_digit(p[1])))
         code = read_number(token, reason);
@@ -335,4 +349,13 @@ bool clr_name_equal(const char *a, const char *b)
     while (*a != '\0' && upper(*a) == upper(*b))
         a++, b++;
     return upper(*a) == upper(*b);
+}
+
+bool clr_name_begins(const char *text, size_t length, const char *word)
+{
+    for (; *word != '\0'; text++, word++, length--) {
+        if (length == 0 || upper(*text) != *word)
+            return false;
+    }
+    return true;
 }

@@ -27,6 +27,9 @@ enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct cl
 /* Returns a name without its quotes, to be freed with clr_memory_free(), or NULL without memory. */
 char *clr_token_name(const struct clr_token *token);
 
+/* Whether text of so many bytes begins with a word in capitals, without regard to ASCII case. */
+bool clr_name_begins(const char *text, size_t length, const char *word);
+
 /* Equality of names, without regard to ASCII case. */
 bool clr_name_equal(const char *a, const char *b);
 

@@ -1,6 +1,9 @@
 #include "query/lower.h"
 
 #include "base/memory.h"
+#include "query/content.h"
+#include "query/grammar.h"
+#include "query/lookup.h"
 
 #include <math.h>
 
@@ -56,7 +59,13 @@ static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, boo
     double first = 0.0, last = 0.0;
 
     *most = 0.0;
+    /* What SQLite computes it compares as it is: a lookup, whose column no index is searched for,
+       or what will be refused. */
+    if (node->is_foreign && node->reads != CLR_READS_SEVERAL)
+        return true;
     if (node->kind == CLR_N_LITERAL) {
+        if (node->names[0].kind != CLR_T_NUMBER)
+            return true;
         if (!clr_bind_literal(binder, node))
             return false;
         if (node->value.tag == CLR_TAG_INTEGER)
@@ -87,13 +96,20 @@ static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, boo
 }
 
 /*
- * An operand of a comparison. An INTEGER that is not the same as a REAL is refused: a REAL column's
+ * An operand of a comparison. If something in the comparison is foreign, it reads several columns,
+ * for it would be a lookup else. Where one operand has TEXT affinity, SQLite would make TEXT of the
+ * other one's numbers: that is refused. Any other affinity changes TEXT and BLOBs alone, which are
+ * BYTES and so make the result UNSURE, and with them the collating sequence.
+ *
+ * An INTEGER that is not the same as a REAL is refused: a REAL column's
  * index would be searched for the nearest REAL, while a comparison by itself is exact.
  */
 static int lower_compared(struct clr_binder *binder, struct clr_node *node)
 {
     double most;
 
+    if (node->is_foreign && (clr_content_is_text(node) || clr_content_is_column(node)))
+        return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
     /* The caller looks at a parameter by itself. */
     if (node->kind != CLR_N_PARAMETER) {
         if (!find_magnitude(binder, node, !(node->has & CLR_HAS_COLUMN), &most))
@@ -157,15 +173,35 @@ static int lower_in(struct clr_binder *binder, struct clr_node *node)
     return value;
 }
 
-/* The value of a CASE whose pairs begin at child; parts has room for two numbers a pair. */
-static int lower_pairs(struct clr_binder *binder, int base, struct clr_node *child, bool has_else,
-                       int *parts)
+/*
+ * Whether a CASE is at a choice. The two are compared as by "=", and may be a lookup together
+ * though the CASE reads more. With COLLATE SQLite alone knows which sequence is that of a base that
+ * was computed before. *value is that of the base, and found once: -1 until then.
+ */
+static int lower_choice(struct clr_binder *binder, struct clr_node *base, int *value,
+                        struct clr_node *choice)
 {
-    int value, count = 0;
+    const int reads = clr_content_together(base->reads, choice->reads);
+
+    if ((base->is_foreign || choice->is_foreign) && reads >= 0 &&
+        ((base->has | choice->has) & CLR_HAS_COLLATE) == 0)
+        return clr_lookup_emit(binder, base, choice);
+    if (*value < 0)
+        *value = lower_compared(binder, base);
+    return *value < 0 ? -1
+                      : emit_binary(binder, CLR_OP_EQUAL, *value, lower_compared(binder, choice));
+}
+
+/* The value of a CASE whose pairs begin at child; base may be NULL, and parts has room for two
+   numbers a pair. */
+static int lower_pairs(struct clr_binder *binder, struct clr_node *base, struct clr_node *child,
+                       bool has_else, int *parts)
+{
+    int compared = -1, value, count = 0;
 
     for (; child != NULL && child->next != NULL; child = child->next->next) {
-        value = base < 0 ? clr_lower(binder, child)
-                         : emit_binary(binder, CLR_OP_EQUAL, base, lower_compared(binder, child));
+        value =
+            base == NULL ? clr_lower(binder, child) : lower_choice(binder, base, &compared, child);
         if (value < 0)
             return -1;
         parts[count++] = value;
@@ -183,33 +219,38 @@ static int lower_pairs(struct clr_binder *binder, int base, struct clr_node *chi
 
 static int lower_case(struct clr_binder *binder, struct clr_node *node)
 {
-    struct clr_node *child = node->first;
+    struct clr_node *base = node->has_base ? node->first : NULL;
+    struct clr_node *const first = base != NULL ? base->next : node->first, *child;
     size_t children = 0;
-    int base = -1, value, *parts;
+    int value, *parts;
 
-    if (node->has_base) {
-        base = lower_compared(binder, child);
-        if (base < 0)
-            return -1;
-        child = child->next;
-    }
-    for (; child != NULL; child = child->next)
+    for (child = first; child != NULL; child = child->next)
         children++;
     parts = clr_memory_alloc(children * sizeof *parts);
     if (parts == NULL)
         return clr_bind_no_memory(binder);
-    child = node->has_base ? node->first->next : node->first;
-    value = lower_pairs(binder, base, child, node->has_else, parts);
+    value = lower_pairs(binder, base, first, node->has_else, parts);
     clr_memory_free(parts);
     return value;
 }
 
 int clr_lower(struct clr_binder *binder, struct clr_node *node)
 {
+    /* The largest expression over one column that has something foreign. A column by itself is
+       none: as TEXT it would be of use to no one. */
+    if (node->is_foreign && !clr_content_is_column(node)) {
+        if (node->reads >= 0)
+            return clr_lookup_emit(binder, node, NULL);
+        if (node->reads == CLR_READS_NONE)
+            return clr_bind_refuse(binder, CLR_WHY_NO_COLUMN_IN_IT);
+    }
     switch (node->kind) {
     case CLR_N_COLUMN:
         return clr_emit_column(binder, node, false);
     case CLR_N_LITERAL:
+        if (node->names[0].kind == CLR_T_TRUE || node->names[0].kind == CLR_T_FALSE)
+            return clr_bind_refuse(binder, node->names[0].kind == CLR_T_TRUE ? CLR_WHY_TRUE
+                                                                             : CLR_WHY_FALSE);
         return clr_bind_literal(binder, node) ? clr_emit_constant(binder, node->value, 0) : -1;
     case CLR_N_PARAMETER:
         return clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, node->number);
@@ -231,6 +272,11 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
         return lower_in(binder, node);
     case CLR_N_CASE:
         return lower_case(binder, node);
+    case CLR_N_FUNCTION:
+    case CLR_N_OPERATOR:
+    case CLR_N_COLLATE:
+    case CLR_N_CAST:
+        return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
     case CLR_N_AGGREGATE:
     case CLR_N_ITEM:
         break;

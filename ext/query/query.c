@@ -92,9 +92,12 @@ bool clr_query_computes(const struct clr_query *query)
 void clr_query_free(struct clr_query *query)
 {
     struct clr_node *node;
+    int i;
 
     if (query == NULL)
         return;
+    for (i = 0; i < query->lookup_count; i++)
+        clr_memory_free(query->lookups[i].text);
     while ((node = query->syntax->nodes) != NULL) {
         query->syntax->nodes = node->allocated;
         clr_memory_free(node);

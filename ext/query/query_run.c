@@ -193,6 +193,7 @@ struct clr_scan clr_query_run_scan(struct clr_query_run *run)
         .tallies = run->tallies,
         .question_count = query->question_count,
         .questions = run->questions,
+        .lookup_count = query->lookup_count,
     };
 }
 

@@ -35,8 +35,8 @@ enum clr_code clr_query_run_begin(const struct clr_query *query,
                                   const struct clr_parameters *parameters,
                                   struct clr_query_run **run, struct clr_reason *reason);
 
-/* Returns the run's scan: without columns and rows, which are the caller's to set, and without the
-   limits of what it may take. */
+/* Returns the run's scan: without columns, rows and lookups, which are the caller's to set, and
+   without the limits of what it may take. */
 struct clr_scan clr_query_run_scan(struct clr_query_run *run);
 
 /* NULL is fine. */

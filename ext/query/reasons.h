@@ -5,7 +5,6 @@
 
 /* The SELECT's text: from clr_query_parse() and clr_query_bind(). */
 CLR_WHY(WORD, "%n is not accelerated")
-CLR_WHY(OPERATOR, "the operator %n is not accelerated")
 CLR_WHY(UNEXPECTED, "\"%n\" is not accelerated in this place")
 CLR_WHY(JOIN, "a join is not accelerated: let the view read one table")
 CLR_WHY(SUBQUERY, "a subquery is not accelerated: make it a parameter or a table")
@@ -19,8 +18,6 @@ CLR_WHY(INDEXED_BY, "INDEXED BY is not accelerated: leave it out")
 CLR_WHY(COMPOUND, "%n is not accelerated: make a view of each SELECT")
 CLR_WHY(TRUE, "TRUE is not accelerated: write 1 for the value")
 CLR_WHY(FALSE, "FALSE is not accelerated: write 0 for the value")
-CLR_WHY(TEXT_LITERAL, "a TEXT literal is not accelerated")
-CLR_WHY(BLOB_LITERAL, "a BLOB literal is not accelerated")
 CLR_WHY(INCOMPLETE, "the statement is not complete")
 CLR_WHY(NO_SELECT, "a statement that does not begin with SELECT is not accelerated")
 CLR_WHY(STATEMENTS, "more than one statement is not accelerated")
@@ -41,6 +38,8 @@ CLR_WHY(BARE_COLUMN, "a column outside the aggregates is not accelerated")
 CLR_WHY(NESTED_AGGREGATE, "an aggregate within another one is not accelerated")
 CLR_WHY(AGGREGATE_IN_WHERE, "an aggregate in WHERE is not accelerated")
 CLR_WHY(AGGREGATE_IN_EXPRESSION, "an aggregate within an expression is not accelerated")
+CLR_WHY(COLLATED_AGGREGATE, "an aggregate with COLLATE in its arguments is not accelerated within "
+                            "an expression: make it a column of the result")
 CLR_WHY(FILTER, "FILTER is not accelerated for a function that is no aggregate")
 CLR_WHY(FUNCTION, "the function %n() is not accelerated")
 CLR_WHY(FUNCTION_ARGUMENTS, "the function %n() is not accelerated with these arguments")
@@ -57,6 +56,9 @@ CLR_WHY(NO_COLUMN_IN_IT, "an expression with text or functions and no column is 
                          "make it a parameter")
 CLR_WHY(BIG_INTEGER, "a comparison with an INTEGER beyond 2^53 is not accelerated")
 CLR_WHY(EMPTY_IN, "an empty IN list is not accelerated")
+CLR_WHY(TYPE, "CAST to this type is not accelerated: write INTEGER, REAL, TEXT, NUMERIC or BLOB")
+CLR_WHY(TIME_COMPUTED, "a date function of text that is computed is not accelerated: the text may "
+                       "be 'now'")
 
 /* What names mean, and what they read. */
 CLR_WHY(NO_TABLE, "the schema has no table %n")
@@ -82,8 +84,9 @@ CLR_WHY(VALUE, "some row has TEXT, a BLOB or an error, which only SQLite can tre
 CLR_WHY(VALUES_MEMORY, "the values take more than values_memory")
 CLR_WHY(KEEPS_VALUES,
         "the columns take more than column_memory, and a function needs all values together")
-CLR_WHY(MANY_VALUES, "column %n has too many different values: text or functions of it are as quick "
-                     "row by row")
+CLR_WHY(MANY_VALUES,
+        "column %n has too many different values: text or functions of it are as quick "
+        "row by row")
 CLR_WHY(KEEPS_CODES,
         "the columns take more than column_memory, and text or functions need one as a whole")
 CLR_WHY(PRESENT_TIME, "a date function with 'now', 'localtime' or 'utc' is not accelerated")

@@ -28,8 +28,9 @@ void clr_syntax_no_memory(struct clr_syntax *syntax)
 /* Whether a token is in the FROM clause. */
 static bool is_source(const struct clr_syntax *syntax, size_t index)
 {
-    while (index > 0 && syntax->tokens[index].kind != CLR_T_FROM &&
-           syntax->tokens[index].kind != CLR_T_WHERE)
+    while (index > 0 && syntax->tokens[index].kind != CLR_T_WHERE &&
+           (syntax->tokens[index].kind != CLR_T_FROM ||
+            syntax->tokens[index - 1].kind == CLR_T_DISTINCT))
         index--;
     return syntax->tokens[index].kind == CLR_T_FROM;
 }
@@ -40,8 +41,8 @@ void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *to
         return;
     if (token->kind == 0)
         clr_syntax_refuse(syntax, CLR_WHY_INCOMPLETE);
-    else if (token->kind == CLR_T_STRING)
-        clr_syntax_refuse(syntax, CLR_WHY_TEXT_LITERAL);
+    else if (token->kind == CLR_T_DISTINCT)
+        clr_syntax_refuse(syntax, CLR_WHY_DISTINCT);
     else if (token->index == 0)
         clr_syntax_refuse(syntax, CLR_WHY_NO_SELECT);
     else if (syntax->tokens[token->index - 1].kind == CLR_T_SEMI)
@@ -107,168 +108,102 @@ struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind k
     return node;
 }
 
-/* The list of one, two or no children. */
-static struct clr_list children_of(struct clr_node *a, struct clr_node *b)
+struct clr_node *clr_syntax_place(struct clr_syntax *syntax, size_t begin, struct clr_node *node)
 {
-    struct clr_list list = {NULL, NULL};
-
-    clr_list_append(&list, a);
-    clr_list_append(&list, b);
-    return list;
+    if (node == NULL || syntax->code != CLR_OK)
+        return NULL;
+    node->begin = node->outer_begin = begin;
+    /* Lemon reduces when it has the token behind what it reduces. */
+    node->end = node->outer_end = syntax->token_count - 1;
+    return node;
 }
 
-static struct clr_node *with_opcode(struct clr_node *node, enum clr_opcode opcode)
+struct clr_node *clr_syntax_enclose(struct clr_syntax *syntax, size_t begin, struct clr_node *node)
 {
-    if (node != NULL)
-        node->opcode = opcode;
+    if (node == NULL || syntax->code != CLR_OK)
+        return NULL;
+    node->outer_begin = begin;
+    node->outer_end = syntax->token_count - 1;
     return node;
 }
 
 struct clr_node *clr_syntax_column(struct clr_syntax *syntax, int name_count,
                                    const struct clr_token *names)
 {
-    struct clr_node *node = clr_syntax_node(syntax, CLR_N_COLUMN, children_of(NULL, NULL));
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_COLUMN, (struct clr_list){NULL, NULL});
 
     if (node != NULL) {
         memcpy(node->names, names, (size_t)name_count * sizeof *names);
         node->name_count = name_count;
         node->has = CLR_HAS_COLUMN;
+        syntax->tokens[names[0].index].node = node;
     }
-    return node;
+    return clr_syntax_place(syntax, names[0].index, node);
 }
 
 struct clr_node *clr_syntax_value(struct clr_syntax *syntax, enum clr_node_kind kind,
                                   const struct clr_token *token)
 {
-    struct clr_node *node = clr_syntax_node(syntax, kind, children_of(NULL, NULL));
+    struct clr_node *node = clr_syntax_node(syntax, kind, (struct clr_list){NULL, NULL});
 
     if (node == NULL)
         return NULL;
     node->names[0] = *token;
     if (kind == CLR_N_PARAMETER) {
         clr_list_enlist(&syntax->parameters, node);
-        node->begin = token->index;
-        node->end = token->index + 1;
-        syntax->tokens[node->begin].node = node;
+        syntax->tokens[token->index].node = node;
+    } else if (token->kind == CLR_T_TRUE || token->kind == CLR_T_FALSE) {
+        clr_list_enlist(&syntax->truths, node);
     }
-    return node;
+    return clr_syntax_place(syntax, token->index, node);
 }
 
-static bool is_number(const struct clr_node *node)
+/* Refuses what has a column outside the aggregates: if a function has it, as one that is none of
+   the aggregates that there are. */
+static void refuse_column(struct clr_syntax *syntax, const struct clr_node *node)
 {
-    return node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER;
-}
-
-/* A minus sign right in front of a number, parentheses aside, is a part of it: SQLite negates the
-   literal. It computes everything else as 0 - x. */
-struct clr_node *clr_syntax_sign(struct clr_syntax *syntax, int kind, struct clr_node *operand)
-{
-    const struct clr_node *bare = operand;
-
-    if (syntax->code != CLR_OK)
-        return NULL;
-    if (kind == CLR_T_PLUS)
-        return clr_syntax_node(syntax, CLR_N_PLUS, children_of(operand, NULL));
-    if (is_number(operand) && !operand->negative) {
-        operand->negative = true;
-        return operand;
+    while (node->kind != CLR_N_FUNCTION && node->first != NULL) {
+        for (node = node->first; !(node->has & CLR_HAS_COLUMN); node = node->next)
+            ;
     }
-    while (bare->kind == CLR_N_PLUS)
-        bare = bare->first;
-    if (bare != operand && is_number(bare) && !bare->negative) {
-        /* A literal or not, and so -0.0 or 0.0: SQLite's versions differ. */
-        clr_syntax_refuse(syntax, CLR_WHY_MINUS_PLUS);
-        return NULL;
-    }
-    return clr_syntax_node(syntax, CLR_N_MINUS, children_of(operand, NULL));
-}
-
-struct clr_node *clr_syntax_unary(struct clr_syntax *syntax, enum clr_opcode opcode,
-                                  struct clr_node *operand)
-{
-    return with_opcode(clr_syntax_node(syntax, CLR_N_UNARY, children_of(operand, NULL)), opcode);
-}
-
-struct clr_node *clr_syntax_binary(struct clr_syntax *syntax, int kind, struct clr_node *left,
-                                   struct clr_node *right)
-{
-    static const struct {
-        int kind;
-        enum clr_opcode opcode;
-    } table[] = {
-        {CLR_T_OR, CLR_OP_OR},         {CLR_T_AND, CLR_OP_AND},
-        {CLR_T_EQ, CLR_OP_EQUAL},      {CLR_T_NE, CLR_OP_UNEQUAL},
-        {CLR_T_LT, CLR_OP_LESS},       {CLR_T_LE, CLR_OP_LESS_EQUAL},
-        {CLR_T_GT, CLR_OP_GREATER},    {CLR_T_GE, CLR_OP_GREATER_EQUAL},
-        {CLR_T_PLUS, CLR_OP_ADD},      {CLR_T_MINUS, CLR_OP_SUBTRACT},
-        {CLR_T_STAR, CLR_OP_MULTIPLY}, {CLR_T_SLASH, CLR_OP_DIVIDE},
-        {CLR_T_REM, CLR_OP_REMAINDER},
-    };
-    struct clr_node *node = clr_syntax_node(syntax, CLR_N_FOLD, children_of(left, right));
-    size_t i = 0;
-
-    if (node == NULL)
-        return NULL;
-    while (table[i].kind != kind)
-        i++;
-    node->opcode = table[i].opcode;
-    /* "sum(x) AND 0" is 0 to SQLite's parser, and the sum is gone. */
-    if (kind == CLR_T_AND && node->has & CLR_HAS_SURE_AGGREGATE)
-        node->has ^= CLR_HAS_SURE_AGGREGATE;
-    return node;
-}
-
-struct clr_node *clr_syntax_is(struct clr_syntax *syntax, bool negated, struct clr_node *left,
-                               struct clr_node *right)
-{
-    if (syntax->code == CLR_OK && right->kind == CLR_N_LITERAL &&
-        right->names[0].kind == CLR_T_NULL)
-        return clr_syntax_unary(syntax, negated ? CLR_OP_NOT_NULL : CLR_OP_IS_NULL, left);
-    return with_opcode(clr_syntax_node(syntax, CLR_N_FOLD, children_of(left, right)),
-                       negated ? CLR_OP_IS_NOT : CLR_OP_IS);
-}
-
-struct clr_node *clr_syntax_range(struct clr_syntax *syntax, enum clr_node_kind kind, bool negated,
-                                  struct clr_node *operand, struct clr_list list)
-{
-    struct clr_list children = children_of(operand, list.first);
-    struct clr_node *node = clr_syntax_node(syntax, kind, children);
-
-    /* Nothing of the operand is left when SQLite's parser sees "x IN ()". */
-    if (node != NULL && list.first == NULL && node->has & CLR_HAS_SURE_AGGREGATE)
-        node->has ^= CLR_HAS_SURE_AGGREGATE;
-    return negated ? clr_syntax_unary(syntax, CLR_OP_NOT, node) : node;
-}
-
-struct clr_node *clr_syntax_case(struct clr_syntax *syntax, struct clr_node *base,
-                                 struct clr_list whens, struct clr_node *otherwise)
-{
-    struct clr_list children = {base, base};
-    struct clr_node *node;
-
-    if (base == NULL)
-        children = whens;
+    if (node->kind == CLR_N_FUNCTION)
+        clr_syntax_refuse_name(syntax, CLR_WHY_FUNCTION, node->names[0].text,
+                               node->names[0].length);
     else
-        base->next = whens.first;
-    if (whens.last != NULL)
-        whens.last->next = otherwise;
-    node = clr_syntax_node(syntax, CLR_N_CASE, children);
-    if (node != NULL) {
-        node->has_base = base != NULL;
-        node->has_else = otherwise != NULL;
+        clr_syntax_refuse(syntax, CLR_WHY_BARE_COLUMN);
+}
+
+/* Whether an aggregate has a COLLATE in its arguments. */
+static bool has_collated_aggregate(const struct clr_node *node)
+{
+    const struct clr_node *child;
+
+    if (node->kind == CLR_N_AGGREGATE)
+        return (node->has & CLR_HAS_COLLATE) != 0;
+    for (child = node->first; child != NULL; child = child->next) {
+        if (has_collated_aggregate(child))
+            return true;
     }
-    return node;
+    return false;
 }
 
 void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *expression,
                      size_t end)
 {
-    struct clr_node *node = clr_syntax_node(syntax, CLR_N_ITEM, children_of(expression, NULL));
+    struct clr_node *node =
+        clr_syntax_node(syntax, CLR_N_ITEM, (struct clr_list){expression, expression});
 
     if (node == NULL)
         return;
     if (node->has & CLR_HAS_COLUMN) {
-        clr_syntax_refuse(syntax, CLR_WHY_BARE_COLUMN);
+        refuse_column(syntax, expression);
+        return;
+    }
+    /* A comparison takes the sequence that is named within the arguments of a function, and so of
+       an aggregate: of its value, which is a parameter in the result row, it is gone. */
+    if (expression->has & CLR_HAS_COLLATE && expression->has & CLR_HAS_AGGREGATE &&
+        expression->kind != CLR_N_AGGREGATE && has_collated_aggregate(expression)) {
+        clr_syntax_refuse(syntax, CLR_WHY_COLLATED_AGGREGATE);
         return;
     }
     node->begin = begin;

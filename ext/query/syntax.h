@@ -16,7 +16,7 @@
 
 enum clr_node_kind {
     CLR_N_COLUMN,    /* names */
-    CLR_N_LITERAL,   /* names[0], which may be NULL or a number; negative: with a minus sign */
+    CLR_N_LITERAL,   /* names[0]; negative: a number with a minus sign */
     CLR_N_PARAMETER, /* names[0] */
     CLR_N_AGGREGATE, /* a call over the children (none: all rows), with a filter */
     CLR_N_PLUS,      /* unary, of the child */
@@ -26,6 +26,10 @@ enum clr_node_kind {
     CLR_N_BETWEEN,   /* the first child lies between the second and the third */
     CLR_N_IN,        /* the first child is one of the others */
     CLR_N_CASE,      /* [base] {when then} [else] */
+    CLR_N_FUNCTION,  /* names[0], which may be an operator that is one, of the children */
+    CLR_N_OPERATOR,  /* one without an opcode, of the children */
+    CLR_N_COLLATE,   /* of the child */
+    CLR_N_CAST,      /* of the child */
     CLR_N_ITEM       /* of the select list: the child */
 };
 
@@ -33,8 +37,15 @@ enum clr_node_kind {
 enum {
     CLR_HAS_COLUMN = 1,    /* outside aggregates */
     CLR_HAS_AGGREGATE = 2, /* in a place where SQLite may drop it before it knows what it is */
-    CLR_HAS_SURE_AGGREGATE = 4
+    CLR_HAS_SURE_AGGREGATE = 4,
+    CLR_HAS_COLLATE = 8
 };
+
+/* What a cast is to. */
+enum clr_cast { CLR_CAST_TO_BLOB, CLR_CAST_TO_TEXT, CLR_CAST_TO_REAL, CLR_CAST_TO_NUMERIC };
+
+/* Which column of the table an expression reads, if it is no number of the environment. */
+enum { CLR_READS_NONE = -1, CLR_READS_SEVERAL = -2 };
 
 /* Recursion over a tree goes no deeper. */
 enum { CLR_DEEPEST = 250 };
@@ -55,9 +66,17 @@ struct clr_node {
     enum clr_form form;
     bool builtin; /* SQLite's own */
     struct clr_node *filter;
-    size_t begin, end; /* the tokens of an aggregate, a parameter or an item */
+    /* The tokens, without and with the parentheses around them; of what NOT negates in the middle
+       of its tokens, as in "x NOT IN (y)", only the outer node has them. */
+    size_t begin, end, outer_begin, outer_end;
+    enum clr_cast cast; /* of CLR_N_CAST */
 
-    int number; /* of a parameter, once bound */
+    /* From here on: once bound. */
+    int reads;    /* a column's number, or one of the above */
+    bool is_text; /* a column of TEXT affinity */
+    /* Something in it is not for kernels: TEXT, a BLOB, a function. */
+    bool is_foreign;
+    int number; /* of a parameter */
     bool known; /* whether value is a literal's value already */
     struct clr_scalar value;
 };
@@ -72,6 +91,7 @@ struct clr_syntax {
     size_t token_count, token_capacity;
     struct clr_node *nodes;                        /* all of them, the last one first */
     struct clr_list items, aggregates, parameters; /* in the order of the text */
+    struct clr_list truths;                        /* TRUE and FALSE */
     struct clr_node *where;
     struct clr_token schema, table, alias; /* kind 0: none */
     bool complete;
@@ -104,31 +124,63 @@ struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind k
 struct clr_node *clr_syntax_column(struct clr_syntax *syntax, int count,
                                    const struct clr_token *names);
 
-/* A number, NULL or a parameter. */
+/* A literal or a parameter. */
 struct clr_node *clr_syntax_value(struct clr_syntax *syntax, enum clr_node_kind kind,
                                   const struct clr_token *token);
 
-/* The operators, by the kinds of their tokens. */
-struct clr_node *clr_syntax_sign(struct clr_syntax *syntax, int kind, struct clr_node *operand);
-struct clr_node *clr_syntax_binary(struct clr_syntax *syntax, int kind, struct clr_node *left,
-                                   struct clr_node *right);
+/* Takes note of the parentheses around an expression, from the token `begin` on. */
+struct clr_node *clr_syntax_enclose(struct clr_syntax *syntax, size_t begin, struct clr_node *node);
+
+/* The operators, by their tokens. */
+struct clr_node *clr_syntax_prefix(struct clr_syntax *syntax, const struct clr_token *token,
+                                   struct clr_node *operand);
+struct clr_node *clr_syntax_binary(struct clr_syntax *syntax, const struct clr_token *token,
+                                   struct clr_node *left, struct clr_node *right);
 struct clr_node *clr_syntax_is(struct clr_syntax *syntax, bool negated, struct clr_node *left,
                                struct clr_node *right);
-struct clr_node *clr_syntax_unary(struct clr_syntax *syntax, enum clr_opcode opcode,
-                                  struct clr_node *operand);
+
+/* ISNULL and NOTNULL. */
+struct clr_node *clr_syntax_postfix(struct clr_syntax *syntax, enum clr_opcode opcode,
+                                    struct clr_node *operand);
+
+/* An operator such as LIKE. */
+struct clr_like {
+    struct clr_token token;
+    bool negated;
+};
+
+/* escape may be NULL. */
+struct clr_node *clr_syntax_like(struct clr_syntax *syntax, const struct clr_like *like,
+                                 struct clr_node *operand, struct clr_node *pattern,
+                                 struct clr_node *escape);
+
+/* COLLATE, whatever the name behind it. */
+struct clr_node *clr_syntax_collate(struct clr_syntax *syntax, struct clr_node *operand);
+
+/* A type: its first and its last token. */
+struct clr_type {
+    struct clr_token first, last;
+};
+
+struct clr_node *clr_syntax_cast(struct clr_syntax *syntax, const struct clr_token *cast,
+                                 struct clr_node *operand, struct clr_type type);
 
 /* CLR_N_BETWEEN or CLR_N_IN. */
 struct clr_node *clr_syntax_range(struct clr_syntax *syntax, enum clr_node_kind kind, bool negated,
                                   struct clr_node *operand, struct clr_list list);
 
 /* base and otherwise may be NULL; whens are pairs. */
-struct clr_node *clr_syntax_case(struct clr_syntax *syntax, struct clr_node *base,
-                                 struct clr_list whens, struct clr_node *otherwise);
+struct clr_node *clr_syntax_case(struct clr_syntax *syntax, const struct clr_token *word,
+                                 struct clr_node *base, struct clr_list whens,
+                                 struct clr_node *otherwise);
 
-/* name(arguments) or name(*), with FILTER (WHERE filter) unless that is NULL, up to the token end.
- */
+/* name(arguments) or name(*), with FILTER (WHERE filter) unless that is NULL. */
 struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_token *name, bool star,
-                                 struct clr_list arguments, struct clr_node *filter, size_t end);
+                                 struct clr_list arguments, struct clr_node *filter);
+
+/* Sets which tokens a node has: from `begin` up to the one that the parser has read last. Returns
+   the node; NULL is fine. */
+struct clr_node *clr_syntax_place(struct clr_syntax *syntax, size_t begin, struct clr_node *node);
 
 /* An item of the select list, of the tokens from begin up to end. */
 void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *expression,

@@ -1,256 +1,15 @@
 /* The parser and the binder: what statements become, and which ones are refused. SQLite itself has
    to take whatever is accepted, and says which number a parameter has. */
-#include "query/query_run.h"
-
 #include "base/memory.h"
 #include "batch.h"
+#include "query/environment.h"
 #include "random.h"
 
 #include "tap.h"
 
 #include <math.h>
-#include <sqlite3.h>
-#include <stdarg.h>
-
-enum { LONGEST_DUMP = 8000 };
-
-static sqlite3 *database;
-
-/* ---- The environment: a table of six numbers, a TEXT and a generated column. */
-
-static const char *const columns[] = {"a", "b", "c", "d", "e f", "true", "s", "g", "rowid"};
-
-enum { COLUMNS = sizeof columns / sizeof columns[0] };
-
-static struct clr_known_column find_column(void *context, const char *name)
-{
-    struct clr_known_column known = {.number = -1};
-    int i;
-
-    (void)context;
-    for (i = 0; i < COLUMNS; i++)
-        if (sqlite3_stricmp(columns[i], name) == 0)
-            known = (struct clr_known_column){100 + i, strcmp(columns[i], "s") == 0,
-                                              strcmp(columns[i], "g") != 0};
-    return known;
-}
-
-static int find_parameter(void *context, const char *name)
-{
-    return context != NULL ? sqlite3_bind_parameter_index(context, name) : 0;
-}
-
-static bool find_literal(void *context, const char *text, struct clr_scalar *value)
-{
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT %s", text);
-    double real;
-    bool found = true;
-
-    (void)context;
-    if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) != SQLITE_OK ||
-        sqlite3_step(statement) != SQLITE_ROW) {
-        found = false;
-    } else if (sqlite3_column_type(statement, 0) == SQLITE_INTEGER) {
-        value->tag = CLR_TAG_INTEGER;
-        value->bits = sqlite3_column_int64(statement, 0);
-    } else {
-        real = sqlite3_column_double(statement, 0);
-        value->tag = CLR_TAG_REAL;
-        memcpy(&value->bits, &real, sizeof real);
-    }
-    sqlite3_finalize(statement);
-    sqlite3_free(sql);
-    return found;
-}
-
-/* Prepares a statement, so that its parameters can be asked for; NULL if SQLite refuses it. */
-static sqlite3_stmt *prepare(const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-
-    sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
-    return statement;
-}
-
-static void never(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)context, (void)count, (void)values;
-}
-
-static void never_final(sqlite3_context *context)
-{
-    (void)context;
-}
-
-static void open_database(void)
-{
-    static const struct {
-        const char *name;
-        int arguments;
-    } functions[] = {{"gpu_sum", 1},
-                     {"gpu_total", 1},
-                     {"gpu_avg", 1},
-                     {"gpu_min", 1},
-                     {"gpu_max", 1},
-                     {"gpu_dot", 2},
-                     {"gpu_norm", 1},
-                     {"gpu_var_pop", 1},
-                     {"gpu_avg_state", 1},
-                     {"gpu_regr_sxx_state", 2},
-                     {"gpu_corr", 2},
-                     {"gpu_regr_avgx", 2},
-                     {"gpu_regr_count", 2},
-                     {"gpu_median", 1},
-                     {"gpu_percentile", 2},
-                     {"gpu_percentile_cont", 2},
-                     {"gpu_percentile_disc", 2},
-                     {"gpu_mode", 1},
-                     {"gpu_count_distinct", 1},
-                     {"gpu_histogram", 4},
-                     {"gpu_histogram_state", 4},
-                     {"gpu_median_state", 1},
-                     {"gpu_sum_merge", 1},
-                     {"gpu_avg_merge", 1},
-                     {"gpu_sum_state_merge", 1},
-                     {"gpu_dot_merge", 1},
-                     {"gpu_min_merge", 1},
-                     {"gpu_max_merge", 1},
-                     {"gpu_norm_merge", 1},
-                     {"gpu_corr_merge", 1},
-                     {"gpu_corr_state_merge", 1},
-                     {"gpu_regr_r2_state_merge", 1},
-                     {"gpu_histogram_merge", 1}};
-    size_t i;
-
-    if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
-        sqlite3_exec(database,
-                     "CREATE TABLE t(a, b INTEGER, c REAL, d, \"e f\", \"true\", s TEXT);"
-                     "CREATE TABLE \"t\"\"2\"(a)",
-                     NULL, NULL, NULL) != SQLITE_OK)
-        tap_bail("no database");
-    for (i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        sqlite3_create_function(database, functions[i].name, functions[i].arguments, SQLITE_UTF8,
-                                NULL, NULL, never, never_final);
-}
 
 /* ---- A query as text. */
-
-static char dump[LONGEST_DUMP];
-static size_t dumped;
-
-static void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void print(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    dumped += (size_t)vsnprintf(dump + dumped, sizeof dump - dumped, format, arguments);
-    va_end(arguments);
-    if (dumped >= sizeof dump)
-        tap_bail("a dump of more than %d characters", LONGEST_DUMP);
-}
-
-static void print_constant(const struct clr_query *query, int i)
-{
-    double real;
-
-    memcpy(&real, &query->constants[i].bits, sizeof real);
-    if (query->parameters[i] != 0)
-        print("?%d", query->parameters[i]);
-    else if (query->constants[i].tag == CLR_TAG_INTEGER)
-        print("%" PRId64, query->constants[i].bits);
-    else if (query->constants[i].tag == CLR_TAG_REAL)
-        print("%.17g%s", real, fabs(real) < 1e16 && real == floor(real) ? ".0" : "");
-    else
-        print("NULL");
-}
-
-static void print_value(const struct clr_query *query, int i)
-{
-    static const struct {
-        const char *name;
-        int operands;
-    } opcodes[CLR_OPCODES] = {
-        [CLR_OP_ADD] = {"+", 2},
-        [CLR_OP_SUBTRACT] = {"-", 2},
-        [CLR_OP_MULTIPLY] = {"*", 2},
-        [CLR_OP_DIVIDE] = {"/", 2},
-        [CLR_OP_REMAINDER] = {"%", 2},
-        [CLR_OP_EQUAL] = {"=", 2},
-        [CLR_OP_UNEQUAL] = {"<>", 2},
-        [CLR_OP_LESS] = {"<", 2},
-        [CLR_OP_LESS_EQUAL] = {"<=", 2},
-        [CLR_OP_GREATER] = {">", 2},
-        [CLR_OP_GREATER_EQUAL] = {">=", 2},
-        [CLR_OP_IS] = {"is", 2},
-        [CLR_OP_IS_NOT] = {"isnot", 2},
-        [CLR_OP_IS_NULL] = {"null", 1},
-        [CLR_OP_NOT_NULL] = {"there", 1},
-        [CLR_OP_AND] = {"and", 2},
-        [CLR_OP_OR] = {"or", 2},
-        [CLR_OP_NOT] = {"not", 1},
-        [CLR_OP_IF] = {"if", 3},
-        [CLR_OP_COALESCE] = {"coalesce", 2},
-        [CLR_OP_LEAST] = {"least", 2},
-        [CLR_OP_GREATEST] = {"greatest", 2},
-        [CLR_OP_ABSOLUTE] = {"abs", 1},
-    };
-    const struct clr_instruction *instruction = &query->instructions[i];
-    int operands[3] = {instruction->a, instruction->b, instruction->c}, k;
-
-    if (instruction->opcode == CLR_OP_CONSTANT) {
-        print_constant(query, instruction->a);
-    } else if (instruction->opcode == CLR_OP_COLUMN) {
-        print("%s", columns[query->columns[instruction->a] - 100]);
-    } else {
-        print("(%s", opcodes[instruction->opcode].name);
-        for (k = 0; k < opcodes[instruction->opcode].operands; k++) {
-            print(" ");
-            print_value(query, operands[k]);
-        }
-        print(")");
-    }
-}
-
-/* The same as SQL, with parentheses around everything. */
-static void print_sql(const struct clr_query *query, int i)
-{
-    /* 1 and 2 are the operands. */
-    static const char *const forms[CLR_OPCODES] = {
-        [CLR_OP_ADD] = "(1 + 2)",
-        [CLR_OP_SUBTRACT] = "(1 - 2)",
-        [CLR_OP_MULTIPLY] = "(1 * 2)",
-        [CLR_OP_DIVIDE] = "(1 / 2)",
-        [CLR_OP_REMAINDER] = "(1 % 2)",
-        [CLR_OP_EQUAL] = "(1 = 2)",
-        [CLR_OP_UNEQUAL] = "(1 <> 2)",
-        [CLR_OP_LESS] = "(1 < 2)",
-        [CLR_OP_LESS_EQUAL] = "(1 <= 2)",
-        [CLR_OP_GREATER] = "(1 > 2)",
-        [CLR_OP_GREATER_EQUAL] = "(1 >= 2)",
-        [CLR_OP_IS] = "(1 IS (2))",
-        [CLR_OP_IS_NOT] = "(1 IS NOT (2))",
-        [CLR_OP_IS_NULL] = "(1 ISNULL)",
-        [CLR_OP_NOT_NULL] = "(1 NOTNULL)",
-        [CLR_OP_AND] = "(1 AND 2)",
-        [CLR_OP_OR] = "(1 OR 2)",
-        [CLR_OP_NOT] = "(NOT 1)",
-    };
-    const struct clr_instruction *instruction = &query->instructions[i];
-    const char *form = forms[instruction->opcode];
-
-    if (form == NULL)
-        print_value(query, i);
-    for (; form != NULL && *form != '\0'; form++) {
-        if (*form == '1')
-            print_sql(query, instruction->a);
-        else if (*form == '2')
-            print_sql(query, instruction->b);
-        else
-            print("%c", *form);
-    }
-}
 
 /* "gpu_percentile ARGUMENTS asks QUESTION of TALLY". */
 static void print_asked(const struct clr_query *query, const struct clr_call *call)
@@ -322,40 +81,6 @@ static const char *print_query(const struct clr_query *query)
     return dump;
 }
 
-/* What the encoding of the database is said to be. */
-static bool is_utf8 = true;
-
-/* Parses and binds; *query is NULL unless the result is CLR_OK. */
-static enum clr_code make(const char *sql, sqlite3_stmt *statement, struct clr_query **query,
-                          struct clr_reason *reason)
-{
-    struct clr_environment environment = {.context = statement,
-                                          .is_utf8 = is_utf8,
-                                          .column = find_column,
-                                          .parameter = find_parameter,
-                                          .literal = find_literal};
-    enum clr_code code = clr_query_parse(sql, query, reason);
-
-    environment.parameter_count = statement != NULL ? sqlite3_bind_parameter_count(statement) : 0;
-    if (code == CLR_OK) {
-        code = clr_query_bind(*query, &environment, reason);
-        if (code != CLR_OK) {
-            clr_query_free(*query);
-            *query = NULL;
-        }
-    }
-    return code;
-}
-
-/* The text of a reason, until the next call. */
-static const char *text_of(const struct clr_reason *reason)
-{
-    static char text[CLR_REASON_TEXT];
-
-    clr_reason_print(reason, text);
-    return text;
-}
-
 /* ---- What is accepted. */
 
 static void accepted(const char *sql, const char *want)
@@ -364,6 +89,8 @@ static void accepted(const char *sql, const char *want)
     struct clr_reason reason = {.code = CLR_WHY_NONE};
     struct clr_query *query;
 
+    if (skips(sql))
+        return;
     if (statement == NULL)
         tap_diag("%s", sqlite3_errmsg(database));
     make(sql, statement, &query, &reason);
@@ -655,6 +382,10 @@ static void test_expressions(void)
         {"a IS NOT b IS c", "(is (isnot a b) c)"},
         {"a IS NOT b < c", "(isnot a (< b c))"},
         {"a IS (NOT b)", "(is a (not b))"},
+        {"a IS NOT DISTINCT FROM b = c", "(= (is a b) c)"},
+        {"a = b IS DISTINCT FROM c < d", "(isnot (= a b) (< c d))"},
+        {"a IS DISTINCT FROM NULL", "(there a)"},
+        {"a IS NOT DISTINCT FROM NULL", "(null a)"},
         {"a IS -NULL", "(is a (- 0 NULL))"},
         {"a ISNULL", "(null a)"},
         {"a NOTNULL", "(there a)"},
@@ -711,6 +442,8 @@ static void refused(const char *sql, const char *want)
     sqlite3_stmt *statement = prepare(sql);
     struct clr_query *query;
 
+    if (skips(sql))
+        return;
     if (make(sql, statement, &query, &reason) == CLR_INVALID)
         tap_is_string(text_of(&reason), want, "refused: %.200s", sql);
     else
@@ -743,6 +476,8 @@ static void test_bytes(void)
     is_utf8 = true;
 }
 
+#define TWO_COLUMNS "an expression with text or functions of two columns is not accelerated"
+
 static void test_refusals(void)
 {
     static const struct {
@@ -760,7 +495,10 @@ static void test_refusals(void)
          "parameter"},
         {"SELECT gpu_histogram(a, 0, -?, 3) FROM t",
          "gpu_histogram() is not accelerated with this argument: write a literal or a parameter"},
-        {"SELECT gpu_percentile(a, 'x') FROM t", "a TEXT literal is not accelerated"},
+        {"SELECT gpu_percentile(a, 'x') FROM t",
+         "an expression with text or functions and no column is not accelerated: make it a "
+         "parameter"},
+        {"SELECT sum(a) FROM 't'", "\"'t'\" is not accelerated in this place"},
         {"SELECT gpu_median(s) FROM t", "the TEXT column s is not accelerated in this place"},
         {"SELECT gpu_count_distinct(+s) FROM t",
          "the TEXT column s is not accelerated in this place"},
@@ -815,20 +553,12 @@ static void test_refusals(void)
         {"SELECT sum(a) FROM t WHERE a IN (SELECT 1)",
          "a subquery is not accelerated: make it a parameter or a table"},
         {"SELECT sum(a) FROM t WHERE a IN t", "\"t\" is not accelerated in this place"},
-        {"SELECT sum(a) FROM t WHERE a LIKE 1", "LIKE is not accelerated"},
-        {"SELECT sum(a) FROM t WHERE a = 'x'", "a TEXT literal is not accelerated"},
-        {"SELECT sum(a) FROM t WHERE a = x'00'", "a BLOB literal is not accelerated"},
-        {"SELECT sum(a) FROM t WHERE a = b COLLATE nocase", "COLLATE is not accelerated"},
-        {"SELECT sum(CAST(a AS REAL)) FROM t", "CAST is not accelerated"},
-        {"SELECT sum(a || b) FROM t", "the operator || is not accelerated"},
-        {"SELECT sum(a & b) FROM t", "the operator & is not accelerated"},
-        {"SELECT sum(a -> b) FROM t", "the operator -> is not accelerated"},
-        {"SELECT sum(a << b) FROM t", "the operator << is not accelerated"},
-        {"SELECT sum(~a) FROM t", "the operator ~ is not accelerated"},
+        {"SELECT sum(a || b) FROM t", TWO_COLUMNS},
+        {"SELECT sum(a & b) FROM t", TWO_COLUMNS},
+        {"SELECT sum(a -> b) FROM t", TWO_COLUMNS},
+        {"SELECT sum(a << b) FROM t", TWO_COLUMNS},
         {"SELECT sum(a) FROM t WHERE a IS TRUE", "TRUE is not accelerated: write 1 for the value"},
         {"SELECT sum(a) FROM t WHERE a > CURRENT_TIME", "CURRENT_TIME is not accelerated"},
-        {"SELECT sum(a) FROM t WHERE a IS NOT DISTINCT FROM b",
-         "DISTINCT is not accelerated: for count(DISTINCT x) write gpu_count_distinct(x)"},
         {"SELECT sum(a) FROM t WHERE (a, b) = (1, 2)", "\",\" is not accelerated in this place"},
         {"SELECT sum(1_000) FROM t",
          "a number with letters or _ in it is not accelerated: write its digits"},
@@ -854,7 +584,6 @@ static void test_refusals(void)
         {"SELECT sum(a) FROM t\v",
          "the text has a character that begins no word, number or operator"},
         {"SELECT upper(a), sum(a) FROM t", "the function upper() is not accelerated"},
-        {"SELECT sum(upper(a)) FROM t", "the function upper() is not accelerated"},
         {"SELECT sum(a, b) FROM t", "the function sum() is not accelerated with these arguments"},
         {"SELECT sum(*) FROM t", "the function sum() is not accelerated with these arguments"},
         {"SELECT count() FROM t", "the function count() is not accelerated with these arguments"},
@@ -888,10 +617,6 @@ static void test_refusals(void)
         {"SELECT sum(s) FROM t", "the TEXT column s is not accelerated in this place"},
         {"SELECT count(+s) FROM t", "the TEXT column s is not accelerated in this place"},
         {"SELECT count(*) FROM t WHERE s", "the TEXT column s is not accelerated in this place"},
-        {"SELECT count(*) FROM t WHERE s = 1",
-         "the TEXT column s is not accelerated in this place"},
-        {"SELECT count(*) FROM t WHERE NULL IS s",
-         "the TEXT column s is not accelerated in this place"},
         {"SELECT sum(g) FROM t", "the virtual generated column g is not accelerated: its value may "
                                  "follow from more than its row"},
         {"SELECT count(g) FROM t", "the virtual generated column g is not accelerated: its value "
@@ -1004,11 +729,16 @@ static bool is_valid(const struct clr_query *query)
 
     for (i = 0; i < query->instruction_count; i++) {
         const struct clr_instruction *instruction = &query->instructions[i];
-        int most = instruction->opcode == CLR_OP_CONSTANT ? query->constant_count
-                   : instruction->opcode == CLR_OP_COLUMN ? query->column_count
-                                                          : i;
+        const bool is_lookup = instruction->opcode == CLR_OP_LOOKUP;
+        int most = instruction->opcode == CLR_OP_CONSTANT              ? query->constant_count
+                   : instruction->opcode == CLR_OP_COLUMN || is_lookup ? query->column_count
+                                                                       : i;
         if (instruction->a < 0 || instruction->a >= most || instruction->b < 0 ||
             instruction->b > i || instruction->c < 0 || instruction->c > i)
+            return false;
+        if ((is_lookup || instruction->opcode == CLR_OP_COLUMN) &&
+            (query->with_codes[instruction->a] != is_lookup ||
+             (is_lookup && instruction->b >= query->lookup_count)))
             return false;
     }
     for (i = 0; i < query->call_count; i++)
@@ -1088,6 +818,14 @@ static void test_precedence(void)
     tap_ok(taken > 1000, "%d of %d were in the grammar", taken, round);
 }
 
+/* Whether SQLite's message is about a name, and not about the grammar. */
+static bool is_no_syntax(const char *message)
+{
+    return strncmp(message, "no such table: ", 15) == 0 ||
+           strncmp(message, "wrong number of arguments to function ", 38) == 0 ||
+           strncmp(message, "unable to use function MATCH", 28) == 0;
+}
+
 /* Tokens in any order, characters in any order, statements with a few of either in them: no crash,
    and nothing accepted that SQLite refuses. */
 static void test_soup(void)
@@ -1108,6 +846,20 @@ static void test_soup(void)
                                          "count(*)",
                                          "min(",
                                          "gpu_dot(",
+                                         "upper(",
+                                         "CAST(",
+                                         "AS TEXT)",
+                                         "LIKE",
+                                         "MATCH",
+                                         "ESCAPE",
+                                         "COLLATE nocase",
+                                         "DISTINCT",
+                                         "TRUE",
+                                         "||",
+                                         "->>",
+                                         "&",
+                                         "~",
+                                         "x'0a'",
                                          "coalesce(",
                                          "FILTER(WHERE ",
                                          "CASE",
@@ -1165,7 +917,7 @@ static void test_soup(void)
         struct clr_query *query;
         enum clr_code code;
         int n = random_between(0, round % 100 == 0 ? 100 : 8);
-        bool by_characters = random_below(8) == 0;
+        bool by_characters = random_below(8) == 0, is_known;
 
         strcpy(sql, heads[random_below(4)]);
         while (n-- > 0) {
@@ -1182,12 +934,11 @@ static void test_soup(void)
         code = make(sql, NULL, &query, &reason);
         clr_query_free(query);
         statement = code == CLR_OK || random_below(8) == 0 ? prepare(sql) : NULL;
+        is_known = statement != NULL || is_no_syntax(sqlite3_errmsg(database));
         code = make(sql, statement, &query, &reason);
         if (code == CLR_OK) {
             taken++;
-            batch_ok(statement != NULL ||
-                         strncmp(sqlite3_errmsg(database), "no such table: ", 15) == 0,
-                     "SQLite refuses: %s", sql);
+            batch_ok(is_known, "SQLite refuses: %s", sql);
             batch_ok(is_valid(query), "not valid: %s", sql);
         } else {
             batch_ok(code == CLR_INVALID && text_of(&reason)[0] != '\0', "no reason: %s", sql);
@@ -1204,7 +955,8 @@ static void test_memory(void)
 {
     static const char sql[] =
         "SELECT sum(\"a\" * :p) FILTER (WHERE b IN (1, ?2)), max(min(a), 2) FROM main.t AS u "
-        "WHERE CASE u.c WHEN 1 THEN -2 ELSE d END BETWEEN 1 AND 2";
+        "WHERE CASE u.c WHEN 1 THEN -2 ELSE d END BETWEEN 1 AND 2 AND date(s, '+1 day') || :p > '2'"
+        " AND CASE u.s WHEN 'x' THEN a ELSE b END = length(u.s) AND CAST(s AS INT)";
     sqlite3_stmt *statement = prepare(sql);
     bool failed = true;
     long after;

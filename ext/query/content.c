@@ -1,0 +1,127 @@
+#include "query/content.h"
+
+#include "base/memory.h"
+#include "query/grammar.h"
+
+#include <string.h>
+
+char *clr_content_name(struct clr_binder *binder, const struct clr_node *node)
+{
+    char *name = clr_token_name(&node->names[0]), *p;
+
+    if (name == NULL) {
+        clr_bind_no_memory(binder);
+        return NULL;
+    }
+    for (p = name; *p != '\0'; p++) {
+        if (*p >= 'A' && *p <= 'Z')
+            *p = (char)(*p - 'A' + 'a');
+    }
+    return name;
+}
+
+/* Refuses a function that is not deterministic; returns false once it has failed. */
+static bool check_function(struct clr_binder *binder, const struct clr_node *node)
+{
+    char *name = clr_content_name(binder, node);
+    bool deterministic;
+
+    if (name == NULL)
+        return false;
+    deterministic = binder->environment->deterministic(binder->environment->context, name);
+    if (!deterministic)
+        clr_bind_refuse_name(binder, CLR_WHY_NOT_DETERMINISTIC, name, strlen(name));
+    clr_memory_free(name);
+    return deterministic;
+}
+
+int clr_content_together(int reads, int other)
+{
+    if (reads == CLR_READS_NONE || reads == other)
+        return other;
+    return other == CLR_READS_NONE ? reads : CLR_READS_SEVERAL;
+}
+
+bool clr_content_find(struct clr_binder *binder, struct clr_node *node)
+{
+    struct clr_node *child;
+
+    node->reads = CLR_READS_NONE;
+    node->is_foreign = false;
+    if (node->kind == CLR_N_AGGREGATE)
+        return true;
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!clr_content_find(binder, child))
+            return false;
+        node->reads = clr_content_together(node->reads, child->reads);
+        node->is_foreign = node->is_foreign || child->is_foreign;
+    }
+    switch (node->kind) {
+    case CLR_N_COLUMN:
+        if (!clr_bind_column(binder, node))
+            return false;
+        /* Comparisons would convert numbers to TEXT, and arithmetic TEXT to numbers. */
+        node->is_foreign = node->is_text;
+        return true;
+    case CLR_N_LITERAL:
+        node->is_foreign = node->names[0].kind == CLR_T_STRING || node->names[0].kind == CLR_T_BLOB;
+        return true;
+    case CLR_N_FUNCTION:
+        node->is_foreign = true;
+        return check_function(binder, node);
+    case CLR_N_OPERATOR:
+    case CLR_N_COLLATE:
+    case CLR_N_CAST:
+        node->is_foreign = true;
+        return true;
+    case CLR_N_UNARY:
+        /* Of a column it is asked whatever its values are. */
+        if ((node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL) &&
+            node->first->kind == CLR_N_COLUMN)
+            node->is_foreign = false;
+        return true;
+    default:
+        return true;
+    }
+}
+
+bool clr_content_is_column(const struct clr_node *node)
+{
+    while (node->kind == CLR_N_PLUS)
+        node = node->first;
+    return node->kind == CLR_N_COLUMN;
+}
+
+/* Whether a function is likely(), likelihood() or unlikely(). */
+static bool is_hint(const struct clr_node *node)
+{
+    const struct clr_token *name = &node->names[0];
+    const size_t quote = strchr("\"`[", name->text[0]) != NULL;
+
+    return node->kind == CLR_N_FUNCTION && node->first != NULL &&
+           (clr_name_begins(name->text + quote, name->length - quote, "LIKEL") ||
+            clr_name_begins(name->text + quote, name->length - quote, "UNLIKELY"));
+}
+
+bool clr_content_is_text(const struct clr_node *node)
+{
+    /* A hint has the affinity of its argument, as some versions of SQLite see it; to others it has
+       none. */
+    while (node->kind == CLR_N_COLLATE || is_hint(node))
+        node = node->first;
+    return (node->kind == CLR_N_COLUMN && node->is_text) ||
+           (node->kind == CLR_N_CAST && node->cast == CLR_CAST_TO_TEXT);
+}
+
+bool clr_content_is_timed(const char *name)
+{
+    static const char *const names[] = {"date",      "time",     "datetime", "julianday",
+                                        "unixepoch", "strftime", "timediff"};
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}

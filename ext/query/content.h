@@ -1,0 +1,30 @@
+/* What is in an expression: which columns it reads, and what of it only SQLite computes. */
+#ifndef CLR_QUERY_CONTENT_H
+#define CLR_QUERY_CONTENT_H
+
+#include "query/emit.h"
+
+/*
+ * Looks up the columns of an expression, and sets what is known of each node once it is bound.
+ * Refuses columns that there are not, and functions that are not deterministic. Aggregates are left
+ * alone. Returns false once it has failed.
+ */
+bool clr_content_find(struct clr_binder *binder, struct clr_node *node);
+
+/* What two expressions read together. */
+int clr_content_together(int reads, int other);
+
+/* Whether an expression is a column, plus signs aside. */
+bool clr_content_is_column(const struct clr_node *node);
+
+/* Whether an expression has TEXT affinity: that of a column or a CAST, which COLLATE keeps. */
+bool clr_content_is_text(const struct clr_node *node);
+
+/* Whether a function of SQLite that calculates with times has that name, in small letters. */
+bool clr_content_is_timed(const char *name);
+
+/* Returns the name of a function or an operator, in small letters and without quotes, to be freed
+   with clr_memory_free(); NULL once it has failed. */
+char *clr_content_name(struct clr_binder *binder, const struct clr_node *node);
+
+#endif

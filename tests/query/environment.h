@@ -1,0 +1,356 @@
+/*
+ * What the tests of queries have in common: a table, SQLite's word for what it means, and queries
+ * as text.
+ */
+#ifndef CLR_TESTS_ENVIRONMENT_H
+#define CLR_TESTS_ENVIRONMENT_H
+
+#include "query/query_run.h"
+
+#include "tap.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { LONGEST_DUMP = 8000 };
+
+static sqlite3 *database;
+
+/* ---- The environment: a table of six numbers, a TEXT and a generated column. */
+
+static const char *const columns[] = {"a", "b", "c", "d", "e f", "true", "s", "u", "g", "rowid"};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+static inline struct clr_known_column find_column(void *context, const char *name)
+{
+    struct clr_known_column known = {.number = -1};
+    int i;
+
+    (void)context;
+    for (i = 0; i < COLUMNS; i++)
+        if (sqlite3_stricmp(columns[i], name) == 0)
+            known = (struct clr_known_column){.number = 100 + i,
+                                              .is_text = strcmp(columns[i], "s") == 0 ||
+                                                         strcmp(columns[i], "u") == 0,
+                                              .readable = strcmp(columns[i], "g") != 0};
+    return known;
+}
+
+static inline int find_parameter(void *context, const char *name)
+{
+    return context != NULL ? sqlite3_bind_parameter_index(context, name) : 0;
+}
+
+static inline bool find_literal(void *context, const char *text, struct clr_scalar *value)
+{
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("SELECT %s", text);
+    double real;
+    bool found = true;
+
+    (void)context;
+    if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW) {
+        found = false;
+    } else if (sqlite3_column_type(statement, 0) == SQLITE_INTEGER) {
+        value->tag = CLR_TAG_INTEGER;
+        value->bits = sqlite3_column_int64(statement, 0);
+    } else {
+        real = sqlite3_column_double(statement, 0);
+        value->tag = CLR_TAG_REAL;
+        memcpy(&value->bits, &real, sizeof real);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return found;
+}
+
+/* Prepares a statement, so that its parameters can be asked for; NULL if SQLite refuses it. */
+static inline sqlite3_stmt *prepare(const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
+    return statement;
+}
+
+/* Skips a check if the SQLite that runs does not have what the text has. */
+static inline bool skips(const char *sql)
+{
+    const bool is_new = strstr(sql, "->") != NULL || strstr(sql, "DISTINCT FROM") != NULL ||
+                        strstr(sql, "unixepoch") != NULL;
+
+    if (!is_new || sqlite3_libversion_number() >= 3039000)
+        return false;
+    tap_skip(1, "SQLite is too old: %s", sql);
+    return true;
+}
+
+/* As SQLite has it listed. */
+static inline bool is_deterministic(void *context, const char *name)
+{
+    sqlite3_stmt *list = prepare("PRAGMA function_list");
+    bool is = false, is_not = false;
+
+    (void)context;
+    while (sqlite3_step(list) == SQLITE_ROW) {
+        if (sqlite3_stricmp(name, (const char *)sqlite3_column_text(list, 0)) != 0)
+            continue;
+        is = true;
+        if (strcmp((const char *)sqlite3_column_text(list, 2), "s") != 0 ||
+            (sqlite3_column_int(list, 5) & SQLITE_DETERMINISTIC) == 0)
+            is_not = true;
+    }
+    sqlite3_finalize(list);
+    return is && !is_not;
+}
+
+static inline void never(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)context, (void)count, (void)values;
+}
+
+static inline void never_final(sqlite3_context *context)
+{
+    (void)context;
+}
+
+static inline void open_database(void)
+{
+    static const struct {
+        const char *name;
+        int arguments;
+    } functions[] = {{"gpu_sum", 1},
+                     {"gpu_total", 1},
+                     {"gpu_avg", 1},
+                     {"gpu_min", 1},
+                     {"gpu_max", 1},
+                     {"gpu_dot", 2},
+                     {"gpu_norm", 1},
+                     {"gpu_var_pop", 1},
+                     {"gpu_avg_state", 1},
+                     {"gpu_regr_sxx_state", 2},
+                     {"gpu_corr", 2},
+                     {"gpu_regr_avgx", 2},
+                     {"gpu_regr_count", 2},
+                     {"gpu_median", 1},
+                     {"gpu_percentile", 2},
+                     {"gpu_percentile_cont", 2},
+                     {"gpu_percentile_disc", 2},
+                     {"gpu_mode", 1},
+                     {"gpu_count_distinct", 1},
+                     {"gpu_histogram", 4},
+                     {"gpu_histogram_state", 4},
+                     {"gpu_median_state", 1},
+                     {"gpu_sum_merge", 1},
+                     {"gpu_avg_merge", 1},
+                     {"gpu_sum_state_merge", 1},
+                     {"gpu_dot_merge", 1},
+                     {"gpu_min_merge", 1},
+                     {"gpu_max_merge", 1},
+                     {"gpu_norm_merge", 1},
+                     {"gpu_corr_merge", 1},
+                     {"gpu_corr_state_merge", 1},
+                     {"gpu_regr_r2_state_merge", 1},
+                     {"gpu_histogram_merge", 1}};
+    size_t i;
+
+    if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
+        sqlite3_exec(database,
+                     "CREATE TABLE t(a, b INTEGER, c REAL, d, \"e f\", \"true\", s TEXT, u TEXT);"
+                     "CREATE TABLE \"t\"\"2\"(a)",
+                     NULL, NULL, NULL) != SQLITE_OK)
+        tap_bail("no database");
+    for (i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        sqlite3_create_function(database, functions[i].name, functions[i].arguments, SQLITE_UTF8,
+                                NULL, NULL, never, never_final);
+}
+
+/* What the encoding of the database is said to be. */
+static bool is_utf8 = true;
+
+/* Parses and binds; *query is NULL unless the result is CLR_OK. */
+static inline enum clr_code make(const char *sql, sqlite3_stmt *statement, struct clr_query **query,
+                                 struct clr_reason *reason)
+{
+    struct clr_environment environment = {.context = statement,
+                                          .is_utf8 = is_utf8,
+                                          .column = find_column,
+                                          .parameter = find_parameter,
+                                          .literal = find_literal,
+                                          .deterministic = is_deterministic};
+    enum clr_code code = clr_query_parse(sql, query, reason);
+
+    environment.parameter_count = statement != NULL ? sqlite3_bind_parameter_count(statement) : 0;
+    if (code == CLR_OK) {
+        code = clr_query_bind(*query, &environment, reason);
+        if (code != CLR_OK) {
+            clr_query_free(*query);
+            *query = NULL;
+        }
+    }
+    return code;
+}
+
+/* The text of a reason, until the next call. */
+static inline const char *text_of(const struct clr_reason *reason)
+{
+    static char text[CLR_REASON_TEXT];
+
+    clr_reason_print(reason, text);
+    return text;
+}
+
+static char dump[LONGEST_DUMP];
+static size_t dumped;
+
+static inline void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static inline void print(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    dumped += (size_t)vsnprintf(dump + dumped, sizeof dump - dumped, format, arguments);
+    va_end(arguments);
+    if (dumped >= sizeof dump)
+        tap_bail("a dump of more than %d characters", LONGEST_DUMP);
+}
+
+static inline void print_constant(const struct clr_query *query, int i)
+{
+    double real;
+
+    memcpy(&real, &query->constants[i].bits, sizeof real);
+    if (query->parameters[i] != 0)
+        print("?%d", query->parameters[i]);
+    else if (query->constants[i].tag == CLR_TAG_INTEGER)
+        print("%" PRId64, query->constants[i].bits);
+    else if (query->constants[i].tag == CLR_TAG_REAL)
+        print("%.17g%s", real, fabs(real) < 1e16 && real == floor(real) ? ".0" : "");
+    else
+        print("NULL");
+}
+
+static inline void print_value(const struct clr_query *query, int i)
+{
+    static const struct {
+        const char *name;
+        int operands;
+    } opcodes[CLR_OPCODES] = {
+        [CLR_OP_ADD] = {"+", 2},
+        [CLR_OP_SUBTRACT] = {"-", 2},
+        [CLR_OP_MULTIPLY] = {"*", 2},
+        [CLR_OP_DIVIDE] = {"/", 2},
+        [CLR_OP_REMAINDER] = {"%", 2},
+        [CLR_OP_EQUAL] = {"=", 2},
+        [CLR_OP_UNEQUAL] = {"<>", 2},
+        [CLR_OP_LESS] = {"<", 2},
+        [CLR_OP_LESS_EQUAL] = {"<=", 2},
+        [CLR_OP_GREATER] = {">", 2},
+        [CLR_OP_GREATER_EQUAL] = {">=", 2},
+        [CLR_OP_IS] = {"is", 2},
+        [CLR_OP_IS_NOT] = {"isnot", 2},
+        [CLR_OP_IS_NULL] = {"null", 1},
+        [CLR_OP_NOT_NULL] = {"there", 1},
+        [CLR_OP_AND] = {"and", 2},
+        [CLR_OP_OR] = {"or", 2},
+        [CLR_OP_NOT] = {"not", 1},
+        [CLR_OP_IF] = {"if", 3},
+        [CLR_OP_COALESCE] = {"coalesce", 2},
+        [CLR_OP_LEAST] = {"least", 2},
+        [CLR_OP_GREATEST] = {"greatest", 2},
+        [CLR_OP_ABSOLUTE] = {"abs", 1},
+    };
+    const struct clr_instruction *instruction = &query->instructions[i];
+    int operands[3] = {instruction->a, instruction->b, instruction->c}, k;
+
+    if (instruction->opcode == CLR_OP_CONSTANT) {
+        print_constant(query, instruction->a);
+    } else if (instruction->opcode == CLR_OP_COLUMN) {
+        print("%s", columns[query->columns[instruction->a] - 100]);
+    } else if (instruction->opcode == CLR_OP_LOOKUP) {
+        print("[%s: %s%s]", columns[query->columns[instruction->a] - 100],
+              query->lookups[instruction->b].text,
+              query->lookups[instruction->b].is_timed ? " (timed)" : "");
+    } else {
+        print("(%s", opcodes[instruction->opcode].name);
+        for (k = 0; k < opcodes[instruction->opcode].operands; k++) {
+            print(" ");
+            print_value(query, operands[k]);
+        }
+        print(")");
+    }
+}
+
+/* A lookup's text, with the column's own name. */
+static inline void print_lookup(const struct clr_query *query, const struct clr_lookup_plan *lookup)
+{
+    const char *column = columns[query->columns[lookup->column] - 100], *p;
+    const size_t length = strlen("\"" CLR_LOOKUP_COLUMN "\"");
+
+    print("(+(");
+    for (p = lookup->text; *p != '\0';) {
+        if (strncmp(p, "\"" CLR_LOOKUP_COLUMN "\"", length) == 0) {
+            print("\"%s\"", column);
+            p += length;
+        } else {
+            print("%c", *p++);
+        }
+    }
+    print("))");
+}
+
+/* The same as SQL, with parentheses around everything, and nothing that has an affinity. */
+static inline void print_sql(const struct clr_query *query, int i)
+{
+    /* 1, 2 and 3 are the operands. */
+    static const char *const forms[CLR_OPCODES] = {
+        [CLR_OP_ADD] = "(1 + 2)",
+        [CLR_OP_SUBTRACT] = "(1 - 2)",
+        [CLR_OP_MULTIPLY] = "(1 * 2)",
+        [CLR_OP_DIVIDE] = "(1 / 2)",
+        [CLR_OP_REMAINDER] = "(1 % 2)",
+        [CLR_OP_EQUAL] = "(1 = 2)",
+        [CLR_OP_UNEQUAL] = "(1 <> 2)",
+        [CLR_OP_LESS] = "(1 < 2)",
+        [CLR_OP_LESS_EQUAL] = "(1 <= 2)",
+        [CLR_OP_GREATER] = "(1 > 2)",
+        [CLR_OP_GREATER_EQUAL] = "(1 >= 2)",
+        [CLR_OP_IS] = "(1 IS (2))",
+        [CLR_OP_IS_NOT] = "(1 IS NOT (2))",
+        [CLR_OP_IS_NULL] = "(1 ISNULL)",
+        [CLR_OP_NOT_NULL] = "(1 NOTNULL)",
+        [CLR_OP_AND] = "(1 AND 2)",
+        [CLR_OP_OR] = "(1 OR 2)",
+        [CLR_OP_NOT] = "(NOT 1)",
+        [CLR_OP_IF] = "(CASE WHEN 1 THEN 2 ELSE 3 END)",
+        [CLR_OP_COALESCE] = "coalesce(1, 2)",
+        [CLR_OP_LEAST] = "min(1, 2)",
+        [CLR_OP_GREATEST] = "max(1, 2)",
+        [CLR_OP_ABSOLUTE] = "abs(1)",
+    };
+    const struct clr_instruction *instruction = &query->instructions[i];
+    const char *form = forms[instruction->opcode];
+
+    if (instruction->opcode == CLR_OP_COLUMN)
+        print("(+\"%s\")", columns[query->columns[instruction->a] - 100]);
+    else if (instruction->opcode == CLR_OP_LOOKUP)
+        print_lookup(query, &query->lookups[instruction->b]);
+    else if (form == NULL)
+        print_constant(query, instruction->a);
+    for (; form != NULL && *form != '\0'; form++) {
+        if (*form == '1')
+            print_sql(query, instruction->a);
+        else if (*form == '2')
+            print_sql(query, instruction->b);
+        else if (*form == '3')
+            print_sql(query, instruction->c);
+        else
+            print("%c", *form);
+    }
+}
+
+#endif
