@@ -34,7 +34,6 @@ static struct clr_known_column environment_column(void *context, const char *nam
 
     if (known.number >= 0) {
         known.is_text = table->columns[known.number].is_text;
-        known.is_real = table->columns[known.number].field.is_real;
         known.readable = (table->columns[known.number].readable && !table->without_rowid) ||
                          table->columns[known.number].loadable;
     }

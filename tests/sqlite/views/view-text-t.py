@@ -111,7 +111,7 @@ class Writer:
         below = (lambda: self.value(column, depth - 1)) if depth else (lambda: f'"{column}"')
         kind = self.rng.randrange(26) if depth else 0
         if kind < 6:
-            return self.pick((f'"{column}"', f't."{column}"', f'main.t."{column}"', f'"{column}"'))
+            return self.pick((f'"{column}"', f't."{column}"', f'"{column}"'))
         if kind < 8:
             return f"{self.pick(('upper', 'lower', 'length', 'trim', 'hex', 'typeof', 'quote'))}({below()})"
         if kind < 10:
@@ -154,11 +154,13 @@ class Writer:
             listed = ", ".join(self.literal() for _ in range(self.rng.randint(1, 4)))
             return f"{value} {self.pick(('', 'NOT '))}IN ({listed})"
         if kind < 8:
-            pattern = self.pick(("'%a%'", "'O%'", "'2001-01-1%'", "'_x'", "'12'", "'%'", self.literal()))
+            pattern = self.pick(("'%a%'", "'O%'", "'2001-01-1%'", "'_x'", "'12'", "'%'", None))
+            pattern = pattern or self.literal()
             escape = self.pick(("", "", " ESCAPE '_'"))
             return f"{value} {self.pick(('', 'NOT '))}LIKE {pattern}{escape}"
         if kind < 9:
-            return f"{value} {self.pick(('', 'NOT '))}GLOB {self.pick((chr(39) + '*O*' + chr(39), self.literal()))}"
+            pattern = "'*O*'" if self.rng.random() < 0.5 else self.literal()
+            return f"{value} {self.pick(('', 'NOT '))}GLOB {pattern}"
         return f"{value} {self.pick(('IS NULL', 'IS NOT NULL', 'NOTNULL'))}"
 
     def where(self):
@@ -190,6 +192,7 @@ class Writer:
 def connect(path, device="host", **options):
     """A connection with the application's collation."""
     db = views.connect(path, device, **options)
+    db.execute("PRAGMA synchronous = OFF")
     db.create_collation("backwards", backwards)
     return db
 
@@ -277,7 +280,7 @@ def test_asked(rng):
             is_fast(db, select)
         is_fast(db, "SELECT count(*) FROM t WHERE city = ?1", ("LAX",))
         is_fast(db, "SELECT count(*) FROM t WHERE city = ?1 AND x > ?2", ("LAX", 3))
-        is_fast(db, "SELECT count(*) FROM t WHERE any IN (?1, ?2)", ("12", b"a"))
+        is_fast(db, "SELECT count(*) FROM t WHERE trim(any) IN (?1, ?2)", ("12", b"a"))
         db.close()
 
 
