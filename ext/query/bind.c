@@ -4,6 +4,7 @@
 #include "numeric/states/finish.h"
 #include "query/content.h"
 #include "query/grammar.h"
+#include "query/lookup.h"
 #include "query/lower.h"
 
 #include <stdio.h>
@@ -227,9 +228,24 @@ static int bind_bytes(struct clr_binder *binder, const struct clr_node *node)
                : clr_bind_refuse_name(binder, CLR_WHY_NO_COLUMN, name->text, name->length);
 }
 
+/* Whether a function compares values that may be TEXT or BLOBs, and no more than that: then their
+   ranks will do. SQLite's own compare by the collating sequence. */
+static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_node *x = node->first;
+
+    if (node->builtin || node->form & CLR_FORM_MERGE || x->reads < 0 ||
+        !(x->is_foreign || x->seems_text))
+        return false;
+    return node->aggregate->needs == CLR_NEEDS_EXTREME ||
+           (node->aggregate->needs == CLR_NEEDS_FREQUENCIES && !takes_bytes(binder, node));
+}
+
 /* The first argument of a call; -1 once it has failed. */
 static int bind_first(struct clr_binder *binder, const struct clr_node *node)
 {
+    if (takes_ranks(binder, node))
+        return clr_lookup_emit_ranks(binder, node->first);
     if (node->form & CLR_FORM_MERGE || takes_bytes(binder, node))
         return bind_bytes(binder, node);
     return node->aggregate->needs == CLR_NEEDS_COUNT ? clr_lower_presence(binder, node->first)

@@ -42,6 +42,25 @@ int clr_content_together(int reads, int other)
     return other == CLR_READS_NONE ? reads : CLR_READS_SEVERAL;
 }
 
+/*
+ * Whether a comparison is one of a column that may well have TEXT with parameters, whose types are
+ * known later: as numbers they could be compared by kernels, as TEXT they can't.
+ */
+static bool compares_parameter(const struct clr_node *node)
+{
+    const bool compares =
+        node->kind == CLR_N_BETWEEN || node->kind == CLR_N_IN ||
+        (node->kind == CLR_N_FOLD && node->opcode >= CLR_OP_EQUAL && node->opcode <= CLR_OP_IS_NOT);
+    const struct clr_node *child;
+    bool column = false, parameter = false;
+
+    for (child = node->first; child != NULL; child = child->next) {
+        column = column || (child->kind == CLR_N_COLUMN && child->seems_text);
+        parameter = parameter || child->kind == CLR_N_PARAMETER;
+    }
+    return compares && column && parameter && node->reads >= 0;
+}
+
 bool clr_content_find(struct clr_binder *binder, struct clr_node *node)
 {
     struct clr_node *child;
@@ -81,6 +100,7 @@ bool clr_content_find(struct clr_binder *binder, struct clr_node *node)
             node->is_foreign = false;
         return true;
     default:
+        node->is_foreign = node->is_foreign || compares_parameter(node);
         return true;
     }
 }

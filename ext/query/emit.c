@@ -100,6 +100,7 @@ bool clr_bind_column(struct clr_binder *binder, struct clr_node *node)
                              name, strlen(name));
     node->reads = known.number;
     node->is_text = known.is_text;
+    node->seems_text = known.seems_text;
 done:
     for (i = 0; i < node->name_count; i++)
         clr_memory_free(names[i]);

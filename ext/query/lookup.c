@@ -71,45 +71,59 @@ static void write(struct text *to, const struct clr_syntax *syntax, const struct
 
 /* Returns the number of the lookup of a column with codes, which takes the text; -1 once it has
    failed, without it. */
-static int find_lookup(struct clr_binder *binder, int column, char *text, bool is_timed)
+static int find_lookup(struct clr_binder *binder, const struct clr_lookup_plan *plan)
 {
     struct clr_query *query = binder->query;
     int i;
 
     for (i = 0; i < query->lookup_count; i++) {
-        if (query->lookups[i].column == column && strcmp(query->lookups[i].text, text) == 0) {
-            clr_memory_free(text);
+        const struct clr_lookup_plan *known = &query->lookups[i];
+        if (known->column == plan->column && known->is_ranked == plan->is_ranked &&
+            strcmp(known->text, plan->text) == 0) {
+            clr_memory_free(plan->text);
             return i;
         }
     }
     if (i == CLR_MOST_LOOKUPS) {
-        clr_memory_free(text);
+        clr_memory_free(plan->text);
         return clr_bind_refuse_more(binder, "expressions with text or functions");
     }
-    query->lookups[i] = (struct clr_lookup_plan){.column = column, .text = text, .is_timed = is_timed};
+    query->lookups[i] = *plan;
     return query->lookup_count++;
 }
 
-int clr_lookup_emit(struct clr_binder *binder, struct clr_node *node, struct clr_node *equal)
+static int emit_lookup(struct clr_binder *binder, struct clr_node *node, struct clr_node *equal,
+                       bool is_ranked)
 {
     const struct clr_syntax *syntax = binder->query->syntax;
+    struct clr_lookup_plan plan = {.is_ranked = is_ranked};
     struct text text = {NULL, 0};
-    bool is_timed = false;
-    int column, lookup;
+    int lookup;
 
-    if (!clr_held_check(binder, node, &is_timed) ||
-        (equal != NULL && !clr_held_check(binder, equal, &is_timed)))
+    if (!clr_held_check(binder, node, &plan.is_timed) ||
+        (equal != NULL && !clr_held_check(binder, equal, &plan.is_timed)))
         return -1;
-    column = clr_place_column(
+    plan.column = clr_place_column(
         binder, equal != NULL ? clr_content_together(node->reads, equal->reads) : node->reads,
         true);
-    if (column < 0)
+    if (plan.column < 0)
         return -1;
     write(&text, syntax, node, equal);
     text.text = clr_memory_alloc(text.length + 1);
     if (text.text == NULL)
         return clr_bind_no_memory(binder);
     write(&text, syntax, node, equal);
-    lookup = find_lookup(binder, column, text.text, is_timed);
-    return lookup < 0 ? -1 : clr_emit(binder, CLR_OP_LOOKUP, column, lookup, 0);
+    plan.text = text.text;
+    lookup = find_lookup(binder, &plan);
+    return lookup < 0 ? -1 : clr_emit(binder, CLR_OP_LOOKUP, plan.column, lookup, 0);
+}
+
+int clr_lookup_emit(struct clr_binder *binder, struct clr_node *node, struct clr_node *equal)
+{
+    return emit_lookup(binder, node, equal, false);
+}
+
+int clr_lookup_emit_ranks(struct clr_binder *binder, struct clr_node *node)
+{
+    return emit_lookup(binder, node, NULL, true);
 }

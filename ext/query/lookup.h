@@ -11,4 +11,7 @@
  */
 int clr_lookup_emit(struct clr_binder *binder, struct clr_node *node, struct clr_node *equal);
 
+/* The same for an expression whose results are needed in their order: their ranks. */
+int clr_lookup_emit_ranks(struct clr_binder *binder, struct clr_node *node);
+
 #endif

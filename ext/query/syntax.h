@@ -74,6 +74,7 @@ struct clr_node {
     /* From here on: once bound. */
     int reads;    /* a column's number, or one of the above */
     bool is_text; /* a column of TEXT affinity */
+    bool seems_text; /* a column of no such affinity that may well have TEXT: a guess */
     /* Something in it is not for kernels: TEXT, a BLOB, a function. */
     bool is_foreign;
     int number; /* of a parameter */

@@ -27,15 +27,42 @@ struct environment {
     const struct clr_table_info *table;
 };
 
+/*
+ * Guesses whether a column has TEXT, by its first rows: a date in a column of type TIMESTAMP, whose
+ * affinity is NUMERIC. If they cannot be read it seems to have none.
+ */
+static bool seems_text(sqlite3 *db, const struct clr_table_info *table,
+                       const struct clr_column_info *column)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    char *sql;
+
+    if (column->is_text || column->field.is_real || column->field.index == CLR_FIELD_ROWID)
+        return false;
+    sql = sqlite3_mprintf("SELECT \"%w\" FROM \"%w\".\"%w\" LIMIT 8", column->name, table->schema,
+                          table->name);
+    if (sql != NULL && sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK) {
+        while (!found && sqlite3_step(statement) == SQLITE_ROW)
+            found = sqlite3_column_type(statement, 0) == SQLITE_TEXT;
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return found;
+}
+
 static struct clr_known_column environment_column(void *context, const char *name)
 {
-    const struct clr_table_info *table = ((const struct environment *)context)->table;
+    const struct environment *environment = context;
+    const struct clr_table_info *table = environment->table;
     struct clr_known_column known = {.number = clr_table_info_find(table, name)};
 
     if (known.number >= 0) {
         known.is_text = table->columns[known.number].is_text;
         known.readable = (table->columns[known.number].readable && !table->without_rowid) ||
                          table->columns[known.number].loadable;
+        known.seems_text =
+            known.readable && seems_text(environment->db, table, &table->columns[known.number]);
     }
     return known;
 }
