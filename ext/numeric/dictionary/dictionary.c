@@ -10,12 +10,14 @@ static const uint32_t no_code = UINT32_MAX;
 
 struct clr_dictionary *clr_dictionary_new(uint64_t seed, atomic_int_least64_t *left)
 {
+    static atomic_uint_least64_t ids;
     struct clr_dictionary *dictionary = clr_memory_alloc_zero(sizeof *dictionary);
 
     if (dictionary == NULL)
         return NULL;
     atomic_init(&dictionary->references, 1);
     dictionary->seed = seed;
+    dictionary->id = atomic_fetch_add(&ids, 1) + 1;
     dictionary->bytes.left = left;
     dictionary->capacity = FIRST_ENTRIES;
     dictionary->slot_count = FIRST_SLOTS;

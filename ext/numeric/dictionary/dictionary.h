@@ -35,6 +35,7 @@ struct clr_dictionary {
     uint64_t *slots;
     size_t slot_count; /* a power of two */
     uint64_t seed;
+    uint64_t id;   /* no other dictionary of the process has it */
     uint32_t last; /* the code that was returned last: rows often repeat */
 };
 

@@ -20,6 +20,7 @@ int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
     statement->sql = NULL;
     statement->source = parameter_count + 1;
     statement->is_ranked = plan->is_ranked;
+    statement->is_timed = plan->is_timed;
     if (rc != SQLITE_OK)
         return rc;
     name = clr_entries_name(&statement->type);
@@ -190,13 +191,12 @@ static bool is_entrys(int rc)
     }
 }
 
-/* Evaluates all entries, beginning anew behind each that has an error. Returns SQLite's code; any
-   other than SQLITE_OK is that of the whole. */
+/* Evaluates the entries from one on, beginning anew behind each that has an error. Returns SQLite's
+   code; any other than SQLITE_OK is that of the whole. */
 static int evaluate(sqlite3_stmt *statement, int source, const struct clr_lookup_input *input,
-                    struct results *results)
+                    uint32_t code, struct results *results)
 {
-    struct clr_entries entries = {input->dictionary, input->encoding, 0};
-    uint32_t code = 0;
+    struct clr_entries entries = {input->dictionary, input->encoding, code};
     int errors = 0, rc = clr_entries_bind(statement, source, &entries);
 
     while (rc == SQLITE_OK && code < input->dictionary->count && errors < MOST_ERRORS) {
@@ -248,7 +248,7 @@ static int rank(struct results *results, uint32_t count, struct clr_lookup *look
     return SQLITE_OK;
 }
 
-static void refuse(sqlite3 *db, int rc, struct clr_reason *reason)
+void clr_lookup_refuse(sqlite3 *db, int rc, struct clr_reason *reason)
 {
     const char *message =
         sqlite3_errcode(db) == SQLITE_OK ? sqlite3_errstr(rc) : sqlite3_errmsg(db);
@@ -256,25 +256,33 @@ static void refuse(sqlite3 *db, int rc, struct clr_reason *reason)
     clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, message, strlen(message));
 }
 
-int clr_lookup_evaluate(struct clr_connection *connection,
+/* Copies what is known of the first entries, which may be all NULL. */
+static void take_known(const struct clr_lookup *known, struct results *results)
+{
+    if (known->count == 0)
+        return;
+    memcpy(results->values, known->values, known->count * sizeof *known->values);
+    memcpy(results->tags, known->tags, known->count);
+}
+
+int clr_lookup_evaluate(sqlite3 *db, sqlite3_stmt *prepared,
                         const struct clr_lookup_statement *statement,
                         const struct clr_lookup_input *input, struct clr_lookup *lookup,
                         struct clr_reason *reason)
 {
     const uint32_t count = input->dictionary->count;
-    sqlite3_stmt *prepared = NULL;
     struct results results = {.values = NULL};
-    int rc = clr_entries_register(connection, &statement->type);
+    int rc = SQLITE_NOMEM;
 
-    memset(lookup, 0, sizeof *lookup);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_prepare_v2(connection->db, statement->sql, -1, &prepared, NULL);
-    if (rc == SQLITE_OK && !new_results(count, statement->is_ranked, &results))
-        rc = SQLITE_NOMEM;
-    if (rc == SQLITE_OK)
+    if (statement->is_ranked)
+        clr_lookup_free(lookup);
+    if (new_results(count, statement->is_ranked, &results)) {
+        take_known(lookup, &results);
         rc = bind(prepared, input);
+    }
     if (rc == SQLITE_OK)
-        rc = evaluate(prepared, statement->source, input, &results);
+        rc = evaluate(prepared, statement->source, input, lookup->count, &results);
+    clr_lookup_free(lookup);
     if (rc == SQLITE_OK && statement->is_ranked)
         rc = rank(&results, count, lookup);
     if (rc == SQLITE_OK) {
@@ -282,43 +290,13 @@ int clr_lookup_evaluate(struct clr_connection *connection,
         lookup->kind = find_kind(&results, count);
         lookup->tags = results.tags;
         lookup->values = results.values;
-    } else if (rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT) {
-        refuse(connection->db, rc, reason);
+    } else {
+        sqlite3_free(results.values);
+        if (rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
+            clr_lookup_refuse(db, rc, reason);
     }
-    sqlite3_finalize(prepared);
+    sqlite3_clear_bindings(prepared);
     clr_memory_free(results.unranked);
     clr_bytes_free(&results.bytes);
-    if (rc != SQLITE_OK)
-        sqlite3_free(results.values);
     return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : SQLITE_OK;
-}
-
-/* ---- Functions. */
-
-bool clr_function_is_deterministic(sqlite3 *db, const char *name)
-{
-    /* These also have a scalar form, which is asked for: the query tells the forms apart. */
-    const bool may_be_both = sqlite3_stricmp(name, "min") == 0 || sqlite3_stricmp(name, "max") == 0;
-    bool found = false, refused = false;
-    sqlite3_stmt *list = NULL;
-
-    /* It follows from where a value is stored, and not from the value. */
-    if (sqlite3_stricmp(name, "sqlite_offset") == 0 ||
-        sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &list, NULL) != SQLITE_OK)
-        return false;
-    /* name, builtin, type, enc, narg, flags */
-    while (sqlite3_step(list) == SQLITE_ROW) {
-        const char *known = (const char *)sqlite3_column_text(list, 0);
-        const char *type = (const char *)sqlite3_column_text(list, 2);
-
-        if (known == NULL || type == NULL || sqlite3_stricmp(known, name) != 0)
-            continue;
-        if (strcmp(type, "s") != 0) {
-            refused = refused || !may_be_both;
-            continue;
-        }
-        found = true;
-        refused = refused || (sqlite3_column_int(list, 5) & SQLITE_DETERMINISTIC) == 0;
-    }
-    return sqlite3_finalize(list) == SQLITE_OK && found && !refused;
 }

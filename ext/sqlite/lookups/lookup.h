@@ -17,7 +17,7 @@ struct clr_lookup_statement {
     struct clr_column_type type; /* of the column */
     char *sql;                   /* over the entries that parameter `source` points to */
     int source;
-    bool is_ranked;
+    bool is_ranked, is_timed; /* as the query's plan has them */
 };
 
 /*
@@ -41,22 +41,20 @@ struct clr_lookup_input {
 };
 
 /*
- * Evaluates a lookup for all entries. Returns SQLITE_OK, with the result, to be freed with
- * clr_lookup_free(), or with the reason why SQLite is to run the SELECT; SQLITE_NOMEM or
- * SQLITE_INTERRUPT. An entry that SQLite reports an error for is UNSURE.
+ * Evaluates a lookup by its prepared statement, for the entries that *lookup does not have yet, zeros
+ * at first; of one with ranks for all. Returns SQLITE_OK, with the lookup complete, to be freed with
+ * clr_lookup_free(), or with the reason why SQLite is to run the SELECT, and the lookup empty;
+ * SQLITE_NOMEM or SQLITE_INTERRUPT, likewise. An entry that SQLite reports an error for is UNSURE.
  */
-int clr_lookup_evaluate(struct clr_connection *connection,
+int clr_lookup_evaluate(sqlite3 *db, sqlite3_stmt *prepared,
                         const struct clr_lookup_statement *statement,
                         const struct clr_lookup_input *input, struct clr_lookup *lookup,
                         struct clr_reason *reason);
 
+/* Sets SQLite's message for its code as the reason. */
+void clr_lookup_refuse(sqlite3 *db, int rc, struct clr_reason *reason);
+
 /* Frees what it holds; zeros are fine. */
 void clr_lookup_free(struct clr_lookup *lookup);
-
-/*
- * Whether all functions that SQLite or the application has by that name give the same result for
- * the same arguments, and are no aggregates. What can't be found out is not known to be so.
- */
-bool clr_function_is_deterministic(sqlite3 *db, const char *name);
 
 #endif

@@ -9,6 +9,10 @@ enum { MOST_PLANS = 3 };
 
 static void drop_plan(struct clr_acceleration *acceleration)
 {
+    int i;
+
+    for (i = 0; i < CLR_MOST_LOOKUPS; i++)
+        clr_lookup_memo_free(&acceleration->memos[i]);
     clr_answer_drop(&acceleration->answer);
     clr_plan_free(acceleration->plan);
     acceleration->plan = NULL;
@@ -105,6 +109,7 @@ static int begin_run(struct clr_acceleration *acceleration, const struct clr_wat
     *run = (struct clr_view_run){.watch = watch,
                                  .plan = plan,
                                  .parameters = parameters,
+                                 .memos = acceleration->memos,
                                  .parameter_count = acceleration->select->parameter_count,
                                  .request = {.connection = connection,
                                              .database = plan->database,
@@ -182,7 +187,6 @@ static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *con
         acceleration->last.reading = (struct clr_reading){.kind = CLR_READ_NOTHING};
         if (rc != SQLITE_OK || clr_skips_take(&acceleration->looking))
             return rc;
-        clr_run_free_lookups(run);
         clr_query_run_free(run->query_run);
         rc = run_plan(acceleration, parameters, environment, run);
         if (!run->request.is_outdated)
@@ -212,7 +216,6 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
         last->way = CLR_WAY_SQLITE;
         acceleration->connection->stats.selects_by_rows++;
     }
-    clr_run_free_lookups(&run);
     clr_query_run_free(run.query_run);
     return rc;
 }

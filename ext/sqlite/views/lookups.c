@@ -25,23 +25,12 @@ static enum clr_outcome refuse_values(struct clr_view_run *run, const struct clr
     return CLR_NEXT_WAY;
 }
 
-void clr_run_free_lookups(struct clr_view_run *run)
-{
-    int i;
-
-    for (i = 0; i < CLR_MOST_LOOKUPS; i++)
-        clr_lookup_free(&run->lookups[i]);
-    run->scan.lookup_count = 0;
-    run->scan.lookups = NULL;
-}
-
 enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *const *columns)
 {
     const struct clr_query *query = run->plan->query;
     struct clr_connection *connection = run->request.connection;
     int i;
 
-    clr_run_free_lookups(run);
     for (i = 0; i < query->lookup_count; i++) {
         const struct clr_column *column = columns[query->lookups[i].column];
         if (column->dictionary->count > column->rows / ROWS_A_VALUE)
@@ -50,12 +39,13 @@ enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *co
     for (i = 0; i < query->lookup_count; i++) {
         const struct clr_lookup_input input = input_of(run, columns[query->lookups[i].column]);
 
-        run->rc = clr_lookup_evaluate(connection, &run->plan->lookups[i], &input, &run->lookups[i],
-                                      &run->request.reason);
+        run->rc = clr_lookup_memo_bring(connection, &run->memos[i], &run->plan->lookups[i],
+                                        &run->plan->functions, &input, &run->request.reason);
         if (run->rc != SQLITE_OK)
             return CLR_ERROR;
         if (run->request.reason.code != CLR_WHY_NONE)
             return CLR_NEXT_WAY;
+        run->lookups[i] = run->memos[i].lookup;
     }
     run->scan.lookup_count = query->lookup_count;
     run->scan.lookups = run->query_run->lookups = run->lookups;

@@ -14,6 +14,7 @@ void clr_plan_free(struct clr_plan *plan)
         return;
     for (i = 0; i < CLR_MOST_LOOKUPS; i++)
         clr_lookup_statement_free(&plan->lookups[i]);
+    clr_function_names_free(&plan->functions);
     clr_query_free(plan->query);
     clr_table_info_free(&plan->table);
     clr_table_names_free(&plan->names);
@@ -25,6 +26,8 @@ struct environment {
     sqlite3 *db;
     sqlite3_stmt *statement; /* the SELECT, for its parameters */
     const struct clr_table_info *table;
+    struct clr_function_names *functions; /* that were asked about */
+    bool nomem;
 };
 
 /*
@@ -81,8 +84,15 @@ static bool environment_literal(void *context, const char *text, struct clr_scal
 
 static bool environment_deterministic(void *context, const char *name)
 {
-    const struct environment *environment = context;
-    return clr_function_is_deterministic(environment->db, name);
+    struct environment *environment = context;
+    const char *names[] = {name};
+    const struct clr_function_names one = {(char **)names, 1};
+
+    if (!clr_function_names_add(environment->functions, name)) {
+        environment->nomem = true;
+        return false;
+    }
+    return clr_functions_are_deterministic(environment->db, &one);
 }
 
 /* Finds out what TEXT is encoded in: what is not known is 0. Returns SQLITE_OK or SQLITE_NOMEM. */
@@ -141,7 +151,8 @@ static void refuse_as_sqlite(sqlite3 *db, struct clr_reason *reason)
 static int bind_query(struct clr_connection *connection, const struct clr_select *select,
                       struct clr_plan *plan, struct clr_reason *reason)
 {
-    struct environment environment = {connection->db, NULL, &plan->table};
+    struct environment environment = {
+        .db = connection->db, .table = &plan->table, .functions = &plan->functions};
     struct clr_environment asked = {.context = &environment,
                                     .parameter_count = select->parameter_count,
                                     .column = environment_column,
@@ -157,7 +168,9 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
         refuse_as_sqlite(connection->db, reason);
         return SQLITE_OK;
     }
-    rc = clr_query_bind(plan->query, &asked, reason) == CLR_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    rc = clr_query_bind(plan->query, &asked, reason) == CLR_NOMEM || environment.nomem
+             ? SQLITE_NOMEM
+             : SQLITE_OK;
     sqlite3_finalize(environment.statement);
     return rc;
 }

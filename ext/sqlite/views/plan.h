@@ -3,6 +3,7 @@
 #define CLR_SQLITE_PLAN_H
 
 #include "query/query.h"
+#include "sqlite/lookups/functions.h"
 #include "sqlite/lookups/lookup.h"
 #include "sqlite/schema/table_names.h"
 #include "sqlite/session/skips.h"
@@ -18,6 +19,7 @@ struct clr_plan {
     enum clr_reason_code no_pages; /* why its columns can't be decoded from pages */
     int encoding;                  /* of the database's TEXT: SQLITE_UTF8, ... */
     struct clr_lookup_statement lookups[CLR_MOST_LOOKUPS]; /* those of the query */
+    struct clr_function_names functions;                   /* that lookups call */
 };
 
 /*

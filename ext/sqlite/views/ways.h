@@ -4,6 +4,7 @@
 
 #include "query/query_run.h"
 #include "sqlite/columns/column_source.h"
+#include "sqlite/lookups/memo.h"
 #include "sqlite/views/plan.h"
 
 enum clr_way {
@@ -28,7 +29,8 @@ struct clr_view_run {
     const struct clr_plan *plan;
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on */
     int parameter_count;
-    struct clr_lookup lookups[CLR_MOST_LOOKUPS]; /* of the columns that were scanned last */
+    struct clr_lookup_memo *memos;               /* of the plan's lookups, the view's */
+    struct clr_lookup lookups[CLR_MOST_LOOKUPS]; /* theirs, as the scan has them */
     const struct clr_watch *watch;
     struct clr_column_request request;
     enum clr_way way;
@@ -42,10 +44,9 @@ enum clr_outcome clr_ways_take(struct clr_view_run *run);
 /* Scans the columns that the request has, on a device or the host: scan.c. */
 enum clr_outcome clr_way_scan(struct clr_view_run *run);
 
-/* Evaluates the lookups over the columns that the request has, and gives them to the scan:
+/* Brings the lookups over the columns that the request has up to date, and gives them to the scan:
    lookups.c. CLR_ANSWERED: that is done. */
 enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *const *columns);
-void clr_run_free_lookups(struct clr_view_run *run);
 
 /* Streams the table, whose pages the request has: stream.c. */
 enum clr_outcome clr_way_stream(struct clr_view_run *run);

@@ -1,0 +1,98 @@
+#include "sqlite/lookups/functions.h"
+
+#include <string.h>
+
+bool clr_function_names_add(struct clr_function_names *list, const char *name)
+{
+    char **names, *copy;
+    int i;
+
+    for (i = 0; i < list->count; i++) {
+        if (sqlite3_stricmp(list->names[i], name) == 0)
+            return true;
+    }
+    names = sqlite3_realloc64((void *)list->names,
+                              ((sqlite3_uint64)list->count + 1) * sizeof *list->names);
+    if (names == NULL)
+        return false;
+    list->names = names;
+    copy = sqlite3_mprintf("%s", name);
+    if (copy == NULL)
+        return false;
+    names[list->count++] = copy;
+    return true;
+}
+
+void clr_function_names_free(struct clr_function_names *list)
+{
+    int i;
+
+    for (i = 0; i < list->count; i++)
+        sqlite3_free(list->names[i]);
+    sqlite3_free((void *)list->names);
+    *list = (struct clr_function_names){.names = NULL};
+}
+
+/* Returns the number of a name, or -1. */
+static int find_name(const struct clr_function_names *list, const char *name)
+{
+    int i;
+
+    for (i = 0; i < list->count; i++) {
+        if (sqlite3_stricmp(list->names[i], name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* Whether a function, as PRAGMA function_list tells of it, will do. */
+static bool is_deterministic(const char *name, const char *type, int flags)
+{
+    /* These also have a scalar form, which is asked for: the query tells the forms apart. */
+    if (strcmp(type, "s") != 0)
+        return sqlite3_stricmp(name, "min") == 0 || sqlite3_stricmp(name, "max") == 0;
+    /* It follows from where a value is stored, and not from the value. */
+    if (sqlite3_stricmp(name, "sqlite_offset") == 0)
+        return false;
+    return (flags & SQLITE_DETERMINISTIC) != 0;
+}
+
+/* found has room for a mark of each name. */
+static bool check(sqlite3_stmt *functions, const struct clr_function_names *list, char *found)
+{
+    int missing = list->count, i;
+
+    /* name, builtin, type, enc, narg, flags */
+    while (sqlite3_step(functions) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(functions, 0);
+        const char *type = (const char *)sqlite3_column_text(functions, 2);
+
+        i = name == NULL || type == NULL ? -1 : find_name(list, name);
+        if (i < 0)
+            continue;
+        if (!is_deterministic(name, type, sqlite3_column_int(functions, 5)))
+            return false;
+        missing -= !found[i] && strcmp(type, "s") == 0;
+        found[i] |= strcmp(type, "s") == 0;
+    }
+    return sqlite3_reset(functions) == SQLITE_OK && missing == 0;
+}
+
+bool clr_functions_are_deterministic(sqlite3 *db, const struct clr_function_names *list)
+{
+    sqlite3_stmt *functions = NULL;
+    bool deterministic = false;
+    char *found;
+
+    if (list->count == 0)
+        return true;
+    found = sqlite3_malloc(list->count);
+    if (found != NULL &&
+        sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &functions, NULL) == SQLITE_OK) {
+        memset(found, 0, (size_t)list->count);
+        deterministic = check(functions, list, found);
+    }
+    sqlite3_finalize(functions);
+    sqlite3_free(found);
+    return deterministic;
+}

@@ -1,0 +1,28 @@
+/* Whether functions give the same result for the same arguments. */
+#ifndef CLR_SQLITE_FUNCTIONS_OF_LOOKUPS_H
+#define CLR_SQLITE_FUNCTIONS_OF_LOOKUPS_H
+
+#include "sqlite/api.h"
+
+#include <stdbool.h>
+
+/* Names of functions, each once. */
+struct clr_function_names {
+    char **names;
+    int count;
+};
+
+/* Adds a name, unless it is there. Returns false without memory. */
+bool clr_function_names_add(struct clr_function_names *list, const char *name);
+
+/* Frees what it holds; zeros are fine. */
+void clr_function_names_free(struct clr_function_names *list);
+
+/*
+ * Whether all functions that SQLite or the application has by these names are deterministic, and no
+ * aggregates. Any of them may be replaced at any time. What can't be found out is not known to be
+ * so.
+ */
+bool clr_functions_are_deterministic(sqlite3 *db, const struct clr_function_names *list);
+
+#endif
