@@ -29,8 +29,9 @@ bool clr_coding_init(struct clr_coding *coding, const struct clr_units *units, u
     coding->units = units;
     coding->left = left;
     coding->rows = clr_memory_alloc_zero(threads * sizeof *coding->rows);
+    coding->taken = clr_memory_alloc_zero(threads * sizeof *coding->taken);
     coding->dictionaries = clr_memory_alloc_zero(threads * count * sizeof(struct clr_dictionary *));
-    if (coding->rows == NULL || coding->dictionaries == NULL)
+    if (coding->rows == NULL || coding->taken == NULL || coding->dictionaries == NULL)
         return false;
     for (thread = 0; thread < units->threads; thread++) {
         for (k = 0; k < units->field_count; k++) {
@@ -54,6 +55,7 @@ void clr_coding_free(struct clr_coding *coding)
     }
     clr_memory_free((void *)coding->dictionaries);
     clr_memory_free(coding->rows);
+    clr_memory_free(coding->taken);
 }
 
 void clr_coding_aim(const struct clr_coding *coding, int thread, struct clr_decoder *decoder)
@@ -78,6 +80,25 @@ static enum clr_load_outcome give_up(struct clr_coding *coding, int k)
     return CLR_LOAD_MANY_VALUES;
 }
 
+/*
+ * Whether a thread's dictionary shows that the column has too many values: more than the whole table
+ * may have, if its other units are like the thread's; or, when the thread has seen its part of a
+ * quarter of the table, most rows have brought a new one. A table often begins with values that it
+ * repeats later.
+ */
+static bool shows_too_many(const struct clr_coding *coding, int thread,
+                           const struct clr_dictionary *dictionary)
+{
+    const double units = (double)coding->units->count, taken = (double)coding->taken[thread];
+    const double rows = (double)coding->rows[thread], all = rows * units / taken;
+    const double count = (double)dictionary->count;
+
+    return dictionary->count > CLR_DICTIONARY_FEW &&
+           (count > all / CLR_DICTIONARY_PART ||
+            (count > rows / 2 &&
+             taken * (double)coding->units->threads > units / CLR_DICTIONARY_PART));
+}
+
 enum clr_load_outcome clr_coding_check(struct clr_coding *coding, int thread, size_t rows)
 {
     int k;
@@ -85,10 +106,11 @@ enum clr_load_outcome clr_coding_check(struct clr_coding *coding, int thread, si
     if (coding->dictionaries == NULL)
         return CLR_LOAD_DONE;
     coding->rows[thread] += rows;
+    coding->taken[thread]++;
     for (k = 0; k < coding->units->field_count; k++) {
         const struct clr_dictionary *dictionary = *place_of(coding, thread, k);
 
-        if (dictionary != NULL && clr_dictionary_is_large(dictionary, coding->rows[thread]))
+        if (dictionary != NULL && shows_too_many(coding, thread, dictionary))
             return give_up(coding, k);
     }
     return CLR_LOAD_DONE;

@@ -13,7 +13,7 @@ struct clr_coding {
     atomic_int_least64_t *left; /* bytes that the dictionaries may still take */
     struct clr_dictionary *
         *dictionaries; /* of each thread, in the order of fields; NULL: no codes */
-    size_t *rows;      /* of each thread */
+    size_t *rows, *taken; /* of each thread, and the units that had them */
     atomic_int full;   /* of CLR_LOAD_MANY_VALUES: the field's position */
 };
 
