@@ -79,15 +79,34 @@ static const struct step bytes[] = {
     {"DROP TABLE y", "SELECT 1 WHERE 0"},
 };
 
+/* And of views with lookups, whose columns have dictionaries. */
+static const struct step lookups[] = {
+    {"CREATE VIRTUAL TABLE temp.z USING clreduce((SELECT gpu_sum(r), gpu_min(s), gpu_mode(upper(s)) "
+     "FROM t WHERE s LIKE '%' || :part || '%' AND substr(s, 6) <> '3' AND i > 3))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM z('t')", "SELECT gpu_sum(r), gpu_min(s), gpu_mode(upper(s)) FROM t "
+                             "WHERE s LIKE '%t%' AND substr(s, 6) <> '3' AND i > 3"},
+    /* SQLite fills columns for a view that is asked again. */
+    {"SELECT * FROM z('t')", "SELECT gpu_sum(r), gpu_min(s), gpu_mode(upper(s)) FROM t "
+                             "WHERE s LIKE '%t%' AND substr(s, 6) <> '3' AND i > 3"},
+    {"SELECT line FROM clreduce_plan('z')", NULL},
+    {"SELECT clreduce_evict()", NULL},
+    {"SELECT * FROM z('5')", "SELECT gpu_sum(r), gpu_min(s), gpu_mode(upper(s)) FROM t "
+                             "WHERE s LIKE '%5%' AND substr(s, 6) <> '3' AND i > 3"},
+    {"DROP TABLE z", "SELECT 1 WHERE 0"},
+};
+
 enum { STEPS = sizeof numbers / sizeof numbers[0] };
 
 static const struct life {
     const char *name;
     const struct step *steps;
     int count; /* STEPS at most */
+    bool streams;
 } lives[] = {
-    {"numbers", numbers, STEPS},
-    {"bytes", bytes, sizeof bytes / sizeof bytes[0]},
+    {"numbers", numbers, STEPS, true},
+    {"bytes", bytes, sizeof bytes / sizeof bytes[0], true},
+    {"lookups", lookups, sizeof lookups / sizeof lookups[0], false},
 };
 
 enum { LIVES = sizeof lives / sizeof lives[0] };
@@ -268,7 +287,8 @@ static void check_afterwards(sqlite3 *db, sqlite3 *other, const struct place *pl
     scans = database_stat(db, "scans_on_host");
     if (run_steps(db, expected, nomem_sqlite_fail_after, -1, &failed) != 0)
         tap_ok(false, "allocation %ld: SQLITE_NOMEM afterwards", after);
-    if (place->accelerated && database_stat(db, "scans_on_host") == scans)
+    if (place->accelerated && (life->streams || place->prepare != leave_no_room) &&
+        database_stat(db, "scans_on_host") == scans)
         tap_ok(false, "allocation %ld: views are no longer accelerated", after);
 }
 

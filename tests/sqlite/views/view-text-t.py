@@ -190,8 +190,9 @@ class Writer:
 
 
 def connect(path, device="host", **options):
-    """A connection with the application's collation."""
-    db = views.connect(path, device, **options)
+    """A connection with the application's collation. Statements that are kept would go on to mean
+    what they meant."""
+    db = views.connect(path, device, cached_statements=0, **options)
     db.execute("PRAGMA synchronous = OFF")
     db.create_collation("backwards", backwards)
     return db
@@ -376,6 +377,70 @@ def test_functions(rng):
     db.close()
 
 
+def test_kept(rng):
+    """Results of a large dictionary are kept, as long as everything is the same, and extended."""
+    db = connect(FOLDER.new())
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, s TEXT, d TEXT)")
+    db.executemany(
+        "INSERT INTO t(x, s, d) VALUES(?, ?, ?)",
+        ((i % 7, f"value {i % 900}", DAYS[i % 40] + f" 0{i % 10}:{i % 60:02}") for i in range(9_000)),
+    )
+    db.commit()
+    calls = []
+
+    def spy(value, other=0):
+        calls.append(value)
+        return len(value) + other
+
+    db.create_function("spy", 1, spy, deterministic=True)
+    selects = {
+        "a": "SELECT gpu_sum(x), count(*) FROM t WHERE spy(s) = 9 AND s <> 'value 5'",
+        "b": "SELECT gpu_max(s), gpu_sum(x) FROM t WHERE s LIKE ?1",
+        "c": "SELECT count(*) FROM t WHERE strftime('%w', d) = '0'",
+        "e": "SELECT count(*) FROM t WHERE s < 'value 3' COLLATE backwards",
+    }
+    for name, select in selects.items():
+        views.create(db, name, select)
+
+    def agree(what, fast=False):
+        for name, select in selects.items():
+            for values in (("%1",), ("%2",), ("%2",)) if "?1" in select else ((), ()):
+                views.agree(db, name, select, values, f"{what}: {select} {values}")
+                if fast:
+                    tap.ok(views.accelerated(db, name), f"{what}: accelerated")
+
+    agree("at first", fast=True)
+    calls.clear()
+    views.ask(db, "a")
+    tap.is_equal(calls, [], "nothing is evaluated again")
+    db.execute("INSERT INTO t(x, s, d) SELECT 1, 'value ' || id, '2002-02-02' FROM t WHERE id BETWEEN 900 AND 950")
+    db.commit()
+    calls.clear()
+    views.ask(db, "a")
+    tap.ok(0 < len(calls) <= 900 + 51, f"a dictionary that has grown: {len(calls)} calls")
+    agree("more values", fast=True)
+    # SQLite does not say of LIKE that it is deterministic once it is case sensitive.
+    changes = (
+        ("PRAGMA case_sensitive_like = 1", lambda: db.execute("PRAGMA case_sensitive_like = 1").fetchall()),
+        ("another function", lambda: db.create_function("spy", 1, lambda v: 9, deterministic=True)),
+        ("another one", lambda: db.create_function("spy", 1, lambda v: 8, deterministic=True)),
+        ("of any arguments", lambda: db.create_function("spy", -1, lambda *v: 9, deterministic=True)),
+        ("the first goes", lambda: db.create_function("spy", 1, None)),
+        ("and comes", lambda: db.create_function("spy", 1, spy, deterministic=True)),
+        ("a collation", lambda: db.create_collation("backwards", lambda a, b: (a > b) - (a < b))),
+        ("strftime()", lambda: db.create_function("strftime", -1, lambda *v: "0", deterministic=True)),
+        ("strftime() of two", lambda: db.create_function("strftime", 2, lambda *v: "1", deterministic=True)),
+        ("no limit", lambda: db.execute("SELECT 1")),
+    )
+    for what, change in changes:
+        change()
+        agree(what)
+    db.create_function("spy", 1, spy)
+    views.agree(db, "a", selects["a"], (), "no longer deterministic")
+    tap.ok(not views.accelerated(db, "a"), "and SQLite's")
+    db.close()
+
+
 def test_errors(rng):
     """An expression fails for a value: the SELECT's error if a row has it, else nothing."""
     db = connect(FOLDER.new())
@@ -436,6 +501,7 @@ def main():
     rng = support.seed()
     test_asked(rng)
     test_functions(rng)
+    test_kept(rng)
     test_errors(rng)
     test_rights(rng)
     test_many_values(rng)
