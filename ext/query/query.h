@@ -78,6 +78,7 @@ struct clr_environment {
     void *context;
     int parameter_count; /* the largest parameter number of the statement */
     bool is_utf8;        /* the encoding of the database's TEXT */
+    const char *schema;  /* the table's; NULL: not known */
     /* Looks up a column of the table, or rowid, by name, without regard to ASCII case. */
     struct clr_known_column (*column)(void *context, const char *name);
     /* Returns the number of a parameter that has a name (":a", "@a", "$a"), or 0. */

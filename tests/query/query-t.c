@@ -150,6 +150,8 @@ static void test_statements(void)
              "where (> c 0); #0SE a; #1SE b; #2SE e f; sum 0, sum 1, sum 2; SELECT ?1, ?2, ?3");
     accepted("SELECT sum(main.t.a), sum(T.b), sum(t.rowid) FROM Main.[t]",
              "#0SE a; #1SE b; #2SE rowid; sum 0, sum 1, sum 2; SELECT ?1, ?2, ?3");
+    accepted("SELECT sum(main.t.a), sum([MAIN].T.b) FROM t WHERE \"Main\".`t`.\"c\" > 0",
+             "where (> c 0); #0SE a; #1SE b; sum 0, sum 1; SELECT ?1, ?2");
     accepted("SELECT sum(a) FROM \"t\"\"2\" WHERE \"t\"\"2\".a > 0",
              "where (> a 0); #0SE a; sum 0; SELECT ?1");
     accepted("SELECT \"sum\"(a) FROM t", "#0SE a; sum 0; SELECT ?1");
@@ -611,7 +613,10 @@ static void test_refusals(void)
         {"SELECT sum(\"zz\") FROM t", "zz is no column of the table"},
         {"SELECT sum(u.a) FROM t", "a is no column of the table"},
         {"SELECT sum(t.a) FROM t AS u", "a is no column of the table"},
-        {"SELECT sum(main.t.a) FROM t", "a is no column of the table"},
+        {"SELECT sum(temp.t.a) FROM t", "a is no column of the table"},
+        {"SELECT sum(main.u.a) FROM t", "a is no column of the table"},
+        {"SELECT sum(main.t.a) FROM t AS u", "a is no column of the table"},
+        {"SELECT sum(main.t.a) FROM t AS t", "a is no column of the table"},
         {"SELECT sum(main.u.a) FROM main.t AS u", "a is no column of the table"},
         {"SELECT sum(temp.t.a) FROM main.t", "a is no column of the table"},
         {"SELECT sum(s) FROM t", "the TEXT column s is not accelerated in this place"},
@@ -654,6 +659,9 @@ static void test_refusals(void)
 
     for (i = 0; i < sizeof statements / sizeof statements[0]; i++)
         refused(statements[i].sql, statements[i].want);
+    schema = NULL;
+    refused("SELECT sum(main.t.a) FROM t", "a is no column of the table");
+    schema = "main";
 }
 
 /* Fills text with COUNT times `repeated`, between a head and a tail. */

@@ -117,6 +117,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
     struct environment environment = {connection->db, NULL, &plan->table};
     struct clr_environment asked = {.context = &environment,
                                     .parameter_count = select->parameter_count,
+                                    .schema = plan->table.schema,
                                     .column = environment_column,
                                     .parameter = environment_parameter,
                                     .literal = environment_literal,
