@@ -86,7 +86,8 @@ static int find_lookup(struct clr_binder *binder, int column, char *text, bool i
         clr_memory_free(text);
         return clr_bind_refuse_more(binder, "expressions with text or functions");
     }
-    query->lookups[i] = (struct clr_lookup_plan){.column = column, .text = text, .is_timed = is_timed};
+    query->lookups[i] =
+        (struct clr_lookup_plan){.column = column, .text = text, .is_timed = is_timed};
     return query->lookup_count++;
 }
 

@@ -279,6 +279,7 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
         return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
     case CLR_N_AGGREGATE:
     case CLR_N_ITEM:
+    case CLR_N_TERM:
         break;
     }
     return clr_bind_refuse(binder, CLR_WHY_AGGREGATE_IN_EXPRESSION);

@@ -60,11 +60,13 @@ struct clr_query {
     int question_count;
     struct clr_asked asked[CLR_MOST_QUESTIONS];
     /*
-     * A SELECT without FROM that makes the result row: the select list with call number i replaced
-     * by ?(P + 1 + i), where P is the environment's parameter_count, and each parameter by ?N with
-     * its number N.
+     * A SELECT without FROM that makes the result row, or none if its LIMIT leaves none: the select
+     * list with call number i replaced by ?(P + 1 + i), where P is the environment's
+     * parameter_count, and each parameter by ?N with its number N. The select list ends at
+     * finish_items.
      */
     char *finish;
+    size_t finish_items;
 };
 
 /* What the environment knows of a column. */

@@ -305,6 +305,34 @@ static void test_finish(void)
     accepted("SELECT sum(a)--\n+sum(a) FROM t", "#0SE a; sum 0, sum 0; SELECT ?1 + ?2");
 }
 
+/* What can't change one row is gone, and a LIMIT stays with what makes the row. */
+static void test_row(void)
+{
+    accepted("SELECT DISTINCT sum(a) FROM t", "#0SE a; sum 0; SELECT ?1");
+    accepted("SELECT sum(a) FROM t ORDER BY 1", "#0SE a; sum 0; SELECT ?1");
+    accepted(
+        "SELECT sum(a) AS \"x y\", 5 z FROM t ORDER BY [X Y] COLLATE nocase DESC NULLS LAST, z, "
+        "0.5, NULL, 'q', ?, abs(-1) ASC",
+        "#0SE a; sum 0; SELECT ?2, 5");
+    accepted(
+        "SELECT sum(a) AS a, max(b) 'm' FROM t WHERE c ORDER BY a, m ASC NULLS FIRST, sum(a) + 1, "
+        "coalesce(sum(a), max(b)) COLLATE rtrim DESC;",
+        "where c; #0SE a; #1E b; sum 0, max 1; SELECT ?1, ?2");
+    accepted("SELECT gpu_percentile(a, 5), gpu_corr(a, b) FROM t ORDER BY gpu_corr(a, b), "
+             "gpu_percentile(a, 5)",
+             "#0EK a; #1S b if (there a); #2D b, b if (there a); #3S a if (there b); "
+             "#4D a, a if (there b); #5D a, b; gpu_percentile 5 asks 0 of 0, "
+             "gpu_corr 0:1 1:2 2:3 3:4 4:5 counts 5; SELECT ?1, ?2");
+    accepted("SELECT sum(a) FROM t LIMIT 1", "#0SE a; sum 0; SELECT ?1 LIMIT 1");
+    accepted("SELECT sum(a), ? FROM t WHERE b > ? ORDER BY ? LIMIT ?+1 OFFSET-:o",
+             "where (> b ?2); #0SE a; sum 0; SELECT ?6, ?1 LIMIT ?4 + 1 OFFSET - ?5");
+    accepted("SELECT sum(a) FROM t LIMIT 0, - 1", "#0SE a; sum 0; SELECT ?1 LIMIT 0 , - 1");
+    accepted("SELECT DISTINCT sum(a) desc FROM t offset ORDER BY \"desc\" DESC LIMIT 1 -- end",
+             "#0SE a; sum 0; SELECT ?1 LIMIT 1");
+    accepted("SELECT sum(offset.a) first, max(\"e f\") last FROM t AS offset ORDER BY last, first",
+             "#0SE a; #1E e f; sum 0, max 1; SELECT ?1, ?2");
+}
+
 /* The numbers are SQLite's: prepared, the statement has as many as the binder finds. */
 static void test_parameters(void)
 {
@@ -521,20 +549,40 @@ static void test_refusals(void)
         {"SELECT sum(a) FROM", "the statement is not complete"},
         {"SELECT FROM t", "\"FROM\" is not accelerated in this place"},
         {"SELECT * FROM t", "\"*\" is not accelerated in this place"},
-        {"SELECT DISTINCT sum(a) FROM t",
-         "DISTINCT is not accelerated: for count(DISTINCT x) write gpu_count_distinct(x)"},
         {"SELECT ALL sum(a) FROM t", "ALL is not accelerated"},
         {"SELECT sum(DISTINCT a) FROM t",
          "DISTINCT is not accelerated: for count(DISTINCT x) write gpu_count_distinct(x)"},
         {"SELECT sum(a ORDER BY b) FROM t",
-         "ORDER BY is not accelerated: leave it out, as the result is one row"},
+         "ORDER BY of this is not accelerated: leave it out, as the result is one row"},
         {"SELECT sum(a) FROM t GROUP BY b", "GROUP BY is not accelerated"},
         {"SELECT sum(a) FROM t HAVING 1",
          "HAVING is not accelerated: write the condition where the view is read"},
-        {"SELECT sum(a) FROM t ORDER BY 1",
-         "ORDER BY is not accelerated: leave it out, as the result is one row"},
-        {"SELECT sum(a) FROM t LIMIT 1",
-         "LIMIT is not accelerated: write it where the view is read"},
+        {"SELECT sum(a) FROM t ORDER BY a",
+         "ORDER BY of this is not accelerated: leave it out, as the result is one row"},
+        {"SELECT sum(a) AS x FROM t ORDER BY x + 1",
+         "ORDER BY of this is not accelerated: leave it out, as the result is one row"},
+        {"SELECT sum(a) FROM t ORDER BY 1, sum(b)",
+         "ORDER BY of this is not accelerated: leave it out, as the result is one row"},
+        {"SELECT sum(a) FROM t ORDER BY sum(a) FILTER (WHERE b)",
+         "ORDER BY of this is not accelerated: leave it out, as the result is one row"},
+        {"SELECT gpu_percentile(a, 5) FROM t ORDER BY gpu_percentile(a, 6)",
+         "ORDER BY of this is not accelerated: leave it out, as the result is one row"},
+        {"SELECT sum(a) FROM t ORDER BY group_concat(1)",
+         "group_concat() is not accelerated: its result may follow from more than its arguments"},
+        {"SELECT sum(a) FROM t ORDER BY max(1, abs(random()))",
+         "random() is not accelerated: its result may follow from more than its arguments"},
+        {"SELECT sum(a), 2 FROM t ORDER BY (SELECT 1)",
+         "a subquery is not accelerated: make it a parameter or a table"},
+        {"SELECT sum(a) FROM t ORDER BY 1, t.b COLLATE nocase DESC",
+         "ORDER BY of this is not accelerated: leave it out, as the result is one row"},
+        {"SELECT sum(a) FROM t LIMIT \"1\"",
+         "LIMIT of this is not accelerated: write a literal or a parameter"},
+        {"SELECT sum(a) FROM t LIMIT 1 OFFSET sum(a)",
+         "LIMIT of this is not accelerated: write a literal or a parameter"},
+        {"SELECT sum(a) FROM t LIMIT random()",
+         "random() is not accelerated: its result may follow from more than its arguments"},
+        {"SELECT sum(a) FROM t LIMIT (SELECT 1)",
+         "a subquery is not accelerated: make it a parameter or a table"},
         {"SELECT sum(a) FROM t UNION SELECT 1",
          "UNION is not accelerated: make a view of each SELECT"},
         {"SELECT sum(a) FROM t, t AS u", "a join is not accelerated: let the view read one table"},
@@ -997,6 +1045,7 @@ int main(void)
     test_questions();
     test_arguments();
     test_finish();
+    test_row();
     test_parameters();
     test_expressions();
     test_refusals();
