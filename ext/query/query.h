@@ -12,6 +12,20 @@
 #include "query/reason.h"
 
 #include <stdbool.h>
+#include <string.h>
+
+/* A parameter that is bounded may have that magnitude: see lower_compared(). */
+#define CLR_MOST_OF_A_PARAMETER ((int64_t)1 << 52)
+
+/* Whether a constant is 2^63 or -2^63 as a REAL, with which nothing is compared here: see
+   lower_compared(). */
+static inline bool clr_scalar_is_past_integers(const struct clr_scalar *value)
+{
+    double real;
+
+    memcpy(&real, &value->bits, sizeof real);
+    return value->tag == CLR_TAG_REAL && (real == 0x1p63 || real == -0x1p63);
+}
 
 /* A tally, as a run of the query begins it: see struct clr_tally. */
 struct clr_tally_plan {
@@ -50,9 +64,12 @@ struct clr_query {
     struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
     struct clr_scalar constants[CLR_MOST_CONSTANTS]; /* those of literals */
     int parameters[CLR_MOST_CONSTANTS]; /* the parameter's number, from 1; 0: a literal */
-    int columns[CLR_MOST_COLUMNS];      /* the environment's numbers of the scan's columns */
-    bool with_bytes[CLR_MOST_COLUMNS];  /* which of them are needed with bytes */
-    bool with_codes[CLR_MOST_COLUMNS];  /* and which with codes: those of lookups alone */
+    /* A parameter may be no more than CLR_MOST_OF_A_PARAMETER: something that is compared is
+       computed of it. */
+    bool is_bounded[CLR_MOST_CONSTANTS];
+    int columns[CLR_MOST_COLUMNS];     /* the environment's numbers of the scan's columns */
+    bool with_bytes[CLR_MOST_COLUMNS]; /* which of them are needed with bytes */
+    bool with_codes[CLR_MOST_COLUMNS]; /* and which with codes: those of lookups alone */
     int lookup_count;
     struct clr_lookup_plan lookups[CLR_MOST_LOOKUPS];
     struct clr_tally_plan tallies[CLR_MOST_TALLIES];

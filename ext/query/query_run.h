@@ -7,9 +7,6 @@
 
 #include "query/query.h"
 
-/* An INTEGER of a parameter is for SQLite beyond this magnitude: see lower_compared(). */
-#define CLR_MOST_OF_A_PARAMETER ((int64_t)1 << 52)
-
 /* The values of the SELECT's parameters, by number from 1: BYTES for TEXT and BLOBs. */
 struct clr_parameters {
     void *context;

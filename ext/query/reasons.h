@@ -54,7 +54,9 @@ CLR_WHY(NOT_DETERMINISTIC, "%n() is not accelerated: its result may follow from 
 CLR_WHY(TWO_COLUMNS, "an expression with text or functions of two columns is not accelerated")
 CLR_WHY(NO_COLUMN_IN_IT, "an expression with text or functions and no column is not accelerated: "
                          "make it a parameter")
-CLR_WHY(BIG_INTEGER, "a comparison with an INTEGER beyond 2^53 is not accelerated")
+CLR_WHY(PAST_INTEGERS,
+        "a comparison with 2^63 or -2^63 as a REAL, or with what may be computed to it, is not "
+        "accelerated")
 CLR_WHY(EMPTY_IN, "an empty IN list is not accelerated")
 CLR_WHY(TYPE, "CAST to this type is not accelerated: write INTEGER, REAL, TEXT, NUMERIC or BLOB")
 CLR_WHY(TIME_COMPUTED, "a date function of text that is computed is not accelerated: the text may "
@@ -74,7 +76,7 @@ CLR_WHY(SQLITE_ERROR, "%n")
 CLR_WHY(NO_MEMORY, "out of memory")
 
 /* Why this query, this time. */
-CLR_WHY(PARAMETER_VALUE, "parameter %1 is no number, or an INTEGER beyond 2^52")
+CLR_WHY(PARAMETER_VALUE, "parameter %1 is no number, or too large where it is compared")
 CLR_WHY(ARGUMENTS, "an aggregate may refuse its arguments")
 CLR_WHY(FLOAT_ENVIRONMENT, "it computes, and the thread's floating-point environment (rounding "
                            "mode, flushing of subnormal numbers, traps) is not the default one")
