@@ -210,8 +210,40 @@ def test_large_integers(rng):
     db.close()
 
 
+# ---- Many aggregates.
+
+
+def test_many(device):
+    """More aggregates than a device takes, and more than a view does."""
+    held = views.warm(device)
+    db = views.connect(FOLDER.new(), device=device, isolation_level=None)
+    fill(db, "t")
+    numbers = range(90)
+    columns = ["sum(x + {})", "gpu_sum(r * {})", "gpu_avg(x) + {}", "count(*) FILTER (WHERE x > {})"]
+    lists = [", ".join(column.format(i) for i in numbers) for column in columns]
+    lists.append(", ".join(f"gpu_corr(x + {i % 30}, r), gpu_min(r - {i})" for i in numbers))
+    lists.append(", ".join(f"gpu_max(x % {i + 2})" for i in range(256)))
+    lists.append(", ".join(f"gpu_percentile(x, {i % 50})" for i in range(256)))
+    batch = support.Batch(f"many aggregates: {device}")
+    for chosen in lists:
+        for where in ("", " WHERE s <> 's1' AND x > ?"):
+            select = f"SELECT {chosen} FROM t{where}"
+            views.create(db, "v", select)
+            for _ in range(2):
+                accelerated = compare(batch, db, "v", select, (7,) if where else ())
+            batch.check(accelerated, f"{select[:60]}: {views.plan(db, 'v')[0]}")
+    select = "SELECT " + ", ".join(["count(*)"] * 257) + " FROM t"
+    views.create(db, "v", select)
+    batch.check(not compare(batch, db, "v", select), "257 aggregates are SQLite's")
+    batch.end()
+    db.close()
+    held.close()
+
+
 def main():
     """Runs the tests."""
+    for device in views.devices():
+        test_many(device)
     rng = support.seed()
     test_large_integers(rng)
     test_three_parts()
