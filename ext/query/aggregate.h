@@ -18,7 +18,7 @@ struct clr_call {
     int terms[CLR_MOST_TERMS];
 };
 
-enum { CLR_MOST_CALLS = 64, CLR_MOST_CONSTANTS = 128, CLR_MOST_ARGUMENTS = 3 };
+enum { CLR_MOST_CALLS = 256, CLR_MOST_CONSTANTS = 512, CLR_MOST_ARGUMENTS = 3 };
 
 /* What is asked of all values together; equal calls share it. */
 struct clr_asked {

@@ -6,8 +6,8 @@
 #include "query/grammar.h"
 #include "query/lookup.h"
 #include "query/lower.h"
+#include "query/result_row.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Refuses more of something than a query has room for. */
@@ -294,58 +294,59 @@ static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node 
     return call->tally < 0 ? refuse_more(binder, "different aggregates") : CLR_OK;
 }
 
-/* ---- The result row. */
+/* ---- ORDER BY, which SQLite leaves out where there is one row. */
 
-/* Whether a call gives JSON: it is bound as a state, of which the answer makes JSON. */
-static bool is_json(const struct clr_node *node)
+/* Whether an aggregate is in ORDER BY: it is behind the select list's. */
+static bool is_ordering(const struct clr_syntax *syntax, const struct clr_node *node)
 {
-    return node->kind == CLR_N_AGGREGATE && node->aggregate->needs == CLR_NEEDS_BINS &&
-           !(node->form & CLR_FORM_STATE);
+    return syntax->terms.first != NULL && node->begin >= syntax->terms.first->first->outer_begin;
 }
 
-/*
- * Writes the select list into text, unless that is NULL, and returns its length. Tokens get spaces
- * between them: no two run together, and comments are gone.
- */
-static size_t write_finish(const struct clr_query *query, int parameter_count, char *text)
+/* Whether the last call gives what another one does. */
+static bool is_repeated(const struct clr_query *query)
 {
-    const struct clr_syntax *syntax = query->syntax;
-    const struct clr_node *item;
-    char number[48];
-    size_t length = 6, i;
-    int call = 0;
+    const struct clr_call *last = &query->calls[query->call_count - 1], *call;
 
-    if (text != NULL)
-        memcpy(text, "SELECT", 6);
-    for (item = syntax->items.first; item != NULL; item = item->next) {
-        for (i = item->begin; i < item->end;) {
-            const struct clr_token *token = &syntax->tokens[i];
-            const struct clr_node *node = token->node;
-            const char *part = token->text;
-            size_t size = token->length;
-
-            if (node != NULL) {
-                int n = node->kind == CLR_N_AGGREGATE ? parameter_count + 1 + call++ : node->number;
-                size = (size_t)snprintf(number, sizeof number,
-                                        is_json(node) ? "gpu_histogram_merge(?%d)" : "?%d", n);
-                part = number;
-            }
-            if (text != NULL) {
-                text[length] = ' ';
-                memcpy(text + length + 1, part, size);
-            }
-            length += 1 + size;
-            i = node != NULL ? node->end : i + 1;
-        }
-        if (item->next != NULL) {
-            if (text != NULL)
-                text[length] = ',';
-            length++;
-        }
+    for (call = query->calls; call < last; call++) {
+        if (call->aggregate == last->aggregate && call->form == last->form &&
+            call->builtin == last->builtin && call->tally == last->tally &&
+            call->question == last->question &&
+            memcmp(call->terms, last->terms, sizeof call->terms) == 0)
+            return true;
     }
-    if (text != NULL)
-        text[length] = '\0';
-    return length;
+    return false;
+}
+
+/* An aggregate of ORDER BY: SQLite computes it, and it may fail, so that it has to be in the select
+   list as well. */
+static enum clr_code bind_ordering(struct clr_binder *binder, const struct clr_node *node)
+{
+    struct clr_query *query = binder->query;
+    const enum clr_code code = bind_call(binder, node);
+
+    if (code != CLR_OK)
+        return code;
+    if (!is_repeated(query)) {
+        clr_bind_refuse(binder, CLR_WHY_ORDER_BY);
+        return CLR_INVALID;
+    }
+    query->call_count--;
+    return CLR_OK;
+}
+
+/* Refuses functions that may be aggregates, of which there are more than a view computes. Returns
+   false once it has failed. */
+static bool check_functions(struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_node *child;
+
+    if (node->kind == CLR_N_AGGREGATE)
+        return true;
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!check_functions(binder, child))
+            return false;
+    }
+    return node->kind != CLR_N_FUNCTION || clr_content_check_function(binder, node);
 }
 
 /* ---- What there is to bind. */
@@ -379,6 +380,14 @@ static enum clr_code find_contents(struct clr_binder *binder)
         if (!clr_content_find(binder, node->first))
             return binder->code;
     }
+    for (node = syntax->terms.first; node != NULL; node = node->next) {
+        if (!check_functions(binder, node->first))
+            return binder->code;
+    }
+    for (node = syntax->limit; node != NULL; node = node->next) {
+        if (!clr_content_find(binder, node))
+            return binder->code;
+    }
     for (node = syntax->aggregates.first; node != NULL; node = node->listed) {
         for (argument = node->first; argument != NULL; argument = argument->next) {
             if (!clr_content_find(binder, argument))
@@ -407,13 +416,12 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
         if (query->filter < 0)
             code = binder.code;
     }
-    for (node = syntax->aggregates.first; code == CLR_OK && node != NULL; node = node->listed)
+    node = syntax->aggregates.first;
+    for (; code == CLR_OK && node != NULL && !is_ordering(syntax, node); node = node->listed)
         code = bind_call(&binder, node);
+    for (; code == CLR_OK && node != NULL; node = node->listed)
+        code = bind_ordering(&binder, node);
     if (code != CLR_OK)
         return code;
-    query->finish = clr_memory_alloc(write_finish(query, environment->parameter_count, NULL) + 1);
-    if (query->finish == NULL)
-        return clr_bind_no_memory(&binder), CLR_NOMEM;
-    write_finish(query, environment->parameter_count, query->finish);
-    return CLR_OK;
+    return clr_result_row_write(query, environment->parameter_count);
 }

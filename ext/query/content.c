@@ -20,8 +20,7 @@ char *clr_content_name(struct clr_binder *binder, const struct clr_node *node)
     return name;
 }
 
-/* Refuses a function that is not deterministic; returns false once it has failed. */
-static bool check_function(struct clr_binder *binder, const struct clr_node *node)
+bool clr_content_check_function(struct clr_binder *binder, const struct clr_node *node)
 {
     char *name = clr_content_name(binder, node);
     bool deterministic;
@@ -87,7 +86,7 @@ bool clr_content_find(struct clr_binder *binder, struct clr_node *node)
         return true;
     case CLR_N_FUNCTION:
         node->is_foreign = true;
-        return check_function(binder, node);
+        return clr_content_check_function(binder, node);
     case CLR_N_OPERATOR:
     case CLR_N_COLLATE:
     case CLR_N_CAST:

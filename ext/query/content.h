@@ -11,6 +11,10 @@
  */
 bool clr_content_find(struct clr_binder *binder, struct clr_node *node);
 
+/* Refuses a function that is not deterministic, or may be an aggregate; returns false once it has
+   failed. */
+bool clr_content_check_function(struct clr_binder *binder, const struct clr_node *node);
+
 /* What two expressions read together. */
 int clr_content_together(int reads, int other);
 

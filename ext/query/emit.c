@@ -65,15 +65,18 @@ int clr_emit_constant(struct clr_binder *binder, struct clr_scalar value, int pa
     return clr_emit(binder, CLR_OP_CONSTANT, i, 0, 0);
 }
 
-/* Whether a column's qualifier, the last but one of its names, means the table. */
-static bool is_table(const struct clr_query *query, int name_count, char *const *names)
+/* Whether a column's qualifier, all but the last of its names, means the table. */
+static bool is_table(const struct clr_binder *binder, int name_count, char *const *names)
 {
+    const struct clr_query *query = binder->query;
+    const char *schema = query->schema != NULL ? query->schema : binder->environment->schema;
+
     if (name_count == 1)
         return true;
     if (name_count == 2)
         return clr_name_equal(names[0], query->alias != NULL ? query->alias : query->table);
-    return query->alias == NULL && query->schema != NULL &&
-           clr_name_equal(names[0], query->schema) && clr_name_equal(names[1], query->table);
+    return query->alias == NULL && schema != NULL && clr_name_equal(names[0], schema) &&
+           clr_name_equal(names[1], query->table);
 }
 
 bool clr_bind_column(struct clr_binder *binder, struct clr_node *node)
@@ -92,7 +95,7 @@ bool clr_bind_column(struct clr_binder *binder, struct clr_node *node)
         }
     }
     name = names[node->name_count - 1];
-    if (is_table(binder->query, node->name_count, names))
+    if (is_table(binder, node->name_count, names))
         known = binder->environment->column(binder->environment->context, name);
     found = known.number >= 0 && known.readable;
     if (!found)

@@ -50,24 +50,31 @@ int clr_grammarFallback(int kind);
 
 /* The operators that are names where they are none: like(x, y) is a function. */
 %fallback ID LIKE_KW MATCH.
+/* The words that are names where they say nothing. */
+%fallback ID ASC BY DESC FIRST LAST NULLS OFFSET.
 
-statement ::= SELECT items FROM source where end.
+statement ::= SELECT distinct items FROM source where order limit end.
 end ::= .
 end ::= SEMI.
 
+/* Of the one row that there is. */
+distinct ::= .
+distinct ::= DISTINCT.
+
 items ::= item.
 items ::= items COMMA item.
-item ::= here(B) expr(X) here(E) as. { clr_syntax_item(syntax, B, X, E); }
+item ::= here(B) expr(X) here(E) as(N). { clr_syntax_item(syntax, B, X, E, &N); }
 
 /* The number of the token that comes next. */
 %type here {size_t}
 here(A) ::= . { A = syntax->token_count - 1; }
 
-as ::= .
-as ::= AS name.
-as ::= name.
-name ::= ID.
-name ::= STRING.
+%type as {struct clr_token}
+as(A) ::= . { A = (struct clr_token){.kind = 0}; }
+as(A) ::= AS name(N). { A = N; }
+as(A) ::= name(N). { A = N; }
+name(A) ::= ID(N). { A = N; }
+name(A) ::= STRING(N). { A = N; }
 
 source ::= ID(T) alias(A). { syntax->table = T; syntax->alias = A; }
 source ::= ID(S) DOT ID(T) alias(A). {
@@ -82,6 +89,23 @@ alias(A) ::= AS ID(N). { A = N; }
 
 where ::= .
 where ::= WHERE expr(X). { clr_syntax_where(syntax, X); }
+
+order ::= .
+order ::= ORDER BY terms.
+terms ::= term.
+terms ::= terms COMMA term.
+term ::= expr(X) direction nulls. { clr_syntax_order(syntax, X); }
+direction ::= .
+direction ::= ASC.
+direction ::= DESC.
+nulls ::= .
+nulls ::= NULLS FIRST.
+nulls ::= NULLS LAST.
+
+limit ::= .
+limit ::= LIMIT(L) expr(X). { clr_syntax_limit(syntax, &L, X, NULL); }
+limit ::= LIMIT(L) expr(X) OFFSET expr(Y). { clr_syntax_limit(syntax, &L, X, Y); }
+limit ::= LIMIT(L) expr(X) COMMA expr(Y). { clr_syntax_limit(syntax, &L, X, Y); }
 
 %type expr {struct clr_node *}
 expr(A) ::= LP(B) expr(X) RP. { A = clr_syntax_enclose(syntax, B.index, X); }

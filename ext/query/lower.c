@@ -6,8 +6,9 @@
 #include "query/lookup.h"
 
 #include <math.h>
+#include <string.h>
 
-/* Up to here every INTEGER is a REAL; and what we take a parameter within an expression for, which
+/* Up to here every INTEGER is a REAL; and what a parameter is in an operand that is computed, which
    is no more than CLR_MOST_OF_A_PARAMETER. */
 #define EXACT 0x1p53
 #define PARAMETER (0x1p52 - 1)
@@ -39,6 +40,14 @@ static bool is_truth(const struct clr_node *node)
             node->opcode >= CLR_OP_EQUAL && node->opcode <= CLR_OP_NOT);
 }
 
+static double real_of(const struct clr_scalar *value)
+{
+    double real;
+
+    memcpy(&real, &value->bits, sizeof real);
+    return real;
+}
+
 /* The magnitude of an INTEGER, or if a REAL can't have its value twice that. */
 static double magnitude_of(int64_t integer)
 {
@@ -47,29 +56,27 @@ static double magnitude_of(int64_t integer)
     return magnitude == EXACT && integer % 2 != 0 ? 2 * EXACT : magnitude;
 }
 
-/*
- * Stores the most that an INTEGER of a part of an operand can be, in magnitude. Of an operand with
- * columns that is true of literals alone, which is all that is asked. Returns false once it has
- * failed.
- */
-static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, bool constant,
-                           double *most)
+/* The most that the quotient of two operands can be: of a literal divisor that is known. */
+static double divide(double first, const struct clr_node *divisor, double last)
+{
+    return divisor->kind == CLR_N_LITERAL && last > 0 ? fmax(first, first / last) : INFINITY;
+}
+
+/* Stores the most that a number of an operand without columns, or a part of it, can be, in
+   magnitude. Returns false once it has failed. */
+static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, double *most)
 {
     struct clr_node *child;
     double first = 0.0, last = 0.0;
 
     *most = 0.0;
-    /* What SQLite computes it compares as it is: a lookup, whose column no index is searched for,
-       or what will be refused. */
-    if (node->is_foreign && node->reads != CLR_READS_SEVERAL)
-        return true;
     if (node->kind == CLR_N_LITERAL) {
         if (node->names[0].kind != CLR_T_NUMBER)
             return true;
         if (!clr_bind_literal(binder, node))
             return false;
-        if (node->value.tag == CLR_TAG_INTEGER)
-            *most = magnitude_of(node->value.bits);
+        *most = node->value.tag == CLR_TAG_INTEGER ? magnitude_of(node->value.bits)
+                                                   : fabs(real_of(&node->value));
         return true;
     }
     if (node->kind == CLR_N_PARAMETER || is_truth(node)) {
@@ -77,13 +84,15 @@ static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, boo
         return true;
     }
     for (child = node->first; child != NULL; child = child->next) {
-        if (!find_magnitude(binder, child, constant, &last))
+        if (!find_magnitude(binder, child, &last))
             return false;
+        if (node->opcode == CLR_OP_DIVIDE && node->kind == CLR_N_FOLD && child != node->first)
+            last = divide(first, child, last);
         if (child == node->first)
             first = last;
         *most = fmax(*most, last);
     }
-    if (constant && node->kind == CLR_N_FOLD) {
+    if (node->kind == CLR_N_FOLD) {
         if (node->opcode == CLR_OP_ADD || node->opcode == CLR_OP_SUBTRACT)
             *most = first + last;
         else if (node->opcode == CLR_OP_MULTIPLY)
@@ -95,27 +104,57 @@ static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, boo
     return true;
 }
 
+/* Takes note of the parameters of an operand that is computed, once it is lowered. */
+static void bound_parameters(struct clr_query *query, const struct clr_node *node)
+{
+    const struct clr_node *child;
+    int i;
+
+    for (i = 0; i < query->constant_count && node->kind == CLR_N_PARAMETER; i++) {
+        if (query->parameters[i] == node->number)
+            query->is_bounded[i] = true;
+    }
+    for (child = node->first; child != NULL; child = child->next)
+        bound_parameters(query, child);
+}
+
+/* An operand that is computed and has no columns: it is refused if it may be 2^63 or -2^63
+   as a REAL. */
+static int lower_computed(struct clr_binder *binder, struct clr_node *node)
+{
+    double most;
+    int value;
+
+    if (!node->is_foreign && !find_magnitude(binder, node, &most))
+        return -1;
+    if (!node->is_foreign && !(most <= EXACT))
+        return clr_bind_refuse(binder, CLR_WHY_PAST_INTEGERS);
+    value = clr_lower(binder, node);
+    bound_parameters(binder->query, node);
+    return value;
+}
+
 /*
  * An operand of a comparison. If something in the comparison is foreign, it reads several columns,
  * for it would be a lookup else. Where one operand has TEXT affinity, SQLite would make TEXT of the
  * other one's numbers: that is refused. Any other affinity changes TEXT and BLOBs alone, which are
  * BYTES and so make the result UNSURE, and with them the collating sequence.
  *
- * An INTEGER that is not the same as a REAL is refused: a REAL column's
- * index would be searched for the nearest REAL, while a comparison by itself is exact.
+ * Numbers compare exactly, and so do those in indexes: with one exception. Many versions of SQLite
+ * do not find the rowid -2^63 by that number as a REAL, and take 2^63 for the greatest rowid.
  */
 static int lower_compared(struct clr_binder *binder, struct clr_node *node)
 {
-    double most;
-
     if (node->is_foreign && (clr_content_is_text(node) || clr_content_is_column(node)))
         return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
-    /* The caller looks at a parameter by itself. */
-    if (node->kind != CLR_N_PARAMETER) {
-        if (!find_magnitude(binder, node, !(node->has & CLR_HAS_COLUMN), &most))
+    if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER) {
+        if (!clr_bind_literal(binder, node))
             return -1;
-        if (most > EXACT)
-            return clr_bind_refuse(binder, CLR_WHY_BIG_INTEGER);
+        if (clr_scalar_is_past_integers(&node->value))
+            return clr_bind_refuse(binder, CLR_WHY_PAST_INTEGERS);
+    } else if (node->kind != CLR_N_LITERAL && node->kind != CLR_N_PARAMETER &&
+               !(node->has & CLR_HAS_COLUMN)) {
+        return lower_computed(binder, node);
     }
     return clr_lower(binder, node);
 }
@@ -279,6 +318,7 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
         return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
     case CLR_N_AGGREGATE:
     case CLR_N_ITEM:
+    case CLR_N_TERM:
         break;
     }
     return clr_bind_refuse(binder, CLR_WHY_AGGREGATE_IN_EXPRESSION);

@@ -12,6 +12,20 @@
 #include "query/reason.h"
 
 #include <stdbool.h>
+#include <string.h>
+
+/* A parameter that is bounded may have that magnitude: see lower_compared(). */
+#define CLR_MOST_OF_A_PARAMETER ((int64_t)1 << 52)
+
+/* Whether a constant is 2^63 or -2^63 as a REAL, with which nothing is compared here: see
+   lower_compared(). */
+static inline bool clr_scalar_is_past_integers(const struct clr_scalar *value)
+{
+    double real;
+
+    memcpy(&real, &value->bits, sizeof real);
+    return value->tag == CLR_TAG_REAL && (real == 0x1p63 || real == -0x1p63);
+}
 
 /* A tally, as a run of the query begins it: see struct clr_tally. */
 struct clr_tally_plan {
@@ -50,9 +64,12 @@ struct clr_query {
     struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
     struct clr_scalar constants[CLR_MOST_CONSTANTS]; /* those of literals */
     int parameters[CLR_MOST_CONSTANTS]; /* the parameter's number, from 1; 0: a literal */
-    int columns[CLR_MOST_COLUMNS];      /* the environment's numbers of the scan's columns */
-    bool with_bytes[CLR_MOST_COLUMNS];  /* which of them are needed with bytes */
-    bool with_codes[CLR_MOST_COLUMNS];  /* and which with codes: those of lookups alone */
+    /* A parameter may be no more than CLR_MOST_OF_A_PARAMETER: something that is compared is
+       computed of it. */
+    bool is_bounded[CLR_MOST_CONSTANTS];
+    int columns[CLR_MOST_COLUMNS];     /* the environment's numbers of the scan's columns */
+    bool with_bytes[CLR_MOST_COLUMNS]; /* which of them are needed with bytes */
+    bool with_codes[CLR_MOST_COLUMNS]; /* and which with codes: those of lookups alone */
     int lookup_count;
     struct clr_lookup_plan lookups[CLR_MOST_LOOKUPS];
     struct clr_tally_plan tallies[CLR_MOST_TALLIES];
@@ -60,11 +77,13 @@ struct clr_query {
     int question_count;
     struct clr_asked asked[CLR_MOST_QUESTIONS];
     /*
-     * A SELECT without FROM that makes the result row: the select list with call number i replaced
-     * by ?(P + 1 + i), where P is the environment's parameter_count, and each parameter by ?N with
-     * its number N.
+     * A SELECT without FROM that makes the result row, or none if its LIMIT leaves none: the select
+     * list with call number i replaced by ?(P + 1 + i), where P is the environment's
+     * parameter_count, and each parameter by ?N with its number N. The select list ends at
+     * finish_items.
      */
     char *finish;
+    size_t finish_items;
 };
 
 /* What the environment knows of a column. */
@@ -81,6 +100,7 @@ struct clr_environment {
     void *context;
     int parameter_count; /* the largest parameter number of the statement */
     bool is_utf8;        /* the encoding of the database's TEXT */
+    const char *schema;  /* the table's; NULL: not known */
     /* Looks up a column of the table, or rowid, by name, without regard to ASCII case. */
     struct clr_known_column (*column)(void *context, const char *name);
     /* Returns the number of a parameter that has a name (":a", "@a", "$a"), or 0. */

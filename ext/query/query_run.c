@@ -91,8 +91,17 @@ static enum clr_code ask(const struct clr_query_run *run, const struct clr_asked
     }
 }
 
-/* Sets the constants. An INTEGER of a parameter that is too large is refused: see
-   lower_compared(). */
+/* Whether a scan can have that value of a parameter. */
+static bool is_fine(const struct clr_scalar *value, bool is_bounded)
+{
+    const struct clr_value number = value_of(value);
+
+    return value->tag != CLR_TAG_BYTES && !clr_scalar_is_past_integers(value) &&
+           !(is_bounded && number.kind != CLR_KIND_NONE &&
+             !(fabs(real_of(&number)) <= (double)CLR_MOST_OF_A_PARAMETER));
+}
+
+/* Sets the constants. A parameter that is too large is refused: see lower_compared(). */
 static enum clr_code take_constants(struct clr_query_run *run,
                                     const struct clr_parameters *parameters,
                                     struct clr_reason *reason)
@@ -106,10 +115,7 @@ static enum clr_code take_constants(struct clr_query_run *run,
 
         *constant =
             number == 0 ? query->constants[i] : parameters->value(parameters->context, number);
-        if (number != 0 &&
-            (constant->tag == CLR_TAG_BYTES ||
-             (constant->tag == CLR_TAG_INTEGER && (constant->bits > CLR_MOST_OF_A_PARAMETER ||
-                                                   constant->bits < -CLR_MOST_OF_A_PARAMETER)))) {
+        if (number != 0 && !is_fine(constant, query->is_bounded[i])) {
             clr_reason_set_numbers(reason, CLR_WHY_PARAMETER_VALUE, number, 0);
             return CLR_INVALID;
         }

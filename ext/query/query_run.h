@@ -7,9 +7,6 @@
 
 #include "query/query.h"
 
-/* An INTEGER of a parameter is for SQLite beyond this magnitude: see lower_compared(). */
-#define CLR_MOST_OF_A_PARAMETER ((int64_t)1 << 52)
-
 /* The values of the SELECT's parameters, by number from 1: BYTES for TEXT and BLOBs. */
 struct clr_parameters {
     void *context;
@@ -22,7 +19,7 @@ struct clr_query_run {
     struct clr_tally tallies[CLR_MOST_TALLIES];
     int question_count, merge_count;
     struct clr_question questions[CLR_MOST_QUESTIONS]; /* the counts are the run's */
-    struct clr_merged *merged; /* what the tallies that merge point to; the run's */
+    struct clr_merged *merged;        /* what the tallies that merge point to; the run's */
     const struct clr_lookup *lookups; /* those that the scan had; the caller's */
 };
 

@@ -12,8 +12,8 @@ CLR_WHY(WINDOW, "a window function is not accelerated")
 CLR_WHY(DISTINCT, "DISTINCT is not accelerated: for count(DISTINCT x) write gpu_count_distinct(x)")
 CLR_WHY(GROUP_BY, "GROUP BY is not accelerated")
 CLR_WHY(HAVING, "HAVING is not accelerated: write the condition where the view is read")
-CLR_WHY(ORDER_BY, "ORDER BY is not accelerated: leave it out, as the result is one row")
-CLR_WHY(LIMIT, "LIMIT is not accelerated: write it where the view is read")
+CLR_WHY(ORDER_BY, "ORDER BY of this is not accelerated: leave it out, as the result is one row")
+CLR_WHY(LIMIT, "LIMIT of this is not accelerated: write a literal or a parameter")
 CLR_WHY(INDEXED_BY, "INDEXED BY is not accelerated: leave it out")
 CLR_WHY(COMPOUND, "%n is not accelerated: make a view of each SELECT")
 CLR_WHY(TRUE, "TRUE is not accelerated: write 1 for the value")
@@ -54,7 +54,9 @@ CLR_WHY(NOT_DETERMINISTIC, "%n() is not accelerated: its result may follow from 
 CLR_WHY(TWO_COLUMNS, "an expression with text or functions of two columns is not accelerated")
 CLR_WHY(NO_COLUMN_IN_IT, "an expression with text or functions and no column is not accelerated: "
                          "make it a parameter")
-CLR_WHY(BIG_INTEGER, "a comparison with an INTEGER beyond 2^53 is not accelerated")
+CLR_WHY(PAST_INTEGERS,
+        "a comparison with 2^63 or -2^63 as a REAL, or with what may be computed to it, is not "
+        "accelerated")
 CLR_WHY(EMPTY_IN, "an empty IN list is not accelerated")
 CLR_WHY(TYPE, "CAST to this type is not accelerated: write INTEGER, REAL, TEXT, NUMERIC or BLOB")
 CLR_WHY(TIME_COMPUTED, "a date function of text that is computed is not accelerated: the text may "
@@ -74,7 +76,7 @@ CLR_WHY(SQLITE_ERROR, "%n")
 CLR_WHY(NO_MEMORY, "out of memory")
 
 /* Why this query, this time. */
-CLR_WHY(PARAMETER_VALUE, "parameter %1 is no number, or an INTEGER beyond 2^52")
+CLR_WHY(PARAMETER_VALUE, "parameter %1 is no number, or too large where it is compared")
 CLR_WHY(ARGUMENTS, "an aggregate may refuse its arguments")
 CLR_WHY(FLOAT_ENVIRONMENT, "it computes, and the thread's floating-point environment (rounding "
                            "mode, flushing of subnormal numbers, traps) is not the default one")
@@ -97,7 +99,8 @@ CLR_WHY(DEVICE_LOST, "the device has lost the columns")
 CLR_WHY(MALFORMED_PAGE, "page %1 of the database is malformed")
 CLR_WHY(LOAD_FAILED, "%n")
 CLR_WHY(ROUNDING, "SQLite's own aggregate may round, or fail, otherwise: for sum() write gpu_sum()")
-CLR_WHY(ANSWER, "a function is replaced by the application's, or the result row is an error")
+CLR_WHY(ANSWER, "a function is replaced by the application's, or the result row is an error or "
+                "left out by LIMIT")
 CLR_WHY(ANSWER_UNBOUND, "the result could not be bound")
 CLR_WHY(OTHER_ROWS, "a column's value may follow from more than its row")
 CLR_WHY(ROWS_TOO_LARGE,

@@ -29,6 +29,7 @@ void clr_syntax_no_memory(struct clr_syntax *syntax)
 static bool is_source(const struct clr_syntax *syntax, size_t index)
 {
     while (index > 0 && syntax->tokens[index].kind != CLR_T_WHERE &&
+           syntax->tokens[index].kind != CLR_T_ORDER && syntax->tokens[index].kind != CLR_T_LIMIT &&
            (syntax->tokens[index].kind != CLR_T_FROM ||
             syntax->tokens[index - 1].kind == CLR_T_DISTINCT))
         index--;
@@ -43,6 +44,8 @@ void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *to
         clr_syntax_refuse(syntax, CLR_WHY_INCOMPLETE);
     else if (token->kind == CLR_T_DISTINCT)
         clr_syntax_refuse(syntax, CLR_WHY_DISTINCT);
+    else if (token->kind == CLR_T_ORDER)
+        clr_syntax_refuse(syntax, CLR_WHY_ORDER_BY);
     else if (token->index == 0)
         clr_syntax_refuse(syntax, CLR_WHY_NO_SELECT);
     else if (syntax->tokens[token->index - 1].kind == CLR_T_SEMI)
@@ -188,7 +191,7 @@ static bool has_collated_aggregate(const struct clr_node *node)
 }
 
 void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *expression,
-                     size_t end)
+                     size_t end, const struct clr_token *name)
 {
     struct clr_node *node =
         clr_syntax_node(syntax, CLR_N_ITEM, (struct clr_list){expression, expression});
@@ -206,6 +209,7 @@ void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *e
         clr_syntax_refuse(syntax, CLR_WHY_COLLATED_AGGREGATE);
         return;
     }
+    node->names[0] = *name;
     node->begin = begin;
     node->end = end;
     clr_list_append(&syntax->items, node);
@@ -218,4 +222,63 @@ void clr_syntax_where(struct clr_syntax *syntax, struct clr_node *expression)
     if (expression->has & CLR_HAS_AGGREGATE)
         clr_syntax_refuse(syntax, CLR_WHY_AGGREGATE_IN_WHERE);
     syntax->where = expression;
+}
+
+/* Whether an expression is the name of an item of the select list, COLLATE aside. Also true once it
+   has failed. */
+static bool is_item(struct clr_syntax *syntax, const struct clr_node *node)
+{
+    const struct clr_node *item;
+    char *name, *other;
+    bool found = false;
+
+    while (node->kind == CLR_N_COLLATE)
+        node = node->first;
+    if (node->kind != CLR_N_COLUMN || node->name_count != 1)
+        return false;
+    name = clr_token_name(&node->names[0]);
+    for (item = syntax->items.first; item != NULL && name != NULL && !found; item = item->next) {
+        if (item->names[0].kind == 0)
+            continue;
+        other = clr_token_name(&item->names[0]);
+        found = other == NULL || clr_name_equal(name, other);
+        if (other == NULL)
+            clr_syntax_no_memory(syntax);
+        clr_memory_free(other);
+    }
+    if (name == NULL)
+        clr_syntax_no_memory(syntax);
+    clr_memory_free(name);
+    return found || name == NULL;
+}
+
+void clr_syntax_order(struct clr_syntax *syntax, struct clr_node *expression)
+{
+    struct clr_node *node =
+        clr_syntax_node(syntax, CLR_N_TERM, (struct clr_list){expression, expression});
+
+    if (node == NULL)
+        return;
+    if (node->has & CLR_HAS_COLUMN) {
+        /* The name of an item goes before that of a column. */
+        if (!is_item(syntax, expression))
+            clr_syntax_refuse(syntax, CLR_WHY_ORDER_BY);
+        return;
+    }
+    clr_list_append(&syntax->terms, node);
+}
+
+void clr_syntax_limit(struct clr_syntax *syntax, const struct clr_token *limit,
+                      struct clr_node *first, struct clr_node *second)
+{
+    if (syntax->code != CLR_OK)
+        return;
+    first->next = second;
+    if (((first->has | (second != NULL ? second->has : 0)) &
+         (CLR_HAS_COLUMN | CLR_HAS_AGGREGATE)) != 0)
+        clr_syntax_refuse(syntax, CLR_WHY_LIMIT);
+    syntax->limit = first;
+    syntax->limit_begin = limit->index;
+    /* As in clr_syntax_place(). */
+    syntax->limit_end = syntax->token_count - 1;
 }

@@ -30,7 +30,8 @@ enum clr_node_kind {
     CLR_N_OPERATOR,  /* one without an opcode, of the children */
     CLR_N_COLLATE,   /* of the child */
     CLR_N_CAST,      /* of the child */
-    CLR_N_ITEM       /* of the select list: the child */
+    CLR_N_ITEM,      /* of the select list: the child; names[0], of kind 0 if it has none */
+    CLR_N_TERM       /* of ORDER BY: the child */
 };
 
 /* What is somewhere in an expression. */
@@ -92,8 +93,11 @@ struct clr_syntax {
     size_t token_count, token_capacity;
     struct clr_node *nodes;                        /* all of them, the last one first */
     struct clr_list items, aggregates, parameters; /* in the order of the text */
+    struct clr_list terms;                         /* of ORDER BY */
     struct clr_list truths;                        /* TRUE and FALSE */
     struct clr_node *where;
+    struct clr_node *limit;                /* and what is behind it: the two that LIMIT may have */
+    size_t limit_begin, limit_end;         /* its tokens */
     struct clr_token schema, table, alias; /* kind 0: none */
     bool complete;
     enum clr_code code;        /* CLR_OK, until something fails */
@@ -183,10 +187,18 @@ struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_tok
    the node; NULL is fine. */
 struct clr_node *clr_syntax_place(struct clr_syntax *syntax, size_t begin, struct clr_node *node);
 
-/* An item of the select list, of the tokens from begin up to end. */
+/* An item of the select list, of the tokens from begin up to end, and with a name unless its kind
+   is 0. */
 void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *expression,
-                     size_t end);
+                     size_t end, const struct clr_token *name);
 
 void clr_syntax_where(struct clr_syntax *syntax, struct clr_node *expression);
+
+/* A term of ORDER BY, which has no column of the table outside aggregates. */
+void clr_syntax_order(struct clr_syntax *syntax, struct clr_node *expression);
+
+/* LIMIT, which has no columns and aggregates; the second one may be NULL. */
+void clr_syntax_limit(struct clr_syntax *syntax, const struct clr_token *limit,
+                      struct clr_node *first, struct clr_node *second);
 
 #endif

@@ -172,12 +172,16 @@ static inline void open_database(void)
 /* What the encoding of the database is said to be. */
 static bool is_utf8 = true;
 
+/* The table's schema, if the environment is to know it. */
+static const char *schema = "main";
+
 /* Parses and binds; *query is NULL unless the result is CLR_OK. */
 static inline enum clr_code make(const char *sql, sqlite3_stmt *statement, struct clr_query **query,
                                  struct clr_reason *reason)
 {
     struct clr_environment environment = {.context = statement,
                                           .is_utf8 = is_utf8,
+                                          .schema = schema,
                                           .column = find_column,
                                           .parameter = find_parameter,
                                           .literal = find_literal,

@@ -11,8 +11,8 @@ struct scan_request {
     struct clr_resident *residents[CLR_MOST_COLUMNS]; /* NULL where it is only prepared for */
     struct clr_resident_column *copies[CLR_MOST_COLUMNS];
     struct clr_scan_plan plan;
-    struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
-    struct clr_tally tallies[CLR_MOST_TALLIES];
+    struct clr_instruction instructions[CLR_MOST_SCAN_INSTRUCTIONS];
+    struct clr_tally tallies[CLR_MOST_SCAN_TALLIES];
     struct clr_scalar constants[]; /* constant_count of them */
 };
 
@@ -129,6 +129,8 @@ static enum clr_scan_outcome run(struct clr_worker *worker, const struct clr_sca
     struct clr_scan_plan plan;
     int i;
 
+    if (!clr_scan_plan_fits(scan))
+        return CLR_SCAN_NOT_NOW;
     clr_scan_plan(scan, kinds, &plan);
     if (find_readiness(worker, &plan) != CLR_READY)
         return CLR_SCAN_NOT_NOW;

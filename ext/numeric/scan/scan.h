@@ -100,10 +100,11 @@ static inline bool clr_tally_takes_bytes(const struct clr_tally *tally)
  * reports an error for that entry, or it is not known.
  */
 struct clr_lookup {
-    uint32_t count;        /* of the dictionary's entries */
-    uint8_t kind;          /* the tag of all results, or CLR_TAG_MIXED */
-    const uint8_t *tags;   /* defined where kind is CLR_TAG_MIXED */
-    const int64_t *values; /* bits; 0 for NULL, UNSURE and BYTES, whose bytes nobody has asked for */
+    uint32_t count;      /* of the dictionary's entries */
+    uint8_t kind;        /* the tag of all results, or CLR_TAG_MIXED */
+    const uint8_t *tags; /* defined where kind is CLR_TAG_MIXED */
+    const int64_t
+        *values; /* bits; 0 for NULL, UNSURE and BYTES, whose bytes nobody has asked for */
     /* Of one whose results are needed in order: they are INTEGERs, the places of the values here;
        see ranks.h. Else NULL. */
     struct clr_value *ranked;
@@ -112,10 +113,10 @@ struct clr_lookup {
 };
 
 enum {
-    CLR_MOST_INSTRUCTIONS = 256,
+    CLR_MOST_INSTRUCTIONS = 1024,
     CLR_MOST_LOOKUPS = 64,
     CLR_MOST_COLUMNS = 32,
-    CLR_MOST_TALLIES = 32,
+    CLR_MOST_TALLIES = 256,
     CLR_MOST_QUESTIONS = 64
 };
 

@@ -134,7 +134,7 @@ static int plan_tally(const struct clr_scan *scan, const uint8_t *kinds, const u
 
 void clr_scan_plan(const struct clr_scan *scan, const uint8_t *kinds, struct clr_scan_plan *plan)
 {
-    unsigned tags[CLR_MOST_INSTRUCTIONS];
+    unsigned tags[CLR_MOST_SCAN_INSTRUCTIONS];
     int i;
 
     plan->scan = scan;

@@ -8,8 +8,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Two operations of two element types for each tally. */
-enum { CLR_MOST_SCAN_STEPS = 4 * CLR_MOST_TALLIES };
+/* What a device takes of a scan, which may have more on the host. Two operations of two element
+   types for each tally are steps. */
+enum {
+    CLR_MOST_SCAN_INSTRUCTIONS = 256,
+    CLR_MOST_SCAN_TALLIES = 32,
+    CLR_MOST_SCAN_STEPS = 4 * CLR_MOST_SCAN_TALLIES
+};
+
+/* Whether a scan is no larger than that: only then it may be planned. */
+static inline bool clr_scan_plan_fits(const struct clr_scan *scan)
+{
+    return scan->instruction_count <= CLR_MOST_SCAN_INSTRUCTIONS &&
+           scan->constant_count <= CLR_MOST_SCAN_INSTRUCTIONS &&
+           scan->tally_count <= CLR_MOST_SCAN_TALLIES;
+}
 
 /* A reduction of one element type. A tally's first step counts its rows as well. */
 struct clr_scan_step {

@@ -16,8 +16,8 @@ enum trial_round { HARD, COMMON, OTHERS, ROUNDS };
 
 struct clr_scan_trial {
     struct clr_scan scan; /* its arrays are below, and its columns those of a round */
-    struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
-    struct clr_scalar constants[CLR_MOST_INSTRUCTIONS];
+    struct clr_instruction instructions[CLR_MOST_SCAN_INSTRUCTIONS];
+    struct clr_scalar constants[CLR_MOST_SCAN_INSTRUCTIONS];
     struct clr_tally tallies[CLR_MOST_BUNDLE]; /* those of the steps, each once */
     struct clr_scan_plan plan;                 /* of the bundle's steps alone */
 };
@@ -45,8 +45,6 @@ struct clr_scan_trial *clr_scan_trial_new(const struct clr_scan_plan *plan,
     struct clr_scan_trial *trial;
     int i;
 
-    if (scan->constant_count > CLR_MOST_INSTRUCTIONS)
-        return NULL;
     trial = clr_memory_alloc_zero(sizeof *trial);
     if (trial == NULL)
         return NULL;

@@ -103,7 +103,7 @@ static void add_key_step(struct clr_scan_key *key, const struct clr_scan_plan *p
     const struct clr_tally *tally = &scan->tallies[step->tally];
     const int roots[ROOTS] = {scan->filter, tally->filter, tally->x, tally->y};
     bool used[CLR_MOST_INSTRUCTIONS];
-    int names[CLR_MOST_INSTRUCTIONS], i, registers = 0;
+    int names[CLR_MOST_SCAN_INSTRUCTIONS], i, registers = 0;
 
     key->steps[key->step_count++] = (struct clr_step_kind){step->operation, step->element};
     add_word(key, (int)step->operation);

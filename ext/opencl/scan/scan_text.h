@@ -15,7 +15,7 @@ enum { CLR_SCAN_TEXT_SIZE = 100000 };
 struct clr_scan_arguments {
     int column_count, columns[CLR_MOST_COLUMNS];
     uint8_t kinds[CLR_MOST_COLUMNS]; /* of those columns */
-    int constant_count, constants[CLR_MOST_INSTRUCTIONS];
+    int constant_count, constants[CLR_MOST_SCAN_INSTRUCTIONS];
 };
 
 /*
@@ -27,7 +27,7 @@ struct clr_scan_key {
     struct clr_step_kind steps[CLR_MOST_BUNDLE];
     struct clr_scan_arguments arguments; /* no part of the key */
     size_t length;
-    int16_t words[CLR_MOST_BUNDLE * (8 + 4 * CLR_MOST_INSTRUCTIONS)]; /* see clr_scan_key() */
+    int16_t words[CLR_MOST_BUNDLE * (8 + 4 * CLR_MOST_SCAN_INSTRUCTIONS)]; /* see clr_scan_key() */
 };
 
 /* The text that kernels/scan.cl follows. */

@@ -191,7 +191,7 @@ static enum clr_code find_programs(struct request *request, bool *ready, bool *r
 static enum clr_code set_arguments(const struct request *request, const struct launch *launch,
                                    cl_uint *count, struct clr_status *status)
 {
-    struct clr_argument list[2 * CLR_MOST_COLUMNS + CLR_MOST_INSTRUCTIONS + 1];
+    struct clr_argument list[2 * CLR_MOST_COLUMNS + CLR_MOST_SCAN_INSTRUCTIONS + 1];
     const struct clr_scan_arguments *arguments = &launch->arguments;
     const cl_ulong rows = request->plan->scan->rows;
     int i;

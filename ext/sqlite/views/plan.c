@@ -155,6 +155,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
         .db = connection->db, .table = &plan->table, .functions = &plan->functions};
     struct clr_environment asked = {.context = &environment,
                                     .parameter_count = select->parameter_count,
+                                    .schema = plan->table.schema,
                                     .column = environment_column,
                                     .parameter = environment_parameter,
                                     .literal = environment_literal,

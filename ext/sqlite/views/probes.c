@@ -84,7 +84,7 @@ static bool is_probed(const struct clr_query *query, int number)
 int clr_probes_add(struct clr_query *query)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
-    size_t length;
+    size_t length, added;
     char *probes, *whole;
     int i;
 
@@ -99,10 +99,14 @@ int clr_probes_add(struct clr_query *query)
     probes = sqlite3_str_finish(text);
     if (probes == NULL)
         return SQLITE_NOMEM;
-    length = strlen(query->finish) + strlen(probes) + 1;
-    whole = clr_memory_realloc(query->finish, length);
+    length = strlen(query->finish) + 1;
+    added = strlen(probes);
+    whole = clr_memory_realloc(query->finish, length + added);
     if (whole != NULL) {
-        strcat(whole, probes);
+        char *end = whole + query->finish_items;
+
+        memmove(end + added, end, length - query->finish_items);
+        memcpy(end, probes, added);
         query->finish = whole;
     }
     sqlite3_free(probes);

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* Appends the probes to query->finish. SQLITE_OK or SQLITE_NOMEM. */
+/* Appends the probes to the select list of query->finish. SQLITE_OK or SQLITE_NOMEM. */
 int clr_probes_add(struct clr_query *query);
 
 /*

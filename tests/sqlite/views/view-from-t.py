@@ -1,0 +1,254 @@
+"""Accelerated views: what a SELECT may have beside its expressions, from the names in it to its LIMIT.
+
+A view gives what its SELECT gives (clause 1 of view.h), and the queries here are accelerated.
+"""
+
+import support
+import tap
+import view_support as views
+
+FOLDER = views.Folder()
+ROWS = 3_000
+
+
+def fill(db, table, factor=1):
+    """A table of numbers and a few words."""
+    db.execute(f"CREATE TABLE {table}(x INTEGER, r REAL, s TEXT)")
+    db.executemany(
+        f"INSERT INTO {table} VALUES (?, ?, ?)",
+        ((factor * (i % 97), i / 8, f"s{i % 7}") for i in range(ROWS)),
+    )
+
+
+def compare(batch, db, name, select, parameters=(), what=""):
+    """A view and its SELECT. Returns whether the view was accelerated."""
+    got, want = views.ask(db, name, parameters), views.outcome(db, select, parameters)
+    batch.compare(views.comparable(got), views.comparable(want), f"{what}{select} {parameters}")
+    return views.accelerated(db, name)
+
+
+# ---- Names of three parts.
+
+THREE_PARTS = {
+    "in_main": "SELECT gpu_sum(main.t.x), count(*) FROM t WHERE main.t.s = 's3'",
+    "in_main_quoted": 'SELECT gpu_sum("MAIN".[T].`x`), count("main".t.rowid) FROM t WHERE x > 5',
+    "all_in_main": "SELECT gpu_max(main.t.r) FROM main.t WHERE main.t.x BETWEEN 2 AND 50",
+}
+
+#: After each of these the views are asked: the schema that t is in changes.
+CHANGES = [
+    "SELECT 1",
+    "CREATE TEMP TABLE t(x, r, s)",
+    "INSERT INTO temp.t VALUES (1, 2, 's3')",
+    "DROP TABLE temp.t",
+    "ALTER TABLE main.t RENAME TO u",
+    "ALTER TABLE main.u RENAME TO t",
+    "CREATE TEMP VIEW t AS SELECT 11 AS x, 12 AS r, 's3' AS s",
+    "DROP VIEW temp.t",
+    "DETACH b",
+    "SELECT 1",
+]
+
+
+def test_three_parts():
+    """The schema that FROM leaves out."""
+    db = views.connect(FOLDER.new(), isolation_level=None, cached_statements=0)
+    db.execute("ATTACH ? AS b", (FOLDER.new(),))
+    fill(db, "b.t", -3)
+    views.create(db, "in_b", "SELECT gpu_sum(b.t.x) FROM t WHERE B.t.r > 5")
+    batch = support.Batch("names of three parts")
+    batch.check(compare(batch, db, "in_b", "SELECT gpu_sum(b.t.x) FROM t WHERE B.t.r > 5"), "in b")
+    fill(db, "main.t")
+    compare(batch, db, "in_b", "SELECT gpu_sum(b.t.x) FROM t WHERE B.t.r > 5", (), "no more: ")
+    for name, select in THREE_PARTS.items():
+        batch.check(views.create(db, name, select) is None, f"created: {select}")
+    accelerated = 0
+    for change in CHANGES:
+        db.execute(change)
+        for name, select in THREE_PARTS.items():
+            accelerated += compare(batch, db, name, select, (), f"{change}: ")
+    batch.check(accelerated >= 12, f"{accelerated} accelerated")
+    db.execute("CREATE TEMP TABLE w AS SELECT x FROM main.t")
+    select = "SELECT gpu_sum(temp.w.x) FROM w"
+    views.create(db, "in_temp", select)
+    for _ in range(4):
+        last = compare(batch, db, "in_temp", select)
+    batch.check(last, f"a temporary table: {views.plan(db, 'in_temp')[0]}")
+    batch.end()
+    db.close()
+
+
+# ---- ORDER BY, LIMIT, OFFSET and DISTINCT of one row.
+
+#: Of a table t and a view on it: with parameters, and whether SQLite is needed.
+ONE_ROW = [
+    ("SELECT DISTINCT gpu_sum(x), count(*) FROM t", (), True),
+    ("SELECT gpu_sum(x) AS total, gpu_max(r) FROM t ORDER BY total DESC, 2, gpu_max(r)", (), True),
+    ("SELECT gpu_sum(x) FROM t ORDER BY gpu_sum(x) + abs(-9223372036854775807 - 1)", (), True),
+    ("SELECT gpu_sum(x) FROM t ORDER BY counted(7), 1 LIMIT 5", (), True),
+    ("SELECT gpu_sum(x) AS x FROM t WHERE x > 5 ORDER BY x LIMIT 1", (), True),
+    ("SELECT gpu_avg(x) FROM t ORDER BY 1 NULLS LAST LIMIT ? OFFSET ?", (1, 0), True),
+    ("SELECT gpu_avg(x) FROM t LIMIT ?2, ?1", (1, 0), True),
+    ("SELECT gpu_avg(x) FROM t LIMIT ?2, ?1", (0, 1), False),
+    ("SELECT gpu_avg(x) FROM t LIMIT -1 OFFSET -5", (), True),
+    ("SELECT gpu_avg(x) FROM t LIMIT 10 OFFSET 0", (), True),
+    ("SELECT gpu_avg(x) FROM t LIMIT 0", (), False),
+    ("SELECT gpu_avg(x) FROM t LIMIT 1 OFFSET 1", (), False),
+    ("SELECT gpu_avg(x) FROM t LIMIT '1' OFFSET x'30'", (), None),
+    ("SELECT gpu_avg(x) FROM t LIMIT ?", ("2",), True),
+    ("SELECT gpu_avg(x) FROM t LIMIT ?", (2.0,), True),
+    ("SELECT gpu_avg(x) FROM t LIMIT ?", (2.5,), False),
+    ("SELECT gpu_avg(x) FROM t LIMIT ?", ("two",), False),
+    ("SELECT gpu_avg(x) FROM t LIMIT ?", (None,), False),
+    ("SELECT gpu_avg(x) FROM t LIMIT ?", (b"1",), None),
+    ("SELECT gpu_avg(x) FROM t WHERE x > ? LIMIT ? - 1 OFFSET 1 - 1", (3, 2), True),
+    ("SELECT abs(gpu_min(y)) FROM u", (), False),
+    ("SELECT abs(gpu_min(y)) FROM u LIMIT 0", (), False),
+    ("SELECT abs(gpu_min(y)) FROM u LIMIT 1 OFFSET 1", (), False),
+    ("SELECT gpu_sum(y) FROM u LIMIT 1 OFFSET 1", (), False),
+    ("SELECT gpu_sum(y) FROM u LIMIT 0", (), False),
+    ("SELECT DISTINCT gpu_min(y) FROM u ORDER BY abs(gpu_min(y))", (), True),
+    ("SELECT DISTINCT gpu_min(y) FROM u ORDER BY gpu_sum(y)", (), False),
+    ("SELECT gpu_min(y) FROM u ORDER BY y", (), False),
+    ("SELECT gpu_min(y), 7 AS z FROM u ORDER BY z, gpu_min(y) COLLATE NOCASE LIMIT 3", (), True),
+    ("SELECT gpu_min(y) FROM u ORDER BY group_concat(7)", (), False),
+]
+
+
+def test_one_row():
+    """What cannot change one row, and what leaves none."""
+    db = views.connect(FOLDER.new(), isolation_level=None)
+    calls = []
+    db.create_function("counted", 1, calls.append, deterministic=True)
+    fill(db, "t")
+    db.execute("CREATE TABLE u(y)")
+    db.executemany("INSERT INTO u VALUES (?)", [(views.INT_MIN,), (-1,)] * (ROWS // 2))
+    batch = support.Batch("ORDER BY, LIMIT and DISTINCT of one row")
+    for select, parameters, is_ours in ONE_ROW:
+        batch.check(views.create(db, "v", select) is None, f"created: {select}")
+        for _ in range(2):
+            accelerated = compare(batch, db, "v", select, parameters)
+            if is_ours is not None:
+                batch.check(accelerated == is_ours, f"{select}: {views.plan(db, 'v')[0]}")
+    batch.check(not calls, "ORDER BY is not evaluated")
+    views.create(db, "v", "SELECT gpu_count_distinct(s) AS n, :a FROM t LIMIT :b")
+    for row in ((1, 1), ("a", -1), (None, 0), (2.5, 2)):
+        compare(batch, db, "v", "SELECT gpu_count_distinct(s) AS n, :a FROM t LIMIT :b", row)
+    batch.end()
+    db.close()
+
+
+# ---- INTEGERs that no REAL can have.
+
+EDGES = [2**53, -(2**53), 2**54, 2**47, -(2**47), 2**60, 2**62, 435090932899640449, 2**63, -(2**63)]
+
+
+def large(rng):
+    """A number near an edge."""
+    number = rng.choice(EDGES) + rng.choice((0, 0, 1, -1, 2, 3, -3, 255, -1024, 2048))
+    number = max(views.INT_MIN, min(views.INT_MAX, number))
+    return number if rng.random() < 0.6 else float(number)
+
+
+def write_condition(rng, values):
+    """A comparison of a column with literals and parameters, which are added to the values."""
+
+    def constant():
+        value = large(rng)
+        if rng.random() < 0.5:
+            values.append(value)
+            return f"?{len(values)}"
+        return repr(value)
+
+    column = rng.choice(("k", "r", "n", "i", "b", "m", "i + 0", "r - 1"))
+    kind = rng.randrange(7)
+    if kind < 2:
+        return f"{column} {rng.choice(('=', 'IS', '<>', 'IS NOT'))} {constant()}"
+    if kind == 2:
+        return f"{column} {rng.choice(('<', '<=', '>', '>='))} {constant()}"
+    if kind == 3:
+        return f"{constant()} {rng.choice(('=', '<', '<=', '>', '>='))} {column}"
+    if kind == 4:
+        return f"{column} BETWEEN {constant()} AND {constant()}"
+    if kind == 5:
+        return f"({column} = {constant()} OR {column} = {constant()})"
+    return f"{column} IN ({', '.join(constant() for _ in range(rng.randint(1, 6)))})"
+
+
+def test_large_integers(rng):
+    """Comparisons with and without indexes."""
+    db = views.connect(FOLDER.new(), isolation_level=None)
+    db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, r REAL, n NUMERIC, i BIGINT, b BLOB, m)")
+    db.execute("BEGIN")
+    keys = set(range(-700, 700)) | {min(views.INT_MAX, int(large(rng))) for _ in range(300)}
+    for key in keys | {views.INT_MIN, views.INT_MAX}:
+        row = (large(rng) if rng.random() < 0.95 else None for _ in range(5))
+        db.execute("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", (key, *row))
+    db.execute("COMMIT")
+    batch = support.Batch("comparisons with large INTEGERs")
+    accelerated = total = 0
+    for indexed in (False, True):
+        for column in ("r", "n", "i DESC", "b", "m", "i + 0") if indexed else ():
+            db.execute(f"CREATE INDEX 'on {column}' ON t({column})")
+        for _ in range(250 if tap.QUICK else 2_500):
+            values = []
+            condition = f" {rng.choice(('AND', 'OR'))} ".join(
+                write_condition(rng, values) for _ in range(rng.choice((1, 1, 2)))
+            )
+            select = f"SELECT count(*), gpu_min(k), gpu_max(k), gpu_min(r) FROM t WHERE {condition}"
+            views.create(db, "v", select)
+            accelerated += compare(batch, db, "v", select, values)
+            total += 1
+    batch.check(accelerated > total * 0.5, f"{accelerated} of {total} accelerated")
+    batch.end()
+    for value in (435090932899640449, -(2**63), 2**63 - 1):
+        for condition, values in ((f"i = {value}", ()), ("i = ?", (value,)), ("k < ?", (value,))):
+            select = f"SELECT count(*) FROM t WHERE {condition}"
+            views.create(db, "v", select)
+            views.agree(db, "v", select, values, f"{select}: {value}")
+            tap.ok(views.accelerated(db, "v"), f"... accelerated: {views.plan(db, 'v')[0]}")
+    db.close()
+
+
+# ---- Many aggregates.
+
+
+def test_many(device):
+    """More aggregates than a device takes, and more than a view does."""
+    held = views.warm(device)
+    db = views.connect(FOLDER.new(), device=device, isolation_level=None)
+    fill(db, "t")
+    numbers = range(90)
+    columns = ["sum(x + {})", "gpu_sum(r * {})", "gpu_avg(x) + {}", "count(*) FILTER (WHERE x > {})"]
+    lists = [", ".join(column.format(i) for i in numbers) for column in columns]
+    lists.append(", ".join(f"gpu_corr(x + {i % 30}, r), gpu_min(r - {i})" for i in numbers))
+    lists.append(", ".join(f"gpu_max(x % {i + 2})" for i in range(256)))
+    lists.append(", ".join(f"gpu_percentile(x, {i % 50})" for i in range(256)))
+    batch = support.Batch(f"many aggregates: {device}")
+    for chosen in lists:
+        for where in ("", " WHERE s <> 's1' AND x > ?"):
+            select = f"SELECT {chosen} FROM t{where}"
+            views.create(db, "v", select)
+            for _ in range(2):
+                accelerated = compare(batch, db, "v", select, (7,) if where else ())
+            batch.check(accelerated, f"{select[:60]}: {views.plan(db, 'v')[0]}")
+    select = "SELECT " + ", ".join(["count(*)"] * 257) + " FROM t"
+    views.create(db, "v", select)
+    batch.check(not compare(batch, db, "v", select), "257 aggregates are SQLite's")
+    batch.end()
+    db.close()
+    held.close()
+
+
+def main():
+    """Runs the tests."""
+    for device in views.devices():
+        test_many(device)
+    rng = support.seed()
+    test_large_integers(rng)
+    test_three_parts()
+    test_one_row()
+    tap.done()
+
+
+main()
