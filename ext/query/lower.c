@@ -6,6 +6,7 @@
 #include "query/lookup.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Up to here every INTEGER is a REAL; and what we take a parameter within an expression for, which
    is no more than CLR_MOST_OF_A_PARAMETER. */
@@ -47,50 +48,108 @@ static double magnitude_of(int64_t integer)
     return magnitude == EXACT && integer % 2 != 0 ? 2 * EXACT : magnitude;
 }
 
+/* What is asked of the parts of an operand. */
+struct operand {
+    bool constant; /* it has no columns */
+    bool cut;      /* its REALs become INTEGERs */
+    double most;   /* that an INTEGER of it can be, in magnitude */
+};
+
+static bool makes_integers(const struct clr_node *node)
+{
+    return (node->kind == CLR_N_CAST && node->cast == CLR_CAST_TO_INTEGER) ||
+           ((node->kind == CLR_N_FOLD || node->kind == CLR_N_UNARY) &&
+            node->opcode >= CLR_OP_BIT_AND && node->opcode <= CLR_OP_SHIFT_RIGHT);
+}
+
+/* The most of what an operator makes of constants; all is that of its operands. */
+static double combine(const struct clr_node *node, const struct operand *first,
+                      const struct operand *last, double all)
+{
+    if (node->kind != CLR_N_FOLD && node->kind != CLR_N_UNARY)
+        return all;
+    switch (node->opcode) {
+    case CLR_OP_ADD:
+    case CLR_OP_SUBTRACT:
+    case CLR_OP_BIT_AND: /* of two negative numbers it may be more than either */
+    case CLR_OP_BIT_OR:
+        return first->most + last->most;
+    case CLR_OP_BIT_NOT:
+        return first->most + 1.0;
+    case CLR_OP_MULTIPLY:
+        return first->most == 0.0 || last->most == 0.0 ? 0.0 : first->most * last->most;
+    case CLR_OP_SHIFT_LEFT:
+    case CLR_OP_SHIFT_RIGHT:
+        return ldexp(first->most, (int)fmin(last->most, 64.0));
+    case CLR_OP_DIVIDE: /* by what may be a small REAL */
+        return first->cut ? INFINITY : all;
+    default:
+        return all;
+    }
+}
+
+static double real_of(const struct clr_scalar *value)
+{
+    double real;
+
+    memcpy(&real, &value->bits, sizeof real);
+    return real;
+}
+
+/* The most of a literal. Returns false once it has failed. */
+static bool find_literals_magnitude(struct clr_binder *binder, struct clr_node *node,
+                                    struct operand *operand)
+{
+    if (node->names[0].kind != CLR_T_NUMBER)
+        return true;
+    if (!clr_bind_literal(binder, node))
+        return false;
+    if (node->value.tag == CLR_TAG_INTEGER)
+        operand->most = magnitude_of(node->value.bits);
+    else if (operand->constant && operand->cut)
+        operand->most = fabs(real_of(&node->value));
+    return true;
+}
+
 /*
  * Stores the most that an INTEGER of a part of an operand can be, in magnitude. Of an operand with
  * columns that is true of literals alone, which is all that is asked. Returns false once it has
  * failed.
  */
-static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, bool constant,
-                           double *most)
+static bool find_magnitude(struct clr_binder *binder, struct clr_node *node,
+                           struct operand *operand)
 {
+    struct operand first = *operand, last = *operand;
     struct clr_node *child;
-    double first = 0.0, last = 0.0;
 
-    *most = 0.0;
+    operand->most = 0.0;
     /* What SQLite computes it compares as it is: a lookup, whose column no index is searched for,
        or what will be refused. */
     if (node->is_foreign && node->reads != CLR_READS_SEVERAL)
         return true;
-    if (node->kind == CLR_N_LITERAL) {
-        if (node->names[0].kind != CLR_T_NUMBER)
-            return true;
-        if (!clr_bind_literal(binder, node))
-            return false;
-        if (node->value.tag == CLR_TAG_INTEGER)
-            *most = magnitude_of(node->value.bits);
+    if (node->kind == CLR_N_LITERAL)
+        return find_literals_magnitude(binder, node, operand);
+    if (node->kind == CLR_N_PARAMETER) {
+        operand->most = operand->constant && operand->cut ? INFINITY : PARAMETER;
         return true;
     }
-    if (node->kind == CLR_N_PARAMETER || is_truth(node)) {
-        *most = node->kind == CLR_N_PARAMETER ? PARAMETER : 1.0;
+    if (is_truth(node)) {
+        operand->most = 1.0;
         return true;
     }
     for (child = node->first; child != NULL; child = child->next) {
-        if (!find_magnitude(binder, child, constant, &last))
+        last.cut = operand->cut || makes_integers(node);
+        if (!find_magnitude(binder, child, &last))
             return false;
         if (child == node->first)
             first = last;
-        *most = fmax(*most, last);
+        operand->most = fmax(operand->most, last.most);
     }
-    if (constant && node->kind == CLR_N_FOLD) {
-        if (node->opcode == CLR_OP_ADD || node->opcode == CLR_OP_SUBTRACT)
-            *most = first + last;
-        else if (node->opcode == CLR_OP_MULTIPLY)
-            *most = first * last;
+    if (operand->constant && (node->kind == CLR_N_FOLD || makes_integers(node))) {
+        operand->most = combine(node, &first, &last, operand->most);
         /* What is computed here may have been rounded down. */
-        if (*most == EXACT)
-            *most *= 2;
+        if (operand->most == EXACT)
+            operand->most *= 2;
     }
     return true;
 }
@@ -106,15 +165,15 @@ static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, boo
  */
 static int lower_compared(struct clr_binder *binder, struct clr_node *node)
 {
-    double most;
+    struct operand operand = {.constant = !(node->has & CLR_HAS_COLUMN)};
 
     if (node->is_foreign && (clr_content_is_text(node) || clr_content_is_column(node)))
         return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
     /* The caller looks at a parameter by itself. */
     if (node->kind != CLR_N_PARAMETER) {
-        if (!find_magnitude(binder, node, !(node->has & CLR_HAS_COLUMN), &most))
+        if (!find_magnitude(binder, node, &operand))
             return -1;
-        if (most > EXACT)
+        if (operand.most > EXACT)
             return clr_bind_refuse(binder, CLR_WHY_BIG_INTEGER);
     }
     return clr_lower(binder, node);
@@ -234,6 +293,36 @@ static int lower_case(struct clr_binder *binder, struct clr_node *node)
     return value;
 }
 
+/* No index is searched for what nullif() compares, and no affinity is applied. */
+static int lower_nullif(struct clr_binder *binder, struct clr_node *node)
+{
+    const int value = clr_lower(binder, node->first);
+    int equal, null;
+
+    if (value < 0)
+        return -1;
+    equal = emit_binary(binder, CLR_OP_EQUAL, value, clr_lower(binder, node->first->next));
+    if (equal < 0)
+        return -1;
+    null = clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, 0);
+    return null < 0 ? -1 : clr_emit(binder, CLR_OP_IF, equal, null, value);
+}
+
+/* A cast of numbers. One to NUMERIC leaves them as they are, as the least of a number and itself
+   is, but not what is BYTES. */
+static int lower_cast(struct clr_binder *binder, struct clr_node *node)
+{
+    int value;
+
+    if (node->cast == CLR_CAST_TO_TEXT || node->cast == CLR_CAST_TO_BLOB)
+        return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
+    value = clr_lower(binder, node->first);
+    if (node->cast == CLR_CAST_TO_NUMERIC)
+        return emit_binary(binder, CLR_OP_LEAST, value, value);
+    return emit_unary(binder, node->cast == CLR_CAST_TO_REAL ? CLR_OP_TO_REAL : CLR_OP_TO_INTEGER,
+                      value);
+}
+
 int clr_lower(struct clr_binder *binder, struct clr_node *node)
 {
     /* The largest expression over one column that has something foreign. A column by itself is
@@ -272,10 +361,15 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
         return lower_in(binder, node);
     case CLR_N_CASE:
         return lower_case(binder, node);
+    case CLR_N_NULLIF:
+        return lower_nullif(binder, node);
+    case CLR_N_HINT:
+        return clr_lower(binder, node->first);
+    case CLR_N_CAST:
+        return lower_cast(binder, node);
     case CLR_N_FUNCTION:
     case CLR_N_OPERATOR:
     case CLR_N_COLLATE:
-    case CLR_N_CAST:
         return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
     case CLR_N_AGGREGATE:
     case CLR_N_ITEM:

@@ -110,6 +110,10 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
  */
 bool clr_query_computes(const struct clr_query *query);
 
+/* Whether the scan, or what is around it, has a call of a function that scans compute and that is
+   no aggregate, by the name in SQLite. */
+bool clr_query_calls(const struct clr_query *query, const char *function);
+
 /* NULL is fine. */
 void clr_query_free(struct clr_query *query);
 

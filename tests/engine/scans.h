@@ -37,8 +37,9 @@ static inline struct clr_scalar scans_value(uint8_t tag)
 {
     static const int64_t integers[] = {
         INT64_MAX, INT64_MIN, INT64_MAX - 1, (int64_t)1 << 53, ((int64_t)1 << 53) + 1, 63, -64, 0};
-    static const double reals[] = {0x1p1000, -0x1p1000, 0x1p-1070, -0.0,    0x1p63, 0x1p-540,
-                                   -0x1p63,  0.5,       -2.5,      0x1p52 + 1, 0x1p52 - 0.5};
+    static const double reals[] = {0x1p1000, -0x1p1000,  0x1p-1070,   -0.0,
+                                   0x1p63,   0x1p-540,   -0x1p63,     0.5,
+                                   -2.5,     0x1p52 + 1, 0x1p52 - 0.5};
     struct clr_scalar value = {.tag = tag};
     bool special = random_below(50) == 0;
 

@@ -112,10 +112,11 @@ static inline bool clr_tally_takes_bytes(const struct clr_tally *tally)
  * reports an error for that entry, or it is not known.
  */
 struct clr_lookup {
-    uint32_t count;        /* of the dictionary's entries */
-    uint8_t kind;          /* the tag of all results, or CLR_TAG_MIXED */
-    const uint8_t *tags;   /* defined where kind is CLR_TAG_MIXED */
-    const int64_t *values; /* bits; 0 for NULL, UNSURE and BYTES, whose bytes nobody has asked for */
+    uint32_t count;      /* of the dictionary's entries */
+    uint8_t kind;        /* the tag of all results, or CLR_TAG_MIXED */
+    const uint8_t *tags; /* defined where kind is CLR_TAG_MIXED */
+    const int64_t
+        *values; /* bits; 0 for NULL, UNSURE and BYTES, whose bytes nobody has asked for */
     /* Of one whose results are needed in order: they are INTEGERs, the places of the values here;
        see ranks.h. Else NULL. */
     struct clr_value *ranked;

@@ -290,6 +290,16 @@ static void check_operator(sqlite3 *db, const struct operator* operator)
     sqlite3_finalize(statement);
 }
 
+/* floor() and what follows are functions of SQLite only if it was built with them. */
+static bool has_mathematics(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    const bool has = sqlite3_prepare_v2(db, "SELECT floor(1)", -1, &statement, NULL) == SQLITE_OK;
+
+    sqlite3_finalize(statement);
+    return has;
+}
+
 /* TEXT and BLOB, of which nothing is known but that they are there. */
 static void check_unknown(void)
 {
@@ -332,8 +342,10 @@ int main(void)
     if (table.a == NULL || table.b == NULL || table.row == NULL)
         tap_bail("no memory");
     table.row->kind = CLR_TAG_INTEGER;
-    for (i = 0; i < OPERATORS; i++)
-        check_operator(db, &operators[i]);
+    for (i = 0; i < OPERATORS; i++) {
+        if (operators[i].opcode < CLR_OP_FLOOR || has_mathematics(db))
+            check_operator(db, &operators[i]);
+    }
     check_unknown();
     clr_column_release(table.a);
     clr_column_release(table.b);

@@ -384,8 +384,17 @@ def test_overrides():
         "SELECT gpu_corr(id, i) FROM t",
         "SELECT gpu_median(id), gpu_mode(id) FROM t",
         "SELECT gpu_histogram_state(id, 0, 9, 3) FROM t",
+        "SELECT gpu_sum(round(id)), gpu_sum(round(id, 0)) FROM t",
+        "SELECT gpu_sum(iif(id, 1, 2)), gpu_sum(nullif(id, 1)) FROM t",
+        "SELECT gpu_sum(likely(id)) + gpu_sum(unlikely(id)), gpu_sum(likelihood(id, 0.5)) FROM t",
     ]
     scalars = [("abs", 1), ("min", 2), ("max", 2), ("coalesce", 2), ("ifnull", 2)]
+    scalars += [("round", 1), ("round", 2), ("iif", 3), ("nullif", 2)]
+    scalars += [("likely", 1), ("unlikely", 1), ("likelihood", 2)]
+    if "ENABLE_MATH_FUNCTIONS" in {row[0] for row in opened().execute("PRAGMA compile_options")}:
+        selects += ["SELECT gpu_sum(floor(id) + ceil(id)) FROM t"]
+        selects += ["SELECT gpu_sum(ceiling(id) + trunc(id)), gpu_sum(sign(id)) FROM t"]
+        scalars += [(name, 1) for name in ("floor", "ceil", "ceiling", "trunc", "sign")]
     names = ("sum", "total", "avg", "min", "max", "count")
     aggregates = [(name, 1) for name in names] + [("count", 0), ("gpu_dot", 2)]
     aggregates += [(f"gpu_{name}", 1) for name in names[:-1]]
