@@ -94,7 +94,8 @@ bool clr_query_calls(const struct clr_query *query, const char *function)
     const struct clr_node *node;
 
     for (node = query->syntax->nodes; node != NULL; node = node->allocated) {
-        if (node->function != NULL && strcmp(node->function, function) == 0)
+        if (node->function != NULL && (node->has & CLR_HAS_AGGREGATE) == 0 &&
+            strcmp(node->function, function) == 0)
             return true;
     }
     return false;

@@ -110,8 +110,8 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
  */
 bool clr_query_computes(const struct clr_query *query);
 
-/* Whether the scan, or what is around it, has a call of a function that scans compute and that is
-   no aggregate, by the name in SQLite. */
+/* Whether there is a call, but not around aggregates, of a function that scans compute and that is
+   none of them. It is named as in SQLite. */
 bool clr_query_calls(const struct clr_query *query, const char *function);
 
 /* NULL is fine. */

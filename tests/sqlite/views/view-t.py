@@ -443,6 +443,32 @@ def test_overrides():
         db.close()
 
 
+def with_numbers(folder):
+    """A connection to a file with a table n."""
+    db = views.connect(folder.new())
+    db.execute("CREATE TABLE n(k INT, x REAL)")
+    db.executemany("INSERT INTO n VALUES (?, ?)", ((i, i / 8) for i in range(100)))
+    db.commit()
+    return db
+
+
+def test_own_rounding():
+    """What the application calls round() is SQLite's to call: around aggregates it may be."""
+    folder = views.Folder()
+    db = with_numbers(folder)
+    db.create_function("round", 1, lambda value: 7, deterministic=True)
+    for select, fast in (
+        ("SELECT round(gpu_sum(x)) FROM n", True),
+        ("SELECT gpu_sum(x) FROM n", True),
+        ("SELECT gpu_sum(round(x)) FROM n", False),
+        ("SELECT gpu_sum(x) FROM n WHERE round(x) = 7", False),
+    ):
+        views.create(db, "v", select)
+        views.agree(db, "v", select, (), f"with another round(): {select}")
+        tap.is_equal(views.accelerated(db, "v"), fast, f"... by {'a scan' if fast else 'SQLite'}")
+    db.close()
+
+
 def refusing(function, answer):
     """An authorizer that has an answer of its own for a function."""
     return lambda action, a, b, *rest: answer if action == 31 and b == function else 0
@@ -450,12 +476,14 @@ def refusing(function, answer):
 
 def test_authorizer():
     """A function that an authorizer denies, or makes NULL, is not computed either."""
-    select = "SELECT gpu_sum(round(id)), count(nullif(id, 2)), gpu_max(iif(id, 1, 2)) FROM t"
+    select = "SELECT gpu_sum(round(x)), count(nullif(k, 2)), gpu_max(iif(k, 1, 2)) FROM n"
+    folder = views.Folder()
     for denied in ("round", "nullif", "iif"):
         for answer in (1, 2):
-            db = opened()
+            db = with_numbers(folder)
             views.create(db, "v", select)
             views.agree(db, "v", select, (), "every function is allowed")
+            tap.ok(views.accelerated(db, "v"), "... and computed by a scan")
             db.set_authorizer(refusing(denied, answer))
             views.agree(db, "v", select, (), f"{denied}() is {'denied' if answer == 1 else 'NULL'}")
             db.close()
@@ -640,6 +668,7 @@ def main():
     db.close()
     test_overrides()
     test_authorizer()
+    test_own_rounding()
     test_errors_in_arguments()
     for device in views.devices():
         test_questions(device)
