@@ -15,6 +15,7 @@ typedef ulong value_ulong;
 #define VALUE_BITS_OF(real) as_long(real)
 #define VALUE_MULTIPLY_HIGH(a, b) mul_hi(a, b)
 #else
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 typedef int64_t value_long;
@@ -345,4 +346,123 @@ static inline scalar scalar_absolute(scalar a)
     if (a.tag == VALUE_INTEGER)
         return scalar_integer(a.bits < 0 ? -a.bits : a.bits);
     return a.tag == VALUE_REAL && real < 0.0 ? scalar_of(VALUE_REAL, VALUE_BITS_OF(-real)) : a;
+}
+
+static inline scalar scalar_bit_and(scalar a, scalar b)
+{
+    int kind = scalar_kind(a, b);
+
+    if (!scalar_is_number(kind))
+        return scalar_of(kind, 0);
+    return scalar_integer(scalar_to_integer(a) & scalar_to_integer(b));
+}
+
+static inline scalar scalar_bit_or(scalar a, scalar b)
+{
+    int kind = scalar_kind(a, b);
+
+    if (!scalar_is_number(kind))
+        return scalar_of(kind, 0);
+    return scalar_integer(scalar_to_integer(a) | scalar_to_integer(b));
+}
+
+static inline scalar scalar_bit_not(scalar a)
+{
+    int kind = scalar_kind(a, a);
+    return scalar_is_number(kind) ? scalar_integer(~scalar_to_integer(a)) : scalar_of(kind, 0);
+}
+
+/* Shifts by -64 to 64 bits, to the left where it is a positive number. */
+static inline value_long scalar_shifted(value_long bits, int left)
+{
+    if (left >= 0)
+        return left >= 64 ? 0 : (value_long)((value_ulong)bits << left);
+    return bits >> (left <= -64 ? 63 : -left);
+}
+
+/* An INTEGER as a number of bits to shift by: all that are 64 or more do the same. */
+static inline int scalar_bits_to_shift(value_long bits)
+{
+    return bits > 64 ? 64 : bits < -64 ? -64 : (int)bits;
+}
+
+static inline scalar scalar_shift_left(scalar a, scalar b)
+{
+    int kind = scalar_kind(a, b);
+
+    if (!scalar_is_number(kind))
+        return scalar_of(kind, 0);
+    return scalar_integer(
+        scalar_shifted(scalar_to_integer(a), scalar_bits_to_shift(scalar_to_integer(b))));
+}
+
+static inline scalar scalar_shift_right(scalar a, scalar b)
+{
+    int kind = scalar_kind(a, b);
+
+    if (!scalar_is_number(kind))
+        return scalar_of(kind, 0);
+    return scalar_integer(
+        scalar_shifted(scalar_to_integer(a), -scalar_bits_to_shift(scalar_to_integer(b))));
+}
+
+static inline scalar scalar_cast_to_integer(scalar a)
+{
+    int kind = scalar_kind(a, a);
+    return scalar_is_number(kind) ? scalar_integer(scalar_to_integer(a)) : scalar_of(kind, 0);
+}
+
+static inline scalar scalar_cast_to_real(scalar a)
+{
+    int kind = scalar_kind(a, a);
+    return scalar_is_number(kind) ? scalar_real(scalar_to_real(a)) : scalar_of(kind, 0);
+}
+
+/* Beyond 2^52 there is nothing to round. A sum that is rounded up itself, as that of 0.5 and the
+   number before it is, and the 0.0 of -0.25 are SQLite's. */
+static inline scalar scalar_round(scalar a)
+{
+    int kind = scalar_kind(a, a);
+    double real;
+
+    if (!scalar_is_number(kind))
+        return scalar_of(kind, 0);
+    real = scalar_to_real(a);
+    if (real >= -0x1p52 && real <= 0x1p52)
+        real = (double)(value_long)(real + (real < 0.0 ? -0.5 : 0.5));
+    return scalar_real(real);
+}
+
+/* An INTEGER stays what it is, of a REAL the whole number that is found for it. */
+static inline scalar scalar_whole(scalar a, double whole)
+{
+    int kind = scalar_kind(a, a);
+
+    if (kind == VALUE_REAL)
+        return scalar_real(whole);
+    return scalar_of(kind, kind == VALUE_INTEGER ? a.bits : 0);
+}
+
+static inline scalar scalar_floor(scalar a)
+{
+    return scalar_whole(a, floor(VALUE_REAL_OF(a.bits)));
+}
+
+static inline scalar scalar_ceiling(scalar a)
+{
+    return scalar_whole(a, ceil(VALUE_REAL_OF(a.bits)));
+}
+
+static inline scalar scalar_truncate(scalar a)
+{
+    return scalar_whole(a, trunc(VALUE_REAL_OF(a.bits)));
+}
+
+static inline scalar scalar_sign(scalar a)
+{
+    int kind = scalar_kind(a, a);
+    double real = scalar_to_real(a);
+
+    return scalar_is_number(kind) ? scalar_integer((real > 0.0) - (real < 0.0))
+                                  : scalar_of(kind, 0);
 }

@@ -17,6 +17,20 @@ static const struct scalar {
     {"ifnull", 2, 2, CLR_N_FOLD, CLR_OP_COALESCE},
     {"min", 2, INT_MAX, CLR_N_FOLD, CLR_OP_LEAST},
     {"max", 2, INT_MAX, CLR_N_FOLD, CLR_OP_GREATEST},
+    {"round", 1, 1, CLR_N_UNARY, CLR_OP_ROUND},
+    {"round", 2, 2, CLR_N_FUNCTION, CLR_OP_ROUND}, /* but to 0 digits by way of text */
+    {"floor", 1, 1, CLR_N_UNARY, CLR_OP_FLOOR},
+    {"ceil", 1, 1, CLR_N_UNARY, CLR_OP_CEILING},
+    {"ceiling", 1, 1, CLR_N_UNARY, CLR_OP_CEILING},
+    {"trunc", 1, 1, CLR_N_UNARY, CLR_OP_TRUNCATE},
+    {"sign", 1, 1, CLR_N_UNARY, CLR_OP_SIGN},
+    {"iif", 2, 2, CLR_N_FUNCTION, CLR_OPCODES}, /* of some versions alone */
+    {"iif", 3, 3, CLR_N_CASE, CLR_OPCODES},
+    {"iif", 4, INT_MAX, CLR_N_FUNCTION, CLR_OPCODES},
+    {"nullif", 2, 2, CLR_N_NULLIF, CLR_OPCODES},
+    {"likely", 1, 1, CLR_N_HINT, CLR_OPCODES},
+    {"unlikely", 1, 1, CLR_N_HINT, CLR_OPCODES},
+    {"likelihood", 2, 2, CLR_N_HINT, CLR_OPCODES},
 };
 
 enum { SCALARS = sizeof scalars / sizeof scalars[0] };
@@ -116,6 +130,13 @@ static void be_aggregate(struct clr_syntax *syntax, struct clr_node *node,
     clr_list_enlist(&syntax->aggregates, node);
 }
 
+static bool is_zero(const struct clr_node *node)
+{
+    const struct clr_token *token = &node->names[0];
+
+    return node->kind == CLR_N_LITERAL && token->length == 1 && *token->text == '0';
+}
+
 static int count(struct clr_list list)
 {
     int n = 0;
@@ -140,7 +161,9 @@ struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_tok
     if (call.aggregate != NULL)
         kind = CLR_N_AGGREGATE;
     else if (call.scalar != NULL)
-        kind = call.scalar->kind;
+        kind = call.scalar->opcode == CLR_OP_ROUND && call.arguments == 2 && is_zero(arguments.last)
+                   ? CLR_N_UNARY
+                   : call.scalar->kind;
     node = clr_syntax_node(syntax, kind, arguments);
     if (node == NULL)
         return NULL;
@@ -148,11 +171,14 @@ struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_tok
     node->aggregate = call.aggregate;
     node->form = call.form;
     node->builtin = call.builtin;
-    if (call.aggregate != NULL)
+    if (call.aggregate != NULL) {
         be_aggregate(syntax, node, name, filter);
-    else if (filter != NULL)
+    } else if (filter != NULL) {
         clr_syntax_refuse(syntax, CLR_WHY_FILTER);
-    else
+    } else {
         node->opcode = call.scalar != NULL ? call.scalar->opcode : CLR_OPCODES;
+        node->function = kind != CLR_N_FUNCTION ? call.scalar->name : NULL;
+        node->has_else = kind == CLR_N_CASE;
+    }
     return clr_syntax_place(syntax, name->index, node);
 }

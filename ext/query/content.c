@@ -89,8 +89,11 @@ bool clr_content_find(struct clr_binder *binder, struct clr_node *node)
         return clr_content_check_function(binder, node);
     case CLR_N_OPERATOR:
     case CLR_N_COLLATE:
-    case CLR_N_CAST:
         node->is_foreign = true;
+        return true;
+    case CLR_N_CAST:
+        node->is_foreign =
+            node->is_foreign || node->cast == CLR_CAST_TO_TEXT || node->cast == CLR_CAST_TO_BLOB;
         return true;
     case CLR_N_UNARY:
         /* Of a column it is asked whatever its values are. */
@@ -111,22 +114,11 @@ bool clr_content_is_column(const struct clr_node *node)
     return node->kind == CLR_N_COLUMN;
 }
 
-/* Whether a function is likely(), likelihood() or unlikely(). */
-static bool is_hint(const struct clr_node *node)
-{
-    const struct clr_token *name = &node->names[0];
-    const size_t quote = strchr("\"`[", name->text[0]) != NULL;
-
-    return node->kind == CLR_N_FUNCTION && node->first != NULL &&
-           (clr_name_begins(name->text + quote, name->length - quote, "LIKEL") ||
-            clr_name_begins(name->text + quote, name->length - quote, "UNLIKELY"));
-}
-
 bool clr_content_is_text(const struct clr_node *node)
 {
     /* A hint has the affinity of its argument, as some versions of SQLite see it; to others it has
        none. */
-    while (node->kind == CLR_N_COLLATE || is_hint(node))
+    while (node->kind == CLR_N_COLLATE || node->kind == CLR_N_HINT)
         node = node->first;
     return (node->kind == CLR_N_COLUMN && node->is_text) ||
            (node->kind == CLR_N_CAST && node->cast == CLR_CAST_TO_TEXT);

@@ -82,7 +82,7 @@ static bool check_time(struct clr_binder *binder, const struct clr_node *node, b
         return node->names[0].kind != CLR_T_CONCAT || has_more_than_letters(node) ||
                refuse(binder, CLR_WHY_TIME_COMPUTED);
     case CLR_N_CAST:
-        return node->cast == CLR_CAST_TO_REAL || node->cast == CLR_CAST_TO_NUMERIC ||
+        return (node->cast != CLR_CAST_TO_TEXT && node->cast != CLR_CAST_TO_BLOB) ||
                check_time(binder, node->first, is_value);
     case CLR_N_FOLD:
         if (node->opcode != CLR_OP_COALESCE && node->opcode != CLR_OP_LEAST &&
@@ -92,6 +92,8 @@ static bool check_time(struct clr_binder *binder, const struct clr_node *node, b
     case CLR_N_PLUS:
     case CLR_N_COLLATE:
     case CLR_N_CASE:
+    case CLR_N_NULLIF:
+    case CLR_N_HINT:
         break;
     default:
         return true; /* the column, a parameter, or a number */

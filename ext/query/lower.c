@@ -62,6 +62,42 @@ static double divide(double first, const struct clr_node *divisor, double last)
     return divisor->kind == CLR_N_LITERAL && last > 0 ? fmax(first, first / last) : INFINITY;
 }
 
+static bool has_parameter(const struct clr_node *node)
+{
+    const struct clr_node *child = node->first;
+
+    while (child != NULL && !has_parameter(child))
+        child = child->next;
+    return child != NULL || node->kind == CLR_N_PARAMETER;
+}
+
+/* Whether the operator makes INTEGERs of REALs. */
+static bool makes_integers(const struct clr_node *node)
+{
+    return (node->kind == CLR_N_CAST && node->cast == CLR_CAST_TO_INTEGER) ||
+           ((node->kind == CLR_N_FOLD || node->kind == CLR_N_UNARY) &&
+            node->opcode >= CLR_OP_BIT_AND && node->opcode <= CLR_OP_SHIFT_RIGHT);
+}
+
+/* The most of what such an operator makes; any REAL may be given for a parameter. */
+static double find_integers_magnitude(const struct clr_node *node, double first, double last)
+{
+    if (has_parameter(node))
+        return INFINITY;
+    switch (node->kind == CLR_N_CAST ? CLR_OPCODES : node->opcode) {
+    case CLR_OP_BIT_AND: /* of two negative numbers it may be more than either */
+    case CLR_OP_BIT_OR:
+        return first + last;
+    case CLR_OP_BIT_NOT:
+        return first + 1.0;
+    case CLR_OP_SHIFT_LEFT:
+    case CLR_OP_SHIFT_RIGHT:
+        return ldexp(first, (int)fmin(last, 64.0));
+    default:
+        return first;
+    }
+}
+
 /* Stores the most that a number of an operand without columns, or a part of it, can be, in
    magnitude. Returns false once it has failed. */
 static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, double *most)
@@ -92,8 +128,10 @@ static bool find_magnitude(struct clr_binder *binder, struct clr_node *node, dou
             first = last;
         *most = fmax(*most, last);
     }
-    if (node->kind == CLR_N_FOLD) {
-        if (node->opcode == CLR_OP_ADD || node->opcode == CLR_OP_SUBTRACT)
+    if (node->kind == CLR_N_FOLD || makes_integers(node)) {
+        if (makes_integers(node))
+            *most = find_integers_magnitude(node, first, last);
+        else if (node->opcode == CLR_OP_ADD || node->opcode == CLR_OP_SUBTRACT)
             *most = first + last;
         else if (node->opcode == CLR_OP_MULTIPLY)
             *most = first * last;
@@ -273,6 +311,36 @@ static int lower_case(struct clr_binder *binder, struct clr_node *node)
     return value;
 }
 
+/* No index is searched for what nullif() compares, and no affinity is applied. */
+static int lower_nullif(struct clr_binder *binder, struct clr_node *node)
+{
+    const int value = clr_lower(binder, node->first);
+    int equal, null;
+
+    if (value < 0)
+        return -1;
+    equal = emit_binary(binder, CLR_OP_EQUAL, value, clr_lower(binder, node->first->next));
+    if (equal < 0)
+        return -1;
+    null = clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, 0);
+    return null < 0 ? -1 : clr_emit(binder, CLR_OP_IF, equal, null, value);
+}
+
+/* A cast of numbers. One to NUMERIC leaves them as they are, as the least of a number and itself
+   is, but not what is BYTES. */
+static int lower_cast(struct clr_binder *binder, struct clr_node *node)
+{
+    int value;
+
+    if (node->cast == CLR_CAST_TO_TEXT || node->cast == CLR_CAST_TO_BLOB)
+        return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
+    value = clr_lower(binder, node->first);
+    if (node->cast == CLR_CAST_TO_NUMERIC)
+        return emit_binary(binder, CLR_OP_LEAST, value, value);
+    return emit_unary(binder, node->cast == CLR_CAST_TO_REAL ? CLR_OP_TO_REAL : CLR_OP_TO_INTEGER,
+                      value);
+}
+
 int clr_lower(struct clr_binder *binder, struct clr_node *node)
 {
     /* The largest expression over one column that has something foreign. A column by itself is
@@ -311,10 +379,15 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
         return lower_in(binder, node);
     case CLR_N_CASE:
         return lower_case(binder, node);
+    case CLR_N_NULLIF:
+        return lower_nullif(binder, node);
+    case CLR_N_HINT:
+        return clr_lower(binder, node->first);
+    case CLR_N_CAST:
+        return lower_cast(binder, node);
     case CLR_N_FUNCTION:
     case CLR_N_OPERATOR:
     case CLR_N_COLLATE:
-    case CLR_N_CAST:
         return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
     case CLR_N_AGGREGATE:
     case CLR_N_ITEM:

@@ -67,13 +67,12 @@ struct clr_node *clr_syntax_prefix(struct clr_syntax *syntax, const struct clr_t
 
     if (syntax->code != CLR_OK)
         return NULL;
-    if (token->kind == CLR_T_NOT)
-        node = unary(syntax, CLR_OP_NOT, operand);
-    else if (token->kind == CLR_T_MINUS)
+    if (token->kind == CLR_T_MINUS)
         node = minus(syntax, operand);
+    else if (token->kind == CLR_T_PLUS)
+        node = clr_syntax_node(syntax, CLR_N_PLUS, children_of(operand, NULL));
     else
-        node = clr_syntax_node(syntax, token->kind == CLR_T_PLUS ? CLR_N_PLUS : CLR_N_OPERATOR,
-                               children_of(operand, NULL));
+        node = unary(syntax, token->kind == CLR_T_NOT ? CLR_OP_NOT : CLR_OP_BIT_NOT, operand);
     return clr_syntax_place(syntax, token->index, node);
 }
 
@@ -91,16 +90,25 @@ struct clr_node *clr_syntax_binary(struct clr_syntax *syntax, const struct clr_t
         enum clr_node_kind node;
         enum clr_opcode opcode;
     } table[] = {
-        {CLR_T_OR, CLR_N_FOLD, CLR_OP_OR},           {CLR_T_AND, CLR_N_FOLD, CLR_OP_AND},
-        {CLR_T_EQ, CLR_N_FOLD, CLR_OP_EQUAL},        {CLR_T_NE, CLR_N_FOLD, CLR_OP_UNEQUAL},
-        {CLR_T_LT, CLR_N_FOLD, CLR_OP_LESS},         {CLR_T_LE, CLR_N_FOLD, CLR_OP_LESS_EQUAL},
-        {CLR_T_GT, CLR_N_FOLD, CLR_OP_GREATER},      {CLR_T_GE, CLR_N_FOLD, CLR_OP_GREATER_EQUAL},
-        {CLR_T_PLUS, CLR_N_FOLD, CLR_OP_ADD},        {CLR_T_MINUS, CLR_N_FOLD, CLR_OP_SUBTRACT},
-        {CLR_T_STAR, CLR_N_FOLD, CLR_OP_MULTIPLY},   {CLR_T_SLASH, CLR_N_FOLD, CLR_OP_DIVIDE},
-        {CLR_T_REM, CLR_N_FOLD, CLR_OP_REMAINDER},   {CLR_T_PTR, CLR_N_FUNCTION, CLR_OPCODES},
-        {CLR_T_CONCAT, CLR_N_OPERATOR, CLR_OPCODES}, {CLR_T_BITAND, CLR_N_OPERATOR, CLR_OPCODES},
-        {CLR_T_BITOR, CLR_N_OPERATOR, CLR_OPCODES},  {CLR_T_LSHIFT, CLR_N_OPERATOR, CLR_OPCODES},
-        {CLR_T_RSHIFT, CLR_N_OPERATOR, CLR_OPCODES},
+        {CLR_T_OR, CLR_N_FOLD, CLR_OP_OR},
+        {CLR_T_AND, CLR_N_FOLD, CLR_OP_AND},
+        {CLR_T_EQ, CLR_N_FOLD, CLR_OP_EQUAL},
+        {CLR_T_NE, CLR_N_FOLD, CLR_OP_UNEQUAL},
+        {CLR_T_LT, CLR_N_FOLD, CLR_OP_LESS},
+        {CLR_T_LE, CLR_N_FOLD, CLR_OP_LESS_EQUAL},
+        {CLR_T_GT, CLR_N_FOLD, CLR_OP_GREATER},
+        {CLR_T_GE, CLR_N_FOLD, CLR_OP_GREATER_EQUAL},
+        {CLR_T_PLUS, CLR_N_FOLD, CLR_OP_ADD},
+        {CLR_T_MINUS, CLR_N_FOLD, CLR_OP_SUBTRACT},
+        {CLR_T_STAR, CLR_N_FOLD, CLR_OP_MULTIPLY},
+        {CLR_T_SLASH, CLR_N_FOLD, CLR_OP_DIVIDE},
+        {CLR_T_REM, CLR_N_FOLD, CLR_OP_REMAINDER},
+        {CLR_T_PTR, CLR_N_FUNCTION, CLR_OPCODES},
+        {CLR_T_CONCAT, CLR_N_OPERATOR, CLR_OPCODES},
+        {CLR_T_BITAND, CLR_N_FOLD, CLR_OP_BIT_AND},
+        {CLR_T_BITOR, CLR_N_FOLD, CLR_OP_BIT_OR},
+        {CLR_T_LSHIFT, CLR_N_FOLD, CLR_OP_SHIFT_LEFT},
+        {CLR_T_RSHIFT, CLR_N_FOLD, CLR_OP_SHIFT_RIGHT},
     };
     struct clr_node *node;
     size_t i = 0;
@@ -172,7 +180,7 @@ static enum clr_cast find_cast(const char *name, size_t length)
 
     for (i = 0; i < length; i++) {
         if (clr_name_begins(name + i, length - i, "INT"))
-            return CLR_CAST_TO_NUMERIC;
+            return CLR_CAST_TO_INTEGER;
     }
     for (i = 0; i < length; i++) {
         for (k = 0; k < sizeof rules / sizeof rules[0]; k++) {

@@ -89,6 +89,18 @@ bool clr_query_computes(const struct clr_query *query)
     return false;
 }
 
+bool clr_query_calls(const struct clr_query *query, const char *function)
+{
+    const struct clr_node *node;
+
+    for (node = query->syntax->nodes; node != NULL; node = node->allocated) {
+        if (node->function != NULL && (node->has & CLR_HAS_AGGREGATE) == 0 &&
+            strcmp(node->function, function) == 0)
+            return true;
+    }
+    return false;
+}
+
 void clr_query_free(struct clr_query *query)
 {
     struct clr_node *node;

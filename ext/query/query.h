@@ -133,6 +133,10 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
  */
 bool clr_query_computes(const struct clr_query *query);
 
+/* Whether there is a call, but not around aggregates, of a function that scans compute and that is
+   none of them. It is named as in SQLite. */
+bool clr_query_calls(const struct clr_query *query, const char *function);
+
 /* NULL is fine. */
 void clr_query_free(struct clr_query *query);
 

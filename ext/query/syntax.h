@@ -26,6 +26,8 @@ enum clr_node_kind {
     CLR_N_BETWEEN,   /* the first child lies between the second and the third */
     CLR_N_IN,        /* the first child is one of the others */
     CLR_N_CASE,      /* [base] {when then} [else] */
+    CLR_N_NULLIF,    /* NULL if the first child is equal to the second, else the first */
+    CLR_N_HINT,      /* likely() and the like: the first child */
     CLR_N_FUNCTION,  /* names[0], which may be an operator that is one, of the children */
     CLR_N_OPERATOR,  /* one without an opcode, of the children */
     CLR_N_COLLATE,   /* of the child */
@@ -43,7 +45,13 @@ enum {
 };
 
 /* What a cast is to. */
-enum clr_cast { CLR_CAST_TO_BLOB, CLR_CAST_TO_TEXT, CLR_CAST_TO_REAL, CLR_CAST_TO_NUMERIC };
+enum clr_cast {
+    CLR_CAST_TO_BLOB,
+    CLR_CAST_TO_TEXT,
+    CLR_CAST_TO_INTEGER,
+    CLR_CAST_TO_REAL,
+    CLR_CAST_TO_NUMERIC
+};
 
 /* Which column of the table an expression reads, if it is no number of the environment. */
 enum { CLR_READS_NONE = -1, CLR_READS_SEVERAL = -2 };
@@ -70,7 +78,8 @@ struct clr_node {
     /* The tokens, without and with the parentheses around them; of what NOT negates in the middle
        of its tokens, as in "x NOT IN (y)", only the outer node has them. */
     size_t begin, end, outer_begin, outer_end;
-    enum clr_cast cast; /* of CLR_N_CAST */
+    enum clr_cast cast;   /* of CLR_N_CAST */
+    const char *function; /* of a call that a scan computes, of no aggregate: its name; else NULL */
 
     /* From here on: once bound. */
     int reads;    /* a column's number, or one of the above */

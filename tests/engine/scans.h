@@ -5,8 +5,8 @@
 #ifndef CLR_TESTS_SCANS_H
 #define CLR_TESTS_SCANS_H
 
-#include "../../kernels/values.cl"
 #include "numeric/scan/scan.h"
+#include "numeric/scan_reference.h"
 #include "random.h"
 
 #include "tap.h"
@@ -35,15 +35,18 @@ static inline int64_t scans_bits(double real)
 /* Mostly small numbers, so that filters are true now and then; sometimes the ends of the range. */
 static inline struct clr_scalar scans_value(uint8_t tag)
 {
-    static const int64_t integers[] = {INT64_MAX, INT64_MIN, INT64_MAX - 1, (int64_t)1 << 53, 0};
-    static const double reals[] = {0x1p1000, -0x1p1000, 0x1p-1070, -0.0, 0x1p63, 0x1p-540};
+    static const int64_t integers[] = {
+        INT64_MAX, INT64_MIN, INT64_MAX - 1, (int64_t)1 << 53, ((int64_t)1 << 53) + 1, 63, -64, 0};
+    static const double reals[] = {0x1p1000, -0x1p1000,  0x1p-1070,   -0.0,
+                                   0x1p63,   0x1p-540,   -0x1p63,     0.5,
+                                   -2.5,     0x1p52 + 1, 0x1p52 - 0.5};
     struct clr_scalar value = {.tag = tag};
     bool special = random_below(50) == 0;
 
     if (tag == CLR_TAG_INTEGER)
-        value.bits = special ? integers[random_below(5)] : (int64_t)random_below(2000) - 1000;
+        value.bits = special ? integers[random_below(8)] : (int64_t)random_below(2000) - 1000;
     else if (tag == CLR_TAG_REAL)
-        value.bits = scans_bits(special ? reals[random_below(6)]
+        value.bits = scans_bits(special ? reals[random_below(11)]
                                         : ((double)random_below(2000000) - 1000000) / 1024 / 3);
     return value;
 }
@@ -133,98 +136,6 @@ static inline void scans_make(struct scans_made *made, struct clr_column *const 
     }
 }
 
-/* Computes a row's registers. */
-static inline void scans_row(const struct clr_scan *scan, size_t row, scalar *r)
-{
-    int i;
-
-    for (i = 0; i < scan->instruction_count; i++) {
-        const struct clr_instruction *in = &scan->instructions[i];
-        const struct clr_column *column;
-        switch (in->opcode) {
-        case CLR_OP_CONSTANT:
-            r[i] = scalar_of(scan->constants[in->a].tag, scan->constants[in->a].bits);
-            break;
-        case CLR_OP_COLUMN:
-            column = scan->columns[in->a];
-            r[i] = scalar_of(column->kind == CLR_TAG_MIXED ? column->tags[row] : column->kind,
-                             column->values[row]);
-            break;
-        case CLR_OP_ADD:
-            r[i] = scalar_add(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_SUBTRACT:
-            r[i] = scalar_subtract(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_MULTIPLY:
-            r[i] = scalar_multiply(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_DIVIDE:
-            r[i] = scalar_divide(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_REMAINDER:
-            r[i] = scalar_remainder(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_EQUAL:
-            r[i] = scalar_equal(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_UNEQUAL:
-            r[i] = scalar_unequal(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_LESS:
-            r[i] = scalar_less(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_LESS_EQUAL:
-            r[i] = scalar_less_equal(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_GREATER:
-            r[i] = scalar_greater(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_GREATER_EQUAL:
-            r[i] = scalar_greater_equal(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_IS:
-            r[i] = scalar_is(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_IS_NOT:
-            r[i] = scalar_is_not(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_IS_NULL:
-            r[i] = scalar_is_null(r[in->a]);
-            break;
-        case CLR_OP_NOT_NULL:
-            r[i] = scalar_not_null(r[in->a]);
-            break;
-        case CLR_OP_AND:
-            r[i] = scalar_and(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_OR:
-            r[i] = scalar_or(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_NOT:
-            r[i] = scalar_not(r[in->a]);
-            break;
-        case CLR_OP_IF:
-            r[i] = scalar_if(r[in->a], r[in->b], r[in->c]);
-            break;
-        case CLR_OP_COALESCE:
-            r[i] = scalar_coalesce(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_LEAST:
-            r[i] = scalar_least(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_GREATEST:
-            r[i] = scalar_greatest(r[in->a], r[in->b]);
-            break;
-        case CLR_OP_ABSOLUTE:
-            r[i] = scalar_absolute(r[in->a]);
-            break;
-        default:
-            tap_bail("there is no opcode %d", (int)in->opcode);
-        }
-    }
-}
-
 static inline void scans_take(struct clr_tally *tally, scalar x, scalar y)
 {
     bool integers = x.tag == CLR_TAG_INTEGER && y.tag == CLR_TAG_INTEGER;
@@ -271,7 +182,7 @@ static inline enum clr_scan_outcome scans_expect(struct clr_scan *scan)
     for (i = 0; i < scan->tally_count; i++)
         clr_state_clear(&scan->tallies[i].state);
     for (row = 0; row < scan->rows; row++) {
-        scans_row(scan, row, r);
+        reference_row(scan, row, r);
         if (scan->filter >= 0 && scalar_is_unknown(r[scan->filter]))
             return CLR_SCAN_UNSURE;
         if (scan->filter >= 0 && !scalar_is_true(r[scan->filter]))

@@ -6,6 +6,8 @@
 
 #include "../../kernels/values.cl"
 
+#include "tap.h"
+
 static inline scalar reference_operate(enum clr_opcode opcode, scalar a, scalar b, scalar c)
 {
     switch (opcode) {
@@ -53,8 +55,34 @@ static inline scalar reference_operate(enum clr_opcode opcode, scalar a, scalar 
         return scalar_least(a, b);
     case CLR_OP_GREATEST:
         return scalar_greatest(a, b);
-    default:
+    case CLR_OP_ABSOLUTE:
         return scalar_absolute(a);
+    case CLR_OP_BIT_AND:
+        return scalar_bit_and(a, b);
+    case CLR_OP_BIT_OR:
+        return scalar_bit_or(a, b);
+    case CLR_OP_BIT_NOT:
+        return scalar_bit_not(a);
+    case CLR_OP_SHIFT_LEFT:
+        return scalar_shift_left(a, b);
+    case CLR_OP_SHIFT_RIGHT:
+        return scalar_shift_right(a, b);
+    case CLR_OP_TO_INTEGER:
+        return scalar_cast_to_integer(a);
+    case CLR_OP_TO_REAL:
+        return scalar_cast_to_real(a);
+    case CLR_OP_ROUND:
+        return scalar_round(a);
+    case CLR_OP_FLOOR:
+        return scalar_floor(a);
+    case CLR_OP_CEILING:
+        return scalar_ceiling(a);
+    case CLR_OP_TRUNCATE:
+        return scalar_truncate(a);
+    case CLR_OP_SIGN:
+        return scalar_sign(a);
+    default:
+        tap_bail("there is no opcode %d", (int)opcode);
     }
 }
 
@@ -62,6 +90,12 @@ static inline scalar reference_column(const struct clr_column *column, size_t ro
 {
     int tag = column->kind == CLR_TAG_MIXED ? column->tags[row] : column->kind;
     return scalar_of(tag, column->values[row]);
+}
+
+/* The value of an operand; of one that an operator does not have, any. */
+static inline scalar reference_operand(const scalar *values, int number)
+{
+    return number < 0 ? scalar_of(VALUE_UNSURE, 0) : values[number];
 }
 
 static inline void reference_row(const struct clr_scan *scan, size_t row, scalar *values)
@@ -75,7 +109,9 @@ static inline void reference_row(const struct clr_scan *scan, size_t row, scalar
         else if (in->opcode == CLR_OP_CONSTANT)
             values[i] = scalar_of(scan->constants[in->a].tag, scan->constants[in->a].bits);
         else
-            values[i] = reference_operate(in->opcode, values[in->a], values[in->b], values[in->c]);
+            values[i] = reference_operate(in->opcode, reference_operand(values, in->a),
+                                          reference_operand(values, in->b),
+                                          reference_operand(values, in->c));
     }
 }
 

@@ -267,6 +267,18 @@ static inline void print_value(const struct clr_query *query, int i)
         [CLR_OP_LEAST] = {"least", 2},
         [CLR_OP_GREATEST] = {"greatest", 2},
         [CLR_OP_ABSOLUTE] = {"abs", 1},
+        [CLR_OP_BIT_AND] = {"&", 2},
+        [CLR_OP_BIT_OR] = {"|", 2},
+        [CLR_OP_BIT_NOT] = {"~", 1},
+        [CLR_OP_SHIFT_LEFT] = {"<<", 2},
+        [CLR_OP_SHIFT_RIGHT] = {">>", 2},
+        [CLR_OP_TO_INTEGER] = {"integer", 1},
+        [CLR_OP_TO_REAL] = {"real", 1},
+        [CLR_OP_ROUND] = {"round", 1},
+        [CLR_OP_FLOOR] = {"floor", 1},
+        [CLR_OP_CEILING] = {"ceiling", 1},
+        [CLR_OP_TRUNCATE] = {"truncate", 1},
+        [CLR_OP_SIGN] = {"sign", 1},
     };
     const struct clr_instruction *instruction = &query->instructions[i];
     int operands[3] = {instruction->a, instruction->b, instruction->c}, k;
@@ -335,6 +347,18 @@ static inline void print_sql(const struct clr_query *query, int i)
         [CLR_OP_LEAST] = "min(1, 2)",
         [CLR_OP_GREATEST] = "max(1, 2)",
         [CLR_OP_ABSOLUTE] = "abs(1)",
+        [CLR_OP_BIT_AND] = "(1 & 2)",
+        [CLR_OP_BIT_OR] = "(1 | 2)",
+        [CLR_OP_BIT_NOT] = "(~1)",
+        [CLR_OP_SHIFT_LEFT] = "(1 << 2)",
+        [CLR_OP_SHIFT_RIGHT] = "(1 >> 2)",
+        [CLR_OP_TO_INTEGER] = "CAST(1 AS INT)",
+        [CLR_OP_TO_REAL] = "CAST(1 AS REAL)",
+        [CLR_OP_ROUND] = "round(1)",
+        [CLR_OP_FLOOR] = "floor(1)",
+        [CLR_OP_CEILING] = "ceil(1)",
+        [CLR_OP_TRUNCATE] = "trunc(1)",
+        [CLR_OP_SIGN] = "sign(1)",
     };
     const struct clr_instruction *instruction = &query->instructions[i];
     const char *form = forms[instruction->opcode];

@@ -160,9 +160,23 @@ static bool gives_operand(enum clr_opcode opcode)
     return opcode == CLR_OP_LEAST || opcode == CLR_OP_GREATEST || opcode == CLR_OP_ABSOLUTE;
 }
 
+static bool gives_whole(enum clr_opcode opcode)
+{
+    return opcode == CLR_OP_FLOOR || opcode == CLR_OP_CEILING || opcode == CLR_OP_TRUNCATE;
+}
+
 static bool is_arithmetic(enum clr_opcode opcode)
 {
     return opcode >= CLR_OP_ADD && opcode <= CLR_OP_REMAINDER;
+}
+
+/* The type of what a loop over values of one type gives. */
+static int type_of_loop(enum clr_opcode opcode, int type)
+{
+    if (opcode == CLR_OP_TO_REAL || opcode == CLR_OP_ROUND)
+        return CLR_TAG_REAL;
+    return gives_operand(opcode) || gives_whole(opcode) || is_arithmetic(opcode) ? type
+                                                                                 : CLR_TAG_INTEGER;
 }
 
 /* Without NULLs, whether two values are the same is whether they are equal. */
@@ -198,8 +212,7 @@ static bool run_loop(struct clr_block *block, enum clr_opcode opcode, const stru
     if (loop == NULL || !loop(x, y, result->own_values, clr_block_ahead(block, x)))
         return false;
     result->values = result->own_values;
-    if (!gives_operand(opcode) && !is_arithmetic(opcode))
-        type = CLR_TAG_INTEGER;
+    type = type_of_loop(opcode, type);
     set_type(block, result, type);
     if ((a->types | b->types) & NULLS) {
         block->loops->spread_nulls(a->tags, b->tags, (uint8_t)type, result->own_tags);
@@ -273,6 +286,19 @@ static bool run_null(const struct clr_block *block, enum clr_opcode opcode,
     return true;
 }
 
+/* What leaves numbers of a type, and NULLs, as they are. */
+static bool run_nothing(enum clr_opcode opcode, const struct clr_register *a,
+                        struct clr_register *result)
+{
+    const int type = number_type(a);
+
+    if (!(type == CLR_TAG_INTEGER && (opcode == CLR_OP_TO_INTEGER || gives_whole(opcode))) &&
+        !(type == CLR_TAG_REAL && opcode == CLR_OP_TO_REAL))
+        return false;
+    alias(result, a);
+    return true;
+}
+
 /* Choices between whole registers, by a condition that is known to be 0 or not for every row. */
 static bool run_choice(const struct clr_block *block, enum clr_opcode opcode,
                        const struct clr_register *a, const struct clr_register *b,
@@ -322,8 +348,8 @@ static void run_instruction(struct clr_block *block, int number)
     c = clr_opcode_operands(instruction->opcode) > 2 ? &registers[instruction->c] : a;
     opcode = simplify(instruction->opcode, a->types | b->types);
     if ((has_loop(opcode, a->types | b->types) && run_loop(block, opcode, a, b, result)) ||
-        run_logic(block, opcode, a, b, result) || run_null(block, opcode, a, result) ||
-        run_choice(block, opcode, a, b, c, result))
+        run_nothing(opcode, a, result) || run_logic(block, opcode, a, b, result) ||
+        run_null(block, opcode, a, result) || run_choice(block, opcode, a, b, c, result))
         return;
     clr_run_by_value(opcode, a, b, c, result);
     result->types = block->loops->find_tags(result->tags);

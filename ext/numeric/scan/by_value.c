@@ -48,7 +48,19 @@ typedef void loop_function(const struct clr_register *a, const struct clr_regist
     TWO(COALESCE, coalesce)                                                                        \
     TWO(LEAST, least)                                                                              \
     TWO(GREATEST, greatest)                                                                        \
-    ONE(ABSOLUTE, absolute)
+    ONE(ABSOLUTE, absolute)                                                                        \
+    TWO(BIT_AND, bit_and)                                                                          \
+    TWO(BIT_OR, bit_or)                                                                            \
+    ONE(BIT_NOT, bit_not)                                                                          \
+    TWO(SHIFT_LEFT, shift_left)                                                                    \
+    TWO(SHIFT_RIGHT, shift_right)                                                                  \
+    ONE(TO_INTEGER, cast_to_integer)                                                               \
+    ONE(TO_REAL, cast_to_real)                                                                     \
+    ONE(ROUND, round)                                                                              \
+    ONE(FLOOR, floor)                                                                              \
+    ONE(CEILING, ceiling)                                                                          \
+    ONE(TRUNCATE, truncate)                                                                        \
+    ONE(SIGN, sign)
 
 OPERATORS(LOOP_1, LOOP_2, LOOP_3)
 

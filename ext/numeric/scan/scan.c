@@ -13,6 +13,14 @@ int clr_opcode_operands(enum clr_opcode opcode)
     case CLR_OP_NOT_NULL:
     case CLR_OP_NOT:
     case CLR_OP_ABSOLUTE:
+    case CLR_OP_BIT_NOT:
+    case CLR_OP_TO_INTEGER:
+    case CLR_OP_TO_REAL:
+    case CLR_OP_ROUND:
+    case CLR_OP_FLOOR:
+    case CLR_OP_CEILING:
+    case CLR_OP_TRUNCATE:
+    case CLR_OP_SIGN:
         return 1;
     case CLR_OP_IF:
         return 3;

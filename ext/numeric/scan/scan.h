@@ -47,6 +47,18 @@ enum clr_opcode {
     CLR_OP_LEAST,    /* min(a, b): NULL if either is; of equal values b */
     CLR_OP_GREATEST, /* max(a, b): NULL if either is; of equal values a */
     CLR_OP_ABSOLUTE, /* abs(a); of the least INTEGER: UNSURE, since SQLite reports an error */
+    CLR_OP_BIT_AND,  /* a & b; of REALs as of CAST(... AS INTEGER), as all bit operators */
+    CLR_OP_BIT_OR,
+    CLR_OP_BIT_NOT,
+    CLR_OP_SHIFT_LEFT, /* a << b; by a negative number: the other way */
+    CLR_OP_SHIFT_RIGHT,
+    CLR_OP_TO_INTEGER, /* CAST(a AS INTEGER): cut off; out of range: the nearest */
+    CLR_OP_TO_REAL,    /* CAST(a AS REAL) */
+    CLR_OP_ROUND,      /* round(a): a REAL; halves away from 0 */
+    CLR_OP_FLOOR,      /* floor(a): INTEGERs stay, REALs stay REALs, as for the next two */
+    CLR_OP_CEILING,
+    CLR_OP_TRUNCATE,
+    CLR_OP_SIGN, /* sign(a): INTEGER -1, 0 or 1 */
     CLR_OPCODES
 };
 

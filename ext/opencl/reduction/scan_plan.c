@@ -52,8 +52,14 @@ static unsigned find_tags(const struct clr_scan *scan, const uint8_t *kinds,
     case CLR_OP_GREATEST:
         return a | tags[instruction->b] | NONE | UNSURE;
     case CLR_OP_ABSOLUTE:
+    case CLR_OP_FLOOR:
+    case CLR_OP_CEILING:
+    case CLR_OP_TRUNCATE:
         return a | UNSURE;
-    default: /* truth values */
+    case CLR_OP_TO_REAL:
+    case CLR_OP_ROUND:
+        return NONE | REAL | UNSURE;
+    default: /* truth values, bits, CAST(... AS INTEGER) and sign() */
         return NONE | INTEGER | UNSURE;
     }
 }

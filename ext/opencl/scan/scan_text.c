@@ -31,6 +31,18 @@ static const char *const operators[CLR_OPCODES] = {
     [CLR_OP_LEAST] = "scalar_least",
     [CLR_OP_GREATEST] = "scalar_greatest",
     [CLR_OP_ABSOLUTE] = "scalar_absolute",
+    [CLR_OP_BIT_AND] = "scalar_bit_and",
+    [CLR_OP_BIT_OR] = "scalar_bit_or",
+    [CLR_OP_BIT_NOT] = "scalar_bit_not",
+    [CLR_OP_SHIFT_LEFT] = "scalar_shift_left",
+    [CLR_OP_SHIFT_RIGHT] = "scalar_shift_right",
+    [CLR_OP_TO_INTEGER] = "scalar_cast_to_integer",
+    [CLR_OP_TO_REAL] = "scalar_cast_to_real",
+    [CLR_OP_ROUND] = "scalar_round",
+    [CLR_OP_FLOOR] = "scalar_floor",
+    [CLR_OP_CEILING] = "scalar_ceiling",
+    [CLR_OP_TRUNCATE] = "scalar_truncate",
+    [CLR_OP_SIGN] = "scalar_sign",
 };
 
 static const char *const tag_names[] = {"VALUE_NULL", "VALUE_INTEGER", "VALUE_REAL", "VALUE_BYTES"};

@@ -120,8 +120,9 @@ static int find_encoding(sqlite3 *db, int *encoding)
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
-/* Whether the application has functions of its own in place of some that a scan computes. */
-static bool has_overrides(struct clr_connection *connection)
+/* Whether the application has functions of its own in place of some that a scan computes: in place
+   of such as others may have as well, only if they are called. */
+static bool has_overrides(struct clr_connection *connection, const struct clr_query *query)
 {
     static const char *const names[] = {"abs", "avg", "coalesce", "count", "ifnull",
                                         "max", "min", "sum",      "total"};
@@ -133,8 +134,11 @@ static bool has_overrides(struct clr_connection *connection)
         return true;
     while (!found && sqlite3_step(list) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 0);
-        for (i = 0; i < sizeof names / sizeof names[0] && name != NULL; i++)
-            found = found || (sqlite3_column_int(list, 1) == 0 && strcmp(name, names[i]) == 0);
+        if (name == NULL || sqlite3_column_int(list, 1) != 0)
+            continue;
+        for (i = 0; i < sizeof names / sizeof names[0]; i++)
+            found = found || strcmp(name, names[i]) == 0;
+        found = found || clr_query_calls(query, name);
     }
     return sqlite3_finalize(list) != SQLITE_OK || found;
 }
@@ -221,7 +225,7 @@ static int bind_table(struct clr_connection *connection, const struct clr_select
         rc = write_lookups(connection->db, select, plan, reason);
     if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
         return rc;
-    if (has_overrides(connection)) {
+    if (has_overrides(connection, plan->query)) {
         clr_reason_set(reason, CLR_WHY_REPLACED);
         return SQLITE_OK;
     }

@@ -4,36 +4,35 @@
 
 #include <string.h>
 
-/* Calls that give 7. */
+/* Functions, and calls of them that give 7. */
 static const struct {
-    const char *call;
-    enum clr_opcode opcode;
+    const char *function, *call;
 } scalars[] = {
-    {"abs(-7)", CLR_OP_ABSOLUTE},
-    {"min(7, 9)", CLR_OP_LEAST},
-    {"min(9, 7, 8)", CLR_OP_LEAST},
-    {"max(7, 5)", CLR_OP_GREATEST},
-    {"max(5, 7, 6)", CLR_OP_GREATEST},
-    {"coalesce(NULL, 7)", CLR_OP_COALESCE},
-    {"coalesce(NULL, NULL, 7)", CLR_OP_COALESCE},
-    {"ifnull(NULL, 7)", CLR_OP_COALESCE},
+    {"abs", "abs(-7)"},
+    {"min", "min(7, 9)"},
+    {"min", "min(9, 7, 8)"},
+    {"max", "max(7, 5)"},
+    {"max", "max(5, 7, 6)"},
+    {"coalesce", "coalesce(NULL, 7)"},
+    {"coalesce", "coalesce(NULL, NULL, 7)"},
+    {"ifnull", "ifnull(NULL, 7)"},
+    {"round", "round(6.5)"},
+    {"floor", "floor(7.5)"},
+    {"ceil", "ceil(6.5)"},
+    {"ceiling", "ceiling(6.5)"},
+    {"trunc", "trunc(7.5)"},
+    {"sign", "8 + sign(-7)"},
+    {"iif", "iif(0, 9, 7)"},
+    {"nullif", "nullif(7, 9)"},
+    {"likely", "likely(7)"},
+    {"unlikely", "unlikely(7)"},
+    {"likelihood", "likelihood(7, 0.5)"},
 };
 
 enum { SCALARS = sizeof scalars / sizeof scalars[0] };
 
 /* Rows of which every aggregate of numbers gives something: two, for the variance of samples. */
 #define ROWS "(SELECT 7 AS v UNION ALL SELECT 8)"
-
-static bool computes(const struct clr_query *query, enum clr_opcode opcode)
-{
-    int i;
-
-    for (i = 0; i < query->instruction_count; i++) {
-        if (query->instructions[i].opcode == opcode)
-            return true;
-    }
-    return false;
-}
 
 /* An aggregate's arguments: for a row with the number v, or, if it asks, for any. */
 static const char *arguments_of(const struct clr_aggregate *aggregate)
@@ -93,7 +92,7 @@ int clr_probes_add(struct clr_query *query)
             add_call(text, &query->calls[i]);
     }
     for (i = 0; i < SCALARS; i++) {
-        if (computes(query, scalars[i].opcode))
+        if (clr_query_calls(query, scalars[i].function))
             sqlite3_str_appendf(text, ", %s", scalars[i].call);
     }
     probes = sqlite3_str_finish(text);

@@ -47,6 +47,8 @@ HOSTILE_LITERALS = (
     + ["9007199254740993", "9007199254740992", "9007199254740993.0", "-9007199254740993", "NULL"]
     + ["0x7fffffffffffffff", "0xffffffffffffffff", "5e-324", "TRUE", "4294967296", "3.0"]
 )
+CASTS = ("INTEGER", "INT", "REAL", "DOUBLE PRECISION", "NUMERIC", "DECIMAL(10, 5)")
+ROUNDINGS = ("round", "floor", "ceil", "ceiling", "trunc", "sign", "likely", "unlikely")
 STRINGS = ["'x'", "'12'", "''", "x'31'", "' 3'", "'1e2'"]
 
 
@@ -86,7 +88,7 @@ class Writer:
         """An expression."""
         if depth == 0 or self.chance(0.4):
             return self.atom()
-        kind, below = self.rng.randrange(14), depth - 1
+        kind, below = self.rng.randrange(19), depth - 1
         if kind < 6:
             left, operator = self.number(below), self.pick(("+", "-", "*", "*", "/", "%"))
             return f"{left} {operator} {self.number(below)}"
@@ -100,7 +102,27 @@ class Writer:
             return f"{self.pick(('min', 'max', 'coalesce', 'ifnull'))}" + self.arguments(below)
         if kind < 12:
             return self.case(below)
-        return f"({self.condition(below)})"
+        if kind < 14:
+            return f"({self.condition(below)})"
+        return self.bits(below) if kind < 16 else self.rounded(below)
+
+    def bits(self, depth):
+        """Bit operators, in parentheses mostly: they bind less than others."""
+        if self.chance(0.2):
+            return f"~{self.number(depth)}"
+        right = self.pick(("1", "3", "-2", "64", "7.9", self.number(depth)))
+        text = f"{self.number(depth)} {self.pick(('&', '|', '<<', '>>'))} {right}"
+        return text if self.chance(0.2) else f"({text})"
+
+    def rounded(self, depth):
+        """Casts to numbers, functions that round, and choices that are functions."""
+        value = self.number(depth)
+        forms = [f"CAST({value} AS {kind})" for kind in CASTS]
+        forms += [f"{name}({value})" for name in ROUNDINGS]
+        forms += [f"round({value}, 0)", f"nullif{self.arguments(depth)}"]
+        forms += [f"iif({self.condition(depth)}, {value}, {self.number(depth)})"]
+        forms += [f"likelihood({value}, 0.5)"]
+        return self.pick(forms)
 
     def arguments(self, depth):
         """Two arguments."""
@@ -238,8 +260,7 @@ class Writer:
             lambda: f"SELECT {item()}{where()} ORDER BY 1 DESC LIMIT 1",
             lambda: f"SELECT {item()} FROM {table} WHERE {column} LIKE '%1%'",
             lambda: f"SELECT {item()} FROM {table} WHERE {column} GLOB '1*' OR {cond(1)}",
-            lambda: f"SELECT gpu_sum(CAST({n(1)} AS INT)), sum({column} || 1){where()}",
-            lambda: f"SELECT gpu_sum({n(1)} & 7), gpu_max({n(1)} << 2), sum(~{column}){where()}",
+            lambda: f"SELECT gpu_sum(CAST({n(1)} AS TEXT)), sum({column} || 1){where()}",
             lambda: f"SELECT {item()} FROM {table} WHERE {column} = 'A' COLLATE NOCASE",
             lambda: f"SELECT gpu_sum({n(1)}) OVER (ORDER BY {column} ROWS 3 PRECEDING){where()}",
             lambda: f"SELECT gpu_sum(round({n(1)}, 1)), gpu_max(length({column})){where()}",

@@ -105,6 +105,27 @@ QUESTIONS = [
     ("SELECT gpu_median(7), gpu_median(NULL), gpu_mode(2.0), gpu_count_distinct(:a) FROM q", (1,)),
 ]
 
+#: What scans compute of numbers, of the same table.
+COMPUTED = [
+    ("SELECT gpu_sum(i & 6), gpu_sum(i | 1), gpu_min(~i), gpu_max(r << 2) FROM q", ()),
+    ("SELECT gpu_avg(g >> i), gpu_min(i << g), gpu_max(r & b), gpu_sum(~r | i >> -2) FROM q", ()),
+    ("SELECT gpu_sum(CAST(r AS INTEGER)), gpu_max(CAST(f AS BIGINT)), sum(i & 3) FROM q", ()),
+    ("SELECT gpu_sum(CAST(i AS REAL) / 2), gpu_max(CAST(g AS DOUBLE PRECISION)) FROM q", ()),
+    ("SELECT gpu_sum(CAST(b AS NUMERIC)), gpu_min(CAST(r AS DECIMAL(10, 2))) FROM q", ()),
+    ("SELECT gpu_sum(round(r)), gpu_sum(round(r * 10, 0)), gpu_max(round(f)) FROM q", ()),
+    ("SELECT gpu_median(round(r)), gpu_mode(CAST(r AS INT) & 7), gpu_sum(round(g)) FROM q", ()),
+    ("SELECT gpu_sum(1 / nullif(i, 0)), count(nullif(b, 3)), gpu_dot(r, nullif(r, b)) FROM q", ()),
+    ("SELECT gpu_sum(iif(r > :a, i, -i)), gpu_avg(iif(b, b, r)) FROM q WHERE i & :b", (0.5, 5)),
+    ("SELECT count(*), gpu_avg(r) FROM q WHERE CAST(r AS INT) = i % 7 AND i & 1 << 2 <> 0", ()),
+    ("SELECT count(*) FROM q WHERE CAST(i AS REAL) IN (1, 2.0, 3) OR round(r) BETWEEN 2 AND 3", ()),
+    ("SELECT count(*) FROM q WHERE likely(r > 0) AND unlikely(i < 9) AND likelihood(b, 0.5)", ()),
+]
+MATHEMATICS = [
+    ("SELECT gpu_sum(floor(r)), gpu_sum(ceil(r)), gpu_sum(trunc(r)), gpu_sum(sign(r)) FROM q", ()),
+    ("SELECT gpu_max(floor(g)), gpu_min(ceiling(f)), gpu_median(floor(b)) FROM q", ()),
+    ("SELECT count(*) FROM q WHERE floor(r) = i AND sign(w) = -1 OR trunc(r / 3) > 1", ()),
+]
+
 #: The same for what SQLite has to run, and errors.
 UNANSWERED = [
     ("SELECT gpu_median(t) FROM q", ()),
@@ -269,6 +290,12 @@ def opened(device="host"):
     return db
 
 
+def has_mathematics(db):
+    """Whether SQLite was built with floor() and the like."""
+    options = {name for (name,) in db.execute("PRAGMA compile_options")}
+    return "ENABLE_MATH_FUNCTIONS" in options
+
+
 def test_names(db):
     """Columns have the SELECT's names, parameters are hidden columns (clause 2)."""
     for select, names, hidden in NAMES:
@@ -384,8 +411,17 @@ def test_overrides():
         "SELECT gpu_corr(id, i) FROM t",
         "SELECT gpu_median(id), gpu_mode(id) FROM t",
         "SELECT gpu_histogram_state(id, 0, 9, 3) FROM t",
+        "SELECT gpu_sum(round(id)), gpu_sum(round(id, 0)) FROM t",
+        "SELECT gpu_sum(iif(id, 1, 2)), gpu_sum(nullif(id, 1)) FROM t",
+        "SELECT gpu_sum(likely(id)) + gpu_sum(unlikely(id)), gpu_sum(likelihood(id, 0.5)) FROM t",
     ]
     scalars = [("abs", 1), ("min", 2), ("max", 2), ("coalesce", 2), ("ifnull", 2)]
+    scalars += [("round", 1), ("round", 2), ("iif", 3), ("nullif", 2)]
+    scalars += [("likely", 1), ("unlikely", 1), ("likelihood", 2)]
+    if has_mathematics(opened()):
+        selects += ["SELECT gpu_sum(floor(id) + ceil(id)) FROM t"]
+        selects += ["SELECT gpu_sum(ceiling(id) + trunc(id)), gpu_sum(sign(id)) FROM t"]
+        scalars += [(name, 1) for name in ("floor", "ceil", "ceiling", "trunc", "sign")]
     names = ("sum", "total", "avg", "min", "max", "count")
     aggregates = [(name, 1) for name in names] + [("count", 0), ("gpu_dot", 2)]
     aggregates += [(f"gpu_{name}", 1) for name in names[:-1]]
@@ -405,6 +441,52 @@ def test_overrides():
             what = f"functions replaced {'after a use' if first else 'before it'}: {select}"
             views.agree(db, f"v{number}", select, (), what)
         db.close()
+
+
+def with_numbers(folder):
+    """A connection to a file with a table n."""
+    db = views.connect(folder.new())
+    db.execute("CREATE TABLE n(k INT, x REAL)")
+    db.executemany("INSERT INTO n VALUES (?, ?)", ((i, i / 8) for i in range(100)))
+    db.commit()
+    return db
+
+
+def test_own_rounding():
+    """What the application calls round() is SQLite's to call: around aggregates it may be."""
+    folder = views.Folder()
+    db = with_numbers(folder)
+    db.create_function("round", 1, lambda value: 7, deterministic=True)
+    for select, fast in (
+        ("SELECT round(gpu_sum(x)) FROM n", True),
+        ("SELECT gpu_sum(x) FROM n", True),
+        ("SELECT gpu_sum(round(x)) FROM n", False),
+        ("SELECT gpu_sum(x) FROM n WHERE round(x) = 7", False),
+    ):
+        views.create(db, "v", select)
+        views.agree(db, "v", select, (), f"with another round(): {select}")
+        tap.is_equal(views.accelerated(db, "v"), fast, f"... by {'a scan' if fast else 'SQLite'}")
+    db.close()
+
+
+def refusing(function, answer):
+    """An authorizer that has an answer of its own for a function."""
+    return lambda action, a, b, *rest: answer if action == 31 and b == function else 0
+
+
+def test_authorizer():
+    """A function that an authorizer denies, or makes NULL, is not computed either."""
+    select = "SELECT gpu_sum(round(x)), count(nullif(k, 2)), gpu_max(iif(k, 1, 2)) FROM n"
+    folder = views.Folder()
+    for denied in ("round", "nullif", "iif"):
+        for answer in (1, 2):
+            db = with_numbers(folder)
+            views.create(db, "v", select)
+            views.agree(db, "v", select, (), "every function is allowed")
+            tap.ok(views.accelerated(db, "v"), "... and computed by a scan")
+            db.set_authorizer(refusing(denied, answer))
+            views.agree(db, "v", select, (), f"{denied}() is {'denied' if answer == 1 else 'NULL'}")
+            db.close()
 
 
 def test_explain(db):
@@ -490,7 +572,7 @@ def test_questions(device):
     db.executemany("INSERT INTO q VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     db.execute("UPDATE q SET f = 9e999 WHERE rowid = 40000")
     db.execute("COMMIT")
-    for select, parameters in QUESTIONS:
+    for select, parameters in QUESTIONS + COMPUTED + (MATHEMATICS if has_mathematics(db) else []):
         views.create(db, "v", select)
         views.agree(db, "v", select, parameters, f"1. {device}: {select}")
         tap.ok(views.accelerated(db, "v"), f"... accelerated: {views.plan(db, 'v')[0]}")
@@ -583,6 +665,8 @@ def main():
     test_text()
     db.close()
     test_overrides()
+    test_authorizer()
+    test_own_rounding()
     test_errors_in_arguments()
     for device in views.devices():
         test_questions(device)
