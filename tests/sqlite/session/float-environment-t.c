@@ -379,8 +379,11 @@ int main(void)
     database_use_device(db);
     if (wait_for_device(db, &environments[4])) {
         served = database_stat(db, "chunks_to_device");
-        for (i = 0; i < ENVIRONMENTS; i++)
-            compare(db, &environments[i], expected, "a device");
+        /* On a busy machine the host takes most chunks. */
+        for (i = 0; i < 50 * ENVIRONMENTS &&
+                    (i < ENVIRONMENTS || database_stat(db, "chunks_to_device") == served);
+             i++)
+            compare(db, &environments[i % ENVIRONMENTS], expected, "a device");
         tap_ok(database_stat(db, "chunks_to_device") > served, "the device did work");
     } else {
         tap_skip(2 * ENVIRONMENTS + 1, "no device");
