@@ -13,7 +13,7 @@ import view_support as views
 
 FOLDER = views.Folder()
 ROWS = 6_000
-STATEMENTS = 400 if tap.QUICK else 4_000
+STATEMENTS = 160 if tap.QUICK else 4_000
 
 #: A table with the kinds of columns there are, each of few distinct values.
 COLUMNS = {
@@ -302,7 +302,7 @@ def test_growth(rng):
         tally = views.Tally()
         for name, select in selects.items():
             views.create(db, name, select)
-        for i in range(60):
+        for i in range(15 if tap.QUICK else 80):
             writer = rng.choice((db, other))
             kind = rng.randrange(4)
             if kind == 0:
