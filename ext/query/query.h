@@ -88,8 +88,8 @@ struct clr_query {
 
 /* What the environment knows of a column. */
 struct clr_known_column {
-    int number;    /* its own number for it, or -1: there is no such column */
-    bool is_text;  /* of TEXT affinity: comparisons would convert their operands to TEXT */
+    int number;   /* its own number for it, or -1: there is no such column */
+    bool is_text; /* of TEXT affinity: comparisons would convert their operands to TEXT */
     /* Of another affinity, and with TEXT in some of its rows: a guess, which decides how the column
        is brought, and not what comes of it. */
     bool seems_text;

@@ -82,8 +82,8 @@ struct clr_node {
     const char *function; /* of a call that a scan computes, of no aggregate: its name; else NULL */
 
     /* From here on: once bound. */
-    int reads;    /* a column's number, or one of the above */
-    bool is_text; /* a column of TEXT affinity */
+    int reads;       /* a column's number, or one of the above */
+    bool is_text;    /* a column of TEXT affinity */
     bool seems_text; /* a column of no such affinity that may well have TEXT: a guess */
     /* Something in it is not for kernels: TEXT, a BLOB, a function. */
     bool is_foreign;

@@ -583,8 +583,7 @@ static void test_bytes(void)
     is_utf8 = false;
     accepted("SELECT gpu_count_distinct(a), gpu_sum_merge(s) FROM t",
              "#0K a; #1M1 s; gpu_count_distinct asks 0 of 0, gpu_sum_merge 1; SELECT ?1, ?2");
-    accepted("SELECT gpu_mode(s) FROM t",
-             "#0K [s: \"entry\"]; gpu_mode asks 0 of 0; SELECT ?1");
+    accepted("SELECT gpu_mode(s) FROM t", "#0K [s: \"entry\"]; gpu_mode asks 0 of 0; SELECT ?1");
     is_utf8 = true;
     accepted("SELECT gpu_count_distinct(+s), gpu_min(s), max(a) FROM t",
              "#0K [s: + \"entry\"]; #1E [s: \"entry\"]; #2E a; gpu_count_distinct asks 0 of 0, "
@@ -773,33 +772,21 @@ static void test_refusals(void)
         {"SELECT count(*) FROM t WHERE a = ? * 1000", PAST_INTEGERS},
         {"SELECT count(*) FROM t WHERE a = abs(-9007199254740993)", PAST_INTEGERS},
         {"SELECT count(*) FROM t WHERE a = max(1, 9007199254740993)", PAST_INTEGERS},
-        {"SELECT count(*) FROM t WHERE a = 1 << 54",
-         PAST_INTEGERS},
-        {"SELECT count(*) FROM t WHERE a = 3 >> -53",
-         PAST_INTEGERS},
-        {"SELECT count(*) FROM t WHERE a = 1 << ?",
-         PAST_INTEGERS},
+        {"SELECT count(*) FROM t WHERE a = 1 << 54", PAST_INTEGERS},
+        {"SELECT count(*) FROM t WHERE a = 3 >> -53", PAST_INTEGERS},
+        {"SELECT count(*) FROM t WHERE a = 1 << ?", PAST_INTEGERS},
         {"SELECT count(*) FROM t WHERE a = 9007199254740991 | 4503599627370496 << 1",
          PAST_INTEGERS},
-        {"SELECT count(*) FROM t WHERE a = ~9007199254740992",
-         PAST_INTEGERS},
-        {"SELECT count(*) FROM t WHERE a = CAST(1e19 AS INTEGER)",
-         PAST_INTEGERS},
-        {"SELECT count(*) FROM t WHERE a = 1e19 & -1",
-         PAST_INTEGERS},
-        {"SELECT count(*) FROM t WHERE a = CAST(? AS INTEGER)",
-         PAST_INTEGERS},
-        {"SELECT count(*) FROM t WHERE a = CAST(1e10 / 1e-10 AS INTEGER)",
-         PAST_INTEGERS},
+        {"SELECT count(*) FROM t WHERE a = ~9007199254740992", PAST_INTEGERS},
+        {"SELECT count(*) FROM t WHERE a = CAST(1e19 AS INTEGER)", PAST_INTEGERS},
+        {"SELECT count(*) FROM t WHERE a = 1e19 & -1", PAST_INTEGERS},
+        {"SELECT count(*) FROM t WHERE a = CAST(? AS INTEGER)", PAST_INTEGERS},
+        {"SELECT count(*) FROM t WHERE a = CAST(1e10 / 1e-10 AS INTEGER)", PAST_INTEGERS},
         {"SELECT count(*) FROM t WHERE a < round(1e300)", PAST_INTEGERS},
-        {"SELECT count(*) FROM t WHERE a = nullif(9007199254740993, 1)",
-         PAST_INTEGERS},
-        {"SELECT count(*) FROM t WHERE a = iif(1, 9007199254740993, 1)",
-         PAST_INTEGERS},
-        {"SELECT count(*) FROM t WHERE a = likely(9007199254740993)",
-         PAST_INTEGERS},
-        {"SELECT count(*) FROM t WHERE a = max(1, 9007199254740993)",
-         PAST_INTEGERS},
+        {"SELECT count(*) FROM t WHERE a = nullif(9007199254740993, 1)", PAST_INTEGERS},
+        {"SELECT count(*) FROM t WHERE a = iif(1, 9007199254740993, 1)", PAST_INTEGERS},
+        {"SELECT count(*) FROM t WHERE a = likely(9007199254740993)", PAST_INTEGERS},
+        {"SELECT count(*) FROM t WHERE a = max(1, 9007199254740993)", PAST_INTEGERS},
     };
     size_t i;
 

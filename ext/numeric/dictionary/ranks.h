@@ -1,6 +1,6 @@
 /*
- * Values of any type as INTEGERs in the same order: each is its place among the different ones. What
- * finds the least, the greatest or the most frequent of numbers finds it of values by that.
+ * Values of any type as INTEGERs in the same order: each is its place among the different ones.
+ * What finds the least, the greatest or the most frequent of numbers finds it of values by that.
  */
 #ifndef CLR_NUMERIC_RANKS_H
 #define CLR_NUMERIC_RANKS_H

@@ -34,17 +34,18 @@ void clr_lookup_statement_free(struct clr_lookup_statement *statement);
 /* What a lookup is evaluated with. */
 struct clr_lookup_input {
     const struct clr_dictionary *dictionary;
-    int encoding;    /* of the entries' TEXT: SQLITE_UTF8, SQLITE_UTF16LE or SQLITE_UTF16BE */
-    bool is_copy;    /* the entries' TEXT was converted to it, and has lost what could not be */
+    int encoding; /* of the entries' TEXT: SQLITE_UTF8, SQLITE_UTF16LE or SQLITE_UTF16BE */
+    bool is_copy; /* the entries' TEXT was converted to it, and has lost what could not be */
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on; NULL: not given */
     int parameter_count;
 };
 
 /*
- * Evaluates a lookup by its prepared statement, for the entries that *lookup does not have yet, zeros
- * at first; of one with ranks for all. Returns SQLITE_OK, with the lookup complete, to be freed with
- * clr_lookup_free(), or with the reason why SQLite is to run the SELECT, and the lookup empty;
- * SQLITE_NOMEM or SQLITE_INTERRUPT, likewise. An entry that SQLite reports an error for is UNSURE.
+ * Evaluates a lookup by its prepared statement, for the entries that *lookup does not have yet,
+ * zeros at first; of one with ranks for all. Returns SQLITE_OK, with the lookup complete, to be
+ * freed with clr_lookup_free(), or with the reason why SQLite is to run the SELECT, and the lookup
+ * empty; SQLITE_NOMEM or SQLITE_INTERRUPT, likewise. An entry that SQLite reports an error for is
+ * UNSURE.
  */
 int clr_lookup_evaluate(sqlite3 *db, sqlite3_stmt *prepared,
                         const struct clr_lookup_statement *statement,

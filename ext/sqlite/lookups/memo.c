@@ -50,9 +50,8 @@ static bool are_same(sqlite3_value *a, sqlite3_value *b)
     }
     if (sqlite3_value_bytes(a) != sqlite3_value_bytes(b))
         return false;
-    return sqlite3_value_bytes(a) == 0 ||
-           memcmp(sqlite3_value_blob(a), sqlite3_value_blob(b), (size_t)sqlite3_value_bytes(a)) ==
-               0;
+    return sqlite3_value_bytes(a) == 0 || memcmp(sqlite3_value_blob(a), sqlite3_value_blob(b),
+                                                 (size_t)sqlite3_value_bytes(a)) == 0;
 }
 
 static bool has_parameters(const struct clr_lookup_memo *memo, const struct clr_lookup_input *input)
@@ -85,10 +84,9 @@ static uint64_t hash_program(sqlite3 *db, const char *sql)
         while (sqlite3_step(explain) == SQLITE_ROW) {
             /* addr, opcode, p1, p2, p3, p4, p5 */
             for (i = 1; i <= 6; i++) {
-                const struct clr_value value = {
-                    .kind = CLR_KIND_TEXT,
-                    .as.size = (size_t)sqlite3_column_bytes(explain, i),
-                    .bytes = sqlite3_column_blob(explain, i)};
+                const struct clr_value value = {.kind = CLR_KIND_TEXT,
+                                                .as.size = (size_t)sqlite3_column_bytes(explain, i),
+                                                .bytes = sqlite3_column_blob(explain, i)};
                 hash = clr_bytes_hash(&value, hash);
             }
         }
@@ -189,8 +187,8 @@ static void keep(sqlite3 *db, struct clr_lookup_memo *memo,
     free_parameters(memo);
     if (input->dictionary->count < LEAST_ENTRIES || may_be_present(statement, input))
         return;
-    memo->parameters = sqlite3_malloc64(((sqlite3_uint64)input->parameter_count + 1) *
-                                        sizeof *memo->parameters);
+    memo->parameters =
+        sqlite3_malloc64(((sqlite3_uint64)input->parameter_count + 1) * sizeof *memo->parameters);
     if (memo->parameters == NULL)
         return;
     for (i = 0; i < input->parameter_count; i++) {

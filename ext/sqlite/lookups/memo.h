@@ -9,8 +9,8 @@
  */
 struct clr_lookup_memo {
     struct clr_lookup lookup;
-    bool is_kept;            /* it may serve another query of the same dictionary */
-    uint64_t dictionary;     /* its id */
+    bool is_kept;        /* it may serve another query of the same dictionary */
+    uint64_t dictionary; /* its id */
     sqlite3_value **parameters;
     int parameter_count;
     sqlite3_stmt *statement; /* was prepared for it */

@@ -36,7 +36,7 @@ struct clr_acceleration {
     struct clr_skips keeping; /* holds while columns are streamed that were too large to keep */
     int settings_changes;     /* of the connection, at the last run */
     struct clr_interruption interruption;
-    struct clr_answer answer;                      /* of the plan */
+    struct clr_answer answer;                       /* of the plan */
     struct clr_lookup_memo memos[CLR_MOST_LOOKUPS]; /* of its lookups */
     struct clr_last_run last;
     char line[CLR_REASON_TEXT]; /* for clr_acceleration_explain() */

@@ -81,10 +81,10 @@ static enum clr_load_outcome give_up(struct clr_coding *coding, int k)
 }
 
 /*
- * Whether a thread's dictionary shows that the column has too many values: more than the whole table
- * may have, if its other units are like the thread's; or, when the thread has seen its part of a
- * quarter of the table, most rows have brought a new one. A table often begins with values that it
- * repeats later.
+ * Whether a thread's dictionary shows that the column has too many values: more than the whole
+ * table may have, if its other units are like the thread's; or, when the thread has seen its part
+ * of a quarter of the table, most rows have brought a new one. A table often begins with values
+ * that it repeats later.
  */
 static bool shows_too_many(const struct clr_coding *coding, int thread,
                            const struct clr_dictionary *dictionary)

@@ -12,9 +12,9 @@ struct clr_coding {
     const struct clr_units *units;
     atomic_int_least64_t *left; /* bytes that the dictionaries may still take */
     struct clr_dictionary *
-        *dictionaries; /* of each thread, in the order of fields; NULL: no codes */
+        *dictionaries;    /* of each thread, in the order of fields; NULL: no codes */
     size_t *rows, *taken; /* of each thread, and the units that had them */
-    atomic_int full;   /* of CLR_LOAD_MANY_VALUES: the field's position */
+    atomic_int full;      /* of CLR_LOAD_MANY_VALUES: the field's position */
 };
 
 /*

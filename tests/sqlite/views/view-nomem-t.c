@@ -81,7 +81,8 @@ static const struct step bytes[] = {
 
 /* And of views with lookups, whose columns have dictionaries. */
 static const struct step lookups[] = {
-    {"CREATE VIRTUAL TABLE temp.z USING clreduce((SELECT gpu_sum(r), gpu_min(s), gpu_mode(upper(s)) "
+    {"CREATE VIRTUAL TABLE temp.z USING clreduce((SELECT gpu_sum(r), gpu_min(s), "
+     "gpu_mode(upper(s)) "
      "FROM t WHERE s LIKE '%' || :part || '%' AND substr(s, 6) <> '3' AND i > 3))",
      "SELECT 1 WHERE 0"},
     {"SELECT * FROM z('t')", "SELECT gpu_sum(r), gpu_min(s), gpu_mode(upper(s)) FROM t "
