@@ -41,7 +41,9 @@ static bool seems_text(sqlite3 *db, const struct clr_table_info *table,
     bool found = false;
     char *sql;
 
-    if (column->is_text || column->field.is_real || column->field.index == CLR_FIELD_ROWID)
+    /* A generated column may call functions of the application. */
+    if (column->is_text || !column->is_stored || column->field.is_real ||
+        column->field.index == CLR_FIELD_ROWID)
         return false;
     sql = sqlite3_mprintf("SELECT \"%w\" FROM \"%w\".\"%w\" LIMIT 8", column->name, table->schema,
                           table->name);

@@ -180,9 +180,12 @@ class Writer:
             "count(*)", "gpu_sum(x), count(*)", "gpu_avg(n), gpu_min(x)", "gpu_median(n), count(city)",
             "gpu_sum(n) FILTER (WHERE {}), count(*)", "gpu_sum(length({})), count(*)",
             "gpu_max(CASE WHEN {} THEN x ELSE n END)", "count({}), 'n=' || count(*)",
+            "gpu_min(<>), gpu_max(<>)", "gpu_mode(<>), gpu_count_distinct(<>)", "gpu_max_state(<>)",
         ))
         column = self.pick(list(COLUMNS))
-        if "length" in calls:
+        while "<>" in calls:
+            calls = calls.replace("<>", self.value(self.pick(list(COLUMNS)), 1), 1)
+        if "length({})" in calls:
             calls = calls.format(self.value(column))
         elif "{}" in calls:
             calls = calls.format(self.condition(column))
