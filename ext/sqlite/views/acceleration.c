@@ -196,8 +196,8 @@ static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *con
     return rc;
 }
 
-int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
-                         struct clr_kept_rows *rows, bool *answered)
+static int run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
+               struct clr_kept_rows *rows, bool *answered)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
     struct clr_view_run run = {.query_run = NULL, .way = CLR_WAY_SQLITE};
@@ -217,5 +217,19 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
         acceleration->connection->stats.selects_by_rows++;
     }
     clr_query_run_free(run.query_run);
+    return rc;
+}
+
+int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
+                         struct clr_kept_rows *rows, bool *answered)
+{
+    int rc;
+
+    *answered = false;
+    if (acceleration->is_running)
+        return SQLITE_OK;
+    acceleration->is_running = true;
+    rc = run(acceleration, parameters, rows, answered);
+    acceleration->is_running = false;
     return rc;
 }

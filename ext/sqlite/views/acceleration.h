@@ -35,6 +35,7 @@ struct clr_acceleration {
     struct clr_skips looking;      /* holds while SQLite runs the SELECT without another look */
     struct clr_skips keeping; /* holds while columns are streamed that were too large to keep */
     int settings_changes;     /* of the connection, at the last run */
+    bool is_running;          /* a function of the application may ask the view that calls it */
     struct clr_interruption interruption;
     struct clr_answer answer;                       /* of the plan */
     struct clr_lookup_memo memos[CLR_MOST_LOOKUPS]; /* of its lookups */

@@ -380,6 +380,32 @@ def test_functions(rng):
     db.close()
 
 
+def test_nested(rng):
+    """A function that asks the view which calls it, or drops it."""
+    db = connect(FOLDER.new())
+    fill(db, rng)
+    db.commit()
+    depth = []
+
+    def ask(value):
+        if depth:
+            return 1
+        depth.append(value)
+        try:
+            return db.execute("SELECT * FROM nested").fetchone()[0]
+        finally:
+            depth.pop()
+
+    db.create_function("ask", 1, ask, deterministic=True)
+    select = "SELECT count(*), ask(count(*)) FROM t WHERE ask(city) > 0"
+    views.create(db, "nested", select)
+    for _ in range(3):
+        views.agree(db, "nested", select, (), "a view within itself")
+    db.create_function("ask", 1, lambda value: db.execute("DROP TABLE nested") and 1, deterministic=True)
+    tap.ok(isinstance(views.ask(db, "nested"), views.Failure), "it can't be dropped meanwhile")
+    db.close()
+
+
 def test_kept(rng):
     """Results of a large dictionary are kept, as long as everything is the same, and extended."""
     db = connect(FOLDER.new())
@@ -504,6 +530,7 @@ def main():
     rng = support.seed()
     test_asked(rng)
     test_functions(rng)
+    test_nested(rng)
     test_kept(rng)
     test_errors(rng)
     test_rights(rng)
