@@ -48,14 +48,8 @@ static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
 {
-    struct cursor *cursor = sqlite3_malloc(sizeof *cursor);
-
     (void)table;
-    if (cursor == NULL)
-        return SQLITE_NOMEM;
-    memset(cursor, 0, sizeof *cursor);
-    *result = &cursor->base;
-    return SQLITE_OK;
+    return clr_virtual_table_open(sizeof(struct cursor), result);
 }
 
 static void drop_lines(struct cursor *cursor)

@@ -50,20 +50,8 @@ static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
 {
-    struct cursor *cursor = sqlite3_malloc(sizeof *cursor);
-
     (void)table;
-    if (cursor == NULL)
-        return SQLITE_NOMEM;
-    memset(cursor, 0, sizeof *cursor);
-    *result = &cursor->base;
-    return SQLITE_OK;
-}
-
-static int close_cursor(sqlite3_vtab_cursor *cursor)
-{
-    sqlite3_free(cursor);
-    return SQLITE_OK;
+    return clr_virtual_table_open(sizeof(struct cursor), result);
 }
 
 static struct binding *binding_of(sqlite3_vtab_cursor *cursor)
@@ -117,7 +105,7 @@ static const sqlite3_module module = {
     .xBestIndex = best_index,
     .xDisconnect = clr_virtual_table_disconnect,
     .xOpen = open_cursor,
-    .xClose = close_cursor,
+    .xClose = clr_virtual_table_close,
     .xFilter = filter,
     .xNext = next,
     .xEof = at_end,

@@ -73,20 +73,8 @@ static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
 {
-    struct cursor *cursor = sqlite3_malloc(sizeof *cursor);
-
     (void)table;
-    if (cursor == NULL)
-        return SQLITE_NOMEM;
-    memset(cursor, 0, sizeof *cursor);
-    *result = &cursor->base;
-    return SQLITE_OK;
-}
-
-static int close_cursor(sqlite3_vtab_cursor *cursor)
-{
-    sqlite3_free(cursor);
-    return SQLITE_OK;
+    return clr_virtual_table_open(sizeof(struct cursor), result);
 }
 
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
@@ -197,7 +185,7 @@ int clr_entries_register(struct clr_connection *connection, const struct clr_col
                                            .xBestIndex = best_index,
                                            .xDisconnect = clr_virtual_table_disconnect,
                                            .xOpen = open_cursor,
-                                           .xClose = close_cursor,
+                                           .xClose = clr_virtual_table_close,
                                            .xFilter = filter,
                                            .xNext = next,
                                            .xEof = eof,

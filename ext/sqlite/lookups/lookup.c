@@ -26,8 +26,7 @@ int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
     name = clr_entries_name(&statement->type);
     if (name == NULL)
         return SQLITE_NOMEM;
-    /* The newline ends nothing: the text has no comments. The entry itself comes along: an
-       authorizer may put NULL in its place. */
+    /* The entry itself comes along: an authorizer may put NULL in its place. */
     statement->sql = sqlite3_mprintf("SELECT (%s), \"" CLR_LOOKUP_COLUMN "\" FROM %s(?%d)",
                                      plan->text, name, statement->source);
     sqlite3_free(name);

@@ -44,4 +44,24 @@ static inline void *clr_virtual_table_argument(sqlite3_vtab *table)
     return ((struct clr_virtual_table *)table)->argument;
 }
 
+/* For xOpen: makes a cursor of so many bytes, which begins with SQLite's part; the rest is zero.
+   Returns SQLITE_OK with *result, or SQLITE_NOMEM. */
+static inline int clr_virtual_table_open(size_t size, sqlite3_vtab_cursor **result)
+{
+    sqlite3_vtab_cursor *cursor = sqlite3_malloc64(size);
+
+    if (cursor == NULL)
+        return SQLITE_NOMEM;
+    memset(cursor, 0, size);
+    *result = cursor;
+    return SQLITE_OK;
+}
+
+/* xClose, of a cursor that holds nothing of its own. */
+static inline int clr_virtual_table_close(sqlite3_vtab_cursor *cursor)
+{
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
 #endif

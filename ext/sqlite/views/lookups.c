@@ -1,9 +1,5 @@
 #include "sqlite/views/ways.h"
 
-/* Where a column has more distinct values than one in so many rows, SQLite is as quick over the
-   rows. */
-enum { ROWS_A_VALUE = 4 };
-
 /* The bytes of the entries come from pages as they are, or by way of SQLite, in UTF-8. */
 static struct clr_lookup_input input_of(const struct clr_view_run *run,
                                         const struct clr_column *column)
@@ -33,7 +29,8 @@ enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *co
 
     for (i = 0; i < query->lookup_count; i++) {
         const struct clr_column *column = columns[query->lookups[i].column];
-        if (column->dictionary->count > column->rows / ROWS_A_VALUE)
+        /* SQLite is as quick over the rows. */
+        if (column->dictionary->count > column->rows / CLR_DICTIONARY_PART)
             return refuse_values(run, &query->lookups[i]);
     }
     for (i = 0; i < query->lookup_count; i++) {
