@@ -126,10 +126,26 @@ struct clr_lookup {
 
 enum {
     CLR_MOST_INSTRUCTIONS = 1024,
+    CLR_MOST_KEYS = 16,
     CLR_MOST_LOOKUPS = 64,
     CLR_MOST_COLUMNS = 32,
     CLR_MOST_TALLIES = 256,
     CLR_MOST_QUESTIONS = 64
+};
+
+/*
+ * By what a scan's rows are grouped. Two rows are of one group if the values of all keys are the
+ * same, and NULLs are. The scan is unsure of a key that is BYTES or UNSURE in a row that passes its
+ * filter, and where values of one key are equal and yet two: an INTEGER and a REAL, or 0.0 and
+ * -0.0.
+ */
+struct clr_grouping {
+    int key_count;
+    int keys[CLR_MOST_KEYS]; /* instructions */
+    /* The groups' order: by the keys' values, NULL first, the first key above all; the other way
+       round where a key is descending. Or else, by_first, in the order of their first rows. */
+    bool descending[CLR_MOST_KEYS];
+    bool by_first;
 };
 
 struct clr_scan {
@@ -143,6 +159,10 @@ struct clr_scan {
     const struct clr_lookup *lookups; /* the caller's, of the dictionaries as they are now */
     struct clr_tally
         *tallies; /* their states are cleared, and computed, by whoever runs the scan */
+
+    /* NULL: all rows are one group, which there is even without rows. Else states and answers are
+       those of struct clr_groups, and not those here. */
+    const struct clr_grouping *grouping;
 
     int question_count;
     struct clr_question *questions; /* answered by whoever runs the scan */

@@ -1,0 +1,41 @@
+/*
+ * The groups of a scan with keys: for each combination of the keys' values that occurs among the
+ * rows that pass the scan's filter, what each tally is of the group's rows, and the answers to the
+ * scan's questions of them.
+ */
+#ifndef CLR_NUMERIC_GROUPS_H
+#define CLR_NUMERIC_GROUPS_H
+
+#include "numeric/scan/scan.h"
+#include "numeric/values/scalar.h"
+
+/* All groups of a scan, in the grouping's order. They never change, and any number of threads may
+   read them. */
+struct clr_groups;
+
+/* NULL is fine. */
+void clr_groups_free(struct clr_groups *groups);
+
+/* How many there are: a group has one row at least. */
+size_t clr_groups_count(const struct clr_groups *groups);
+
+/* Bytes that they take. */
+uint64_t clr_groups_size(const struct clr_groups *groups);
+
+/* The value of a key, 0 .. key_count - 1, in the group: INTEGER, REAL or NULL. Of a lookup with
+   ranks it is the rank. */
+struct clr_scalar clr_groups_key(const struct clr_groups *groups, size_t group, int key);
+
+/*
+ * Stores what is known of the tally's rows in the group: struct clr_tally says what of it is
+ * defined. The state is the caller's, cleared or not before; no memory is taken for it.
+ */
+void clr_groups_state(const struct clr_groups *groups, size_t group, int tally,
+                      struct clr_state *state);
+
+/* The answer to a question of the group's rows, as that of struct clr_question. Of CLR_ASK_BINS
+ *counts are the groups' bins.count + 2 counts, else NULL. */
+struct clr_value clr_groups_answer(const struct clr_groups *groups, size_t group, int question,
+                                   const uint64_t **counts);
+
+#endif
