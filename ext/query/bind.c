@@ -4,6 +4,7 @@
 #include "numeric/states/finish.h"
 #include "query/content.h"
 #include "query/grammar.h"
+#include "query/grouping.h"
 #include "query/lookup.h"
 #include "query/lower.h"
 #include "query/result_row.h"
@@ -376,11 +377,13 @@ static enum clr_code find_contents(struct clr_binder *binder)
 
     if (syntax->where != NULL && !clr_content_find(binder, syntax->where))
         return binder->code;
-    for (node = syntax->items.first; node != NULL; node = node->next) {
+    for (node = syntax->items.first; node != NULL && !binder->query->is_grouped;
+         node = node->next) {
         if (!clr_content_find(binder, node->first))
             return binder->code;
     }
-    for (node = syntax->terms.first; node != NULL; node = node->next) {
+    for (node = syntax->terms.first; node != NULL && !binder->query->is_grouped;
+         node = node->next) {
         if (!check_functions(binder, node->first))
             return binder->code;
     }
@@ -396,6 +399,8 @@ static enum clr_code find_contents(struct clr_binder *binder)
         if (node->filter != NULL && !clr_content_find(binder, node->filter))
             return binder->code;
     }
+    if (binder->query->is_grouped && !clr_grouping_find(binder))
+        return binder->code;
     return CLR_OK;
 }
 
@@ -416,12 +421,15 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
         if (query->filter < 0)
             code = binder.code;
     }
+    if (code == CLR_OK && query->is_grouped && !clr_grouping_bind(&binder))
+        code = binder.code;
     node = syntax->aggregates.first;
-    for (; code == CLR_OK && node != NULL && !is_ordering(syntax, node); node = node->listed)
+    for (; code == CLR_OK && node != NULL && (query->is_grouped || !is_ordering(syntax, node));
+         node = node->listed)
         code = bind_call(&binder, node);
     for (; code == CLR_OK && node != NULL; node = node->listed)
         code = bind_ordering(&binder, node);
     if (code != CLR_OK)
         return code;
-    return clr_result_row_write(query, environment->parameter_count);
+    return clr_result_row_write(query, environment);
 }

@@ -104,6 +104,8 @@ bool clr_bind_column(struct clr_binder *binder, struct clr_node *node)
     node->reads = known.number;
     node->is_text = known.is_text;
     node->seems_text = known.seems_text;
+    node->is_numeric = known.is_numeric;
+    node->is_binary = known.is_binary;
 done:
     for (i = 0; i < node->name_count; i++)
         clr_memory_free(names[i]);

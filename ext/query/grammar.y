@@ -53,13 +53,12 @@ int clr_grammarFallback(int kind);
 /* The words that are names where they say nothing. */
 %fallback ID ASC BY DESC FIRST LAST NULLS OFFSET.
 
-statement ::= SELECT distinct items FROM source where order limit end.
+statement ::= SELECT distinct items FROM source where group order limit end.
 end ::= .
 end ::= SEMI.
 
-/* Of the one row that there is. */
 distinct ::= .
-distinct ::= DISTINCT.
+distinct ::= DISTINCT. { syntax->distinct = true; }
 
 items ::= item.
 items ::= items COMMA item.
@@ -90,14 +89,23 @@ alias(A) ::= AS ID(N). { A = N; }
 where ::= .
 where ::= WHERE expr(X). { clr_syntax_where(syntax, X); }
 
+group ::= .
+group ::= GROUP BY keys having.
+keys ::= key.
+keys ::= keys COMMA key.
+key ::= expr(X). { clr_syntax_key(syntax, X); }
+having ::= .
+having ::= HAVING expr(X). { syntax->having = X; }
+
 order ::= .
-order ::= ORDER BY terms.
+order ::= ORDER(O) BY terms. { clr_syntax_order_end(syntax, &O); }
 terms ::= term.
 terms ::= terms COMMA term.
-term ::= expr(X) direction nulls. { clr_syntax_order(syntax, X); }
-direction ::= .
-direction ::= ASC.
-direction ::= DESC.
+term ::= expr(X) direction(D) nulls. { clr_syntax_order(syntax, X, D); }
+%type direction {bool}
+direction(A) ::= . { A = false; }
+direction(A) ::= ASC. { A = false; }
+direction(A) ::= DESC. { A = true; }
 nulls ::= .
 nulls ::= NULLS FIRST.
 nulls ::= NULLS LAST.

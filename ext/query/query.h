@@ -76,15 +76,31 @@ struct clr_query {
     struct clr_call calls[CLR_MOST_CALLS];
     int question_count;
     struct clr_asked asked[CLR_MOST_QUESTIONS];
+    /* There is a row for each group of the table's rows, and not one row. */
+    bool is_grouped;
+    struct clr_grouping grouping; /* then */
     /*
      * A SELECT without FROM that makes the result row, or none if its LIMIT leaves none: the select
      * list with call number i replaced by ?(P + 1 + i), where P is the environment's
      * parameter_count, and each parameter by ?N with its number N. The select list ends at
      * finish_items.
+     *
+     * Of groups: a SELECT from the table CLR_GROUP_TABLE, whose argument is parameter P + 1, that
+     * makes a row of each of its rows that HAVING lets pass. Keys and calls are its columns: see
+     * below. probes is then the caller's, to be freed with clr_memory_free().
      */
     char *finish;
     size_t finish_items;
+    char *probes;
 };
+
+/* The table of groups and its columns, as the text that finishes a query names them: by numbers,
+   from 0. A key has a column for each way that SQLite compares it in. */
+#define CLR_GROUP_TABLE "clreduce_groups"
+#define CLR_GROUP_KEY_TEXT "k:%d:text"
+#define CLR_GROUP_KEY_NUMERIC "k:%d:numeric"
+#define CLR_GROUP_KEY_BLOB "k:%d:blob"
+#define CLR_GROUP_CALL "c:%d"
 
 /* What the environment knows of a column. */
 struct clr_known_column {
@@ -93,7 +109,9 @@ struct clr_known_column {
     /* Of another affinity, and with TEXT in some of its rows: a guess, which decides how the column
        is brought, and not what comes of it. */
     bool seems_text;
-    bool readable; /* false: its value can't be had (some virtual generated columns) */
+    bool readable;   /* false: its value can't be had (some virtual generated columns) */
+    bool is_numeric; /* of NUMERIC, INTEGER or REAL affinity */
+    bool is_binary;  /* TEXT is compared by the collating sequence BINARY */
 };
 
 struct clr_environment {

@@ -10,8 +10,13 @@ CLR_WHY(JOIN, "a join is not accelerated: let the view read one table")
 CLR_WHY(SUBQUERY, "a subquery is not accelerated: make it a parameter or a table")
 CLR_WHY(WINDOW, "a window function is not accelerated")
 CLR_WHY(DISTINCT, "DISTINCT is not accelerated: for count(DISTINCT x) write gpu_count_distinct(x)")
-CLR_WHY(GROUP_BY, "GROUP BY is not accelerated")
-CLR_WHY(HAVING, "HAVING is not accelerated: write the condition where the view is read")
+CLR_WHY(HAVING, "HAVING without GROUP BY is not accelerated: write GROUP BY")
+CLR_WHY(KEY_CONSTANT, "GROUP BY of this is not accelerated: write a column or an expression of one")
+CLR_WHY(KEY_NUMBER, "the select list has no item number %n to group by")
+CLR_WHY(KEY_AGGREGATE, "GROUP BY of an aggregate is not accelerated")
+CLR_WHY(KEY_COLLATION, "GROUP BY by another collating sequence than BINARY is not accelerated")
+CLR_WHY(KEY_COLUMN, "a column that is neither a key of GROUP BY nor in an aggregate is not "
+                    "accelerated: SQLite takes it from some row")
 CLR_WHY(ORDER_BY, "ORDER BY of this is not accelerated: leave it out, as the result is one row")
 CLR_WHY(LIMIT, "LIMIT of this is not accelerated: write a literal or a parameter")
 CLR_WHY(INDEXED_BY, "INDEXED BY is not accelerated: leave it out")
@@ -89,6 +94,10 @@ CLR_WHY(KEEPS_VALUES,
 CLR_WHY(MANY_VALUES,
         "column %n has too many different values: text or functions of it are as quick "
         "row by row")
+CLR_WHY(KEEPS_GROUPS,
+        "the columns take more than column_memory, and GROUP BY needs them as a whole")
+CLR_WHY(ROWS_MOVED, "DISTINCT gives values in the order of the rows, and pages have changed since "
+                    "they were read: write GROUP BY")
 CLR_WHY(KEEPS_CODES,
         "the columns take more than column_memory, and text or functions need one as a whole")
 CLR_WHY(PRESENT_TIME, "a date function with 'now', 'localtime' or 'utc' is not accelerated")

@@ -9,6 +9,8 @@
 /* Text that is measured first, while `text` is NULL, and written then. */
 struct row {
     const struct clr_syntax *syntax;
+    bool is_grouped, sorts_keys;
+    const struct clr_grouping *grouping; /* of groups */
     int parameter_count;
     int call; /* the number of the next one */
     char *text;
@@ -29,55 +31,138 @@ static bool is_json(const struct clr_node *node)
            !(node->form & CLR_FORM_STATE);
 }
 
+/* Writes what stands for a call: a parameter, or a column of the table of groups. A unary plus
+   takes the affinity away that a column has, and an aggregate has not. */
+static size_t write_call(struct row *row, const struct clr_node *node, char *to, size_t size)
+{
+    const int call = row->call++;
+
+    if (!row->is_grouped)
+        return (size_t)snprintf(to, size, is_json(node) ? "gpu_histogram_merge(?%d)" : "?%d",
+                                row->parameter_count + 1 + call);
+    return (size_t)snprintf(
+        to, size, is_json(node) ? "json(\"" CLR_GROUP_CALL "\")" : "(+\"" CLR_GROUP_CALL "\")",
+        call);
+}
+
+/* Writes the column of the table of groups that a key is, with the affinity that the key's
+   expression has (SQLite's sqlite3ExprAffinity()). */
+static size_t write_key(const struct clr_node *node, char *to, size_t size)
+{
+    const char *format = "(+\"" CLR_GROUP_KEY_BLOB "\")";
+
+    if (node->kind == CLR_N_COLUMN)
+        format = node->is_text      ? "\"" CLR_GROUP_KEY_TEXT "\""
+                 : node->is_numeric ? "\"" CLR_GROUP_KEY_NUMERIC "\""
+                                    : "\"" CLR_GROUP_KEY_BLOB "\"";
+    else if (node->kind == CLR_N_CAST)
+        format = node->cast == CLR_CAST_TO_TEXT   ? "\"" CLR_GROUP_KEY_TEXT "\""
+                 : node->cast == CLR_CAST_TO_BLOB ? "\"" CLR_GROUP_KEY_BLOB "\""
+                                                  : "\"" CLR_GROUP_KEY_NUMERIC "\"";
+    return (size_t)snprintf(to, size, format, node->key - 1);
+}
+
 /* Adds the tokens from begin up to end, with spaces between them: no two run together, and comments
    are gone. */
 static void add_tokens(struct row *row, size_t begin, size_t end)
 {
-    char number[48];
+    char part[64];
     size_t i;
 
     for (i = begin; i < end;) {
         const struct clr_token *token = &row->syntax->tokens[i];
         const struct clr_node *node = token->node;
-        const char *part = token->text;
-        size_t size = token->length;
 
-        if (node != NULL) {
-            const int n = node->kind == CLR_N_AGGREGATE ? row->parameter_count + 1 + row->call++
-                                                        : node->number;
-            size = (size_t)snprintf(number, sizeof number,
-                                    is_json(node) ? "gpu_histogram_merge(?%d)" : "?%d", n);
-            part = number;
-        }
         add(row, " ", 1);
-        add(row, part, size);
-        i = node != NULL ? node->end : i + 1;
+        if (node == NULL || node->is_item)
+            add(row, token->text, token->length);
+        else if (node->key != 0)
+            add(row, part, write_key(node, part, sizeof part));
+        else if (node->kind == CLR_N_AGGREGATE)
+            add(row, part, write_call(row, node, part, sizeof part));
+        else
+            add(row, part, (size_t)snprintf(part, sizeof part, "?%d", node->number));
+        i = node != NULL && !node->is_item ? node->end : i + 1;
     }
+}
+
+static void add_items(struct row *row)
+{
+    const struct clr_node *item;
+
+    for (item = row->syntax->items.first; item != NULL; item = item->next) {
+        add_tokens(row, item->begin, item->end);
+        if (row->is_grouped && item->names[0].kind != 0) {
+            add(row, " AS ", 4);
+            add(row, item->names[0].text, item->names[0].length);
+        }
+        if (item->next != NULL)
+            add(row, ",", 1);
+    }
+}
+
+/* Has SQLite bring the groups into their order: BINARY is the order of bytes in the database's
+   encoding, and ranks are those of UTF-8. */
+static void add_keys(struct row *row)
+{
+    const bool is_ordered = row->syntax->terms.first != NULL;
+    char part[64];
+    int i;
+
+    for (i = 0; i < row->grouping->key_count; i++)
+        add(row, part,
+            (size_t)snprintf(part, sizeof part, "%s \"" CLR_GROUP_KEY_BLOB "\"%s",
+                             i > 0 || is_ordered ? "," : " ORDER BY", i,
+                             row->grouping->descending[i] ? " DESC" : ""));
+}
+
+/* The rest of a SELECT of groups. HAVING is a condition of their table's rows. */
+static void add_groups(struct row *row)
+{
+    const struct clr_syntax *syntax = row->syntax;
+    char source[64];
+
+    add(row, source,
+        (size_t)snprintf(source, sizeof source, " FROM \"" CLR_GROUP_TABLE "\"(?%d)",
+                         row->parameter_count + 1));
+    if (syntax->having != NULL) {
+        add(row, " WHERE", 6);
+        add_tokens(row, syntax->having->outer_begin, syntax->having->outer_end);
+    }
+    add_tokens(row, syntax->order_begin, syntax->order_end);
+    if (row->sorts_keys)
+        add_keys(row);
 }
 
 /* Returns where the select list ends. */
 static size_t write(struct row *row)
 {
-    const struct clr_node *item;
     size_t items;
 
     row->length = 0;
     row->call = 0;
     add(row, "SELECT", 6);
-    for (item = row->syntax->items.first; item != NULL; item = item->next) {
-        add_tokens(row, item->begin, item->end);
-        if (item->next != NULL)
-            add(row, ",", 1);
-    }
+    /* Groups differ in their keys, which the select list may not have all. */
+    if (row->is_grouped && row->syntax->distinct && row->syntax->keys.first != NULL)
+        add(row, " DISTINCT", 9);
+    add_items(row);
     items = row->length;
+    if (row->is_grouped)
+        add_groups(row);
     add_tokens(row, row->syntax->limit_begin, row->syntax->limit_end);
     add(row, "", 1);
     return items;
 }
 
-enum clr_code clr_result_row_write(struct clr_query *query, int parameter_count)
+enum clr_code clr_result_row_write(struct clr_query *query,
+                                   const struct clr_environment *environment)
 {
-    struct row row = {.syntax = query->syntax, .parameter_count = parameter_count};
+    struct row row = {.syntax = query->syntax,
+                      .is_grouped = query->is_grouped,
+                      .sorts_keys = query->is_grouped && !environment->is_utf8 &&
+                                    query->syntax->keys.first != NULL,
+                      .grouping = &query->grouping,
+                      .parameter_count = environment->parameter_count};
 
     write(&row);
     row.text = clr_memory_alloc(row.length);

@@ -5,6 +5,7 @@
 #include "query/query.h"
 
 /* Writes query->finish, once the parameters have their numbers. Returns CLR_OK or CLR_NOMEM. */
-enum clr_code clr_result_row_write(struct clr_query *query, int parameter_count);
+enum clr_code clr_result_row_write(struct clr_query *query,
+                                   const struct clr_environment *environment);
 
 #endif

@@ -29,7 +29,8 @@ void clr_syntax_no_memory(struct clr_syntax *syntax)
 static bool is_source(const struct clr_syntax *syntax, size_t index)
 {
     while (index > 0 && syntax->tokens[index].kind != CLR_T_WHERE &&
-           syntax->tokens[index].kind != CLR_T_ORDER && syntax->tokens[index].kind != CLR_T_LIMIT &&
+           syntax->tokens[index].kind != CLR_T_GROUP && syntax->tokens[index].kind != CLR_T_ORDER &&
+           syntax->tokens[index].kind != CLR_T_LIMIT &&
            (syntax->tokens[index].kind != CLR_T_FROM ||
             syntax->tokens[index - 1].kind == CLR_T_DISTINCT))
         index--;
@@ -46,6 +47,8 @@ void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *to
         clr_syntax_refuse(syntax, CLR_WHY_DISTINCT);
     else if (token->kind == CLR_T_ORDER)
         clr_syntax_refuse(syntax, CLR_WHY_ORDER_BY);
+    else if (token->kind == CLR_T_HAVING)
+        clr_syntax_refuse(syntax, CLR_WHY_HAVING);
     else if (token->index == 0)
         clr_syntax_refuse(syntax, CLR_WHY_NO_SELECT);
     else if (syntax->tokens[token->index - 1].kind == CLR_T_SEMI)
@@ -161,9 +164,8 @@ struct clr_node *clr_syntax_value(struct clr_syntax *syntax, enum clr_node_kind 
     return clr_syntax_place(syntax, token->index, node);
 }
 
-/* Refuses what has a column outside the aggregates: if a function has it, as one that is none of
-   the aggregates that there are. */
-static void refuse_column(struct clr_syntax *syntax, const struct clr_node *node)
+/* If a function has the column, as one that is none of the aggregates that there are. */
+void clr_syntax_refuse_column(struct clr_syntax *syntax, const struct clr_node *node)
 {
     while (node->kind != CLR_N_FUNCTION && node->first != NULL) {
         for (node = node->first; !(node->has & CLR_HAS_COLUMN); node = node->next)
@@ -198,10 +200,6 @@ void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *e
 
     if (node == NULL)
         return;
-    if (node->has & CLR_HAS_COLUMN) {
-        refuse_column(syntax, expression);
-        return;
-    }
     /* A comparison takes the sequence that is named within the arguments of a function, and so of
        an aggregate: of its value, which is a parameter in the result row, it is gone. */
     if (expression->has & CLR_HAS_COLLATE && expression->has & CLR_HAS_AGGREGATE &&
@@ -224,48 +222,86 @@ void clr_syntax_where(struct clr_syntax *syntax, struct clr_node *expression)
     syntax->where = expression;
 }
 
-/* Whether an expression is the name of an item of the select list, COLLATE aside. Also true once it
-   has failed. */
-static bool is_item(struct clr_syntax *syntax, const struct clr_node *node)
+bool clr_syntax_find_item(const struct clr_syntax *syntax, const struct clr_node *node,
+                          struct clr_node **found)
 {
-    const struct clr_node *item;
+    struct clr_node *item;
     char *name, *other;
-    bool found = false;
 
+    *found = NULL;
     while (node->kind == CLR_N_COLLATE)
         node = node->first;
     if (node->kind != CLR_N_COLUMN || node->name_count != 1)
-        return false;
+        return true;
     name = clr_token_name(&node->names[0]);
-    for (item = syntax->items.first; item != NULL && name != NULL && !found; item = item->next) {
+    if (name == NULL)
+        return false;
+    for (item = syntax->items.first; item != NULL && *found == NULL; item = item->next) {
         if (item->names[0].kind == 0)
             continue;
         other = clr_token_name(&item->names[0]);
-        found = other == NULL || clr_name_equal(name, other);
         if (other == NULL)
-            clr_syntax_no_memory(syntax);
+            break;
+        if (clr_name_equal(name, other))
+            *found = item;
         clr_memory_free(other);
     }
-    if (name == NULL)
-        clr_syntax_no_memory(syntax);
     clr_memory_free(name);
-    return found || name == NULL;
+    return item == NULL || *found != NULL;
 }
 
-void clr_syntax_order(struct clr_syntax *syntax, struct clr_node *expression)
+void clr_syntax_key(struct clr_syntax *syntax, struct clr_node *expression)
+{
+    clr_list_append(&syntax->keys,
+                    clr_syntax_node(syntax, CLR_N_TERM, (struct clr_list){expression, expression}));
+}
+
+void clr_syntax_order(struct clr_syntax *syntax, struct clr_node *expression, bool descending)
 {
     struct clr_node *node =
         clr_syntax_node(syntax, CLR_N_TERM, (struct clr_list){expression, expression});
 
     if (node == NULL)
         return;
-    if (node->has & CLR_HAS_COLUMN) {
-        /* The name of an item goes before that of a column. */
-        if (!is_item(syntax, expression))
-            clr_syntax_refuse(syntax, CLR_WHY_ORDER_BY);
-        return;
-    }
+    node->descending = descending;
     clr_list_append(&syntax->terms, node);
+}
+
+void clr_syntax_order_end(struct clr_syntax *syntax, const struct clr_token *order)
+{
+    syntax->order_begin = order->index;
+    /* As in clr_syntax_place(). */
+    syntax->order_end = syntax->token_count - 1;
+}
+
+bool clr_syntax_is_grouped(const struct clr_syntax *syntax)
+{
+    const struct clr_node *item;
+    unsigned has = 0;
+
+    for (item = syntax->items.first; item != NULL; item = item->next)
+        has |= item->has;
+    return syntax->keys.first != NULL || (syntax->distinct && (has & CLR_HAS_AGGREGATE) == 0);
+}
+
+void clr_syntax_check_row(struct clr_syntax *syntax)
+{
+    const struct clr_node *node;
+    struct clr_node *item;
+
+    for (node = syntax->items.first; node != NULL; node = node->next) {
+        if (node->has & CLR_HAS_COLUMN)
+            clr_syntax_refuse_column(syntax, node->first);
+    }
+    for (node = syntax->terms.first; node != NULL; node = node->next) {
+        /* The name of an item goes before that of a column. */
+        if ((node->has & CLR_HAS_COLUMN) == 0)
+            continue;
+        if (!clr_syntax_find_item(syntax, node->first, &item))
+            clr_syntax_no_memory(syntax);
+        else if (item == NULL)
+            clr_syntax_refuse(syntax, CLR_WHY_ORDER_BY);
+    }
 }
 
 void clr_syntax_limit(struct clr_syntax *syntax, const struct clr_token *limit,

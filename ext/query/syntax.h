@@ -33,7 +33,7 @@ enum clr_node_kind {
     CLR_N_COLLATE,   /* of the child */
     CLR_N_CAST,      /* of the child */
     CLR_N_ITEM,      /* of the select list: the child; names[0], of kind 0 if it has none */
-    CLR_N_TERM       /* of ORDER BY: the child */
+    CLR_N_TERM       /* of GROUP BY or ORDER BY: the child */
 };
 
 /* What is somewhere in an expression. */
@@ -80,6 +80,7 @@ struct clr_node {
     size_t begin, end, outer_begin, outer_end;
     enum clr_cast cast;   /* of CLR_N_CAST */
     const char *function; /* of a call that a scan computes, of no aggregate: its name; else NULL */
+    bool descending;      /* of CLR_N_TERM */
 
     /* From here on: once bound. */
     int reads;       /* a column's number, or one of the above */
@@ -87,8 +88,12 @@ struct clr_node {
     bool seems_text; /* a column of no such affinity that may well have TEXT: a guess */
     /* Something in it is not for kernels: TEXT, a BLOB, a function. */
     bool is_foreign;
-    int number; /* of a parameter */
-    bool known; /* whether value is a literal's value already */
+    int number;      /* of a parameter */
+    int key;         /* of an expression that is what a key is: the key's number, from 1 */
+    bool is_item;    /* of a column's name: an item of the select list is meant */
+    bool is_numeric; /* a column of NUMERIC, INTEGER or REAL affinity */
+    bool is_binary;  /* a column that is compared by the collating sequence BINARY */
+    bool known;      /* whether value is a literal's value already */
     struct clr_scalar value;
 };
 
@@ -103,8 +108,11 @@ struct clr_syntax {
     struct clr_node *nodes;                        /* all of them, the last one first */
     struct clr_list items, aggregates, parameters; /* in the order of the text */
     struct clr_list terms;                         /* of ORDER BY */
+    struct clr_list keys;                          /* terms of GROUP BY */
     struct clr_list truths;                        /* TRUE and FALSE */
-    struct clr_node *where;
+    struct clr_node *where, *having;
+    bool distinct;
+    size_t order_begin, order_end;         /* the tokens of ORDER BY; both 0 without */
     struct clr_node *limit;                /* and what is behind it: the two that LIMIT may have */
     size_t limit_begin, limit_end;         /* its tokens */
     struct clr_token schema, table, alias; /* kind 0: none */
@@ -203,8 +211,27 @@ void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *e
 
 void clr_syntax_where(struct clr_syntax *syntax, struct clr_node *expression);
 
-/* A term of ORDER BY, which has no column of the table outside aggregates. */
-void clr_syntax_order(struct clr_syntax *syntax, struct clr_node *expression);
+/* A term of GROUP BY. */
+void clr_syntax_key(struct clr_syntax *syntax, struct clr_node *expression);
+
+/* A term of ORDER BY, and the end of all of them behind the token ORDER. */
+void clr_syntax_order(struct clr_syntax *syntax, struct clr_node *expression, bool descending);
+void clr_syntax_order_end(struct clr_syntax *syntax, const struct clr_token *order);
+
+/* Whether the SELECT has a row for each group: for keys, or for the values that DISTINCT leaves. */
+bool clr_syntax_is_grouped(const struct clr_syntax *syntax);
+
+/* Refuses what has no meaning here in a SELECT of one row: columns outside of aggregates, in the
+   select list and in ORDER BY. */
+void clr_syntax_check_row(struct clr_syntax *syntax);
+
+/* Refuses an expression with a column of the table outside of aggregates. */
+void clr_syntax_refuse_column(struct clr_syntax *syntax, const struct clr_node *node);
+
+/* Stores the item of the select list whose name an expression is, COLLATE aside, or NULL. Returns
+   false without memory. */
+bool clr_syntax_find_item(const struct clr_syntax *syntax, const struct clr_node *node,
+                          struct clr_node **item);
 
 /* LIMIT, which has no columns and aggregates; the second one may be NULL. */
 void clr_syntax_limit(struct clr_syntax *syntax, const struct clr_token *limit,

@@ -132,6 +132,14 @@ static int begin_run(struct clr_acceleration *acceleration, const struct clr_wat
     return SQLITE_OK;
 }
 
+static void end_run(struct clr_view_run *run)
+{
+    clr_query_run_free(run->query_run);
+    clr_groups_free(run->groups);
+    run->query_run = NULL;
+    run->groups = NULL;
+}
+
 /* Takes note of how the run went, for the next one and for the user. */
 static void learn(struct clr_acceleration *acceleration, const struct clr_view_run *run)
 {
@@ -141,7 +149,7 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
     if (run->request.no_pages == CLR_WHY_OLDER_ROWS)
         acceleration->no_pages = run->request.no_pages;
     if (why == CLR_WHY_SMALL_TABLE || why == CLR_WHY_KEEPS_VALUES || why == CLR_WHY_KEEPS_CODES ||
-        why == CLR_WHY_MANY_VALUES || why == CLR_WHY_LARGE_PAGE)
+        why == CLR_WHY_KEEPS_GROUPS || why == CLR_WHY_MANY_VALUES || why == CLR_WHY_LARGE_PAGE)
         acceleration->looking.left = CLR_SKIPS;
     /* The database could not even be read: it may be gone, as may be what the names meant. */
     if (run->way == CLR_WAY_SQLITE && plan->generation != plan->database->generation)
@@ -187,7 +195,7 @@ static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *con
         acceleration->last.reading = (struct clr_reading){.kind = CLR_READ_NOTHING};
         if (rc != SQLITE_OK || clr_skips_take(&acceleration->looking))
             return rc;
-        clr_query_run_free(run->query_run);
+        end_run(run);
         rc = run_plan(acceleration, parameters, environment, run);
         if (!run->request.is_outdated)
             return rc;
@@ -196,8 +204,29 @@ static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *con
     return rc;
 }
 
+/* Makes what is to be given to the user of a run whose tallies are complete. */
+static int make_answer(struct clr_acceleration *acceleration, struct clr_view_run *run,
+                       const struct clr_float_environment *environment, struct clr_kept_rows *rows,
+                       struct clr_group_answer *groups)
+{
+    sqlite3 *db = acceleration->connection->db;
+    const struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
+    const struct clr_group_input input = {.db = db,
+                                          .select = acceleration->select,
+                                          .run = run->query_run,
+                                          .groups = run->groups,
+                                          .parameters = run->parameters,
+                                          .memory = run->scan.values_memory,
+                                          .watch = &watch};
+
+    if (run->groups != NULL)
+        return clr_group_answer_make(&input, groups, &acceleration->last.reason);
+    return clr_answer_make(&acceleration->answer, db, acceleration->select, run->query_run,
+                           run->parameters, environment, rows, &acceleration->last.reason);
+}
+
 static int run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
-               struct clr_kept_rows *rows, bool *answered)
+               struct clr_kept_rows *rows, struct clr_group_answer *groups, bool *answered)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
     struct clr_view_run run = {.query_run = NULL, .way = CLR_WAY_SQLITE};
@@ -207,21 +236,20 @@ static int run(struct clr_acceleration *acceleration, sqlite3_value *const *para
     clr_float_environment_end(&before);
     *answered = rc == SQLITE_OK && run.way != CLR_WAY_SQLITE;
     if (*answered) {
-        rc = clr_answer_make(&acceleration->answer, acceleration->connection->db,
-                             acceleration->select, run.query_run, parameters, &before, rows,
-                             &last->reason);
+        rc = make_answer(acceleration, &run, &before, rows, groups);
         *answered = last->reason.code == CLR_WHY_NONE;
     }
     if (rc == SQLITE_OK && !*answered) {
         last->way = CLR_WAY_SQLITE;
         acceleration->connection->stats.selects_by_rows++;
     }
-    clr_query_run_free(run.query_run);
+    end_run(&run);
     return rc;
 }
 
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
-                         struct clr_kept_rows *rows, bool *answered)
+                         struct clr_kept_rows *rows, struct clr_group_answer *groups,
+                         bool *answered)
 {
     int rc;
 
@@ -229,7 +257,7 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
     if (acceleration->is_running)
         return SQLITE_OK;
     acceleration->is_running = true;
-    rc = run(acceleration, parameters, rows, answered);
+    rc = run(acceleration, parameters, rows, groups, answered);
     acceleration->is_running = false;
     return rc;
 }

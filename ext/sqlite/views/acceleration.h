@@ -8,6 +8,7 @@
 #define CLR_SQLITE_ACCELERATION_H
 
 #include "sqlite/columns/column_source.h"
+#include "sqlite/groups/group_answer.h"
 #include "sqlite/session/interruption.h"
 #include "sqlite/views/answer.h"
 #include "sqlite/views/plan.h"
@@ -56,11 +57,13 @@ void clr_acceleration_plan(struct clr_acceleration *acceleration);
 
 /*
  * Answers the SELECT with these parameters (select->parameter_count of them). Returns SQLITE_OK,
- * with *answered if the row was added to the rows given, and without if SQLite has to run the
- * SELECT; SQLITE_INTERRUPT, SQLITE_BUSY or SQLITE_NOMEM.
+ * with *answered if the row was added to the rows given, or, of groups, if there is an answer that
+ * gives them; and without if SQLite has to run the SELECT; SQLITE_INTERRUPT, SQLITE_BUSY or
+ * SQLITE_NOMEM.
  */
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
-                         struct clr_kept_rows *rows, bool *answered);
+                         struct clr_kept_rows *rows, struct clr_group_answer *groups,
+                         bool *answered);
 
 /* Line i, from 0, of what it does and did the last time, for a user; NULL past the last one. The
    text is valid until the next call. */

@@ -107,7 +107,9 @@ static bool finish(struct clr_query_run *run, const struct clr_call *call,
     case CLR_NEEDS_EXTREME:
         return finish_extreme(run, call, &tally->state, output);
     case CLR_NEEDS_BINS:
-        clr_finish_bins(CLR_FORM_STATE, &question->bins, question->counts, output);
+        /* A parameter has no subtype: the statement makes JSON of a state. */
+        clr_finish_bins(run->query->is_grouped ? call->form : CLR_FORM_STATE, &question->bins,
+                        question->counts, output);
         return true;
     default:
         output->value = question->answer;
@@ -117,6 +119,16 @@ static bool finish(struct clr_query_run *run, const struct clr_call *call,
     }
 }
 
+bool clr_finish_output(struct clr_query_run *run, const struct clr_call *call,
+                       struct clr_output *output)
+{
+    clr_output_init(output);
+    if (finish(run, call, output) && output->code != CLR_INVALID)
+        return true;
+    clr_memory_free(output->memory);
+    return false;
+}
+
 int clr_finish_call(struct clr_query_run *run, const struct clr_call *call, sqlite3_stmt *answer,
                     int parameter)
 {
@@ -124,11 +136,8 @@ int clr_finish_call(struct clr_query_run *run, const struct clr_call *call, sqli
     struct clr_output output;
     int rc = SQLITE_MISMATCH;
 
-    clr_output_init(&output);
-    if (finish(run, call, &output) && output.code != CLR_INVALID)
+    if (clr_finish_output(run, call, &output))
         rc = clr_output_bind(answer, parameter, &output);
-    else
-        clr_memory_free(output.memory);
     clr_float_environment_end(&before);
     return rc;
 }

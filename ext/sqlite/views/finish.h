@@ -2,8 +2,20 @@
 #ifndef CLR_SQLITE_FINISH_H
 #define CLR_SQLITE_FINISH_H
 
+#include "numeric/states/finish.h"
 #include "query/query_run.h"
 #include "sqlite/api.h"
+
+#include <stdbool.h>
+
+/*
+ * Stores the value of a call, one of the run's query, from the run's tallies and answers. To be
+ * called in the default floating-point environment. Returns whether SQLite's own result is the same
+ * for sure; false: it may be another one, or an error, and there is no output. The output's code
+ * may be CLR_NOMEM.
+ */
+bool clr_finish_output(struct clr_query_run *run, const struct clr_call *call,
+                       struct clr_output *output);
 
 /*
  * Binds the value of a call, one of the run's query, to a parameter of the answer. Returns

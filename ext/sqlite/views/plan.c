@@ -56,6 +56,20 @@ static bool seems_text(sqlite3 *db, const struct clr_table_info *table,
     return found;
 }
 
+/* Finds out how a column is compared. What the schema does not tell is taken for what is not
+   accelerated. */
+static void find_comparison(sqlite3 *db, const struct clr_table_info *table,
+                            struct clr_known_column *known)
+{
+    struct clr_column_type type;
+
+    if (clr_column_type_find(db, table, known->number, &type) == SQLITE_OK) {
+        known->is_binary = sqlite3_stricmp(type.collation, "BINARY") == 0;
+        known->is_numeric = type.affinity >= CLR_AFFINITY_NUMERIC;
+    }
+    clr_column_type_free(&type);
+}
+
 static struct clr_known_column environment_column(void *context, const char *name)
 {
     const struct environment *environment = context;
@@ -68,6 +82,7 @@ static struct clr_known_column environment_column(void *context, const char *nam
                          table->columns[known.number].loadable;
         known.seems_text =
             known.readable && seems_text(environment->db, table, &table->columns[known.number]);
+        find_comparison(environment->db, table, &known);
     }
     return known;
 }

@@ -80,6 +80,18 @@ static bool is_probed(const struct clr_query *query, int number)
     return false;
 }
 
+/* Of groups there may be no row, or many. */
+static int keep_apart(struct clr_query *query, char *probes)
+{
+    const size_t size = strlen(probes) + 1;
+
+    query->probes = clr_memory_alloc(size);
+    if (query->probes != NULL)
+        memcpy(query->probes, probes, size);
+    sqlite3_free(probes);
+    return query->probes == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 int clr_probes_add(struct clr_query *query)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -87,6 +99,8 @@ int clr_probes_add(struct clr_query *query)
     char *probes, *whole;
     int i;
 
+    if (query->is_grouped)
+        sqlite3_str_appendall(text, "SELECT 7");
     for (i = 0; i < query->call_count; i++) {
         if (!is_probed(query, i))
             add_call(text, &query->calls[i]);
@@ -98,6 +112,8 @@ int clr_probes_add(struct clr_query *query)
     probes = sqlite3_str_finish(text);
     if (probes == NULL)
         return SQLITE_NOMEM;
+    if (query->is_grouped)
+        return keep_apart(query, probes);
     length = strlen(query->finish) + 1;
     added = strlen(probes);
     whole = clr_memory_realloc(query->finish, length + added);

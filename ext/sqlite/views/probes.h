@@ -11,7 +11,8 @@
 
 #include <stdbool.h>
 
-/* Appends the probes to the select list of query->finish. SQLITE_OK or SQLITE_NOMEM. */
+/* Appends the probes to the select list of query->finish, or writes query->probes if the query is
+   one of groups. SQLITE_OK or SQLITE_NOMEM. */
 int clr_probes_add(struct clr_query *query);
 
 /*

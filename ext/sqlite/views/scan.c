@@ -1,5 +1,6 @@
 #include "sqlite/views/ways.h"
 
+#include "engine/host/host_groups.h"
 #include "engine/host/host_scan.h"
 #include "engine/operations/resident_questions.h"
 #include "engine/operations/resident_scan.h"
@@ -80,7 +81,8 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
     }
     if (outcome != CLR_SCAN_DONE)
         return outcome;
-    outcome = clr_host_scan(&run->scan, run->watch);
+    outcome = run->scan.grouping != NULL ? clr_host_group(&run->scan, run->watch, &run->groups)
+                                         : clr_host_scan(&run->scan, run->watch);
     connection->stats.scans_on_host += outcome == CLR_SCAN_DONE;
     return outcome;
 }
@@ -94,7 +96,7 @@ static bool is_for_devices(const struct clr_scan *scan)
         if (clr_column_has_addresses(scan->columns[i]))
             return false;
     }
-    return clr_scan_merges(scan) == 0 && scan->lookup_count == 0;
+    return clr_scan_merges(scan) == 0 && scan->lookup_count == 0 && scan->grouping == NULL;
 }
 
 /* Columns that a device alone had are to be loaded again, once. */
@@ -130,6 +132,11 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
         columns[i] = found[i]->column;
         found[i]->hits++;
         found[i]->used = number;
+    }
+    if (run->scan.grouping != NULL && run->scan.grouping->by_first &&
+        !clr_layout_is_in_order(&request->image->layout)) {
+        clr_reason_set(&request->reason, CLR_WHY_ROWS_MOVED);
+        return CLR_NEXT_WAY;
     }
     looked_up = clr_run_look_up(run, columns);
     if (looked_up != CLR_ANSWERED)

@@ -28,6 +28,10 @@ enum clr_outcome clr_way_stream(struct clr_view_run *run)
         clr_reason_set(&request->reason, CLR_WHY_KEEPS_VALUES);
         return CLR_NEXT_WAY;
     }
+    if (run->scan.grouping != NULL) {
+        clr_reason_set(&request->reason, CLR_WHY_KEEPS_GROUPS);
+        return CLR_NEXT_WAY;
+    }
     /* A lookup is of a whole dictionary. */
     if (run->plan->query->lookup_count > 0) {
         clr_reason_set(&request->reason, CLR_WHY_KEEPS_CODES);

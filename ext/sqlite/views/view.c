@@ -1,6 +1,7 @@
 /* The contract whose numbers are cited here is in view.h. */
 #include "sqlite/views/view.h"
 
+#include "sqlite/groups/group_table.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/views/kept_rows.h"
 #include "sqlite/views/view_life.h"
@@ -25,7 +26,14 @@ struct cursor {
     sqlite3_value **parameters; /* copies, for the hidden columns */
     int is_kept;                /* the rows are those of kept, and not the SELECT's */
     struct clr_kept_rows kept;
+    struct clr_group_answer groups; /* its rows, where it has a statement */
 };
+
+/* The statement that has the rows, where they are not kept. */
+static sqlite3_stmt *rows_of(const struct cursor *cursor)
+{
+    return cursor->groups.statement != NULL ? cursor->groups.statement : cursor->select;
+}
 
 static struct clr_view *view_of(struct cursor *cursor)
 {
@@ -116,6 +124,7 @@ static void drop_rows(struct cursor *cursor)
         sqlite3_clear_bindings(cursor->select);
     }
     clr_kept_rows_free(&cursor->kept);
+    clr_group_answer_free(&cursor->groups);
     cursor->is_kept = cursor->has_first = 0;
 }
 
@@ -167,7 +176,7 @@ static int next(sqlite3_vtab_cursor *base)
         return SQLITE_OK;
     }
     clr_views_of(connection)->depth++;
-    rc = sqlite3_step(cursor->select);
+    rc = sqlite3_step(rows_of(cursor));
     clr_views_of(connection)->depth--;
     if (rc == SQLITE_ROW)
         return SQLITE_OK;
@@ -270,8 +279,13 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
     }
     rc = take_parameters(cursor, plan, index, count, values);
     if (rc == SQLITE_OK)
-        rc = clr_acceleration_run(view->acceleration, cursor->parameters, &cursor->kept, &answered);
-    cursor->is_kept = answered;
+        rc = clr_acceleration_run(view->acceleration, cursor->parameters, &cursor->kept,
+                                  &cursor->groups, &answered);
+    cursor->is_kept = answered && cursor->groups.statement == NULL;
+    if (rc == SQLITE_OK && answered && !cursor->is_kept) {
+        rc = next(base);
+        cursor->row = 0;
+    }
     if (rc != SQLITE_OK || answered)
         return rc;
     rc = run_select(cursor);
@@ -303,7 +317,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
         sqlite3_result_value(context,
                              cursor->kept.values[cursor->row * cursor->kept.columns + number]);
     else if (parameter < 0)
-        sqlite3_result_value(context, sqlite3_column_value(cursor->select, number));
+        sqlite3_result_value(context, sqlite3_column_value(rows_of(cursor), number));
     else if (cursor->parameters[parameter] != NULL)
         sqlite3_result_value(context, cursor->parameters[parameter]);
     return SQLITE_OK;
@@ -343,6 +357,8 @@ int clr_view_register(struct clr_connection *connection)
 {
     int rc = clr_schema_lock_register(connection);
 
+    if (rc == SQLITE_OK)
+        rc = clr_group_table_register(connection);
     if (rc != SQLITE_OK)
         return rc;
     return sqlite3_create_module_v2(connection->db, "clreduce", &module,

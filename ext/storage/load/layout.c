@@ -3,6 +3,21 @@
 #include "base/memory.h"
 #include "storage/format/page.h"
 
+bool clr_layout_is_in_order(const struct clr_layout *layout)
+{
+    const struct clr_leaf *leaf, *before = NULL;
+
+    for (leaf = layout->leaves;
+         layout->leaves != NULL && leaf < layout->leaves + layout->leaf_count; leaf++) {
+        if (leaf->rows == 0)
+            continue;
+        if (before != NULL && leaf->first <= before->last)
+            return false;
+        before = leaf;
+    }
+    return true;
+}
+
 void clr_layout_free(struct clr_layout *layout)
 {
     clr_memory_free(layout->leaves);

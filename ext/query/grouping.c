@@ -1,0 +1,355 @@
+#include "query/grouping.h"
+
+#include "base/memory.h"
+#include "query/content.h"
+#include "query/grammar.h"
+#include "query/lookup.h"
+#include "query/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool refuse(struct clr_binder *binder, enum clr_reason_code why)
+{
+    clr_bind_refuse(binder, why);
+    return false;
+}
+
+/* The keys' expressions: those of GROUP BY, or else the whole select list. */
+static struct clr_node *first_key(const struct clr_syntax *syntax)
+{
+    return syntax->keys.first != NULL ? syntax->keys.first : syntax->items.first;
+}
+
+/* ---- Names. */
+
+/* Stores the item of the select list that a name means which is no column of the table, or NULL.
+   Returns false once it has failed. */
+static bool find_item(struct clr_binder *binder, const struct clr_node *node,
+                      struct clr_node **item)
+{
+    const struct clr_environment *environment = binder->environment;
+    char *name;
+
+    *item = NULL;
+    if (node->kind != CLR_N_COLUMN || node->name_count != 1)
+        return true;
+    name = clr_token_name(&node->names[0]);
+    if (name == NULL) {
+        clr_bind_no_memory(binder);
+        return false;
+    }
+    if (environment->column(environment->context, name).number < 0 &&
+        !clr_syntax_find_item(binder->query->syntax, node, item))
+        clr_bind_no_memory(binder);
+    clr_memory_free(name);
+    return binder->code == CLR_OK;
+}
+
+/* Finds what names mean outside of aggregates. Items of the select list can be meant in HAVING and
+   ORDER BY. Returns false once it has failed. */
+static bool find_names(struct clr_binder *binder, struct clr_node *node, bool items)
+{
+    struct clr_node *child, *item = NULL;
+
+    if (node->kind == CLR_N_AGGREGATE)
+        return true;
+    if (items && !find_item(binder, node, &item))
+        return false;
+    node->is_item = item != NULL;
+    if (node->kind == CLR_N_COLUMN)
+        return node->is_item || clr_bind_column(binder, node);
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!find_names(binder, child, items))
+            return false;
+    }
+    return node->kind != CLR_N_FUNCTION || clr_content_check_function(binder, node);
+}
+
+/* A term of ORDER BY that is an item's name means the item, even if a column has that name. */
+static bool find_term(struct clr_binder *binder, struct clr_node *node)
+{
+    struct clr_node *item;
+
+    if (!clr_syntax_find_item(binder->query->syntax, node, &item)) {
+        clr_bind_no_memory(binder);
+        return false;
+    }
+    if (item == NULL)
+        return find_names(binder, node, true);
+    while (node->kind == CLR_N_COLLATE)
+        node = node->first;
+    node->is_item = true;
+    return true;
+}
+
+/* ---- Keys. */
+
+/* A number in GROUP BY is that of an item, from 1. */
+static bool take_number(struct clr_binder *binder, struct clr_node *term)
+{
+    const struct clr_token *token = &term->first->names[0];
+    struct clr_node *item = binder->query->syntax->items.first;
+    long number = 0;
+    size_t i;
+
+    for (i = 0; i < token->length && number < 100000; i++) {
+        if (token->text[i] < '0' || token->text[i] > '9')
+            return refuse(binder, CLR_WHY_KEY_CONSTANT);
+        number = 10 * number + (token->text[i] - '0');
+    }
+    if (term->first->negative)
+        return refuse(binder, CLR_WHY_KEY_CONSTANT);
+    for (; item != NULL && number > 1; item = item->next)
+        number--;
+    if (item == NULL || number != 1) {
+        clr_bind_refuse_name(binder, CLR_WHY_KEY_NUMBER, token->text, token->length);
+        return false;
+    }
+    term->first = item->first;
+    return true;
+}
+
+/* Puts the item of the select list in the place of its number or its name. */
+static bool resolve_key(struct clr_binder *binder, struct clr_node *term)
+{
+    struct clr_node *item;
+
+    if (term->first->kind == CLR_N_LITERAL && term->first->names[0].kind == CLR_T_NUMBER)
+        return take_number(binder, term);
+    if (!find_item(binder, term->first, &item))
+        return false;
+    if (item != NULL)
+        term->first = item->first;
+    return true;
+}
+
+/* Whether SQLite compares all TEXT of the expression byte by byte. */
+static bool is_binary(const struct clr_node *node)
+{
+    const struct clr_node *child;
+
+    if (node->kind == CLR_N_COLUMN)
+        return node->is_binary;
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!is_binary(child))
+            return false;
+    }
+    return node->kind != CLR_N_COLLATE;
+}
+
+static bool check_key(struct clr_binder *binder, struct clr_node *node)
+{
+    if (node->has & CLR_HAS_AGGREGATE)
+        return refuse(binder, CLR_WHY_KEY_AGGREGATE);
+    if (!clr_content_find(binder, node))
+        return false;
+    if (node->reads == CLR_READS_NONE)
+        return refuse(binder, CLR_WHY_KEY_CONSTANT);
+    return is_binary(node) || refuse(binder, CLR_WHY_KEY_COLLATION);
+}
+
+static bool find_keys(struct clr_binder *binder)
+{
+    const struct clr_syntax *syntax = binder->query->syntax;
+    struct clr_node *term;
+    int count = 0;
+
+    for (term = first_key(syntax); term != NULL; term = term->next) {
+        if (++count > CLR_MOST_KEYS) {
+            clr_bind_refuse_more(binder, "keys of GROUP BY");
+            return false;
+        }
+        if ((syntax->keys.first != NULL && !resolve_key(binder, term)) ||
+            !check_key(binder, term->first))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Which expressions are keys. */
+
+static bool is_same_token(const struct clr_token *a, const struct clr_token *b)
+{
+    size_t i;
+
+    if (a->kind != b->kind || a->length != b->length)
+        return false;
+    if (a->kind == CLR_T_STRING || a->kind == CLR_T_BLOB || a->kind == CLR_T_NUMBER)
+        return memcmp(a->text, b->text, a->length) == 0;
+    for (i = 0; i < a->length; i++) {
+        char x = a->text[i], y = b->text[i];
+        x = x >= 'A' && x <= 'Z' ? (char)(x - 'A' + 'a') : x;
+        y = y >= 'A' && y <= 'Z' ? (char)(y - 'A' + 'a') : y;
+        if (x != y)
+            return false;
+    }
+    return true;
+}
+
+/* Whether two expressions are the same, as they are written, but for how they name columns and
+   parameters. */
+static bool is_same(const struct clr_syntax *syntax, const struct clr_node *a,
+                    const struct clr_node *b)
+{
+    size_t i = a->begin, j = b->begin;
+
+    if (a == b)
+        return true;
+    if (i == a->end || j == b->end)
+        return false;
+    while (i < a->end && j < b->end) {
+        const struct clr_node *x = syntax->tokens[i].node, *y = syntax->tokens[j].node;
+
+        if (x == NULL && y == NULL) {
+            if (!is_same_token(&syntax->tokens[i++], &syntax->tokens[j++]))
+                return false;
+            continue;
+        }
+        if (x == NULL || y == NULL || x->kind != y->kind || x->kind == CLR_N_AGGREGATE ||
+            x->is_item || y->is_item ||
+            (x->kind == CLR_N_COLUMN ? x->reads != y->reads : x->number != y->number))
+            return false;
+        i = x->end;
+        j = y->end;
+    }
+    return i == a->end && j == b->end;
+}
+
+/* Finds the expressions that are keys. Returns false, once it has failed, if there is a column
+   elsewhere. */
+static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
+{
+    const struct clr_syntax *syntax = binder->query->syntax;
+    const struct clr_node *term;
+    struct clr_node *child;
+    int key = 1;
+
+    if (node->kind == CLR_N_AGGREGATE || node->is_item)
+        return true;
+    for (term = first_key(syntax); term != NULL; term = term->next, key++) {
+        if (is_same(syntax, term->first, node)) {
+            node->key = key;
+            return true;
+        }
+    }
+    if (node->kind == CLR_N_COLUMN)
+        return refuse(binder, CLR_WHY_KEY_COLUMN);
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!find_key_uses(binder, child))
+            return false;
+    }
+    return true;
+}
+
+/* Lets the first token of each such expression tell. Done when all are found and the keys are
+   written down: both go by the tokens. */
+static void mark_keys(struct clr_syntax *syntax, struct clr_node *node)
+{
+    struct clr_node *child;
+
+    if (node->kind == CLR_N_AGGREGATE)
+        return;
+    if (node->key != 0) {
+        syntax->tokens[node->begin].node = node;
+        return;
+    }
+    for (child = node->first; child != NULL; child = child->next)
+        mark_keys(syntax, child);
+}
+
+/* Does something with each expression outside of aggregates that is evaluated for a group. */
+static bool each_outer(struct clr_binder *binder,
+                       bool (*act)(struct clr_binder *binder, struct clr_node *node))
+{
+    const struct clr_syntax *syntax = binder->query->syntax;
+    const struct clr_node *node;
+
+    for (node = syntax->items.first; node != NULL; node = node->next) {
+        if (!act(binder, node->first))
+            return false;
+    }
+    if (syntax->having != NULL && !act(binder, syntax->having))
+        return false;
+    for (node = syntax->terms.first; node != NULL; node = node->next) {
+        if (!act(binder, node->first))
+            return false;
+    }
+    return true;
+}
+
+static bool mark(struct clr_binder *binder, struct clr_node *node)
+{
+    mark_keys(binder->query->syntax, node);
+    return true;
+}
+
+bool clr_grouping_find(struct clr_binder *binder)
+{
+    const struct clr_syntax *syntax = binder->query->syntax;
+    struct clr_node *node;
+
+    for (node = syntax->items.first; node != NULL; node = node->next) {
+        if (!find_names(binder, node->first, false))
+            return false;
+    }
+    if (!find_keys(binder) || (syntax->having != NULL && !find_names(binder, syntax->having, true)))
+        return false;
+    for (node = syntax->terms.first; node != NULL; node = node->next) {
+        if (!find_term(binder, node->first))
+            return false;
+    }
+    return each_outer(binder, find_key_uses);
+}
+
+/* ---- Instructions. */
+
+static bool has_text(const struct clr_node *node)
+{
+    return node->is_foreign || (node->kind == CLR_N_COLUMN && node->seems_text);
+}
+
+/* TEXT, BLOBs and what functions give are known by their ranks. */
+static int emit_key(struct clr_binder *binder, struct clr_node *node)
+{
+    if (!has_text(node))
+        return clr_lower(binder, node);
+    if (node->reads < 0)
+        return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
+    return clr_lookup_emit_ranks(binder, node);
+}
+
+static int count(struct clr_list list)
+{
+    int n = 0;
+
+    for (; list.first != NULL; list.first = list.first->next)
+        n++;
+    return n;
+}
+
+/*
+ * The groups come in the order in which SQLite's sorter gives them: where GROUP BY and ORDER BY
+ * have as many terms, with the latter's directions (sqlite3Select()). So what ORDER BY leaves open
+ * is decided as there. DISTINCT leaves values in the order of the rows.
+ */
+bool clr_grouping_bind(struct clr_binder *binder)
+{
+    const struct clr_syntax *syntax = binder->query->syntax;
+    struct clr_grouping *grouping = &binder->query->grouping;
+    const bool like_order =
+        syntax->keys.first != NULL && count(syntax->keys) == count(syntax->terms);
+    const struct clr_node *term, *order = syntax->terms.first;
+
+    grouping->by_first = syntax->keys.first == NULL;
+    for (term = first_key(syntax); term != NULL; term = term->next) {
+        const int key = emit_key(binder, term->first);
+
+        if (key < 0)
+            return false;
+        grouping->keys[grouping->key_count] = key;
+        grouping->descending[grouping->key_count++] = like_order && order->descending;
+        order = like_order ? order->next : NULL;
+    }
+    return each_outer(binder, mark);
+}

@@ -1,0 +1,128 @@
+"""Accelerated views with GROUP BY and DISTINCT.
+
+A view gives the rows of its SELECT, in the same order where SQLite does not read an index: keys of
+every type, collation and affinity, expressions of them, HAVING, ORDER BY and LIMIT over groups, and
+all aggregates, each of them for each group.
+"""
+
+import support
+import tap
+import view_support as views
+from view_texts import COLUMNS, Writer, change, connect, fill, is_fast
+
+FOLDER = views.Folder()
+STATEMENTS = 200 if tap.QUICK else 3_000
+
+NUMERIC_KEYS = (
+    "n", "n % 5", "x > 0", "round(x / 100) * 100", "kind", "price", "n / 10", "abs(n) % 3", "kind + 1",
+    "x IS NULL", "CASE WHEN n > 50 THEN 2 WHEN n > 0 THEN 1 END", "-n", "id % 7", "n % 3 + kind", "epoch / 86400",
+)
+CALLS = (
+    "count(*)", "count(x)", "gpu_sum(x)", "gpu_sum(n)", "gpu_avg(x)", "gpu_total(price)", "gpu_min(x)", "gpu_max(n)",
+    "sum(n)", "avg(kind)", "min(n)", "max(price)", "total(n)", "gpu_stddev_samp(x)", "gpu_var_pop(n)",
+    "gpu_corr(x, n)", "gpu_dot(x, price)", "gpu_median(x)", "gpu_percentile(n, 90)", "gpu_mode(kind)",
+    "gpu_count_distinct(n)", "gpu_count_distinct(city)", "gpu_min(city)", "gpu_max(substr(day, 1, 7))",
+    "gpu_histogram(x, -50, 50, 3)", "gpu_sum_state(x)", "gpu_avg_state(n)", "gpu_sum(x) FILTER (WHERE n > 0)",
+    "count(*) FILTER (WHERE city = 'ORD')", "gpu_sum(length(city))", "gpu_sum(x * n)", "gpu_max(any)",
+    "gpu_sum(CASE WHEN day > '2001-01-20' THEN n END)", "round(gpu_avg(x), 2)", "'n=' || count(*)",
+    "gpu_max(n) - gpu_min(n)", "CASE WHEN count(*) > 100 THEN 'many' ELSE 'few' END",
+)
+
+
+class GroupWriter(Writer):
+    """Writes random SELECTs with groups."""
+
+    def key(self):
+        """A key: a column, a number or an expression."""
+        kind = self.rng.random()
+        if kind < 0.35:
+            return f'"{self.pick(list(COLUMNS))}"'
+        if kind < 0.65:
+            return self.pick(NUMERIC_KEYS)
+        return self.value(self.pick(list(COLUMNS)), 1)
+
+    def grouped(self):
+        """A SELECT with GROUP BY."""
+        self.values = []
+        keys = [self.key() for _ in range(self.pick((1, 1, 1, 2, 2, 3)))]
+        items = [*keys, *(self.pick(CALLS) for _ in range(self.rng.randint(0, 4)))]
+        self.rng.shuffle(items)
+        names = [f"i{i}" if self.rng.random() < 0.4 else None for i in range(len(items))]
+        terms = []
+        for key in keys:
+            at = items.index(key)
+            terms.append(self.pick((key, key, str(at + 1), names[at] or key)))
+        listed = ", ".join(item + (f" AS {name}" if name else "") for item, name in zip(items, names))
+        text = f"SELECT {self.pick(('', '', '', 'DISTINCT '))}{listed} FROM t"
+        if self.rng.random() < 0.5:
+            text += f" WHERE {self.where()}"
+        text += f" GROUP BY {', '.join(terms)}"
+        if self.rng.random() < 0.3:
+            text += f" HAVING {self.having(keys, names)}"
+        return text + self.ordered(keys, len(items), names)
+
+    def having(self, keys, names):
+        """A condition over groups."""
+        named = next(filter(None, names), None)
+        kind = self.rng.randrange(5)
+        if kind == 0:
+            return f"{keys[0]} > {self.literal()}"
+        if kind == 1:
+            return f"gpu_sum(x) > 0 OR {keys[-1]} = {self.literal()}"
+        if kind == 2 and named:
+            return f"{named} > 3"
+        return self.pick(("count(*) > 5", f"{keys[0]} IS NOT NULL"))
+
+    def ordered(self, keys, items, names):
+        """ORDER BY and LIMIT, or not."""
+        text = ""
+        if self.rng.random() < 0.5:
+            choices = [*keys, "count(*)", "gpu_sum(n)", *map(str, range(1, items + 1)), *filter(None, names)]
+            terms = [
+                self.pick(choices) + self.pick(("", " ASC", " DESC", " DESC NULLS LAST"))
+                for _ in range(self.rng.randint(1, 3))
+            ]
+            text += f" ORDER BY {', '.join(terms)}"
+        if self.rng.random() < 0.2:
+            text += f" LIMIT {self.rng.randint(0, 7)}" + self.pick(("", " OFFSET 2"))
+        return text
+
+    def distinct(self):
+        """A SELECT DISTINCT."""
+        self.values = []
+        items = [self.key() for _ in range(self.pick((1, 1, 2)))]
+        where = f" WHERE {self.where()}" if self.rng.random() < 0.5 else ""
+        return f"SELECT DISTINCT {', '.join(items)} FROM t{where}" + self.ordered(items, len(items), [])
+
+
+def test_differential(rng, encoding, statements):
+    """Random SELECTs over the table, which changes in between."""
+    db = connect(FOLDER.new())
+    db.execute(f"PRAGMA encoding = '{encoding}'")
+    fill(db, rng)
+    db.commit()
+    tally = views.Tally()
+    batch = support.Batch(f"{encoding}: {statements} random SELECTs and their views")
+    writer = GroupWriter(rng)
+    for i in range(statements):
+        if i % 40 == 39:
+            change(db, rng)
+        select = writer.distinct() if rng.random() < 0.15 else writer.grouped()
+        want = views.outcome(db, select, writer.values)
+        got = views.through_view(db, select, writer.values)
+        batch.compare(views.comparable(got), views.comparable(want), f"{select} {writer.values}")
+        if not isinstance(want, views.Failure):
+            tally.add(db, "view_of_it", hosts_own=True)
+    batch.end()
+    tally.require(0.4, encoding)
+    db.close()
+
+
+def main():
+    rng = support.seed()
+    for encoding in ("UTF-8", "UTF-16le"):
+        test_differential(rng, encoding, STATEMENTS)
+    tap.done()
+
+
+main()
