@@ -328,6 +328,40 @@ static int count(struct clr_list list)
     return n;
 }
 
+/* Returns the expression that a term of ORDER BY means: an item's for its name or number. */
+static const struct clr_node *find_ordered(struct clr_binder *binder, const struct clr_node *node)
+{
+    struct clr_node *item = binder->query->syntax->items.first;
+    long number;
+
+    if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER) {
+        for (number = strtol(node->names[0].text, NULL, 10); item != NULL && number > 1; number--)
+            item = item->next;
+    } else if (!node->is_item) {
+        return node;
+    } else if (!clr_syntax_find_item(binder->query->syntax, node, &item)) {
+        clr_bind_no_memory(binder);
+        return node;
+    }
+    return item != NULL ? item->first : node;
+}
+
+/* Whether ORDER BY leaves nothing open: it has all keys. */
+static bool has_all_keys(struct clr_binder *binder)
+{
+    bool has[CLR_MOST_KEYS + 1] = {false};
+    const struct clr_node *term;
+    int i;
+
+    for (term = binder->query->syntax->terms.first; term != NULL; term = term->next)
+        has[find_ordered(binder, term->first)->key] = true;
+    for (i = 1; i <= binder->query->grouping.key_count; i++) {
+        if (!has[i])
+            return false;
+    }
+    return true;
+}
+
 /*
  * The groups come in the order in which SQLite's sorter gives them: where GROUP BY and ORDER BY
  * have as many terms, with the latter's directions (sqlite3Select()). So what ORDER BY leaves open
@@ -351,5 +385,6 @@ bool clr_grouping_bind(struct clr_binder *binder)
         grouping->descending[grouping->key_count++] = like_order && order->descending;
         order = like_order ? order->next : NULL;
     }
-    return each_outer(binder, mark);
+    binder->query->is_ordered = has_all_keys(binder);
+    return binder->code == CLR_OK && each_outer(binder, mark);
 }

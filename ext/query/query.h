@@ -79,6 +79,7 @@ struct clr_query {
     /* There is a row for each group of the table's rows, and not one row. */
     bool is_grouped;
     struct clr_grouping grouping; /* then */
+    bool is_ordered;              /* then: ORDER BY has all keys */
     /*
      * A SELECT without FROM that makes the result row, or none if its LIMIT leaves none: the select
      * list with call number i replaced by ?(P + 1 + i), where P is the environment's

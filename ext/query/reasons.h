@@ -17,6 +17,8 @@ CLR_WHY(KEY_AGGREGATE, "GROUP BY of an aggregate is not accelerated")
 CLR_WHY(KEY_COLLATION, "GROUP BY by another collating sequence than BINARY is not accelerated")
 CLR_WHY(KEY_COLUMN, "a column that is neither a key of GROUP BY nor in an aggregate is not "
                     "accelerated: SQLite takes it from some row")
+CLR_WHY(INDEX_ORDER, "groups in the order of an index, or of a primary key, are not accelerated: write "
+                     "ORDER BY with all keys")
 CLR_WHY(ORDER_BY, "ORDER BY of this is not accelerated: leave it out, as the result is one row")
 CLR_WHY(LIMIT, "LIMIT of this is not accelerated: write a literal or a parameter")
 CLR_WHY(INDEXED_BY, "INDEXED BY is not accelerated: leave it out")

@@ -9,6 +9,7 @@
 
 #include "tap.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -35,6 +36,8 @@ static inline struct clr_known_column find_column(void *context, const char *nam
             known = (struct clr_known_column){.number = 100 + i,
                                               .is_text = strcmp(columns[i], "s") == 0 ||
                                                          strcmp(columns[i], "u") == 0,
+                                              .is_numeric = i == 1 || i == 2 || i == COLUMNS - 1,
+                                              .is_binary = strcmp(columns[i], "u") != 0,
                                               .readable = strcmp(columns[i], "g") != 0};
     return known;
 }

@@ -1,6 +1,7 @@
 #include "sqlite/views/plan.h"
 
 #include "base/float_environment.h"
+#include "sqlite/groups/group_order.h"
 #include "sqlite/views/probes.h"
 
 #include <limits.h>
@@ -232,12 +233,26 @@ static int write_lookups(sqlite3 *db, const struct clr_select *select, struct cl
     return SQLITE_OK;
 }
 
+/* Finds out whether the groups' order is the SELECT's. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int find_order(sqlite3 *db, const struct clr_select *select, struct clr_plan *plan,
+                      struct clr_reason *reason)
+{
+    const int rc = clr_group_order_check(db, select->sql, &plan->table, plan->query, reason);
+
+    if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
+        return rc;
+    refuse_as_sqlite(db, reason);
+    return SQLITE_OK;
+}
+
 /* With the table. */
 static int bind_table(struct clr_connection *connection, const struct clr_select *select,
                       struct clr_plan *plan, struct clr_reason *reason)
 {
     int rc = bind_query(connection, select, plan, reason);
 
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE && plan->query->is_grouped)
+        rc = find_order(connection->db, select, plan, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
         rc = write_lookups(connection->db, select, plan, reason);
     if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)

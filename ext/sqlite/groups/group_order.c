@@ -1,0 +1,122 @@
+#include "sqlite/groups/group_order.h"
+
+#include <string.h>
+
+/* What SQLite's plan says. */
+struct order {
+    bool sorts_groups; /* a sorter brings rows with the same keys together: in the keys' order */
+    bool finds_values; /* DISTINCT looks each row up among those before: in the rows' order */
+    char *index;       /* the rows come in the order of this index; NULL: in that of the table */
+};
+
+/* Reads the name of an index behind the word INDEX. */
+static int read_index(const char *detail, struct order *order)
+{
+    const char *name = strstr(detail, " INDEX ");
+    const char *end;
+
+    if (name == NULL || order->index != NULL)
+        return SQLITE_OK;
+    name += strlen(" INDEX ");
+    end = strstr(name, " (");
+    order->index =
+        sqlite3_mprintf("%.*s", end == NULL ? (int)strlen(name) : (int)(end - name), name);
+    return order->index == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static int read_plan(sqlite3 *db, const char *sql, struct order *order)
+{
+    sqlite3_stmt *statement = NULL;
+    char *text = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
+    int rc = text == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, text, -1, &statement, NULL);
+
+    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *detail = (const char *)sqlite3_column_text(statement, 3);
+
+        if (detail == NULL) {
+            rc = SQLITE_NOMEM;
+        } else if (strstr(detail, "TEMP B-TREE") != NULL) {
+            order->sorts_groups = order->sorts_groups || strstr(detail, "GROUP BY") != NULL;
+            order->finds_values = order->finds_values || strstr(detail, "DISTINCT") != NULL;
+        } else {
+            rc = read_index(detail, order);
+        }
+    }
+    sqlite3_free(text);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_finalize(statement);
+    else
+        sqlite3_finalize(statement);
+    return rc;
+}
+
+/* Returns the number of the table's column that a key is, or -1. */
+static int column_of_key(const struct clr_query *query, int key)
+{
+    const struct clr_instruction *x = &query->instructions[query->grouping.keys[key]];
+    const bool is_column = x->opcode == CLR_OP_COLUMN ||
+                           (x->opcode == CLR_OP_LOOKUP &&
+                            strcmp(query->lookups[x->b].text, "\"" CLR_LOOKUP_COLUMN "\"") == 0);
+
+    return is_column ? query->columns[x->a] : -1;
+}
+
+/* Stores whether an index has the keys among its columns, in their order, and none descends. */
+static int compare_index(sqlite3 *db, const char *index, const struct clr_table_info *table,
+                         const struct clr_query *query, bool *is_same)
+{
+    const int count = query->grouping.key_count;
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("PRAGMA \"%w\".index_xinfo(\"%w\")", table->schema, index);
+    int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    bool descends = false;
+    int next = 0;
+
+    /* seqno, cid, name, desc, coll, key */
+    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(statement, 2);
+        const int column = next < count ? column_of_key(query, next) : -1;
+
+        descends = descends || sqlite3_column_int(statement, 3) != 0;
+        next += name != NULL && column >= 0 && column < table->column_count &&
+                sqlite3_stricmp(name, table->columns[column].name) == 0;
+    }
+    *is_same = next == count && !descends;
+    sqlite3_free(sql);
+    return rc == SQLITE_OK ? sqlite3_finalize(statement) : rc;
+}
+
+/* Stores whether rows come in the order of the keys, by the index or by the table's own key. */
+static int find_same(sqlite3 *db, const struct order *order, const struct clr_table_info *table,
+                     const struct clr_query *query, bool *is_same)
+{
+    if (order->index != NULL)
+        return compare_index(db, order->index, table, query, is_same);
+    *is_same = query->grouping.key_count == 1 && !table->without_rowid;
+    return SQLITE_OK;
+}
+
+int clr_group_order_check(sqlite3 *db, const char *sql, const struct clr_table_info *table,
+                          struct clr_query *query, struct clr_reason *reason)
+{
+    struct clr_grouping *grouping = &query->grouping;
+    struct order order = {.index = NULL};
+    bool is_same = false;
+    int rc;
+
+    if (query->is_ordered)
+        return SQLITE_OK;
+    rc = read_plan(db, sql, &order);
+    if (rc == SQLITE_OK && grouping->by_first && order.finds_values)
+        is_same = order.index == NULL;
+    else if (rc == SQLITE_OK && order.sorts_groups)
+        is_same = true;
+    else if (rc == SQLITE_OK)
+        rc = find_same(db, &order, table, query, &is_same);
+    if (!order.finds_values)
+        grouping->by_first = false;
+    if (rc == SQLITE_OK && !is_same)
+        clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
+    sqlite3_free(order.index);
+    return rc;
+}

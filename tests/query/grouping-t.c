@@ -1,0 +1,197 @@
+/* SELECTs with groups: what the keys are, and the SELECT over the groups that finishes them. */
+#include "base/memory.h"
+#include "batch.h"
+#include "query/environment.h"
+
+#include "tap.h"
+
+/* One check: the keys' instructions in their order, "-" before one that descends, and the SELECT.
+ */
+static void finishes(const char *sql, const char *want)
+{
+    sqlite3_stmt *statement = prepare(sql);
+    struct clr_reason reason = {.code = CLR_WHY_NONE};
+    struct clr_query *query = NULL;
+    const enum clr_code code = make(sql, statement, &query, &reason);
+    int i;
+
+    dumped = 0;
+    dump[0] = '\0';
+    if (code != CLR_OK) {
+        print("%s", text_of(&reason));
+    } else {
+        for (i = 0; i < query->grouping.key_count; i++) {
+            print("%s", query->grouping.descending[i] ? "-" : "");
+            print_value(query, query->grouping.keys[i]);
+            print(" ");
+        }
+        print("%s: %s", query->grouping.by_first ? "by rows" : "by keys", query->finish);
+    }
+    tap_is_string(dump, want, "%s", sql);
+    clr_query_free(query);
+    sqlite3_finalize(statement);
+}
+
+#define FROM "FROM \"clreduce_groups\""
+#define KEY(i, how) "\"k:" #i ":" how "\""
+#define PLAIN(i) "(+\"k:" #i ":blob\")"
+#define CALL(i) "(+\"c:" #i "\")"
+
+static void test_keys(void)
+{
+    finishes("SELECT b, sum(c) FROM t GROUP BY b",
+             "b by keys: SELECT " KEY(0, "numeric") ", " CALL(0) " " FROM "(?1)");
+    finishes("SELECT count(*) FROM t GROUP BY s",
+             "[s: \"entry\"] by keys: SELECT " CALL(0) " " FROM "(?1)");
+    finishes("SELECT s, a FROM t GROUP BY a, S",
+             "a [s: \"entry\"] by keys: SELECT " KEY(1, "text") ", " KEY(0, "blob") " " FROM
+                                                                                    "(?1)");
+    /* Numbers and names of items; a column's name goes before an item's. */
+    finishes("SELECT upper(s) AS n, sum(b) FROM t GROUP BY 1",
+             "[s: upper ( \"entry\" )] by keys: SELECT " PLAIN(0) " AS n, " CALL(0) " " FROM
+                                                                                    "(?1)");
+    finishes("SELECT upper(s) n, sum(b) FROM t GROUP BY N",
+             "[s: upper ( \"entry\" )] by keys: SELECT " PLAIN(0) " AS n, " CALL(0) " " FROM
+                                                                                    "(?1)");
+    finishes("SELECT b + 1 AS b, count(*) FROM t GROUP BY b",
+             "b by keys: SELECT " KEY(0, "numeric") " + 1 AS b, " CALL(0) " " FROM "(?1)");
+    /* The same expression, however it names the column and in whatever case. */
+    finishes("SELECT SUBSTR(t.s, 1,2) || 'x', max(b) FROM t GROUP BY substr(s,1,2)",
+             "[s: substr ( \"entry\" , 1 , 2 )] by keys: SELECT " PLAIN(0) " || 'x', " CALL(
+                 0) " " FROM "(?1)");
+    /* A part of the text is no part of the expression. */
+    finishes("SELECT a + b * 2 FROM t GROUP BY a + b", "a column that is neither a key of GROUP BY "
+                                                       "nor in an aggregate is not accelerated: "
+                                                       "SQLite takes it from some row");
+    finishes("SELECT (a + b) * 2 FROM t GROUP BY a + b",
+             "(+ a b) by keys: SELECT ( " PLAIN(0) " ) * 2 " FROM "(?1)");
+    finishes("SELECT CAST(s AS TEXT), CAST(b AS INT) FROM t GROUP BY 1, 2",
+             "[s: CAST ( \"entry\" AS TEXT )] (integer b) by keys: SELECT " KEY(0, "text") ", " KEY(
+                 1, "numeric") " " FROM "(?1)");
+    finishes("SELECT s || ?2, ?1 FROM t GROUP BY s || ?2",
+             "[s: \"entry\" || ?2] by keys: SELECT " PLAIN(0) ", ?1 " FROM "(?3)");
+}
+
+static void test_clauses(void)
+{
+    finishes(
+        "SELECT b, sum(c) AS total FROM t GROUP BY b HAVING total > 5 AND b <> ? ORDER BY total "
+        "DESC, b LIMIT ?",
+        "b by keys: SELECT " KEY(0, "numeric") ", " CALL(
+            0) " AS total " FROM "(?3) WHERE total > "
+               "5 AND " KEY(0, "numeric") " <> ?1 ORDER BY total DESC , " KEY(
+                   0, "numeric") " LIMIT ?2");
+    finishes("SELECT b FROM t GROUP BY b HAVING count(*) > 2 ORDER BY max(c) DESC",
+             "-b by keys: SELECT " KEY(0, "numeric") " " FROM "(?1) WHERE " CALL(
+                 0) " > 2 ORDER BY " CALL(1) " DESC");
+    finishes("SELECT b, a FROM t GROUP BY b, a ORDER BY a DESC",
+             "b a by keys: SELECT " KEY(0, "numeric") ", " KEY(
+                 1, "blob") " " FROM "(?1) ORDER BY " KEY(1, "blob") " DESC");
+    /* In ORDER BY alone an item's name goes before a column's. */
+    finishes("SELECT count(*) AS c FROM t GROUP BY b ORDER BY c",
+             "b by keys: SELECT " CALL(0) " AS c " FROM "(?1) ORDER BY c");
+    finishes(
+        "SELECT count(*) AS c FROM t GROUP BY b ORDER BY c + 1",
+        "a column that is neither a key of GROUP BY nor in an aggregate is not accelerated: SQLite "
+        "takes it from some row");
+    finishes("SELECT DISTINCT count(*) FROM t GROUP BY b",
+             "b by keys: SELECT DISTINCT " CALL(0) " " FROM "(?1)");
+    finishes("SELECT gpu_histogram(c, 0, 9, 3) FROM t GROUP BY b",
+             "b by keys: SELECT json(\"c:0\") " FROM "(?1)");
+}
+
+static void test_distinct(void)
+{
+    finishes("SELECT DISTINCT s FROM t",
+             "[s: \"entry\"] by rows: SELECT " KEY(0, "text") " " FROM "(?1)");
+    finishes("SELECT DISTINCT b % 3 AS m, a FROM t WHERE c ORDER BY m LIMIT 2",
+             "(% b 3) a by rows: SELECT " PLAIN(0) " AS m, " KEY(
+                 1, "blob") " " FROM "(?1) ORDER BY m LIMIT 2");
+}
+
+/* In other encodings BINARY has another order than that of UTF-8, and SQLite sorts. */
+static void test_encoding(void)
+{
+    is_utf8 = false;
+    finishes("SELECT s, b FROM t GROUP BY s, b ORDER BY b DESC, s",
+             "-[s: \"entry\"] b by keys: SELECT " KEY(0, "text") ", " KEY(
+                 1, "numeric") " " FROM
+                               "(?1) ORDER BY " KEY(1, "numeric") " DESC , " KEY(
+                                   0, "text") ", " KEY(0, "blob") " DESC, " KEY(1, "blob"));
+    is_utf8 = true;
+}
+
+static void test_refusals(void)
+{
+    static const struct {
+        const char *sql, *want;
+    } statements[] = {
+        {"SELECT b FROM t GROUP BY 2", "the select list has no item number 2 to group by"},
+        {"SELECT b FROM t GROUP BY 0", "the select list has no item number 0 to group by"},
+        {"SELECT b FROM t GROUP BY b, 'x'",
+         "GROUP BY of this is not accelerated: write a column or an expression of one"},
+        {"SELECT b FROM t GROUP BY b, ?",
+         "GROUP BY of this is not accelerated: write a column or an expression of one"},
+        {"SELECT sum(b) FROM t GROUP BY 1", "GROUP BY of an aggregate is not accelerated"},
+        {"SELECT u FROM t GROUP BY u",
+         "GROUP BY by another collating sequence than BINARY is not accelerated"},
+        {"SELECT s FROM t GROUP BY s COLLATE nocase",
+         "GROUP BY by another collating sequence than BINARY is not accelerated"},
+        {"SELECT s || a FROM t GROUP BY s || a",
+         "an expression with text or functions of two columns is not accelerated"},
+        {"SELECT b, a FROM t GROUP BY b", "a column that is neither a key of GROUP BY nor in an "
+                                          "aggregate is not accelerated: SQLite "
+                                          "takes it from some row"},
+        {"SELECT b FROM t GROUP BY b ORDER BY a", "a column that is neither a key of GROUP BY nor "
+                                                  "in an aggregate is not accelerated: SQLite "
+                                                  "takes it from some row"},
+        {"SELECT b FROM t GROUP BY b HAVING z > 1", "z is no column of the table"},
+        {"SELECT random() FROM t GROUP BY b",
+         "random() is not accelerated: its result may follow from more than its arguments"},
+        {"SELECT a, count(*) FROM t", "a column outside the aggregates is not accelerated"},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof statements / sizeof statements[0]; i++)
+        finishes(statements[i].sql, statements[i].want);
+}
+
+static void test_memory(void)
+{
+    static const char sql[] =
+        "SELECT upper(s) AS n, b, sum(c), gpu_median(a) FROM t WHERE u = 'x' GROUP BY n, 2 HAVING "
+        "count(*) > ?1 AND b > 5 ORDER BY n DESC, sum(c) LIMIT 3";
+    sqlite3_stmt *statement = prepare(sql);
+    bool failed = true;
+    long after;
+
+    batch_begin();
+    for (after = 0; failed; after++) {
+        struct clr_reason reason = {.code = CLR_WHY_NONE};
+        struct clr_query *query;
+        enum clr_code code;
+
+        clr_memory_fail_after(after);
+        code = make(sql, statement, &query, &reason);
+        failed = clr_memory_fail_after(-1);
+        batch_ok(code == (failed ? CLR_NOMEM : CLR_OK), "allocation %ld: code %d", after,
+                 (int)code);
+        clr_query_free(query);
+    }
+    batch_end("without memory");
+    tap_ok(after > 60, "every allocation of %ld has failed once", after - 1);
+    sqlite3_finalize(statement);
+}
+
+int main(void)
+{
+    open_database();
+    test_keys();
+    test_clauses();
+    test_distinct();
+    test_encoding();
+    test_refusals();
+    test_memory();
+    sqlite3_close(database);
+    return tap_done();
+}
