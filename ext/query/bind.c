@@ -182,11 +182,11 @@ static int bind_argument(struct clr_binder *binder, const char *function, struct
 }
 
 /* Whether a function of all values together takes TEXT and BLOBs with their bytes: of a column, as
-   SQLite's functions compare them, in UTF-8. */
+   SQLite's functions compare them, in UTF-8. By groups their ranks will do. */
 static bool takes_bytes(const struct clr_binder *binder, const struct clr_node *node)
 {
     return node->aggregate->needs == CLR_NEEDS_FREQUENCIES && node->first->kind == CLR_N_COLUMN &&
-           binder->environment->is_utf8;
+           binder->environment->is_utf8 && !binder->query->is_grouped;
 }
 
 /* A function of all values together: x and filter are bound, what is beside x is constant. */
@@ -230,13 +230,13 @@ static int bind_bytes(struct clr_binder *binder, const struct clr_node *node)
 }
 
 /* Whether a function compares values that may be TEXT or BLOBs, and no more than that: then their
-   ranks will do. SQLite's own compare by the collating sequence. */
+   ranks will do. SQLite's own compare by the collating sequence, and in the database's encoding. */
 static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *node)
 {
     const struct clr_node *x = node->first;
 
-    if (node->builtin || node->form & CLR_FORM_MERGE || x->reads < 0 ||
-        !(x->is_foreign || x->seems_text))
+    if ((node->builtin && !(clr_content_is_binary(x) && binder->environment->is_utf8)) ||
+        node->form & CLR_FORM_MERGE || x->reads < 0 || !(x->is_foreign || x->seems_text))
         return false;
     return node->aggregate->needs == CLR_NEEDS_EXTREME ||
            (node->aggregate->needs == CLR_NEEDS_FREQUENCIES && !takes_bytes(binder, node));
@@ -262,6 +262,10 @@ static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node 
 
     if (query->call_count == CLR_MOST_CALLS)
         return refuse_more(binder, "aggregates");
+    if (node->is_distinct && !clr_content_is_binary(node->first)) {
+        clr_bind_refuse(binder, CLR_WHY_COLLATION);
+        return CLR_INVALID;
+    }
     if (node->first != NULL) {
         x = bind_first(binder, node);
         if (x < 0)

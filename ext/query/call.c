@@ -182,3 +182,29 @@ struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_tok
     }
     return clr_syntax_place(syntax, name->index, node);
 }
+
+struct clr_node *clr_syntax_call_distinct(struct clr_syntax *syntax, const struct clr_token *token,
+                                          const struct clr_token *distinct,
+                                          struct clr_node *argument, struct clr_node *filter)
+{
+    static const char function[] = "gpu_count_distinct";
+    struct clr_token name = *token;
+    struct clr_node *node = NULL;
+    char *written;
+
+    if (syntax->code != CLR_OK)
+        return NULL;
+    written = clr_token_name(token);
+    name.text = function;
+    name.length = sizeof function - 1;
+    if (written == NULL)
+        clr_syntax_no_memory(syntax);
+    else if (!clr_name_equal(written, "count") && !clr_name_equal(written, function))
+        clr_syntax_unexpected(syntax, distinct);
+    else
+        node = clr_syntax_call(syntax, &name, false, (struct clr_list){argument, argument}, filter);
+    if (node != NULL)
+        node->is_distinct = true;
+    clr_memory_free(written);
+    return node;
+}

@@ -124,6 +124,19 @@ bool clr_content_is_text(const struct clr_node *node)
            (node->kind == CLR_N_CAST && node->cast == CLR_CAST_TO_TEXT);
 }
 
+bool clr_content_is_binary(const struct clr_node *node)
+{
+    const struct clr_node *child;
+
+    if (node->kind == CLR_N_COLUMN)
+        return node->is_binary;
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!clr_content_is_binary(child))
+            return false;
+    }
+    return node->kind != CLR_N_COLLATE;
+}
+
 bool clr_content_is_timed(const char *name)
 {
     static const char *const names[] = {"date",      "time",     "datetime", "julianday",

@@ -24,6 +24,10 @@ bool clr_content_is_column(const struct clr_node *node);
 /* Whether an expression has TEXT affinity: that of a column or a CAST, which COLLATE keeps. */
 bool clr_content_is_text(const struct clr_node *node);
 
+/* Whether SQLite compares all TEXT that the expression may be byte by byte: no column in it has
+   another collating sequence than BINARY, and it names none. */
+bool clr_content_is_binary(const struct clr_node *node);
+
 /* Whether a function of SQLite that calculates with times has that name, in small letters. */
 bool clr_content_is_timed(const char *name);
 

@@ -139,6 +139,12 @@ expr(A) ::= ID(N) LP STAR RP. {
 expr(A) ::= ID(N) LP STAR RP FILTER LP WHERE expr(F) RP. {
     A = clr_syntax_call(syntax, &N, true, (struct clr_list){NULL, NULL}, F);
 }
+expr(A) ::= ID(N) LP DISTINCT(D) expr(X) RP. {
+    A = clr_syntax_call_distinct(syntax, &N, &D, X, NULL);
+}
+expr(A) ::= ID(N) LP DISTINCT(D) expr(X) RP FILTER LP WHERE expr(F) RP. {
+    A = clr_syntax_call_distinct(syntax, &N, &D, X, F);
+}
 expr(A) ::= CAST(C) LP expr(X) AS type(T) RP. { A = clr_syntax_cast(syntax, &C, X, T); }
 
 expr(A) ::= expr(X) AND(O) expr(Y). { A = clr_syntax_binary(syntax, &O, X, Y); }

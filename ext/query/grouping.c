@@ -124,29 +124,14 @@ static bool resolve_key(struct clr_binder *binder, struct clr_node *term)
     return true;
 }
 
-/* Whether SQLite compares all TEXT of the expression byte by byte. */
-static bool is_binary(const struct clr_node *node)
+static bool check_key(struct clr_binder *binder, struct clr_node *term)
 {
-    const struct clr_node *child;
-
-    if (node->kind == CLR_N_COLUMN)
-        return node->is_binary;
-    for (child = node->first; child != NULL; child = child->next) {
-        if (!is_binary(child))
-            return false;
-    }
-    return node->kind != CLR_N_COLLATE;
-}
-
-static bool check_key(struct clr_binder *binder, struct clr_node *node)
-{
-    if (node->has & CLR_HAS_AGGREGATE)
+    if (term->first->has & CLR_HAS_AGGREGATE)
         return refuse(binder, CLR_WHY_KEY_AGGREGATE);
-    if (!clr_content_find(binder, node))
+    if (!clr_content_find(binder, term->first))
         return false;
-    if (node->reads == CLR_READS_NONE)
-        return refuse(binder, CLR_WHY_KEY_CONSTANT);
-    return is_binary(node) || refuse(binder, CLR_WHY_KEY_COLLATION);
+    term->is_constant = term->first->reads == CLR_READS_NONE;
+    return clr_content_is_binary(term->first) || refuse(binder, CLR_WHY_COLLATION);
 }
 
 static bool find_keys(struct clr_binder *binder)
@@ -156,15 +141,15 @@ static bool find_keys(struct clr_binder *binder)
     int count = 0;
 
     for (term = first_key(syntax); term != NULL; term = term->next) {
-        if (++count > CLR_MOST_KEYS) {
-            clr_bind_refuse_more(binder, "keys of GROUP BY");
+        if ((syntax->keys.first != NULL && !resolve_key(binder, term)) || !check_key(binder, term))
             return false;
-        }
-        if ((syntax->keys.first != NULL && !resolve_key(binder, term)) ||
-            !check_key(binder, term->first))
-            return false;
+        count += !term->is_constant;
     }
-    return true;
+    if (count > CLR_MOST_KEYS)
+        clr_bind_refuse_more(binder, "keys of GROUP BY");
+    else if (count == 0)
+        clr_bind_refuse(binder, CLR_WHY_KEY_CONSTANT);
+    return binder->code == CLR_OK;
 }
 
 /* ---- Which expressions are keys. */
@@ -227,11 +212,14 @@ static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
 
     if (node->kind == CLR_N_AGGREGATE || node->is_item)
         return true;
-    for (term = first_key(syntax); term != NULL; term = term->next, key++) {
+    for (term = first_key(syntax); term != NULL; term = term->next) {
+        if (term->is_constant)
+            continue;
         if (is_same(syntax, term->first, node)) {
             node->key = key;
             return true;
         }
+        key++;
     }
     if (node->kind == CLR_N_COLUMN)
         return refuse(binder, CLR_WHY_KEY_COLUMN);
@@ -377,13 +365,17 @@ bool clr_grouping_bind(struct clr_binder *binder)
 
     grouping->by_first = syntax->keys.first == NULL;
     for (term = first_key(syntax); term != NULL; term = term->next) {
-        const int key = emit_key(binder, term->first);
+        const bool descending = like_order && order->descending;
+        int key;
 
+        order = like_order ? order->next : NULL;
+        if (term->is_constant)
+            continue;
+        key = emit_key(binder, term->first);
         if (key < 0)
             return false;
         grouping->keys[grouping->key_count] = key;
-        grouping->descending[grouping->key_count++] = like_order && order->descending;
-        order = like_order ? order->next : NULL;
+        grouping->descending[grouping->key_count++] = descending;
     }
     binder->query->is_ordered = has_all_keys(binder);
     return binder->code == CLR_OK && each_outer(binder, mark);

@@ -9,16 +9,19 @@ CLR_WHY(UNEXPECTED, "\"%n\" is not accelerated in this place")
 CLR_WHY(JOIN, "a join is not accelerated: let the view read one table")
 CLR_WHY(SUBQUERY, "a subquery is not accelerated: make it a parameter or a table")
 CLR_WHY(WINDOW, "a window function is not accelerated")
-CLR_WHY(DISTINCT, "DISTINCT is not accelerated: for count(DISTINCT x) write gpu_count_distinct(x)")
+CLR_WHY(DISTINCT, "DISTINCT of this is not accelerated: it is of count(DISTINCT x)")
 CLR_WHY(HAVING, "HAVING without GROUP BY is not accelerated: write GROUP BY")
 CLR_WHY(KEY_CONSTANT, "GROUP BY of this is not accelerated: write a column or an expression of one")
 CLR_WHY(KEY_NUMBER, "the select list has no item number %n to group by")
 CLR_WHY(KEY_AGGREGATE, "GROUP BY of an aggregate is not accelerated")
-CLR_WHY(KEY_COLLATION, "GROUP BY by another collating sequence than BINARY is not accelerated")
+CLR_WHY(COLLATION,
+        "TEXT that is compared by another collating sequence than BINARY is not accelerated "
+        "in this place")
 CLR_WHY(KEY_COLUMN, "a column that is neither a key of GROUP BY nor in an aggregate is not "
                     "accelerated: SQLite takes it from some row")
-CLR_WHY(INDEX_ORDER, "groups in the order of an index, or of a primary key, are not accelerated: write "
-                     "ORDER BY with all keys")
+CLR_WHY(INDEX_ORDER,
+        "groups in the order of an index, or of a primary key, are not accelerated: write "
+        "ORDER BY with all keys")
 CLR_WHY(ORDER_BY, "ORDER BY of this is not accelerated: leave it out, as the result is one row")
 CLR_WHY(LIMIT, "LIMIT of this is not accelerated: write a literal or a parameter")
 CLR_WHY(INDEXED_BY, "INDEXED BY is not accelerated: leave it out")

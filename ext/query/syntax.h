@@ -73,7 +73,8 @@ struct clr_node {
     bool negative, has_base, has_else;
     const struct clr_aggregate *aggregate; /* of CLR_N_AGGREGATE, as are the next two */
     enum clr_form form;
-    bool builtin; /* SQLite's own */
+    bool builtin;     /* SQLite's own */
+    bool is_distinct; /* as written with DISTINCT: values are told apart as SQLite does */
     struct clr_node *filter;
     /* The tokens, without and with the parentheses around them; of what NOT negates in the middle
        of its tokens, as in "x NOT IN (y)", only the outer node has them. */
@@ -88,12 +89,13 @@ struct clr_node {
     bool seems_text; /* a column of no such affinity that may well have TEXT: a guess */
     /* Something in it is not for kernels: TEXT, a BLOB, a function. */
     bool is_foreign;
-    int number;      /* of a parameter */
-    int key;         /* of an expression that is what a key is: the key's number, from 1 */
-    bool is_item;    /* of a column's name: an item of the select list is meant */
-    bool is_numeric; /* a column of NUMERIC, INTEGER or REAL affinity */
-    bool is_binary;  /* a column that is compared by the collating sequence BINARY */
-    bool known;      /* whether value is a literal's value already */
+    int number;       /* of a parameter */
+    int key;          /* of an expression that is what a key is: the key's number, from 1 */
+    bool is_constant; /* of a term of GROUP BY: no key, as it is the same in all rows */
+    bool is_item;     /* of a column's name: an item of the select list is meant */
+    bool is_numeric;  /* a column of NUMERIC, INTEGER or REAL affinity */
+    bool is_binary;   /* a column that is compared by the collating sequence BINARY */
+    bool known;       /* whether value is a literal's value already */
     struct clr_scalar value;
 };
 
@@ -199,6 +201,11 @@ struct clr_node *clr_syntax_case(struct clr_syntax *syntax, const struct clr_tok
 /* name(arguments) or name(*), with FILTER (WHERE filter) unless that is NULL. */
 struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_token *name, bool star,
                                  struct clr_list arguments, struct clr_node *filter);
+
+/* name(DISTINCT argument), likewise: of count() alone. */
+struct clr_node *clr_syntax_call_distinct(struct clr_syntax *syntax, const struct clr_token *name,
+                                          const struct clr_token *distinct,
+                                          struct clr_node *argument, struct clr_node *filter);
 
 /* Sets which tokens a node has: from `begin` up to the one that the parser has read last. Returns
    the node; NULL is fine. */

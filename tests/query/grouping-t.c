@@ -72,6 +72,22 @@ static void test_keys(void)
              "[s: \"entry\" || ?2] by keys: SELECT " PLAIN(0) ", ?1 " FROM "(?3)");
 }
 
+static void test_constants(void)
+{
+    finishes("SELECT 1, b, ? FROM t GROUP BY 1, b, ?1",
+             "b by keys: SELECT 1, " KEY(0, "numeric") ", ?1 " FROM "(?2)");
+    finishes("SELECT b FROM t GROUP BY 'x', b ORDER BY b, b DESC",
+             "-b by keys: SELECT " KEY(0, "numeric") " " FROM "(?1) ORDER BY " KEY(
+                 0, "numeric") " , " KEY(0, "numeric") " DESC");
+}
+
+static void test_calls(void)
+{
+    finishes("SELECT s, count(DISTINCT a), min(s) FROM t GROUP BY s",
+             "[s: \"entry\"] by keys: SELECT " KEY(0, "text") ", " CALL(0) ", " CALL(1) " " FROM
+                                                                                        "(?1)");
+}
+
 static void test_clauses(void)
 {
     finishes(
@@ -121,6 +137,10 @@ static void test_encoding(void)
     is_utf8 = true;
 }
 
+#define COLLATION                                                                                  \
+    "TEXT that is compared by another collating sequence than BINARY is not accelerated in this "  \
+    "place"
+
 static void test_refusals(void)
 {
     static const struct {
@@ -128,15 +148,15 @@ static void test_refusals(void)
     } statements[] = {
         {"SELECT b FROM t GROUP BY 2", "the select list has no item number 2 to group by"},
         {"SELECT b FROM t GROUP BY 0", "the select list has no item number 0 to group by"},
-        {"SELECT b FROM t GROUP BY b, 'x'",
-         "GROUP BY of this is not accelerated: write a column or an expression of one"},
-        {"SELECT b FROM t GROUP BY b, ?",
+        {"SELECT count(DISTINCT u) FROM t", COLLATION},
+        {"SELECT count(DISTINCT s COLLATE nocase) FROM t", COLLATION},
+        {"SELECT sum(DISTINCT b) FROM t",
+         "DISTINCT of this is not accelerated: it is of count(DISTINCT x)"},
+        {"SELECT 'x' FROM t GROUP BY 1, ?",
          "GROUP BY of this is not accelerated: write a column or an expression of one"},
         {"SELECT sum(b) FROM t GROUP BY 1", "GROUP BY of an aggregate is not accelerated"},
-        {"SELECT u FROM t GROUP BY u",
-         "GROUP BY by another collating sequence than BINARY is not accelerated"},
-        {"SELECT s FROM t GROUP BY s COLLATE nocase",
-         "GROUP BY by another collating sequence than BINARY is not accelerated"},
+        {"SELECT u FROM t GROUP BY u", COLLATION},
+        {"SELECT s FROM t GROUP BY s COLLATE nocase", COLLATION},
         {"SELECT s || a FROM t GROUP BY s || a",
          "an expression with text or functions of two columns is not accelerated"},
         {"SELECT b, a FROM t GROUP BY b", "a column that is neither a key of GROUP BY nor in an "
@@ -187,6 +207,8 @@ int main(void)
 {
     open_database();
     test_keys();
+    test_constants();
+    test_calls();
     test_clauses();
     test_distinct();
     test_encoding();

@@ -108,7 +108,7 @@ int clr_group_order_check(sqlite3 *db, const char *sql, const struct clr_table_i
         return SQLITE_OK;
     rc = read_plan(db, sql, &order);
     if (rc == SQLITE_OK && grouping->by_first && order.finds_values)
-        is_same = order.index == NULL;
+        is_same = order.index == NULL && !table->without_rowid;
     else if (rc == SQLITE_OK && order.sorts_groups)
         is_same = true;
     else if (rc == SQLITE_OK)

@@ -15,7 +15,7 @@ STATEMENTS = 200 if tap.QUICK else 3_000
 
 NUMERIC_KEYS = (
     "n", "n % 5", "x > 0", "round(x / 100) * 100", "kind", "price", "n / 10", "abs(n) % 3", "kind + 1",
-    "x IS NULL", "CASE WHEN n > 50 THEN 2 WHEN n > 0 THEN 1 END", "-n", "id % 7", "n % 3 + kind", "epoch / 86400",
+    "x IS NULL", "'c'", "CASE WHEN n > 50 THEN 2 WHEN n > 0 THEN 1 END", "-n", "id % 7", "n % 3 + kind", "epoch / 86400",
 )
 CALLS = (
     "count(*)", "count(x)", "gpu_sum(x)", "gpu_sum(n)", "gpu_avg(x)", "gpu_total(price)", "gpu_min(x)", "gpu_max(n)",
@@ -25,7 +25,8 @@ CALLS = (
     "gpu_histogram(x, -50, 50, 3)", "gpu_sum_state(x)", "gpu_avg_state(n)", "gpu_sum(x) FILTER (WHERE n > 0)",
     "count(*) FILTER (WHERE city = 'ORD')", "gpu_sum(length(city))", "gpu_sum(x * n)", "gpu_max(any)",
     "gpu_sum(CASE WHEN day > '2001-01-20' THEN n END)", "round(gpu_avg(x), 2)", "'n=' || count(*)",
-    "gpu_max(n) - gpu_min(n)", "CASE WHEN count(*) > 100 THEN 'many' ELSE 'few' END",
+    "gpu_max(n) - gpu_min(n)", "count(DISTINCT day)", "count(DISTINCT n % 7)", "min(city)", "max(day)",
+    "count(DISTINCT any) FILTER (WHERE x > 0)", "CASE WHEN count(*) > 100 THEN 'many' ELSE 'few' END",
 )
 
 
@@ -150,8 +151,10 @@ def test_indexes(rng):
                            "SELECT b, id FROM t WHERE id < 50 GROUP BY b, id", "SELECT a, b FROM t GROUP BY a, b ORDER BY b, a DESC",
                            "SELECT a, count(*) AS n FROM t GROUP BY a ORDER BY n / 1000", "SELECT DISTINCT a FROM t ORDER BY a DESC"):
                 want = views.outcome(db, select)
-                # The second time, as columns that SQLite fills are kept when they are asked for again.
-                views.through_view(db, select)
+                # Columns that SQLite fills are kept when they are asked for again.
+                views.create(db, "view_of_it", select)
+                for _ in range(4 if without else 1):
+                    views.ask(db, "view_of_it")
                 batch.compare(views.ask(db, "view_of_it"), want, f"{index}: {select}")
                 tally.add(db, "view_of_it", hosts_own=True)
         batch.end()
