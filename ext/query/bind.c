@@ -377,21 +377,20 @@ static enum clr_code check_truths(struct clr_binder *binder)
 static enum clr_code find_contents(struct clr_binder *binder)
 {
     const struct clr_syntax *syntax = binder->query->syntax;
+    const bool is_row = !binder->query->is_grouped && !binder->query->has_rows;
     struct clr_node *node, *argument;
 
     if (syntax->where != NULL && !clr_content_find(binder, syntax->where))
         return binder->code;
-    for (node = syntax->items.first; node != NULL && !binder->query->is_grouped;
-         node = node->next) {
+    for (node = syntax->items.first; node != NULL && is_row; node = node->next) {
         if (!clr_content_find(binder, node->first))
             return binder->code;
     }
-    for (node = syntax->terms.first; node != NULL && !binder->query->is_grouped;
-         node = node->next) {
+    for (node = syntax->terms.first; node != NULL && is_row; node = node->next) {
         if (!check_functions(binder, node->first))
             return binder->code;
     }
-    for (node = syntax->limit; node != NULL; node = node->next) {
+    for (node = syntax->limit; node != NULL && !binder->query->has_rows; node = node->next) {
         if (!clr_content_find(binder, node))
             return binder->code;
     }
@@ -403,9 +402,21 @@ static enum clr_code find_contents(struct clr_binder *binder)
         if (node->filter != NULL && !clr_content_find(binder, node->filter))
             return binder->code;
     }
-    if (binder->query->is_grouped && !clr_grouping_find(binder))
+    if (!is_row && !clr_grouping_find(binder))
         return binder->code;
     return CLR_OK;
+}
+
+/* LIMIT without ORDER BY ends SQLite's own search at the first rows that are found. */
+static enum clr_code bind_rows(struct clr_binder *binder, const char **rowid)
+{
+    const struct clr_syntax *syntax = binder->query->syntax;
+
+    if (syntax->limit != NULL && syntax->terms.first == NULL)
+        clr_bind_refuse(binder, CLR_WHY_LIMIT_OF_ROWS);
+    else
+        clr_grouping_bind_rowid(binder, rowid);
+    return binder->code;
 }
 
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
@@ -414,6 +425,7 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     struct clr_binder binder = {query, environment, CLR_OK, reason};
     const struct clr_syntax *syntax = query->syntax;
     const struct clr_node *node;
+    const char *rowid = NULL;
     enum clr_code code = number_parameters(&binder);
 
     if (code == CLR_OK)
@@ -433,7 +445,9 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
         code = bind_call(&binder, node);
     for (; code == CLR_OK && node != NULL; node = node->listed)
         code = bind_ordering(&binder, node);
+    if (code == CLR_OK && query->has_rows)
+        code = bind_rows(&binder, &rowid);
     if (code != CLR_OK)
         return code;
-    return clr_result_row_write(query, environment);
+    return clr_result_row_write(query, environment, rowid);
 }

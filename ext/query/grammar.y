@@ -68,6 +68,9 @@ item ::= here(B) expr(X) here(E) as(N). { clr_syntax_item(syntax, B, X, E, &N); 
 %type here {size_t}
 here(A) ::= . { A = syntax->token_count - 1; }
 
+item ::= here(B) STAR. { clr_syntax_star(syntax, B); }
+item ::= here(B) ID DOT STAR. { clr_syntax_star(syntax, B); }
+
 %type as {struct clr_token}
 as(A) ::= . { A = (struct clr_token){.kind = 0}; }
 as(A) ::= AS name(N). { A = N; }

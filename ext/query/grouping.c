@@ -59,6 +59,8 @@ static bool find_names(struct clr_binder *binder, struct clr_node *node, bool it
     node->is_item = item != NULL;
     if (node->kind == CLR_N_COLUMN)
         return node->is_item || clr_bind_column(binder, node);
+    if (node->kind == CLR_N_STAR)
+        return binder->query->has_rows || refuse(binder, CLR_WHY_KEY_COLUMN);
     for (child = node->first; child != NULL; child = child->next) {
         if (!find_names(binder, child, items))
             return false;
@@ -274,20 +276,22 @@ static bool mark(struct clr_binder *binder, struct clr_node *node)
 
 bool clr_grouping_find(struct clr_binder *binder)
 {
-    const struct clr_syntax *syntax = binder->query->syntax;
+    const struct clr_query *query = binder->query;
+    const struct clr_syntax *syntax = query->syntax;
     struct clr_node *node;
 
     for (node = syntax->items.first; node != NULL; node = node->next) {
         if (!find_names(binder, node->first, false))
             return false;
     }
-    if (!find_keys(binder) || (syntax->having != NULL && !find_names(binder, syntax->having, true)))
+    if ((query->is_grouped && !find_keys(binder)) ||
+        (syntax->having != NULL && !find_names(binder, syntax->having, true)))
         return false;
     for (node = syntax->terms.first; node != NULL; node = node->next) {
         if (!find_term(binder, node->first))
             return false;
     }
-    return each_outer(binder, find_key_uses);
+    return query->has_rows || each_outer(binder, find_key_uses);
 }
 
 /* ---- Instructions. */
@@ -379,4 +383,26 @@ bool clr_grouping_bind(struct clr_binder *binder)
     }
     binder->query->is_ordered = has_all_keys(binder);
     return binder->code == CLR_OK && each_outer(binder, mark);
+}
+
+bool clr_grouping_bind_rowid(struct clr_binder *binder, const char **name)
+{
+    static const char *const names[] = {"rowid", "_rowid_", "oid"};
+    const struct clr_environment *environment = binder->environment;
+    struct clr_grouping *grouping = &binder->query->grouping;
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct clr_known_column known = environment->column(environment->context, names[i]);
+        int place;
+
+        if (!known.is_rowid)
+            continue;
+        place = clr_place_column(binder, known.number, false);
+        grouping->keys[0] = place < 0 ? -1 : clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
+        grouping->key_count = 1;
+        *name = names[i];
+        return grouping->keys[0] >= 0;
+    }
+    return refuse(binder, CLR_WHY_NO_ROWID);
 }

@@ -8,11 +8,16 @@
 #include <stdbool.h>
 
 /*
- * Finds out what the keys are, and what names mean in the select list, HAVING and ORDER BY. Marks
- * the expressions there that are a key's. What else they have is in aggregates or no column of the
- * table. Returns false once it has failed.
+ * Of a SELECT that has rows it looks up what names mean. Else it finds out what the keys are, and
+ * what names mean in the select list, HAVING and ORDER BY. Marks the expressions there that are a
+ * key's. What else they have is in aggregates or no column of the table. Returns false once it has
+ * failed.
  */
 bool clr_grouping_find(struct clr_binder *binder);
+
+/* Writes down the rowid as the key, of a SELECT that has rows, and stores its name, a constant.
+   Returns false once it has failed. */
+bool clr_grouping_bind_rowid(struct clr_binder *binder, const char **name);
 
 /* Writes down the keys as instructions, and the groups' order. Returns false once it has failed. */
 bool clr_grouping_bind(struct clr_binder *binder);

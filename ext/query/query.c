@@ -23,12 +23,13 @@ static enum clr_code parse(struct clr_query *query)
     if (clr_grammar_parse(syntax) != CLR_OK)
         return syntax->code;
     query->is_grouped = clr_syntax_is_grouped(syntax);
+    query->has_rows = clr_syntax_has_rows(syntax);
     for (item = syntax->items.first; item != NULL; item = item->next)
         has |= item->has;
-    if (!query->is_grouped)
+    if (!query->is_grouped && !query->has_rows)
         clr_syntax_check_row(syntax);
     /* Without an aggregate SQLite makes a row for every row of the table. */
-    if (!query->is_grouped && !(has & CLR_HAS_SURE_AGGREGATE))
+    if (!query->is_grouped && !query->has_rows && !(has & CLR_HAS_SURE_AGGREGATE))
         clr_syntax_refuse(syntax, CLR_WHY_NO_AGGREGATE);
     else if (!take_name(&syntax->schema, &query->schema) ||
              !take_name(&syntax->table, &query->table) || !take_name(&syntax->alias, &query->alias))

@@ -80,6 +80,9 @@ struct clr_query {
     bool is_grouped;
     struct clr_grouping grouping; /* then */
     bool is_ordered;              /* then: ORDER BY has all keys */
+    /* The rows are those of the table that WHERE lets pass. The key is the rowid, by which SQLite
+       finds them. */
+    bool has_rows;
     /*
      * A SELECT without FROM that makes the result row, or none if its LIMIT leaves none: the select
      * list with call number i replaced by ?(P + 1 + i), where P is the environment's
@@ -88,7 +91,8 @@ struct clr_query {
      *
      * Of groups: a SELECT from the table CLR_GROUP_TABLE, whose argument is parameter P + 1, that
      * makes a row of each of its rows that HAVING lets pass. Keys and calls are its columns: see
-     * below. probes is then the caller's, to be freed with clr_memory_free().
+     * below. Of rows: the SELECT itself, with one more condition, that the rowid is the key of such
+     * a row. probes is then the caller's, to be freed with clr_memory_free().
      */
     char *finish;
     size_t finish_items;
@@ -113,6 +117,7 @@ struct clr_known_column {
     bool readable;   /* false: its value can't be had (some virtual generated columns) */
     bool is_numeric; /* of NUMERIC, INTEGER or REAL affinity */
     bool is_binary;  /* TEXT is compared by the collating sequence BINARY */
+    bool is_rowid;
 };
 
 struct clr_environment {

@@ -200,7 +200,7 @@ struct clr_scan clr_query_run_scan(struct clr_query_run *run)
         .question_count = query->question_count,
         .questions = run->questions,
         .lookup_count = query->lookup_count,
-        .grouping = query->is_grouped ? &query->grouping : NULL,
+        .grouping = query->is_grouped || query->has_rows ? &query->grouping : NULL,
     };
 }
 

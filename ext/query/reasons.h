@@ -43,7 +43,9 @@ CLR_WHY(NESTING, "the expressions are nested too deep to be accelerated")
 CLR_WHY(TOO_MANY, "too many %n to be accelerated: make several views")
 CLR_WHY(MINUS_PLUS,
         "a minus sign in front of a plus sign is not accelerated: leave the plus sign out")
-CLR_WHY(NO_AGGREGATE, "a select list without an aggregate is not accelerated")
+CLR_WHY(NO_AGGREGATE, "a SELECT without an aggregate, GROUP BY and WHERE is not accelerated")
+CLR_WHY(LIMIT_OF_ROWS, "LIMIT without ORDER BY is not accelerated: SQLite stops at the first rows")
+CLR_WHY(NO_ROWID, "rows of a table whose rowid has no name are not accelerated")
 CLR_WHY(BARE_COLUMN, "a column outside the aggregates is not accelerated")
 CLR_WHY(NESTED_AGGREGATE, "an aggregate within another one is not accelerated")
 CLR_WHY(AGGREGATE_IN_WHERE, "an aggregate in WHERE is not accelerated")
@@ -73,6 +75,7 @@ CLR_WHY(TIME_COMPUTED, "a date function of text that is computed is not accelera
                        "be 'now'")
 
 /* What names mean, and what they read. */
+CLR_WHY(HAS_INDEX, "SQLite finds the rows by an index")
 CLR_WHY(NO_TABLE, "the schema has no table %n")
 CLR_WHY(READS_VIEW, "%n is a view, which is not accelerated: read its table")
 CLR_WHY(READS_VIRTUAL_TABLE, "%n is a virtual table, which is not accelerated")
@@ -93,6 +96,7 @@ CLR_WHY(FLOAT_ENVIRONMENT, "it computes, and the thread's floating-point environ
 CLR_WHY(EMPTY_TABLE, "the table is empty")
 CLR_WHY(SMALL_TABLE, "the table has %1 rows, and view_threshold is %2")
 CLR_WHY(VALUE, "some row has TEXT, a BLOB or an error, which only SQLite can treat")
+CLR_WHY(MANY_ROWS, "more than one row in %1 passes: SQLite is as quick")
 CLR_WHY(VALUES_MEMORY, "the values take more than values_memory")
 CLR_WHY(KEEPS_VALUES,
         "the columns take more than column_memory, and a function needs all values together")

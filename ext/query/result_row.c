@@ -1,6 +1,7 @@
 #include "query/result_row.h"
 
 #include "base/memory.h"
+#include "query/grammar.h"
 #include "query/syntax.h"
 
 #include <stdio.h>
@@ -12,7 +13,8 @@ struct row {
     bool is_grouped, sorts_keys;
     const struct clr_grouping *grouping; /* of groups */
     int parameter_count;
-    int call; /* the number of the next one */
+    const char *rowid; /* its name, of rows; else NULL */
+    int call;          /* the number of the next one */
     char *text;
     size_t length;
 };
@@ -74,7 +76,7 @@ static void add_tokens(struct row *row, size_t begin, size_t end)
         const struct clr_node *node = token->node;
 
         add(row, " ", 1);
-        if (node == NULL || node->is_item)
+        if (node == NULL || node->is_item || (row->rowid != NULL && node->kind == CLR_N_COLUMN))
             add(row, token->text, token->length);
         else if (node->key != 0)
             add(row, part, write_key(node, part, sizeof part));
@@ -82,7 +84,7 @@ static void add_tokens(struct row *row, size_t begin, size_t end)
             add(row, part, write_call(row, node, part, sizeof part));
         else
             add(row, part, (size_t)snprintf(part, sizeof part, "?%d", node->number));
-        i = node != NULL && !node->is_item ? node->end : i + 1;
+        i = node != NULL && (node->key != 0 || node->kind == CLR_N_AGGREGATE) ? node->end : i + 1;
     }
 }
 
@@ -134,11 +136,41 @@ static void add_groups(struct row *row)
         add_keys(row);
 }
 
+/* The SELECT itself, of the rows that the scan has found. Its own condition stays: what is found by
+   the rowid is asked whether it is what was looked for. */
+static void write_rows(struct row *row)
+{
+    const struct clr_syntax *syntax = row->syntax;
+    const struct clr_token *name = syntax->alias.kind != 0 ? &syntax->alias : &syntax->table;
+    const struct clr_token *last = &syntax->tokens[syntax->token_count - 2];
+    char part[96];
+
+    row->length = 0;
+    add_tokens(row, 0, syntax->where->outer_begin);
+    add(row, " (", 2);
+    add_tokens(row, syntax->where->outer_begin, syntax->where->outer_end);
+    add(row, ") AND ", 6);
+    add(row, name->text, name->length);
+    add(row, part,
+        (size_t)snprintf(part, sizeof part,
+                         ".%s IN (SELECT \"" CLR_GROUP_KEY_BLOB "\" FROM \"" CLR_GROUP_TABLE
+                         "\"(?%d))",
+                         row->rowid, 0, row->parameter_count + 1));
+    /* The last token is the end of the text, and there may be a semicolon before it. */
+    add_tokens(row, syntax->where->outer_end,
+               syntax->token_count - (last->kind == CLR_T_SEMI ? 2 : 1));
+    add(row, "", 1);
+}
+
 /* Returns where the select list ends. */
 static size_t write(struct row *row)
 {
     size_t items;
 
+    if (row->rowid != NULL) {
+        write_rows(row);
+        return 0;
+    }
     row->length = 0;
     row->call = 0;
     add(row, "SELECT", 6);
@@ -155,14 +187,15 @@ static size_t write(struct row *row)
 }
 
 enum clr_code clr_result_row_write(struct clr_query *query,
-                                   const struct clr_environment *environment)
+                                   const struct clr_environment *environment, const char *rowid)
 {
     struct row row = {.syntax = query->syntax,
                       .is_grouped = query->is_grouped,
                       .sorts_keys = query->is_grouped && !environment->is_utf8 &&
                                     query->syntax->keys.first != NULL,
                       .grouping = &query->grouping,
-                      .parameter_count = environment->parameter_count};
+                      .parameter_count = environment->parameter_count,
+                      .rowid = rowid};
 
     write(&row);
     row.text = clr_memory_alloc(row.length);

@@ -213,6 +213,18 @@ void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *e
     clr_list_append(&syntax->items, node);
 }
 
+void clr_syntax_star(struct clr_syntax *syntax, size_t begin)
+{
+    const struct clr_token none = {.kind = 0};
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_STAR, (struct clr_list){NULL, NULL});
+
+    if (node == NULL)
+        return;
+    node->has = CLR_HAS_COLUMN;
+    clr_syntax_place(syntax, begin, node);
+    clr_syntax_item(syntax, node->begin, node, node->end, &none);
+}
+
 void clr_syntax_where(struct clr_syntax *syntax, struct clr_node *expression)
 {
     if (syntax->code != CLR_OK)
@@ -282,6 +294,12 @@ bool clr_syntax_is_grouped(const struct clr_syntax *syntax)
     for (item = syntax->items.first; item != NULL; item = item->next)
         has |= item->has;
     return syntax->keys.first != NULL || (syntax->distinct && (has & CLR_HAS_AGGREGATE) == 0);
+}
+
+bool clr_syntax_has_rows(const struct clr_syntax *syntax)
+{
+    return !clr_syntax_is_grouped(syntax) && syntax->where != NULL &&
+           syntax->aggregates.first == NULL;
 }
 
 void clr_syntax_check_row(struct clr_syntax *syntax)

@@ -32,6 +32,7 @@ enum clr_node_kind {
     CLR_N_OPERATOR,  /* one without an opcode, of the children */
     CLR_N_COLLATE,   /* of the child */
     CLR_N_CAST,      /* of the child */
+    CLR_N_STAR,      /* all columns, in the select list */
     CLR_N_ITEM,      /* of the select list: the child; names[0], of kind 0 if it has none */
     CLR_N_TERM       /* of GROUP BY or ORDER BY: the child */
 };
@@ -216,6 +217,9 @@ struct clr_node *clr_syntax_place(struct clr_syntax *syntax, size_t begin, struc
 void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *expression,
                      size_t end, const struct clr_token *name);
 
+/* All columns, of the tokens from begin on to the one that the parser has read last. */
+void clr_syntax_star(struct clr_syntax *syntax, size_t begin);
+
 void clr_syntax_where(struct clr_syntax *syntax, struct clr_node *expression);
 
 /* A term of GROUP BY. */
@@ -227,6 +231,9 @@ void clr_syntax_order_end(struct clr_syntax *syntax, const struct clr_token *ord
 
 /* Whether the SELECT has a row for each group: for keys, or for the values that DISTINCT leaves. */
 bool clr_syntax_is_grouped(const struct clr_syntax *syntax);
+
+/* Whether the SELECT has rows of the table as they are, those that WHERE lets pass. */
+bool clr_syntax_has_rows(const struct clr_syntax *syntax);
 
 /* Refuses what has no meaning here in a SELECT of one row: columns outside of aggregates, in the
    select list and in ORDER BY. */

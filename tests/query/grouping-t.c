@@ -125,6 +125,21 @@ static void test_distinct(void)
                  1, "blob") " " FROM "(?1) ORDER BY m LIMIT 2");
 }
 
+/* SQLite fetches rows that the scan has found. */
+static void test_rows(void)
+{
+    finishes(
+        "SELECT *, x.a FROM t AS x WHERE b = ? AND c OR d ORDER BY b DESC LIMIT ?;",
+        "rowid by keys:  SELECT * , x . a FROM t AS x WHERE ( b = ?1 AND c OR d) AND x.rowid IN "
+        "(SELECT \"k:0:blob\" FROM \"clreduce_groups\"(?3)) ORDER BY b DESC LIMIT ?2");
+    finishes(
+        "SELECT t.*, upper(s) || :p FROM main.t WHERE s LIKE :p",
+        "rowid by keys:  SELECT t . * , upper ( s ) || ?1 FROM main . t WHERE ( s LIKE ?1) AND "
+        "t.rowid IN (SELECT \"k:0:blob\" FROM \"clreduce_groups\"(?2))");
+    finishes("SELECT a FROM t WHERE b LIMIT 1",
+             "LIMIT without ORDER BY is not accelerated: SQLite stops at the first rows");
+}
+
 /* In other encodings BINARY has another order than that of UTF-8, and SQLite sorts. */
 static void test_encoding(void)
 {
@@ -211,6 +226,7 @@ int main(void)
     test_calls();
     test_clauses();
     test_distinct();
+    test_rows();
     test_encoding();
     test_refusals();
     test_memory();

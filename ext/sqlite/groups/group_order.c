@@ -6,6 +6,7 @@
 struct order {
     bool sorts_groups; /* a sorter brings rows with the same keys together: in the keys' order */
     bool finds_values; /* DISTINCT looks each row up among those before: in the rows' order */
+    bool searches;     /* SQLite has something to find rows by */
     char *index;       /* the rows come in the order of this index; NULL: in that of the table */
 };
 
@@ -39,6 +40,7 @@ static int read_plan(sqlite3 *db, const char *sql, struct order *order)
             order->sorts_groups = order->sorts_groups || strstr(detail, "GROUP BY") != NULL;
             order->finds_values = order->finds_values || strstr(detail, "DISTINCT") != NULL;
         } else {
+            order->searches = order->searches || strncmp(detail, "SEARCH", 6) == 0;
             rc = read_index(detail, order);
         }
     }
@@ -107,6 +109,12 @@ int clr_group_order_check(sqlite3 *db, const char *sql, const struct clr_table_i
     if (query->is_ordered)
         return SQLITE_OK;
     rc = read_plan(db, sql, &order);
+    if (query->has_rows) {
+        if (rc == SQLITE_OK && (order.searches || order.index != NULL))
+            clr_reason_set(reason, CLR_WHY_HAS_INDEX);
+        sqlite3_free(order.index);
+        return rc;
+    }
     if (rc == SQLITE_OK && grouping->by_first && order.finds_values)
         is_same = order.index == NULL && !table->without_rowid;
     else if (rc == SQLITE_OK && order.sorts_groups)

@@ -10,6 +10,9 @@
 /*
  * Finds out whether the groups' order is the one in which SQLite's plan of the SELECT, prepared as
  * EXPLAIN QUERY PLAN, gives its rows. An index that is read in its order may have another one.
+ * For a query that has rows: whether SQLite has no index to find them by, and so goes over all rows
+ * in the order of their rowids.
+ *
  * Sets the reason if it is another one, or might be; DISTINCT may also come out as ordered by the
  * keys, which is written to the query's grouping. Returns SQLITE_OK, or SQLite's code.
  */

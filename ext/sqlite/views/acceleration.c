@@ -216,6 +216,7 @@ static int make_answer(struct clr_acceleration *acceleration, struct clr_view_ru
                                           .run = run->query_run,
                                           .groups = run->groups,
                                           .parameters = run->parameters,
+                                          .rows = run->scan.rows,
                                           .memory = run->scan.values_memory,
                                           .watch = &watch};
 
@@ -237,6 +238,8 @@ static int run(struct clr_acceleration *acceleration, sqlite3_value *const *para
     *answered = rc == SQLITE_OK && run.way != CLR_WAY_SQLITE;
     if (*answered) {
         rc = make_answer(acceleration, &run, &before, rows, groups);
+        if (last->reason.code == CLR_WHY_MANY_ROWS)
+            acceleration->looking.left = CLR_SKIPS;
         *answered = last->reason.code == CLR_WHY_NONE;
     }
     if (rc == SQLITE_OK && !*answered) {

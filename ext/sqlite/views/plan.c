@@ -83,6 +83,7 @@ static struct clr_known_column environment_column(void *context, const char *nam
                          table->columns[known.number].loadable;
         known.seems_text =
             known.readable && seems_text(environment->db, table, &table->columns[known.number]);
+        known.is_rowid = known.number == table->column_count && !table->without_rowid;
         find_comparison(environment->db, table, &known);
     }
     return known;
@@ -251,7 +252,8 @@ static int bind_table(struct clr_connection *connection, const struct clr_select
 {
     int rc = bind_query(connection, select, plan, reason);
 
-    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE && plan->query->is_grouped)
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE &&
+        (plan->query->is_grouped || plan->query->has_rows))
         rc = find_order(connection->db, select, plan, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
         rc = write_lookups(connection->db, select, plan, reason);

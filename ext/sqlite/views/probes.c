@@ -99,7 +99,7 @@ int clr_probes_add(struct clr_query *query)
     char *probes, *whole;
     int i;
 
-    if (query->is_grouped)
+    if (query->is_grouped || query->has_rows)
         sqlite3_str_appendall(text, "SELECT 7");
     for (i = 0; i < query->call_count; i++) {
         if (!is_probed(query, i))
@@ -112,7 +112,7 @@ int clr_probes_add(struct clr_query *query)
     probes = sqlite3_str_finish(text);
     if (probes == NULL)
         return SQLITE_NOMEM;
-    if (query->is_grouped)
+    if (query->is_grouped || query->has_rows)
         return keep_apart(query, probes);
     length = strlen(query->finish) + 1;
     added = strlen(probes);

@@ -252,7 +252,7 @@ static int keep_rows(struct cursor *cursor)
     int rc;
 
     clr_views_of(connection)->depth++;
-    rc = clr_kept_rows_fill(&cursor->kept, cursor->select);
+    rc = clr_kept_rows_fill(&cursor->kept, rows_of(cursor));
     clr_views_of(connection)->depth--;
     if (rc != SQLITE_DONE)
         return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
@@ -283,7 +283,7 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
                                   &cursor->groups, &answered);
     cursor->is_kept = answered && cursor->groups.statement == NULL;
     if (rc == SQLITE_OK && answered && !cursor->is_kept) {
-        rc = next(base);
+        rc = is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
         cursor->row = 0;
     }
     if (rc != SQLITE_OK || answered)

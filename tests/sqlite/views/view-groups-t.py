@@ -1,8 +1,8 @@
-"""Accelerated views with GROUP BY and DISTINCT.
+"""Accelerated views with GROUP BY and DISTINCT, and of rows that are found by a scan.
 
 A view gives the rows of its SELECT, in the same order where SQLite does not read an index: keys of
 every type, collation and affinity, expressions of them, HAVING, ORDER BY and LIMIT over groups, and
-all aggregates, each of them for each group.
+all aggregates, each of them for each group. SQLite itself fetches rows of which few pass WHERE.
 """
 
 import support
@@ -96,6 +96,23 @@ class GroupWriter(Writer):
         return f"SELECT DISTINCT {', '.join(items)} FROM t{where}" + self.ordered(items, len(items), [])
 
 
+    def rows(self):
+        """A SELECT of rows, of which few pass mostly."""
+        self.values = []
+        items = [
+            self.pick(("*", "t.*", "id", "rowid AS r")) if self.rng.random() < 0.6 else self.key()
+            for _ in range(self.pick((1, 1, 2, 3)))
+        ]
+        where = self.where()
+        if self.rng.random() < 0.8:
+            where = f"({where}) AND {self.pick(('id % 61 = 3', 'n = 7', 'x > 122', 'n BETWEEN 3 AND 4 AND price > 0'))}"
+        text = f"SELECT {', '.join(items)} FROM t WHERE {where}"
+        if self.rng.random() < 0.6:
+            terms = [self.key() + self.pick(("", " DESC")) for _ in range(self.rng.randint(1, 2))]
+            text += f" ORDER BY {', '.join(terms)}" + self.pick(("", "", " LIMIT 5", " LIMIT 3 OFFSET 2"))
+        return text
+
+
 def test_differential(rng, encoding, statements):
     """Random SELECTs over the table, which changes in between."""
     db = connect(FOLDER.new())
@@ -108,7 +125,7 @@ def test_differential(rng, encoding, statements):
     for i in range(statements):
         if i % 40 == 39:
             change(db, rng)
-        select = writer.distinct() if rng.random() < 0.15 else writer.grouped()
+        select = rng.choices((writer.grouped, writer.rows, writer.distinct), (6, 3, 1))[0]()
         want = views.outcome(db, select, writer.values)
         got = views.through_view(db, select, writer.values)
         batch.compare(views.comparable(got), views.comparable(want), f"{select} {writer.values}")
