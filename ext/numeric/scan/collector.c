@@ -103,6 +103,22 @@ bool clr_collector_filter(const struct clr_block *block, const struct clr_regist
     return true;
 }
 
+bool clr_collector_select(struct clr_block *block, uint64_t *selected)
+{
+    int filter = block->scan->filter;
+    size_t i;
+
+    memset(selected, 0, CLR_BLOCK_WORDS * sizeof *selected);
+    for (i = 0; i < block->count / 64; i++)
+        selected[i] = UINT64_MAX;
+    if (block->count % 64 != 0)
+        selected[i] = ((uint64_t)1 << block->count % 64) - 1;
+    if (filter < 0)
+        return true;
+    clr_block_run(block, 0, filter + 1);
+    return clr_collector_filter(block, &block->registers[filter], selected);
+}
+
 /* Takes the NULLs of an argument out of the rows. Returns false if it is unsure in one of them. */
 static bool drop_nulls(const struct clr_collector *collector, const struct clr_block *block,
                        const struct clr_register *argument, uint64_t *rows)

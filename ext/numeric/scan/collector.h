@@ -51,6 +51,10 @@ void clr_collector_free(struct clr_collector *collector);
 bool clr_collector_filter(const struct clr_block *block, const struct clr_register *filter,
                           uint64_t *selected);
 
+/* Runs the scan's filter for the block, and stores the rows that it lets pass. Returns false if
+   that is not sure for all of them. */
+bool clr_collector_select(struct clr_block *block, uint64_t *selected);
+
 /* Adds the rows of the block that are selected. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE,
    CLR_SCAN_LIMIT, CLR_SCAN_STOPPED, or CLR_SCAN_FAILED without memory. */
 enum clr_scan_outcome clr_collector_take(struct clr_collector *collector, struct clr_block *block,

@@ -99,23 +99,6 @@ static enum clr_scan_outcome reduce_columns(const struct whole *wholes, int coun
     return CLR_SCAN_DONE;
 }
 
-/* Selects the rows of the block, and then those that the scan's filter lets pass. */
-static bool select_rows(struct clr_block *block, uint64_t *selected)
-{
-    int filter = block->scan->filter;
-    size_t i;
-
-    memset(selected, 0, CLR_BLOCK_WORDS * sizeof *selected);
-    for (i = 0; i < block->count / 64; i++)
-        selected[i] = UINT64_MAX;
-    if (block->count % 64 != 0)
-        selected[i] = ((uint64_t)1 << block->count % 64) - 1;
-    if (filter < 0)
-        return true;
-    clr_block_run(block, 0, filter + 1);
-    return clr_collector_filter(block, &block->registers[filter], selected);
-}
-
 static enum clr_scan_outcome run_block(struct clr_block *block, struct clr_collector *collectors,
                                        int collector_count)
 {
@@ -123,7 +106,7 @@ static enum clr_scan_outcome run_block(struct clr_block *block, struct clr_colle
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int i;
 
-    if (!select_rows(block, selected))
+    if (!clr_collector_select(block, selected))
         return CLR_SCAN_UNSURE;
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
         any |= selected[i];

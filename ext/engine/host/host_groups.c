@@ -1,0 +1,33 @@
+#include "engine/host/host_groups.h"
+
+#include "numeric/groups/group_scan.h"
+
+/* Less than this for each thread is not worth starting it; less than that, no watching either. */
+enum { ROWS_PER_THREAD = 65536, ROWS_ALONE = 1 << 18 };
+
+struct team {
+    bool alone;
+    const struct clr_watch *watch;
+};
+
+static bool run_team(void *context, int count, clr_portion_work *work, void *argument)
+{
+    const struct team *team = context;
+    const atomic_bool never = false;
+
+    if (!team->alone || count > 1)
+        return clr_team_run(count, work, argument, team->watch);
+    work(argument, 0, &never);
+    return true;
+}
+
+enum clr_scan_outcome clr_host_group(const struct clr_scan *scan, const struct clr_watch *watch,
+                                     struct clr_groups **groups)
+{
+    const size_t most = scan->rows / ROWS_PER_THREAD + 1;
+    const int size = clr_team_size();
+    struct team team = {scan->rows < ROWS_ALONE, watch};
+    const struct clr_group_team threads = {most < (size_t)size ? (int)most : size, run_team, &team};
+
+    return clr_group_scan(scan, &threads, groups);
+}

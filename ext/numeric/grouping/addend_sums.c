@@ -1,0 +1,146 @@
+#include "numeric/grouping/addends_private.h"
+#include "numeric/scan/row_set.h"
+
+/* More than one in so many rows outside of a window are too many; some are always fine. */
+enum { MOST_SPILLED = 64, SOME_SPILLED = 256 };
+
+/* Returns the values, and 0 for those of the selected rows that are not among these. */
+static const int64_t *mask(const struct clr_addend_task *task, const int64_t *values,
+                           const uint64_t *rows, int64_t *room)
+{
+    size_t i;
+
+    if (clr_addend_same_rows(rows, task->selected))
+        return values;
+    task->block->loops->spread_bits(rows, room);
+    for (i = 0; i < CLR_BLOCK; i++)
+        room[i] = values[i] & -room[i];
+    return room;
+}
+
+enum clr_scan_outcome clr_addend_spill(const struct clr_addend_task *task, size_t row,
+                                       uint8_t x_tag, uint8_t y_tag)
+{
+    const struct clr_group_spill spill = {task->numbers[row],
+                                          (uint16_t)task->number,
+                                          x_tag,
+                                          y_tag,
+                                          task->x->values[row],
+                                          task->y == NULL ? 0 : task->y->values[row]};
+
+    return clr_group_spills_add(&task->addends->spills, task->addends->memory, &spill);
+}
+
+/* ---- Sums. */
+
+/* Takes the rows whose digits could not be cut, or whose INTEGERs are too large, out of the words
+   and to the spills. */
+static enum clr_scan_outcome spill_rows(const struct clr_addend_task *task, const uint64_t *rows,
+                                        const uint8_t *outside, uint8_t x_tag, uint8_t y_tag)
+{
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    size_t *spilled = &task->addends->spilled[task->number], row;
+
+    for (row = 0; row < task->block->count && outcome == CLR_SCAN_DONE; row++) {
+        if (!outside[row] || !(rows[row / 64] >> row % 64 & 1))
+            continue;
+        outcome = clr_addend_spill(task, row, x_tag, y_tag);
+        ++*spilled;
+    }
+    if (*spilled > task->addends->rows / MOST_SPILLED + SOME_SPILLED)
+        task->addends->doubts->window[task->number] = true;
+    return outcome;
+}
+
+static enum clr_scan_outcome sum_reals(const struct clr_addend_task *task, const uint64_t *rows)
+{
+    const struct clr_group_tally *kept = task->kept;
+    int64_t *high = clr_addend_own_word(task, kept->real_high),
+            *low = clr_addend_own_word(task, kept->real_low);
+    const int64_t *values;
+    uint8_t outside[CLR_BLOCK];
+
+    values = mask(task, task->x->values, rows, high);
+    clr_addend_set_word(task, kept->real_high, high);
+    clr_addend_set_word(task, kept->real_low, low);
+    if (task->addends->loops->cut(&kept->window, values, high, low))
+        return CLR_SCAN_DONE;
+    values = mask(task, task->x->values, rows, high);
+    task->addends->loops->cut_carefully(&kept->window, values, high, low, outside);
+    return spill_rows(task, rows, outside, CLR_TAG_REAL, CLR_TAG_NULL);
+}
+
+static enum clr_scan_outcome sum_integers(const struct clr_addend_task *task, const uint64_t *rows)
+{
+    const struct clr_group_tally *kept = task->kept;
+    int64_t *own = clr_addend_own_word(task, kept->integer);
+    const int64_t *values = mask(task, task->x->values, rows, own);
+    uint8_t outside[CLR_BLOCK];
+
+    if (kept->integer_limit == 0) {
+        task->addends->loops->split(values, own, clr_addend_own_word(task, kept->integer_high));
+        clr_addend_set_word(task, kept->integer, own);
+        clr_addend_set_word(task, kept->integer_high,
+                            clr_addend_own_word(task, kept->integer_high));
+        return CLR_SCAN_DONE;
+    }
+    clr_addend_set_word(task, kept->integer, values);
+    if (task->addends->loops->within(values, kept->integer_limit))
+        return CLR_SCAN_DONE;
+    task->addends->loops->limit(values, kept->integer_limit, own, outside);
+    clr_addend_set_word(task, kept->integer, own);
+    return spill_rows(task, rows, outside, CLR_TAG_INTEGER, CLR_TAG_NULL);
+}
+
+/* Products of INTEGERs, in one limb. */
+static enum clr_scan_outcome sum_products(const struct clr_addend_task *task, const uint64_t *rows)
+{
+    const struct clr_group_tally *kept = task->kept;
+    int64_t *own = clr_addend_own_word(task, kept->integer);
+    const int64_t *x = mask(task, task->x->values, rows, own);
+    uint8_t outside[CLR_BLOCK];
+
+    clr_addend_set_word(task, kept->integer, own);
+    if (task->addends->loops->multiply(x, task->y->values, kept->integer_limit, own, outside))
+        return CLR_SCAN_DONE;
+    return spill_rows(task, rows, outside, CLR_TAG_INTEGER, CLR_TAG_INTEGER);
+}
+
+enum clr_scan_outcome clr_addend_sum(const struct clr_addend_task *task, const uint64_t *rows,
+                                     const uint64_t *integers)
+{
+    const struct clr_group_tally *kept = task->kept;
+    uint64_t found[CLR_BLOCK_WORDS];
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+
+    if (kept->integer >= 0)
+        outcome = clr_tally_does(task->tally, CLR_DOT) ? sum_products(task, integers)
+                                                       : sum_integers(task, integers);
+    if (outcome == CLR_SCAN_DONE && kept->real_high >= 0) {
+        if (!clr_row_set_find(task->block->loops, task->x, CLR_TAG_REAL, rows, found))
+            memset(found, 0, sizeof found);
+        outcome = sum_reals(task, found);
+    }
+    return outcome;
+}
+
+/* ---- Extremes. */
+
+void clr_addend_find_extremes(const struct clr_addend_task *task, const uint64_t *rows,
+                              enum clr_tag tag, const int words[2])
+{
+    int64_t *least, *greatest, masks[CLR_BLOCK];
+    uint64_t found[CLR_BLOCK_WORDS];
+    const bool real = tag == CLR_TAG_REAL;
+
+    if (words[0] < 0)
+        return;
+    least = clr_addend_own_word(task, words[0]);
+    greatest = clr_addend_own_word(task, words[1]);
+    clr_addend_set_word(task, words[0], least);
+    clr_addend_set_word(task, words[1], greatest);
+    if (!clr_row_set_find(task->block->loops, task->x, tag, rows, found))
+        memset(found, 0, sizeof found);
+    task->block->loops->spread_bits(found, masks);
+    task->addends->loops->find_extremes(task->x->values, masks, real, least, greatest);
+}

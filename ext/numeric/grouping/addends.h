@@ -1,0 +1,40 @@
+/* What the rows of a block add to their groups: a value for each word of a record. */
+#ifndef CLR_NUMERIC_GROUP_ADDENDS_H
+#define CLR_NUMERIC_GROUP_ADDENDS_H
+
+#include "numeric/grouping/group_loops.h"
+#include "numeric/grouping/lists.h"
+#include "numeric/grouping/plan.h"
+
+struct clr_group_addends {
+    const struct clr_group_plan *plan;
+    const struct clr_group_loops *loops;
+    struct clr_group_memory *memory;
+    size_t rows;                  /* that there will be at most */
+    const int64_t **words;        /* for each word the values of a block's rows; not of word 0 */
+    int64_t *own;                 /* room for them */
+    struct clr_group_list *lists; /* CLR_LISTS for each tally */
+    struct clr_group_spills spills;
+    size_t spilled[CLR_MOST_TALLIES]; /* by their windows */
+    struct clr_group_doubts *doubts;  /* the owner's */
+};
+
+/* Begins without rows. Returns CLR_SCAN_DONE or CLR_SCAN_FAILED; clr_group_addends_free() is due
+   after both. */
+enum clr_scan_outcome clr_group_addends_init(struct clr_group_addends *addends,
+                                             const struct clr_group_plan *plan,
+                                             struct clr_group_memory *memory, size_t rows,
+                                             struct clr_group_doubts *doubts);
+void clr_group_addends_free(struct clr_group_addends *addends);
+
+/*
+ * Finds the words for the selected rows of the block, which has run, and lists what is to be
+ * listed; numbers are those of the rows' groups. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE,
+ * CLR_SCAN_LIMIT, or CLR_SCAN_FAILED without memory. Where a tally is not as planned, a doubt is
+ * noted, and what there is then is of no use.
+ */
+enum clr_scan_outcome clr_group_addends_find(struct clr_group_addends *addends,
+                                             struct clr_block *block, const uint64_t *selected,
+                                             const uint32_t *numbers);
+
+#endif

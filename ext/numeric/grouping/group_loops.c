@@ -1,0 +1,166 @@
+#include "numeric/grouping/group_loops.h"
+
+#include "../../../kernels/values.cl"
+
+#include <math.h>
+
+/* How many rows ahead records are fetched. */
+enum { AHEAD = 24, MOST_AT_ONCE = 8 };
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+static void cut_carefully(const struct clr_window *window, const int64_t *reals, int64_t *high,
+                          int64_t *low, uint8_t *outside)
+{
+    size_t i;
+
+    for (i = 0; i < CLR_BLOCK; i++) {
+        outside[i] = !clr_window_cut(window, value_real_of(reals[i]), &high[i], &low[i]);
+        if (outside[i])
+            high[i] = low[i] = 0;
+    }
+}
+
+static void limit_integers(const int64_t *integers, int64_t limit, int64_t *limited,
+                           uint8_t *outside)
+{
+    size_t i;
+
+    for (i = 0; i < CLR_BLOCK; i++) {
+        const int64_t x = integers[i];
+        outside[i] = x > limit || x < -limit;
+        limited[i] = outside[i] ? 0 : x;
+    }
+}
+
+static bool limit_products(int64_t *products, int64_t limit, uint8_t *outside)
+{
+    limit_integers(products, limit, products, outside);
+    return false;
+}
+
+static bool multiply_carefully(const int64_t *x, const int64_t *y, int64_t limit, int64_t *products,
+                               uint8_t *outside)
+{
+    size_t i;
+
+    for (i = 0; i < CLR_BLOCK; i++) {
+        const clr_i128 product = (clr_i128)x[i] * y[i];
+        outside[i] = product > limit || product < -limit;
+        products[i] = outside[i] ? 0 : (int64_t)product;
+    }
+    return false;
+}
+
+/* Adds words from - to - 1 of the rows; `counts`: word 0 counts them. */
+static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int from, int to,
+                                   bool counts, bool all, bool fetches)
+{
+    const size_t stride = adding->stride, count = adding->count;
+    const uint32_t *numbers = adding->numbers;
+    const uint16_t *rows = adding->rows;
+    int64_t *records = adding->records;
+    const int64_t *words[MOST_AT_ONCE];
+    size_t i;
+    int w;
+
+    for (w = from; w < to; w++)
+        words[w - from] = adding->words[w];
+    for (i = 0; i < count; i++) {
+        const size_t row = all ? i : rows[i];
+        int64_t *record = records + numbers[row] * stride;
+
+        if (fetches && i + AHEAD < count)
+            __builtin_prefetch(records + numbers[all ? i + AHEAD : rows[i + AHEAD]] * stride, 1);
+        if (counts)
+            record[0]++;
+        for (w = 0; w < to - from; w++)
+            record[from + w] = (int64_t)((uint64_t)record[from + w] + (uint64_t)words[w][row]);
+    }
+}
+
+/* The usual numbers of words are loops of their own. */
+static ALWAYS_INLINE void add_at_once(const struct clr_group_adding *adding, int from, int to,
+                                      bool counts, bool all, bool fetches)
+{
+    switch (to - from) {
+    case 0:
+        add_some(adding, from, from, counts, all, fetches);
+        break;
+    case 1:
+        add_some(adding, from, from + 1, counts, all, fetches);
+        break;
+    case 2:
+        add_some(adding, from, from + 2, counts, all, fetches);
+        break;
+    case 3:
+        add_some(adding, from, from + 3, counts, all, fetches);
+        break;
+    case 4:
+        add_some(adding, from, from + 4, counts, all, fetches);
+        break;
+    default:
+        add_some(adding, from, to, counts, all, fetches);
+        break;
+    }
+}
+
+static void raise_word(const struct clr_group_adding *adding, int w)
+{
+    const int64_t *values = adding->words[w];
+    size_t i;
+
+    for (i = 0; i < adding->count; i++) {
+        const size_t row = adding->rows == NULL ? i : adding->rows[i];
+        int64_t *word = adding->records + adding->numbers[row] * adding->stride + w;
+
+        if ((uint64_t)values[row] > (uint64_t)*word)
+            *word = values[row];
+    }
+}
+
+static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
+{
+    int from = 1, to, w;
+
+    do {
+        to = from + MOST_AT_ONCE < adding->adds ? from + MOST_AT_ONCE : adding->adds;
+        if (from > 1)
+            add_at_once(adding, from, to, false, adding->rows == NULL, false);
+        else if (adding->rows == NULL && !adding->fetches)
+            add_at_once(adding, from, to, true, true, false);
+        else if (adding->rows == NULL)
+            add_at_once(adding, from, to, true, true, true);
+        else
+            add_at_once(adding, from, to, true, false, true);
+        from = to;
+    } while (from < adding->adds);
+    for (w = adding->adds; w < adding->all; w++)
+        raise_word(adding, w);
+}
+
+#define VARIANT(name) portable_##name
+#define TARGET
+#include "numeric/grouping/group_loops.inc"
+
+#if defined(__x86_64__)
+#define VARIANT(name) avx2_##name
+#define TARGET __attribute__((target("avx2")))
+#include "numeric/grouping/group_loops.inc"
+
+#define VARIANT(name) avx512_##name
+#define TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl")))
+#include "numeric/grouping/group_loops.inc"
+#endif
+
+const struct clr_group_loops *clr_group_loops_choose(int skipped)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && skipped-- == 0)
+        return &avx512_loops;
+    if (__builtin_cpu_supports("avx2") && skipped-- == 0)
+        return &avx2_loops;
+#endif
+    return skipped == 0 ? &portable_loops : NULL;
+}

@@ -1,0 +1,67 @@
+/*
+ * Loops over a block of rows on their way to groups, in the widest instructions that the processor
+ * has. Arrays have CLR_BLOCK values. A result may be where an operand is, unless it says otherwise.
+ */
+#ifndef CLR_NUMERIC_GROUP_LOOPS_H
+#define CLR_NUMERIC_GROUP_LOOPS_H
+
+#include "numeric/grouping/window.h"
+#include "numeric/scan/loops.h"
+
+/* Records, and what a block's rows add to them: words[w][row] to word w of the record numbers[row].
+   Word 0 counts the rows. See struct clr_group_tally. */
+struct clr_group_adding {
+    int64_t *records;
+    size_t stride;
+    const int64_t *const *words;
+    int adds, all; /* words */
+    const uint32_t *numbers;
+    const uint16_t *rows; /* which ones, count of them; NULL: the first ones */
+    size_t count;
+    bool fetches; /* records are far away */
+};
+
+struct clr_group_loops {
+    /* Cuts REALs into digits. Returns whether all of them lie within the window. The other one
+       stores which do not, and 0 for their digits. */
+    bool (*cut)(const struct clr_window *window, const int64_t *reals, int64_t *high, int64_t *low);
+    void (*cut_carefully)(const struct clr_window *window, const int64_t *reals, int64_t *high,
+                          int64_t *low, uint8_t *outside);
+
+    /* Stores the lower 32 bits of INTEGERs, and the upper ones with the sign. */
+    void (*split)(const int64_t *integers, int64_t *low, int64_t *high);
+
+    /* Returns whether no INTEGER's size is above the limit. The other one stores which are, and 0
+       for them. */
+    bool (*within)(const int64_t *integers, int64_t limit);
+    void (*limit)(const int64_t *integers, int64_t limit, int64_t *limited, uint8_t *outside);
+
+    /* Stores products of INTEGERs. Returns whether their sizes are not above the limit; if not,
+       stores which are, and 0 for them. y is not where the products are. */
+    bool (*multiply)(const int64_t *x, const int64_t *y, int64_t limit, int64_t *products,
+                     uint8_t *outside);
+
+    /* Stores words of which the greatest means the least or greatest value, INTEGERs or else
+       REALs, where the mask is 1, and 0 where it is 0. values are not where the results are. */
+    void (*find_extremes)(const int64_t *values, const int64_t *masks, bool real, int64_t *least,
+                          int64_t *greatest);
+
+    void (*add)(const struct clr_group_adding *adding);
+};
+
+/* Returns the best loops for this processor, or for tests the best but `skipped` ones; NULL if
+   there are no more. */
+const struct clr_group_loops *clr_group_loops_choose(int skipped);
+
+/* The value of which find_extremes() made a word. */
+static inline int64_t clr_group_least_of(uint64_t word)
+{
+    return (int64_t)(~word ^ (uint64_t)1 << 63);
+}
+
+static inline int64_t clr_group_greatest_of(uint64_t word)
+{
+    return (int64_t)(word ^ (uint64_t)1 << 63);
+}
+
+#endif

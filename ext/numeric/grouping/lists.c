@@ -1,0 +1,65 @@
+#include "numeric/grouping/lists.h"
+
+#include "base/memory.h"
+
+enum { FIRST_CAPACITY = 64 };
+
+enum clr_scan_outcome clr_group_list_make_room(struct clr_group_list *list,
+                                               struct clr_group_memory *memory, size_t more,
+                                               size_t most, bool pairs)
+{
+    const size_t bytes = more * (sizeof(uint32_t) + (pairs ? 2 : 1) * sizeof(int64_t));
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+
+    if (!list->begun) {
+        list->begun = true;
+        outcome = clr_room_reserve(&list->numbers, most * sizeof(uint32_t));
+        if (outcome == CLR_SCAN_DONE)
+            outcome = clr_room_reserve(&list->x, most * sizeof(int64_t));
+        if (outcome == CLR_SCAN_DONE && pairs)
+            outcome = clr_room_reserve(&list->y, most * sizeof(int64_t));
+    }
+    if (outcome == CLR_SCAN_DONE && !clr_group_memory_take(memory, bytes))
+        outcome = CLR_SCAN_LIMIT;
+    if (outcome == CLR_SCAN_DONE)
+        list->x.taken += bytes;
+    return outcome;
+}
+
+void clr_group_list_free(struct clr_group_list *list, struct clr_group_memory *memory)
+{
+    clr_room_free(&list->numbers, memory);
+    clr_room_free(&list->x, memory);
+    clr_room_free(&list->y, memory);
+    list->count = 0;
+    list->begun = false;
+}
+
+enum clr_scan_outcome clr_group_spills_add(struct clr_group_spills *spills,
+                                           struct clr_group_memory *memory,
+                                           const struct clr_group_spill *spill)
+{
+    if (spills->count == spills->capacity) {
+        const size_t more = spills->capacity == 0 ? FIRST_CAPACITY : spills->capacity;
+        struct clr_group_spill *larger;
+
+        if (!clr_group_memory_take(memory, more * sizeof *larger))
+            return CLR_SCAN_LIMIT;
+        larger = clr_memory_realloc(spills->spills, (spills->capacity + more) * sizeof *larger);
+        if (larger == NULL) {
+            clr_group_memory_return(memory, more * sizeof *larger);
+            return CLR_SCAN_FAILED;
+        }
+        spills->spills = larger;
+        spills->capacity += more;
+    }
+    spills->spills[spills->count++] = *spill;
+    return CLR_SCAN_DONE;
+}
+
+void clr_group_spills_free(struct clr_group_spills *spills, struct clr_group_memory *memory)
+{
+    clr_group_memory_return(memory, spills->capacity * sizeof *spills->spills);
+    clr_memory_free(spills->spills);
+    *spills = (struct clr_group_spills){NULL, 0, 0};
+}

@@ -1,0 +1,232 @@
+#include "numeric/grouping/numbers.h"
+
+#include "numeric/scan/row_set.h"
+
+#include <string.h>
+
+/* How many rows ahead a slot is fetched. */
+enum { AHEAD = 16 };
+
+enum clr_scan_outcome clr_group_numbers_init(struct clr_group_numbers *numbers,
+                                             const struct clr_group_plan *plan,
+                                             struct clr_group_memory *memory)
+{
+    numbers->plan = plan;
+    numbers->table = (struct clr_group_table){.memory = NULL};
+    if (plan->numbering == CLR_NUMBERED_DIRECTLY)
+        return CLR_SCAN_DONE;
+    return clr_group_table_init(
+        &numbers->table, memory,
+        plan->numbering == CLR_NUMBERED_BY_PLACE ? 1 : (size_t)plan->grouping.key_count + 1);
+}
+
+void clr_group_numbers_free(struct clr_group_numbers *numbers)
+{
+    clr_group_table_free(&numbers->table);
+}
+
+/* ---- Places. */
+
+/* Whether any row is of a type that the mask does not have. */
+static bool has_others(const struct clr_block *block, const struct clr_register *values,
+                       unsigned mask, const uint64_t *rows)
+{
+    uint64_t found[CLR_BLOCK_WORDS];
+    int tag;
+
+    for (tag = CLR_TAG_NULL; tag <= CLR_TAG_UNSURE; tag++)
+        if (!(mask & CLR_TYPE(tag)) &&
+            clr_row_set_find(block->loops, values, (enum clr_tag)tag, rows, found))
+            return true;
+    return false;
+}
+
+/* Adds the places of a key to words. Returns whether one of the rows has none. */
+static bool add_places(const struct clr_group_key *key, bool descending,
+                       const struct clr_register *values, const uint16_t *rows, size_t count,
+                       uint64_t *words)
+{
+    const bool nulls = (values->types & CLR_TYPE(CLR_TAG_NULL)) != 0;
+    bool outside = false;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        const size_t row = rows[i];
+        uint64_t place = (uint64_t)values->values[row] - (uint64_t)key->first;
+
+        if (nulls && values->tags[row] == CLR_TAG_NULL) {
+            place = 0;
+        } else {
+            outside |= place > key->size - 2;
+            place++;
+        }
+        if (descending)
+            place = key->size - 1 - place;
+        words[row] += place * key->factor;
+    }
+    return outside;
+}
+
+/* Stores the places in words. Returns false if keys are not as planned. */
+static bool find_places(struct clr_group_numbers *numbers, const struct clr_block *block,
+                        const uint64_t *selected, const uint16_t *rows, size_t count)
+{
+    const struct clr_group_plan *plan = numbers->plan;
+    const struct clr_grouping *grouping = &plan->grouping;
+    int i;
+
+    memset(numbers->words, 0, sizeof numbers->words);
+    for (i = 0; i < grouping->key_count; i++) {
+        const struct clr_register *values = &block->registers[grouping->keys[i]];
+
+        if (has_others(block, values, CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_NULL),
+                       selected) ||
+            add_places(&plan->keys[i], grouping->descending[i] && !grouping->by_first, values, rows,
+                       count, numbers->words))
+            return false;
+    }
+    return true;
+}
+
+struct clr_scalar clr_group_key_at_place(const struct clr_group_plan *plan, uint64_t place, int key)
+{
+    const struct clr_grouping *grouping = &plan->grouping;
+    const struct clr_group_key *at = &plan->keys[key];
+    uint64_t number = place / at->factor % at->size;
+
+    if (grouping->descending[key] && !grouping->by_first)
+        number = at->size - 1 - number;
+    if (number == 0)
+        return (struct clr_scalar){CLR_TAG_NULL, 0};
+    return (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)((uint64_t)at->first + number - 1)};
+}
+
+/* ---- Hashes. */
+
+/* The seed comes in twice: keys that collide for one seed do not for another. */
+static uint64_t first_hash(const struct clr_group_plan *plan)
+{
+    return plan->seed * 2 + 1;
+}
+
+uint64_t clr_group_hash_key(const struct clr_group_plan *plan, const uint64_t *key)
+{
+    uint64_t hash = first_hash(plan);
+    int i;
+
+    if (plan->numbering == CLR_NUMBERED_BY_PLACE)
+        return clr_group_mix(hash, *key);
+    for (i = 0; i <= plan->grouping.key_count; i++)
+        hash = clr_group_mix(hash, key[i]);
+    return hash;
+}
+
+static void hash_places(struct clr_group_numbers *numbers, const uint16_t *rows, size_t count)
+{
+    const uint64_t first = first_hash(numbers->plan);
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        numbers->hashes[rows[i]] = clr_group_mix(first, numbers->words[rows[i]]);
+}
+
+/* Of keys: their tags go to words. Returns false if a key is BYTES or UNSURE. */
+static bool hash_keys(struct clr_group_numbers *numbers, const struct clr_block *block,
+                      const uint64_t *selected, const uint16_t *rows, size_t count)
+{
+    const struct clr_grouping *grouping = &numbers->plan->grouping;
+    size_t i;
+    int key;
+
+    for (i = 0; i < count; i++) {
+        numbers->hashes[rows[i]] = first_hash(numbers->plan);
+        numbers->words[rows[i]] = 0;
+    }
+    for (key = 0; key < grouping->key_count; key++) {
+        const struct clr_register *values = &block->registers[grouping->keys[key]];
+
+        if (has_others(block, values, CLR_NUMBER_TYPES | CLR_TYPE(CLR_TAG_NULL), selected))
+            return false;
+        for (i = 0; i < count; i++) {
+            const size_t row = rows[i];
+            const uint8_t tag = values->tags[row];
+            const uint64_t word = tag == CLR_TAG_NULL ? 0 : (uint64_t)values->values[row];
+
+            numbers->hashes[row] = clr_group_mix(numbers->hashes[row], word);
+            numbers->words[row] |= (uint64_t)tag << 2 * key;
+        }
+    }
+    for (i = 0; i < count; i++)
+        numbers->hashes[rows[i]] = clr_group_mix(numbers->hashes[rows[i]], numbers->words[rows[i]]);
+    return true;
+}
+
+/* ---- Numbers. */
+
+static void look_up_places(struct clr_group_numbers *numbers, const uint16_t *rows, size_t count)
+{
+    struct clr_group_table *table = &numbers->table;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            clr_group_table_fetch(table, numbers->hashes[rows[i + AHEAD]]);
+        numbers->numbers[rows[i]] =
+            clr_group_table_find(table, numbers->hashes[rows[i]], &numbers->words[rows[i]], 0);
+    }
+}
+
+static void look_up_keys(struct clr_group_numbers *numbers, const struct clr_block *block,
+                         const uint16_t *rows, size_t count)
+{
+    const struct clr_grouping *grouping = &numbers->plan->grouping;
+    struct clr_group_table *table = &numbers->table;
+    uint64_t key[CLR_MOST_KEYS + 1];
+    size_t i;
+    int k;
+
+    for (i = 0; i < count; i++) {
+        const size_t row = rows[i];
+
+        if (i + AHEAD < count)
+            clr_group_table_fetch(table, numbers->hashes[rows[i + AHEAD]]);
+        for (k = 0; k < grouping->key_count; k++) {
+            const struct clr_register *values = &block->registers[grouping->keys[k]];
+            key[k] = values->tags[row] == CLR_TAG_NULL ? 0 : (uint64_t)values->values[row];
+        }
+        key[k] = numbers->words[row];
+        numbers->numbers[row] =
+            clr_group_table_find(table, numbers->hashes[row], key, table->width);
+    }
+}
+
+enum clr_scan_outcome clr_group_numbers_find(struct clr_group_numbers *numbers,
+                                             const struct clr_block *block,
+                                             const uint64_t *selected, const uint16_t *rows,
+                                             size_t count, bool *doubtful)
+{
+    enum clr_scan_outcome outcome;
+    size_t i;
+
+    if (numbers->plan->numbering == CLR_NUMBERED_BY_KEYS) {
+        if (!hash_keys(numbers, block, selected, rows, count))
+            return CLR_SCAN_UNSURE;
+    } else if (!find_places(numbers, block, selected, rows, count)) {
+        *doubtful = true;
+        return CLR_SCAN_DONE;
+    } else if (numbers->plan->numbering == CLR_NUMBERED_DIRECTLY) {
+        for (i = 0; i < count; i++)
+            numbers->numbers[rows[i]] = (uint32_t)numbers->words[rows[i]];
+        return CLR_SCAN_DONE;
+    } else {
+        hash_places(numbers, rows, count);
+    }
+    outcome = clr_group_table_make_room(&numbers->table, count);
+    if (outcome != CLR_SCAN_DONE)
+        return outcome;
+    if (numbers->plan->numbering == CLR_NUMBERED_BY_KEYS)
+        look_up_keys(numbers, block, rows, count);
+    else
+        look_up_places(numbers, rows, count);
+    return CLR_SCAN_DONE;
+}

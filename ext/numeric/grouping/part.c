@@ -1,0 +1,174 @@
+#include "numeric/grouping/part.h"
+
+#include "base/memory.h"
+#include "numeric/scan/collector.h"
+
+#include <string.h>
+
+/* Bytes of records that stay in a processor's cache without being fetched. */
+enum { NEAR = 1 << 19 };
+
+static enum clr_scan_outcome init(struct clr_group_part *part)
+{
+    const struct clr_group_plan *plan = part->plan;
+    const bool by_place = plan->numbering == CLR_NUMBERED_DIRECTLY;
+    enum clr_scan_outcome outcome = clr_group_numbers_init(&part->numbers, plan, part->memory);
+    uint64_t i;
+
+    if (outcome == CLR_SCAN_DONE)
+        outcome = clr_group_addends_init(&part->addends, plan, part->memory,
+                                         part->last - part->first, &part->doubts);
+    if (outcome == CLR_SCAN_DONE && by_place) {
+        part->capacity = (size_t)plan->places;
+        outcome = clr_room_make(&part->records, part->memory,
+                                part->capacity * plan->stride * sizeof(int64_t));
+    }
+    if (outcome == CLR_SCAN_DONE && by_place && plan->grouping.by_first) {
+        outcome = clr_room_make(&part->first_rows, part->memory, part->capacity * sizeof i);
+        for (i = 0; outcome == CLR_SCAN_DONE && i < plan->places; i++)
+            ((uint64_t *)part->first_rows.start)[i] = CLR_NO_ROW;
+    }
+    return outcome;
+}
+
+struct clr_group_part *clr_group_part_new(const struct clr_group_plan *plan,
+                                          struct clr_group_memory *memory, size_t first,
+                                          size_t last)
+{
+    struct clr_group_part *part = clr_memory_alloc_zero(sizeof *part);
+
+    if (part == NULL)
+        return NULL;
+    part->plan = plan;
+    part->memory = memory;
+    part->first = first;
+    part->last = last;
+    return part;
+}
+
+void clr_group_part_free(struct clr_group_part *part)
+{
+    if (part == NULL)
+        return;
+    clr_group_numbers_free(&part->numbers);
+    clr_group_addends_free(&part->addends);
+    clr_room_free(&part->records, part->memory);
+    clr_room_free(&part->first_rows, part->memory);
+    clr_memory_free(part);
+}
+
+/* Lists the selected rows. Returns how many they are. */
+static size_t list_rows(const uint64_t *selected, uint16_t *rows)
+{
+    size_t count = 0, i;
+    uint64_t word;
+
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        for (word = selected[i]; word != 0; word &= word - 1)
+            rows[count++] = (uint16_t)(i * 64 + (size_t)__builtin_ctzll(word));
+    return count;
+}
+
+static void note_first_rows(struct clr_group_part *part, size_t first, size_t count)
+{
+    uint64_t *first_rows = part->first_rows.start;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        uint64_t *row = &first_rows[part->numbers.numbers[part->rows[i]]];
+        if (*row == CLR_NO_ROW)
+            *row = first + part->rows[i];
+    }
+}
+
+/* Makes room for the records of all groups that have numbers. */
+static enum clr_scan_outcome make_room(struct clr_group_part *part)
+{
+    const size_t record = part->plan->stride * sizeof(int64_t);
+    const size_t count = clr_group_part_count(part);
+    size_t capacity = part->capacity + part->capacity / 2;
+    enum clr_scan_outcome outcome;
+
+    if (count <= part->capacity)
+        return CLR_SCAN_DONE;
+    capacity = capacity < count + CLR_BLOCK ? count + CLR_BLOCK : capacity;
+    outcome =
+        clr_room_grow(&part->records, part->memory, part->capacity * record, capacity * record);
+    if (outcome == CLR_SCAN_DONE)
+        part->capacity = capacity;
+    return outcome;
+}
+
+static bool has_doubts(const struct clr_group_part *part)
+{
+    bool doubts = part->doubts.keys;
+    int i;
+
+    for (i = 0; i < part->plan->tally_count; i++)
+        doubts = doubts || part->doubts.types[i] || part->doubts.window[i];
+    return doubts;
+}
+
+static void add(struct clr_group_part *part, size_t count, bool all)
+{
+    const struct clr_group_plan *plan = part->plan;
+    const struct clr_group_adding adding = {
+        .records = part->records.start,
+        .stride = plan->stride,
+        .words = part->addends.words,
+        .adds = plan->adds,
+        .all = plan->words,
+        .numbers = part->numbers.numbers,
+        .rows = all ? NULL : part->rows,
+        .count = count,
+        .fetches = clr_group_part_count(part) * plan->stride * sizeof(int64_t) > NEAR};
+
+    part->addends.loops->add(&adding);
+}
+
+static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_block *block)
+{
+    uint64_t selected[CLR_BLOCK_WORDS];
+    enum clr_scan_outcome outcome;
+    size_t count;
+
+    if (!clr_collector_select(block, selected))
+        return CLR_SCAN_UNSURE;
+    count = list_rows(selected, part->rows);
+    if (count == 0)
+        return CLR_SCAN_DONE;
+    clr_block_run(block, block->scan->filter + 1, block->scan->instruction_count);
+    outcome = clr_group_numbers_find(&part->numbers, block, selected, part->rows, count,
+                                     &part->doubts.keys);
+    if (outcome == CLR_SCAN_DONE && !part->doubts.keys)
+        outcome = make_room(part);
+    if (outcome == CLR_SCAN_DONE && !part->doubts.keys)
+        outcome = clr_group_addends_find(&part->addends, block, selected, part->numbers.numbers);
+    if (outcome == CLR_SCAN_DONE && has_doubts(part))
+        outcome = CLR_SCAN_NOT_NOW;
+    if (outcome != CLR_SCAN_DONE)
+        return outcome;
+    if (part->first_rows.start != NULL)
+        note_first_rows(part, block->first, count);
+    add(part, count, count == block->count);
+    return CLR_SCAN_DONE;
+}
+
+void clr_group_part_run(struct clr_group_part *part, const atomic_bool *stop)
+{
+    struct clr_block *block = clr_block_new(part->plan->scan);
+    enum clr_scan_outcome outcome = block == NULL ? CLR_SCAN_FAILED : init(part);
+    size_t first, rest;
+
+    for (first = part->first; first < part->last && outcome == CLR_SCAN_DONE; first += CLR_BLOCK) {
+        if (atomic_load_explicit(stop, memory_order_relaxed)) {
+            outcome = CLR_SCAN_STOPPED;
+            break;
+        }
+        rest = part->last - first;
+        clr_block_set_rows(block, first, rest < CLR_BLOCK ? rest : CLR_BLOCK);
+        outcome = run_block(part, block);
+    }
+    clr_block_free(block);
+    part->outcome = outcome;
+}

@@ -1,0 +1,307 @@
+#include "numeric/grouping/plan.h"
+
+#include "base/memory.h"
+#include "numeric/grouping/sample.h"
+
+#include <string.h>
+
+/* From this span on the ends of a range are likely not to be in the sample. */
+enum { WIDE = 64, MARGIN = 16, FEW_PLACES = 4096, MOST_ENTRIES = 1 << 20 };
+
+/* A sum in one limb is left if what the sample has is so many times larger in the other rows. */
+enum { LIMB_MARGIN = 16, LIMB_BITS = 62 };
+
+struct planner {
+    struct clr_group_plan *plan;
+    const struct clr_scan *scan;
+    const struct clr_group_doubts *doubts;
+    struct clr_sample *sample;
+    bool may_be_null[CLR_MOST_INSTRUCTIONS];
+    int extremes; /* words of them */
+};
+
+/* ---- Types. */
+
+/* Whether an instruction may be NULL as its columns are: what is NULL as others are not, like a
+   quotient by zero, a sample finds, or it is rare. */
+static void find_nulls(struct planner *planner)
+{
+    const struct clr_scan *scan = planner->scan;
+    int i;
+
+    for (i = 0; i < scan->instruction_count; i++) {
+        const struct clr_instruction *instruction = &scan->instructions[i];
+        const int operands = clr_opcode_operands(instruction->opcode);
+        const bool *null = planner->may_be_null;
+
+        if (instruction->opcode == CLR_OP_COLUMN)
+            planner->may_be_null[i] = scan->columns[instruction->a]->kind == CLR_TAG_MIXED;
+        else if (instruction->opcode == CLR_OP_LOOKUP)
+            planner->may_be_null[i] = scan->lookups[instruction->b].kind == CLR_TAG_MIXED;
+        else
+            planner->may_be_null[i] = (operands > 0 && null[instruction->a]) ||
+                                      (operands > 1 && null[instruction->b]) ||
+                                      (operands > 2 && null[instruction->c]);
+    }
+}
+
+static unsigned expect_types(const struct planner *planner, int tally, int argument)
+{
+    if (planner->doubts->types[tally])
+        return CLR_ALL_TYPES;
+    return planner->sample->values[argument].types |
+           (planner->may_be_null[argument] ? CLR_TYPE(CLR_TAG_NULL) : 0);
+}
+
+/* ---- Keys. */
+
+/* The INTEGERs of a lookup are known, unless there are too many. Returns whether they are. */
+static bool find_range_of_lookup(const struct clr_lookup *lookup, int64_t *least, int64_t *greatest)
+{
+    uint32_t i;
+
+    if (lookup->ranked != NULL) {
+        *least = 0;
+        *greatest = lookup->ranked_count == 0 ? 0 : (int64_t)lookup->ranked_count - 1;
+        return true;
+    }
+    if (lookup->count > MOST_ENTRIES)
+        return false;
+    for (i = 0; i < lookup->count; i++) {
+        if ((lookup->kind == CLR_TAG_MIXED ? lookup->tags[i] : lookup->kind) != CLR_TAG_INTEGER)
+            continue;
+        *least = lookup->values[i] < *least ? lookup->values[i] : *least;
+        *greatest = lookup->values[i] > *greatest ? lookup->values[i] : *greatest;
+    }
+    return true;
+}
+
+static void widen(int64_t *least, int64_t *greatest)
+{
+    const uint64_t span = (uint64_t)*greatest - (uint64_t)*least;
+    const int64_t margin = span < WIDE ? 0 : (int64_t)(span / MARGIN + 1);
+
+    *least = *least < INT64_MIN + margin ? INT64_MIN : *least - margin;
+    *greatest = *greatest > INT64_MAX - margin ? INT64_MAX : *greatest + margin;
+}
+
+/* Finds the places of a key. Returns false if they are too many, or the key is not of that sort. */
+static bool place_key(const struct planner *planner, int number, struct clr_group_key *key)
+{
+    const int register_number = planner->scan->grouping->keys[number];
+    const struct clr_instruction *instruction = &planner->scan->instructions[register_number];
+    const struct clr_sampled *sampled = &planner->sample->values[register_number];
+    int64_t least = sampled->least, greatest = sampled->greatest;
+
+    if (sampled->types & ~(CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_NULL)))
+        return false;
+    if (instruction->opcode != CLR_OP_LOOKUP ||
+        !find_range_of_lookup(&planner->scan->lookups[instruction->b], &least, &greatest)) {
+        if (least <= greatest)
+            widen(&least, &greatest);
+    }
+    if (least > greatest)
+        least = greatest = 0;
+    key->first = least;
+    key->size = (uint64_t)greatest - (uint64_t)least;
+    if (key->size >= INT64_MAX - 2)
+        return false;
+    key->size += 2;
+    return true;
+}
+
+static void plan_keys(const struct planner *planner)
+{
+    const struct clr_scan *scan = planner->scan;
+    struct clr_group_plan *plan = planner->plan;
+    const uint64_t rows = scan->rows;
+    clr_u128 places = 1;
+    int i;
+
+    plan->numbering = CLR_NUMBERED_BY_KEYS;
+    plan->places = 0;
+    if (planner->doubts->keys)
+        return;
+    for (i = scan->grouping->key_count - 1; i >= 0; i--) {
+        if (!place_key(planner, i, &plan->keys[i]))
+            return;
+        plan->keys[i].factor = (uint64_t)places;
+        places *= plan->keys[i].size;
+        if (places > INT64_MAX)
+            return;
+    }
+    plan->places = (uint64_t)places;
+    plan->numbering = places <= 2 * rows + FEW_PLACES && places < UINT32_MAX &&
+                              places * plan->stride * sizeof(int64_t) <= scan->values_memory / 4
+                          ? CLR_NUMBERED_DIRECTLY
+                          : CLR_NUMBERED_BY_PLACE;
+}
+
+/* ---- Tallies. */
+
+/* The greatest size of the INTEGERs that the sample has, as a power of two. */
+static int size_bits(const struct clr_sampled *sampled)
+{
+    const uint64_t least = sampled->least < 0 ? -(uint64_t)sampled->least : 0;
+    const uint64_t greatest = sampled->greatest > 0 ? (uint64_t)sampled->greatest : 0;
+    const uint64_t size = least > greatest ? least : greatest;
+
+    return sampled->least > sampled->greatest || size == 0 ? 0 : 64 - __builtin_clzll(size);
+}
+
+static int row_bits(const struct planner *planner)
+{
+    return 64 - __builtin_clzll((uint64_t)planner->scan->rows | 1);
+}
+
+static void plan_integer_sum(struct planner *planner, int bits, struct clr_group_tally *kept)
+{
+    const int room = LIMB_BITS - row_bits(planner);
+
+    kept->integer = planner->plan->adds++;
+    kept->integer_limit = 0;
+    if (bits + __builtin_ctz(LIMB_MARGIN) <= room)
+        kept->integer_limit = (int64_t)1 << room;
+    else
+        kept->integer_high = planner->plan->adds++;
+}
+
+static void plan_sum(struct planner *planner, int number, struct clr_group_tally *kept)
+{
+    const struct clr_tally *tally = &planner->scan->tallies[number];
+    const struct clr_sampled *x = &planner->sample->values[tally->x];
+    const bool spilled = planner->doubts->window[number];
+
+    if (clr_tally_does(tally, CLR_DOT)) {
+        const struct clr_sampled *y = &planner->sample->values[tally->y];
+        const int bits = size_bits(x) + size_bits(y);
+        const unsigned types = kept->x_types | kept->y_types;
+
+        if (!spilled && (types & CLR_TYPE(CLR_TAG_REAL)) == 0 &&
+            bits + row_bits(planner) + __builtin_ctz(LIMB_MARGIN) <= LIMB_BITS)
+            plan_integer_sum(planner, bits, kept);
+        else
+            kept->gathers = kept->gathers_sum = true;
+    } else if (clr_tally_does(tally, CLR_SUM)) {
+        if (spilled) {
+            kept->gathers = kept->gathers_sum = true;
+            return;
+        }
+        if (kept->x_types & CLR_TYPE(CLR_TAG_INTEGER))
+            plan_integer_sum(planner, size_bits(x), kept);
+        if (kept->x_types & CLR_TYPE(CLR_TAG_REAL)) {
+            clr_window_lay(&kept->window, x->real_top, x->real_bottom, planner->scan->rows);
+            kept->real_high = planner->plan->adds++;
+            kept->real_low = planner->plan->adds++;
+        }
+    }
+}
+
+/* Extremes come after all words that are added: they are counted for now. */
+static void plan_extremes(struct planner *planner, struct clr_group_tally *kept)
+{
+    int i;
+
+    for (i = 0; i < 4; i++)
+        if (kept->x_types & CLR_TYPE(i < 2 ? CLR_TAG_INTEGER : CLR_TAG_REAL))
+            kept->extremes[i] = planner->extremes++;
+}
+
+/* Whether the condition asks whether a column without NULLs is NULL. */
+static bool is_always_true(const struct clr_scan *scan, int condition)
+{
+    const struct clr_instruction *instruction = &scan->instructions[condition];
+
+    if (instruction->opcode != CLR_OP_NOT_NULL)
+        return false;
+    instruction = &scan->instructions[instruction->a];
+    return instruction->opcode == CLR_OP_COLUMN &&
+           scan->columns[instruction->a]->kind != CLR_TAG_MIXED &&
+           scan->columns[instruction->a]->kind != CLR_TAG_NULL;
+}
+
+static void plan_tally(struct planner *planner, int number)
+{
+    const struct clr_tally *tally = &planner->scan->tallies[number];
+    struct clr_group_tally *kept = &planner->plan->tallies[number];
+    unsigned types;
+
+    kept->operations = tally->operations;
+    kept->has_x = tally->x >= 0;
+    kept->has_y = tally->y >= 0;
+    kept->missing = kept->others = kept->integer = kept->integer_high = -1;
+    kept->real_high = kept->real_low = -1;
+    memset(kept->extremes, -1, sizeof kept->extremes);
+    kept->gathers = (tally->operations & CLR_KEEP) != 0;
+    kept->gathers_sum = false;
+    kept->x_types =
+        tally->x < 0 ? CLR_TYPE(CLR_TAG_INTEGER) : expect_types(planner, number, tally->x);
+    kept->y_types = tally->y < 0 ? kept->x_types : expect_types(planner, number, tally->y);
+    types = kept->x_types | kept->y_types;
+    kept->filter =
+        tally->filter >= 0 && is_always_true(planner->scan, tally->filter) ? -1 : tally->filter;
+    if (kept->filter >= 0 || (types & CLR_TYPE(CLR_TAG_NULL)) != 0)
+        kept->missing = planner->plan->adds++;
+    if ((types & CLR_TYPE(CLR_TAG_INTEGER)) != 0 &&
+        (types & (CLR_TYPE(CLR_TAG_REAL) | CLR_TYPE(CLR_TAG_BYTES))) != 0)
+        kept->others = planner->plan->adds++;
+    plan_sum(planner, number, kept);
+    if (clr_tally_does(tally, CLR_EXTREMES))
+        plan_extremes(planner, kept);
+}
+
+static void plan_tallies(struct planner *planner)
+{
+    struct clr_group_plan *plan = planner->plan;
+    int i, j;
+
+    plan->adds = 1;
+    for (i = 0; i < planner->scan->tally_count; i++)
+        plan_tally(planner, i);
+    for (i = 0; i < planner->scan->tally_count; i++)
+        for (j = 0; j < 4; j++)
+            if (plan->tallies[i].extremes[j] >= 0)
+                plan->tallies[i].extremes[j] += plan->adds;
+    plan->words = plan->adds + planner->extremes;
+    /* A record of up to a cache line is to lie in one. */
+    plan->stride = (size_t)plan->words;
+    if (plan->stride <= 8)
+        while ((plan->stride & (plan->stride - 1)) != 0)
+            plan->stride++;
+}
+
+enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const struct clr_scan *scan,
+                                          const struct clr_group_doubts *doubts)
+{
+    struct planner *planner = clr_memory_alloc_zero(sizeof *planner);
+    struct clr_sample *sample = clr_memory_alloc(sizeof *sample);
+    enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
+    bool wanted[CLR_MOST_INSTRUCTIONS] = {false};
+    int i;
+
+    for (i = 0; i < scan->tally_count; i++) {
+        if (scan->tallies[i].x >= 0)
+            wanted[scan->tallies[i].x] = true;
+        if (scan->tallies[i].y >= 0)
+            wanted[scan->tallies[i].y] = true;
+    }
+    for (i = 0; i < scan->grouping->key_count; i++)
+        wanted[scan->grouping->keys[i]] = true;
+    if (planner != NULL && sample != NULL)
+        outcome = clr_sample_take(scan, wanted, sample);
+    if (outcome == CLR_SCAN_DONE) {
+        planner->plan = plan;
+        planner->scan = plan->scan = scan;
+        plan->grouping = *scan->grouping;
+        plan->tally_count = scan->tally_count;
+        plan->seed = scan->seed;
+        planner->doubts = doubts;
+        planner->sample = sample;
+        find_nulls(planner);
+        plan_tallies(planner);
+        plan_keys(planner);
+    }
+    clr_memory_free(sample);
+    clr_memory_free(planner);
+    return outcome;
+}

@@ -1,0 +1,79 @@
+/*
+ * How the groups of a scan are found and what is kept of each: chosen from a sample of the rows, in
+ * the hope that all rows are like it. Where they are not, the scan begins again by another plan.
+ */
+#ifndef CLR_NUMERIC_GROUP_PLAN_H
+#define CLR_NUMERIC_GROUP_PLAN_H
+
+#include "numeric/grouping/window.h"
+#include "numeric/scan/block.h"
+
+enum clr_group_numbering {
+    CLR_NUMBERED_DIRECTLY, /* all keys are INTEGER or NULL in small ranges: their place is it */
+    CLR_NUMBERED_BY_PLACE, /* likewise, but the place, of 63 bits, is looked for in a table */
+    CLR_NUMBERED_BY_KEYS   /* the keys themselves are */
+};
+
+/* NULL is 0, and an INTEGER its distance from first, plus 1; from the other end if descending. A
+   place is the sum of these times their factors: its order is that of the groups. */
+struct clr_group_key {
+    int64_t first;
+    uint64_t size; /* how many there are, NULL among them */
+    uint64_t factor;
+};
+
+/*
+ * What is kept of a tally in a group's record: the numbers of words, or -1. Words are added,
+ * modulo 2^64, or, of extremes, the greatest is taken, as unsigned numbers, where 0 is that of no
+ * rows.
+ */
+struct clr_group_tally {
+    unsigned operations; /* of the tally */
+    bool has_x, has_y;
+    unsigned x_types, y_types; /* that rows are expected to have; NULL only if `missing` is there */
+    int filter;                /* the tally's, or -1 if that is true for all rows */
+    int missing;               /* rows of the group that do not count */
+    int others;                /* rows that count and have an operand that is no INTEGER */
+    int integer, integer_high; /* the sum of INTEGERs, or of their products; see the next */
+    int64_t integer_limit;     /* 0: `integer` has their lower 32 bits and integer_high the upper;
+                                  else all of those that are not greater in size */
+    int real_high, real_low;   /* digits of REALs */
+    struct clr_window window;
+    int extremes[4];  /* INTEGERs: least, greatest; keys of REALs: least, greatest */
+    bool gathers;     /* the values that count, or pairs, lie together by group in the end */
+    bool gathers_sum; /* and the sum is made of them */
+};
+
+/* What has turned out to be another way than the sample. */
+struct clr_group_doubts {
+    bool keys;
+    bool types[CLR_MOST_TALLIES];  /* of arguments */
+    bool window[CLR_MOST_TALLIES]; /* too much lies outside */
+};
+
+struct clr_group_plan {
+    const struct clr_scan *scan; /* NULL when the groups are complete */
+    struct clr_grouping grouping;
+    int tally_count;
+    uint64_t seed; /* of hashes */
+    enum clr_group_numbering numbering;
+    struct clr_group_key keys[CLR_MOST_KEYS];
+    uint64_t places; /* how many there may be */
+    int adds, words; /* of a record: added ones, then extremes; word 0 counts the rows */
+    size_t stride;   /* words from one record to the next */
+    struct clr_group_tally tallies[CLR_MOST_TALLIES];
+};
+
+/* Makes a plan. Returns CLR_SCAN_DONE, or CLR_SCAN_FAILED without memory. */
+enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const struct clr_scan *scan,
+                                          const struct clr_group_doubts *doubts);
+
+#define CLR_NUMBER_TYPES (CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_REAL))
+#define CLR_ALL_TYPES (CLR_NUMBER_TYPES | CLR_TYPE(CLR_TAG_NULL) | CLR_TYPE(CLR_TAG_BYTES))
+
+static inline bool clr_tally_does(const struct clr_tally *tally, enum clr_operation operation)
+{
+    return (tally->operations & 1u << operation) != 0;
+}
+
+#endif

@@ -1,0 +1,77 @@
+#include "numeric/grouping/room.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+/* From this size on, in bytes, memory comes from the system, in large pages where it has them. */
+enum { LARGE = 1 << 20, LINE = 64 };
+
+bool clr_group_memory_take(struct clr_group_memory *memory, size_t bytes)
+{
+    if (bytes > INT64_MAX)
+        return false;
+    if (atomic_fetch_sub_explicit(&memory->left, (int64_t)bytes, memory_order_relaxed) >=
+        (int64_t)bytes)
+        return true;
+    clr_group_memory_return(memory, bytes);
+    return false;
+}
+
+void clr_group_memory_return(struct clr_group_memory *memory, size_t bytes)
+{
+    atomic_fetch_add_explicit(&memory->left, (int64_t)bytes, memory_order_relaxed);
+}
+
+enum clr_scan_outcome clr_room_reserve(struct clr_room *room, size_t bytes)
+{
+    *room = (struct clr_room){NULL, 0, NULL, NULL};
+    if (bytes >= LARGE) {
+        room->column = clr_column_new(bytes / sizeof *room->column->values + 1);
+        if (room->column != NULL)
+            room->start = room->column->values;
+    } else {
+        room->block = clr_memory_alloc_zero(bytes + LINE);
+        if (room->block != NULL)
+            room->start = (char *)room->block + (LINE - (uintptr_t)room->block % LINE);
+    }
+    return room->start != NULL ? CLR_SCAN_DONE : CLR_SCAN_FAILED;
+}
+
+enum clr_scan_outcome clr_room_make(struct clr_room *room, struct clr_group_memory *memory,
+                                    size_t bytes)
+{
+    *room = (struct clr_room){NULL, 0, NULL, NULL};
+    if (!clr_group_memory_take(memory, bytes))
+        return CLR_SCAN_LIMIT;
+    if (clr_room_reserve(room, bytes) != CLR_SCAN_DONE) {
+        clr_group_memory_return(memory, bytes);
+        return CLR_SCAN_FAILED;
+    }
+    room->taken = bytes;
+    return CLR_SCAN_DONE;
+}
+
+enum clr_scan_outcome clr_room_grow(struct clr_room *room, struct clr_group_memory *memory,
+                                    size_t used, size_t bytes)
+{
+    struct clr_room larger;
+    enum clr_scan_outcome outcome = clr_room_make(&larger, memory, bytes);
+
+    if (outcome != CLR_SCAN_DONE)
+        return outcome;
+    if (used > 0)
+        memcpy(larger.start, room->start, used);
+    clr_room_free(room, memory);
+    *room = larger;
+    return CLR_SCAN_DONE;
+}
+
+void clr_room_free(struct clr_room *room, struct clr_group_memory *memory)
+{
+    if (memory != NULL)
+        clr_group_memory_return(memory, room->taken);
+    clr_column_release(room->column);
+    clr_memory_free(room->block);
+    *room = (struct clr_room){NULL, 0, NULL, NULL};
+}

@@ -1,0 +1,45 @@
+/* Memory for groups: zeros that cost nothing until they are touched, under one limit that all
+   threads of a grouping share. */
+#ifndef CLR_NUMERIC_GROUP_ROOM_H
+#define CLR_NUMERIC_GROUP_ROOM_H
+
+#include "numeric/scan/scan.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* Bytes that may still be taken. */
+struct clr_group_memory {
+    atomic_int_fast64_t left;
+};
+
+/* Takes bytes out of the limit. Returns false, and takes nothing, if so many are not left. */
+bool clr_group_memory_take(struct clr_group_memory *memory, size_t bytes);
+void clr_group_memory_return(struct clr_group_memory *memory, size_t bytes);
+
+/* A piece of memory that begins at a cache line. All zeros: there is none. */
+struct clr_room {
+    void *start;
+    size_t taken;              /* bytes that count towards the limit */
+    struct clr_column *column; /* what it lies in: one of these */
+    void *block;
+};
+
+/* Makes a room of so many bytes, which are zero and count. Returns CLR_SCAN_DONE, CLR_SCAN_LIMIT or
+   CLR_SCAN_FAILED without memory. */
+enum clr_scan_outcome clr_room_make(struct clr_room *room, struct clr_group_memory *memory,
+                                    size_t bytes);
+
+/* The same, but whoever writes to it takes what is needed out of the limit, and adds it to taken.
+ */
+enum clr_scan_outcome clr_room_reserve(struct clr_room *room, size_t bytes);
+
+/* Makes the room one of more bytes, which begins with what was in the first `used` ones. */
+enum clr_scan_outcome clr_room_grow(struct clr_room *room, struct clr_group_memory *memory,
+                                    size_t used, size_t bytes);
+
+/* Frees the memory; there is none then, which is fine here too. What it took is given back to
+   memory, if that is not NULL. */
+void clr_room_free(struct clr_room *room, struct clr_group_memory *memory);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * Numbers for keys of one or more words: 0 for the first one that comes, 1 for the next, and so on.
+ * A hash table with linear probing (Knuth, TAOCP 3, 6.4), whose slots have the whole hash, so that
+ * it grows without a look at the keys.
+ */
+#ifndef CLR_NUMERIC_GROUP_TABLE_H
+#define CLR_NUMERIC_GROUP_TABLE_H
+
+#include "numeric/grouping/room.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct clr_group_slot {
+    uint64_t hash;
+    uint32_t number; /* plus 1; 0: empty */
+    uint32_t unused;
+};
+
+struct clr_group_table {
+    struct clr_group_memory *memory;
+    struct clr_room slots, keys;
+    size_t capacity;     /* slots, a power of two */
+    size_t count;        /* keys */
+    size_t key_capacity; /* there is room for */
+    size_t width;        /* words of a key */
+};
+
+/* Sets up an empty table for keys of so many words. Free with clr_group_table_free(), which is due
+   after a failure too. */
+enum clr_scan_outcome clr_group_table_init(struct clr_group_table *table,
+                                           struct clr_group_memory *memory, size_t width);
+void clr_group_table_free(struct clr_group_table *table);
+
+/* Makes room for so many more keys. Returns CLR_SCAN_DONE, CLR_SCAN_LIMIT or CLR_SCAN_FAILED. */
+enum clr_scan_outcome clr_group_table_make_room(struct clr_group_table *table, size_t more);
+
+/* Mixes a word into a hash; for a given hash and seed, different words give different hashes.
+   Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). */
+static inline uint64_t clr_group_mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ hash >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
+    return hash ^ hash >> 32;
+}
+
+static inline const uint64_t *clr_group_table_key(const struct clr_group_table *table,
+                                                  size_t number)
+{
+    return (const uint64_t *)table->keys.start + number * table->width;
+}
+
+static inline size_t clr_group_table_home(const struct clr_group_table *table, uint64_t hash)
+{
+    return hash >> (__builtin_clzll(table->capacity) + 1);
+}
+
+static inline void clr_group_table_fetch(const struct clr_group_table *table, uint64_t hash)
+{
+    __builtin_prefetch((const struct clr_group_slot *)table->slots.start +
+                       clr_group_table_home(table, hash));
+}
+
+static inline __attribute__((always_inline)) bool
+clr_group_same_key(const uint64_t *a, const uint64_t *b, size_t width)
+{
+    size_t i;
+
+    for (i = 0; i < width; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
+/* Returns the number of a key with that hash; there must be room for one more. If its hash alone
+   says which key it is, width is 0, else the table's. */
+static inline __attribute__((always_inline)) uint32_t
+clr_group_table_find(struct clr_group_table *table, uint64_t hash, const uint64_t *key,
+                     size_t width)
+{
+    struct clr_group_slot *slots = table->slots.start;
+    size_t place = clr_group_table_home(table, hash), i;
+
+    for (; slots[place].number != 0; place = (place + 1) & (table->capacity - 1))
+        if (slots[place].hash == hash &&
+            clr_group_same_key(clr_group_table_key(table, slots[place].number - 1), key, width))
+            return slots[place].number - 1;
+    for (i = 0; i < table->width; i++)
+        ((uint64_t *)table->keys.start)[table->count * table->width + i] = key[i];
+    slots[place] = (struct clr_group_slot){hash, (uint32_t)++table->count, 0};
+    return slots[place].number - 1;
+}
+
+#endif

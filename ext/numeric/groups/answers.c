@@ -1,0 +1,280 @@
+#include "numeric/groups/arranged.h"
+
+#include "numeric/distinct/distinct_portions.h"
+#include "numeric/order/keys.h"
+#include "numeric/order/percentile.h"
+#include "numeric/order/radix_sort.h"
+#include "numeric/order/selection.h"
+
+#include <math.h>
+
+/* The values of one group. */
+struct asked {
+    const struct clr_answering *answering;
+    size_t group;
+    struct clr_arranged_values integers, reals, bytes;
+    bool sorted; /* the keys of all of them are in answering->keys */
+    struct clr_run runs[2];
+    const struct clr_run *starts[2];
+    struct clr_portions portions;
+};
+
+/* Work on the one portion that a group is, by the thread that has the group. */
+static bool run_portion(void *context, int count, clr_portion_work *work, void *argument)
+{
+    const atomic_bool *stop = context;
+    int i;
+
+    for (i = 0; i < count; i++)
+        work(argument, i, stop);
+    return !clr_portion_stops(stop);
+}
+
+static void set_runs(struct asked *asked)
+{
+    asked->runs[0] = (struct clr_run){&asked->runs[1], CLR_KIND_INTEGER, asked->integers.x,
+                                      asked->integers.count};
+    asked->runs[1] = (struct clr_run){NULL, CLR_KIND_REAL, asked->reals.x, asked->reals.count};
+    asked->starts[0] = &asked->runs[0];
+    asked->starts[1] = NULL;
+    asked->portions = (struct clr_portions){1, asked->starts, run_portion,
+                                            (void *)(uintptr_t)asked->answering->stop};
+}
+
+/* Sorts the values if they are few, and numbers of one type. */
+static void sort_few(struct asked *asked)
+{
+    const bool real = asked->reals.count > 0;
+    const struct clr_arranged_values *values = real ? &asked->reals : &asked->integers;
+    uint64_t *keys = asked->answering->keys;
+    size_t i;
+
+    asked->sorted = values->count > 0 && values->count <= CLR_FEW_VALUES &&
+                    asked->bytes.count == 0 && (!real || asked->integers.count == 0);
+    if (!asked->sorted)
+        return;
+    for (i = 0; i < values->count; i++)
+        keys[i] = real ? (uint64_t)clr_real_to_key(values->x[i]) ^ CLR_KEY_SIGN
+                       : clr_integer_to_key(values->x[i]);
+    clr_radix_sort(keys, asked->answering->scratch, values->count);
+}
+
+static struct clr_value value_of(const struct asked *asked, uint64_t key)
+{
+    return clr_sort_key_to_value(asked->reals.count > 0 ? CLR_KIND_REAL : CLR_KIND_INTEGER,
+                                 (int64_t)(key ^ CLR_KEY_SIGN));
+}
+
+static struct clr_value *answer_of(const struct asked *asked, int question)
+{
+    return (struct clr_value *)asked->answering->groups->answers[question].values.start +
+           asked->group;
+}
+
+static enum clr_scan_outcome outcome_of(enum clr_code code)
+{
+    switch (code) {
+    case CLR_OK:
+        return CLR_SCAN_DONE;
+    case CLR_LIMIT:
+        return CLR_SCAN_LIMIT;
+    case CLR_STOPPED:
+        return CLR_SCAN_STOPPED;
+    default:
+        return CLR_SCAN_FAILED;
+    }
+}
+
+/* ---- Positions. */
+
+static bool has_infinity(const struct asked *asked)
+{
+    struct clr_value least, greatest;
+    struct clr_state state;
+
+    clr_group_record_state(&asked->answering->groups->plan, asked->answering->tally,
+                           clr_groups_record(asked->answering->groups, asked->group), &state);
+    clr_state_extreme(&state, -1, &least);
+    clr_state_extreme(&state, 1, &greatest);
+    return (least.kind == CLR_KIND_REAL && isinf(least.as.real)) ||
+           (greatest.kind == CLR_KIND_REAL && isinf(greatest.as.real));
+}
+
+static enum clr_scan_outcome find_position(const struct asked *asked,
+                                           const struct clr_question *question,
+                                           struct clr_value *answer)
+{
+    const size_t count = asked->integers.count + asked->reals.count;
+    struct clr_position position;
+    struct clr_value found[1][2];
+    enum clr_code code = CLR_OK;
+
+    *answer = (struct clr_value){.kind = CLR_KIND_NONE};
+    if (count == 0)
+        return CLR_SCAN_DONE;
+    position = clr_percentile_position(question->fraction, count);
+    if (asked->sorted) {
+        const size_t next = position.rank + 1 < count ? position.rank + 1 : position.rank;
+
+        found[0][0] = value_of(asked, asked->answering->keys[position.rank]);
+        found[0][1] = value_of(asked, asked->answering->keys[next]);
+    } else {
+        code = clr_portions_select(&asked->portions, &position.rank, 1, found);
+    }
+    if (code != CLR_OK)
+        return outcome_of(code);
+    answer->kind = CLR_KIND_REAL;
+    answer->as.real =
+        clr_percentile_at(found[0], position.beyond, question->kind == CLR_ASK_BETWEEN);
+    return CLR_SCAN_DONE;
+}
+
+/* ---- Different values. */
+
+static bool is_zero(const struct clr_value *value)
+{
+    return value->kind == CLR_KIND_REAL && value->as.real == 0.0;
+}
+
+/* Of sorted keys; -0.0 comes right before 0.0, and both are one value. */
+static void count_sorted(const struct asked *asked, struct clr_distinct_result *result)
+{
+    const uint64_t *keys = asked->answering->keys;
+    const size_t count = asked->integers.count + asked->reals.count;
+    size_t i, end;
+
+    *result = (struct clr_distinct_result){0, 0, {.kind = CLR_KIND_NONE}};
+    for (i = 0; i < count; i = end) {
+        struct clr_value value = value_of(asked, keys[i]);
+
+        for (end = i; end < count && keys[end] == keys[i]; end++)
+            continue;
+        if (is_zero(&value)) {
+            value.as.real = 0.0;
+            while (end < count && keys[end] == clr_double_to_key(0.0))
+                end++;
+        }
+        result->size++;
+        if (end - i > result->count) {
+            result->count = end - i;
+            result->mode = value;
+        }
+    }
+}
+
+/* Whatever they are. Of values that are equally frequent numbers come first. */
+static enum clr_code count_any(const struct asked *asked, bool mode,
+                               struct clr_distinct_result *result)
+{
+    struct clr_groups *groups = asked->answering->groups;
+    const int64_t left = (int64_t)atomic_load(&groups->memory.left);
+    const uint64_t memory = left < 0 ? 0 : (uint64_t)left, seed = groups->plan.seed;
+    const struct clr_bytes_run run = {asked->bytes.x, asked->bytes.count};
+    struct clr_distinct_result more;
+    enum clr_code code = clr_portions_distinct(&asked->portions, mode, memory, seed, result);
+
+    if (code != CLR_OK || asked->bytes.count == 0)
+        return code;
+    code = clr_portions_distinct_bytes(&asked->portions, &run, mode, memory, seed, &more);
+    if (code != CLR_OK)
+        return code;
+    result->size += more.size;
+    if (more.count > result->count) {
+        result->count = more.count;
+        result->mode = more.mode;
+    }
+    return CLR_OK;
+}
+
+static enum clr_scan_outcome count_different(const struct asked *asked, bool modes)
+{
+    const struct clr_scan *scan = asked->answering->scan;
+    struct clr_distinct_result result;
+    enum clr_code code = CLR_OK;
+    int i;
+
+    if (asked->sorted)
+        count_sorted(asked, &result);
+    else
+        code = count_any(asked, modes, &result);
+    if (code != CLR_OK)
+        return outcome_of(code);
+    for (i = 0; i < scan->question_count; i++) {
+        const struct clr_question *question = &scan->questions[i];
+
+        if (question->tally != asked->answering->tally)
+            continue;
+        if (question->kind == CLR_ASK_DISTINCT)
+            *answer_of(asked, i) =
+                (struct clr_value){.kind = CLR_KIND_INTEGER, .as.integer = (int64_t)result.size};
+        else if (question->kind == CLR_ASK_MODE)
+            *answer_of(asked, i) =
+                result.count > 0 ? result.mode : (struct clr_value){.kind = CLR_KIND_NONE};
+    }
+    return CLR_SCAN_DONE;
+}
+
+/* ---- Bins. */
+
+static void fill_bins(const struct asked *asked, const struct clr_bins *bins, uint64_t *counts)
+{
+    struct clr_value value = {.kind = CLR_KIND_INTEGER};
+    size_t i;
+
+    for (i = 0; i < asked->integers.count; i++) {
+        value.as.integer = asked->integers.x[i];
+        counts[clr_bins_find(bins, &value) + 1]++;
+    }
+    value.kind = CLR_KIND_REAL;
+    for (i = 0; i < asked->reals.count; i++) {
+        memcpy(&value.as.real, &asked->reals.x[i], sizeof value.as.real);
+        counts[clr_bins_find(bins, &value) + 1]++;
+    }
+}
+
+/* ---- All. */
+
+enum clr_scan_outcome clr_groups_answer_group(const struct clr_answering *answering, size_t group)
+{
+    const struct clr_scan *scan = answering->scan;
+    struct asked asked = {.answering = answering, .group = group};
+    bool positions = false, different = false, modes = false;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    int i;
+
+    asked.integers = clr_arranged_get(answering->arranged, CLR_LIST_INTEGERS, group);
+    asked.reals = clr_arranged_get(answering->arranged, CLR_LIST_REALS, group);
+    asked.bytes = clr_arranged_get(answering->arranged, CLR_LIST_BYTES, group);
+    for (i = 0; i < scan->question_count; i++) {
+        const struct clr_question *question = &scan->questions[i];
+
+        if (question->tally != answering->tally)
+            continue;
+        positions = positions || question->kind == CLR_ASK_BETWEEN || question->kind == CLR_ASK_AT;
+        different =
+            different || question->kind == CLR_ASK_DISTINCT || question->kind == CLR_ASK_MODE;
+        modes = modes || question->kind == CLR_ASK_MODE;
+        if (question->kind == CLR_ASK_BINS && asked.bytes.count > 0)
+            return CLR_SCAN_UNSURE;
+    }
+    if (positions && has_infinity(&asked))
+        return CLR_SCAN_UNSURE;
+    set_runs(&asked);
+    if (positions || different)
+        sort_few(&asked);
+    if (different)
+        outcome = count_different(&asked, modes);
+    for (i = 0; i < scan->question_count && outcome == CLR_SCAN_DONE; i++) {
+        const struct clr_question *question = &scan->questions[i];
+
+        if (question->tally != answering->tally)
+            continue;
+        if (question->kind == CLR_ASK_BETWEEN || question->kind == CLR_ASK_AT)
+            outcome = find_position(&asked, question, answer_of(&asked, i));
+        else if (question->kind == CLR_ASK_BINS)
+            fill_bins(&asked, &question->bins,
+                      (uint64_t *)answering->groups->answers[i].counts.start +
+                          group * ((size_t)question->bins.count + 2));
+    }
+    return outcome;
+}

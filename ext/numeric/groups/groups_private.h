@@ -1,0 +1,125 @@
+/* What the units that make groups share. */
+#ifndef CLR_NUMERIC_GROUPS_PRIVATE_H
+#define CLR_NUMERIC_GROUPS_PRIVATE_H
+
+#include "numeric/grouping/part.h"
+#include "numeric/groups/groups.h"
+#include "numeric/order/portions.h"
+
+/* Threads, which are the business of a higher floor. */
+struct clr_group_team {
+    int size; /* 1 and up */
+    /* As struct clr_portions has it. */
+    bool (*run)(void *context, int count, clr_portion_work *work, void *argument);
+    void *context;
+};
+
+enum { CLR_GROUP_PARTS = 64 }; /* most */
+
+/* A group that a table has: its record, and its place, or the address of its key's words. */
+struct clr_group_entry {
+    int64_t *record;
+    uint64_t key;
+};
+
+/*
+ * An exact sum in little memory: what a group's record does not have. As an expansion; as an
+ * INTEGER; or, which is rare, in full.
+ */
+struct clr_kept_sum {
+    enum { CLR_KEPT_TERMS, CLR_KEPT_INTEGER, CLR_KEPT_FULL } form;
+    union {
+        double term[CLR_EXPANSION_TERMS];
+        struct clr_int192 integer;
+        struct clr_sum *full; /* the owner's */
+    } as;
+};
+
+/* The sums of a tally that are kept: of all groups, or of those whose numbers are here, in order.
+ */
+struct clr_kept_sums {
+    struct clr_room sums, groups; /* struct clr_kept_sum; uint32_t, or nothing: all groups */
+    size_t count;
+};
+
+struct clr_group_answer {
+    struct clr_room values; /* struct clr_value for each group, */
+    struct clr_room counts; /* or of bins count + 2 of uint64_t */
+    size_t bins;
+};
+
+struct clr_groups {
+    struct clr_group_plan plan;
+    uint64_t limit; /* of memory, in bytes */
+    struct clr_group_memory memory;
+    struct clr_group_part *parts[CLR_GROUP_PARTS]; /* they have the records and the keys */
+    int part_count;
+    struct clr_group_table *tables; /* CLR_GROUP_PARTS of merged groups, or NULL */
+    size_t count;
+    /* In the groups' order: of places, uint32_t, whose records are those of the first part; or
+       entries. */
+    struct clr_room places, entries;
+    /* The number in this order, uint32_t, of each place or merged number; while there is need. */
+    struct clr_room finals;
+    struct clr_room merged[CLR_GROUP_PARTS]; /* uint32_t: of each of a part's numbers, if there are
+                                                several parts with tables */
+    struct clr_kept_sums sums[CLR_MOST_TALLIES];
+    int question_count;
+    struct clr_group_answer answers[CLR_MOST_QUESTIONS];
+};
+
+/* What is done next to groups whose parts have run. Each returns CLR_SCAN_DONE, CLR_SCAN_UNSURE,
+   CLR_SCAN_LIMIT, CLR_SCAN_STOPPED or CLR_SCAN_FAILED. */
+
+/* Brings the parts' groups together, in order. */
+enum clr_scan_outcome clr_groups_merge(struct clr_groups *groups,
+                                       const struct clr_group_team *team);
+
+/* Puts entries in order, count of them: those of items are numbers in what is there. */
+struct clr_group_item {
+    uint64_t key;
+    uint32_t number;
+};
+
+/* Sorts items by their keys; equal ones stay in their order. scratch has room for as many. Returns
+   CLR_SCAN_DONE, or CLR_SCAN_STOPPED soon after *stop has become true. */
+enum clr_scan_outcome clr_group_sort(struct clr_group_item *items, struct clr_group_item *scratch,
+                                     size_t count, const atomic_bool *stop);
+
+/* Makes the sums, and answers the questions, of the listed values. */
+enum clr_scan_outcome clr_groups_gather(struct clr_groups *groups,
+                                        const struct clr_group_team *team);
+
+/* Adds what has been spilled. */
+enum clr_scan_outcome clr_groups_add_spilled(struct clr_groups *groups);
+
+/* Returns the number, in the groups' order, of a part's group. */
+static inline uint32_t clr_groups_final(const struct clr_groups *groups, int part, uint32_t number)
+{
+    const uint32_t *merged = groups->merged[part].start;
+
+    return ((const uint32_t *)groups->finals.start)[merged == NULL ? number : merged[number]];
+}
+
+static inline const int64_t *clr_groups_record(const struct clr_groups *groups, size_t group)
+{
+    if (groups->plan.numbering == CLR_NUMBERED_DIRECTLY)
+        return clr_group_part_record(groups->parts[0],
+                                     ((const uint32_t *)groups->places.start)[group]);
+    return ((const struct clr_group_entry *)groups->entries.start)[group].record;
+}
+
+/* Whether anything is listed or spilled, so that finals are needed. */
+bool clr_groups_have_lists(const struct clr_groups *groups);
+
+/* Stores what is known by a group's record: the sum too, unless it is made of listed values. */
+void clr_group_record_state(const struct clr_group_plan *plan, int tally, const int64_t *record,
+                            struct clr_state *state);
+
+/* Stores a sum, which keeps its value; and adds what is stored to a sum. The first returns
+   CLR_SCAN_DONE, CLR_SCAN_LIMIT or CLR_SCAN_FAILED. */
+enum clr_scan_outcome clr_kept_sum_store(struct clr_kept_sum *kept, struct clr_group_memory *memory,
+                                         struct clr_sum *sum);
+void clr_kept_sum_load(const struct clr_kept_sum *kept, struct clr_sum *sum);
+
+#endif

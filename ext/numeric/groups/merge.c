@@ -1,0 +1,306 @@
+#include "numeric/groups/groups_private.h"
+
+#include "base/memory.h"
+#include "numeric/groups/order.h"
+
+#include <string.h>
+
+/* WORTH: groups that are worth a thread. PIECE: between two looks at whether to stop. AHEAD: keys
+   that are looked for together. */
+enum { WORTH = 8192, PIECE = 4096, AHEAD = 64 };
+
+/* What the workers of a merge share. */
+struct merge {
+    struct clr_groups *groups;
+    int workers;
+    size_t counts[CLR_GROUP_PARTS]; /* of each worker's groups */
+    enum clr_scan_outcome outcomes[CLR_GROUP_PARTS];
+    struct clr_room firsts[CLR_GROUP_PARTS], records[CLR_GROUP_PARTS];
+    bool maps;
+};
+
+static void add_record(const struct clr_group_plan *plan, const int64_t *restrict from,
+                       int64_t *restrict to)
+{
+    int w;
+
+    for (w = 0; w < plan->adds; w++)
+        to[w] = (int64_t)((uint64_t)to[w] + (uint64_t)from[w]);
+    for (; w < plan->words; w++)
+        if ((uint64_t)from[w] > (uint64_t)to[w])
+            to[w] = from[w];
+}
+
+static enum clr_scan_outcome worst(const struct merge *merge, bool finished)
+{
+    int i;
+
+    for (i = 0; i < merge->workers; i++)
+        if (merge->outcomes[i] != CLR_SCAN_DONE)
+            return merge->outcomes[i];
+    return finished ? CLR_SCAN_DONE : CLR_SCAN_STOPPED;
+}
+
+/* ---- Places: each worker has some. */
+
+static void find_bounds(const struct merge *merge, int worker, size_t *first, size_t *last)
+{
+    const uint64_t places = merge->groups->plan.places;
+
+    *first = (size_t)(places * (uint64_t)worker / (uint64_t)merge->workers);
+    *last = (size_t)(places * ((uint64_t)worker + 1) / (uint64_t)merge->workers);
+}
+
+static void merge_places(void *argument, int worker, const atomic_bool *stop)
+{
+    struct merge *merge = argument;
+    struct clr_groups *groups = merge->groups;
+    uint64_t *first_rows = groups->parts[0]->first_rows.start, *others;
+    size_t first, last, count = 0, i;
+    int part;
+
+    find_bounds(merge, worker, &first, &last);
+    for (i = first; i < last; i++) {
+        int64_t *record = clr_group_part_record(groups->parts[0], i);
+
+        if (i % PIECE == 0 && clr_portion_stops(stop)) {
+            merge->outcomes[worker] = CLR_SCAN_STOPPED;
+            return;
+        }
+        for (part = 1; part < groups->part_count; part++) {
+            const int64_t *other = clr_group_part_record(groups->parts[part], i);
+
+            if (other[0] == 0)
+                continue;
+            add_record(&groups->plan, other, record);
+            others = groups->parts[part]->first_rows.start;
+            if (others != NULL && others[i] < first_rows[i])
+                first_rows[i] = others[i];
+        }
+        count += record[0] != 0;
+    }
+    merge->counts[worker] = count;
+}
+
+static void list_places(void *argument, int worker, const atomic_bool *stop)
+{
+    struct merge *merge = argument;
+    uint32_t *places = merge->groups->places.start;
+    size_t first, last, next = 0, i;
+    int w;
+
+    for (w = 0; w < worker; w++)
+        next += merge->counts[w];
+    find_bounds(merge, worker, &first, &last);
+    for (i = first; i < last; i++) {
+        if (i % PIECE == 0 && clr_portion_stops(stop)) {
+            merge->outcomes[worker] = CLR_SCAN_STOPPED;
+            return;
+        }
+        if (clr_group_part_record(merge->groups->parts[0], i)[0] != 0)
+            places[next++] = (uint32_t)i;
+    }
+}
+
+static enum clr_scan_outcome merge_directly(struct merge *merge, const struct clr_group_team *team)
+{
+    struct clr_groups *groups = merge->groups;
+    enum clr_scan_outcome outcome;
+    int w;
+
+    outcome = worst(merge, team->run(team->context, merge->workers, merge_places, merge));
+    for (w = 0; w < merge->workers; w++)
+        groups->count += merge->counts[w];
+    if (outcome == CLR_SCAN_DONE)
+        outcome = clr_room_make(&groups->places, &groups->memory, groups->count * sizeof(uint32_t));
+    if (outcome == CLR_SCAN_DONE)
+        outcome = worst(merge, team->run(team->context, merge->workers, list_places, merge));
+    return outcome;
+}
+
+/* ---- Tables: each worker has the keys of some hashes. Of several records of a group the first
+   part's becomes the group's, and others are added to it. */
+
+/* The numbers, of a part, of keys that are a worker's, and their hashes. */
+struct batch {
+    uint32_t numbers[AHEAD];
+    uint64_t hashes[AHEAD];
+    size_t count;
+};
+
+static enum clr_scan_outcome make_room(struct merge *merge, int worker, size_t more)
+{
+    struct clr_groups *groups = merge->groups;
+    struct clr_group_table *table = &groups->tables[worker];
+    const size_t old = table->key_capacity, count = table->count;
+    enum clr_scan_outcome outcome = clr_group_table_make_room(table, more);
+
+    if (outcome == CLR_SCAN_DONE && table->key_capacity != old) {
+        outcome = clr_room_grow(&merge->records[worker], &groups->memory, count * sizeof(int64_t *),
+                                table->key_capacity * sizeof(int64_t *));
+        if (outcome == CLR_SCAN_DONE)
+            outcome =
+                clr_room_grow(&merge->firsts[worker], &groups->memory, count * sizeof(uint64_t),
+                              table->key_capacity * sizeof(uint64_t));
+    }
+    return outcome;
+}
+
+static enum clr_scan_outcome merge_batch(struct merge *merge, int worker, int part,
+                                         struct batch *batch)
+{
+    struct clr_groups *groups = merge->groups;
+    struct clr_group_table *table = &groups->tables[worker];
+    const struct clr_group_part *from = groups->parts[part];
+    enum clr_scan_outcome outcome = make_room(merge, worker, batch->count);
+    int64_t **records = merge->records[worker].start;
+    uint64_t *firsts = merge->firsts[worker].start;
+    size_t i;
+
+    for (i = 0; i < batch->count && outcome == CLR_SCAN_DONE; i++)
+        clr_group_table_fetch(table, batch->hashes[i]);
+    for (i = 0; i < batch->count && outcome == CLR_SCAN_DONE; i++) {
+        const size_t count = table->count;
+        const uint64_t *key = clr_group_table_key(&from->numbers.table, batch->numbers[i]);
+        const uint32_t number = clr_group_table_find(table, batch->hashes[i], key, table->width);
+        int64_t *record = clr_group_part_record(from, batch->numbers[i]);
+
+        if (table->count > count) {
+            records[number] = record;
+            firsts[number] = (uint64_t)part << 32 | batch->numbers[i];
+        } else {
+            add_record(&groups->plan, record, records[number]);
+        }
+        if (merge->maps)
+            ((uint32_t *)groups->merged[part].start)[batch->numbers[i]] =
+                number * (uint32_t)merge->workers + (uint32_t)worker;
+    }
+    batch->count = 0;
+    return outcome;
+}
+
+static enum clr_scan_outcome merge_part(struct merge *merge, int worker, int part,
+                                        const atomic_bool *stop)
+{
+    const struct clr_group_table *from = &merge->groups->parts[part]->numbers.table;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    struct batch batch = {.count = 0};
+    size_t i;
+
+    for (i = 0; i < from->count && outcome == CLR_SCAN_DONE; i++) {
+        const uint64_t hash =
+            clr_group_hash_key(&merge->groups->plan, clr_group_table_key(from, i));
+
+        if (i % PIECE == 0 && clr_portion_stops(stop))
+            return CLR_SCAN_STOPPED;
+        if ((uint32_t)hash % (uint32_t)merge->workers != (uint32_t)worker)
+            continue;
+        batch.numbers[batch.count] = (uint32_t)i;
+        batch.hashes[batch.count++] = hash;
+        if (batch.count == AHEAD)
+            outcome = merge_batch(merge, worker, part, &batch);
+    }
+    return outcome == CLR_SCAN_DONE ? merge_batch(merge, worker, part, &batch) : outcome;
+}
+
+static void merge_tables(void *argument, int worker, const atomic_bool *stop)
+{
+    struct merge *merge = argument;
+    struct clr_groups *groups = merge->groups;
+    struct clr_group_table *table = &groups->tables[worker];
+    enum clr_scan_outcome outcome =
+        clr_group_table_init(table, &groups->memory, groups->parts[0]->numbers.table.width);
+    int part;
+
+    if (outcome == CLR_SCAN_DONE) {
+        table->key_capacity = 0; /* so that the arrays beside the keys grow with them */
+        for (part = 0; part < groups->part_count && outcome == CLR_SCAN_DONE; part++)
+            outcome = merge_part(merge, worker, part, stop);
+    }
+    merge->counts[worker] = table->count;
+    clr_room_free(&table->slots, &groups->memory);
+    if (outcome == CLR_SCAN_DONE && table->count >= UINT32_MAX / CLR_GROUP_PARTS)
+        outcome = CLR_SCAN_LIMIT;
+    merge->outcomes[worker] = outcome;
+}
+
+static enum clr_scan_outcome merge_by_hash(struct merge *merge, const struct clr_group_team *team)
+{
+    struct clr_groups *groups = merge->groups;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    int i;
+
+    groups->tables = clr_memory_alloc_zero(CLR_GROUP_PARTS * sizeof *groups->tables);
+    if (groups->tables == NULL)
+        return CLR_SCAN_FAILED;
+    for (i = 0; i < groups->part_count && merge->maps && outcome == CLR_SCAN_DONE; i++)
+        outcome = clr_room_make(&groups->merged[i], &groups->memory,
+                                clr_group_part_count(groups->parts[i]) * sizeof(uint32_t));
+    if (outcome == CLR_SCAN_DONE)
+        outcome = worst(merge, team->run(team->context, merge->workers, merge_tables, merge));
+    return outcome;
+}
+
+/* ---- All. */
+
+bool clr_groups_have_lists(const struct clr_groups *groups)
+{
+    int part, i;
+
+    for (part = 0; part < groups->part_count; part++)
+        if (groups->parts[part]->addends.spills.count > 0)
+            return true;
+    for (i = 0; i < groups->plan.tally_count; i++)
+        if (groups->plan.tallies[i].gathers)
+            return true;
+    return false;
+}
+
+static void free_tables(struct clr_groups *groups)
+{
+    int part;
+
+    for (part = 0; part < groups->part_count; part++) {
+        clr_room_free(&groups->parts[part]->numbers.table.slots, &groups->memory);
+        if (groups->part_count > 1)
+            clr_room_free(&groups->parts[part]->numbers.table.keys, &groups->memory);
+    }
+}
+
+enum clr_scan_outcome clr_groups_merge(struct clr_groups *groups, const struct clr_group_team *team)
+{
+    struct merge merge = {.groups = groups, .maps = clr_groups_have_lists(groups)};
+    struct clr_group_found found[CLR_GROUP_PARTS];
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    size_t most = 0;
+    int i;
+
+    for (i = 0; i < groups->part_count; i++)
+        if (clr_group_part_count(groups->parts[i]) > most)
+            most = clr_group_part_count(groups->parts[i]);
+    merge.workers = most / WORTH + 1 < (size_t)team->size ? (int)(most / WORTH) + 1 : team->size;
+    if (groups->plan.numbering == CLR_NUMBERED_DIRECTLY) {
+        outcome = merge_directly(&merge, team);
+        if (outcome == CLR_SCAN_DONE)
+            outcome = clr_group_order_places(groups, team);
+        return outcome;
+    }
+    if (groups->part_count == 1) {
+        found[0] = (struct clr_group_found){&groups->parts[0]->numbers.table, NULL, NULL};
+        merge.workers = 1;
+    } else {
+        outcome = merge_by_hash(&merge, team);
+        for (i = 0; i < merge.workers && outcome == CLR_SCAN_DONE; i++)
+            found[i] = (struct clr_group_found){&groups->tables[i], merge.records[i].start,
+                                                merge.firsts[i].start};
+    }
+    if (outcome == CLR_SCAN_DONE) {
+        free_tables(groups);
+        outcome = clr_group_order_found(groups, found, merge.workers, team);
+    }
+    for (i = 0; i < CLR_GROUP_PARTS; i++) {
+        clr_room_free(&merge.records[i], &groups->memory);
+        clr_room_free(&merge.firsts[i], &groups->memory);
+    }
+    return outcome;
+}

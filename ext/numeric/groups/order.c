@@ -1,0 +1,233 @@
+#include "numeric/groups/order.h"
+
+#include "numeric/order/keys.h"
+
+#include <string.h>
+
+enum { PIECE = 1 << 16 };
+
+struct ordering {
+    struct clr_groups *groups;
+    const struct clr_group_found *found;
+    int tables;
+    size_t starts[CLR_GROUP_PARTS + 1]; /* of each table's groups among all */
+    struct clr_group_item *items, *scratch;
+    enum clr_scan_outcome outcome;
+};
+
+/* ---- Equal keys that are two. */
+
+static bool is_ambiguous(const struct ordering *ordering, int key)
+{
+    const int key_count = ordering->groups->plan.grouping.key_count;
+    bool plus = false, minus = false;
+    unsigned types = 0;
+    size_t i;
+    int t;
+
+    for (t = 0; t < ordering->tables; t++) {
+        const struct clr_group_table *table = ordering->found[t].table;
+        for (i = 0; i < table->count; i++) {
+            const struct clr_scalar value =
+                clr_group_key_of_words(clr_group_table_key(table, i), key_count, key);
+            types |= CLR_TYPE(value.tag);
+            plus = plus || (value.tag == CLR_TAG_REAL && value.bits == 0);
+            minus = minus || (value.tag == CLR_TAG_REAL && value.bits == INT64_MIN);
+        }
+    }
+    return (types & CLR_NUMBER_TYPES) == CLR_NUMBER_TYPES || (plus && minus);
+}
+
+/* ---- Sorting. */
+
+/* The keys of one number, whose order is that of the values; NULL is the first, whose place others
+   may have as well. */
+static uint64_t order_of(struct clr_scalar value, bool descending)
+{
+    const uint64_t key = value.tag == CLR_TAG_REAL
+                             ? (uint64_t)clr_real_to_key(value.bits) ^ CLR_KEY_SIGN
+                             : clr_integer_to_key(value.bits);
+
+    if (value.tag == CLR_TAG_NULL)
+        return 0;
+    return descending ? ~key : key;
+}
+
+/* Returns the table that a group is of, and stores its number there. */
+static int find_table(const struct ordering *ordering, uint32_t group, size_t *number)
+{
+    int t = 0;
+
+    while (group >= ordering->starts[t + 1])
+        t++;
+    *number = group - ordering->starts[t];
+    return t;
+}
+
+static enum clr_scan_outcome sort_by_key(struct ordering *ordering, int key,
+                                         const atomic_bool *stop)
+{
+    const struct clr_grouping *grouping = &ordering->groups->plan.grouping;
+    const size_t count = ordering->groups->count;
+    const bool descending = grouping->descending[key];
+    enum clr_scan_outcome outcome;
+    bool nulls = false;
+    size_t i, place;
+    int pass;
+
+    for (pass = 0; pass < 2; pass++) {
+        for (i = 0; i < count; i++) {
+            struct clr_group_item *item = &ordering->items[i];
+            const int t = find_table(ordering, item->number, &place);
+            const struct clr_scalar value = clr_group_key_of_words(
+                clr_group_table_key(ordering->found[t].table, place), grouping->key_count, key);
+            const bool null = value.tag == CLR_TAG_NULL;
+
+            nulls = nulls || null;
+            item->key = pass == 0 ? order_of(value, descending) : null == descending;
+        }
+        outcome = clr_group_sort(ordering->items, ordering->scratch, count, stop);
+        if (outcome != CLR_SCAN_DONE || !nulls)
+            return outcome;
+    }
+    return CLR_SCAN_DONE;
+}
+
+/* The items are there, in the order of the tables. */
+static enum clr_scan_outcome sort_items(struct ordering *ordering, const atomic_bool *stop)
+{
+    const struct clr_groups *groups = ordering->groups;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    size_t i, n = 0;
+    int t, key;
+
+    if (!groups->plan.grouping.by_first && groups->plan.numbering == CLR_NUMBERED_BY_KEYS) {
+        for (key = groups->plan.grouping.key_count - 1; key >= 0 && outcome == CLR_SCAN_DONE; key--)
+            outcome = sort_by_key(ordering, key, stop);
+        return outcome;
+    }
+    for (t = 0; t < ordering->tables; t++) {
+        const struct clr_group_found *found = &ordering->found[t];
+        for (i = 0; i < found->table->count; i++, n++) {
+            if (!groups->plan.grouping.by_first)
+                ordering->items[n].key = *clr_group_table_key(found->table, i);
+            else
+                ordering->items[n].key = found->firsts == NULL ? i : found->firsts[i];
+        }
+    }
+    return clr_group_sort(ordering->items, ordering->scratch, groups->count, stop);
+}
+
+static void order_found(void *argument, int worker, const atomic_bool *stop)
+{
+    struct ordering *ordering = argument;
+    struct clr_groups *groups = ordering->groups;
+    struct clr_group_entry *entries = groups->entries.start;
+    uint32_t *finals = groups->finals.start;
+    size_t n, place;
+    int key;
+
+    (void)worker;
+    for (key = 0; key < groups->plan.grouping.key_count; key++) {
+        if (groups->plan.numbering == CLR_NUMBERED_BY_KEYS && is_ambiguous(ordering, key)) {
+            ordering->outcome = CLR_SCAN_UNSURE;
+            return;
+        }
+    }
+    for (n = 0; n < groups->count; n++)
+        ordering->items[n].number = (uint32_t)n;
+    ordering->outcome = sort_items(ordering, stop);
+    for (n = 0; n < groups->count && ordering->outcome == CLR_SCAN_DONE; n++) {
+        const int t = find_table(ordering, ordering->items[n].number, &place);
+        const struct clr_group_found *found = &ordering->found[t];
+        const uint64_t *words = clr_group_table_key(found->table, place);
+
+        if (n % PIECE == 0 && clr_portion_stops(stop))
+            ordering->outcome = CLR_SCAN_STOPPED;
+        entries[n].key =
+            groups->plan.numbering == CLR_NUMBERED_BY_PLACE ? *words : (uint64_t)(uintptr_t)words;
+        entries[n].record = found->records == NULL ? clr_group_part_record(groups->parts[0], place)
+                                                   : found->records[place];
+        if (finals != NULL)
+            finals[place * (size_t)ordering->tables + (size_t)t] = (uint32_t)n;
+    }
+}
+
+/* Runs work that takes items and scratch, by one thread that can be stopped. */
+static enum clr_scan_outcome run(struct ordering *ordering, clr_portion_work *work,
+                                 const struct clr_group_team *team)
+{
+    struct clr_groups *groups = ordering->groups;
+    const size_t bytes = groups->count * sizeof(struct clr_group_item);
+    struct clr_room items, scratch = {NULL, 0, NULL, NULL};
+
+    ordering->outcome = clr_room_make(&items, &groups->memory, bytes);
+    if (ordering->outcome == CLR_SCAN_DONE)
+        ordering->outcome = clr_room_make(&scratch, &groups->memory, bytes);
+    ordering->items = items.start;
+    ordering->scratch = scratch.start;
+    if (ordering->outcome == CLR_SCAN_DONE && !team->run(team->context, 1, work, ordering))
+        ordering->outcome = CLR_SCAN_STOPPED;
+    clr_room_free(&items, &groups->memory);
+    clr_room_free(&scratch, &groups->memory);
+    return ordering->outcome;
+}
+
+enum clr_scan_outcome clr_group_order_found(struct clr_groups *groups,
+                                            const struct clr_group_found *found, int count,
+                                            const struct clr_group_team *team)
+{
+    struct ordering ordering = {.groups = groups, .found = found, .tables = count};
+    enum clr_scan_outcome outcome;
+    size_t most = 0;
+    int t;
+
+    for (t = 0; t < count; t++) {
+        ordering.starts[t + 1] = ordering.starts[t] + found[t].table->count;
+        most = found[t].table->count > most ? found[t].table->count : most;
+    }
+    groups->count = ordering.starts[count];
+    outcome = clr_room_make(&groups->entries, &groups->memory,
+                            groups->count * sizeof(struct clr_group_entry));
+    if (outcome == CLR_SCAN_DONE && clr_groups_have_lists(groups))
+        outcome = clr_room_make(&groups->finals, &groups->memory,
+                                most * (size_t)count * sizeof(uint32_t));
+    return outcome == CLR_SCAN_DONE ? run(&ordering, order_found, team) : outcome;
+}
+
+/* ---- Places: they are in the order of the keys. */
+
+static void order_by_first_rows(void *argument, int worker, const atomic_bool *stop)
+{
+    struct ordering *ordering = argument;
+    struct clr_groups *groups = ordering->groups;
+    const uint64_t *first_rows = groups->parts[0]->first_rows.start;
+    uint32_t *places = groups->places.start;
+    size_t n;
+
+    (void)worker;
+    for (n = 0; n < groups->count; n++)
+        ordering->items[n] = (struct clr_group_item){first_rows[places[n]], places[n]};
+    ordering->outcome = clr_group_sort(ordering->items, ordering->scratch, groups->count, stop);
+    for (n = 0; n < groups->count && ordering->outcome == CLR_SCAN_DONE; n++)
+        places[n] = ordering->items[n].number;
+}
+
+enum clr_scan_outcome clr_group_order_places(struct clr_groups *groups,
+                                             const struct clr_group_team *team)
+{
+    struct ordering ordering = {.groups = groups};
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    const uint32_t *places = groups->places.start;
+    size_t n;
+
+    if (groups->plan.grouping.by_first)
+        outcome = run(&ordering, order_by_first_rows, team);
+    if (outcome != CLR_SCAN_DONE || !clr_groups_have_lists(groups))
+        return outcome;
+    outcome = clr_room_make(&groups->finals, &groups->memory,
+                            (size_t)groups->plan.places * sizeof(uint32_t));
+    for (n = 0; n < groups->count && outcome == CLR_SCAN_DONE; n++)
+        ((uint32_t *)groups->finals.start)[places[n]] = (uint32_t)n;
+    return outcome;
+}

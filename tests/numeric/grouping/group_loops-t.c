@@ -1,0 +1,190 @@
+/* The loops on the way to groups, of all instruction sets, against the plainest code. */
+#include "numeric/grouping/group_loops.h"
+
+#include "batch.h"
+#include "random.h"
+
+#include "tap.h"
+
+#include <stdlib.h>
+
+static int64_t values[CLR_BLOCK], others[CLR_BLOCK], masks[CLR_BLOCK];
+static int64_t first[CLR_BLOCK], second[CLR_BLOCK];
+static uint8_t outside[CLR_BLOCK];
+
+static void draw(bool real, int size)
+{
+    size_t i;
+
+    for (i = 0; i < CLR_BLOCK; i++) {
+        double x = (double)random_between(-1000000, 1000000) / 1024;
+
+        if (size > 1 && random_below(100) == 0)
+            x = random_finite();
+        if (size > 1 && random_below(300) == 0)
+            x = random_below(2) == 0 ? INFINITY : NAN;
+        memcpy(&values[i], &x, sizeof x);
+        if (!real)
+            values[i] = size > 1 ? random_integer() : random_between(-100000, 100000);
+        others[i] = size > 1 ? random_integer() : random_between(-100000, 100000);
+        masks[i] = (int64_t)random_below(2);
+    }
+}
+
+static void test_cut(const struct clr_group_loops *loops, int size)
+{
+    struct clr_window window;
+    bool all = true, right = true;
+    int64_t high, low;
+    size_t i;
+
+    clr_window_lay(&window, 12, -40, 1 << 20);
+    draw(true, size);
+    for (i = 0; i < CLR_BLOCK; i++) {
+        double x;
+        memcpy(&x, &values[i], sizeof x);
+        all = clr_window_cut(&window, x, &high, &low) && all;
+    }
+    batch_ok(loops->cut(&window, values, first, second) == all, "whether all are in the window");
+    for (i = 0; i < CLR_BLOCK && all; i++) {
+        double x;
+        memcpy(&x, &values[i], sizeof x);
+        clr_window_cut(&window, x, &high, &low);
+        right = right && first[i] == high && second[i] == low;
+    }
+    loops->cut_carefully(&window, values, first, second, outside);
+    for (i = 0; i < CLR_BLOCK; i++) {
+        double x;
+        memcpy(&x, &values[i], sizeof x);
+        if (!clr_window_cut(&window, x, &high, &low))
+            right = right && outside[i] && first[i] == 0 && second[i] == 0;
+        else
+            right = right && !outside[i] && first[i] == high && second[i] == low;
+    }
+    batch_ok(right, "digits");
+}
+
+static bool is_within(clr_i128 value, int64_t limit)
+{
+    return value <= limit && value >= -limit;
+}
+
+static void test_integers(const struct clr_group_loops *loops, int size)
+{
+    const int64_t limit = size == 0 ? INT64_C(10000000000) : 1000000;
+    bool within = true, products = true, right = true, same;
+    size_t i;
+
+    draw(false, size);
+    for (i = 0; i < CLR_BLOCK; i++) {
+        within = within && is_within(values[i], limit);
+        products = products && is_within((clr_i128)values[i] * others[i], limit);
+    }
+    batch_ok(loops->within(values, limit) == within, "whether all are within %lld",
+             (long long)limit);
+    loops->limit(values, limit, first, outside);
+    for (i = 0; i < CLR_BLOCK; i++)
+        right = right && outside[i] == !is_within(values[i], limit) &&
+                first[i] == (outside[i] ? 0 : values[i]);
+    batch_ok(right, "limited INTEGERs");
+    same = loops->multiply(values, others, limit, first, outside);
+    batch_ok(!same || products, "products that are not within");
+    for (i = 0; i < CLR_BLOCK; i++) {
+        const clr_i128 product = (clr_i128)values[i] * others[i];
+        if (!same)
+            right = right && outside[i] == !is_within(product, limit);
+        right = right && first[i] == (is_within(product, limit) ? (int64_t)product : 0);
+    }
+    batch_ok(right, "products");
+    loops->split(values, first, second);
+    for (i = 0; i < CLR_BLOCK; i++)
+        right = right && first[i] >= 0 && first[i] >> 32 == 0 &&
+                (clr_i128)second[i] * ((clr_i128)1 << 32) + first[i] == values[i];
+    batch_ok(right, "halves");
+}
+
+static void test_extremes(const struct clr_group_loops *loops, bool real, int size)
+{
+    bool right = true;
+    size_t i;
+
+    draw(real, size);
+    loops->find_extremes(values, masks, real, first, second);
+    for (i = 0; i < CLR_BLOCK; i++) {
+        const int64_t key = real ? clr_real_to_key(values[i]) : values[i];
+        right = right && (masks[i] == 0 ? first[i] == 0 && second[i] == 0
+                                        : clr_group_least_of((uint64_t)first[i]) == key &&
+                                              clr_group_greatest_of((uint64_t)second[i]) == key);
+    }
+    batch_ok(right, "extremes");
+}
+
+enum { GROUPS = 50, WORDS = 24 };
+
+static void test_adding(const struct clr_group_loops *loops)
+{
+    static int64_t words[WORDS][CLR_BLOCK];
+    static uint32_t numbers[CLR_BLOCK];
+    static uint16_t rows[CLR_BLOCK];
+    const int64_t *pointers[WORDS];
+    const int all = random_between(1, WORDS), adds = random_between(1, all);
+    const bool some = random_below(2) == 0;
+    const size_t stride = (size_t)all + random_below(3);
+    int64_t *got = calloc(GROUPS * stride, sizeof *got), *want = calloc(GROUPS * stride, 8);
+    struct clr_group_adding adding = {.records = got,
+                                      .stride = stride,
+                                      .words = pointers,
+                                      .adds = adds,
+                                      .all = all,
+                                      .numbers = numbers,
+                                      .rows = some ? rows : NULL,
+                                      .count = random_below(CLR_BLOCK + 1),
+                                      .fetches = random_below(2) == 0};
+    size_t i;
+    int w;
+
+    for (i = 0; i < CLR_BLOCK; i++) {
+        numbers[i] = (uint32_t)random_below(GROUPS);
+        rows[i] = (uint16_t)(CLR_BLOCK - 1 - i);
+        for (w = 0; w < WORDS; w++)
+            words[w][i] = random_integer();
+    }
+    for (w = 0; w < WORDS; w++)
+        pointers[w] = words[w];
+    for (i = 0; i < adding.count; i++) {
+        const size_t row = some ? rows[i] : i;
+        int64_t *record = want + numbers[row] * stride;
+
+        record[0]++;
+        for (w = 1; w < all; w++) {
+            if (w < adds)
+                record[w] = (int64_t)((uint64_t)record[w] + (uint64_t)words[w][row]);
+            else if ((uint64_t)words[w][row] > (uint64_t)record[w])
+                record[w] = words[w][row];
+        }
+    }
+    loops->add(&adding);
+    batch_ok(memcmp(got, want, GROUPS * stride * sizeof *got) == 0, "%d words, %d added", all,
+             adds);
+    free(got);
+    free(want);
+}
+
+int main(void)
+{
+    const struct clr_group_loops *loops;
+    int skipped, round;
+
+    random_start();
+    for (skipped = 0; (loops = clr_group_loops_choose(skipped)) != NULL; skipped++) {
+        batch_begin();
+        for (round = 0; round < batch_rounds(1000); round++) {
+            test_cut(loops, round % 3);
+            test_integers(loops, round % 3);
+            test_extremes(loops, round % 2, round % 3);
+            test_adding(loops);
+        }
+        batch_end("loops, the best but %d", skipped);
+    }
+    return tap_done();
+}
