@@ -380,6 +380,8 @@ static enum clr_code find_contents(struct clr_binder *binder)
     const bool is_row = !binder->query->is_grouped && !binder->query->has_rows;
     struct clr_node *node, *argument;
 
+    if (syntax->inner_where != NULL && !clr_content_find(binder, syntax->inner_where))
+        return binder->code;
     if (syntax->where != NULL && !clr_content_find(binder, syntax->where))
         return binder->code;
     for (node = syntax->items.first; node != NULL && is_row; node = node->next) {
@@ -407,6 +409,22 @@ static enum clr_code find_contents(struct clr_binder *binder)
     return CLR_OK;
 }
 
+/* The conditions of the query and of its subquery. Returns false once it has failed. */
+static bool bind_filter(struct clr_binder *binder)
+{
+    const struct clr_syntax *syntax = binder->query->syntax;
+    int *filter = &binder->query->filter, inner;
+
+    if (syntax->where != NULL)
+        *filter = clr_lower(binder, syntax->where);
+    if (binder->code != CLR_OK || syntax->inner_where == NULL)
+        return binder->code == CLR_OK;
+    inner = clr_lower(binder, syntax->inner_where);
+    if (inner >= 0)
+        *filter = *filter < 0 ? inner : clr_emit(binder, CLR_OP_AND, inner, *filter, 0);
+    return binder->code == CLR_OK;
+}
+
 /* LIMIT without ORDER BY ends SQLite's own search at the first rows that are found. */
 static enum clr_code bind_rows(struct clr_binder *binder, const char **rowid)
 {
@@ -432,11 +450,8 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
         code = check_truths(&binder);
     if (code == CLR_OK)
         code = find_contents(&binder);
-    if (code == CLR_OK && syntax->where != NULL) {
-        query->filter = clr_lower(&binder, syntax->where);
-        if (query->filter < 0)
-            code = binder.code;
-    }
+    if (code == CLR_OK && !bind_filter(&binder))
+        code = binder.code;
     if (code == CLR_OK && query->is_grouped && !clr_grouping_bind(&binder))
         code = binder.code;
     node = syntax->aggregates.first;

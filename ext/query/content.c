@@ -34,6 +34,22 @@ bool clr_content_check_function(struct clr_binder *binder, const struct clr_node
     return deterministic;
 }
 
+bool clr_content_check_name(struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_environment *environment = binder->environment;
+    char *name;
+
+    if (!node->is_behind)
+        return true;
+    name = clr_token_name(&binder->query->syntax->tokens[node->name_end - 1]);
+    if (name == NULL)
+        clr_bind_no_memory(binder);
+    else if (environment->column(environment->context, name).number >= 0)
+        clr_bind_refuse(binder, CLR_WHY_SUBQUERY);
+    clr_memory_free(name);
+    return binder->code == CLR_OK;
+}
+
 int clr_content_together(int reads, int other)
 {
     if (reads == CLR_READS_NONE || reads == other)
@@ -73,6 +89,14 @@ bool clr_content_find(struct clr_binder *binder, struct clr_node *node)
             return false;
         node->reads = clr_content_together(node->reads, child->reads);
         node->is_foreign = node->is_foreign || child->is_foreign;
+    }
+    if (!clr_content_check_name(binder, node))
+        return false;
+    /* A subquery's column that is no column of the table has a collating sequence of its own:
+       BINARY. */
+    if (node->name_end != 0 && node->kind != CLR_N_COLUMN && !clr_content_is_binary(node)) {
+        clr_bind_refuse(binder, CLR_WHY_COLLATION);
+        return false;
     }
     switch (node->kind) {
     case CLR_N_COLUMN:

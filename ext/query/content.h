@@ -15,6 +15,10 @@ bool clr_content_find(struct clr_binder *binder, struct clr_node *node);
    failed. */
 bool clr_content_check_function(struct clr_binder *binder, const struct clr_node *node);
 
+/* Refuses the name of a subquery's column that may be a column of the table as well; returns false
+   once it has failed. */
+bool clr_content_check_name(struct clr_binder *binder, const struct clr_node *node);
+
 /* What two expressions read together. */
 int clr_content_together(int reads, int other);
 

@@ -95,7 +95,7 @@ bool clr_bind_column(struct clr_binder *binder, struct clr_node *node)
         }
     }
     name = names[node->name_count - 1];
-    if (is_table(binder, node->name_count, names))
+    if (!node->is_hidden && is_table(binder, node->name_count, names))
         known = binder->environment->column(binder->environment->context, name);
     found = known.number >= 0 && known.readable;
     if (!found)

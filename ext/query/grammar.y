@@ -84,6 +84,10 @@ source ::= ID(S) DOT ID(T) alias(A). {
     syntax->table = T;
     syntax->alias = A;
 }
+source ::= LP open SELECT items FROM source where RP(E) alias(A). {
+    clr_syntax_close(syntax, &E, &A);
+}
+open ::= . { clr_syntax_open(syntax); }
 %type alias {struct clr_token}
 alias(A) ::= . { A = (struct clr_token){.kind = 0}; }
 alias(A) ::= ID(N). { A = N; }

@@ -39,7 +39,7 @@ static bool find_item(struct clr_binder *binder, const struct clr_node *node,
         clr_bind_no_memory(binder);
         return false;
     }
-    if (environment->column(environment->context, name).number < 0 &&
+    if ((node->is_hidden || environment->column(environment->context, name).number < 0) &&
         !clr_syntax_find_item(binder->query->syntax, node, item))
         clr_bind_no_memory(binder);
     clr_memory_free(name);
@@ -57,8 +57,12 @@ static bool find_names(struct clr_binder *binder, struct clr_node *node, bool it
     if (items && !find_item(binder, node, &item))
         return false;
     node->is_item = item != NULL;
+    if (node->is_item)
+        return true;
+    if (!clr_content_check_name(binder, node))
+        return false;
     if (node->kind == CLR_N_COLUMN)
-        return node->is_item || clr_bind_column(binder, node);
+        return clr_bind_column(binder, node);
     if (node->kind == CLR_N_STAR)
         return binder->query->has_rows || refuse(binder, CLR_WHY_KEY_COLUMN);
     for (child = node->first; child != NULL; child = child->next) {
@@ -174,6 +178,20 @@ static bool is_same_token(const struct clr_token *a, const struct clr_token *b)
     return true;
 }
 
+static bool is_same(const struct clr_syntax *syntax, const struct clr_node *a,
+                    const struct clr_node *b);
+
+/* The same for columns, parameters, and columns of a subquery. */
+static bool is_same_node(const struct clr_syntax *syntax, const struct clr_node *x,
+                         const struct clr_node *y)
+{
+    if (x->kind != y->kind || x->kind == CLR_N_AGGREGATE || x->is_item || y->is_item)
+        return false;
+    if (x->kind == CLR_N_COLUMN)
+        return x->reads == y->reads;
+    return x->kind == CLR_N_PARAMETER ? x->number == y->number : is_same(syntax, x, y);
+}
+
 /* Whether two expressions are the same, as they are written, but for how they name columns and
    parameters. */
 static bool is_same(const struct clr_syntax *syntax, const struct clr_node *a,
@@ -183,6 +201,8 @@ static bool is_same(const struct clr_syntax *syntax, const struct clr_node *a,
 
     if (a == b)
         return true;
+    if (a->kind == CLR_N_COLUMN || b->kind == CLR_N_COLUMN)
+        return a->kind == b->kind && a->reads == b->reads && !a->is_item && !b->is_item;
     if (i == a->end || j == b->end)
         return false;
     while (i < a->end && j < b->end) {
@@ -193,12 +213,10 @@ static bool is_same(const struct clr_syntax *syntax, const struct clr_node *a,
                 return false;
             continue;
         }
-        if (x == NULL || y == NULL || x->kind != y->kind || x->kind == CLR_N_AGGREGATE ||
-            x->is_item || y->is_item ||
-            (x->kind == CLR_N_COLUMN ? x->reads != y->reads : x->number != y->number))
+        if (x == NULL || y == NULL || !is_same_node(syntax, x, y))
             return false;
-        i = x->end;
-        j = y->end;
+        i = x->name_end != 0 ? x->name_end : x->end;
+        j = y->name_end != 0 ? y->name_end : y->end;
     }
     return i == a->end && j == b->end;
 }
@@ -241,7 +259,7 @@ static void mark_keys(struct clr_syntax *syntax, struct clr_node *node)
     if (node->kind == CLR_N_AGGREGATE)
         return;
     if (node->key != 0) {
-        syntax->tokens[node->begin].node = node;
+        syntax->tokens[node->name_end != 0 ? node->name_begin : node->begin].node = node;
         return;
     }
     for (child = node->first; child != NULL; child = child->next)

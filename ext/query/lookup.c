@@ -28,9 +28,27 @@ static void add(struct text *to, const char *token, size_t length)
 }
 
 static void add_expression(struct text *to, const struct clr_syntax *syntax,
-                           const struct clr_node *expression)
+                           const struct clr_node *expression);
+
+/* Adds what is more than a token: a column, a parameter, or what a subquery's column is. */
+static void add_node(struct text *to, const struct clr_syntax *syntax, const struct clr_node *node)
 {
     char number[16];
+
+    if (node->kind == CLR_N_COLUMN) {
+        add(to, "\"" CLR_LOOKUP_COLUMN "\"", sizeof CLR_LOOKUP_COLUMN + 1);
+    } else if (node->kind == CLR_N_PARAMETER) {
+        add(to, number, (size_t)snprintf(number, sizeof number, "?%d", node->number));
+    } else {
+        add(to, "(", 1);
+        add_expression(to, syntax, node);
+        add(to, ")", 1);
+    }
+}
+
+static void add_expression(struct text *to, const struct clr_syntax *syntax,
+                           const struct clr_node *expression)
+{
     size_t i = expression->begin;
 
     while (i < expression->end) {
@@ -40,13 +58,9 @@ static void add_expression(struct text *to, const struct clr_syntax *syntax,
         if (node == NULL) {
             add(to, token->text, token->length);
             i++;
-        } else if (node->kind == CLR_N_COLUMN) {
-            add(to, "\"" CLR_LOOKUP_COLUMN "\"", sizeof CLR_LOOKUP_COLUMN + 1);
-            i = node->end;
         } else {
-            const int length = snprintf(number, sizeof number, "?%d", node->number);
-            add(to, number, (size_t)length);
-            i = node->end;
+            add_node(to, syntax, node);
+            i = node->name_end != 0 ? node->name_end : node->end;
         }
     }
 }

@@ -22,6 +22,8 @@ static enum clr_code parse(struct clr_query *query)
 
     if (clr_grammar_parse(syntax) != CLR_OK)
         return syntax->code;
+    if (syntax->inner_begin != 0)
+        clr_syntax_flatten(syntax);
     query->is_grouped = clr_syntax_is_grouped(syntax);
     query->has_rows = clr_syntax_has_rows(syntax);
     for (item = syntax->items.first; item != NULL; item = item->next)

@@ -64,6 +64,16 @@ static size_t write_key(const struct clr_node *node, char *to, size_t size)
     return (size_t)snprintf(to, size, format, node->key - 1);
 }
 
+static void add_tokens(struct row *row, size_t begin, size_t end);
+
+/* Adds what a subquery's column is. */
+static void add_inner(struct row *row, const struct clr_node *node)
+{
+    add(row, "(", 1);
+    add_tokens(row, node->begin, node->end);
+    add(row, ")", 1);
+}
+
 /* Adds the tokens from begin up to end, with spaces between them: no two run together, and comments
    are gone. */
 static void add_tokens(struct row *row, size_t begin, size_t end)
@@ -76,15 +86,20 @@ static void add_tokens(struct row *row, size_t begin, size_t end)
         const struct clr_node *node = token->node;
 
         add(row, " ", 1);
-        if (node == NULL || node->is_item || (row->rowid != NULL && node->kind == CLR_N_COLUMN))
+        if (node == NULL || node->is_item || (row->rowid != NULL && node->kind == CLR_N_COLUMN)) {
             add(row, token->text, token->length);
-        else if (node->key != 0)
+            i++;
+            continue;
+        }
+        if (node->key != 0)
             add(row, part, write_key(node, part, sizeof part));
         else if (node->kind == CLR_N_AGGREGATE)
             add(row, part, write_call(row, node, part, sizeof part));
-        else
+        else if (node->kind == CLR_N_PARAMETER)
             add(row, part, (size_t)snprintf(part, sizeof part, "?%d", node->number));
-        i = node != NULL && (node->key != 0 || node->kind == CLR_N_AGGREGATE) ? node->end : i + 1;
+        else
+            add_inner(row, node);
+        i = node->name_end != 0 ? node->name_end : node->end;
     }
 }
 

@@ -243,9 +243,10 @@ bool clr_syntax_find_item(const struct clr_syntax *syntax, const struct clr_node
     *found = NULL;
     while (node->kind == CLR_N_COLLATE)
         node = node->first;
-    if (node->kind != CLR_N_COLUMN || node->name_count != 1)
+    if (node->name_end != 0 ? node->name_end - node->name_begin != 1
+                            : node->kind != CLR_N_COLUMN || node->name_count != 1)
         return true;
-    name = clr_token_name(&node->names[0]);
+    name = clr_token_name(&syntax->tokens[node->name_end != 0 ? node->name_begin : node->begin]);
     if (name == NULL)
         return false;
     for (item = syntax->items.first; item != NULL && *found == NULL; item = item->next) {
@@ -298,7 +299,7 @@ bool clr_syntax_is_grouped(const struct clr_syntax *syntax)
 
 bool clr_syntax_has_rows(const struct clr_syntax *syntax)
 {
-    return !clr_syntax_is_grouped(syntax) && syntax->where != NULL &&
+    return !clr_syntax_is_grouped(syntax) && syntax->where != NULL && syntax->inner_begin == 0 &&
            syntax->aggregates.first == NULL;
 }
 

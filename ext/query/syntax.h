@@ -84,6 +84,15 @@ struct clr_node {
     const char *function; /* of a call that a scan computes, of no aggregate: its name; else NULL */
     bool descending;      /* of CLR_N_TERM */
 
+    /*
+     * Of a name outside of the subquery in FROM that means a column of it: the node is what the
+     * subquery's item is, with its tokens, and this is where the name is written. Else both are 0.
+     */
+    size_t name_begin, name_end;
+    bool is_behind; /* of such a name: "*" stands before the item, and may have the name as well */
+    bool is_hidden; /* of such a name that means none of its columns: no column of the table either
+                     */
+
     /* From here on: once bound. */
     int reads;       /* a column's number, or one of the above */
     bool is_text;    /* a column of TEXT affinity */
@@ -114,6 +123,12 @@ struct clr_syntax {
     struct clr_list keys;                          /* terms of GROUP BY */
     struct clr_list truths;                        /* TRUE and FALSE */
     struct clr_node *where, *having;
+    /* Of the subquery in FROM: its select list, its condition, its name of kind 0 if it has none,
+       and its tokens, from inner_begin up to inner_end, both 0 if there is no subquery. */
+    struct clr_list inner_items;
+    struct clr_node *inner_where;
+    struct clr_token inner_name;
+    size_t inner_begin, inner_end;
     bool distinct;
     size_t order_begin, order_end;         /* the tokens of ORDER BY; both 0 without */
     struct clr_node *limit;                /* and what is behind it: the two that LIMIT may have */
@@ -202,6 +217,15 @@ struct clr_node *clr_syntax_case(struct clr_syntax *syntax, const struct clr_tok
 /* name(arguments) or name(*), with FILTER (WHERE filter) unless that is NULL. */
 struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_token *name, bool star,
                                  struct clr_list arguments, struct clr_node *filter);
+
+/* Where a subquery in FROM begins and ends. name: of kind 0 if it has none. */
+void clr_syntax_open(struct clr_syntax *syntax);
+void clr_syntax_close(struct clr_syntax *syntax, const struct clr_token *end,
+                      const struct clr_token *name);
+
+/* Puts the subquery's expressions in the place of the names of its columns. To be called once, when
+   all has been parsed. */
+void clr_syntax_flatten(struct clr_syntax *syntax);
 
 /* name(DISTINCT argument), likewise: of count() alone. */
 struct clr_node *clr_syntax_call_distinct(struct clr_syntax *syntax, const struct clr_token *name,

@@ -37,6 +37,12 @@ static void finishes(const char *sql, const char *want)
 #define PLAIN(i) "(+\"k:" #i ":blob\")"
 #define CALL(i) "(+\"c:" #i "\")"
 
+#define COLLATION                                                                                  \
+    "TEXT that is compared by another collating sequence than BINARY is not accelerated in this "  \
+    "place"
+
+#define SUBQUERY "a subquery is not accelerated: make it a parameter or a table"
+
 static void test_keys(void)
 {
     finishes("SELECT b, sum(c) FROM t GROUP BY b",
@@ -140,6 +146,28 @@ static void test_rows(void)
              "LIMIT without ORDER BY is not accelerated: SQLite stops at the first rows");
 }
 
+/* A subquery's columns are what its items are. */
+static void test_subqueries(void)
+{
+    finishes("SELECT m, sum(x) AS n FROM (SELECT upper(s) AS m, c * 2 x FROM t WHERE b) AS q WHERE "
+             "q.x > 1 "
+             "GROUP BY q.m ORDER BY m, n",
+             "[s: upper ( \"entry\" )] by keys: SELECT " PLAIN(0) ", " CALL(
+                 0) " AS n " FROM "(?1) ORDER BY " PLAIN(0) " , n");
+    finishes("SELECT length(m) FROM (SELECT s || 'x' m FROM t) GROUP BY length(M)",
+             "[s: length ( ( \"entry\" || 'x' ) )] by keys: SELECT " PLAIN(0) " " FROM "(?1)");
+    finishes("SELECT b + one FROM (SELECT *, 1 one FROM t) GROUP BY b",
+             "b by keys: SELECT " KEY(0, "numeric") " + ( 1) " FROM "(?1)");
+    finishes("SELECT -b AS b FROM (SELECT b FROM t) GROUP BY b ORDER BY b DESC",
+             "-b by keys: SELECT - " KEY(0, "numeric") " AS b " FROM "(?1) ORDER BY b DESC");
+    finishes("SELECT b FROM (SELECT *, a + 1 AS b FROM t) GROUP BY b", SUBQUERY);
+    finishes("SELECT b FROM (SELECT a FROM t) GROUP BY b", "b is no column of the table");
+    finishes("SELECT rowid FROM (SELECT * FROM t) GROUP BY 1", "rowid is no column of the table");
+    finishes("SELECT b FROM (SELECT b FROM (SELECT b FROM t)) GROUP BY b", SUBQUERY);
+    finishes("SELECT b FROM (SELECT sum(b) AS b FROM t) GROUP BY b", SUBQUERY);
+    finishes("SELECT x FROM (SELECT upper(u) AS x FROM t) GROUP BY x", COLLATION);
+}
+
 /* In other encodings BINARY has another order than that of UTF-8, and SQLite sorts. */
 static void test_encoding(void)
 {
@@ -151,10 +179,6 @@ static void test_encoding(void)
                                    0, "text") ", " KEY(0, "blob") " DESC, " KEY(1, "blob"));
     is_utf8 = true;
 }
-
-#define COLLATION                                                                                  \
-    "TEXT that is compared by another collating sequence than BINARY is not accelerated in this "  \
-    "place"
 
 static void test_refusals(void)
 {
@@ -227,6 +251,7 @@ int main(void)
     test_clauses();
     test_distinct();
     test_rows();
+    test_subqueries();
     test_encoding();
     test_refusals();
     test_memory();

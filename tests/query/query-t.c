@@ -673,7 +673,7 @@ static void test_refusals(void)
          "a join is not accelerated: let the view read one table"},
         {"SELECT sum(a) FROM t LEFT JOIN t AS u",
          "a join is not accelerated: let the view read one table"},
-        {"SELECT sum(a) FROM (SELECT 1 AS a)", "\"(\" is not accelerated in this place"},
+        {"SELECT sum(a) FROM (SELECT 1 AS a)", "\")\" is not accelerated in this place"},
         {"SELECT sum(a) FROM pragma_table_info('t')", "\"(\" is not accelerated in this place"},
         {"SELECT sum(a) FROM t INDEXED BY i", "INDEXED BY is not accelerated: leave it out"},
         {"SELECT sum(a) FROM t NOT INDEXED", "\"NOT\" is not accelerated in this place"},

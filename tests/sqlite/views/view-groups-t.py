@@ -5,6 +5,8 @@ every type, collation and affinity, expressions of them, HAVING, ORDER BY and LI
 all aggregates, each of them for each group. SQLite itself fetches rows of which few pass WHERE.
 """
 
+import re
+
 import support
 import tap
 import view_support as views
@@ -113,6 +115,36 @@ class GroupWriter(Writer):
         return text
 
 
+    def nested(self):
+        """A SELECT from a subquery, whose columns have other names or meanings."""
+        self.values = []
+        inner = [self.key(), self.key(), self.pick(("x", "n", "x * 2", "kind")), self.pick(("city", "n", "lower(day)"))]
+        names = self.pick((("a1", "b1", "c1", "d1"), ("day", "n", "x", "city"), ("n", "x", "kind", "id")))
+        listed = ", ".join(f"{item} AS {name}" for item, name in zip(inner, names))
+        where = f" WHERE {self.where()}" if self.rng.random() < 0.5 else ""
+        a, b, c, d = (self.pick(("", "", "s.")) + name for name in names)
+        source = f"(SELECT {self.pick((listed, listed, '*, ' + listed))} FROM {self.pick(('t', 't AS t'))}{where}) AS s"
+        outer = self.pick((
+            f"SELECT {a} AS g, gpu_sum({c}), count({d}) FROM {source} GROUP BY {a}",
+            f"SELECT {b}, {a}, gpu_avg({c}), count(*) AS {names[1]} FROM {source} GROUP BY {a}, {b}",
+            f"SELECT gpu_sum({c}), count(DISTINCT {d}), gpu_max({a}) FROM {source} WHERE {b} IS NOT NULL",
+            f"SELECT upper({d}) || '!' AS {names[0]}, gpu_max({c}) FROM {source} WHERE {c} > 0 GROUP BY upper({d}) || '!'",
+            f"SELECT DISTINCT {a}, {d} FROM {source} WHERE {d} <> 3",
+            f"SELECT count(*) FROM {source} GROUP BY {a}, {d} HAVING {d} > 3 OR count({c}) > 5",
+        ))
+        return outer + self.pick(("", "", " ORDER BY 1", f" ORDER BY {names[0]} DESC", f" ORDER BY {names[1]}, 1"))
+
+
+def as_reals(result):
+    """Rows with their integers as REALs: SQLite 3.40's sorter gives a REAL that is whole, and goes
+    through CASE or such a function, as an INTEGER."""
+    return [
+        tuple(float(value) if isinstance(value, int) and abs(value) < 2**53 else value for value in row)
+        if isinstance(row, tuple) else row
+        for row in result
+    ] if isinstance(result, list) else result
+
+
 def test_differential(rng, encoding, statements):
     """Random SELECTs over the table, which changes in between."""
     db = connect(FOLDER.new())
@@ -125,10 +157,13 @@ def test_differential(rng, encoding, statements):
     for i in range(statements):
         if i % 40 == 39:
             change(db, rng)
-        select = rng.choices((writer.grouped, writer.rows, writer.distinct), (6, 3, 1))[0]()
+        select = rng.choices((writer.grouped, writer.rows, writer.nested, writer.distinct), (6, 2, 2, 1))[0]()
         want = views.outcome(db, select, writer.values)
         got = views.through_view(db, select, writer.values)
-        batch.compare(views.comparable(got), views.comparable(want), f"{select} {writer.values}")
+        got, want = views.comparable(got), views.comparable(want)
+        if "price" in select and re.search("CASE|iif|nullif|coalesce", select):
+            got, want = as_reals(got), as_reals(want)
+        batch.compare(got, want, f"{select} {writer.values}")
         if not isinstance(want, views.Failure):
             tally.add(db, "view_of_it", hosts_own=True)
     batch.end()
