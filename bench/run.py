@@ -17,6 +17,9 @@
     make bench BENCH=text BENCH_PYTHON=... BENCH_FLIGHTS=flights.csv.gz
                                        views of text and dates: with tpchgen-cli beside the
                                        interpreter TPC-H's Q6 at scale BENCH_SCALE (1)
+    make bench BENCH=groups BENCH_PYTHON=... BENCH_FLIGHTS=flights.csv.gz
+                                       views with GROUP BY: h2oai's groupby benchmark, and likewise
+                                       TPC-H's Q1 and flights
 
 The results are left in bench-results/ of the build directory: NAME.json, with everything that was
 measured, and NAME.md, NAME-tables.md and their pictures. What is published is made by three runs:
@@ -31,6 +34,7 @@ import time
 from measuring import accuracy
 from measuring import changes
 from measuring import feed
+from measuring import groups
 from measuring import machine
 from measuring import method
 from measuring import peers
@@ -50,7 +54,7 @@ DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "exponents": 8, "tr
                   "ladder": 14, "startup": 10}
 #: The parts that are a module each, whose measure(tools, machine) returns results and what failed.
 MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accuracy,
-           "changes": changes, "statistics": stats, "text": text}
+           "changes": changes, "statistics": stats, "text": text, "groups": groups}
 #: The scale that the targets are about.
 ROWS = 10_000_000
 
@@ -90,7 +94,7 @@ def measure(part, tools, results):
         found = peers.measure(tools, results["machine"]["cores"], results["parts"].get("feed"))
     elif part in MODULES:
         found, failure = MODULES[part].measure(tools, results["machine"])
-        if part in ("statistics", "text"):
+        if part in ("statistics", "text", "groups"):
             note_missing(results, found["missing"])
     else:
         found = getattr(process, part)(tools)

@@ -5,6 +5,9 @@
  *     view-bench make DATABASE ROWS
  *         makes the database of view_data.h, unless it is there already.
  *
+ *     view-bench groups DATABASE ROWS
+ *         makes that of groups_data.h.
+ *
  *     view-bench compare DATABASE EXTENSION ROUNDS SECONDS PATIENCE
  *         Views and SELECTs by turns in one process: view_compare.c.
  *
@@ -14,8 +17,12 @@
  *     view-bench changes DATABASE EXTENSION DEVICE ROUNDS PATIENCE SQL
  *         A view's query after pages of its table were changed: view_changes.c.
  *
+ *     view-bench rows DATABASE EXTENSION DEVICE
+ *         Views and SELECTs of many rows, each as it is asked for: view_rows.c.
+ *
  * Exit status: 0; 1 if the command line is wrong, 2 with a message if anything else is.
  */
+#include "groups_data.h"
 #include "output.h"
 #include "view_commands.h"
 #include "view_data.h"
@@ -31,6 +38,11 @@ static void make(char **arguments)
     bench_tables_make(arguments[0], atoll(arguments[1]), &bench_view_tables);
 }
 
+static void make_groups(char **arguments)
+{
+    bench_tables_make(arguments[0], atoll(arguments[1]), &bench_group_tables);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -38,9 +50,11 @@ int main(int argc, char **argv)
         int arguments;
         void (*run)(char **arguments);
     } commands[] = {{"make", 2, make},
+                    {"groups", 2, make_groups},
                     {"compare", 5, bench_view_compare},
                     {"session", 6, bench_view_session},
-                    {"changes", 6, bench_view_changes}};
+                    {"changes", 6, bench_view_changes},
+                    {"rows", 3, bench_view_rows}};
     size_t i;
 
     for (i = 0; i < sizeof commands / sizeof commands[0]; i++) {
@@ -50,9 +64,11 @@ int main(int argc, char **argv)
         }
     }
     fputs("usage: view-bench make DATABASE ROWS\n"
+          "       view-bench groups DATABASE ROWS\n"
           "       view-bench compare DATABASE EXTENSION ROUNDS SECONDS PATIENCE\n"
           "       view-bench session DATABASE EXTENSION DEVICE RUNS SECONDS SQL\n"
-          "       view-bench changes DATABASE EXTENSION DEVICE ROUNDS PATIENCE SQL\n",
+          "       view-bench changes DATABASE EXTENSION DEVICE ROUNDS PATIENCE SQL\n"
+          "       view-bench rows DATABASE EXTENSION DEVICE\n",
           stderr);
     return 1;
 }

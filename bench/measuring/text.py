@@ -7,6 +7,7 @@ repeated to FLIGHTS rows. What is not there is said to be missing.
 
 import contextlib
 import csv
+import functools
 import gzip
 import itertools
 import os
@@ -52,8 +53,8 @@ QUESTIONS = (
 
 
 @contextlib.contextmanager
-def lineitem_rows():
-    """The wanted fields of TPC-H's lines at scale BENCH_SCALE (1), or None."""
+def lineitem_rows(columns):
+    """The wanted fields, as LINES has them, of TPC-H's lines at scale BENCH_SCALE (1), or None."""
     program = os.path.join(os.path.dirname(sys.executable), "tpchgen-cli")
     program = program if os.path.exists(program) else shutil.which("tpchgen-cli")
     if program is None:
@@ -66,7 +67,7 @@ def lineitem_rows():
         with open(os.path.join(folder, names[0]), newline="", encoding="utf-8") as file:
             lines = csv.reader(file)
             next(lines)
-            places = [place for place, _ in LINES.values()]
+            places = [place for place, _ in columns.values()]
             yield ([line[place] for place in places] for line in lines)
 
 
@@ -82,8 +83,8 @@ def flight_rows():
     yield itertools.islice(itertools.cycle(lines), FLIGHTS)
 
 
-TABLES = (("lineitem", {name: kind for name, (_, kind) in LINES.items()}, lineitem_rows,
-           "tpchgen-cli is not installed"),
+TABLES = (("lineitem", {name: kind for name, (_, kind) in LINES.items()},
+           functools.partial(lineitem_rows, LINES), "tpchgen-cli is not installed"),
           ("flights", FIELDS, flight_rows, "BENCH_FLIGHTS names no file"))
 
 
@@ -98,9 +99,9 @@ def fill(path, name, columns, rows):
     read_back(path)
 
 
-def database(tools, name, columns, source):
+def database(tools, prefix, name, columns, source):
     """The path of the table's database, made if it is not there yet, or None."""
-    path = os.path.join(tools.output, f"text-{name}.db")
+    path = os.path.join(tools.output, f"{prefix}-{name}.db")
     if path in tools.made:
         return path
     with source() as rows:
@@ -171,7 +172,7 @@ def measure(tools, machine):
     """All of it, and what failed or None."""
     part = {"rows": [], "missing": []}
     for name, columns, source, why in TABLES:
-        path = database(tools, name, columns, source)
+        path = database(tools, "text", name, columns, source)
         if path is None:
             part["missing"].append(f"the table {name} is not measured: {why}")
         else:

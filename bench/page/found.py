@@ -170,6 +170,19 @@ def resident_share(results):
                  if row["name"] == "sum(x)" and row["columns"].get("v.x", 0) >= GIB)
 
 
+def group_speed(device, names, kind, against):
+    """How many times views with groups, of these names, are as fast as SQLite ("speed") or DuckDB
+    ("duckdb_speed"): the least of them, or None unless each was measured."""
+    setting = "auto" if device == "gpu" else "host"
+
+    def figure(results):
+        rows = [row for row in results["parts"].get("groups", {}).get("rows", ())
+                if (row["device"], row["kind"]) == (setting, kind) and row["name"] in names]
+        measured = [row[against] for row in rows if against in row]
+        return worst(measured) if len(measured) == len(names) else None
+    return figure
+
+
 def small_speed(results):
     """How many times a view of 200 rows is as fast as its SELECT."""
     small = results["parts"].get("views", {}).get("small", ())

@@ -76,6 +76,42 @@ def view_targets(device, first, again, filtered, duckdb):
                    duckdb, "x", found.view_over_duckdb(device)))
 
 
+def group_target(device, label, names, limits, kind="again"):
+    """Targets of views with groups: against DuckDB and SQLite, as far as limits has them."""
+    state = found.view_state({"kind": kind})
+    against = {"duckdb": ("DuckDB with all threads", "duckdb_speed"), "sqlite": ("SQLite", "speed")}
+    return [Target(f"groups, {label}, {state}, against {against[peer][0]}", device, AT_LEAST, limit,
+                   "x", found.group_speed(device, names, kind, against[peer][1]))
+            for peer, limit in limits.items()]
+
+
+def h2oai_target(device, numbers, limits, kind="again"):
+    """Targets of queries of the groupby benchmark."""
+    label = "h2oai " + ", ".join(f"q{number}" for number in numbers)
+    return group_target(device, label, [f"h2oai q{number}" for number in numbers], limits, kind)
+
+
+GROUP_TARGETS = (
+    *h2oai_target("no gpu", (1, 2, 4), {"duckdb": 3, "sqlite": 500}),
+    *h2oai_target("no gpu", (3, 5, 7), {"duckdb": 3, "sqlite": 100}),
+    *h2oai_target("no gpu", (9,), {"duckdb": 2, "sqlite": 50}),
+    *h2oai_target("no gpu", (6,), {"duckdb": 1, "sqlite": 50}),
+    *h2oai_target("no gpu", (10,), {"duckdb": 1, "sqlite": 3}),
+    *h2oai_target("no gpu", (1,), {"sqlite": 40}, "first"),
+    *group_target("no gpu", "TPC-H Q1", ["TPC-H Q1"], {"sqlite": 10}, "first"),
+    *group_target("no gpu", "TPC-H Q1", ["TPC-H Q1"], {"duckdb": 1.5, "sqlite": 150}),
+    *group_target("no gpu", "flights by origin, month, weekday, median by month",
+                  ["by origin", "by month", "by weekday", "median by month"],
+                  {"duckdb": 2, "sqlite": 50}),
+    *group_target("no gpu", "flights, DISTINCT origin, top 10 by count",
+                  ["DISTINCT origin", "top 10 by count"], {"duckdb": 1, "sqlite": 50}),
+    *group_target("no gpu", "one row found without an index", ["one row found"],
+                  {"duckdb": 1, "sqlite": 50}),
+    *h2oai_target("gpu", (1, 2, 4, 5), {"duckdb": 15}),
+    *group_target("gpu", "TPC-H Q1", ["TPC-H Q1"], {"duckdb": 10}),
+)
+
+
 def feed_target(aggregate, limit, twin, name=None):
     """A target of the feed in REAL columns."""
     return Target(f"feed: {aggregate} against {twin}", "any", AT_LEAST, limit, "x",
@@ -147,6 +183,7 @@ TARGETS = (
            found.statistic_speed("median, sqlean", "stats_median(x)")),
     Target("fed by rows: gpu_median(x) against median(x) that is built into SQLite", "any",
            AT_LEAST, 1, "x", found.statistic_speed("median, built in", "median(x)")),
+    *GROUP_TARGETS,
 )
 
 
