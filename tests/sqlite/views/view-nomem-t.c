@@ -97,6 +97,34 @@ static const struct step lookups[] = {
     {"DROP TABLE z", "SELECT 1 WHERE 0"},
 };
 
+/* And of views of groups, and of rows. */
+static const struct step groups[] = {
+    {"CREATE VIRTUAL TABLE temp.g USING clreduce((SELECT s, upper(s) AS u, "
+     "gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT i % 5) FROM t WHERE i > "
+     ":least GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s DESC, 3))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM g(3)",
+     "SELECT s, upper(s) AS u, gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT"
+     " i % 5) FROM t WHERE i > 3 GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s "
+     "DESC, 3"},
+    {"SELECT * FROM g(3)",
+     "SELECT s, upper(s) AS u, gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT"
+     " i % 5) FROM t WHERE i > 3 GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s "
+     "DESC, 3"},
+    {"SELECT clreduce_evict()", NULL},
+    {"SELECT * FROM g(3)",
+     "SELECT s, upper(s) AS u, gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT"
+     " i % 5) FROM t WHERE i > 3 GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s "
+     "DESC, 3"},
+    {"DROP TABLE g", "SELECT 1 WHERE 0"},
+    {"CREATE VIRTUAL TABLE temp.h USING clreduce((SELECT *, upper(s) FROM t WHERE s "
+     "LIKE '%3%' AND i > 140 ORDER BY r))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM h", "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r"},
+    {"SELECT * FROM h", "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r"},
+    {"DROP TABLE h", "SELECT 1 WHERE 0"},
+};
+
 enum { STEPS = sizeof numbers / sizeof numbers[0] };
 
 static const struct life {
@@ -108,6 +136,7 @@ static const struct life {
     {"numbers", numbers, STEPS, true},
     {"bytes", bytes, sizeof bytes / sizeof bytes[0], true},
     {"lookups", lookups, sizeof lookups / sizeof lookups[0], false},
+    {"groups", groups, sizeof groups / sizeof groups[0], false},
 };
 
 enum { LIVES = sizeof lives / sizeof lives[0] };
