@@ -57,12 +57,19 @@ void clr_group_part_free(struct clr_group_part *part)
     clr_memory_free(part);
 }
 
-/* Lists the selected rows. Returns how many they are. */
-static size_t list_rows(const uint64_t *selected, uint16_t *rows)
+/* Lists the selected rows. Returns how many they are. The same ones as last time, all of them, need
+   not be listed again. */
+static size_t list_rows(struct clr_group_part *part, const uint64_t *selected)
 {
+    uint16_t *rows = part->rows;
     size_t count = 0, i;
-    uint64_t word;
+    uint64_t word, all = UINT64_MAX;
 
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        all &= selected[i];
+    if (all == UINT64_MAX && part->all_rows)
+        return CLR_BLOCK;
+    part->all_rows = all == UINT64_MAX;
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
         for (word = selected[i]; word != 0; word &= word - 1)
             rows[count++] = (uint16_t)(i * 64 + (size_t)__builtin_ctzll(word));
@@ -134,7 +141,7 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
 
     if (!clr_collector_select(block, selected))
         return CLR_SCAN_UNSURE;
-    count = list_rows(selected, part->rows);
+    count = list_rows(part, selected);
     if (count == 0)
         return CLR_SCAN_DONE;
     clr_block_run(block, block->scan->filter + 1, block->scan->instruction_count);
