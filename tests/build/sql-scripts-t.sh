@@ -18,6 +18,13 @@ for script in sql/*.sql; do
         sql/views.sql)
             tap_like "$output" "*row by row*accelerated*delay*distance*" "$script shows a view at work"
             ;;
+        sql/groups.sql)
+            # The SELECT's rows and the view's, and a sum of states that is the rows'.
+            tap_like "$output" '*ATL*9.70375*LAX*ATL*9.70375*LAX*accelerated*8.6093023255814*8.6093023255814*' \
+                "$script shows groups, and states that merge"
+            tap_like "$output" '*2001-05-19 07:30*accelerated*row by row: a column*' \
+                "$script shows rows that are found, and what is left to SQLite"
+            ;;
         sql/states.sql)
             tap_like "$output" '*shards*1182.386646144*-0.0140134730473583*rows*1182.386646144*-0.0140134730473583*' \
                 "$script shows shards and rows that agree"

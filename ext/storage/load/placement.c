@@ -1,10 +1,14 @@
 #include "storage/load/placement.h"
 
 #include "base/memory.h"
+#include "engine/worker/thread.h"
 
 /* A guess: so much of a table has been met, one in so many of its units, and all of it would have
    so many times the rows that there may be. */
 enum { GUESS_PART = 16, GUESS_FACTOR = 2 };
+
+/* After so many milliseconds who waits looks whether others have failed or are to stop. */
+enum { LOOK_MS = 1 };
 
 bool clr_placement_init(struct clr_placement *placement, struct clr_units *units,
                         const struct clr_layout *layout)
@@ -23,6 +27,7 @@ bool clr_placement_init(struct clr_placement *placement, struct clr_units *units
         .before = clr_pages_copy_visits(&pages)};
     atomic_init(&placement->left, left);
     pthread_mutex_init(&placement->lock, NULL);
+    clr_thread_cond_init(&placement->taken);
     return placement->leaves != NULL && placement->before != NULL;
 }
 
@@ -31,6 +36,7 @@ void clr_placement_free(struct clr_placement *placement)
     if (placement->units == NULL)
         return;
     pthread_mutex_destroy(&placement->lock);
+    pthread_cond_destroy(&placement->taken);
     clr_memory_free(placement->leaves);
     clr_memory_free(placement->before);
 }
@@ -46,11 +52,27 @@ static bool seems_too_large(const struct clr_placement *placement, size_t rows)
                GUESS_FACTOR * (double)placement->layout->most_rows * (double)taken;
 }
 
+/* Waits, with the lock, until the units before unit i have their places. Returns whether they do.
+ */
+static bool wait_for_turn(struct clr_placement *placement, const struct clr_pages *pages, size_t i)
+{
+    while (placement->units_taken != i) {
+        const struct timespec deadline = clr_thread_deadline(LOOK_MS);
+
+        if (atomic_load(&placement->units->failed) ||
+            (pages->stop != NULL && atomic_load(pages->stop)))
+            return false;
+        pthread_cond_timedwait(&placement->taken, &placement->lock, &deadline);
+    }
+    return true;
+}
+
 enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_pages *pages,
                                          size_t i, size_t rows)
 {
     const struct clr_layout *layout = placement->layout;
     struct clr_unit *unit = &placement->units->units[i];
+    bool has_turn;
 
     if (layout->known)
         return unit->rows == rows
@@ -58,11 +80,18 @@ enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct
                    : clr_page_malformed(pages, placement->units->leaves.numbers[unit->first]);
     atomic_fetch_sub(&placement->left, (int64_t)(rows * layout->row_bytes));
     pthread_mutex_lock(&placement->lock);
-    unit->row = placement->rows;
-    unit->place = placement->places;
-    placement->rows += rows;
-    placement->places += unit->count;
+    has_turn = wait_for_turn(placement, pages, i);
+    if (has_turn) {
+        unit->row = placement->rows;
+        unit->place = placement->places;
+        placement->rows += rows;
+        placement->places += unit->count;
+        placement->units_taken++;
+        pthread_cond_broadcast(&placement->taken);
+    }
     pthread_mutex_unlock(&placement->lock);
+    if (!has_turn)
+        return CLR_LOAD_STOPPED;
     unit->rows = rows;
     rows += unit->row;
     return layout->most_rows == 0 ||

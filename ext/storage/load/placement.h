@@ -16,7 +16,8 @@ struct clr_placement {
     struct clr_leaf *leaves;         /* of the units, at their places */
     uint32_t *before;                /* the set of pages that led to the leaves */
     pthread_mutex_t lock;
-    size_t rows, places; /* that units have taken */
+    pthread_cond_t taken;
+    size_t units_taken, rows, places; /* that the units which have their places have taken */
 };
 
 /* Begins, for units that have been found and not run. Returns false without memory. Free in any
@@ -25,9 +26,13 @@ bool clr_placement_init(struct clr_placement *placement, struct clr_units *units
                         const struct clr_layout *layout);
 void clr_placement_free(struct clr_placement *placement);
 
-/* Gives unit i, of so many rows, its place, if the layout fits and has room. Returns CLR_LOAD_DONE,
-   CLR_LOAD_TOO_LARGE or CLR_LOAD_MALFORMED, with the page in pages. Any thread may call it, once
-   for each unit. */
+/*
+ * Gives unit i, of so many rows, its place, if the layout fits and has room. Returns CLR_LOAD_DONE,
+ * CLR_LOAD_TOO_LARGE, CLR_LOAD_MALFORMED, with the page in pages, or CLR_LOAD_STOPPED, also where
+ * another thread has failed. Any thread may call it, once for each unit, and has to before it takes
+ * another one. Rows keep the order of the units: a thread waits until those before have their
+ * places.
+ */
 enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_pages *pages,
                                          size_t i, size_t rows);
 
