@@ -85,16 +85,18 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
     return outcome;
 }
 
-/* A device has neither the bytes of values nor a use for their addresses, and no codes. */
+/* A device has neither the bytes of values nor a use for their addresses. Of codes it does not see
+   what is too long for SQLite. */
 static bool is_for_devices(const struct clr_scan *scan)
 {
     int i;
 
     for (i = 0; i < scan->column_count; i++) {
-        if (clr_column_has_addresses(scan->columns[i]))
+        if (clr_column_has_addresses(scan->columns[i]) ||
+            (scan->longest != 0 && clr_column_longest(scan->columns[i]) > scan->longest))
             return false;
     }
-    return clr_scan_merges(scan) == 0 && scan->lookup_count == 0;
+    return clr_scan_merges(scan) == 0;
 }
 
 /* Columns that a device alone had are to be loaded again, once. */
