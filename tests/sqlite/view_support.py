@@ -122,10 +122,11 @@ def _progress(db, name):
 
 def ask_device(db, name, parameters=(), judge=None):
     """Asks a view until a device answers, or there is nothing left to wait for: no column is on its way to
-    the device, nothing is built for it, and it leaves the query to the host. judge(answer) is called with
-    each answer, and returns whether to go on. Gives whether a device answered."""
+    the device, nothing is built for it, and it leaves the query to the host twice. judge(answer) is called
+    with each answer, and returns whether to go on. Gives whether a device answered."""
     end = time.monotonic() + BUILDING_S
-    while True:
+    refusals = 0
+    while refusals < 2:
         before = _progress(db, name)
         answer = ask(db, name, parameters)
         if judge is not None and not judge(answer):
@@ -134,12 +135,13 @@ def ask_device(db, name, parameters=(), judge=None):
         if not verdict.startswith("accelerated: host"):
             return verdict.startswith("accelerated: device")
         after = _progress(db, name)
-        if before == after and not after[0]:
-            return False
+        refusals = refusals + 1 if before == after and not after[0] else 0
         if time.monotonic() > end:
             tap.diag(f"not on the device in {BUILDING_S} s: {after}")
-            return False
-        time.sleep(0.02)
+            break
+        if after[0]:
+            time.sleep(0.02)
+    return False
 
 
 def evict(db):
