@@ -100,6 +100,7 @@ static struct scan_request *new_scan(struct clr_worker *worker, const struct clr
     }
     for (i = 0; i < scan->lookup_count; i++) {
         made->lookups[i] = scan->lookups[i];
+        made->lookups[i].ranked = NULL; /* the caller's, as are their bytes */
         clr_lookup_results_retain(scan->lookups[i].results);
     }
     made->scan.lookups = made->lookups;
