@@ -6,12 +6,14 @@
 
 struct clr_lookup_results *clr_lookup_results_new(uint32_t count)
 {
+    static atomic_uint_least64_t ids;
     const size_t values_size = count * sizeof(int64_t);
     struct clr_lookup_results *results = clr_memory_alloc(sizeof *results + values_size + count);
 
     if (results == NULL)
         return NULL;
     atomic_init(&results->references, 1);
+    results->id = atomic_fetch_add(&ids, 1) + 1;
     results->tags = (uint8_t *)(results->values + count);
     memset(results->values, 0, values_size);
     memset(results->tags, CLR_TAG_UNSURE, count);

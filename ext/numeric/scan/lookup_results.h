@@ -1,7 +1,5 @@
-/*
- * The results of a lookup in memory that its owner, scans under way and devices share: the last one
- * frees it.
- */
+/* The results of a lookup in memory that its owner, scans under way and devices share: the last one
+   frees it. */
 #ifndef CLR_NUMERIC_LOOKUP_RESULTS_H
 #define CLR_NUMERIC_LOOKUP_RESULTS_H
 
@@ -13,6 +11,7 @@
 /* Written by whoever made it, until a lookup has it. */
 struct clr_lookup_results {
     atomic_int references;
+    uint64_t id;      /* no other results of the process have it; not 0 */
     uint8_t *tags;    /* behind the values */
     int64_t values[]; /* bits */
 };

@@ -32,13 +32,16 @@ void clr_lookup_cache_clear(struct clr_lookup_cache *cache)
         drop(&cache->kept[i]);
 }
 
-static bool is_same(const struct clr_lookup *a, const struct clr_lookup *b)
+static bool is_same(const struct clr_kept_lookup *kept, const struct clr_lookup *lookup)
 {
-    if (a->results == b->results || a->count != b->count || a->count > FEW_ENTRIES)
-        return a->results == b->results;
-    return a->kind == b->kind && a->is_short == b->is_short &&
-           memcmp(a->values, b->values, a->count * sizeof *a->values) == 0 &&
-           memcmp(a->tags, b->tags, a->count) == 0;
+    const struct clr_lookup *other = &kept->lookup;
+
+    if (kept->id == lookup->results->id)
+        return true;
+    return other->results != NULL && other->count == lookup->count && other->kind == lookup->kind &&
+           other->is_short == lookup->is_short &&
+           memcmp(other->values, lookup->values, lookup->count * sizeof *lookup->values) == 0 &&
+           memcmp(other->tags, lookup->tags, lookup->count) == 0;
 }
 
 static struct clr_kept_lookup *find(struct clr_lookup_cache *cache, const struct clr_lookup *lookup)
@@ -46,9 +49,8 @@ static struct clr_kept_lookup *find(struct clr_lookup_cache *cache, const struct
     int i;
 
     for (i = 0; i < CLR_MOST_LOOKUPS; i++) {
-        struct clr_kept_lookup *kept = &cache->kept[i];
-        if (kept->lookup.results != NULL && is_same(&kept->lookup, lookup))
-            return kept;
+        if (cache->kept[i].id != 0 && is_same(&cache->kept[i], lookup))
+            return &cache->kept[i];
     }
     return NULL;
 }
@@ -70,7 +72,7 @@ static struct clr_kept_lookup *make_place(struct clr_lookup_cache *cache,
         for (i = 0; i < CLR_MOST_LOOKUPS; i++) {
             struct clr_kept_lookup *kept = &cache->kept[i];
             sum += kept->size;
-            if (kept->lookup.results == NULL)
+            if (kept->id == 0)
                 empty = kept;
             else if (kept->used != cache->scan && (oldest == NULL || kept->used < oldest->used))
                 oldest = kept;
@@ -82,10 +84,9 @@ static struct clr_kept_lookup *make_place(struct clr_lookup_cache *cache,
 }
 
 /* Sends the values as bytes. */
-static enum clr_code send_short(struct clr_upload *upload, cl_command_queue queue,
-                                const struct clr_kept_lookup *kept, struct clr_status *status)
+static enum clr_code send_short(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
+                                const struct clr_lookup *lookup, struct clr_status *status)
 {
-    const struct clr_lookup *lookup = &kept->lookup;
     int8_t *bytes = clr_memory_alloc(lookup->count);
     uint32_t i;
 
@@ -93,19 +94,19 @@ static enum clr_code send_short(struct clr_upload *upload, cl_command_queue queu
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for a lookup");
     for (i = 0; i < lookup->count; i++)
         bytes[i] = (int8_t)lookup->values[i];
-    clr_upload_send(upload, queue, kept->values, 0, bytes, lookup->count, status);
+    clr_upload_send(upload, queue, buffer, 0, bytes, lookup->count, status);
     clr_memory_free(bytes);
     return status->code;
 }
 
 static enum clr_code send(struct clr_device *device, cl_command_queue queue,
-                          struct clr_kept_lookup *kept, struct clr_status *status)
+                          const struct clr_lookup *lookup, struct clr_kept_lookup *kept,
+                          struct clr_status *status)
 {
-    const struct clr_lookup *lookup = &kept->lookup;
-    const size_t value_size = lookup->is_short ? 1 : sizeof *lookup->values;
+    const size_t values_size = lookup->count * (lookup->is_short ? 1 : sizeof *lookup->values);
     const bool has_tags = lookup->kind == CLR_TAG_MIXED;
     const struct clr_wanted_buffer wanted[] = {
-        {&kept->values, CL_MEM_READ_ONLY, lookup->count * value_size},
+        {&kept->values, CL_MEM_READ_ONLY, values_size},
         {&kept->tags, CL_MEM_READ_ONLY, lookup->count},
     };
     struct clr_upload *upload;
@@ -115,36 +116,47 @@ static enum clr_code send(struct clr_device *device, cl_command_queue queue,
         return status->code;
     upload = clr_upload_of(device);
     if (lookup->is_short)
-        send_short(upload, queue, kept, status);
+        send_short(upload, queue, kept->values, lookup, status);
     else
-        clr_upload_send(upload, queue, kept->values, 0, lookup->values, lookup->count * value_size,
-                        status);
+        clr_upload_send(upload, queue, kept->values, 0, lookup->values, values_size, status);
     if (status->code == CLR_OK && has_tags)
         clr_upload_send(upload, queue, kept->tags, 0, lookup->tags, lookup->count, status);
     return status->code;
 }
 
+/* Returns the bytes that a lookup takes there. */
+static size_t size_of(const struct clr_lookup *lookup)
+{
+    const size_t value_size = lookup->is_short ? 1 : sizeof *lookup->values;
+
+    return clr_kind_has_values(lookup->kind)
+               ? lookup->count * (value_size + (lookup->kind == CLR_TAG_MIXED))
+               : 0;
+}
+
 static enum clr_code bring(struct clr_lookup_cache *cache, struct clr_device *device,
                            cl_command_queue queue, const struct clr_lookup *lookup,
-                           const struct clr_kept_lookup **found, struct clr_status *status)
+                           const struct clr_kept_lookup **found, struct clr_device_work *work,
+                           struct clr_status *status)
 {
-    const bool has_values = clr_kind_has_values(lookup->kind);
-    const size_t entry_size =
-        (lookup->is_short ? 1 : sizeof *lookup->values) + (lookup->kind == CLR_TAG_MIXED);
-    const size_t size = has_values ? lookup->count * entry_size : 0;
+    const size_t size = size_of(lookup);
     struct clr_kept_lookup *kept = find(cache, lookup);
 
     if (kept == NULL) {
         kept = make_place(cache, device, size);
-        kept->lookup = *lookup;
-        clr_lookup_results_retain(lookup->results);
-        kept->size = size;
-        if (has_values && send(device, queue, kept, status) != CLR_OK) {
+        if (size > 0 && send(device, queue, lookup, kept, status) != CLR_OK) {
             /* What lies on a device that has failed is left there. */
             if (clr_device_unless_lost(device, status) == NULL)
                 kept->values = kept->tags = NULL;
             drop(kept);
             return status->code;
+        }
+        kept->id = lookup->results->id;
+        kept->size = size;
+        work->bytes += (int64_t)size;
+        if (lookup->count <= FEW_ENTRIES) {
+            kept->lookup = *lookup;
+            clr_lookup_results_retain(lookup->results);
         }
     }
     kept->used = cache->scan;
@@ -155,12 +167,12 @@ static enum clr_code bring(struct clr_lookup_cache *cache, struct clr_device *de
 enum clr_code clr_lookup_cache_bring(struct clr_lookup_cache *cache, struct clr_device *device,
                                      cl_command_queue queue, const struct clr_scan *scan,
                                      const struct clr_kept_lookup *found[CLR_MOST_LOOKUPS],
-                                     struct clr_status *status)
+                                     struct clr_device_work *work, struct clr_status *status)
 {
     int i;
 
     cache->scan++;
     for (i = 0; i < scan->lookup_count && status->code == CLR_OK; i++)
-        bring(cache, device, queue, &scan->lookups[i], &found[i], status);
+        bring(cache, device, queue, &scan->lookups[i], &found[i], work, status);
     return status->code;
 }

@@ -11,7 +11,8 @@
 
 /* Results that are there. */
 struct clr_kept_lookup {
-    struct clr_lookup lookup; /* with a reference to its results; without: nothing is kept here */
+    uint64_t id;              /* theirs; 0: nothing is kept here */
+    struct clr_lookup lookup; /* of few entries, with a reference to the results; else zeros */
     cl_mem values;            /* a byte each if they are short; NULL: the kind says all */
     cl_mem tags;              /* of CLR_TAG_MIXED */
     size_t size;              /* bytes of both */
@@ -26,13 +27,14 @@ struct clr_lookup_cache {
 
 /*
  * Brings a scan's lookups to the device, by commands of that queue, which is in order: the same
- * results are not sent again. Stores where each is, for as long as nothing else is brought. Returns
- * CLR_OK; CLR_NOMEM without room for them, or when it failed for now; or CLR_DEVICE.
+ * results are not sent again. Stores where each is, for as long as nothing else is brought. Adds
+ * the bytes that were sent to work. Returns CLR_OK; CLR_NOMEM without room for them, or when it
+ * failed for now; or CLR_DEVICE.
  */
 enum clr_code clr_lookup_cache_bring(struct clr_lookup_cache *cache, struct clr_device *device,
                                      cl_command_queue queue, const struct clr_scan *scan,
                                      const struct clr_kept_lookup *found[CLR_MOST_LOOKUPS],
-                                     struct clr_status *status);
+                                     struct clr_device_work *work, struct clr_status *status);
 
 /* Gives back all of it. */
 void clr_lookup_cache_clear(struct clr_lookup_cache *cache);

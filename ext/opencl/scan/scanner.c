@@ -257,12 +257,13 @@ static enum clr_code run_launches(struct request *request, bool if_reals,
     return CLR_OK;
 }
 
-static enum clr_code bring_lookups(struct request *request, struct clr_status *status)
+static enum clr_code bring_lookups(struct request *request, struct clr_device_work *work,
+                                   struct clr_status *status)
 {
     struct clr_scanner *scanner = request->scanner;
 
     return clr_lookup_cache_bring(&scanner->lookup_cache, request->device, scanner->queue,
-                                  request->plan->scan, scanner->lookups, status);
+                                  request->plan->scan, scanner->lookups, work, status);
 }
 
 enum clr_code clr_scanner_try(struct clr_device *device, const struct clr_program *program,
@@ -282,7 +283,7 @@ enum clr_code clr_scanner_try(struct clr_device *device, const struct clr_progra
     scanner->unsure = scanner->inexact = false;
     clr_scan_key(&scanner->key, plan, &bundle);
     add_launch(scanner, &bundle, program);
-    if (bring_lookups(&request, status) == CLR_OK)
+    if (bring_lookups(&request, &work, status) == CLR_OK)
         run_launches(&request, false, &work, status);
     if (status->code == CLR_NOMEM)
         clr_passes_recover(&scanner->passes, status);
@@ -320,7 +321,7 @@ enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan_p
     scanner->unsure = scanner->inexact = false;
     if (find_programs(&request, &ready, requested, status) != CLR_OK || !ready)
         return status->code;
-    if (bring_lookups(&request, status) == CLR_OK)
+    if (bring_lookups(&request, work, status) == CLR_OK)
         run_launches(&request, false, work, status);
     if (status->code == CLR_OK && !scanner->unsure)
         run_launches(&request, true, work, status);

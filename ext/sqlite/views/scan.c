@@ -53,6 +53,7 @@ static enum clr_scan_outcome scan_on_device(struct clr_view_run *run,
             : clr_resident_scan(worker, scan, residents, connection->settings.device_timeout,
                                 run->watch, &work, &status);
     if (outcome == CLR_SCAN_DONE) {
+        connection->stats.bytes_to_device += work.bytes;
         connection->stats.kernels_launched += work.kernels;
         connection->stats.passes += work.passes;
         connection->stats.kernel_time += work.kernel_time;

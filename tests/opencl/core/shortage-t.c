@@ -67,6 +67,7 @@ static bool look_up(struct clr_device *device, struct clr_status *status)
     static struct clr_lookup_cache cache;
     struct clr_lookup lookups[2] = {{0}, {0}};
     const struct clr_scan scan = {.lookup_count = 2, .lookups = lookups};
+    struct clr_device_work work = {0};
     cl_command_queue queue = clCreateCommandQueue(device->context, device->info.id, 0, NULL);
     bool complete = true;
     uint32_t i;
@@ -81,10 +82,10 @@ static bool look_up(struct clr_device *device, struct clr_status *status)
         clr_lookup_set(&lookups[i], results, ROWS);
     }
     if (queue != NULL)
-        clr_lookup_cache_bring(&cache, device, queue, &scan, found, status);
+        clr_lookup_cache_bring(&cache, device, queue, &scan, found, &work, status);
     if (queue != NULL && status->code == CLR_OK)
         complete = found[0]->values != NULL && found[0]->tags == NULL && found[1]->values != NULL &&
-                   found[1]->tags != NULL && found[0]->size + found[1]->size == 10 * (size_t)ROWS;
+                   found[1]->tags != NULL && work.bytes == 10 * (int64_t)ROWS;
     if (queue != NULL) {
         clFinish(queue);
         clReleaseCommandQueue(queue);

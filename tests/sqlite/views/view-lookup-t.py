@@ -177,6 +177,9 @@ def test_large(device, rng):
     views.create(db, "large", select)
     for value in ("%1", "%1", "%77%", "none", "%1"):
         on_device(db, "large", select, (value,))
+    sent = support.stats(db)["bytes_to_device"]
+    on_device(db, "large", select, ("%1",), "asked again")
+    tap.is_equal(support.stats(db)["bytes_to_device"], sent, "results that are kept are not sent again")
     there = db.execute(
         "SELECT device_bytes / rows FROM clreduce_columns WHERE type = 'codes'"
     ).fetchall()
