@@ -189,6 +189,23 @@ def test_large(device, rng):
     db.close()
 
 
+def test_filled(device, rng):
+    """Codes that come through SQLite, as the table has no pages to be read."""
+    db = views.connect(FOLDER.new(), device)
+    db.execute("CREATE TABLE w(id INTEGER PRIMARY KEY, x REAL, city TEXT) WITHOUT ROWID")
+    db.executemany("INSERT INTO w VALUES(?, ?, ?)", ((i, i / 8, rng.choice(CITIES)) for i in range(ROWS)))
+    select = "SELECT gpu_sum(x), count(*), gpu_max(city) FROM w WHERE city LIKE '%R%'"
+    views.create(db, "filled", select)
+    for _ in range(2):
+        views.agree(db, "filled", select, (), "filled when asked again")
+    on_device(db, "filled", select)
+    db.execute("UPDATE w SET city = 'R' || (id % 300) WHERE id % 2 = 0")
+    for _ in range(2):
+        views.agree(db, "filled", select, (), "after a change")
+    on_device(db, "filled", select, (), "and again")
+    db.close()
+
+
 def test_errors(device, rng):
     """An expression that fails for a value is an error if a row has it."""
     db = views.connect(FOLDER.new(), device)
@@ -236,6 +253,7 @@ def main():
         for mode in ("WAL", "DELETE"):
             test_growth(device, rng, mode)
         test_large(device, rng)
+        test_filled(device, rng)
         test_errors(device, rng)
         test_limit(device, rng)
         started.close()
