@@ -12,8 +12,9 @@
 enum { ROWS = 3001 };
 
 /* HARD: of all sizes. COMMON: small, and those of the scan's constants. OTHERS: common ones, and
-   where a column has several types some values that are no numbers. */
-enum trial_round { HARD, COMMON, OTHERS, ROUNDS };
+   where a column or a lookup has several types some values that are no numbers. ERRORS: common
+   ones, and where a lookup has several types some that SQLite alone can tell. */
+enum trial_round { HARD, COMMON, OTHERS, ERRORS, ROUNDS };
 
 struct clr_scan_trial {
     struct clr_scan scan; /* its arrays are below, and its columns those of a round */
@@ -124,7 +125,7 @@ static uint8_t choose_tag(const struct values *values, enum trial_round round, u
         return values->kind;
     if (round == OTHERS && random % 64 == 0)
         return CLR_TAG_BYTES;
-    if (round == OTHERS && values->is_lookup && random % 64 == 1)
+    if (round == ERRORS && values->is_lookup && random % 64 == 0)
         return CLR_TAG_UNSURE;
     return (uint8_t)(random / 64 % (values->is_short ? 2 : 3)); /* NULL, INTEGER, REAL */
 }
@@ -363,14 +364,17 @@ static enum clr_code run_round(struct clr_device *device, struct clr_scan_trial 
 enum clr_code clr_scan_test(struct clr_device *device, struct clr_scan_trial *trial,
                             const struct clr_scan_run *run, struct clr_status *status)
 {
-    bool mixed = false;
-    int round, i;
+    int rounds = OTHERS, round, i;
 
-    for (i = 0; i < trial->scan.column_count; i++)
-        mixed = mixed || trial->plan.kinds[i] == CLR_TAG_MIXED;
-    for (i = 0; i < trial->scan.lookup_count; i++)
-        mixed = mixed || trial->lookups[i].kind == CLR_TAG_MIXED;
-    for (round = 0; round < (mixed ? ROUNDS : OTHERS) && status->code == CLR_OK; round++)
+    for (i = 0; i < trial->scan.column_count; i++) {
+        if (trial->plan.kinds[i] == CLR_TAG_MIXED)
+            rounds = ERRORS;
+    }
+    for (i = 0; i < trial->scan.lookup_count; i++) {
+        if (trial->lookups[i].kind == CLR_TAG_MIXED)
+            rounds = ROUNDS;
+    }
+    for (round = 0; round < rounds && status->code == CLR_OK; round++)
         run_round(device, trial, (enum trial_round)round, run, status);
     return status->code;
 }
