@@ -124,7 +124,8 @@ static void result_special(const struct clr_connection *connection, const struct
         sqlite3_result_double(result, (double)report.startup_time / 1e6);
     } else if (strcmp(row->name, "is_building") == 0) {
         struct clr_worker *worker = find_worker(connection);
-        sqlite3_result_int(result, worker != NULL && clr_worker_has_builds(worker));
+        sqlite3_result_int(result,
+                           worker != NULL && !report.failed && clr_worker_has_builds(worker));
     } else if (strcmp(row->name, "chunks_on_host") == 0) {
         for (i = 0; i < CLR_HOST_REASONS; i++)
             chunks += stats->on_host[i];
