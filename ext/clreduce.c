@@ -1,6 +1,7 @@
 #include "clreduce.h"
 
 #include "engine/worker/runtime.h"
+#include "sqlite/access/functions.h"
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/api.h"
 #include "sqlite/inspect/functions.h"
@@ -89,6 +90,8 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
         rc = clr_tables_register(connection);
     if (rc == SQLITE_OK)
         rc = clr_view_register(connection);
+    if (rc == SQLITE_OK)
+        rc = clr_access_functions_register(connection);
     connection->complete = rc == SQLITE_OK;
     clr_connection_release(connection);
     if (rc != SQLITE_OK) {
