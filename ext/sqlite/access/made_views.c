@@ -81,10 +81,13 @@ int clr_access_ask(sqlite3 *db, bool *found, const char *format, ...)
 
 char *clr_made_view_trim(const char *sql)
 {
-    size_t length = strlen(sql);
+    static const char spaces[] = " \t\n\f\r";
+    size_t length;
 
-    /* One in a comment at the end may go as well. */
-    while (length > 0 && strchr(" \t\n\f\r;", sql[length - 1]) != NULL)
+    sql += strspn(sql, spaces);
+    length = strlen(sql);
+    /* A semicolon in a comment at the end may go as well. */
+    while (length > 0 && (sql[length - 1] == ';' || strchr(spaces, sql[length - 1]) != NULL))
         length--;
     return sqlite3_mprintf("%.*s", (int)length, sql);
 }
@@ -313,17 +316,31 @@ static int make(struct clr_connection *connection, struct made_views *views, con
     return SQLITE_OK;
 }
 
+static struct made *find_made(const struct made_views *views, const char *sql)
+{
+    struct made *made = views->first;
+
+    while (made != NULL && (made->is_past || strcmp(made->sql, sql) != 0))
+        made = made->next;
+    return made;
+}
+
+bool clr_made_view_exists(const struct clr_connection *connection, const char *sql)
+{
+    const struct made_views *views = clr_connection_find(connection, &made_kind);
+
+    return views != NULL && find_made(views, sql) != NULL;
+}
+
 /* Finds the view of a SELECT, if it is there and as it should be; else *result is NULL. */
 static int find(struct clr_connection *connection, struct made_views *views, const char *sql,
                 struct made **result)
 {
-    struct made *made = views->first;
+    struct made *made = find_made(views, sql);
     bool found = false, mentioned = false;
     int rc;
 
     *result = NULL;
-    while (made != NULL && (made->is_past || strcmp(made->sql, sql) != 0))
-        made = made->next;
     if (made == NULL)
         return SQLITE_OK;
     rc = is_there(connection->db, made, &found);

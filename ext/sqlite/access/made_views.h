@@ -21,10 +21,13 @@ enum { CLR_MOST_MADE_VIEWS = 32, CLR_MADE_NAME = 40 };
 int clr_made_view_get(struct clr_connection *connection, const char *sql, bool lasting,
                       char name[CLR_MADE_NAME], char **message);
 
+/* Whether a view of the SELECT was made, and may still be there. */
+bool clr_made_view_exists(const struct clr_connection *connection, const char *sql);
+
 /* Drops a view that was made, if it can be: it may be in use. */
 void clr_made_view_drop(struct clr_connection *connection, const char *name);
 
-/* Returns a copy of the text without the spaces and semicolons at its end, to be freed with
+/* Returns a copy of the text without spaces around it and semicolons at its end, to be freed with
    sqlite3_free(), or NULL without memory: the form in which SELECTs are compared. */
 char *clr_made_view_trim(const char *sql);
 
