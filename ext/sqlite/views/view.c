@@ -275,7 +275,7 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
                                   &cursor->groups, &answered);
     cursor->is_kept = answered && cursor->groups.statement == NULL;
     if (rc == SQLITE_OK && answered && !cursor->is_kept) {
-        rc = is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
+        rc = clr_is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
         cursor->row = 0;
     }
     if (rc != SQLITE_OK || answered)
