@@ -9,7 +9,7 @@ enum { AHEAD = 16 };
 
 enum clr_scan_outcome clr_group_numbers_init(struct clr_group_numbers *numbers,
                                              const struct clr_group_plan *plan,
-                                             struct clr_group_memory *memory)
+                                             struct clr_group_memory *memory, size_t rows)
 {
     numbers->plan = plan;
     numbers->loops = clr_group_loops_choose(0);
@@ -17,7 +17,7 @@ enum clr_scan_outcome clr_group_numbers_init(struct clr_group_numbers *numbers,
     if (plan->numbering == CLR_NUMBERED_DIRECTLY)
         return CLR_SCAN_DONE;
     return clr_group_table_init(
-        &numbers->table, memory,
+        &numbers->table, memory, rows,
         plan->numbering == CLR_NUMBERED_BY_PLACE ? 1 : (size_t)plan->grouping.key_count + 1);
 }
 
@@ -227,8 +227,10 @@ static void look_up_keys(struct clr_group_numbers *numbers, const struct clr_blo
     for (i = 0; i < count; i++) {
         const size_t row = rows[i];
 
+        if (i + 2 * AHEAD < count)
+            clr_group_table_fetch(table, numbers->hashes[rows[i + 2 * AHEAD]]);
         if (i + AHEAD < count)
-            clr_group_table_fetch(table, numbers->hashes[rows[i + AHEAD]]);
+            clr_group_table_fetch_key(table, numbers->hashes[rows[i + AHEAD]]);
         for (k = 0; k < grouping->key_count; k++) {
             const struct clr_register *values = &block->registers[grouping->keys[k]];
             key[k] = values->tags[row] == CLR_TAG_NULL ? 0 : (uint64_t)values->values[row];

@@ -15,10 +15,11 @@ struct clr_group_numbers {
     uint64_t hashes[CLR_BLOCK];
 };
 
-/* Begins without groups; free with clr_group_numbers_free(), after a failure too. */
+/* Begins without groups, for so many rows; free with clr_group_numbers_free(), after a failure too.
+ */
 enum clr_scan_outcome clr_group_numbers_init(struct clr_group_numbers *numbers,
                                              const struct clr_group_plan *plan,
-                                             struct clr_group_memory *memory);
+                                             struct clr_group_memory *memory, size_t rows);
 void clr_group_numbers_free(struct clr_group_numbers *numbers);
 
 /*
