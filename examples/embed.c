@@ -4,7 +4,7 @@
  *
  *     cc embed.c -o embed $(pkg-config --cflags --libs clreduce sqlite3)
  *
- * Prints three results, and exits with 0 if they are right.
+ * Prints four results, and exits with 0 if they are right.
  */
 #include <clreduce.h>
 #include <sqlite3.h>
@@ -21,7 +21,8 @@ static int shows(sqlite3 *db, const char *sql, const char *want)
     sqlite3_stmt *query = NULL;
     int right = 0;
 
-    if (sqlite3_prepare_v2(db, sql, -1, &query, NULL) == SQLITE_OK &&
+    /* As sqlite3_prepare_v2(), and accelerated where that is possible. */
+    if (clreduce_prepare_v2(db, sql, -1, &query, NULL) == SQLITE_OK &&
         sqlite3_step(query) == SQLITE_ROW) {
         const char *got = (const char *)sqlite3_column_text(query, 0);
         right = got != NULL && strcmp(got, want) == 0;
@@ -50,6 +51,7 @@ int main(void)
         /* A sum that is rounded after each row would lose the small payments. */
         right = shows(db, "SELECT gpu_sum(amount) FROM payment", "1.25");
         right &= shows(db, "SELECT gpu_max(amount) FROM payment", "1.0e+16");
+        right &= shows(db, "SELECT count(*) FROM payment WHERE amount > 0", "3");
         right &= shows(db, "SELECT clreduce_version()", CLREDUCE_VERSION);
     }
     sqlite3_close(db);

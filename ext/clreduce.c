@@ -1,6 +1,8 @@
 #include "clreduce.h"
 
 #include "engine/worker/runtime.h"
+#include "sqlite/access/functions.h"
+#include "sqlite/access/prepare.h"
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/api.h"
 #include "sqlite/inspect/functions.h"
@@ -89,6 +91,8 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
         rc = clr_tables_register(connection);
     if (rc == SQLITE_OK)
         rc = clr_view_register(connection);
+    if (rc == SQLITE_OK)
+        rc = clr_access_functions_register(connection);
     connection->complete = rc == SQLITE_OK;
     clr_connection_release(connection);
     if (rc != SQLITE_OK) {
@@ -96,4 +100,15 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
         return rc;
     }
     return INIT_DONE;
+}
+
+__attribute__((visibility("default"))) int clreduce_prepare_v2(sqlite3 *db, const char *sql,
+                                                               int bytes, sqlite3_stmt **statement,
+                                                               const char **tail)
+{
+#ifndef SQLITE_CORE
+    if (sqlite3_api == NULL)
+        return SQLITE_MISUSE;
+#endif
+    return clr_prepare(db, sql, bytes, statement, tail);
 }

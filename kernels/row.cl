@@ -2,7 +2,7 @@
  * One step's row: evaluates its expressions. Follows counts.cl, and the text that
  * ext/opencl/scan/scan_text.c makes, which defines:
  *
- * ROW_FORMALS: the columns' buffers and the constants' bits, each followed by a comma
+ * ROW_FORMALS: the columns' and lookups' buffers and the constants' bits, each followed by a comma
  * ROW_BODY: declarations of the registers, from those and the row's number i
  * ROW_FILTER, ROW_OWN_FILTER, ROW_X, ROW_Y: registers, or scalar_integer(1) where there is none
  * ROW_TAKES: 0 if rows are counted and nothing else

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The extension's file: one entry point, no SQLite of its own, all kernels inside.
+# The extension's file: its entry points, no SQLite of its own, all kernels inside.
 . "${CLREDUCE_SRCDIR:-.}/tests/tap.sh"
 
 module=$CLREDUCE_EXTENSION.so
@@ -8,7 +8,8 @@ command -v nm >/dev/null || tap_skip_all 'there is no nm'
 
 # The names that a linker and a sanitizer define by themselves start with an underscore.
 exported=$(nm -D --defined-only "$module" | awk '$3 !~ /^_/ { print $3 }' | sort)
-tap_is "$exported" sqlite3_clreduce_init 'the entry point is all that the extension exports'
+tap_is "$exported" 'clreduce_prepare_v2
+sqlite3_clreduce_init' 'the entry points are all that the extension exports'
 undefined=$(nm -D --undefined-only "$module" | awk '$2 ~ /^sqlite3/ { print $2 }')
 tap_is "$undefined" '' 'it uses the SQLite that loads it, through the table of functions'
 

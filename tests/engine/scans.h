@@ -5,6 +5,7 @@
 #ifndef CLR_TESTS_SCANS_H
 #define CLR_TESTS_SCANS_H
 
+#include "numeric/scan/lookup_results.h"
 #include "numeric/scan/scan.h"
 #include "numeric/scan_reference.h"
 #include "random.h"
@@ -85,6 +86,45 @@ static inline void scans_columns(struct clr_column *columns[SCANS_COLUMNS], size
         columns[i] = scans_column(kinds[i], rows, 0);
 }
 
+/* A column of codes below count, in code_bytes bytes each. */
+static inline struct clr_column *scans_codes(uint8_t code_bytes, uint32_t count, size_t rows)
+{
+    struct clr_column *column = clr_column_new_codes(NULL, rows, code_bytes);
+    struct clr_column *codes = clr_column_new_codes(NULL, rows, sizeof(uint32_t));
+    size_t i;
+
+    if (column == NULL || codes == NULL)
+        tap_bail("no memory");
+    column->rows = codes->rows = rows;
+    for (i = 0; i < rows; i++)
+        ((uint32_t *)codes->codes)[i] = (uint32_t)random_below(count);
+    clr_column_map_codes(column, 0, codes, 0, rows, NULL);
+    clr_column_release(codes);
+    return column;
+}
+
+/* A lookup of count entries: of one type, or of several; of bytes, or of any values. */
+static inline struct clr_lookup scans_lookup(uint8_t kind, bool is_short, uint32_t count)
+{
+    struct clr_lookup_results *results = clr_lookup_results_new(count);
+    struct clr_lookup lookup = {.ranked = NULL};
+    uint32_t i;
+
+    if (results == NULL)
+        tap_bail("no memory");
+    for (i = 0; i < count; i++) {
+        uint8_t tag = kind;
+        if (kind == CLR_TAG_MIXED)
+            tag = (uint8_t)((i + random_below(2)) % (is_short ? 2 : 3));
+        results->tags[i] = tag;
+        results->values[i] = scans_value(tag).bits;
+        if (is_short && tag == CLR_TAG_INTEGER)
+            results->values[i] = (int64_t)random_below(256) - 128;
+    }
+    clr_lookup_set(&lookup, results, count);
+    return lookup;
+}
+
 static inline int scans_earlier(int number)
 {
     return (int)random_below((uint64_t)number);
@@ -134,6 +174,18 @@ static inline void scans_make(struct scans_made *made, struct clr_column *const 
         tally->y = tally->operations & 1u << CLR_DOT ? scans_earlier(all) : -1;
         tally->filter = random_below(4) == 0 ? scans_earlier(all) : -1;
     }
+}
+
+/* The column of NULLs becomes one of codes, and its values those that a lookup has for them. */
+static inline void scans_look_up(struct scans_made *made, struct clr_column *codes,
+                                 const struct clr_lookup *lookup)
+{
+    const int column = 4;
+
+    made->columns[column] = codes;
+    made->instructions[column] = (struct clr_instruction){CLR_OP_LOOKUP, column, 0, -1};
+    made->scan.lookup_count = 1;
+    made->scan.lookups = lookup;
 }
 
 static inline void scans_take(struct clr_tally *tally, scalar x, scalar y)

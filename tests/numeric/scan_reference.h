@@ -92,6 +92,15 @@ static inline scalar reference_column(const struct clr_column *column, size_t ro
     return scalar_of(tag, column->values[row]);
 }
 
+static inline scalar reference_lookup(const struct clr_column *column,
+                                      const struct clr_lookup *lookup, size_t row)
+{
+    const uint32_t code = clr_column_code(column, row);
+    int tag = lookup->kind == CLR_TAG_MIXED ? lookup->tags[code] : lookup->kind;
+
+    return scalar_of(tag, lookup->values[code]);
+}
+
 /* The value of an operand; of one that an operator does not have, any. */
 static inline scalar reference_operand(const scalar *values, int number)
 {
@@ -106,6 +115,8 @@ static inline void reference_row(const struct clr_scan *scan, size_t row, scalar
         const struct clr_instruction *in = &scan->instructions[i];
         if (in->opcode == CLR_OP_COLUMN)
             values[i] = reference_column(scan->columns[in->a], row);
+        else if (in->opcode == CLR_OP_LOOKUP)
+            values[i] = reference_lookup(scan->columns[in->a], &scan->lookups[in->b], row);
         else if (in->opcode == CLR_OP_CONSTANT)
             values[i] = scalar_of(scan->constants[in->a].tag, scan->constants[in->a].bits);
         else

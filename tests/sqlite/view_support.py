@@ -11,6 +11,7 @@ import re
 import sqlite3
 import tempfile
 import threading
+import time
 
 import support
 import tap
@@ -106,6 +107,41 @@ def plan(db, name):
 def accelerated(db, name):
     """Whether the view's last answer came without SQLite's rows."""
     return plan(db, name)[0].startswith("accelerated")
+
+
+#: How long a device may take for what it builds, in seconds: no test waits so long for one that gets on.
+BUILDING_S = 900
+
+
+def _progress(db, name):
+    """Whether something is under way for the view's next query, and what has come of it so far."""
+    stats, columns = support.stats(db), [line for line in plan(db, name) if line.startswith("column ")]
+    busy = stats["is_building"] or any("on its way" in line for line in columns)
+    return busy, stats["startup_time"], columns
+
+
+def ask_device(db, name, parameters=(), judge=None):
+    """Asks a view until a device answers, or there is nothing left to wait for: no column is on its way to
+    the device, nothing is built for it, and it leaves the query to the host twice. judge(answer) is called
+    with each answer, and returns whether to go on. Gives whether a device answered."""
+    end = time.monotonic() + BUILDING_S
+    refusals = 0
+    while refusals < 2:
+        before = _progress(db, name)
+        answer = ask(db, name, parameters)
+        if judge is not None and not judge(answer):
+            return False
+        verdict = plan(db, name)[0]
+        if not verdict.startswith("accelerated: host"):
+            return verdict.startswith("accelerated: device")
+        after = _progress(db, name)
+        refusals = refusals + 1 if before == after and not after[0] else 0
+        if time.monotonic() > end:
+            tap.diag(f"not on the device in {BUILDING_S} s: {after}")
+            break
+        if after[0]:
+            time.sleep(0.02)
+    return False
 
 
 def evict(db):

@@ -60,11 +60,13 @@ static bool step_upload(struct clr_task *task, struct clr_device *device, struct
 {
     struct clr_resident *resident = clr_resident_of(clr_request_of(task)->held);
     const bool unwanted = atomic_load(&resident->unwanted);
+    const struct clr_column *column = resident->column;
     bool complete = false;
 
     if (!unwanted)
-        clr_resident_column_fill(device, resident->copy, resident->column->values,
-                                 resident->column->tags, &complete, status);
+        clr_resident_column_fill(device, resident->copy,
+                                 column->codes != NULL ? column->codes : column->values,
+                                 column->tags, &complete, status);
     if (unwanted || status->code != CLR_OK) {
         fail_upload(resident, !unwanted && status->code == CLR_NOMEM);
         return false;
@@ -137,7 +139,7 @@ struct clr_resident *clr_resident_new_open(struct clr_worker *worker, uint8_t ki
 
 struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column)
 {
-    struct clr_resident *resident = make(worker, column->kind, column->rows);
+    struct clr_resident *resident = make(worker, clr_column_device_kind(column), column->rows);
 
     if (resident == NULL)
         return NULL;

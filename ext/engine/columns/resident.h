@@ -16,10 +16,10 @@ struct clr_resident;
 enum clr_residence { CLR_RESIDENT_COMING, CLR_RESIDENT_READY, CLR_RESIDENT_FAILED };
 
 /*
- * Starts copying a column to the worker's device, in the background: staged through mapped buffers
- * in pieces, between which the worker serves its other jobs. Takes a reference to the column and
- * drops it when the copy is complete or has failed. Returns NULL without memory. The column's
- * values must not change any more.
+ * Starts copying a column, its values or its codes, to the worker's device, in the background:
+ * staged through mapped buffers in pieces, between which the worker serves its other jobs. Takes a
+ * reference to the column and drops it when the copy is complete or has failed. Returns NULL
+ * without memory. The column's values must not change any more.
  */
 struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column);
 

@@ -22,7 +22,7 @@ struct clr_resident {
     struct clr_worker *worker;
     struct clr_column *column; /* until it is on the device, or can't be any more */
     struct clr_resident_column *copy;
-    uint8_t kind;
+    uint8_t kind; /* as of clr_column_device_kind() */
     size_t rows;
     atomic_int state;     /* enum clr_residence */
     atomic_bool unwanted; /* its owner is gone */

@@ -2,6 +2,7 @@
 
 #include "engine/columns/resident_private.h"
 #include "engine/operations/request.h"
+#include "numeric/scan/lookup_results.h"
 #include "opencl/scan/scanner.h"
 
 /* A scan under way. */
@@ -13,7 +14,8 @@ struct scan_request {
     struct clr_scan_plan plan;
     struct clr_instruction instructions[CLR_MOST_SCAN_INSTRUCTIONS];
     struct clr_tally tallies[CLR_MOST_SCAN_TALLIES];
-    struct clr_scalar constants[]; /* constant_count of them */
+    struct clr_lookup lookups[CLR_MOST_LOOKUPS]; /* with references to their results */
+    struct clr_scalar constants[];               /* constant_count of them */
 };
 
 static struct scan_request *scan_of(struct clr_task *task)
@@ -30,6 +32,8 @@ static void clear_scan(struct clr_task *task)
         if (scan->residents[i] != NULL)
             clr_task_release(&scan->residents[i]->task);
     }
+    for (i = 0; i < scan->scan.lookup_count; i++)
+        clr_lookup_results_release(scan->lookups[i].results);
 }
 
 static bool step_build(struct clr_task *task, struct clr_device *device, struct clr_status *status)
@@ -94,6 +98,12 @@ static struct scan_request *new_scan(struct clr_worker *worker, const struct clr
         clr_task_retain(&residents[i]->task);
         made->copies[i] = residents[i]->copy;
     }
+    for (i = 0; i < scan->lookup_count; i++) {
+        made->lookups[i] = scan->lookups[i];
+        made->lookups[i].ranked = NULL; /* the caller's, as are their bytes */
+        clr_lookup_results_retain(scan->lookups[i].results);
+    }
+    made->scan.lookups = made->lookups;
     made->scan.instructions = made->instructions;
     made->scan.constants = made->constants;
     made->scan.tallies = made->tallies;

@@ -6,9 +6,9 @@
 #include "numeric/scan/scan.h"
 
 /*
- * Whether clr_resident_scan() would find all kernels built for columns of those kinds (enum
- * clr_tag); what is missing is then built in the background. The tallies' states are undefined
- * after it. timeout_ms and watch as there. Returns CLR_SCAN_DONE, CLR_SCAN_NOT_NOW,
+ * Whether clr_resident_scan() would find all kernels built for columns of those kinds, as of
+ * clr_column_device_kind(); what is missing is then built in the background. The tallies' states
+ * are undefined after it. timeout_ms and watch as there. Returns CLR_SCAN_DONE, CLR_SCAN_NOT_NOW,
  * CLR_SCAN_STOPPED, or CLR_SCAN_FAILED with the status.
  */
 enum clr_scan_outcome clr_resident_prepare(struct clr_worker *worker, const struct clr_scan *scan,
@@ -18,7 +18,8 @@ enum clr_scan_outcome clr_resident_prepare(struct clr_worker *worker, const stru
 
 /*
  * Computes the scan's tallies on the device; residents has the copy of each of the scan's columns,
- * all READY and of this worker's device. If a kernel that is needed has not been built yet, it is
+ * all READY and of this worker's device. What the scan's lookups have is copied there as well,
+ * unless it is there from an earlier scan. If a kernel that is needed has not been built yet, it is
  * built in the background and the answer is CLR_SCAN_NOT_NOW. timeout_ms as in
  * clr_worker_collect(); after it the device counts as failed. watch may be NULL. work is increased
  * by what was done. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_NOT_NOW, CLR_SCAN_STOPPED, or

@@ -63,7 +63,8 @@ static enum clr_scan_outcome sum_reals(const struct clr_addend_task *task, const
     values = mask(task, task->x->values, rows, high);
     clr_addend_set_word(task, kept->real_high, high);
     clr_addend_set_word(task, kept->real_low, low);
-    if (task->addends->loops->cut(&kept->window, values, high, low))
+    if (task->addends->loops->cut(&kept->window, values, high, low,
+                                  clr_block_ahead(task->block, values)))
         return CLR_SCAN_DONE;
     values = mask(task, task->x->values, rows, high);
     task->addends->loops->cut_carefully(&kept->window, values, high, low, outside);
@@ -85,7 +86,8 @@ static enum clr_scan_outcome sum_integers(const struct clr_addend_task *task, co
         return CLR_SCAN_DONE;
     }
     clr_addend_set_word(task, kept->integer, values);
-    if (task->addends->loops->within(values, kept->integer_limit))
+    if (task->addends->loops->within(values, kept->integer_limit,
+                                     clr_block_ahead(task->block, values)))
         return CLR_SCAN_DONE;
     task->addends->loops->limit(values, kept->integer_limit, own, outside);
     clr_addend_set_word(task, kept->integer, own);

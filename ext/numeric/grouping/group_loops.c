@@ -7,6 +7,10 @@
 /* How many rows ahead records are fetched. */
 enum { AHEAD = 24, MOST_AT_ONCE = 8 };
 
+/* The values in a cache line of the usual size, and the fetching of one into the second cache. */
+enum { LINE = 8 };
+#define FETCH(values) __builtin_prefetch(values, 0, 2)
+
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 static void cut_carefully(const struct clr_window *window, const int64_t *reals, int64_t *high,
@@ -141,15 +145,18 @@ static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
 
 #define VARIANT(name) portable_##name
 #define TARGET
+#define LANES 2
 #include "numeric/grouping/group_loops.inc"
 
 #if defined(__x86_64__)
 #define VARIANT(name) avx2_##name
 #define TARGET __attribute__((target("avx2")))
+#define LANES 4
 #include "numeric/grouping/group_loops.inc"
 
 #define VARIANT(name) avx512_##name
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl")))
+#define LANES 8
 #include "numeric/grouping/group_loops.inc"
 #endif
 

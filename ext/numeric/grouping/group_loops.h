@@ -21,10 +21,25 @@ struct clr_group_adding {
     bool fetches; /* records are far away */
 };
 
+/* What an INTEGER adds to a row's place: its product with the factor, and the start, modulo 2^32 or
+   2^64. Beyond size above first it has no place. */
+struct clr_group_placing {
+    int64_t first;
+    uint64_t size, factor, start;
+};
+
 struct clr_group_loops {
+    /* Add what INTEGERs add to places, or, the first ones, store it. Return whether all of them
+       have places. ahead: as in scan/loops.h. */
+    bool (*place)(const struct clr_group_placing *placing, bool first, const int64_t *integers,
+                  uint32_t *places, const int64_t *ahead);
+    bool (*place_long)(const struct clr_group_placing *placing, bool first, const int64_t *integers,
+                       uint64_t *places, const int64_t *ahead);
+
     /* Cuts REALs into digits. Returns whether all of them lie within the window. The other one
        stores which do not, and 0 for their digits. */
-    bool (*cut)(const struct clr_window *window, const int64_t *reals, int64_t *high, int64_t *low);
+    bool (*cut)(const struct clr_window *window, const int64_t *reals, int64_t *high, int64_t *low,
+                const int64_t *ahead);
     void (*cut_carefully)(const struct clr_window *window, const int64_t *reals, int64_t *high,
                           int64_t *low, uint8_t *outside);
 
@@ -33,7 +48,7 @@ struct clr_group_loops {
 
     /* Returns whether no INTEGER's size is above the limit. The other one stores which are, and 0
        for them. */
-    bool (*within)(const int64_t *integers, int64_t limit);
+    bool (*within)(const int64_t *integers, int64_t limit, const int64_t *ahead);
     void (*limit)(const int64_t *integers, int64_t limit, int64_t *limited, uint8_t *outside);
 
     /* Stores products of INTEGERs. Returns whether their sizes are not above the limit; if not,

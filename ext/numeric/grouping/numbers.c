@@ -9,14 +9,15 @@ enum { AHEAD = 16 };
 
 enum clr_scan_outcome clr_group_numbers_init(struct clr_group_numbers *numbers,
                                              const struct clr_group_plan *plan,
-                                             struct clr_group_memory *memory)
+                                             struct clr_group_memory *memory, size_t rows)
 {
     numbers->plan = plan;
+    numbers->loops = clr_group_loops_choose(0);
     numbers->table = (struct clr_group_table){.memory = NULL};
     if (plan->numbering == CLR_NUMBERED_DIRECTLY)
         return CLR_SCAN_DONE;
     return clr_group_table_init(
-        &numbers->table, memory,
+        &numbers->table, memory, rows,
         plan->numbering == CLR_NUMBERED_BY_PLACE ? 1 : (size_t)plan->grouping.key_count + 1);
 }
 
@@ -41,7 +42,8 @@ static bool has_others(const struct clr_block *block, const struct clr_register 
     return false;
 }
 
-/* Adds the places of a key to words. Returns whether one of the rows has none. */
+/* Adds the places of a key whose rows may be NULL, or have no place, to words. Returns whether one
+   of the rows has none. */
 static bool add_places(const struct clr_group_key *key, bool descending,
                        const struct clr_register *values, const uint16_t *rows, size_t count,
                        uint64_t *words)
@@ -68,11 +70,12 @@ static bool add_places(const struct clr_group_key *key, bool descending,
 }
 
 /* Stores the places in words. Returns false if keys are not as planned. */
-static bool find_places(struct clr_group_numbers *numbers, const struct clr_block *block,
-                        const uint64_t *selected, const uint16_t *rows, size_t count)
+static bool find_places_carefully(struct clr_group_numbers *numbers, const struct clr_block *block,
+                                  const uint64_t *selected, const uint16_t *rows, size_t count)
 {
     const struct clr_group_plan *plan = numbers->plan;
     const struct clr_grouping *grouping = &plan->grouping;
+    size_t row;
     int i;
 
     memset(numbers->words, 0, sizeof numbers->words);
@@ -85,7 +88,43 @@ static bool find_places(struct clr_group_numbers *numbers, const struct clr_bloc
                        count, numbers->words))
             return false;
     }
+    for (row = 0; row < CLR_BLOCK && plan->numbering == CLR_NUMBERED_DIRECTLY; row++)
+        numbers->numbers[row] = (uint32_t)numbers->words[row];
     return true;
+}
+
+/* Stores the places, in words, or as numbers if they are. Returns false if keys are not as
+   planned. Where all rows of the block are INTEGERs that have places, loops do it. */
+static bool find_places(struct clr_group_numbers *numbers, struct clr_block *block,
+                        const uint64_t *selected, const uint16_t *rows, size_t count)
+{
+    const struct clr_group_plan *plan = numbers->plan;
+    const struct clr_grouping *grouping = &plan->grouping;
+    bool simple = grouping->key_count > 0;
+    int i;
+
+    for (i = 0; i < grouping->key_count && simple; i++) {
+        const struct clr_register *values = &block->registers[grouping->keys[i]];
+        const struct clr_group_key *key = &plan->keys[i];
+        const bool descending = grouping->descending[i] && !grouping->by_first;
+        struct clr_group_placing placing = {key->first, key->size - 2, key->factor,
+                                            key->factor * (1 - (uint64_t)key->first)};
+
+        if (values->types != CLR_TYPE(CLR_TAG_INTEGER))
+            break;
+        if (descending)
+            placing =
+                (struct clr_group_placing){key->first, key->size - 2, -key->factor,
+                                           key->factor * (key->size - 2 + (uint64_t)key->first)};
+        if (plan->numbering == CLR_NUMBERED_DIRECTLY)
+            simple = numbers->loops->place(&placing, i == 0, values->values, numbers->numbers,
+                                           clr_block_ahead(block, values->values));
+        else
+            simple = numbers->loops->place_long(&placing, i == 0, values->values, numbers->words,
+                                                clr_block_ahead(block, values->values));
+    }
+    return (simple && i == grouping->key_count) ||
+           find_places_carefully(numbers, block, selected, rows, count);
 }
 
 struct clr_scalar clr_group_key_at_place(const struct clr_group_plan *plan, uint64_t place, int key)
@@ -188,8 +227,10 @@ static void look_up_keys(struct clr_group_numbers *numbers, const struct clr_blo
     for (i = 0; i < count; i++) {
         const size_t row = rows[i];
 
+        if (i + 2 * AHEAD < count)
+            clr_group_table_fetch(table, numbers->hashes[rows[i + 2 * AHEAD]]);
         if (i + AHEAD < count)
-            clr_group_table_fetch(table, numbers->hashes[rows[i + AHEAD]]);
+            clr_group_table_fetch_key(table, numbers->hashes[rows[i + AHEAD]]);
         for (k = 0; k < grouping->key_count; k++) {
             const struct clr_register *values = &block->registers[grouping->keys[k]];
             key[k] = values->tags[row] == CLR_TAG_NULL ? 0 : (uint64_t)values->values[row];
@@ -201,12 +242,10 @@ static void look_up_keys(struct clr_group_numbers *numbers, const struct clr_blo
 }
 
 enum clr_scan_outcome clr_group_numbers_find(struct clr_group_numbers *numbers,
-                                             const struct clr_block *block,
-                                             const uint64_t *selected, const uint16_t *rows,
-                                             size_t count, bool *doubtful)
+                                             struct clr_block *block, const uint64_t *selected,
+                                             const uint16_t *rows, size_t count, bool *doubtful)
 {
     enum clr_scan_outcome outcome;
-    size_t i;
 
     if (numbers->plan->numbering == CLR_NUMBERED_BY_KEYS) {
         if (!hash_keys(numbers, block, selected, rows, count))
@@ -215,8 +254,6 @@ enum clr_scan_outcome clr_group_numbers_find(struct clr_group_numbers *numbers,
         *doubtful = true;
         return CLR_SCAN_DONE;
     } else if (numbers->plan->numbering == CLR_NUMBERED_DIRECTLY) {
-        for (i = 0; i < count; i++)
-            numbers->numbers[rows[i]] = (uint32_t)numbers->words[rows[i]];
         return CLR_SCAN_DONE;
     } else {
         hash_places(numbers, rows, count);

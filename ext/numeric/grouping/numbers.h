@@ -2,21 +2,24 @@
 #ifndef CLR_NUMERIC_GROUP_NUMBERS_H
 #define CLR_NUMERIC_GROUP_NUMBERS_H
 
+#include "numeric/grouping/group_loops.h"
 #include "numeric/grouping/plan.h"
 #include "numeric/grouping/table.h"
 
 struct clr_group_numbers {
     const struct clr_group_plan *plan;
+    const struct clr_group_loops *loops;
     struct clr_group_table table; /* unless numbers are places */
     uint32_t numbers[CLR_BLOCK];  /* of the rows that are selected */
     uint64_t words[CLR_BLOCK];    /* places; or the types of the keys, two bits for each */
     uint64_t hashes[CLR_BLOCK];
 };
 
-/* Begins without groups; free with clr_group_numbers_free(), after a failure too. */
+/* Begins without groups, for so many rows; free with clr_group_numbers_free(), after a failure too.
+ */
 enum clr_scan_outcome clr_group_numbers_init(struct clr_group_numbers *numbers,
                                              const struct clr_group_plan *plan,
-                                             struct clr_group_memory *memory);
+                                             struct clr_group_memory *memory, size_t rows);
 void clr_group_numbers_free(struct clr_group_numbers *numbers);
 
 /*
@@ -25,9 +28,8 @@ void clr_group_numbers_free(struct clr_group_numbers *numbers);
  * CLR_SCAN_LIMIT or CLR_SCAN_FAILED.
  */
 enum clr_scan_outcome clr_group_numbers_find(struct clr_group_numbers *numbers,
-                                             const struct clr_block *block,
-                                             const uint64_t *selected, const uint16_t *rows,
-                                             size_t count, bool *doubtful);
+                                             struct clr_block *block, const uint64_t *selected,
+                                             const uint16_t *rows, size_t count, bool *doubtful);
 
 /* Returns the hash of a key in the table, of a scan with that plan. */
 uint64_t clr_group_hash_key(const struct clr_group_plan *plan, const uint64_t *key);

@@ -8,20 +8,25 @@
 /* Bytes of records that stay in a processor's cache without being fetched. */
 enum { NEAR = 1 << 19 };
 
+/* After so many rows of which nearly all are groups of their own, the others are expected to be. */
+enum { TELLING = 1 << 16 };
+
 static enum clr_scan_outcome init(struct clr_group_part *part)
 {
     const struct clr_group_plan *plan = part->plan;
     const bool by_place = plan->numbering == CLR_NUMBERED_DIRECTLY;
-    enum clr_scan_outcome outcome = clr_group_numbers_init(&part->numbers, plan, part->memory);
+    const size_t rows = part->last - part->first, record = plan->stride * sizeof(int64_t);
+    enum clr_scan_outcome outcome =
+        clr_group_numbers_init(&part->numbers, plan, part->memory, rows);
     uint64_t i;
 
     if (outcome == CLR_SCAN_DONE)
-        outcome = clr_group_addends_init(&part->addends, plan, part->memory,
-                                         part->last - part->first, &part->doubts);
+        outcome = clr_group_addends_init(&part->addends, plan, part->memory, rows, &part->doubts);
     if (outcome == CLR_SCAN_DONE && by_place) {
         part->capacity = (size_t)plan->places;
-        outcome = clr_room_make(&part->records, part->memory,
-                                part->capacity * plan->stride * sizeof(int64_t));
+        outcome = clr_room_make(&part->records, part->memory, part->capacity * record);
+    } else if (outcome == CLR_SCAN_DONE) {
+        outcome = clr_room_reserve(&part->records, rows * record);
     }
     if (outcome == CLR_SCAN_DONE && by_place && plan->grouping.by_first) {
         outcome = clr_room_make(&part->first_rows, part->memory, part->capacity * sizeof i);
@@ -57,12 +62,19 @@ void clr_group_part_free(struct clr_group_part *part)
     clr_memory_free(part);
 }
 
-/* Lists the selected rows. Returns how many they are. */
-static size_t list_rows(const uint64_t *selected, uint16_t *rows)
+/* Lists the selected rows. Returns how many they are. The same ones as last time, all of them, need
+   not be listed again. */
+static size_t list_rows(struct clr_group_part *part, const uint64_t *selected)
 {
+    uint16_t *rows = part->rows;
     size_t count = 0, i;
-    uint64_t word;
+    uint64_t word, all = UINT64_MAX;
 
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        all &= selected[i];
+    if (all == UINT64_MAX && part->all_rows)
+        return CLR_BLOCK;
+    part->all_rows = all == UINT64_MAX;
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
         for (word = selected[i]; word != 0; word &= word - 1)
             rows[count++] = (uint16_t)(i * 64 + (size_t)__builtin_ctzll(word));
@@ -84,16 +96,16 @@ static void note_first_rows(struct clr_group_part *part, size_t first, size_t co
 /* Makes room for the records of all groups that have numbers. */
 static enum clr_scan_outcome make_room(struct clr_group_part *part)
 {
-    const size_t record = part->plan->stride * sizeof(int64_t);
-    const size_t count = clr_group_part_count(part);
-    size_t capacity = part->capacity + part->capacity / 2;
+    const size_t most = part->last - part->first, count = clr_group_part_count(part);
     enum clr_scan_outcome outcome;
+    size_t capacity;
 
     if (count <= part->capacity)
         return CLR_SCAN_DONE;
-    capacity = capacity < count + CLR_BLOCK ? count + CLR_BLOCK : capacity;
-    outcome =
-        clr_room_grow(&part->records, part->memory, part->capacity * record, capacity * record);
+    capacity = count + count / 8 + CLR_BLOCK;
+    capacity = capacity < most ? capacity : most;
+    outcome = clr_room_take(&part->records, part->memory,
+                            capacity * part->plan->stride * sizeof(int64_t));
     if (outcome == CLR_SCAN_DONE)
         part->capacity = capacity;
     return outcome;
@@ -126,6 +138,16 @@ static void add(struct clr_group_part *part, size_t count, bool all)
     part->addends.loops->add(&adding);
 }
 
+static void expect_groups(struct clr_group_part *part, size_t next)
+{
+    struct clr_group_table *table = &part->numbers.table;
+    const size_t seen = next - part->first;
+
+    if (part->plan->numbering != CLR_NUMBERED_DIRECTLY && seen == TELLING &&
+        table->count > seen / 8 * 7)
+        clr_group_table_expect(table, part->last - part->first);
+}
+
 static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_block *block)
 {
     uint64_t selected[CLR_BLOCK_WORDS];
@@ -134,7 +156,7 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
 
     if (!clr_collector_select(block, selected))
         return CLR_SCAN_UNSURE;
-    count = list_rows(selected, part->rows);
+    count = list_rows(part, selected);
     if (count == 0)
         return CLR_SCAN_DONE;
     clr_block_run(block, block->scan->filter + 1, block->scan->instruction_count);
@@ -167,8 +189,10 @@ void clr_group_part_run(struct clr_group_part *part, const atomic_bool *stop)
         }
         rest = part->last - first;
         clr_block_set_rows(block, first, rest < CLR_BLOCK ? rest : CLR_BLOCK);
+        expect_groups(part, first);
         outcome = run_block(part, block);
     }
     clr_block_free(block);
+    clr_room_free(&part->numbers.table.slots, part->memory); /* no more keys come */
     part->outcome = outcome;
 }

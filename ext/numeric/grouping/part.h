@@ -20,6 +20,7 @@ struct clr_group_part {
     size_t capacity;            /* there is room for so many groups */
     struct clr_room first_rows; /* uint64_t, if the order is by them and numbers are places */
     uint16_t rows[CLR_BLOCK];   /* those of a block that are selected */
+    bool all_rows;              /* all of them are */
 };
 
 /* Returns a part without rows, or NULL without memory. Free with clr_group_part_free(). */

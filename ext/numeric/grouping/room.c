@@ -2,8 +2,6 @@
 
 #include "base/memory.h"
 
-#include <string.h>
-
 /* From this size on, in bytes, memory comes from the system, in large pages where it has them. */
 enum { LARGE = 1 << 20, LINE = 64 };
 
@@ -52,18 +50,14 @@ enum clr_scan_outcome clr_room_make(struct clr_room *room, struct clr_group_memo
     return CLR_SCAN_DONE;
 }
 
-enum clr_scan_outcome clr_room_grow(struct clr_room *room, struct clr_group_memory *memory,
-                                    size_t used, size_t bytes)
+enum clr_scan_outcome clr_room_take(struct clr_room *room, struct clr_group_memory *memory,
+                                    size_t bytes)
 {
-    struct clr_room larger;
-    enum clr_scan_outcome outcome = clr_room_make(&larger, memory, bytes);
-
-    if (outcome != CLR_SCAN_DONE)
-        return outcome;
-    if (used > 0)
-        memcpy(larger.start, room->start, used);
-    clr_room_free(room, memory);
-    *room = larger;
+    if (bytes <= room->taken)
+        return CLR_SCAN_DONE;
+    if (!clr_group_memory_take(memory, bytes - room->taken))
+        return CLR_SCAN_LIMIT;
+    room->taken = bytes;
     return CLR_SCAN_DONE;
 }
 

@@ -34,9 +34,10 @@ enum clr_scan_outcome clr_room_make(struct clr_room *room, struct clr_group_memo
  */
 enum clr_scan_outcome clr_room_reserve(struct clr_room *room, size_t bytes);
 
-/* Makes the room one of more bytes, which begins with what was in the first `used` ones. */
-enum clr_scan_outcome clr_room_grow(struct clr_room *room, struct clr_group_memory *memory,
-                                    size_t used, size_t bytes);
+/* Takes so many bytes of a reserved room out of the limit, those included that were taken before.
+   Returns CLR_SCAN_DONE or CLR_SCAN_LIMIT. */
+enum clr_scan_outcome clr_room_take(struct clr_room *room, struct clr_group_memory *memory,
+                                    size_t bytes);
 
 /* Frees the memory; there is none then, which is fine here too. What it took is given back to
    memory, if that is not NULL. */

@@ -1,12 +1,13 @@
 #include "numeric/grouping/table.h"
 
-enum { FIRST_CAPACITY = 4096, MOST_NUMBERS = 1 << 30 };
+enum { FIRST_CAPACITY = 4096, SOME_KEYS = 1024, MOST_NUMBERS = 1 << 30 };
 
 enum clr_scan_outcome clr_group_table_init(struct clr_group_table *table,
-                                           struct clr_group_memory *memory, size_t width)
+                                           struct clr_group_memory *memory, size_t most,
+                                           size_t width)
 {
-    *table = (struct clr_group_table){.memory = memory, .width = width};
-    return clr_group_table_make_room(table, FIRST_CAPACITY / 4);
+    *table = (struct clr_group_table){.memory = memory, .width = width, .most = most};
+    return clr_room_reserve(&table->keys, most * width * sizeof(uint64_t));
 }
 
 void clr_group_table_free(struct clr_group_table *table)
@@ -43,23 +44,34 @@ static enum clr_scan_outcome grow_slots(struct clr_group_table *table, size_t ca
     return CLR_SCAN_DONE;
 }
 
+void clr_group_table_expect(struct clr_group_table *table, size_t count)
+{
+    size_t capacity = FIRST_CAPACITY;
+
+    while (count > capacity / 8 * 5)
+        capacity *= 2;
+    if (count <= MOST_NUMBERS && capacity > table->capacity)
+        grow_slots(table, capacity);
+}
+
 enum clr_scan_outcome clr_group_table_make_room(struct clr_group_table *table, size_t more)
 {
-    const size_t count = table->count + more, key_size = table->width * sizeof(uint64_t);
+    const size_t wanted = table->count + more;
+    const size_t count = wanted < table->most ? wanted : table->most;
     size_t capacity = table->capacity == 0 ? FIRST_CAPACITY : table->capacity;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
 
     if (count > MOST_NUMBERS)
         return CLR_SCAN_LIMIT;
-    while (count > capacity / 2)
+    while (count > capacity / 8 * 5)
         capacity *= 2;
     if (capacity != table->capacity)
         outcome = grow_slots(table, capacity);
     if (outcome == CLR_SCAN_DONE && count > table->key_capacity) {
-        size_t keys = table->key_capacity + table->key_capacity / 2;
-        keys = keys < count ? count : keys;
+        size_t keys = count + count / 8 + SOME_KEYS;
+        keys = keys < table->most ? keys : table->most;
         outcome =
-            clr_room_grow(&table->keys, table->memory, table->count * key_size, keys * key_size);
+            clr_room_take(&table->keys, table->memory, keys * table->width * sizeof(uint64_t));
         if (outcome == CLR_SCAN_DONE)
             table->key_capacity = keys;
     }

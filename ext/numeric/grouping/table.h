@@ -22,18 +22,24 @@ struct clr_group_table {
     struct clr_room slots, keys;
     size_t capacity;     /* slots, a power of two */
     size_t count;        /* keys */
-    size_t key_capacity; /* there is room for */
+    size_t key_capacity; /* there is room for, of those that are taken out of the limit */
+    size_t most;         /* keys that there may be */
     size_t width;        /* words of a key */
 };
 
-/* Sets up an empty table for keys of so many words. Free with clr_group_table_free(), which is due
-   after a failure too. */
+/* Sets up an empty table for at most so many keys, of so many words each. Free with
+   clr_group_table_free(), which is due after a failure too. */
 enum clr_scan_outcome clr_group_table_init(struct clr_group_table *table,
-                                           struct clr_group_memory *memory, size_t width);
+                                           struct clr_group_memory *memory, size_t most,
+                                           size_t width);
 void clr_group_table_free(struct clr_group_table *table);
 
 /* Makes room for so many more keys. Returns CLR_SCAN_DONE, CLR_SCAN_LIMIT or CLR_SCAN_FAILED. */
 enum clr_scan_outcome clr_group_table_make_room(struct clr_group_table *table, size_t more);
+
+/* Lets the table grow at once for so many keys in all, as it may turn out to need; if it can't, no
+   matter. */
+void clr_group_table_expect(struct clr_group_table *table, size_t count);
 
 /* Mixes a word into a hash; for a given hash and seed, different words give different hashes.
    Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). */
@@ -59,6 +65,23 @@ static inline void clr_group_table_fetch(const struct clr_group_table *table, ui
 {
     __builtin_prefetch((const struct clr_group_slot *)table->slots.start +
                        clr_group_table_home(table, hash));
+}
+
+/* Returns the number, plus 1, in the first slot of a search, or 0: likely the key's. */
+static inline uint32_t clr_group_table_guess(const struct clr_group_table *table, uint64_t hash)
+{
+    const struct clr_group_slot *slots = table->slots.start;
+
+    return slots[clr_group_table_home(table, hash)].number;
+}
+
+/* Fetches the key that is likely to be looked at, of a slot that has been fetched. */
+static inline void clr_group_table_fetch_key(const struct clr_group_table *table, uint64_t hash)
+{
+    const uint32_t guess = clr_group_table_guess(table, hash);
+
+    if (guess != 0)
+        __builtin_prefetch(clr_group_table_key(table, guess - 1));
 }
 
 static inline __attribute__((always_inline)) bool

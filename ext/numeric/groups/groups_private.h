@@ -101,6 +101,12 @@ static inline uint32_t clr_groups_final(const struct clr_groups *groups, int par
     return ((const uint32_t *)groups->finals.start)[merged == NULL ? number : merged[number]];
 }
 
+/* Returns the record of a part's group: the part times 2^32, and the group's number. */
+static inline int64_t *clr_groups_first_record(const struct clr_groups *groups, uint64_t first)
+{
+    return clr_group_part_record(groups->parts[first >> 32], (uint32_t)first);
+}
+
 static inline const int64_t *clr_groups_record(const struct clr_groups *groups, size_t group)
 {
     if (groups->plan.numbering == CLR_NUMBERED_DIRECTLY)

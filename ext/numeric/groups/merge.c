@@ -15,7 +15,7 @@ struct merge {
     int workers;
     size_t counts[CLR_GROUP_PARTS]; /* of each worker's groups */
     enum clr_scan_outcome outcomes[CLR_GROUP_PARTS];
-    struct clr_room firsts[CLR_GROUP_PARTS], records[CLR_GROUP_PARTS];
+    struct clr_room firsts[CLR_GROUP_PARTS]; /* uint64_t: part and number of each group's record */
     bool maps;
 };
 
@@ -130,20 +130,37 @@ struct batch {
 
 static enum clr_scan_outcome make_room(struct merge *merge, int worker, size_t more)
 {
-    struct clr_groups *groups = merge->groups;
-    struct clr_group_table *table = &groups->tables[worker];
-    const size_t old = table->key_capacity, count = table->count;
+    struct clr_group_table *table = &merge->groups->tables[worker];
     enum clr_scan_outcome outcome = clr_group_table_make_room(table, more);
 
-    if (outcome == CLR_SCAN_DONE && table->key_capacity != old) {
-        outcome = clr_room_grow(&merge->records[worker], &groups->memory, count * sizeof(int64_t *),
-                                table->key_capacity * sizeof(int64_t *));
-        if (outcome == CLR_SCAN_DONE)
-            outcome =
-                clr_room_grow(&merge->firsts[worker], &groups->memory, count * sizeof(uint64_t),
-                              table->key_capacity * sizeof(uint64_t));
-    }
+    if (outcome == CLR_SCAN_DONE)
+        outcome = clr_room_take(&merge->firsts[worker], &merge->groups->memory,
+                                table->key_capacity * sizeof(uint64_t));
     return outcome;
+}
+
+/* Fetches what the keys are likely to be looked for in, one thing after the other. */
+static void fetch_batch(const struct merge *merge, int worker, const struct batch *batch)
+{
+    const struct clr_group_table *table = &merge->groups->tables[worker];
+    const uint64_t *firsts = merge->firsts[worker].start;
+    uint32_t guess;
+    size_t i;
+
+    for (i = 0; i < batch->count; i++)
+        clr_group_table_fetch(table, batch->hashes[i]);
+    for (i = 0; i < batch->count; i++) {
+        guess = clr_group_table_guess(table, batch->hashes[i]);
+        if (guess == 0)
+            continue;
+        __builtin_prefetch(clr_group_table_key(table, guess - 1));
+        __builtin_prefetch(&firsts[guess - 1]);
+    }
+    for (i = 0; i < batch->count; i++) {
+        guess = clr_group_table_guess(table, batch->hashes[i]);
+        if (guess != 0)
+            __builtin_prefetch(clr_groups_first_record(merge->groups, firsts[guess - 1]), 1);
+    }
 }
 
 static enum clr_scan_outcome merge_batch(struct merge *merge, int worker, int part,
@@ -153,23 +170,21 @@ static enum clr_scan_outcome merge_batch(struct merge *merge, int worker, int pa
     struct clr_group_table *table = &groups->tables[worker];
     const struct clr_group_part *from = groups->parts[part];
     enum clr_scan_outcome outcome = make_room(merge, worker, batch->count);
-    int64_t **records = merge->records[worker].start;
     uint64_t *firsts = merge->firsts[worker].start;
     size_t i;
 
-    for (i = 0; i < batch->count && outcome == CLR_SCAN_DONE; i++)
-        clr_group_table_fetch(table, batch->hashes[i]);
+    if (outcome == CLR_SCAN_DONE)
+        fetch_batch(merge, worker, batch);
     for (i = 0; i < batch->count && outcome == CLR_SCAN_DONE; i++) {
         const size_t count = table->count;
         const uint64_t *key = clr_group_table_key(&from->numbers.table, batch->numbers[i]);
         const uint32_t number = clr_group_table_find(table, batch->hashes[i], key, table->width);
-        int64_t *record = clr_group_part_record(from, batch->numbers[i]);
+        const int64_t *record = clr_group_part_record(from, batch->numbers[i]);
 
         if (table->count > count) {
-            records[number] = record;
             firsts[number] = (uint64_t)part << 32 | batch->numbers[i];
         } else {
-            add_record(&groups->plan, record, records[number]);
+            add_record(&groups->plan, record, clr_groups_first_record(groups, firsts[number]));
         }
         if (merge->maps)
             ((uint32_t *)groups->merged[part].start)[batch->numbers[i]] =
@@ -208,15 +223,23 @@ static void merge_tables(void *argument, int worker, const atomic_bool *stop)
     struct merge *merge = argument;
     struct clr_groups *groups = merge->groups;
     struct clr_group_table *table = &groups->tables[worker];
-    enum clr_scan_outcome outcome =
-        clr_group_table_init(table, &groups->memory, groups->parts[0]->numbers.table.width);
+    enum clr_scan_outcome outcome;
+    size_t most = 0, largest = 0;
     int part;
 
-    if (outcome == CLR_SCAN_DONE) {
-        table->key_capacity = 0; /* so that the arrays beside the keys grow with them */
-        for (part = 0; part < groups->part_count && outcome == CLR_SCAN_DONE; part++)
-            outcome = merge_part(merge, worker, part, stop);
+    for (part = 0; part < groups->part_count; part++) {
+        const size_t count = clr_group_part_count(groups->parts[part]);
+        most += count;
+        largest = count > largest ? count : largest;
     }
+    outcome =
+        clr_group_table_init(table, &groups->memory, most, groups->parts[0]->numbers.table.width);
+    if (outcome == CLR_SCAN_DONE)
+        outcome = clr_room_reserve(&merge->firsts[worker], most * sizeof(uint64_t));
+    if (outcome == CLR_SCAN_DONE)
+        clr_group_table_expect(table, largest / (size_t)merge->workers);
+    for (part = 0; part < groups->part_count && outcome == CLR_SCAN_DONE; part++)
+        outcome = merge_part(merge, worker, part, stop);
     merge->counts[worker] = table->count;
     clr_room_free(&table->slots, &groups->memory);
     if (outcome == CLR_SCAN_DONE && table->count >= UINT32_MAX / CLR_GROUP_PARTS)
@@ -256,15 +279,12 @@ bool clr_groups_have_lists(const struct clr_groups *groups)
     return false;
 }
 
-static void free_tables(struct clr_groups *groups)
+static void free_keys(struct clr_groups *groups)
 {
     int part;
 
-    for (part = 0; part < groups->part_count; part++) {
-        clr_room_free(&groups->parts[part]->numbers.table.slots, &groups->memory);
-        if (groups->part_count > 1)
-            clr_room_free(&groups->parts[part]->numbers.table.keys, &groups->memory);
-    }
+    for (part = 0; part < groups->part_count && groups->part_count > 1; part++)
+        clr_room_free(&groups->parts[part]->numbers.table.keys, &groups->memory);
 }
 
 enum clr_scan_outcome clr_groups_merge(struct clr_groups *groups, const struct clr_group_team *team)
@@ -286,21 +306,18 @@ enum clr_scan_outcome clr_groups_merge(struct clr_groups *groups, const struct c
         return outcome;
     }
     if (groups->part_count == 1) {
-        found[0] = (struct clr_group_found){&groups->parts[0]->numbers.table, NULL, NULL};
+        found[0] = (struct clr_group_found){&groups->parts[0]->numbers.table, NULL};
         merge.workers = 1;
     } else {
         outcome = merge_by_hash(&merge, team);
         for (i = 0; i < merge.workers && outcome == CLR_SCAN_DONE; i++)
-            found[i] = (struct clr_group_found){&groups->tables[i], merge.records[i].start,
-                                                merge.firsts[i].start};
+            found[i] = (struct clr_group_found){&groups->tables[i], merge.firsts[i].start};
     }
     if (outcome == CLR_SCAN_DONE) {
-        free_tables(groups);
+        free_keys(groups);
         outcome = clr_group_order_found(groups, found, merge.workers, team);
     }
-    for (i = 0; i < CLR_GROUP_PARTS; i++) {
-        clr_room_free(&merge.records[i], &groups->memory);
+    for (i = 0; i < CLR_GROUP_PARTS; i++)
         clr_room_free(&merge.firsts[i], &groups->memory);
-    }
     return outcome;
 }

@@ -4,7 +4,12 @@
 
 #include <string.h>
 
-enum { PIECE = 1 << 16 };
+/* PIECE: groups between two looks at whether to stop. WORTH: that are worth threads. AHEAD: how
+   many are fetched ahead. */
+enum { PIECE = 1 << 16, WORTH = 1 << 16, AHEAD = 16 };
+
+_Static_assert(sizeof(struct clr_group_entry) == sizeof(struct clr_group_item),
+               "entries lie where items are sorted");
 
 struct ordering {
     struct clr_groups *groups;
@@ -13,6 +18,7 @@ struct ordering {
     size_t starts[CLR_GROUP_PARTS + 1]; /* of each table's groups among all */
     struct clr_group_item *items, *scratch;
     enum clr_scan_outcome outcome;
+    int workers;
 };
 
 /* ---- Equal keys that are two. */
@@ -118,13 +124,11 @@ static enum clr_scan_outcome sort_items(struct ordering *ordering, const atomic_
     return clr_group_sort(ordering->items, ordering->scratch, groups->count, stop);
 }
 
-static void order_found(void *argument, int worker, const atomic_bool *stop)
+static void sort_found(void *argument, int worker, const atomic_bool *stop)
 {
     struct ordering *ordering = argument;
     struct clr_groups *groups = ordering->groups;
-    struct clr_group_entry *entries = groups->entries.start;
-    uint32_t *finals = groups->finals.start;
-    size_t n, place;
+    size_t n;
     int key;
 
     (void)worker;
@@ -137,25 +141,55 @@ static void order_found(void *argument, int worker, const atomic_bool *stop)
     for (n = 0; n < groups->count; n++)
         ordering->items[n].number = (uint32_t)n;
     ordering->outcome = sort_items(ordering, stop);
-    for (n = 0; n < groups->count && ordering->outcome == CLR_SCAN_DONE; n++) {
-        const int t = find_table(ordering, ordering->items[n].number, &place);
+}
+
+/* The first group of a worker, in order. */
+static size_t first_group(const struct ordering *ordering, int worker)
+{
+    return (size_t)((uint64_t)ordering->groups->count * (uint64_t)worker /
+                    (uint64_t)ordering->workers);
+}
+
+/* Makes entries of sorted items. */
+static void make_entries(void *argument, int worker, const atomic_bool *stop)
+{
+    struct ordering *ordering = argument;
+    struct clr_groups *groups = ordering->groups;
+    const bool by_place = groups->plan.numbering == CLR_NUMBERED_BY_PLACE;
+    const size_t last = first_group(ordering, worker + 1);
+    struct clr_group_entry *entries = groups->entries.start;
+    uint32_t *finals = groups->finals.start;
+    size_t n, place;
+
+    for (n = first_group(ordering, worker); n < last; n++) {
+        const struct clr_group_item *item = &ordering->items[n];
+        const int t = find_table(ordering, item->number, &place);
         const struct clr_group_found *found = &ordering->found[t];
         const uint64_t *words = clr_group_table_key(found->table, place);
 
         if (n % PIECE == 0 && clr_portion_stops(stop))
-            ordering->outcome = CLR_SCAN_STOPPED;
-        entries[n].key =
-            groups->plan.numbering == CLR_NUMBERED_BY_PLACE ? *words : (uint64_t)(uintptr_t)words;
-        entries[n].record = found->records == NULL ? clr_group_part_record(groups->parts[0], place)
-                                                   : found->records[place];
+            return;
+        if (found->firsts != NULL && n + AHEAD < last) {
+            size_t next;
+            const int of = find_table(ordering, item[AHEAD].number, &next);
+            __builtin_prefetch(&ordering->found[of].firsts[next]);
+        }
+        if (by_place)
+            entries[n].key = groups->plan.grouping.by_first ? *words : item->key;
+        else
+            entries[n].key = (uint64_t)(uintptr_t)words;
+        entries[n].record =
+            clr_groups_first_record(groups, found->firsts == NULL ? place : found->firsts[place]);
         if (finals != NULL)
             finals[place * (size_t)ordering->tables + (size_t)t] = (uint32_t)n;
     }
 }
 
-/* Runs work that takes items and scratch, by one thread that can be stopped. */
+/* Runs work that takes items and scratch, by one thread that can be stopped, and then, by all of
+   them, what makes entries, if there are any. The scratch becomes the entries: they are of one
+   size. */
 static enum clr_scan_outcome run(struct ordering *ordering, clr_portion_work *work,
-                                 const struct clr_group_team *team)
+                                 clr_portion_work *then, const struct clr_group_team *team)
 {
     struct clr_groups *groups = ordering->groups;
     const size_t bytes = groups->count * sizeof(struct clr_group_item);
@@ -166,7 +200,15 @@ static enum clr_scan_outcome run(struct ordering *ordering, clr_portion_work *wo
         ordering->outcome = clr_room_make(&scratch, &groups->memory, bytes);
     ordering->items = items.start;
     ordering->scratch = scratch.start;
+    if (then != NULL) {
+        groups->entries = scratch;
+        scratch = (struct clr_room){NULL, 0, NULL, NULL};
+    }
     if (ordering->outcome == CLR_SCAN_DONE && !team->run(team->context, 1, work, ordering))
+        ordering->outcome = CLR_SCAN_STOPPED;
+    ordering->workers = groups->count < WORTH ? 1 : team->size;
+    if (ordering->outcome == CLR_SCAN_DONE && then != NULL &&
+        !team->run(team->context, ordering->workers, then, ordering))
         ordering->outcome = CLR_SCAN_STOPPED;
     clr_room_free(&items, &groups->memory);
     clr_room_free(&scratch, &groups->memory);
@@ -178,7 +220,7 @@ enum clr_scan_outcome clr_group_order_found(struct clr_groups *groups,
                                             const struct clr_group_team *team)
 {
     struct ordering ordering = {.groups = groups, .found = found, .tables = count};
-    enum clr_scan_outcome outcome;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     size_t most = 0;
     int t;
 
@@ -187,12 +229,10 @@ enum clr_scan_outcome clr_group_order_found(struct clr_groups *groups,
         most = found[t].table->count > most ? found[t].table->count : most;
     }
     groups->count = ordering.starts[count];
-    outcome = clr_room_make(&groups->entries, &groups->memory,
-                            groups->count * sizeof(struct clr_group_entry));
-    if (outcome == CLR_SCAN_DONE && clr_groups_have_lists(groups))
+    if (clr_groups_have_lists(groups))
         outcome = clr_room_make(&groups->finals, &groups->memory,
                                 most * (size_t)count * sizeof(uint32_t));
-    return outcome == CLR_SCAN_DONE ? run(&ordering, order_found, team) : outcome;
+    return outcome == CLR_SCAN_DONE ? run(&ordering, sort_found, make_entries, team) : outcome;
 }
 
 /* ---- Places: they are in the order of the keys. */
@@ -222,7 +262,7 @@ enum clr_scan_outcome clr_group_order_places(struct clr_groups *groups,
     size_t n;
 
     if (groups->plan.grouping.by_first)
-        outcome = run(&ordering, order_by_first_rows, team);
+        outcome = run(&ordering, order_by_first_rows, NULL, team);
     if (outcome != CLR_SCAN_DONE || !clr_groups_have_lists(groups))
         return outcome;
     outcome = clr_room_make(&groups->finals, &groups->memory,

@@ -4,11 +4,10 @@
 
 #include "numeric/groups/groups_private.h"
 
-/* Groups that a table has: for each of its numbers the record, and where the first row was: part
-   and number in it. NULL: those of the only part. */
+/* Groups that a table has: for each of its numbers the first part that has the group, times 2^32,
+   and its number there. NULL: those of the only part. */
 struct clr_group_found {
     const struct clr_group_table *table;
-    int64_t *const *records;
     const uint64_t *firsts;
 };
 

@@ -112,11 +112,15 @@ static inline bool clr_tally_takes_bytes(const struct clr_tally *tally)
  * reports an error for that entry, or it is not known.
  */
 struct clr_lookup {
-    uint32_t count;      /* of the dictionary's entries */
-    uint8_t kind;        /* the tag of all results, or CLR_TAG_MIXED */
-    const uint8_t *tags; /* defined where kind is CLR_TAG_MIXED */
+    uint32_t count; /* of the dictionary's entries */
+    uint8_t kind;   /* the tag of all results, or CLR_TAG_MIXED */
+    uint8_t types;  /* bits 1 << tag of the results */
+    bool is_short;  /* there is no REAL, and all values are from -128 to 127 */
+    const uint8_t *tags;
     const int64_t
         *values; /* bits; 0 for NULL, UNSURE and BYTES, whose bytes nobody has asked for */
+    /* Where tags and values lie, with a reference: see lookup_results.h. */
+    struct clr_lookup_results *results;
     /* Of one whose results are needed in order: they are INTEGERs, the places of the values here;
        see ranks.h. Else NULL. */
     struct clr_value *ranked;

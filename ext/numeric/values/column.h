@@ -99,11 +99,26 @@ void clr_column_release(struct clr_column *column);
    with codes, by whose dictionary it is. */
 bool clr_column_has_bytes(const struct clr_column *column);
 
-/* Whether its values are more than bits: addresses or codes, which mean something in this process
-   alone, and not to a device. */
+/* Whether values of its rows are addresses, which mean something in this process alone, and not to
+   a device. */
 static inline bool clr_column_has_addresses(const struct clr_column *column)
 {
-    return column->codes != NULL || column->bytes.blocks != NULL;
+    return column->bytes.blocks != NULL;
+}
+
+/* Returns what a copy of the column is on a device: its kind, or, of codes, CLR_TAG_CODES plus the
+   bytes of each. */
+static inline uint8_t clr_column_device_kind(const struct clr_column *column)
+{
+    return column->codes != NULL ? (uint8_t)(CLR_TAG_CODES + column->code_bytes) : column->kind;
+}
+
+/* Returns how many bytes a code takes in a column of that kind on a device; 0: it has none. */
+static inline size_t clr_kind_code_bytes(uint8_t kind)
+{
+    const size_t bytes = (size_t)kind - CLR_TAG_CODES;
+
+    return bytes == 1 || bytes == 2 || bytes == 4 ? bytes : 0;
 }
 
 /* Returns the size of the longest TEXT or BLOB whose bytes the column has, in bytes; 0: none. */

@@ -2,6 +2,7 @@
 #ifndef CLR_NUMERIC_SCALAR_H
 #define CLR_NUMERIC_SCALAR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -13,8 +14,15 @@ enum clr_tag {
     CLR_TAG_BYTES = 3, /* TEXT or BLOB: known to be there and not NULL */
     CLR_TAG_UNSURE =
         4, /* of results only: SQLite alone can tell, as for an error or a TEXT operand */
+    CLR_TAG_CODES = 16, /* of columns on devices only: of codes, plus the bytes of each */
     CLR_TAG_MIXED = 255 /* of columns only: see their tags */
 };
+
+/* Whether there is more to know of values of that kind than their tag. */
+static inline bool clr_kind_has_values(uint8_t kind)
+{
+    return kind == CLR_TAG_INTEGER || kind == CLR_TAG_REAL || kind == CLR_TAG_MIXED;
+}
 
 /* A value of an expression; bits are those of the INTEGER or of the double, else 0, or the address
    of an BYTES in a column with bytes. */

@@ -44,7 +44,7 @@ static enum clr_code make_buffers(const struct clr_device *device,
 }
 
 static enum clr_code fill(struct clr_device *device, struct clr_resident_column *column,
-                          const int64_t *values, const uint8_t *tags, bool *complete,
+                          const void *values, const uint8_t *tags, bool *complete,
                           struct clr_status *status)
 {
     size_t first = clr_resident_values_size(column->kind, column->rows);
@@ -73,7 +73,7 @@ static enum clr_code fill(struct clr_device *device, struct clr_resident_column 
 }
 
 enum clr_code clr_resident_column_fill(struct clr_device *device,
-                                       struct clr_resident_column *column, const int64_t *values,
+                                       struct clr_resident_column *column, const void *values,
                                        const uint8_t *tags, bool *complete,
                                        struct clr_status *status)
 {

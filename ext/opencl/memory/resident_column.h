@@ -14,17 +14,19 @@
 
 struct clr_resident_column;
 
-/* Returns a column of that kind (enum clr_tag), without memory on the device yet, or NULL. */
+/* Returns a column of that kind, as of clr_column_device_kind(), without memory on the device yet,
+   or NULL. */
 struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows);
 
 /*
- * Copies the next piece of the values, and of the tags where the kind is CLR_TAG_MIXED, to the
- * device, through two mapped buffers: one is filled while the other is on its way. *complete
+ * Copies the next piece of the values, or of the codes, and of the tags where the kind is
+ * CLR_TAG_MIXED, to the device, through two mapped buffers: one is filled while the other is on its
+ * way. *complete
  * becomes true with the last piece, which is waited for. CLR_NOMEM: there is no room on the device,
  * or it is short of something else for now; it stays usable, and the next call begins anew.
  */
 enum clr_code clr_resident_column_fill(struct clr_device *device,
-                                       struct clr_resident_column *column, const int64_t *values,
+                                       struct clr_resident_column *column, const void *values,
                                        const uint8_t *tags, bool *complete,
                                        struct clr_status *status);
 

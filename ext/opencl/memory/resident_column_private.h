@@ -9,21 +9,21 @@
 struct clr_resident_column {
     uint8_t kind;
     size_t rows;
-    size_t copied;       /* bytes, of the values and then of the tags */
-    size_t room;         /* rows that the buffers of a column that grows have room for */
-    cl_mem values, tags; /* NULL where there is none: no rows, nothing but NULLs, one type */
+    size_t copied; /* bytes, of the values and then of the tags */
+    size_t room;   /* rows that the buffers of a column that grows have room for */
+    /* NULL where there is none: no rows, nothing but NULLs, one type. Codes are in `values`. */
+    cl_mem values, tags;
     /* Of one that is being decoded, bits 1 << tag: of the rows that the device has decoded, a
        cl_uint there, and of those that the host has written. */
     cl_mem kinds;
     unsigned written;
 };
 
-/* Return the bytes of a column's values and tags: its kind alone says all about NULLs and what is
-   no number, and about the tags of all but CLR_TAG_MIXED. */
+/* Return the bytes of a column's values, or codes, and tags: its kind alone says all about NULLs
+   and what is no number, and about the tags of all but CLR_TAG_MIXED. */
 static inline size_t clr_resident_values_size(uint8_t kind, size_t rows)
 {
-    bool needed = kind == CLR_TAG_INTEGER || kind == CLR_TAG_REAL || kind == CLR_TAG_MIXED;
-    return needed ? rows * sizeof(int64_t) : 0;
+    return rows * (clr_kind_has_values(kind) ? sizeof(int64_t) : clr_kind_code_bytes(kind));
 }
 
 static inline size_t clr_resident_tags_size(uint8_t kind, size_t rows)

@@ -51,8 +51,8 @@ bool clr_test_same_range(const struct clr_range *a, const struct clr_range *b)
 }
 
 struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t kind,
-                                            const int64_t *values, const uint8_t *tags,
-                                            size_t count, struct clr_status *status)
+                                            const void *values, const uint8_t *tags, size_t count,
+                                            struct clr_status *status)
 {
     struct clr_resident_column *column = clr_resident_column_new(kind, count);
     bool complete = false;

@@ -26,10 +26,10 @@ uint64_t clr_test_random(uint64_t *seed);
 /* Whether two ranges are the same. */
 bool clr_test_same_range(const struct clr_range *a, const struct clr_range *b);
 
-/* Returns a column of that kind with the values on the device, and the tags if it is
-   CLR_TAG_MIXED; or NULL with CLR_NOMEM or CLR_DEVICE in status. */
+/* Returns a column of that kind, as of clr_column_device_kind(), with the values or codes on the
+   device, and the tags if it is CLR_TAG_MIXED; or NULL with CLR_NOMEM or CLR_DEVICE in status. */
 struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t kind,
-                                            const int64_t *values, const uint8_t *tags,
-                                            size_t count, struct clr_status *status);
+                                            const void *values, const uint8_t *tags, size_t count,
+                                            struct clr_status *status);
 
 #endif

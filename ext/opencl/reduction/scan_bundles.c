@@ -10,7 +10,8 @@ static uint32_t find_columns(const struct clr_scan *scan, const struct clr_scan_
 
     clr_scan_find_used(scan, &scan->tallies[step->tally], used);
     for (i = 0; i < scan->instruction_count; i++) {
-        if (used[i] && scan->instructions[i].opcode == CLR_OP_COLUMN)
+        const enum clr_opcode opcode = scan->instructions[i].opcode;
+        if (used[i] && (opcode == CLR_OP_COLUMN || opcode == CLR_OP_LOOKUP))
             columns |= 1u << scan->instructions[i].a;
     }
     return columns;

@@ -31,6 +31,8 @@ static unsigned find_tags(const struct clr_scan *scan, const uint8_t *kinds,
 
     if (instruction->opcode == CLR_OP_CONSTANT)
         return 1u << scan->constants[instruction->a].tag;
+    if (instruction->opcode == CLR_OP_LOOKUP)
+        return scan->lookups[instruction->b].types;
     if (instruction->opcode == CLR_OP_COLUMN) {
         uint8_t kind = kinds[instruction->a];
         return kind == CLR_TAG_MIXED ? NONE | NUMBER | BYTES : 1u << kind;

@@ -37,14 +37,14 @@ struct clr_scan_step {
 /* What is to be done for a scan, which is made once for each. */
 struct clr_scan_plan {
     const struct clr_scan *scan;     /* the caller's */
-    uint8_t kinds[CLR_MOST_COLUMNS]; /* of its columns */
+    uint8_t kinds[CLR_MOST_COLUMNS]; /* of its columns on a device */
     int count;
     struct clr_scan_step steps[CLR_MOST_SCAN_STEPS];
 };
 
 /*
  * Plans the steps that compute the scan's tallies; clears the tallies' states, and sets the counts
- * that are known without a step. kinds: those of the columns.
+ * that are known without a step. kinds: those of the columns, as of clr_column_device_kind().
  */
 void clr_scan_plan(const struct clr_scan *scan, const uint8_t *kinds, struct clr_scan_plan *plan);
 

@@ -33,10 +33,10 @@ struct clr_scan_run {
 };
 
 /*
- * Has the program go through hard values, through common ones, which filters let pass, and through
- * what is no number. Where the device says that it cannot tell there is nothing to compare. Returns
- * CLR_OK; CLR_NOMEM; or CLR_DEVICE with a message: without an error of OpenCL's in the status a
- * result differs.
+ * Has the program go through hard values, through common ones, which filters let pass, through what
+ * is no number, and through errors that lookups have. Where the device says that it cannot tell
+ * there is nothing to compare. Returns CLR_OK; CLR_NOMEM; or CLR_DEVICE with a message: without an
+ * error of OpenCL's in the status a result differs.
  */
 enum clr_code clr_scan_test(struct clr_device *device, struct clr_scan_trial *trial,
                             const struct clr_scan_run *run, struct clr_status *status);

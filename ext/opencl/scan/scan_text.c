@@ -45,7 +45,11 @@ static const char *const operators[CLR_OPCODES] = {
     [CLR_OP_SIGN] = "scalar_sign",
 };
 
-static const char *const tag_names[] = {"VALUE_NULL", "VALUE_INTEGER", "VALUE_REAL", "VALUE_BYTES"};
+static const char *const tag_names[] = {"VALUE_NULL", "VALUE_INTEGER", "VALUE_REAL", "VALUE_BYTES",
+                                        "VALUE_UNSURE"};
+
+/* Of codes by their bytes. */
+static const char *const code_types[] = {[1] = "uchar", [2] = "ushort", [4] = "uint"};
 
 /* ---- The key. */
 
@@ -62,14 +66,45 @@ static int number_in(int *list, int *count, int value)
     return i;
 }
 
-static bool has_values(uint8_t tag)
-{
-    return tag != CLR_TAG_NULL && tag != CLR_TAG_BYTES;
-}
-
 static void add_word(struct clr_scan_key *key, int word)
 {
     key->words[key->length++] = (int16_t)word;
+}
+
+/* Returns which of the arguments a column is, after adding it if need be. */
+static int column_in(struct clr_scan_arguments *arguments, const struct clr_scan_plan *plan,
+                     int column)
+{
+    const int i = number_in(arguments->columns, &arguments->column_count, column);
+
+    arguments->kinds[i] = plan->kinds[column];
+    return i;
+}
+
+/* A lookup: its type and the kind of its column; which of the arguments the column is, or -1, and
+   which of the lookups. */
+enum { SHORT = 256, WIDTH = 512 };
+
+static void add_lookup(struct clr_scan_key *key, const struct clr_scan_plan *plan,
+                       const struct clr_instruction *instruction)
+{
+    const struct clr_lookup *lookup = &plan->scan->lookups[instruction->b];
+    struct clr_scan_arguments *arguments = &key->arguments;
+    const size_t width = clr_kind_code_bytes(plan->kinds[instruction->a]);
+    int i;
+
+    if (!clr_kind_has_values(lookup->kind)) {
+        add_word(key, lookup->kind);
+        add_word(key, -1);
+        add_word(key, -1);
+        return;
+    }
+    add_word(key, lookup->kind + (lookup->is_short ? SHORT : 0) + (int)width * WIDTH);
+    add_word(key, column_in(arguments, plan, instruction->a));
+    i = number_in(arguments->lookups, &arguments->lookup_count, instruction->b);
+    arguments->lookup_kinds[i] = lookup->kind;
+    arguments->lookups_short[i] = lookup->is_short;
+    add_word(key, i);
 }
 
 /* An instruction: its opcode; of what a register is loaded with the type, and which of the
@@ -85,19 +120,17 @@ static void add_instruction(struct clr_scan_key *key, const struct clr_scan_plan
     add_word(key, (int)instruction->opcode);
     if (instruction->opcode == CLR_OP_COLUMN) {
         tag = plan->kinds[instruction->a];
-        i = !has_values(tag)
-                ? -1
-                : number_in(arguments->columns, &arguments->column_count, instruction->a);
-        if (i >= 0)
-            arguments->kinds[i] = tag;
         add_word(key, tag);
-        add_word(key, i);
+        add_word(key, clr_kind_has_values(tag) ? column_in(arguments, plan, instruction->a) : -1);
+    } else if (instruction->opcode == CLR_OP_LOOKUP) {
+        add_lookup(key, plan, instruction);
     } else if (instruction->opcode == CLR_OP_CONSTANT) {
-        tag = plan->scan->constants[instruction->a].tag;
-        add_word(key, has_values(tag) ? tag : CLR_TAG_NULL);
-        add_word(key, !has_values(tag) ? -1
-                                       : number_in(arguments->constants, &arguments->constant_count,
-                                                   instruction->a));
+        const bool has_values =
+            clr_kind_has_values(tag = plan->scan->constants[instruction->a].tag);
+        add_word(key, has_values ? tag : CLR_TAG_NULL);
+        add_word(key, has_values ? number_in(arguments->constants, &arguments->constant_count,
+                                             instruction->a)
+                                 : -1);
     } else {
         for (i = 0; i < clr_opcode_operands(instruction->opcode); i++)
             add_word(key, names[operands[i]]);
@@ -139,7 +172,8 @@ void clr_scan_key(struct clr_scan_key *key, const struct clr_scan_plan *plan,
     int i;
 
     key->step_count = 0;
-    key->arguments.column_count = key->arguments.constant_count = 0;
+    key->arguments.column_count = key->arguments.lookup_count = 0;
+    key->arguments.constant_count = 0;
     key->length = 0;
     for (i = 0; i < bundle->count; i++)
         add_key_step(key, plan, &plan->steps[bundle->steps[i]]);
@@ -174,6 +208,21 @@ static void add_end(struct clr_scan_text *text)
         text->complete = false;
 }
 
+/* Adds what a row's code is looked up as, from the words behind the opcode on. Returns the word
+   after them. */
+static const int16_t *add_look_up(struct clr_scan_text *text, const int16_t *word)
+{
+    const int kind = word[0] % SHORT, column = word[1], lookup = word[2];
+
+    if (column < 0)
+        add(text, "scalar_of(%s, 0);", tag_names[kind]);
+    else if (kind == CLR_TAG_MIXED)
+        add(text, "scalar_of(lt%d[v%d[i]], lv%d[v%d[i]]);", lookup, column, lookup, column);
+    else
+        add(text, "scalar_of(%s, lv%d[v%d[i]]);", tag_names[kind], lookup, column);
+    return word + 3;
+}
+
 /* Adds an instruction, from its first word on. Returns the word after it. */
 static const int16_t *add_register(struct clr_scan_text *text, const int16_t *word, int number)
 {
@@ -181,6 +230,8 @@ static const int16_t *add_register(struct clr_scan_text *text, const int16_t *wo
     int i;
 
     add(text, " scalar r%d = ", number);
+    if (opcode == CLR_OP_LOOKUP)
+        return add_look_up(text, word);
     if (opcode == CLR_OP_COLUMN || opcode == CLR_OP_CONSTANT) {
         const int tag = *word++, argument = *word++;
         if (argument < 0)
@@ -200,29 +251,56 @@ static const int16_t *add_register(struct clr_scan_text *text, const int16_t *wo
     return word;
 }
 
-/* What all steps share. */
-static void add_head(struct clr_scan_text *text, const struct clr_scan_key *key)
+/* The kernel's first arguments, as it takes them. */
+static void add_formals(struct clr_scan_text *text, const struct clr_scan_arguments *arguments)
 {
-    const struct clr_scan_arguments *arguments = &key->arguments;
-    bool wide = false;
     int i;
 
-    add(text, "#define ROW_FORMALS");
     for (i = 0; i < arguments->column_count; i++) {
-        add(text, " __global const long *restrict v%d,", i);
+        const size_t width = clr_kind_code_bytes(arguments->kinds[i]);
+        add(text, " __global const %s *restrict v%d,", width == 0 ? "long" : code_types[width], i);
         if (arguments->kinds[i] == CLR_TAG_MIXED)
             add(text, " __global const uchar *restrict t%d,", i);
     }
+    for (i = 0; i < arguments->lookup_count; i++) {
+        add(text, " __global const %s *restrict lv%d,",
+            arguments->lookups_short[i] ? "char" : "long", i);
+        if (arguments->lookup_kinds[i] == CLR_TAG_MIXED)
+            add(text, " __global const uchar *restrict lt%d,", i);
+    }
     for (i = 0; i < arguments->constant_count; i++)
         add(text, " long k%d,", i);
-    add(text, "\n#define ROW_ARGUMENTS");
+}
+
+/* And as they are passed on. */
+static void add_arguments(struct clr_scan_text *text, const struct clr_scan_arguments *arguments)
+{
+    int i;
+
     for (i = 0; i < arguments->column_count; i++) {
         add(text, " v%d,", i);
         if (arguments->kinds[i] == CLR_TAG_MIXED)
             add(text, " t%d,", i);
     }
+    for (i = 0; i < arguments->lookup_count; i++) {
+        add(text, " lv%d,", i);
+        if (arguments->lookup_kinds[i] == CLR_TAG_MIXED)
+            add(text, " lt%d,", i);
+    }
     for (i = 0; i < arguments->constant_count; i++)
         add(text, " k%d,", i);
+}
+
+/* What all steps share. */
+static void add_head(struct clr_scan_text *text, const struct clr_scan_key *key)
+{
+    bool wide = false;
+    int i;
+
+    add(text, "#define ROW_FORMALS");
+    add_formals(text, &key->arguments);
+    add(text, "\n#define ROW_ARGUMENTS");
+    add_arguments(text, &key->arguments);
     /* Rows of one step, or of several: as many values, about, as there are registers for. */
     add(text, "\n#define LOADS %d\n#define STEPS %d\n#define FOR_EACH_STEP(X)",
         key->step_count > 1 ? 2 : 4, key->step_count);

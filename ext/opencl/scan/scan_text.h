@@ -10,17 +10,20 @@
 
 enum { CLR_SCAN_TEXT_SIZE = 100000 };
 
-/* What the kernel's first arguments are: for each column its values and then its tags, as far as
-   its kind has them; then the bits of each constant. */
+/* What the kernel's first arguments are: for each column its values, or codes, and then its tags,
+   as far as its kind has them; likewise for each lookup; then the bits of each constant. */
 struct clr_scan_arguments {
     int column_count, columns[CLR_MOST_COLUMNS];
     uint8_t kinds[CLR_MOST_COLUMNS]; /* of those columns */
+    int lookup_count, lookups[CLR_MOST_LOOKUPS];
+    uint8_t lookup_kinds[CLR_MOST_LOOKUPS];
+    bool lookups_short[CLR_MOST_LOOKUPS]; /* a value is a byte */
     int constant_count, constants[CLR_MOST_SCAN_INSTRUCTIONS];
 };
 
 /*
  * What a bundle of a plan's steps comes to, without what does not matter to a program: the bits of
- * constants, the numbers of columns and registers, and what other steps need.
+ * constants, what lookups have, the numbers of columns and registers, and what other steps need.
  */
 struct clr_scan_key {
     int step_count;

@@ -1,45 +1,11 @@
 #include "opencl/scan/scanner.h"
 
-#include "base/memory.h"
 #include "numeric/values/column.h"
-#include "opencl/core/device_private.h"
 #include "opencl/core/failures.h"
 #include "opencl/core/launch.h"
 #include "opencl/memory/resident_column_private.h"
-#include "opencl/reduction/passes.h"
 #include "opencl/reduction/reducer_private.h"
-#include "opencl/reduction/scan_bundles.h"
-#include "opencl/scan/scan_cache.h"
-#include "opencl/scan/scan_text.h"
-
-#include <string.h>
-
-/*
- * Expressions are evaluated within the reduction, rather than gathered in memory first: that moves
- * fewer bytes than writing and reading every argument would, it needs no memory, however many the
- * rows, and the host has nothing to wait for in between. Steps that share a column share a pass.
- */
-struct launch {
-    struct clr_scan_bundle bundle;
-    const struct clr_program *program;   /* of a scan, or of one step's column as it lies there */
-    struct clr_scan_arguments arguments; /* of a scan */
-};
-
-struct clr_scanner {
-    struct clr_attachment attachment;
-    cl_command_queue queue;
-    struct clr_scan_cache cache;
-    struct clr_scan_key key;
-    struct clr_scan_text text;
-    struct clr_passes passes;
-    /* Of the scan that is running. */
-    struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS];
-    struct launch launches[CLR_MOST_SCAN_STEPS];
-    int launch_count;
-    bool unsure, inexact;
-    /* An error of OpenCL's in a program's test: the queue is in an unknown state, and is left. */
-    struct clr_status status;
-};
+#include "opencl/scan/scanner_private.h"
 
 /* A planned scan with its columns, as the functions here hand it on. */
 struct request {
@@ -54,6 +20,7 @@ static void release(struct clr_attachment *attachment)
     struct clr_scanner *scanner = (struct clr_scanner *)(void *)attachment;
 
     clr_scan_cache_clear(&scanner->cache);
+    clr_lookup_cache_clear(&scanner->lookup_cache);
     clr_passes_close(&scanner->passes);
     if (scanner->queue != NULL)
         clReleaseCommandQueue(scanner->queue);
@@ -62,14 +29,14 @@ static void release(struct clr_attachment *attachment)
 static const struct clr_attachment_kind scanner_kind = {sizeof(struct clr_scanner), "a scan",
                                                         release};
 
-static struct clr_scanner *scanner_of(const struct clr_device *device)
+struct clr_scanner *clr_scanner_of(const struct clr_device *device)
 {
     return clr_device_find(device, &scanner_kind);
 }
 
 static enum clr_code open_scanner(struct clr_device *device, struct clr_status *status)
 {
-    struct clr_scanner *scanner = scanner_of(device);
+    struct clr_scanner *scanner = clr_scanner_of(device);
     cl_int error;
 
     if (scanner != NULL) {
@@ -96,7 +63,7 @@ static enum clr_code open_scanner(struct clr_device *device, struct clr_status *
 static void add_launch(struct clr_scanner *scanner, const struct clr_scan_bundle *bundle,
                        const struct clr_program *program)
 {
-    struct launch *launch = &scanner->launches[scanner->launch_count++];
+    struct clr_scan_launch *launch = &scanner->launches[scanner->launch_count++];
 
     launch->bundle = *bundle;
     launch->program = program;
@@ -188,10 +155,12 @@ static enum clr_code find_programs(struct request *request, bool *ready, bool *r
 }
 
 /* Sets what the generated text calls ROW_FORMALS, and the number of rows. */
-static enum clr_code set_arguments(const struct request *request, const struct launch *launch,
-                                   cl_uint *count, struct clr_status *status)
+static enum clr_code set_arguments(const struct request *request,
+                                   const struct clr_scan_launch *launch, cl_uint *count,
+                                   struct clr_status *status)
 {
-    struct clr_argument list[2 * CLR_MOST_COLUMNS + CLR_MOST_SCAN_INSTRUCTIONS + 1];
+    struct clr_argument
+        list[2 * (CLR_MOST_COLUMNS + CLR_MOST_LOOKUPS) + CLR_MOST_SCAN_INSTRUCTIONS + 1];
     const struct clr_scan_arguments *arguments = &launch->arguments;
     const cl_ulong rows = request->plan->scan->rows;
     int i;
@@ -203,13 +172,19 @@ static enum clr_code set_arguments(const struct request *request, const struct l
         if (column->kind == CLR_TAG_MIXED)
             list[(*count)++] = CLR_VALUE(column->tags);
     }
+    for (i = 0; i < arguments->lookup_count; i++) {
+        const struct clr_kept_lookup *kept = request->scanner->lookups[arguments->lookups[i]];
+        list[(*count)++] = CLR_VALUE(kept->values);
+        if (arguments->lookup_kinds[i] == CLR_TAG_MIXED)
+            list[(*count)++] = CLR_VALUE(kept->tags);
+    }
     for (i = 0; i < arguments->constant_count; i++)
         list[(*count)++] = CLR_VALUE(request->plan->scan->constants[arguments->constants[i]].bits);
     list[(*count)++] = CLR_VALUE(rows);
     return clr_set_arguments(launch->program->first, 0, list, *count, status);
 }
 
-static enum clr_code start_launch(struct request *request, const struct launch *launch,
+static enum clr_code start_launch(struct request *request, const struct clr_scan_launch *launch,
                                   struct clr_status *status)
 {
     struct clr_passes *passes = &request->scanner->passes;
@@ -248,7 +223,8 @@ static void finish_step(struct request *request, int step_number, bool counts, i
 
 /* Whether a launch is one of those that always are, or, if_reals, of those that turned out to be
    needed. */
-static bool is_due(const struct request *request, const struct launch *launch, bool if_reals)
+static bool is_due(const struct request *request, const struct clr_scan_launch *launch,
+                   bool if_reals)
 {
     const struct clr_scan_step *step = &request->plan->steps[launch->bundle.steps[0]];
 
@@ -274,26 +250,29 @@ static enum clr_code run_launches(struct request *request, bool if_reals,
         clr_passes_wait(&scanner->passes, work, status) != CLR_OK)
         return status->code;
     for (i = 0; i < scanner->launch_count; i++) {
-        const struct launch *launch = &scanner->launches[i];
+        const struct clr_scan_launch *launch = &scanner->launches[i];
         for (j = 0; started[i] && j < launch->bundle.count; j++)
             finish_step(request, launch->bundle.steps[j], launch->program->scans, number++);
     }
     return CLR_OK;
 }
 
-/* What a trial's run needs besides what it is given. */
-struct trial {
-    struct clr_device *device;
-    const struct clr_program *program;
-};
-
-static enum clr_code run_trial(void *context, const struct clr_scan_plan *plan,
-                               struct clr_resident_column *const *columns, bool *unsure,
-                               bool *inexact, struct clr_status *status)
+static enum clr_code bring_lookups(struct request *request, struct clr_device_work *work,
+                                   struct clr_status *status)
 {
-    const struct trial *trial = context;
-    struct clr_scanner *scanner = scanner_of(trial->device);
-    struct request request = {trial->device, scanner, plan, columns};
+    struct clr_scanner *scanner = request->scanner;
+
+    return clr_lookup_cache_bring(&scanner->lookup_cache, request->device, scanner->queue,
+                                  request->plan->scan, scanner->lookups, work, status);
+}
+
+enum clr_code clr_scanner_try(struct clr_device *device, const struct clr_program *program,
+                              const struct clr_scan_plan *plan,
+                              struct clr_resident_column *const *columns, bool *unsure,
+                              bool *inexact, struct clr_status *status)
+{
+    struct clr_scanner *scanner = clr_scanner_of(device);
+    struct request request = {device, scanner, plan, columns};
     struct clr_scan_bundle bundle = {.count = plan->count};
     struct clr_device_work work = {0};
     int i;
@@ -303,55 +282,14 @@ static enum clr_code run_trial(void *context, const struct clr_scan_plan *plan,
     scanner->launch_count = 0;
     scanner->unsure = scanner->inexact = false;
     clr_scan_key(&scanner->key, plan, &bundle);
-    add_launch(scanner, &bundle, trial->program);
-    run_launches(&request, false, &work, status);
+    add_launch(scanner, &bundle, program);
+    if (bring_lookups(&request, &work, status) == CLR_OK)
+        run_launches(&request, false, &work, status);
     if (status->code == CLR_NOMEM)
         clr_passes_recover(&scanner->passes, status);
     *unsure = scanner->unsure;
     *inexact = scanner->inexact;
     return status->code;
-}
-
-/* Builds a program and tests it. */
-static enum clr_code build(struct clr_device *device, struct clr_scan_program *program, char **log,
-                           struct clr_status *status)
-{
-    struct trial trial = {device, &program->program};
-    const struct clr_scan_run run = {&trial, run_trial};
-
-    if (clr_program_build_scan(&program->program, device->context, &device->info, program->kinds,
-                               program->steps, program->text, log, status) != CLR_OK)
-        return status->code;
-    if (clr_scan_test(device, program->trial, &run, status) == CLR_DEVICE && status->error != 0)
-        scanner_of(device)->status = *status;
-    else if (status->code != CLR_OK)
-        clr_program_release(&program->program);
-    return status->code;
-}
-
-bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status *status)
-{
-    struct clr_scan_program *program;
-
-    *log = NULL;
-    if (scanner_of(device) == NULL || scanner_of(device)->status.code != CLR_OK)
-        return false;
-    program = clr_scan_cache_requested(&scanner_of(device)->cache);
-    if (program == NULL)
-        return false;
-    switch (build(device, program, log, status)) {
-    case CLR_OK:
-        program->phase = CLR_SCAN_PROGRAM_BUILT;
-        break;
-    case CLR_NOMEM:
-        clr_scan_cache_drop(program);
-        break;
-    default:
-        program->phase = CLR_SCAN_PROGRAM_UNBUILDABLE;
-    }
-    clr_scan_trial_free(program->trial);
-    program->trial = NULL;
-    return clr_scan_cache_requested(&scanner_of(device)->cache) != NULL;
 }
 
 enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan_plan *plan,
@@ -362,7 +300,7 @@ enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_sc
     *ready = *requested = false;
     if (open_scanner(device, status) != CLR_OK)
         return status->code;
-    request.scanner = scanner_of(device);
+    request.scanner = clr_scanner_of(device);
     return find_programs(&request, ready, requested, status);
 }
 
@@ -379,11 +317,12 @@ enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan_p
     *requested = false;
     if (open_scanner(device, status) != CLR_OK)
         return status->code;
-    request.scanner = scanner = scanner_of(device);
+    request.scanner = scanner = clr_scanner_of(device);
     scanner->unsure = scanner->inexact = false;
     if (find_programs(&request, &ready, requested, status) != CLR_OK || !ready)
         return status->code;
-    run_launches(&request, false, work, status);
+    if (bring_lookups(&request, work, status) == CLR_OK)
+        run_launches(&request, false, work, status);
     if (status->code == CLR_OK && !scanner->unsure)
         run_launches(&request, true, work, status);
     if (status->code == CLR_NOMEM)

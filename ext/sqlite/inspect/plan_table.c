@@ -1,5 +1,6 @@
 #include "sqlite/inspect/plan_table.h"
 
+#include "sqlite/access/ordinary_views.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/session/virtual_table.h"
 #include "sqlite/views/view_life.h"
@@ -108,7 +109,7 @@ static int look_up(void *pointer)
     struct asked *asked = pointer;
     struct clr_view *view = clr_view_find(asked->connection, asked->name);
     sqlite3_stmt *use = NULL;
-    char *sql;
+    char *sql, *made = NULL;
     int rc = SQLITE_OK;
 
     if (view == NULL) {
@@ -117,6 +118,12 @@ static int look_up(void *pointer)
                          : sqlite3_prepare_v2(asked->connection->db, sql, -1, &use, NULL);
         sqlite3_free(sql);
         view = clr_view_find(asked->connection, asked->name);
+        /* It may be an ordinary view, before which an accelerated one goes. */
+        if (view == NULL && rc == SQLITE_OK)
+            made = clr_ordinary_view_find(asked->connection, asked->name);
+        if (made != NULL)
+            view = clr_view_find(asked->connection, made);
+        sqlite3_free(made);
     }
     asked->found = view != NULL;
     rc = view != NULL ? take_lines(asked->cursor, view) : rc;

@@ -26,6 +26,8 @@ static const struct row {
     {"kernel_time", "ms", PLACE(kernel_time), "kernels, by event profiling"},
     {"startup_time", "ms", NOT_IN_STATS,
      "discovery, and opening and building for the device in use, in the background"},
+    {"is_building", "0 or 1", NOT_IN_STATS,
+     "whether that device is being opened, or something built for it, or about to be"},
     {"chunks_on_host", "chunks", NOT_IN_STATS, "chunks reduced on the host: the sum of host_*"},
     {"host_remainder", "chunks", HOST(CLR_HOST_REMAINDER),
      "the last, partly filled chunk of a group"},
@@ -71,19 +73,25 @@ static sqlite3_int64 count(struct clr_connection *connection)
     return sizeof rows / sizeof rows[0];
 }
 
-/* Fills in what is known of the device that the connection uses, without starting it. */
+/* Returns the worker of the device that the connection uses, or NULL: it has not been started. */
+static struct clr_worker *find_worker(const struct clr_connection *connection)
+{
+    const struct clr_catalog *catalog = clr_runtime_known_catalog();
+    const int chosen =
+        catalog == NULL ? -1 : clr_catalog_choose(catalog, connection->settings.device);
+
+    return chosen >= 0 ? clr_runtime_started_worker((size_t)chosen) : NULL;
+}
+
+/* Fills in what is known of that device. */
 static void get_report(const struct clr_connection *connection, struct clr_worker_report *report)
 {
     const struct clr_catalog *catalog = clr_runtime_known_catalog();
-    struct clr_worker *worker = NULL;
-    int chosen;
+    struct clr_worker *worker = find_worker(connection);
 
     memset(report, 0, sizeof *report);
     if (catalog == NULL)
         return;
-    chosen = clr_catalog_choose(catalog, connection->settings.device);
-    if (chosen >= 0)
-        worker = clr_runtime_started_worker((size_t)chosen);
     if (worker != NULL)
         clr_worker_report(worker, report);
     report->startup_time += catalog->time;
@@ -114,6 +122,10 @@ static void result_special(const struct clr_connection *connection, const struct
     get_report(connection, &report);
     if (strcmp(row->name, "startup_time") == 0) {
         sqlite3_result_double(result, (double)report.startup_time / 1e6);
+    } else if (strcmp(row->name, "is_building") == 0) {
+        struct clr_worker *worker = find_worker(connection);
+        sqlite3_result_int(result,
+                           worker != NULL && !report.failed && clr_worker_has_builds(worker));
     } else if (strcmp(row->name, "chunks_on_host") == 0) {
         for (i = 0; i < CLR_HOST_REASONS; i++)
             chunks += stats->on_host[i];

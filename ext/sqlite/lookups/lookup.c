@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/dictionary/ranks.h"
+#include "numeric/scan/lookup_results.h"
 #include "sqlite/lookups/entries.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ void clr_lookup_statement_free(struct clr_lookup_statement *statement)
 
 void clr_lookup_free(struct clr_lookup *lookup)
 {
-    sqlite3_free((void *)lookup->values);
+    clr_lookup_results_release(lookup->results);
     clr_memory_free(lookup->ranked);
     clr_bytes_free(&lookup->bytes);
     memset(lookup, 0, sizeof *lookup);
@@ -52,7 +53,8 @@ void clr_lookup_free(struct clr_lookup *lookup)
 
 /* What is filled: of results that are to be ranked the values as they are, with their bytes. */
 struct results {
-    int64_t *values;
+    struct clr_lookup_results *shared;
+    int64_t *values; /* of those, as are the tags */
     uint8_t *tags;
     struct clr_scalar *unranked;
     struct clr_bytes bytes;
@@ -62,7 +64,7 @@ static bool new_results(uint32_t count, bool is_ranked, struct results *results)
 {
     uint32_t i;
 
-    *results = (struct results){.values = NULL};
+    *results = (struct results){.shared = NULL};
     if (is_ranked) {
         results->unranked = clr_memory_alloc((count + (size_t)1) * sizeof *results->unranked);
         if (results->unranked == NULL)
@@ -70,12 +72,11 @@ static bool new_results(uint32_t count, bool is_ranked, struct results *results)
         for (i = 0; i < count; i++)
             results->unranked[i] = (struct clr_scalar){.tag = CLR_TAG_UNSURE};
     }
-    results->values = sqlite3_malloc64((sqlite3_uint64)count * (sizeof *results->values + 1) + 1);
-    if (results->values == NULL)
+    results->shared = clr_lookup_results_new(count);
+    if (results->shared == NULL)
         return false;
-    results->tags = (uint8_t *)(results->values + count);
-    memset(results->values, 0, (size_t)count * sizeof *results->values);
-    memset(results->tags, CLR_TAG_UNSURE, count);
+    results->values = results->shared->values;
+    results->tags = results->shared->tags;
     return true;
 }
 
@@ -218,18 +219,6 @@ static int evaluate(sqlite3_stmt *statement, int source, const struct clr_lookup
     return rc;
 }
 
-/* Finds the one tag of all results. */
-static uint8_t find_kind(const struct results *results, uint32_t count)
-{
-    uint32_t i;
-
-    for (i = 1; i < count; i++) {
-        if (results->tags[i] != results->tags[0])
-            return CLR_TAG_MIXED;
-    }
-    return count == 0 ? (uint8_t)CLR_TAG_NULL : results->tags[0];
-}
-
 /* Makes ranks of the results, and moves what they are of to the lookup. */
 static int rank(struct results *results, uint32_t count, struct clr_lookup *lookup)
 {
@@ -270,7 +259,7 @@ int clr_lookup_evaluate(sqlite3 *db, sqlite3_stmt *prepared,
                         struct clr_reason *reason)
 {
     const uint32_t count = input->dictionary->count;
-    struct results results = {.values = NULL};
+    struct results results = {.shared = NULL};
     int rc = SQLITE_NOMEM;
 
     if (statement->is_ranked)
@@ -285,12 +274,9 @@ int clr_lookup_evaluate(sqlite3 *db, sqlite3_stmt *prepared,
     if (rc == SQLITE_OK && statement->is_ranked)
         rc = rank(&results, count, lookup);
     if (rc == SQLITE_OK) {
-        lookup->count = count;
-        lookup->kind = find_kind(&results, count);
-        lookup->tags = results.tags;
-        lookup->values = results.values;
+        clr_lookup_set(lookup, results.shared, count);
     } else {
-        sqlite3_free(results.values);
+        clr_lookup_results_release(results.shared);
         if (rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
             clr_lookup_refuse(db, rc, reason);
     }

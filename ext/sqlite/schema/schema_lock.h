@@ -29,7 +29,8 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*work)(void *arg
  * Within such work: begins a read transaction on each database and checks that the schema which
  * SQLite has in memory is the database's. Returns SQLITE_OK, also for databases that cannot be
  * read; SQLITE_SCHEMA if one is stale: SQLite repeats what fails with that code, with the new
- * schema; or SQLITE_NOMEM. *hold is to be finalized at last, and ends the transactions.
+ * schema; or SQLITE_NOMEM. *hold is to be finalized at last, and ends the transactions. Elsewhere
+ * SQLite reads a stale schema anew.
  */
 int clr_schema_check(sqlite3 *db, sqlite3_stmt **hold);
 

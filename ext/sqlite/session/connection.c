@@ -10,7 +10,7 @@
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct clr_connection *list;
 
-bool clr_connection_exists(sqlite3 *db)
+struct clr_connection *clr_connection_of(sqlite3 *db)
 {
     struct clr_connection *connection;
 
@@ -19,7 +19,12 @@ bool clr_connection_exists(sqlite3 *db)
     while (connection != NULL && !(connection->db == db && connection->complete))
         connection = connection->next;
     pthread_mutex_unlock(&list_lock);
-    return connection != NULL;
+    return connection;
+}
+
+bool clr_connection_exists(sqlite3 *db)
+{
+    return clr_connection_of(db) != NULL;
 }
 
 struct clr_connection *clr_connection_new(sqlite3 *db)

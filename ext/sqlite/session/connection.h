@@ -50,6 +50,10 @@ void *clr_connection_find(const struct clr_connection *connection,
 void *clr_connection_attach(struct clr_connection *connection,
                             const struct clr_attachment_kind *kind);
 
+/* Returns what is kept for SQLite's connection, which stays as long as that is open: NULL, if not
+   all is registered with it. */
+struct clr_connection *clr_connection_of(sqlite3 *db);
+
 /* Returns whether all is registered with the connection: loading twice must change nothing. */
 bool clr_connection_exists(sqlite3 *db);
 

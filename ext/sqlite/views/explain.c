@@ -37,6 +37,21 @@ static void describe_table(struct clr_acceleration *acceleration, char line[CLR_
                      image == NULL ? 0LL : (long long)image->rows);
 }
 
+/* Where a column that is on the host is besides. */
+static const char *describe_copy(const struct clr_image_column *column)
+{
+    if (column->resident == NULL)
+        return "";
+    switch (clr_resident_state(column->resident)) {
+    case CLR_RESIDENT_READY:
+        return ", also on the device";
+    case CLR_RESIDENT_COMING:
+        return ", on its way to the device";
+    default:
+        return "";
+    }
+}
+
 static void describe_column(struct clr_acceleration *acceleration, int i,
                             char line[CLR_REASON_TEXT])
 {
@@ -59,8 +74,7 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
     else
         sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes%s", name,
                          clr_image_column_type(column, "of several types"),
-                         (long long)clr_column_size(column->column),
-                         clr_image_column_on_device(column) ? ", also on the device" : "");
+                         (long long)clr_column_size(column->column), describe_copy(column));
 }
 
 static void describe_reading(const struct clr_reading *reading, char line[CLR_REASON_TEXT])

@@ -2,6 +2,7 @@
 
 #include "base/float_environment.h"
 #include "sqlite/groups/group_order.h"
+#include "sqlite/schema/view_text.h"
 #include "sqlite/views/probes.h"
 
 #include <limits.h>
@@ -192,9 +193,16 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
         refuse_as_sqlite(connection->db, reason);
         return SQLITE_OK;
     }
-    rc = clr_query_bind(plan->query, &asked, reason) == CLR_NOMEM || environment.nomem
-             ? SQLITE_NOMEM
-             : SQLITE_OK;
+    if (select->view_name != NULL)
+        rc = clr_select_check(select, environment.statement);
+    if (rc == SQLITE_MISMATCH) {
+        clr_reason_set_name(reason, CLR_WHY_VIEW_CHANGED, select->view_name,
+                            strlen(select->view_name));
+        rc = SQLITE_OK;
+    } else if (rc == SQLITE_OK &&
+               (clr_query_bind(plan->query, &asked, reason) == CLR_NOMEM || environment.nomem)) {
+        rc = SQLITE_NOMEM;
+    }
     sqlite3_finalize(environment.statement);
     return rc;
 }
@@ -273,24 +281,73 @@ static int bind_table(struct clr_connection *connection, const struct clr_select
     return clr_probes_add(plan->query);
 }
 
-static int make_plan(struct clr_connection *connection, const struct clr_select *select,
-                     struct clr_plan *plan, struct clr_skips *looking, struct clr_reason *reason)
+/* Reads the SELECT of the ordinary view that the SELECT reads; NULL if it reads none. */
+static int read_view(sqlite3 *db, const struct clr_select *select, char **held)
 {
-    enum clr_code code = clr_query_parse(select->sql, &plan->query, reason);
+    *held = NULL;
+    return select->view_name == NULL
+               ? SQLITE_OK
+               : clr_view_text_read(db, select->view_schema, select->view_name, held);
+}
+
+/* Whether the ordinary view still holds that SELECT, now that the database is in a read
+   transaction: another connection may have come between. */
+static int check_view(sqlite3 *db, const struct clr_select *select, const char *held,
+                      struct clr_reason *reason)
+{
+    char *now;
+    int rc = read_view(db, select, &now);
+
+    if (rc == SQLITE_OK && (now == NULL || strcmp(now, held) != 0))
+        clr_reason_set(reason, CLR_WHY_SCHEMA_CHANGES);
+    sqlite3_free(now);
+    return rc;
+}
+
+/* held: the SELECT of the ordinary view, or NULL. */
+static int plan_query(struct clr_connection *connection, const struct clr_select *select,
+                      const char *held, struct clr_plan *plan, struct clr_skips *looking,
+                      struct clr_reason *reason)
+{
+    enum clr_code code;
+    const char *schema;
     int rc;
 
+    if (select->view_name != NULL && held == NULL) {
+        clr_reason_set_name(reason, CLR_WHY_NO_TABLE, select->view_name, strlen(select->view_name));
+        looking->left = 1;
+        return SQLITE_OK;
+    }
+    code = clr_query_parse(held == NULL ? select->sql : held, &plan->query, reason);
     if (code != CLR_OK) {
-        looking->left = INT_MAX; /* the text will not change */
+        /* The text of a SELECT will not change, but that of a view may. */
+        looking->left = held == NULL ? INT_MAX : CLR_SKIPS;
         return code == CLR_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     }
-    rc = clr_table_names_find(connection, plan->query->schema, plan->query->table, &plan->names,
-                              &plan->table, reason);
+    schema =
+        held != NULL && plan->query->schema == NULL ? select->view_schema : plan->query->schema;
+    rc = clr_table_names_find(connection, schema, plan->query->table, &plan->names, &plan->table,
+                              reason);
     looking->left = reason->code == CLR_WHY_NO_TRANSACTION || reason->code == CLR_WHY_SCHEMA_LOCKED
                         ? 1
                         : CLR_SKIPS;
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE && held != NULL)
+        rc = check_view(connection->db, select, held, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
         rc = bind_table(connection, select, plan, reason);
     clr_table_names_release(&plan->names);
+    return rc;
+}
+
+static int make_plan(struct clr_connection *connection, const struct clr_select *select,
+                     struct clr_plan *plan, struct clr_skips *looking, struct clr_reason *reason)
+{
+    char *held;
+    int rc = read_view(connection->db, select, &held);
+
+    if (rc == SQLITE_OK)
+        rc = plan_query(connection, select, held, plan, looking, reason);
+    sqlite3_free(held);
     return rc;
 }
 

@@ -1,4 +1,8 @@
-/* The plan of an accelerated view: its SELECT as a scan over a table's columns. */
+/*
+ * The plan of an accelerated view: its SELECT as a scan over a table's columns. Of a view that
+ * reads all of an ordinary view, what is planned is the SELECT that the ordinary one holds, with
+ * the names of its own schema; SQLite, where it runs the SELECT, goes through the ordinary view.
+ */
 #ifndef CLR_SQLITE_PLAN_H
 #define CLR_SQLITE_PLAN_H
 

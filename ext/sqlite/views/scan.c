@@ -54,6 +54,7 @@ static enum clr_scan_outcome scan_on_device(struct clr_view_run *run,
             : clr_resident_scan(worker, scan, residents, connection->settings.device_timeout,
                                 run->watch, &work, &status);
     if (outcome == CLR_SCAN_DONE) {
+        connection->stats.bytes_to_device += work.bytes;
         connection->stats.kernels_launched += work.kernels;
         connection->stats.passes += work.passes;
         connection->stats.kernel_time += work.kernel_time;
@@ -87,16 +88,18 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
     return outcome;
 }
 
-/* A device has neither the bytes of values nor a use for their addresses, and no codes. */
+/* A device has neither the bytes of values nor a use for their addresses. Of codes it does not see
+   what is too long for SQLite. */
 static bool is_for_devices(const struct clr_scan *scan)
 {
     int i;
 
     for (i = 0; i < scan->column_count; i++) {
-        if (clr_column_has_addresses(scan->columns[i]))
+        if (clr_column_has_addresses(scan->columns[i]) ||
+            (scan->longest != 0 && clr_column_longest(scan->columns[i]) > scan->longest))
             return false;
     }
-    return clr_scan_merges(scan) == 0 && scan->lookup_count == 0 && scan->grouping == NULL;
+    return clr_scan_merges(scan) == 0 && scan->grouping == NULL;
 }
 
 /* Columns that a device alone had are to be loaded again, once. */

@@ -1,7 +1,12 @@
 #include "sqlite/views/select.h"
 
 #include "base/float_environment.h"
+#include "base/memory.h"
+#include "query/grammar.h"
+#include "query/lexer.h"
 #include "sqlite/schema/affinity.h"
+#include "sqlite/schema/comparison.h"
+#include "sqlite/schema/view_text.h"
 
 #include <string.h>
 
@@ -110,35 +115,187 @@ static void declare(sqlite3_str *declaration, char **names, int count, const cha
                         unique == NULL ? "" : unique, type);
 }
 
-static int declare_all(struct clr_select *select, sqlite3_stmt *statement)
+/* Whether a type can be declared as it is: it is words with numbers behind them. A word HIDDEN
+   would hide the column. */
+static bool is_plain_type(const char *type)
 {
-    sqlite3_str *declaration = sqlite3_str_new(sqlite3_db_handle(statement));
-    int i, count = select->column_count + select->parameter_count;
-    char **names = sqlite3_malloc64((sqlite3_uint64)count * sizeof *names), number[16];
-    int complete = names != NULL;
+    const char *at;
 
-    sqlite3_str_appendall(declaration, "CREATE TABLE clreduce(");
-    for (i = 0; i < select->column_count && names != NULL; i++) {
+    if (type == NULL || *type == '\0')
+        return false;
+    for (at = type; *at != '\0'; at++) {
+        if (sqlite3_strnicmp(at, "hidden", 6) == 0 ||
+            !(is_letter(*at) || (*at >= '0' && *at <= '9') || strchr(" (),", *at) != NULL))
+            return false;
+    }
+    return true;
+}
+
+/* Declares a column of an ordinary view, which is to compare as it does there. */
+static void declare_compared(sqlite3_str *declaration, const char *type,
+                             const struct clr_comparison *comparison)
+{
+    static const char letters[] = {
+        [CLR_AFFINITY_BLOB] = CLR_LETTER_BLOB,       [CLR_AFFINITY_TEXT] = CLR_LETTER_TEXT,
+        [CLR_AFFINITY_ANY] = CLR_LETTER_NUMERIC,     [CLR_AFFINITY_NUMERIC] = CLR_LETTER_NUMERIC,
+        [CLR_AFFINITY_INTEGER] = CLR_LETTER_INTEGER, [CLR_AFFINITY_REAL] = CLR_LETTER_REAL};
+    static const char *const types[] = {" TEXT", " NUM", " INT", " REAL"};
+
+    if (comparison->affinity == 0)
+        sqlite3_str_appendall(declaration, clr_affinity_declaration(clr_affinity_of(type)));
+    else if (is_plain_type(type) && letters[clr_affinity_of(type)] == comparison->affinity)
+        sqlite3_str_appendf(declaration, " %s", type);
+    else if (comparison->affinity >= CLR_LETTER_TEXT && comparison->affinity <= CLR_LETTER_REAL)
+        sqlite3_str_appendall(declaration, types[comparison->affinity - CLR_LETTER_TEXT]);
+    if (comparison->collation[0] != '\0' && sqlite3_stricmp(comparison->collation, "BINARY") != 0)
+        sqlite3_str_appendf(declaration, " COLLATE \"%w\"", comparison->collation);
+}
+
+/* Declares the columns of the ordinary view that the SELECT reads. */
+static int declare_view(const struct clr_select *select, sqlite3_stmt *statement,
+                        sqlite3_str *declaration, char **names, int count)
+{
+    const sqlite3_uint64 size = (sqlite3_uint64)count * sizeof(struct clr_comparison);
+    struct clr_comparison *list = sqlite3_malloc64(size);
+    int rc = SQLITE_NOMEM, i;
+
+    for (i = 0; i < count; i++) {
+        const char *name = sqlite3_column_name(statement, i);
+        names[i] = name == NULL ? NULL : sqlite3_mprintf("%s", name);
+    }
+    if (list != NULL)
+        rc = clr_comparisons_read(sqlite3_db_handle(statement), select->view_schema,
+                                  select->view_name, (const char *const *)names, count, list);
+    for (i = 0; i < count && rc != SQLITE_NOMEM; i++) {
+        sqlite3_str_appendf(declaration, "%s\"%w\"", i == 0 ? "" : ", ",
+                            names[i] == NULL ? "" : names[i]);
+        declare_compared(declaration, sqlite3_column_decltype(statement, i), &list[i]);
+    }
+    sqlite3_free(list);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
+static void declare_columns(sqlite3_stmt *statement, sqlite3_str *declaration, char **names,
+                            int count)
+{
+    int i;
+
+    for (i = 0; i < count; i++) {
         const char *name = sqlite3_column_name(statement, i);
         declare(declaration, names, i, name == NULL ? "" : name,
                 clr_affinity_declaration(clr_affinity_of(sqlite3_column_decltype(statement, i))));
-        complete = complete && name != NULL && names[i] != NULL;
+        if (name == NULL) {
+            sqlite3_free(names[i]);
+            names[i] = NULL;
+        }
     }
-    for (; i < count && names != NULL; i++) {
-        int parameter = i - select->column_count + 1;
-        const char *name = sqlite3_bind_parameter_name(statement, parameter);
-        sqlite3_snprintf(sizeof number, number, "?%d", parameter);
+}
+
+static void declare_parameters(sqlite3_stmt *statement, sqlite3_str *declaration, char **names,
+                               int columns)
+{
+    const int count = sqlite3_bind_parameter_count(statement);
+    char number[16];
+    int i;
+
+    for (i = 1; i <= count; i++) {
+        const char *name = sqlite3_bind_parameter_name(statement, i);
+        sqlite3_snprintf(sizeof number, number, "?%d", i);
         if (name == NULL)
             name = number;
-        declare(declaration, names, i, name[0] == '?' ? name : name + 1, " HIDDEN");
-        complete = complete && names[i] != NULL;
+        declare(declaration, names, columns + i - 1, name[0] == '?' ? name : name + 1, " HIDDEN");
+    }
+}
+
+/* Makes the declaration, to be freed with sqlite3_free(). Returns SQLITE_OK or SQLITE_NOMEM. */
+static int declare_all(const struct clr_select *select, sqlite3_stmt *statement, char **result)
+{
+    const int columns = sqlite3_column_count(statement);
+    const int count = columns + sqlite3_bind_parameter_count(statement);
+    sqlite3_str *declaration = sqlite3_str_new(sqlite3_db_handle(statement));
+    char **names = sqlite3_malloc64((sqlite3_uint64)count * sizeof *names);
+    int rc = names == NULL ? SQLITE_NOMEM : SQLITE_OK, i;
+
+    sqlite3_str_appendall(declaration, "CREATE TABLE clreduce(");
+    if (names != NULL) {
+        memset(names, 0, (size_t)count * sizeof *names);
+        if (select->view_name != NULL)
+            rc = declare_view(select, statement, declaration, names, columns);
+        else
+            declare_columns(statement, declaration, names, columns);
+        declare_parameters(statement, declaration, names, columns);
     }
     sqlite3_str_appendall(declaration, ")");
-    for (i = 0; i < count && names != NULL; i++)
+    for (i = 0; i < count && names != NULL; i++) {
+        if (names[i] == NULL)
+            rc = SQLITE_NOMEM;
         sqlite3_free(names[i]);
+    }
     sqlite3_free(names);
-    select->declaration = sqlite3_str_finish(declaration);
-    return complete && select->declaration != NULL ? SQLITE_OK : SQLITE_NOMEM;
+    *result = sqlite3_str_finish(declaration);
+    return *result == NULL ? SQLITE_NOMEM : rc;
+}
+
+/* Returns a name without its quotes, to be freed with sqlite3_free(); NULL without memory. */
+static char *copy_name(const struct clr_token *token)
+{
+    char *text = clr_token_name(token), *name = NULL;
+
+    if (text != NULL)
+        name = sqlite3_mprintf("%s", text);
+    clr_memory_free(text);
+    return name;
+}
+
+/* Finds out whether the SELECT is SELECT * FROM schema.view. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int find_view(sqlite3 *db, struct clr_select *select)
+{
+    static const int kinds[] = {CLR_T_SELECT, CLR_T_STAR, CLR_T_FROM, CLR_T_ID,
+                                CLR_T_DOT,    CLR_T_ID,   0};
+    enum { KINDS = sizeof kinds / sizeof kinds[0], SCHEMA = 3, NAME = 5 };
+    struct clr_token tokens[KINDS];
+    struct clr_reason reason;
+    const char *at = select->sql;
+    char *held = NULL;
+    int rc = SQLITE_NOMEM, i;
+
+    for (i = 0; i < KINDS; i++) {
+        if (clr_lexer_next(&at, &tokens[i], &reason) != CLR_OK || tokens[i].kind != kinds[i])
+            return SQLITE_OK;
+    }
+    select->view_schema = copy_name(&tokens[SCHEMA]);
+    select->view_name = copy_name(&tokens[NAME]);
+    if (select->view_schema != NULL && select->view_name != NULL)
+        rc = clr_view_text_read(db, select->view_schema, select->view_name, &held);
+    if (held == NULL) {
+        sqlite3_free(select->view_schema);
+        sqlite3_free(select->view_name);
+        select->view_schema = select->view_name = NULL;
+    }
+    sqlite3_free(held);
+    return rc;
+}
+
+int clr_select_check(const struct clr_select *select, sqlite3_stmt *statement)
+{
+    char *declaration = NULL;
+    int rc = declare_all(select, statement, &declaration);
+
+    if (rc == SQLITE_OK && strcmp(declaration, select->declaration) != 0)
+        rc = SQLITE_MISMATCH;
+    sqlite3_free(declaration);
+    return rc;
+}
+
+int clr_select_check_now(sqlite3 *db, const struct clr_select *select)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(db, select->sql, -1, &statement, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = clr_select_check(select, statement);
+    sqlite3_finalize(statement);
+    return rc;
 }
 
 int clr_select_prepare(sqlite3 *db, const struct clr_select *select, sqlite3_stmt **statement)
@@ -168,12 +325,19 @@ int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select
     if (rc != SQLITE_OK) {
         *error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
     } else if (refusal != NULL) {
-        *error = sqlite3_mprintf("clreduce: %s: '%!.60s'", refusal, skip_blank(select->sql));
+        const char *first = skip_blank(select->sql);
+        size_t length = strlen(first);
+        while (length > 0 && strchr(spaces, first[length - 1]) != NULL)
+            length--;
+        *error = sqlite3_mprintf("clreduce: %s: '%!.*s'", refusal, length < 60 ? (int)length : 60,
+                                 first);
         rc = SQLITE_ERROR;
     } else {
         select->column_count = sqlite3_column_count(statement);
         select->parameter_count = sqlite3_bind_parameter_count(statement);
-        rc = declare_all(select, statement);
+        rc = find_view(db, select);
+        if (rc == SQLITE_OK)
+            rc = declare_all(select, statement, &select->declaration);
     }
     sqlite3_finalize(statement);
     if (rc != SQLITE_OK)
@@ -186,6 +350,13 @@ int clr_select_copy(const struct clr_select *from, struct clr_select *to)
     *to = *from;
     to->sql = sqlite3_mprintf("%s", from->sql);
     to->declaration = sqlite3_mprintf("%s", from->declaration);
+    to->view_schema = to->view_name = NULL;
+    if (from->view_name != NULL) {
+        to->view_schema = sqlite3_mprintf("%s", from->view_schema);
+        to->view_name = sqlite3_mprintf("%s", from->view_name);
+        if (to->view_schema == NULL || to->view_name == NULL)
+            return SQLITE_NOMEM;
+    }
     return to->sql == NULL || to->declaration == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
@@ -193,5 +364,7 @@ void clr_select_free(struct clr_select *select)
 {
     sqlite3_free(select->sql);
     sqlite3_free(select->declaration);
+    sqlite3_free(select->view_schema);
+    sqlite3_free(select->view_name);
     memset(select, 0, sizeof *select);
 }

@@ -12,6 +12,9 @@ struct clr_select {
     int column_count;
     int parameter_count; /* the largest number of a parameter */
     char *declaration;   /* CREATE TABLE for sqlite3_declare_vtab(): columns, hidden parameters */
+    /* Of SELECT * FROM schema.view, where that is an ordinary view, what is planned is the SELECT
+       that the view holds: see plan.h. Else NULL. */
+    char *view_schema, *view_name;
 };
 
 /*
@@ -20,6 +23,15 @@ struct clr_select {
  * message for what it does not accept, else what a view cannot hold.
  */
 int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select, char **error);
+
+/*
+ * Whether a statement that was prepared of the SELECT has the columns that were declared: those of
+ * a view are others when it was created again. Returns SQLITE_OK, SQLITE_MISMATCH or SQLITE_NOMEM.
+ */
+int clr_select_check(const struct clr_select *select, sqlite3_stmt *statement);
+
+/* The same of the SELECT as it is prepared now; else SQLite's code. */
+int clr_select_check_now(sqlite3 *db, const struct clr_select *select);
 
 /* Makes a copy, to be freed in any case. Returns SQLITE_OK or SQLITE_NOMEM. */
 int clr_select_copy(const struct clr_select *from, struct clr_select *to);

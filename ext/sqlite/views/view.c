@@ -3,6 +3,7 @@
 
 #include "sqlite/groups/group_table.h"
 #include "sqlite/schema/schema_lock.h"
+#include "sqlite/session/running.h"
 #include "sqlite/views/kept_rows.h"
 #include "sqlite/views/view_life.h"
 
@@ -74,6 +75,11 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     int i, parameter, given = 0;
 
     view->acceleration->answer.is_stale = true;
+    /* What an ordinary view may do is a matter of rights and trust in its schema, too. */
+    if (view->select.view_name != NULL &&
+        (view->acceleration->plan == NULL ||
+         clr_select_check_now(view->connection->db, &view->select) != SQLITE_OK))
+        view->acceleration->is_outdated = true;
     sqlite3_str_appendall(text, explanation == NULL ? "" : explanation);
     info->idxNum = sqlite3_str_length(text);
     for (parameter = 0; parameter < count; parameter++) {
@@ -111,6 +117,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
     memset(cursor, 0, sizeof *cursor + count * sizeof *cursor->parameters);
     cursor->parameters = (sqlite3_value **)(cursor + 1);
     view->cursors++;
+    view->used = ++clr_views_of(view->connection)->uses;
     *result = &cursor->base;
     return SQLITE_OK;
 }
@@ -230,21 +237,6 @@ static int run_select(struct cursor *cursor)
     return rc;
 }
 
-/*
- * Whether a statement that runs writes: it may be the one that reads the view. One that another
- * program, or function, begins while the view is read is as one that is begun while a SELECT is.
- */
-static int is_writing(sqlite3 *db)
-{
-    sqlite3_stmt *statement = NULL;
-
-    while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
-        if (sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement))
-            return 1;
-    }
-    return 0;
-}
-
 /* SQLite does not know that INSERT INTO t SELECT * FROM view reads t, and writes while it reads. */
 static int keep_rows(struct cursor *cursor)
 {
@@ -283,7 +275,7 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
                                   &cursor->groups, &answered);
     cursor->is_kept = answered && cursor->groups.statement == NULL;
     if (rc == SQLITE_OK && answered && !cursor->is_kept) {
-        rc = is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
+        rc = clr_is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
         cursor->row = 0;
     }
     if (rc != SQLITE_OK || answered)
@@ -291,8 +283,17 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
     rc = run_select(cursor);
     if (rc != SQLITE_OK)
         return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
-    rc = is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
+    rc = clr_is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
     cursor->row = 0;
+    if (rc == SQLITE_OK && view->select.view_name != NULL) {
+        rc = clr_select_check(&view->select, cursor->select);
+        if (rc == SQLITE_MISMATCH) {
+            view->base.zErrMsg = sqlite3_mprintf(
+                "clreduce: view %s has other columns now: call clreduce_accelerate(%Q) again",
+                view->select.view_name, view->select.view_name);
+            return SQLITE_ERROR;
+        }
+    }
     if (rc == SQLITE_OK && sqlite3_column_count(cursor->select) != view->select.column_count) {
         view->base.zErrMsg = sqlite3_mprintf("clreduce: the SELECT of view %s has %d columns now, "
                                              "and had %d when it was created: create it again",

@@ -78,6 +78,14 @@ static const struct clr_view *find_known(const struct clr_view *list, const stru
     return list;
 }
 
+/* Whether the columns stay what they were when the view was made, as others have written them down:
+   see ordinary_views.h. Where an ordinary view has others by then, using it is an error. */
+static bool stays(const struct clr_view *view)
+{
+    return view->select.view_name != NULL &&
+           strncmp(view->name, CLR_MADE_VIEW, sizeof CLR_MADE_VIEW - 1) == 0;
+}
+
 /*
  * SQLite connects a view anew after each change of the schema, also to drop it, and may let go of
  * the old one only later. If the SELECT is an error by then, the view is what it was before: using
@@ -96,6 +104,11 @@ static int read_select(struct clr_view *view, int is_new, char **error)
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM && !is_new && known != NULL) {
         sqlite3_free(*error);
         *error = NULL;
+        rc = clr_select_copy(&known->select, &view->select);
+    }
+    if (rc == SQLITE_OK && !is_new && known != NULL && stays(view) &&
+        strcmp(known->select.declaration, view->select.declaration) != 0) {
+        clr_select_free(&view->select);
         rc = clr_select_copy(&known->select, &view->select);
     }
     while ((past = find(views->past, view->name)) != NULL) {

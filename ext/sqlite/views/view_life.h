@@ -8,6 +8,9 @@
 #include "sqlite/views/parameter_sets.h"
 #include "sqlite/views/select.h"
 
+/* How the names of views begin that are made for somebody: see access/made_views.h. */
+#define CLR_MADE_VIEW "clreduce_view_"
+
 struct clr_view {
     sqlite3_vtab base;
     struct clr_view *next; /* in the connection's list */
@@ -17,6 +20,7 @@ struct clr_view {
     struct clr_acceleration *acceleration;
     int cursors;                    /* that are open */
     struct clr_parameter_sets sets; /* of the rows that open cursors gave rowids */
+    sqlite3_uint64 used;            /* when it was last read: see uses below */
 };
 
 /* The views of a connection. */
@@ -24,6 +28,7 @@ struct clr_views {
     struct clr_attachment attachment;
     struct clr_view *first;
     struct clr_view *past; /* those that SQLite let go of, which may come back: see view_life.c */
+    sqlite3_uint64 uses;   /* how often one was read, or asked for */
     int depth;             /* how many views' rows are being fetched at the moment */
 };
 

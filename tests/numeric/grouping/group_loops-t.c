@@ -45,7 +45,8 @@ static void test_cut(const struct clr_group_loops *loops, int size)
         memcpy(&x, &values[i], sizeof x);
         all = clr_window_cut(&window, x, &high, &low) && all;
     }
-    batch_ok(loops->cut(&window, values, first, second) == all, "whether all are in the window");
+    batch_ok(loops->cut(&window, values, first, second, values) == all,
+             "whether all are in the window");
     for (i = 0; i < CLR_BLOCK && all; i++) {
         double x;
         memcpy(&x, &values[i], sizeof x);
@@ -80,7 +81,7 @@ static void test_integers(const struct clr_group_loops *loops, int size)
         within = within && is_within(values[i], limit);
         products = products && is_within((clr_i128)values[i] * others[i], limit);
     }
-    batch_ok(loops->within(values, limit) == within, "whether all are within %lld",
+    batch_ok(loops->within(values, limit, values) == within, "whether all are within %lld",
              (long long)limit);
     loops->limit(values, limit, first, outside);
     for (i = 0; i < CLR_BLOCK; i++)
@@ -117,6 +118,40 @@ static void test_extremes(const struct clr_group_loops *loops, bool real, int si
                                               clr_group_greatest_of((uint64_t)second[i]) == key);
     }
     batch_ok(right, "extremes");
+}
+
+static void test_places(const struct clr_group_loops *loops, int size)
+{
+    static uint32_t places[CLR_BLOCK];
+    static uint64_t long_places[CLR_BLOCK];
+    struct clr_group_placing placing = {random_between(-100000, 0), 0, random_bits(),
+                                        random_bits()};
+    bool all = true, right = true;
+    size_t i;
+
+    placing.size = size == 0 ? 200000 : random_below(220000);
+    draw(false, size);
+    for (i = 0; i < CLR_BLOCK; i++) {
+        all = all && values[i] >= placing.first && is_within(values[i], 100000) &&
+              (uint64_t)(values[i] - placing.first) <= placing.size;
+        places[i] = (uint32_t)(long_places[i] = random_bits());
+        first[i] = (int64_t)long_places[i];
+    }
+    batch_ok(loops->place(&placing, false, values, places, values) == all &&
+                 loops->place_long(&placing, false, values, long_places, values) == all,
+             "whether all have places");
+    for (i = 0; i < CLR_BLOCK; i++) {
+        const uint64_t place = (uint64_t)values[i] * placing.factor + placing.start;
+        right = right && long_places[i] == (uint64_t)first[i] + place &&
+                places[i] == (uint32_t)long_places[i];
+    }
+    batch_ok(right, "places added");
+    loops->place(&placing, true, values, places, values);
+    loops->place_long(&placing, true, values, long_places, values);
+    for (i = 0; i < CLR_BLOCK; i++)
+        right = right && long_places[i] == (uint64_t)values[i] * placing.factor + placing.start &&
+                places[i] == (uint32_t)long_places[i];
+    batch_ok(right, "places stored");
 }
 
 enum { GROUPS = 50, WORDS = 24 };
@@ -182,6 +217,7 @@ int main(void)
             test_cut(loops, round % 3);
             test_integers(loops, round % 3);
             test_extremes(loops, round % 2, round % 3);
+            test_places(loops, round % 3);
             test_adding(loops);
         }
         batch_end("loops, the best but %d", skipped);

@@ -66,6 +66,12 @@ struct view {
     struct clr_instruction more[5]; /* after a column each and the constants; ended by zeros */
     int filter;
     struct clr_tally tallies[SCANS_TALLIES]; /* likewise */
+    bool looks_up; /* NULLS and OTHERS are columns of codes, and their values those of `lookups` */
+};
+
+static const struct clr_lookup lookups[] = {
+    {.kind = CLR_TAG_INTEGER, .types = 1 << CLR_TAG_INTEGER, .is_short = true},
+    {.kind = CLR_TAG_MIXED, .types = 1 << CLR_TAG_NULL | 1 << CLR_TAG_INTEGER | 1 << CLR_TAG_REAL},
 };
 
 enum { FIRST = COLUMNS + 2, SUM = 1 << CLR_SUM, DOT = 1 << CLR_DOT, RANGE = 1 << CLR_EXTREMES };
@@ -75,20 +81,23 @@ static const struct view views[] = {
      {{CLR_OP_MULTIPLY, REALS, MORE_REALS, -1}, {CLR_OP_LESS, INTEGERS, CONSTANT, -1}},
      FIRST + 1,
      {{.operations = SUM, .x = FIRST, .y = -1, .filter = -1},
-      {.operations = SUM | RANGE, .x = REALS, .y = -1, .filter = -1}}},
+      {.operations = SUM | RANGE, .x = REALS, .y = -1, .filter = -1}},
+     false},
     {"INTEGERs and REALs in one column, and a count",
      {{CLR_OP_ADD, MIXED, INTEGERS, -1}, {CLR_OP_NOT_NULL, MIXED, -1, -1}},
      -1,
      {{.operations = SUM, .x = FIRST, .y = -1, .filter = -1},
       {.operations = RANGE, .x = MIXED, .y = -1, .filter = -1},
-      {.operations = 1, .x = INTEGERS, .y = -1, .filter = FIRST + 1}}},
+      {.operations = 1, .x = INTEGERS, .y = -1, .filter = FIRST + 1}},
+     false},
     {"moments of pairs",
      {{CLR_OP_GREATER_EQUAL, REALS, CONSTANT + 1, -1}},
      FIRST,
      {{.operations = SUM, .x = REALS, .y = -1, .filter = -1},
       {.operations = DOT, .x = REALS, .y = REALS, .filter = -1},
       {.operations = DOT, .x = MORE_REALS, .y = MORE_REALS, .filter = -1},
-      {.operations = DOT, .x = REALS, .y = MORE_REALS, .filter = -1}}},
+      {.operations = DOT, .x = REALS, .y = MORE_REALS, .filter = -1}},
+     false},
     {"products of INTEGERs, cases and divisions",
      {{CLR_OP_REMAINDER, INTEGERS, CONSTANT, -1},
       {CLR_OP_IF, FIRST, REALS, INTEGERS},
@@ -97,7 +106,14 @@ static const struct view views[] = {
      -1,
      {{.operations = DOT, .x = INTEGERS, .y = FIRST, .filter = -1},
       {.operations = SUM, .x = FIRST + 2, .y = -1, .filter = -1},
-      {.operations = DOT, .x = FIRST + 3, .y = REALS, .filter = FIRST}}},
+      {.operations = DOT, .x = FIRST + 3, .y = REALS, .filter = FIRST}},
+     false},
+    {"what codes stand for",
+     {{CLR_OP_ADD, NULLS, OTHERS, -1}},
+     NULLS,
+     {{.operations = SUM, .x = FIRST, .y = -1, .filter = -1},
+      {.operations = SUM | RANGE, .x = REALS, .y = -1, .filter = -1}},
+     true},
 };
 
 static void make_scan(struct scans_made *made, const struct view *view,
@@ -121,16 +137,31 @@ static void make_scan(struct scans_made *made, const struct view *view,
     for (i = 0; i < SCANS_TALLIES && view->tallies[i].operations != 0; i++)
         made->tallies[i] = view->tallies[i];
     scan->tally_count = i;
+    for (i = 0; i < 2 && view->looks_up; i++)
+        made->instructions[NULLS + i] = (struct clr_instruction){CLR_OP_LOOKUP, NULLS + i, i, -1};
+    scan->lookup_count = i;
+    scan->lookups = lookups;
+}
+
+/* The kinds of a view's columns. */
+static void find_kinds(const struct view *view, struct clr_column *const *columns,
+                       uint8_t kinds[COLUMNS])
+{
+    int i;
+
+    for (i = 0; i < COLUMNS; i++)
+        kinds[i] = columns[i]->kind;
+    if (view->looks_up) {
+        kinds[NULLS] = CLR_TAG_CODES + 1;
+        kinds[OTHERS] = CLR_TAG_CODES + 4;
+    }
 }
 
 static void test_views(struct clr_column *const *columns)
 {
     uint8_t kinds[COLUMNS];
     size_t view;
-    int i;
 
-    for (i = 0; i < COLUMNS; i++)
-        kinds[i] = columns[i]->kind;
     for (view = 0; view < sizeof views / sizeof views[0] && is_wanted("scan"); view++) {
         const int64_t start = clr_clock_ns();
         bool ready = false, requested;
@@ -141,6 +172,7 @@ static void test_views(struct clr_column *const *columns)
 
         clr_status_clear(&status);
         make_scan(&made, &views[view], columns);
+        find_kinds(&views[view], columns, kinds);
         clr_scan_plan(&made.scan, kinds, &plan);
         clr_scanner_prepare(device, &plan, &ready, &requested, &status);
         while (requested && status.code == CLR_OK) {

@@ -1,14 +1,17 @@
 /*
  * A device that is opened here, without a worker, and whose OpenCL fails once, at every call of an
- * upload and of a chunk's reduction: what can't be opened is not left half-open, what fails for a
- * moment works the next time, and a device that is closed has given everything back. OpenCL fails
- * by means of tests/opencl/failing-opencl.c: see engine/failing.h.
+ * upload, of a lookup's, and of a chunk's reduction: what can't be opened is not left half-open,
+ * what fails for a moment works the next time, and a device that is closed has given everything
+ * back. OpenCL fails by means of tests/opencl/failing-opencl.c: see engine/failing.h.
  */
 #include "engine/failing.h"
+#include "numeric/scan/lookup_results.h"
 #include "numeric/values/column.h"
+#include "opencl/core/device_private.h"
 #include "opencl/failing_library.h"
 #include "opencl/memory/resident_column.h"
 #include "opencl/reduction/reducer.h"
+#include "opencl/scan/lookup_cache.h"
 
 #include "tap.h"
 
@@ -57,6 +60,44 @@ static bool sum(struct clr_device *device, struct clr_status *status)
                                       result == (int64_t)ROWS * (ROWS - 1) / 2);
 }
 
+/* Brings lookups: the values of one as they are, and of one as bytes, with tags. */
+static bool look_up(struct clr_device *device, struct clr_status *status)
+{
+    const struct clr_kept_lookup *found[CLR_MOST_LOOKUPS];
+    static struct clr_lookup_cache cache;
+    struct clr_lookup lookups[2] = {{0}, {0}};
+    const struct clr_scan scan = {.lookup_count = 2, .lookups = lookups};
+    struct clr_device_work work = {0};
+    cl_command_queue queue = clCreateCommandQueue(device->context, device->info.id, 0, NULL);
+    bool complete = true;
+    uint32_t i;
+
+    for (i = 0; i < 2; i++) {
+        struct clr_lookup_results *results = clr_lookup_results_new(ROWS);
+        if (results == NULL)
+            tap_bail("no memory");
+        results->tags[0] = i == 0 ? CLR_TAG_REAL : CLR_TAG_INTEGER;
+        if (i == 0)
+            memset(results->tags, CLR_TAG_REAL, ROWS);
+        clr_lookup_set(&lookups[i], results, ROWS);
+    }
+    if (queue != NULL)
+        clr_lookup_cache_bring(&cache, device, queue, &scan, found, &work, status);
+    if (queue != NULL && status->code == CLR_OK)
+        complete = found[0]->values != NULL && found[0]->tags == NULL && found[1]->values != NULL &&
+                   found[1]->tags != NULL && work.bytes == 10 * (int64_t)ROWS;
+    if (queue != NULL) {
+        clFinish(queue);
+        clReleaseCommandQueue(queue);
+    }
+    clr_lookup_cache_clear(&cache);
+    for (i = 0; i < 2; i++) {
+        complete = complete && atomic_load(&lookups[i].results->references) == 1;
+        clr_lookup_results_release(lookups[i].results);
+    }
+    return complete;
+}
+
 /*
  * Opens a device, of which the work's call of that number fails, does the work twice, and closes
  * the device. Returns what is wrong, or NULL. *acted: there was such a call.
@@ -100,7 +141,8 @@ static const char *try_call(const struct clr_device_info *info,
 
 static int run(void)
 {
-    bool (*const works[])(struct clr_device *, struct clr_status *) = {copy, sum};
+    bool (*const works[])(struct clr_device *, struct clr_status *) = {copy, sum, look_up};
+    enum { WORKS = sizeof works / sizeof works[0] };
     const int errors[] = {SHORT, LOST};
     struct clr_device_info info;
     const char *wrong = NULL;
@@ -111,17 +153,18 @@ static int run(void)
     find_library();
     if (!failing_find_device(&info))
         return EXIT_FAILURE;
-    for (i = 0; i < 4 && wrong == NULL; i++) {
+    for (i = 0; i < 2 * WORKS && wrong == NULL; i++) {
         for (call = 1, acted = true; acted && wrong == NULL && call < MOST_CALLS; call++) {
             /* After a failure that does not pass, only the opening is tried: nothing is under way.
              */
-            if (errors[i / 2] == LOST && (i % 2 == 1 || call > 5))
+            if (errors[i / WORKS] == LOST && (i % WORKS > 0 || call > 5))
                 break;
-            wrong = try_call(&info, works[i % 2], errors[i / 2], call, &acted);
+            wrong = try_call(&info, works[i % WORKS], errors[i / WORKS], call, &acted);
             calls += acted;
         }
         if (wrong != NULL)
-            printf("work %d, call %d, error %d: %s\n", i % 2, call - 1, errors[i / 2], wrong);
+            printf("work %d, call %d, error %d: %s\n", i % WORKS, call - 1, errors[i / WORKS],
+                   wrong);
     }
     printf("%d calls\n", calls);
     return wrong == NULL ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -86,7 +86,7 @@ static bool examine(const struct clr_scan *scan, struct fake *fake, struct clr_s
     int i;
 
     for (i = 0; i < SCANS_COLUMNS; i++)
-        kinds[i] = scan->columns[i]->kind;
+        kinds[i] = clr_column_device_kind(scan->columns[i]);
     clr_scan_plan(scan, kinds, &plan);
     if (plan.count == 0)
         return false;
@@ -111,6 +111,48 @@ static bool concerns(enum spoiled spoiled, const struct clr_scan_step *step)
     return true;
 }
 
+/* Columns of codes of all sizes, and lookups of all kinds. */
+enum { LOOKUPS = 6, ENTRIES = 50 };
+
+static struct clr_column *codes[LOOKUPS];
+static struct clr_lookup lookups[LOOKUPS];
+
+static void make_lookups(void)
+{
+    static const struct {
+        uint8_t code_bytes, kind;
+        bool is_short;
+    } made[LOOKUPS] = {{1, CLR_TAG_INTEGER, true}, {2, CLR_TAG_MIXED, false},
+                       {4, CLR_TAG_REAL, false},   {1, CLR_TAG_MIXED, true},
+                       {2, CLR_TAG_NULL, true},    {4, CLR_TAG_INTEGER, false}};
+    int i;
+
+    for (i = 0; i < LOOKUPS; i++) {
+        codes[i] = scans_codes(made[i].code_bytes, ENTRIES, ROWS);
+        lookups[i] = scans_lookup(made[i].kind, made[i].is_short, ENTRIES);
+    }
+}
+
+static void free_lookups(void)
+{
+    int i;
+
+    for (i = 0; i < LOOKUPS; i++) {
+        clr_column_release(codes[i]);
+        clr_lookup_results_release(lookups[i].results);
+    }
+}
+
+/* Makes a scan; every other one has a lookup. */
+static void make_scan(struct scans_made *made, struct clr_column *const *columns, int number)
+{
+    const int lookup = number / 2 % LOOKUPS;
+
+    scans_make(made, columns);
+    if (number % 2 != 0)
+        scans_look_up(made, codes[lookup], &lookups[lookup]);
+}
+
 static void test_spoiled(struct clr_column *const *columns)
 {
     int examined[SPOILED] = {0}, wrong[SPOILED] = {0}, i, spoiled;
@@ -119,7 +161,7 @@ static void test_spoiled(struct clr_column *const *columns)
     struct clr_status status;
 
     for (i = 0; i < SCANS; i++) {
-        scans_make(&made, columns);
+        make_scan(&made, columns, i);
         for (spoiled = NOTHING; spoiled < SPOILED; spoiled++) {
             struct fake fake = {(enum spoiled)spoiled, 0};
             if (!examine(&made.scan, &fake, &step, &status) || fake.sure == 0 ||
@@ -152,9 +194,9 @@ static void test_programs(struct clr_column *const *columns)
         bool ready, requested;
         int i;
 
-        scans_make(&made, columns);
+        make_scan(&made, columns, scans + 1);
         for (i = 0; i < SCANS_COLUMNS; i++)
-            kinds[i] = columns[i]->kind;
+            kinds[i] = clr_column_device_kind(made.columns[i]);
         clr_status_clear(&status);
         clr_scan_plan(&made.scan, kinds, &plan);
         clr_scanner_prepare(device, &plan, &ready, &requested, &status);
@@ -185,10 +227,12 @@ static void test_device(const struct clr_device_info *info)
     clr_device_open(info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
     scans_columns(columns, ROWS);
+    make_lookups();
     test_spoiled(columns);
     test_programs(columns);
     for (i = 0; i < SCANS_COLUMNS; i++)
         clr_column_release(columns[i]);
+    free_lookups();
     clr_device_close(device);
 }
 

@@ -9,13 +9,14 @@ enum { ROWS = 2000 };
 
 /* ---- One run. */
 
-/* Whole columns, counts, expressions and a filter, of every kind of column, and questions. */
+/* Whole columns, counts, expressions and a filter, of every kind of column, questions, and text. */
 static const char *const selects[] = {
     "SELECT gpu_sum(i), gpu_total(r), gpu_min(r), gpu_max(i) FROM t",
     "SELECT count(*), count(y), gpu_sum(y) FROM t WHERE g < 3 AND r IS NOT NULL",
     "SELECT gpu_dot(r, i), gpu_sum(i * 2 + 1), gpu_avg(r - 0.5) FROM t WHERE i > r",
     "SELECT gpu_median(a), gpu_percentile(a, 90), gpu_mode(b), gpu_count_distinct(b) FROM u",
     "SELECT gpu_histogram(a, -5, 5, 20), gpu_histogram(b, 0, 100, 1500) FROM u",
+    "SELECT gpu_sum(b), gpu_sum(length(c)), gpu_max(c) FROM u WHERE c LIKE '%3%' OR a > 1",
 };
 
 enum { SELECTS = sizeof selects / sizeof selects[0], VIEW_LIMIT_S = 12, EVICT_EVERY = 4 };
@@ -83,10 +84,11 @@ static int run(const char *device_timeout)
     database_run(db, "PRAGMA synchronous = OFF");
     database_run(db, "PRAGMA page_size = 512");
     database_fill(db, ROWS);
-    database_run(db, "CREATE TABLE u(a REAL, b INT)");
+    database_run(db, "CREATE TABLE u(a REAL, b INT, c TEXT)");
     database_run(db,
                  "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO u"
-                 " SELECT (i * 7919 %% 6553 - 3000) * 0.0037, i * 7919 %% 101 FROM n",
+                 " SELECT (i * 7919 %% 6553 - 3000) * 0.0037, i * 7919 %% 101,"
+                 " nullif('value ' || i %% 47, 'value 1') FROM n",
                  ROWS);
     for (i = 0; i < SELECTS; i++)
         database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, selects[i]);

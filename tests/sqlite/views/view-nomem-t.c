@@ -97,6 +97,50 @@ static const struct step lookups[] = {
     {"DROP TABLE z", "SELECT 1 WHERE 0"},
 };
 
+/* And of views of groups, and of rows. */
+static const struct step groups[] = {
+    {"CREATE VIRTUAL TABLE temp.g USING clreduce((SELECT s, upper(s) AS u, "
+     "gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT i % 5) FROM t WHERE i > "
+     ":least GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s DESC, 3))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM g(3)",
+     "SELECT s, upper(s) AS u, gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT"
+     " i % 5) FROM t WHERE i > 3 GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s "
+     "DESC, 3"},
+    {"SELECT * FROM g(3)",
+     "SELECT s, upper(s) AS u, gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT"
+     " i % 5) FROM t WHERE i > 3 GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s "
+     "DESC, 3"},
+    {"SELECT clreduce_evict()", NULL},
+    {"SELECT * FROM g(3)",
+     "SELECT s, upper(s) AS u, gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT"
+     " i % 5) FROM t WHERE i > 3 GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s "
+     "DESC, 3"},
+    {"DROP TABLE g", "SELECT 1 WHERE 0"},
+    {"CREATE VIRTUAL TABLE temp.h USING clreduce((SELECT *, upper(s) FROM t WHERE s "
+     "LIKE '%3%' AND i > 140 ORDER BY r))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM h", "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r"},
+    {"SELECT * FROM h", "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r"},
+    {"DROP TABLE h", "SELECT 1 WHERE 0"},
+};
+
+/* And of an ordinary view, before which an accelerated one goes. */
+#define ORDINARY                                                                                   \
+    "SELECT gpu_sum(r) AS s, count(*) AS n, gpu_max(k) AS \"k \"\"k\" FROM main.t WHERE i < 90"
+static const struct step ordinary[] = {
+    {"SELECT clreduce_accelerate('ov')", "SELECT 1"},
+    {"SELECT * FROM ov", ORDINARY},
+    {"SELECT line FROM clreduce_plan('ov')", NULL},
+    {"SELECT clreduce_accelerate()", "SELECT 1"},
+    {"SELECT * FROM ov", ORDINARY},
+    {"DROP VIEW temp.ov", "SELECT 1 WHERE 0"},
+    {"SELECT clreduce_view('SELECT count(*) FROM t') IS NOT NULL", "SELECT 1"},
+    {"SELECT clreduce_view('SELECT count(*) FROM t') = clreduce_view('SELECT count(*) FROM t')",
+     "SELECT 1"},
+    {"SELECT * FROM ov", ORDINARY},
+};
+
 enum { STEPS = sizeof numbers / sizeof numbers[0] };
 
 static const struct life {
@@ -108,6 +152,8 @@ static const struct life {
     {"numbers", numbers, STEPS, true},
     {"bytes", bytes, sizeof bytes / sizeof bytes[0], true},
     {"lookups", lookups, sizeof lookups / sizeof lookups[0], false},
+    {"groups", groups, sizeof groups / sizeof groups[0], false},
+    {"ordinary", ordinary, sizeof ordinary / sizeof ordinary[0], true},
 };
 
 enum { LIVES = sizeof lives / sizeof lives[0] };
@@ -199,6 +245,7 @@ static sqlite3 *fill(int number, int rows)
                  " gpu_histogram_state(i, 0, 150, 9) FROM n GROUP BY i",
                  rows);
     database_run(db, "ALTER TABLE t ADD COLUMN e REAL DEFAULT 7");
+    database_run(db, "CREATE VIEW ov AS %s", ORDINARY);
     database_run(db, "BEGIN EXCLUSIVE");
     database_run(db, "COMMIT");
     return db;
@@ -415,6 +462,9 @@ int main(void)
     test_first_view(nomem_sqlite_fail_after, "SQLite");
     for (i = 0; i < PLACES; i++) {
         for (life = lives; life < lives + LIVES; life++) {
+            /* Only what is accelerated goes before an ordinary view. */
+            if (life->steps == ordinary && !places[i].accelerated)
+                continue;
             test(i, clr_memory_fail_after, "the extension", true);
             test(i, nomem_sqlite_fail_after, "SQLite", false);
         }

@@ -1,0 +1,63 @@
+#include "numeric/scan/lookup_results.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+struct clr_lookup_results *clr_lookup_results_new(uint32_t count)
+{
+    static atomic_uint_least64_t ids;
+    const size_t values_size = count * sizeof(int64_t);
+    struct clr_lookup_results *results = clr_memory_alloc(sizeof *results + values_size + count);
+
+    if (results == NULL)
+        return NULL;
+    atomic_init(&results->references, 1);
+    results->id = atomic_fetch_add(&ids, 1) + 1;
+    results->tags = (uint8_t *)(results->values + count);
+    memset(results->values, 0, values_size);
+    memset(results->tags, CLR_TAG_UNSURE, count);
+    return results;
+}
+
+struct clr_lookup_results *clr_lookup_results_retain(struct clr_lookup_results *results)
+{
+    if (results != NULL)
+        atomic_fetch_add(&results->references, 1);
+    return results;
+}
+
+void clr_lookup_results_release(struct clr_lookup_results *results)
+{
+    if (results != NULL && atomic_fetch_sub(&results->references, 1) == 1)
+        clr_memory_free(results);
+}
+
+/* Returns the tag whose bit alone is set, or CLR_TAG_MIXED; of none NULL's. */
+static uint8_t kind_of(unsigned types)
+{
+    uint8_t tag;
+
+    for (tag = CLR_TAG_NULL; tag < CLR_TAG_UNSURE && types != 1u << tag; tag++)
+        ;
+    return types == 0 ? (uint8_t)CLR_TAG_NULL : types == 1u << tag ? tag : (uint8_t)CLR_TAG_MIXED;
+}
+
+void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *results, uint32_t count)
+{
+    unsigned types = 0;
+    uint64_t beyond = 0;
+    uint32_t i;
+
+    for (i = 0; i < count; i++) {
+        types |= 1u << results->tags[i];
+        beyond |= ((uint64_t)results->values[i] + INT8_MAX + 1) & ~(uint64_t)UINT8_MAX;
+    }
+    lookup->count = count;
+    lookup->kind = kind_of(types);
+    lookup->types = (uint8_t)types;
+    lookup->is_short = beyond == 0 && (types & 1u << CLR_TAG_REAL) == 0;
+    lookup->tags = results->tags;
+    lookup->values = results->values;
+    lookup->results = results;
+}

@@ -1,0 +1,31 @@
+/* The results of a lookup in memory that its owner, scans under way and devices share: the last one
+   frees it. */
+#ifndef CLR_NUMERIC_LOOKUP_RESULTS_H
+#define CLR_NUMERIC_LOOKUP_RESULTS_H
+
+#include "numeric/scan/scan.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Written by whoever made it, until a lookup has it. */
+struct clr_lookup_results {
+    atomic_int references;
+    uint64_t id;      /* no other results of the process have it; not 0 */
+    uint8_t *tags;    /* behind the values */
+    int64_t values[]; /* bits */
+};
+
+/* Returns results of so many entries with one reference: all UNSURE, with values 0. NULL without
+   memory. */
+struct clr_lookup_results *clr_lookup_results_new(uint32_t count);
+
+/* Any thread may take and drop references. NULL is fine for both. */
+struct clr_lookup_results *clr_lookup_results_retain(struct clr_lookup_results *results);
+void clr_lookup_results_release(struct clr_lookup_results *results);
+
+/* Gives a lookup the results of count entries, whose reference becomes the lookup's, and finds out
+   what they are. What the lookup had besides stays. */
+void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *results, uint32_t count);
+
+#endif

@@ -1,0 +1,52 @@
+/* What scans and the building of their programs share: ext/opencl/scan alone. */
+#ifndef CLR_OPENCL_SCANNER_PRIVATE_H
+#define CLR_OPENCL_SCANNER_PRIVATE_H
+
+#include "opencl/core/device_private.h"
+#include "opencl/reduction/passes.h"
+#include "opencl/scan/lookup_cache.h"
+#include "opencl/scan/scan_cache.h"
+#include "opencl/scan/scan_text.h"
+#include "opencl/scan/scanner.h"
+
+#include <stdbool.h>
+
+/*
+ * Expressions are evaluated within the reduction, rather than gathered in memory first: that moves
+ * fewer bytes than writing and reading every argument would, it needs no memory, however many the
+ * rows, and the host has nothing to wait for in between. Steps that share a column share a pass.
+ */
+struct clr_scan_launch {
+    struct clr_scan_bundle bundle;
+    const struct clr_program *program;   /* of a scan, or of one step's column as it lies there */
+    struct clr_scan_arguments arguments; /* of a scan */
+};
+
+struct clr_scanner {
+    struct clr_attachment attachment;
+    cl_command_queue queue;
+    struct clr_scan_cache cache;
+    struct clr_lookup_cache lookup_cache;
+    struct clr_scan_key key;
+    struct clr_scan_text text;
+    struct clr_passes passes;
+    /* Of the scan that is running. */
+    struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS];
+    struct clr_scan_launch launches[CLR_MOST_SCAN_STEPS];
+    int launch_count;
+    const struct clr_kept_lookup *lookups[CLR_MOST_LOOKUPS];
+    bool unsure, inexact;
+    /* An error of OpenCL's in a program's test: the queue is in an unknown state, and is left. */
+    struct clr_status status;
+};
+
+/* Returns the device's, or NULL while it has none. */
+struct clr_scanner *clr_scanner_of(const struct clr_device *device);
+
+/* Runs a program for all of a plan's steps: as the function of struct clr_scan_run. */
+enum clr_code clr_scanner_try(struct clr_device *device, const struct clr_program *program,
+                              const struct clr_scan_plan *plan,
+                              struct clr_resident_column *const *columns, bool *unsure,
+                              bool *inexact, struct clr_status *status);
+
+#endif

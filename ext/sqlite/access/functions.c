@@ -1,0 +1,122 @@
+#include "sqlite/access/functions.h"
+
+#include "sqlite/access/made_views.h"
+#include "sqlite/access/ordinary_views.h"
+#include "sqlite/session/running.h"
+#include "sqlite/session/sql_value.h"
+
+#include <string.h>
+
+/* Sets the function's error, with SQLite's code for it; message is freed. */
+static void report(sqlite3_context *context, const char *function, int rc, char *message)
+{
+    static const char ours[] = "clreduce: ";
+    const char *text = message;
+
+    if (rc == SQLITE_NOMEM || message == NULL) {
+        sqlite3_result_error_nomem(context);
+    } else {
+        if (strncmp(text, ours, sizeof ours - 1) == 0)
+            text += sizeof ours - 1;
+        clr_set_error(context, "%s: %s", function, text);
+        sqlite3_result_error_code(context, rc);
+    }
+    sqlite3_free(message);
+}
+
+/* Returns the argument's text, or NULL: then the error is set. */
+static const char *read_text(sqlite3_context *context, const char *function, const char *what,
+                             sqlite3_value *value)
+{
+    const char *text = (const char *)sqlite3_value_text(value);
+
+    if (sqlite3_value_type(value) == SQLITE_NULL) {
+        clr_set_error(context, "%s: the argument must be %s, not NULL", function, what);
+        return NULL;
+    }
+    if (text == NULL) {
+        sqlite3_result_error_nomem(context);
+        return NULL;
+    }
+    if ((size_t)sqlite3_value_bytes(value) != strlen(text)) {
+        clr_set_error(context, "%s: the argument must not contain a NUL, as after '%!.60s'",
+                      function, text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Whether the statement may write to the temp schema; else the error is set. */
+static bool may_write(sqlite3_context *context, const char *function)
+{
+    if (!clr_is_writing(sqlite3_context_db_handle(context)))
+        return true;
+    clr_set_error(context, "%s: a statement that writes is running: call it in a SELECT by itself",
+                  function);
+    return false;
+}
+
+/* clreduce_view(select): makes or finds the accelerated view of a SELECT, and returns its name. */
+static void view(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    static const char function[] = "clreduce_view";
+    const char *text = read_text(context, function, "the text of a SELECT", values[0]);
+    char name[CLR_MADE_NAME], *sql, *message = NULL;
+    int rc = SQLITE_NOMEM;
+
+    (void)count;
+    if (text == NULL || !may_write(context, function))
+        return;
+    sql = clr_made_view_trim(text);
+    if (sql != NULL)
+        rc = clr_made_view_get(sqlite3_user_data(context), sql, false, name, &message);
+    sqlite3_free(sql);
+    if (rc == SQLITE_OK)
+        sqlite3_result_text(context, name, -1, SQLITE_TRANSIENT);
+    else
+        report(context, function, rc, message);
+}
+
+/* clreduce_accelerate(view): has the accelerated view of an ordinary one go before it, and returns
+   1. Without an argument: all that can be accelerated, and returns how many there are. */
+static void accelerate(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    static const char function[] = "clreduce_accelerate";
+    struct clr_connection *connection = sqlite3_user_data(context);
+    const char *name = NULL;
+    char *message = NULL;
+    int rc, accelerated = 1;
+
+    if (count > 0)
+        name = read_text(context, function, "the name of a view", values[0]);
+    if ((count > 0 && name == NULL) || !may_write(context, function))
+        return;
+    rc = name != NULL ? clr_ordinary_view_accelerate(connection, name, &message)
+                      : clr_ordinary_views_accelerate(connection, &accelerated, &message);
+    if (rc == SQLITE_OK)
+        sqlite3_result_int(context, accelerated);
+    else
+        report(context, function, rc, message);
+}
+
+int clr_access_functions_register(struct clr_connection *connection)
+{
+    static const struct {
+        const char *name;
+        int arguments;
+        void (*call)(sqlite3_context *, int, sqlite3_value **);
+    } functions[] = {
+        {"clreduce_view", 1, view},
+        {"clreduce_accelerate", 0, accelerate},
+        {"clreduce_accelerate", 1, accelerate},
+    };
+    int rc = SQLITE_OK;
+    size_t i;
+
+    for (i = 0; i < sizeof functions / sizeof functions[0] && rc == SQLITE_OK; i++)
+        rc = sqlite3_create_function_v2(connection->db, functions[i].name, functions[i].arguments,
+                                        SQLITE_UTF8 | SQLITE_DIRECTONLY,
+                                        clr_connection_retain(connection), functions[i].call, NULL,
+                                        NULL, clr_connection_release);
+    return rc;
+}

@@ -1,0 +1,404 @@
+#include "sqlite/access/made_views.h"
+
+#include "sqlite/schema/schema_lock.h"
+#include "sqlite/views/view_life.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+struct made {
+    struct made *next;
+    char name[CLR_MADE_NAME];
+    char *sql; /* the SELECT */
+    sqlite3_uint64 used;
+    bool lasts;   /* no transaction is open that made it, and could still take it back */
+    bool is_past; /* the SELECT has other columns now; those who use the view have it still */
+};
+
+struct made_views {
+    struct clr_attachment attachment;
+    struct made *first;
+    int numbers; /* given out so far */
+};
+
+static void free_made(struct made *made)
+{
+    sqlite3_free(made->sql);
+    sqlite3_free(made);
+}
+
+static void free_all(struct clr_connection *connection, void *pointer)
+{
+    struct made_views *views = pointer;
+    struct made *made;
+
+    (void)connection;
+    while ((made = views->first) != NULL) {
+        views->first = made->next;
+        free_made(made);
+    }
+}
+
+static const struct clr_attachment_kind made_kind = {sizeof(struct made_views), free_all};
+
+int clr_access_run(sqlite3 *db, char **message, const char *format, ...)
+{
+    va_list arguments;
+    char *sql, *error = NULL;
+    int rc;
+
+    va_start(arguments, format);
+    sql = sqlite3_vmprintf(format, arguments);
+    va_end(arguments);
+    rc = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, &error);
+    sqlite3_free(sql);
+    *message = rc == SQLITE_NOMEM ? NULL : error;
+    if (rc == SQLITE_NOMEM)
+        sqlite3_free(error);
+    else if (rc != SQLITE_OK && error == NULL)
+        *message = sqlite3_mprintf("%s", sqlite3_errstr(rc));
+    return rc;
+}
+
+int clr_access_ask(sqlite3 *db, bool *found, const char *format, ...)
+{
+    sqlite3_stmt *statement = NULL;
+    va_list arguments;
+    char *sql;
+    int rc;
+
+    *found = false;
+    va_start(arguments, format);
+    sql = sqlite3_vmprintf(format, arguments);
+    va_end(arguments);
+    rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_free(sql);
+    if (rc != SQLITE_OK)
+        return rc;
+    *found = sqlite3_step(statement) == SQLITE_ROW;
+    return sqlite3_finalize(statement);
+}
+
+char *clr_made_view_trim(const char *sql)
+{
+    static const char spaces[] = " \t\n\f\r";
+    size_t length;
+
+    sql += strspn(sql, spaces);
+    length = strlen(sql);
+    /* A semicolon in a comment at the end may go as well. */
+    while (length > 0 && (sql[length - 1] == ';' || strchr(spaces, sql[length - 1]) != NULL))
+        length--;
+    return sqlite3_mprintf("%.*s", (int)length, sql);
+}
+
+/* Whether the view is there: it may have been dropped, or rolled back. No number is given twice. */
+static int is_there(sqlite3 *db, const struct made *made, bool *found)
+{
+    return clr_access_ask(db, found,
+                          "SELECT 1 FROM temp.sqlite_master WHERE type = 'table' AND name = %Q"
+                          " AND sql LIKE 'CREATE VIRTUAL TABLE%%clreduce((%%'",
+                          made->name);
+}
+
+/* Checks that it still has the columns of the SELECT, whose tables may be others by now. Returns
+   SQLITE_OK, SQLITE_MISMATCH or SQLite's code. */
+static int check(struct clr_connection *connection, const struct made *made)
+{
+    char *sql = sqlite3_mprintf("SELECT * FROM temp.\"%w\"", made->name);
+    sqlite3_stmt *use = NULL;
+    const struct clr_view *view;
+    int rc = SQLITE_NOMEM;
+
+    /* This connects it, if a change of the schema has disconnected it. */
+    if (sql != NULL)
+        rc = sqlite3_prepare_v2(connection->db, sql, -1, &use, NULL);
+    if (rc == SQLITE_OK) {
+        view = clr_view_find(connection, made->name);
+        rc = view == NULL ? SQLITE_MISMATCH : clr_select_check_now(connection->db, &view->select);
+    }
+    sqlite3_finalize(use);
+    sqlite3_free(sql);
+    return rc;
+}
+
+static void forget(struct made_views *views, struct made *made)
+{
+    struct made **link = &views->first;
+
+    while (*link != made)
+        link = &(*link)->next;
+    *link = made->next;
+    free_made(made);
+}
+
+/* Drops a view, unless it is in use. Returns whether it is gone. */
+static bool drop(sqlite3 *db, struct made_views *views, struct made *made)
+{
+    char *message;
+    int rc = clr_access_run(db, &message, "DROP TABLE IF EXISTS temp.\"%w\"", made->name);
+
+    sqlite3_free(message);
+    if (rc == SQLITE_OK)
+        forget(views, made);
+    return rc == SQLITE_OK;
+}
+
+void clr_made_view_drop(struct clr_connection *connection, const char *name)
+{
+    struct made_views *views = clr_connection_find(connection, &made_kind);
+    struct made *made = views == NULL ? NULL : views->first;
+
+    while (made != NULL && strcmp(made->name, name) != 0)
+        made = made->next;
+    if (made != NULL)
+        drop(connection->db, views, made);
+}
+
+/* Whether a text has the name, and not a longer one that begins with it. */
+static bool mentions(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+
+    while (text != NULL && (text = strstr(text, name)) != NULL) {
+        if (text[length] < '0' || text[length] > '9')
+            return true;
+        text += length;
+    }
+    return false;
+}
+
+/* Whether a statement, or something else in temp, mentions the view. */
+static int is_mentioned(sqlite3 *db, const struct made *made, bool *mentioned)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc;
+
+    *mentioned = true;
+    while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
+        if (mentions(sqlite3_sql(statement), made->name))
+            return SQLITE_OK;
+    }
+    *mentioned = false;
+    rc = sqlite3_prepare_v2(db, "SELECT sql FROM temp.sqlite_master WHERE name <> ?1", -1,
+                            &statement, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(statement, 1, made->name, -1, SQLITE_STATIC);
+    while (rc == SQLITE_OK && !*mentioned && sqlite3_step(statement) == SQLITE_ROW)
+        *mentioned = mentions((const char *)sqlite3_column_text(statement, 0), made->name);
+    if (rc == SQLITE_OK)
+        return sqlite3_finalize(statement);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+/* Returns when a view was last read or asked for. */
+static sqlite3_uint64 last_use(struct clr_connection *connection, const struct made *made)
+{
+    const struct clr_view *view = clr_view_find(connection, made->name);
+
+    return view != NULL && view->used > made->used ? view->used : made->used;
+}
+
+/* Finds the view that goes next, and how many there are of those that may go. */
+static int find_oldest(struct clr_connection *connection, const struct made_views *views,
+                       struct made **oldest, int *count)
+{
+    struct made *made;
+    bool mentioned;
+    int rc = SQLITE_OK;
+
+    *oldest = NULL;
+    *count = 0;
+    for (made = views->first; made != NULL && rc == SQLITE_OK; made = made->next) {
+        rc = is_mentioned(connection->db, made, &mentioned);
+        if (rc != SQLITE_OK || mentioned)
+            continue;
+        ++*count;
+        if (*oldest == NULL || last_use(connection, made) < last_use(connection, *oldest))
+            *oldest = made;
+    }
+    return rc;
+}
+
+/* Makes room for one more. */
+static int make_room(struct clr_connection *connection, struct made_views *views)
+{
+    struct made *oldest;
+    bool dropped = true;
+    int count, rc = find_oldest(connection, views, &oldest, &count);
+
+    while (rc == SQLITE_OK && count >= CLR_MOST_MADE_VIEWS && dropped) {
+        dropped = drop(connection->db, views, oldest);
+        rc = find_oldest(connection, views, &oldest, &count);
+    }
+    return rc;
+}
+
+/* Whether some schema has something of that name. */
+static int is_taken(sqlite3 *db, const char *name, bool *taken)
+{
+    sqlite3_stmt *list = NULL;
+    int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL);
+
+    *taken = false;
+    while (rc == SQLITE_OK && !*taken && sqlite3_step(list) == SQLITE_ROW)
+        rc = clr_access_ask(db, taken,
+                            "SELECT 1 FROM \"%w\".sqlite_master WHERE name = %Q COLLATE NOCASE",
+                            sqlite3_column_text(list, 1), name);
+    if (rc == SQLITE_OK)
+        return sqlite3_finalize(list);
+    sqlite3_finalize(list);
+    return rc;
+}
+
+static int choose_name(sqlite3 *db, struct made_views *views, char name[CLR_MADE_NAME])
+{
+    bool taken = true;
+    int rc = SQLITE_OK;
+
+    while (rc == SQLITE_OK && taken) {
+        sqlite3_snprintf(CLR_MADE_NAME, name, CLR_MADE_VIEW "%d", ++views->numbers);
+        rc = is_taken(db, name, &taken);
+    }
+    return rc;
+}
+
+/* Checks that a view can hold the SELECT, before anything is written. */
+static int check_select(sqlite3 *db, const char *sql, char **message)
+{
+    char *argument = sqlite3_mprintf("(%s)", sql), *error = NULL;
+    struct clr_select select;
+    int rc = SQLITE_NOMEM;
+
+    if (argument != NULL)
+        rc = clr_select_read(db, argument, &select, &error);
+    sqlite3_free(argument);
+    if (rc == SQLITE_OK)
+        clr_select_free(&select);
+    else if (rc != SQLITE_NOMEM && error != NULL)
+        *message = strncmp(error, "clreduce: ", 10) == 0
+                       ? sqlite3_mprintf("%s", error)
+                       : sqlite3_mprintf("%s, in '%!.60s'", error, sql);
+    sqlite3_free(error);
+    return rc;
+}
+
+static int make(struct clr_connection *connection, struct made_views *views, const char *sql,
+                struct made **result, char **message)
+{
+    struct made *made = sqlite3_malloc(sizeof *made);
+    int rc;
+
+    if (made == NULL)
+        return SQLITE_NOMEM;
+    memset(made, 0, sizeof *made);
+    made->sql = sqlite3_mprintf("%s", sql);
+    made->lasts = sqlite3_get_autocommit(connection->db) != 0;
+    rc = made->sql == NULL ? SQLITE_NOMEM : check_select(connection->db, sql, message);
+    if (rc == SQLITE_OK)
+        rc = make_room(connection, views);
+    if (rc == SQLITE_OK)
+        rc = choose_name(connection->db, views, made->name);
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *message == NULL)
+        *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
+    if (rc == SQLITE_OK)
+        rc = clr_access_run(connection->db, message,
+                            "CREATE VIRTUAL TABLE temp.\"%w\" USING clreduce((%s\n))", made->name,
+                            made->sql);
+    if (rc != SQLITE_OK) {
+        free_made(made);
+        return rc;
+    }
+    made->next = views->first;
+    views->first = made;
+    *result = made;
+    return SQLITE_OK;
+}
+
+static struct made *find_made(const struct made_views *views, const char *sql)
+{
+    struct made *made = views->first;
+
+    while (made != NULL && (made->is_past || strcmp(made->sql, sql) != 0))
+        made = made->next;
+    return made;
+}
+
+bool clr_made_view_exists(const struct clr_connection *connection, const char *sql)
+{
+    const struct made_views *views = clr_connection_find(connection, &made_kind);
+
+    return views != NULL && find_made(views, sql) != NULL;
+}
+
+/* Finds the view of a SELECT, if it is there and as it should be; else *result is NULL. */
+static int find(struct clr_connection *connection, struct made_views *views, const char *sql,
+                struct made **result)
+{
+    struct made *made = find_made(views, sql);
+    bool found = false, mentioned = false;
+    int rc;
+
+    *result = NULL;
+    if (made == NULL)
+        return SQLITE_OK;
+    rc = is_there(connection->db, made, &found);
+    if (rc == SQLITE_OK && !found) {
+        forget(views, made);
+        return SQLITE_OK;
+    }
+    if (rc == SQLITE_OK)
+        rc = check(connection, made);
+    if (rc == SQLITE_OK)
+        *result = made;
+    if (rc != SQLITE_MISMATCH)
+        return rc;
+    made->is_past = true;
+    rc = is_mentioned(connection->db, made, &mentioned);
+    if (rc == SQLITE_OK && !mentioned)
+        drop(connection->db, views, made);
+    return rc;
+}
+
+static int get(struct clr_connection *connection, struct made_views *views, const char *sql,
+               bool lasting, struct made **made, char **message)
+{
+    const bool is_free = sqlite3_get_autocommit(connection->db) != 0;
+    int rc = find(connection, views, sql, made);
+
+    if (rc != SQLITE_OK) {
+        if (rc != SQLITE_NOMEM)
+            *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
+        return rc;
+    }
+    if (*made != NULL && is_free)
+        (*made)->lasts = true;
+    if (lasting && !is_free && (*made == NULL || !(*made)->lasts)) {
+        *message = sqlite3_mprintf("a transaction is open, which could take the view back");
+        return SQLITE_ABORT;
+    }
+    return *made != NULL ? SQLITE_OK : make(connection, views, sql, made, message);
+}
+
+int clr_made_view_get(struct clr_connection *connection, const char *sql, bool lasting,
+                      char name[CLR_MADE_NAME], char **message)
+{
+    struct made_views *views = clr_connection_attach(connection, &made_kind);
+    struct made *made = NULL;
+    sqlite3_stmt *hold;
+    int rc;
+
+    *message = NULL;
+    if (views == NULL)
+        return SQLITE_NOMEM;
+    rc = clr_schema_check(connection->db, &hold);
+    sqlite3_finalize(hold);
+    if (rc == SQLITE_OK)
+        rc = get(connection, views, sql, lasting, &made, message);
+    if (rc != SQLITE_OK)
+        return rc;
+    made->used = ++clr_views_of(connection)->uses;
+    sqlite3_snprintf(CLR_MADE_NAME, name, "%s", made->name);
+    return SQLITE_OK;
+}

@@ -1,0 +1,327 @@
+#include "sqlite/access/ordinary_views.h"
+
+#include "sqlite/access/made_views.h"
+#include "sqlite/access/preview.h"
+#include "sqlite/access/view_columns.h"
+#include "sqlite/access/view_names.h"
+#include "sqlite/schema/view_text.h"
+#include "sqlite/views/view_life.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* What temp.NAME selects from, as it is written below; its name follows. */
+#define FROM_MADE " FROM temp.\"" CLR_MADE_VIEW
+
+static int fail(char **message, char *text)
+{
+    *message = text;
+    return text == NULL ? SQLITE_NOMEM : SQLITE_ERROR;
+}
+
+/* Passes on the error that SQLite reported last. */
+static int fail_as_sqlite(sqlite3 *db, int rc, char **message)
+{
+    *message = rc == SQLITE_NOMEM ? NULL : sqlite3_mprintf("%s", sqlite3_errmsg(db));
+    return rc;
+}
+
+/* Reads the text of temp.NAME: *sql is NULL if there is nothing of that name. */
+static int read_temporary(sqlite3 *db, const char *name, char **sql)
+{
+    sqlite3_stmt *statement = NULL;
+    char *query = sqlite3_mprintf("SELECT sql FROM temp.sqlite_master WHERE name = %Q"
+                                  " COLLATE NOCASE AND type IN ('table', 'view')",
+                                  name);
+    int rc = query == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, query, -1, &statement, NULL);
+
+    *sql = NULL;
+    sqlite3_free(query);
+    if (rc != SQLITE_OK)
+        return rc;
+    if (sqlite3_step(statement) == SQLITE_ROW) {
+        *sql = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
+        if (*sql == NULL)
+            rc = SQLITE_NOMEM;
+    }
+    if (rc == SQLITE_OK)
+        return sqlite3_finalize(statement);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+/* Returns the name of the accelerated view in the text of a view that was made below, as a copy, or
+   NULL if the text is another one. */
+static char *made_name(const char *sql)
+{
+    const char *at, *from = NULL, *end;
+
+    if (sql == NULL || strncmp(sql, "CREATE VIEW ", 12) != 0)
+        return NULL;
+    for (at = strstr(sql, FROM_MADE); at != NULL; at = strstr(at + 1, FROM_MADE))
+        from = at;
+    if (from == NULL)
+        return NULL;
+    from += strlen(" FROM temp.\"");
+    end = from + strcspn(from, "\"");
+    return strcmp(end, "\" AS m") == 0 ? sqlite3_mprintf("%.*s", (int)(end - from), from) : NULL;
+}
+
+char *clr_ordinary_view_find(struct clr_connection *connection, const char *name)
+{
+    char *sql, *made = NULL;
+
+    if (read_temporary(connection->db, name, &sql) == SQLITE_OK)
+        made = made_name(sql);
+    sqlite3_free(sql);
+    return made;
+}
+
+/* Whether the view is written to, or its columns have a collating sequence of their own, which goes
+   before another column's. */
+static int check_target(sqlite3 *db, const struct clr_named_view *target, char **message)
+{
+    bool found = false;
+    char *held = NULL;
+    int rc = clr_access_ask(
+        db, &found,
+        "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'trigger' AND tbl_name = %Q COLLATE "
+        "NOCASE UNION ALL SELECT 1 FROM temp.sqlite_master WHERE type = 'trigger' AND tbl_name = %Q"
+        " COLLATE NOCASE",
+        target->schema, target->name, target->name);
+
+    if (rc != SQLITE_OK)
+        return fail_as_sqlite(db, rc, message);
+    if (found)
+        return fail(message, sqlite3_mprintf("view %Q has triggers, which an accelerated one would "
+                                             "hide",
+                                             target->name));
+    rc = clr_view_text_read(db, target->schema, target->name, &held);
+    if (rc == SQLITE_OK && held != NULL && sqlite3_strlike("%collate%", held, 0) == 0)
+        rc = fail(message, sqlite3_mprintf("view %Q has COLLATE, which is not accelerated here",
+                                           target->name));
+    sqlite3_free(held);
+    return rc;
+}
+
+/* Creates temp.NAME over the accelerated view, named m so that no column's name is taken for text.
+   A plus sign leaves a column without affinity, as expressions are, where a virtual table's columns
+   have one. */
+static int create_view(sqlite3 *db, const struct clr_named_view *target, const char *made,
+                       const struct clr_view_columns *columns, char **message)
+{
+    sqlite3_str *text = sqlite3_str_new(db);
+    char *sql;
+    int rc, i;
+
+    sqlite3_str_appendf(text, "CREATE TEMP VIEW \"%w\"", target->name);
+    for (i = 0; i < columns->count; i++)
+        sqlite3_str_appendf(text, "%s\"%w\"", i == 0 ? "(" : ", ", columns->names[i]);
+    sqlite3_str_appendall(text, ") AS");
+    for (i = 0; i < columns->count; i++)
+        sqlite3_str_appendf(text, "%s%sm.\"%w\"", i == 0 ? " SELECT " : ", ",
+                            columns->comparisons[i].affinity == CLR_LETTER_NONE ? "+" : "",
+                            columns->names[i]);
+    /* As FROM_MADE has it. */
+    sqlite3_str_appendf(text, " FROM temp.\"%w\" AS m", made);
+    sql = sqlite3_str_finish(text);
+    if (sql == NULL)
+        return SQLITE_NOMEM;
+    rc = clr_access_run(db, message, "%s", sql);
+    sqlite3_free(sql);
+    return rc;
+}
+
+static int drop_view(sqlite3 *db, const char *name)
+{
+    char *message;
+    int rc = clr_access_run(db, &message, "DROP VIEW IF EXISTS temp.\"%w\"", name);
+
+    sqlite3_free(message);
+    return rc;
+}
+
+/* Creates temp.NAME, unless its columns would not be those of the view. */
+static int create(sqlite3 *db, const struct clr_named_view *target, const char *made,
+                  const struct clr_view_columns *want, char **message)
+{
+    struct clr_view_columns got = {.names = NULL};
+    int rc = create_view(db, target, made, want, message);
+
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = clr_view_columns_read(db, "temp", target->name, &got);
+    if (rc != SQLITE_OK)
+        rc = fail_as_sqlite(db, rc, message);
+    else if (!clr_view_columns_agree(want, &got))
+        rc = fail(message, sqlite3_mprintf("view %Q cannot be accelerated: its columns would "
+                                           "compare otherwise",
+                                           target->name));
+    if (rc != SQLITE_OK)
+        drop_view(db, target->name);
+    clr_view_columns_free(&got);
+    return rc;
+}
+
+/* Makes both views. */
+static int make(struct clr_connection *connection, const struct clr_named_view *target,
+                const char *sql, char **message)
+{
+    struct clr_view_columns want = {.names = NULL};
+    char made[CLR_MADE_NAME];
+    int rc = clr_view_columns_read(connection->db, target->schema, target->name, &want);
+
+    if (rc != SQLITE_OK)
+        rc = fail_as_sqlite(connection->db, rc, message);
+    if (rc == SQLITE_OK)
+        rc = clr_made_view_get(connection, sql, false, made, message);
+    if (rc == SQLITE_OK) {
+        rc = create(connection->db, target, made, &want, message);
+        if (rc != SQLITE_OK)
+            clr_made_view_drop(connection, made);
+    }
+    clr_view_columns_free(&want);
+    return rc;
+}
+
+/* Finds out whether temp.NAME, whose text that is, is ours and has the columns that the view has
+   now: then all is *done. If it is ours and has others it is dropped. */
+static int check_temporary(struct clr_connection *connection, const struct clr_named_view *target,
+                           const char *select, const char *sql, bool *done, char **message)
+{
+    char *made = made_name(sql), name[CLR_MADE_NAME], *ignored = NULL;
+    struct clr_view_columns want = {.names = NULL}, got = {.names = NULL};
+    int rc;
+
+    *done = false;
+    if (made == NULL)
+        return fail(message, sqlite3_mprintf("temp has something else of the name %Q already",
+                                             target->name));
+    rc = clr_view_columns_read(connection->db, target->schema, target->name, &want);
+    if (rc != SQLITE_OK)
+        rc = fail_as_sqlite(connection->db, rc, message);
+    /* It is the same one again, unless the columns have changed. */
+    if (rc == SQLITE_OK &&
+        clr_made_view_get(connection, select, false, name, &ignored) == SQLITE_OK)
+        *done = strcmp(name, made) == 0 &&
+                clr_view_columns_read(connection->db, "temp", target->name, &got) == SQLITE_OK &&
+                clr_view_columns_agree(&want, &got);
+    sqlite3_free(ignored);
+    if (rc == SQLITE_OK && !*done) {
+        rc = clr_access_run(connection->db, message, "DROP VIEW temp.\"%w\"", target->name);
+        if (rc == SQLITE_OK)
+            clr_made_view_drop(connection, made);
+    }
+    clr_view_columns_free(&want);
+    clr_view_columns_free(&got);
+    sqlite3_free(made);
+    return rc;
+}
+
+/* Checks that the view can be accelerated. */
+static int check_plan(struct clr_connection *connection, const struct clr_named_view *target,
+                      const char *select, char **message)
+{
+    static const char row_by_row[] = "row by row: ";
+    bool planned;
+    char *why;
+    const char *reason;
+    int rc = clr_preview(connection, select, &planned, &why);
+
+    if ((rc == SQLITE_OK && planned) || rc == SQLITE_NOMEM || why == NULL) {
+        sqlite3_free(why);
+        return rc;
+    }
+    reason = why;
+    if (strncmp(reason, row_by_row, sizeof row_by_row - 1) == 0)
+        reason += sizeof row_by_row - 1;
+    *message = sqlite3_mprintf("view %Q cannot be accelerated: %s", target->name, reason);
+    sqlite3_free(why);
+    return *message == NULL ? SQLITE_NOMEM : rc == SQLITE_OK ? SQLITE_ERROR : rc;
+}
+
+/* SQLITE_ERROR: this view cannot be accelerated; other errors are not for one view alone. */
+static int accelerate(struct clr_connection *connection, const struct clr_named_view *target,
+                      char **message)
+{
+    char *select = sqlite3_mprintf("SELECT * FROM \"%w\".\"%w\"", target->schema, target->name);
+    char *sql = NULL;
+    bool done = false;
+    int rc = SQLITE_NOMEM;
+
+    if (select != NULL)
+        rc = read_temporary(connection->db, target->name, &sql);
+    if (rc != SQLITE_OK)
+        rc = fail_as_sqlite(connection->db, rc, message);
+    else if (sql != NULL)
+        rc = check_temporary(connection, target, select, sql, &done, message);
+    if (rc == SQLITE_OK && !done)
+        rc = check_target(connection->db, target, message);
+    if (rc == SQLITE_OK && !done)
+        rc = check_plan(connection, target, select, message);
+    if (rc == SQLITE_OK && !done)
+        rc = make(connection, target, select, message);
+    sqlite3_free(sql);
+    sqlite3_free(select);
+    return rc;
+}
+
+int clr_ordinary_view_accelerate(struct clr_connection *connection, const char *name,
+                                 char **message)
+{
+    struct clr_named_view *target;
+    int rc = clr_named_view_find(connection->db, name, &target);
+
+    *message = NULL;
+    if (rc != SQLITE_OK)
+        return fail_as_sqlite(connection->db, rc, message);
+    if (target == NULL)
+        return fail(message, sqlite3_mprintf("no database has a view %Q", name));
+    if (target->kind == CLR_NAMED_VIEW)
+        rc = accelerate(connection, target, message);
+    else
+        rc = fail(message, sqlite3_mprintf("%Q is a table, and no view", name));
+    clr_named_view_free(target);
+    return rc;
+}
+
+/* One of all: it counts if its name means it, and it can be accelerated. */
+static int accelerate_listed(struct clr_connection *connection, const struct clr_named_view *listed,
+                             int *count, char **message)
+{
+    struct clr_named_view *target;
+    int rc = clr_named_view_find(connection->db, listed->name, &target);
+
+    if (rc != SQLITE_OK)
+        return fail_as_sqlite(connection->db, rc, message);
+    if (target != NULL && target->kind == CLR_NAMED_VIEW &&
+        sqlite3_stricmp(target->schema, listed->schema) == 0) {
+        rc = accelerate(connection, target, message);
+        *count += rc == SQLITE_OK;
+    }
+    if (rc == SQLITE_ERROR) {
+        sqlite3_free(*message);
+        *message = NULL;
+        rc = SQLITE_OK;
+    }
+    clr_named_view_free(target);
+    return rc;
+}
+
+int clr_ordinary_views_accelerate(struct clr_connection *connection, int *count, char **message)
+{
+    struct clr_named_view *list = NULL, *target;
+    int rc = clr_named_views_list(connection->db, &list);
+
+    *message = NULL;
+    *count = 0;
+    if (rc != SQLITE_OK)
+        rc = fail_as_sqlite(connection->db, rc, message);
+    while ((target = list) != NULL) {
+        if (rc == SQLITE_OK)
+            rc = accelerate_listed(connection, target, count, message);
+        list = target->next;
+        clr_named_view_free(target);
+    }
+    return rc;
+}

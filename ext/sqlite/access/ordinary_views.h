@@ -1,0 +1,27 @@
+/*
+ * Ordinary views that accelerated ones go before: temp.NAME, a view of the same name and columns
+ * over the accelerated view of SELECT * FROM SCHEMA.NAME. SQLite looks in temp first, so that
+ * statements that name the view go through it unchanged. What the ordinary view means, which
+ * tables its names are and who may read them, stays as it is: see plan.h.
+ */
+#ifndef CLR_SQLITE_ORDINARY_VIEWS_H
+#define CLR_SQLITE_ORDINARY_VIEWS_H
+
+#include "sqlite/session/connection.h"
+
+/*
+ * Has an accelerated view go before the ordinary one that the name means, or finds that it does.
+ * Returns SQLITE_OK; or SQLite's code with a message, which is to be freed with sqlite3_free(), and
+ * NULL without memory. No statement that runs may write: see made_views.h.
+ */
+int clr_ordinary_view_accelerate(struct clr_connection *connection, const char *name,
+                                 char **message);
+
+/* The same of all views that can be accelerated, and there may be none; *count says how many. */
+int clr_ordinary_views_accelerate(struct clr_connection *connection, int *count, char **message);
+
+/* Returns the accelerated view, "clreduce_view_N", that goes before the ordinary one of that name,
+   to be freed with sqlite3_free(), or NULL: there is none, or no memory. */
+char *clr_ordinary_view_find(struct clr_connection *connection, const char *name);
+
+#endif

@@ -1,0 +1,151 @@
+#include "sqlite/access/prepare.h"
+
+#include "query/query.h"
+#include "sqlite/access/made_views.h"
+#include "sqlite/access/preview.h"
+#include "sqlite/session/running.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Whether the text of the SELECT is one that is planned at all: most are found out at once. */
+static bool is_promising(sqlite3_stmt *plain, const char *sql)
+{
+    struct clr_query *query = NULL;
+    struct clr_reason reason;
+    bool promising = sqlite3_stmt_readonly(plain) && sqlite3_column_count(plain) > 0 &&
+                     sqlite3_stmt_isexplain(plain) == 0 &&
+                     clr_query_parse(sql, &query, &reason) == CLR_OK;
+
+    clr_query_free(query);
+    return promising;
+}
+
+/* Gets the name of the SELECT's accelerated view. Returns false if there is none. */
+static bool find_view(struct clr_connection *connection, const char *sql, char name[CLR_MADE_NAME])
+{
+    char *message = NULL;
+    bool planned = true;
+    int rc = SQLITE_OK;
+
+    if (clr_is_writing(connection->db))
+        return false;
+    if (!clr_made_view_exists(connection, sql)) {
+        /* It could not be made, either. */
+        if (sqlite3_get_autocommit(connection->db) == 0)
+            return false;
+        rc = clr_preview(connection, sql, &planned, &message);
+        sqlite3_free(message);
+    }
+    if (rc != SQLITE_OK || !planned)
+        return false;
+    rc = clr_made_view_get(connection, sql, true, name, &message);
+    sqlite3_free(message);
+    return rc == SQLITE_OK;
+}
+
+/* Prepares a statement of the text, which is freed; NULL if that cannot be. */
+static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    if (sql != NULL)
+        sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_free(sql);
+    return statement;
+}
+
+/* Writes the SELECT from the view with the columns' names, and all parameters in the order of their
+   numbers, which they get again by that. columns: a statement of all the view's columns. */
+static char *write_select(sqlite3_stmt *plain, sqlite3_stmt *columns, const char *view)
+{
+    const int count = sqlite3_column_count(plain), parameters = sqlite3_bind_parameter_count(plain);
+    sqlite3_str *text = sqlite3_str_new(sqlite3_db_handle(plain));
+    int i;
+
+    for (i = 0; i < count; i++)
+        sqlite3_str_appendf(text, "%s m.\"%w\" AS \"%w\"", i == 0 ? "SELECT" : ",",
+                            sqlite3_column_name(columns, i), sqlite3_column_name(plain, i));
+    sqlite3_str_appendf(text, " FROM temp.\"%w\"", view);
+    for (i = 1; i <= parameters; i++) {
+        const char *name = sqlite3_bind_parameter_name(plain, i);
+        sqlite3_str_appendf(text, "%s%s", i == 1 ? "(" : ", ", name == NULL ? "?" : name);
+    }
+    sqlite3_str_appendf(text, "%s AS m", parameters > 0 ? ")" : "");
+    return sqlite3_str_finish(text);
+}
+
+static bool are_equal(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* Whether two statements have the same columns and parameters, by name and number. */
+static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
+{
+    const int columns = sqlite3_column_count(a), parameters = sqlite3_bind_parameter_count(a);
+    bool same = sqlite3_column_count(b) == columns && sqlite3_bind_parameter_count(b) == parameters;
+    int i;
+
+    for (i = 0; i < columns && same; i++)
+        same = are_equal(sqlite3_column_name(a, i), sqlite3_column_name(b, i));
+    for (i = 1; i <= parameters && same; i++)
+        same = are_equal(sqlite3_bind_parameter_name(a, i), sqlite3_bind_parameter_name(b, i));
+    return same;
+}
+
+/* Prepares the SELECT from the view; NULL if that cannot be. */
+static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, const char *view)
+{
+    sqlite3 *db = sqlite3_db_handle(plain);
+    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *columns = prepare_text(db, sqlite3_mprintf("SELECT * FROM temp.\"%w\"", view));
+
+    if (columns != NULL && sqlite3_column_count(columns) == sqlite3_column_count(plain))
+        statement = prepare_text(db, write_select(plain, columns, view));
+    sqlite3_finalize(columns);
+    if (statement == NULL || agree(statement, plain))
+        return statement;
+    sqlite3_finalize(statement);
+    return NULL;
+}
+
+/* Puts an accelerated statement in the place of a plain one, if there is one. The text ends behind
+   the statement. */
+static void accelerate(struct clr_connection *connection, const char *sql, size_t length,
+                       sqlite3_stmt **statement)
+{
+    char *text = length <= INT_MAX ? sqlite3_mprintf("%.*s", (int)length, sql) : NULL;
+    char *trimmed = text == NULL ? NULL : clr_made_view_trim(text), name[CLR_MADE_NAME];
+    sqlite3_stmt *accelerated = NULL;
+
+    if (trimmed != NULL && is_promising(*statement, trimmed) &&
+        find_view(connection, trimmed, name))
+        accelerated = prepare_view(*statement, name);
+    if (accelerated != NULL) {
+        sqlite3_finalize(*statement);
+        *statement = accelerated;
+    }
+    sqlite3_free(trimmed);
+    sqlite3_free(text);
+    /* Whatever went wrong on the way is no error of this call. */
+    sqlite3_exec(connection->db, "", NULL, NULL, NULL);
+}
+
+int clr_prepare(sqlite3 *db, const char *sql, int bytes, sqlite3_stmt **statement,
+                const char **tail)
+{
+    const char *end, **behind = tail == NULL ? &end : tail;
+    struct clr_connection *connection = clr_connection_of(db);
+    int rc;
+
+    if (connection == NULL)
+        return sqlite3_prepare_v2(db, sql, bytes, statement, tail);
+    sqlite3_mutex_enter(sqlite3_db_mutex(db));
+    rc = sqlite3_prepare_v2(db, sql, bytes, statement, behind);
+    if (rc == SQLITE_OK && *statement != NULL)
+        accelerate(connection, sql, (size_t)(*behind - sql), statement);
+    sqlite3_mutex_leave(sqlite3_db_mutex(db));
+    return rc;
+}

@@ -1,0 +1,123 @@
+#include "sqlite/access/view_names.h"
+
+#include <string.h>
+
+void clr_named_view_free(struct clr_named_view *named)
+{
+    if (named == NULL)
+        return;
+    sqlite3_free(named->schema);
+    sqlite3_free(named->name);
+    sqlite3_free(named);
+}
+
+static struct clr_named_view *new_named(const char *schema, const char *name,
+                                        enum clr_named_kind kind)
+{
+    struct clr_named_view *named = sqlite3_malloc(sizeof *named);
+
+    if (named == NULL || schema == NULL || name == NULL) {
+        sqlite3_free(named);
+        return NULL;
+    }
+    *named = (struct clr_named_view){
+        .schema = sqlite3_mprintf("%s", schema), .name = sqlite3_mprintf("%s", name), .kind = kind};
+    if (named->schema != NULL && named->name != NULL)
+        return named;
+    clr_named_view_free(named);
+    return NULL;
+}
+
+/* Looks a name up in a schema. *found is NULL if nothing there has it. */
+static int find_in(sqlite3 *db, const char *schema, const char *name, struct clr_named_view **found)
+{
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("SELECT type, name FROM \"%w\".sqlite_master WHERE name = %Q"
+                                " COLLATE NOCASE AND type IN ('table', 'view')",
+                                schema, name);
+    int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+    sqlite3_free(sql);
+    if (rc != SQLITE_OK)
+        return rc;
+    if (sqlite3_step(statement) == SQLITE_ROW) {
+        const char *type = (const char *)sqlite3_column_text(statement, 0);
+        *found = type == NULL
+                     ? NULL
+                     : new_named(schema, (const char *)sqlite3_column_text(statement, 1),
+                                 strcmp(type, "view") == 0 ? CLR_NAMED_VIEW : CLR_NAMED_TABLE);
+        if (*found == NULL)
+            rc = SQLITE_NOMEM;
+    }
+    if (rc == SQLITE_OK)
+        return sqlite3_finalize(statement);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+int clr_named_view_find(sqlite3 *db, const char *name, struct clr_named_view **found)
+{
+    sqlite3_stmt *list = NULL;
+    int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL);
+
+    *found = NULL;
+    while (rc == SQLITE_OK && *found == NULL && sqlite3_step(list) == SQLITE_ROW) {
+        const char *schema = (const char *)sqlite3_column_text(list, 1);
+        if (schema == NULL)
+            rc = SQLITE_NOMEM;
+        else if (sqlite3_column_int(list, 0) != 1)
+            rc = find_in(db, schema, name, found);
+    }
+    if (rc == SQLITE_OK)
+        rc = sqlite3_finalize(list);
+    else
+        sqlite3_finalize(list);
+    if (rc != SQLITE_OK) {
+        clr_named_view_free(*found);
+        *found = NULL;
+    }
+    return rc;
+}
+
+/* Lists the views of a schema, in front of those in the list. */
+static int list_views(sqlite3 *db, const char *schema, struct clr_named_view **list)
+{
+    sqlite3_stmt *statement = NULL;
+    char *sql =
+        sqlite3_mprintf("SELECT name FROM \"%w\".sqlite_master WHERE type = 'view'", schema);
+    int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+    sqlite3_free(sql);
+    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        struct clr_named_view *named =
+            new_named(schema, (const char *)sqlite3_column_text(statement, 0), CLR_NAMED_VIEW);
+        if (named == NULL) {
+            rc = SQLITE_NOMEM;
+        } else {
+            named->next = *list;
+            *list = named;
+        }
+    }
+    if (rc == SQLITE_OK)
+        return sqlite3_finalize(statement);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+int clr_named_views_list(sqlite3 *db, struct clr_named_view **list)
+{
+    sqlite3_stmt *databases = NULL;
+    int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &databases, NULL);
+
+    while (rc == SQLITE_OK && sqlite3_step(databases) == SQLITE_ROW) {
+        const char *schema = (const char *)sqlite3_column_text(databases, 1);
+        if (schema == NULL)
+            rc = SQLITE_NOMEM;
+        else if (sqlite3_column_int(databases, 0) != 1)
+            rc = list_views(db, schema, list);
+    }
+    if (rc == SQLITE_OK)
+        return sqlite3_finalize(databases);
+    sqlite3_finalize(databases);
+    return rc;
+}

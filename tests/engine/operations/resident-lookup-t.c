@@ -1,0 +1,308 @@
+/*
+ * Lookups on every OpenCL device there is: columns of codes of all sizes there, and results of all
+ * kinds, against the same computed row by row.
+ */
+#include "base/clock.h"
+#include "engine/operations/resident_scan.h"
+#include "engine/scans.h"
+#include "engine/workers.h"
+#include "opencl/devices.h"
+
+#include "tap.h"
+
+#include <unistd.h>
+
+enum { PATIENCE_MS = 60000, ROWS = 20011, COLUMNS = 5, CODES = 2, LOOKUPS = 8, MANY = 200 };
+
+/* Two columns of values, and three of codes, whose dictionaries have so many entries. */
+static const uint32_t entries[COLUMNS - CODES] = {256, 1000, 70000};
+
+static struct clr_worker *worker;
+static struct clr_column *columns[COLUMNS];
+static struct clr_resident *residents[COLUMNS];
+
+static bool is_late(int64_t start)
+{
+    return clr_clock_ns() - start > (int64_t)PATIENCE_MS * 1000000;
+}
+
+static void open_columns(void)
+{
+    const int64_t start = clr_clock_ns();
+    int i, ready = 0;
+
+    columns[0] = scans_column(CLR_TAG_REAL, ROWS, 0);
+    columns[1] = scans_column(CLR_TAG_INTEGER, ROWS, 0);
+    for (i = CODES; i < COLUMNS; i++)
+        columns[i] = scans_codes((uint8_t)(1 << (i - CODES)), entries[i - CODES], ROWS);
+    for (i = 0; i < COLUMNS; i++) {
+        residents[i] = clr_resident_new(worker, columns[i]);
+        if (residents[i] == NULL)
+            tap_bail("no memory");
+        while (clr_resident_state(residents[i]) == CLR_RESIDENT_COMING && !is_late(start))
+            usleep(500);
+        ready += clr_resident_state(residents[i]) == CLR_RESIDENT_READY;
+    }
+    tap_is_int64(ready, COLUMNS, "the columns are on the device");
+    for (i = CODES; i < COLUMNS; i++)
+        tap_is_uint64(clr_resident_size(residents[i]), (uint64_t)ROWS << (i - CODES),
+                      "codes of %d bytes take these", 1 << (i - CODES));
+}
+
+static void close_columns(void)
+{
+    int i;
+
+    for (i = 0; i < COLUMNS; i++) {
+        clr_resident_free(residents[i]);
+        clr_column_release(columns[i]);
+    }
+}
+
+static enum clr_scan_outcome scan_once(struct clr_scan *scan, struct clr_device_work *work)
+{
+    enum clr_scan_outcome outcome;
+    struct clr_status status;
+
+    clr_status_clear(&status);
+    outcome = clr_resident_scan(worker, scan, residents, PATIENCE_MS, NULL, work, &status);
+    if (outcome == CLR_SCAN_FAILED)
+        tap_diag("%s", status.message);
+    return outcome;
+}
+
+/* Scans until the device has what it needs. */
+static enum clr_scan_outcome scan_in_time(struct clr_scan *scan)
+{
+    const int64_t start = clr_clock_ns();
+    struct clr_device_work work = {0};
+    enum clr_scan_outcome outcome;
+
+    while ((outcome = scan_once(scan, &work)) == CLR_SCAN_NOT_NOW && !is_late(start))
+        usleep(2000);
+    return outcome;
+}
+
+/* A scan by hand: the columns of values, and after them lookups. */
+struct made {
+    struct clr_scan scan;
+    struct clr_instruction instructions[32];
+    struct clr_tally tallies[8];
+    struct clr_lookup lookups[LOOKUPS];
+};
+
+static void begin(struct made *made)
+{
+    memset(made, 0, sizeof *made);
+    made->instructions[0] = (struct clr_instruction){CLR_OP_COLUMN, 0, -1, -1};
+    made->instructions[1] = (struct clr_instruction){CLR_OP_COLUMN, 1, -1, -1};
+    made->scan = (struct clr_scan){.instruction_count = 2,
+                                   .column_count = COLUMNS,
+                                   .filter = -1,
+                                   .instructions = made->instructions,
+                                   .columns = columns,
+                                   .rows = ROWS,
+                                   .lookups = made->lookups,
+                                   .tallies = made->tallies};
+}
+
+static int add(struct made *made, enum clr_opcode opcode, int a, int b)
+{
+    made->instructions[made->scan.instruction_count] = (struct clr_instruction){opcode, a, b, -1};
+    return made->scan.instruction_count++;
+}
+
+/* Adds a lookup over a column of codes, and returns its instruction. */
+static int add_lookup(struct made *made, int column, uint8_t kind, bool is_short)
+{
+    made->lookups[made->scan.lookup_count] = scans_lookup(kind, is_short, entries[column - CODES]);
+    return add(made, CLR_OP_LOOKUP, column, made->scan.lookup_count++);
+}
+
+static void add_tally(struct made *made, unsigned operations, int x, int y)
+{
+    made->tallies[made->scan.tally_count++] =
+        (struct clr_tally){.operations = operations, .x = x, .y = y, .filter = -1};
+}
+
+static void drop(struct made *made)
+{
+    int i;
+
+    for (i = 0; i < made->scan.lookup_count; i++)
+        clr_lookup_results_release(made->lookups[i].results);
+}
+
+static bool agrees(struct made *made, enum clr_scan_outcome expected,
+                   const struct clr_tally *tallies, enum clr_scan_outcome found)
+{
+    bool same = found == expected;
+    int i;
+
+    for (i = 0; i < made->scan.tally_count && same && found == CLR_SCAN_DONE; i++) {
+        struct clr_tally wanted = tallies[i];
+        same = scans_same(&made->tallies[i], &wanted);
+    }
+    if (!same)
+        tap_diag("outcome %d instead of %d", (int)found, (int)expected);
+    return same;
+}
+
+/* One check: the device gives what the rows do, at once if it has the program. */
+static void compare(struct made *made, bool at_once, const char *what)
+{
+    struct clr_tally tallies[8];
+    struct clr_device_work work = {0};
+    const enum clr_scan_outcome expected = scans_expect(&made->scan);
+
+    memcpy(tallies, made->tallies, sizeof tallies);
+    tap_ok(agrees(made, expected, tallies,
+                  at_once ? scan_once(&made->scan, &work) : scan_in_time(&made->scan)),
+           "%s: outcome %d", what, (int)expected);
+}
+
+/* The kind of shape that views have: a condition, and sums of lookups and of values. */
+static void make_mixture(struct made *made)
+{
+    int truth, mixed, reals, integers, sum;
+
+    begin(made);
+    truth = add_lookup(made, CODES, CLR_TAG_INTEGER, true);
+    mixed = add_lookup(made, CODES + 1, CLR_TAG_MIXED, false);
+    reals = add_lookup(made, CODES + 2, CLR_TAG_REAL, false);
+    integers = add_lookup(made, CODES, CLR_TAG_INTEGER, false);
+    sum = add(made, CLR_OP_ADD, mixed, integers);
+    made->scan.filter =
+        add(made, CLR_OP_GREATER, truth, add_lookup(made, CODES, CLR_TAG_MIXED, true));
+    add_tally(made, 1u << CLR_SUM, 0, -1);
+    add_tally(made, 1u << CLR_SUM | 1u << CLR_EXTREMES, mixed, -1);
+    add_tally(made, 1u << CLR_DOT, reals, 0);
+    add_tally(made, 1u << CLR_EXTREMES, integers, -1);
+    add_tally(made, 0, sum, -1);
+}
+
+static void test_mixture(void)
+{
+    struct made made;
+    int i;
+
+    make_mixture(&made);
+    compare(&made, false, "lookups of all kinds");
+    compare(&made, true, "once more, with results that are there");
+    drop(&made);
+    for (i = 0; i < 3; i++) {
+        make_mixture(&made);
+        compare(&made, true, "other results, by the same program");
+        drop(&made);
+    }
+}
+
+/* What the tag says alone is not loaded; what SQLite alone can tell is unsure. */
+static void test_others(void)
+{
+    static const uint8_t kinds[] = {CLR_TAG_NULL, CLR_TAG_BYTES, CLR_TAG_UNSURE};
+    struct clr_lookup_results *results;
+    struct made made;
+    size_t i;
+    int lookup;
+
+    for (i = 0; i < sizeof kinds; i++) {
+        begin(&made);
+        lookup = add_lookup(&made, CODES + 1, kinds[i], true);
+        add_tally(&made, 0, lookup, -1);
+        add_tally(&made, 1u << CLR_SUM, 1, -1);
+        compare(&made, false, "results of one kind that has no values");
+        drop(&made);
+    }
+    begin(&made);
+    lookup = add_lookup(&made, CODES + 1, CLR_TAG_MIXED, true);
+    made.scan.filter = lookup;
+    add_tally(&made, 1u << CLR_SUM, 0, -1);
+    compare(&made, false, "a lookup is the filter");
+    drop(&made);
+    made.lookups[0] = scans_lookup(CLR_TAG_MIXED, true, entries[1]);
+    results = made.lookups[0].results;
+    results->tags[999] = CLR_TAG_UNSURE;
+    results->values[999] = 0;
+    clr_lookup_set(&made.lookups[0], results, entries[1]);
+    compare(&made, true, "an error for a value");
+    drop(&made);
+}
+
+/* Scans with other results, the program of which is there. Returns whether the answer is right. */
+static bool scan_others(struct made *made, uint8_t kind, bool is_short,
+                        struct clr_device_work *work)
+{
+    struct clr_tally tallies[8];
+    enum clr_scan_outcome expected;
+
+    clr_lookup_results_release(made->lookups[0].results);
+    made->lookups[0] = scans_lookup(kind, is_short, entries[made->instructions[2].a - CODES]);
+    expected = scans_expect(&made->scan);
+    memcpy(tallies, made->tallies, sizeof tallies);
+    memset(work, 0, sizeof *work);
+    return agrees(made, expected, tallies, scan_once(&made->scan, work));
+}
+
+/* The device keeps what was used last, and lets go of the rest. Few results are known by what they
+   are: those of a lookup that is evaluated again need not be sent. */
+static void test_many(void)
+{
+    struct clr_lookup_results *first, *again;
+    struct clr_device_work work = {0};
+    struct made made;
+    int i, right = 0;
+
+    begin(&made);
+    made.scan.filter = add_lookup(&made, CODES + 2, CLR_TAG_INTEGER, true);
+    add_tally(&made, 1u << CLR_SUM, 1, -1);
+    compare(&made, false, "many lookups: the first");
+    for (i = 0; i < MANY; i++)
+        right += scan_others(&made, CLR_TAG_INTEGER, true, &work);
+    tap_is_int64(right, MANY, "and others");
+    tap_is_int64(work.bytes, entries[2], "each is sent, a byte for each entry");
+    memset(&work, 0, sizeof work);
+    scan_once(&made.scan, &work);
+    tap_is_int64(work.bytes, 0, "once");
+    tap_is_int64(atomic_load(&made.lookups[0].results->references), 1, "and needed there only");
+    drop(&made);
+
+    begin(&made);
+    made.scan.filter = add_lookup(&made, CODES, CLR_TAG_MIXED, false);
+    add_tally(&made, 1u << CLR_SUM, 1, -1);
+    compare(&made, false, "few results");
+    first = made.lookups[0].results;
+    again = clr_lookup_results_new(entries[0]);
+    if (again == NULL)
+        tap_bail("no memory");
+    memcpy(again->values, first->values, entries[0] * sizeof first->values[0]);
+    memcpy(again->tags, first->tags, entries[0]);
+    clr_lookup_set(&made.lookups[0], again, entries[0]);
+    clr_lookup_results_release(first);
+    scan_once(&made.scan, &work);
+    tap_is_int64(work.bytes, 0, "the same once more are not sent");
+    for (i = right = 0; i < MANY; i++)
+        right += scan_others(&made, CLR_TAG_MIXED, false, &work);
+    tap_is_int64(right, MANY, "others are");
+    tap_is_int64(work.bytes, 9 * (int64_t)entries[0], "with tags");
+    drop(&made);
+}
+
+static void test_device(const struct clr_device_info *info)
+{
+    tap_diag("%s (%s), as %s", info->name, info->platform, clr_device_type_name(info->type));
+    worker = workers_start(info);
+    open_columns();
+    test_mixture();
+    test_others();
+    test_many();
+    tap_ok(clr_worker_stop(worker, PATIENCE_MS), "the worker ends");
+    close_columns();
+}
+
+int main(void)
+{
+    random_start();
+    devices_each(test_device, true);
+    return tap_done();
+}

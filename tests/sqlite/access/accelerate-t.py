@@ -1,0 +1,349 @@
+"""clreduce_accelerate(): ordinary views that accelerated ones go before.
+
+A statement that names the view gives what it gives without: the same rows, columns, types and comparisons, whatever
+the names in the view mean elsewhere, and an error where the ordinary view has gone or has other columns.
+"""
+
+import sqlite3
+
+import support
+import tap
+import view_support as views
+
+FOLDER = views.Folder()
+ROWS = 3_000
+
+
+def fill(db, table, factor=1):
+    """A table of numbers and a few words."""
+    db.execute("BEGIN")
+    db.execute(f"CREATE TABLE {table}(x INTEGER, r REAL, s TEXT COLLATE NOCASE, d DATE, n)")
+    rows = ((factor * (i % 97), i / 8, f"S{i % 7}", f"2020-01-0{i % 9 + 1}", i % 5 or "none") for i in range(ROWS))
+    db.executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)", rows)
+    db.execute("COMMIT")
+
+
+def open_database(path=None, **options):
+    """A connection to a database, which is filled if it is a new one."""
+    db = views.connect(path or FOLDER.new(), isolation_level=None, **options)
+    if path is None:
+        fill(db, "t")
+    return db
+
+
+def accelerate(db, *name):
+    """What the function gives, or its error's text."""
+    found = support.value(db, f"SELECT clreduce_accelerate({', '.join('?' * len(name))})", *name)
+    return found.message if isinstance(found, support.Failure) else found
+
+
+def described(db, sql):
+    """The rows, and the columns' names."""
+    try:
+        cursor = db.execute(sql)
+        return [tuple(column[0] for column in cursor.description)] + cursor.fetchall()
+    except views.ERRORS as error:
+        return [str(error)]
+
+
+def temporary(db):
+    """The names of what is in temp."""
+    return sorted(name for (name,) in db.execute("SELECT name FROM temp.sqlite_master"))
+
+
+def without(path, sql, *setup):
+    """What the statement gives on a connection without accelerated views."""
+    db = open_database(path)
+    for each in setup:
+        db.execute(each)
+    found = described(db, sql)
+    db.close()
+    return found
+
+
+# ---- What statements give.
+
+VIEWS = {
+    "plain": "SELECT count(*) AS n, gpu_sum(r) AS total, max(x) FROM t WHERE x > 5",
+    'the "one"': "SELECT gpu_avg(x) AS \"a \"\"b\"\"\", gpu_min(n), gpu_min(s) AS s FROM t WHERE s LIKE 's3%'",
+    "with columns": "SELECT gpu_sum(x), count(r), gpu_max(d), CAST(max(x) AS TEXT), CAST(sum(x) AS REAL) FROM t",
+    "Select": "SELECT gpu_sum(t.x) AS x, gpu_sum(main.t.r) + 1 AS x FROM main.t",
+}
+
+CREATED = {
+    "with columns": 'CREATE VIEW main."with columns" /* ( */ ("a, b", [c)], `d "`, \'e\', f) -- AS (\n AS\n',
+}
+
+STATEMENTS = [
+    'SELECT * FROM plain',
+    'SELECT total, n FROM Plain AS p WHERE p.n > 1 ORDER BY total',
+    'SELECT plain.*, t.x FROM t JOIN plain ON t.x = plain."max(x)" ORDER BY t.r LIMIT 3',
+    'SELECT * FROM (SELECT * FROM "the ""one""" UNION ALL SELECT * FROM [the "one"])',
+    'SELECT * FROM "with columns"',
+    'SELECT f, e, typeof(e), typeof(f) FROM "with columns" WHERE e = 96',
+    'SELECT count(*) FROM "with columns" WHERE "a, b" = \'143328\'',
+    'SELECT count(*) FROM t JOIN "with columns" AS w ON w.e = t.x',
+    'SELECT count(*) FROM t JOIN "with columns" AS w ON t.s = w.[c)]',
+    'SELECT count(*) FROM t WHERE d IN (SELECT [c)] FROM "with columns")',
+    'SELECT count(*) FROM word JOIN plain ON word.w = plain.n',
+    'SELECT count(*) FROM word WHERE w IN (SELECT n FROM plain)',
+    'SELECT count(*) FROM word WHERE w = (SELECT n FROM plain)',
+    'SELECT * FROM "Select"',
+    'SELECT "x:1" FROM "Select" GROUP BY 1',
+    'SELECT rowid FROM plain',
+    'INSERT INTO plain VALUES (1, 2, 3)',
+    'SELECT * FROM main.plain',
+    'SELECT * FROM above',
+]
+
+
+def make_views(db):
+    """The views, a view that reads one of them, and TEXT to compare with."""
+    for name, select in VIEWS.items():
+        quoted = name.replace('"', '""')
+        db.execute(CREATED.get(name, f'CREATE VIEW "{quoted}" AS ') + select)
+    db.execute("CREATE VIEW above AS SELECT n + 1 FROM plain")
+    db.execute("CREATE TABLE word(w TEXT)")
+    db.execute("INSERT INTO word SELECT count(*) FROM t WHERE x > 5")
+
+
+def test_statements():
+    """Statements over the views, with and without."""
+    db = open_database()
+    path = db.execute("PRAGMA database_list").fetchone()[2]
+    make_views(db)
+    for name in VIEWS:
+        tap.is_equal(accelerate(db, name), 1, f"accelerated: {name}")
+        tap.is_equal(accelerate(db, name.upper()), 1, "and again, in other letters")
+    before = temporary(db)
+    batch = support.Batch("statements over views")
+    for sql in STATEMENTS:
+        for _ in range(2):
+            batch.compare(described(db, sql), without(path, sql), sql)
+    for name in VIEWS:
+        batch.check(views.plan(db, name)[0].startswith("accelerated"), f"{name}: {views.plan(db, name)[0]}")
+    batch.check(any(line.startswith("table main.t,") for line in views.plan(db, "plain")), "the plan names the table")
+    batch.end()
+    tap.is_equal(accelerate(db), len(VIEWS), "all of them: those that are, and not the one that reads a view")
+    tap.is_equal(temporary(db), before, "which makes nothing anew")
+    db.close()
+    fresh = open_database(path)
+    tap.is_equal(temporary(fresh), [], "another connection has none of it")
+    tap.is_equal(accelerate(fresh), len(VIEWS), "all at once")
+    batch = support.Batch("statements over views that were accelerated at once")
+    for sql in STATEMENTS:
+        batch.compare(described(fresh, sql), without(path, sql), sql)
+    batch.end()
+    fresh.close()
+
+
+def test_columns():
+    """Columns have the declared types of the ordinary view's, and the rows their own."""
+    path = FOLDER.new()
+    db = views.connect(path, isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES)
+    db.execute("CREATE TABLE t(d DATE, \"odd\" \"a hidden type\", v VARCHAR(20) COLLATE NOCASE, z DECIMAL(10, 2))")
+    db.execute("INSERT INTO t VALUES ('2020-02-03', 1, 'A', 7)")
+    db.execute("CREATE VIEW w AS SELECT d, odd, v, z FROM t")
+    db.execute("CREATE VIRTUAL TABLE temp.direct USING clreduce((SELECT * FROM main.w))")
+    for column in ("d", "odd", "v", "z"):
+        for condition in (f"{column} = 'a'", f"{column} = '7'", f"{column} < 'b'", f"{column} IN ('1', 'a')"):
+            tap.is_equal(described(db, f"SELECT {column}, {condition} FROM direct"),
+                         described(db, f"SELECT {column}, {condition} FROM main.w"), f"as in the view: {condition}")
+    tap.is_equal(described(db, "SELECT * FROM direct"), described(db, "SELECT * FROM main.w"), "dates are dates")
+    db.close()
+
+
+# ---- What names mean.
+
+
+def test_names():
+    """A view's names are its own database's."""
+    db = open_database()
+    path = FOLDER.new()
+    db.execute("ATTACH ? AS \"b b\"", (path,))
+    fill(db, '"b b".t', 7)
+    fill(db, '"b b".only', -3)
+    select = "SELECT gpu_sum(x) AS x, count(*) AS n FROM"
+    db.execute(f"CREATE VIEW main.v AS {select} t")
+    db.execute(f"CREATE VIEW \"b b\".v AS {select} t")
+    db.execute(f"CREATE VIEW \"b b\".u AS {select} t")
+    db.execute(f"CREATE VIEW \"b b\".o AS {select} only")
+    db.execute(f"CREATE VIEW main.missing AS {select} only")
+    tap.is_equal(accelerate(db), 3, "one of a name, and none that is an error")
+    wanted = {name: described(db, f"SELECT * FROM {schema}.{name}")
+              for schema, name in (("main", "v"), ('"b b"', "u"), ('"b b"', "o"))}
+    for change in ("SELECT 1", "CREATE TEMP TABLE t(x, r, s)", "INSERT INTO temp.t VALUES (1, 2, 3)",
+                   "CREATE TABLE main.only(x)", "DROP TABLE temp.t", "CREATE TEMP VIEW t AS SELECT 1 AS x"):
+        db.execute(change).fetchall()
+        for name, want in wanted.items():
+            tap.is_equal(described(db, f"SELECT * FROM {name}"), want, f"{name} after {change}")
+            tap.ok(views.accelerated(db, name), f"accelerated: {views.plan(db, name)[0]}")
+    tap.is_equal(accelerate(db), 4, "one more has its table now")
+    tap.is_equal(described(db, "SELECT * FROM missing"), [("x", "n"), (None, 0)], "its own, and not the attached one's")
+    db.execute("DETACH \"b b\"")
+    tap.ok("no such table" in described(db, "SELECT * FROM u")[0] or "unknown database" in described(db, "SELECT * FROM u")[0],
+           f"a database that has gone: {described(db, 'SELECT * FROM u')}")
+    tap.is_equal(described(db, "SELECT * FROM v"), wanted["v"], "main is still there")
+    db.execute("ATTACH ? AS \"b b\"", (path,))
+    tap.is_equal(described(db, "SELECT * FROM u"), wanted["u"], "and back again")
+    db.close()
+
+
+# ---- Errors.
+
+
+def test_errors():
+    """What cannot be accelerated says why, and leaves nothing."""
+    db = open_database()
+    for name, select in {
+        "joined": "SELECT count(*) FROM t, t AS u", "rows": "SELECT random() FROM t", "broken": "SELECT count(*) FROM nosuch",
+        "sorted": "SELECT max(s COLLATE RTRIM) FROM t", "written": "SELECT count(*) AS n FROM t",
+        "written2": "SELECT count(*) AS n FROM t", "unsafe": "SELECT gpu_sum(secret(x)) FROM t",
+        "taken": "SELECT count(*) AS n FROM t",
+    }.items():
+        db.execute(f"CREATE VIEW {name} AS {select}")
+    db.create_function("secret", 1, lambda x: x, deterministic=True)
+    db.execute("CREATE TRIGGER tr INSTEAD OF INSERT ON written BEGIN DELETE FROM t; END")
+    db.execute("CREATE TEMP TRIGGER tr2 INSTEAD OF INSERT ON main.written2 BEGIN SELECT 1; END")
+    db.execute("CREATE TEMP VIEW mine AS SELECT count(*) FROM t")
+    db.execute("CREATE TEMP TABLE taken(x)")
+    before = temporary(db)
+    for name, message in (
+        ("nosuch", "no database has a view 'nosuch'"),
+        ("mine", "no database has a view 'mine'"),
+        ("t", "'t' is a table, and no view"),
+        ("it's", "no database has a view 'it''s'"),
+        ("joined", "view 'joined' cannot be accelerated: a join"),
+        ("rows", "view 'rows' cannot be accelerated: "),
+        ("broken", "view 'broken' cannot be accelerated: no such table: main.nosuch"),
+        ("sorted", "view 'sorted' has COLLATE, which is not accelerated here"),
+        ("written", "view 'written' has triggers, which an accelerated one would hide"),
+        ("written2", "view 'written2' has triggers, which an accelerated one would hide"),
+        ("taken", "temp has something else of the name 'taken' already"),
+        (None, "the argument must be the name of a view, not NULL"),
+        ("a\0b", "the argument must not contain a NUL, as after 'a'"),
+    ):
+        found = accelerate(db, name)
+        tap.ok(str(found).startswith(f"clreduce_accelerate: {message}"), f"{name!r}: {found}")
+    tap.is_equal(temporary(db), before, "nothing is made")
+    tap.is_equal(accelerate(db), 1, "all that can be: the one that calls a function")
+    db.execute("PRAGMA trusted_schema = 0")
+    want = described(db, "SELECT * FROM main.unsafe")
+    tap.ok("unsafe use of secret()" in want[0], f"a schema that is not trusted: {want}")
+    tap.is_equal(described(db, "SELECT * FROM unsafe"), want, "is trusted no more by way of the accelerated view")
+    db.execute("PRAGMA trusted_schema = 1")
+    tap.is_equal(described(db, "SELECT * FROM unsafe"), described(db, "SELECT * FROM main.unsafe"), "trusted again")
+    for sql in ("CREATE VIEW w AS SELECT clreduce_accelerate()", "CREATE VIEW w2 AS SELECT clreduce_accelerate('x')"):
+        db.execute(sql)
+        tap.raises(lambda sql=sql: db.execute(f"SELECT * FROM {sql.split()[2]}").fetchall(), "unsafe use of clreduce_accelerate()", sql)
+    tap.raises(lambda: db.execute("INSERT INTO t(x) SELECT clreduce_accelerate()"),
+               "clreduce_accelerate: a statement that writes is running", "in a statement that writes")
+    db.close()
+
+
+def test_rights():
+    """Authorizers, and a connection that must not write."""
+    db = open_database()
+    db.execute("CREATE VIEW v AS SELECT gpu_sum(x) AS x FROM t")
+    db.execute("PRAGMA query_only = 1")
+    tap.is_equal(accelerate(db, "v"), "clreduce_accelerate: attempt to write a readonly database", "query_only")
+    db.execute("PRAGMA query_only = 0")
+    for denied in (sqlite3.SQLITE_CREATE_VTABLE, sqlite3.SQLITE_CREATE_TEMP_VIEW):
+        for name in (("v",), ()):
+            db.set_authorizer(lambda action, *rest, denied=denied: sqlite3.SQLITE_DENY if action == denied else 0)
+            found = accelerate(db, *name)
+            db.set_authorizer(None)
+            tap.is_equal(found, "clreduce_accelerate: not authorized", f"denied: {denied}, {name}")
+            tap.is_equal(temporary(db), [], "nothing is left")
+    tap.is_equal(accelerate(db, "v"), 1, "then it may")
+    # The ordinary view may read the column, and nobody else.
+    db.set_authorizer(lambda action, a, b, c, by: sqlite3.SQLITE_DENY if (action, a, b, by) == (20, "t", "x", None) else 0)
+    tap.is_equal(described(db, "SELECT * FROM v"), described(db, "SELECT * FROM main.v"), "rights of the ordinary view")
+    db.set_authorizer(lambda action, a, *rest: sqlite3.SQLITE_DENY if (action, a) == (20, "t") else 0)
+    tap.is_equal(described(db, "SELECT * FROM v"), described(db, "SELECT * FROM main.v"), "which it may lose")
+    tap.ok("prohibited" in described(db, "SELECT * FROM v")[0], f"{described(db, 'SELECT * FROM v')}")
+    db.set_authorizer(None)
+    tap.is_equal(described(db, "SELECT * FROM v"), described(db, "SELECT * FROM main.v"), "and get back")
+    db.close()
+
+
+# ---- Changes.
+
+SELECTS = [
+    "SELECT gpu_sum(x) AS a, count(*) AS b FROM t",
+    "SELECT gpu_sum(x) + 1 AS a, count(*) AS b FROM t",
+    "SELECT gpu_sum(r) AS a, count(s) AS b FROM t WHERE x > 9",
+    "SELECT x + 0 AS a, r + 0 AS b FROM t WHERE x = 90 AND r > 300 ORDER BY 2",
+]
+OTHER_COLUMNS = [
+    "SELECT count(*) AS b, gpu_sum(x) AS a FROM t",
+    "SELECT gpu_sum(x) AS a FROM t",
+    "SELECT gpu_sum(x) AS a, count(*) AS b, 1 AS c FROM t",
+]
+CHANGED = "clreduce: view v has other columns now: call clreduce_accelerate('v') again"
+
+
+def test_changes():
+    """A view that is dropped, or created again, by this connection or by another."""
+    db = open_database()
+    other = open_database(db.execute("PRAGMA database_list").fetchone()[2])
+    db.execute(f"CREATE VIEW v AS {SELECTS[0]}")
+    batch = support.Batch("a view that changes")
+
+    def both(what):
+        batch.compare(described(db, "SELECT * FROM v"), described(db, "SELECT * FROM main.v"), what)
+
+    for who in (db, other):
+        batch.compare(accelerate(db, "v"), 1, "accelerated")
+        both("at first")
+        for select in SELECTS[1:] + SELECTS[:1]:
+            who.execute("DROP VIEW main.v")
+            batch.compare(described(db, "SELECT * FROM v")[0].split(":", 1)[-1], " main.v", "dropped")
+            who.execute(f"CREATE VIEW main.v AS {select}")
+            both(select)
+            both(f"{select}, again")
+        for select in OTHER_COLUMNS:
+            who.execute("BEGIN")
+            who.execute("DROP VIEW main.v")
+            who.execute(f"CREATE VIEW main.v AS {select}")
+            who.execute("COMMIT")
+            found = described(db, "SELECT * FROM v")[0]
+            batch.compare(found, CHANGED, select)
+            batch.check(views.plan(db, "v")[0].startswith("row by row: "), f"the plan: {views.plan(db, 'v')[0]}")
+            batch.compare(accelerate(db, "v"), 1, "accelerated again")
+            both(f"{select}, accelerated again")
+        who.execute("DROP VIEW main.v")
+        who.execute(f"CREATE VIEW main.v AS {SELECTS[0]}")
+        batch.compare(accelerate(db, "v"), 1, "accelerated at last")
+        who.execute("DROP TABLE t")
+        who.execute("CREATE TABLE t(x, r, s)")
+        who.execute("INSERT INTO t VALUES (3, 4, 5)")
+        both("another table")
+        db.execute("DROP VIEW temp.v")
+    batch.compare(len(temporary(db)), 1, "what is left is the view that it read")
+    batch.end()
+    db.execute("BEGIN")
+    tap.is_equal(accelerate(db, "v"), 1, "in a transaction")
+    db.execute("INSERT INTO t VALUES (5, 6, 7)")
+    tap.is_equal(described(db, "SELECT * FROM v"), described(db, "SELECT * FROM main.v"), "with what it has written")
+    db.execute("ROLLBACK")
+    tap.ok("v" not in temporary(db), "which takes it back")
+    tap.is_equal(described(db, "SELECT * FROM v"), described(db, "SELECT * FROM main.v"), "and the ordinary one is there")
+    tap.is_equal(accelerate(db), 1, "accelerated")
+    tap.raises(lambda: db.execute("DROP TABLE temp.v"), "use DROP VIEW", "it is a view")
+    for each in (other, db):
+        each.close()
+
+
+def main():
+    """Runs the tests."""
+    test_statements()
+    test_columns()
+    test_names()
+    test_errors()
+    test_rights()
+    test_changes()
+    tap.done()
+
+
+main()

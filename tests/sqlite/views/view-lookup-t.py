@@ -1,0 +1,263 @@
+"""Accelerated views of text on a device: codes lie there, and what SQLite says of each is looked up.
+
+What a view gives is what its SELECT gives (clause 1 of view.h), to the bit, and a device gives it: as
+values come that the dictionary did not have, with parameters, with NULLs, and with results of several
+types.
+"""
+
+import support
+import tap
+import view_support as views
+
+FOLDER = views.Folder()
+ROWS = 6_000
+
+#: Rows for more values than two bytes tell apart, where a column may have one for four rows.
+LARGE_ROWS, LARGE_VALUES = 350_000, 70_000
+
+CITIES = ["ORD", "LAX", "JFK", "SFO", "", "Zürich", "ord", None]
+MIXED = [None, 0, 1, 12, 2**53 + 1, -(2**63), 0.5, 12.0, "12", "x", "1e3", b"12", b""]
+
+
+def fill(db, rng, rows=ROWS):
+    """The table, with a column of text, of days, of anything, and two of numbers."""
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, n INTEGER, city TEXT, day TEXT, any)")
+    add(db, rng, rows)
+
+
+def add(db, rng, rows, city=None):
+    """More rows; city(i) is a row's city."""
+    city = city or (lambda i: rng.choice(CITIES))
+    db.execute("BEGIN")
+    db.executemany(
+        "INSERT INTO t(x, n, city, day, any) VALUES(?, ?, ?, ?, ?)",
+        (
+            (
+                rng.randint(-999, 999) / 8 if rng.random() > 0.01 else None,
+                rng.randint(-99, 99),
+                city(i),
+                f"20{rng.randint(10, 12)}-0{rng.randint(1, 9)}-{rng.randint(10, 28)}",
+                rng.choice(MIXED),
+            )
+            for i in range(rows)
+        ),
+    )
+    db.execute("COMMIT")
+
+
+def mix(value):
+    """NULL, an INTEGER or a REAL."""
+    if isinstance(value, (str, bytes)):
+        return len(value)
+    return value
+
+
+def on_device(db, name, select, parameters=(), what=None):
+    """Two checks: all that a view gives is what the SELECT gives, and in the end a device gives it."""
+    want = repr(views.comparable(views.outcome(db, select, parameters)))
+    wrong = []
+
+    def judge(got):
+        if repr(views.comparable(got)) != want:
+            wrong.append(got)
+        return not wrong
+
+    before = support.stats(db)["scans_on_device"]
+    answered = views.ask_device(db, name, parameters, judge)
+    tap.is_equal(wrong, [], f"{what or select} {parameters}")
+    if not tap.ok(answered and support.stats(db)["scans_on_device"] > before, "a device gives it"):
+        tap.diag("\n".join(views.plan(db, name)))
+
+
+ASKED = (
+    ("SELECT gpu_avg(x), count(*) FROM t WHERE city = 'ORD'", ()),
+    ("SELECT gpu_sum(x) FROM t WHERE day LIKE '2011-0%' AND n > 5", ()),
+    ("SELECT gpu_sum(x), gpu_max(n) FROM t WHERE upper(city) <> 'ORD' AND strftime('%w', day) = '0'", ()),
+    ("SELECT gpu_sum(length(city)), gpu_min(length(city)), count(length(city)) FROM t", ()),
+    ("SELECT gpu_sum(julianday(day)), gpu_dot(x, julianday(day)) FROM t", ()),
+    ("SELECT gpu_sum(CASE WHEN city GLOB '[A-P]*' THEN x ELSE n END) FROM t WHERE city IS NOT NULL", ()),
+    ("SELECT gpu_total(mix(any)), count(mix(any)), gpu_max(mix(any) + n) FROM t WHERE mix(city) <> 3", ()),
+    ("SELECT gpu_dot(mix(any), x) FROM t WHERE mix(any) BETWEEN -1 AND 100", ()),
+    ("SELECT count(any || ''), count(any) FROM t WHERE any IS NOT 'x'", ()),
+    ("SELECT gpu_sum(n) FILTER (WHERE city = 'LAX'), gpu_sum(n) FILTER (WHERE city = 'JFK') FROM t", ()),
+    ("SELECT gpu_min(city), gpu_max(city), gpu_min(substr(day, 1, 7)), gpu_max(upper(city)) FROM t", ()),
+    ("SELECT count(*), gpu_sum(x) FROM t WHERE city = ?1", ("LAX",)),
+    ("SELECT count(*), gpu_sum(x) FROM t WHERE city = ?1", ("nowhere",)),
+    ("SELECT count(*), gpu_sum(x) FROM t WHERE city = ?1", (None,)),
+    ("SELECT count(*), gpu_sum(x * ?2) FROM t WHERE city IN (?1, 'SFO') OR any LIKE ?2", ("JFK", 12)),
+)
+
+
+def test_asked(device, rng):
+    """What people ask: all of it is a device's."""
+    for encoding in ("UTF-8", "UTF-16le"):
+        db = views.connect(FOLDER.new(), device)
+        db.execute(f"PRAGMA encoding = '{encoding}'")
+        db.create_function("mix", 1, mix, deterministic=True)
+        fill(db, rng)
+        for select, parameters in ASKED:
+            if encoding != "UTF-8" and "gpu_min(city)" in select:
+                continue  # what is not UTF-8 has no order here
+            problem = views.create(db, "asked", select)
+            tap.is_equal(problem, None, "a view")
+            on_device(db, "asked", select, parameters)
+        columns = db.execute("SELECT type, rows, bytes, device_bytes FROM clreduce_columns").fetchall()
+        codes = [column for column in columns if column[0] == "codes"]
+        tap.is_equal([there == rows for _, rows, _, there in codes], [True, True], "codes, a byte a row there")
+        db.execute("SELECT clreduce_evict()")
+        tap.is_equal(db.execute("SELECT count(*) FROM clreduce_columns").fetchone()[0], 0, "which go")
+        on_device(db, "asked", ASKED[-1][0], ASKED[-1][1], "and come again")
+        db.close()
+
+
+def test_own(device, rng):
+    """What devices do not answer is right nevertheless."""
+    db = views.connect(FOLDER.new(), device)
+    fill(db, rng)
+    for select in (
+        "SELECT gpu_mode(city), gpu_count_distinct(city), gpu_sum(x) FROM t WHERE day > '2011'",
+        "SELECT gpu_median(n), gpu_sum(length(city)) FROM t",
+        "SELECT gpu_median(length(city)) FROM t WHERE city <> ''",
+        "SELECT gpu_sum(any + 1) FROM t WHERE typeof(any) <> 'blob' AND city = 'ORD'",
+        "SELECT gpu_sum(x) FROM t WHERE json_extract('{' || any || '}', '$.a') IS NULL",
+        "SELECT gpu_min(any), gpu_max(any) FROM t",
+    ):
+        views.create(db, "own", select)
+        for _ in range(3):
+            views.ask_device(db, "own")
+            views.agree(db, "own", select, (), select)
+    db.close()
+
+
+def test_growth(device, rng, mode):
+    """Values come that there were not; codes take two bytes instead of one."""
+    path = FOLDER.new()
+    db = views.connect(path, device)
+    db.execute(f"PRAGMA journal_mode = {mode}")
+    fill(db, rng)
+    other = views.connect(path, device)
+    selects = {
+        "a": "SELECT count(*), gpu_sum(x) FROM t WHERE city LIKE '%new%' OR city = 'ORD'",
+        "b": "SELECT gpu_sum(length(city)), gpu_max(city), gpu_sum(n) FROM t WHERE city > 'M'",
+    }
+    for name, select in selects.items():
+        views.create(db, name, select)
+
+    def check(what):
+        for name, select in selects.items():
+            on_device(db, name, select, (), f"{mode}, {what}: {select}")
+
+    check("at first")
+    add(db, rng, 100)
+    check("more rows")
+    db.execute("UPDATE t SET city = 'new' || (id % 5) WHERE id % 7 = 1")
+    check("more values")
+    other.execute("UPDATE t SET city = 'new' || (id % 700) WHERE id % 3 = 1")
+    check("more than 256, by another connection")
+    db.execute("UPDATE t SET city = NULL WHERE id % 5 = 1")
+    check("NULLs")
+    db.execute("BEGIN")
+    db.execute("UPDATE t SET city = 'gone'")
+    for name, select in selects.items():
+        views.agree(db, name, select, (), f"uncommitted: {select}")
+    db.execute("ROLLBACK")
+    check("taken back")
+    db.execute("DELETE FROM t WHERE city LIKE 'new%'")
+    check("values that no row has any more")
+    other.close()
+    db.close()
+
+
+def test_large(device, rng):
+    """Codes of four bytes; a lookup that is kept, extended, and replaced for other parameters."""
+    db = views.connect(FOLDER.new(), device)
+    fill(db, rng, 0)
+    add(db, rng, LARGE_ROWS, lambda i: f"city {i * LARGE_VALUES // LARGE_ROWS}")
+    select = "SELECT gpu_sum(x), count(*), gpu_sum(length(city)) FROM t WHERE city LIKE ?1"
+    views.create(db, "large", select)
+    for value in ("%1", "%1", "%77%", "none", "%1"):
+        on_device(db, "large", select, (value,))
+    sent = support.stats(db)["bytes_to_device"]
+    on_device(db, "large", select, ("%1",), "asked again")
+    tap.is_equal(support.stats(db)["bytes_to_device"], sent, "results that are kept are not sent again")
+    there = db.execute(
+        "SELECT device_bytes / rows FROM clreduce_columns WHERE type = 'codes'"
+    ).fetchall()
+    tap.is_equal(there, [(4,)], "four bytes a row")
+    db.execute("UPDATE t SET city = 'new 77' WHERE id % 1001 = 5")
+    on_device(db, "large", select, ("%77%",), "another value")
+    db.close()
+
+
+def test_filled(device, rng):
+    """Codes that come through SQLite, as the table has no pages to be read."""
+    db = views.connect(FOLDER.new(), device)
+    db.execute("CREATE TABLE w(id INTEGER PRIMARY KEY, x REAL, city TEXT) WITHOUT ROWID")
+    db.executemany("INSERT INTO w VALUES(?, ?, ?)", ((i, i / 8, rng.choice(CITIES)) for i in range(ROWS)))
+    select = "SELECT gpu_sum(x), count(*), gpu_max(city) FROM w WHERE city LIKE '%R%'"
+    views.create(db, "filled", select)
+    for _ in range(2):
+        views.agree(db, "filled", select, (), "filled when asked again")
+    on_device(db, "filled", select)
+    db.execute("UPDATE w SET city = 'R' || (id % 300) WHERE id % 2 = 0")
+    for _ in range(2):
+        views.agree(db, "filled", select, (), "after a change")
+    on_device(db, "filled", select, (), "and again")
+    db.close()
+
+
+def test_errors(device, rng):
+    """An expression that fails for a value is an error if a row has it."""
+    db = views.connect(FOLDER.new(), device)
+    db.execute("CREATE TABLE j(id INTEGER PRIMARY KEY, x INT, doc TEXT)")
+    db.executemany("INSERT INTO j(x, doc) VALUES(?, ?)", ((i, '{"a": %d}' % (i % 9)) for i in range(3_000)))
+    select = "SELECT gpu_sum(x) FROM j WHERE json_extract(doc, '$.a') = 3"
+    views.create(db, "js", select)
+    on_device(db, "js", select)
+    db.execute("UPDATE j SET doc = 'no JSON' WHERE id = 77")
+    for _ in range(3):
+        views.ask_device(db, "js")
+        views.agree(db, "js", select, (), "an error")
+    tap.ok(isinstance(views.ask(db, "js"), views.Failure), "which is one")
+    db.execute("UPDATE j SET doc = '{}' WHERE id = 77")
+    on_device(db, "js", select, (), "the value is gone")
+    db.close()
+
+
+def test_limit(device, rng):
+    """A value that is longer than the connection allows is SQLite's."""
+    db = views.connect(FOLDER.new(), device)
+    if not hasattr(db, "setlimit"):
+        tap.skip(1, "this Python sets no limits")
+        return
+    fill(db, rng, 2_000)
+    db.execute("UPDATE t SET city = ? WHERE id = 7", ("long" * 5_000,))
+    select = "SELECT gpu_sum(x), gpu_sum(length(city)) FROM t WHERE n > 0 OR city <> 'x'"
+    views.create(db, "limited", select)
+    on_device(db, "limited", select)
+    before = db.setlimit(0, 10_000)
+    views.agree(db, "limited", select, (), "a limit")
+    db.setlimit(0, before)
+    on_device(db, "limited", select, (), "and no more")
+    db.close()
+
+
+def main():
+    rng = support.seed()
+    for device in views.devices():
+        if device == "host":
+            continue
+        started = views.warm(device)
+        test_asked(device, rng)
+        test_own(device, rng)
+        for mode in ("WAL", "DELETE"):
+            test_growth(device, rng, mode)
+        test_large(device, rng)
+        test_filled(device, rng)
+        test_errors(device, rng)
+        test_limit(device, rng)
+        started.close()
+    tap.done()
+
+
+main()
