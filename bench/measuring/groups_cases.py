@@ -3,11 +3,10 @@
 import collections
 
 #: sql: what a view holds. plain: the same with SQLite's own functions, where it has them, which is
-#: what SQLite is timed with; None: sql. duckdb: DuckDB's twin. timed, compared: whether SQLite is timed,
-#: and rows are compared with its own, over "all" rows or a "tenth". first: a first query is measured
-#: as well.
-Question = collections.namedtuple("Question", "name table sql duckdb plain timed compared first",
-                                  defaults=(None, "all", "all", True))
+#: what SQLite is timed with; None: sql. duckdb: DuckDB's twin. tenth: rows are compared
+#: with SQLite's over a tenth of them. first: a first query is measured as well.
+Question = collections.namedtuple("Question", "name table sql duckdb plain tenth first",
+                                  defaults=(None, False, True))
 
 
 def h2oai(number, items, keys, plain=None, **more):
@@ -16,7 +15,7 @@ def h2oai(number, items, keys, plain=None, **more):
     return Question(f"h2oai q{number}", "h2o", f"SELECT {keys}, {items} FROM h2o GROUP BY {keys}",
                     more.pop("duckdb", None) or f"SELECT {keys}, {own} FROM h2o GROUP BY {keys}",
                     plain and f"SELECT {keys}, {plain} FROM h2o GROUP BY {keys}",
-                    compared="tenth", **more)
+                    tenth=True, **more)
 
 
 ALL_IDS = "id1, id2, id3, id4, id5, id6"
@@ -30,13 +29,11 @@ H2OAI = (
     h2oai(3, "sum(v1), gpu_avg(v3)", "id3", "sum(v1), avg(v3)"),
     h2oai(4, "avg(v1), avg(v2), gpu_avg(v3)", "id4", "avg(v1), avg(v2), avg(v3)"),
     h2oai(5, "sum(v1), sum(v2), gpu_sum(v3)", "id6", "sum(v1), sum(v2), sum(v3)"),
-    h2oai(6, "gpu_median(v3), gpu_stddev_samp(v3)", "id4, id5", duckdb=MEDIANS,
-          timed="tenth"),
+    h2oai(6, "gpu_median(v3), gpu_stddev_samp(v3)", "id4, id5", duckdb=MEDIANS),
     h2oai(7, "max(v1) - min(v2)", "id3"),
     h2oai(8, "max(v3)", "id6"),
     h2oai(9, "gpu_regr_r2(v1, v2)", "id2, id4", duckdb=SQUARES),
-    h2oai(10, "gpu_sum(v3), count(*)", ALL_IDS, "sum(v3), count(*)", timed="tenth",
-          first=False),
+    h2oai(10, "gpu_sum(v3), count(*)", ALL_IDS, "sum(v3), count(*)", first=False),
 )
 
 

@@ -58,6 +58,8 @@ def view_cases(results):
     for row in results["parts"].get("statistics", {}).get("views", ()):
         yield (f"{row['name']}, {found.view_state(row)}, {row['device']}, against its SELECT",
                row["speed"]["median"])
+    for row in results["parts"].get("groups", {}).get("rows", ()):
+        yield f"{row['name']}, {found.view_state(row)}, {row['device']}, against SQLite", row["speed"]
 
 
 def first_cases(results):
@@ -106,6 +108,10 @@ def duckdb_views(results):
                 if (row["name"], row["kind"]) == (duckdb["name"], "again"):
                     yield (f"view of {row['name']}, resident, {row['device']}",
                            row["time_ns"]["median"], duckdb["time_ns"]["median"])
+    for row in (results["parts"].get("groups") or {}).get("rows", ()):
+        if row["kind"] == "again" and "duckdb_ns" in row:
+            yield (f"view, groups: {row['name']}, resident, {row['device']}",
+                   row["time_ns"]["median"], row["duckdb_ns"]["median"])
 
 
 def duckdb_fed(results):
