@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A setting whose limits are both 0 is text. */
+/* A setting whose limits are both 0 is text; one that is 1 at most is off or on. */
 struct setting {
     const char *name;
     size_t offset;
@@ -35,6 +35,9 @@ static const struct setting settings_table[] = {
      "stream; 0: a quarter of either's memory"},
     {"values_memory", offsetof(struct clr_settings, values_memory), 0, 0, INT64_MAX,
      "bytes that running aggregates may take for the values they keep; 0: a quarter of the memory"},
+    {"override", offsetof(struct clr_settings, override), 0, 0, 1,
+     "on: sum, total and avg are gpu_sum, gpu_total and gpu_avg, for as long as the connection is "
+     "open"},
 };
 
 enum { SETTINGS = sizeof settings_table / sizeof settings_table[0] };
@@ -42,6 +45,11 @@ enum { SETTINGS = sizeof settings_table / sizeof settings_table[0] };
 static int is_text(const struct setting *setting)
 {
     return setting->least == 0 && setting->greatest == 0;
+}
+
+static int is_switch(const struct setting *setting)
+{
+    return setting->greatest == 1;
 }
 
 static void *place(struct clr_settings *settings, const struct setting *setting)
@@ -94,6 +102,18 @@ static enum clr_code set_integer(struct clr_settings *settings, const struct set
     return CLR_OK;
 }
 
+static enum clr_code set_switch(struct clr_settings *settings, const struct setting *setting,
+                                const char *value, struct clr_status *status)
+{
+    const int64_t stored = strcmp(value, "on") == 0;
+
+    if (stored == 0 && strcmp(value, "off") != 0)
+        return clr_status_set(status, CLR_INVALID, 0, "%s must be 'on' or 'off', not '%.60s'",
+                              setting->name, value);
+    memcpy(place(settings, setting), &stored, sizeof stored);
+    return CLR_OK;
+}
+
 enum clr_code clr_settings_set(struct clr_settings *settings, const char *name, const char *value,
                                struct clr_status *status)
 {
@@ -103,6 +123,8 @@ enum clr_code clr_settings_set(struct clr_settings *settings, const char *name, 
         const struct setting *setting = &settings_table[i];
         if (strcmp(setting->name, name) != 0)
             continue;
+        if (is_switch(setting))
+            return set_switch(settings, setting, value, status);
         if (!is_text(setting))
             return set_integer(settings, setting, value, status);
         if (value[0] == '\0' || strlen(value) >= CLR_SETTING_TEXT_SIZE)
@@ -123,7 +145,10 @@ static void show(struct clr_settings *settings, const struct setting *setting, c
         return;
     }
     memcpy(&number, place(settings, setting), sizeof number);
-    snprintf(text, CLR_SETTING_TEXT_SIZE, "%" PRId64, number);
+    if (is_switch(setting))
+        snprintf(text, CLR_SETTING_TEXT_SIZE, "%s", number != 0 ? "on" : "off");
+    else
+        snprintf(text, CLR_SETTING_TEXT_SIZE, "%" PRId64, number);
 }
 
 int clr_settings_describe(const struct clr_settings *settings, size_t i,

@@ -19,6 +19,7 @@ struct clr_settings {
     int64_t view_threshold;             /* rows; views of smaller tables are run by SQLite */
     int64_t column_memory;              /* bytes of columns kept for views; 0: a quarter of all */
     int64_t values_memory;              /* bytes of values kept by aggregates; 0: a quarter */
+    int64_t override;                   /* whether sum, total and avg are the exact ones */
 };
 
 /* One setting, for listing. */

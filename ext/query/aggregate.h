@@ -12,8 +12,9 @@ struct clr_call {
     enum clr_form form;
     /* SQLite's own: of sums the tally has the extremes as well, which tell if results agree. */
     bool builtin;
-    int tally;    /* has the counts */
-    int question; /* where all values are needed together: CLR_NEEDS_ORDER and beyond */
+    bool is_exact; /* by that name it is ours: results need not be known to agree */
+    int tally;     /* has the counts */
+    int question;  /* where all values are needed together: CLR_NEEDS_ORDER and beyond */
     /* The tallies whose sums are the operation's terms (clr_operation_terms()); -1: not needed. */
     int terms[CLR_MOST_TERMS];
 };

@@ -150,7 +150,7 @@ static enum clr_code bind_terms(struct clr_binder *binder, struct clr_call *call
     const unsigned all = (1u << CLR_MOST_TERMS) - 1;
     const unsigned needs = call->form & CLR_FORM_STATE ? all : clr_finish_needs(aggregate);
     /* SQLite's own sums also need to know if they give what ours would. */
-    const unsigned also = call->builtin ? 1u << CLR_EXTREMES : 0;
+    const unsigned also = call->builtin && !call->is_exact ? 1u << CLR_EXTREMES : 0;
     int count, i;
     const struct clr_term *terms = clr_operation_terms(aggregate->operation, &count);
 
@@ -284,6 +284,7 @@ static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node 
     call->aggregate = aggregate;
     call->form = node->form;
     call->builtin = node->builtin;
+    call->is_exact = binder->environment->is_exact && aggregate->needs == CLR_NEEDS_SUMS;
     call->tally = -1;
     for (i = 0; i < CLR_MOST_TERMS; i++)
         call->terms[i] = -1;

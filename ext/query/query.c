@@ -89,7 +89,8 @@ bool clr_query_computes(const struct clr_query *query)
         }
     }
     for (i = 0; i < query->call_count; i++) {
-        if (query->calls[i].builtin && query->calls[i].aggregate->needs != CLR_NEEDS_COUNT)
+        if (query->calls[i].builtin && !query->calls[i].is_exact &&
+            query->calls[i].aggregate->needs != CLR_NEEDS_COUNT)
             return true;
     }
     return false;

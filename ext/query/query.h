@@ -124,6 +124,7 @@ struct clr_environment {
     void *context;
     int parameter_count; /* the largest parameter number of the statement */
     bool is_utf8;        /* the encoding of the database's TEXT */
+    bool is_exact;       /* SQLite's names sum, total and avg mean gpu_sum, gpu_total and gpu_avg */
     const char *schema;  /* the table's; NULL: not known */
     /* Looks up a column of the table, or rowid, by name, without regard to ASCII case. */
     struct clr_known_column (*column)(void *context, const char *name);

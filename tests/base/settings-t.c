@@ -21,6 +21,7 @@ static void test_defaults(void)
     tap_is_int64(settings.view_threshold, 1000, "view_threshold");
     tap_is_int64(settings.column_memory, 0, "column_memory");
     tap_is_int64(settings.values_memory, 0, "values_memory");
+    tap_is_int64(settings.override, 0, "override");
 }
 
 static void test_environment(void)
@@ -76,6 +77,8 @@ static void test_refusals(void)
     refuses("chunk_size", "-65536", range);
     refuses("chunk_size", "9223372036854775808", range);
     refuses("chunk_size", "18446744073709617152", range); /* 2^64 + 65536 */
+    refuses("override", "1", "override must be 'on' or 'off', not '1'");
+    refuses("override", "", "override must be 'on' or 'off', not ''");
     refuses("chunks_in_flight", "0", "from 1 to 64");
     refuses("chunks_in_flight", "65", "from 1 to 64");
     refuses("device_timeout", "99", "from 100 to 86400000");
@@ -111,6 +114,11 @@ static void test_changes(void)
     tap_ok(clr_settings_set(&settings, "device_timeout", "100", &status) == CLR_OK &&
                settings.device_timeout == 100,
            "the least device_timeout");
+    tap_ok(clr_settings_set(&settings, "override", "on", &status) == CLR_OK &&
+               settings.override == 1 &&
+               clr_settings_set(&settings, "override", "off", &status) == CLR_OK &&
+               settings.override == 0,
+           "a setting that is on or off");
 
     memset(text, 'n', sizeof text);
     text[CLR_SETTING_TEXT_SIZE - 1] = '\0';
@@ -125,9 +133,9 @@ static void test_changes(void)
 
 static void test_list(void)
 {
-    static const char *const names[] = {"device",         "chunk_size",       "host_threshold",
-                                        "start_after",    "chunks_in_flight", "device_timeout",
-                                        "view_threshold", "column_memory",    "values_memory"};
+    static const char *const names[] = {
+        "device",         "chunk_size",     "host_threshold", "start_after",   "chunks_in_flight",
+        "device_timeout", "view_threshold", "column_memory",  "values_memory", "override"};
     struct clr_setting_description description;
     struct clr_settings settings;
     struct clr_status status;

@@ -138,12 +138,12 @@ static void free_function(void *pointer)
 }
 
 static int register_form(struct clr_connection *connection, const struct clr_aggregate *aggregate,
-                         enum clr_form form)
+                         enum clr_form form, const char *name, int encoding)
 {
     const bool merges = form & CLR_FORM_MERGE;
     const bool is_json = aggregate->needs == CLR_NEEDS_BINS && !(form & CLR_FORM_STATE);
     const int flags =
-        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS | (is_json ? CLR_RESULT_SUBTYPE : 0);
+        encoding | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS | (is_json ? CLR_RESULT_SUBTYPE : 0);
     struct clr_function *function = clr_memory_alloc(sizeof *function);
 
     if (function == NULL)
@@ -152,7 +152,7 @@ static int register_form(struct clr_connection *connection, const struct clr_agg
     function->aggregate = aggregate;
     function->callbacks = callbacks[aggregate->needs];
     function->form = form;
-    snprintf(function->name, sizeof function->name, "%s%s", aggregate->name, clr_form_suffix(form));
+    snprintf(function->name, sizeof function->name, "%s%s", name, clr_form_suffix(form));
     /* On failure SQLite itself calls the destructor. */
     return sqlite3_create_window_function(
         connection->db, function->name, merges ? 1 : aggregate->arguments, flags, function,
@@ -168,7 +168,13 @@ int clr_aggregates_register(struct clr_connection *connection)
     for (aggregate = clr_aggregates; aggregate->name != NULL; aggregate++) {
         int forms = aggregate->state != 0 ? CLR_FORMS : 1;
         for (form = 0; form < forms && rc == SQLITE_OK; form++)
-            rc = register_form(connection, aggregate, (enum clr_form)form);
+            rc = register_form(connection, aggregate, (enum clr_form)form, aggregate->name,
+                               SQLITE_UTF8);
     }
     return rc;
+}
+
+int clr_aggregate_override(struct clr_connection *connection, const struct clr_aggregate *aggregate)
+{
+    return register_form(connection, aggregate, CLR_FORM_VALUE, aggregate->builtin, SQLITE_UTF16LE);
 }

@@ -48,9 +48,18 @@
 #ifndef CLR_SQLITE_AGGREGATES_H
 #define CLR_SQLITE_AGGREGATES_H
 
+#include "numeric/states/aggregate_table.h"
 #include "sqlite/session/connection.h"
 
 /* Registers the aggregates, which are window functions too. Returns SQLite's result code. */
 int clr_aggregates_register(struct clr_connection *connection);
+
+/*
+ * Registers an aggregate by the name of SQLite's own, in whose place it is from then on: SQLite has
+ * no way back. It is registered for UTF-16, which makes no difference but that SQLite allows it
+ * while statements run. Returns SQLite's result code.
+ */
+int clr_aggregate_override(struct clr_connection *connection,
+                           const struct clr_aggregate *aggregate);
 
 #endif

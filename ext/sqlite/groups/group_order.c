@@ -106,8 +106,10 @@ int clr_group_order_check(sqlite3 *db, const char *sql, const struct clr_table_i
     bool is_same = false;
     int rc;
 
-    if (query->is_ordered)
+    if (query->is_ordered) {
+        grouping->by_first = false;
         return SQLITE_OK;
+    }
     rc = read_plan(db, sql, &order);
     if (query->has_rows) {
         if (rc == SQLITE_OK && (order.searches || order.index != NULL))

@@ -2,6 +2,7 @@
 
 #include "engine/worker/runtime.h"
 #include "opencl/core/catalog.h"
+#include "sqlite/access/override.h"
 #include "sqlite/columns/image.h"
 #include "sqlite/columns/row_load.h"
 #include "sqlite/session/sql_value.h"
@@ -43,6 +44,17 @@ static enum clr_code check_device(const char *name, struct clr_status *status)
         names[0] != '\0' ? names : "there is none", name);
 }
 
+/* What some settings need before they are set. */
+static enum clr_code prepare(struct clr_connection *connection, const char *name, const char *value,
+                             struct clr_status *status)
+{
+    if (strcmp(name, "device") == 0)
+        return check_device(value, status);
+    if (strcmp(name, "override") == 0)
+        return clr_override_prepare(connection, value, status);
+    return CLR_OK;
+}
+
 /* Whether a text is longer than a C string can tell. */
 static bool has_nul(const char *text, sqlite3_value *value)
 {
@@ -56,6 +68,7 @@ static void set(sqlite3_context *context, int count, sqlite3_value **values)
     const char *name = (const char *)sqlite3_value_text(values[0]);
     const char *value = (const char *)sqlite3_value_text(values[1]);
     struct clr_status status;
+    enum clr_code code;
 
     (void)count;
     if ((name == NULL && sqlite3_value_type(values[0]) != SQLITE_NULL) ||
@@ -72,14 +85,18 @@ static void set(sqlite3_context *context, int count, sqlite3_value **values)
     name = name != NULL ? name : "NULL";
     value = value != NULL ? value : "NULL";
     clr_status_clear(&status);
-    if ((strcmp(name, "device") != 0 || check_device(value, &status) == CLR_OK) &&
-        clr_settings_set(&connection->settings, name, value, &status) == CLR_OK) {
+    code = prepare(connection, name, value, &status);
+    if (code == CLR_OK)
+        code = clr_settings_set(&connection->settings, name, value, &status);
+    if (code == CLR_OK) {
         connection->settings_changes++;
         clr_connection_heed_settings(connection);
         sqlite3_result_value(context, values[1]);
-        return;
+    } else if (code == CLR_NOMEM) {
+        sqlite3_result_error_nomem(context);
+    } else {
+        clr_set_error(context, "clreduce_set: %s", status.message);
     }
-    clr_set_error(context, "clreduce_set: %s", status.message);
 }
 
 /* clreduce_evict(): frees the columns kept for accelerated views, and returns their bytes. */

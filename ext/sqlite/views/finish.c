@@ -63,7 +63,7 @@ static bool finish_sums(struct clr_query_run *run, const struct clr_call *call,
     for (i = 0; i < CLR_MOST_TERMS; i++)
         sums.sums[i] = call->terms[i] < 0 ? NULL : &tallies[call->terms[i]].state.sum;
     clr_finish_sums(call->aggregate, call->form, &sums, output);
-    return !call->builtin || sums_agree(state);
+    return !call->builtin || call->is_exact || sums_agree(state);
 }
 
 /* Puts the value in the place of its rank, if the tally is of a lookup that has ranks. */

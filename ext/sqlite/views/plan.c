@@ -140,6 +140,17 @@ static int find_encoding(sqlite3 *db, int *encoding)
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
+/* Whether a function, as PRAGMA function_list tells of it, is one that the setting override has
+   registered by SQLite's name. */
+static bool is_ours(const struct clr_connection *connection, sqlite3_stmt *list, const char *name)
+{
+    const char *encoding = (const char *)sqlite3_column_text(list, 3);
+
+    return connection->settings.override != 0 && encoding != NULL &&
+           strcmp(encoding, "utf16le") == 0 && sqlite3_column_int(list, 4) == 1 &&
+           (strcmp(name, "sum") == 0 || strcmp(name, "total") == 0 || strcmp(name, "avg") == 0);
+}
+
 /* Whether the application has functions of its own in place of some that a scan computes: in place
    of such as others may have as well, only if they are called. */
 static bool has_overrides(struct clr_connection *connection, const struct clr_query *query)
@@ -154,7 +165,7 @@ static bool has_overrides(struct clr_connection *connection, const struct clr_qu
         return true;
     while (!found && sqlite3_step(list) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 0);
-        if (name == NULL || sqlite3_column_int(list, 1) != 0)
+        if (name == NULL || sqlite3_column_int(list, 1) != 0 || is_ours(connection, list, name))
             continue;
         for (i = 0; i < sizeof names / sizeof names[0]; i++)
             found = found || strcmp(name, names[i]) == 0;
@@ -179,6 +190,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
         .db = connection->db, .table = &plan->table, .functions = &plan->functions};
     struct clr_environment asked = {.context = &environment,
                                     .parameter_count = select->parameter_count,
+                                    .is_exact = connection->settings.override != 0,
                                     .schema = plan->table.schema,
                                     .column = environment_column,
                                     .parameter = environment_parameter,

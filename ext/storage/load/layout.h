@@ -48,8 +48,8 @@ size_t clr_layout_size(const struct clr_layout *layout);
 void clr_layout_keep(struct clr_layout *layout, struct clr_leaf *leaves, size_t leaf_count,
                      const struct clr_pages *pages, uint32_t *before, bool keeps_chains);
 
-/* Whether the columns' rows are in the order of the table's: those of leaves that a refresh has
-   found between others are behind them. */
+/* Whether the columns' rows are in the order of the table's: a load keeps it mostly, and a refresh
+   puts the rows of leaves that have come between others behind them. */
 bool clr_layout_is_in_order(const struct clr_layout *layout);
 
 /* Frees what the layout has and leaves it unknown. */

@@ -7,8 +7,9 @@
    so many times the rows that there may be. */
 enum { GUESS_PART = 16, GUESS_FACTOR = 2 };
 
-/* After so many milliseconds who waits looks whether others have failed or are to stop. */
-enum { LOOK_MS = 1 };
+/* So many milliseconds a thread waits for its turn, at most: by then others have read their pages,
+   or something holds one of them. Then rows are in no order from there on. */
+enum { TURN_MS = 20 };
 
 bool clr_placement_init(struct clr_placement *placement, struct clr_units *units,
                         const struct clr_layout *layout)
@@ -52,19 +53,17 @@ static bool seems_too_large(const struct clr_placement *placement, size_t rows)
                GUESS_FACTOR * (double)placement->layout->most_rows * (double)taken;
 }
 
-/* Waits, with the lock, until the units before unit i have their places. Returns whether they do.
- */
-static bool wait_for_turn(struct clr_placement *placement, const struct clr_pages *pages, size_t i)
+/* Waits, with the lock, until the units before unit i have their places. */
+static void wait_for_turn(struct clr_placement *placement, size_t i)
 {
-    while (placement->units_taken != i) {
-        const struct timespec deadline = clr_thread_deadline(LOOK_MS);
+    const struct timespec deadline = clr_thread_deadline(TURN_MS);
 
-        if (atomic_load(&placement->units->failed) ||
-            (pages->stop != NULL && atomic_load(pages->stop)))
-            return false;
-        pthread_cond_timedwait(&placement->taken, &placement->lock, &deadline);
+    while (!placement->is_unordered && placement->units_taken != i) {
+        if (pthread_cond_timedwait(&placement->taken, &placement->lock, &deadline) != 0) {
+            placement->is_unordered = true;
+            pthread_cond_broadcast(&placement->taken);
+        }
     }
-    return true;
 }
 
 enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_pages *pages,
@@ -72,7 +71,6 @@ enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct
 {
     const struct clr_layout *layout = placement->layout;
     struct clr_unit *unit = &placement->units->units[i];
-    bool has_turn;
 
     if (layout->known)
         return unit->rows == rows
@@ -80,18 +78,14 @@ enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct
                    : clr_page_malformed(pages, placement->units->leaves.numbers[unit->first]);
     atomic_fetch_sub(&placement->left, (int64_t)(rows * layout->row_bytes));
     pthread_mutex_lock(&placement->lock);
-    has_turn = wait_for_turn(placement, pages, i);
-    if (has_turn) {
-        unit->row = placement->rows;
-        unit->place = placement->places;
-        placement->rows += rows;
-        placement->places += unit->count;
-        placement->units_taken++;
-        pthread_cond_broadcast(&placement->taken);
-    }
+    wait_for_turn(placement, i);
+    unit->row = placement->rows;
+    unit->place = placement->places;
+    placement->rows += rows;
+    placement->places += unit->count;
+    placement->units_taken++;
+    pthread_cond_broadcast(&placement->taken);
     pthread_mutex_unlock(&placement->lock);
-    if (!has_turn)
-        return CLR_LOAD_STOPPED;
     unit->rows = rows;
     rows += unit->row;
     return layout->most_rows == 0 ||

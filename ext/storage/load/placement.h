@@ -16,7 +16,8 @@ struct clr_placement {
     struct clr_leaf *leaves;         /* of the units, at their places */
     uint32_t *before;                /* the set of pages that led to the leaves */
     pthread_mutex_t lock;
-    pthread_cond_t taken;
+    pthread_cond_t taken;             /* a unit has its place */
+    bool is_unordered;                /* places are given as units come */
     size_t units_taken, rows, places; /* that the units which have their places have taken */
 };
 
@@ -28,10 +29,9 @@ void clr_placement_free(struct clr_placement *placement);
 
 /*
  * Gives unit i, of so many rows, its place, if the layout fits and has room. Returns CLR_LOAD_DONE,
- * CLR_LOAD_TOO_LARGE, CLR_LOAD_MALFORMED, with the page in pages, or CLR_LOAD_STOPPED, also where
- * another thread has failed. Any thread may call it, once for each unit, and has to before it takes
- * another one. Rows keep the order of the units: a thread waits until those before have their
- * places.
+ * CLR_LOAD_TOO_LARGE or CLR_LOAD_MALFORMED, with the page in pages. Any thread may call it, once
+ * for each unit, and has to before it takes another one. Rows keep the order of the units, unless a
+ * thread has waited too long for those before: see clr_layout_is_in_order().
  */
 enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_pages *pages,
                                          size_t i, size_t rows);

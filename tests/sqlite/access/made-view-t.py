@@ -44,7 +44,7 @@ SELECTS = [
     ("SELECT gpu_sum(r), count(*) AS n FROM t WHERE x > 5", (), True),
     ("SELECT gpu_sum(r) FROM t WHERE x > :least AND s <> ?7 -- a comment;", (3, None, None, None, None, None, "s1"), True),
     ("  SELECT gpu_avg(x) AS \"a \"\"b\"\"\", gpu_avg(x) AS \"A \"\"B\"\"\" FROM t;\n ; ", (), True),
-    ("SELECT x, s FROM t WHERE x = ? ORDER BY r LIMIT 3", (7,), False),
+    ("SELECT x, s FROM t WHERE x = ? LIMIT 3", (7,), False),
     ("WITH n AS (SELECT count(*) AS n FROM t) SELECT n + ?1 FROM n", (1,), False),
     ("VALUES (1, 'a;'), (2, ';b');", (), False),
     ("SELECT ')); DROP TABLE t; --' AS x, count(*) FROM t /* ); */", (), True),

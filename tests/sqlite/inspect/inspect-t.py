@@ -33,6 +33,7 @@ DEFAULTS = {
     "view_threshold": "1000",
     "column_memory": "0",
     "values_memory": "0",
+    "override": "off",
 }
 
 #: Settings that take numbers: the least and greatest allowed, where there are firm ones.

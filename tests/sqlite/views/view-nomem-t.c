@@ -139,6 +139,9 @@ static const struct step ordinary[] = {
     {"SELECT clreduce_view('SELECT count(*) FROM t') = clreduce_view('SELECT count(*) FROM t')",
      "SELECT 1"},
     {"SELECT * FROM ov", ORDINARY},
+    {"SELECT clreduce_set('override', 'on')", "SELECT 'on'"},
+    {"SELECT sum(r), total(r), avg(r) FROM main.t",
+     "SELECT gpu_sum(r), gpu_total(r), gpu_avg(r) FROM main.t"},
 };
 
 enum { STEPS = sizeof numbers / sizeof numbers[0] };
