@@ -2,9 +2,9 @@
 flights, beside SQLite and DuckDB, whose rows are delivered too.
 
 A view and DuckDB take turns. SQLite takes seconds to tens of seconds for these queries, so that it
-runs each of them once, with its own functions where it has them. Every view's rows are compared with
-those of its SELECT, to the bit and in their order: those of the groupby benchmark over a tenth of the
-rows, as their SELECT is another one than SQLite is timed with.
+runs each of them once, with its own functions where it has them. Every view's rows are compared
+with those of its SELECT, to the bit and in their order: those of the groupby benchmark over a tenth
+of the rows, as their SELECT is another one than SQLite is timed with.
 """
 
 import contextlib

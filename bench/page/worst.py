@@ -59,7 +59,8 @@ def view_cases(results):
         yield (f"{row['name']}, {found.view_state(row)}, {row['device']}, against its SELECT",
                row["speed"]["median"])
     for row in results["parts"].get("groups", {}).get("rows", ()):
-        yield f"{row['name']}, {found.view_state(row)}, {row['device']}, against SQLite", row["speed"]
+        yield (f"{row['name']}, {found.view_state(row)}, {row['device']}, against SQLite",
+               row["speed"])
 
 
 def first_cases(results):

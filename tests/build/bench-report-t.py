@@ -37,6 +37,14 @@ def scale_row(device, kind, rows, time):
             "time_ns": summary(time, time / 2, time * 2), "same": True}
 
 
+def group_row(time, speed):
+    """A question of the groups, that many times as fast as DuckDB."""
+    return {"name": "h2oai q9", "table": "h2o", "device": "host", "kind": "again", "sql": "q9",
+            "plan": "accelerated: host", "groups": 10000, "ns": [time],
+            "time_ns": summary(time, time, time), "sqlite_ns": 100 * time, "speed": 100,
+            "duckdb_ns": summary(time * speed, time, time), "duckdb_speed": speed, "same": True}
+
+
 def make_run(number, speed, time, same=True):
     """The results of a run in which gpu_sum is so many times as fast as sum."""
     scale = [scale_row(device, kind, rows, time * rows)
@@ -54,6 +62,7 @@ def make_run(number, speed, time, same=True):
                 statement("sum(x)", 1000 * time * speed, speed, speed - 0.25, speed + 0.25),
                 statement("gpu_sum(x)", 1000 * time, 1, 1, 1),
                 statement("bench_noop(x)", 900 * time, 0.9, 0.9, 0.9)]}],
+            "groups": {"missing": [], "rows": [group_row(1000 * time, 2 * speed)]},
             "scale": scale}}
 
 
@@ -109,6 +118,14 @@ def check_three_runs(folder):
     tap.is_equal(line_of(tables, "gpu_sum, REAL"),
                  ["1,000", "20.0", "`sum(x)`", "25.0", "1.25× (0.50× to 1.75×)"],
                  "a table has the medians of the runs, and the range of all their rounds")
+    tap.is_equal(line_of(page, "groups, h2oai q9, resident, against DuckDB with all threads"),
+                 ["≥ 2.00×", "2.50×", "1.50× to 3.00×", "**2 of 3 met**"],
+                 "a target of groups is about the questions that it names")
+    tap.is_equal(line_of(page, "groups, h2oai q6, resident, against SQLite"),
+                 ["≥ 50.0×", "not measured", "", ""], "and is not measured without them")
+    tap.is_equal(line_of(tables, "h2oai q9"),
+                 ["10,000", "host", "resident", "20 µs (10 µs to 40 µs)", "2 ms", "100×", "50 µs",
+                  "2.50×", "accelerated: host", "same"], "the table of groups has a line for each")
     tap.ok("0.75×" not in tables, "and no figure of one run besides")
     picture = xml.etree.ElementTree.fromstring(read(folder, "some-scale.svg"))
     texts = [element.text for element in picture.iter() if element.tag.endswith("text")]

@@ -1,8 +1,9 @@
 """Small tables like those of three benchmarks and of an analyst, and what is asked of them.
 
 The questions have the shapes of the h2oai groupby benchmark, of TPC-H's Q1 and Q6, and of
-ClickBench's 43 queries. Those of the last are in words of our own, over a table of our own, in their
-order; SQLite has no regular expressions that replace, so that a host's name is cut out by substr().
+ClickBench's 43 queries. Those of the last are in words of our own, over a table of our own, in
+their order; SQLite has no regular expressions that replace, so that a host's name is cut out by
+substr().
 """
 
 import csv
