@@ -145,7 +145,7 @@ static enum clr_scan_outcome attempt(const struct clr_scan *scan, const struct c
     if (outcome == CLR_SCAN_DONE)
         outcome = clr_groups_gather(groups, team);
     if (outcome == CLR_SCAN_DONE)
-        outcome = clr_groups_add_spilled(groups);
+        outcome = clr_groups_add_spilled(groups, team);
     if (outcome == CLR_SCAN_DONE) {
         finish(groups);
         *made = groups;

@@ -91,7 +91,8 @@ enum clr_scan_outcome clr_groups_gather(struct clr_groups *groups,
                                         const struct clr_group_team *team);
 
 /* Adds what has been spilled. */
-enum clr_scan_outcome clr_groups_add_spilled(struct clr_groups *groups);
+enum clr_scan_outcome clr_groups_add_spilled(struct clr_groups *groups,
+                                             const struct clr_group_team *team);
 
 /* Returns the number, in the groups' order, of a part's group. */
 static inline uint32_t clr_groups_final(const struct clr_groups *groups, int part, uint32_t number)
