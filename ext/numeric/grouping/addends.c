@@ -68,7 +68,7 @@ static enum clr_scan_outcome list_rows(const struct clr_addend_task *task, const
                                        enum clr_group_list_kind kind)
 {
     struct clr_group_list *list = &task->addends->lists[task->number * CLR_LISTS + (int)kind];
-    const bool pairs = task->y != NULL;
+    const bool pairs = task->kept->pairs;
     uint64_t of_x[CLR_BLOCK_WORDS], found[CLR_BLOCK_WORDS], word;
     enum clr_scan_outcome outcome;
     size_t i;
@@ -131,11 +131,11 @@ static enum clr_scan_outcome list(const struct clr_addend_task *task, const uint
 
     if (outcome == CLR_SCAN_DONE)
         outcome = list_rows(task, rows, CLR_TAG_REAL, CLR_TAG_REAL, CLR_LIST_REALS);
-    if (outcome == CLR_SCAN_DONE && task->y == NULL)
+    if (outcome == CLR_SCAN_DONE && !task->kept->pairs)
         outcome = list_rows(task, rows, CLR_TAG_BYTES, CLR_TAG_BYTES, CLR_LIST_BYTES);
-    if (outcome == CLR_SCAN_DONE && task->y != NULL)
+    if (outcome == CLR_SCAN_DONE && task->kept->pairs)
         outcome = list_mixed_pairs(task, rows, true);
-    if (outcome == CLR_SCAN_DONE && task->y != NULL)
+    if (outcome == CLR_SCAN_DONE && task->kept->pairs)
         outcome = list_mixed_pairs(task, rows, false);
     return outcome;
 }

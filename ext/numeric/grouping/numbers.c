@@ -11,18 +11,27 @@ enum clr_scan_outcome clr_group_numbers_init(struct clr_group_numbers *numbers,
                                              const struct clr_group_plan *plan,
                                              struct clr_group_memory *memory, size_t rows)
 {
+    enum clr_scan_outcome outcome;
+
     numbers->plan = plan;
     numbers->loops = clr_group_loops_choose(0);
     numbers->table = (struct clr_group_table){.memory = NULL};
     if (plan->numbering == CLR_NUMBERED_DIRECTLY)
         return CLR_SCAN_DONE;
-    return clr_group_table_init(
-        &numbers->table, memory, rows,
-        plan->numbering == CLR_NUMBERED_BY_PLACE ? 1 : (size_t)plan->grouping.key_count + 1);
+    if (plan->numbering == CLR_NUMBERED_BY_PLACE)
+        return clr_group_table_init(&numbers->table, memory, rows, 1);
+    outcome =
+        clr_group_table_init(&numbers->table, memory, rows, (size_t)plan->grouping.key_count + 1);
+    return outcome == CLR_SCAN_DONE
+               ? clr_room_make(&numbers->keys, memory,
+                               CLR_BLOCK * numbers->table.width * sizeof(uint64_t))
+               : outcome;
 }
 
 void clr_group_numbers_free(struct clr_group_numbers *numbers)
 {
+    if (numbers->table.memory != NULL)
+        clr_room_free(&numbers->keys, numbers->table.memory);
     clr_group_table_free(&numbers->table);
 }
 
@@ -148,15 +157,21 @@ static uint64_t first_hash(const struct clr_group_plan *plan)
     return plan->seed * 2 + 1;
 }
 
+/* What is mixed into a hash for NULL. It may be a number's as well: then the keys tell. */
+#define NULL_WORD UINT64_C(0xd6e8feb86659fd93)
+
 uint64_t clr_group_hash_key(const struct clr_group_plan *plan, const uint64_t *key)
 {
+    const int count = plan->grouping.key_count;
     uint64_t hash = first_hash(plan);
     int i;
 
     if (plan->numbering == CLR_NUMBERED_BY_PLACE)
         return clr_group_mix(hash, *key);
-    for (i = 0; i <= plan->grouping.key_count; i++)
-        hash = clr_group_mix(hash, key[i]);
+    for (i = 0; i < count; i++) {
+        const bool null = clr_group_key_of_words(key, count, i).tag == CLR_TAG_NULL;
+        hash = clr_group_mix(hash, null ? NULL_WORD : key[i]);
+    }
     return hash;
 }
 
@@ -169,76 +184,103 @@ static void hash_places(struct clr_group_numbers *numbers, const uint16_t *rows,
         numbers->hashes[rows[i]] = clr_group_mix(first, numbers->words[rows[i]]);
 }
 
-/* Of keys: their tags go to words. Returns false if a key is BYTES or UNSURE. */
+/* Adds a key's values to the keys of the rows, and to their hashes; their tags to words. */
+static void add_keys(struct clr_group_numbers *numbers, const struct clr_register *values, int key,
+                     const uint16_t *rows, size_t count)
+{
+    const size_t width = numbers->table.width;
+    uint64_t *keys = (uint64_t *)numbers->keys.start + key;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        const size_t row = rows[i];
+        const uint8_t tag = values->tags[row];
+        const uint64_t word = (uint64_t)values->values[row];
+
+        keys[row * width] = tag == CLR_TAG_NULL ? 0 : word;
+        numbers->hashes[row] =
+            clr_group_mix(numbers->hashes[row], tag == CLR_TAG_NULL ? NULL_WORD : word);
+        numbers->words[row] |= (uint64_t)tag << 2 * key;
+    }
+}
+
+/* Makes the keys of the rows. Returns false if one is BYTES or UNSURE. */
 static bool hash_keys(struct clr_group_numbers *numbers, const struct clr_block *block,
                       const uint64_t *selected, const uint16_t *rows, size_t count)
 {
     const struct clr_grouping *grouping = &numbers->plan->grouping;
+    const uint64_t first = first_hash(numbers->plan);
+    uint64_t *tags = (uint64_t *)numbers->keys.start + grouping->key_count;
     size_t i;
     int key;
 
-    for (i = 0; i < count; i++) {
-        numbers->hashes[rows[i]] = first_hash(numbers->plan);
-        numbers->words[rows[i]] = 0;
-    }
+    for (i = 0; i < CLR_BLOCK; i++)
+        numbers->hashes[i] = first;
+    memset(numbers->words, 0, sizeof numbers->words);
     for (key = 0; key < grouping->key_count; key++) {
         const struct clr_register *values = &block->registers[grouping->keys[key]];
 
         if (has_others(block, values, CLR_NUMBER_TYPES | CLR_TYPE(CLR_TAG_NULL), selected))
             return false;
-        for (i = 0; i < count; i++) {
-            const size_t row = rows[i];
-            const uint8_t tag = values->tags[row];
-            const uint64_t word = tag == CLR_TAG_NULL ? 0 : (uint64_t)values->values[row];
-
-            numbers->hashes[row] = clr_group_mix(numbers->hashes[row], word);
-            numbers->words[row] |= (uint64_t)tag << 2 * key;
-        }
+        add_keys(numbers, values, key, rows, count);
     }
     for (i = 0; i < count; i++)
-        numbers->hashes[rows[i]] = clr_group_mix(numbers->hashes[rows[i]], numbers->words[rows[i]]);
+        tags[rows[i] * numbers->table.width] = numbers->words[rows[i]];
     return true;
 }
 
 /* ---- Numbers. */
 
-static void look_up_places(struct clr_group_numbers *numbers, const uint16_t *rows, size_t count)
+static inline __attribute__((always_inline)) void
+look_up_places(struct clr_group_numbers *numbers, const uint16_t *rows, size_t count, bool far)
 {
     struct clr_group_table *table = &numbers->table;
     size_t i;
 
     for (i = 0; i < count; i++) {
-        if (i + AHEAD < count)
+        if (far && i + AHEAD < count)
             clr_group_table_fetch(table, numbers->hashes[rows[i + AHEAD]]);
         numbers->numbers[rows[i]] =
             clr_group_table_find(table, numbers->hashes[rows[i]], &numbers->words[rows[i]], 0);
     }
 }
 
-static void look_up_keys(struct clr_group_numbers *numbers, const struct clr_block *block,
-                         const uint16_t *rows, size_t count)
+/* width: the table's, as a constant where it is the usual one. */
+static inline __attribute__((always_inline)) void look_up_keys(struct clr_group_numbers *numbers,
+                                                               const uint16_t *rows, size_t count,
+                                                               size_t width, bool far)
 {
-    const struct clr_grouping *grouping = &numbers->plan->grouping;
     struct clr_group_table *table = &numbers->table;
-    uint64_t key[CLR_MOST_KEYS + 1];
+    const uint64_t *keys = numbers->keys.start;
     size_t i;
-    int k;
 
     for (i = 0; i < count; i++) {
         const size_t row = rows[i];
 
-        if (i + 2 * AHEAD < count)
+        if (far && i + 2 * AHEAD < count)
             clr_group_table_fetch(table, numbers->hashes[rows[i + 2 * AHEAD]]);
-        if (i + AHEAD < count)
+        if (far && i + AHEAD < count)
             clr_group_table_fetch_key(table, numbers->hashes[rows[i + AHEAD]]);
-        for (k = 0; k < grouping->key_count; k++) {
-            const struct clr_register *values = &block->registers[grouping->keys[k]];
-            key[k] = values->tags[row] == CLR_TAG_NULL ? 0 : (uint64_t)values->values[row];
-        }
-        key[k] = numbers->words[row];
         numbers->numbers[row] =
-            clr_group_table_find(table, numbers->hashes[row], key, table->width);
+            clr_group_table_find(table, numbers->hashes[row], keys + row * width, width);
     }
+}
+
+/* The usual cases have loops of their own. */
+static void look_up(struct clr_group_numbers *numbers, const uint16_t *rows, size_t count)
+{
+    const bool far = clr_group_table_is_far(&numbers->table);
+
+    if (numbers->plan->numbering == CLR_NUMBERED_BY_PLACE && far)
+        look_up_places(numbers, rows, count, true);
+    else if (numbers->plan->numbering == CLR_NUMBERED_BY_PLACE)
+        look_up_places(numbers, rows, count, false);
+    else if (numbers->table.width == 2 && far)
+        look_up_keys(numbers, rows, count, 2, true);
+    else if (numbers->table.width == 2)
+        look_up_keys(numbers, rows, count, 2, false);
+    else
+        look_up_keys(numbers, rows, count, numbers->table.width, true);
 }
 
 enum clr_scan_outcome clr_group_numbers_find(struct clr_group_numbers *numbers,
@@ -261,9 +303,6 @@ enum clr_scan_outcome clr_group_numbers_find(struct clr_group_numbers *numbers,
     outcome = clr_group_table_make_room(&numbers->table, count);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
-    if (numbers->plan->numbering == CLR_NUMBERED_BY_KEYS)
-        look_up_keys(numbers, block, rows, count);
-    else
-        look_up_places(numbers, rows, count);
+    look_up(numbers, rows, count);
     return CLR_SCAN_DONE;
 }

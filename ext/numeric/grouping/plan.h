@@ -42,6 +42,7 @@ struct clr_group_tally {
     int extremes[4];  /* INTEGERs: least, greatest; keys of REALs: least, greatest */
     bool gathers;     /* the values that count, or pairs, lie together by group in the end */
     bool gathers_sum; /* and the sum is made of them */
+    bool pairs;       /* they are pairs; without them a product is a square */
 };
 
 /* What has turned out to be another way than the sample. */

@@ -31,6 +31,7 @@ static enum clr_scan_outcome grow_slots(struct clr_group_table *table, size_t ca
         return outcome;
     slots = larger.start;
     table->capacity = capacity;
+    table->shift = __builtin_clzll(capacity) + 1;
     for (i = 0; i < old_capacity; i++) {
         if (old[i].number == 0)
             continue;

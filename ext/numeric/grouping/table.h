@@ -21,6 +21,7 @@ struct clr_group_table {
     struct clr_group_memory *memory;
     struct clr_room slots, keys;
     size_t capacity;     /* slots, a power of two */
+    int shift;           /* of a hash to a slot */
     size_t count;        /* keys */
     size_t key_capacity; /* there is room for, of those that are taken out of the limit */
     size_t most;         /* keys that there may be */
@@ -58,13 +59,19 @@ static inline const uint64_t *clr_group_table_key(const struct clr_group_table *
 
 static inline size_t clr_group_table_home(const struct clr_group_table *table, uint64_t hash)
 {
-    return hash >> (__builtin_clzll(table->capacity) + 1);
+    return hash >> table->shift;
 }
 
 static inline void clr_group_table_fetch(const struct clr_group_table *table, uint64_t hash)
 {
     __builtin_prefetch((const struct clr_group_slot *)table->slots.start +
                        clr_group_table_home(table, hash));
+}
+
+/* Whether slots and keys are so many that they should be fetched before they are looked at. */
+static inline bool clr_group_table_is_far(const struct clr_group_table *table)
+{
+    return table->capacity > (size_t)1 << 14;
 }
 
 /* Returns the number, plus 1, in the first slot of a search, or 0: likely the key's. */

@@ -8,6 +8,9 @@
 
 #include <math.h>
 
+/* Values that are put into bins between two looks at whether to stop. */
+enum { PIECE = 4096 };
+
 /* The values of one group. */
 struct asked {
     const struct clr_answering *answering;
@@ -216,20 +219,25 @@ static enum clr_scan_outcome count_different(const struct asked *asked, bool mod
 
 /* ---- Bins. */
 
-static void fill_bins(const struct asked *asked, const struct clr_bins *bins, uint64_t *counts)
+static enum clr_scan_outcome fill_bins(const struct asked *asked, const struct clr_bins *bins,
+                                       uint64_t *counts)
 {
+    const size_t integers = asked->integers.count, all = integers + asked->reals.count;
     struct clr_value value = {.kind = CLR_KIND_INTEGER};
     size_t i;
 
-    for (i = 0; i < asked->integers.count; i++) {
-        value.as.integer = asked->integers.x[i];
+    for (i = 0; i < all; i++) {
+        if (i % PIECE == 0 && clr_portion_stops(asked->answering->stop))
+            return CLR_SCAN_STOPPED;
+        if (i < integers) {
+            value.as.integer = asked->integers.x[i];
+        } else {
+            value.kind = CLR_KIND_REAL;
+            memcpy(&value.as.real, &asked->reals.x[i - integers], sizeof value.as.real);
+        }
         counts[clr_bins_find(bins, &value) + 1]++;
     }
-    value.kind = CLR_KIND_REAL;
-    for (i = 0; i < asked->reals.count; i++) {
-        memcpy(&value.as.real, &asked->reals.x[i], sizeof value.as.real);
-        counts[clr_bins_find(bins, &value) + 1]++;
-    }
+    return CLR_SCAN_DONE;
 }
 
 /* ---- All. */
@@ -272,9 +280,9 @@ enum clr_scan_outcome clr_groups_answer_group(const struct clr_answering *answer
         if (question->kind == CLR_ASK_BETWEEN || question->kind == CLR_ASK_AT)
             outcome = find_position(&asked, question, answer_of(&asked, i));
         else if (question->kind == CLR_ASK_BINS)
-            fill_bins(&asked, &question->bins,
-                      (uint64_t *)answering->groups->answers[i].counts.start +
-                          group * ((size_t)question->bins.count + 2));
+            outcome = fill_bins(&asked, &question->bins,
+                                (uint64_t *)answering->groups->answers[i].counts.start +
+                                    group * ((size_t)question->bins.count + 2));
     }
     return outcome;
 }

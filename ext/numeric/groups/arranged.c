@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-enum { PIECE = 4096, SOME = 65536 };
+/* PIECE: values between two looks at whether to stop. SOME: counts that are always fine. AHEAD: how
+   many values ahead places are fetched. */
+enum { PIECE = 4096, SOME = 65536, AHEAD = 16 };
 
 /* What workers share: each has some of the parts, and counts for all groups. */
 struct arranging {
@@ -92,6 +94,8 @@ static void put_values(void *argument, int worker, const atomic_bool *stop)
         for (i = 0; i < list->count; i++) {
             const uint32_t place = next[numbers[i]]++;
 
+            if (i + AHEAD < list->count)
+                __builtin_prefetch(&x[next[numbers[i + AHEAD]]], 1);
             if (i % PIECE == 0 && clr_portion_stops(stop))
                 return;
             x[place] = from_x[i];
@@ -114,7 +118,7 @@ static enum clr_scan_outcome arrange(struct arranging *arranging, size_t total,
     struct clr_groups *groups = arranging->groups;
     struct clr_group_memory *memory = &groups->memory;
     struct clr_arranged_list *list = arranging->list;
-    const bool pairs = groups->plan.tallies[arranging->tally].has_y;
+    const bool pairs = groups->plan.tallies[arranging->tally].pairs;
     enum clr_scan_outcome outcome;
 
     arranging->workers = groups->part_count;

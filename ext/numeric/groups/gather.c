@@ -35,8 +35,8 @@ static enum clr_scan_outcome reduce(const struct gathering *gathering, size_t gr
                 return CLR_SCAN_STOPPED;
             count = values.count - i < PIECE ? values.count - i : PIECE;
             clr_host_reduce_arrays(operation, kind == CLR_LIST_REALS ? CLR_REAL : CLR_INTEGER,
-                                   values.x + i, values.y == NULL ? NULL : values.y + i, count,
-                                   state);
+                                   values.x + i, (values.y == NULL ? values.x : values.y) + i,
+                                   count, state);
         }
     }
     return CLR_SCAN_DONE;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* STEP: rows, at multiples of which parts start, so that no block but the last one is short.
-   ATTEMPTS: plans; each takes more into account than the one before. */
-enum { STEP = 4096, ATTEMPTS = 8, SOME_PLACES = 65536 };
+   DOUBTFUL: plans that take into account what has been found out; then one does that doubts all. */
+enum { STEP = 4096, DOUBTFUL = 4, SOME_PLACES = 65536 };
 
 /* More rows have no numbers of 32 bits. */
 #define MOST_ROWS ((size_t)1 << 31)
@@ -145,7 +145,7 @@ static enum clr_scan_outcome attempt(const struct clr_scan *scan, const struct c
     if (outcome == CLR_SCAN_DONE)
         outcome = clr_groups_gather(groups, team);
     if (outcome == CLR_SCAN_DONE)
-        outcome = clr_groups_add_spilled(groups);
+        outcome = clr_groups_add_spilled(groups, team);
     if (outcome == CLR_SCAN_DONE) {
         finish(groups);
         *made = groups;
@@ -168,7 +168,12 @@ enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan, const struct c
     if (scan->rows >= MOST_ROWS)
         return CLR_SCAN_LIMIT;
     memset(&doubts, 0, sizeof doubts);
-    for (i = 0; i < ATTEMPTS && outcome == CLR_SCAN_NOT_NOW; i++)
+    for (i = 0; i < DOUBTFUL && outcome == CLR_SCAN_NOT_NOW; i++)
         outcome = attempt(scan, team, &doubts, groups);
-    return outcome == CLR_SCAN_NOT_NOW ? CLR_SCAN_UNSURE : outcome;
+    if (outcome != CLR_SCAN_NOT_NOW)
+        return outcome;
+    doubts.keys = true;
+    for (i = 0; i < CLR_MOST_TALLIES; i++)
+        doubts.types[i] = doubts.window[i] = true;
+    return attempt(scan, team, &doubts, groups);
 }

@@ -6,15 +6,15 @@
 #include "numeric/groups/groups.h"
 #include "numeric/order/portions.h"
 
+enum { CLR_GROUP_PARTS = 64 }; /* most */
+
 /* Threads, which are the business of a higher floor. */
 struct clr_group_team {
-    int size; /* 1 and up */
+    int size; /* 1 to CLR_GROUP_PARTS */
     /* As struct clr_portions has it. */
     bool (*run)(void *context, int count, clr_portion_work *work, void *argument);
     void *context;
 };
-
-enum { CLR_GROUP_PARTS = 64 }; /* most */
 
 /* A group that a table has: its record, and its place, or the address of its key's words. */
 struct clr_group_entry {
@@ -91,7 +91,8 @@ enum clr_scan_outcome clr_groups_gather(struct clr_groups *groups,
                                         const struct clr_group_team *team);
 
 /* Adds what has been spilled. */
-enum clr_scan_outcome clr_groups_add_spilled(struct clr_groups *groups);
+enum clr_scan_outcome clr_groups_add_spilled(struct clr_groups *groups,
+                                             const struct clr_group_team *team);
 
 /* Returns the number, in the groups' order, of a part's group. */
 static inline uint32_t clr_groups_final(const struct clr_groups *groups, int part, uint32_t number)

@@ -10,6 +10,7 @@ struct spilled {
     const struct clr_group_spill **spills;
     struct clr_group_item *items; /* keys: the tally, and the group; numbers: of spills */
     size_t count;
+    enum clr_scan_outcome outcome;
 };
 
 static double real_of(int64_t bits)
@@ -75,20 +76,21 @@ static size_t add_group(const struct spilled *spilled, size_t i, struct clr_kept
 }
 
 /* Adds the spills of a tally whose groups all have sums. */
-static enum clr_scan_outcome add_to_all(const struct spilled *spilled, size_t first, size_t end)
+static enum clr_scan_outcome add_to_all(const struct spilled *spilled, size_t first, size_t end,
+                                        const atomic_bool *stop)
 {
     struct clr_kept_sums *sums = &spilled->groups->sums[tally_of(&spilled->items[first])];
     struct clr_kept_sum *kept = sums->sums.start;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
 
-    while (first < end && outcome == CLR_SCAN_DONE)
+    while (first < end && outcome == CLR_SCAN_DONE && !clr_portion_stops(stop))
         first = add_group(spilled, first, &kept[(uint32_t)spilled->items[first].key], &outcome);
     return outcome;
 }
 
 /* The same where records have them: sums are kept for groups with spills. */
 static enum clr_scan_outcome add_to_some(const struct spilled *spilled, size_t first, size_t end,
-                                         size_t count)
+                                         size_t count, const atomic_bool *stop)
 {
     struct clr_groups *groups = spilled->groups;
     struct clr_kept_sums made = {.count = 0};
@@ -98,7 +100,7 @@ static enum clr_scan_outcome add_to_some(const struct spilled *spilled, size_t f
 
     if (outcome == CLR_SCAN_DONE)
         outcome = clr_room_make(&made.groups, &groups->memory, count * sizeof(uint32_t));
-    while (first < end && outcome == CLR_SCAN_DONE) {
+    while (first < end && outcome == CLR_SCAN_DONE && !clr_portion_stops(stop)) {
         struct clr_kept_sum *kept = (struct clr_kept_sum *)made.sums.start + made.count;
 
         ((uint32_t *)made.groups.start)[made.count] = (uint32_t)spilled->items[first].key;
@@ -109,7 +111,7 @@ static enum clr_scan_outcome add_to_some(const struct spilled *spilled, size_t f
     return outcome;
 }
 
-static enum clr_scan_outcome add_all(const struct spilled *spilled)
+static enum clr_scan_outcome add_all(const struct spilled *spilled, const atomic_bool *stop)
 {
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     size_t first = 0, end, count;
@@ -117,8 +119,8 @@ static enum clr_scan_outcome add_all(const struct spilled *spilled)
     for (; first < spilled->count && outcome == CLR_SCAN_DONE; first = end) {
         count = count_groups(spilled, first, &end);
         outcome = spilled->groups->plan.tallies[tally_of(&spilled->items[first])].gathers_sum
-                      ? add_to_all(spilled, first, end)
-                      : add_to_some(spilled, first, end, count);
+                      ? add_to_all(spilled, first, end, stop)
+                      : add_to_some(spilled, first, end, count, stop);
     }
     return outcome;
 }
@@ -142,9 +144,21 @@ static void list_spills(struct spilled *spilled)
     }
 }
 
-enum clr_scan_outcome clr_groups_add_spilled(struct clr_groups *groups)
+static void add_spilled(void *argument, int worker, const atomic_bool *stop)
 {
-    const atomic_bool never = false;
+    struct spilled *spilled = argument;
+
+    (void)worker;
+    list_spills(spilled);
+    spilled->outcome =
+        clr_group_sort(spilled->items, spilled->items + spilled->count, spilled->count, stop);
+    if (spilled->outcome == CLR_SCAN_DONE)
+        spilled->outcome = add_all(spilled, stop);
+}
+
+enum clr_scan_outcome clr_groups_add_spilled(struct clr_groups *groups,
+                                             const struct clr_group_team *team)
+{
     struct spilled spilled = {.groups = groups};
     struct clr_room items = {NULL, 0, NULL, NULL}, pointers = items;
     enum clr_scan_outcome outcome;
@@ -162,9 +176,8 @@ enum clr_scan_outcome clr_groups_add_spilled(struct clr_groups *groups)
     if (outcome == CLR_SCAN_DONE) {
         spilled.items = items.start;
         spilled.spills = pointers.start;
-        list_spills(&spilled);
-        clr_group_sort(spilled.items, spilled.items + spilled.count, spilled.count, &never);
-        outcome = add_all(&spilled);
+        outcome =
+            team->run(team->context, 1, add_spilled, &spilled) ? spilled.outcome : CLR_SCAN_STOPPED;
     }
     clr_room_free(&items, &groups->memory);
     clr_room_free(&pointers, &groups->memory);

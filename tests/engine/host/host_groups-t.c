@@ -698,6 +698,33 @@ static void test_surprises(void)
     free(made);
 }
 
+/* One after the other: more of them than there are plans. */
+static void test_many_surprises(void)
+{
+    struct made *made = malloc(sizeof *made);
+    const size_t rows = 100 * 1024;
+    int i;
+
+    batch_begin();
+    make_plain(made, rows, FEW_INTEGERS, FEW_INTEGERS, 1u << CLR_SUM);
+    made->scan.tally_count = TALLIES;
+    for (i = 0; i < TALLIES; i++) {
+        const int column = i < VALUE_COLUMNS ? KEY_COLUMNS + i : i - VALUE_COLUMNS + 1;
+
+        clr_column_release(made->columns[column]);
+        made->columns[column] = make_column(rows, FEW_INTEGERS, &made->bytes);
+        memset(made->columns[column]->tags, CLR_TAG_INTEGER, rows);
+        made->columns[column]->kind = CLR_TAG_MIXED;
+        made->columns[column]->tags[(size_t)(2 + i) * 4096 - 5] = CLR_TAG_REAL;
+        made->tallies[i] =
+            (struct clr_tally){.operations = 1u << CLR_SUM, .x = column, .y = -1, .filter = -1};
+    }
+    check(made, 1, "surprises in each tally");
+    free_scan(made);
+    batch_end("more surprises than plans");
+    free(made);
+}
+
 static void test_memory(void)
 {
     struct made *made = malloc(sizeof *made);
@@ -834,6 +861,7 @@ int main(void)
     test_random();
     test_families();
     test_surprises();
+    test_many_surprises();
     test_memory();
     test_limits();
     test_stop();
