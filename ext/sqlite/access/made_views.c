@@ -96,8 +96,7 @@ char *clr_made_view_trim(const char *sql)
 static int is_there(sqlite3 *db, const struct made *made, bool *found)
 {
     return clr_access_ask(db, found,
-                          "SELECT 1 FROM temp.sqlite_master WHERE type = 'table' AND name = %Q"
-                          " AND sql LIKE 'CREATE VIRTUAL TABLE%%clreduce((%%'",
+                          "SELECT 1 FROM temp.sqlite_master WHERE type = 'table' AND name = %Q",
                           made->name);
 }
 
