@@ -2,6 +2,7 @@
 
 #include "sqlite/access/made_views.h"
 #include "sqlite/access/preview.h"
+#include "sqlite/access/statements.h"
 #include "sqlite/access/view_columns.h"
 #include "sqlite/access/view_names.h"
 #include "sqlite/schema/view_text.h"
@@ -261,6 +262,11 @@ static int accelerate(struct clr_connection *connection, const struct clr_named_
         rc = check_plan(connection, target, select, message);
     if (rc == SQLITE_OK && !done)
         rc = make(connection, target, select, message);
+    if (rc != SQLITE_OK && rc != SQLITE_ERROR && *message != NULL) {
+        char *named = sqlite3_mprintf("view %Q: %s", target->name, *message);
+        sqlite3_free(*message);
+        *message = named;
+    }
     sqlite3_free(sql);
     sqlite3_free(select);
     return rc;

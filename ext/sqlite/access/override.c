@@ -1,6 +1,6 @@
 #include "sqlite/access/override.h"
 
-#include "sqlite/access/made_views.h"
+#include "sqlite/access/statements.h"
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/views/view_life.h"
 
