@@ -1,9 +1,9 @@
 #include "sqlite/access/made_views.h"
 
+#include "sqlite/access/statements.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/views/view_life.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 struct made {
@@ -41,44 +41,6 @@ static void free_all(struct clr_connection *connection, void *pointer)
 
 static const struct clr_attachment_kind made_kind = {sizeof(struct made_views), free_all};
 
-int clr_access_run(sqlite3 *db, char **message, const char *format, ...)
-{
-    va_list arguments;
-    char *sql, *error = NULL;
-    int rc;
-
-    va_start(arguments, format);
-    sql = sqlite3_vmprintf(format, arguments);
-    va_end(arguments);
-    rc = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, &error);
-    sqlite3_free(sql);
-    *message = rc == SQLITE_NOMEM ? NULL : error;
-    if (rc == SQLITE_NOMEM)
-        sqlite3_free(error);
-    else if (rc != SQLITE_OK && error == NULL)
-        *message = sqlite3_mprintf("%s", sqlite3_errstr(rc));
-    return rc;
-}
-
-int clr_access_ask(sqlite3 *db, bool *found, const char *format, ...)
-{
-    sqlite3_stmt *statement = NULL;
-    va_list arguments;
-    char *sql;
-    int rc;
-
-    *found = false;
-    va_start(arguments, format);
-    sql = sqlite3_vmprintf(format, arguments);
-    va_end(arguments);
-    rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    sqlite3_free(sql);
-    if (rc != SQLITE_OK)
-        return rc;
-    *found = sqlite3_step(statement) == SQLITE_ROW;
-    return sqlite3_finalize(statement);
-}
-
 char *clr_made_view_trim(const char *sql)
 {
     static const char spaces[] = " \t\n\f\r";
@@ -96,8 +58,7 @@ char *clr_made_view_trim(const char *sql)
 static int is_there(sqlite3 *db, const struct made *made, bool *found)
 {
     return clr_access_ask(db, found,
-                          "SELECT 1 FROM temp.sqlite_master WHERE type = 'table' AND name = %Q"
-                          " AND sql LIKE 'CREATE VIRTUAL TABLE%%clreduce((%%'",
+                          "SELECT 1 FROM temp.sqlite_master WHERE type = 'table' AND name = %Q",
                           made->name);
 }
 
@@ -264,6 +225,15 @@ static int choose_name(sqlite3 *db, struct made_views *views, char name[CLR_MADE
     return rc;
 }
 
+/* Adds the SELECT to a message of SQLite's, which may be NULL, and is freed. */
+static char *name_select(char *message, const char *sql)
+{
+    char *named = message == NULL ? NULL : sqlite3_mprintf("%s, in '%!.60s'", message, sql);
+
+    sqlite3_free(message);
+    return named;
+}
+
 /* Checks that a view can hold the SELECT, before anything is written. */
 static int check_select(sqlite3 *db, const char *sql, char **message)
 {
@@ -276,11 +246,11 @@ static int check_select(sqlite3 *db, const char *sql, char **message)
     sqlite3_free(argument);
     if (rc == SQLITE_OK)
         clr_select_free(&select);
-    else if (rc != SQLITE_NOMEM && error != NULL)
-        *message = strncmp(error, "clreduce: ", 10) == 0
-                       ? sqlite3_mprintf("%s", error)
-                       : sqlite3_mprintf("%s, in '%!.60s'", error, sql);
-    sqlite3_free(error);
+    else if (rc == SQLITE_NOMEM)
+        sqlite3_free(error);
+    else
+        *message = error != NULL && strncmp(error, "clreduce: ", 10) == 0 ? error
+                                                                          : name_select(error, sql);
     return rc;
 }
 
@@ -301,11 +271,13 @@ static int make(struct clr_connection *connection, struct made_views *views, con
     if (rc == SQLITE_OK)
         rc = choose_name(connection->db, views, made->name);
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *message == NULL)
-        *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
-    if (rc == SQLITE_OK)
+        *message = name_select(sqlite3_mprintf("%s", sqlite3_errmsg(connection->db)), sql);
+    if (rc == SQLITE_OK) {
         rc = clr_access_run(connection->db, message,
                             "CREATE VIRTUAL TABLE temp.\"%w\" USING clreduce((%s\n))", made->name,
                             made->sql);
+        *message = name_select(*message, sql);
+    }
     if (rc != SQLITE_OK) {
         free_made(made);
         return rc;
@@ -369,7 +341,7 @@ static int get(struct clr_connection *connection, struct made_views *views, cons
 
     if (rc != SQLITE_OK) {
         if (rc != SQLITE_NOMEM)
-            *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
+            *message = name_select(sqlite3_mprintf("%s", sqlite3_errmsg(connection->db)), sql);
         return rc;
     }
     if (*made != NULL && is_free)

@@ -31,10 +31,4 @@ void clr_made_view_drop(struct clr_connection *connection, const char *name);
    sqlite3_free(), or NULL without memory: the form in which SELECTs are compared. */
 char *clr_made_view_trim(const char *sql);
 
-/* Runs statements that are no queries. Returns SQLite's code, and a message as above. */
-int clr_access_run(sqlite3 *db, char **message, const char *format, ...);
-
-/* Asks whether a query, of a formatted text, has a row. Returns SQLite's code. */
-int clr_access_ask(sqlite3 *db, bool *found, const char *format, ...);
-
 #endif

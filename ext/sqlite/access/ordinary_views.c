@@ -2,6 +2,7 @@
 
 #include "sqlite/access/made_views.h"
 #include "sqlite/access/preview.h"
+#include "sqlite/access/statements.h"
 #include "sqlite/access/view_columns.h"
 #include "sqlite/access/view_names.h"
 #include "sqlite/schema/view_text.h"
@@ -50,31 +51,36 @@ static int read_temporary(sqlite3 *db, const char *name, char **sql)
     return rc;
 }
 
-/* Returns the name of the accelerated view in the text of a view that was made below, as a copy, or
-   NULL if the text is another one. */
-static char *made_name(const char *sql)
+/* Finds the name of the accelerated view in the text of a view that was made below. Returns whether
+   it is such a text. */
+static bool made_name(const char *sql, char name[CLR_MADE_NAME])
 {
     const char *at, *from = NULL, *end;
 
     if (sql == NULL || strncmp(sql, "CREATE VIEW ", 12) != 0)
-        return NULL;
+        return false;
     for (at = strstr(sql, FROM_MADE); at != NULL; at = strstr(at + 1, FROM_MADE))
         from = at;
     if (from == NULL)
-        return NULL;
+        return false;
     from += strlen(" FROM temp.\"");
     end = from + strcspn(from, "\"");
-    return strcmp(end, "\" AS m") == 0 ? sqlite3_mprintf("%.*s", (int)(end - from), from) : NULL;
+    if (strcmp(end, "\" AS m") != 0 || end - from >= CLR_MADE_NAME)
+        return false;
+    sqlite3_snprintf(CLR_MADE_NAME, name, "%.*s", (int)(end - from), from);
+    return true;
 }
 
-char *clr_ordinary_view_find(struct clr_connection *connection, const char *name)
+int clr_ordinary_view_find(struct clr_connection *connection, const char *name,
+                           char made[CLR_MADE_NAME])
 {
-    char *sql, *made = NULL;
+    char *sql;
+    int rc = read_temporary(connection->db, name, &sql);
 
-    if (read_temporary(connection->db, name, &sql) == SQLITE_OK)
-        made = made_name(sql);
+    if (rc != SQLITE_OK || !made_name(sql, made))
+        made[0] = '\0';
     sqlite3_free(sql);
-    return made;
+    return rc;
 }
 
 /* Whether the view is written to, or its columns have a collating sequence of their own, which goes
@@ -189,24 +195,29 @@ static int make(struct clr_connection *connection, const struct clr_named_view *
 static int check_temporary(struct clr_connection *connection, const struct clr_named_view *target,
                            const char *select, const char *sql, bool *done, char **message)
 {
-    char *made = made_name(sql), name[CLR_MADE_NAME], *ignored = NULL;
+    char made[CLR_MADE_NAME], name[CLR_MADE_NAME];
     struct clr_view_columns want = {.names = NULL}, got = {.names = NULL};
     int rc;
 
     *done = false;
-    if (made == NULL)
+    if (!made_name(sql, made))
         return fail(message, sqlite3_mprintf("temp has something else of the name %Q already",
                                              target->name));
     rc = clr_view_columns_read(connection->db, target->schema, target->name, &want);
     if (rc != SQLITE_OK)
         rc = fail_as_sqlite(connection->db, rc, message);
     /* It is the same one again, unless the columns have changed. */
-    if (rc == SQLITE_OK &&
-        clr_made_view_get(connection, select, false, name, &ignored) == SQLITE_OK)
-        *done = strcmp(name, made) == 0 &&
-                clr_view_columns_read(connection->db, "temp", target->name, &got) == SQLITE_OK &&
-                clr_view_columns_agree(&want, &got);
-    sqlite3_free(ignored);
+    if (rc == SQLITE_OK) {
+        rc = clr_made_view_get(connection, select, false, name, message);
+        if (rc == SQLITE_OK && strcmp(name, made) == 0)
+            rc = clr_view_columns_read(connection->db, "temp", target->name, &got);
+        *done = rc == SQLITE_OK && strcmp(name, made) == 0 && clr_view_columns_agree(&want, &got);
+        if (rc == SQLITE_ERROR) {
+            sqlite3_free(*message);
+            *message = NULL;
+            rc = SQLITE_OK;
+        }
+    }
     if (rc == SQLITE_OK && !*done) {
         rc = clr_access_run(connection->db, message, "DROP VIEW temp.\"%w\"", target->name);
         if (rc == SQLITE_OK)
@@ -214,7 +225,6 @@ static int check_temporary(struct clr_connection *connection, const struct clr_n
     }
     clr_view_columns_free(&want);
     clr_view_columns_free(&got);
-    sqlite3_free(made);
     return rc;
 }
 
@@ -228,6 +238,11 @@ static int check_plan(struct clr_connection *connection, const struct clr_named_
     const char *reason;
     int rc = clr_preview(connection, select, &planned, &why);
 
+    /* Where an allocation failed there may be another reason: so it is asked for once more. */
+    if (rc == SQLITE_OK && !planned) {
+        sqlite3_free(why);
+        rc = clr_preview(connection, select, &planned, &why);
+    }
     if ((rc == SQLITE_OK && planned) || rc == SQLITE_NOMEM || why == NULL) {
         sqlite3_free(why);
         return rc;
@@ -261,6 +276,11 @@ static int accelerate(struct clr_connection *connection, const struct clr_named_
         rc = check_plan(connection, target, select, message);
     if (rc == SQLITE_OK && !done)
         rc = make(connection, target, select, message);
+    if (rc != SQLITE_OK && rc != SQLITE_ERROR && *message != NULL) {
+        char *named = sqlite3_mprintf("view %Q: %s", target->name, *message);
+        sqlite3_free(*message);
+        *message = named;
+    }
     sqlite3_free(sql);
     sqlite3_free(select);
     return rc;

@@ -7,6 +7,7 @@
 #ifndef CLR_SQLITE_ORDINARY_VIEWS_H
 #define CLR_SQLITE_ORDINARY_VIEWS_H
 
+#include "sqlite/access/made_views.h"
 #include "sqlite/session/connection.h"
 
 /*
@@ -20,8 +21,9 @@ int clr_ordinary_view_accelerate(struct clr_connection *connection, const char *
 /* The same of all views that can be accelerated, and there may be none; *count says how many. */
 int clr_ordinary_views_accelerate(struct clr_connection *connection, int *count, char **message);
 
-/* Returns the accelerated view, "clreduce_view_N", that goes before the ordinary one of that name,
-   to be freed with sqlite3_free(), or NULL: there is none, or no memory. */
-char *clr_ordinary_view_find(struct clr_connection *connection, const char *name);
+/* Finds the accelerated view that goes before the ordinary one of that name; made is empty if there
+   is none. Returns SQLite's code. */
+int clr_ordinary_view_find(struct clr_connection *connection, const char *name,
+                           char made[CLR_MADE_NAME]);
 
 #endif

@@ -1,18 +1,10 @@
 #include "sqlite/access/override.h"
 
-#include "sqlite/access/made_views.h"
+#include "sqlite/access/statements.h"
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/views/view_life.h"
 
 #include <string.h>
-
-/* How many of the aggregates are registered by SQLite's names. */
-struct override {
-    struct clr_attachment attachment;
-    int registered;
-};
-
-static const struct clr_attachment_kind override_kind = {sizeof(struct override), NULL};
 
 static bool is_overridden(const struct clr_aggregate *aggregate)
 {
@@ -36,8 +28,7 @@ static enum clr_code check_name(sqlite3 *db, const char *name, struct clr_status
     return CLR_OK;
 }
 
-static enum clr_code register_all(struct clr_connection *connection, struct override *override,
-                                  struct clr_status *status)
+static enum clr_code register_all(struct clr_connection *connection, struct clr_status *status)
 {
     const struct clr_aggregate *aggregate;
     enum clr_code code = CLR_OK;
@@ -45,7 +36,7 @@ static enum clr_code register_all(struct clr_connection *connection, struct over
 
     for (aggregate = clr_aggregates; aggregate->name != NULL && code == CLR_OK; aggregate++) {
         /* Some may be registered, where there was no memory for all. */
-        if (!is_overridden(aggregate) || number++ < override->registered)
+        if (!is_overridden(aggregate) || number++ < connection->overrides)
             continue;
         code = check_name(connection->db, aggregate->builtin, status);
         if (code != CLR_OK)
@@ -56,7 +47,7 @@ static enum clr_code register_all(struct clr_connection *connection, struct over
         if (rc != SQLITE_OK)
             return clr_status_set(status, CLR_INVALID, 0, "override: %s",
                                   sqlite3_errmsg(connection->db));
-        override->registered = number;
+        connection->overrides = number;
     }
     return code;
 }
@@ -76,7 +67,6 @@ enum clr_code clr_override_prepare(struct clr_connection *connection, const char
                                    struct clr_status *status)
 {
     const struct clr_views *views = clr_views_of(connection);
-    struct override *override;
     struct clr_view *view;
     enum clr_code code;
 
@@ -86,10 +76,7 @@ enum clr_code clr_override_prepare(struct clr_connection *connection, const char
                               "function that was replaced: open another connection");
     if (connection->settings.override != 0 || strcmp(value, "on") != 0)
         return CLR_OK;
-    override = clr_connection_attach(connection, &override_kind);
-    if (override == NULL)
-        return CLR_NOMEM;
-    code = register_all(connection, override, status);
+    code = register_all(connection, status);
     if (code != CLR_OK)
         return code;
     expire_statements(connection->db);

@@ -109,7 +109,7 @@ static int look_up(void *pointer)
     struct asked *asked = pointer;
     struct clr_view *view = clr_view_find(asked->connection, asked->name);
     sqlite3_stmt *use = NULL;
-    char *sql, *made = NULL;
+    char *sql, made[CLR_MADE_NAME];
     int rc = SQLITE_OK;
 
     if (view == NULL) {
@@ -119,11 +119,10 @@ static int look_up(void *pointer)
         sqlite3_free(sql);
         view = clr_view_find(asked->connection, asked->name);
         /* It may be an ordinary view, before which an accelerated one goes. */
-        if (view == NULL && rc == SQLITE_OK)
-            made = clr_ordinary_view_find(asked->connection, asked->name);
-        if (made != NULL)
+        if (view == NULL && rc == SQLITE_OK) {
+            rc = clr_ordinary_view_find(asked->connection, asked->name, made);
             view = clr_view_find(asked->connection, made);
-        sqlite3_free(made);
+        }
     }
     asked->found = view != NULL;
     rc = view != NULL ? take_lines(asked->cursor, view) : rc;

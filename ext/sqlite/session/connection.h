@@ -34,6 +34,7 @@ struct clr_connection {
     struct clr_budget extremes; /* what gpu_min and gpu_max keep beside it: a quarter of that */
     struct clr_attachment *attachments;
     bool replaced; /* one of our functions was replaced by the application's */
+    int overrides; /* how many of sum, total and avg are ours: see access/override.h */
 };
 
 /* A part has one, a constant: the size of its structure in bytes, and what is freed with it before

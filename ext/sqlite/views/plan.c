@@ -141,14 +141,17 @@ static int find_encoding(sqlite3 *db, int *encoding)
 }
 
 /* Whether a function, as PRAGMA function_list tells of it, is one that the setting override has
-   registered by SQLite's name. */
+   registered by SQLite's name. Without memory it may have registered some of them. */
 static bool is_ours(const struct clr_connection *connection, sqlite3_stmt *list, const char *name)
 {
+    static const char *const names[] = {"sum", "total", "avg"};
     const char *encoding = (const char *)sqlite3_column_text(list, 3);
+    int i;
 
-    return connection->settings.override != 0 && encoding != NULL &&
-           strcmp(encoding, "utf16le") == 0 && sqlite3_column_int(list, 4) == 1 &&
-           (strcmp(name, "sum") == 0 || strcmp(name, "total") == 0 || strcmp(name, "avg") == 0);
+    for (i = 0; i < connection->overrides && strcmp(names[i], name) != 0; i++)
+        ;
+    return i < connection->overrides && encoding != NULL && strcmp(encoding, "utf16le") == 0 &&
+           sqlite3_column_int(list, 4) == 1;
 }
 
 /* Whether the application has functions of its own in place of some that a scan computes: in place

@@ -80,10 +80,10 @@ static const struct clr_view *find_known(const struct clr_view *list, const stru
 
 /* Whether the columns stay what they were when the view was made, as others have written them down:
    see ordinary_views.h. Where an ordinary view has others by then, using it is an error. */
-static bool stays(const struct clr_view *view)
+static bool stays(const struct clr_view *known)
 {
-    return view->select.view_name != NULL &&
-           strncmp(view->name, CLR_MADE_VIEW, sizeof CLR_MADE_VIEW - 1) == 0;
+    return known->select.view_name != NULL &&
+           strncmp(known->name, CLR_MADE_VIEW, sizeof CLR_MADE_VIEW - 1) == 0;
 }
 
 /*
@@ -106,7 +106,7 @@ static int read_select(struct clr_view *view, int is_new, char **error)
         *error = NULL;
         rc = clr_select_copy(&known->select, &view->select);
     }
-    if (rc == SQLITE_OK && !is_new && known != NULL && stays(view) &&
+    if (rc == SQLITE_OK && !is_new && known != NULL && stays(known) &&
         strcmp(known->select.declaration, view->select.declaration) != 0) {
         clr_select_free(&view->select);
         rc = clr_select_copy(&known->select, &view->select);

@@ -82,9 +82,9 @@ static enum clr_load_outcome give_up(struct clr_coding *coding, int k)
 
 /*
  * Whether a thread's dictionary shows that the column has too many values: more than the whole
- * table may have, if its other units are like the thread's; or, when the thread has seen its part
- * of a quarter of the table, most rows have brought a new one. A table often begins with values
- * that it repeats later.
+ * table may have, if its other units are like the thread's; or, when the thread has seen an eighth
+ * of the table, most rows have brought a new one. A table often begins with values that it repeats
+ * later, and one of many threads sees few of the rows that repeat a value.
  */
 static bool shows_too_many(const struct clr_coding *coding, int thread,
                            const struct clr_dictionary *dictionary)
@@ -95,8 +95,7 @@ static bool shows_too_many(const struct clr_coding *coding, int thread,
 
     return dictionary->count > CLR_DICTIONARY_FEW &&
            (count > all / CLR_DICTIONARY_PART ||
-            (count > rows / 2 &&
-             taken * (double)coding->units->threads > units / CLR_DICTIONARY_PART));
+            (count > rows / 2 && taken > units / (2 * CLR_DICTIONARY_PART)));
 }
 
 enum clr_load_outcome clr_coding_check(struct clr_coding *coding, int thread, size_t rows)
@@ -127,8 +126,10 @@ struct narrowing {
     struct clr_column *from, *to;
 };
 
-/* Adds what the threads have to the dictionary that has most, which it takes. */
-static enum clr_code merge(struct narrowing *narrowing, struct clr_coding *coding, int k)
+/* Adds what the threads have to the dictionary that has most, which it takes: until that shows that
+   the column, of so many rows, has too many values. */
+static enum clr_code merge(struct narrowing *narrowing, struct clr_coding *coding, int k,
+                           size_t rows)
 {
     enum clr_code code = CLR_OK;
     int thread, most = 0;
@@ -142,7 +143,7 @@ static enum clr_code merge(struct narrowing *narrowing, struct clr_coding *codin
     for (thread = 0; thread < coding->units->threads && code == CLR_OK; thread++) {
         struct clr_dictionary **from = place_of(coding, thread, k);
 
-        if (*from == NULL)
+        if (*from == NULL || clr_dictionary_is_large(narrowing->dictionary, rows))
             continue;
         narrowing->maps[thread] =
             clr_memory_alloc(((*from)->count + 1) * sizeof *narrowing->maps[thread]);
@@ -208,7 +209,7 @@ enum clr_load_outcome clr_coding_finish(struct clr_coding *coding, int k, size_t
     narrowing.maps = clr_memory_alloc_zero(threads * sizeof(uint32_t *));
     if (narrowing.maps == NULL)
         return CLR_LOAD_FAILED;
-    code = merge(&narrowing, coding, k);
+    code = merge(&narrowing, coding, k, rows);
     if (clr_dictionary_is_large(narrowing.dictionary, rows) ||
         (code == CLR_LIMIT && narrowing.dictionary->count == CLR_DICTIONARY_MOST))
         outcome = give_up(coding, k);

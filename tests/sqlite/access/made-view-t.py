@@ -176,14 +176,14 @@ def test_rights():
     db.execute("PRAGMA query_only = 1")
     tap.is_equal(make(db, "SELECT count(*) FROM t"), name, "query_only: found")
     found = make(db, "SELECT count(*) + 1 FROM t")
-    tap.is_equal(str(getattr(found, "message", found)), "clreduce_view: attempt to write a readonly database",
-                 "query_only: not made")
+    tap.is_equal(str(getattr(found, "message", found)), "clreduce_view: attempt to write a readonly database, in 'SELECT count(*) + 1 FROM t'", "query_only: not made")
     db.execute("PRAGMA query_only = 0")
     before = made(db)
     for denied in (sqlite3.SQLITE_CREATE_VTABLE, sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE):
         db.set_authorizer(lambda action, *rest, denied=denied: sqlite3.SQLITE_DENY if action == denied else 0)
         found = make(db, f"SELECT count(*) + {denied} FROM t")
-        tap.is_equal(str(getattr(found, "message", found)), "clreduce_view: not authorized", f"denied: {denied}")
+        tap.is_equal(str(getattr(found, "message", found)),
+                     f"clreduce_view: not authorized, in 'SELECT count(*) + {denied} FROM t'", f"denied: {denied}")
     db.set_authorizer(lambda action, a, b, *rest: sqlite3.SQLITE_DENY if (action, a) == (20, "t") else 0)
     found = make(db, "SELECT count(x) FROM t")
     tap.ok("prohibited" in str(getattr(found, "message", found)), f"a column that must not be read: {found}")
@@ -257,7 +257,8 @@ def test_changes():
     batch.end()
     other.execute("ALTER TABLE t RENAME TO u")
     found = make(db, select)
-    tap.is_equal(str(getattr(found, "message", found)), "clreduce_view: no such table: t", "a table that has gone")
+    tap.is_equal(str(getattr(found, "message", found)), f"clreduce_view: no such table: t, in '{select}'",
+                 "a table that has gone")
     other.execute("ALTER TABLE u RENAME TO t")
     tap.is_equal(views.ask(db, make(db, select)), views.outcome(db, select), "and has come back")
     db.execute("CREATE TEMP TABLE t AS SELECT 1 AS one")

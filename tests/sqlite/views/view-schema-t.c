@@ -121,7 +121,8 @@ static void begin(sqlite3 **db, sqlite3 **other, const char *mode, int flags)
     *db = open_database(flags);
     *other = open_database(flags);
     database_run(*db, "PRAGMA journal_mode = %s", mode);
-    database_run(*db, "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2), (3, 4)");
+    database_run(*db, "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2), (3, 4);"
+                      "CREATE VIEW w AS SELECT gpu_sum(a) AS s FROM t");
     database_run(*db, "SELECT count(*) FROM t");
     database_run(*other, "SELECT count(*) FROM t");
 }
@@ -193,21 +194,35 @@ static int intrude(void *pointer, int action, const char *a, const char *b, cons
     return SQLITE_OK;
 }
 
-/* Each step is tried with the change at each moment. The log lets the other connection write. */
-static void test_moments(void)
+static const char *const view_steps[] = {
+    MAKE, ASK, "SELECT * FROM clreduce_plan('v')", "CREATE TEMP TABLE x(x)", ASK, "DROP TABLE v",
+};
+
+/* Views that are made by their SELECT, or go before an ordinary one. */
+static const char *const access_steps[] = {
+    "SELECT clreduce_view('SELECT gpu_sum(a) FROM t')",
+    "SELECT * FROM clreduce_view_1",
+    "?SELECT clreduce_accelerate('w')", /* while the schema changes it may not be planned */
+    "SELECT * FROM w",
+    "SELECT clreduce_accelerate()",
+    "SELECT * FROM w",
+    "?SELECT * FROM clreduce_plan('w')",
+    "DROP VIEW IF EXISTS temp.w",
+    "SELECT clreduce_view('SELECT gpu_sum(a) FROM t')",
+};
+
+/* Each step is tried with the change at each of so many moments. The log lets the other connection
+   write. */
+static void test_moments(const char *const *steps, int count, int moments, const char *name)
 {
-    static const char *const steps[] = {
-        MAKE, ASK,           "SELECT * FROM clreduce_plan('v')", "CREATE TEMP TABLE x(x)",
-        ASK,  "DROP TABLE v"};
-    enum { STEPS = sizeof steps / sizeof steps[0] };
     sqlite3 *db, *other;
     int turn, i, good = 1, changes = 0;
 
-    for (turn = 1; turn <= MOST_CALLS; turn++) {
+    for (turn = 1; turn <= moments; turn++) {
         struct intruder intruder = {NULL, 0, turn, 0};
         begin(&db, &other, "WAL", 0);
         intruder.other = other;
-        for (i = 0; i < STEPS; i++) {
+        for (i = 0; i < count; i++) {
             intruder.calls = 0;
             intruder.tables++;
             sqlite3_set_authorizer(db, intrude, &intruder);
@@ -218,7 +233,7 @@ static void test_moments(void)
         good &= take_step(db, other, MAKE);
         good &= end(db, other);
     }
-    tap_ok(good && changes > MOST_CALLS, "changes at %d moments", changes);
+    tap_ok(good && changes > moments, "%s: changes at %d moments", name, changes);
 }
 
 int main(void)
@@ -231,7 +246,9 @@ int main(void)
              (long)getpid());
     for (i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         test(&scenarios[i]);
-    test_moments();
+    test_moments(view_steps, sizeof view_steps / sizeof view_steps[0], MOST_CALLS, "views");
+    test_moments(access_steps, sizeof access_steps / sizeof access_steps[0],
+                 tap_is_quick() ? MOST_CALLS : 4 * MOST_CALLS, "ways to views");
     remove_files();
     return tap_done();
 }

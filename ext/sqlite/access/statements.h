@@ -1,0 +1,16 @@
+/* Statements that are run once, of texts in the format of sqlite3_mprintf(). */
+#ifndef CLR_SQLITE_ACCESS_STATEMENTS_H
+#define CLR_SQLITE_ACCESS_STATEMENTS_H
+
+#include "sqlite/api.h"
+
+#include <stdbool.h>
+
+/* Runs statements that are no queries. Returns SQLite's code, with a message that is to be freed
+   with sqlite3_free(); NULL without an error, and without memory. */
+int clr_access_run(sqlite3 *db, char **message, const char *format, ...);
+
+/* Asks whether a query has a row. Returns SQLite's code. */
+int clr_access_ask(sqlite3 *db, bool *found, const char *format, ...);
+
+#endif
