@@ -3,11 +3,11 @@
 #include "base/memory.h"
 #include "numeric/states/finish.h"
 #include "query/content.h"
-#include "query/grammar.h"
 #include "query/grouping.h"
 #include "query/lookup.h"
 #include "query/lower.h"
 #include "query/result_row.h"
+#include "query/syntax/grammar.h"
 
 #include <string.h>
 

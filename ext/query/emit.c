@@ -1,7 +1,7 @@
 #include "query/emit.h"
 
 #include "base/memory.h"
-#include "query/grammar.h"
+#include "query/syntax/grammar.h"
 
 #include <string.h>
 

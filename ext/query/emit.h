@@ -3,7 +3,7 @@
 #define CLR_QUERY_EMIT_H
 
 #include "query/query.h"
-#include "query/syntax.h"
+#include "query/syntax/syntax.h"
 
 #include <stdbool.h>
 

@@ -2,9 +2,9 @@
 
 #include "base/memory.h"
 #include "query/content.h"
-#include "query/grammar.h"
 #include "query/lookup.h"
 #include "query/lower.h"
+#include "query/syntax/grammar.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "query/content.h"
-#include "query/grammar.h"
+#include "query/syntax/grammar.h"
 
 #include <string.h>
 

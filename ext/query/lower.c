@@ -2,8 +2,8 @@
 
 #include "base/memory.h"
 #include "query/content.h"
-#include "query/grammar.h"
 #include "query/lookup.h"
+#include "query/syntax/grammar.h"
 
 #include <math.h>
 #include <string.h>

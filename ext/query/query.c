@@ -1,7 +1,7 @@
 #include "query/query.h"
 
 #include "base/memory.h"
-#include "query/syntax.h"
+#include "query/syntax/syntax.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 #include "query/result_row.h"
 
 #include "base/memory.h"
-#include "query/grammar.h"
-#include "query/syntax.h"
+#include "query/syntax/grammar.h"
+#include "query/syntax/syntax.h"
 
 #include <stdio.h>
 #include <string.h>

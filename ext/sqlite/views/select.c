@@ -2,8 +2,8 @@
 
 #include "base/float_environment.h"
 #include "base/memory.h"
-#include "query/grammar.h"
-#include "query/lexer.h"
+#include "query/syntax/grammar.h"
+#include "query/syntax/lexer.h"
 #include "sqlite/schema/affinity.h"
 #include "sqlite/schema/comparison.h"
 #include "sqlite/schema/view_text.h"

@@ -1,7 +1,7 @@
 /* The operators of expressions, as nodes of the syntax. */
-#include "query/syntax.h"
+#include "query/syntax/syntax.h"
 
-#include "query/grammar.h"
+#include "query/syntax/grammar.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "query/syntax.h"
+#include "query/syntax/syntax.h"
 
 #include "base/memory.h"
 

@@ -1,8 +1,8 @@
 /* A subquery in FROM that projects and filters rows of one table: the query around it is one of
    that table. */
 #include "base/memory.h"
-#include "query/grammar.h"
-#include "query/syntax.h"
+#include "query/syntax/grammar.h"
+#include "query/syntax/syntax.h"
 
 #include <string.h>
 

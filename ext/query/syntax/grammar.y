@@ -10,7 +10,7 @@
 
 %include {
 #include "base/memory.h"
-#include "query/syntax.h"
+#include "query/syntax/syntax.h"
 
 /* Neither assertions nor traces in the parser's template. */
 #ifndef NDEBUG

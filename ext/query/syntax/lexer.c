@@ -1,7 +1,7 @@
-#include "query/lexer.h"
+#include "query/syntax/lexer.h"
 
 #include "base/memory.h"
-#include "query/grammar.h"
+#include "query/syntax/grammar.h"
 
 #include <string.h>
 

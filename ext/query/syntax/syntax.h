@@ -9,7 +9,7 @@
 #include "numeric/scan/scan.h"
 #include "numeric/values/column.h"
 #include "query/aggregate.h"
-#include "query/lexer.h"
+#include "query/syntax/lexer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
