@@ -109,23 +109,42 @@ static ALWAYS_INLINE void add_at_once(const struct clr_group_adding *adding, int
     }
 }
 
-static void raise_word(const struct clr_group_adding *adding, int w)
+/* Raises `count` words of the rows, from this one on. */
+static ALWAYS_INLINE void raise_some(const struct clr_group_adding *adding, int from, int count,
+                                     bool all)
 {
-    const int64_t *values = adding->words[w];
+    const size_t stride = adding->stride;
+    const uint32_t *numbers = adding->numbers;
+    int64_t *records = adding->records + from;
+    const int64_t *const *words = adding->words + from;
     size_t i;
+    int w;
 
     for (i = 0; i < adding->count; i++) {
-        const size_t row = adding->rows == NULL ? i : adding->rows[i];
-        int64_t *word = adding->records + adding->numbers[row] * adding->stride + w;
+        const size_t row = all ? i : adding->rows[i];
+        int64_t *record = records + numbers[row] * stride;
 
-        if ((uint64_t)values[row] > (uint64_t)*word)
-            *word = values[row];
+        for (w = 0; w < count; w++)
+            if ((uint64_t)words[w][row] > (uint64_t)record[w])
+                record[w] = words[w][row];
     }
+}
+
+static void raise_words(const struct clr_group_adding *adding, int from)
+{
+    for (; from + 2 <= adding->all; from += 2) {
+        if (adding->rows == NULL)
+            raise_some(adding, from, 2, true);
+        else
+            raise_some(adding, from, 2, false);
+    }
+    if (from < adding->all)
+        raise_some(adding, from, 1, adding->rows == NULL);
 }
 
 static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
 {
-    int from = 1, to, w;
+    int from = 1, to;
 
     do {
         to = from + MOST_AT_ONCE < adding->adds ? from + MOST_AT_ONCE : adding->adds;
@@ -139,8 +158,7 @@ static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
             add_at_once(adding, from, to, true, false, true);
         from = to;
     } while (from < adding->adds);
-    for (w = adding->adds; w < adding->all; w++)
-        raise_word(adding, w);
+    raise_words(adding, adding->adds);
 }
 
 #define VARIANT(name) portable_##name
