@@ -176,5 +176,12 @@ int clr_aggregates_register(struct clr_connection *connection)
 
 int clr_aggregate_override(struct clr_connection *connection, const struct clr_aggregate *aggregate)
 {
-    return register_form(connection, aggregate, CLR_FORM_VALUE, aggregate->builtin, SQLITE_UTF16LE);
+    const bool replaced = connection->replaced;
+    int rc =
+        register_form(connection, aggregate, CLR_FORM_VALUE, aggregate->builtin, SQLITE_UTF16LE);
+
+    /* A function that SQLite has not taken goes as if it was replaced. */
+    if (rc != SQLITE_OK)
+        connection->replaced = replaced;
+    return rc;
 }
