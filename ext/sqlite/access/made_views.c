@@ -254,6 +254,22 @@ static int check_select(sqlite3 *db, const char *sql, char **message)
     return rc;
 }
 
+/*
+ * After CREATE has failed: another connection may have changed a schema when the view was there
+ * already, and newer versions of SQLite then begin CREATE again, for which the name is taken. It
+ * was free before: so it is the view's.
+ */
+static int settle(sqlite3 *db, const struct made *made, char **message)
+{
+    bool found = false;
+
+    if (is_there(db, made, &found) != SQLITE_OK || !found)
+        return SQLITE_ERROR;
+    sqlite3_free(*message);
+    *message = NULL;
+    return SQLITE_OK;
+}
+
 static int make(struct clr_connection *connection, struct made_views *views, const char *sql,
                 struct made **result, char **message)
 {
@@ -277,6 +293,8 @@ static int make(struct clr_connection *connection, struct made_views *views, con
                             "CREATE VIRTUAL TABLE temp.\"%w\" USING clreduce((%s\n))", made->name,
                             made->sql);
         *message = name_select(*message, sql);
+        if (rc == SQLITE_ERROR)
+            rc = settle(connection->db, made, message);
     }
     if (rc != SQLITE_OK) {
         free_made(made);

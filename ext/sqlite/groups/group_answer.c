@@ -27,7 +27,8 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **statement,
     return rc;
 }
 
-/* Whether the functions that the scan computed are SQLite's and ours. */
+/* Whether the functions that the scan computed are SQLite's and ours, and the table of groups can
+   be read. */
 static bool pass_probes(const struct clr_group_input *input, struct clr_reason *reason)
 {
     sqlite3_stmt *probes = NULL;
@@ -35,7 +36,7 @@ static bool pass_probes(const struct clr_group_input *input, struct clr_reason *
 
     if (prepare(input->db, input->run->query->probes, &probes, reason) != SQLITE_OK)
         return false;
-    pass = clr_probes_pass(probes, 0);
+    pass = clr_group_table_bind(probes, 1, NULL) == SQLITE_OK && clr_probes_pass(probes, 0);
     sqlite3_finalize(probes);
     if (!pass)
         clr_reason_set(reason, CLR_WHY_ANSWER);

@@ -85,22 +85,31 @@ static int next(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
+/* Whether these are the values of probes: a query's have columns. */
+static bool is_probe(const struct clr_group_values *values)
+{
+    return values->columns == NULL;
+}
+
 static int eof(sqlite3_vtab_cursor *base)
 {
     const struct cursor *cursor = (const struct cursor *)base;
 
-    return cursor->values == NULL || cursor->group >= cursor->values->rows;
+    if (cursor->values == NULL)
+        return true;
+    return cursor->group >= (is_probe(cursor->values) ? 1 : cursor->values->rows);
 }
 
-/* The bytes stay the values', which outlive the statement's steps. */
+/* SQLite keeps pointers to bytes that are said to be static in values of its own, for longer than
+   the groups' values live: it gets copies. */
 static void set_bytes(sqlite3_context *result, int64_t address)
 {
     const struct clr_value value = clr_bytes_value(address);
 
     if (value.kind == CLR_KIND_BLOB)
-        sqlite3_result_blob64(result, value.bytes, value.as.size, SQLITE_STATIC);
+        sqlite3_result_blob64(result, value.bytes, value.as.size, SQLITE_TRANSIENT);
     else
-        sqlite3_result_text64(result, (const char *)value.bytes, value.as.size, SQLITE_STATIC,
+        sqlite3_result_text64(result, (const char *)value.bytes, value.as.size, SQLITE_TRANSIENT,
                               SQLITE_UTF8);
 }
 
@@ -112,6 +121,10 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number
     int64_t bits;
     double real;
 
+    if (is_probe(values)) {
+        sqlite3_result_int(result, 7);
+        return SQLITE_OK;
+    }
     if (number < FIRST_CALL)
         number /= KEY_COLUMNS;
     else
@@ -161,5 +174,8 @@ int clr_group_table_register(struct clr_connection *connection)
 
 int clr_group_table_bind(sqlite3_stmt *statement, int parameter, struct clr_group_values *values)
 {
-    return sqlite3_bind_pointer(statement, parameter, values, pointer_type, NULL);
+    static struct clr_group_values probe;
+
+    return sqlite3_bind_pointer(statement, parameter, values == NULL ? &probe : values,
+                                pointer_type, NULL);
 }

@@ -11,7 +11,7 @@
 int clr_group_table_register(struct clr_connection *connection);
 
 /* Binds the values to the table's argument, a parameter of the statement. They must outlive its
-   steps. Returns SQLite's code. */
+   steps. NULL: the table has one row, of which all is 7, for probes. Returns SQLite's code. */
 int clr_group_table_bind(sqlite3_stmt *statement, int parameter, struct clr_group_values *values);
 
 #endif

@@ -80,7 +80,24 @@ static bool is_probed(const struct clr_query *query, int number)
     return false;
 }
 
-/* Of groups there may be no row, or many. */
+/* Begins the probes of a query of groups with the columns of their table that it reads: an
+   authorizer may hide them. */
+static void add_columns(sqlite3_str *text, const struct clr_query *query)
+{
+    int i;
+
+    sqlite3_str_appendall(text, "SELECT probes.*");
+    for (i = 0; i < query->grouping.key_count; i++)
+        sqlite3_str_appendf(text,
+                            ", \"" CLR_GROUP_KEY_TEXT "\", \"" CLR_GROUP_KEY_NUMERIC
+                            "\", \"" CLR_GROUP_KEY_BLOB "\"",
+                            i, i, i);
+    for (i = 0; i < query->call_count; i++)
+        sqlite3_str_appendf(text, ", \"" CLR_GROUP_CALL "\"", i);
+    sqlite3_str_appendall(text, " FROM \"" CLR_GROUP_TABLE "\"(?1), (SELECT 7");
+}
+
+/* Of groups there may be no row, or many: their probes are a statement of their own. */
 static int keep_apart(struct clr_query *query, char *probes)
 {
     const size_t size = strlen(probes) + 1;
@@ -94,13 +111,14 @@ static int keep_apart(struct clr_query *query, char *probes)
 
 int clr_probes_add(struct clr_query *query)
 {
+    const bool is_apart = query->is_grouped || query->has_rows;
     sqlite3_str *text = sqlite3_str_new(NULL);
     size_t length, added;
     char *probes, *whole;
     int i;
 
-    if (query->is_grouped || query->has_rows)
-        sqlite3_str_appendall(text, "SELECT 7");
+    if (is_apart)
+        add_columns(text, query);
     for (i = 0; i < query->call_count; i++) {
         if (!is_probed(query, i))
             add_call(text, &query->calls[i]);
@@ -109,10 +127,12 @@ int clr_probes_add(struct clr_query *query)
         if (clr_query_calls(query, scalars[i].function))
             sqlite3_str_appendf(text, ", %s", scalars[i].call);
     }
+    if (is_apart)
+        sqlite3_str_appendall(text, ") AS probes");
     probes = sqlite3_str_finish(text);
     if (probes == NULL)
         return SQLITE_NOMEM;
-    if (query->is_grouped || query->has_rows)
+    if (is_apart)
         return keep_apart(query, probes);
     length = strlen(query->finish) + 1;
     added = strlen(probes);

@@ -214,8 +214,48 @@ def test_indexes(rng):
         db.close()
 
 
+def test_rights(rng):
+    """An authorizer that hides, or refuses, what it does not know: the table of groups."""
+    db = connect(FOLDER.new())
+    fill(db, rng)
+    db.commit()
+    selects = ("SELECT city, gpu_sum(x) FROM t GROUP BY city", "SELECT DISTINCT kind FROM t",
+               "SELECT * FROM t WHERE n = 7 AND kind = 3", "SELECT kind + 1, count(*) FROM t GROUP BY 1 HAVING count(*) > 3")
+    for select in selects:
+        is_fast(db, select)
+        want = views.outcome(db, select)
+        for verdict, hidden in ((2, "k:0:text"), (2, "k:0:numeric"), (2, "k:0:blob"), (2, "c:0"), (2, "source"), (1, "source"), (2, "")):
+            db.set_authorizer(
+                lambda action, table, column, *rest, verdict=verdict, hidden=hidden:
+                verdict if action == 20 and table == "clreduce_groups" and column == hidden else 0
+            )
+            tap.is_equal(views.through_view(db, select), want, f"{hidden!r} is {'hidden' if verdict == 2 else 'denied'}")
+            db.set_authorizer(None)
+    db.close()
+
+
+def test_kept_values(rng):
+    """Values of a view outlive the rows that they were in."""
+    db = connect(FOLDER.new())
+    fill(db, rng)
+    db.commit()
+    views.create(db, "g", "SELECT city, day, gpu_sum(x) AS s FROM t WHERE n > :least GROUP BY city, day")
+    select = "SELECT city, day, gpu_sum(x) AS s FROM t WHERE n > {} GROUP BY city, day"
+    asked = "SELECT max(city), min(day), max(length(city)) FROM (SELECT 0 AS n UNION ALL SELECT 40 UNION ALL SELECT 90), g(n)"
+    parts = " UNION ALL ".join(f"SELECT * FROM ({select.format(n)})" for n in (0, 40, 90))
+    want = views.outcome(db, f"SELECT max(city), min(day), max(length(city)) FROM ({parts})")
+    tap.is_equal(views.outcome(db, asked), want, "the greatest of several answers")
+    pair = views.outcome(db, "SELECT a.city, b.city, a.s FROM g(80) AS a, g(90) AS b WHERE a.day = b.day ORDER BY 1, 2, 3")
+    want = views.outcome(db, f"SELECT a.city, b.city, a.s FROM ({select.format(80)}) AS a, ({select.format(90)}) AS b"
+                             " WHERE a.day = b.day ORDER BY 1, 2, 3")
+    tap.is_equal(pair, want, "one view beside itself")
+    db.close()
+
+
 def main():
     rng = support.seed()
+    test_rights(rng)
+    test_kept_values(rng)
     test_indexes(rng)
     for encoding in ("UTF-8", "UTF-16le"):
         test_differential(rng, encoding, STATEMENTS)
