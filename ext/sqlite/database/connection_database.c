@@ -44,6 +44,21 @@ static int next_generation(const struct clr_connection *connection)
     return ++databases->generations;
 }
 
+/* Returns the version of main's schema, or -1. */
+static sqlite3_int64 read_schema_version(const struct clr_database *database)
+{
+    sqlite3_stmt *statement = NULL;
+    sqlite3_int64 version = -1;
+
+    if (database->is_main &&
+        sqlite3_prepare_v2(database->connection->db, "PRAGMA main.schema_version", -1, &statement,
+                           NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        version = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return version;
+}
+
 struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema)
 {
     struct databases *databases = clr_connection_attach(connection, &databases_kind);
@@ -62,6 +77,7 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
     database->connection = connection;
     database->parallel = -1;
     database->schema = sqlite3_mprintf("%s", schema);
+    database->is_main = sqlite3_stricmp(schema, "main") == 0;
     database->hold = prepare_text(
         connection->db,
         sqlite3_mprintf("SELECT (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)", schema));
@@ -71,11 +87,13 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
         free_database(database);
         return NULL;
     }
-    database->generation = next_generation(connection);
+    database->generation = database->file_generation = next_generation(connection);
+    database->schema_version = -1;
     database->next = databases->first;
     databases->first = database;
     /* Opens a write-ahead log, if there is one: then it shows. */
     sqlite3_step(database->hold);
+    database->schema_version = read_schema_version(database);
     sqlite3_reset(database->hold);
     return database;
 }
@@ -91,10 +109,19 @@ void clr_databases_free(struct clr_connection *connection)
     }
 }
 
-/* Statements about the database may mean other things from now on. */
+/*
+ * Statements about the database may mean other things from now on. What expires them is much:
+ * tables in temp, functions, databases that are attached. Nothing detaches main, and its schema has
+ * a version: as long as that is the same, so is what its file's counters say.
+ */
 static void begin_generation(struct clr_database *database)
 {
+    const sqlite3_int64 version = read_schema_version(database);
+
     database->generation = next_generation(database->connection);
+    if (version < 0 || version != database->schema_version)
+        database->file_generation = database->generation;
+    database->schema_version = version;
     database->parallel = -1;
     database->proved = false;
 }

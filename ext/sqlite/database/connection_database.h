@@ -16,11 +16,14 @@ struct clr_database {
     struct clr_database *next; /* in the connection's list */
     struct clr_connection *connection;
     char *schema;
+    bool is_main;       /* no other database gets that name, even if main has a second one */
     sqlite3_stmt *hold; /* reads the schema table, gives one row, and until it is reset holds a read
                            transaction */
     sqlite3_stmt *mode; /* PRAGMA journal_mode */
     int generation;     /* changes when a statement about this database may mean another thing */
-    int parallel;       /* whether its file may be read by several threads; -1: not known yet */
+    int file_generation;          /* changes when it may be another file, or have another schema */
+    sqlite3_int64 schema_version; /* of main, when that was looked at last; else -1 */
+    int parallel; /* whether its file may be read by several threads; -1: not known yet */
 
     /* In WAL mode the latest snapshot that was proved, if any (see snapshot.h): its header, and
        what the pager then had as its data version. */

@@ -234,8 +234,8 @@ static void identify(const struct clr_database *database, struct clr_snapshot *s
     const unsigned char *header = snapshot->header;
     unsigned char *bytes = snapshot->token.bytes;
 
-    /* Another file may be attached by the same name, with the same counters: that expires hold. */
-    memcpy(bytes + AT_GENERATION, &database->generation, sizeof database->generation);
+    /* Another file may be attached by the same name, with the same counters. */
+    memcpy(bytes + AT_GENERATION, &database->file_generation, sizeof database->file_generation);
     /* What was read under another limit may be an error now. */
     memcpy(bytes + AT_LONGEST, &snapshot->source.longest, sizeof snapshot->source.longest);
     if (snapshot->is_wal)
@@ -298,7 +298,7 @@ uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapsho
     if (!snapshot->is_wal || !clr_wal_index_same_log(before.header, index->header) ||
         clr_wal_index_last_frame(&before) >= clr_wal_index_last_frame(index) ||
         memcmp(since->bytes + AT_GENERATION, snapshot->token.bytes + AT_GENERATION,
-               sizeof database->generation) != 0 ||
+               sizeof database->file_generation) != 0 ||
         memcmp(since->bytes + AT_LONGEST, snapshot->token.bytes + AT_LONGEST,
                sizeof snapshot->source.longest) != 0 ||
         !find_log(database, snapshot))

@@ -396,6 +396,7 @@ def test_threads():
         support.configure(db, column_memory=memory)
         batch = support.Batch(f"150,000 rows, column_memory {memory}")
         for select in selects:
+            views.evict(db)
             verdict = check(db, batch, select, 2, str(memory))
             streams = memory != 0 and "merge" in select
             expected = "streaming" if streams else "row by row" if memory else "accelerated: host"

@@ -297,9 +297,37 @@ def test_device():
     db.close()
 
 
+def test_other_changes():
+    """What expires statements and changes nothing in the file leaves columns where they are."""
+    for mode in ("DELETE", "WAL"):
+        db = views.connect(FOLDER.new(), isolation_level=None)
+        db.execute(f"PRAGMA journal_mode = {mode}")
+        fill(db)
+        select = "SELECT gpu_sum(a), gpu_sum(b) FROM t"
+        views.create(db, "v", select)
+        batch = support.Batch(f"{mode}: temp tables, views and functions come and go")
+        check(db, batch, "v", select)
+        for change in ("CREATE TEMP TABLE z(a)", "INSERT INTO temp.z VALUES(1)", "DROP TABLE temp.z",
+                       "CREATE VIRTUAL TABLE temp.w USING clreduce((SELECT count(*) FROM t WHERE k > 3))", "DROP TABLE w",
+                       f"ATTACH '{FOLDER.new()}' AS other", "CREATE TABLE other.t(a)", "DETACH other"):
+            db.execute(change)
+            db.create_function("one", 0, lambda: 1)
+            check(db, batch, "v", select)
+            last = views.plan(db, "v")[-1]
+            batch.check("0 bytes" in last, f"{change}: {last}")
+        for change in ("UPDATE t SET a = a + 1 WHERE k = 5", "CREATE TABLE u(a)", "ALTER TABLE t ADD COLUMN c DEFAULT 5",
+                       "ALTER TABLE t DROP COLUMN n", "DROP TABLE t; CREATE TABLE t(k INTEGER PRIMARY KEY, b INT, a REAL)",
+                       "INSERT INTO t SELECT value, value, value / 4.0 FROM json_each('[1,2,3]')"):
+            db.executescript(change)
+            check(db, batch, "v", select)
+        batch.end()
+        db.close()
+
+
 def main():
     rng = support.seed()
     test_list()
+    test_other_changes()
     test_least_recently_used()
     test_many(rng)
     test_small_tables()
