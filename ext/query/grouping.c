@@ -329,15 +329,6 @@ static int emit_key(struct clr_binder *binder, struct clr_node *node)
     return clr_lookup_emit_ranks(binder, node);
 }
 
-static int count(struct clr_list list)
-{
-    int n = 0;
-
-    for (; list.first != NULL; list.first = list.first->next)
-        n++;
-    return n;
-}
-
 /* Returns the expression that a term of ORDER BY means: an item's for its name or number. */
 static const struct clr_node *find_ordered(struct clr_binder *binder, const struct clr_node *node)
 {
@@ -381,8 +372,8 @@ bool clr_grouping_bind(struct clr_binder *binder)
 {
     const struct clr_syntax *syntax = binder->query->syntax;
     struct clr_grouping *grouping = &binder->query->grouping;
-    const bool like_order =
-        syntax->keys.first != NULL && count(syntax->keys) == count(syntax->terms);
+    const bool like_order = syntax->keys.first != NULL &&
+                            clr_list_count(&syntax->keys) == clr_list_count(&syntax->terms);
     const struct clr_node *term, *order = syntax->terms.first;
 
     grouping->by_first = syntax->keys.first == NULL;

@@ -5,6 +5,8 @@
 #ifndef CLR_TESTS_ENVIRONMENT_H
 #define CLR_TESTS_ENVIRONMENT_H
 
+#include "base/memory.h"
+#include "batch.h"
 #include "query/query_run.h"
 
 #include "tap.h"
@@ -201,6 +203,32 @@ static inline enum clr_code make(const char *sql, sqlite3_stmt *statement, struc
         }
     }
     return code;
+}
+
+/* Each allocation fails once, and they are more than `least`; what is left of the query is freed,
+   as valgrind and ASan can tell. */
+static inline void fail_allocations(const char *sql, long least)
+{
+    sqlite3_stmt *statement = prepare(sql);
+    bool failed = true;
+    long after;
+
+    batch_begin();
+    for (after = 0; failed; after++) {
+        struct clr_reason reason = {.code = CLR_WHY_NONE};
+        struct clr_query *query;
+        enum clr_code code;
+
+        clr_memory_fail_after(after);
+        code = make(sql, statement, &query, &reason);
+        failed = clr_memory_fail_after(-1);
+        batch_ok(code == (failed ? CLR_NOMEM : CLR_OK), "allocation %ld: code %d", after,
+                 (int)code);
+        clr_query_free(query);
+    }
+    batch_end("without memory");
+    tap_ok(after > least, "every allocation of %ld has failed once", after - 1);
+    sqlite3_finalize(statement);
 }
 
 /* The text of a reason, until the next call. */

@@ -220,26 +220,8 @@ static void test_memory(void)
     static const char sql[] =
         "SELECT upper(s) AS n, b, sum(c), gpu_median(a) FROM t WHERE u = 'x' GROUP BY n, 2 HAVING "
         "count(*) > ?1 AND b > 5 ORDER BY n DESC, sum(c) LIMIT 3";
-    sqlite3_stmt *statement = prepare(sql);
-    bool failed = true;
-    long after;
 
-    batch_begin();
-    for (after = 0; failed; after++) {
-        struct clr_reason reason = {.code = CLR_WHY_NONE};
-        struct clr_query *query;
-        enum clr_code code;
-
-        clr_memory_fail_after(after);
-        code = make(sql, statement, &query, &reason);
-        failed = clr_memory_fail_after(-1);
-        batch_ok(code == (failed ? CLR_NOMEM : CLR_OK), "allocation %ld: code %d", after,
-                 (int)code);
-        clr_query_free(query);
-    }
-    batch_end("without memory");
-    tap_ok(after > 60, "every allocation of %ld has failed once", after - 1);
-    sqlite3_finalize(statement);
+    fail_allocations(sql, 60);
 }
 
 int main(void)

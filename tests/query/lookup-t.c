@@ -698,33 +698,14 @@ static void test_random(void)
            taken, round, split);
 }
 
-/* Each allocation fails once; what is left of the query is freed, as valgrind and ASan can tell. */
 static void test_memory(void)
 {
     static const char sql[] =
         "SELECT 'x' || count(upper(s)), sum(a * (s = :p)) FROM main.t AS v WHERE upper(v.s) = 'X' "
         "AND CASE v.u WHEN 'x' THEN b WHEN 'y' THEN date(u, '+1 day') END > 1 AND s LIKE 'x' AND "
         "CAST(b AS INT) + a AND s LIKE 'x'";
-    sqlite3_stmt *statement = prepare(sql);
-    bool failed = true;
-    long after;
 
-    batch_begin();
-    for (after = 0; failed; after++) {
-        struct clr_reason reason = {.code = CLR_WHY_NONE};
-        struct clr_query *query;
-        enum clr_code code;
-
-        clr_memory_fail_after(after);
-        code = make(sql, statement, &query, &reason);
-        failed = clr_memory_fail_after(-1);
-        batch_ok(code == (failed ? CLR_NOMEM : CLR_OK), "allocation %ld: code %d", after,
-                 (int)code);
-        clr_query_free(query);
-    }
-    batch_end("without memory");
-    tap_ok(after > 60, "every allocation of %ld has failed once", after - 1);
-    sqlite3_finalize(statement);
+    fail_allocations(sql, 60);
 }
 
 int main(void)

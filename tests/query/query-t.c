@@ -1103,7 +1103,6 @@ static void test_soup(void)
     tap_ok(taken > 1000, "%ld of %ld were in the grammar", taken, round);
 }
 
-/* Each allocation fails once; what is left of the query is freed, as valgrind and ASan can tell. */
 static void test_memory(void)
 {
     static const char sql[] =
@@ -1111,26 +1110,8 @@ static void test_memory(void)
         "WHERE CASE u.c WHEN 1 THEN -2 ELSE d END BETWEEN 1 AND 2 AND date(s, '+1 day') || :p > '2'"
         " AND CASE u.s WHEN 'x' THEN a ELSE b END = length(u.s) AND CAST(s AS INT) "
         "ORDER BY \"Y\", abs(min(a)) DESC LIMIT :p OFFSET 1";
-    sqlite3_stmt *statement = prepare(sql);
-    bool failed = true;
-    long after;
 
-    batch_begin();
-    for (after = 0; failed; after++) {
-        struct clr_reason reason = {.code = CLR_WHY_NONE};
-        struct clr_query *query;
-        enum clr_code code;
-
-        clr_memory_fail_after(after);
-        code = make(sql, statement, &query, &reason);
-        failed = clr_memory_fail_after(-1);
-        batch_ok(code == (failed ? CLR_NOMEM : CLR_OK), "allocation %ld: code %d", after,
-                 (int)code);
-        clr_query_free(query);
-    }
-    batch_end("without memory");
-    tap_ok(after > 40, "every allocation of %ld has failed once", after - 1);
-    sqlite3_finalize(statement);
+    fail_allocations(sql, 40);
     clr_query_free(NULL);
 }
 

@@ -5,7 +5,6 @@
 #include "numeric/order/percentile.h"
 #include "numeric/order/portions.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Values that are put into bins between two looks at whether to stop. */
@@ -28,30 +27,6 @@ static bool run_team(void *context, int count, clr_portion_work *work, void *arg
     for (i = 0; i < count; i++)
         work(argument, i, &never);
     return true;
-}
-
-static enum clr_scan_outcome outcome_of(enum clr_code code)
-{
-    switch (code) {
-    case CLR_OK:
-        return CLR_SCAN_DONE;
-    case CLR_LIMIT:
-        return CLR_SCAN_LIMIT;
-    case CLR_STOPPED:
-        return CLR_SCAN_STOPPED;
-    default:
-        return CLR_SCAN_FAILED;
-    }
-}
-
-static bool has_infinity(const struct clr_state *state)
-{
-    struct clr_value least, greatest;
-
-    clr_state_extreme(state, -1, &least);
-    clr_state_extreme(state, 1, &greatest);
-    return (least.kind == CLR_KIND_REAL && isinf(least.as.real)) ||
-           (greatest.kind == CLR_KIND_REAL && isinf(greatest.as.real));
 }
 
 /* Those of one tally and family are answered together; bins, each by itself. */
@@ -97,7 +72,7 @@ static enum clr_scan_outcome find_positions(struct clr_scan *scan, int tally,
     int places[CLR_MOST_QUESTIONS], count = 0, i;
     enum clr_code code = CLR_OK;
 
-    if (has_infinity(state))
+    if (clr_state_has_infinity(state))
         return CLR_SCAN_UNSURE;
     for (i = 0; (i = find_question(scan, i, tally, POSITIONS)) < scan->question_count; i++) {
         scan->questions[i].answer.kind = CLR_KIND_NONE;
@@ -110,7 +85,7 @@ static enum clr_scan_outcome find_positions(struct clr_scan *scan, int tally,
         return CLR_SCAN_DONE;
     code = clr_portions_select(portions, ranks, count, found);
     if (code != CLR_OK)
-        return outcome_of(code);
+        return clr_scan_outcome_of(code);
     for (i = 0; (i = find_question(scan, i, tally, POSITIONS)) < scan->question_count; i++) {
         struct clr_question *question = &scan->questions[i];
         question->answer.kind = CLR_KIND_REAL;
@@ -170,7 +145,7 @@ static enum clr_scan_outcome count_distinct(struct clr_scan *scan, int tally,
         else if (question->kind == CLR_ASK_MODE)
             question->answer.kind = CLR_KIND_NONE;
     }
-    return outcome_of(code);
+    return clr_scan_outcome_of(code);
 }
 
 /* ---- Bins. */
@@ -231,7 +206,7 @@ static enum clr_scan_outcome fill_bins(struct clr_question *question,
         for (i = 0; i < size; i++)
             question->counts[i] += binning.counts[(size_t)portion * size + i];
     clr_memory_free(binning.counts);
-    return outcome_of(code);
+    return clr_scan_outcome_of(code);
 }
 
 /* ---- All of them. */

@@ -6,8 +6,6 @@
 #include "numeric/order/radix_sort.h"
 #include "numeric/order/selection.h"
 
-#include <math.h>
-
 /* Values that are put into bins between two looks at whether to stop. */
 enum { PIECE = 4096 };
 
@@ -74,33 +72,15 @@ static struct clr_value *answer_of(const struct asked *asked, int question)
            asked->group;
 }
 
-static enum clr_scan_outcome outcome_of(enum clr_code code)
-{
-    switch (code) {
-    case CLR_OK:
-        return CLR_SCAN_DONE;
-    case CLR_LIMIT:
-        return CLR_SCAN_LIMIT;
-    case CLR_STOPPED:
-        return CLR_SCAN_STOPPED;
-    default:
-        return CLR_SCAN_FAILED;
-    }
-}
-
 /* ---- Positions. */
 
 static bool has_infinity(const struct asked *asked)
 {
-    struct clr_value least, greatest;
     struct clr_state state;
 
     clr_group_record_state(&asked->answering->groups->plan, asked->answering->tally,
                            clr_groups_record(asked->answering->groups, asked->group), &state);
-    clr_state_extreme(&state, -1, &least);
-    clr_state_extreme(&state, 1, &greatest);
-    return (least.kind == CLR_KIND_REAL && isinf(least.as.real)) ||
-           (greatest.kind == CLR_KIND_REAL && isinf(greatest.as.real));
+    return clr_state_has_infinity(&state);
 }
 
 static enum clr_scan_outcome find_position(const struct asked *asked,
@@ -125,7 +105,7 @@ static enum clr_scan_outcome find_position(const struct asked *asked,
         code = clr_portions_select(&asked->portions, &position.rank, 1, found);
     }
     if (code != CLR_OK)
-        return outcome_of(code);
+        return clr_scan_outcome_of(code);
     answer->kind = CLR_KIND_REAL;
     answer->as.real =
         clr_percentile_at(found[0], position.beyond, question->kind == CLR_ASK_BETWEEN);
@@ -201,7 +181,7 @@ static enum clr_scan_outcome count_different(const struct asked *asked, bool mod
     else
         code = count_any(asked, modes, &result);
     if (code != CLR_OK)
-        return outcome_of(code);
+        return clr_scan_outcome_of(code);
     for (i = 0; i < scan->question_count; i++) {
         const struct clr_question *question = &scan->questions[i];
 

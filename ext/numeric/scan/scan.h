@@ -206,4 +206,19 @@ enum clr_scan_outcome {
     CLR_SCAN_FAILED   /* no memory, or the device failed */
 };
 
+/* How a scan ends for a code of what it has called. */
+static inline enum clr_scan_outcome clr_scan_outcome_of(enum clr_code code)
+{
+    switch (code) {
+    case CLR_OK:
+        return CLR_SCAN_DONE;
+    case CLR_LIMIT:
+        return CLR_SCAN_LIMIT;
+    case CLR_STOPPED:
+        return CLR_SCAN_STOPPED;
+    default:
+        return CLR_SCAN_FAILED;
+    }
+}
+
 #endif

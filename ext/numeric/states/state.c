@@ -1,5 +1,7 @@
 #include "numeric/states/state.h"
 
+#include <math.h>
+
 #include <string.h>
 
 void clr_state_clear(struct clr_state *state)
@@ -59,4 +61,14 @@ void clr_state_extreme(const struct clr_state *state, int sign, struct clr_value
         if (result->kind == CLR_KIND_NONE || clr_value_compare(&real, result, sign) * sign > 0)
             *result = real;
     }
+}
+
+bool clr_state_has_infinity(const struct clr_state *state)
+{
+    struct clr_value least, greatest;
+
+    clr_state_extreme(state, -1, &least);
+    clr_state_extreme(state, 1, &greatest);
+    return (least.kind == CLR_KIND_REAL && isinf(least.as.real)) ||
+           (greatest.kind == CLR_KIND_REAL && isinf(greatest.as.real));
 }

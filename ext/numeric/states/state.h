@@ -60,4 +60,7 @@ static inline void clr_range_add(struct clr_range *range, int64_t value)
  */
 void clr_state_extreme(const struct clr_state *state, int sign, struct clr_value *result);
 
+/* Whether an extreme is an infinity. */
+bool clr_state_has_infinity(const struct clr_state *state);
+
 #endif

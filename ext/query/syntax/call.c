@@ -137,19 +137,10 @@ static bool is_zero(const struct clr_node *node)
     return node->kind == CLR_N_LITERAL && token->length == 1 && *token->text == '0';
 }
 
-static int count(struct clr_list list)
-{
-    int n = 0;
-
-    for (; list.first != NULL; list.first = list.first->next)
-        n++;
-    return n;
-}
-
 struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_token *name, bool star,
                                  struct clr_list arguments, struct clr_node *filter)
 {
-    struct written call = {.star = star, .arguments = count(arguments)};
+    struct written call = {.star = star, .arguments = clr_list_count(&arguments)};
     enum clr_node_kind kind = CLR_N_FUNCTION;
     struct clr_node *node;
 

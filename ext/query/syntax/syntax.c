@@ -61,6 +61,16 @@ void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *to
         clr_syntax_refuse_name(syntax, CLR_WHY_UNEXPECTED, token->text, token->length);
 }
 
+int clr_list_count(const struct clr_list *list)
+{
+    const struct clr_node *node;
+    int count = 0;
+
+    for (node = list->first; node != NULL; node = node->next)
+        count++;
+    return count;
+}
+
 void clr_list_append(struct clr_list *list, struct clr_node *node)
 {
     if (node == NULL)

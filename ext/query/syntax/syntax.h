@@ -151,6 +151,9 @@ void clr_syntax_no_memory(struct clr_syntax *syntax);
 /* Refuses a token that the grammar does not have in this place. */
 void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *token);
 
+/* Returns how many nodes there are, as siblings. */
+int clr_list_count(const struct clr_list *list);
+
 void clr_list_append(struct clr_list *list, struct clr_node *node);
 
 /* Appends to a list of nodes of one kind, whose siblings are others. */

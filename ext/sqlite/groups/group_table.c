@@ -1,5 +1,6 @@
 #include "sqlite/groups/group_table.h"
 
+#include "sqlite/session/sql_value.h"
 #include "sqlite/session/virtual_table.h"
 
 #include <string.h>
@@ -47,18 +48,8 @@ static int connect_table(sqlite3 *db, void *argument, int count, const char *con
 
 static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
-    int i;
-
     (void)table;
-    for (i = 0; i < info->nConstraint; i++) {
-        if (info->aConstraint[i].iColumn == SOURCE && info->aConstraint[i].usable &&
-            info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
-            info->aConstraintUsage[i].argvIndex = 1;
-            info->aConstraintUsage[i].omit = 1;
-            return SQLITE_OK;
-        }
-    }
-    return SQLITE_CONSTRAINT;
+    return clr_virtual_table_plan(info, SOURCE);
 }
 
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
@@ -102,24 +93,12 @@ static int eof(sqlite3_vtab_cursor *base)
 
 /* SQLite keeps pointers to bytes that are said to be static in values of its own, for longer than
    the groups' values live: it gets copies. */
-static void set_bytes(sqlite3_context *result, int64_t address)
-{
-    const struct clr_value value = clr_bytes_value(address);
-
-    if (value.kind == CLR_KIND_BLOB)
-        sqlite3_result_blob64(result, value.bytes, value.as.size, SQLITE_TRANSIENT);
-    else
-        sqlite3_result_text64(result, (const char *)value.bytes, value.as.size, SQLITE_TRANSIENT,
-                              SQLITE_UTF8);
-}
-
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number)
 {
     const struct cursor *cursor = (const struct cursor *)base;
     const struct clr_group_values *values = cursor->values;
     const struct clr_group_column *column;
-    int64_t bits;
-    double real;
+    struct clr_scalar value;
 
     if (is_probe(values)) {
         sqlite3_result_int(result, 7);
@@ -132,21 +111,8 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number
     if (number >= values->key_count + values->call_count)
         return SQLITE_OK;
     column = &values->columns[number];
-    bits = column->bits[cursor->group];
-    switch (column->tags[cursor->group]) {
-    case CLR_TAG_INTEGER:
-        sqlite3_result_int64(result, bits);
-        break;
-    case CLR_TAG_REAL:
-        memcpy(&real, &bits, sizeof real);
-        sqlite3_result_double(result, real);
-        break;
-    case CLR_TAG_BYTES:
-        set_bytes(result, bits);
-        break;
-    default:
-        break;
-    }
+    value = (struct clr_scalar){column->tags[cursor->group], column->bits[cursor->group]};
+    clr_scalar_set(result, &value, SQLITE_UTF8, SQLITE_TRANSIENT);
     return SQLITE_OK;
 }
 

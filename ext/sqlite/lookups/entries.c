@@ -2,6 +2,7 @@
 
 #include "query/query.h"
 #include "sqlite/schema/schema_lock.h"
+#include "sqlite/session/sql_value.h"
 #include "sqlite/session/virtual_table.h"
 
 #include <string.h>
@@ -57,18 +58,8 @@ static int connect_table(sqlite3 *db, void *argument, int count, const char *con
 
 static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
-    int i;
-
     (void)table;
-    for (i = 0; i < info->nConstraint; i++) {
-        if (info->aConstraint[i].iColumn == SOURCE && info->aConstraint[i].usable &&
-            info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
-            info->aConstraintUsage[i].argvIndex = 1;
-            info->aConstraintUsage[i].omit = 1;
-            return SQLITE_OK;
-        }
-    }
-    return SQLITE_CONSTRAINT;
+    return clr_virtual_table_plan(info, SOURCE);
 }
 
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
@@ -103,39 +94,13 @@ static int eof(sqlite3_vtab_cursor *base)
 }
 
 /* The bytes stay the dictionary's, which outlives the statement's step. */
-static void set_bytes(sqlite3_context *result, int64_t address, int encoding)
-{
-    const struct clr_value value = clr_bytes_value(address);
-
-    if (value.kind == CLR_KIND_BLOB)
-        sqlite3_result_blob64(result, value.bytes, value.as.size, SQLITE_STATIC);
-    else
-        sqlite3_result_text64(result, (const char *)value.bytes, value.as.size, SQLITE_STATIC,
-                              (unsigned char)encoding);
-}
-
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number)
 {
-    const struct cursor *cursor = (const struct cursor *)base;
-    const struct clr_scalar *entry = &cursor->entries->dictionary->entries[cursor->code];
-    double real;
+    const struct clr_entries *entries = ((const struct cursor *)base)->entries;
 
-    if (number != ENTRY)
-        return SQLITE_OK;
-    switch (entry->tag) {
-    case CLR_TAG_INTEGER:
-        sqlite3_result_int64(result, entry->bits);
-        break;
-    case CLR_TAG_REAL:
-        memcpy(&real, &entry->bits, sizeof real);
-        sqlite3_result_double(result, real);
-        break;
-    case CLR_TAG_BYTES:
-        set_bytes(result, entry->bits, cursor->entries->encoding);
-        break;
-    default:
-        break;
-    }
+    if (number == ENTRY)
+        clr_scalar_set(result, &entries->dictionary->entries[((const struct cursor *)base)->code],
+                       entries->encoding, SQLITE_STATIC);
     return SQLITE_OK;
 }
 

@@ -1,8 +1,10 @@
 #include "sqlite/session/sql_value.h"
 
 #include "base/memory.h"
+#include "numeric/values/bytes.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 /* The bytes of TEXT or a BLOB: not NULL, which SQLite takes for the value NULL. */
 static const void *bytes_of(const struct clr_value *value)
@@ -82,6 +84,33 @@ int clr_output_bind(sqlite3_stmt *statement, int parameter, const struct clr_out
         return sqlite3_bind_blob64(statement, parameter, bytes_of(value), value->as.size, release);
     default:
         return SQLITE_OK;
+    }
+}
+
+void clr_scalar_set(sqlite3_context *context, const struct clr_scalar *scalar, int encoding,
+                    sqlite3_destructor_type release)
+{
+    struct clr_value value;
+    double real;
+
+    switch (scalar->tag) {
+    case CLR_TAG_INTEGER:
+        sqlite3_result_int64(context, scalar->bits);
+        break;
+    case CLR_TAG_REAL:
+        memcpy(&real, &scalar->bits, sizeof real);
+        sqlite3_result_double(context, real);
+        break;
+    case CLR_TAG_BYTES:
+        value = clr_bytes_value(scalar->bits);
+        if (value.kind == CLR_KIND_BLOB)
+            sqlite3_result_blob64(context, value.bytes, value.as.size, release);
+        else
+            sqlite3_result_text64(context, (const char *)value.bytes, value.as.size, release,
+                                  (unsigned char)encoding);
+        break;
+    default:
+        break;
     }
 }
 

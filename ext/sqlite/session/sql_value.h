@@ -3,6 +3,7 @@
 #define CLR_SQLITE_SQL_VALUE_H
 
 #include "numeric/states/finish.h"
+#include "numeric/values/scalar.h"
 #include "sqlite/api.h"
 
 #include <stdbool.h>
@@ -18,6 +19,13 @@ bool clr_value_read(sqlite3_value *argument, struct clr_value *value);
  */
 void clr_output_set(sqlite3_context *context, const struct clr_output *output);
 int clr_output_bind(sqlite3_stmt *statement, int parameter, const struct clr_output *output);
+
+/*
+ * Sets a scalar as the result of a function or of a column; BYTES are those at the address that it
+ * has, TEXT in the encoding (SQLITE_UTF8, ...). release: SQLITE_STATIC or SQLITE_TRANSIENT.
+ */
+void clr_scalar_set(sqlite3_context *context, const struct clr_scalar *scalar, int encoding,
+                    sqlite3_destructor_type release);
 
 /* Sets a function's error in the format of sqlite3_mprintf(). */
 void clr_set_error(sqlite3_context *context, const char *format, ...);

@@ -44,6 +44,26 @@ static inline void *clr_virtual_table_argument(sqlite3_vtab *table)
     return ((struct clr_virtual_table *)table)->argument;
 }
 
+/*
+ * For xBestIndex of a table that is of nothing but what its hidden column, by its number, is bound
+ * to: the first argument of xFilter. Returns SQLITE_OK; or SQLITE_CONSTRAINT without it, which no
+ * order of the joined tables mends.
+ */
+static inline int clr_virtual_table_plan(sqlite3_index_info *info, int hidden)
+{
+    int i;
+
+    for (i = 0; i < info->nConstraint; i++) {
+        if (info->aConstraint[i].iColumn == hidden && info->aConstraint[i].usable &&
+            info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
+            info->aConstraintUsage[i].argvIndex = 1;
+            info->aConstraintUsage[i].omit = 1;
+            return SQLITE_OK;
+        }
+    }
+    return SQLITE_CONSTRAINT;
+}
+
 /* For xOpen: makes a cursor of so many bytes, which begins with SQLite's part; the rest is zero.
    Returns SQLITE_OK with *result, or SQLITE_NOMEM. */
 static inline int clr_virtual_table_open(size_t size, sqlite3_vtab_cursor **result)

@@ -23,11 +23,18 @@ void clr_plan_free(struct clr_plan *plan)
     sqlite3_free(plan);
 }
 
+/* What is known of a column, once it was asked about. */
+struct seen {
+    bool is_known;
+    struct clr_known_column column;
+};
+
 /* What clr_query_bind() asks, all in one. */
 struct environment {
     sqlite3 *db;
     sqlite3_stmt *statement; /* the SELECT, for its parameters */
     const struct clr_table_info *table;
+    struct seen *seen;                    /* of each column of the table, and of the rowid */
     struct clr_function_names *functions; /* that were asked about */
     bool nomem;
 };
@@ -78,15 +85,16 @@ static struct clr_known_column environment_column(void *context, const char *nam
     const struct clr_table_info *table = environment->table;
     struct clr_known_column known = {.number = clr_table_info_find(table, name)};
 
-    if (known.number >= 0) {
-        known.is_text = table->columns[known.number].is_text;
-        known.readable = (table->columns[known.number].readable && !table->without_rowid) ||
-                         table->columns[known.number].loadable;
-        known.seems_text =
-            known.readable && seems_text(environment->db, table, &table->columns[known.number]);
-        known.is_rowid = known.number == table->column_count && !table->without_rowid;
-        find_comparison(environment->db, table, &known);
-    }
+    if (known.number < 0 || environment->seen[known.number].is_known)
+        return known.number < 0 ? known : environment->seen[known.number].column;
+    known.is_text = table->columns[known.number].is_text;
+    known.readable = (table->columns[known.number].readable && !table->without_rowid) ||
+                     table->columns[known.number].loadable;
+    known.seems_text =
+        known.readable && seems_text(environment->db, table, &table->columns[known.number]);
+    known.is_rowid = known.number == table->column_count && !table->without_rowid;
+    find_comparison(environment->db, table, &known);
+    environment->seen[known.number] = (struct seen){true, known};
     return known;
 }
 
@@ -199,6 +207,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
                                     .parameter = environment_parameter,
                                     .literal = environment_literal,
                                     .deterministic = environment_deterministic};
+    const size_t columns = (size_t)plan->table.column_count + 1;
     int rc = find_encoding(environment.db, &plan->encoding);
 
     asked.is_utf8 = plan->encoding == SQLITE_UTF8;
@@ -208,7 +217,12 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
         refuse_as_sqlite(connection->db, reason);
         return SQLITE_OK;
     }
-    if (select->view_name != NULL)
+    environment.seen = sqlite3_malloc64(columns * sizeof *environment.seen);
+    if (environment.seen == NULL)
+        rc = SQLITE_NOMEM;
+    else
+        memset(environment.seen, 0, columns * sizeof *environment.seen);
+    if (rc == SQLITE_OK && select->view_name != NULL)
         rc = clr_select_check(select, environment.statement);
     if (rc == SQLITE_MISMATCH) {
         clr_reason_set_name(reason, CLR_WHY_VIEW_CHANGED, select->view_name,
@@ -218,6 +232,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
                (clr_query_bind(plan->query, &asked, reason) == CLR_NOMEM || environment.nomem)) {
         rc = SQLITE_NOMEM;
     }
+    sqlite3_free(environment.seen);
     sqlite3_finalize(environment.statement);
     return rc;
 }
