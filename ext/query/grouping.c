@@ -396,13 +396,13 @@ bool clr_grouping_bind(struct clr_binder *binder)
 
 bool clr_grouping_bind_rowid(struct clr_binder *binder, const char **name)
 {
-    static const char *const names[] = {"rowid", "_rowid_", "oid"};
     const struct clr_environment *environment = binder->environment;
     struct clr_grouping *grouping = &binder->query->grouping;
-    size_t i;
+    int i;
 
-    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const struct clr_known_column known = environment->column(environment->context, names[i]);
+    for (i = 0; i < CLR_ROWID_NAMES; i++) {
+        const char *const rowid = clr_rowid_names[i];
+        const struct clr_known_column known = environment->column(environment->context, rowid);
         int place;
 
         if (!known.is_rowid)
@@ -410,7 +410,7 @@ bool clr_grouping_bind_rowid(struct clr_binder *binder, const char **name)
         place = clr_place_column(binder, known.number, false);
         grouping->keys[0] = place < 0 ? -1 : clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
         grouping->key_count = 1;
-        *name = names[i];
+        *name = rowid;
         return grouping->keys[0] >= 0;
     }
     return refuse(binder, CLR_WHY_NO_ROWID);

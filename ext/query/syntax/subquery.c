@@ -76,11 +76,10 @@ static const struct clr_node *find_inner(struct clr_syntax *syntax, const char *
 
 static bool is_rowid(const char *name)
 {
-    static const char *const names[] = {"rowid", "_rowid_", "oid"};
-    size_t i;
+    int i;
 
-    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (clr_name_equal(name, names[i]))
+    for (i = 0; i < CLR_ROWID_NAMES; i++) {
+        if (clr_name_equal(name, clr_rowid_names[i]))
             return true;
     }
     return false;

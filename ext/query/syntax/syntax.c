@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+const char *const clr_rowid_names[CLR_ROWID_NAMES] = {"rowid", "_rowid_", "oid"};
+
 void clr_syntax_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name,
                             size_t length)
 {

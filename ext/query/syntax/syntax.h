@@ -139,6 +139,10 @@ struct clr_syntax {
     struct clr_reason *reason; /* of CLR_INVALID */
 };
 
+/* What a rowid is called where no column has the name. */
+enum { CLR_ROWID_NAMES = 3 };
+extern const char *const clr_rowid_names[CLR_ROWID_NAMES];
+
 /* Parses syntax->sql: grammar.y. Returns syntax->code. */
 enum clr_code clr_grammar_parse(struct clr_syntax *syntax);
 

@@ -47,8 +47,10 @@ static int make_values(const struct clr_group_input *input, struct clr_group_ans
                        struct clr_reason *reason)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
-    const enum clr_scan_outcome outcome = clr_group_values_make(
-        input->run, input->groups, input->memory, input->watch, &answer->values);
+    const uint64_t taken = clr_groups_size(input->groups);
+    const uint64_t left = taken < input->memory ? input->memory - taken : 0;
+    const enum clr_scan_outcome outcome =
+        clr_group_values_make(input->run, input->groups, left, input->watch, &answer->values);
 
     clr_float_environment_end(&before);
     switch (outcome) {

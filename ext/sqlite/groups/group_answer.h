@@ -24,7 +24,7 @@ struct clr_group_input {
     const struct clr_groups *groups;
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on; NULL: not given */
     size_t rows;                      /* of the table */
-    uint64_t memory;                  /* bytes that values may take */
+    uint64_t memory;                  /* bytes that groups and values may take */
     const struct clr_watch *watch;
 };
 

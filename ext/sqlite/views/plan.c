@@ -85,8 +85,10 @@ static struct clr_known_column environment_column(void *context, const char *nam
     const struct clr_table_info *table = environment->table;
     struct clr_known_column known = {.number = clr_table_info_find(table, name)};
 
-    if (known.number < 0 || environment->seen[known.number].is_known)
-        return known.number < 0 ? known : environment->seen[known.number].column;
+    if (known.number < 0)
+        return known;
+    if (environment->seen[known.number].is_known)
+        return environment->seen[known.number].column;
     known.is_text = table->columns[known.number].is_text;
     known.readable = (table->columns[known.number].readable && !table->without_rowid) ||
                      table->columns[known.number].loadable;
