@@ -68,10 +68,11 @@ static void column(struct clr_connection *connection, size_t row, int number,
 }
 
 const struct clr_table clr_column_table = {
-    "clreduce_columns",
-    "CREATE TABLE clreduce_columns(database TEXT, \"table\" TEXT, \"column\" TEXT, type TEXT, "
-    "rows INT, bytes INT, device_bytes INT, hits INT)",
-    true,
-    count,
-    column,
+    .name = "clreduce_columns",
+    .declaration =
+        "CREATE TABLE clreduce_columns(database TEXT, \"table\" TEXT, \"column\" TEXT, type TEXT, "
+        "rows INT, bytes INT, device_bytes INT, hits INT)",
+    .innocuous = true,
+    .count = count,
+    .column = column,
 };

@@ -107,10 +107,11 @@ static void column(struct clr_connection *connection, size_t row, int column,
 }
 
 const struct clr_table clr_device_table = {
-    "clreduce_devices",
-    "CREATE TABLE clreduce_devices(platform TEXT, name TEXT, type TEXT, version TEXT, "
-    "compute_units INTEGER, memory_bytes INTEGER, fp64 INTEGER, in_use INTEGER, reason TEXT)",
-    false,
-    count,
-    column,
+    .name = "clreduce_devices",
+    .declaration =
+        "CREATE TABLE clreduce_devices(platform TEXT, name TEXT, type TEXT, version TEXT, "
+        "compute_units INTEGER, memory_bytes INTEGER, fp64 INTEGER, in_use INTEGER, reason TEXT)",
+    .innocuous = false,
+    .count = count,
+    .column = column,
 };

@@ -2,9 +2,8 @@
 #ifndef CLR_SQLITE_PLAN_TABLE_H
 #define CLR_SQLITE_PLAN_TABLE_H
 
-#include "sqlite/session/connection.h"
+#include "sqlite/inspect/table.h"
 
-/* Registers it. Returns SQLite's result code. */
-int clr_plan_table_register(struct clr_connection *connection);
+extern const struct clr_table clr_plan_table;
 
 #endif

@@ -34,9 +34,10 @@ static void column(struct clr_connection *connection, size_t row, int column,
 }
 
 const struct clr_table clr_settings_table = {
-    "clreduce_settings",
-    "CREATE TABLE clreduce_settings(name TEXT, value TEXT, \"default\" TEXT, meaning TEXT)",
-    true,
-    count,
-    column,
+    .name = "clreduce_settings",
+    .declaration =
+        "CREATE TABLE clreduce_settings(name TEXT, value TEXT, \"default\" TEXT, meaning TEXT)",
+    .innocuous = true,
+    .count = count,
+    .column = column,
 };

@@ -163,9 +163,9 @@ static void column(struct clr_connection *connection, size_t row, int column,
 }
 
 const struct clr_table clr_stats_table = {
-    "clreduce_stats",
-    "CREATE TABLE clreduce_stats(name TEXT, value, unit TEXT, meaning TEXT)",
-    true,
-    count,
-    column,
+    .name = "clreduce_stats",
+    .declaration = "CREATE TABLE clreduce_stats(name TEXT, value, unit TEXT, meaning TEXT)",
+    .innocuous = true,
+    .count = count,
+    .column = column,
 };

@@ -1,6 +1,7 @@
 /*
- * The tables to look inside: clreduce_devices, clreduce_stats and clreduce_settings. They are
- * eponymous virtual tables: they exist without being created, and cannot be written to.
+ * The tables to look inside: clreduce_devices, clreduce_stats, clreduce_settings, clreduce_columns
+ * and clreduce_plan(). They are eponymous virtual tables: they exist without being created, and
+ * cannot be written to.
  */
 #ifndef CLR_SQLITE_TABLES_H
 #define CLR_SQLITE_TABLES_H
