@@ -163,17 +163,10 @@ static enum clr_code take(sqlite3_context *sql, void *context, sqlite3_value **v
     return take_value(clr_function_connection(sql), context, &value);
 }
 
-/* Not inlined, as clr_function_step() says. */
-static __attribute__((noinline)) void step_slowly(sqlite3_context *sql, void *context,
-                                                  sqlite3_value **values)
-{
-    clr_function_take(sql, context, values, take);
-}
-
 static void step(sqlite3_context *sql, int count, sqlite3_value **values)
 {
     (void)count;
-    clr_function_step(sql, NULL, sizeof(struct extreme_context), false, values, step_slowly);
+    clr_function_step(sql, NULL, sizeof(struct extreme_context), false, values);
 }
 
 /* Takes the oldest value out. */
@@ -262,6 +255,7 @@ static void end(struct clr_connection *connection, void *pointer)
 const struct clr_callbacks clr_extreme_callbacks = {
     .size = sizeof(struct extreme_context),
     .steps = {step},
+    .take = take,
     .leave = leave,
     .merge = merge,
     .show = show,

@@ -156,14 +156,20 @@ static enum clr_code make_room(struct clr_connection *connection, struct distinc
 }
 
 /* From where they are kept, if they are, to the collection. */
-static enum clr_code gather(struct clr_connection *connection, struct collection *collection)
+static enum clr_code gather(struct collection *collection, const struct clr_watch *watch)
+{
+    return collection->numbers.keeping ? clr_fed_distinct_fold(&collection->numbers, watch)
+                                       : CLR_OK;
+}
+
+/* The same, watching whether a statement of the connection is interrupted. */
+static enum clr_code gather_watching(struct clr_connection *connection,
+                                     struct collection *collection)
 {
     struct clr_interruption interruption = {connection->db, NULL};
     struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
-    enum clr_code code = CLR_OK;
+    enum clr_code code = gather(collection, &watch);
 
-    if (collection->numbers.keeping)
-        code = clr_fed_distinct_fold(&collection->numbers, &watch);
     clr_interruption_end(&interruption);
     return code;
 }
@@ -175,7 +181,7 @@ static enum clr_code take_value(struct clr_connection *connection, struct distin
 
     if (value->kind >= CLR_KIND_TEXT) {
         connection->stats.values_fed++;
-        code = gather(connection, context->collection);
+        code = gather_watching(connection, context->collection);
         if (code == CLR_OK)
             code = clr_distinct_add_bytes(&context->collection->distinct, value);
         return code != CLR_OK ? code : clr_mode_heap_change(&context->collection->heap, value, 1);
@@ -204,17 +210,10 @@ static enum clr_code take(sqlite3_context *sql, void *context, sqlite3_value **v
     return take_value(clr_function_connection(sql), context, &value);
 }
 
-/* Not inlined, as clr_function_step() says. */
-static __attribute__((noinline)) void step_slowly(sqlite3_context *sql, void *context,
-                                                  sqlite3_value **values)
-{
-    clr_function_take(sql, context, values, take);
-}
-
 static void step(sqlite3_context *sql, int count, sqlite3_value **values)
 {
     (void)count;
-    clr_function_step(sql, NULL, sizeof(struct distinct_context), false, values, step_slowly);
+    clr_function_step(sql, NULL, sizeof(struct distinct_context), false, values);
 }
 
 static enum clr_code leave(sqlite3_context *sql, void *pointer, sqlite3_value **values)
@@ -232,7 +231,7 @@ static enum clr_code leave(sqlite3_context *sql, void *pointer, sqlite3_value **
         return CLR_NOMEM;
     code = flush(connection, context);
     if (code == CLR_OK)
-        code = gather(connection, collection);
+        code = gather_watching(connection, collection);
     if (code == CLR_OK)
         code = clr_mode_heap_change(&collection->heap, &value, -1);
     if (code == CLR_OK)
@@ -248,50 +247,30 @@ static struct clr_value count_of(uint64_t count)
 /* Makes the output from numbers that are kept, once all have come. Returns CLR_NOMEM or CLR_LIMIT
    if they have to be gathered. */
 static enum clr_code show_kept(const struct clr_function *function, struct collection *collection,
-                               struct clr_output *output)
+                               const struct clr_watch *watch, struct clr_output *output)
 {
     const bool with_mode = function->aggregate->finish == CLR_MODE;
-    struct clr_interruption interruption = {function->connection->db, NULL};
-    struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
     struct clr_distinct_result result;
     enum clr_code code = clr_fed_distinct_count(&collection->numbers, with_mode,
-                                                collection->numbers.order.ordering != NULL, &watch,
+                                                collection->numbers.order.ordering != NULL, watch,
                                                 &function->connection->stats, &result);
 
-    clr_interruption_end(&interruption);
     if (code != CLR_OK)
         return code;
     output->value = with_mode ? result.mode : count_of(result.size);
     return CLR_OK;
 }
 
-/* Returns CLR_STOPPED if there are many values and the statement is interrupted (clause 8). */
-static enum clr_code check_interruption(struct clr_connection *connection,
-                                        const struct collection *collection)
-{
-    struct clr_interruption interruption = {connection->db, NULL};
-    bool stop = false;
-
-    if (collection->numbers.keeping || clr_distinct_size(&collection->distinct) >= MANY)
-        stop = clr_interruption_is_wanted(&interruption);
-    clr_interruption_end(&interruption);
-    return stop ? CLR_STOPPED : CLR_OK;
-}
-
 /* Finds the mode by the heap, which takes in all values first if it has to. */
-static enum clr_code find_in_heap(struct clr_connection *connection, struct clr_mode_heap *heap,
+static enum clr_code find_in_heap(struct clr_mode_heap *heap, const struct clr_watch *watch,
                                   struct clr_value *mode)
 {
-    struct clr_interruption interruption = {connection->db, NULL};
     enum clr_code code;
 
     while ((code = clr_mode_heap_fill(heap, MANY)) == CLR_OK && !heap->begun) {
-        if (clr_interruption_is_wanted(&interruption)) {
-            code = CLR_STOPPED;
-            break;
-        }
+        if (watch->wants_stop(watch->context))
+            return CLR_STOPPED;
     }
-    clr_interruption_end(&interruption);
     if (code == CLR_OK)
         clr_mode_heap_find(heap, mode);
     return code;
@@ -300,23 +279,45 @@ static enum clr_code find_in_heap(struct clr_connection *connection, struct clr_
 /* Makes the output from the collection. */
 static enum clr_code show_gathered(const struct clr_function *function,
                                    struct collection *collection, bool last,
-                                   struct clr_output *output)
+                                   const struct clr_watch *watch, struct clr_output *output)
 {
     if (function->aggregate->finish == CLR_COUNT_DISTINCT)
         output->value = count_of(clr_distinct_size(&collection->distinct));
     else if (last && !collection->heap.begun)
         clr_mode_find(&collection->distinct, &output->value);
     else
-        return find_in_heap(function->connection, &collection->heap, &output->value);
+        return find_in_heap(&collection->heap, watch, &output->value);
     return CLR_OK;
+}
+
+/* Makes the output of what is in the collection; of many values not for a statement that is
+   interrupted (clause 8). */
+static enum clr_code show_collection(const struct clr_function *function,
+                                     struct collection *collection, bool last,
+                                     const struct clr_watch *watch, struct clr_output *output)
+{
+    const bool is_kept = collection->numbers.keeping;
+    enum clr_code code;
+
+    if (last && (is_kept || clr_distinct_size(&collection->distinct) >= MANY) &&
+        watch->wants_stop(watch->context))
+        return CLR_STOPPED;
+    if (last && is_kept) {
+        code = show_kept(function, collection, watch, output);
+        if (code != CLR_NOMEM && code != CLR_LIMIT)
+            return code;
+    }
+    code = gather(collection, watch);
+    return code == CLR_OK ? show_gathered(function, collection, last, watch, output) : code;
 }
 
 static void show(const struct clr_function *function, void *pointer, bool last,
                  struct clr_output *output)
 {
+    struct clr_interruption interruption = {function->connection->db, NULL};
+    struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
     struct distinct_context *context = pointer;
     struct collection *collection = context != NULL ? context->collection : NULL;
-    enum clr_code code;
 
     if (collection == NULL) {
         if (function->aggregate->finish == CLR_COUNT_DISTINCT)
@@ -324,27 +325,16 @@ static void show(const struct clr_function *function, void *pointer, bool last,
         return;
     }
     collection->windowed = collection->windowed || !last;
-    code = flush(function->connection, context);
-    if (code == CLR_OK && last)
-        code = check_interruption(function->connection, collection);
-    if (code == CLR_OK && last && collection->numbers.keeping) {
-        code = show_kept(function, collection, output);
-        if (code != CLR_NOMEM && code != CLR_LIMIT) {
-            output->code = code;
-            return;
-        }
-        code = CLR_OK;
-    }
-    if (code == CLR_OK)
-        code = gather(function->connection, collection);
-    if (code == CLR_OK)
-        code = show_gathered(function, collection, last, output);
-    output->code = code;
+    output->code = flush(function->connection, context);
+    if (output->code == CLR_OK)
+        output->code = show_collection(function, collection, last, &watch, output);
+    clr_interruption_end(&interruption);
 }
 
 const struct clr_callbacks clr_frequency_callbacks = {
     .size = sizeof(struct distinct_context),
     .steps = {step},
+    .take = take,
     .leave = leave,
     .show = show,
     .end = end,

@@ -34,6 +34,8 @@ struct clr_callbacks {
     /* SQLite's xStep, of functions of one argument and of more. They run in the caller's
        environment: see clr_function_step() and clr_function_take(). */
     void (*steps[2])(sqlite3_context *, int, sqlite3_value **);
+    /* Takes a row of any values. */
+    enum clr_code (*take)(sqlite3_context *sql, void *context, sqlite3_value **values);
     /* Takes the oldest row out again: clause 7 of the contract. */
     enum clr_code (*leave)(sqlite3_context *sql, void *context, sqlite3_value **values);
     /* Adds a state, with weight 1, or takes it out again, with -1. A fault that is not
@@ -79,31 +81,21 @@ enum clr_code clr_function_refuse_memory(sqlite3_context *sql, const char *kept,
 /* Ends the context, which may be NULL, and sets the function's error, if the code is one. */
 void clr_function_report(sqlite3_context *sql, void *context, enum clr_code code);
 
-/* The step of a row, whatever its values are, in the default floating-point environment: take is as
-   leave in struct clr_callbacks. context: NULL without memory. Inlined with take. */
-static inline __attribute__((always_inline)) void
-clr_function_take(sqlite3_context *sql, void *context, sqlite3_value **values,
-                  enum clr_code (*take)(sqlite3_context *, void *, sqlite3_value **))
-{
-    const struct clr_float_environment before = clr_float_environment_begin();
-    enum clr_code code = context != NULL ? take(sql, context, values) : CLR_NOMEM;
-
-    if (code != CLR_OK)
-        clr_function_report(sql, context, code);
-    clr_float_environment_end(&before);
-}
+/* The step of a row, whatever its values are: the function's take(), in the default floating-point
+   environment. context: NULL without memory. */
+void clr_function_take(sqlite3_context *sql, void *context, sqlite3_value **values);
 
 /*
  * The step of a row of one number, with a context that begins with a feed: NULL, if it is still to
  * be got. Most numbers are just appended; the others, and infinities if they must be finite, are
- * for slowly, whose context may be NULL. Inlined, with a way for each type, so that SQLite's
- * answers need not be kept over the next call; slowly is not, which would cost every row registers
- * to save.
+ * for clr_function_take(). Inlined, with a way for each type, so that SQLite's answers need not be
+ * kept over the next call; clr_function_take() is not, which would cost every row registers to
+ * save.
  */
-static inline __attribute__((always_inline)) void
-clr_function_step(sqlite3_context *sql, struct clr_feed *feed, int size, bool finite,
-                  sqlite3_value **values,
-                  void (*slowly)(sqlite3_context *, void *, sqlite3_value **))
+static inline __attribute__((always_inline)) void clr_function_step(sqlite3_context *sql,
+                                                                    struct clr_feed *feed, int size,
+                                                                    bool finite,
+                                                                    sqlite3_value **values)
 {
     const int type = sqlite3_value_type(values[0]);
 
@@ -114,16 +106,16 @@ clr_function_step(sqlite3_context *sql, struct clr_feed *feed, int size, bool fi
             (!finite || fabs(sqlite3_value_double(values[0])) <= DBL_MAX))
             *feed->real++ = sqlite3_value_double(values[0]);
         else
-            slowly(sql, feed, values);
+            clr_function_take(sql, feed, values);
     } else if (type == SQLITE_INTEGER) {
         if (feed == NULL)
             feed = sqlite3_aggregate_context(sql, size);
         if (feed != NULL && feed->integer < feed->integer_end)
             *feed->integer++ = sqlite3_value_int64(values[0]);
         else
-            slowly(sql, feed, values);
+            clr_function_take(sql, feed, values);
     } else if (type != SQLITE_NULL) { /* clause 1 */
-        slowly(sql, feed != NULL ? feed : sqlite3_aggregate_context(sql, size), values);
+        clr_function_take(sql, feed != NULL ? feed : sqlite3_aggregate_context(sql, size), values);
     }
 }
 

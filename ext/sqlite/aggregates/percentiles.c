@@ -9,11 +9,10 @@
  */
 #include "base/memory.h"
 #include "engine/rows/fed_order.h"
+#include "engine/rows/ordered_runs.h"
 #include "engine/worker/team_portions.h"
 #include "numeric/order/kept.h"
-#include "numeric/order/ordered.h"
 #include "numeric/order/percentile.h"
-#include "numeric/order/radix_sort.h"
 #include "sqlite/aggregates/function.h"
 #include "sqlite/session/interruption.h"
 #include "sqlite/session/spares.h"
@@ -24,9 +23,6 @@
 /* Fractions of two rows that differ by no more are the same, as in SQLite's percentile functions.
  */
 #define SAME_FRACTION 0.001
-
-/* Numbers that are put in order before it is asked whether the statement is interrupted. */
-enum { PORTION = 32768 };
 
 /*
  * KEPT: all values are in the store. ASKED: they are, and the value was asked for, which is result.
@@ -107,48 +103,6 @@ static clr_u128 place_of(sqlite3_value *argument)
     return clr_double_to_place(sqlite3_value_double(argument));
 }
 
-/* Inserts numbers of one kind, few enough to be sorted first: then most go to where the last one
-   went. keys has room for twice as many. */
-static enum clr_code insert_portion(struct clr_ordered *ordered, enum clr_kind kind,
-                                    const void *numbers, size_t count, uint64_t *keys)
-{
-    const int64_t *integers = numbers;
-    const double *reals = numbers;
-    enum clr_code code = CLR_OK;
-    size_t i;
-
-    for (i = 0; i < count; i++)
-        keys[i] = kind == CLR_KIND_INTEGER ? clr_integer_to_key(integers[i])
-                                           : clr_double_to_key(reals[i]);
-    clr_radix_sort(keys, keys + count, count);
-    for (i = 0; i < count && code == CLR_OK; i++)
-        code = clr_ordered_insert(ordered, kind == CLR_KIND_INTEGER
-                                               ? clr_integer_to_place(clr_key_to_integer(keys[i]))
-                                               : (clr_u128)keys[i] << 64);
-    return code;
-}
-
-/* The same for all numbers, unless the statement is interrupted meanwhile. */
-static enum clr_code insert_all(struct clr_ordered *ordered, const struct clr_run *run,
-                                const struct clr_watch *watch)
-{
-    uint64_t *keys = clr_memory_alloc(2 * PORTION * sizeof *keys);
-    enum clr_code code = keys != NULL ? CLR_OK : CLR_NOMEM;
-    size_t from, count;
-
-    for (; run != NULL && code == CLR_OK; run = run->next) {
-        for (from = 0; from < run->count && code == CLR_OK; from += count) {
-            count = run->count - from < PORTION ? run->count - from : PORTION;
-            code = insert_portion(ordered, run->kind,
-                                  (const char *)run->values + from * sizeof(int64_t), count, keys);
-            if (code == CLR_OK && count == PORTION && watch->wants_stop(watch->context))
-                code = CLR_STOPPED;
-        }
-    }
-    clr_memory_free(keys);
-    return code;
-}
-
 /* From the store to the structure that keeps them in order. */
 static enum clr_code put_in_order(struct clr_connection *connection,
                                   struct percentile_context *context)
@@ -160,7 +114,7 @@ static enum clr_code put_in_order(struct clr_connection *connection,
     enum clr_code code;
 
     connection->stats.values_fed += values->stage == KEPT ? (int64_t)clr_runs_count(runs) : 0;
-    code = insert_all(&values->ordered, runs, &watch);
+    code = clr_ordered_runs_insert(&values->ordered, runs, &watch);
     clr_interruption_end(&interruption);
     clr_fed_order_end(&values->fed);
     clr_kept_clear(&values->kept);
@@ -245,17 +199,10 @@ static enum clr_code take(sqlite3_context *sql, void *context, sqlite3_value **v
     return take_number(clr_function_connection(sql), context, values[0]);
 }
 
-/* Not inlined, as clr_function_step() says. */
-static __attribute__((noinline)) void step_slowly(sqlite3_context *sql, void *context,
-                                                  sqlite3_value **values)
-{
-    clr_function_take(sql, context, values, take);
-}
-
 static void step_median(sqlite3_context *sql, int count, sqlite3_value **values)
 {
     (void)count;
-    clr_function_step(sql, NULL, sizeof(struct percentile_context), true, values, step_slowly);
+    clr_function_step(sql, NULL, sizeof(struct percentile_context), true, values);
 }
 
 static void step(sqlite3_context *sql, int count, sqlite3_value **values)
@@ -267,9 +214,9 @@ static void step(sqlite3_context *sql, int count, sqlite3_value **values)
     if (context != NULL && context->has_fraction &&
         (type == SQLITE_INTEGER || type == SQLITE_FLOAT) &&
         sqlite3_value_double(values[1]) == context->argument)
-        clr_function_step(sql, &context->feed, 0, true, values, step_slowly);
+        clr_function_step(sql, &context->feed, 0, true, values);
     else
-        step_slowly(sql, context, values);
+        clr_function_take(sql, context, values);
 }
 
 static enum clr_code leave(sqlite3_context *sql, void *pointer, sqlite3_value **values)
@@ -407,6 +354,7 @@ static void show(const struct clr_function *function, void *pointer, bool last,
 const struct clr_callbacks clr_percentile_callbacks = {
     .size = sizeof(struct percentile_context),
     .steps = {step_median, step},
+    .take = take,
     .leave = leave,
     .show = show,
     .end = end,

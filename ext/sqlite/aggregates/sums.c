@@ -189,17 +189,10 @@ static enum clr_code take(sqlite3_context *context, void *pointer, sqlite3_value
     return CLR_OK;
 }
 
-/* Not inlined, as clr_function_step() says. */
-static __attribute__((noinline)) void step_slowly(sqlite3_context *context, void *sum,
-                                                  sqlite3_value **values)
-{
-    clr_function_take(context, sum, values, take);
-}
-
 static void step_single(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
-    clr_function_step(context, NULL, sizeof(struct sum_context), false, values, step_slowly);
+    clr_function_step(context, NULL, sizeof(struct sum_context), false, values);
 }
 
 /* As clr_function_step(), for two numbers. */
@@ -216,7 +209,7 @@ static void step_pair(sqlite3_context *context, int count, sqlite3_value **value
             place[sum->reduction->pitch] = sqlite3_value_double(values[1]);
             *place = sqlite3_value_double(values[0]);
         } else {
-            step_slowly(context, sum, values);
+            clr_function_take(context, sum, values);
         }
     } else if (type == SQLITE_INTEGER && second == SQLITE_INTEGER) {
         sum = sqlite3_aggregate_context(context, sizeof *sum);
@@ -225,10 +218,10 @@ static void step_pair(sqlite3_context *context, int count, sqlite3_value **value
             place[sum->reduction->pitch] = sqlite3_value_int64(values[1]);
             *place = sqlite3_value_int64(values[0]);
         } else {
-            step_slowly(context, sum, values);
+            clr_function_take(context, sum, values);
         }
     } else if (type != SQLITE_NULL && second != SQLITE_NULL) { /* clause 1 */
-        step_slowly(context, sqlite3_aggregate_context(context, sizeof *sum), values);
+        clr_function_take(context, sqlite3_aggregate_context(context, sizeof *sum), values);
     }
 }
 
@@ -364,6 +357,7 @@ static void end(struct clr_connection *connection, void *pointer)
 const struct clr_callbacks clr_sums_callbacks = {
     .size = sizeof(struct sum_context),
     .steps = {step_single, step_pair},
+    .take = take,
     .leave = leave,
     .merge = merge,
     .show = show,
