@@ -6,20 +6,7 @@
 #include <sched.h>
 #include <string.h>
 
-void clr_worker_drop_ended(struct clr_worker *worker)
-{
-    struct clr_task *task;
-
-    do {
-        pthread_mutex_lock(&worker->lock);
-        task = clr_task_queue_pop(&worker->over);
-        pthread_mutex_unlock(&worker->lock);
-        if (task != NULL)
-            clr_task_release(task);
-    } while (task != NULL);
-}
-
-/* The functions from here on are the thread's; those named locked_ need the lock. */
+/* These functions are the thread's; those named locked_ need the lock. */
 
 static void locked_end_job(struct clr_worker *worker, struct clr_job *job, enum clr_job_phase phase)
 {
@@ -177,6 +164,21 @@ static void locked_mark(struct clr_worker *worker)
     pthread_cond_broadcast(&worker->answered);
 }
 
+/* What opening or a build cost, and how it failed, goes into the report. log: a build's, or NULL.
+ */
+static void locked_report_start(struct clr_worker *worker, int64_t start, const char *log,
+                                const struct clr_status *status)
+{
+    worker->starting = false;
+    locked_mark(worker);
+    worker->report.startup_time += clr_clock_ns() - start;
+    if (status->code == CLR_OK)
+        return;
+    worker->report.status = *status;
+    if (log != NULL)
+        worker->report.build_log = log;
+}
+
 static void locked_build(struct clr_worker *worker, int operation, int element)
 {
     struct clr_status status;
@@ -196,19 +198,14 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
                       &status);
     }
     come_back(worker);
-    worker->starting = false;
-    locked_mark(worker);
-    worker->report.startup_time += clr_clock_ns() - start;
+    locked_report_start(worker, start, log, &status);
     if (status.code == CLR_OK) {
         worker->programs[operation][element] = BUILT;
         worker->report.ready = true;
         return;
     }
-    worker->report.status = status;
-    if (log != NULL) {
-        worker->report.build_log = log;
+    if (log != NULL)
         worker->logs[operation][element] = log;
-    }
     if (status.code == CLR_NOMEM) {
         worker->programs[operation][element] = PAUSED;
         clr_backoff_fail(&worker->pauses[operation][element]);
@@ -218,20 +215,6 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
     /* An OpenCL error in a test's commands, unlike a wrong result, leaves the queues unknown. */
     if (tested && status.error != 0)
         locked_fail(worker, &status);
-}
-
-/* What a build cost and how it failed goes into the report. */
-static void locked_report_build(struct clr_worker *worker, int64_t start, const char *log,
-                                const struct clr_status *status)
-{
-    worker->starting = false;
-    locked_mark(worker);
-    worker->report.startup_time += clr_clock_ns() - start;
-    if (status->code == CLR_OK)
-        return;
-    worker->report.status = *status;
-    if (log != NULL)
-        worker->report.build_log = log;
 }
 
 static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
@@ -250,7 +233,7 @@ static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
     again = task->step(task, worker->device, &status);
     come_back(worker);
     if (kind == CLR_TASK_BUILD)
-        locked_report_build(worker, start, task->log, &status);
+        locked_report_start(worker, start, task->log, &status);
     else if (!worker->failed && locked_is_lost(worker, &status))
         locked_fail(worker, &status);
     else if (status.code != CLR_OK && !worker->failed)
@@ -358,13 +341,10 @@ static void locked_open(struct clr_worker *worker)
         clr_device_open(worker->info, &device, &status);
         come_back(worker);
         worker->device = device;
-        worker->starting = false;
         worker->opened = status.code == CLR_OK;
-        locked_mark(worker);
-        worker->report.startup_time += clr_clock_ns() - start;
+        locked_report_start(worker, start, NULL, &status);
         if (status.code == CLR_OK)
             return;
-        worker->report.status = status;
         if (status.code == CLR_DEVICE)
             locked_fail(worker, &status);
         do {
