@@ -22,7 +22,7 @@ struct bench_connection {
     char device[32];
     sqlite3 *db;
     sqlite3_stmt *evict; /* drops all columns that are kept */
-    int64_t patience;    /* the program's: ns that it still waits for the device, at first 0 */
+    int64_t device_wait; /* the program's: ns that it still waits for the device, at first 0 */
 };
 struct bench_connections {
     struct bench_connection of[BENCH_MOST_CONNECTIONS];

@@ -40,7 +40,7 @@
 enum { MOST_STATEMENTS = 8, MOST_RUNS = 99, LINE_SIZE = 8192, LEAST_RUNS = 3 };
 
 /* How long a case may wait in its warm-up until the device has started. */
-static const int64_t patience = 20000000000;
+static const int64_t device_wait = 20000000000;
 
 struct statement {
     struct bench_connection *connection;
@@ -136,7 +136,7 @@ static void warm_up(struct statement *statement)
         bench_run(statement->query);
         before = waited;
         waited = bench_statistic(db, "host_device_starting");
-        if (waited == before || clr_clock_ns() - start > patience)
+        if (waited == before || clr_clock_ns() - start > device_wait)
             break;
     }
 }

@@ -8,13 +8,13 @@
  *     view-bench groups DATABASE ROWS
  *         makes that of groups_data.h.
  *
- *     view-bench compare DATABASE EXTENSION ROUNDS SECONDS PATIENCE
+ *     view-bench compare DATABASE EXTENSION ROUNDS SECONDS DEVICE_WAIT
  *         Views and SELECTs by turns in one process: view_compare.c.
  *
  *     view-bench session DATABASE EXTENSION DEVICE RUNS SECONDS SQL
  *         What a process pays from its start on, query after query: view_session.c.
  *
- *     view-bench changes DATABASE EXTENSION DEVICE ROUNDS PATIENCE SQL
+ *     view-bench changes DATABASE EXTENSION DEVICE ROUNDS DEVICE_WAIT SQL
  *         A view's query after pages of its table were changed: view_changes.c.
  *
  *     view-bench rows DATABASE EXTENSION DEVICE
@@ -65,9 +65,9 @@ int main(int argc, char **argv)
     }
     fputs("usage: view-bench make DATABASE ROWS\n"
           "       view-bench groups DATABASE ROWS\n"
-          "       view-bench compare DATABASE EXTENSION ROUNDS SECONDS PATIENCE\n"
+          "       view-bench compare DATABASE EXTENSION ROUNDS SECONDS DEVICE_WAIT\n"
           "       view-bench session DATABASE EXTENSION DEVICE RUNS SECONDS SQL\n"
-          "       view-bench changes DATABASE EXTENSION DEVICE ROUNDS PATIENCE SQL\n"
+          "       view-bench changes DATABASE EXTENSION DEVICE ROUNDS DEVICE_WAIT SQL\n"
           "       view-bench rows DATABASE EXTENSION DEVICE\n",
           stderr);
     return 1;

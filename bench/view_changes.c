@@ -1,13 +1,13 @@
 /*
  * A view's query after pages of its table were changed.
  *
- *     view-bench changes DATABASE EXTENSION DEVICE ROUNDS PATIENCE SQL
+ *     view-bench changes DATABASE EXTENSION DEVICE ROUNDS DEVICE_WAIT SQL
  *         Puts the database into WAL mode. In each of ROUNDS rounds another connection updates x in
  *         rows of the table v that are spread over 1 page, 10, 100 and so on up to all of its
  * pages, and commits; then the view's query and SQLite's SELECT sum(x) run once each. The numbers
  *         of changed pages are those that SQLite wrote to the log, which is emptied between. Every
  *         row of the view is compared with that of its SELECT. A device other than host is waited
- *         for until the view runs there, PATIENCE seconds at most. Besides, the query is timed
+ *         for until the view runs there, DEVICE_WAIT seconds at most. Besides, the query is timed
  * where nothing was changed, and where its columns were evicted, so that all is read anew.
  */
 #include "base/clock.h"
@@ -43,7 +43,7 @@ struct changes {
     struct bench_view view;
     int64_t rows, frames; /* frames: that the latest commit left in the log */
     bool waits;           /* for a device, at first */
-    int64_t patience;     /* in ns */
+    int64_t device_wait;  /* in ns */
     struct step steps[MOST_COUNTS];
     size_t count;
 };
@@ -95,7 +95,7 @@ static void open_connections(struct changes *changes, char **arguments)
     bench_load(changes->reader, arguments[1]);
     bench_set_device(changes->reader, arguments[2]);
     changes->waits = strcmp(arguments[2], "host") != 0;
-    changes->patience = (int64_t)(atof(arguments[4]) * 1e9);
+    changes->device_wait = (int64_t)(atof(arguments[4]) * 1e9);
     changes->view = bench_view_make(changes->reader, 0, sql, false);
     changes->sum = bench_prepare(changes->reader, "SELECT sum(x) FROM v");
     changes->expected = bench_prepare(changes->reader, sql);
@@ -140,7 +140,7 @@ static void settle(struct changes *changes)
     bench_run(changes->empty);
     bench_run(changes->view.query);
     while (changes->waits && !bench_view_plan_begins(&changes->view, "accelerated: device")) {
-        if (clr_clock_ns() - start > changes->patience)
+        if (clr_clock_ns() - start > changes->device_wait)
             changes->waits = false;
         sqlite3_sleep(2);
         bench_run(changes->view.query);

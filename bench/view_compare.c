@@ -1,7 +1,7 @@
 /*
  * Accelerated views beside the SELECTs that they hold, by turns in one process.
  *
- *     view-bench compare DATABASE EXTENSION ROUNDS SECONDS PATIENCE
+ *     view-bench compare DATABASE EXTENSION ROUNDS SECONDS DEVICE_WAIT
  *         Reads candidates, one on a line of the standard input: DEVICE, KIND and SQL, with a tab
  *         between them. DEVICE is the setting of the connection that runs it; SQL is a SELECT that
  *         returns a row. The kinds:
@@ -12,7 +12,7 @@
  *         Candidates take turns in ROUNDS rounds, or fewer (but 3) if SECONDS have passed; every
  *         other round goes backwards. What is quick runs many times in a round, whose time is then
  *         the median of them. Before the first round, each view's row is compared with that of its
- *         SELECT. A view of a device other than host is waited for until it runs there, PATIENCE
+ *         SELECT. A view of a device other than host is waited for until it runs there, DEVICE_WAIT
  *         seconds at most, or 3 where another one does.
  */
 #include "base/clock.h"
@@ -36,7 +36,7 @@ enum {
 
 /* What is quicker runs again and again in a round, for so long; and how long a view is waited for
    when the device has answered another one, both in ns. */
-static const int64_t repeat_time = 50000000, later_patience = 3000000000;
+static const int64_t repeat_time = 50000000, later_device_wait = 3000000000;
 
 enum kind { SELECT, FIRST, AGAIN, CHANGING };
 
@@ -59,7 +59,7 @@ struct candidate {
 struct bench {
     const char *path, *extension;
     int rounds;
-    double seconds, patience;
+    double seconds, device_wait;
     struct bench_connections connections;
     struct candidate candidates[MOST_CANDIDATES];
     size_t count; /* of candidates */
@@ -74,7 +74,7 @@ static struct bench_connection *find_connection(struct bench *bench, const char 
         bench_connect(&bench->connections, bench->path, bench->extension, device);
 
     if (bench->connections.count > before && strcmp(device, "host") != 0)
-        connection->patience = (int64_t)(bench->patience * 1e9);
+        connection->device_wait = (int64_t)(bench->device_wait * 1e9);
     return connection;
 }
 
@@ -127,17 +127,17 @@ static int64_t run(struct candidate *candidate)
    answered another view, this one is not waited for as long: it may be for the host. */
 static void warm_up(struct candidate *candidate)
 {
-    int64_t start = clr_clock_ns(), *patience = &candidate->connection->patience;
+    int64_t start = clr_clock_ns(), *device_wait = &candidate->connection->device_wait;
 
     run(candidate);
-    while (*patience > 0 && !candidate->stays &&
+    while (*device_wait > 0 && !candidate->stays &&
            !bench_view_plan_begins(&candidate->view, "row by row")) {
         if (bench_view_plan_begins(&candidate->view, "accelerated: device")) {
-            if (*patience > later_patience)
-                *patience = later_patience;
+            if (*device_wait > later_device_wait)
+                *device_wait = later_device_wait;
             break;
         }
-        candidate->stays = clr_clock_ns() - start > *patience;
+        candidate->stays = clr_clock_ns() - start > *device_wait;
         sqlite3_sleep(2);
         run(candidate);
     }
@@ -296,7 +296,7 @@ void bench_view_compare(char **arguments)
     bench.extension = arguments[1];
     bench.rounds = atoi(arguments[2]);
     bench.seconds = atof(arguments[3]);
-    bench.patience = atof(arguments[4]);
+    bench.device_wait = atof(arguments[4]);
     if (bench.rounds < LEAST_ROUNDS || bench.rounds > MOST_ROUNDS)
         bench_die("%d to %d rounds", LEAST_ROUNDS, MOST_ROUNDS);
     while (fgets(line, sizeof line, stdin) != NULL)

@@ -63,7 +63,7 @@ def in_views(tools, path, count, settings, right):
     """gpu_sum in a view whose column is resident."""
     lines = tools.compare_views(path, [(device, "again", "SELECT gpu_sum(x) FROM t")
                                        for device in settings], ROUNDS, SECONDS,
-                                views.patience(tools, count))
+                                views.device_wait(tools, count))
     return [row(f"gpu_sum, view, {device}", None, line["ns"], float(line["result"]), right)
             for device, line in zip(settings, lines)]
 

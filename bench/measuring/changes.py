@@ -14,7 +14,7 @@ def measure(tools, machine):
     for device in views.devices(machine["device"]):
         method.say(f"changes: {device}")
         for found in tools.change(tools.changes_database(), device, ROUNDS,
-                                  views.patience(tools, rows), SQL):
+                                  views.device_wait(tools, rows), SQL):
             results.append({**found, "time_ns": method.summary(found["ns"]),
                             "sum_time_ns": method.summary(found["sum_ns"]),
                             "speed": method.ratios(found["sum_ns"], found["ns"])})

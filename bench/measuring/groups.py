@@ -56,7 +56,7 @@ class Server:
 
     def warm_up(self, sql):
         """Brings a view's columns to where they stay, and waits a while for a device."""
-        end = time.monotonic() + views.PATIENCE
+        end = time.monotonic() + views.DEVICE_WAIT
         found = self.ask("again", sql)
         while (self.device != "host" and time.monotonic() < end
                and found["plan"].startswith("accelerated: host")):

@@ -48,7 +48,7 @@ def measure(tools, machine):
     chosen = [(rows, *candidate) for rows in reversed(counts)
               for candidate in candidates(rows, settings)]
     lines = tools.compare_views(path, [candidate[1:] for candidate in chosen], ROUNDS, SECONDS,
-                                views.patience(tools, max(counts)))
+                                views.device_wait(tools, max(counts)))
     results = []
     for (rows, device, kind, sql), found in zip(chosen, lines):
         row = {"rows": rows, "device": "SQLite" if kind == "select" else device, "kind": kind,

@@ -117,12 +117,12 @@ def measure_sqlean(tools, path):
         (name, [("auto", f"SELECT {call} FROM t") for call in calls]) for name, *calls in SQLEAN])
 
 
-def measure_views(tools, path, settings, known, patience):
+def measure_views(tools, path, settings, known, device_wait):
     """The views, with how many times each is as fast as its SELECT fed by rows, by turns."""
     method.say("statistics: views")
     candidates = list(view_candidates(settings, known))
     found = tools.compare_views(path, [(device, kind, sql) for device, _, kind, sql in candidates],
-                                VIEW_ROUNDS, VIEW_SECONDS, patience)
+                                VIEW_ROUNDS, VIEW_SECONDS, device_wait)
     results, fed, resident = [], None, {}
     held_against = {name: one for name, _, one in SEVERAL}
     for (device, name, kind, _), line in zip(candidates, found):
@@ -206,7 +206,7 @@ def measure(tools, machine):
                                    known | (PERCENTILE if tools.percentile else set()))
     part = {"rows": tools.statistics_rows, "file_bytes": os.path.getsize(path), "fed": fed,
             "views": measure_views(tools, path, views.devices(machine["device"]), known,
-                                   views.patience(tools, tools.statistics_rows)),
+                                   views.device_wait(tools, tools.statistics_rows)),
             "duckdb": measure_duckdb(tools.statistics_rows, machine["cores"]),
             "missing": lacking(unknown)}
     return part, wrong(part)

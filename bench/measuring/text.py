@@ -155,7 +155,7 @@ def measure_table(tools, machine, name, columns, path):
         for device in views.devices(machine["device"]):
             method.say(f"text: {question}")
             lines = [(device, kind, sql) for kind in ("select", "first", "again")]
-            select, *found = tools.compare_views(path, lines, ROUNDS, SECONDS, views.PATIENCE)
+            select, *found = tools.compare_views(path, lines, ROUNDS, SECONDS, views.DEVICE_WAIT)
             for line in found:
                 rows.append({"name": question, "table": name, **line,
                              "time_ns": method.summary(line["ns"]),

@@ -119,10 +119,10 @@ class Tools:
         command = [self.feed_bench, "compare", path, self.extension, str(rounds), str(seconds)]
         yield from method.run_lines(command, "".join(lines))
 
-    def compare_views(self, path, candidates, rounds, seconds, patience):
+    def compare_views(self, path, candidates, rounds, seconds, device_wait):
         """What view-bench says of candidates (device, kind, SELECT) in a database, in order."""
         command = [self.view_bench, "compare", path, self.extension, str(rounds), str(seconds),
-                   str(patience)]
+                   str(device_wait)]
         lines = ["\t".join(candidate) + "\n" for candidate in candidates]
         return list(method.run_lines(command, "".join(lines)))
 
@@ -132,10 +132,10 @@ class Tools:
                    str(seconds), sql]
         return list(method.run_lines(command))[-1]
 
-    def change(self, path, device, rounds, patience, sql):
+    def change(self, path, device, rounds, device_wait, sql):
         """What view-bench says of a view's query after its pages were changed, for each number."""
         command = [self.view_bench, "changes", path, self.extension, device, str(rounds),
-                   str(patience), sql]
+                   str(device_wait), sql]
         return list(method.run_lines(command))
 
     def once(self, device, sql, environment=None):

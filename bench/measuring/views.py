@@ -37,7 +37,7 @@ LARGE_ROWS = 1 << 28
 LARGE = (("sum(x)", SUM), ("histogram(x)", HISTOGRAM))
 
 #: Rounds at most, the seconds after which there are enough, and those to wait for a device.
-ROUNDS, SECONDS, PATIENCE = 5, 15, 30
+ROUNDS, SECONDS, DEVICE_WAIT = 5, 15, 30
 SMALL_ROUNDS = 15
 
 #: DuckDB's twins of candidates, and two results that are the same however they are computed.
@@ -50,10 +50,10 @@ def devices(device):
     return ("auto", "host") if device and device["type"] != "cpu" else ("host",)
 
 
-def patience(tools, rows):
+def device_wait(tools, rows):
     """The seconds to wait for a device: none where so few rows start none."""
     start_after, = tools.query("SELECT value FROM clreduce_settings WHERE name = 'start_after'")
-    return PATIENCE if rows >= int(start_after[0]) else 0
+    return DEVICE_WAIT if rows >= int(start_after[0]) else 0
 
 
 def evaluate(name, found, reference):
@@ -120,7 +120,7 @@ def measure_large(tools, device):
     path = tools.large_database(LARGE_ROWS)
     method.say("views: a large table")
     lines = tools.compare_views(path, [("auto", "again", sql) for _, sql in LARGE], ROUNDS, SECONDS,
-                                PATIENCE)
+                                DEVICE_WAIT)
     return [{"name": name, **found, "rows": LARGE_ROWS,
              "time_ns": method.summary(found["ns"]),
              "same": found["result"] == found["expected"]}
@@ -135,7 +135,7 @@ def measure(tools, machine):
     reference, candidates = compare(
         tools, REFERENCE,
         [(device, *candidate) for device in settings for candidate in CANDIDATES], ROUNDS,
-        patience(tools, tools.view_rows))
+        device_wait(tools, tools.view_rows))
     method.say("views: a small table")
     plain, small = compare(tools, SMALL, [(device, "200 rows", "again", SMALL)
                                           for device in settings], SMALL_ROUNDS, 0)
