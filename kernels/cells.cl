@@ -176,10 +176,9 @@ INLINE scalar read_value(__global const uchar *bytes, uint type, uint size, bool
 }
 
 /*
- * The value of a record's column, or `missing` if it has not so many; NULL if the column is below
- * 0 and the header could be one. As OP_Column of SQLite's has
- * it: a header ends with a whole serial type, no value lies beyond the payload, and the last one
- * ends with it.
+ * The value of a record's column, or `missing` if it has not so many; NULL if the column is below 0
+ * and the header could be one. As OP_Column of SQLite's has it: a header ends with a whole serial
+ * type, no value lies beyond the payload, and the last one ends with it.
  */
 INLINE scalar read_column(const payload *record, int column, bool is_real, scalar missing)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* How long who waits does so before it looks around. */
+/* How often a thread that waits asks its watch, and whether the device still gets on. */
 enum { LOOK_MS = 20 };
 
 static void free_host_rows(struct clr_host_rows *rows)
@@ -114,7 +114,7 @@ struct waiting {
     const struct clr_watch *watch;
 };
 
-/* If the device is to be waited for no longer, so is the feed. */
+/* Gives the feed up if the device has failed or is late. */
 static void look_at_worker(struct clr_leaf_feed *feed)
 {
     struct clr_status status;

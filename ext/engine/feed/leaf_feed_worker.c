@@ -5,7 +5,7 @@
 #include "engine/worker/thread.h"
 #include "opencl/cells/decoded_column.h"
 
-/* How long the worker looks out for more, before it sees to what else it has. */
+/* How long the worker waits for more of the feed before it serves other tasks. */
 enum { WAIT_MS = 1 };
 
 static bool step_build(struct clr_task *task, struct clr_device *device, struct clr_status *status)

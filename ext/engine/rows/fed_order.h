@@ -33,9 +33,8 @@ void clr_fed_order_offer(struct clr_fed_order *fed, struct clr_kept *kept,
 /*
  * Answers for all numbers in the store, once: sends what is left, has the device sort, and waits
  * for at most the device_timeout of the settings, or until the watch, which may be NULL, wants a
- * stop. Returns whether order has the answer. If not,
- * that may be because of a failure, which is in stats; so is what was done. The numbers are of one
- * type then, that of the store's first ones.
+ * stop. Returns whether order has the answer. If not, that may be because of a failure, which is in
+ * stats; so is what was done. The numbers are of one type then, that of the store's first ones.
  */
 bool clr_fed_order_ask(struct clr_fed_order *fed, struct clr_kept *kept,
                        const struct clr_feed *feed, const struct clr_settings *settings,

@@ -27,7 +27,7 @@ static struct {
 static atomic_bool started, guarded, stopped, forked;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
-/* The parent may have held any lock: a child must not touch the runtime, and is told so. */
+/* The parent may have held any lock: a child must not touch the runtime. */
 static void mark_forked(void)
 {
     atomic_store(&forked, true);

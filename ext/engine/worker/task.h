@@ -25,9 +25,9 @@ enum clr_task_phase { CLR_TASK_IDLE, CLR_TASK_PENDING, CLR_TASK_DONE, CLR_TASK_F
 struct clr_task;
 
 /*
- * A step of a task, called by the worker's thread. Returns whether it is to be called again; an
- * error ends the task, and CLR_DEVICE the use of the device, as CLR_NOMEM of OpenCL's does that
- * comes again and again, except in builds.
+ * A step of a task, called by the worker's thread. Returns whether it is to be called again, which
+ * after an error only a build is. CLR_DEVICE also ends the use of the device, and so does CLR_NOMEM
+ * from OpenCL several times in a row; in a build neither does.
  */
 typedef bool clr_task_step(struct clr_task *task, struct clr_device *device,
                            struct clr_status *status);
@@ -35,8 +35,7 @@ typedef bool clr_task_step(struct clr_task *task, struct clr_device *device,
 struct clr_task {
     /* Set by clr_task_init(). destroy is called by the thread that drops the last reference, which
        holds no lock of the worker's. */
-    enum clr_task_kind
-        kind; /* a build's step may make it one of the BACKGROUND, to go on as such */
+    enum clr_task_kind kind; /* the step of a BUILD may make it BACKGROUND, to go on as such */
     clr_task_step *step;
     void (*destroy)(struct clr_task *task);
     char *log;       /* of a build that fails: a text of clr_memory_alloc(), the worker's */

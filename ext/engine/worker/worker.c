@@ -74,7 +74,7 @@ static bool locked_lives(const struct clr_worker *worker)
     return !worker->ended;
 }
 
-/* Whether what needs the device has to wait for a time that nobody knows. */
+/* Whether the device is being opened, or something is built: nobody knows for how long. */
 static bool locked_is_starting(const struct clr_worker *worker)
 {
     return worker->starting || (!worker->opened && !worker->failed);
@@ -86,8 +86,9 @@ static bool locked_starts(const struct clr_worker *worker)
 }
 
 /*
- * Waits while the condition holds, and as long as the driver gets anywhere: on a busy machine the
- * steps of a start take long together, and whoever exits amid them crashes in the driver.
+ * Waits while the condition holds, and gives up timeout_ms milliseconds after the last step that
+ * the driver has ended: on a busy machine the steps of a start take long together, and a process
+ * that exits amid them crashes in the driver.
  */
 static void locked_wait_while(struct clr_worker *worker, bool (*holds)(const struct clr_worker *),
                               int64_t timeout_ms)

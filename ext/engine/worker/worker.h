@@ -52,8 +52,7 @@ struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct c
 /*
  * Asks the worker to end after what it is doing at the moment; jobs still queued fail. Returns
  * whether its thread ended within timeout_ms milliseconds after the driver last got anywhere.
- * OpenCL's objects are left to the end of
- * the process.
+ * OpenCL's objects are left to the end of the process.
  */
 bool clr_worker_stop(struct clr_worker *worker, int64_t timeout_ms);
 

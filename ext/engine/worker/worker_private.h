@@ -9,9 +9,9 @@
 #include <pthread.h>
 
 /*
- * How long both sides of a scan look for the other's next word before they sleep: to be woken takes
- * some 20 to 50 us on a virtual machine, which is as long as a scan of 20 million values. Who waits
- * for a scan does so for as long as that matters, the worker for another scan that follows at once.
+ * For how long a thread polls before it sleeps: one that waits for a scan, and the worker, for
+ * another scan that follows at once. To be woken takes 20 to 50 us on a virtual machine, which is
+ * as long as a scan of 20 million values.
  */
 enum { CLR_AWAIT_SPIN_NS = 1000000, CLR_SPIN_NS = 200000 };
 

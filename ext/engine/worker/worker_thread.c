@@ -149,7 +149,7 @@ static void locked_finish_job(struct clr_worker *worker)
     locked_end_job(worker, job, CLR_JOB_DONE);
 }
 
-/* Something that can take a driver seconds begins: whoever waits for something else is told. */
+/* Something that can take a driver seconds begins: who waits for something else is told. */
 static void locked_start(struct clr_worker *worker)
 {
     worker->starting = true;
@@ -157,15 +157,14 @@ static void locked_start(struct clr_worker *worker)
     locked_leave(worker);
 }
 
-/* ... or has ended. */
+/* A step of that has ended. */
 static void locked_mark(struct clr_worker *worker)
 {
     worker->milestones++;
     pthread_cond_broadcast(&worker->answered);
 }
 
-/* What opening or a build cost, and how it failed, goes into the report. log: a build's, or NULL.
- */
+/* Reports what an opening or a build cost, and how it failed. log: a build's, or NULL. */
 static void locked_report_start(struct clr_worker *worker, int64_t start, const char *log,
                                 const struct clr_status *status)
 {
@@ -289,7 +288,7 @@ static bool locked_serve(struct clr_worker *worker)
     bool begin = worker->first != NULL && worker->busy < CLR_REDUCER_SLOTS;
 
     if (worker->failed) {
-        /* What was begun is given back, late as it is. */
+        /* Jobs that were begun are given back. */
         if (worker->busy == 0)
             return false;
         locked_finish_job(worker);

@@ -24,8 +24,8 @@ static void locked_give_up(struct clr_worker *worker, int64_t timeout_ms)
     clr_worker_locked_fail_queue(worker);
 }
 
-/* Whether the thread has been doing one thing for longer than that. How long others waited before
-   it is no matter: a device is as healthy as what it does is quick. */
+/* Whether the thread has been doing one thing for longer than that. The time for which it waited in
+   the queue does not count. */
 static bool locked_got_nowhere(const struct clr_worker *worker, int64_t timeout_ms)
 {
     return worker->since != 0 && clr_clock_ns() - worker->since > timeout_ms * 1000000;
@@ -64,11 +64,10 @@ enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job 
     return phase;
 }
 
-/* How often who waits for a task is asked whether to go on. */
+/* How often the watch is asked while a task is waited for. */
 enum { WATCH_MS = 20 };
 
-/* Waiting in the usual way, and being woken, takes as long as a short scan: most answers come while
-   this looks for them. */
+/* Polls for the answer for a while: to be woken takes as long as a short scan. */
 static void locked_spin(struct clr_worker *worker, const struct clr_task *task)
 {
     const int64_t start = clr_clock_ns();
@@ -80,8 +79,8 @@ static void locked_spin(struct clr_worker *worker, const struct clr_task *task)
     }
 }
 
-/* Whether nobody has to wait for the task, since something is being built, and it has not begun, or
-   is kept from its end for too long. */
+/* Whether a build keeps the task from its beginning, or for longer than timeout_ms from its end:
+   then its caller does not wait. */
 static bool locked_is_kept(const struct clr_worker *worker, const struct clr_task *task,
                            int64_t timeout_ms)
 {

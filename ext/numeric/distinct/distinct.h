@@ -90,9 +90,8 @@ struct clr_distinct_cursor {
 
 /*
  * Stores the next value, in no particular order, and its count, in a cursor that starts as {0};
- * returns false at the end. A number is an INTEGER if one of those
- * equal to it is, else REAL; a zero is +0.0. Bytes are the collection's, and stay valid until the
- * value is taken out.
+ * returns false at the end. A number is an INTEGER if one of those equal to it is, else REAL; a
+ * zero is +0.0. Bytes are the collection's, and stay valid until the value is taken out.
  */
 bool clr_distinct_next(const struct clr_distinct *distinct, struct clr_distinct_cursor *cursor);
 

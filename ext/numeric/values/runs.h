@@ -10,8 +10,7 @@
 /* One of the arrays of a list, which together are the numbers; the memory is the caller's. */
 struct clr_run {
     const struct clr_run *next;
-    enum clr_kind
-        kind; /* CLR_KIND_INTEGER: values are int64_t; CLR_KIND_REAL: clr_stored_real, no NaN */
+    enum clr_kind kind; /* INTEGER: values are int64_t; REAL: clr_stored_real, none of them NaN */
     const void *values;
     size_t count; /* may be 0 */
 };

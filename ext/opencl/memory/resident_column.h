@@ -21,9 +21,9 @@ struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows);
 /*
  * Copies the next piece of the values, or of the codes, and of the tags where the kind is
  * CLR_TAG_MIXED, to the device, through two mapped buffers: one is filled while the other is on its
- * way. *complete
- * becomes true with the last piece, which is waited for. CLR_NOMEM: there is no room on the device,
- * or it is short of something else for now; it stays usable, and the next call begins anew.
+ * way. *complete becomes true with the last piece, which is waited for. CLR_NOMEM: there is no room
+ * on the device, or it is short of something else for now; it stays usable, and the next call
+ * begins anew.
  */
 enum clr_code clr_resident_column_fill(struct clr_device *device,
                                        struct clr_resident_column *column, const void *values,

@@ -1,7 +1,7 @@
 /*
- * The values of a column in a device's memory, sorted: a copy of its own. As
- * for all of a device, one thread at a time calls these, except for clr_sorted_column_size().
- * Errors of OpenCL are final, as in opencl/core/device.h.
+ * The values of a column in a device's memory, sorted: a copy of its own. As for all of a device,
+ * one thread at a time calls these, except for clr_sorted_column_size(). Errors of OpenCL are
+ * final, as in opencl/core/device.h.
  *
  * What is sorted are keys: INTEGERs as they are, and of REALs clr_real_to_key()
  * (numeric/values/value.h), so that -0.0 comes right before +0.0.
@@ -36,11 +36,11 @@ struct clr_runs {
 struct clr_sorted_column *clr_sorted_column_new(uint8_t kind, size_t rows);
 
 /*
- * Does the next step of sorting the source, which is complete and has that kind and number of
- * rows: one launch, or the making of buffers. The source is not needed any more once *complete
- * becomes true. The sorter (sorter.h) is open. Returns CLR_OK; CLR_NOMEM: no room
- * on the device, which stays usable, or on the host; CLR_INVALID: 2^32 rows or more;
- * CLR_DEVICE. After a failure only clr_sorted_column_free() may follow.
+ * Does the next step of sorting the source, which is complete and has that kind and number of rows:
+ * one launch, or the making of buffers. The source is not needed any more once *complete becomes
+ * true. The sorter (sorter.h) is open. Returns CLR_OK; CLR_NOMEM: no room on the device, which
+ * stays usable, or on the host; CLR_INVALID: 2^32 rows or more; CLR_DEVICE. After a failure only
+ * clr_sorted_column_free() may follow.
  */
 enum clr_code clr_sorted_column_step(struct clr_device *device, struct clr_sorted_column *sorted,
                                      const struct clr_resident_column *source, bool *complete,

@@ -13,8 +13,8 @@
  *  4. gpu_avg is the exact sum divided by the count, rounded once; gpu_total is the exact sum as
  *     REAL, and never overflows an integer.
  *  5. TEXT in sums is read as SQLite's sum() reads it, by sqlite3_value_numeric_type(): TEXT that
- * is an INTEGER literal of 64 bits, spaces around it aside, counts as that INTEGER. Other TEXT and
- *     every BLOB is a REAL: a number, a numeric prefix, or 0.0.
+ *     is an INTEGER literal of 64 bits, spaces around it aside, counts as that INTEGER. Other TEXT
+ *     and every BLOB is a REAL: a number, a numeric prefix, or 0.0.
  *  6. gpu_min and gpu_max order values as SQLite does: numbers, TEXT, BLOB; INTEGER against REAL
  *     exactly; TEXT by the BINARY collation. The result keeps its type. Equal values of two types:
  *     INTEGER. Of equal zeros, -0.0 is the least and +0.0 the greatest.
@@ -25,12 +25,12 @@
  *     it shows in the statistics, not as an error. Nor do results depend on the caller's
  *     floating-point environment (base/float_environment.h).
  * 10. Moments are the exact values of their definitions (numeric/exact/moments.h), rounded once.
- * Names, order of arguments, NULLs and results are those of PostgreSQL's aggregates of float8, but
- *     NULL for its NaN and an infinity for its overflow error. Clauses 1, 5, 7 and 9 hold.
+ *     Names, order of arguments, NULLs and results are those of PostgreSQL's aggregates of float8,
+ *     but NULL for its NaN and an infinity for its overflow error. Clauses 1, 5, 7 and 9 hold.
  * 11. F_state() gives the state of any rows, also of none, as a BLOB
- * (numeric/states/state_format.h); equal rows give equal bytes. F_merge() of states gives what F
- * gives over all their rows, to the bit, and F_state_merge() their state. NULL is skipped; anything
- * else that is no state of F is an error that names the function.
+ *     (numeric/states/state_format.h); equal rows give equal bytes. F_merge() of states gives what
+ *     F gives over all their rows, to the bit, and F_state_merge() their state. NULL is skipped;
+ *     anything else that is no state of F is an error that names the function.
  * 12. gpu_median and gpu_percentile... have the definitions and errors of SQLite's percentile
  *     functions, and compute ranks as these do; order and interpolation are exact, rounded once.
  *     Of zeros -0.0 comes first, whatever the order of the rows; an interpolated zero is +0.0.
@@ -38,8 +38,8 @@
  *     mode is the least, by clause 6, of the most frequent values; a zero is +0.0. No rows: a count
  *     of 0.
  * 14. gpu_histogram's bins are those of numeric/bins/bins.h, and its result is JSON by its subtype.
- * Its arguments but the first are the same on every row, and checked on every row; those of states
- *     that are merged are the same as well.
+ *     Its arguments but the first are the same on every row, and checked on every row; those of
+ *     states that are merged are the same as well.
  * 15. What keeps its values (12 and 13, and 14 its counters) does so within the setting
  *     values_memory, above which it is an error that names the function and the setting. gpu_min
  *     and gpu_max keep what a window may need within a quarter of it; beyond that it is an error

@@ -143,7 +143,7 @@ static enum clr_code take_value(struct clr_connection *connection, struct extrem
     return code;
 }
 
-/* The sign of a function is how its line of the table finishes. */
+/* The function's finish, in the table of aggregates, is the sign. */
 static enum clr_code begin(sqlite3_context *sql, struct extreme_context *context)
 {
     const struct clr_function *function = clr_function_of(sql);

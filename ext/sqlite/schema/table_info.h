@@ -11,8 +11,7 @@ struct clr_column_info {
     struct clr_field field;
     bool is_text;   /* TEXT affinity */
     bool is_stored; /* false: a virtual generated column */
-    bool
-        readable; /* from pages: not a virtual generated column, nor one that an authorizer hides */
+    bool readable;  /* from pages: it is stored, and no authorizer hides it */
     bool loadable;  /* by SQLite: the value follows from the row (see column_code.h) */
     bool has_calls; /* loadable is to be asked again at any time */
 };
