@@ -68,12 +68,5 @@ void clr_function_report(sqlite3_context *sql, void *context, enum clr_code code
 
 void clr_function_take(sqlite3_context *sql, void *context, sqlite3_value **values)
 {
-    const struct clr_float_environment before = clr_float_environment_begin();
-    enum clr_code code = CLR_NOMEM;
-
-    if (context != NULL)
-        code = clr_function_of(sql)->callbacks->take(sql, context, values);
-    if (code != CLR_OK)
-        clr_function_report(sql, context, code);
-    clr_float_environment_end(&before);
+    clr_function_take_by(sql, context, values, clr_function_of(sql)->callbacks->take);
 }

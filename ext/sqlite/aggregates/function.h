@@ -34,7 +34,7 @@ struct clr_callbacks {
     /* SQLite's xStep, of functions of one argument and of more. They run in the caller's
        environment: see clr_function_step() and clr_function_take(). */
     void (*steps[2])(sqlite3_context *, int, sqlite3_value **);
-    /* Takes a row of any values. */
+    /* Takes a row of any values: for clr_function_take(), if a step calls it. */
     enum clr_code (*take)(sqlite3_context *sql, void *context, sqlite3_value **values);
     /* Takes the oldest row out again: clause 7 of the contract. */
     enum clr_code (*leave)(sqlite3_context *sql, void *context, sqlite3_value **values);
@@ -81,8 +81,21 @@ enum clr_code clr_function_refuse_memory(sqlite3_context *sql, const char *kept,
 /* Ends the context, which may be NULL, and sets the function's error, if the code is one. */
 void clr_function_report(sqlite3_context *sql, void *context, enum clr_code code);
 
-/* The step of a row, whatever its values are: the function's take(), in the default floating-point
-   environment. context: NULL without memory. */
+/* The step of a row, whatever its values are: take(), which is the function's, in the default
+   floating-point environment. context: NULL without memory. Inlined with take. */
+static inline __attribute__((always_inline)) void
+clr_function_take_by(sqlite3_context *sql, void *context, sqlite3_value **values,
+                     enum clr_code (*take)(sqlite3_context *, void *, sqlite3_value **))
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+    enum clr_code code = context != NULL ? take(sql, context, values) : CLR_NOMEM;
+
+    if (code != CLR_OK)
+        clr_function_report(sql, context, code);
+    clr_float_environment_end(&before);
+}
+
+/* The same, by the table of callbacks and not inlined: for rows that are not the usual ones. */
 void clr_function_take(sqlite3_context *sql, void *context, sqlite3_value **values);
 
 /*

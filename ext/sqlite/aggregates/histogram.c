@@ -176,8 +176,8 @@ static enum clr_code take(sqlite3_context *sql, void *pointer, sqlite3_value **v
 static void step(sqlite3_context *sql, int count, sqlite3_value **values)
 {
     (void)count;
-    clr_function_take(sql, sqlite3_aggregate_context(sql, sizeof(struct histogram_context)),
-                      values);
+    clr_function_take_by(sql, sqlite3_aggregate_context(sql, sizeof(struct histogram_context)),
+                         values, take);
 }
 
 static enum clr_code leave(sqlite3_context *sql, void *pointer, sqlite3_value **values)
@@ -249,7 +249,6 @@ static void show(const struct clr_function *function, void *pointer, bool last,
 const struct clr_callbacks clr_histogram_callbacks = {
     .size = sizeof(struct histogram_context),
     .steps = {NULL, step},
-    .take = take,
     .leave = leave,
     .merge = merge,
     .show = show,
