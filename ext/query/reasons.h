@@ -60,7 +60,7 @@ CLR_WHY(NO_COLUMN, "%n() is not accelerated of an expression: write a column")
 CLR_WHY(COLUMN, "%n is no column of the table")
 CLR_WHY(TEXT_COLUMN, "the TEXT column %n is not accelerated in this place")
 CLR_WHY(GENERATED_COLUMN, "the virtual generated column %n is not accelerated: its value may "
-                          "follow from more than its row")
+                          "follow from more than its row; make it STORED")
 CLR_WHY(NOT_DETERMINISTIC, "%n() is not accelerated: its result may follow from more than its "
                            "arguments")
 CLR_WHY(TWO_COLUMNS, "an expression with text or functions of two columns is not accelerated")
@@ -75,10 +75,11 @@ CLR_WHY(TIME_COMPUTED, "a date function of text that is computed is not accelera
                        "be 'now'")
 
 /* What names mean, and what they read. */
-CLR_WHY(HAS_INDEX, "SQLite finds the rows by an index")
+CLR_WHY(HAS_INDEX, "rows that SQLite finds by an index are not accelerated")
 CLR_WHY(NO_TABLE, "the schema has no table %n")
 CLR_WHY(READS_VIEW, "%n is a view, which is not accelerated: read its table")
-CLR_WHY(READS_VIRTUAL_TABLE, "%n is a virtual table, which is not accelerated")
+CLR_WHY(READS_VIRTUAL_TABLE,
+        "%n is a virtual table, which is not accelerated: copy it into a table")
 CLR_WHY(SCHEMA_LOCKED, "the schema could not be read: it may be locked")
 CLR_WHY(SCHEMA_UNREAD, "the database's schema could not be read")
 CLR_WHY(SCHEMA_CHANGES, "the schema is changing")

@@ -235,7 +235,7 @@ static void test_refusals(void)
         {"b IS (s NOT IN ())", "an empty IN list is not accelerated"},
         {"s = \"zz\"", "zz is no column of the table"},
         {"upper(g) = 'x'", "the virtual generated column g is not accelerated: its value may "
-                           "follow from more than its row"},
+                           "follow from more than its row; make it STORED"},
         {"(s, a) = ('x', 1)", "\",\" is not accelerated in this place"},
         {"s IN (SELECT 'x')", "a subquery is not accelerated: make it a parameter or a table"},
         {"s > CURRENT_DATE", "CURRENT_DATE is not accelerated"},

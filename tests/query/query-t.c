@@ -753,9 +753,9 @@ static void test_refusals(void)
         {"SELECT count(+s) FROM t", "the TEXT column s is not accelerated in this place"},
         {"SELECT count(*) FROM t WHERE s", "the TEXT column s is not accelerated in this place"},
         {"SELECT sum(g) FROM t", "the virtual generated column g is not accelerated: its value may "
-                                 "follow from more than its row"},
+                                 "follow from more than its row; make it STORED"},
         {"SELECT count(g) FROM t", "the virtual generated column g is not accelerated: its value "
-                                   "may follow from more than its row"},
+                                   "may follow from more than its row; make it STORED"},
         {"SELECT sum(-+5) FROM t",
          "a minus sign in front of a plus sign is not accelerated: leave the plus sign out"},
         {"SELECT sum(-(+(+0.0))) FROM t",
