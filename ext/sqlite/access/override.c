@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static bool is_overridden(const struct clr_aggregate *aggregate)
-{
-    return aggregate->builtin != NULL && aggregate->needs == CLR_NEEDS_SUMS;
-}
-
 /* Refuses names that the application has functions of. */
 static enum clr_code check_name(sqlite3 *db, const char *name, struct clr_status *status)
 {
@@ -36,7 +31,7 @@ static enum clr_code register_all(struct clr_connection *connection, struct clr_
 
     for (aggregate = clr_aggregates; aggregate->name != NULL && code == CLR_OK; aggregate++) {
         /* Some may be registered, where there was no memory for all. */
-        if (!is_overridden(aggregate) || number++ < connection->overrides)
+        if (!clr_aggregate_overrides(aggregate) || number++ < connection->overrides)
             continue;
         code = check_name(connection->db, aggregate->builtin, status);
         if (code != CLR_OK)

@@ -54,6 +54,12 @@
 /* Registers the aggregates, which are window functions too. Returns SQLite's result code. */
 int clr_aggregates_register(struct clr_connection *connection);
 
+/* Whether an aggregate is one of those that the setting override puts in the place of SQLite's. */
+static inline bool clr_aggregate_overrides(const struct clr_aggregate *aggregate)
+{
+    return aggregate->builtin != NULL && aggregate->needs == CLR_NEEDS_SUMS;
+}
+
 /*
  * Registers an aggregate by the name of SQLite's own, in whose place it is from then on: SQLite has
  * no way back. It is registered for UTF-16, which makes no difference but that SQLite allows it

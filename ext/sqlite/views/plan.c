@@ -1,6 +1,7 @@
 #include "sqlite/views/plan.h"
 
 #include "base/float_environment.h"
+#include "sqlite/aggregates/replaced.h"
 #include "sqlite/groups/group_order.h"
 #include "sqlite/schema/view_text.h"
 #include "sqlite/views/probes.h"
@@ -150,43 +151,6 @@ static int find_encoding(sqlite3 *db, int *encoding)
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
-/* Whether a function, as PRAGMA function_list tells of it, is one that the setting override has
-   registered by SQLite's name. Without memory it may have registered some of them. */
-static bool is_ours(const struct clr_connection *connection, sqlite3_stmt *list, const char *name)
-{
-    static const char *const names[] = {"sum", "total", "avg"};
-    const char *encoding = (const char *)sqlite3_column_text(list, 3);
-    int i;
-
-    for (i = 0; i < connection->overrides && strcmp(names[i], name) != 0; i++)
-        ;
-    return i < connection->overrides && encoding != NULL && strcmp(encoding, "utf16le") == 0 &&
-           sqlite3_column_int(list, 4) == 1;
-}
-
-/* Whether the application has functions of its own in place of some that a scan computes: in place
-   of such as others may have as well, only if they are called. */
-static bool has_overrides(struct clr_connection *connection, const struct clr_query *query)
-{
-    static const char *const names[] = {"abs", "avg", "coalesce", "count", "ifnull",
-                                        "max", "min", "sum",      "total"};
-    sqlite3_stmt *list = NULL;
-    bool found = connection->replaced;
-    size_t i;
-
-    if (sqlite3_prepare_v2(connection->db, "PRAGMA function_list", -1, &list, NULL) != SQLITE_OK)
-        return true;
-    while (!found && sqlite3_step(list) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(list, 0);
-        if (name == NULL || sqlite3_column_int(list, 1) != 0 || is_ours(connection, list, name))
-            continue;
-        for (i = 0; i < sizeof names / sizeof names[0]; i++)
-            found = found || strcmp(name, names[i]) == 0;
-        found = found || clr_query_calls(query, name);
-    }
-    return sqlite3_finalize(list) != SQLITE_OK || found;
-}
-
 /* Sets SQLite's own message as the reason. */
 static void refuse_as_sqlite(sqlite3 *db, struct clr_reason *reason)
 {
@@ -299,7 +263,7 @@ static int bind_table(struct clr_connection *connection, const struct clr_select
         rc = write_lookups(connection->db, select, plan, reason);
     if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
         return rc;
-    if (has_overrides(connection, plan->query)) {
+    if (clr_functions_are_replaced(connection, plan->query)) {
         clr_reason_set(reason, CLR_WHY_REPLACED);
         return SQLITE_OK;
     }
