@@ -1,7 +1,7 @@
 /*
  * Queries as a program that uses SQLite runs them, timed with as little around them as possible.
- * bench/feed.py says which and evaluates the times; every result is a JSON object on a line of the
- * standard output.
+ * bench/measuring/feed.py says which and evaluates the times; every result is a JSON object on a
+ * line of the standard output.
  *
  *     feed-bench make TABLES DATABASE ROWS
  *         makes the database of feed_data.h, if TABLES is "feed", or of statistics_data.h, if it is

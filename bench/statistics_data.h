@@ -1,7 +1,7 @@
 /*
  * The database that the benchmarks of statistics read. Its values are functions of the row's number
- * that bench/stats.py computes too. A branch must not be able to foresee them, so h(n, m) of
- * tables.h is scrambled, one to one:
+ * that bench/measuring/stats.py computes too. A branch must not be able to foresee them, so h(n, m)
+ * of tables.h is scrambled, one to one:
  *
  *     r(n, m) = g xor (g >> 16), where g = (h xor (h >> 16)) * 73244475 mod 2^32 and h = h(n, m)
  *
@@ -14,8 +14,8 @@
  *     t(id INTEGER PRIMARY KEY, x REAL, y REAL, k INTEGER)    all rows
  *     grouped(g, n, x)                                        all rows in groups of 10, in order
  *
- * bench/stats.py adds states(state) and sums(part), the groups' gpu_sum_state(x) and sum(x), and
- * words(word), the values of x as TEXT.
+ * bench/measuring/stats.py adds states(state) and sums(part), the groups' gpu_sum_state(x) and
+ * sum(x), and words(word), the values of x as TEXT.
  */
 #ifndef CLR_BENCH_STATISTICS_DATA_H
 #define CLR_BENCH_STATISTICS_DATA_H

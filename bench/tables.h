@@ -1,6 +1,7 @@
 /*
  * Databases that are made once, and the values in their columns. These are a function of the row's
- * number that bench/peers.py computes too, so that every peer has the same ones without a transfer:
+ * number that bench/measuring/peers.py computes too, so that every peer has the same ones without a
+ * transfer:
  *
  *     h(n, m) = (n * m) mod 2^32                                        integers
  *     x = (h(n, 2654435761) - 2^31) / 3000000.0                         rounded to a double

@@ -1,7 +1,7 @@
 /*
  * Exact sums on a CPU device, a block of vectors at a time, so that what an expansion can't hold is
  * looked for once a block. Follows exact.cl, before the operation's file, which says in
- * block_take() and block_take_carefully() what is added up.
+ * block_take() and running_take_carefully() what is added up.
  *
  * A block is tried in three ways, each of which either is exact or leaves everything as it was:
  *

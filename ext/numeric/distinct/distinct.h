@@ -53,7 +53,7 @@ struct clr_distinct {
 };
 
 /* Sets up an empty collection without memory, which will take it from the budget. typed: whether
-   clr_distinct_mode() will be asked. seed: any number that who chooses the values does not know. */
+   clr_mode_find() will be called. seed: any number that who chooses the values does not know. */
 void clr_distinct_init(struct clr_distinct *distinct, struct clr_budget *budget, bool typed,
                        uint64_t seed);
 
