@@ -2,6 +2,7 @@
 
 #include "sqlite/access/statements.h"
 #include "sqlite/schema/schema_lock.h"
+#include "sqlite/session/statement.h"
 #include "sqlite/views/view_life.h"
 
 #include <string.h>
@@ -66,20 +67,16 @@ static int is_there(sqlite3 *db, const struct made *made, bool *found)
    SQLITE_OK, SQLITE_MISMATCH or SQLite's code. */
 static int check(struct clr_connection *connection, const struct made *made)
 {
-    char *sql = sqlite3_mprintf("SELECT * FROM temp.\"%w\"", made->name);
-    sqlite3_stmt *use = NULL;
     const struct clr_view *view;
-    int rc = SQLITE_NOMEM;
-
+    sqlite3_stmt *use;
     /* This connects it, if a change of the schema has disconnected it. */
-    if (sql != NULL)
-        rc = sqlite3_prepare_v2(connection->db, sql, -1, &use, NULL);
+    int rc = clr_statement_prepare(connection->db, &use, "SELECT * FROM temp.\"%w\"", made->name);
+
     if (rc == SQLITE_OK) {
         view = clr_view_find(connection, made->name);
         rc = view == NULL ? SQLITE_MISMATCH : clr_select_check_now(connection->db, &view->select);
     }
     sqlite3_finalize(use);
-    sqlite3_free(sql);
     return rc;
 }
 
@@ -147,10 +144,7 @@ static int is_mentioned(sqlite3 *db, const struct made *made, bool *mentioned)
         rc = sqlite3_bind_text(statement, 1, made->name, -1, SQLITE_STATIC);
     while (rc == SQLITE_OK && !*mentioned && sqlite3_step(statement) == SQLITE_ROW)
         *mentioned = mentions((const char *)sqlite3_column_text(statement, 0), made->name);
-    if (rc == SQLITE_OK)
-        return sqlite3_finalize(statement);
-    sqlite3_finalize(statement);
-    return rc;
+    return clr_statement_end(statement, rc);
 }
 
 /* Returns when a view was last read or asked for. */
@@ -207,10 +201,7 @@ static int is_taken(sqlite3 *db, const char *name, bool *taken)
         rc = clr_access_ask(db, taken,
                             "SELECT 1 FROM \"%w\".sqlite_master WHERE name = %Q COLLATE NOCASE",
                             sqlite3_column_text(list, 1), name);
-    if (rc == SQLITE_OK)
-        return sqlite3_finalize(list);
-    sqlite3_finalize(list);
-    return rc;
+    return clr_statement_end(list, rc);
 }
 
 static int choose_name(sqlite3 *db, struct made_views *views, char name[CLR_MADE_NAME])

@@ -6,6 +6,7 @@
 #include "sqlite/access/view_columns.h"
 #include "sqlite/access/view_names.h"
 #include "sqlite/schema/view_text.h"
+#include "sqlite/session/statement.h"
 #include "sqlite/views/view_life.h"
 
 #include <stdbool.h>
@@ -30,25 +31,19 @@ static int fail_as_sqlite(sqlite3 *db, int rc, char **message)
 /* Reads the text of temp.NAME: *sql is NULL if there is nothing of that name. */
 static int read_temporary(sqlite3 *db, const char *name, char **sql)
 {
-    sqlite3_stmt *statement = NULL;
-    char *query = sqlite3_mprintf("SELECT sql FROM temp.sqlite_master WHERE name = %Q"
-                                  " COLLATE NOCASE AND type IN ('table', 'view')",
-                                  name);
-    int rc = query == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, query, -1, &statement, NULL);
+    sqlite3_stmt *statement;
+    int rc = clr_statement_prepare(db, &statement,
+                                   "SELECT sql FROM temp.sqlite_master WHERE name = %Q"
+                                   " COLLATE NOCASE AND type IN ('table', 'view')",
+                                   name);
 
     *sql = NULL;
-    sqlite3_free(query);
-    if (rc != SQLITE_OK)
-        return rc;
-    if (sqlite3_step(statement) == SQLITE_ROW) {
+    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         *sql = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
         if (*sql == NULL)
             rc = SQLITE_NOMEM;
     }
-    if (rc == SQLITE_OK)
-        return sqlite3_finalize(statement);
-    sqlite3_finalize(statement);
-    return rc;
+    return clr_statement_end(statement, rc);
 }
 
 /* Finds the name of the accelerated view in the text of a view that was made below. Returns whether

@@ -4,6 +4,7 @@
 #include "sqlite/access/made_views.h"
 #include "sqlite/access/preview.h"
 #include "sqlite/session/running.h"
+#include "sqlite/session/statement.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -43,17 +44,6 @@ static bool find_view(struct clr_connection *connection, const char *sql, char n
     rc = clr_made_view_get(connection, sql, true, name, &message);
     sqlite3_free(message);
     return rc == SQLITE_OK;
-}
-
-/* Prepares a statement of the text, which is freed; NULL if that cannot be. */
-static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-
-    if (sql != NULL)
-        sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    sqlite3_free(sql);
-    return statement;
 }
 
 /* Writes the SELECT from the view with the columns' names, and all parameters in the order of their
@@ -99,11 +89,11 @@ static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
 static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, const char *view)
 {
     sqlite3 *db = sqlite3_db_handle(plain);
-    sqlite3_stmt *statement = NULL;
-    sqlite3_stmt *columns = prepare_text(db, sqlite3_mprintf("SELECT * FROM temp.\"%w\"", view));
+    sqlite3_stmt *statement = NULL, *columns;
 
-    if (columns != NULL && sqlite3_column_count(columns) == sqlite3_column_count(plain))
-        statement = prepare_text(db, write_select(plain, columns, view));
+    if (clr_statement_prepare(db, &columns, "SELECT * FROM temp.\"%w\"", view) == SQLITE_OK &&
+        sqlite3_column_count(columns) == sqlite3_column_count(plain))
+        clr_statement_prepare_text(db, &statement, write_select(plain, columns, view));
     sqlite3_finalize(columns);
     if (statement == NULL || agree(statement, plain))
         return statement;

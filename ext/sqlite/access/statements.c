@@ -1,5 +1,7 @@
 #include "sqlite/access/statements.h"
 
+#include "sqlite/session/statement.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -24,19 +26,15 @@ int clr_access_run(sqlite3 *db, char **message, const char *format, ...)
 
 int clr_access_ask(sqlite3 *db, bool *found, const char *format, ...)
 {
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *statement;
     va_list arguments;
     char *sql;
     int rc;
 
-    *found = false;
     va_start(arguments, format);
     sql = sqlite3_vmprintf(format, arguments);
     va_end(arguments);
-    rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    sqlite3_free(sql);
-    if (rc != SQLITE_OK)
-        return rc;
-    *found = sqlite3_step(statement) == SQLITE_ROW;
-    return sqlite3_finalize(statement);
+    rc = clr_statement_prepare_text(db, &statement, sql);
+    *found = rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
+    return clr_statement_end(statement, rc);
 }

@@ -1,5 +1,7 @@
 #include "sqlite/access/view_columns.h"
 
+#include "sqlite/session/statement.h"
+
 #include <string.h>
 
 void clr_view_columns_free(struct clr_view_columns *columns)
@@ -16,13 +18,10 @@ void clr_view_columns_free(struct clr_view_columns *columns)
 int clr_view_columns_read(sqlite3 *db, const char *schema, const char *name,
                           struct clr_view_columns *columns)
 {
-    char *sql = sqlite3_mprintf("SELECT * FROM \"%w\".\"%w\"", schema, name);
-    sqlite3_stmt *statement = NULL;
-    int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_stmt *statement;
+    int rc = clr_statement_prepare(db, &statement, "SELECT * FROM \"%w\".\"%w\"", schema, name), i;
     sqlite3_uint64 count;
-    int i;
 
-    sqlite3_free(sql);
     if (rc != SQLITE_OK)
         return rc;
     count = (sqlite3_uint64)sqlite3_column_count(statement);

@@ -1,5 +1,7 @@
 #include "sqlite/access/view_names.h"
 
+#include "sqlite/session/statement.h"
+
 #include <string.h>
 
 void clr_named_view_free(struct clr_named_view *named)
@@ -31,16 +33,13 @@ static struct clr_named_view *new_named(const char *schema, const char *name,
 /* Looks a name up in a schema. *found is NULL if nothing there has it. */
 static int find_in(sqlite3 *db, const char *schema, const char *name, struct clr_named_view **found)
 {
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT type, name FROM \"%w\".sqlite_master WHERE name = %Q"
-                                " COLLATE NOCASE AND type IN ('table', 'view')",
-                                schema, name);
-    int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_stmt *statement;
+    int rc = clr_statement_prepare(db, &statement,
+                                   "SELECT type, name FROM \"%w\".sqlite_master WHERE name = %Q"
+                                   " COLLATE NOCASE AND type IN ('table', 'view')",
+                                   schema, name);
 
-    sqlite3_free(sql);
-    if (rc != SQLITE_OK)
-        return rc;
-    if (sqlite3_step(statement) == SQLITE_ROW) {
+    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *type = (const char *)sqlite3_column_text(statement, 0);
         *found = type == NULL
                      ? NULL
@@ -49,10 +48,7 @@ static int find_in(sqlite3 *db, const char *schema, const char *name, struct clr
         if (*found == NULL)
             rc = SQLITE_NOMEM;
     }
-    if (rc == SQLITE_OK)
-        return sqlite3_finalize(statement);
-    sqlite3_finalize(statement);
-    return rc;
+    return clr_statement_end(statement, rc);
 }
 
 int clr_named_view_find(sqlite3 *db, const char *name, struct clr_named_view **found)
@@ -68,10 +64,7 @@ int clr_named_view_find(sqlite3 *db, const char *name, struct clr_named_view **f
         else if (sqlite3_column_int(list, 0) != 1)
             rc = find_in(db, schema, name, found);
     }
-    if (rc == SQLITE_OK)
-        rc = sqlite3_finalize(list);
-    else
-        sqlite3_finalize(list);
+    rc = clr_statement_end(list, rc);
     if (rc != SQLITE_OK) {
         clr_named_view_free(*found);
         *found = NULL;
@@ -82,12 +75,10 @@ int clr_named_view_find(sqlite3 *db, const char *name, struct clr_named_view **f
 /* Lists the views of a schema, in front of those in the list. */
 static int list_views(sqlite3 *db, const char *schema, struct clr_named_view **list)
 {
-    sqlite3_stmt *statement = NULL;
-    char *sql =
-        sqlite3_mprintf("SELECT name FROM \"%w\".sqlite_master WHERE type = 'view'", schema);
-    int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_stmt *statement;
+    int rc = clr_statement_prepare(
+        db, &statement, "SELECT name FROM \"%w\".sqlite_master WHERE type = 'view'", schema);
 
-    sqlite3_free(sql);
     while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         struct clr_named_view *named =
             new_named(schema, (const char *)sqlite3_column_text(statement, 0), CLR_NAMED_VIEW);
@@ -98,10 +89,7 @@ static int list_views(sqlite3 *db, const char *schema, struct clr_named_view **l
             *list = named;
         }
     }
-    if (rc == SQLITE_OK)
-        return sqlite3_finalize(statement);
-    sqlite3_finalize(statement);
-    return rc;
+    return clr_statement_end(statement, rc);
 }
 
 int clr_named_views_list(sqlite3 *db, struct clr_named_view **list)
@@ -116,8 +104,5 @@ int clr_named_views_list(sqlite3 *db, struct clr_named_view **list)
         else if (sqlite3_column_int(databases, 0) != 1)
             rc = list_views(db, schema, list);
     }
-    if (rc == SQLITE_OK)
-        return sqlite3_finalize(databases);
-    sqlite3_finalize(databases);
-    return rc;
+    return clr_statement_end(databases, rc);
 }

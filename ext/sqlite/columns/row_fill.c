@@ -1,6 +1,7 @@
 #include "sqlite/columns/row_fill.h"
 
 #include "sqlite/columns/row_load.h"
+#include "sqlite/session/statement.h"
 
 #include <string.h>
 
@@ -37,17 +38,14 @@ static bool have_room(const struct clr_column_request *request, size_t rows, int
 
 static int count_rows(const struct clr_column_request *request, size_t *rows)
 {
-    char *sql = write_select(request, "SELECT count(*)", NULL, "");
-    sqlite3_stmt *statement = NULL;
-    int rc = SQLITE_NOMEM;
+    sqlite3_stmt *statement;
+    int rc = clr_statement_prepare_text(request->connection->db, &statement,
+                                        write_select(request, "SELECT count(*)", NULL, ""));
 
     *rows = 0;
-    if (sql != NULL)
-        rc = sqlite3_prepare_v2(request->connection->db, sql, -1, &statement, NULL);
-    sqlite3_free(sql);
     if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
         *rows = (size_t)sqlite3_column_int64(statement, 0);
-    return rc == SQLITE_OK ? sqlite3_finalize(statement) : rc;
+    return clr_statement_end(statement, rc);
 }
 
 static void want(struct wanted *wanted, const char *name, const struct clr_field *field)

@@ -2,6 +2,7 @@
 
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/sql_value.h"
+#include "sqlite/session/statement.h"
 
 #include <string.h>
 
@@ -132,9 +133,5 @@ int clr_row_load(struct clr_connection *connection, const char *sql, struct clr_
         ;
     for (i = 0; i < load->count; i++)
         load->columns[i]->rows = load->rows;
-    if (rc != SQLITE_OK) {
-        sqlite3_finalize(statement);
-        return rc;
-    }
-    return sqlite3_finalize(statement);
+    return clr_statement_end(statement, rc);
 }

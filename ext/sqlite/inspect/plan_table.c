@@ -2,6 +2,7 @@
 
 #include "sqlite/access/ordinary_views.h"
 #include "sqlite/schema/schema_lock.h"
+#include "sqlite/session/statement.h"
 #include "sqlite/views/view_life.h"
 
 /* Copies the lines, since the view may be dropped while they are read. */
@@ -44,14 +45,12 @@ static int look_up(void *pointer)
     struct asked *asked = pointer;
     struct clr_view *view = clr_view_find(asked->connection, asked->name);
     sqlite3_stmt *use = NULL;
-    char *sql, made[CLR_MADE_NAME];
+    char made[CLR_MADE_NAME];
     int rc = SQLITE_OK;
 
     if (view == NULL) {
-        sql = sqlite3_mprintf("SELECT * FROM temp.\"%w\"", asked->name);
-        rc = sql == NULL ? SQLITE_NOMEM
-                         : sqlite3_prepare_v2(asked->connection->db, sql, -1, &use, NULL);
-        sqlite3_free(sql);
+        rc = clr_statement_prepare(asked->connection->db, &use, "SELECT * FROM temp.\"%w\"",
+                                   asked->name);
         view = clr_view_find(asked->connection, asked->name);
         /* It may be an ordinary view, before which an accelerated one goes. */
         if (view == NULL && rc == SQLITE_OK) {

@@ -1,6 +1,7 @@
 #include "sqlite/schema/column_code.h"
 
 #include "numeric/values/field.h"
+#include "sqlite/session/statement.h"
 
 #include <string.h>
 
@@ -103,15 +104,13 @@ static void take(sqlite3 *db, struct clr_column_code *code, sqlite3_stmt *statem
 int clr_column_code_read(sqlite3 *db, const char *schema, const char *table, const char *column,
                          struct clr_column_code *code)
 {
-    char *sql = sqlite3_mprintf("EXPLAIN SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED", column,
-                                schema, table);
-    sqlite3_stmt *statement = NULL;
-    int reads = 0, rc = SQLITE_NOMEM;
+    sqlite3_stmt *statement;
+    int reads = 0;
+    int rc = clr_statement_prepare(db, &statement,
+                                   "EXPLAIN SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED", column,
+                                   schema, table);
 
     *code = (struct clr_column_code){.index = CLR_NO_INDEX, .is_settled = true};
-    if (sql != NULL)
-        rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    sqlite3_free(sql);
     while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
         take(db, code, statement, &reads);
     if (rc == SQLITE_OK)

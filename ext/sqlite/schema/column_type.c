@@ -1,26 +1,24 @@
 #include "sqlite/schema/column_type.h"
 
+#include "sqlite/session/statement.h"
+
 #include <string.h>
 
 /* Whether the table is STRICT: before 3.37 none is, and no pragma tells. */
 static int find_strict(sqlite3 *db, const struct clr_table_info *table, bool *is_strict)
 {
-    sqlite3_stmt *statement = NULL;
-    char *sql;
+    sqlite3_stmt *statement;
     int rc;
 
     *is_strict = false;
     if (sqlite3_libversion_number() < 3037000)
         return SQLITE_OK;
-    sql = sqlite3_mprintf("PRAGMA \"%w\".table_list(\"%w\")", table->schema, table->name);
-    if (sql == NULL)
-        return SQLITE_NOMEM;
-    rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    sqlite3_free(sql);
+    rc = clr_statement_prepare(db, &statement, "PRAGMA \"%w\".table_list(\"%w\")", table->schema,
+                               table->name);
     /* schema, name, type, ncol, wr, strict */
     if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
         *is_strict = sqlite3_column_int(statement, 5) != 0;
-    return rc == SQLITE_OK ? sqlite3_finalize(statement) : rc;
+    return clr_statement_end(statement, rc);
 }
 
 int clr_column_type_find(sqlite3 *db, const struct clr_table_info *table, int number,

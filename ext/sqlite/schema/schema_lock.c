@@ -1,5 +1,6 @@
 #include "sqlite/schema/schema_lock.h"
 
+#include "sqlite/session/statement.h"
 #include "sqlite/session/virtual_table.h"
 
 #include <string.h>
@@ -108,7 +109,6 @@ int clr_schema_check(sqlite3 *db, sqlite3_stmt **hold)
     sqlite3_str *text = sqlite3_str_new(db);
     sqlite3_stmt *list = NULL;
     const char *separator = "SELECT";
-    char *sql;
     int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL);
 
     *hold = NULL;
@@ -118,10 +118,10 @@ int clr_schema_check(sqlite3 *db, sqlite3_stmt **hold)
         separator = ",";
     }
     sqlite3_finalize(list);
-    sql = sqlite3_str_finish(text);
     if (rc == SQLITE_OK)
-        rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, hold, NULL);
-    sqlite3_free(sql);
+        rc = clr_statement_prepare_text(db, hold, sqlite3_str_finish(text));
+    else
+        sqlite3_free(sqlite3_str_finish(text));
     if (rc == SQLITE_OK && sqlite3_step(*hold) != SQLITE_ROW)
         rc = sqlite3_reset(*hold);
     return (rc & 0xff) == SQLITE_SCHEMA || (rc & 0xff) == SQLITE_NOMEM ? rc & 0xff : SQLITE_OK;

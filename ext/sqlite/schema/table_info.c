@@ -2,6 +2,7 @@
 
 #include "sqlite/schema/affinity.h"
 #include "sqlite/schema/column_code.h"
+#include "sqlite/session/statement.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,11 +113,10 @@ struct source {
 /* Frees the text; NULL without memory for it. */
 static sqlite3_stmt *prepare(struct source *source, char *sql)
 {
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *statement;
 
-    if (sql == NULL || sqlite3_prepare_v2(source->db, sql, -1, &statement, NULL) == SQLITE_NOMEM)
+    if (clr_statement_prepare_text(source->db, &statement, sql) == SQLITE_NOMEM)
         source->nomem = true;
-    sqlite3_free(sql);
     return statement;
 }
 

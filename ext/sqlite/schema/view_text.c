@@ -1,8 +1,10 @@
 #include "sqlite/schema/view_text.h"
 
+#include "sqlite/session/statement.h"
+
 #include <string.h>
 
-static const char spaces[] = " \t\n\f\r";
+static const char spaces[] = " \t\n\f\r", byte_order_mark[] = "\xef\xbb\xbf";
 
 static int is_name(char c)
 {
@@ -10,8 +12,7 @@ static int is_name(char c)
            c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* Returns the text behind spaces and comments. */
-static const char *skip_blank(const char *text)
+const char *clr_view_text_skip_blank(const char *text)
 {
     const char *end;
 
@@ -22,6 +23,8 @@ static const char *skip_blank(const char *text)
         } else if (strncmp(text, "/*", 2) == 0) {
             end = strstr(text + 2, "*/");
             text = end == NULL ? text + strlen(text) : end + 2;
+        } else if (strncmp(text, byte_order_mark, 3) == 0) {
+            text += 3;
         } else {
             return text;
         }
@@ -50,7 +53,7 @@ static const char *skip_token(const char *text)
             text++;
     else
         text += *text != '\0';
-    return skip_blank(text);
+    return clr_view_text_skip_blank(text);
 }
 
 /* Returns the text behind a word, in capitals or not, and blanks; NULL if it is another one. */
@@ -60,7 +63,7 @@ static const char *skip_word(const char *text, const char *word)
 
     if (sqlite3_strnicmp(text, word, (int)length) != 0 || is_name(text[length]))
         return NULL;
-    return skip_blank(text + length);
+    return clr_view_text_skip_blank(text + length);
 }
 
 /* CREATE VIEW name [(columns)] AS select: so SQLite writes it into the schema. */
@@ -85,19 +88,15 @@ int clr_view_text_read(sqlite3 *db, const char *schema, const char *name, char *
 {
     sqlite3_stmt *statement = NULL;
     const char *sql, *found;
-    int rc = SQLITE_OK;
-    char *query;
+    int rc;
 
     *select = NULL;
     if (sqlite3_stricmp(schema, "temp") == 0)
         return SQLITE_OK;
-    query = sqlite3_mprintf("SELECT sql FROM \"%w\".sqlite_master WHERE type = 'view'"
-                            " AND name = %Q COLLATE NOCASE",
-                            schema, name);
-    if (query == NULL)
-        return SQLITE_NOMEM;
-    rc = sqlite3_prepare_v2(db, query, -1, &statement, NULL);
-    sqlite3_free(query);
+    rc = clr_statement_prepare(db, &statement,
+                               "SELECT sql FROM \"%w\".sqlite_master WHERE type = 'view'"
+                               " AND name = %Q COLLATE NOCASE",
+                               schema, name);
     if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         sql = (const char *)sqlite3_column_text(statement, 0);
         found = sql == NULL ? NULL : clr_view_text_find(sql);

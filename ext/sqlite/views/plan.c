@@ -4,6 +4,7 @@
 #include "sqlite/aggregates/replaced.h"
 #include "sqlite/groups/group_order.h"
 #include "sqlite/schema/view_text.h"
+#include "sqlite/session/statement.h"
 #include "sqlite/views/probes.h"
 
 #include <limits.h>
@@ -47,22 +48,19 @@ struct environment {
 static bool seems_text(sqlite3 *db, const struct clr_table_info *table,
                        const struct clr_column_info *column)
 {
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *statement;
     bool found = false;
-    char *sql;
 
     /* A generated column may call functions of the application. */
     if (column->is_text || !column->is_stored || column->field.is_real ||
         column->field.index == CLR_FIELD_ROWID)
         return false;
-    sql = sqlite3_mprintf("SELECT \"%w\" FROM \"%w\".\"%w\" LIMIT 8", column->name, table->schema,
-                          table->name);
-    if (sql != NULL && sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK) {
+    if (clr_statement_prepare(db, &statement, "SELECT \"%w\" FROM \"%w\".\"%w\" LIMIT 8",
+                              column->name, table->schema, table->name) == SQLITE_OK) {
         while (!found && sqlite3_step(statement) == SQLITE_ROW)
             found = sqlite3_column_type(statement, 0) == SQLITE_TEXT;
     }
     sqlite3_finalize(statement);
-    sqlite3_free(sql);
     return found;
 }
 
@@ -146,8 +144,7 @@ static int find_encoding(sqlite3 *db, int *encoding)
                 *encoding = encodings[i].encoding;
         }
     }
-    if (rc == SQLITE_OK)
-        rc = sqlite3_finalize(statement);
+    rc = clr_statement_end(statement, rc);
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 

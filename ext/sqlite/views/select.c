@@ -10,37 +10,19 @@
 
 #include <string.h>
 
-static const char spaces[] = " \t\n\f\r", byte_order_mark[] = "\xef\xbb\xbf";
+static const char spaces[] = " \t\n\f\r";
 
 static int is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Returns the text behind spaces, comments and the marks of byte order that SQLite passes over. */
-static const char *skip_blank(const char *text)
-{
-    for (;;) {
-        text += strspn(text, spaces);
-        if (strncmp(text, "--", 2) == 0) {
-            text += strcspn(text, "\n");
-        } else if (strncmp(text, "/*", 2) == 0) {
-            const char *end = strstr(text + 2, "*/");
-            text = end == NULL ? text + strlen(text) : end + 2;
-        } else if (strncmp(text, byte_order_mark, 3) == 0) {
-            text += 3;
-        } else {
-            return text;
-        }
-    }
-}
-
 /* Returns the text of the first statement that is not empty, or the text's end. */
 static const char *skip_empty(const char *text)
 {
-    text = skip_blank(text);
+    text = clr_view_text_skip_blank(text);
     while (*text == ';')
-        text = skip_blank(text + 1);
+        text = clr_view_text_skip_blank(text + 1);
     return text;
 }
 
@@ -325,7 +307,7 @@ int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select
     if (rc != SQLITE_OK) {
         *error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
     } else if (refusal != NULL) {
-        const char *first = skip_blank(select->sql);
+        const char *first = clr_view_text_skip_blank(select->sql);
         size_t length = strlen(first);
         while (length > 0 && strchr(spaces, first[length - 1]) != NULL)
             length--;
