@@ -149,7 +149,8 @@ static void locked_finish_job(struct clr_worker *worker)
     locked_end_job(worker, job, CLR_JOB_DONE);
 }
 
-/* Something that can take a driver seconds begins: who waits for something else is told. */
+/* An opening or a build begins, which can take a driver seconds: who waits for something else is
+   told. */
 static void locked_start(struct clr_worker *worker)
 {
     worker->starting = true;
@@ -157,7 +158,7 @@ static void locked_start(struct clr_worker *worker)
     locked_leave(worker);
 }
 
-/* A step of that has ended. */
+/* A step of an opening or a build has ended. */
 static void locked_mark(struct clr_worker *worker)
 {
     worker->milestones++;
