@@ -1,0 +1,153 @@
+/*
+ * The kernels that go through the rows, this text twice: IN_LOCAL is 1 for the one whose groups'
+ * records are in local memory, and 0 for the one that adds to global memory. Follows grouping.cl.
+ */
+#undef COUNT
+#undef ADD
+#undef MOST
+#if IN_LOCAL
+/*
+ * The table has `copies` copies of the records, so that work-items next to each other seldom meet:
+ * the lower halves of the words that are added, their upper halves, and the other words.
+ */
+#define COUNT(word) atomic_inc(lows + place * ADDS + (word))
+#define ADD(word, value) add_in_local(lows, highs, place * ADDS + (word), value)
+#if MOSTS > 0
+#define MOST(word, value) most_in_local(mosts + place * MOSTS + (word) - ADDS, value)
+#endif
+
+/* As atomics.cl has it, with the halves apart, so that neighbours lie in other banks. */
+void add_in_local(volatile __local uint *lows, volatile __local uint *highs, uint number,
+                  ulong value)
+{
+    uint low = (uint)value, high = (uint)(value >> 32);
+
+    if (low != 0 && atomic_add(lows + number, low) > ~low)
+        high++;
+    if (high != 0)
+        atomic_add(highs + number, high);
+}
+
+#if MOSTS > 0
+void most_in_local(volatile __local ulong *most, ulong value)
+{
+    if (value > *most)
+        atom_max(most, value);
+}
+#endif
+#else
+#define COUNT(word) ADD_TO_RECORD(records, (ulong)place * WORDS + (word), 1UL)
+#define ADD(word, value) ADD_TO_RECORD(records, (ulong)place * WORDS + (word), value)
+#if MOSTS > 0
+#define MOST(word, value) most_in_records(records + (ulong)place * WORDS + (word), value)
+#endif
+#endif
+#if MOSTS == 0
+#define MOST(word, value)
+#endif
+
+#if MOSTS > 0 && IN_LOCAL
+void most_in_records(volatile __global ulong *most, ulong value)
+{
+    if (value > *most)
+        atom_max(most, value);
+}
+#endif
+
+/*
+ * Adds rows to records, and tells in flags, spills and spill_room what does not fit: see
+ * grouping.cl. In local memory, a work-group has the records of place_count places: that of the
+ * first group, of the second, and so on, and then again, each time for other rows. In global
+ * memory these are all places.
+ */
+__kernel void
+#if IN_LOCAL
+group_rows_locally
+#else
+group_rows_globally
+#endif
+    (ROW_FORMALS ulong rows, __constant long *parameters, uint places, uint place_count, uint copies,
+     __global ulong *records, volatile __global uint *flags, __global ulong *spills,
+     uint spill_room, __local uint *table)
+{
+    row_doubts doubts = {0, 0, 0};
+#if IN_LOCAL
+    uint slices = (places + place_count - 1) / place_count;
+    uint first_place = get_group_id(0) % slices * place_count;
+    uint held = min(place_count, places - first_place);
+    uint stride = place_count * ADDS | 1, cells = copies * stride;
+    uint mine = get_local_id(0) % copies;
+    volatile __local uint *lows = table + mine * stride, *highs = lows + cells;
+    __local ulong *most_table = (__local ulong *)(table + 2 * cells);
+    volatile __local ulong *mosts = most_table + mine * place_count * MOSTS;
+    ulong item = get_group_id(0) / slices * get_local_size(0) + get_local_id(0);
+    ulong items = (get_num_groups(0) / slices) * get_local_size(0);
+    uint cell;
+
+    for (cell = get_local_id(0); cell < 2 * cells; cell += get_local_size(0))
+        table[cell] = 0;
+    for (cell = get_local_id(0); cell < copies * place_count * MOSTS; cell += get_local_size(0))
+        most_table[cell] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+#else
+    const uint first_place = 0, held = places;
+    ulong item = get_global_id(0), items = get_global_size(0);
+#endif
+#if CPU
+    /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
+    ulong share = rows / items, extra = rows % items;
+    ulong i = item * share + min(item, extra), end = i + share + (item < extra), step = 1;
+#else
+    ulong i = item, end = rows, step = items;
+#endif
+
+    for (; i < end; i += step) {
+        ROW_BODY
+        scalar filter = ROW_FILTER;
+        int outside = 0;
+        ulong place = 0;
+
+        if (scalar_is_unknown(filter))
+            doubts.flags |= UNSURE_ROW;
+        if (!scalar_is_unknown(filter) && scalar_is_true(filter)) {
+            FOR_EACH_KEY(KEY)
+            if (outside)
+                doubts.flags |= NO_PLACE;
+            place -= first_place;
+            if (!outside && place < held) {
+                COUNT(0);
+                FOR_EACH_TALLY(TALLY)
+#if BY_FIRST
+                MOST(WORDS - 1, ~i);
+#endif
+            }
+        }
+    }
+    if (doubts.flags != 0)
+        atomic_or(flags + DOUBTS_WORD, doubts.flags);
+    if (doubts.types != 0)
+        atomic_or(flags + TYPES_WORD, doubts.types);
+    if (doubts.spilled != 0)
+        atomic_or(flags + SPILLED_WORD, doubts.spilled);
+#if IN_LOCAL
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (cell = get_local_id(0); cell < held * ADDS; cell += get_local_size(0)) {
+        ulong sum = 0;
+        for (uint copy = 0; copy < copies; copy++)
+            sum += (ulong)table[cells + copy * stride + cell] << 32 | table[copy * stride + cell];
+        if (sum != 0)
+            ADD_TO_RECORD(records, (ulong)(first_place + cell / ADDS) * WORDS + cell % ADDS, sum);
+    }
+#if MOSTS > 0
+    for (cell = get_local_id(0); cell < held * MOSTS; cell += get_local_size(0)) {
+        ulong most = 0;
+        for (uint copy = 0; copy < copies; copy++)
+            most = max(most, most_table[copy * place_count * MOSTS + cell]);
+        if (most != 0)
+            most_in_records(records + (ulong)(first_place + cell / MOSTS) * WORDS + ADDS +
+                                cell % MOSTS,
+                            most);
+    }
+#endif
+#endif
+}
