@@ -23,7 +23,7 @@ enum {
     WIDE_KEY,
     COLUMNS,
     MOST_STATES = 100000,
-    TRIES = 60
+    TRIES = 10000
 };
 
 static struct clr_column *columns[COLUMNS];

@@ -5,27 +5,35 @@
 #undef COUNT
 #undef ADD
 #undef MOST
+#undef AT
+#undef DECLARE
+#undef LOAD
+/* Several rows' values are on their way at the same time. */
+#define AT(array) array##_of[load]
+#define DECLARE(type, array) type array##_of[LOADS];
+#define LOAD(type, array) array##_of[load] = array[i + load * step];
 #if IN_LOCAL
 /*
  * The table has `copies` copies of the records, so that work-items next to each other seldom meet:
- * the lower halves of the words that are added, their upper halves, and the other words.
+ * the lower halves of the words that are added; the upper halves of those that are no counts, since
+ * a work-group has fewer rows than 2^32; and the other words.
  */
 #define COUNT(word) atomic_inc(lows + place * ADDS + (word))
-#define ADD(word, value) add_in_local(lows, highs, place * ADDS + (word), value)
+#define ADD(word, wide, value)                                                                     \
+    add_in_local(lows + place * ADDS + (word), highs + place * WIDES + (wide), value)
 #if MOSTS > 0
 #define MOST(word, value) most_in_local(mosts + place * MOSTS + (word) - ADDS, value)
 #endif
 
 /* As atomics.cl has it, with the halves apart, so that neighbours lie in other banks. */
-void add_in_local(volatile __local uint *lows, volatile __local uint *highs, uint number,
-                  ulong value)
+void add_in_local(volatile __local uint *low_half, volatile __local uint *high_half, ulong value)
 {
     uint low = (uint)value, high = (uint)(value >> 32);
 
-    if (low != 0 && atomic_add(lows + number, low) > ~low)
+    if (low != 0 && atomic_add(low_half, low) > ~low)
         high++;
     if (high != 0)
-        atomic_add(highs + number, high);
+        atomic_add(high_half, high);
 }
 
 #if MOSTS > 0
@@ -37,7 +45,7 @@ void most_in_local(volatile __local ulong *most, ulong value)
 #endif
 #else
 #define COUNT(word) ADD_TO_RECORD(records, (ulong)place * WORDS + (word), 1UL)
-#define ADD(word, value) ADD_TO_RECORD(records, (ulong)place * WORDS + (word), value)
+#define ADD(word, wide, value) ADD_TO_RECORD(records, (ulong)place * WORDS + (word), value)
 #if MOSTS > 0
 #define MOST(word, value) most_in_records(records + (ulong)place * WORDS + (word), value)
 #endif
@@ -56,9 +64,9 @@ void most_in_records(volatile __global ulong *most, ulong value)
 
 /*
  * Adds rows to records, and tells in flags, spills and spill_room what does not fit: see
- * grouping.cl. In local memory, a work-group has the records of place_count places: that of the
- * first group, of the second, and so on, and then again, each time for other rows. In global
- * memory these are all places.
+ * grouping.cl. In local memory, a work-group has the records of place_count places: the first one has
+ * the first so many, the second the next, and so on, and when all are taken, the next one begins
+ * again, for other rows. In global memory these are all places.
  */
 __kernel void
 #if IN_LOCAL
@@ -75,16 +83,16 @@ group_rows_globally
     uint slices = (places + place_count - 1) / place_count;
     uint first_place = get_group_id(0) % slices * place_count;
     uint held = min(place_count, places - first_place);
-    uint stride = place_count * ADDS | 1, cells = copies * stride;
+    uint stride = place_count * (ADDS + WIDES) | 1, cells = copies * stride;
     uint mine = get_local_id(0) % copies;
-    volatile __local uint *lows = table + mine * stride, *highs = lows + cells;
-    __local ulong *most_table = (__local ulong *)(table + 2 * cells);
+    volatile __local uint *lows = table + mine * stride, *highs = lows + place_count * ADDS;
+    __local ulong *most_table = (__local ulong *)(table + cells + (cells & 1));
     volatile __local ulong *mosts = most_table + mine * place_count * MOSTS;
     ulong item = get_group_id(0) / slices * get_local_size(0) + get_local_id(0);
     ulong items = (get_num_groups(0) / slices) * get_local_size(0);
     uint cell;
 
-    for (cell = get_local_id(0); cell < 2 * cells; cell += get_local_size(0))
+    for (cell = get_local_id(0); cell < cells; cell += get_local_size(0))
         table[cell] = 0;
     for (cell = get_local_id(0); cell < copies * place_count * MOSTS; cell += get_local_size(0))
         most_table[cell] = 0;
@@ -101,25 +109,37 @@ group_rows_globally
     ulong i = item, end = rows, step = items;
 #endif
 
-    for (; i < end; i += step) {
-        ROW_BODY
-        scalar filter = ROW_FILTER;
-        int outside = 0;
-        ulong place = 0;
+    for (; i < end; i += LOADS * step) {
+        FOR_EACH_COLUMN(DECLARE)
+#pragma unroll
+        for (uint load = 0; load < LOADS; load++) {
+            if (i + load * step < end) {
+                FOR_EACH_COLUMN(LOAD)
+            }
+        }
+#pragma unroll
+        for (uint load = 0; load < LOADS; load++) {
+            if (i + load * step < end) {
+                ROW_BODY
+                scalar filter = ROW_FILTER;
+                int outside = 0;
+                ulong place = 0;
 
-        if (scalar_is_unknown(filter))
-            doubts.flags |= UNSURE_ROW;
-        if (!scalar_is_unknown(filter) && scalar_is_true(filter)) {
-            FOR_EACH_KEY(KEY)
-            if (outside)
-                doubts.flags |= NO_PLACE;
-            place -= first_place;
-            if (!outside && place < held) {
-                COUNT(0);
-                FOR_EACH_TALLY(TALLY)
+                if (scalar_is_unknown(filter))
+                    doubts.flags |= UNSURE_ROW;
+                if (!scalar_is_unknown(filter) && scalar_is_true(filter)) {
+                    FOR_EACH_KEY(KEY)
+                    if (outside)
+                        doubts.flags |= NO_PLACE;
+                    place -= first_place;
+                    if (!outside && place < held) {
+                        COUNT(0);
+                        FOR_EACH_TALLY(TALLY)
 #if BY_FIRST
-                MOST(WORDS - 1, ~i);
+                        MOST(WORDS - 1, ~(i + load * step));
 #endif
+                    }
+                }
             }
         }
     }
@@ -131,10 +151,18 @@ group_rows_globally
         atomic_or(flags + SPILLED_WORD, doubts.spilled);
 #if IN_LOCAL
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (cell = get_local_id(0); cell < held * ADDS; cell += get_local_size(0)) {
+    /* Each work-group begins elsewhere: at the same place they would wait for each other. */
+    uint shift = (uint)((ulong)held * get_group_id(0) / get_num_groups(0)) * ADDS;
+    for (uint i = get_local_id(0); i < held * ADDS; i += get_local_size(0)) {
+        uint cell = (i + shift) % (held * ADDS);
+        uint wide = wide_numbers[cell % ADDS];
+        uint high = place_count * ADDS + cell / ADDS * WIDES + wide;
         ulong sum = 0;
-        for (uint copy = 0; copy < copies; copy++)
-            sum += (ulong)table[cells + copy * stride + cell] << 32 | table[copy * stride + cell];
+        for (uint copy = 0; copy < copies; copy++) {
+            sum += table[copy * stride + cell];
+            if (wide != NARROW)
+                sum += (ulong)table[copy * stride + high] << 32;
+        }
         if (sum != 0)
             ADD_TO_RECORD(records, (ulong)(first_place + cell / ADDS) * WORDS + cell % ADDS, sum);
     }

@@ -3,16 +3,20 @@
  * words these are. Follows values.cl, and the text that ext/opencl/groups/group_text.c makes, which
  * defines:
  *
- * ROW_FORMALS, ROW_BODY: as row.cl has them
+ * ROW_FORMALS, ROW_BODY: as row.cl has them; FOR_EACH_COLUMN(X): X(type, array) for each
  * ROW_FILTER: a register, or scalar_integer(1) where there is none
  * KEYS: how many keys there are; FOR_EACH_KEY(X): X(number, register) for each
  * FOR_EACH_TALLY(X): X(number, filter, x, y, ...) for each, with what TALLY has below
  * ADDS, MOSTS: words of a record that are added, and then those of which the greatest stays
+ * WIDES, WIDE_NUMBERS: how many of the added ones are no counts, and for each of them all its number
+ *     among these, or NARROW
  * BY_FIRST: whether the last word is the one that tells the group's first row
  */
 #pragma OPENCL FP_CONTRACT OFF
 
 #define WORDS (ADDS + MOSTS)
+#define NARROW 255
+__constant uchar wide_numbers[ADDS] = {WIDE_NUMBERS};
 
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
@@ -149,9 +153,10 @@ void spill(volatile __global uint *flags, __global ulong *spills, uint room, uin
  * x_types, y_types, unsure_from: see look_at_tally(). is_dot: its sum is of products, of INTEGERs.
  * The numbers of words, or -1: misses, others; integer, which has another word for the upper half
  * unless it is limited; real, of two; integers and reals, each of two: the least and the greatest.
+ * wide, real_wide: the numbers among the wide words of integer, and of real.
  */
 #define TALLY(number, own_filter, x, y, x_types, y_types, unsure_from, is_dot, misses, others,     \
-              integer, is_limited, real, integers, reals)                                          \
+              integer, is_limited, real, integers, reals, wide, real_wide)                         \
     {                                                                                              \
         uint found = look_at_tally(own_filter, x, y, x_types, y_types, unsure_from);               \
         if (found & TALLY_UNSURE)                                                                  \
@@ -165,17 +170,17 @@ void spill(volatile __global uint *flags, __global ulong *spills, uint room, uin
         if (integer >= 0 && is_dot && (found & TALLY_INTEGERS)) {                                  \
             long product;                                                                          \
             if (multiply_within(x.bits, y.bits, INTEGER_LIMIT(number), &product)) {                \
-                ADD(integer, (ulong)product);                                                      \
+                ADD(integer, wide, (ulong)product);                                                \
             } else {                                                                               \
                 SPILL(number, x, y);                                                               \
             }                                                                                      \
         }                                                                                          \
         if (integer >= 0 && !is_dot && (found & TALLY_COUNTS) && x.tag == VALUE_INTEGER) {         \
             if (!is_limited) {                                                                     \
-                ADD(integer, (ulong)x.bits & 0xffffffff);                                          \
-                ADD(integer + 1, (ulong)(x.bits >> 32));                                           \
+                ADD(integer, wide, (ulong)x.bits & 0xffffffff);                                    \
+                ADD(integer + 1, wide + 1, (ulong)(x.bits >> 32));                                 \
             } else if (x.bits <= INTEGER_LIMIT(number) && x.bits >= -INTEGER_LIMIT(number)) {      \
-                ADD(integer, (ulong)x.bits);                                                       \
+                ADD(integer, wide, (ulong)x.bits);                                                 \
             } else {                                                                               \
                 SPILL(number, x, scalar_of(VALUE_NULL, 0));                                        \
             }                                                                                      \
@@ -185,8 +190,8 @@ void spill(volatile __global uint *flags, __global ulong *spills, uint room, uin
             if (cut_real(VALUE_REAL_OF(x.bits), as_double(WINDOW_HIGH(number)),                    \
                          as_double(WINDOW_LOW(number)), as_double(WINDOW_LIMIT(number)), &high,    \
                          &low)) {                                                                  \
-                ADD(real, high);                                                                   \
-                ADD(real + 1, low);                                                                \
+                ADD(real, real_wide, high);                                                        \
+                ADD(real + 1, real_wide + 1, low);                                                 \
             } else {                                                                               \
                 SPILL(number, x, scalar_of(VALUE_NULL, 0));                                        \
             }                                                                                      \

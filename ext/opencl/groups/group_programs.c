@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Work-items that share a table: as many as hide the memory's latency where a compute unit has
-   local memory for a few tables alone. */
-enum { GROUP_SIZE = 512 };
+   local memory for a few tables alone. LOADS: rows whose values each of them has on their way. */
+enum { GROUP_SIZE = 512, LOADS = 4 };
 
 static const char *const kernel_names[CLR_GROUP_KERNELS] = {"group_rows_locally",
                                                             "group_rows_globally"};
@@ -159,8 +159,8 @@ static enum clr_code build(struct clr_device *device, struct clr_group_program *
                                     CLR_GROUP_KERNELS, kernel_names};
     cl_int error;
 
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -DCPU=%d",
-             device->info.type == CLR_DEVICE_CPU);
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DCPU=%d -DLOADS=%d",
+             device->info.type == CLR_DEVICE_CPU, device->info.type == CLR_DEVICE_CPU ? 1 : LOADS);
     clr_group_key(&grouper->key, clr_group_trial_plan(program->trial),
                   clr_group_trial_kinds(program->trial));
     clr_group_text(&grouper->text, &grouper->key);

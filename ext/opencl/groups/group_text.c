@@ -3,7 +3,7 @@
 #include "numeric/values/column.h"
 
 /* The keys and the tallies together, by which kernels mark what they find out. */
-enum { MOST_TALLIES = 32 };
+enum { MOST_TALLIES = 32, MOST_ADDS = 1 + 6 * MOST_TALLIES };
 
 bool clr_group_text_fits(const struct clr_group_plan *plan)
 {
@@ -58,11 +58,48 @@ enum {
     REAL,
     INTEGERS,
     REALS,
+    WIDE,
+    REAL_WIDE,
     TALLY_WORDS
 };
 
+/* Words that are added, by their numbers: those that are no counts. Returns how many they are. */
+static int find_wides(const struct clr_group_plan *plan, bool *wide)
+{
+    int wides = 0, i;
+
+    for (i = 0; i < plan->adds; i++)
+        wide[i] = i > 0;
+    for (i = 0; i < plan->tally_count; i++) {
+        if (plan->tallies[i].missing >= 0)
+            wide[plan->tallies[i].missing] = false;
+        if (plan->tallies[i].others >= 0)
+            wide[plan->tallies[i].others] = false;
+    }
+    for (i = 0; i < plan->adds; i++)
+        wides += wide[i];
+    return wides;
+}
+
+int clr_group_wide_words(const struct clr_group_plan *plan)
+{
+    bool wide[MOST_ADDS];
+
+    return find_wides(plan, wide);
+}
+
+/* Returns the number of a word among the wide ones. */
+static int number_among(const bool *wide, int word)
+{
+    int number = 0, i;
+
+    for (i = 0; i < word; i++)
+        number += wide[i];
+    return number;
+}
+
 static void add_tally(struct clr_row_key *key, const struct clr_group_plan *plan, int number,
-                      const int *names)
+                      const int *names, const bool *wide)
 {
     const struct clr_group_tally *kept = &plan->tallies[number];
     const struct clr_tally *tally = &plan->scan->tallies[number];
@@ -81,6 +118,8 @@ static void add_tally(struct clr_row_key *key, const struct clr_group_plan *plan
         [REAL] = kept->real_high,
         [INTEGERS] = kept->extremes[0],
         [REALS] = kept->extremes[2],
+        [WIDE] = number_among(wide, kept->integer),
+        [REAL_WIDE] = number_among(wide, kept->real_high),
     };
     int i;
 
@@ -91,14 +130,17 @@ static void add_tally(struct clr_row_key *key, const struct clr_group_plan *plan
 void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan, const uint8_t *kinds)
 {
     const struct clr_scan *scan = plan->scan;
-    bool used[CLR_MOST_INSTRUCTIONS];
+    bool used[CLR_MOST_INSTRUCTIONS], wide[MOST_ADDS];
     int names[CLR_MOST_SCAN_INSTRUCTIONS], i;
 
     clr_row_key_begin(key);
     find_used(plan, used);
     clr_row_key_add_instructions(key, scan, kinds, used, names);
     clr_row_key_add(key, scan->filter < 0 ? -1 : names[scan->filter]);
+    clr_row_key_add(key, find_wides(plan, wide));
     clr_row_key_add(key, plan->adds);
+    for (i = 0; i < plan->adds; i++)
+        clr_row_key_add(key, wide[i]);
     clr_row_key_add(key, (int)clr_group_device_words(plan) - plan->adds);
     clr_row_key_add(key, plan->grouping.by_first);
     clr_row_key_add(key, plan->grouping.key_count);
@@ -106,7 +148,7 @@ void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan, c
         clr_row_key_add(key, names[plan->grouping.keys[i]]);
     clr_row_key_add(key, plan->tally_count);
     for (i = 0; i < plan->tally_count; i++)
-        add_tally(key, plan, i, names);
+        add_tally(key, plan, i, names, wide);
 }
 
 /* ---- The text. */
@@ -129,7 +171,15 @@ void clr_group_text(struct clr_row_text *text, const struct clr_row_key *key)
     word = clr_row_text_add_body(text, key->words);
     clr_row_text_add(text, "#define ROW_FILTER ");
     add_register(text, *word++);
-    clr_row_text_add(text, "\n#define ADDS %d\n", *word++);
+    clr_row_text_add(text, "\n#define WIDES %d\n", *word++);
+    count = *word++;
+    clr_row_text_add(text, "#define ADDS %d\n#define WIDE_NUMBERS", count);
+    for (i = j = 0; i < count; i++)
+        if (*word++)
+            clr_row_text_add(text, " %d,", j++);
+        else
+            clr_row_text_add(text, " NARROW,");
+    clr_row_text_add(text, "\n");
     clr_row_text_add(text, "#define MOSTS %d\n", *word++);
     clr_row_text_add(text, "#define BY_FIRST %d\n", *word++);
     count = *word++;

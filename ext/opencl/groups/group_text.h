@@ -16,6 +16,10 @@ static inline size_t clr_group_device_words(const struct clr_group_plan *plan)
     return (size_t)plan->words + plan->grouping.by_first;
 }
 
+/* Returns how many of a record's words that are added are no counts of rows: in a work-group those
+   take 64 bits, and counts 32. */
+int clr_group_wide_words(const struct clr_group_plan *plan);
+
 /* Makes the key of a plan that fits. kinds: those of the scan's columns on the device. */
 void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan,
                    const uint8_t *kinds);

@@ -225,9 +225,10 @@ struct division {
 static size_t table_size(const struct clr_group_plan *plan, size_t words, uint64_t places,
                          size_t copies)
 {
-    const size_t stride = (size_t)(places * (uint64_t)plan->adds) | 1;
+    const size_t halves = (size_t)(plan->adds + clr_group_wide_words(plan));
+    const size_t cells = copies * ((size_t)places * halves | 1);
 
-    return 8 * copies * (stride + (size_t)places * (words - (size_t)plan->adds));
+    return 4 * (cells + (cells & 1)) + 8 * copies * (size_t)places * (words - (size_t)plan->adds);
 }
 
 /* Returns how many times the rows would be read with the records in local memory, or 0 if not even
@@ -235,7 +236,7 @@ static size_t table_size(const struct clr_group_plan *plan, size_t words, uint64
 static uint64_t count_slices(const struct clr_grouper *grouper, const struct clr_group_plan *plan,
                              size_t words)
 {
-    const uint64_t most = (grouper->local_memory - 8) / (8 * words);
+    const uint64_t most = (grouper->local_memory - 8) / table_size(plan, words, 1, 1);
 
     return grouper->local_memory <= 8 || most == 0 ? 0 : (plan->places - 1) / most + 1;
 }

@@ -192,10 +192,10 @@ static const int16_t *add_look_up(struct clr_row_text *text, const int16_t *word
     if (column < 0)
         clr_row_text_add(text, "scalar_of(%s, 0);", tag_names[kind]);
     else if (kind == CLR_TAG_MIXED)
-        clr_row_text_add(text, "scalar_of(lt%d[v%d[i]], lv%d[v%d[i]]);", lookup, column, lookup,
+        clr_row_text_add(text, "scalar_of(lt%d[AT(v%d)], lv%d[AT(v%d)]);", lookup, column, lookup,
                          column);
     else
-        clr_row_text_add(text, "scalar_of(%s, lv%d[v%d[i]]);", tag_names[kind], lookup, column);
+        clr_row_text_add(text, "scalar_of(%s, lv%d[AT(v%d)]);", tag_names[kind], lookup, column);
     return word + 3;
 }
 
@@ -215,9 +215,9 @@ static const int16_t *add_register(struct clr_row_text *text, const int16_t *wor
         else if (opcode == CLR_OP_CONSTANT)
             clr_row_text_add(text, "scalar_of(%s, k%d);", tag_names[tag], argument);
         else if (tag == CLR_TAG_MIXED)
-            clr_row_text_add(text, "scalar_of(t%d[i], v%d[i]);", argument, argument);
+            clr_row_text_add(text, "scalar_of(AT(t%d), AT(v%d));", argument, argument);
         else
-            clr_row_text_add(text, "scalar_of(%s, v%d[i]);", tag_names[tag], argument);
+            clr_row_text_add(text, "scalar_of(%s, AT(v%d));", tag_names[tag], argument);
         return word;
     }
     clr_row_text_add(text, "%s(r%d", operators[opcode], *word++);
@@ -268,6 +268,19 @@ static void add_arguments(struct clr_row_text *text, const struct clr_row_argume
         clr_row_text_add(text, " k%d,", i);
 }
 
+/* Each of the columns' arrays, with its type. */
+static void add_columns(struct clr_row_text *text, const struct clr_row_arguments *arguments)
+{
+    int i;
+
+    for (i = 0; i < arguments->column_count; i++) {
+        const size_t width = clr_kind_code_bytes(arguments->kinds[i]);
+        clr_row_text_add(text, " X(%s, v%d)", width == 0 ? "long" : code_types[width], i);
+        if (arguments->kinds[i] == CLR_TAG_MIXED)
+            clr_row_text_add(text, " X(uchar, t%d)", i);
+    }
+}
+
 void clr_row_text_begin(struct clr_row_text *text)
 {
     text->complete = true;
@@ -281,6 +294,8 @@ void clr_row_text_add_arguments(struct clr_row_text *text,
     add_formals(text, arguments);
     clr_row_text_add(text, "\n#define ROW_ARGUMENTS");
     add_arguments(text, arguments);
+    clr_row_text_add(text, "\n#define FOR_EACH_COLUMN(X)");
+    add_columns(text, arguments);
     clr_row_text_add(text, "\n");
 }
 
