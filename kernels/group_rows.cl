@@ -76,7 +76,7 @@ group_rows_globally
 #endif
     (ROW_FORMALS ulong rows, __constant long *parameters, uint places, uint place_count, uint copies,
      __global ulong *records, volatile __global uint *flags, __global ulong *spills,
-     uint spill_room, __local uint *table)
+     uint spill_room, __local ulong *local_memory)
 {
     row_doubts doubts = {0, 0, 0};
 #if IN_LOCAL
@@ -85,8 +85,9 @@ group_rows_globally
     uint held = min(place_count, places - first_place);
     uint stride = place_count * (ADDS + WIDES) | 1, cells = copies * stride;
     uint mine = get_local_id(0) % copies;
+    __local uint *table = (__local uint *)local_memory;
     volatile __local uint *lows = table + mine * stride, *highs = lows + place_count * ADDS;
-    __local ulong *most_table = (__local ulong *)(table + cells + (cells & 1));
+    __local ulong *most_table = local_memory + (cells + 1) / 2;
     volatile __local ulong *mosts = most_table + mine * place_count * MOSTS;
     ulong item = get_group_id(0) / slices * get_local_size(0) + get_local_id(0);
     ulong items = (get_num_groups(0) / slices) * get_local_size(0);
