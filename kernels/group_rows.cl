@@ -16,13 +16,14 @@
 /*
  * The table has `copies` copies of the records, so that work-items next to each other seldom meet:
  * the lower halves of the words that are added; the upper halves of those that are no counts, since
- * a work-group has fewer rows than 2^32; and the other words.
+ * a work-group has fewer rows than 2^32; and the other words. The same word of all places lies
+ * together, so that work-items that add it seldom meet in a bank.
  */
-#define COUNT(word) atomic_inc(lows + place * ADDS + (word))
+#define COUNT(word) atomic_inc(lows + (word) * place_count + place)
 #define ADD(word, wide, value)                                                                     \
-    add_in_local(lows + place * ADDS + (word), highs + place * WIDES + (wide), value)
+    add_in_local(lows + (word) * place_count + place, highs + (wide) * place_count + place, value)
 #if MOSTS > 0
-#define MOST(word, value) most_in_local(mosts + place * MOSTS + (word) - ADDS, value)
+#define MOST(word, value) most_in_local(mosts + ((word) - ADDS) * place_count + place, value)
 #endif
 
 /* As atomics.cl has it, with the halves apart, so that neighbours lie in other banks. */
@@ -155,27 +156,26 @@ group_rows_globally
     /* Each work-group begins elsewhere: at the same place they would wait for each other. */
     uint shift = (uint)((ulong)held * get_group_id(0) / get_num_groups(0)) * ADDS;
     for (uint i = get_local_id(0); i < held * ADDS; i += get_local_size(0)) {
-        uint cell = (i + shift) % (held * ADDS);
-        uint wide = wide_numbers[cell % ADDS];
-        uint high = place_count * ADDS + cell / ADDS * WIDES + wide;
+        uint cell = (i + shift) % (held * ADDS), place = cell / ADDS, word = cell % ADDS;
+        uint wide = wide_numbers[word];
+        uint low = word * place_count + place, high = (ADDS + wide) * place_count + place;
         ulong sum = 0;
         for (uint copy = 0; copy < copies; copy++) {
-            sum += table[copy * stride + cell];
+            sum += table[copy * stride + low];
             if (wide != NARROW)
                 sum += (ulong)table[copy * stride + high] << 32;
         }
         if (sum != 0)
-            ADD_TO_RECORD(records, (ulong)(first_place + cell / ADDS) * WORDS + cell % ADDS, sum);
+            ADD_TO_RECORD(records, (ulong)(first_place + place) * WORDS + word, sum);
     }
 #if MOSTS > 0
     for (cell = get_local_id(0); cell < held * MOSTS; cell += get_local_size(0)) {
+        uint place = cell / MOSTS, word = cell % MOSTS;
         ulong most = 0;
         for (uint copy = 0; copy < copies; copy++)
-            most = max(most, most_table[copy * place_count * MOSTS + cell]);
+            most = max(most, most_table[(copy * MOSTS + word) * place_count + place]);
         if (most != 0)
-            most_in_records(records + (ulong)(first_place + cell / MOSTS) * WORDS + ADDS +
-                                cell % MOSTS,
-                            most);
+            most_in_records(records + (ulong)(first_place + place) * WORDS + ADDS + word, most);
     }
 #endif
 #endif

@@ -236,9 +236,14 @@ static size_t table_size(const struct clr_group_plan *plan, size_t words, uint64
 static uint64_t count_slices(const struct clr_grouper *grouper, const struct clr_group_plan *plan,
                              size_t words)
 {
-    const uint64_t most = (grouper->local_memory - 8) / table_size(plan, words, 1, 1);
+    /* The table's bytes are about in proportion to the places. */
+    const size_t some = 64, pad = 16;
+    const uint64_t most = grouper->local_memory <= pad
+                              ? 0
+                              : (grouper->local_memory - pad) * some /
+                                    (table_size(plan, words, some, 1) - sizeof(cl_uint));
 
-    return grouper->local_memory <= 8 || most == 0 ? 0 : (plan->places - 1) / most + 1;
+    return most == 0 ? 0 : (plan->places - 1) / most + 1;
 }
 
 static struct division divide(const struct grouping *grouping)
