@@ -1,33 +1,17 @@
 /*
- * The kernels that go through the rows, this text for each of them: IN_LOCAL is 1 for those whose
- * groups' records are in local memory, and 0 for the one that adds to global memory. IS_SLICED is 1
- * for the one whose work-groups take a slice of the places each, so that most of the rows of which
- * they know the place are no more to them: of these they read nothing else. KERNEL is the name.
- * Follows grouping.cl.
+ * The kernels that go through the rows, this text twice: IN_LOCAL is 1 for the one whose groups'
+ * records are in local memory, and 0 for the one that adds to global memory. Follows grouping.cl.
  */
 #undef COUNT
 #undef ADD
 #undef MOST
+#undef AT
 #undef DECLARE
 #undef LOAD
-#undef FIRST_COLUMNS
-#undef FIRST_BODY
-#undef FIRST_FILTER
-#undef FIRST_KEYS
 /* Several rows' values are on their way at the same time. */
+#define AT(array) array##_of[load]
 #define DECLARE(type, array) type array##_of[LOADS];
 #define LOAD(type, array) array##_of[load] = array[i + load * step];
-#if IS_SLICED
-#define FIRST_COLUMNS FOR_EACH_KEY_COLUMN
-#define FIRST_BODY PLACE_BODY
-#define FIRST_FILTER PLACE_FILTER
-#define FIRST_KEYS PLACE_KEYS
-#else
-#define FIRST_COLUMNS FOR_EACH_COLUMN
-#define FIRST_BODY ROW_BODY
-#define FIRST_FILTER ROW_FILTER
-#define FIRST_KEYS ROW_KEYS
-#endif
 #if IN_LOCAL
 /*
  * The table has `copies` copies of the records, so that work-items next to each other seldom meet:
@@ -42,7 +26,6 @@
 #define MOST(word, value) most_in_local(mosts + ((word) - ADDS) * place_count + place, value)
 #endif
 
-#if !IS_SLICED
 /* As atomics.cl has it, with the halves apart, so that neighbours lie in other banks. */
 void add_in_local(volatile __local uint *low_half, volatile __local uint *high_half, ulong value)
 {
@@ -60,13 +43,6 @@ void most_in_local(volatile __local ulong *most, ulong value)
     if (value > *most)
         atom_max(most, value);
 }
-
-void most_in_records(volatile __global ulong *most, ulong value)
-{
-    if (value > *most)
-        atom_max(most, value);
-}
-#endif
 #endif
 #else
 #define COUNT(word) ADD_TO_RECORD(records, (ulong)place * WORDS + (word), 1UL)
@@ -79,6 +55,14 @@ void most_in_records(volatile __global ulong *most, ulong value)
 #define MOST(word, value)
 #endif
 
+#if MOSTS > 0 && IN_LOCAL
+void most_in_records(volatile __global ulong *most, ulong value)
+{
+    if (value > *most)
+        atom_max(most, value);
+}
+#endif
+
 /*
  * Adds rows to records, and tells in flags, spills and spill_room what does not fit: see
  * grouping.cl. In local memory, a work-group has the records of place_count places: the first one has
@@ -86,7 +70,12 @@ void most_in_records(volatile __global ulong *most, ulong value)
  * again, for other rows. In global memory these are all places.
  */
 __kernel void
-KERNEL(ROW_FORMALS ulong rows, __constant long *parameters, uint places, uint place_count, uint copies,
+#if IN_LOCAL
+group_rows_locally
+#else
+group_rows_globally
+#endif
+    (ROW_FORMALS ulong rows, __constant long *parameters, uint places, uint place_count, uint copies,
      __global ulong *records, volatile __global uint *flags, __global ulong *spills,
      uint spill_room, __local ulong *local_memory)
 {
@@ -123,36 +112,29 @@ KERNEL(ROW_FORMALS ulong rows, __constant long *parameters, uint places, uint pl
 #endif
 
     for (; i < end; i += LOADS * step) {
-        FIRST_COLUMNS(DECLARE)
+        FOR_EACH_COLUMN(DECLARE)
 #pragma unroll
         for (uint load = 0; load < LOADS; load++) {
             if (i + load * step < end) {
-                FIRST_COLUMNS(LOAD)
+                FOR_EACH_COLUMN(LOAD)
             }
         }
-#undef AT
-#define AT(array) array##_of[load]
 #pragma unroll
         for (uint load = 0; load < LOADS; load++) {
             if (i + load * step < end) {
-                FIRST_BODY
-                scalar filter = FIRST_FILTER;
+                ROW_BODY
+                scalar filter = ROW_FILTER;
                 int outside = 0;
                 ulong place = 0;
 
                 if (scalar_is_unknown(filter))
                     doubts.flags |= UNSURE_ROW;
                 if (!scalar_is_unknown(filter) && scalar_is_true(filter)) {
-                    FIRST_KEYS(KEY)
+                    FOR_EACH_KEY(KEY)
                     if (outside)
                         doubts.flags |= NO_PLACE;
                     place -= first_place;
                     if (!outside && place < held) {
-#if IS_SLICED
-#undef AT
-#define AT(array) array[i + load * step]
-                        ROW_BODY
-#endif
                         COUNT(0);
                         FOR_EACH_TALLY(TALLY)
 #if BY_FIRST

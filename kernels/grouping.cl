@@ -5,8 +5,7 @@
  *
  * ROW_FORMALS, ROW_BODY: as row.cl has them; FOR_EACH_COLUMN(X): X(type, array) for each
  * ROW_FILTER: a register, or scalar_integer(1) where there is none
- * KEYS: how many keys there are; ROW_KEYS(X): X(number, register) for each
- * PLACE_BODY, FOR_EACH_KEY_COLUMN, PLACE_FILTER, PLACE_KEYS: the same for filter and keys alone
+ * KEYS: how many keys there are; FOR_EACH_KEY(X): X(number, register) for each
  * FOR_EACH_TALLY(X): X(number, filter, x, y, ...) for each, with what TALLY has below
  * ADDS, MOSTS: words of a record that are added, and then those of which the greatest stays
  * WIDES, WIDE_NUMBERS: how many of the added ones are no counts, and for each of them all its number

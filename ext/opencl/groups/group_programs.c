@@ -13,10 +13,8 @@
    local memory for a few tables alone. LOADS: rows whose values each of them has on their way. */
 enum { GROUP_SIZE = 512, LOADS = 4 };
 
-static const char *const kernel_names[CLR_GROUP_KERNELS] = {
-    [CLR_GROUP_LOCALLY] = "group_rows_locally",
-    [CLR_GROUP_IN_SLICES] = "group_rows_in_slices",
-    [CLR_GROUP_GLOBALLY] = "group_rows_globally"};
+static const char *const kernel_names[CLR_GROUP_KERNELS] = {"group_rows_locally",
+                                                            "group_rows_globally"};
 
 static void drop(struct clr_group_program *program)
 {
@@ -116,7 +114,9 @@ struct trial {
     const struct clr_group_program *program;
 };
 
-/* Each kernel is tried, the one for slices with two of them at least. */
+/* The ways of a trial: in local memory, there with several slices, and in global memory. */
+enum { LOCALLY, IN_SLICES, GLOBALLY, WAYS };
+
 static enum clr_code run_trial(void *context, int way, const struct clr_group_plan *plan,
                                struct clr_resident_column *const *columns,
                                struct clr_group_result *result, enum clr_scan_outcome *outcome,
@@ -129,11 +129,12 @@ static enum clr_code run_trial(void *context, int way, const struct clr_group_pl
     struct clr_device_work work = {0};
 
     if (all < 2 * record)
-        way = CLR_GROUP_GLOBALLY; /* the only way that such a program will be run */
-    if (way == CLR_GROUP_IN_SLICES && half < all)
+        way = GLOBALLY; /* the only way that such a program will be run */
+    if (way == IN_SLICES && half < all)
         grouper->local_memory = half + sizeof(cl_long);
-    clr_grouper_try(trial->device, trial->program, (enum clr_group_kernel)way, plan, columns,
-                    result, outcome, &work, status);
+    clr_grouper_try(trial->device, trial->program,
+                    way == GLOBALLY ? CLR_GROUP_GLOBALLY : CLR_GROUP_LOCALLY, plan, columns, result,
+                    outcome, &work, status);
     grouper->local_memory = all;
     return status->code;
 }
@@ -146,19 +147,13 @@ static enum clr_code build(struct clr_device *device, struct clr_group_program *
                              grouper->text.text,
                              clr_kernel_atomics,
                              clr_kernel_grouping,
-                             "#define KERNEL group_rows_locally\n"
-                             "#define IN_LOCAL 1\n#define IS_SLICED 0\n",
+                             "#define IN_LOCAL 1\n",
                              clr_kernel_group_rows,
-                             "#undef KERNEL\n#define KERNEL group_rows_in_slices\n"
-                             "#undef IS_SLICED\n#define IS_SLICED 1\n",
-                             clr_kernel_group_rows,
-                             "#undef KERNEL\n#define KERNEL group_rows_globally\n"
-                             "#undef IN_LOCAL\n#define IN_LOCAL 0\n"
-                             "#undef IS_SLICED\n#define IS_SLICED 0\n",
+                             "#undef IN_LOCAL\n#define IN_LOCAL 0\n",
                              clr_kernel_group_rows};
     const struct clr_group_limit limit = {.most = GROUP_SIZE};
     struct trial trial = {device, program};
-    const struct clr_group_run run = {&trial, CLR_GROUP_KERNELS, run_trial};
+    const struct clr_group_run run = {&trial, WAYS, run_trial};
     char options[64];
     const struct clr_build build = {sizeof sources / sizeof *sources, sources, options,
                                     CLR_GROUP_KERNELS, kernel_names};

@@ -18,12 +18,10 @@ bool clr_group_text_fits(const struct clr_group_plan *plan)
     return true;
 }
 
-/* ---- The key: the instructions of filter and keys, how many columns these read, and their
-   registers; all instructions, and the registers of filter and keys among these; how many words of
-   each sort there are; and what a tally has. */
+/* ---- The key: the instructions; the filter's register; how many words of each sort there are; the
+   registers of the keys; and what a tally has. */
 
-/* Finds the instructions that are used by the filter and the keys, or by the tallies as well. */
-static void find_used(const struct clr_group_plan *plan, bool tallies, bool *used)
+static void find_used(const struct clr_group_plan *plan, bool *used)
 {
     const struct clr_scan *scan = plan->scan;
     bool one[CLR_MOST_INSTRUCTIONS];
@@ -31,8 +29,7 @@ static void find_used(const struct clr_group_plan *plan, bool tallies, bool *use
 
     for (j = 0; j < scan->instruction_count; j++)
         used[j] = false;
-    for (i = tallies ? 0 : plan->tally_count; i < plan->tally_count + plan->grouping.key_count;
-         i++) {
+    for (i = 0; i < plan->tally_count + plan->grouping.key_count; i++) {
         struct clr_tally tally = {.x = -1, .y = -1, .filter = -1};
 
         if (i < plan->tally_count) {
@@ -130,17 +127,6 @@ static void add_tally(struct clr_row_key *key, const struct clr_group_plan *plan
         clr_row_key_add(key, words[i]);
 }
 
-/* The registers of the filter and the keys. */
-static void add_keys(struct clr_row_key *key, const struct clr_group_plan *plan, const int *names)
-{
-    int i;
-
-    clr_row_key_add(key, plan->scan->filter < 0 ? -1 : names[plan->scan->filter]);
-    clr_row_key_add(key, plan->grouping.key_count);
-    for (i = 0; i < plan->grouping.key_count; i++)
-        clr_row_key_add(key, names[plan->grouping.keys[i]]);
-}
-
 void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan, const uint8_t *kinds)
 {
     const struct clr_scan *scan = plan->scan;
@@ -148,19 +134,18 @@ void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan, c
     int names[CLR_MOST_SCAN_INSTRUCTIONS], i;
 
     clr_row_key_begin(key);
-    find_used(plan, false, used);
+    find_used(plan, used);
     clr_row_key_add_instructions(key, scan, kinds, used, names);
-    clr_row_key_add(key, key->arguments.column_count);
-    add_keys(key, plan, names);
-    find_used(plan, true, used);
-    clr_row_key_add_instructions(key, scan, kinds, used, names);
-    add_keys(key, plan, names);
+    clr_row_key_add(key, scan->filter < 0 ? -1 : names[scan->filter]);
     clr_row_key_add(key, find_wides(plan, wide));
     clr_row_key_add(key, plan->adds);
     for (i = 0; i < plan->adds; i++)
         clr_row_key_add(key, wide[i]);
     clr_row_key_add(key, (int)clr_group_device_words(plan) - plan->adds);
     clr_row_key_add(key, plan->grouping.by_first);
+    clr_row_key_add(key, plan->grouping.key_count);
+    for (i = 0; i < plan->grouping.key_count; i++)
+        clr_row_key_add(key, names[plan->grouping.keys[i]]);
     clr_row_key_add(key, plan->tally_count);
     for (i = 0; i < plan->tally_count; i++)
         add_tally(key, plan, i, names, wide);
@@ -176,23 +161,6 @@ static void add_register(struct clr_row_text *text, int number)
         clr_row_text_add(text, "r%d", number);
 }
 
-/* Adds the filter and the keys, from the words that add_keys() added. Returns the word after
-   them. */
-static const int16_t *add_key_registers(struct clr_row_text *text, const char *name,
-                                        const int16_t *word)
-{
-    int count, i;
-
-    clr_row_text_add(text, "#define %s_FILTER ", name);
-    add_register(text, *word++);
-    count = *word++;
-    clr_row_text_add(text, "\n#undef KEYS\n#define KEYS %d\n#define %s_KEYS(X)", count, name);
-    for (i = 0; i < count; i++)
-        clr_row_text_add(text, " X(%d, r%d)", i, *word++);
-    clr_row_text_add(text, "\n");
-    return word;
-}
-
 void clr_group_text(struct clr_row_text *text, const struct clr_row_key *key)
 {
     const int16_t *word;
@@ -200,13 +168,10 @@ void clr_group_text(struct clr_row_text *text, const struct clr_row_key *key)
 
     clr_row_text_begin(text);
     clr_row_text_add_arguments(text, &key->arguments);
-    word = clr_row_text_add_body(text, "PLACE_BODY", key->words);
-    clr_row_text_add_columns(text, "FOR_EACH_KEY_COLUMN", &key->arguments, *word++);
-    word = add_key_registers(text, "PLACE", word);
-    clr_row_text_add_columns(text, "FOR_EACH_COLUMN", &key->arguments, key->arguments.column_count);
-    word = clr_row_text_add_body(text, "ROW_BODY", word);
-    word = add_key_registers(text, "ROW", word);
-    clr_row_text_add(text, "#define WIDES %d\n", *word++);
+    word = clr_row_text_add_body(text, key->words);
+    clr_row_text_add(text, "#define ROW_FILTER ");
+    add_register(text, *word++);
+    clr_row_text_add(text, "\n#define WIDES %d\n", *word++);
     count = *word++;
     clr_row_text_add(text, "#define ADDS %d\n#define WIDE_NUMBERS", count);
     for (i = j = 0; i < count; i++)
@@ -218,7 +183,11 @@ void clr_group_text(struct clr_row_text *text, const struct clr_row_key *key)
     clr_row_text_add(text, "#define MOSTS %d\n", *word++);
     clr_row_text_add(text, "#define BY_FIRST %d\n", *word++);
     count = *word++;
-    clr_row_text_add(text, "#define FOR_EACH_TALLY(X)");
+    clr_row_text_add(text, "#define KEYS %d\n#define FOR_EACH_KEY(X)", count);
+    for (i = 0; i < count; i++)
+        clr_row_text_add(text, " X(%d, r%d)", i, *word++);
+    count = *word++;
+    clr_row_text_add(text, "\n#define FOR_EACH_TALLY(X)");
     for (i = 0; i < count; i++) {
         clr_row_text_add(text, " X(%d", i);
         for (j = 0; j < TALLY_WORDS; j++) {

@@ -15,7 +15,7 @@ enum {
     GPU_GROUPS_PER_UNIT = 4,
     CPU_GROUPS_PER_UNIT = 2,
     GPU_MOST_COPIES = 16,
-    MOST_SLICES = 8,
+    MOST_SLICES = 6,
     LOCAL_RESERVE = 1024 /* bytes of local memory, for what the driver itself puts there */
 };
 
@@ -262,7 +262,7 @@ static struct division divide(const struct grouping *grouping)
         division.groups = most;
     division.place_count = (cl_uint)plan->places;
     division.copies = 1;
-    if (grouping->kernel != CLR_GROUP_GLOBALLY) {
+    if (grouping->kernel == CLR_GROUP_LOCALLY) {
         slices = count_slices(grouping->grouper, plan, grouping->words);
         division.place_count = (cl_uint)((plan->places - 1) / slices + 1);
         while (!cpu && division.copies < GPU_MOST_COPIES &&
@@ -468,8 +468,7 @@ enum clr_code clr_grouper_run(struct clr_device *device, const struct clr_group_
         return CLR_OK;
     slices = count_slices(grouper, plan, clr_group_device_words(plan));
     return clr_grouper_try(device, program,
-                           slices == 1                           ? CLR_GROUP_LOCALLY
-                           : slices > 1 && slices <= MOST_SLICES ? CLR_GROUP_IN_SLICES
-                                                                 : CLR_GROUP_GLOBALLY,
+                           slices > 0 && slices <= MOST_SLICES ? CLR_GROUP_LOCALLY
+                                                               : CLR_GROUP_GLOBALLY,
                            plan, columns, result, outcome, work, status);
 }

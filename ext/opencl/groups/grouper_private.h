@@ -17,14 +17,8 @@ enum clr_group_program_phase {
     CLR_GROUP_PROGRAM_UNBUILDABLE
 };
 
-/* Those that add to records in local memory, of which the second is for several slices of the
-   places, and in global memory: kernels/group_rows.cl. */
-enum clr_group_kernel {
-    CLR_GROUP_LOCALLY,
-    CLR_GROUP_IN_SLICES,
-    CLR_GROUP_GLOBALLY,
-    CLR_GROUP_KERNELS
-};
+/* One adds to records in local memory, the other in global memory: kernels/group_rows.cl. */
+enum clr_group_kernel { CLR_GROUP_LOCALLY, CLR_GROUP_GLOBALLY, CLR_GROUP_KERNELS };
 
 struct clr_group_trial; /* see group_test.h */
 

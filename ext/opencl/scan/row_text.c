@@ -268,19 +268,17 @@ static void add_arguments(struct clr_row_text *text, const struct clr_row_argume
         clr_row_text_add(text, " k%d,", i);
 }
 
-void clr_row_text_add_columns(struct clr_row_text *text, const char *name,
-                              const struct clr_row_arguments *arguments, int count)
+/* Each of the columns' arrays, with its type. */
+static void add_columns(struct clr_row_text *text, const struct clr_row_arguments *arguments)
 {
     int i;
 
-    clr_row_text_add(text, "#define %s(X)", name);
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < arguments->column_count; i++) {
         const size_t width = clr_kind_code_bytes(arguments->kinds[i]);
         clr_row_text_add(text, " X(%s, v%d)", width == 0 ? "long" : code_types[width], i);
         if (arguments->kinds[i] == CLR_TAG_MIXED)
             clr_row_text_add(text, " X(uchar, t%d)", i);
     }
-    clr_row_text_add(text, "\n");
 }
 
 void clr_row_text_begin(struct clr_row_text *text)
@@ -296,15 +294,16 @@ void clr_row_text_add_arguments(struct clr_row_text *text,
     add_formals(text, arguments);
     clr_row_text_add(text, "\n#define ROW_ARGUMENTS");
     add_arguments(text, arguments);
+    clr_row_text_add(text, "\n#define FOR_EACH_COLUMN(X)");
+    add_columns(text, arguments);
     clr_row_text_add(text, "\n");
 }
 
-const int16_t *clr_row_text_add_body(struct clr_row_text *text, const char *name,
-                                     const int16_t *word)
+const int16_t *clr_row_text_add_body(struct clr_row_text *text, const int16_t *word)
 {
     int i;
 
-    clr_row_text_add(text, "#undef %s\n#define %s", name, name);
+    clr_row_text_add(text, "#undef ROW_BODY\n#define ROW_BODY");
     for (i = 0; *word != END; i++)
         word = add_register(text, word, i);
     clr_row_text_add(text, "\n");

@@ -68,19 +68,14 @@ void clr_row_text_add(struct clr_row_text *text, const char *format, ...)
 void clr_row_text_end(struct clr_row_text *text);
 
 /* Defines ROW_FORMALS, the kernel's first arguments as it takes them, each followed by a comma, and
-   ROW_ARGUMENTS, as they are passed on. */
+   ROW_ARGUMENTS, as they are passed on; and FOR_EACH_COLUMN(X), which is X(type, array) for each
+   array of a column. */
 void clr_row_text_add_arguments(struct clr_row_text *text,
                                 const struct clr_row_arguments *arguments);
 
-/* Defines a macro of that name as X(type, array) for each array of the arguments' first columns, so
-   many. */
-void clr_row_text_add_columns(struct clr_row_text *text, const char *name,
-                              const struct clr_row_arguments *arguments, int count);
-
-/* Defines a macro of that name, which declares and computes the registers r0, r1, ... of a row,
-   where AT(array) is what that has of it, from the words that clr_row_key_add_instructions() added.
-   Returns the word after them. */
-const int16_t *clr_row_text_add_body(struct clr_row_text *text, const char *name,
-                                     const int16_t *word);
+/* Defines ROW_BODY, which declares and computes the registers r0, r1, ... of a row, where AT(array)
+   is what that has of it, from the words that clr_row_key_add_instructions() added. Returns the
+   word after them. */
+const int16_t *clr_row_text_add_body(struct clr_row_text *text, const int16_t *word);
 
 #endif

@@ -74,7 +74,7 @@ static const int16_t *add_step(struct clr_row_text *text, const int16_t *word, i
         text,
         "#define STEP %d\n#define KIND %s\n#define REAL %d\n#define KEYS %d\n#define OPERANDS %d\n",
         number, kind->name, kind->real, kind->keys, kind->operands);
-    word = clr_row_text_add_body(text, "ROW_BODY", word + 3);
+    word = clr_row_text_add_body(text, word + 3);
     for (i = 0; i < ROOTS; i++, word++) {
         if (*word >= 0)
             clr_row_text_add(text, "#undef %s\n#define %s r%d\n", roots[i], roots[i], *word);
