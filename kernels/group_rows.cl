@@ -8,6 +8,8 @@
 #undef AT
 #undef DECLARE
 #undef LOAD
+#undef TAKE_ROW
+#undef TAKE_NUMBER
 /* Several rows' values are on their way at the same time. */
 #define AT(array) array##_of[load]
 #define DECLARE(type, array) type array##_of[LOADS];
@@ -31,7 +33,7 @@ void add_in_local(volatile __local uint *low_half, volatile __local uint *high_h
 {
     uint low = (uint)value, high = (uint)(value >> 32);
 
-    if (low != 0 && atomic_add(low_half, low) > ~low)
+    if (atomic_add(low_half, low) > ~low)
         high++;
     if (high != 0)
         atomic_add(high_half, high);
@@ -62,6 +64,30 @@ void most_in_records(volatile __global ulong *most, ulong value)
         atom_max(most, value);
 }
 #endif
+
+#if BY_FIRST
+#define TAKE_NUMBER MOST(WORDS - 1, ~(i + load * step));
+#else
+#define TAKE_NUMBER
+#endif
+#define TAKE_ROW                                                                                   \
+    ROW_BODY                                                                                       \
+    scalar filter = ROW_FILTER;                                                                    \
+    if (scalar_is_unknown(filter)) {                                                               \
+        doubts.flags |= UNSURE_ROW;                                                                \
+    } else if (scalar_is_true(filter)) {                                                           \
+        int outside = 0;                                                                           \
+        uint place = 0;                                                                            \
+        FOR_EACH_KEY(KEY)                                                                          \
+        if (outside)                                                                               \
+            doubts.flags |= NO_PLACE;                                                              \
+        place -= first_place;                                                                      \
+        if (!outside && place < held) {                                                            \
+            COUNT(0);                                                                              \
+            FOR_EACH_TALLY(TALLY)                                                                  \
+            TAKE_NUMBER                                                                            \
+        }                                                                                          \
+    }
 
 /*
  * Adds rows to records, and tells in flags, spills and spill_room what does not fit: see
@@ -113,35 +139,19 @@ group_rows_globally
 
     for (; i < end; i += LOADS * step) {
         FOR_EACH_COLUMN(DECLARE)
+        if (i + (LOADS - 1) * step < end) {
 #pragma unroll
-        for (uint load = 0; load < LOADS; load++) {
-            if (i + load * step < end) {
+            for (uint load = 0; load < LOADS; load++) {
                 FOR_EACH_COLUMN(LOAD)
             }
-        }
 #pragma unroll
-        for (uint load = 0; load < LOADS; load++) {
-            if (i + load * step < end) {
-                ROW_BODY
-                scalar filter = ROW_FILTER;
-                int outside = 0;
-                ulong place = 0;
-
-                if (scalar_is_unknown(filter))
-                    doubts.flags |= UNSURE_ROW;
-                if (!scalar_is_unknown(filter) && scalar_is_true(filter)) {
-                    FOR_EACH_KEY(KEY)
-                    if (outside)
-                        doubts.flags |= NO_PLACE;
-                    place -= first_place;
-                    if (!outside && place < held) {
-                        COUNT(0);
-                        FOR_EACH_TALLY(TALLY)
-#if BY_FIRST
-                        MOST(WORDS - 1, ~(i + load * step));
-#endif
-                    }
-                }
+            for (uint load = 0; load < LOADS; load++) {
+                TAKE_ROW
+            }
+        } else {
+            for (uint load = 0; load < LOADS && i + load * step < end; load++) {
+                FOR_EACH_COLUMN(LOAD)
+                TAKE_ROW
             }
         }
     }

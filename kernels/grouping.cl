@@ -31,11 +31,14 @@ DEFINE_ATOMIC_ADD_64(add_to_record, __global)
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
 
-/* parameters: 4 numbers of each key, then 4 of each tally. */
+/* parameters: 4 numbers of each key, then 4 of each tally. The place of an INTEGER is START
+   and FACTOR times it, modulo 2^32, and that of NULL is NULL; one farther than REACH above FIRST has
+   none. */
 #define KEY_FIRST(number) parameters[4 * (number)]
-#define KEY_SIZE(number) (ulong) parameters[4 * (number) + 1]
-#define KEY_FACTOR(number) (ulong) parameters[4 * (number) + 2]
-#define KEY_DESCENDS(number) parameters[4 * (number) + 3]
+#define KEY_REACH(number) (ulong) parameters[4 * (number) + 1]
+#define KEY_START(number) (uint) parameters[4 * (number) + 2]
+#define KEY_NULL(number) (uint)(parameters[4 * (number) + 2] >> 32)
+#define KEY_FACTOR(number) (uint) parameters[4 * (number) + 3]
 #define WINDOW_HIGH(number) parameters[4 * (KEYS + (number))]
 #define WINDOW_LOW(number) parameters[4 * (KEYS + (number)) + 1]
 #define WINDOW_LIMIT(number) parameters[4 * (KEYS + (number)) + 2]
@@ -58,18 +61,12 @@ typedef struct {
 /* ---- Places. */
 
 #define KEY(number, value)                                                                         \
-    {                                                                                              \
-        ulong digit = 0;                                                                           \
-        if (value.tag == VALUE_INTEGER) {                                                          \
-            digit = (ulong)value.bits - (ulong)KEY_FIRST(number);                                  \
-            outside |= digit > KEY_SIZE(number) - 2;                                               \
-            digit++;                                                                               \
-        } else {                                                                                   \
-            outside |= value.tag != VALUE_NULL;                                                    \
-        }                                                                                          \
-        if (KEY_DESCENDS(number))                                                                  \
-            digit = KEY_SIZE(number) - 1 - digit;                                                  \
-        place += digit * KEY_FACTOR(number);                                                       \
+    if (value.tag == VALUE_INTEGER) {                                                              \
+        outside |= (ulong)value.bits - (ulong)KEY_FIRST(number) > KEY_REACH(number);               \
+        place += KEY_START(number) + (uint)value.bits * KEY_FACTOR(number);                        \
+    } else {                                                                                       \
+        outside |= value.tag != VALUE_NULL;                                                        \
+        place += KEY_NULL(number);                                                                 \
     }
 
 /* ---- Tallies. */

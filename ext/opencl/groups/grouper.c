@@ -150,10 +150,17 @@ static void set_parameters(const struct clr_group_plan *plan, cl_long *parameter
     int i;
 
     for (i = 0; i < plan->grouping.key_count; i++) {
-        *parameters++ = plan->keys[i].first;
-        *parameters++ = (cl_long)plan->keys[i].size;
-        *parameters++ = (cl_long)plan->keys[i].factor;
-        *parameters++ = plan->grouping.descending[i] && !plan->grouping.by_first;
+        const struct clr_group_key *key = &plan->keys[i];
+        const bool descends = plan->grouping.descending[i] && !plan->grouping.by_first;
+        const uint64_t first = (uint64_t)key->first;
+        /* Places are below 2^32: modulo that, a descending key has a factor below 0. */
+        const uint64_t start = key->factor * (descends ? key->size - 2 + first : 1 - first);
+        const uint64_t null = descends ? key->factor * (key->size - 1) : 0;
+
+        *parameters++ = key->first;
+        *parameters++ = (cl_long)(key->size - 2);
+        *parameters++ = (cl_long)((start & UINT32_MAX) | null << 32);
+        *parameters++ = (cl_long)(descends ? -key->factor : key->factor);
     }
     for (i = 0; i < plan->tally_count; i++) {
         const struct clr_group_tally *kept = &plan->tallies[i];
