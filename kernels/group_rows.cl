@@ -25,7 +25,7 @@
 #define ADD(word, wide, value)                                                                     \
     add_in_local(lows + (word) * place_count + place, highs + (wide) * place_count + place, value)
 #if MOSTS > 0
-#define MOST(word, value) most_in_local(mosts + ((word) - ADDS) * place_count + place, value)
+#define MOST(word, value) atom_max(mosts + ((word) - ADDS) * place_count + place, value)
 #endif
 
 /* As atomics.cl has it, with the halves apart, so that neighbours lie in other banks. */
@@ -39,31 +39,17 @@ void add_in_local(volatile __local uint *low_half, volatile __local uint *high_h
         atomic_add(high_half, high);
 }
 
-#if MOSTS > 0
-void most_in_local(volatile __local ulong *most, ulong value)
-{
-    if (value > *most)
-        atom_max(most, value);
-}
-#endif
 #else
 #define COUNT(word) ADD_TO_RECORD(records, (ulong)place * WORDS + (word), 1UL)
 #define ADD(word, wide, value) ADD_TO_RECORD(records, (ulong)place * WORDS + (word), value)
 #if MOSTS > 0
-#define MOST(word, value) most_in_records(records + (ulong)place * WORDS + (word), value)
+#define MOST(word, value) atom_max((volatile __global ulong *)records + (ulong)place * WORDS + (word), value)
 #endif
 #endif
 #if MOSTS == 0
 #define MOST(word, value)
 #endif
 
-#if MOSTS > 0 && IN_LOCAL
-void most_in_records(volatile __global ulong *most, ulong value)
-{
-    if (value > *most)
-        atom_max(most, value);
-}
-#endif
 
 #if BY_FIRST
 #define TAKE_NUMBER MOST(WORDS - 1, ~(i + load * step));
@@ -185,7 +171,9 @@ group_rows_globally
         for (uint copy = 0; copy < copies; copy++)
             most = max(most, most_table[(copy * MOSTS + word) * place_count + place]);
         if (most != 0)
-            most_in_records(records + (ulong)(first_place + place) * WORDS + ADDS + word, most);
+            atom_max((volatile __global ulong *)records +
+                         (ulong)(first_place + place) * WORDS + ADDS + word,
+                     most);
     }
 #endif
 #endif
