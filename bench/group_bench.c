@@ -1,20 +1,40 @@
 /*
- * Groups on the host, without SQL: how long clr_host_group() takes for a number of rows and groups.
- * Run by hand: bench/group-bench [ROWS] [RUNS]. Each line is a grouping's least time and processor
- * time, in milliseconds, and how long it takes to ask for the state of a group.
+ * Groups without SQL: how long clr_host_group() takes for a number of rows and groups. Run by hand:
+ * bench/group-bench [ROWS] [RUNS] [DEVICE]. Each line is a grouping's least time and processor
+ * time, in milliseconds, and how long it takes to ask for the state of a group. With a device,
+ * which is chosen as by the setting, those groupings are left out that it does not take, and the
+ * least time of its kernels is told, with the bytes of the columns that they read in that time.
  */
 #include "engine/host/host_groups.h"
+#include "engine/operations/resident_groups.h"
+#include "opencl/core/catalog.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { KEY, REAL, INTEGER, SECOND_KEY, REAL_KEY, WIDE_KEY, COLUMNS, MOST_STATES = 100000 };
+enum {
+    KEY,
+    REAL,
+    INTEGER,
+    SECOND_KEY,
+    REAL_KEY,
+    WIDE_KEY,
+    COLUMNS,
+    MOST_STATES = 100000,
+    TRIES = 10000
+};
 
 static struct clr_column *columns[COLUMNS];
 static size_t rows = 10000000;
 static int runs = 7;
+
+/* The device, or NULL, and the columns there. */
+static struct clr_worker *worker;
+static const struct clr_device_info *info;
+static struct clr_resident *residents[COLUMNS];
+static int64_t kernel_time; /* nanoseconds; 0: the device has not grouped */
 
 static uint64_t draw(void)
 {
@@ -34,12 +54,20 @@ static int64_t bits_of(double real)
     return bits;
 }
 
+static void wait_briefly(void)
+{
+    const struct timespec pause = {0, 1000000};
+
+    nanosleep(&pause, NULL);
+}
+
 static void make_columns(size_t groups)
 {
     size_t i;
     int c;
 
     for (c = 0; c < COLUMNS; c++) {
+        clr_resident_free(residents[c]);
         clr_column_release(columns[c]);
         columns[c] = clr_column_new(rows);
         if (columns[c] == NULL)
@@ -57,6 +85,52 @@ static void make_columns(size_t groups)
         columns[REAL_KEY]->values[i] = bits_of((double)key / 4);
         columns[WIDE_KEY]->values[i] = (int64_t)((uint64_t)key * 0x9e3779b97f4a7c15);
     }
+    for (c = 0; worker != NULL && c < COLUMNS; c++)
+        residents[c] = clr_resident_new(worker, columns[c]);
+    for (c = 0; worker != NULL && c < COLUMNS; c++)
+        while (residents[c] != NULL && clr_resident_state(residents[c]) == CLR_RESIDENT_COMING)
+            wait_briefly();
+}
+
+static void choose_device(const char *setting)
+{
+    static struct clr_catalog catalog;
+    struct clr_status status;
+    int chosen;
+
+    clr_catalog_fill(&catalog);
+    clr_status_clear(&status);
+    chosen = clr_catalog_choose(&catalog, setting);
+    if (chosen >= 0) {
+        info = &catalog.devices[chosen];
+        worker = clr_worker_start(info, &status);
+    }
+    if (worker == NULL) {
+        fprintf(stderr, "no device '%s'\n", setting);
+        exit(EXIT_FAILURE);
+    }
+}
+
+/* Until the program is built, threads do it. */
+static enum clr_scan_outcome group_on_device(void *context, struct clr_group_part *part)
+{
+    struct clr_resident *of_scan[COLUMNS];
+    struct clr_device_work work = {0};
+    struct clr_status status;
+    enum clr_scan_outcome outcome;
+    int c;
+
+    (void)context;
+    for (c = 0; c < COLUMNS; c++)
+        of_scan[c] = residents[c];
+    clr_status_clear(&status);
+    outcome = clr_resident_group(worker, info, of_scan, part, 60000, NULL, &work, &status);
+    if (outcome == CLR_SCAN_FAILED) {
+        fprintf(stderr, "%s\n", status.message);
+        outcome = CLR_SCAN_NOT_NOW;
+    }
+    kernel_time = outcome == CLR_SCAN_DONE ? work.kernel_time : 0;
+    return outcome;
 }
 
 static double milliseconds(clockid_t clock)
@@ -85,9 +159,10 @@ static double ask(const struct clr_groups *groups, int tallies)
 
 static void measure(const char *name, const struct clr_scan *scan)
 {
-    double best = 1e9, processor = 1e9, state = 0;
+    const struct clr_group_device device = {group_on_device, NULL};
+    double best = 1e9, processor = 1e9, state = 0, kernel = 1e9;
     size_t count = 0;
-    int run;
+    int run, tries = 0;
 
     for (run = 0; run < runs; run++) {
         const double start = milliseconds(CLOCK_MONOTONIC);
@@ -95,10 +170,21 @@ static void measure(const char *name, const struct clr_scan *scan)
         struct clr_groups *groups;
         double wall, cpu;
 
-        if (clr_host_group(scan, NULL, &groups) != CLR_SCAN_DONE) {
+        kernel_time = 0;
+        if (clr_host_group(scan, NULL, worker == NULL ? NULL : &device, &groups) != CLR_SCAN_DONE) {
             printf("%-28s not done\n", name);
             return;
         }
+        if (worker != NULL && kernel_time == 0) {
+            clr_groups_free(groups);
+            if (++tries == TRIES)
+                return;
+            wait_briefly();
+            run--;
+            continue;
+        }
+        kernel = kernel_time > 0 && (double)kernel_time * 1e-6 < kernel ? (double)kernel_time * 1e-6
+                                                                        : kernel;
         wall = milliseconds(CLOCK_MONOTONIC) - start;
         cpu = milliseconds(CLOCK_PROCESS_CPUTIME_ID) - used;
         best = wall < best ? wall : best;
@@ -107,8 +193,12 @@ static void measure(const char *name, const struct clr_scan *scan)
         state = ask(groups, scan->tally_count);
         clr_groups_free(groups);
     }
-    printf("%-28s %8zu groups %8.1f ms %8.1f ms of processors, a state %4.0f ns\n", name, count,
-           best, processor, state);
+    printf("%-28s %8zu groups %8.2f ms %8.1f ms of processors, a state %4.0f ns", name, count, best,
+           processor, state);
+    if (worker != NULL)
+        printf(", kernels %7.3f ms, %6.0f GB/s", kernel,
+               (double)(rows * sizeof(int64_t) * (size_t)scan->instruction_count) / kernel * 1e-6);
+    printf("\n");
     fflush(stdout);
 }
 
@@ -121,7 +211,8 @@ struct wanted {
         int x, y;
     } tallies[3];
     int tally_count;
-    int question; /* of the first tally, or -1 */
+    int question;   /* of the first tally, or -1 */
+    bool on_device; /* a device takes it */
 };
 
 #define SUM (1u << CLR_SUM)
@@ -129,17 +220,17 @@ struct wanted {
 #define EXTREMES (1u << CLR_EXTREMES)
 
 static const struct wanted all_wanted[] = {
-    {"count", {KEY}, 1, {{0, -1, -1}}, 1, -1},
-    {"sum of REALs", {KEY}, 1, {{SUM, REAL, -1}}, 1, -1},
-    {"sums of both", {KEY}, 1, {{SUM, REAL, -1}, {SUM, INTEGER, -1}}, 2, -1},
-    {"extremes of REALs", {KEY}, 1, {{EXTREMES, REAL, -1}}, 1, -1},
-    {"squares of REALs", {KEY}, 1, {{DOT, REAL, REAL}}, 1, -1},
-    {"products of INTEGERs", {KEY}, 1, {{DOT, INTEGER, SECOND_KEY}}, 1, -1},
-    {"median of REALs", {KEY}, 1, {{CLR_KEEP | EXTREMES, REAL, -1}}, 1, CLR_ASK_BETWEEN},
-    {"different INTEGERs", {KEY}, 1, {{CLR_KEEP, INTEGER, -1}}, 1, CLR_ASK_DISTINCT},
-    {"sum by two keys", {KEY, SECOND_KEY}, 2, {{SUM, REAL, -1}}, 1, -1},
-    {"sum by a REAL", {REAL_KEY}, 1, {{SUM, REAL, -1}}, 1, -1},
-    {"sum by INTEGERs of 64 bits", {WIDE_KEY}, 1, {{SUM, REAL, -1}}, 1, -1},
+    {"count", {KEY}, 1, {{0, -1, -1}}, 1, -1, true},
+    {"sum of REALs", {KEY}, 1, {{SUM, REAL, -1}}, 1, -1, true},
+    {"sums of both", {KEY}, 1, {{SUM, REAL, -1}, {SUM, INTEGER, -1}}, 2, -1, true},
+    {"extremes of REALs", {KEY}, 1, {{EXTREMES, REAL, -1}}, 1, -1, true},
+    {"squares of REALs", {KEY}, 1, {{DOT, REAL, REAL}}, 1, -1, false},
+    {"products of INTEGERs", {KEY}, 1, {{DOT, INTEGER, SECOND_KEY}}, 1, -1, true},
+    {"median of REALs", {KEY}, 1, {{CLR_KEEP | EXTREMES, REAL, -1}}, 1, CLR_ASK_BETWEEN, false},
+    {"different INTEGERs", {KEY}, 1, {{CLR_KEEP, INTEGER, -1}}, 1, CLR_ASK_DISTINCT, false},
+    {"sum by two keys", {KEY, SECOND_KEY}, 2, {{SUM, REAL, -1}}, 1, -1, true},
+    {"sum by a REAL", {REAL_KEY}, 1, {{SUM, REAL, -1}}, 1, -1, false},
+    {"sum by INTEGERs of 64 bits", {WIDE_KEY}, 1, {{SUM, REAL, -1}}, 1, -1, false},
 };
 
 /* Returns the instruction that loads the column; -1 stays. Others would be fetched for nothing. */
@@ -191,17 +282,20 @@ static void run(const struct wanted *wanted)
 
 int main(int argc, char **argv)
 {
-    static const size_t groups[] = {4, 100, 10000, 100000, 1000000};
+    static const size_t groups[] = {4, 100, 2000, 10000, 100000, 1000000};
     size_t i, w;
 
     if (argc > 1)
         rows = (size_t)strtoull(argv[1], NULL, 10);
     if (argc > 2)
         runs = atoi(argv[2]);
+    if (argc > 3)
+        choose_device(argv[3]);
     for (i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         make_columns(groups[i]);
         for (w = 0; w < sizeof all_wanted / sizeof all_wanted[0]; w++)
-            run(&all_wanted[w]);
+            if (worker == NULL || all_wanted[w].on_device)
+                run(&all_wanted[w]);
     }
     return EXIT_SUCCESS;
 }

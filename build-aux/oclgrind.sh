@@ -62,11 +62,12 @@ for kind in sum dot extremes histogram cells; do
 done
 # Smaller groups go over fewer values: these two are slow.
 watch yes 64 gpu scan
+watch yes 32 gpu groups
 watch yes 8 gpu sort
 # Groups have one work-item here.
 watch no 1 cpu sum
 watch no 1 cpu dot
 watch yes 1 cpu extremes
 watch yes 1 cpu cells
-echo 1..11
+echo 1..12
 test "$failures" = 0

@@ -3,10 +3,12 @@
  * ext/opencl/scan/scan_text.c makes, which defines:
  *
  * ROW_FORMALS: the columns' and lookups' buffers and the constants' bits, each followed by a comma
- * ROW_BODY: declarations of the registers, from those and the row's number i
+ * ROW_BODY: declarations of the registers, from those and AT(column)
  * ROW_FILTER, ROW_OWN_FILTER, ROW_X, ROW_Y: registers, or scalar_integer(1) where there is none
  * ROW_TAKES: 0 if rows are counted and nothing else
  */
+#undef AT
+#define AT(array) array[i]
 
 /* What is no number can be counted, and nothing else. */
 #define ROW_UNSURE_FROM (ROW_TAKES ? VALUE_BYTES : VALUE_UNSURE)

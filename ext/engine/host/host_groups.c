@@ -22,12 +22,18 @@ static bool run_team(void *context, int count, clr_portion_work *work, void *arg
 }
 
 enum clr_scan_outcome clr_host_group(const struct clr_scan *scan, const struct clr_watch *watch,
+                                     const struct clr_group_device *device,
                                      struct clr_groups **groups)
 {
     const size_t most = scan->rows / ROWS_PER_THREAD + 1;
     const int size = clr_team_size();
     struct team team = {scan->rows < ROWS_ALONE, watch};
-    const struct clr_group_team threads = {most < (size_t)size ? (int)most : size, run_team, &team};
+    const struct clr_group_team threads = {.size = most < (size_t)size ? (int)most : size,
+                                           .run = run_team,
+                                           .context = &team,
+                                           .device = device == NULL ? NULL : device->run,
+                                           .device_context =
+                                               device == NULL ? NULL : device->context};
 
     return clr_group_scan(scan, &threads, groups);
 }

@@ -1,17 +1,25 @@
-/* Scans with keys on the host, by all of its threads. */
+/* Scans with keys on the host, by all of its threads, or by a device that it asks. */
 #ifndef CLR_ENGINE_HOST_GROUPS_H
 #define CLR_ENGINE_HOST_GROUPS_H
 
 #include "engine/worker/team.h"
+#include "numeric/grouping/part.h"
 #include "numeric/groups/groups.h"
 
+/* A device that may group the rows: see struct clr_group_team. */
+struct clr_group_device {
+    enum clr_scan_outcome (*run)(void *context, struct clr_group_part *part);
+    void *context;
+};
+
 /*
- * Runs a scan that has a grouping and no tally that merges. Returns CLR_SCAN_DONE with *groups, the
- * caller's to free; CLR_SCAN_UNSURE; CLR_SCAN_LIMIT if they, and what is kept for questions, take
- * more than scan->values_memory; CLR_SCAN_STOPPED as the watch asked, which may be NULL; or
- * CLR_SCAN_FAILED without memory.
+ * Runs a scan that has a grouping and no tally that merges. device may be NULL. Returns
+ * CLR_SCAN_DONE with *groups, the caller's to free; CLR_SCAN_UNSURE; CLR_SCAN_LIMIT if they, and
+ * what is kept for questions, take more than scan->values_memory; CLR_SCAN_STOPPED as the watch
+ * asked, which may be NULL; or CLR_SCAN_FAILED without memory.
  */
 enum clr_scan_outcome clr_host_group(const struct clr_scan *scan, const struct clr_watch *watch,
+                                     const struct clr_group_device *device,
                                      struct clr_groups **groups);
 
 #endif

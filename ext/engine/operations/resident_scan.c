@@ -2,20 +2,14 @@
 
 #include "engine/columns/resident_private.h"
 #include "engine/operations/request.h"
-#include "numeric/scan/lookup_results.h"
+#include "engine/operations/scan_copy.h"
 #include "opencl/scan/scanner.h"
 
 /* A scan under way. */
 struct scan_request {
     struct clr_request request;
-    struct clr_scan scan; /* its arrays are below, and have no columns */
-    struct clr_resident *residents[CLR_MOST_COLUMNS]; /* NULL where it is only prepared for */
-    struct clr_resident_column *copies[CLR_MOST_COLUMNS];
+    struct clr_scan_copy copy;
     struct clr_scan_plan plan;
-    struct clr_instruction instructions[CLR_MOST_SCAN_INSTRUCTIONS];
-    struct clr_tally tallies[CLR_MOST_SCAN_TALLIES];
-    struct clr_lookup lookups[CLR_MOST_LOOKUPS]; /* with references to their results */
-    struct clr_scalar constants[];               /* constant_count of them */
 };
 
 static struct scan_request *scan_of(struct clr_task *task)
@@ -25,15 +19,7 @@ static struct scan_request *scan_of(struct clr_task *task)
 
 static void clear_scan(struct clr_task *task)
 {
-    struct scan_request *scan = scan_of(task);
-    int i;
-
-    for (i = 0; i < scan->scan.column_count; i++) {
-        if (scan->residents[i] != NULL)
-            clr_task_release(&scan->residents[i]->task);
-    }
-    for (i = 0; i < scan->scan.lookup_count; i++)
-        clr_lookup_results_release(scan->lookups[i].results);
+    clr_scan_copy_clear(&scan_of(task)->copy);
 }
 
 static bool step_build(struct clr_task *task, struct clr_device *device, struct clr_status *status)
@@ -46,7 +32,7 @@ static bool step_scan(struct clr_task *task, struct clr_device *device, struct c
     struct scan_request *scan = scan_of(task);
     bool requested;
 
-    clr_scanner_run(device, &scan->plan, scan->copies, &scan->request.outcome, &requested,
+    clr_scanner_run(device, &scan->plan, scan->copy.columns, &scan->request.outcome, &requested,
                     &scan->request.work, status);
     if (status->code == CLR_OK && requested)
         clr_build_post(scan->request.worker, step_build);
@@ -76,39 +62,14 @@ static struct scan_request *new_scan(struct clr_worker *worker, const struct clr
                                      struct clr_resident *const *residents,
                                      struct clr_status *status)
 {
-    const struct clr_scan *scan = plan->scan;
-    struct scan_request *made =
-        clr_request_new(residents == NULL ? &prepare_kind : &scan_kind,
-                        sizeof *made + (size_t)scan->constant_count * sizeof *scan->constants,
-                        worker, NULL, status);
-    int i;
+    struct scan_request *made = clr_request_new(residents == NULL ? &prepare_kind : &scan_kind,
+                                                sizeof *made, worker, NULL, status);
 
     if (made == NULL)
         return NULL;
-    made->scan = *scan;
+    clr_scan_copy_init(&made->copy, plan->scan, residents);
     made->plan = *plan;
-    for (i = 0; i < scan->instruction_count; i++)
-        made->instructions[i] = scan->instructions[i];
-    for (i = 0; i < scan->constant_count; i++)
-        made->constants[i] = scan->constants[i];
-    for (i = 0; i < scan->tally_count; i++)
-        made->tallies[i] = scan->tallies[i];
-    for (i = 0; residents != NULL && i < scan->column_count; i++) {
-        made->residents[i] = residents[i];
-        clr_task_retain(&residents[i]->task);
-        made->copies[i] = residents[i]->copy;
-    }
-    for (i = 0; i < scan->lookup_count; i++) {
-        made->lookups[i] = scan->lookups[i];
-        made->lookups[i].ranked = NULL; /* the caller's, as are their bytes */
-        clr_lookup_results_retain(scan->lookups[i].results);
-    }
-    made->scan.lookups = made->lookups;
-    made->scan.instructions = made->instructions;
-    made->scan.constants = made->constants;
-    made->scan.tallies = made->tallies;
-    made->scan.columns = NULL;
-    made->plan.scan = &made->scan;
+    made->plan.scan = &made->copy.scan;
     return made;
 }
 
@@ -149,7 +110,7 @@ static enum clr_scan_outcome run(struct clr_worker *worker, const struct clr_sca
         return CLR_SCAN_FAILED;
     outcome = clr_request_run(&made->request, timeout_ms, watch, work, status);
     for (i = 0; outcome == CLR_SCAN_DONE && i < scan->tally_count; i++)
-        scan->tallies[i].state = made->tallies[i].state;
+        scan->tallies[i].state = made->copy.tallies[i].state;
     clr_request_release(&made->request);
     return outcome;
 }

@@ -11,7 +11,7 @@ enum { NEAR = 1 << 19 };
 /* After so many rows of which nearly all are groups of their own, the others are expected to be. */
 enum { TELLING = 1 << 16 };
 
-static enum clr_scan_outcome init(struct clr_group_part *part)
+enum clr_scan_outcome clr_group_part_open(struct clr_group_part *part)
 {
     const struct clr_group_plan *plan = part->plan;
     const bool by_place = plan->numbering == CLR_NUMBERED_DIRECTLY;
@@ -111,7 +111,7 @@ static enum clr_scan_outcome make_room(struct clr_group_part *part)
     return outcome;
 }
 
-static bool has_doubts(const struct clr_group_part *part)
+bool clr_group_part_has_doubts(const struct clr_group_part *part)
 {
     bool doubts = part->doubts.keys;
     int i;
@@ -166,7 +166,7 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
         outcome = make_room(part);
     if (outcome == CLR_SCAN_DONE && !part->doubts.keys)
         outcome = clr_group_addends_find(&part->addends, block, selected, part->numbers.numbers);
-    if (outcome == CLR_SCAN_DONE && has_doubts(part))
+    if (outcome == CLR_SCAN_DONE && clr_group_part_has_doubts(part))
         outcome = CLR_SCAN_NOT_NOW;
     if (outcome != CLR_SCAN_DONE)
         return outcome;
@@ -179,7 +179,7 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
 void clr_group_part_run(struct clr_group_part *part, const atomic_bool *stop)
 {
     struct clr_block *block = clr_block_new(part->plan->scan);
-    enum clr_scan_outcome outcome = block == NULL ? CLR_SCAN_FAILED : init(part);
+    enum clr_scan_outcome outcome = block == NULL ? CLR_SCAN_FAILED : clr_group_part_open(part);
     size_t first, rest;
 
     for (first = part->first; first < part->last && outcome == CLR_SCAN_DONE; first += CLR_BLOCK) {

@@ -28,6 +28,14 @@ struct clr_group_part *clr_group_part_new(const struct clr_group_plan *plan,
                                           struct clr_group_memory *memory, size_t first,
                                           size_t last);
 
+/* Makes the rooms of a part, whose records are all zero then: clr_group_part_run() does it, and
+   whoever fills the part by other means. Returns CLR_SCAN_DONE, CLR_SCAN_LIMIT or CLR_SCAN_FAILED.
+ */
+enum clr_scan_outcome clr_group_part_open(struct clr_group_part *part);
+
+/* Whether something has turned out to be another way than planned. */
+bool clr_group_part_has_doubts(const struct clr_group_part *part);
+
 /* NULL is fine. */
 void clr_group_part_free(struct clr_group_part *part);
 

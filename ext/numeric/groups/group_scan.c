@@ -106,6 +106,39 @@ static enum clr_scan_outcome run_parts(struct clr_groups *groups, const struct c
     return find_outcome(groups, doubts);
 }
 
+/* Has the device group all rows, where there is one and it can. */
+static enum clr_scan_outcome run_on_device(struct clr_groups *groups,
+                                           const struct clr_group_team *team,
+                                           struct clr_group_doubts *doubts)
+{
+    struct clr_group_part *part;
+
+    if (team->device == NULL)
+        return CLR_SCAN_NOT_NOW;
+    part = clr_group_part_new(&groups->plan, &groups->memory, 0, groups->plan.scan->rows);
+    if (part == NULL)
+        return CLR_SCAN_FAILED;
+    groups->parts[0] = part;
+    groups->part_count = 1;
+    part->outcome = team->device(team->device_context, part);
+    return find_outcome(groups, doubts);
+}
+
+/* Has the device or the threads group the rows. */
+static enum clr_scan_outcome run_all(struct clr_groups *groups, const struct clr_group_team *team,
+                                     struct clr_group_doubts *doubts)
+{
+    const enum clr_scan_outcome outcome = run_on_device(groups, team, doubts);
+
+    if (outcome != CLR_SCAN_NOT_NOW ||
+        (groups->part_count > 0 && clr_group_part_has_doubts(groups->parts[0])))
+        return outcome;
+    if (groups->part_count > 0)
+        clr_group_part_free(groups->parts[0]);
+    groups->part_count = 0;
+    return run_parts(groups, team, doubts);
+}
+
 /* Frees what only the making of groups takes. */
 static void finish(struct clr_groups *groups)
 {
@@ -139,7 +172,7 @@ static enum clr_scan_outcome attempt(const struct clr_scan *scan, const struct c
     atomic_init(&groups->memory.left, (int64_t)groups->limit);
     outcome = clr_group_plan_make(&groups->plan, scan, doubts);
     if (outcome == CLR_SCAN_DONE)
-        outcome = run_parts(groups, team, doubts);
+        outcome = run_all(groups, team, doubts);
     if (outcome == CLR_SCAN_DONE)
         outcome = clr_groups_merge(groups, team);
     if (outcome == CLR_SCAN_DONE)

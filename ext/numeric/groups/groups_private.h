@@ -14,6 +14,11 @@ struct clr_group_team {
     /* As struct clr_portions has it. */
     bool (*run)(void *context, int count, clr_portion_work *work, void *argument);
     void *context;
+    /* A device that has the scan's columns, or NULL. It opens the part, which has all rows, and
+       fills it. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT, CLR_SCAN_STOPPED, or
+       CLR_SCAN_NOT_NOW: the plan will not do, and the part has doubts; or threads are to do it. */
+    enum clr_scan_outcome (*device)(void *context, struct clr_group_part *part);
+    void *device_context;
 };
 
 /* A group that a table has: its record, and its place, or the address of its key's words. */

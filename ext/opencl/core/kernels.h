@@ -21,6 +21,8 @@ extern const char clr_kernel_kinds[];
 extern const char clr_kernel_counts[];
 extern const char clr_kernel_row[];
 extern const char clr_kernel_scan[];
+extern const char clr_kernel_grouping[];
+extern const char clr_kernel_group_rows[];
 extern const char clr_kernel_sort[];
 extern const char clr_kernel_histogram[];
 extern const char clr_kernel_cells[];

@@ -19,8 +19,8 @@ struct clr_scan_program *clr_scan_cache_find(struct clr_scan_cache *cache,
 
     for (i = 0; i < CLR_SCAN_PROGRAMS; i++) {
         struct clr_scan_program *program = &cache->programs[i];
-        if (program->phase != CLR_SCAN_PROGRAM_EMPTY && program->key_length == key->length &&
-            memcmp(program->key, key->words, key->length * sizeof *key->words) == 0) {
+        if (program->phase != CLR_SCAN_PROGRAM_EMPTY && program->key_length == key->row.length &&
+            memcmp(program->key, key->row.words, key->row.length * sizeof *key->row.words) == 0) {
             program->used = cache->scan;
             return program;
         }
@@ -32,9 +32,9 @@ struct clr_scan_program *clr_scan_cache_add(struct clr_scan_cache *cache,
                                             const struct clr_scan_plan *plan,
                                             const struct clr_scan_bundle *bundle,
                                             const struct clr_scan_key *key,
-                                            const struct clr_scan_text *text)
+                                            const struct clr_row_text *text)
 {
-    const size_t key_size = key->length * sizeof *key->words;
+    const size_t key_size = key->row.length * sizeof *key->row.words;
     struct clr_scan_program *oldest = &cache->programs[0];
     struct clr_scan_trial *trial = clr_scan_trial_new(plan, bundle);
     int16_t *copy = clr_memory_alloc(key_size + text->length);
@@ -55,9 +55,9 @@ struct clr_scan_program *clr_scan_cache_add(struct clr_scan_cache *cache,
     memcpy(oldest->kinds, key->steps, sizeof oldest->kinds);
     oldest->trial = trial;
     oldest->key = copy;
-    oldest->key_length = key->length;
+    oldest->key_length = key->row.length;
     oldest->text = (char *)copy + key_size;
-    memcpy(oldest->key, key->words, key_size);
+    memcpy(oldest->key, key->row.words, key_size);
     memcpy(oldest->text, text->text, text->length);
     oldest->used = cache->scan;
     return oldest;

@@ -49,7 +49,7 @@ struct clr_scan_program *clr_scan_cache_add(struct clr_scan_cache *cache,
                                             const struct clr_scan_plan *plan,
                                             const struct clr_scan_bundle *bundle,
                                             const struct clr_scan_key *key,
-                                            const struct clr_scan_text *text);
+                                            const struct clr_row_text *text);
 
 /* Gives back what a program has, and forgets it: who looks for it requests it anew. */
 void clr_scan_cache_drop(struct clr_scan_program *program);

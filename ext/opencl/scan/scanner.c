@@ -68,7 +68,7 @@ static void add_launch(struct clr_scanner *scanner, const struct clr_scan_bundle
     launch->bundle = *bundle;
     launch->program = program;
     if (program->scans)
-        launch->arguments = scanner->key.arguments;
+        launch->arguments = scanner->key.row.arguments;
 }
 
 /* Has the bundle's steps launched one by one. Returns whether that can be done: if all of them
@@ -161,7 +161,7 @@ static enum clr_code set_arguments(const struct request *request,
 {
     struct clr_argument
         list[2 * (CLR_MOST_COLUMNS + CLR_MOST_LOOKUPS) + CLR_MOST_SCAN_INSTRUCTIONS + 1];
-    const struct clr_scan_arguments *arguments = &launch->arguments;
+    const struct clr_row_arguments *arguments = &launch->arguments;
     const cl_ulong rows = request->plan->scan->rows;
     int i;
 

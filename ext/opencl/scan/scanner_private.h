@@ -18,8 +18,8 @@
  */
 struct clr_scan_launch {
     struct clr_scan_bundle bundle;
-    const struct clr_program *program;   /* of a scan, or of one step's column as it lies there */
-    struct clr_scan_arguments arguments; /* of a scan */
+    const struct clr_program *program;  /* of a scan, or of one step's column as it lies there */
+    struct clr_row_arguments arguments; /* of a scan */
 };
 
 struct clr_scanner {
@@ -28,7 +28,7 @@ struct clr_scanner {
     struct clr_scan_cache cache;
     struct clr_lookup_cache lookup_cache;
     struct clr_scan_key key;
-    struct clr_scan_text text;
+    struct clr_row_text text;
     struct clr_passes passes;
     /* Of the scan that is running. */
     struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS];

@@ -84,9 +84,10 @@ enum clr_load_outcome clr_device_load(struct clr_column_request *request,
     load->device = NULL;
     clr_status_clear(&load->status);
     /* What a load for a device looks at first is not to be looked at in vain. What lookups are is
-       found out once their columns are here, which the host decodes. */
+       found out once their columns are here, which the host decodes, and what groups there may be.
+     */
     may_decode = !image->host_decodes && request->query->question_count == 0 &&
-                 request->query->lookup_count == 0 &&
+                 request->query->lookup_count == 0 && request->scan->grouping == NULL &&
                  clr_choice_has_device(&request->connection->settings);
     outcome = clr_load(&request->snapshot.source, image->root, load->fields, load->count,
                        &image->layout, may_decode ? &decoding : NULL, load->columns, request->watch,

@@ -2,6 +2,7 @@
 
 #include "engine/host/host_groups.h"
 #include "engine/host/host_scan.h"
+#include "engine/operations/resident_groups.h"
 #include "engine/operations/resident_questions.h"
 #include "engine/operations/resident_scan.h"
 #include "engine/rows/choice.h"
@@ -31,39 +32,102 @@ static bool are_resident(struct clr_image_column *const *columns, int count,
     return ready;
 }
 
-static enum clr_scan_outcome scan_on_device(struct clr_view_run *run,
-                                            struct clr_image_column *const *columns)
+/* A device has neither the bytes of values nor a use for their addresses. Of codes it does not see
+   what is too long for SQLite. */
+static bool is_for_devices(const struct clr_scan *scan)
+{
+    int i;
+
+    for (i = 0; i < scan->column_count; i++) {
+        if (clr_column_has_addresses(scan->columns[i]) ||
+            (scan->longest != 0 && clr_column_longest(scan->columns[i]) > scan->longest))
+            return false;
+    }
+    return clr_scan_merges(scan) == 0;
+}
+
+/* A scan that a device is to do, and what it is done with. */
+struct device_scan {
+    struct clr_view_run *run;
+    struct clr_worker *worker;
+    const struct clr_device_info *info;
+    struct clr_resident *residents[CLR_MOST_COLUMNS];
+};
+
+/* Chooses the device for a scan. Returns whether there is one that has the columns. */
+static bool find_device(struct device_scan *scan, struct clr_view_run *run,
+                        struct clr_image_column *const *columns)
 {
     struct clr_connection *connection = run->request.connection;
-    struct clr_resident *residents[CLR_MOST_COLUMNS];
+
+    scan->run = run;
+    scan->worker = clr_choose_device(&connection->settings, run->scan.rows, &scan->info);
+    if (scan->worker == NULL ||
+        !are_resident(columns, run->scan.column_count, scan->worker, scan->residents))
+        return false;
+    clr_images_trim(connection, INT64_MAX, clr_column_device_memory(connection, scan->info));
+    return true;
+}
+
+/* Runs it: part is that of a scan with groups, else NULL. */
+static enum clr_scan_outcome run_on_device(struct device_scan *device, struct clr_group_part *part)
+{
+    struct clr_view_run *run = device->run;
+    struct clr_connection *connection = run->request.connection;
+    const int64_t timeout = connection->settings.device_timeout;
     struct clr_device_work work = {0, 0, 0, 0, 0};
     struct clr_scan *scan = &run->scan;
-    const struct clr_device_info *info;
-    struct clr_worker *worker = clr_choose_device(&connection->settings, scan->rows, &info);
     enum clr_scan_outcome outcome;
     struct clr_status status;
 
-    if (worker == NULL || !are_resident(columns, scan->column_count, worker, residents))
-        return CLR_SCAN_NOT_NOW;
-    clr_images_trim(connection, INT64_MAX, clr_column_device_memory(connection, info));
     clr_status_clear(&status);
-    outcome =
-        scan->question_count > 0
-            ? clr_resident_answer(worker, scan, residents, connection->settings.device_timeout,
-                                  run->watch, &work, &status)
-            : clr_resident_scan(worker, scan, residents, connection->settings.device_timeout,
-                                run->watch, &work, &status);
+    if (part != NULL)
+        outcome = clr_resident_group(device->worker, device->info, device->residents, part, timeout,
+                                     run->watch, &work, &status);
+    else if (scan->question_count > 0)
+        outcome = clr_resident_answer(device->worker, scan, device->residents, timeout, run->watch,
+                                      &work, &status);
+    else
+        outcome = clr_resident_scan(device->worker, scan, device->residents, timeout, run->watch,
+                                    &work, &status);
     if (outcome == CLR_SCAN_DONE) {
         connection->stats.bytes_to_device += work.bytes;
         connection->stats.kernels_launched += work.kernels;
         connection->stats.passes += work.passes;
         connection->stats.kernel_time += work.kernel_time;
         connection->stats.scans_on_device++;
-        run->device = info->name;
+        run->device = device->info->name;
     } else if (outcome == CLR_SCAN_FAILED) {
         clr_stats_note_failure(&connection->stats, &status);
     }
     return outcome;
+}
+
+static enum clr_scan_outcome scan_on_device(struct clr_view_run *run,
+                                            struct clr_image_column *const *columns)
+{
+    struct device_scan device;
+
+    return find_device(&device, run, columns) ? run_on_device(&device, NULL) : CLR_SCAN_NOT_NOW;
+}
+
+/* Where the device fails, threads do it. */
+static enum clr_scan_outcome group_on_device(void *context, struct clr_group_part *part)
+{
+    const enum clr_scan_outcome outcome = run_on_device(context, part);
+
+    return outcome == CLR_SCAN_FAILED ? CLR_SCAN_NOT_NOW : outcome;
+}
+
+/* Groups the rows, whose columns are on the host: a device that has them as well may do it. */
+static enum clr_scan_outcome group(struct clr_view_run *run,
+                                   struct clr_image_column *const *columns)
+{
+    struct device_scan scan;
+    const struct clr_group_device device = {group_on_device, &scan};
+    const bool has_device = is_for_devices(&run->scan) && find_device(&scan, run, columns);
+
+    return clr_host_group(&run->scan, run->watch, has_device ? &device : NULL, &run->groups);
 }
 
 /* Computes the tallies on the host, and brings the columns there that are not. */
@@ -82,24 +146,10 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
     }
     if (outcome != CLR_SCAN_DONE)
         return outcome;
-    outcome = run->scan.grouping != NULL ? clr_host_group(&run->scan, run->watch, &run->groups)
-                                         : clr_host_scan(&run->scan, run->watch);
-    connection->stats.scans_on_host += outcome == CLR_SCAN_DONE;
+    outcome =
+        run->scan.grouping != NULL ? group(run, found) : clr_host_scan(&run->scan, run->watch);
+    connection->stats.scans_on_host += outcome == CLR_SCAN_DONE && run->device == NULL;
     return outcome;
-}
-
-/* A device has neither the bytes of values nor a use for their addresses. Of codes it does not see
-   what is too long for SQLite. */
-static bool is_for_devices(const struct clr_scan *scan)
-{
-    int i;
-
-    for (i = 0; i < scan->column_count; i++) {
-        if (clr_column_has_addresses(scan->columns[i]) ||
-            (scan->longest != 0 && clr_column_longest(scan->columns[i]) > scan->longest))
-            return false;
-    }
-    return clr_scan_merges(scan) == 0 && scan->grouping == NULL;
 }
 
 /* Columns that a device alone had are to be loaded again, once. */
@@ -146,7 +196,8 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
         return looked_up;
     request->is_scanned = true;
     request->has_lost = false;
-    outcome = is_for_devices(&run->scan) ? scan_on_device(run, found) : CLR_SCAN_NOT_NOW;
+    outcome = run->scan.grouping == NULL && is_for_devices(&run->scan) ? scan_on_device(run, found)
+                                                                       : CLR_SCAN_NOT_NOW;
     if (outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED)
         outcome = scan_on_host(run, found, columns);
     clr_column_memory_trim(connection, clr_column_memory(connection));

@@ -21,7 +21,7 @@ static void check(struct made *made, int threads, const char *what)
     const struct clr_group_team team = {threads, run_serially, NULL};
     struct clr_groups *groups = NULL;
     const enum clr_scan_outcome outcome = threads > 0 ? clr_group_scan(&made->scan, &team, &groups)
-                                                      : clr_host_group(&made->scan, NULL, &groups);
+                                                      : clr_host_group(&made->scan, NULL, NULL, &groups);
 
     batch_ok(outcome == compare(made, groups, what), "%s, outcome %d", what, (int)outcome);
     batch_ok((groups != NULL) == (outcome == CLR_SCAN_DONE), "%s, groups only if done", what);
@@ -205,7 +205,7 @@ static void test_limits(void)
             enum clr_scan_outcome outcome;
 
             made->scan.values_memory = limit;
-            outcome = clr_host_group(&made->scan, NULL, &groups);
+            outcome = clr_host_group(&made->scan, NULL, NULL, &groups);
             done += outcome == CLR_SCAN_DONE;
             limited += outcome == CLR_SCAN_LIMIT;
             if (outcome == CLR_SCAN_DONE && clr_groups_size(groups) > limit)
@@ -234,7 +234,7 @@ static void test_stop(void)
 
     for (i = 0; i < 5; i++) {
         make_plain(made, 3000000, ANY_INTEGERS, ROUND_REALS, CLR_KEEP | 1u << CLR_EXTREMES);
-        stopped += clr_host_group(&made->scan, &watch, &groups) == CLR_SCAN_STOPPED;
+        stopped += clr_host_group(&made->scan, &watch, NULL, &groups) == CLR_SCAN_STOPPED;
         free_scan(made);
     }
     tap_is_int64(stopped, 5, "a watch stops it");
@@ -262,7 +262,7 @@ static void test_many(void)
                                                       : (int64_t)(i % (rows / 2));
         made->grouping.by_first = sort == 2;
         made->grouping.descending[0] = false;
-        tap_is_int64(clr_host_group(&made->scan, NULL, &groups), CLR_SCAN_DONE, "%zu rows", rows);
+        tap_is_int64(clr_host_group(&made->scan, NULL, NULL, &groups), CLR_SCAN_DONE, "%zu rows", rows);
         tap_is_uint64(clr_groups_count(groups),
                       sort == 0   ? 1
                       : sort == 3 ? rows / 2

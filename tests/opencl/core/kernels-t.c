@@ -10,6 +10,7 @@
 #include "opencl/cells/cell_decoder.h"
 #include "opencl/core/device.h"
 #include "opencl/devices.h"
+#include "opencl/groups/grouper.h"
 #include "opencl/reduction/reducer.h"
 #include "opencl/reduction/self_test.h"
 #include "opencl/scan/scanner.h"
@@ -183,6 +184,89 @@ static void test_views(struct clr_column *const *columns)
     }
 }
 
+/* ---- Groups, by remainders. */
+
+struct grouped {
+    const char *name;
+    struct clr_instruction more[4]; /* as in struct view; the first ones are the keys */
+    int key_count, filter;
+    bool by_first;
+    struct clr_tally tallies[SCANS_TALLIES];
+};
+
+static const struct grouped groups[] = {
+    {"counts, sums and extremes, where",
+     {{CLR_OP_REMAINDER, INTEGERS, CONSTANT, -1}, {CLR_OP_LESS, REALS, CONSTANT + 1, -1}},
+     1,
+     FIRST + 1,
+     false,
+     {{.operations = SUM | RANGE, .x = REALS, .y = -1, .filter = -1},
+      {.operations = SUM | RANGE, .x = INTEGERS, .y = -1, .filter = FIRST + 1}}},
+    {"values of several types by two keys, in the order of the rows",
+     {{CLR_OP_REMAINDER, INTEGERS, CONSTANT, -1}, {CLR_OP_GREATER_EQUAL, MIXED, CONSTANT, -1}},
+     2,
+     -1,
+     true,
+     {{.operations = SUM, .x = MIXED, .y = -1, .filter = -1},
+      {.operations = DOT, .x = FIRST, .y = FIRST, .filter = -1}}},
+};
+
+static void make_plan(struct scans_made *made, const struct grouped *grouped,
+                      struct clr_grouping *grouping, struct clr_column *const *columns,
+                      struct clr_group_plan *plan)
+{
+    static const struct clr_group_doubts none;
+    struct view view = {.filter = grouped->filter};
+    int i;
+
+    for (i = 0; i < 4; i++)
+        view.more[i] = grouped->more[i];
+    for (i = 0; i < SCANS_TALLIES; i++)
+        view.tallies[i] = grouped->tallies[i];
+    make_scan(made, &view, columns);
+    *grouping =
+        (struct clr_grouping){.key_count = grouped->key_count, .by_first = grouped->by_first};
+    for (i = 0; i < grouped->key_count; i++)
+        grouping->keys[i] = FIRST + i;
+    made->scan.grouping = grouping;
+    made->scan.values_memory = 1 << 20;
+    if (clr_group_plan_make(plan, &made->scan, &none) != CLR_SCAN_DONE)
+        tap_bail("no memory");
+}
+
+static void test_groups(const struct clr_device_info *info, struct clr_column *const *columns)
+{
+    static struct clr_group_plan plan;
+    size_t i;
+
+    for (i = 0; i < sizeof groups / sizeof groups[0] && is_wanted("groups"); i++) {
+        const int64_t start = clr_clock_ns();
+        struct clr_group_result none = {.records = NULL};
+        struct clr_device_work work = {0};
+        enum clr_scan_outcome outcome;
+        struct clr_grouping grouping;
+        struct clr_status status;
+        struct scans_made made;
+        uint8_t kinds[COLUMNS];
+        char *log = NULL;
+        bool requested;
+        int c;
+
+        clr_status_clear(&status);
+        make_plan(&made, &groups[i], &grouping, columns, &plan);
+        for (c = 0; c < COLUMNS; c++)
+            kinds[c] = columns[c]->kind;
+        if (!clr_grouper_fits(info, &plan))
+            tap_bail("not a plan for a device");
+        clr_grouper_run(device, &plan, kinds, NULL, &none, &outcome, &requested, &work, &status);
+        while (requested && status.code == CLR_OK) {
+            clr_memory_free(log);
+            requested = clr_grouper_build(device, &log, &status);
+        }
+        check("groups", groups[i].name, start, &status, log);
+    }
+}
+
 /* ---- */
 
 static void test_as(const struct clr_device_info *info, enum clr_device_type type,
@@ -205,6 +289,7 @@ static void test_as(const struct clr_device_info *info, enum clr_device_type typ
     test_operation("dot", CLR_DOT);
     test_operation("extremes", CLR_EXTREMES);
     test_views(columns);
+    test_groups(&other, columns);
     if (is_wanted("sort")) {
         start = clr_clock_ns();
         clr_module_open(device, &clr_sorter_kind, &log, &status);

@@ -1,0 +1,137 @@
+#include "engine/operations/resident_groups.h"
+
+#include "base/memory.h"
+#include "engine/columns/resident_private.h"
+#include "engine/operations/request.h"
+#include "engine/operations/scan_copy.h"
+#include "opencl/groups/group_text.h"
+#include "opencl/groups/grouper.h"
+
+#include <string.h>
+
+/* A grouping under way. */
+struct group_request {
+    struct clr_request request;
+    struct clr_scan_copy copy;
+    struct clr_group_plan plan;
+    uint8_t kinds[CLR_MOST_COLUMNS];
+    struct clr_group_result result;
+};
+
+static struct group_request *group_of(struct clr_task *task)
+{
+    return (struct group_request *)(void *)task;
+}
+
+static void clear_group(struct clr_task *task)
+{
+    struct group_request *group = group_of(task);
+
+    clr_scan_copy_clear(&group->copy);
+    clr_memory_free(group->result.records);
+    clr_memory_free(group->result.spills);
+}
+
+static bool step_build(struct clr_task *task, struct clr_device *device, struct clr_status *status)
+{
+    return clr_grouper_build(device, &task->log, status);
+}
+
+static bool step_group(struct clr_task *task, struct clr_device *device, struct clr_status *status)
+{
+    struct group_request *group = group_of(task);
+    bool requested;
+
+    clr_grouper_run(device, &group->plan, group->kinds, group->copy.columns, &group->result,
+                    &group->request.outcome, &requested, &group->request.work, status);
+    if (status->code == CLR_OK && requested)
+        clr_build_post(group->request.worker, step_build);
+    /* What is doubtful is an answer too: it has been found out, and is not for later. */
+    if (group->request.outcome == CLR_SCAN_NOT_NOW && group->result.is_doubtful)
+        group->request.outcome = CLR_SCAN_DONE;
+    return false;
+}
+
+static const struct clr_request_kind group_kind = {
+    .what = "groups", .turn = CLR_TASK_URGENT, .step = step_group, .clear = clear_group};
+
+static struct group_request *new_group(struct clr_worker *worker, const struct clr_group_plan *plan,
+                                       struct clr_resident *const *residents,
+                                       struct clr_status *status)
+{
+    struct group_request *made = clr_request_new(&group_kind, sizeof *made, worker, NULL, status);
+    int i;
+
+    if (made == NULL)
+        return NULL;
+    clr_scan_copy_init(&made->copy, plan->scan, residents);
+    made->plan = *plan;
+    made->plan.scan = &made->copy.scan;
+    for (i = 0; i < plan->scan->column_count; i++)
+        made->kinds[i] = residents[i]->kind;
+    made->result.records = clr_memory_alloc((size_t)plan->places * clr_group_device_words(plan) *
+                                            sizeof *made->result.records);
+    if (made->result.records != NULL)
+        return made;
+    clr_status_set(status, CLR_NOMEM, 0, "no memory for groups");
+    clr_request_release(&made->request);
+    return NULL;
+}
+
+/* Records without rows stay as they are: zero. */
+static void take_records(struct clr_group_part *part, const struct clr_group_result *result)
+{
+    const struct clr_group_plan *plan = part->plan;
+    const size_t words = clr_group_device_words(plan);
+    uint64_t *first_rows = part->first_rows.start;
+    size_t place;
+
+    for (place = 0; place < plan->places; place++) {
+        const int64_t *record = result->records + place * words;
+
+        if (record[0] == 0)
+            continue;
+        memcpy(clr_group_part_record(part, place), record, (size_t)plan->words * sizeof *record);
+        if (first_rows != NULL)
+            first_rows[place] = ~(uint64_t)record[plan->words];
+    }
+}
+
+static enum clr_scan_outcome take(struct clr_group_part *part,
+                                  const struct clr_group_result *result)
+{
+    enum clr_scan_outcome outcome = clr_group_part_open(part);
+    size_t i;
+
+    if (outcome == CLR_SCAN_DONE)
+        take_records(part, result);
+    for (i = 0; i < result->spill_count && outcome == CLR_SCAN_DONE; i++)
+        outcome = clr_group_spills_add(&part->addends.spills, part->memory, &result->spills[i]);
+    return outcome;
+}
+
+enum clr_scan_outcome clr_resident_group(struct clr_worker *worker,
+                                         const struct clr_device_info *info,
+                                         struct clr_resident *const *residents,
+                                         struct clr_group_part *part, int64_t timeout_ms,
+                                         const struct clr_watch *watch,
+                                         struct clr_device_work *work, struct clr_status *status)
+{
+    enum clr_scan_outcome outcome;
+    struct group_request *made;
+
+    if (!clr_grouper_fits(info, part->plan))
+        return CLR_SCAN_NOT_NOW;
+    made = new_group(worker, part->plan, residents, status);
+    if (made == NULL)
+        return CLR_SCAN_FAILED;
+    outcome = clr_request_run(&made->request, timeout_ms, watch, work, status);
+    if (outcome == CLR_SCAN_DONE && made->result.is_doubtful) {
+        part->doubts = made->result.doubts;
+        outcome = CLR_SCAN_NOT_NOW;
+    } else if (outcome == CLR_SCAN_DONE) {
+        outcome = take(part, &made->result);
+    }
+    clr_request_release(&made->request);
+    return outcome;
+}

@@ -1,0 +1,202 @@
+/* The programs that a device has built for groups: those used last. */
+#include "base/memory.h"
+#include "opencl/core/build.h"
+#include "opencl/core/failures.h"
+#include "opencl/core/kernels.h"
+#include "opencl/groups/group_test.h"
+#include "opencl/groups/grouper_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Work-items that share a table: as many as hide the memory's latency where a compute unit has
+   local memory for a few tables alone. LOADS: rows whose values each of them has on their way. */
+enum { GROUP_SIZE = 512, LOADS = 4 };
+
+static const char *const kernel_names[CLR_GROUP_KERNELS] = {"group_rows_locally",
+                                                            "group_rows_globally"};
+
+static void drop(struct clr_group_program *program)
+{
+    int i;
+
+    for (i = 0; i < CLR_GROUP_KERNELS; i++)
+        if (program->kernels[i] != NULL)
+            clReleaseKernel(program->kernels[i]);
+    clr_group_trial_free(program->trial);
+    clr_memory_free(program->key);
+    memset(program, 0, sizeof *program);
+}
+
+void clr_group_programs_clear(struct clr_grouper *grouper)
+{
+    int i;
+
+    for (i = 0; i < CLR_GROUP_PROGRAMS; i++)
+        drop(&grouper->programs[i]);
+}
+
+static struct clr_group_program *find(struct clr_grouper *grouper)
+{
+    const struct clr_row_key *key = &grouper->key;
+    int i;
+
+    for (i = 0; i < CLR_GROUP_PROGRAMS; i++) {
+        struct clr_group_program *program = &grouper->programs[i];
+
+        if (program->phase != CLR_GROUP_PROGRAM_EMPTY && program->key_length == key->length &&
+            memcmp(program->key, key->words, key->length * sizeof *key->words) == 0)
+            return program;
+    }
+    return NULL;
+}
+
+/* Requests the program in the place of one that has not been used for longest. Returns NULL without
+   memory. */
+static struct clr_group_program *request(struct clr_grouper *grouper,
+                                         const struct clr_group_plan *plan, const uint8_t *kinds)
+{
+    const struct clr_row_key *key = &grouper->key;
+    struct clr_group_program *oldest = &grouper->programs[0];
+    struct clr_group_trial *trial = clr_group_trial_new(plan, kinds);
+    int16_t *copy = clr_memory_alloc(key->length * sizeof *copy);
+    int i;
+
+    if (trial == NULL || copy == NULL) {
+        clr_group_trial_free(trial);
+        clr_memory_free(copy);
+        return NULL;
+    }
+    for (i = 1; i < CLR_GROUP_PROGRAMS; i++)
+        if (grouper->programs[i].used < oldest->used)
+            oldest = &grouper->programs[i];
+    drop(oldest);
+    memcpy(copy, key->words, key->length * sizeof *copy);
+    *oldest = (struct clr_group_program){.phase = CLR_GROUP_PROGRAM_REQUESTED,
+                                         .key = copy,
+                                         .key_length = key->length,
+                                         .trial = trial};
+    return oldest;
+}
+
+enum clr_code clr_group_program_find(struct clr_grouper *grouper, const struct clr_group_plan *plan,
+                                     const uint8_t *kinds, struct clr_group_program **found,
+                                     struct clr_status *status)
+{
+    clr_group_key(&grouper->key, plan, kinds);
+    grouper->scan++;
+    *found = find(grouper);
+    if (*found == NULL) {
+        clr_group_text(&grouper->text, &grouper->key);
+        if (!grouper->text.complete)
+            return CLR_OK;
+        *found = request(grouper, plan, kinds);
+    }
+    if (*found == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for groups");
+    (*found)->used = grouper->scan;
+    return CLR_OK;
+}
+
+static struct clr_group_program *find_requested(struct clr_grouper *grouper)
+{
+    int i;
+
+    for (i = 0; i < CLR_GROUP_PROGRAMS; i++)
+        if (grouper->programs[i].phase == CLR_GROUP_PROGRAM_REQUESTED)
+            return &grouper->programs[i];
+    return NULL;
+}
+
+/* What a trial's run needs besides what it is given. */
+struct trial {
+    struct clr_device *device;
+    const struct clr_group_program *program;
+};
+
+/* The ways of a trial: in local memory, there with several slices, and in global memory. */
+enum { LOCALLY, IN_SLICES, GLOBALLY, WAYS };
+
+static enum clr_code run_trial(void *context, int way, const struct clr_group_plan *plan,
+                               struct clr_resident_column *const *columns,
+                               struct clr_group_result *result, enum clr_scan_outcome *outcome,
+                               struct clr_status *status)
+{
+    const struct trial *trial = context;
+    struct clr_grouper *grouper = clr_grouper_of(trial->device);
+    const size_t record = clr_group_device_words(plan) * sizeof(cl_long);
+    const size_t all = grouper->local_memory, half = (size_t)(plan->places / 2 + 1) * record;
+    struct clr_device_work work = {0};
+
+    if (all < 2 * record)
+        way = GLOBALLY; /* the only way that such a program will be run */
+    if (way == IN_SLICES && half < all)
+        grouper->local_memory = half + sizeof(cl_long);
+    clr_grouper_try(trial->device, trial->program,
+                    way == GLOBALLY ? CLR_GROUP_GLOBALLY : CLR_GROUP_LOCALLY, plan, columns, result,
+                    outcome, &work, status);
+    grouper->local_memory = all;
+    return status->code;
+}
+
+static enum clr_code build(struct clr_device *device, struct clr_group_program *program, char **log,
+                           struct clr_status *status)
+{
+    struct clr_grouper *grouper = clr_grouper_of(device);
+    const char *sources[] = {clr_kernel_values,
+                             grouper->text.text,
+                             clr_kernel_atomics,
+                             clr_kernel_grouping,
+                             "#define IN_LOCAL 1\n",
+                             clr_kernel_group_rows,
+                             "#undef IN_LOCAL\n#define IN_LOCAL 0\n",
+                             clr_kernel_group_rows};
+    const struct clr_group_limit limit = {.most = GROUP_SIZE};
+    struct trial trial = {device, program};
+    const struct clr_group_run run = {&trial, WAYS, run_trial};
+    char options[64];
+    const struct clr_build build = {sizeof sources / sizeof *sources, sources, options,
+                                    CLR_GROUP_KERNELS, kernel_names};
+    cl_int error;
+
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DCPU=%d -DLOADS=%d",
+             device->info.type == CLR_DEVICE_CPU, device->info.type == CLR_DEVICE_CPU ? 1 : LOADS);
+    clr_group_key(&grouper->key, clr_group_trial_plan(program->trial),
+                  clr_group_trial_kinds(program->trial));
+    clr_group_text(&grouper->text, &grouper->key);
+    if (clr_build_kernels(&build, device->context, &device->info, program->kernels, log, status) !=
+        CLR_OK)
+        return status->code;
+    error = clr_choose_group_size(&device->info, program->kernels, CLR_GROUP_KERNELS, &limit,
+                                  &program->group_size);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clGetKernelWorkGroupInfo", error);
+    return clr_group_test(device, program->trial, &run, status);
+}
+
+bool clr_grouper_build(struct clr_device *device, char **log, struct clr_status *status)
+{
+    struct clr_grouper *grouper = clr_grouper_of(device);
+    struct clr_group_program *program;
+
+    *log = NULL;
+    program = grouper == NULL || grouper->status.code != CLR_OK ? NULL : find_requested(grouper);
+    if (program == NULL)
+        return false;
+    build(device, program, log, status);
+    if (clr_device_unless_lost(device, status) == NULL) {
+        grouper->status = *status;
+        return false;
+    }
+    /* The trial's lookups are of no more use. */
+    clr_lookup_cache_clear(&grouper->lookup_cache);
+    if (status->code == CLR_NOMEM) {
+        drop(program);
+        return find_requested(grouper) != NULL;
+    }
+    program->phase =
+        status->code == CLR_OK ? CLR_GROUP_PROGRAM_BUILT : CLR_GROUP_PROGRAM_UNBUILDABLE;
+    clr_group_trial_free(program->trial);
+    program->trial = NULL;
+    return find_requested(grouper) != NULL;
+}

@@ -1,0 +1,70 @@
+/* What the units share that group rows on a device: ext/opencl/groups alone. */
+#ifndef CLR_OPENCL_GROUPER_PRIVATE_H
+#define CLR_OPENCL_GROUPER_PRIVATE_H
+
+#include "opencl/core/buffers.h"
+#include "opencl/core/device_private.h"
+#include "opencl/groups/group_text.h"
+#include "opencl/groups/grouper.h"
+#include "opencl/scan/lookup_cache.h"
+
+enum { CLR_GROUP_PROGRAMS = 32 };
+
+enum clr_group_program_phase {
+    CLR_GROUP_PROGRAM_EMPTY, /* must be 0 */
+    CLR_GROUP_PROGRAM_REQUESTED,
+    CLR_GROUP_PROGRAM_BUILT, /* and tested */
+    CLR_GROUP_PROGRAM_UNBUILDABLE
+};
+
+/* One adds to records in local memory, the other in global memory: kernels/group_rows.cl. */
+enum clr_group_kernel { CLR_GROUP_LOCALLY, CLR_GROUP_GLOBALLY, CLR_GROUP_KERNELS };
+
+struct clr_group_trial; /* see group_test.h */
+
+struct clr_group_program {
+    enum clr_group_program_phase phase;
+    int16_t *key; /* key_length words */
+    size_t key_length;
+    uint64_t used;                 /* by which scan, last */
+    struct clr_group_trial *trial; /* until it is built */
+    cl_kernel kernels[CLR_GROUP_KERNELS];
+    size_t group_size; /* work-items in a work-group */
+};
+
+struct clr_grouper {
+    struct clr_attachment attachment;
+    cl_command_queue queue;
+    struct clr_group_program programs[CLR_GROUP_PROGRAMS];
+    uint64_t scan; /* the number of the one that asks */
+    struct clr_lookup_cache lookup_cache;
+    struct clr_row_key key;
+    struct clr_row_text text;
+    size_t local_memory; /* bytes that a work-group may have */
+    cl_mem parameters, flags, spills, records;
+    size_t records_size;      /* bytes */
+    struct clr_pinned pinned; /* what is sent, and what comes back */
+    /* An error of OpenCL's in a program's test: the queue is in an unknown state, and is left. */
+    struct clr_status status;
+};
+
+/* Returns the device's, or NULL while it has none. */
+struct clr_grouper *clr_grouper_of(const struct clr_device *device);
+
+/* Finds the program for the key that the grouper has, or requests it; *found is NULL if its text
+   would be too long. Returns CLR_OK or CLR_NOMEM. */
+enum clr_code clr_group_program_find(struct clr_grouper *grouper, const struct clr_group_plan *plan,
+                                     const uint8_t *kinds, struct clr_group_program **found,
+                                     struct clr_status *status);
+
+/* Releases all programs. */
+void clr_group_programs_clear(struct clr_grouper *grouper);
+
+/* Runs a kernel of a program whose key the grouper has; otherwise as clr_grouper_run(). */
+enum clr_code clr_grouper_try(struct clr_device *device, const struct clr_group_program *program,
+                              enum clr_group_kernel kernel, const struct clr_group_plan *plan,
+                              struct clr_resident_column *const *columns,
+                              struct clr_group_result *result, enum clr_scan_outcome *outcome,
+                              struct clr_device_work *work, struct clr_status *status);
+
+#endif

@@ -1,0 +1,243 @@
+#include "opencl/scan/trial_table.h"
+
+#include "numeric/scan/lookup_results.h"
+#include "numeric/scan/register.h"
+#include "opencl/core/device_private.h"
+#include "opencl/memory/test_values.h"
+
+#include <string.h>
+
+void clr_trial_scan_init(struct clr_trial_scan *trial, const struct clr_scan *scan,
+                         const uint8_t *kinds)
+{
+    int i;
+
+    trial->scan = (struct clr_scan){.instruction_count = scan->instruction_count,
+                                    .constant_count = scan->constant_count,
+                                    .column_count = scan->column_count,
+                                    .filter = scan->filter,
+                                    .instructions = trial->instructions,
+                                    .constants = trial->constants,
+                                    .rows = CLR_TRIAL_ROWS,
+                                    .lookup_count = scan->lookup_count,
+                                    .lookups = trial->lookups};
+    for (i = 0; i < scan->instruction_count; i++)
+        trial->instructions[i] = scan->instructions[i];
+    for (i = 0; i < scan->constant_count; i++)
+        trial->constants[i] = scan->constants[i];
+    for (i = 0; i < scan->lookup_count; i++)
+        trial->lookups[i] = (struct clr_lookup){.kind = scan->lookups[i].kind,
+                                                .is_short = scan->lookups[i].is_short};
+    for (i = 0; i < scan->column_count; i++)
+        trial->kinds[i] = kinds[i];
+}
+
+/* Returns a value of that type such as columns have, or one that the scan compares with. */
+static int64_t common_value(const struct clr_trial_scan *trial, uint8_t tag, uint64_t *seed)
+{
+    const uint64_t random = clr_test_random(seed);
+    const int64_t small = (int64_t)(random >> 32 & 0xff) - 100;
+    double real;
+    int64_t bits;
+
+    if (trial->scan.constant_count > 0 && (random & 3) == 0) {
+        const struct clr_scalar *constant =
+            &trial->constants[(random >> 8) % (uint64_t)trial->scan.constant_count];
+        if (constant->tag == tag)
+            return constant->bits;
+    }
+    if (tag == CLR_TAG_INTEGER)
+        return small;
+    real = (double)small + (double)(random >> 40 & 7) / 8;
+    memcpy(&bits, &real, sizeof bits);
+    return bits;
+}
+
+/* Values of a column or a lookup that are to be filled in. */
+struct values {
+    uint8_t kind;
+    bool is_lookup, is_short; /* see struct clr_lookup */
+    size_t count;
+    int64_t *bits;
+    uint8_t *tags; /* a column's if it is CLR_TAG_MIXED */
+};
+
+/* Returns the type of a value. */
+static uint8_t choose_tag(const struct values *values, const struct clr_trial_round *round,
+                          uint64_t *seed)
+{
+    const uint64_t random = clr_test_random(seed) >> 32;
+    const unsigned reals = CLR_TYPE(CLR_TAG_REAL);
+    const unsigned types = values->is_short ? (round->types & ~reals) : round->types;
+    uint8_t tag = (uint8_t)(random / 64 % 3);
+
+    if (values->kind != CLR_TAG_MIXED)
+        return values->kind;
+    if (round->kind == CLR_TRIAL_OTHERS && random % 64 == 0)
+        return CLR_TAG_BYTES;
+    if (round->kind == CLR_TRIAL_ERRORS && values->is_lookup && random % 64 == 0)
+        return CLR_TAG_UNSURE;
+    while (types != 0 && !(types & CLR_TYPE(tag)))
+        tag = (uint8_t)((tag + 1) % 3);
+    return types != 0 ? tag : CLR_TAG_NULL;
+}
+
+/* Returns the bits of a value of that type. bits: one of the hard values. */
+static int64_t choose_bits(const struct clr_trial_scan *trial, const struct values *values,
+                           const struct clr_trial_round *round, uint8_t tag, int64_t bits,
+                           uint64_t *seed)
+{
+    if (tag != CLR_TAG_INTEGER && tag != CLR_TAG_REAL)
+        return 0;
+    if (values->is_short)
+        return (int8_t)(round->kind == CLR_TRIAL_HARD ? clr_test_random(seed) >> 32
+                                                      : (clr_test_random(seed) >> 32) % 3);
+    if (round->kind != CLR_TRIAL_HARD)
+        return common_value(trial, tag, seed);
+    return values->kind == CLR_TAG_MIXED && tag == CLR_TAG_REAL ? bits & ~(INT64_C(1) << 62)
+                                                                : bits; /* no NaN */
+}
+
+static void fill(const struct clr_trial_scan *trial, const struct clr_trial_round *round,
+                 int number, const struct values *values)
+{
+    uint64_t seed = CLR_TEST_SEED + (uint64_t)number * 7919;
+    size_t i;
+
+    if (round->kind == CLR_TRIAL_HARD)
+        clr_test_values(values->bits, values->count,
+                        values->kind == CLR_TAG_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER);
+    for (i = 0; i < values->count; i++) {
+        const uint8_t tag = choose_tag(values, round, &seed);
+
+        if (values->is_lookup || values->kind == CLR_TAG_MIXED)
+            values->tags[i] = tag;
+        values->bits[i] = choose_bits(trial, values, round, tag, values->bits[i], &seed);
+    }
+    /* The hard values are the same in each column: no two have them in the same order. */
+    for (i = 0; i < values->count && round->kind == CLR_TRIAL_HARD && values->kind != CLR_TAG_MIXED;
+         i++) {
+        const size_t other = clr_test_random(&seed) % values->count;
+        const int64_t value = values->bits[i];
+
+        values->bits[i] = values->bits[other];
+        values->bits[other] = value;
+    }
+}
+
+/* Returns how many entries a dictionary has whose codes take so many bytes: some need them all. */
+static uint32_t entries_of(size_t code_bytes)
+{
+    return code_bytes == 1 ? UINT8_MAX + 1 : code_bytes == 2 ? 3 * UINT8_MAX : UINT16_MAX + 1000;
+}
+
+static void fill_codes(int number, struct clr_column *column)
+{
+    const uint32_t entries = entries_of(column->code_bytes);
+    uint64_t seed = CLR_TEST_SEED + (uint64_t)number * 7919;
+    size_t i;
+
+    for (i = 0; i < CLR_TRIAL_ROWS; i++) {
+        const uint32_t code = (uint32_t)(clr_test_random(&seed) >> 32) % entries;
+
+        if (column->code_bytes == 1)
+            ((uint8_t *)column->codes)[i] = (uint8_t)code;
+        else if (column->code_bytes == 2)
+            ((uint16_t *)column->codes)[i] = (uint16_t)code;
+        else
+            ((uint32_t *)column->codes)[i] = code;
+    }
+}
+
+static enum clr_code make_column(struct clr_device *device, const struct clr_trial_scan *trial,
+                                 const struct clr_trial_round *round, int i,
+                                 struct clr_trial_table *table, struct clr_status *status)
+{
+    const uint8_t kind = trial->kinds[i];
+    const size_t code_bytes = clr_kind_code_bytes(kind);
+    struct clr_column *here = table->here[i] =
+        code_bytes > 0 ? clr_column_new_codes(NULL, CLR_TRIAL_ROWS, (uint8_t)code_bytes)
+                       : clr_column_new(CLR_TRIAL_ROWS);
+
+    if (here == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    here->rows = CLR_TRIAL_ROWS;
+    if (code_bytes > 0) {
+        fill_codes(i, here);
+    } else {
+        here->kind = kind;
+        fill(trial, round, i,
+             &(struct values){
+                 .kind = kind, .count = CLR_TRIAL_ROWS, .bits = here->values, .tags = here->tags});
+    }
+    table->there[i] = clr_test_column(device, kind, code_bytes > 0 ? here->codes : here->values,
+                                      here->tags, CLR_TRIAL_ROWS, status);
+    return status->code;
+}
+
+/* Makes the results of the lookup that an instruction is, unless it has them. */
+static enum clr_code make_lookup(struct clr_trial_scan *trial, const struct clr_trial_round *round,
+                                 const struct clr_instruction *instruction,
+                                 struct clr_status *status)
+{
+    const uint32_t count = entries_of(clr_kind_code_bytes(trial->kinds[instruction->a]));
+    struct clr_lookup *lookup = &trial->lookups[instruction->b];
+    struct clr_lookup_results *results;
+
+    if (lookup->results != NULL)
+        return CLR_OK;
+    results = clr_lookup_results_new(count);
+    if (results == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    fill(trial, round, CLR_MOST_COLUMNS + instruction->b,
+         &(struct values){.kind = lookup->kind,
+                          .is_lookup = true,
+                          .is_short = lookup->is_short,
+                          .count = count,
+                          .bits = results->values,
+                          .tags = results->tags});
+    lookup->count = count;
+    lookup->values = results->values;
+    lookup->tags = results->tags;
+    lookup->results = results;
+    return CLR_OK;
+}
+
+static void drop_lookups(struct clr_trial_scan *trial)
+{
+    int i;
+
+    for (i = 0; i < trial->scan.lookup_count; i++) {
+        clr_lookup_results_release(trial->lookups[i].results);
+        trial->lookups[i].results = NULL;
+    }
+}
+
+enum clr_code clr_trial_table_make(struct clr_device *device, struct clr_trial_scan *trial,
+                                   const struct clr_trial_round *round,
+                                   struct clr_trial_table *table, struct clr_status *status)
+{
+    int i;
+
+    memset(table, 0, sizeof *table);
+    trial->scan.columns = table->here;
+    for (i = 0; i < trial->scan.column_count && status->code == CLR_OK; i++)
+        make_column(device, trial, round, i, table, status);
+    for (i = 0; i < trial->scan.instruction_count && status->code == CLR_OK; i++) {
+        if (trial->instructions[i].opcode == CLR_OP_LOOKUP)
+            make_lookup(trial, round, &trial->instructions[i], status);
+    }
+    return status->code;
+}
+
+void clr_trial_table_free(struct clr_device *device, struct clr_trial_scan *trial,
+                          struct clr_trial_table *table)
+{
+    int i;
+
+    for (i = 0; i < trial->scan.column_count; i++) {
+        clr_column_release(table->here[i]);
+        clr_resident_column_free(device, table->there[i]);
+    }
+    drop_lookups(trial);
+}

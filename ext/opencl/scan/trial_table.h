@@ -1,0 +1,63 @@
+/*
+ * Small columns and lookups by which programs are examined before they are trusted: the same on the
+ * host and on the device. For ext/opencl alone.
+ */
+#ifndef CLR_OPENCL_TRIAL_TABLE_H
+#define CLR_OPENCL_TRIAL_TABLE_H
+
+#include "opencl/core/device.h"
+#include "opencl/memory/resident_column.h"
+#include "opencl/reduction/scan_plan.h"
+
+/* More than a group of work-items takes at once, and no multiple of anything. */
+enum { CLR_TRIAL_ROWS = 3001 };
+
+/* HARD: values of all sizes. COMMON: small, and those of the scan's constants. OTHERS: common ones,
+   and where a column or a lookup has several types some values that are no numbers. ERRORS: common
+   ones, and where a lookup has several types some that SQLite alone can tell. */
+enum clr_trial_kind {
+    CLR_TRIAL_HARD,
+    CLR_TRIAL_COMMON,
+    CLR_TRIAL_OTHERS,
+    CLR_TRIAL_ERRORS,
+    CLR_TRIAL_KINDS
+};
+
+struct clr_trial_round {
+    enum clr_trial_kind kind;
+    unsigned types; /* CLR_TYPE() of NULL, INTEGER and REAL: where there may be several, these */
+};
+
+/* What a program computes, as it is kept until the program is built: no tallies, and columns and
+   lookups' results in a table alone. */
+struct clr_trial_scan {
+    struct clr_scan scan; /* its arrays are below */
+    struct clr_instruction instructions[CLR_MOST_SCAN_INSTRUCTIONS];
+    struct clr_scalar constants[CLR_MOST_SCAN_INSTRUCTIONS];
+    struct clr_lookup lookups[CLR_MOST_LOOKUPS];
+    uint8_t kinds[CLR_MOST_COLUMNS]; /* of the columns on the device */
+};
+
+/* Both are the scan's columns: those of the host and those of the device. */
+struct clr_trial_table {
+    struct clr_column *here[CLR_MOST_COLUMNS];
+    struct clr_resident_column *there[CLR_MOST_COLUMNS];
+};
+
+/* Copies what a trial needs of a scan that fits: see clr_scan_plan_fits(). */
+void clr_trial_scan_init(struct clr_trial_scan *trial, const struct clr_scan *scan,
+                         const uint8_t *kinds);
+
+/*
+ * Makes the table of a round, and the lookups' results. Returns CLR_OK; CLR_NOMEM; or CLR_DEVICE.
+ * clr_trial_table_free() is due after all of them.
+ */
+enum clr_code clr_trial_table_make(struct clr_device *device, struct clr_trial_scan *trial,
+                                   const struct clr_trial_round *round,
+                                   struct clr_trial_table *table, struct clr_status *status);
+
+/* device: NULL after an error of OpenCL's. */
+void clr_trial_table_free(struct clr_device *device, struct clr_trial_scan *trial,
+                          struct clr_trial_table *table);
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * What a scan's rows add to the records of their groups: see ext/numeric/grouping/plan.h, whose
+ * words these are. Follows values.cl, and the text that ext/opencl/groups/group_text.c makes, which
+ * defines:
+ *
+ * ROW_FORMALS, ROW_BODY: as row.cl has them; FOR_EACH_COLUMN(X): X(type, array) for each
+ * ROW_FILTER: a register, or scalar_integer(1) where there is none
+ * KEYS: how many keys there are; FOR_EACH_KEY(X): X(number, register) for each
+ * FOR_EACH_TALLY(X): X(number, filter, x, y, ...) for each, with what TALLY has below
+ * ADDS, MOSTS: words of a record that are added, and then those of which the greatest stays
+ * WIDES, WIDE_NUMBERS: how many of the added ones are no counts, and for each of them all its number
+ *     among these, or NARROW
+ * BY_FIRST: whether the last word is the one that tells the group's first row
+ */
+#pragma OPENCL FP_CONTRACT OFF
+
+#define WORDS (ADDS + MOSTS)
+#define NARROW 255
+__constant uchar wide_numbers[ADDS] = {WIDE_NUMBERS};
+
+#ifdef cl_khr_int64_base_atomics
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#define ADD_TO_RECORD(records, number, value)                                                      \
+    atom_add((volatile __global ulong *)(records) + (number), value)
+#else
+DEFINE_ATOMIC_ADD_64(add_to_record, __global)
+#define ADD_TO_RECORD(records, number, value)                                                      \
+    add_to_record((volatile __global uint *)(records), (uint)(number), value)
+#endif
+#if MOSTS > 0
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#endif
+
+/* parameters: 4 numbers of each key, then 4 of each tally. The place of an INTEGER is START
+   and FACTOR times it, modulo 2^32, and that of NULL is NULL; one farther than REACH above FIRST has
+   none. */
+#define KEY_FIRST(number) parameters[4 * (number)]
+#define KEY_REACH(number) (ulong) parameters[4 * (number) + 1]
+#define KEY_START(number) (uint) parameters[4 * (number) + 2]
+#define KEY_NULL(number) (uint)(parameters[4 * (number) + 2] >> 32)
+#define KEY_FACTOR(number) (uint) parameters[4 * (number) + 3]
+#define WINDOW_HIGH(number) parameters[4 * (KEYS + (number))]
+#define WINDOW_LOW(number) parameters[4 * (KEYS + (number)) + 1]
+#define WINDOW_LIMIT(number) parameters[4 * (KEYS + (number)) + 2]
+#define INTEGER_LIMIT(number) parameters[4 * (KEYS + (number)) + 3]
+
+/* ---- What has turned out to be another way than planned. */
+
+/* The words of `flags`. UNSURE_ROW: bits of the first one; NO_PLACE likewise. */
+#define DOUBTS_WORD 0
+#define TYPES_WORD 1 /* a bit for each tally with other types */
+#define SPILLS_WORD 2 /* how many there are */
+#define SPILLED_WORD 3 /* a bit for each tally with spills */
+#define UNSURE_ROW 1
+#define NO_PLACE 2
+
+typedef struct {
+    uint flags, types, spilled;
+} row_doubts;
+
+/* ---- Places. */
+
+#define KEY(number, value)                                                                         \
+    if (value.tag == VALUE_INTEGER) {                                                              \
+        outside |= (ulong)value.bits - (ulong)KEY_FIRST(number) > KEY_REACH(number);               \
+        place += KEY_START(number) + (uint)value.bits * KEY_FACTOR(number);                        \
+    } else {                                                                                       \
+        outside |= value.tag != VALUE_NULL;                                                        \
+        place += KEY_NULL(number);                                                                 \
+    }
+
+/* ---- Tallies. */
+
+#define TALLY_COUNTS 1
+#define TALLY_INTEGERS 2 /* all operands are */
+#define TALLY_MISSES 4
+#define TALLY_UNSURE 8
+#define TALLY_OTHER_TYPE 16
+
+/* Returns what a row is for a tally. unsure_from: the least tag that it is not sure of. */
+uint look_at_tally(scalar filter, scalar x, scalar y, uint x_types, uint y_types, int unsure_from)
+{
+    if (scalar_is_unknown(filter))
+        return TALLY_UNSURE;
+    if (!scalar_is_true(filter))
+        return TALLY_MISSES;
+    /* In this order, which decides where one is NULL and the other unsure. */
+    if (y.tag == VALUE_UNSURE || x.tag >= unsure_from)
+        return TALLY_UNSURE;
+    if (x.tag == VALUE_NULL)
+        return TALLY_MISSES;
+    if (y.tag >= unsure_from)
+        return TALLY_UNSURE;
+    if (y.tag == VALUE_NULL)
+        return TALLY_MISSES;
+    if ((x_types >> x.tag & 1) == 0 || (y_types >> y.tag & 1) == 0)
+        return TALLY_OTHER_TYPE;
+    return TALLY_COUNTS |
+           (x.tag == VALUE_INTEGER && y.tag == VALUE_INTEGER ? TALLY_INTEGERS : 0);
+}
+
+/* Whether the product is in no wider than the limit, which it is stored with. */
+int multiply_within(long x, long y, long limit, long *product)
+{
+    *product = (long)((ulong)x * (ulong)y);
+    return mul_hi(x, y) == *product >> 63 && *product <= limit && *product >= -limit;
+}
+
+/* Cuts x into two digits: see ext/numeric/grouping/window.h. Returns whether they are all of it. */
+int cut_real(double x, double high_unit, double low_unit, double limit, ulong *high, ulong *low)
+{
+    double first = x + high_unit;
+    double rest = x - (first - high_unit);
+    double second = rest + low_unit;
+    double lost = rest - (second - low_unit);
+
+    *high = as_ulong(first) - as_ulong(high_unit);
+    *low = as_ulong(second) - as_ulong(low_unit);
+    return fabs(x) < limit && lost == 0.0;
+}
+
+/* Words whose order, as unsigned numbers, is that of the values, and 0 that of no value. */
+ulong greatest_word(scalar x)
+{
+    long bits = x.tag == VALUE_REAL ? x.bits ^ (x.bits >> 63 & VALUE_GREATEST) : x.bits;
+    return (ulong)(bits ^ VALUE_LEAST);
+}
+
+/* Adds a value, or a pair, to the list of what no record has room for, as far as that has any. */
+void spill(volatile __global uint *flags, __global ulong *spills, uint room, uint tally, uint place,
+           scalar x, scalar y)
+{
+    uint number = atomic_inc(flags + SPILLS_WORD);
+
+    if (number >= room)
+        return;
+    spills += 3 * (ulong)number;
+    spills[0] = place | (ulong)tally << 32 | (ulong)x.tag << 48 | (ulong)y.tag << 56;
+    spills[1] = (ulong)x.bits;
+    spills[2] = (ulong)y.bits;
+}
+
+#define SPILL(number, x, y)                                                                        \
+    {                                                                                              \
+        spill(flags, spills, spill_room, number, first_place + place, x, y);                       \
+        doubts.spilled |= 1u << number;                                                            \
+    }
+
+/*
+ * x_types, y_types, unsure_from: see look_at_tally(). is_dot: its sum is of products, of INTEGERs.
+ * The numbers of words, or -1: misses, others; integer, which has another word for the upper half
+ * unless it is limited; real, of two; integers and reals, each of two: the least and the greatest.
+ * wide, real_wide: the numbers among the wide words of integer, and of real.
+ */
+#define TALLY(number, own_filter, x, y, x_types, y_types, unsure_from, is_dot, misses, others,     \
+              integer, is_limited, real, integers, reals, wide, real_wide)                         \
+    {                                                                                              \
+        uint found = look_at_tally(own_filter, x, y, x_types, y_types, unsure_from);               \
+        if (found & TALLY_UNSURE)                                                                  \
+            doubts.flags |= UNSURE_ROW;                                                            \
+        if ((found & TALLY_OTHER_TYPE) || (misses < 0 && (found & TALLY_MISSES)))                  \
+            doubts.types |= 1u << number;                                                          \
+        if (misses >= 0 && (found & TALLY_MISSES))                                                 \
+            COUNT(misses);                                                                         \
+        if (others >= 0 && (found & (TALLY_COUNTS | TALLY_INTEGERS)) == TALLY_COUNTS)              \
+            COUNT(others);                                                                         \
+        if (integer >= 0 && is_dot && (found & TALLY_INTEGERS)) {                                  \
+            long product;                                                                          \
+            if (multiply_within(x.bits, y.bits, INTEGER_LIMIT(number), &product)) {                \
+                ADD(integer, wide, (ulong)product);                                                \
+            } else {                                                                               \
+                SPILL(number, x, y);                                                               \
+            }                                                                                      \
+        }                                                                                          \
+        if (integer >= 0 && !is_dot && (found & TALLY_COUNTS) && x.tag == VALUE_INTEGER) {         \
+            if (!is_limited) {                                                                     \
+                ADD(integer, wide, (ulong)x.bits & 0xffffffff);                                    \
+                ADD(integer + 1, wide + 1, (ulong)(x.bits >> 32));                                 \
+            } else if (x.bits <= INTEGER_LIMIT(number) && x.bits >= -INTEGER_LIMIT(number)) {      \
+                ADD(integer, wide, (ulong)x.bits);                                                 \
+            } else {                                                                               \
+                SPILL(number, x, scalar_of(VALUE_NULL, 0));                                        \
+            }                                                                                      \
+        }                                                                                          \
+        if (real >= 0 && (found & TALLY_COUNTS) && x.tag == VALUE_REAL) {                          \
+            ulong high, low;                                                                       \
+            if (cut_real(VALUE_REAL_OF(x.bits), as_double(WINDOW_HIGH(number)),                    \
+                         as_double(WINDOW_LOW(number)), as_double(WINDOW_LIMIT(number)), &high,    \
+                         &low)) {                                                                  \
+                ADD(real, real_wide, high);                                                        \
+                ADD(real + 1, real_wide + 1, low);                                                 \
+            } else {                                                                               \
+                SPILL(number, x, scalar_of(VALUE_NULL, 0));                                        \
+            }                                                                                      \
+        }                                                                                          \
+        if (integers >= 0 && (found & TALLY_COUNTS) && x.tag == VALUE_INTEGER) {                   \
+            MOST(integers, ~greatest_word(x));                                                     \
+            MOST(integers + 1, greatest_word(x));                                                  \
+        }                                                                                          \
+        if (reals >= 0 && (found & TALLY_COUNTS) && x.tag == VALUE_REAL) {                         \
+            MOST(reals, ~greatest_word(x));                                                        \
+            MOST(reals + 1, greatest_word(x));                                                     \
+        }                                                                                          \
+    }

@@ -1,0 +1,180 @@
+"""Accelerated views with groups on a device: its kernels make them, in local memory or in global.
+
+What a view gives is what its SELECT gives (clause 1 of view.h), to the bit and in its order, and a device
+gives it: for keys of codes, of small ranges and with NULLs, few groups and many, what spills out of its
+window, and tables that change so that a plan will not do.
+"""
+
+import support
+import tap
+import view_support as views
+
+FOLDER = views.Folder()
+ROWS = 20_000
+
+CITIES = ["ORD", "LAX", "JFK", "SFO", "", "Zürich", "ord", None]
+SPREAD = [0.0, -0.0, 1e-300, -1e300, 1e300, 0.1, 3.5, float("inf"), None]
+
+
+def fill(db, rng, rows, first=0):
+    """Rows of keys and values: `many` is different in nearly each row, `wide` spills now and then, `wild` always."""
+    db.execute("BEGIN")
+    db.executemany(
+        "INSERT INTO t(city, day, few, many, n, big, x, mixed, wide, wild) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (
+                rng.choice(CITIES),
+                f"20{rng.randint(10, 12)}-0{rng.randint(1, 9)}-{rng.randint(10, 28)}",
+                rng.randint(-2, 3) if rng.random() > 0.1 else None,
+                rng.randint(0, rows),
+                rng.randint(-99, 99),
+                rng.choice([2**62, -(2**62), 2**40, 1, -1]),
+                rng.randint(-999, 999) / 8,
+                rng.choice([None, 1, 2, 7, 0.5, -2.25]),
+                rng.random() * 100 if rng.random() > 0.002 else 1e-30,
+                rng.choice(SPREAD),
+            )
+            for _ in range(first, first + rows)
+        ),
+    )
+    db.execute("COMMIT")
+
+
+SCHEMA = """CREATE TABLE t(id INTEGER PRIMARY KEY, city TEXT, day TEXT, few INTEGER, many INTEGER, n INTEGER,
+            big INTEGER, x REAL, mixed, wide REAL, wild REAL)"""
+
+
+def given(db, name, select, parameters=()):
+    """Two checks: all that a view gives is what the SELECT gives, and in the end a device gives it."""
+    want = repr(views.outcome(db, select, parameters))
+    wrong = []
+
+    def judge(got):
+        if repr(got) != want:
+            wrong.append(got)
+        return not wrong
+
+    before = support.stats(db)["scans_on_device"]
+    answered = views.ask_device(db, name, parameters, judge)
+    tap.is_equal(wrong, [], f"{select} {parameters}")
+    if not tap.ok(answered and support.stats(db)["scans_on_device"] > before, "a device gives it"):
+        tap.diag("\n".join(views.plan(db, name)))
+
+
+ASKED = (
+    ("SELECT city, count(*), sum(n), gpu_sum(x), gpu_avg(x) FROM t GROUP BY city", ()),
+    ("SELECT few, count(few), gpu_min(n), gpu_max(x), min(n), max(x) FROM t GROUP BY few", ()),
+    ("SELECT substr(day, 1, 7), gpu_sum(x), count(*) FROM t WHERE n > ?1 GROUP BY 1 ORDER BY 2 DESC LIMIT 5", (3,)),
+    ("SELECT city, few, gpu_sum(x) FILTER (WHERE n < 0), gpu_avg(n) FROM t GROUP BY city, few ORDER BY city DESC, few", ()),
+    ("SELECT DISTINCT city FROM t", ()),
+    ("SELECT DISTINCT few, city FROM t WHERE x > 0", ()),
+    ("SELECT many, gpu_sum(x), count(*) FROM t GROUP BY many", ()),
+    ("SELECT many, gpu_max(n), gpu_min(x) FROM t GROUP BY many ORDER BY 2, 1 LIMIT 20", ()),
+    ("SELECT few, gpu_sum(mixed), count(mixed), gpu_max(mixed) FROM t GROUP BY few", ()),
+    ("SELECT few, gpu_sum(wide) FROM t GROUP BY few", ()),
+    ("SELECT city, gpu_avg(big) FROM t GROUP BY city", ()),
+    ("SELECT CASE WHEN n > 50 THEN 'high' WHEN n > 0 THEN 'low' END, count(*) FROM t GROUP BY 1", ()),
+    ("SELECT abs(n) % 7, gpu_dot(n, few), gpu_sum(n * 2) FROM t GROUP BY 1 HAVING gpu_sum(n) <> 0", ()),
+    ("SELECT upper(city), gpu_sum_state(x) FROM t GROUP BY 1", ()),
+)
+
+#: A device leaves these to the host, whose answer they have.
+HOSTS = (
+    ("SELECT city, gpu_median(x) FROM t GROUP BY city", ()),
+    ("SELECT x, count(*) FROM t GROUP BY x", ()),
+    ("SELECT few, gpu_sum(wild) FROM t GROUP BY few", ()),
+)
+
+
+def test_asked(device, rng):
+    """What people ask."""
+    for rows in (ROWS, 4_000):
+        db = views.connect(FOLDER.new(), device)
+        db.execute(SCHEMA)
+        fill(db, rng, rows)
+        for select, parameters in ASKED:
+            problem = views.create(db, "asked", select)
+            tap.is_equal(problem, None, "a view")
+            given(db, "asked", select, parameters)
+        for select, parameters in HOSTS:
+            views.create(db, "asked", select)
+            want = views.outcome(db, select, parameters)
+            for _ in range(3):
+                tap.is_equal(repr(views.ask(db, "asked", parameters)), repr(want), select)
+
+
+def test_changes(device, rng):
+    """Rows whose keys, types and sizes are others than those that a plan has been made from."""
+    db = views.connect(FOLDER.new(), device)
+    db.execute(SCHEMA)
+    fill(db, rng, ROWS)
+    select = "SELECT few, city, count(*), gpu_sum(mixed), gpu_sum(x), gpu_sum(n), max(n) FROM t GROUP BY few, city"
+    views.create(db, "changing", select)
+    given(db, "changing", select)
+    for change in (
+        "INSERT INTO t(few, city, n, x, mixed) VALUES(70, 'new', 5, 0.5, NULL)",
+        "UPDATE t SET few = 2000 WHERE id = 17",
+        "UPDATE t SET n = 4611686018427387904 WHERE id = 4711",
+        "UPDATE t SET x = 1e-310 WHERE id % 3000 = 5",
+        "UPDATE t SET x = NULL WHERE id = 99",
+        "UPDATE t SET mixed = 0.1 WHERE id = 100",
+        "DELETE FROM t WHERE city = 'ORD'",
+    ):
+        db.execute(change)
+        given(db, "changing", select)
+    db.execute("UPDATE t SET few = 'text' WHERE id = 7")
+    want = views.outcome(db, select)
+    for _ in range(3):
+        tap.is_equal(repr(views.ask(db, "changing")), repr(want), "a key of text among numbers")
+    db.execute("UPDATE t SET few = 9223372036854775807 WHERE id = 7")
+    want = views.outcome(db, select)
+    for _ in range(3):
+        tap.is_equal(repr(views.ask(db, "changing")), repr(want), "a key too far from the others")
+
+
+def random_select(rng):
+    """A SELECT of random keys, aggregates and a condition."""
+    keys = rng.sample(["city", "few", "many", "n % 5", "n / 10", "substr(day, 6, 2)", "x > 0", "big"], rng.randint(1, 3))
+    values = ["n", "x", "few", "wide", "mixed", "n * few", "x + n", "big"]
+    calls = ["count(*)", "count({})", "gpu_sum({})", "gpu_avg({})", "gpu_min({})", "gpu_max({})", "gpu_total({})"]
+    items = [rng.choice(calls).format(rng.choice(values)) for _ in range(rng.randint(1, 4))]
+    items = [f"{item} FILTER (WHERE n > 0)" if rng.random() < 0.2 else item for item in items]
+    where = rng.choice(["", "", " WHERE x > 10", " WHERE city <> 'LAX'", " WHERE mixed > 1 OR few = 1"])
+    return f"SELECT {', '.join(keys + items)} FROM t{where} GROUP BY {', '.join(keys)}"
+
+
+def test_random(device, rng, count):
+    """Random SELECTs, on the same table; what a device does not take is the host's."""
+    db = views.connect(FOLDER.new(), device)
+    db.execute(SCHEMA)
+    fill(db, rng, ROWS // 4)
+    tally = views.Tally()
+    for _ in range(count):
+        select = random_select(rng)
+        want = repr(views.outcome(db, select))
+        problem = views.create(db, "random", select)
+        if problem is not None:
+            tap.diag(f"{select}: {problem}")
+            continue
+        wrong = []
+        views.ask_device(db, "random", (), lambda got: repr(got) == want or wrong.append(got))
+        tap.is_equal(wrong, [], select)
+        tally.add(db, "random")
+    tally.report("random groups")
+    tally.require_device(0.2, "random groups")
+
+
+def main():
+    rng = support.seed()
+    for device in views.devices():
+        if device == "host":
+            continue
+        started = views.warm(device)
+        test_asked(device, rng)
+        test_changes(device, rng)
+        test_random(device, rng, 12 if tap.QUICK else 40)
+        started.close()
+    tap.done()
+
+
+main()
