@@ -114,7 +114,7 @@ static void plan_keys(const struct planner *planner)
 {
     const struct clr_scan *scan = planner->scan;
     struct clr_group_plan *plan = planner->plan;
-    const uint64_t rows = scan->rows;
+    const uint64_t rows = planner->sample->rows;
     clr_u128 places = 1;
     int i;
 
