@@ -37,6 +37,7 @@ struct clr_group_tally {
     int integer, integer_high; /* the sum of INTEGERs, or of their products; see the next */
     int64_t integer_limit;     /* 0: `integer` has their lower 32 bits and integer_high the upper;
                                   else all of those that are not greater in size */
+    bool is_bounded;           /* no row that counts has a greater INTEGER: one is a doubt */
     int real_high, real_low;   /* digits of REALs */
     struct clr_window window;
     int extremes[4];  /* INTEGERs: least, greatest; keys of REALs: least, greatest */
@@ -50,6 +51,7 @@ struct clr_group_doubts {
     bool keys;
     bool types[CLR_MOST_TALLIES];  /* of arguments */
     bool window[CLR_MOST_TALLIES]; /* too much lies outside */
+    bool bounds[CLR_MOST_TALLIES]; /* something lies outside, where nothing was to */
 };
 
 struct clr_group_plan {

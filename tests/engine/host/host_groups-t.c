@@ -200,6 +200,7 @@ static void make_tally(struct made *made, struct clr_tally *tally, int instructi
                                      1u << CLR_DOT,
                                      1u << CLR_EXTREMES,
                                      1u << CLR_SUM | 1u << CLR_EXTREMES,
+                                     1u << CLR_SUM | CLR_BOUNDS,
                                      CLR_KEEP | 1u << CLR_EXTREMES,
                                      CLR_KEEP | CLR_BYTES,
                                      CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM};
@@ -452,13 +453,20 @@ static struct clr_column *copy_rows(const struct clr_column *from, const struct 
     return column;
 }
 
-/* Scans the rows of one group. */
+/* Scans the rows of one group. Without groups there are no bounds, but extremes. */
 static enum clr_scan_outcome scan_group(struct made *made, const struct keyed *rows, size_t count)
 {
     struct clr_column *columns[COLUMNS];
     struct clr_scan scan = made->scan;
+    unsigned operations[TALLIES];
     enum clr_scan_outcome outcome;
     int i;
+
+    for (i = 0; i < scan.tally_count; i++) {
+        operations[i] = scan.tallies[i].operations;
+        if (operations[i] & CLR_BOUNDS)
+            scan.tallies[i].operations = (operations[i] | 1u << CLR_EXTREMES) & ~CLR_BOUNDS;
+    }
 
     for (i = 0; i < COLUMNS; i++)
         columns[i] = copy_rows(made->columns[i], rows, count);
@@ -468,6 +476,8 @@ static enum clr_scan_outcome scan_group(struct made *made, const struct keyed *r
     outcome = clr_host_scan(&scan, NULL);
     for (i = 0; i < COLUMNS; i++)
         clr_column_release(columns[i]);
+    for (i = 0; i < scan.tally_count; i++)
+        scan.tallies[i].operations = operations[i];
     return outcome;
 }
 
@@ -484,6 +494,18 @@ static bool same_range(const struct clr_tally *tally, const struct clr_range *a,
                        const struct clr_range *b)
 {
     return !clr_tally_does(tally, CLR_EXTREMES) || reference_same_range(a, b);
+}
+
+/* Whether these are the extremes, or numbers that they lie between, and not too large. */
+static bool are_bounds(const struct clr_range *bounds, const struct clr_range *extremes,
+                       size_t rows)
+{
+    const int64_t most = (INT64_C(1) << 53) / (int64_t)rows;
+
+    return reference_same_range(bounds, extremes) ||
+           (bounds->seen && extremes->seen && bounds->least <= extremes->least &&
+            bounds->greatest >= extremes->greatest && bounds->least >= -most &&
+            bounds->greatest <= most);
 }
 
 /* Compares a group with what made's tallies and questions have now. */
@@ -503,6 +525,9 @@ static void compare_group(const struct made *made, const struct clr_groups *grou
         batch_ok(same_range(tally, &state.integers, &tally->state.integers) &&
                      same_range(tally, &state.reals, &tally->state.reals),
                  "%s, extremes of group %zu, tally %d", what, group, i);
+        batch_ok(!(tally->operations & CLR_BOUNDS) ||
+                     are_bounds(&state.integers, &tally->state.integers, scan->rows),
+                 "%s, bounds of group %zu, tally %d", what, group, i);
         state.integers = tally->state.integers;
         state.reals = tally->state.reals;
         batch_ok(reference_same(&state, &tally->state),
@@ -646,8 +671,12 @@ static void test_families(void)
 {
     static const enum family keys[] = {FEW_INTEGERS, SOME_INTEGERS, ANY_INTEGERS, FEW_REALS,
                                        INTEGERS_OR_NULL};
-    static const unsigned operations[] = {0, 1u << CLR_SUM, 1u << CLR_DOT, 1u << CLR_EXTREMES,
-                                          CLR_KEEP | 1u << CLR_EXTREMES};
+    static const unsigned operations[] = {0,
+                                          1u << CLR_SUM,
+                                          1u << CLR_DOT,
+                                          1u << CLR_EXTREMES,
+                                          CLR_KEEP | 1u << CLR_EXTREMES,
+                                          1u << CLR_SUM | CLR_BOUNDS};
     struct made *made = malloc(sizeof *made);
     char what[100];
     int key, value, operation;
@@ -655,7 +684,7 @@ static void test_families(void)
     batch_begin();
     for (key = 0; key < 5; key++) {
         for (value = 0; value < ALL_FAMILIES; value++) {
-            for (operation = 0; operation < 5; operation++) {
+            for (operation = 0; operation < 6; operation++) {
                 make_plain(made, 5000, keys[key], (enum family)value, operations[operation]);
                 snprintf(what, sizeof what, "keys %d, values %d, operation %d", key, value,
                          operation);
@@ -685,7 +714,7 @@ static void test_surprises(void)
         const struct clr_scalar value = values[surprise / 2 % 6];
 
         make_plain(made, rows, FEW_INTEGERS, surprise < 12 ? FEW_INTEGERS : ROUND_REALS,
-                   1u << CLR_SUM | 1u << CLR_EXTREMES);
+                   1u << CLR_SUM | (surprise % 4 < 2 ? 1u << CLR_EXTREMES : CLR_BOUNDS));
         memset(made->columns[column]->tags, made->columns[column]->kind, rows);
         made->columns[column]->kind = CLR_TAG_MIXED;
         made->columns[column]->tags[2 * 1024 + 5] = value.tag;
