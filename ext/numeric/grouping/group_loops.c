@@ -78,6 +78,7 @@ static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int fr
             __builtin_prefetch(records + numbers[all ? i + AHEAD : rows[i + AHEAD]] * stride, 1);
         if (counts)
             record[0]++;
+#pragma GCC unroll 8
         for (w = 0; w < to - from; w++)
             record[from + w] = (int64_t)((uint64_t)record[from + w] + (uint64_t)words[w][row]);
     }
@@ -124,6 +125,7 @@ static ALWAYS_INLINE void raise_some(const struct clr_group_adding *adding, int 
         const size_t row = all ? i : adding->rows[i];
         int64_t *record = records + numbers[row] * stride;
 
+#pragma GCC unroll 8
         for (w = 0; w < count; w++)
             if ((uint64_t)words[w][row] > (uint64_t)record[w])
                 record[w] = words[w][row];
