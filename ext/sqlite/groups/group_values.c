@@ -1,6 +1,7 @@
 #include "sqlite/groups/group_values.h"
 
 #include "base/memory.h"
+#include "sqlite/session/sql_value.h"
 #include "sqlite/views/finish.h"
 
 #include <string.h>
@@ -18,6 +19,20 @@ void clr_group_values_free(struct clr_group_values *values)
     clr_memory_free(values);
 }
 
+/* SQLite keeps pointers to bytes that are said to be static in values of its own, for longer than
+   the groups' values live. */
+void clr_group_values_set(const struct clr_group_values *values, size_t group, int column,
+                          sqlite3_context *result)
+{
+    const struct clr_group_column *of = &values->columns[column];
+    struct clr_scalar value;
+
+    if (column >= values->key_count + values->call_count)
+        return;
+    value = (struct clr_scalar){of->tags[group], of->bits[group]};
+    clr_scalar_set(result, &value, SQLITE_UTF8, SQLITE_TRANSIENT);
+}
+
 /* Makes room for the values: one block, the tags behind all bits. Returns NULL without memory. */
 static struct clr_group_values *new_values(const struct clr_query *query, size_t rows)
 {
@@ -31,6 +46,8 @@ static struct clr_group_values *new_values(const struct clr_query *query, size_t
     values->rows = rows;
     values->key_count = query->grouping.key_count;
     values->call_count = query->call_count;
+    values->plain_count = query->plain_count;
+    memcpy(values->plain_columns, query->plain_columns, sizeof values->plain_columns);
     values->columns = clr_memory_alloc_zero((size_t)count * sizeof *values->columns);
     values->memory = clr_memory_alloc_zero((size_t)count * rows * (sizeof(int64_t) + 1) + 1);
     if (values->columns == NULL || values->memory == NULL) {
