@@ -4,6 +4,10 @@
 
 #include <math.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 /* How many rows ahead records are fetched. */
 enum { AHEAD = 24, MOST_AT_ONCE = 8 };
 
@@ -169,6 +173,8 @@ static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
 #include "numeric/grouping/group_loops.inc"
 
 #if defined(__x86_64__)
+#include "numeric/grouping/whole_records.inc"
+
 #define VARIANT(name) avx2_##name
 #define TARGET __attribute__((target("avx2")))
 #define LANES 4
