@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* WORTH: groups that are worth a thread. PIECE: between two looks at whether to stop. AHEAD: keys
-   that are looked for together. */
-enum { WORTH = 8192, PIECE = 4096, AHEAD = 64 };
+   that are looked for together. NEAR: places that are merged together. */
+enum { WORTH = 8192, PIECE = 4096, AHEAD = 64, NEAR = 512 };
 
 /* What the workers of a merge share. */
 struct merge {
@@ -51,33 +51,44 @@ static void find_bounds(const struct merge *merge, int worker, size_t *first, si
     *last = (size_t)(places * ((uint64_t)worker + 1) / (uint64_t)merge->workers);
 }
 
+/* Adds the records of a part at these places to those of the first part. */
+static void merge_some_places(const struct clr_groups *groups, int part, size_t first, size_t last)
+{
+    const struct clr_group_part *from = groups->parts[part];
+    const uint64_t *others = from->first_rows.start;
+    uint64_t *first_rows = groups->parts[0]->first_rows.start;
+    size_t i;
+
+    for (i = first; i < last; i++) {
+        const int64_t *other = clr_group_part_record(from, i);
+
+        if (other[0] == 0)
+            continue;
+        add_record(&groups->plan, other, clr_group_part_record(groups->parts[0], i));
+        if (others != NULL && others[i] < first_rows[i])
+            first_rows[i] = others[i];
+    }
+}
+
+/* One part after the other, for so many places that the first part's records stay in a cache. */
 static void merge_places(void *argument, int worker, const atomic_bool *stop)
 {
     struct merge *merge = argument;
     struct clr_groups *groups = merge->groups;
-    uint64_t *first_rows = groups->parts[0]->first_rows.start, *others;
-    size_t first, last, count = 0, i;
+    size_t first, last, end, count = 0;
     int part;
 
     find_bounds(merge, worker, &first, &last);
-    for (i = first; i < last; i++) {
-        int64_t *record = clr_group_part_record(groups->parts[0], i);
-
-        if (i % PIECE == 0 && clr_portion_stops(stop)) {
+    while (first < last) {
+        if (clr_portion_stops(stop)) {
             merge->outcomes[worker] = CLR_SCAN_STOPPED;
             return;
         }
-        for (part = 1; part < groups->part_count; part++) {
-            const int64_t *other = clr_group_part_record(groups->parts[part], i);
-
-            if (other[0] == 0)
-                continue;
-            add_record(&groups->plan, other, record);
-            others = groups->parts[part]->first_rows.start;
-            if (others != NULL && others[i] < first_rows[i])
-                first_rows[i] = others[i];
-        }
-        count += record[0] != 0;
+        end = last - first < NEAR ? last : first + NEAR;
+        for (part = 1; part < groups->part_count; part++)
+            merge_some_places(groups, part, first, end);
+        for (; first < end; first++)
+            count += clr_group_part_record(groups->parts[0], first)[0] != 0;
     }
     merge->counts[worker] = count;
 }
