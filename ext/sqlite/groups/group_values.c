@@ -21,17 +21,30 @@ void clr_group_values_free(struct clr_group_values *values)
 }
 
 /* SQLite keeps pointers to bytes that are said to be static in values of its own, for longer than
-   the groups' values live. */
+   the groups' values live. TEXT whose end it finds by itself it need not lengthen by a zero for a
+   client, which takes as long as to copy it. */
 void clr_group_values_set(const struct clr_group_values *values, size_t group, int column,
                           sqlite3_context *result)
 {
     const struct clr_group_column *of = &values->columns[column];
-    struct clr_scalar value;
+    struct clr_scalar scalar;
+    struct clr_value value;
 
     if (column >= values->key_count + values->call_count)
         return;
-    value = (struct clr_scalar){of->tags[group], of->bits[group]};
-    clr_scalar_set(result, &value, SQLITE_UTF8, SQLITE_TRANSIENT);
+    scalar = (struct clr_scalar){of->tags[group], of->bits[group]};
+    if (scalar.tag != CLR_TAG_BYTES) {
+        clr_scalar_set(result, &scalar, SQLITE_UTF8, SQLITE_TRANSIENT);
+        return;
+    }
+    value = clr_bytes_value(scalar.bits);
+    if (value.kind == CLR_KIND_BLOB)
+        sqlite3_result_blob64(result, value.bytes, value.as.size, SQLITE_TRANSIENT);
+    else if (memchr(value.bytes, 0, value.as.size) == value.bytes + value.as.size - 1)
+        sqlite3_result_text(result, (const char *)value.bytes, -1, SQLITE_TRANSIENT);
+    else
+        sqlite3_result_text64(result, (const char *)value.bytes, value.as.size - 1,
+                              SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
 /* Makes room for the values: one block, the tags behind all bits. Returns NULL without memory. */
@@ -64,16 +77,22 @@ static struct clr_group_values *new_values(const struct clr_query *query, size_t
 
 /* ---- Values. */
 
-/* Copies TEXT or a BLOB. Returns its address, or 0 if it could not be. */
+/* Copies TEXT, with a zero behind it, or a BLOB. Returns its address, or 0 if it could not be. */
 static int64_t copy_bytes(struct clr_bytes *bytes, const struct clr_value *value)
 {
+    const bool is_text = value->kind == CLR_KIND_TEXT;
     int64_t address = 0;
-    unsigned char *copy = clr_bytes_add(bytes, value->kind, value->as.size, &address);
+    unsigned char *copy =
+        value->as.size == INT32_MAX
+            ? NULL
+            : clr_bytes_add(bytes, value->kind, value->as.size + is_text, &address);
 
     if (copy == NULL)
         return 0;
     if (value->as.size > 0)
         memcpy(copy, value->bytes, value->as.size);
+    if (is_text)
+        copy[value->as.size] = 0;
     return address;
 }
 

@@ -18,8 +18,8 @@ struct clr_group_values {
     size_t rows; /* groups */
     int key_count, call_count;
     struct clr_group_column *columns; /* those of keys, and then those of calls */
-    struct clr_bytes bytes;           /* of TEXT, in UTF-8, and of BLOBs */
-    void *memory;                     /* of the columns */
+    struct clr_bytes bytes; /* of TEXT, in UTF-8 and with a zero behind it, and of BLOBs */
+    void *memory;           /* of the columns */
     /* As the query has them: where there are any, the answer's rows are these, and its statement
        need not run. */
     int plain_count;
