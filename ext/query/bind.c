@@ -205,8 +205,9 @@ static enum clr_code bind_order(struct clr_binder *binder, struct clr_call *call
         if (asked.arguments[i] < 0)
             return binder->code;
     }
-    /* The extremes tell whether there are values that a percentile is not for. */
-    if (node->aggregate->needs == CLR_NEEDS_ORDER)
+    /* The extremes tell whether there are values that a percentile is not for; by groups the values
+       themselves do. */
+    if (node->aggregate->needs == CLR_NEEDS_ORDER && !query->is_grouped)
         operations |= 1u << CLR_EXTREMES;
     asked.tally = call->tally = find_tally(query, operations, x, -1, filter);
     if (call->tally < 0)
