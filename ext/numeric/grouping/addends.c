@@ -79,6 +79,11 @@ static enum clr_scan_outcome list_rows(const struct clr_addend_task *task, const
         return CLR_SCAN_DONE;
     outcome = clr_group_list_make_room(
         list, task->addends->memory, task->block->loops->count(found), task->addends->rows, pairs);
+    if (outcome == CLR_SCAN_DONE && task->block->loops->count(found) == CLR_BLOCK) {
+        clr_group_list_add_block(list, task->numbers, task->x->values,
+                                 pairs ? task->y->values : NULL);
+        return CLR_SCAN_DONE;
+    }
     for (i = 0; i < CLR_BLOCK_WORDS && outcome == CLR_SCAN_DONE; i++) {
         for (word = found[i]; word != 0; word &= word - 1) {
             const size_t row = i * 64 + (size_t)__builtin_ctzll(word);
