@@ -219,7 +219,7 @@ static enum clr_scan_outcome take(const struct clr_addend_task *task)
             others[i] = (task->selected[i] & ~rows[i]) | integers[i];
         count_others(task, kept->others, others);
     }
-    if (kept->gathers)
+    if (kept->gathers && kept->gathered_by == task->number)
         outcome = list(task, rows);
     if (outcome == CLR_SCAN_DONE && clr_tally_does(task->tally, CLR_SUM) && y != NULL &&
         !clr_row_set_find(task->block->loops, x, CLR_TAG_INTEGER, rows, integers))

@@ -269,14 +269,30 @@ static void plan_tally(struct planner *planner, int number)
         plan_extremes(planner, kept);
 }
 
+/* A median and a variance of one argument are of the same values: one list will do. */
+static int find_gatherer(const struct planner *planner, int number)
+{
+    const struct clr_tally *tallies = planner->scan->tallies;
+    const struct clr_group_tally *kept = planner->plan->tallies;
+    int i;
+
+    for (i = 0; i < number; i++)
+        if (kept[i].gathers && !kept[i].pairs && !kept[number].pairs &&
+            tallies[i].x == tallies[number].x && tallies[i].filter == tallies[number].filter)
+            return kept[i].gathered_by;
+    return number;
+}
+
 static void plan_tallies(struct planner *planner)
 {
     struct clr_group_plan *plan = planner->plan;
     int i, j;
 
     plan->adds = 1;
-    for (i = 0; i < planner->scan->tally_count; i++)
+    for (i = 0; i < planner->scan->tally_count; i++) {
         plan_tally(planner, i);
+        plan->tallies[i].gathered_by = find_gatherer(planner, i);
+    }
     for (i = 0; i < planner->scan->tally_count; i++)
         for (j = 0; j < 4; j++)
             if (plan->tallies[i].extremes[j] >= 0)

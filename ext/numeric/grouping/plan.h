@@ -44,6 +44,8 @@ struct clr_group_tally {
     bool gathers;     /* the values that count, or pairs, lie together by group in the end */
     bool gathers_sum; /* and the sum is made of them */
     bool pairs;       /* they are pairs; without them a product is a square */
+    int gathered_by;  /* the tally that lists them: this one, or an earlier one with the same values
+                       */
 };
 
 /* What has turned out to be another way than the sample. */
