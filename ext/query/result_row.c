@@ -135,8 +135,6 @@ static void add_items(struct row *row)
                     syntax->having == NULL && syntax->terms.first == NULL &&
                     syntax->limit_begin == syntax->limit_end;
 
-    row->query->plain_count = 0;
-
     for (item = syntax->items.first; item != NULL; item = item->next) {
         is_plain = is_plain && note_plain(row, item);
         add_tokens(row, item->begin, item->end);
@@ -215,6 +213,7 @@ static size_t write(struct row *row)
 {
     size_t items;
 
+    row->query->plain_count = 0;
     if (row->rowid != NULL) {
         write_rows(row);
         return 0;
