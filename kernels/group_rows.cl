@@ -21,11 +21,11 @@
  * a work-group has fewer rows than 2^32; and the other words. The same word of all places lies
  * together, so that work-items that add it seldom meet in a bank.
  */
-#define COUNT(word) atomic_inc(lows + (word) * place_count + place)
+#define COUNT(word) atomic_inc(lows + (word)*place_count + place)
 #define ADD(word, wide, value)                                                                     \
-    add_in_local(lows + (word) * place_count + place, highs + (wide) * place_count + place, value)
+    add_in_local(lows + (word)*place_count + place, highs + (wide)*place_count + place, value)
 #if MOSTS > 0
-#define MOST(word, value) atom_max(mosts + ((word) - ADDS) * place_count + place, value)
+#define MOST(word, value) atom_max(mosts + ((word)-ADDS) * place_count + place, value)
 #endif
 
 /* As atomics.cl has it, with the halves apart, so that neighbours lie in other banks. */
@@ -40,16 +40,16 @@ void add_in_local(volatile __local uint *low_half, volatile __local uint *high_h
 }
 
 #else
-#define COUNT(word) ADD_TO_RECORD(records, (ulong)place * WORDS + (word), 1UL)
-#define ADD(word, wide, value) ADD_TO_RECORD(records, (ulong)place * WORDS + (word), value)
+#define COUNT(word) ADD_TO_RECORD(records, (ulong)place *WORDS + (word), 1UL)
+#define ADD(word, wide, value) ADD_TO_RECORD(records, (ulong)place *WORDS + (word), value)
 #if MOSTS > 0
-#define MOST(word, value) atom_max((volatile __global ulong *)records + (ulong)place * WORDS + (word), value)
+#define MOST(word, value)                                                                          \
+    atom_max((volatile __global ulong *)records + (ulong)place * WORDS + (word), value)
 #endif
 #endif
 #if MOSTS == 0
 #define MOST(word, value)
 #endif
-
 
 #if BY_FIRST
 #define TAKE_NUMBER MOST(WORDS - 1, ~(i + load * step));
@@ -77,9 +77,9 @@ void add_in_local(volatile __local uint *low_half, volatile __local uint *high_h
 
 /*
  * Adds rows to records, and tells in flags, spills and spill_room what does not fit: see
- * grouping.cl. In local memory, a work-group has the records of place_count places: the first one has
- * the first so many, the second the next, and so on, and when all are taken, the next one begins
- * again, for other rows. In global memory these are all places.
+ * grouping.cl. In local memory, a work-group has the records of place_count places: the first one
+ * has the first so many, the second the next, and so on, and when all are taken, the next one
+ * begins again, for other rows. In global memory these are all places.
  */
 __kernel void
 #if IN_LOCAL
@@ -87,8 +87,8 @@ group_rows_locally
 #else
 group_rows_globally
 #endif
-    (ROW_FORMALS ulong rows, __constant long *parameters, uint places, uint place_count, uint copies,
-     __global ulong *records, volatile __global uint *flags, __global ulong *spills,
+    (ROW_FORMALS ulong rows, __constant long *parameters, uint places, uint place_count,
+     uint copies, __global ulong *records, volatile __global uint *flags, __global ulong *spills,
      uint spill_room, __local ulong *local_memory)
 {
     row_doubts doubts = {0, 0, 0};
@@ -171,8 +171,8 @@ group_rows_globally
         for (uint copy = 0; copy < copies; copy++)
             most = max(most, most_table[(copy * MOSTS + word) * place_count + place]);
         if (most != 0)
-            atom_max((volatile __global ulong *)records +
-                         (ulong)(first_place + place) * WORDS + ADDS + word,
+            atom_max((volatile __global ulong *)records + (ulong)(first_place + place) * WORDS +
+                         ADDS + word,
                      most);
     }
 #endif

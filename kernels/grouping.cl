@@ -8,9 +8,9 @@
  * KEYS: how many keys there are; FOR_EACH_KEY(X): X(number, register) for each
  * FOR_EACH_TALLY(X): X(number, filter, x, y, ...) for each, with what TALLY has below
  * ADDS, MOSTS: words of a record that are added, and then those of which the greatest stays
- * WIDES, WIDE_NUMBERS: how many of the added ones are no counts, and for each of them all its number
- *     among these, or NARROW
- * BY_FIRST: whether the last word is the one that tells the group's first row
+ * WIDES, WIDE_NUMBERS: how many of the added ones are no counts, and for each of them all its
+ * number among these, or NARROW BY_FIRST: whether the last word is the one that tells the group's
+ * first row
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -32,8 +32,8 @@ DEFINE_ATOMIC_ADD_64(add_to_record, __global)
 #endif
 
 /* parameters: 4 numbers of each key, then 4 of each tally. The place of an INTEGER is START
-   and FACTOR times it, modulo 2^32, and that of NULL is NULL; one farther than REACH above FIRST has
-   none. */
+   and FACTOR times it, modulo 2^32, and that of NULL is NULL; one farther than REACH above FIRST
+   has none. */
 #define KEY_FIRST(number) parameters[4 * (number)]
 #define KEY_REACH(number) (ulong) parameters[4 * (number) + 1]
 #define KEY_START(number) (uint) parameters[4 * (number) + 2]
@@ -48,8 +48,8 @@ DEFINE_ATOMIC_ADD_64(add_to_record, __global)
 
 /* The words of `flags`. UNSURE_ROW: bits of the first one; NO_PLACE likewise. */
 #define DOUBTS_WORD 0
-#define TYPES_WORD 1 /* a bit for each tally with other types */
-#define SPILLS_WORD 2 /* how many there are */
+#define TYPES_WORD 1   /* a bit for each tally with other types */
+#define SPILLS_WORD 2  /* how many there are */
 #define SPILLED_WORD 3 /* a bit for each tally with spills */
 #define UNSURE_ROW 1
 #define NO_PLACE 2
@@ -95,8 +95,7 @@ uint look_at_tally(scalar filter, scalar x, scalar y, uint x_types, uint y_types
         return TALLY_MISSES;
     if ((x_types >> x.tag & 1) == 0 || (y_types >> y.tag & 1) == 0)
         return TALLY_OTHER_TYPE;
-    return TALLY_COUNTS |
-           (x.tag == VALUE_INTEGER && y.tag == VALUE_INTEGER ? TALLY_INTEGERS : 0);
+    return TALLY_COUNTS | (x.tag == VALUE_INTEGER && y.tag == VALUE_INTEGER ? TALLY_INTEGERS : 0);
 }
 
 /* Whether the product is in no wider than the limit, which it is stored with. */

@@ -98,7 +98,8 @@ static enum clr_code bind_terms(struct clr_binder *binder, struct clr_call *call
     const unsigned all = (1u << CLR_MOST_TERMS) - 1;
     const unsigned needs = call->form & CLR_FORM_STATE ? all : clr_finish_needs(aggregate);
     /* SQLite's own sums also need to know if they give what ours would. */
-    const unsigned also = call->builtin && !call->is_exact ? 1u << CLR_EXTREMES : 0;
+    const unsigned extremes = binder->query->is_grouped ? CLR_BOUNDS : 1u << CLR_EXTREMES;
+    const unsigned also = call->builtin && !call->is_exact ? extremes : 0;
     int count, i;
     const struct clr_term *terms = clr_operation_terms(aggregate->operation, &count);
 
@@ -151,8 +152,9 @@ static enum clr_code bind_order(struct clr_binder *binder, struct clr_call *call
         if (asked.arguments[i] < 0)
             return binder->code;
     }
-    /* The extremes tell whether there are values that a percentile is not for. */
-    if (node->aggregate->needs == CLR_NEEDS_ORDER)
+    /* The extremes tell whether there are values that a percentile is not for; by groups the values
+       themselves do. */
+    if (node->aggregate->needs == CLR_NEEDS_ORDER && !query->is_grouped)
         operations |= 1u << CLR_EXTREMES;
     asked.tally = call->tally = find_tally(query, operations, x, -1, filter);
     if (call->tally < 0)

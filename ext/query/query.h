@@ -96,6 +96,11 @@ struct clr_query {
      */
     char *finish;
     size_t finish_items;
+    /* Of groups: where finish makes nothing of a key or a call in any of its columns, and a row of
+       every group, in their order, which key, or call after the last key, each of them is. Else
+       there are 0. */
+    int plain_count;
+    uint16_t plain_columns[CLR_MOST_KEYS + CLR_MOST_CALLS];
     char *probes;
 };
 

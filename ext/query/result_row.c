@@ -15,6 +15,7 @@ struct row {
     int parameter_count;
     const char *rowid; /* its name, of rows; else NULL */
     int call;          /* the number of the next one */
+    struct clr_query *query;
     char *text;
     size_t length;
 };
@@ -103,11 +104,39 @@ static void add_tokens(struct row *row, size_t begin, size_t end)
     }
 }
 
+/* Whether rows of different groups may be the same one: groups differ in their keys, which the
+   select list may not have all. */
+static bool is_distinct(const struct row *row)
+{
+    return row->is_grouped && row->syntax->distinct && row->syntax->keys.first != NULL;
+}
+
+/* Notes which key or call an item is that begins here. Returns false if it is more than that. */
+static bool note_plain(const struct row *row, const struct clr_node *item)
+{
+    const struct clr_node *node = row->syntax->tokens[item->begin].node;
+    struct clr_query *query = row->query;
+
+    if (node == NULL || node->is_item ||
+        (node->name_end != 0 ? node->name_end : node->end) != item->end ||
+        query->plain_count == CLR_MOST_KEYS + CLR_MOST_CALLS ||
+        (node->key == 0 && (node->kind != CLR_N_AGGREGATE || is_json(node))))
+        return false;
+    query->plain_columns[query->plain_count++] =
+        (uint16_t)(node->key != 0 ? node->key - 1 : row->grouping->key_count + row->call);
+    return true;
+}
+
 static void add_items(struct row *row)
 {
     const struct clr_node *item;
+    const struct clr_syntax *syntax = row->syntax;
+    bool is_plain = row->is_grouped && !row->sorts_keys && !is_distinct(row) &&
+                    syntax->having == NULL && syntax->terms.first == NULL &&
+                    syntax->limit_begin == syntax->limit_end;
 
-    for (item = row->syntax->items.first; item != NULL; item = item->next) {
+    for (item = syntax->items.first; item != NULL; item = item->next) {
+        is_plain = is_plain && note_plain(row, item);
         add_tokens(row, item->begin, item->end);
         if (row->is_grouped && item->names[0].kind != 0) {
             add(row, " AS ", 4);
@@ -116,6 +145,8 @@ static void add_items(struct row *row)
         if (item->next != NULL)
             add(row, ",", 1);
     }
+    if (!is_plain)
+        row->query->plain_count = 0;
 }
 
 /* Has SQLite bring the groups into their order: BINARY is the order of bytes in the database's
@@ -182,6 +213,7 @@ static size_t write(struct row *row)
 {
     size_t items;
 
+    row->query->plain_count = 0;
     if (row->rowid != NULL) {
         write_rows(row);
         return 0;
@@ -189,8 +221,7 @@ static size_t write(struct row *row)
     row->length = 0;
     row->call = 0;
     add(row, "SELECT", 6);
-    /* Groups differ in their keys, which the select list may not have all. */
-    if (row->is_grouped && row->syntax->distinct && row->syntax->keys.first != NULL)
+    if (is_distinct(row))
         add(row, " DISTINCT", 9);
     add_items(row);
     items = row->length;
@@ -204,7 +235,8 @@ static size_t write(struct row *row)
 enum clr_code clr_result_row_write(struct clr_query *query,
                                    const struct clr_environment *environment, const char *rowid)
 {
-    struct row row = {.syntax = query->syntax,
+    struct row row = {.query = query,
+                      .syntax = query->syntax,
                       .is_grouped = query->is_grouped,
                       .sorts_keys = query->is_grouped && !environment->is_utf8 &&
                                     query->syntax->keys.first != NULL,

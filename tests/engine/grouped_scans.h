@@ -199,6 +199,7 @@ static void make_tally(struct made *made, struct clr_tally *tally, int instructi
                                      1u << CLR_DOT,
                                      1u << CLR_EXTREMES,
                                      1u << CLR_SUM | 1u << CLR_EXTREMES,
+                                     1u << CLR_SUM | CLR_BOUNDS,
                                      CLR_KEEP | 1u << CLR_EXTREMES,
                                      CLR_KEEP | CLR_BYTES,
                                      CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM};

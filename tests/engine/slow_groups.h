@@ -152,13 +152,20 @@ static struct clr_column *copy_rows(const struct clr_column *from, const struct 
     return column;
 }
 
-/* Scans the rows of one group. */
+/* Scans the rows of one group. Without groups there are no bounds, but extremes. */
 static enum clr_scan_outcome scan_group(struct made *made, const struct keyed *rows, size_t count)
 {
     struct clr_column *columns[COLUMNS];
     struct clr_scan scan = made->scan;
+    unsigned operations[TALLIES];
     enum clr_scan_outcome outcome;
     int i;
+
+    for (i = 0; i < scan.tally_count; i++) {
+        operations[i] = scan.tallies[i].operations;
+        if (operations[i] & CLR_BOUNDS)
+            scan.tallies[i].operations = (operations[i] | 1u << CLR_EXTREMES) & ~CLR_BOUNDS;
+    }
 
     for (i = 0; i < COLUMNS; i++)
         columns[i] = copy_rows(made->columns[i], rows, count);
@@ -168,6 +175,8 @@ static enum clr_scan_outcome scan_group(struct made *made, const struct keyed *r
     outcome = clr_host_scan(&scan, NULL);
     for (i = 0; i < COLUMNS; i++)
         clr_column_release(columns[i]);
+    for (i = 0; i < scan.tally_count; i++)
+        scan.tallies[i].operations = operations[i];
     return outcome;
 }
 
@@ -184,6 +193,18 @@ static bool same_range(const struct clr_tally *tally, const struct clr_range *a,
                        const struct clr_range *b)
 {
     return !clr_tally_does(tally, CLR_EXTREMES) || reference_same_range(a, b);
+}
+
+/* Whether these are the extremes, or numbers that they lie between, and not too large. */
+static bool are_bounds(const struct clr_range *bounds, const struct clr_range *extremes,
+                       size_t rows)
+{
+    const int64_t most = (INT64_C(1) << 53) / (int64_t)rows;
+
+    return reference_same_range(bounds, extremes) ||
+           (bounds->seen && extremes->seen && bounds->least <= extremes->least &&
+            bounds->greatest >= extremes->greatest && bounds->least >= -most &&
+            bounds->greatest <= most);
 }
 
 /* Compares a group with what made's tallies and questions have now. */
@@ -203,6 +224,9 @@ static void compare_group(const struct made *made, const struct clr_groups *grou
         batch_ok(same_range(tally, &state.integers, &tally->state.integers) &&
                      same_range(tally, &state.reals, &tally->state.reals),
                  "%s, extremes of group %zu, tally %d", what, group, i);
+        batch_ok(!(tally->operations & CLR_BOUNDS) ||
+                     are_bounds(&state.integers, &tally->state.integers, scan->rows),
+                 "%s, bounds of group %zu, tally %d", what, group, i);
         state.integers = tally->state.integers;
         state.reals = tally->state.reals;
         batch_ok(reference_same(&state, &tally->state),

@@ -47,6 +47,8 @@ static enum clr_scan_outcome spill_rows(const struct clr_addend_task *task, cons
         outcome = clr_addend_spill(task, row, x_tag, y_tag);
         ++*spilled;
     }
+    if (*spilled > 0 && task->kept->is_bounded)
+        task->addends->doubts->bounds[task->number] = true;
     if (*spilled > task->addends->rows / MOST_SPILLED + SOME_SPILLED)
         task->addends->doubts->window[task->number] = true;
     return outcome;

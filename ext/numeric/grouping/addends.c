@@ -79,6 +79,11 @@ static enum clr_scan_outcome list_rows(const struct clr_addend_task *task, const
         return CLR_SCAN_DONE;
     outcome = clr_group_list_make_room(
         list, task->addends->memory, task->block->loops->count(found), task->addends->rows, pairs);
+    if (outcome == CLR_SCAN_DONE && task->block->loops->count(found) == CLR_BLOCK) {
+        clr_group_list_add_block(list, task->numbers, task->x->values,
+                                 pairs ? task->y->values : NULL);
+        return CLR_SCAN_DONE;
+    }
     for (i = 0; i < CLR_BLOCK_WORDS && outcome == CLR_SCAN_DONE; i++) {
         for (word = found[i]; word != 0; word &= word - 1) {
             const size_t row = i * 64 + (size_t)__builtin_ctzll(word);
@@ -214,7 +219,7 @@ static enum clr_scan_outcome take(const struct clr_addend_task *task)
             others[i] = (task->selected[i] & ~rows[i]) | integers[i];
         count_others(task, kept->others, others);
     }
-    if (kept->gathers)
+    if (kept->gathers && kept->gathered_by == task->number)
         outcome = list(task, rows);
     if (outcome == CLR_SCAN_DONE && clr_tally_does(task->tally, CLR_SUM) && y != NULL &&
         !clr_row_set_find(task->block->loops, x, CLR_TAG_INTEGER, rows, integers))

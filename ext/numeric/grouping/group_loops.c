@@ -4,6 +4,10 @@
 
 #include <math.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 /* How many rows ahead records are fetched. */
 enum { AHEAD = 24, MOST_AT_ONCE = 8 };
 
@@ -78,6 +82,7 @@ static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int fr
             __builtin_prefetch(records + numbers[all ? i + AHEAD : rows[i + AHEAD]] * stride, 1);
         if (counts)
             record[0]++;
+#pragma GCC unroll 8
         for (w = 0; w < to - from; w++)
             record[from + w] = (int64_t)((uint64_t)record[from + w] + (uint64_t)words[w][row]);
     }
@@ -124,6 +129,7 @@ static ALWAYS_INLINE void raise_some(const struct clr_group_adding *adding, int 
         const size_t row = all ? i : adding->rows[i];
         int64_t *record = records + numbers[row] * stride;
 
+#pragma GCC unroll 8
         for (w = 0; w < count; w++)
             if ((uint64_t)words[w][row] > (uint64_t)record[w])
                 record[w] = words[w][row];
@@ -167,6 +173,8 @@ static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
 #include "numeric/grouping/group_loops.inc"
 
 #if defined(__x86_64__)
+#include "numeric/grouping/whole_records.inc"
+
 #define VARIANT(name) avx2_##name
 #define TARGET __attribute__((target("avx2")))
 #define LANES 4

@@ -2,6 +2,8 @@
 
 #include "base/memory.h"
 
+#include <string.h>
+
 enum { FIRST_CAPACITY = 64 };
 
 enum clr_scan_outcome clr_group_list_make_room(struct clr_group_list *list,
@@ -24,6 +26,16 @@ enum clr_scan_outcome clr_group_list_make_room(struct clr_group_list *list,
     if (outcome == CLR_SCAN_DONE)
         list->x.taken += bytes;
     return outcome;
+}
+
+void clr_group_list_add_block(struct clr_group_list *list, const uint32_t *numbers,
+                              const int64_t *x, const int64_t *y)
+{
+    memcpy((uint32_t *)list->numbers.start + list->count, numbers, CLR_BLOCK * sizeof *numbers);
+    memcpy((int64_t *)list->x.start + list->count, x, CLR_BLOCK * sizeof *x);
+    if (y != NULL)
+        memcpy((int64_t *)list->y.start + list->count, y, CLR_BLOCK * sizeof *y);
+    list->count += CLR_BLOCK;
 }
 
 void clr_group_list_free(struct clr_group_list *list, struct clr_group_memory *memory)

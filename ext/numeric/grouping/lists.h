@@ -4,6 +4,7 @@
 #define CLR_NUMERIC_GROUP_LISTS_H
 
 #include "numeric/grouping/room.h"
+#include "numeric/scan/loops.h"
 
 /* What a list has: values, or pairs, of one type. */
 enum clr_group_list_kind { CLR_LIST_INTEGERS, CLR_LIST_REALS, CLR_LIST_BYTES, CLR_LISTS };
@@ -29,6 +30,10 @@ static inline void clr_group_list_add(struct clr_group_list *list, uint32_t numb
         ((int64_t *)list->y.start)[list->count] = y;
     list->count++;
 }
+
+/* Adds a block of values at once; y may be NULL. */
+void clr_group_list_add_block(struct clr_group_list *list, const uint32_t *numbers,
+                              const int64_t *x, const int64_t *y);
 
 void clr_group_list_free(struct clr_group_list *list, struct clr_group_memory *memory);
 

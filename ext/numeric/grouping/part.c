@@ -117,7 +117,8 @@ bool clr_group_part_has_doubts(const struct clr_group_part *part)
     int i;
 
     for (i = 0; i < part->plan->tally_count; i++)
-        doubts = doubts || part->doubts.types[i] || part->doubts.window[i];
+        doubts =
+            doubts || part->doubts.types[i] || part->doubts.window[i] || part->doubts.bounds[i];
     return doubts;
 }
 

@@ -11,6 +11,9 @@ enum { WIDE = 64, MARGIN = 16, FEW_PLACES = 4096, MOST_ENTRIES = 1 << 20 };
 /* A sum in one limb is left if what the sample has is so many times larger in the other rows. */
 enum { LIMB_MARGIN = 16, LIMB_BITS = 62 };
 
+/* The sums of INTEGERs of which SQLite's own functions make no rounding errors. */
+enum { EXACT_BITS = 53 };
+
 struct planner {
     struct clr_group_plan *plan;
     const struct clr_scan *scan;
@@ -114,7 +117,7 @@ static void plan_keys(const struct planner *planner)
 {
     const struct clr_scan *scan = planner->scan;
     struct clr_group_plan *plan = planner->plan;
-    const uint64_t rows = scan->rows;
+    const uint64_t rows = planner->sample->rows;
     clr_u128 places = 1;
     int i;
 
@@ -156,7 +159,7 @@ static int row_bits(const struct planner *planner)
 
 static void plan_integer_sum(struct planner *planner, int bits, struct clr_group_tally *kept)
 {
-    const int room = LIMB_BITS - row_bits(planner);
+    const int room = (kept->is_bounded ? EXACT_BITS : LIMB_BITS) - row_bits(planner);
 
     kept->integer = planner->plan->adds++;
     kept->integer_limit = 0;
@@ -164,6 +167,19 @@ static void plan_integer_sum(struct planner *planner, int bits, struct clr_group
         kept->integer_limit = (int64_t)1 << room;
     else
         kept->integer_high = planner->plan->adds++;
+}
+
+/* Whether the INTEGERs of a sum are so small that their limit says all that is asked of them. */
+static bool is_bounded(const struct planner *planner, int number,
+                       const struct clr_group_tally *kept)
+{
+    const struct clr_tally *tally = &planner->scan->tallies[number];
+
+    return (tally->operations & CLR_BOUNDS) != 0 && !clr_tally_does(tally, CLR_EXTREMES) &&
+           (kept->x_types & ~CLR_TYPE(CLR_TAG_NULL)) == CLR_TYPE(CLR_TAG_INTEGER) &&
+           !planner->doubts->bounds[number] && !planner->doubts->window[number] &&
+           size_bits(&planner->sample->values[tally->x]) + __builtin_ctz(LIMB_MARGIN) <=
+               EXACT_BITS - row_bits(planner);
 }
 
 static void plan_sum(struct planner *planner, int number, struct clr_group_tally *kept)
@@ -246,9 +262,25 @@ static void plan_tally(struct planner *planner, int number)
     if ((types & CLR_TYPE(CLR_TAG_INTEGER)) != 0 &&
         (types & (CLR_TYPE(CLR_TAG_REAL) | CLR_TYPE(CLR_TAG_BYTES))) != 0)
         kept->others = planner->plan->adds++;
+    kept->is_bounded = is_bounded(planner, number, kept);
     plan_sum(planner, number, kept);
-    if (clr_tally_does(tally, CLR_EXTREMES))
+    if (clr_tally_does(tally, CLR_EXTREMES) ||
+        ((tally->operations & CLR_BOUNDS) != 0 && !kept->is_bounded))
         plan_extremes(planner, kept);
+}
+
+/* A median and a variance of one argument are of the same values: one list will do. */
+static int find_gatherer(const struct planner *planner, int number)
+{
+    const struct clr_tally *tallies = planner->scan->tallies;
+    const struct clr_group_tally *kept = planner->plan->tallies;
+    int i;
+
+    for (i = 0; i < number; i++)
+        if (kept[i].gathers && !kept[i].pairs && !kept[number].pairs &&
+            tallies[i].x == tallies[number].x && tallies[i].filter == tallies[number].filter)
+            return kept[i].gathered_by;
+    return number;
 }
 
 static void plan_tallies(struct planner *planner)
@@ -257,8 +289,10 @@ static void plan_tallies(struct planner *planner)
     int i, j;
 
     plan->adds = 1;
-    for (i = 0; i < planner->scan->tally_count; i++)
+    for (i = 0; i < planner->scan->tally_count; i++) {
         plan_tally(planner, i);
+        plan->tallies[i].gathered_by = find_gatherer(planner, i);
+    }
     for (i = 0; i < planner->scan->tally_count; i++)
         for (j = 0; j < 4; j++)
             if (plan->tallies[i].extremes[j] >= 0)

@@ -37,12 +37,15 @@ struct clr_group_tally {
     int integer, integer_high; /* the sum of INTEGERs, or of their products; see the next */
     int64_t integer_limit;     /* 0: `integer` has their lower 32 bits and integer_high the upper;
                                   else all of those that are not greater in size */
+    bool is_bounded;           /* no row that counts has a greater INTEGER: one is a doubt */
     int real_high, real_low;   /* digits of REALs */
     struct clr_window window;
     int extremes[4];  /* INTEGERs: least, greatest; keys of REALs: least, greatest */
     bool gathers;     /* the values that count, or pairs, lie together by group in the end */
     bool gathers_sum; /* and the sum is made of them */
     bool pairs;       /* they are pairs; without them a product is a square */
+    int gathered_by;  /* the tally that lists them: this one, or an earlier one with the same values
+                       */
 };
 
 /* What has turned out to be another way than the sample. */
@@ -50,6 +53,7 @@ struct clr_group_doubts {
     bool keys;
     bool types[CLR_MOST_TALLIES];  /* of arguments */
     bool window[CLR_MOST_TALLIES]; /* too much lies outside */
+    bool bounds[CLR_MOST_TALLIES]; /* something lies outside, where nothing was to */
 };
 
 struct clr_group_plan {

@@ -39,23 +39,23 @@ static void take_row(struct clr_sampled *sampled, const struct clr_register *val
     }
 }
 
-/* Where no row of the block passes the filter, or that is not sure, all are as good a guess. */
-static void take_block(struct clr_block *block, const bool *wanted, struct clr_sample *sample)
+/* Where no row of the block passes the filter, or that is not sure, all are as good a guess.
+   Returns how many do pass. */
+static size_t take_block(struct clr_block *block, const bool *wanted, struct clr_sample *sample)
 {
-    uint64_t selected[CLR_BLOCK_WORDS], any = 0;
-    size_t row, i;
+    uint64_t selected[CLR_BLOCK_WORDS];
+    const size_t passed = clr_collector_select(block, selected) ? block->loops->count(selected) : 0;
+    size_t row;
     int number;
 
-    if (clr_collector_select(block, selected))
-        for (i = 0; i < CLR_BLOCK_WORDS; i++)
-            any |= selected[i];
-    if (any == 0)
+    if (passed == 0)
         memset(selected, -1, sizeof selected);
     clr_block_run(block, block->scan->filter + 1, block->scan->instruction_count);
     for (number = 0; number < block->scan->instruction_count; number++)
         for (row = 0; row < block->count && wanted[number]; row++)
             if (selected[row / 64] >> row % 64 & 1)
                 take_row(&sample->values[number], &block->registers[number], row);
+    return passed;
 }
 
 enum clr_scan_outcome clr_sample_take(const struct clr_scan *scan, const bool *wanted,
@@ -64,7 +64,7 @@ enum clr_scan_outcome clr_sample_take(const struct clr_scan *scan, const bool *w
     const size_t blocks = (scan->rows + CLR_BLOCK - 1) / CLR_BLOCK;
     const size_t looks = blocks < BLOCKS ? blocks : BLOCKS;
     struct clr_block *block = clr_block_new(scan);
-    size_t i;
+    size_t passed = 0, seen = 0, i;
     int number;
 
     for (number = 0; number < scan->instruction_count; number++)
@@ -76,8 +76,10 @@ enum clr_scan_outcome clr_sample_take(const struct clr_scan *scan, const bool *w
         const size_t first = number_of_block * CLR_BLOCK, rest = scan->rows - first;
 
         clr_block_set_rows(block, first, rest < CLR_BLOCK ? rest : CLR_BLOCK);
-        take_block(block, wanted, sample);
+        passed += take_block(block, wanted, sample);
+        seen += block->count;
     }
+    sample->rows = seen == 0 ? 0 : scan->rows * (uint64_t)(passed + 1) / seen;
     clr_block_free(block);
     return CLR_SCAN_DONE;
 }

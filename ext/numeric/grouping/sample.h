@@ -14,6 +14,7 @@ struct clr_sampled {
 
 /* What is found out: instruction by instruction. */
 struct clr_sample {
+    uint64_t rows; /* about how many of the scan's rows pass */
     struct clr_sampled values[CLR_MOST_INSTRUCTIONS];
 };
 

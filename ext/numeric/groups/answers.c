@@ -1,10 +1,14 @@
 #include "numeric/groups/arranged.h"
 
 #include "numeric/distinct/distinct_portions.h"
+#include "numeric/order/few.h"
 #include "numeric/order/keys.h"
 #include "numeric/order/percentile.h"
 #include "numeric/order/radix_sort.h"
 #include "numeric/order/selection.h"
+
+#include <math.h>
+#include <string.h>
 
 /* Values that are put into bins between two looks at whether to stop. */
 enum { PIECE = 4096 };
@@ -14,7 +18,8 @@ struct asked {
     const struct clr_answering *answering;
     size_t group;
     struct clr_arranged_values integers, reals, bytes;
-    bool sorted; /* the keys of all of them are in answering->keys */
+    bool few;    /* numbers of one type, whose keys are in answering->keys: */
+    bool sorted; /* in order */
     struct clr_run runs[2];
     const struct clr_run *starts[2];
     struct clr_portions portions;
@@ -42,22 +47,24 @@ static void set_runs(struct asked *asked)
                                             (void *)(uintptr_t)asked->answering->stop};
 }
 
-/* Sorts the values if they are few, and numbers of one type. */
-static void sort_few(struct asked *asked)
+/* Makes keys of the values if they are few, and numbers of one type. */
+static void key_few(struct asked *asked, bool sorts)
 {
     const bool real = asked->reals.count > 0;
     const struct clr_arranged_values *values = real ? &asked->reals : &asked->integers;
     uint64_t *keys = asked->answering->keys;
     size_t i;
 
-    asked->sorted = values->count > 0 && values->count <= CLR_FEW_VALUES &&
-                    asked->bytes.count == 0 && (!real || asked->integers.count == 0);
-    if (!asked->sorted)
+    asked->few = values->count > 0 && values->count <= CLR_FEW_VALUES && asked->bytes.count == 0 &&
+                 (!real || asked->integers.count == 0);
+    asked->sorted = asked->few && sorts;
+    if (!asked->few)
         return;
     for (i = 0; i < values->count; i++)
         keys[i] = real ? (uint64_t)clr_real_to_key(values->x[i]) ^ CLR_KEY_SIGN
                        : clr_integer_to_key(values->x[i]);
-    clr_radix_sort(keys, asked->answering->scratch, values->count);
+    if (sorts)
+        clr_radix_sort(keys, asked->answering->scratch, values->count);
 }
 
 static struct clr_value value_of(const struct asked *asked, uint64_t key)
@@ -76,11 +83,15 @@ static struct clr_value *answer_of(const struct asked *asked, int question)
 
 static bool has_infinity(const struct asked *asked)
 {
-    struct clr_state state;
+    const double infinity = INFINITY;
+    int64_t bits;
+    bool has = false;
+    size_t i;
 
-    clr_group_record_state(&asked->answering->groups->plan, asked->answering->tally,
-                           clr_groups_record(asked->answering->groups, asked->group), &state);
-    return clr_state_has_infinity(&state);
+    memcpy(&bits, &infinity, sizeof bits);
+    for (i = 0; i < asked->reals.count; i++)
+        has |= (asked->reals.x[i] & INT64_MAX) == bits;
+    return has;
 }
 
 static enum clr_scan_outcome find_position(const struct asked *asked,
@@ -96,11 +107,16 @@ static enum clr_scan_outcome find_position(const struct asked *asked,
     if (count == 0)
         return CLR_SCAN_DONE;
     position = clr_percentile_position(question->fraction, count);
-    if (asked->sorted) {
+    if (asked->few) {
+        const struct clr_answering *answering = asked->answering;
+        const uint64_t *keys = answering->keys;
         const size_t next = position.rank + 1 < count ? position.rank + 1 : position.rank;
+        uint64_t pair[2] = {keys[position.rank], keys[next]};
 
-        found[0][0] = value_of(asked, asked->answering->keys[position.rank]);
-        found[0][1] = value_of(asked, asked->answering->keys[next]);
+        if (!asked->sorted)
+            clr_few_select(keys, answering->scratch, count, position.rank, pair);
+        found[0][0] = value_of(asked, pair[0]);
+        found[0][1] = value_of(asked, pair[1]);
     } else {
         code = clr_portions_select(&asked->portions, &position.rank, 1, found);
     }
@@ -249,7 +265,7 @@ enum clr_scan_outcome clr_groups_answer_group(const struct clr_answering *answer
         return CLR_SCAN_UNSURE;
     set_runs(&asked);
     if (positions || different)
-        sort_few(&asked);
+        key_few(&asked, different);
     if (different)
         outcome = count_different(&asked, modes);
     for (i = 0; i < scan->question_count && outcome == CLR_SCAN_DONE; i++) {

@@ -10,7 +10,7 @@ enum { CHUNK = 64, PIECE = 1 << 18 };
 /* What workers share. */
 struct gathering {
     struct clr_groups *groups;
-    struct clr_arranged arranged;
+    const struct clr_arranged *arranged;
     int tally;
     bool sums, asks;
     atomic_size_t next; /* group */
@@ -28,7 +28,7 @@ static enum clr_scan_outcome reduce(const struct gathering *gathering, size_t gr
 
     for (kind = CLR_LIST_INTEGERS; kind <= CLR_LIST_REALS; kind++) {
         const struct clr_arranged_values values =
-            clr_arranged_get(&gathering->arranged, (enum clr_group_list_kind)kind, group);
+            clr_arranged_get(gathering->arranged, (enum clr_group_list_kind)kind, group);
 
         for (i = 0; i < values.count; i += count) {
             if (clr_portion_stops(stop))
@@ -68,7 +68,7 @@ static void do_groups(void *argument, int worker, const atomic_bool *stop)
     struct gathering *gathering = argument;
     struct clr_answering answering = {.groups = gathering->groups,
                                       .scan = gathering->groups->plan.scan,
-                                      .arranged = &gathering->arranged,
+                                      .arranged = gathering->arranged,
                                       .tally = gathering->tally,
                                       .stop = stop};
     uint64_t *keys = clr_memory_alloc(2 * CLR_FEW_VALUES * sizeof *keys);
@@ -123,11 +123,15 @@ static enum clr_scan_outcome make_answers(struct clr_groups *groups, int tally, 
     return outcome;
 }
 
+/* Makes the sums, and answers the questions, of a tally whose values are arranged. */
 static enum clr_scan_outcome gather(struct clr_groups *groups, int tally,
+                                    const struct clr_arranged *arranged,
                                     const struct clr_group_team *team)
 {
-    struct gathering gathering = {
-        .groups = groups, .tally = tally, .sums = groups->plan.tallies[tally].gathers_sum};
+    struct gathering gathering = {.groups = groups,
+                                  .arranged = arranged,
+                                  .tally = tally,
+                                  .sums = groups->plan.tallies[tally].gathers_sum};
     const size_t chunks = groups->count / CHUNK + 1;
     const int workers = chunks < (size_t)team->size ? (int)chunks : team->size;
     enum clr_scan_outcome outcome;
@@ -140,14 +144,26 @@ static enum clr_scan_outcome gather(struct clr_groups *groups, int tally,
                                 groups->count * sizeof(struct clr_kept_sum));
         groups->sums[tally].count = outcome == CLR_SCAN_DONE ? groups->count : 0;
     }
-    if (outcome != CLR_SCAN_DONE)
-        return outcome;
-    outcome = clr_arranged_make(&gathering.arranged, groups, tally, team);
     if (outcome == CLR_SCAN_DONE && !team->run(team->context, workers, do_groups, &gathering))
         outcome = CLR_SCAN_STOPPED;
     if (outcome == CLR_SCAN_DONE)
         outcome = (enum clr_scan_outcome)atomic_load(&gathering.outcome);
-    clr_arranged_free(&gathering.arranged, &groups->memory);
+    return outcome;
+}
+
+/* The same for all tallies whose values a tally has listed. */
+static enum clr_scan_outcome gather_listed(struct clr_groups *groups, int lister,
+                                           const struct clr_group_team *team)
+{
+    const struct clr_group_tally *tallies = groups->plan.tallies;
+    struct clr_arranged arranged;
+    enum clr_scan_outcome outcome = clr_arranged_make(&arranged, groups, lister, team);
+    int i;
+
+    for (i = lister; i < groups->plan.tally_count && outcome == CLR_SCAN_DONE; i++)
+        if (tallies[i].gathers && tallies[i].gathered_by == lister)
+            outcome = gather(groups, i, &arranged, team);
+    clr_arranged_free(&arranged, &groups->memory);
     return outcome;
 }
 
@@ -158,7 +174,7 @@ enum clr_scan_outcome clr_groups_gather(struct clr_groups *groups,
     int i;
 
     for (i = 0; i < groups->plan.tally_count && outcome == CLR_SCAN_DONE; i++)
-        if (groups->plan.tallies[i].gathers)
-            outcome = gather(groups, i, team);
+        if (groups->plan.tallies[i].gathers && groups->plan.tallies[i].gathered_by == i)
+            outcome = gather_listed(groups, i, team);
     return outcome;
 }

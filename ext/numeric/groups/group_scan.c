@@ -66,6 +66,7 @@ static enum clr_scan_outcome find_outcome(const struct clr_groups *groups,
         for (i = 0; i < groups->plan.tally_count; i++) {
             doubts->types[i] = doubts->types[i] || from->doubts.types[i];
             doubts->window[i] = doubts->window[i] || from->doubts.window[i];
+            doubts->bounds[i] = doubts->bounds[i] || from->doubts.bounds[i];
         }
     }
     return outcome;
@@ -207,6 +208,6 @@ enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan, const struct c
         return outcome;
     doubts.keys = true;
     for (i = 0; i < CLR_MOST_TALLIES; i++)
-        doubts.types[i] = doubts.window[i] = true;
+        doubts.types[i] = doubts.window[i] = doubts.bounds[i] = true;
     return attempt(scan, team, &doubts, groups);
 }

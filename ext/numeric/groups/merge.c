@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* WORTH: groups that are worth a thread. PIECE: between two looks at whether to stop. AHEAD: keys
-   that are looked for together. */
-enum { WORTH = 8192, PIECE = 4096, AHEAD = 64 };
+   that are looked for together. NEAR: places that are merged together. */
+enum { WORTH = 8192, PIECE = 4096, AHEAD = 64, NEAR = 512 };
 
 /* What the workers of a merge share. */
 struct merge {
@@ -16,6 +16,10 @@ struct merge {
     size_t counts[CLR_GROUP_PARTS]; /* of each worker's groups */
     enum clr_scan_outcome outcomes[CLR_GROUP_PARTS];
     struct clr_room firsts[CLR_GROUP_PARTS]; /* uint64_t: part and number of each group's record */
+    /* The hashes and numbers of a part's keys, struct clr_group_item, those of each worker
+       together; and where its begin. */
+    struct clr_room keys[CLR_GROUP_PARTS];
+    uint32_t starts[CLR_GROUP_PARTS][CLR_GROUP_PARTS + 1];
     bool maps;
 };
 
@@ -51,33 +55,44 @@ static void find_bounds(const struct merge *merge, int worker, size_t *first, si
     *last = (size_t)(places * ((uint64_t)worker + 1) / (uint64_t)merge->workers);
 }
 
+/* Adds the records of a part at these places to those of the first part. */
+static void merge_some_places(const struct clr_groups *groups, int part, size_t first, size_t last)
+{
+    const struct clr_group_part *from = groups->parts[part];
+    const uint64_t *others = from->first_rows.start;
+    uint64_t *first_rows = groups->parts[0]->first_rows.start;
+    size_t i;
+
+    for (i = first; i < last; i++) {
+        const int64_t *other = clr_group_part_record(from, i);
+
+        if (other[0] == 0)
+            continue;
+        add_record(&groups->plan, other, clr_group_part_record(groups->parts[0], i));
+        if (others != NULL && others[i] < first_rows[i])
+            first_rows[i] = others[i];
+    }
+}
+
+/* One part after the other, for so many places that the first part's records stay in a cache. */
 static void merge_places(void *argument, int worker, const atomic_bool *stop)
 {
     struct merge *merge = argument;
     struct clr_groups *groups = merge->groups;
-    uint64_t *first_rows = groups->parts[0]->first_rows.start, *others;
-    size_t first, last, count = 0, i;
+    size_t first, last, end, count = 0;
     int part;
 
     find_bounds(merge, worker, &first, &last);
-    for (i = first; i < last; i++) {
-        int64_t *record = clr_group_part_record(groups->parts[0], i);
-
-        if (i % PIECE == 0 && clr_portion_stops(stop)) {
+    while (first < last) {
+        if (clr_portion_stops(stop)) {
             merge->outcomes[worker] = CLR_SCAN_STOPPED;
             return;
         }
-        for (part = 1; part < groups->part_count; part++) {
-            const int64_t *other = clr_group_part_record(groups->parts[part], i);
-
-            if (other[0] == 0)
-                continue;
-            add_record(&groups->plan, other, record);
-            others = groups->parts[part]->first_rows.start;
-            if (others != NULL && others[i] < first_rows[i])
-                first_rows[i] = others[i];
-        }
-        count += record[0] != 0;
+        end = last - first < NEAR ? last : first + NEAR;
+        for (part = 1; part < groups->part_count; part++)
+            merge_some_places(groups, part, first, end);
+        for (; first < end; first++)
+            count += clr_group_part_record(groups->parts[0], first)[0] != 0;
     }
     merge->counts[worker] = count;
 }
@@ -121,12 +136,39 @@ static enum clr_scan_outcome merge_directly(struct merge *merge, const struct cl
 /* ---- Tables: each worker has the keys of some hashes. Of several records of a group the first
    part's becomes the group's, and others are added to it. */
 
-/* The numbers, of a part, of keys that are a worker's, and their hashes. */
-struct batch {
-    uint32_t numbers[AHEAD];
-    uint64_t hashes[AHEAD];
-    size_t count;
-};
+static inline int worker_of(const struct merge *merge, uint64_t hash)
+{
+    return (int)((uint32_t)hash % (uint32_t)merge->workers);
+}
+
+/* Lists the keys of a part for the workers: none of them looks at those of the others. */
+static void list_keys(void *argument, int part, const atomic_bool *stop)
+{
+    struct merge *merge = argument;
+    const struct clr_groups *groups = merge->groups;
+    const struct clr_group_table *from = &groups->parts[part]->numbers.table;
+    struct clr_group_item *items = merge->keys[part].start;
+    uint32_t *starts = merge->starts[part], next[CLR_GROUP_PARTS] = {0};
+    size_t i;
+    int pass, w;
+
+    for (pass = 0; pass < 2; pass++) {
+        for (i = 0; i < from->count; i++) {
+            const uint64_t hash = clr_group_hash_key(&groups->plan, clr_group_table_key(from, i));
+
+            if (i % PIECE == 0 && clr_portion_stops(stop))
+                return;
+            w = worker_of(merge, hash);
+            if (pass == 1)
+                items[next[w]] = (struct clr_group_item){hash, (uint32_t)i};
+            next[w]++;
+        }
+        for (w = 0; w < merge->workers && pass == 0; w++) {
+            starts[w + 1] = starts[w] + next[w];
+            next[w] = starts[w];
+        }
+    }
+}
 
 static enum clr_scan_outcome make_room(struct merge *merge, int worker, size_t more)
 {
@@ -140,82 +182,75 @@ static enum clr_scan_outcome make_room(struct merge *merge, int worker, size_t m
 }
 
 /* Fetches what the keys are likely to be looked for in, one thing after the other. */
-static void fetch_batch(const struct merge *merge, int worker, const struct batch *batch)
+static void fetch_batch(const struct merge *merge, int worker, const struct clr_group_item *batch,
+                        size_t count)
 {
     const struct clr_group_table *table = &merge->groups->tables[worker];
     const uint64_t *firsts = merge->firsts[worker].start;
     uint32_t guess;
     size_t i;
 
-    for (i = 0; i < batch->count; i++)
-        clr_group_table_fetch(table, batch->hashes[i]);
-    for (i = 0; i < batch->count; i++) {
-        guess = clr_group_table_guess(table, batch->hashes[i]);
+    for (i = 0; i < count; i++)
+        clr_group_table_fetch(table, batch[i].key);
+    for (i = 0; i < count; i++) {
+        guess = clr_group_table_guess(table, batch[i].key);
         if (guess == 0)
             continue;
         __builtin_prefetch(clr_group_table_key(table, guess - 1));
         __builtin_prefetch(&firsts[guess - 1]);
     }
-    for (i = 0; i < batch->count; i++) {
-        guess = clr_group_table_guess(table, batch->hashes[i]);
+    for (i = 0; i < count; i++) {
+        guess = clr_group_table_guess(table, batch[i].key);
         if (guess != 0)
             __builtin_prefetch(clr_groups_first_record(merge->groups, firsts[guess - 1]), 1);
     }
 }
 
 static enum clr_scan_outcome merge_batch(struct merge *merge, int worker, int part,
-                                         struct batch *batch)
+                                         const struct clr_group_item *batch, size_t batch_count)
 {
     struct clr_groups *groups = merge->groups;
     struct clr_group_table *table = &groups->tables[worker];
     const struct clr_group_part *from = groups->parts[part];
-    enum clr_scan_outcome outcome = make_room(merge, worker, batch->count);
+    enum clr_scan_outcome outcome = make_room(merge, worker, batch_count);
     uint64_t *firsts = merge->firsts[worker].start;
     size_t i;
 
     if (outcome == CLR_SCAN_DONE)
-        fetch_batch(merge, worker, batch);
-    for (i = 0; i < batch->count && outcome == CLR_SCAN_DONE; i++) {
+        fetch_batch(merge, worker, batch, batch_count);
+    for (i = 0; i < batch_count && outcome == CLR_SCAN_DONE; i++) {
         const size_t count = table->count;
-        const uint64_t *key = clr_group_table_key(&from->numbers.table, batch->numbers[i]);
-        const uint32_t number = clr_group_table_find(table, batch->hashes[i], key, table->width);
-        const int64_t *record = clr_group_part_record(from, batch->numbers[i]);
+        const uint64_t *key = clr_group_table_key(&from->numbers.table, batch[i].number);
+        const uint32_t number = clr_group_table_find(table, batch[i].key, key, table->width);
+        const int64_t *record = clr_group_part_record(from, batch[i].number);
 
         if (table->count > count) {
-            firsts[number] = (uint64_t)part << 32 | batch->numbers[i];
+            firsts[number] = (uint64_t)part << 32 | batch[i].number;
         } else {
             add_record(&groups->plan, record, clr_groups_first_record(groups, firsts[number]));
         }
         if (merge->maps)
-            ((uint32_t *)groups->merged[part].start)[batch->numbers[i]] =
+            ((uint32_t *)groups->merged[part].start)[batch[i].number] =
                 number * (uint32_t)merge->workers + (uint32_t)worker;
     }
-    batch->count = 0;
     return outcome;
 }
 
 static enum clr_scan_outcome merge_part(struct merge *merge, int worker, int part,
                                         const atomic_bool *stop)
 {
-    const struct clr_group_table *from = &merge->groups->parts[part]->numbers.table;
+    const struct clr_group_item *items = merge->keys[part].start;
+    const size_t last = merge->starts[part][worker + 1];
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    struct batch batch = {.count = 0};
-    size_t i;
+    size_t first = merge->starts[part][worker], count;
 
-    for (i = 0; i < from->count && outcome == CLR_SCAN_DONE; i++) {
-        const uint64_t hash =
-            clr_group_hash_key(&merge->groups->plan, clr_group_table_key(from, i));
-
-        if (i % PIECE == 0 && clr_portion_stops(stop))
+    for (; first < last && outcome == CLR_SCAN_DONE; first += count) {
+        if (clr_portion_stops(stop))
             return CLR_SCAN_STOPPED;
-        if ((uint32_t)hash % (uint32_t)merge->workers != (uint32_t)worker)
-            continue;
-        batch.numbers[batch.count] = (uint32_t)i;
-        batch.hashes[batch.count++] = hash;
-        if (batch.count == AHEAD)
-            outcome = merge_batch(merge, worker, part, &batch);
+        count = last - first < AHEAD ? last - first : AHEAD;
+        outcome = merge_batch(merge, worker, part, items + first, count);
     }
-    return outcome == CLR_SCAN_DONE ? merge_batch(merge, worker, part, &batch) : outcome;
+    return outcome;
 }
 
 static void merge_tables(void *argument, int worker, const atomic_bool *stop)
@@ -259,8 +294,16 @@ static enum clr_scan_outcome merge_by_hash(struct merge *merge, const struct clr
     for (i = 0; i < groups->part_count && merge->maps && outcome == CLR_SCAN_DONE; i++)
         outcome = clr_room_make(&groups->merged[i], &groups->memory,
                                 clr_group_part_count(groups->parts[i]) * sizeof(uint32_t));
+    for (i = 0; i < groups->part_count && outcome == CLR_SCAN_DONE; i++)
+        outcome =
+            clr_room_make(&merge->keys[i], &groups->memory,
+                          clr_group_part_count(groups->parts[i]) * sizeof(struct clr_group_item));
+    if (outcome == CLR_SCAN_DONE && !team->run(team->context, groups->part_count, list_keys, merge))
+        outcome = CLR_SCAN_STOPPED;
     if (outcome == CLR_SCAN_DONE)
         outcome = worst(merge, team->run(team->context, merge->workers, merge_tables, merge));
+    for (i = 0; i < groups->part_count; i++)
+        clr_room_free(&merge->keys[i], &groups->memory);
     return outcome;
 }
 

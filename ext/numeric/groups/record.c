@@ -39,5 +39,7 @@ void clr_group_record_state(const struct clr_group_plan *plan, int tally, const 
     if (kept->real_high >= 0)
         clr_window_sum(&kept->window, record[kept->real_high], record[kept->real_low], &state->sum);
     set_range(record, kept->extremes, state->count > state->non_integers, &state->integers);
+    if (kept->is_bounded && state->count > 0)
+        state->integers = (struct clr_range){true, -kept->integer_limit, kept->integer_limit};
     set_range(record, kept->extremes + 2, state->non_integers > 0, &state->reals);
 }

@@ -33,6 +33,7 @@ struct clr_block *clr_block_new(const struct clr_scan *scan)
         return NULL;
     block = (struct clr_block *)(void *)memory;
     block->scan = scan;
+    block->ran = scan->instruction_count;
     block->loops = clr_loops_choose(0);
     block->registers = (struct clr_register *)(void *)(memory + sizeof *block);
     next = memory + sizeof *block + registers * sizeof(struct clr_register);
@@ -65,6 +66,7 @@ void clr_block_set_rows(struct clr_block *block, size_t first, size_t count)
     block->first = first;
     block->count = count;
     block->fetched = 0;
+    block->wanted = block->ran;
 }
 
 const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values)
@@ -74,7 +76,7 @@ const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values)
 
     if (next + CLR_BLOCK > scan->rows)
         return values;
-    while (block->fetched < scan->instruction_count) {
+    while (block->fetched < block->wanted) {
         const struct clr_instruction *instruction = &scan->instructions[block->fetched++];
         if (instruction->opcode == CLR_OP_COLUMN)
             return scan->columns[instruction->a]->values + next;
@@ -357,6 +359,8 @@ static void run_instruction(struct clr_block *block, int number)
 
 void clr_block_run(struct clr_block *block, int from, int to)
 {
+    block->ran = to;
+    block->wanted = to > block->wanted ? to : block->wanted;
     for (; from < to; from++)
         run_instruction(block, from);
 }

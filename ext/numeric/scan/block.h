@@ -14,6 +14,8 @@ struct clr_block {
     const uint8_t *uniform[CLR_TAG_UNSURE + 1]; /* a block of each tag */
     struct clr_register *registers;
     int fetched; /* of so many instructions, the first ones, the columns were fetched ahead */
+    int wanted;  /* of so many the columns are likely to be needed in the next block */
+    int ran;     /* so many ran the last time */
 };
 
 /* Returns a block without rows, or NULL without memory. Free with clr_block_free(). */
@@ -26,7 +28,7 @@ void clr_block_set_rows(struct clr_block *block, size_t first, size_t count);
 /*
  * Returns what a loop over values of the block is to fetch ahead: the next block of a column that
  * no loop has fetched since the rows were set. If there is none, it is the values themselves, which
- * are in the cache.
+ * are in the cache. What is behind the filter is fetched only where rows pass it.
  */
 const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values);
 

@@ -86,6 +86,10 @@ struct clr_instruction {
  * CLR_BYTES, with CLR_KEEP and without operations, has values BYTES kept too. CLR_MERGE, alone, has
  * them merged as states of the kind `merge` into `merged`; a number is unsure there, and so is what
  * is no state. For both x is a column, with bytes (clr_column_has_bytes()).
+ *
+ * CLR_BOUNDS, with CLR_SUM in a scan with keys, wants the extremes of INTEGERs, or numbers that
+ * these lie between and whose sizes, times the rows of the scan, are not above 2^53. It asks
+ * nothing of REALs.
  */
 struct clr_tally {
     unsigned operations;
@@ -98,6 +102,7 @@ struct clr_tally {
 #define CLR_KEEP (1u << 31)
 #define CLR_BYTES (1u << 30)
 #define CLR_MERGE (1u << 29)
+#define CLR_BOUNDS (1u << 28)
 #define CLR_OPERATIONS_MASK ((1u << CLR_OPERATIONS) - 1)
 
 /* Whether the tally takes values BYTES for more than to count them. */

@@ -1,6 +1,5 @@
 #include "sqlite/groups/group_table.h"
 
-#include "sqlite/session/sql_value.h"
 #include "sqlite/session/virtual_table.h"
 
 #include <string.h>
@@ -91,14 +90,10 @@ static int eof(sqlite3_vtab_cursor *base)
     return cursor->group >= (is_probe(cursor->values) ? 1 : cursor->values->rows);
 }
 
-/* SQLite keeps pointers to bytes that are said to be static in values of its own, for longer than
-   the groups' values live: it gets copies. */
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number)
 {
     const struct cursor *cursor = (const struct cursor *)base;
     const struct clr_group_values *values = cursor->values;
-    const struct clr_group_column *column;
-    struct clr_scalar value;
 
     if (is_probe(values)) {
         sqlite3_result_int(result, 7);
@@ -108,11 +103,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number
         number /= KEY_COLUMNS;
     else
         number += values->key_count - FIRST_CALL;
-    if (number >= values->key_count + values->call_count)
-        return SQLITE_OK;
-    column = &values->columns[number];
-    value = (struct clr_scalar){column->tags[cursor->group], column->bits[cursor->group]};
-    clr_scalar_set(result, &value, SQLITE_UTF8, SQLITE_TRANSIENT);
+    clr_group_values_set(values, cursor->group, number, result);
     return SQLITE_OK;
 }
 

@@ -1,12 +1,14 @@
 #include "sqlite/groups/group_values.h"
 
 #include "base/memory.h"
+#include "sqlite/session/sql_value.h"
 #include "sqlite/views/finish.h"
 
 #include <string.h>
 
-/* Groups that are finished between two looks at the watch. */
-enum { GROUPS_PER_LOOK = 1024 };
+/* GROUPS_PER_LOOK: that are finished between two looks at whether to stop. WORTH: that are worth a
+   thread. */
+enum { GROUPS_PER_LOOK = 1024, WORTH = 8192 };
 
 void clr_group_values_free(struct clr_group_values *values)
 {
@@ -16,6 +18,33 @@ void clr_group_values_free(struct clr_group_values *values)
     clr_memory_free(values->memory);
     clr_memory_free(values->columns);
     clr_memory_free(values);
+}
+
+/* SQLite keeps pointers to bytes that are said to be static in values of its own, for longer than
+   the groups' values live. TEXT whose end it finds by itself it need not lengthen by a zero for a
+   client, which takes as long as to copy it. */
+void clr_group_values_set(const struct clr_group_values *values, size_t group, int column,
+                          sqlite3_context *result)
+{
+    const struct clr_group_column *of = &values->columns[column];
+    struct clr_scalar scalar;
+    struct clr_value value;
+
+    if (column >= values->key_count + values->call_count)
+        return;
+    scalar = (struct clr_scalar){of->tags[group], of->bits[group]};
+    if (scalar.tag != CLR_TAG_BYTES) {
+        clr_scalar_set(result, &scalar, SQLITE_UTF8, SQLITE_TRANSIENT);
+        return;
+    }
+    value = clr_bytes_value(scalar.bits);
+    if (value.kind == CLR_KIND_BLOB)
+        sqlite3_result_blob64(result, value.bytes, value.as.size, SQLITE_TRANSIENT);
+    else if (memchr(value.bytes, 0, value.as.size) == value.bytes + value.as.size - 1)
+        sqlite3_result_text(result, (const char *)value.bytes, -1, SQLITE_TRANSIENT);
+    else
+        sqlite3_result_text64(result, (const char *)value.bytes, value.as.size - 1,
+                              SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
 /* Makes room for the values: one block, the tags behind all bits. Returns NULL without memory. */
@@ -31,6 +60,8 @@ static struct clr_group_values *new_values(const struct clr_query *query, size_t
     values->rows = rows;
     values->key_count = query->grouping.key_count;
     values->call_count = query->call_count;
+    values->plain_count = query->plain_count;
+    memcpy(values->plain_columns, query->plain_columns, sizeof values->plain_columns);
     values->columns = clr_memory_alloc_zero((size_t)count * sizeof *values->columns);
     values->memory = clr_memory_alloc_zero((size_t)count * rows * (sizeof(int64_t) + 1) + 1);
     if (values->columns == NULL || values->memory == NULL) {
@@ -46,22 +77,47 @@ static struct clr_group_values *new_values(const struct clr_query *query, size_t
 
 /* ---- Values. */
 
-/* Copies TEXT or a BLOB. Returns its address, or 0 if it could not be. */
+/* Copies TEXT, with a zero behind it, or a BLOB. Returns its address, or 0 if it could not be. */
 static int64_t copy_bytes(struct clr_bytes *bytes, const struct clr_value *value)
 {
+    const bool is_text = value->kind == CLR_KIND_TEXT;
     int64_t address = 0;
-    unsigned char *copy = clr_bytes_add(bytes, value->kind, value->as.size, &address);
+    unsigned char *copy =
+        value->as.size == INT32_MAX
+            ? NULL
+            : clr_bytes_add(bytes, value->kind, value->as.size + is_text, &address);
 
     if (copy == NULL)
         return 0;
     if (value->as.size > 0)
         memcpy(copy, value->bytes, value->as.size);
+    if (is_text)
+        copy[value->as.size] = 0;
     return address;
 }
 
+/* What threads share: each takes some groups after the other. */
+struct filling {
+    struct clr_group_values *values;
+    struct clr_query_run *run;
+    const struct clr_groups *groups;
+    /* Of keys that are ranks, the values in their place, and the addresses of copies; 0: not yet.
+     */
+    const struct clr_value *ranked[CLR_MOST_KEYS];
+    atomic_int_least64_t *addresses[CLR_MOST_KEYS];
+    atomic_int_least64_t left; /* bytes */
+    atomic_size_t next;        /* group */
+    int worker_count;
+    struct worker {
+        struct clr_query_run *run; /* with states of its own, unless there is one worker */
+        struct clr_bytes bytes;
+        enum clr_scan_outcome outcome;
+    } workers[CLR_TEAM_MOST];
+};
+
 /* Sets the value of a group. Returns false without memory. */
-static bool set_value(struct clr_group_values *values, struct clr_group_column *column,
-                      size_t group, const struct clr_value *value)
+static bool set_value(struct worker *worker, const struct clr_group_column *column, size_t group,
+                      const struct clr_value *value)
 {
     switch (value->kind) {
     case CLR_KIND_INTEGER:
@@ -75,7 +131,7 @@ static bool set_value(struct clr_group_values *values, struct clr_group_column *
     case CLR_KIND_TEXT:
     case CLR_KIND_BLOB:
         column->tags[group] = CLR_TAG_BYTES;
-        column->bits[group] = copy_bytes(&values->bytes, value);
+        column->bits[group] = copy_bytes(&worker->bytes, value);
         return column->bits[group] != 0;
     default:
         column->tags[group] = CLR_TAG_NULL;
@@ -85,57 +141,56 @@ static bool set_value(struct clr_group_values *values, struct clr_group_column *
 
 /* ---- Keys. */
 
-/* The values in the place of their ranks, each copied when it is first needed. */
-struct ranked {
-    const struct clr_lookup *lookup;
-    int64_t *addresses; /* of copies; 0: not yet */
-};
-
-static bool set_rank(struct clr_group_values *values, struct clr_group_column *column, size_t group,
-                     const struct ranked *ranked, int64_t rank)
+/* Finds the keys that are ranks. Returns false without memory. */
+static bool find_ranks(struct filling *filling)
 {
-    const struct clr_value *value = &ranked->lookup->ranked[rank];
+    const struct clr_query *query = filling->run->query;
+    int key;
 
-    if (value->kind != CLR_KIND_TEXT && value->kind != CLR_KIND_BLOB)
-        return set_value(values, column, group, value);
-    if (ranked->addresses[rank] == 0)
-        ranked->addresses[rank] = copy_bytes(&values->bytes, value);
-    column->tags[group] = CLR_TAG_BYTES;
-    column->bits[group] = ranked->addresses[rank];
-    return ranked->addresses[rank] != 0;
+    for (key = 0; key < query->grouping.key_count; key++) {
+        const struct clr_instruction *x = &query->instructions[query->grouping.keys[key]];
+        const struct clr_lookup *lookup =
+            x->opcode == CLR_OP_LOOKUP ? &filling->run->lookups[x->b] : NULL;
+
+        if (lookup == NULL || lookup->ranked == NULL)
+            continue;
+        filling->ranked[key] = lookup->ranked;
+        filling->addresses[key] =
+            clr_memory_alloc_zero((lookup->ranked_count + 1) * sizeof *filling->addresses[key]);
+        if (filling->addresses[key] == NULL)
+            return false;
+    }
+    return true;
 }
 
-/* Sets the values of a key in all groups. */
-static enum clr_scan_outcome set_key(struct clr_group_values *values,
-                                     const struct clr_query_run *run,
-                                     const struct clr_groups *groups, int key)
+/* A value is copied where it is first needed; if two threads do so at the same time, twice. */
+static bool set_rank(const struct filling *filling, struct worker *worker, int key, size_t group,
+                     int64_t rank)
 {
-    const struct clr_query *query = run->query;
-    const struct clr_instruction *x = &query->instructions[query->grouping.keys[key]];
-    const struct clr_lookup *lookup = x->opcode == CLR_OP_LOOKUP ? &run->lookups[x->b] : NULL;
-    struct clr_group_column *column = &values->columns[key];
-    struct ranked ranked = {.lookup = lookup};
-    bool fine = true;
-    size_t group;
+    const struct clr_group_column *column = &filling->values->columns[key];
+    const struct clr_value *value = &filling->ranked[key][rank];
+    atomic_int_least64_t *address = &filling->addresses[key][rank];
 
-    if (lookup != NULL && lookup->ranked != NULL) {
-        ranked.addresses =
-            clr_memory_alloc_zero((lookup->ranked_count + 1) * sizeof *ranked.addresses);
-        if (ranked.addresses == NULL)
-            return CLR_SCAN_FAILED;
+    if (value->kind != CLR_KIND_TEXT && value->kind != CLR_KIND_BLOB)
+        return set_value(worker, column, group, value);
+    column->tags[group] = CLR_TAG_BYTES;
+    column->bits[group] = atomic_load_explicit(address, memory_order_relaxed);
+    if (column->bits[group] == 0) {
+        column->bits[group] = copy_bytes(&worker->bytes, value);
+        atomic_store_explicit(address, column->bits[group], memory_order_relaxed);
     }
-    for (group = 0; group < values->rows && fine; group++) {
-        const struct clr_scalar value = clr_groups_key(groups, group, key);
+    return column->bits[group] != 0;
+}
 
-        if (ranked.addresses != NULL && value.tag == CLR_TAG_INTEGER) {
-            fine = set_rank(values, column, group, &ranked, value.bits);
-        } else {
-            column->tags[group] = value.tag;
-            column->bits[group] = value.bits;
-        }
-    }
-    clr_memory_free(ranked.addresses);
-    return fine ? CLR_SCAN_DONE : CLR_SCAN_FAILED;
+static bool set_key(const struct filling *filling, struct worker *worker, int key, size_t group)
+{
+    const struct clr_scalar value = clr_groups_key(filling->groups, group, key);
+
+    if (filling->ranked[key] != NULL && value.tag == CLR_TAG_INTEGER)
+        return set_rank(filling, worker, key, group, value.bits);
+    filling->values->columns[key].tags[group] = value.tag;
+    filling->values->columns[key].bits[group] = value.bits;
+    return true;
 }
 
 /* ---- Calls. */
@@ -158,44 +213,130 @@ static void take_group(struct clr_query_run *run, const struct clr_groups *group
     }
 }
 
-static enum clr_scan_outcome finish_group(struct clr_group_values *values,
-                                          struct clr_query_run *run, size_t group)
+static enum clr_scan_outcome finish_call(const struct filling *filling, struct worker *worker,
+                                         int call, size_t group)
 {
+    const struct clr_group_values *values = filling->values;
     struct clr_output output;
+    bool fine;
+
+    if (!clr_finish_output(worker->run, &worker->run->query->calls[call], &output))
+        return CLR_SCAN_UNSURE;
+    /* NaN is NULL, as where SQLite takes it for a value. */
+    if (output.value.kind == CLR_KIND_REAL && output.value.as.real != output.value.as.real)
+        output.value.kind = CLR_KIND_NONE;
+    fine = output.code == CLR_OK &&
+           set_value(worker, &values->columns[values->key_count + call], group, &output.value);
+    clr_memory_free(output.memory);
+    return fine ? CLR_SCAN_DONE : CLR_SCAN_FAILED;
+}
+
+/* ---- All. */
+
+static enum clr_scan_outcome fill_group(const struct filling *filling, struct worker *worker,
+                                        size_t group)
+{
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int i;
 
-    for (i = 0; i < values->call_count; i++) {
-        bool fine;
-
-        if (!clr_finish_output(run, &run->query->calls[i], &output))
-            return CLR_SCAN_UNSURE;
-        /* NaN is NULL, as where SQLite takes it for a value. */
-        if (output.value.kind == CLR_KIND_REAL && output.value.as.real != output.value.as.real)
-            output.value.kind = CLR_KIND_NONE;
-        fine = output.code == CLR_OK &&
-               set_value(values, &values->columns[values->key_count + i], group, &output.value);
-        clr_memory_free(output.memory);
-        if (!fine)
+    for (i = 0; i < filling->values->key_count; i++)
+        if (!set_key(filling, worker, i, group))
             return CLR_SCAN_FAILED;
+    take_group(worker->run, filling->groups, group);
+    for (i = 0; i < filling->values->call_count && outcome == CLR_SCAN_DONE; i++)
+        outcome = finish_call(filling, worker, i, group);
+    return outcome;
+}
+
+static void fill_some(void *argument, int number, const atomic_bool *stop)
+{
+    struct filling *filling = argument;
+    struct worker *worker = &filling->workers[number];
+    const size_t rows = filling->values->rows;
+    size_t group, end;
+
+    worker->run = filling->run;
+    if (filling->worker_count > 1) {
+        worker->run = clr_memory_alloc(sizeof *worker->run);
+        if (worker->run == NULL)
+            worker->outcome = CLR_SCAN_FAILED;
+        else
+            *worker->run = *filling->run;
     }
-    return CLR_SCAN_DONE;
+    while (worker->outcome == CLR_SCAN_DONE) {
+        group = atomic_fetch_add(&filling->next, GROUPS_PER_LOOK);
+        if (group >= rows || atomic_load_explicit(stop, memory_order_relaxed))
+            break;
+        end = rows - group < GROUPS_PER_LOOK ? rows : group + GROUPS_PER_LOOK;
+        for (; group < end && worker->outcome == CLR_SCAN_DONE; group++)
+            worker->outcome = fill_group(filling, worker, group);
+    }
+    if (worker->outcome != CLR_SCAN_DONE)
+        atomic_store(&filling->next, rows);
+    if (worker->outcome == CLR_SCAN_FAILED && worker->bytes.code == CLR_LIMIT)
+        worker->outcome = CLR_SCAN_LIMIT;
+    if (worker->run != filling->run)
+        clr_memory_free(worker->run);
+}
+
+/* Bins are counted in the run's own memory. */
+static int count_workers(const struct filling *filling)
+{
+    const size_t most = filling->values->rows / WORTH + 1;
+    const int size = clr_team_size();
+    int i;
+
+    for (i = 0; i < filling->run->question_count; i++)
+        if (filling->run->questions[i].kind == CLR_ASK_BINS)
+            return 1;
+    return most < (size_t)size ? (int)most : size;
+}
+
+static enum clr_scan_outcome run_workers(struct filling *filling, const struct clr_watch *watch)
+{
+    struct clr_bytes *bytes = &filling->values->bytes;
+    const atomic_bool never = false;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    int i;
+
+    filling->worker_count = count_workers(filling);
+    for (i = 0; i < filling->worker_count; i++) {
+        filling->workers[i].outcome = CLR_SCAN_DONE;
+        filling->workers[i].bytes = (struct clr_bytes){.left = &filling->left};
+    }
+    if (filling->values->rows < WORTH)
+        fill_some(filling, 0, &never);
+    else if (!clr_team_run(filling->worker_count, fill_some, filling, watch))
+        outcome = CLR_SCAN_STOPPED;
+    for (i = 0; i < filling->worker_count; i++) {
+        if (outcome == CLR_SCAN_DONE)
+            outcome = filling->workers[i].outcome;
+        clr_bytes_append(bytes, &filling->workers[i].bytes);
+        clr_bytes_free(&filling->workers[i].bytes);
+    }
+    bytes->left = NULL;
+    return outcome;
 }
 
 static enum clr_scan_outcome fill(struct clr_group_values *values, struct clr_query_run *run,
-                                  const struct clr_groups *groups, const struct clr_watch *watch)
+                                  const struct clr_groups *groups, uint64_t memory,
+                                  const struct clr_watch *watch)
 {
-    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    size_t group;
-    int i;
+    struct filling *filling = clr_memory_alloc_zero(sizeof *filling);
+    enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
+    int key;
 
-    for (i = 0; i < values->key_count && outcome == CLR_SCAN_DONE; i++)
-        outcome = set_key(values, run, groups, i);
-    for (group = 0; group < values->rows && outcome == CLR_SCAN_DONE; group++) {
-        if (group % GROUPS_PER_LOOK == 0 && watch != NULL && watch->wants_stop(watch->context))
-            return CLR_SCAN_STOPPED;
-        take_group(run, groups, group);
-        outcome = finish_group(values, run, group);
-    }
+    if (filling == NULL)
+        return CLR_SCAN_FAILED;
+    filling->values = values;
+    filling->run = run;
+    filling->groups = groups;
+    atomic_init(&filling->left, memory < INT64_MAX ? (int64_t)memory : INT64_MAX);
+    if (find_ranks(filling))
+        outcome = run_workers(filling, watch);
+    for (key = 0; key < values->key_count; key++)
+        clr_memory_free(filling->addresses[key]);
+    clr_memory_free(filling);
     return outcome;
 }
 
@@ -208,7 +349,6 @@ enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
     const size_t rows = clr_groups_count(groups);
     const uint64_t row = (uint64_t)(query->grouping.key_count + query->call_count) * 9;
     struct clr_group_values *values;
-    atomic_int_least64_t left;
     enum clr_scan_outcome outcome;
 
     *result = NULL;
@@ -217,13 +357,7 @@ enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
     values = new_values(query, rows);
     if (values == NULL)
         return CLR_SCAN_FAILED;
-    memory -= rows * row;
-    atomic_init(&left, memory < INT64_MAX ? (int64_t)memory : INT64_MAX);
-    values->bytes.left = &left;
-    outcome = fill(values, run, groups, watch);
-    values->bytes.left = NULL;
-    if (outcome == CLR_SCAN_FAILED && values->bytes.code == CLR_LIMIT)
-        outcome = CLR_SCAN_LIMIT;
+    outcome = fill(values, run, groups, memory - rows * row, watch);
     if (outcome == CLR_SCAN_DONE)
         *result = values;
     else

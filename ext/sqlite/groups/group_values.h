@@ -6,6 +6,7 @@
 #include "numeric/groups/groups.h"
 #include "numeric/values/bytes.h"
 #include "query/query_run.h"
+#include "sqlite/api.h"
 
 /* The values of a key or a call, group by group. */
 struct clr_group_column {
@@ -17,8 +18,12 @@ struct clr_group_values {
     size_t rows; /* groups */
     int key_count, call_count;
     struct clr_group_column *columns; /* those of keys, and then those of calls */
-    struct clr_bytes bytes;           /* of TEXT, in UTF-8, and of BLOBs */
-    void *memory;                     /* of the columns */
+    struct clr_bytes bytes; /* of TEXT, in UTF-8 and with a zero behind it, and of BLOBs */
+    void *memory;           /* of the columns */
+    /* As the query has them: where there are any, the answer's rows are these, and its statement
+       need not run. */
+    int plain_count;
+    uint16_t plain_columns[CLR_MOST_KEYS + CLR_MOST_CALLS];
 };
 
 /*
@@ -31,6 +36,11 @@ enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
                                             const struct clr_groups *groups, uint64_t memory,
                                             const struct clr_watch *watch,
                                             struct clr_group_values **values);
+
+/* Sets the value of a column, a key or, behind the keys, a call, as the result of a virtual table's
+   column. Of a number behind the calls it stays NULL. SQLite gets copies of bytes. */
+void clr_group_values_set(const struct clr_group_values *values, size_t group, int column,
+                          sqlite3_context *result);
 
 /* NULL is fine. */
 void clr_group_values_free(struct clr_group_values *values);

@@ -36,6 +36,14 @@ static sqlite3_stmt *rows_of(const struct cursor *cursor)
     return cursor->groups.statement != NULL ? cursor->groups.statement : cursor->select;
 }
 
+/* The values that are the rows, or NULL. */
+static const struct clr_group_values *values_of(const struct cursor *cursor)
+{
+    const struct clr_group_values *values = cursor->groups.values;
+
+    return values != NULL && values->plain_count > 0 && !cursor->is_kept ? values : NULL;
+}
+
 static struct clr_view *view_of(struct cursor *cursor)
 {
     return (struct clr_view *)cursor->base.pVtab;
@@ -182,6 +190,10 @@ static int next(sqlite3_vtab_cursor *base)
         cursor->at_end = cursor->row * cursor->kept.columns >= cursor->kept.count;
         return SQLITE_OK;
     }
+    if (values_of(cursor) != NULL) {
+        cursor->at_end = (size_t)cursor->row >= values_of(cursor)->rows;
+        return SQLITE_OK;
+    }
     clr_views_of(connection)->depth++;
     rc = sqlite3_step(rows_of(cursor));
     clr_views_of(connection)->depth--;
@@ -275,6 +287,7 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
                                   &cursor->groups, &answered);
     cursor->is_kept = answered && cursor->groups.statement == NULL;
     if (rc == SQLITE_OK && answered && !cursor->is_kept) {
+        cursor->row = -1;
         rc = clr_is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
         cursor->row = 0;
     }
@@ -317,6 +330,9 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
     if (parameter < 0 && cursor->is_kept)
         sqlite3_result_value(context,
                              cursor->kept.values[cursor->row * cursor->kept.columns + number]);
+    else if (parameter < 0 && values_of(cursor) != NULL)
+        clr_group_values_set(values_of(cursor), (size_t)cursor->row,
+                             values_of(cursor)->plain_columns[number], context);
     else if (parameter < 0)
         sqlite3_result_value(context, sqlite3_column_value(rows_of(cursor), number));
     else if (cursor->parameters[parameter] != NULL)

@@ -20,8 +20,9 @@ static void check(struct made *made, int threads, const char *what)
 {
     const struct clr_group_team team = {threads, run_serially, NULL};
     struct clr_groups *groups = NULL;
-    const enum clr_scan_outcome outcome = threads > 0 ? clr_group_scan(&made->scan, &team, &groups)
-                                                      : clr_host_group(&made->scan, NULL, NULL, &groups);
+    const enum clr_scan_outcome outcome = threads > 0
+                                              ? clr_group_scan(&made->scan, &team, &groups)
+                                              : clr_host_group(&made->scan, NULL, NULL, &groups);
 
     batch_ok(outcome == compare(made, groups, what), "%s, outcome %d", what, (int)outcome);
     batch_ok((groups != NULL) == (outcome == CLR_SCAN_DONE), "%s, groups only if done", what);
@@ -77,8 +78,12 @@ static void test_families(void)
 {
     static const enum family keys[] = {FEW_INTEGERS, SOME_INTEGERS, ANY_INTEGERS, FEW_REALS,
                                        INTEGERS_OR_NULL};
-    static const unsigned operations[] = {0, 1u << CLR_SUM, 1u << CLR_DOT, 1u << CLR_EXTREMES,
-                                          CLR_KEEP | 1u << CLR_EXTREMES};
+    static const unsigned operations[] = {0,
+                                          1u << CLR_SUM,
+                                          1u << CLR_DOT,
+                                          1u << CLR_EXTREMES,
+                                          CLR_KEEP | 1u << CLR_EXTREMES,
+                                          1u << CLR_SUM | CLR_BOUNDS};
     struct made *made = malloc(sizeof *made);
     char what[100];
     int key, value, operation;
@@ -86,7 +91,7 @@ static void test_families(void)
     batch_begin();
     for (key = 0; key < 5; key++) {
         for (value = 0; value < ALL_FAMILIES; value++) {
-            for (operation = 0; operation < 5; operation++) {
+            for (operation = 0; operation < 6; operation++) {
                 make_plain(made, 5000, keys[key], (enum family)value, operations[operation]);
                 snprintf(what, sizeof what, "keys %d, values %d, operation %d", key, value,
                          operation);
@@ -116,7 +121,7 @@ static void test_surprises(void)
         const struct clr_scalar value = values[surprise / 2 % 6];
 
         make_plain(made, rows, FEW_INTEGERS, surprise < 12 ? FEW_INTEGERS : ROUND_REALS,
-                   1u << CLR_SUM | 1u << CLR_EXTREMES);
+                   1u << CLR_SUM | (surprise % 4 < 2 ? 1u << CLR_EXTREMES : CLR_BOUNDS));
         memset(made->columns[column]->tags, made->columns[column]->kind, rows);
         made->columns[column]->kind = CLR_TAG_MIXED;
         made->columns[column]->tags[2 * 1024 + 5] = value.tag;
@@ -262,7 +267,8 @@ static void test_many(void)
                                                       : (int64_t)(i % (rows / 2));
         made->grouping.by_first = sort == 2;
         made->grouping.descending[0] = false;
-        tap_is_int64(clr_host_group(&made->scan, NULL, NULL, &groups), CLR_SCAN_DONE, "%zu rows", rows);
+        tap_is_int64(clr_host_group(&made->scan, NULL, NULL, &groups), CLR_SCAN_DONE, "%zu rows",
+                     rows);
         tap_is_uint64(clr_groups_count(groups),
                       sort == 0   ? 1
                       : sort == 3 ? rows / 2

@@ -1,4 +1,5 @@
 /* Keys, sorting, selection and percentiles against qsort() with an exact comparison. */
+#include "numeric/order/few.h"
 #include "numeric/order/kept.h"
 #include "numeric/order/keys.h"
 #include "numeric/order/percentile.h"
@@ -310,9 +311,42 @@ static void test_kept(void)
                   "and what is kept stays");
 }
 
+/* Each rank of few keys, of which some are the same or lie close together, beside all of them
+   sorted. */
+static void test_few(void)
+{
+    static const size_t counts[] = {1, 2, 32, 33, 100, 1000, 4096};
+    static uint64_t keys[4096], sorted[4096], scratch[4096], found[2];
+    int family;
+    size_t c, i;
+
+    batch_begin();
+    for (family = 0; family <= FAMILIES; family++) {
+        for (c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+            const size_t count = counts[c];
+
+            for (i = 0; i < count; i++)
+                keys[i] = sorted[i] = family == FAMILIES
+                                          ? (uint64_t)clr_double_to_key(any_real(ANY))
+                                          : clr_integer_to_key(any_integer((enum family)family));
+            clr_radix_sort(sorted, scratch, count);
+            for (i = 0; i < count; i += 1 + random_below(count / 8 + 1)) {
+                clr_few_select(keys, scratch, count, i, found);
+                batch_ok(found[0] == sorted[i] && found[1] == sorted[i + 1 < count ? i + 1 : i],
+                         "rank %zu of %zu, family %d", i, count, family);
+            }
+            clr_few_select(keys, scratch, count, count - 1, found);
+            batch_ok(found[0] == sorted[count - 1] && found[1] == found[0],
+                     "the last one of %zu, family %d", count, family);
+        }
+    }
+    batch_end("ranks of few keys");
+}
+
 int main(void)
 {
     random_start();
+    test_few();
     test_keys();
     test_sort();
     test_select();
