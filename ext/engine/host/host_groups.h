@@ -3,7 +3,7 @@
 #define CLR_ENGINE_HOST_GROUPS_H
 
 #include "engine/worker/team.h"
-#include "numeric/groups/groups.h"
+#include "numeric/groups/group_scan.h"
 
 /*
  * Runs a scan that has a grouping and no tally that merges. Returns CLR_SCAN_DONE with *groups, the
@@ -13,5 +13,11 @@
  */
 enum clr_scan_outcome clr_host_group(const struct clr_scan *scan, const struct clr_watch *watch,
                                      struct clr_groups **groups);
+
+/* Ends groups whose rows, so many in all, came in portions, by as many threads as they have parts:
+   see clr_groups_end(). */
+enum clr_scan_outcome clr_host_groups_end(struct clr_groups *groups, size_t rows,
+                                          const struct clr_watch *watch,
+                                          struct clr_group_doubts *doubts);
 
 #endif

@@ -35,8 +35,9 @@ struct clr_dictionary {
     uint64_t *slots;
     size_t slot_count; /* a power of two */
     uint64_t seed;
-    uint64_t id;   /* no other dictionary of the process has it */
-    uint32_t last; /* the code that was returned last: rows often repeat */
+    uint64_t id;                   /* no other dictionary of the process has it */
+    uint32_t last;                 /* the code that was returned last: rows often repeat */
+    struct clr_dictionary *viewed; /* of a view: the dictionary, with a reference; else NULL */
 };
 
 /*
@@ -45,6 +46,13 @@ struct clr_dictionary {
  * NULL: any. What it takes is clr_dictionary_size(), which nobody gives back.
  */
 struct clr_dictionary *clr_dictionary_new(uint64_t seed, atomic_int_least64_t *left);
+
+/*
+ * Returns a view of a dictionary that does not change while there are views, with one reference, or
+ * NULL without memory: a dictionary of the same entries, one for each thread that finds codes. A
+ * new value is CLR_LIMIT there.
+ */
+struct clr_dictionary *clr_dictionary_new_view(struct clr_dictionary *dictionary);
 
 /* Any thread may take and drop references; the last one frees. NULL is fine for both. */
 struct clr_dictionary *clr_dictionary_retain(struct clr_dictionary *dictionary);
