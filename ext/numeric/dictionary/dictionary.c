@@ -246,12 +246,27 @@ enum clr_code clr_dictionary_find(struct clr_dictionary *dictionary, struct clr_
     return CLR_OK;
 }
 
+uint32_t clr_dictionary_hash(const struct clr_dictionary *dictionary, enum clr_kind kind,
+                             const void *bytes, size_t size)
+{
+    const struct clr_value value = {.kind = kind, .as.size = size, .bytes = bytes};
+
+    return (uint32_t)(clr_bytes_hash(&value, dictionary->seed) >> 32);
+}
+
 enum clr_code clr_dictionary_find_bytes(struct clr_dictionary *dictionary, enum clr_kind kind,
                                         const void *bytes, size_t size, uint32_t *code)
 {
+    return clr_dictionary_find_hashed(dictionary, kind, bytes, size,
+                                      clr_dictionary_hash(dictionary, kind, bytes, size), code);
+}
+
+enum clr_code clr_dictionary_find_hashed(struct clr_dictionary *dictionary, enum clr_kind kind,
+                                         const void *bytes, size_t size, uint32_t hash,
+                                         uint32_t *code)
+{
     const struct clr_value value = {.kind = kind, .as.size = size, .bytes = bytes};
     const struct clr_scalar none = {0};
-    const uint32_t hash = (uint32_t)(clr_bytes_hash(&value, dictionary->seed) >> 32);
     const uint32_t found = look_up(dictionary, hash, none, &value);
 
     if (found == no_code)

@@ -64,6 +64,55 @@ enum clr_code clr_dictionary_find(struct clr_dictionary *dictionary, struct clr_
 enum clr_code clr_dictionary_find_bytes(struct clr_dictionary *dictionary, enum clr_kind kind,
                                         const void *bytes, size_t size, uint32_t *code);
 
+/*
+ * The last one in two steps, for many values one after the other: what the second looks at for a
+ * hash lies apart, and is fetched before it is needed, each time for all values. That is worth it
+ * where clr_dictionary_is_far().
+ */
+uint32_t clr_dictionary_hash(const struct clr_dictionary *dictionary, enum clr_kind kind,
+                             const void *bytes, size_t size);
+enum clr_code clr_dictionary_find_hashed(struct clr_dictionary *dictionary, enum clr_kind kind,
+                                         const void *bytes, size_t size, uint32_t hash,
+                                         uint32_t *code);
+
+/* Whether it takes more than stays near a processor. */
+static inline bool clr_dictionary_is_far(const struct clr_dictionary *dictionary)
+{
+    return dictionary->slot_count > (size_t)1 << 15;
+}
+
+/* Returns the slot where a value is looked for first. */
+static inline const uint64_t *clr_dictionary_slot(const struct clr_dictionary *dictionary,
+                                                  uint32_t hash)
+{
+    return &dictionary->slots[hash & (dictionary->slot_count - 1)];
+}
+
+/* Fetch the slot; the entry that it tells of; and the bytes of that. */
+static inline void clr_dictionary_fetch_slot(const struct clr_dictionary *dictionary, uint32_t hash)
+{
+    __builtin_prefetch(clr_dictionary_slot(dictionary, hash));
+}
+
+static inline void clr_dictionary_fetch_entry(const struct clr_dictionary *dictionary,
+                                              uint32_t hash)
+{
+    const uint64_t slot = *clr_dictionary_slot(dictionary, hash);
+
+    if (slot != 0)
+        __builtin_prefetch(&dictionary->entries[(uint32_t)slot - 1]);
+}
+
+static inline void clr_dictionary_fetch_bytes(const struct clr_dictionary *dictionary,
+                                              uint32_t hash)
+{
+    const uint64_t slot = *clr_dictionary_slot(dictionary, hash);
+
+    if (slot >> 32 == hash && slot != 0 &&
+        dictionary->entries[(uint32_t)slot - 1].tag == CLR_TAG_BYTES)
+        __builtin_prefetch((const void *)(uintptr_t)dictionary->entries[(uint32_t)slot - 1].bits);
+}
+
 /* Whether an entry is the TEXT or BLOB. */
 static inline __attribute__((always_inline)) bool
 clr_dictionary_has_bytes(const struct clr_scalar *entry, enum clr_kind kind,

@@ -112,6 +112,31 @@ def test_late(rng):
         db.close()
 
 
+def test_large(rng):
+    """A column of so many values that its dictionary lies far from a processor."""
+    db = views.connect(FOLDER.new())
+    db.execute("PRAGMA synchronous = OFF")
+    db.execute("CREATE TABLE t(v, n INT)")
+    db.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)"
+        " INSERT INTO t SELECT CASE i % 50 WHEN 0 THEN i % 3001 WHEN 1 THEN NULL WHEN 2 THEN i % 700 + 0.5"
+        " WHEN 3 THEN CAST('blob ' || i % 900 AS BLOB) WHEN 4 THEN printf('%.*c', i % 90, 'x') || i % 1100"
+        " ELSE 'value ' || i * 7919 % 30011 END, i % 1000 - ? FROM n",
+        (rng.randrange(1000),),
+    )
+    batch = support.Batch("a large dictionary, streamed and resident")
+    for memory, verdict in ((8_000_000, STREAMS), (0, "accelerated: host")):
+        support.configure(db, column_memory=memory)
+        for select in ("SELECT count(*), gpu_sum(n), gpu_min(v), gpu_max(v) FROM t WHERE v LIKE '%7%'",
+                       "SELECT typeof(v), gpu_sum(n), gpu_sum(length(v)) FROM t GROUP BY 1",
+                       "SELECT v || '', count(*), gpu_sum(n) FROM t GROUP BY 1 HAVING gpu_sum(n) > 0 ORDER BY 3, 1"):
+            views.evict(db)
+            for turn in ("first", "again"):
+                agree(db, batch, select, f"{memory} bytes, {turn}", verdict)
+    batch.end()
+    db.close()
+
+
 def test_changes(rng, mode):
     """Changes between two asks, by this connection and by another; what is kept is of its version."""
     path = FOLDER.new()
@@ -252,6 +277,7 @@ def main():
     rng = support.seed()
     test_selects(rng)
     test_late(rng)
+    test_large(rng)
     for mode in ("DELETE", "WAL"):
         test_changes(rng, mode)
     test_kept(rng)
