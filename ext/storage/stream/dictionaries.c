@@ -2,6 +2,9 @@
 #include "storage/load/coding.h"
 #include "storage/stream/stream.h"
 
+/* Another thread is worth it where its dictionaries may take so many bytes. */
+enum { THREAD_BYTES = 256 << 10 };
+
 /* What the threads share. */
 struct collecting {
     struct clr_units units;
@@ -71,25 +74,62 @@ static bool prepare(struct collecting *collecting, uint64_t seed)
            clr_coding_init(&collecting->coding, units, seed, &collecting->left);
 }
 
-static enum clr_load_outcome collect(struct collecting *collecting, const struct clr_source *source,
-                                     uint32_t root, const struct clr_field *fields, int count,
-                                     uint64_t seed, struct clr_dictionary **dictionaries,
-                                     const struct clr_watch *watch)
+/* How many threads there may be, each with dictionaries of its own. */
+static int most_threads(size_t memory)
 {
-    struct clr_units *units = &collecting->units;
-    enum clr_load_outcome outcome =
-        clr_units_find(units, source, root, fields, count, SIZE_MAX, NULL, watch);
+    const size_t threads = memory / THREAD_BYTES;
+
+    return threads < 1 ? 1 : threads < CLR_TEAM_MOST ? (int)threads : CLR_TEAM_MOST;
+}
+
+static void free_collecting(struct collecting *collecting)
+{
+    size_t i;
+
+    for (i = 0; i < column_count(collecting) && collecting->columns != NULL; i++)
+        clr_column_release(collecting->columns[i]);
+    clr_memory_free((void *)collecting->columns);
+    clr_coding_free(&collecting->coding);
+    clr_units_free(&collecting->units);
+}
+
+/* Collects the dictionaries by so many threads at most, *threads, and stores how many they were. */
+static enum clr_load_outcome collect(const struct clr_source *source, uint32_t root,
+                                     const struct clr_field *fields, int count, size_t memory,
+                                     uint64_t seed, int *threads,
+                                     struct clr_dictionary **dictionaries, size_t *rows,
+                                     const struct clr_watch *watch, struct clr_load_report *report,
+                                     struct clr_status *status)
+{
+    struct collecting collecting = {.columns = NULL};
+    struct clr_units *units = &collecting.units;
+    enum clr_load_outcome outcome;
     int k;
 
-    if (outcome == CLR_LOAD_DONE && !prepare(collecting, seed))
+    for (k = 0; k < count; k++)
+        dictionaries[k] = NULL;
+    atomic_init(&collecting.left, memory < INT64_MAX ? (int64_t)memory : INT64_MAX);
+    atomic_init(&collecting.rows, 0);
+    atomic_init(&collecting.coding.full, 0);
+    outcome = clr_units_find(units, source, root, fields, count, SIZE_MAX, NULL, watch);
+    *threads = units->threads = units->threads < *threads ? units->threads : *threads;
+    if (outcome == CLR_LOAD_DONE && !prepare(&collecting, seed))
         outcome = clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
     if (outcome == CLR_LOAD_DONE)
-        outcome = clr_units_run(units, collect_units, collecting, watch);
+        outcome = clr_units_run(units, collect_units, &collecting, watch);
+    *rows = atomic_load(&collecting.rows);
     for (k = 0; k < count && outcome == CLR_LOAD_DONE; k++) {
-        outcome = clr_coding_finish_alone(&collecting->coding, k, atomic_load(&collecting->rows),
+        outcome = clr_coding_finish_alone(&collecting.coding, k, *rows,
                                           &dictionaries[units->fields[k].position]);
         clr_units_fail(units, outcome, 0, 0);
     }
+    clr_units_report(units, outcome, report, status);
+    report->field = atomic_load(&collecting.coding.full);
+    for (k = 0; k < count && outcome != CLR_LOAD_DONE; k++) {
+        clr_dictionary_release(dictionaries[k]);
+        dictionaries[k] = NULL;
+    }
+    free_collecting(&collecting);
     return outcome;
 }
 
@@ -98,27 +138,18 @@ enum clr_load_outcome clr_stream_dictionaries(
     size_t memory, uint64_t seed, struct clr_dictionary **dictionaries, size_t *rows,
     const struct clr_watch *watch, struct clr_load_report *report, struct clr_status *status)
 {
-    struct collecting collecting = {.columns = NULL};
-    enum clr_load_outcome outcome;
-    size_t i;
+    int threads = most_threads(memory);
+    enum clr_load_outcome outcome = collect(source, root, fields, count, memory, seed, &threads,
+                                            dictionaries, rows, watch, report, status);
+    int64_t bytes_read = 0;
 
-    for (i = 0; i < (size_t)count; i++)
-        dictionaries[i] = NULL;
-    atomic_init(&collecting.left, memory < INT64_MAX ? (int64_t)memory : INT64_MAX);
-    atomic_init(&collecting.rows, 0);
-    atomic_init(&collecting.coding.full, 0);
-    outcome = collect(&collecting, source, root, fields, count, seed, dictionaries, watch);
-    clr_units_report(&collecting.units, outcome, report, status);
-    report->field = atomic_load(&collecting.coding.full);
-    *rows = atomic_load(&collecting.rows);
-    for (i = 0; i < (size_t)count && outcome != CLR_LOAD_DONE; i++) {
-        clr_dictionary_release(dictionaries[i]);
-        dictionaries[i] = NULL;
+    /* Threads may all have the same values. */
+    if (outcome == CLR_LOAD_TOO_LARGE && threads > 1) {
+        threads = 1;
+        bytes_read = report->bytes_read;
+        outcome = collect(source, root, fields, count, memory, seed, &threads, dictionaries, rows,
+                          watch, report, status);
     }
-    for (i = 0; i < column_count(&collecting) && collecting.columns != NULL; i++)
-        clr_column_release(collecting.columns[i]);
-    clr_memory_free((void *)collecting.columns);
-    clr_coding_free(&collecting.coding);
-    clr_units_free(&collecting.units);
+    report->bytes_read += bytes_read;
     return outcome;
 }
