@@ -57,15 +57,6 @@ static bool read_version(const struct clr_view_run *run, unsigned *version)
                SQLITE_OK;
 }
 
-/* Whether the image is still there: a function of the application may have it evicted. */
-static bool has_image(const struct clr_column_request *request)
-{
-    const struct clr_image *image = clr_image_look_up(
-        request->connection, request->database->schema, request->table->name, false);
-
-    return image != NULL && image == request->image;
-}
-
 /* Has SQLite evaluate the lookups. Pages are read after that, which have to be what they were: a
    function of the application may write. */
 static enum clr_outcome look_up(struct clr_view_run *run, struct clr_column *const *columns)
@@ -74,8 +65,7 @@ static enum clr_outcome look_up(struct clr_view_run *run, struct clr_column *con
     const bool known = read_version(run, &before);
     const enum clr_outcome outcome = clr_run_look_up(run, columns);
 
-    if (outcome == CLR_ANSWERED &&
-        !(known && read_version(run, &after) && before == after && has_image(&run->request)))
+    if (outcome == CLR_ANSWERED && !(known && read_version(run, &after) && before == after))
         return refuse(run, CLR_WHY_UNCOMMITTED);
     return outcome;
 }

@@ -224,16 +224,24 @@ def test_limits(rng):
 
 def test_meddling(rng):
     """A function that writes, or evicts what is kept, while it is asked for a value."""
-    db = opened(rng)
-    batch = support.Batch("functions that do more than they say")
+    for memory in (LITTLE, 0):
+        meddle_in(opened(rng, column_memory=memory), f"column_memory {memory}")
+
+
+def meddle_in(db, where):
+    """With that connection, which is closed."""
+    batch = support.Batch(f"functions that do more than they say, {where}")
     db.execute("CREATE TABLE log(x)")
-    for what in ("UPDATE t SET n = n + 1 WHERE k % 100 = 0", "SELECT clreduce_evict()", "INSERT INTO log VALUES (1)"):
+    views.create(db, "other", "SELECT count(*), gpu_max(city) FROM t WHERE city > ''")
+    for what in ("UPDATE t SET n = n + 1 WHERE k % 100 = 0", "SELECT clreduce_evict()", "INSERT INTO log VALUES (1)",
+                 "SELECT * FROM other", "INSERT INTO t(city, n) VALUES ('brand new', 1); SELECT * FROM other"):
         done = []
 
         def meddle(value, what=what, done=done):
             if not done:
                 done.append(1)
-                db.execute(what).fetchall()
+                for statement in what.split(";"):
+                    db.execute(statement).fetchall()
             return value
 
         db.create_function("meddle", 1, meddle, deterministic=True)
@@ -241,7 +249,8 @@ def test_meddling(rng):
         views.create(db, "v", select)
         got = views.ask(db, "v")
         want = views.outcome(db, select)
-        batch.compare(got, want, what)
+        # Which version of the table a query sees whose own function changes it is not said.
+        batch.check(got == want or " t" in what, f"{what}: {got}, not {want}")
         batch.compare(views.ask(db, "v"), want, f"{what}: again")
     batch.end()
     db.close()
