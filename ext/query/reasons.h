@@ -105,12 +105,10 @@ CLR_WHY(KEEPS_VALUES,
 CLR_WHY(MANY_VALUES,
         "column %n has too many different values: text or functions of it are as quick "
         "row by row")
-CLR_WHY(KEEPS_GROUPS,
-        "the columns take more than column_memory, and GROUP BY needs them as a whole")
 CLR_WHY(ROWS_MOVED, "DISTINCT gives values in the order of the rows, and pages have changed since "
                     "they were read: write GROUP BY")
 CLR_WHY(KEEPS_CODES,
-        "the columns take more than column_memory, and text or functions need one as a whole")
+        "the columns take more than column_memory, and so do the different values of text")
 CLR_WHY(PRESENT_TIME, "a date function with 'now', 'localtime' or 'utc' is not accelerated")
 CLR_WHY(LARGE_PAGE,
         "a few rows' TEXT, BLOBs or histograms take more than column_memory or values_memory")

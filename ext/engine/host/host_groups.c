@@ -1,7 +1,5 @@
 #include "engine/host/host_groups.h"
 
-#include "numeric/groups/group_scan.h"
-
 /* Less than this for each thread is not worth starting it; less than that, no watching either. */
 enum { ROWS_PER_THREAD = 65536, ROWS_ALONE = 1 << 18 };
 
@@ -36,4 +34,14 @@ enum clr_scan_outcome clr_host_group(const struct clr_scan *scan, const struct c
                                                device == NULL ? NULL : device->context};
 
     return clr_group_scan(scan, &threads, groups);
+}
+
+enum clr_scan_outcome clr_host_groups_end(struct clr_groups *groups, size_t rows,
+                                          const struct clr_watch *watch,
+                                          struct clr_group_doubts *doubts)
+{
+    struct team team = {rows < ROWS_ALONE, watch};
+    const struct clr_group_team threads = {clr_groups_parts(groups), run_team, &team};
+
+    return clr_groups_end(groups, &threads, doubts);
 }

@@ -3,8 +3,7 @@
 #define CLR_ENGINE_HOST_GROUPS_H
 
 #include "engine/worker/team.h"
-#include "numeric/grouping/part.h"
-#include "numeric/groups/groups.h"
+#include "numeric/groups/group_scan.h"
 
 /* A device that may group the rows: see struct clr_group_team. */
 struct clr_group_device {
@@ -21,5 +20,11 @@ struct clr_group_device {
 enum clr_scan_outcome clr_host_group(const struct clr_scan *scan, const struct clr_watch *watch,
                                      const struct clr_group_device *device,
                                      struct clr_groups **groups);
+
+/* Ends groups whose rows, so many in all, came in portions, by as many threads as they have parts:
+   see clr_groups_end(). */
+enum clr_scan_outcome clr_host_groups_end(struct clr_groups *groups, size_t rows,
+                                          const struct clr_watch *watch,
+                                          struct clr_group_doubts *doubts);
 
 #endif

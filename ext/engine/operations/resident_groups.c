@@ -100,9 +100,11 @@ static void take_records(struct clr_group_part *part, const struct clr_group_res
 static enum clr_scan_outcome take(struct clr_group_part *part,
                                   const struct clr_group_result *result)
 {
-    enum clr_scan_outcome outcome = clr_group_part_open(part);
+    enum clr_scan_outcome outcome;
     size_t i;
 
+    clr_group_part_begin(part);
+    outcome = part->outcome;
     if (outcome == CLR_SCAN_DONE)
         take_records(part, result);
     for (i = 0; i < result->spill_count && outcome == CLR_SCAN_DONE; i++)

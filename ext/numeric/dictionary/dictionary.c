@@ -32,6 +32,25 @@ struct clr_dictionary *clr_dictionary_new(uint64_t seed, atomic_int_least64_t *l
     return dictionary;
 }
 
+struct clr_dictionary *clr_dictionary_new_view(struct clr_dictionary *dictionary)
+{
+    struct clr_dictionary *view = clr_memory_alloc_zero(sizeof *view);
+
+    if (view == NULL)
+        return NULL;
+    atomic_init(&view->references, 1);
+    view->count = dictionary->count;
+    view->entries = dictionary->entries;
+    view->bytes = dictionary->bytes;
+    view->has_null = dictionary->has_null;
+    view->slots = dictionary->slots;
+    view->slot_count = dictionary->slot_count;
+    view->seed = dictionary->seed;
+    view->id = dictionary->id;
+    view->viewed = clr_dictionary_retain(dictionary);
+    return view;
+}
+
 struct clr_dictionary *clr_dictionary_retain(struct clr_dictionary *dictionary)
 {
     if (dictionary != NULL)
@@ -43,9 +62,13 @@ void clr_dictionary_release(struct clr_dictionary *dictionary)
 {
     if (dictionary == NULL || atomic_fetch_sub(&dictionary->references, 1) > 1)
         return;
-    clr_bytes_free(&dictionary->bytes);
-    clr_memory_free(dictionary->entries);
-    clr_memory_free(dictionary->slots);
+    if (dictionary->viewed != NULL) {
+        clr_dictionary_release(dictionary->viewed);
+    } else {
+        clr_bytes_free(&dictionary->bytes);
+        clr_memory_free(dictionary->entries);
+        clr_memory_free(dictionary->slots);
+    }
     clr_memory_free(dictionary);
 }
 
@@ -123,7 +146,7 @@ static enum clr_code make_room(struct clr_dictionary *dictionary)
 {
     enum clr_code code = CLR_OK;
 
-    if (dictionary->count == CLR_DICTIONARY_MOST)
+    if (dictionary->count == CLR_DICTIONARY_MOST || dictionary->viewed != NULL)
         return CLR_LIMIT;
     if (dictionary->count == dictionary->capacity)
         code = grow_entries(dictionary);
@@ -223,12 +246,27 @@ enum clr_code clr_dictionary_find(struct clr_dictionary *dictionary, struct clr_
     return CLR_OK;
 }
 
+uint32_t clr_dictionary_hash(const struct clr_dictionary *dictionary, enum clr_kind kind,
+                             const void *bytes, size_t size)
+{
+    const struct clr_value value = {.kind = kind, .as.size = size, .bytes = bytes};
+
+    return (uint32_t)(clr_bytes_hash(&value, dictionary->seed) >> 32);
+}
+
 enum clr_code clr_dictionary_find_bytes(struct clr_dictionary *dictionary, enum clr_kind kind,
                                         const void *bytes, size_t size, uint32_t *code)
 {
+    return clr_dictionary_find_hashed(dictionary, kind, bytes, size,
+                                      clr_dictionary_hash(dictionary, kind, bytes, size), code);
+}
+
+enum clr_code clr_dictionary_find_hashed(struct clr_dictionary *dictionary, enum clr_kind kind,
+                                         const void *bytes, size_t size, uint32_t hash,
+                                         uint32_t *code)
+{
     const struct clr_value value = {.kind = kind, .as.size = size, .bytes = bytes};
     const struct clr_scalar none = {0};
-    const uint32_t hash = (uint32_t)(clr_bytes_hash(&value, dictionary->seed) >> 32);
     const uint32_t found = look_up(dictionary, hash, none, &value);
 
     if (found == no_code)

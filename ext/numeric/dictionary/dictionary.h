@@ -35,8 +35,9 @@ struct clr_dictionary {
     uint64_t *slots;
     size_t slot_count; /* a power of two */
     uint64_t seed;
-    uint64_t id;   /* no other dictionary of the process has it */
-    uint32_t last; /* the code that was returned last: rows often repeat */
+    uint64_t id;                   /* no other dictionary of the process has it */
+    uint32_t last;                 /* the code that was returned last: rows often repeat */
+    struct clr_dictionary *viewed; /* of a view: the dictionary, with a reference; else NULL */
 };
 
 /*
@@ -45,6 +46,13 @@ struct clr_dictionary {
  * NULL: any. What it takes is clr_dictionary_size(), which nobody gives back.
  */
 struct clr_dictionary *clr_dictionary_new(uint64_t seed, atomic_int_least64_t *left);
+
+/*
+ * Returns a view of a dictionary that does not change while there are views, with one reference, or
+ * NULL without memory: a dictionary of the same entries, one for each thread that finds codes. A
+ * new value is CLR_LIMIT there.
+ */
+struct clr_dictionary *clr_dictionary_new_view(struct clr_dictionary *dictionary);
 
 /* Any thread may take and drop references; the last one frees. NULL is fine for both. */
 struct clr_dictionary *clr_dictionary_retain(struct clr_dictionary *dictionary);
@@ -55,6 +63,55 @@ enum clr_code clr_dictionary_find(struct clr_dictionary *dictionary, struct clr_
                                   uint32_t *code);
 enum clr_code clr_dictionary_find_bytes(struct clr_dictionary *dictionary, enum clr_kind kind,
                                         const void *bytes, size_t size, uint32_t *code);
+
+/*
+ * The last one in two steps, for many values one after the other: what the second looks at for a
+ * hash lies apart, and is fetched before it is needed, each time for all values. That is worth it
+ * where clr_dictionary_is_far().
+ */
+uint32_t clr_dictionary_hash(const struct clr_dictionary *dictionary, enum clr_kind kind,
+                             const void *bytes, size_t size);
+enum clr_code clr_dictionary_find_hashed(struct clr_dictionary *dictionary, enum clr_kind kind,
+                                         const void *bytes, size_t size, uint32_t hash,
+                                         uint32_t *code);
+
+/* Whether it takes more than stays near a processor. */
+static inline bool clr_dictionary_is_far(const struct clr_dictionary *dictionary)
+{
+    return dictionary->slot_count > (size_t)1 << 15;
+}
+
+/* Returns the slot where a value is looked for first. */
+static inline const uint64_t *clr_dictionary_slot(const struct clr_dictionary *dictionary,
+                                                  uint32_t hash)
+{
+    return &dictionary->slots[hash & (dictionary->slot_count - 1)];
+}
+
+/* Fetch the slot; the entry that it tells of; and the bytes of that. */
+static inline void clr_dictionary_fetch_slot(const struct clr_dictionary *dictionary, uint32_t hash)
+{
+    __builtin_prefetch(clr_dictionary_slot(dictionary, hash));
+}
+
+static inline void clr_dictionary_fetch_entry(const struct clr_dictionary *dictionary,
+                                              uint32_t hash)
+{
+    const uint64_t slot = *clr_dictionary_slot(dictionary, hash);
+
+    if (slot != 0)
+        __builtin_prefetch(&dictionary->entries[(uint32_t)slot - 1]);
+}
+
+static inline void clr_dictionary_fetch_bytes(const struct clr_dictionary *dictionary,
+                                              uint32_t hash)
+{
+    const uint64_t slot = *clr_dictionary_slot(dictionary, hash);
+
+    if (slot >> 32 == hash && slot != 0 &&
+        dictionary->entries[(uint32_t)slot - 1].tag == CLR_TAG_BYTES)
+        __builtin_prefetch((const void *)(uintptr_t)dictionary->entries[(uint32_t)slot - 1].bits);
+}
 
 /* Whether an entry is the TEXT or BLOB. */
 static inline __attribute__((always_inline)) bool

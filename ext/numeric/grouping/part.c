@@ -11,11 +11,11 @@ enum { NEAR = 1 << 19 };
 /* After so many rows of which nearly all are groups of their own, the others are expected to be. */
 enum { TELLING = 1 << 16 };
 
-enum clr_scan_outcome clr_group_part_open(struct clr_group_part *part)
+void clr_group_part_begin(struct clr_group_part *part)
 {
     const struct clr_group_plan *plan = part->plan;
     const bool by_place = plan->numbering == CLR_NUMBERED_DIRECTLY;
-    const size_t rows = part->last - part->first, record = plan->stride * sizeof(int64_t);
+    const size_t rows = part->most, record = plan->stride * sizeof(int64_t);
     enum clr_scan_outcome outcome =
         clr_group_numbers_init(&part->numbers, plan, part->memory, rows);
     uint64_t i;
@@ -33,12 +33,12 @@ enum clr_scan_outcome clr_group_part_open(struct clr_group_part *part)
         for (i = 0; outcome == CLR_SCAN_DONE && i < plan->places; i++)
             ((uint64_t *)part->first_rows.start)[i] = CLR_NO_ROW;
     }
-    return outcome;
+    part->outcome = outcome;
 }
 
 struct clr_group_part *clr_group_part_new(const struct clr_group_plan *plan,
-                                          struct clr_group_memory *memory, size_t first,
-                                          size_t last)
+                                          struct clr_group_memory *memory, uint64_t first,
+                                          size_t most)
 {
     struct clr_group_part *part = clr_memory_alloc_zero(sizeof *part);
 
@@ -47,7 +47,7 @@ struct clr_group_part *clr_group_part_new(const struct clr_group_plan *plan,
     part->plan = plan;
     part->memory = memory;
     part->first = first;
-    part->last = last;
+    part->most = most;
     return part;
 }
 
@@ -81,8 +81,9 @@ static size_t list_rows(struct clr_group_part *part, const uint64_t *selected)
     return count;
 }
 
-static void note_first_rows(struct clr_group_part *part, size_t first, size_t count)
+static void note_first_rows(struct clr_group_part *part, size_t count)
 {
+    const uint64_t first = part->first + part->seen;
     uint64_t *first_rows = part->first_rows.start;
     size_t i;
 
@@ -96,7 +97,7 @@ static void note_first_rows(struct clr_group_part *part, size_t first, size_t co
 /* Makes room for the records of all groups that have numbers. */
 static enum clr_scan_outcome make_room(struct clr_group_part *part)
 {
-    const size_t most = part->last - part->first, count = clr_group_part_count(part);
+    const size_t most = part->most, count = clr_group_part_count(part);
     enum clr_scan_outcome outcome;
     size_t capacity;
 
@@ -139,14 +140,14 @@ static void add(struct clr_group_part *part, size_t count, bool all)
     part->addends.loops->add(&adding);
 }
 
-static void expect_groups(struct clr_group_part *part, size_t next)
+/* Of rows in portions it is not known how many come. */
+static void expect_groups(struct clr_group_part *part)
 {
     struct clr_group_table *table = &part->numbers.table;
-    const size_t seen = next - part->first;
 
-    if (part->plan->numbering != CLR_NUMBERED_DIRECTLY && seen == TELLING &&
-        table->count > seen / 8 * 7)
-        clr_group_table_expect(table, part->last - part->first);
+    if (part->plan->numbering != CLR_NUMBERED_DIRECTLY && part->seen == TELLING &&
+        table->count > part->seen / 8 * 7)
+        clr_group_table_expect(table, part->most);
 }
 
 static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_block *block)
@@ -172,28 +173,45 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
     if (outcome != CLR_SCAN_DONE)
         return outcome;
     if (part->first_rows.start != NULL)
-        note_first_rows(part, block->first, count);
+        note_first_rows(part, count);
     add(part, count, count == block->count);
     return CLR_SCAN_DONE;
 }
 
-void clr_group_part_run(struct clr_group_part *part, const atomic_bool *stop)
+void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *scan, size_t first,
+                         size_t last, const atomic_bool *stop)
 {
-    struct clr_block *block = clr_block_new(part->plan->scan);
-    enum clr_scan_outcome outcome = block == NULL ? CLR_SCAN_FAILED : clr_group_part_open(part);
-    size_t first, rest;
+    struct clr_block *block = part->outcome == CLR_SCAN_DONE ? clr_block_new(scan) : NULL;
+    const bool is_whole = scan == part->plan->scan;
 
-    for (first = part->first; first < part->last && outcome == CLR_SCAN_DONE; first += CLR_BLOCK) {
+    if (part->outcome == CLR_SCAN_DONE && block == NULL)
+        part->outcome = CLR_SCAN_FAILED;
+    for (; first < last && part->outcome == CLR_SCAN_DONE; first += CLR_BLOCK) {
+        const size_t rest = last - first, count = rest < CLR_BLOCK ? rest : CLR_BLOCK;
+
         if (atomic_load_explicit(stop, memory_order_relaxed)) {
-            outcome = CLR_SCAN_STOPPED;
+            part->outcome = CLR_SCAN_STOPPED;
             break;
         }
-        rest = part->last - first;
-        clr_block_set_rows(block, first, rest < CLR_BLOCK ? rest : CLR_BLOCK);
-        expect_groups(part, first);
-        outcome = run_block(part, block);
+        clr_block_set_rows(block, first, count);
+        if (is_whole)
+            expect_groups(part);
+        part->outcome = run_block(part, block);
+        part->seen += count;
     }
     clr_block_free(block);
+}
+
+void clr_group_part_end(struct clr_group_part *part)
+{
     clr_room_free(&part->numbers.table.slots, part->memory); /* no more keys come */
-    part->outcome = outcome;
+}
+
+void clr_group_part_run(struct clr_group_part *part, const atomic_bool *stop)
+{
+    const size_t first = (size_t)part->first;
+
+    clr_group_part_begin(part);
+    clr_group_part_take(part, part->plan->scan, first, first + part->most, stop);
+    clr_group_part_end(part);
 }

@@ -17,6 +17,8 @@ enum { EXACT_BITS = 53 };
 struct planner {
     struct clr_group_plan *plan;
     const struct clr_scan *scan;
+    size_t rows;  /* at most */
+    bool has_all; /* of them */
     const struct clr_group_doubts *doubts;
     struct clr_sample *sample;
     bool may_be_null[CLR_MOST_INSTRUCTIONS];
@@ -38,7 +40,8 @@ static void find_nulls(struct planner *planner)
         const bool *null = planner->may_be_null;
 
         if (instruction->opcode == CLR_OP_COLUMN)
-            planner->may_be_null[i] = scan->columns[instruction->a]->kind == CLR_TAG_MIXED;
+            planner->may_be_null[i] =
+                !planner->has_all || scan->columns[instruction->a]->kind == CLR_TAG_MIXED;
         else if (instruction->opcode == CLR_OP_LOOKUP)
             planner->may_be_null[i] = scan->lookups[instruction->b].kind == CLR_TAG_MIXED;
         else
@@ -117,7 +120,10 @@ static void plan_keys(const struct planner *planner)
 {
     const struct clr_scan *scan = planner->scan;
     struct clr_group_plan *plan = planner->plan;
-    const uint64_t rows = planner->sample->rows;
+    /* How many of all are expected to pass the filter. */
+    const uint64_t rows =
+        scan->rows == 0 ? 0
+                        : (uint64_t)((clr_u128)planner->sample->rows * planner->rows / scan->rows);
     clr_u128 places = 1;
     int i;
 
@@ -154,7 +160,7 @@ static int size_bits(const struct clr_sampled *sampled)
 
 static int row_bits(const struct planner *planner)
 {
-    return 64 - __builtin_clzll((uint64_t)planner->scan->rows | 1);
+    return 64 - __builtin_clzll((uint64_t)planner->rows | 1);
 }
 
 static void plan_integer_sum(struct planner *planner, int bits, struct clr_group_tally *kept)
@@ -206,7 +212,7 @@ static void plan_sum(struct planner *planner, int number, struct clr_group_tally
         if (kept->x_types & CLR_TYPE(CLR_TAG_INTEGER))
             plan_integer_sum(planner, size_bits(x), kept);
         if (kept->x_types & CLR_TYPE(CLR_TAG_REAL)) {
-            clr_window_lay(&kept->window, x->real_top, x->real_bottom, planner->scan->rows);
+            clr_window_lay(&kept->window, x->real_top, x->real_bottom, planner->rows);
             kept->real_high = planner->plan->adds++;
             kept->real_low = planner->plan->adds++;
         }
@@ -224,11 +230,12 @@ static void plan_extremes(struct planner *planner, struct clr_group_tally *kept)
 }
 
 /* Whether the condition asks whether a column without NULLs is NULL. */
-static bool is_always_true(const struct clr_scan *scan, int condition)
+static bool is_always_true(const struct planner *planner, int condition)
 {
+    const struct clr_scan *scan = planner->scan;
     const struct clr_instruction *instruction = &scan->instructions[condition];
 
-    if (instruction->opcode != CLR_OP_NOT_NULL)
+    if (!planner->has_all || instruction->opcode != CLR_OP_NOT_NULL)
         return false;
     instruction = &scan->instructions[instruction->a];
     return instruction->opcode == CLR_OP_COLUMN &&
@@ -256,7 +263,7 @@ static void plan_tally(struct planner *planner, int number)
     kept->y_types = tally->y < 0 ? kept->x_types : expect_types(planner, number, tally->y);
     types = kept->x_types | kept->y_types;
     kept->filter =
-        tally->filter >= 0 && is_always_true(planner->scan, tally->filter) ? -1 : tally->filter;
+        tally->filter >= 0 && is_always_true(planner, tally->filter) ? -1 : tally->filter;
     if (kept->filter >= 0 || (types & CLR_TYPE(CLR_TAG_NULL)) != 0)
         kept->missing = planner->plan->adds++;
     if ((types & CLR_TYPE(CLR_TAG_INTEGER)) != 0 &&
@@ -306,7 +313,7 @@ static void plan_tallies(struct planner *planner)
 }
 
 enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const struct clr_scan *scan,
-                                          const struct clr_group_doubts *doubts)
+                                          size_t rows, const struct clr_group_doubts *doubts)
 {
     struct planner *planner = clr_memory_alloc_zero(sizeof *planner);
     struct clr_sample *sample = clr_memory_alloc(sizeof *sample);
@@ -327,6 +334,8 @@ enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const str
     if (outcome == CLR_SCAN_DONE) {
         planner->plan = plan;
         planner->scan = plan->scan = scan;
+        planner->rows = rows;
+        planner->has_all = scan->rows == rows;
         plan->grouping = *scan->grouping;
         plan->tally_count = scan->tally_count;
         plan->seed = scan->seed;

@@ -69,9 +69,12 @@ struct clr_group_plan {
     struct clr_group_tally tallies[CLR_MOST_TALLIES];
 };
 
-/* Makes a plan. Returns CLR_SCAN_DONE, or CLR_SCAN_FAILED without memory. */
+/*
+ * Makes a plan for so many rows at most, of which the scan has all, or some, by which the others
+ * are judged. Returns CLR_SCAN_DONE, or CLR_SCAN_FAILED without memory.
+ */
 enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const struct clr_scan *scan,
-                                          const struct clr_group_doubts *doubts);
+                                          size_t rows, const struct clr_group_doubts *doubts);
 
 #define CLR_NUMBER_TYPES (CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_REAL))
 #define CLR_ALL_TYPES (CLR_NUMBER_TYPES | CLR_TYPE(CLR_TAG_NULL) | CLR_TYPE(CLR_TAG_BYTES))

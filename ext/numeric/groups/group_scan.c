@@ -8,6 +8,9 @@
    DOUBTFUL: plans that take into account what has been found out; then one does that doubts all. */
 enum { STEP = 4096, DOUBTFUL = 4, SOME_PLACES = 65536 };
 
+/* Parts that come in portions number their rows from the part's number times 2^PART_BITS on. */
+enum { PART_BITS = 48 };
+
 /* More rows have no numbers of 32 bits. */
 #define MOST_ROWS ((size_t)1 << 31)
 
@@ -33,7 +36,7 @@ static bool is_unsure(const struct clr_scan *scan)
 
 static size_t find_start(const struct clr_groups *groups, int part)
 {
-    const size_t rows = groups->plan.scan->rows, steps = (rows + STEP - 1) / STEP;
+    const size_t rows = groups->rows, steps = (rows + STEP - 1) / STEP;
     const size_t start = steps * (size_t)part / (size_t)groups->part_count * STEP;
 
     return start < rows ? start : rows;
@@ -72,16 +75,17 @@ static enum clr_scan_outcome find_outcome(const struct clr_groups *groups,
     return outcome;
 }
 
-/* How many parts are worth it: each with all places takes its time to bring together. */
-static int count_parts(const struct clr_groups *groups, const struct clr_group_team *team)
+/* How many parts are worth it, of so many at most: each with all places takes its time to bring
+   together. */
+static int count_parts(const struct clr_groups *groups, int most)
 {
     const struct clr_group_plan *plan = &groups->plan;
-    int parts = team->size < CLR_GROUP_PARTS ? team->size : CLR_GROUP_PARTS;
+    int parts = most < CLR_GROUP_PARTS ? most : CLR_GROUP_PARTS;
 
     if (plan->numbering != CLR_NUMBERED_DIRECTLY)
         return parts;
     while (parts > 1 &&
-           ((uint64_t)parts * plan->places > 4 * plan->scan->rows + SOME_PLACES ||
+           ((uint64_t)parts * plan->places > 4 * groups->rows + SOME_PLACES ||
             (uint64_t)parts * plan->places * plan->stride > groups->limit / sizeof(int64_t) / 2))
         parts--;
     return parts;
@@ -90,13 +94,14 @@ static int count_parts(const struct clr_groups *groups, const struct clr_group_t
 static enum clr_scan_outcome run_parts(struct clr_groups *groups, const struct clr_group_team *team,
                                        struct clr_group_doubts *doubts)
 {
-    const int parts = count_parts(groups, team);
+    const int parts = count_parts(groups, team->size);
     int i;
 
     groups->part_count = parts;
     for (i = 0; i < parts; i++) {
-        groups->parts[i] = clr_group_part_new(&groups->plan, &groups->memory, find_start(groups, i),
-                                              find_start(groups, i + 1));
+        const size_t start = find_start(groups, i);
+        groups->parts[i] = clr_group_part_new(&groups->plan, &groups->memory, start,
+                                              find_start(groups, i + 1) - start);
         if (groups->parts[i] == NULL) {
             groups->part_count = i;
             return CLR_SCAN_FAILED;
@@ -159,34 +164,61 @@ static void finish(struct clr_groups *groups)
     groups->plan.scan = NULL;
 }
 
-/* Returns CLR_SCAN_NOT_NOW if the plan will not do. */
-static enum clr_scan_outcome attempt(const struct clr_scan *scan, const struct clr_group_team *team,
-                                     struct clr_group_doubts *doubts, struct clr_groups **made)
+/* Brings together what the parts have found, in this order. */
+static enum clr_scan_outcome complete(struct clr_groups *groups, const struct clr_group_team *team)
 {
-    struct clr_groups *groups = clr_memory_alloc_zero(sizeof *groups);
-    enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
+    enum clr_scan_outcome outcome = clr_groups_merge(groups, team);
 
-    if (groups == NULL)
-        return CLR_SCAN_FAILED;
-    groups->limit = scan->values_memory < INT64_MAX ? scan->values_memory : INT64_MAX;
-    groups->question_count = scan->question_count;
-    atomic_init(&groups->memory.left, (int64_t)groups->limit);
-    outcome = clr_group_plan_make(&groups->plan, scan, doubts);
-    if (outcome == CLR_SCAN_DONE)
-        outcome = run_all(groups, team, doubts);
-    if (outcome == CLR_SCAN_DONE)
-        outcome = clr_groups_merge(groups, team);
     if (outcome == CLR_SCAN_DONE)
         outcome = clr_groups_gather(groups, team);
     if (outcome == CLR_SCAN_DONE)
         outcome = clr_groups_add_spilled(groups, team);
-    if (outcome == CLR_SCAN_DONE) {
+    if (outcome == CLR_SCAN_DONE)
         finish(groups);
-        *made = groups;
-    } else {
-        clr_groups_free(groups);
+    return outcome;
+}
+
+/* Makes groups that have a plan, for so many rows at most, of which the scan has some. */
+static enum clr_scan_outcome plan_groups(const struct clr_scan *scan, size_t rows,
+                                         const struct clr_group_doubts *doubts,
+                                         struct clr_groups **made)
+{
+    struct clr_groups *groups = clr_memory_alloc_zero(sizeof *groups);
+
+    *made = groups;
+    if (groups == NULL)
+        return CLR_SCAN_FAILED;
+    groups->rows = rows;
+    groups->limit = scan->values_memory < INT64_MAX ? scan->values_memory : INT64_MAX;
+    groups->question_count = scan->question_count;
+    atomic_init(&groups->memory.left, (int64_t)groups->limit);
+    return clr_group_plan_make(&groups->plan, scan, rows, doubts);
+}
+
+/* Returns CLR_SCAN_NOT_NOW if the plan will not do. */
+static enum clr_scan_outcome attempt(const struct clr_scan *scan, const struct clr_group_team *team,
+                                     struct clr_group_doubts *doubts, struct clr_groups **made)
+{
+    enum clr_scan_outcome outcome = plan_groups(scan, scan->rows, doubts, made);
+
+    if (outcome == CLR_SCAN_DONE)
+        outcome = run_all(*made, team, doubts);
+    if (outcome == CLR_SCAN_DONE)
+        outcome = complete(*made, team);
+    if (outcome != CLR_SCAN_DONE) {
+        clr_groups_free(*made);
+        *made = NULL;
     }
     return outcome;
+}
+
+void clr_group_doubt_all(struct clr_group_doubts *doubts)
+{
+    int i;
+
+    doubts->keys = true;
+    for (i = 0; i < CLR_MOST_TALLIES; i++)
+        doubts->types[i] = doubts->window[i] = doubts->bounds[i] = true;
 }
 
 enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan, const struct clr_group_team *team,
@@ -206,8 +238,72 @@ enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan, const struct c
         outcome = attempt(scan, team, &doubts, groups);
     if (outcome != CLR_SCAN_NOT_NOW)
         return outcome;
-    doubts.keys = true;
-    for (i = 0; i < CLR_MOST_TALLIES; i++)
-        doubts.types[i] = doubts.window[i] = doubts.bounds[i] = true;
+    clr_group_doubt_all(&doubts);
     return attempt(scan, team, &doubts, groups);
+}
+
+/* ---- In portions. */
+
+/* Makes the parts, and begins them: also those that will have no rows. A group, and a value that is
+   listed, take eight bytes at least of what the groups may take. */
+static enum clr_scan_outcome begin_parts(struct clr_groups *groups, int most)
+{
+    const uint64_t room = groups->limit / sizeof(int64_t);
+    const size_t rows = groups->rows < room ? groups->rows : (size_t)room;
+    const int parts = count_parts(groups, most);
+
+    while (groups->part_count < parts) {
+        const uint64_t first = (uint64_t)groups->part_count << PART_BITS;
+        struct clr_group_part *part =
+            clr_group_part_new(&groups->plan, &groups->memory, first, rows);
+
+        if (part == NULL)
+            return CLR_SCAN_FAILED;
+        groups->parts[groups->part_count++] = part;
+        clr_group_part_begin(part);
+        if (part->outcome != CLR_SCAN_DONE)
+            return part->outcome;
+    }
+    return CLR_SCAN_DONE;
+}
+
+enum clr_scan_outcome clr_groups_begin(const struct clr_scan *sample, size_t rows, int parts,
+                                       const struct clr_group_doubts *doubts,
+                                       struct clr_groups **groups)
+{
+    enum clr_scan_outcome outcome;
+
+    *groups = NULL;
+    if (is_unsure(sample))
+        return CLR_SCAN_UNSURE;
+    outcome = plan_groups(sample, rows, doubts, groups);
+    return outcome == CLR_SCAN_DONE ? begin_parts(*groups, parts) : outcome;
+}
+
+int clr_groups_parts(const struct clr_groups *groups)
+{
+    return groups->part_count;
+}
+
+enum clr_scan_outcome clr_groups_take(struct clr_groups *groups, int part,
+                                      const struct clr_scan *portion, const atomic_bool *stop)
+{
+    clr_group_part_take(groups->parts[part], portion, 0, portion->rows, stop);
+    return groups->parts[part]->outcome;
+}
+
+enum clr_scan_outcome clr_groups_end(struct clr_groups *groups, const struct clr_group_team *team,
+                                     struct clr_group_doubts *doubts)
+{
+    const enum clr_scan_outcome outcome = find_outcome(groups, doubts);
+    size_t rows = 0;
+    int part;
+
+    if (outcome != CLR_SCAN_DONE)
+        return outcome;
+    for (part = 0; part < groups->part_count; part++) {
+        clr_group_part_end(groups->parts[part]);
+        rows += groups->parts[part]->seen;
+    }
+    return rows < MOST_ROWS ? complete(groups, team) : CLR_SCAN_LIMIT;
 }

@@ -55,6 +55,7 @@ struct clr_group_answer {
 
 struct clr_groups {
     struct clr_group_plan plan;
+    size_t rows;    /* at most */
     uint64_t limit; /* of memory, in bytes */
     struct clr_group_memory memory;
     struct clr_group_part *parts[CLR_GROUP_PARTS]; /* they have the records and the keys */

@@ -32,4 +32,12 @@ static inline bool clr_field_wants_bytes(const struct clr_field *field)
     return field->with_bytes || field->with_codes;
 }
 
+/* Whether fields have one place and type, both with codes or both with values; the value of short
+   records follows from these. */
+static inline bool clr_field_is_same(const struct clr_field *a, const struct clr_field *b)
+{
+    return a->index == b->index && a->with_codes == b->with_codes && a->is_real == b->is_real &&
+           a->missing.tag == b->missing.tag && a->missing.bits == b->missing.bits;
+}
+
 #endif

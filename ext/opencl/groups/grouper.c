@@ -350,14 +350,18 @@ static void note_doubts(const struct clr_group_plan *plan, const cl_uint *flags,
 {
     struct clr_group_doubts *doubts = &result->doubts;
     const uint64_t most = plan->scan->rows / MOST_SPILLED + SOME_SPILLED;
-    const bool spills = flags[SPILLS_WORD] > (most < SPILL_ROOM ? most : SPILL_ROOM);
+    const bool are_many = flags[SPILLS_WORD] > (most < SPILL_ROOM ? most : SPILL_ROOM);
     int i;
 
     doubts->keys = (flags[DOUBTS_WORD] & NO_PLACE) != 0;
-    result->is_doubtful = doubts->keys || flags[TYPES_WORD] != 0 || spills;
+    result->is_doubtful = doubts->keys || flags[TYPES_WORD] != 0 || are_many;
     for (i = 0; i < plan->tally_count; i++) {
+        const bool has_spills = (flags[SPILLED_WORD] >> i & 1) != 0;
+
         doubts->types[i] = (flags[TYPES_WORD] >> i & 1) != 0;
-        doubts->window[i] = spills && (flags[SPILLED_WORD] >> i & 1) != 0;
+        doubts->window[i] = are_many && has_spills;
+        doubts->bounds[i] = plan->tallies[i].is_bounded && has_spills;
+        result->is_doubtful = result->is_doubtful || doubts->bounds[i];
     }
 }
 

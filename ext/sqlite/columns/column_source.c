@@ -69,6 +69,14 @@ struct clr_image_column *clr_column_request_find(const struct clr_column_request
     return clr_image_find(request->image, &field);
 }
 
+bool clr_column_request_has_image(const struct clr_column_request *request)
+{
+    return request->image != NULL &&
+           request->image == clr_image_look_up(request->connection, request->database->schema,
+                                               request->table->name,
+                                               request->source == &clr_row_source);
+}
+
 bool clr_column_request_has_all(const struct clr_column_request *request)
 {
     int i;

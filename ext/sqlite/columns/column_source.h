@@ -109,6 +109,10 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
 /* Returns the image's column that is the scan's column i, or NULL. */
 struct clr_image_column *clr_column_request_find(const struct clr_column_request *request, int i);
 
+/* Whether the image is still there: a function of the application, called meanwhile, may have it
+   evicted. */
+bool clr_column_request_has_image(const struct clr_column_request *request);
+
 /* Whether the image has all columns. */
 bool clr_column_request_has_all(const struct clr_column_request *request);
 

@@ -20,6 +20,7 @@ void clr_image_drop(struct clr_image *image)
         image->columns = column->next;
         free_column(column);
     }
+    clr_kept_dictionaries_free(&image->dictionaries);
     clr_layout_free(&image->layout);
     memset(&image->layout, 0, sizeof image->layout);
 }
@@ -148,20 +149,12 @@ void clr_image_replace(struct clr_image_column *column, struct clr_column *conte
     column->column = content;
 }
 
-/* Fields of one place and type, both with codes or both with values; the value of short records
- * follows from these. */
-static bool is_same(const struct clr_field *a, const struct clr_field *b)
-{
-    return a->index == b->index && a->with_codes == b->with_codes && a->is_real == b->is_real &&
-           a->missing.tag == b->missing.tag && a->missing.bits == b->missing.bits;
-}
-
 /* Finds a column, with bytes or without. */
 static struct clr_image_column *find_any(struct clr_image *image, const struct clr_field *field)
 {
     struct clr_image_column *column = image->columns;
 
-    while (column != NULL && !is_same(&column->field, field))
+    while (column != NULL && !clr_field_is_same(&column->field, field))
         column = column->next;
     return column;
 }
@@ -254,6 +247,7 @@ int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_dev
             if (column->resident != NULL)
                 *on_devices += (int64_t)clr_resident_size(column->resident);
         }
+        size += clr_kept_dictionaries_size(image->dictionaries);
     }
     return size;
 }
@@ -278,6 +272,39 @@ static struct clr_image_column **find_oldest(struct clr_connection *connection, 
     return oldest;
 }
 
+/* Finds the least recently used dictionary without a column, likewise. */
+static struct clr_kept_dictionary **find_oldest_dictionary(struct clr_connection *connection)
+{
+    const struct images *images = clr_connection_find(connection, &images_kind);
+    struct clr_kept_dictionary **oldest = NULL, **link;
+    struct clr_image *image;
+
+    for (image = clr_images_first(connection); image != NULL; image = image->next) {
+        link = clr_kept_dictionary_oldest(&image->dictionaries, images->scans);
+        if (link != NULL && (oldest == NULL || (*link)->used < (*oldest)->used))
+            oldest = link;
+    }
+    return oldest;
+}
+
+/* Drops the column or the dictionary whose use is longest ago. Returns false if there is none. */
+static bool drop_oldest(struct clr_connection *connection)
+{
+    struct clr_image_column **link = find_oldest(connection, false), *column;
+    struct clr_kept_dictionary **dictionary = find_oldest_dictionary(connection);
+
+    if (dictionary != NULL && (link == NULL || (*dictionary)->used < (*link)->used)) {
+        clr_kept_dictionary_drop(dictionary);
+        return true;
+    }
+    if (link == NULL)
+        return false;
+    column = *link;
+    *link = column->next;
+    free_column(column);
+    return true;
+}
+
 /* Returns what columns and layouts take of the host, in bytes. */
 static int64_t host_size(const struct clr_connection *connection)
 {
@@ -295,11 +322,8 @@ void clr_images_trim(struct clr_connection *connection, int64_t most, int64_t mo
     struct clr_image *image;
     int64_t on_devices;
 
-    while (host_size(connection) > most && (oldest = find_oldest(connection, false)) != NULL) {
-        column = *oldest;
-        *oldest = column->next;
-        free_column(column);
-    }
+    while (host_size(connection) > most && drop_oldest(connection))
+        ;
     for (image = clr_images_first(connection); image != NULL && host_size(connection) > most;
          image = image->next) {
         if (image->columns == NULL)

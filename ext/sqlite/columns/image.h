@@ -3,6 +3,7 @@
 #define CLR_SQLITE_IMAGE_H
 
 #include "engine/columns/resident.h"
+#include "sqlite/columns/kept_dictionaries.h"
 #include "sqlite/columns/many_values.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/session/connection.h"
@@ -42,6 +43,7 @@ struct clr_image {
     int wait;                            /* queries before columns are filled in the next version */
     bool host_decodes;                   /* the table's pages are not for devices */
     struct clr_many_values *many_values; /* columns that are not to have codes */
+    struct clr_kept_dictionary *dictionaries; /* of columns that are streamed */
     size_t rows; /* of the table when it was last read, of whatever version; 0: never */
     struct clr_layout layout;
     struct clr_image_column *columns;
@@ -71,7 +73,7 @@ struct clr_image *clr_image_get(struct clr_connection *connection,
 /* Drops columns that are on a device alone: those which that has lost, as it has failed, or all. */
 void clr_image_drop_away(struct clr_image *image, bool if_lost);
 
-/* Drops the image's columns and layout. */
+/* Drops the image's columns, dictionaries and layout. */
 void clr_image_drop(struct clr_image *image);
 
 /* Does that, and from now on the image is of that version of the database, for which nothing was
@@ -114,13 +116,13 @@ enum clr_scan_outcome clr_image_column_fetch(struct clr_connection *connection,
                                              struct clr_image_column *column,
                                              const struct clr_watch *watch);
 
-/* Returns what the images' columns take, in bytes: of the host, and of devices. */
+/* Returns what the images' columns and dictionaries take, in bytes: of the host, and of devices. */
 int64_t clr_images_size(const struct clr_connection *connection, int64_t *on_devices);
 
 /*
- * Drops the least recently used columns, and then layouts without columns, until the images with
- * their layouts take at most so many bytes of the host, and copies until they take at most so many
- * of devices; what was used last stays.
+ * Drops the least recently used columns and dictionaries, and then layouts without columns, until
+ * the images with their layouts take at most so many bytes of the host, and copies until they take
+ * at most so many of devices; what was used last stays.
  */
 void clr_images_trim(struct clr_connection *connection, int64_t most, int64_t most_on_devices);
 

@@ -90,7 +90,7 @@ static int eof(sqlite3_vtab_cursor *base)
 {
     const struct cursor *cursor = (const struct cursor *)base;
 
-    return cursor->entries == NULL || cursor->code >= cursor->entries->dictionary->count;
+    return cursor->entries == NULL || cursor->code >= cursor->entries->end;
 }
 
 /* The bytes stay the dictionary's, which outlives the statement's step. */

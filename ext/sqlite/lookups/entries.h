@@ -10,11 +10,12 @@
 #include "sqlite/schema/column_type.h"
 #include "sqlite/session/connection.h"
 
-/* What a statement reads: the entries from `first` on. Bound as a pointer, and the binder's. */
+/* What a statement reads: the entries from `first` on, up to `end`, behind which others may be
+   added meanwhile. Bound as a pointer, and the binder's. */
 struct clr_entries {
     const struct clr_dictionary *dictionary;
     int encoding; /* of TEXT: SQLITE_UTF8, SQLITE_UTF16LE or SQLITE_UTF16BE */
-    uint32_t first;
+    uint32_t first, end;
 };
 
 /* Returns the table's name as SQL has it, quoted, for a FROM clause: "..."(?1) reads the entries

@@ -191,15 +191,15 @@ static bool is_entrys(int rc)
     }
 }
 
-/* Evaluates the entries from one on, beginning anew behind each that has an error. Returns SQLite's
-   code; any other than SQLITE_OK is that of the whole. */
+/* Evaluates the entries from one on, up to `count`, beginning anew behind each that has an error.
+   Returns SQLite's code; any other than SQLITE_OK is that of the whole. */
 static int evaluate(sqlite3_stmt *statement, int source, const struct clr_lookup_input *input,
-                    uint32_t code, struct results *results)
+                    uint32_t code, uint32_t count, struct results *results)
 {
-    struct clr_entries entries = {input->dictionary, input->encoding, code};
+    struct clr_entries entries = {input->dictionary, input->encoding, code, count};
     int errors = 0, rc = clr_entries_bind(statement, source, &entries);
 
-    while (rc == SQLITE_OK && code < input->dictionary->count && errors < MOST_ERRORS) {
+    while (rc == SQLITE_OK && code < count && errors < MOST_ERRORS) {
         entries.first = code;
         while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
             rc = take_row(statement, input, code++, results);
@@ -269,7 +269,7 @@ int clr_lookup_evaluate(sqlite3 *db, sqlite3_stmt *prepared,
         rc = bind(prepared, input);
     }
     if (rc == SQLITE_OK)
-        rc = evaluate(prepared, statement->source, input, lookup->count, &results);
+        rc = evaluate(prepared, statement->source, input, lookup->count, count, &results);
     clr_lookup_free(lookup);
     if (rc == SQLITE_OK && statement->is_ranked)
         rc = rank(&results, count, lookup);

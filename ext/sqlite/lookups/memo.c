@@ -112,7 +112,7 @@ static bool holds(struct clr_connection *connection, struct clr_lookup_memo *mem
                   const struct clr_lookup_statement *statement,
                   const struct clr_lookup_input *input)
 {
-    struct clr_entries none = {input->dictionary, input->encoding, input->dictionary->count};
+    struct clr_entries none = {input->dictionary, input->encoding, 0, 0};
     int limits[2];
     bool same;
 

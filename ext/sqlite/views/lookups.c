@@ -4,13 +4,27 @@
 static struct clr_lookup_input input_of(const struct clr_view_run *run,
                                         const struct clr_column *column)
 {
-    const bool is_filled = run->request.image->is_filled;
+    const bool is_filled = run->request.source == &clr_row_source;
 
     return (struct clr_lookup_input){.dictionary = column->dictionary,
                                      .encoding = is_filled ? SQLITE_UTF8 : run->plan->encoding,
                                      .is_copy = is_filled && run->plan->encoding != SQLITE_UTF8,
                                      .parameters = run->parameters,
                                      .parameter_count = run->parameter_count};
+}
+
+/* Whether a function of the application, which a lookup may have called, has left things as they
+   were: it may evict, or write and ask another view, which refreshes dictionaries. */
+static bool is_unchanged(const struct clr_view_run *run, struct clr_column *const *columns)
+{
+    const struct clr_query *query = run->plan->query;
+    int i;
+
+    for (i = 0; i < query->lookup_count; i++) {
+        if (run->lookups[i].count != columns[query->lookups[i].column]->dictionary->count)
+            return false;
+    }
+    return clr_column_request_has_image(&run->request);
 }
 
 static enum clr_outcome refuse_values(struct clr_view_run *run, const struct clr_lookup_plan *plan)
@@ -43,6 +57,11 @@ enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *co
         if (run->request.reason.code != CLR_WHY_NONE)
             return CLR_NEXT_WAY;
         run->lookups[i] = run->memos[i].lookup;
+    }
+    if (query->lookup_count > 0 && !is_unchanged(run, columns)) {
+        run->request.image = NULL;
+        clr_reason_set(&run->request.reason, CLR_WHY_UNCOMMITTED);
+        return CLR_NEXT_WAY;
     }
     run->scan.lookup_count = query->lookup_count;
     run->scan.lookups = run->query_run->lookups = run->lookups;

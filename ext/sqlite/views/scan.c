@@ -164,6 +164,31 @@ static enum clr_outcome lose_columns(struct clr_view_run *run, bool again)
     return CLR_NEXT_WAY;
 }
 
+/* Brings the lookups, while the columns are held: a function that they call may evict them, or have
+   them refreshed. */
+static enum clr_outcome look_up(struct clr_view_run *run, struct clr_image_column *const *found,
+                                struct clr_column *const *columns)
+{
+    struct clr_column_request *request = &run->request;
+    const int count = run->scan.column_count;
+    enum clr_outcome outcome;
+    bool same = true;
+    int i;
+
+    for (i = 0; i < count; i++)
+        clr_column_retain(columns[i]);
+    outcome = clr_run_look_up(run, columns);
+    for (i = 0; i < count && outcome == CLR_ANSWERED && run->scan.lookup_count > 0; i++)
+        same = same && clr_column_request_find(request, i) == found[i] &&
+               found[i]->column == columns[i] && columns[i]->rows == run->scan.rows;
+    for (i = 0; i < count; i++)
+        clr_column_release(columns[i]);
+    if (same)
+        return outcome;
+    clr_reason_set(&request->reason, CLR_WHY_UNCOMMITTED);
+    return CLR_NEXT_WAY;
+}
+
 enum clr_outcome clr_way_scan(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
@@ -191,7 +216,7 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
         clr_reason_set(&request->reason, CLR_WHY_ROWS_MOVED);
         return CLR_NEXT_WAY;
     }
-    looked_up = clr_run_look_up(run, columns);
+    looked_up = look_up(run, found, columns);
     if (looked_up != CLR_ANSWERED)
         return looked_up;
     request->is_scanned = true;

@@ -1,9 +1,11 @@
-#include "storage/load/stream.h"
+#include "storage/stream/stream.h"
 #include "sqlite/views/ways.h"
 
+#include <string.h>
+
 /* Of column_memory a stream takes so large a part, and so many bytes at most, which is more than
-   any number of threads makes good use of. */
-enum { STREAM_PART = 4, MOST_BYTES = 256 << 20 };
+   any number of threads makes good use of. Dictionaries that are new may take another part. */
+enum { STREAM_PART = 4, MOST_BYTES = 256 << 20, DICTIONARIES_PART = 2 };
 
 static int64_t stream_memory(int64_t budget)
 {
@@ -11,47 +13,172 @@ static int64_t stream_memory(int64_t budget)
     return part < MOST_BYTES ? part : MOST_BYTES;
 }
 
-enum clr_outcome clr_way_stream(struct clr_view_run *run)
+static enum clr_outcome refuse(struct clr_view_run *run, enum clr_reason_code why)
+{
+    clr_reason_set(&run->request.reason, why);
+    return CLR_NEXT_WAY;
+}
+
+/* Whether something is about all values together: questions, but those of groups, which keep what
+   they need; and bytes, which groups would have to keep. */
+static bool keeps_values(const struct clr_scan *scan, const struct clr_query *query)
+{
+    int i;
+
+    if (scan->grouping == NULL)
+        return scan->question_count > 0;
+    for (i = 0; i < query->column_count && !query->with_bytes[i]; i++)
+        ;
+    return i < query->column_count;
+}
+
+/* Takes note of a stream that did not come to its end; too_large: what is too large then. */
+static enum clr_outcome give_up(struct clr_view_run *run, enum clr_load_outcome outcome,
+                                enum clr_reason_code too_large,
+                                const struct clr_load_report *report,
+                                const struct clr_status *status)
+{
+    if (outcome == CLR_LOAD_TOO_LARGE)
+        clr_reason_set(&run->request.reason, too_large);
+    run->rc = clr_column_request_unread(&run->request, outcome, report, status);
+    return run->rc == SQLITE_OK ? CLR_NEXT_WAY : CLR_ERROR;
+}
+
+/* ---- Codes. */
+
+/* Says which version of the database the connection sees. Returns false if it is writing. */
+static bool read_version(const struct clr_view_run *run, unsigned *version)
+{
+    const struct clr_database *database = run->request.database;
+    sqlite3 *db = run->request.connection->db;
+
+    return sqlite3_txn_state(db, database->schema) != SQLITE_TXN_WRITE &&
+           sqlite3_file_control(db, database->schema, SQLITE_FCNTL_DATA_VERSION, version) ==
+               SQLITE_OK;
+}
+
+/* Has SQLite evaluate the lookups. Pages are read after that, which have to be what they were: a
+   function of the application may write. */
+static enum clr_outcome look_up(struct clr_view_run *run, struct clr_column *const *columns)
+{
+    unsigned before = 0, after = 0;
+    const bool known = read_version(run, &before);
+    const enum clr_outcome outcome = clr_run_look_up(run, columns);
+
+    if (outcome == CLR_ANSWERED && !(known && read_version(run, &after) && before == after))
+        return refuse(run, CLR_WHY_UNCOMMITTED);
+    return outcome;
+}
+
+/* Collects the dictionaries of count fields, the scan's columns of these numbers, and keeps them.
+   CLR_ANSWERED: they are all there. */
+static enum clr_outcome collect(struct clr_view_run *run, const struct clr_field *fields,
+                                const int *numbers, int count, size_t memory, int64_t used,
+                                struct clr_dictionary **dictionaries)
+{
+    struct clr_column_request *request = &run->request;
+    struct clr_image *image = request->image;
+    struct clr_load_report report;
+    enum clr_load_outcome outcome;
+    struct clr_status status;
+    int i;
+
+    clr_status_clear(&status);
+    outcome = clr_stream_dictionaries(&request->snapshot.source, image->root, fields, count, memory,
+                                      run->scan.seed, dictionaries, &image->rows, run->watch,
+                                      &report, &status);
+    if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_MANY_VALUES)
+        return give_up(run, outcome, CLR_WHY_KEEPS_CODES, &report, &status);
+    request->connection->stats.bytes_decoded += report.bytes_read;
+    if (outcome == CLR_LOAD_MANY_VALUES) {
+        const char *name = clr_column_request_info(request, numbers[report.field])->name;
+
+        clr_column_request_has_many_values(request, name, &fields[report.field]);
+        return CLR_NEXT_WAY;
+    }
+    for (i = 0; i < count; i++)
+        clr_kept_dictionary_add(&image->dictionaries, &fields[i], &request->snapshot.token,
+                                dictionaries[i], used);
+    return CLR_ANSWERED;
+}
+
+/* Gives the scan's columns with codes their dictionaries: those that are kept, or new ones. */
+static enum clr_outcome bring_dictionaries(struct clr_view_run *run, const struct clr_field *fields,
+                                           size_t memory, int64_t used,
+                                           struct clr_dictionary **dictionaries)
+{
+    struct clr_column_request *request = &run->request;
+    struct clr_dictionary *collected[CLR_MOST_COLUMNS];
+    struct clr_field lacking[CLR_MOST_COLUMNS];
+    int numbers[CLR_MOST_COLUMNS], count = 0, i;
+    enum clr_outcome outcome;
+
+    for (i = 0; i < run->scan.column_count; i++) {
+        if (!fields[i].with_codes)
+            continue;
+        dictionaries[i] = clr_dictionary_retain(clr_kept_dictionary_find(
+            request->image->dictionaries, &fields[i], &request->snapshot.token, used));
+        if (dictionaries[i] == NULL) {
+            numbers[count] = i;
+            lacking[count++] = fields[i];
+        }
+    }
+    if (count == 0)
+        return CLR_ANSWERED;
+    clr_column_memory_trim(request->connection,
+                           clr_column_memory(request->connection) - (int64_t)memory);
+    outcome = collect(run, lacking, numbers, count, memory, used, collected);
+    for (i = 0; i < count && outcome == CLR_ANSWERED; i++)
+        dictionaries[numbers[i]] = collected[i];
+    return outcome;
+}
+
+/* Gives the scan's columns with codes their dictionaries, as columns without rows, and the scan its
+   lookups. memory: what new dictionaries may take. CLR_ANSWERED: that is done. */
+static enum clr_outcome bring_codes(struct clr_view_run *run, const struct clr_field *fields,
+                                    size_t memory, int64_t used, struct clr_column **columns)
+{
+    struct clr_dictionary *dictionaries[CLR_MOST_COLUMNS] = {NULL};
+    enum clr_outcome outcome = bring_dictionaries(run, fields, memory, used, dictionaries);
+    int i;
+
+    for (i = 0; i < run->scan.column_count; i++) {
+        if (outcome == CLR_ANSWERED && fields[i].with_codes) {
+            columns[i] = clr_column_new_codes(dictionaries[i], 0, sizeof(uint32_t));
+            if (columns[i] == NULL)
+                outcome = refuse(run, CLR_WHY_SCAN_MEMORY);
+            else
+                columns[i]->rows = run->request.image->rows;
+        }
+        clr_dictionary_release(dictionaries[i]);
+    }
+    return outcome == CLR_ANSWERED ? look_up(run, columns) : outcome;
+}
+
+/* ---- Rows. */
+
+static enum clr_outcome stream_rows(struct clr_view_run *run, const struct clr_field *fields,
+                                    int64_t memory)
 {
     struct clr_column_request *request = &run->request;
     struct clr_connection *connection = request->connection;
-    int64_t budget = clr_column_memory(connection), memory = stream_memory(budget);
-    struct clr_field fields[CLR_MOST_COLUMNS];
+    const struct clr_source *source = &request->snapshot.source;
+    const bool is_grouped = run->scan.grouping != NULL;
     struct clr_load_report report;
     enum clr_load_outcome outcome;
     struct clr_status status;
     size_t rows;
-    int i;
 
-    /* Questions are about all values together. */
-    if (run->scan.question_count > 0) {
-        clr_reason_set(&request->reason, CLR_WHY_KEEPS_VALUES);
-        return CLR_NEXT_WAY;
-    }
-    if (run->scan.grouping != NULL) {
-        clr_reason_set(&request->reason, CLR_WHY_KEEPS_GROUPS);
-        return CLR_NEXT_WAY;
-    }
-    /* A lookup is of a whole dictionary. */
-    if (run->plan->query->lookup_count > 0) {
-        clr_reason_set(&request->reason, CLR_WHY_KEEPS_CODES);
-        return CLR_NEXT_WAY;
-    }
-    /* None of the columns that are kept is needed, and together they must leave room. */
-    clr_images_scan(connection);
-    clr_column_memory_trim(connection, budget - memory);
-    for (i = 0; i < run->scan.column_count; i++)
-        fields[i] = clr_column_field(request->query, request->table, false, i);
     clr_status_clear(&status);
-    outcome = clr_stream(&request->snapshot.source, request->image->root, fields, &run->scan,
-                         (size_t)memory, &rows, run->watch, &report, &status);
-    if (outcome != CLR_LOAD_DONE) {
-        if (outcome == CLR_LOAD_TOO_LARGE)
-            clr_reason_set(&request->reason, CLR_WHY_LARGE_PAGE);
-        run->rc = clr_column_request_unread(request, outcome, &report, &status);
-        return run->rc == SQLITE_OK ? CLR_NEXT_WAY : CLR_ERROR;
-    }
-    request->image->rows = rows;
+    outcome = is_grouped ? clr_stream_groups(source, request->image->root, fields, &run->scan,
+                                             (size_t)memory, &run->groups, &rows, run->watch,
+                                             &report, &status)
+                         : clr_stream(source, request->image->root, fields, &run->scan,
+                                      (size_t)memory, &rows, run->watch, &report, &status);
+    if (outcome != CLR_LOAD_DONE)
+        return give_up(run, outcome, is_grouped ? CLR_WHY_VALUES_MEMORY : CLR_WHY_LARGE_PAGE,
+                       &report, &status);
+    request->image->rows = run->scan.rows = rows;
     connection->stats.bytes_decoded += report.bytes_read;
     request->reading = (struct clr_reading){
         .kind = CLR_READ_STREAMED, .amount = connection->stats.bytes_decoded - request->decoded};
@@ -60,4 +187,37 @@ enum clr_outcome clr_way_stream(struct clr_view_run *run)
     connection->stats.scans_on_host++;
     connection->stats.scans_streamed++;
     return CLR_ANSWERED;
+}
+
+enum clr_outcome clr_way_stream(struct clr_view_run *run)
+{
+    struct clr_column_request *request = &run->request;
+    struct clr_connection *connection = request->connection;
+    int64_t budget = clr_column_memory(connection), memory = stream_memory(budget), used;
+    struct clr_column *columns[CLR_MOST_COLUMNS] = {NULL};
+    struct clr_field fields[CLR_MOST_COLUMNS];
+    enum clr_outcome outcome = CLR_ANSWERED;
+    bool with_codes = false;
+    int i;
+
+    if (keeps_values(&run->scan, request->query))
+        return refuse(run, CLR_WHY_KEEPS_VALUES);
+    for (i = 0; i < run->scan.column_count; i++) {
+        fields[i] = clr_column_field(request->query, request->table, false, i);
+        with_codes = with_codes || fields[i].with_codes;
+    }
+    sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
+    used = clr_images_scan(connection);
+    if (with_codes)
+        outcome = bring_codes(run, fields, (size_t)(budget / DICTIONARIES_PART), used, columns);
+    /* None of the columns that are kept is needed, and together they must leave room. */
+    clr_column_memory_trim(connection, budget - memory);
+    if (outcome == CLR_ANSWERED) {
+        run->scan.columns = columns;
+        outcome = stream_rows(run, fields, memory);
+        run->scan.columns = NULL;
+    }
+    for (i = 0; i < run->scan.column_count; i++)
+        clr_column_release(columns[i]);
+    return outcome;
 }

@@ -45,8 +45,9 @@ enum clr_outcome clr_ways_take(struct clr_view_run *run);
 /* Scans the columns that the request has, on a device or the host: scan.c. */
 enum clr_outcome clr_way_scan(struct clr_view_run *run);
 
-/* Brings the lookups over the columns that the request has up to date, and gives them to the scan:
-   lookups.c. CLR_ANSWERED: that is done. */
+/* Brings the lookups over the columns, to which the caller has references, up to date, and gives
+   them to the scan: lookups.c. CLR_ANSWERED: that is done, and the image is still there, though
+   maybe not with these columns. */
 enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *const *columns);
 
 /* Streams the table, whose pages the request has: stream.c. */

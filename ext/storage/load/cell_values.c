@@ -61,6 +61,58 @@ static void take_rowids(const struct clr_cells *cells, struct clr_target *target
     }
 }
 
+/* Values that the cache lacks. */
+struct unknown {
+    size_t count;
+    uint32_t hashes[CLR_CELLS_MOST];
+    uint16_t cells[CLR_CELLS_MOST];
+};
+
+static const unsigned char *value_of(const struct clr_cells *cells, const struct clr_place *places,
+                                     size_t i)
+{
+    return cells->payloads + cells->offsets[i] + places[cells->slots[i]].at;
+}
+
+/* Takes the codes of a field whose dictionary is large: all that the cache lacks is looked for
+   together, so that the processor waits for memory once and not for each. */
+static __attribute__((noinline)) void take_far_codes(const struct clr_cells *cells,
+                                                     const struct clr_field *field,
+                                                     const struct clr_place *places,
+                                                     struct clr_target *target, size_t row)
+{
+    const struct clr_dictionary *dictionary = target->dictionary;
+    struct unknown unknown = {.count = 0};
+    size_t i;
+
+    for (i = 0; i < cells->rows; i++) {
+        const uint32_t type = places[cells->slots[i]].type;
+        const unsigned char *from = value_of(cells, places, i);
+        const enum clr_kind kind = type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB;
+
+        if (clr_target_has_code(target, row + i, type, from))
+            continue;
+        if (clr_serials[type].tag != CLR_TAG_BYTES || !clr_code_is_short(type)) {
+            clr_target_find_serial(target, row + i, type, from, field->is_real);
+            continue;
+        }
+        unknown.cells[unknown.count] = (uint16_t)i;
+        unknown.hashes[unknown.count] =
+            clr_dictionary_hash(dictionary, kind, from, clr_serial_sizes[type]);
+        clr_dictionary_fetch_slot(dictionary, unknown.hashes[unknown.count++]);
+    }
+    for (i = 0; i < unknown.count; i++)
+        clr_dictionary_fetch_entry(dictionary, unknown.hashes[i]);
+    for (i = 0; i < unknown.count; i++)
+        clr_dictionary_fetch_bytes(dictionary, unknown.hashes[i]);
+    for (i = 0; i < unknown.count; i++) {
+        const size_t cell = unknown.cells[i];
+
+        clr_target_learn_hashed(target, row + cell, places[cells->slots[cell]].type,
+                                value_of(cells, places, cell), unknown.hashes[i]);
+    }
+}
+
 /* Takes the codes of a field. */
 static __attribute__((noinline)) void take_codes(const struct clr_cells *cells,
                                                  const struct clr_field *field,
@@ -125,6 +177,10 @@ void clr_cells_take(const struct clr_cells *cells, const struct clr_shapes *shap
 
     if (field->index == CLR_FIELD_ROWID) {
         take_rowids(cells, target, row, field->with_codes);
+        return;
+    }
+    if (field->with_codes && clr_dictionary_is_far(target->dictionary)) {
+        take_far_codes(cells, field, places, target, row);
         return;
     }
     if (field->with_codes) {

@@ -197,29 +197,58 @@ static enum clr_load_outcome narrow(struct narrowing *narrowing, size_t rows,
     return CLR_LOAD_DONE;
 }
 
+/* Makes one dictionary of field k, whose dictionaries go into it, and maybe a map for each thread;
+   both are to be freed whatever the outcome. */
+static enum clr_load_outcome join(struct narrowing *narrowing, struct clr_coding *coding, int k,
+                                  size_t rows)
+{
+    enum clr_code code;
+
+    narrowing->maps = clr_memory_alloc_zero((size_t)coding->units->threads * sizeof(uint32_t *));
+    if (narrowing->maps == NULL)
+        return CLR_LOAD_FAILED;
+    code = merge(narrowing, coding, k, rows);
+    if (clr_dictionary_is_large(narrowing->dictionary, rows) ||
+        (code == CLR_LIMIT && narrowing->dictionary->count == CLR_DICTIONARY_MOST))
+        return give_up(coding, k);
+    if (code == CLR_LIMIT || (code == CLR_OK && atomic_load(coding->left) < 0))
+        return CLR_LOAD_TOO_LARGE; /* rows may have taken what a dictionary had before them */
+    return code == CLR_OK ? CLR_LOAD_DONE : CLR_LOAD_FAILED;
+}
+
+static void free_joined(struct narrowing *narrowing)
+{
+    int i;
+
+    for (i = 0; i < narrowing->units->threads && narrowing->maps != NULL; i++)
+        clr_memory_free(narrowing->maps[i]);
+    clr_memory_free((void *)narrowing->maps);
+    clr_dictionary_release(narrowing->dictionary);
+}
+
 enum clr_load_outcome clr_coding_finish(struct clr_coding *coding, int k, size_t rows,
                                         struct clr_column **column)
 {
-    const size_t threads = (size_t)coding->units->threads;
     struct narrowing narrowing = {.units = coding->units, .parts = coding->units->threads};
-    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
-    enum clr_code code;
-    size_t i;
+    enum clr_load_outcome outcome = join(&narrowing, coding, k, rows);
 
-    narrowing.maps = clr_memory_alloc_zero(threads * sizeof(uint32_t *));
-    if (narrowing.maps == NULL)
-        return CLR_LOAD_FAILED;
-    code = merge(&narrowing, coding, k, rows);
-    if (clr_dictionary_is_large(narrowing.dictionary, rows) ||
-        (code == CLR_LIMIT && narrowing.dictionary->count == CLR_DICTIONARY_MOST))
-        outcome = give_up(coding, k);
-    else if (code == CLR_LIMIT || (code == CLR_OK && atomic_load(coding->left) < 0))
-        outcome = CLR_LOAD_TOO_LARGE; /* rows may have taken what a dictionary had before them */
-    else if (code == CLR_OK)
+    if (outcome == CLR_LOAD_DONE)
         outcome = narrow(&narrowing, rows, column);
-    for (i = 0; i < threads; i++)
-        clr_memory_free(narrowing.maps[i]);
-    clr_memory_free((void *)narrowing.maps);
-    clr_dictionary_release(narrowing.dictionary);
+    free_joined(&narrowing);
+    return outcome;
+}
+
+enum clr_load_outcome clr_coding_finish_alone(struct clr_coding *coding, int k, size_t rows,
+                                              struct clr_dictionary **dictionary)
+{
+    struct narrowing narrowing = {.units = coding->units};
+    const enum clr_load_outcome outcome = join(&narrowing, coding, k, rows);
+
+    *dictionary = NULL;
+    if (outcome == CLR_LOAD_DONE) {
+        *dictionary = clr_dictionary_retain(narrowing.dictionary);
+        (*dictionary)->bytes.left = NULL;
+    }
+    free_joined(&narrowing);
     return outcome;
 }

@@ -42,4 +42,8 @@ enum clr_load_outcome clr_coding_check(struct clr_coding *coding, int thread, si
 enum clr_load_outcome clr_coding_finish(struct clr_coding *coding, int k, size_t rows,
                                         struct clr_column **column);
 
+/* The same, where no column is kept: gives the one dictionary, with a reference, or NULL. */
+enum clr_load_outcome clr_coding_finish_alone(struct clr_coding *coding, int k, size_t rows,
+                                              struct clr_dictionary **dictionary);
+
 #endif

@@ -44,6 +44,18 @@ void clr_target_learn_bytes(struct clr_target *target, size_t row, uint32_t type
     keep(target, row, key);
 }
 
+void clr_target_learn_hashed(struct clr_target *target, size_t row, uint32_t type,
+                             const unsigned char *from, uint32_t hash)
+{
+    enum clr_code code = clr_dictionary_find_hashed(
+        target->dictionary, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, from,
+        clr_serial_sizes[type], hash, &target->codes[row]);
+
+    if (code != CLR_OK)
+        target->code = code;
+    keep(target, row, clr_code_key_of_bytes(type, from));
+}
+
 void clr_target_put_record(struct clr_target *target, size_t row, struct clr_scalar value)
 {
     struct clr_value bytes;

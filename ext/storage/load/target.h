@@ -74,6 +74,10 @@ void clr_target_learn_number(struct clr_target *target, size_t row, struct clr_s
 void clr_target_learn_bytes(struct clr_target *target, size_t row, uint32_t type,
                             const unsigned char *from);
 
+/* The second by the hash that the dictionary has for the value. */
+void clr_target_learn_hashed(struct clr_target *target, size_t row, uint32_t type,
+                             const unsigned char *from, uint32_t hash);
+
 /* Stores the code of NULL or a number, which the cache may have. */
 static inline __attribute__((always_inline)) void
 clr_target_find_number(struct clr_target *target, size_t row, struct clr_scalar value)
@@ -85,6 +89,23 @@ clr_target_find_number(struct clr_target *target, size_t row, struct clr_scalar 
         target->codes[row] = slot->code;
     else
         clr_target_learn_number(target, row, value);
+}
+
+/* Whether a row's value is a short TEXT or BLOB that the cache has: then its code is stored. */
+static inline __attribute__((always_inline)) bool
+clr_target_has_code(struct clr_target *target, size_t row, uint32_t type, const unsigned char *from)
+{
+    const struct clr_code_key *slot;
+    struct clr_code_key key;
+
+    if (clr_serials[type].tag != CLR_TAG_BYTES || !clr_code_is_short(type))
+        return false;
+    key = clr_code_key_of_bytes(type, from);
+    slot = clr_code_cache_slot(target->cache, &key);
+    if (!clr_code_slot_has(slot, &key))
+        return false;
+    target->codes[row] = slot->code;
+    return true;
 }
 
 /* Stores the code of a row's value of a one-byte serial type in a page, whose slack can be read. */

@@ -250,6 +250,51 @@ static void test_new(void)
     clr_dictionary_release(NULL);
 }
 
+/* A view, and values that are looked for in two steps. */
+static void test_view(void)
+{
+    struct clr_dictionary *dictionary = clr_dictionary_new(random_below(1000), NULL), *view;
+    const struct clr_scalar null = {.tag = CLR_TAG_NULL}, number = {CLR_TAG_INTEGER, 7};
+    uint32_t code, hash, i;
+    char text[20];
+    int size;
+
+    batch_begin();
+    for (i = 0; i < 50000; i++) {
+        size = snprintf(text, sizeof text, "%u", (unsigned)i);
+        hash = clr_dictionary_hash(dictionary, CLR_KIND_TEXT, text, (size_t)size);
+        batch_ok(clr_dictionary_find_hashed(dictionary, CLR_KIND_TEXT, text, (size_t)size, hash,
+                                            &code) == CLR_OK &&
+                     code == i,
+                 "%s is new", text);
+    }
+    batch_ok(clr_dictionary_is_far(dictionary), "a large dictionary");
+    batch_ok(clr_dictionary_add(dictionary, null, &code) == CLR_OK, "a NULL");
+    clr_memory_fail_after(0);
+    batch_ok(clr_dictionary_new_view(dictionary) == NULL, "no memory for a view");
+    clr_memory_fail_after(-1);
+    view = clr_dictionary_new_view(dictionary);
+    clr_dictionary_release(dictionary);
+    for (i = 0; i < 50000; i += 1 + (uint32_t)random_below(9)) {
+        size = snprintf(text, sizeof text, "%u", (unsigned)i);
+        hash = clr_dictionary_hash(view, CLR_KIND_TEXT, text, (size_t)size);
+        clr_dictionary_fetch_slot(view, hash);
+        clr_dictionary_fetch_entry(view, hash);
+        clr_dictionary_fetch_bytes(view, hash);
+        batch_ok(clr_dictionary_find_hashed(view, CLR_KIND_TEXT, text, (size_t)size, hash, &code) ==
+                         CLR_OK &&
+                     code == i,
+                 "the view has %s", text);
+    }
+    batch_ok(clr_dictionary_add(view, null, &code) == CLR_OK && code == 50000, "and the NULL");
+    batch_ok(view->has_null && view->count == 50001, "of %u", (unsigned)view->count);
+    batch_ok(clr_dictionary_add(view, number, &code) == CLR_LIMIT, "it takes no number");
+    batch_ok(clr_dictionary_add_bytes(view, CLR_KIND_BLOB, "7", 1, &code) == CLR_LIMIT,
+             "it takes no BLOB");
+    batch_end("a view");
+    clr_dictionary_release(view);
+}
+
 int main(void)
 {
     random_start();
@@ -257,5 +302,6 @@ int main(void)
     test_random();
     test_merge();
     test_limits();
+    test_view();
     return tap_done();
 }

@@ -8,7 +8,7 @@
 #include "storage/sound_codes.h"
 
 #include "engine/host/host_scan.h"
-#include "storage/load/stream.h"
+#include "storage/stream/stream.h"
 
 enum { PAGES_AT_ONCE = 4, EACH_TIME = 3000 };
 
