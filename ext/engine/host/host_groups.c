@@ -41,7 +41,8 @@ enum clr_scan_outcome clr_host_groups_end(struct clr_groups *groups, size_t rows
                                           struct clr_group_doubts *doubts)
 {
     struct team team = {rows < ROWS_ALONE, watch};
-    const struct clr_group_team threads = {clr_groups_parts(groups), run_team, &team};
+    const struct clr_group_team threads = {
+        .size = clr_groups_parts(groups), .run = run_team, .context = &team};
 
     return clr_groups_end(groups, &threads, doubts);
 }
