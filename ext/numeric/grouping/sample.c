@@ -1,7 +1,7 @@
 #include "numeric/grouping/sample.h"
 
 #include "numeric/exact/parts.h"
-#include "numeric/scan/collector.h"
+#include "numeric/scan/filter.h"
 
 #include <limits.h>
 #include <math.h>
@@ -46,12 +46,12 @@ static void take_block(struct clr_block *block, const bool *wanted, struct clr_s
     size_t row, i;
     int number;
 
-    if (clr_collector_select(block, selected))
+    if (clr_filter_select(block, selected))
         for (i = 0; i < CLR_BLOCK_WORDS; i++)
             any |= selected[i];
     if (any == 0)
         memset(selected, -1, sizeof selected);
-    clr_block_run(block, block->scan->filter + 1, block->scan->instruction_count);
+    clr_block_run(block, CLR_STAGE_TALLIES);
     for (number = 0; number < block->scan->instruction_count; number++)
         for (row = 0; row < block->count && wanted[number]; row++)
             if (selected[row / 64] >> row % 64 & 1)

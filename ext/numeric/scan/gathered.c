@@ -1,0 +1,78 @@
+#include "numeric/scan/gathered.h"
+
+#include <string.h>
+
+/* Returns a column for a block of rows like those of another one. */
+static struct clr_column *make_column(const struct clr_column *like)
+{
+    struct clr_column *column = like->codes != NULL
+                                    ? clr_column_new_codes(NULL, CLR_BLOCK, like->code_bytes)
+                                    : clr_column_new(CLR_BLOCK);
+
+    if (column != NULL)
+        column->kind = like->kind;
+    return column;
+}
+
+bool clr_gathered_init(struct clr_gathered *gathered, const struct clr_block *block)
+{
+    const struct clr_scan *scan = block->scan;
+    int i;
+
+    gathered->count = 0;
+    memset(gathered->columns, 0, sizeof gathered->columns);
+    for (i = 0; i < scan->instruction_count; i++) {
+        const struct clr_instruction *instruction = &scan->instructions[i];
+        const int number = instruction->a;
+
+        if ((instruction->opcode != CLR_OP_COLUMN && instruction->opcode != CLR_OP_LOOKUP) ||
+            !(block->terms.stages[i] & CLR_STAGE_TALLIES) || gathered->columns[number] != NULL)
+            continue;
+        gathered->columns[number] = make_column(scan->columns[number]);
+        if (gathered->columns[number] == NULL)
+            return false;
+    }
+    return true;
+}
+
+void clr_gathered_free(struct clr_gathered *gathered)
+{
+    int i;
+
+    for (i = 0; i < CLR_MOST_COLUMNS; i++)
+        clr_column_release(gathered->columns[i]);
+}
+
+/* The rows lie apart, and memory is waited for least if a loop does nothing but read them. */
+static void add_to_column(struct clr_column *to, size_t at, const struct clr_column *from,
+                          const size_t *rows, size_t count)
+{
+    const size_t width = to->code_bytes;
+    size_t i;
+
+    if (to->codes != NULL) {
+        for (i = 0; i < count; i++)
+            memcpy((char *)to->codes + (at + i) * width,
+                   (const char *)from->codes + rows[i] * width, width);
+        return;
+    }
+    for (i = 0; i < count; i++)
+        to->values[at + i] = from->values[rows[i]];
+    for (i = 0; i < count && to->kind == CLR_TAG_MIXED; i++)
+        to->tags[at + i] = from->tags[rows[i]];
+}
+
+void clr_gathered_add(struct clr_gathered *gathered, const struct clr_block *block,
+                      const uint64_t *selected, size_t count)
+{
+    size_t rows[CLR_BLOCK], listed = 0, i;
+    uint64_t word;
+
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        for (word = selected[i]; word != 0; word &= word - 1)
+            rows[listed++] = block->first + i * 64 + (size_t)__builtin_ctzll(word);
+    for (i = 0; i < CLR_MOST_COLUMNS; i++)
+        if (gathered->columns[i] != NULL)
+            add_to_column(gathered->columns[i], gathered->count, block->columns[i], rows, count);
+    gathered->count += count;
+}
