@@ -6,6 +6,9 @@
 #include "engine/operations/resident_scan.h"
 #include "engine/rows/choice.h"
 
+/* Of a query that has rows, one in so many may be found, at most. */
+enum { ROWS_PER_FOUND = 50 };
+
 /* Whether the columns all have copies on the device; starts those that are missing. */
 static bool are_resident(struct clr_image_column *const *columns, int count,
                          struct clr_worker *worker, struct clr_resident **residents)
@@ -66,6 +69,24 @@ static enum clr_scan_outcome scan_on_device(struct clr_view_run *run,
     return outcome;
 }
 
+/* Finds out whether the rows that a query of rows asks for are few. SQLite fetches them one by one:
+   where they are many it is as quick to go over all of them. */
+static enum clr_scan_outcome count_found(struct clr_view_run *run)
+{
+    struct clr_tally tally = {.x = -1, .y = -1, .filter = -1};
+    struct clr_scan scan = run->scan;
+    enum clr_scan_outcome outcome;
+
+    scan.grouping = NULL;
+    scan.tallies = &tally;
+    scan.tally_count = 1;
+    outcome = clr_host_scan(&scan, run->watch);
+    if (outcome != CLR_SCAN_DONE || (size_t)tally.state.count <= scan.rows / ROWS_PER_FOUND)
+        return outcome;
+    clr_reason_set_numbers(&run->request.reason, CLR_WHY_MANY_ROWS, ROWS_PER_FOUND, 0);
+    return CLR_SCAN_LIMIT;
+}
+
 /* Computes the tallies on the host, and brings the columns there that are not. */
 static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
                                           struct clr_image_column *const *found,
@@ -80,6 +101,8 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
         run->request.has_lost = run->request.has_lost || outcome == CLR_SCAN_FAILED;
         columns[i] = found[i]->column;
     }
+    if (outcome == CLR_SCAN_DONE && run->plan->query->has_rows)
+        outcome = count_found(run);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
     outcome = run->scan.grouping != NULL ? clr_host_group(&run->scan, run->watch, &run->groups)
@@ -161,7 +184,8 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
         clr_reason_set(&request->reason, CLR_WHY_VALUE);
         return CLR_NEXT_WAY;
     case CLR_SCAN_LIMIT:
-        clr_reason_set(&request->reason, CLR_WHY_VALUES_MEMORY);
+        if (request->reason.code == CLR_WHY_NONE)
+            clr_reason_set(&request->reason, CLR_WHY_VALUES_MEMORY);
         return CLR_NEXT_WAY;
     default:
         if (request->has_lost)
