@@ -1,8 +1,8 @@
 #include "numeric/grouping/addends_private.h"
 
 #include "base/memory.h"
-#include "numeric/scan/filter.h"
-#include "numeric/scan/row_set.h"
+#include "numeric/filter/filter.h"
+#include "numeric/filter/row_set.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "numeric/grouping/part.h"
 
 #include "base/memory.h"
-#include "numeric/scan/filter.h"
+#include "numeric/filter/filter.h"
 
 #include <string.h>
 

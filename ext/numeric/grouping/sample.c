@@ -1,7 +1,7 @@
 #include "numeric/grouping/sample.h"
 
 #include "numeric/exact/parts.h"
-#include "numeric/scan/filter.h"
+#include "numeric/filter/filter.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 #include "numeric/scan/block.h"
 
 #include "base/memory.h"
+#include "numeric/filter/row_set.h"
 #include "numeric/scan/by_value.h"
-#include "numeric/scan/row_set.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef CLR_NUMERIC_BLOCK_H
 #define CLR_NUMERIC_BLOCK_H
 
-#include "numeric/scan/filter_terms.h"
+#include "numeric/filter/filter_terms.h"
 #include "numeric/scan/loops.h"
 #include "numeric/scan/register.h"
 #include "numeric/scan/scan.h"

@@ -1,8 +1,8 @@
 #include "numeric/scan/collector.h"
 
-#include "numeric/scan/filter.h"
+#include "numeric/filter/filter.h"
+#include "numeric/filter/row_set.h"
 #include "numeric/scan/host_reduce.h"
-#include "numeric/scan/row_set.h"
 
 #include <string.h>
 

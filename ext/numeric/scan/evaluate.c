@@ -1,9 +1,9 @@
 #include "numeric/scan/evaluate.h"
 
+#include "numeric/filter/filter.h"
+#include "numeric/filter/gathered.h"
 #include "numeric/scan/block.h"
 #include "numeric/scan/collector.h"
-#include "numeric/scan/filter.h"
-#include "numeric/scan/gathered.h"
 #include "numeric/scan/host_reduce.h"
 #include "numeric/scan/whole_columns.h"
 

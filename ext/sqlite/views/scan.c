@@ -5,6 +5,7 @@
 #include "engine/operations/resident_questions.h"
 #include "engine/operations/resident_scan.h"
 #include "engine/rows/choice.h"
+#include "numeric/scan/shared_sums.h"
 
 /* Of a query that has rows, one in so many may be found, at most. */
 enum { ROWS_PER_FOUND = 50 };
@@ -125,6 +126,19 @@ static bool is_for_devices(const struct clr_scan *scan)
     return clr_scan_merges(scan) == 0 && scan->grouping == NULL;
 }
 
+/* On a device, or else on the host. */
+static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run,
+                                           struct clr_image_column *const *found,
+                                           struct clr_column **columns)
+{
+    const enum clr_scan_outcome outcome =
+        is_for_devices(&run->scan) ? scan_on_device(run, found) : CLR_SCAN_NOT_NOW;
+
+    return outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED
+               ? scan_on_host(run, found, columns)
+               : outcome;
+}
+
 /* Columns that a device alone had are to be loaded again, once. */
 static enum clr_outcome lose_columns(struct clr_view_run *run, bool again)
 {
@@ -144,6 +158,7 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
     struct clr_image_column *found[CLR_MOST_COLUMNS];
     struct clr_column *columns[CLR_MOST_COLUMNS] = {NULL};
     const bool had_lost = request->has_lost;
+    struct clr_shared_sums *shared = NULL;
     enum clr_scan_outcome outcome;
     enum clr_outcome looked_up;
     int64_t number;
@@ -169,9 +184,11 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
         return looked_up;
     request->is_scanned = true;
     request->has_lost = false;
-    outcome = is_for_devices(&run->scan) ? scan_on_device(run, found) : CLR_SCAN_NOT_NOW;
-    if (outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED)
-        outcome = scan_on_host(run, found, columns);
+    if (run->scan.grouping == NULL && run->scan.question_count == 0)
+        shared = clr_shared_sums_begin(&run->scan);
+    outcome = scan_anywhere(run, found, columns);
+    if (!clr_shared_sums_end(shared, &run->scan, outcome == CLR_SCAN_DONE))
+        outcome = scan_anywhere(run, found, columns);
     clr_column_memory_trim(connection, clr_column_memory(connection));
     run->scan.columns = NULL;
     switch (outcome) {

@@ -1,4 +1,4 @@
-#include "numeric/scan/gathered.h"
+#include "numeric/filter/gathered.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "numeric/scan/filter_terms.h"
+#include "numeric/filter/filter_terms.h"
 
 #include "numeric/exact/sum.h"
 
