@@ -1,46 +1,53 @@
 #include "numeric/filter/gathered.h"
 
+#include "base/memory.h"
+
 #include <string.h>
 
-/* Returns a column for a block of rows like those of another one. */
-static struct clr_column *make_column(const struct clr_column *like)
-{
-    struct clr_column *column = like->codes != NULL
-                                    ? clr_column_new_codes(NULL, CLR_BLOCK, like->code_bytes)
-                                    : clr_column_new(CLR_BLOCK);
+/* What a column takes for a block of rows: values and tags, or codes. */
+enum { COLUMN_BYTES = CLR_BLOCK * (sizeof(int64_t) + 1) };
 
-    if (column != NULL)
-        column->kind = like->kind;
-    return column;
+/* Makes a column like another one, for a block of rows in the memory. Columns of a table would take
+   a large page each. */
+static void make_column(const struct clr_column *like, char *memory, struct clr_column *column)
+{
+    memset(column, 0, sizeof *column);
+    column->kind = like->kind;
+    column->code_bytes = like->code_bytes;
+    if (like->codes != NULL) {
+        column->codes = memory;
+    } else {
+        column->values = (int64_t *)(void *)memory;
+        column->tags = (uint8_t *)(column->values + CLR_BLOCK);
+    }
 }
 
 bool clr_gathered_init(struct clr_gathered *gathered, const struct clr_block *block)
 {
     const struct clr_scan *scan = block->scan;
+    char *next;
     int i;
 
     gathered->count = 0;
     memset(gathered->columns, 0, sizeof gathered->columns);
-    for (i = 0; i < scan->instruction_count; i++) {
+    gathered->memory = next = clr_memory_alloc((size_t)scan->column_count * COLUMN_BYTES + 1);
+    for (i = 0; i < scan->instruction_count && next != NULL; i++) {
         const struct clr_instruction *instruction = &scan->instructions[i];
         const int number = instruction->a;
 
         if ((instruction->opcode != CLR_OP_COLUMN && instruction->opcode != CLR_OP_LOOKUP) ||
             !(block->terms.stages[i] & CLR_STAGE_TALLIES) || gathered->columns[number] != NULL)
             continue;
-        gathered->columns[number] = make_column(scan->columns[number]);
-        if (gathered->columns[number] == NULL)
-            return false;
+        gathered->columns[number] = &gathered->own[number];
+        make_column(scan->columns[number], next, &gathered->own[number]);
+        next += COLUMN_BYTES;
     }
-    return true;
+    return next != NULL;
 }
 
 void clr_gathered_free(struct clr_gathered *gathered)
 {
-    int i;
-
-    for (i = 0; i < CLR_MOST_COLUMNS; i++)
-        clr_column_release(gathered->columns[i]);
+    clr_memory_free(gathered->memory);
 }
 
 /* The rows lie apart, and memory is waited for least if a loop does nothing but read them. */

@@ -17,6 +17,8 @@ enum { CLR_FEW_ROWS = CLR_BLOCK / 8 };
 struct clr_gathered {
     size_t count;                                 /* of rows, up to CLR_BLOCK */
     struct clr_column *columns[CLR_MOST_COLUMNS]; /* with a block of rows; NULL: not needed */
+    struct clr_column own[CLR_MOST_COLUMNS];      /* which are these, and nobody else's */
+    char *memory;                                 /* for their rows */
 };
 
 /* Gets ready for the columns that tallies of the block's scan need. Returns false without memory;
