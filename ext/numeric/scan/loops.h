@@ -62,7 +62,7 @@ struct clr_loops {
     void (*spread_bits)(const uint64_t *restrict bits, int64_t *restrict result);
     void (*spread_bits_to_tags)(const uint64_t *restrict bits, uint8_t *restrict result);
 
-    /* Stores the value of each code, of 1, 2 or 4 bytes, and its tag. */
+    /* Stores the value of each code, of 1, 2 or 4 bytes; and its tag, or whatever is a byte. */
     void (*look_up)(const void *restrict codes, int code_bytes, const int64_t *restrict values,
                     int64_t *restrict result);
     void (*look_up_tags)(const void *restrict codes, int code_bytes, const uint8_t *restrict tags,
