@@ -5,6 +5,7 @@
 #include "query/content.h"
 #include "query/grouping.h"
 #include "query/lower.h"
+#include "query/partial.h"
 #include "query/result_row.h"
 #include "query/syntax/grammar.h"
 
@@ -194,12 +195,30 @@ static enum clr_code bind_rows(struct clr_binder *binder, const char **rowid)
     return binder->code;
 }
 
+/* All that a scan computes. */
+static enum clr_code bind_whole(struct clr_binder *binder, const char **rowid)
+{
+    const struct clr_query *query = binder->query;
+    const struct clr_syntax *syntax = query->syntax;
+    const struct clr_node *node = syntax->aggregates.first;
+    enum clr_code code = bind_filter(binder) ? CLR_OK : binder->code;
+
+    if (code == CLR_OK && query->is_grouped && !clr_grouping_bind(binder))
+        code = binder->code;
+    for (; code == CLR_OK && node != NULL && (query->is_grouped || !is_ordering(syntax, node));
+         node = node->listed)
+        code = clr_call_bind(binder, node);
+    for (; code == CLR_OK && node != NULL; node = node->listed)
+        code = bind_ordering(binder, node);
+    if (code == CLR_OK && query->has_rows)
+        code = bind_rows(binder, rowid);
+    return code;
+}
+
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
                              struct clr_reason *reason)
 {
     struct clr_binder binder = {query, environment, CLR_OK, reason};
-    const struct clr_syntax *syntax = query->syntax;
-    const struct clr_node *node;
     const char *rowid = NULL;
     enum clr_code code = number_parameters(&binder);
 
@@ -207,19 +226,10 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
         code = check_truths(&binder);
     if (code == CLR_OK)
         code = find_contents(&binder);
-    if (code == CLR_OK && !bind_filter(&binder))
-        code = binder.code;
-    if (code == CLR_OK && query->is_grouped && !clr_grouping_bind(&binder))
-        code = binder.code;
-    node = syntax->aggregates.first;
-    for (; code == CLR_OK && node != NULL && (query->is_grouped || !is_ordering(syntax, node));
-         node = node->listed)
-        code = clr_call_bind(&binder, node);
-    for (; code == CLR_OK && node != NULL; node = node->listed)
-        code = bind_ordering(&binder, node);
-    if (code == CLR_OK && query->has_rows)
-        code = bind_rows(&binder, &rowid);
     if (code != CLR_OK)
         return code;
-    return clr_result_row_write(query, environment, rowid);
+    code = bind_whole(&binder, &rowid);
+    if (code == CLR_INVALID && environment->takes_parts && clr_query_may_find_rows(query))
+        code = clr_partial_bind(&binder, &rowid);
+    return code == CLR_OK ? clr_result_row_write(query, environment, rowid) : code;
 }

@@ -106,20 +106,56 @@ static int find_lookup(struct clr_binder *binder, const struct clr_lookup_plan *
     return query->lookup_count++;
 }
 
+/* Returns a column that is read in the expression, or NULL. */
+static const struct clr_node *find_column(const struct clr_node *node)
+{
+    const struct clr_node *child = node->first, *found = NULL;
+
+    if (node->kind == CLR_N_COLUMN)
+        return node;
+    for (; child != NULL && found == NULL; child = child->next)
+        found = find_column(child);
+    return found;
+}
+
+/* Refuses lookups over a column with too many different values. Returns false once it has failed.
+ */
+static bool check_column(struct clr_binder *binder, int number, const struct clr_node *node)
+{
+    const struct clr_environment *environment = binder->environment;
+    const struct clr_node *column;
+    char *name;
+    int i;
+
+    for (i = 0; i < environment->varied_count && environment->varied[i] != number; i++)
+        ;
+    if (i == environment->varied_count)
+        return true;
+    column = find_column(node);
+    name = clr_token_name(&column->names[column->name_count - 1]);
+    if (name == NULL)
+        clr_bind_no_memory(binder);
+    else
+        clr_bind_refuse_name(binder, CLR_WHY_MANY_VALUES, name, strlen(name));
+    clr_memory_free(name);
+    return false;
+}
+
 static int emit_lookup(struct clr_binder *binder, struct clr_node *node, struct clr_node *equal,
                        bool is_ranked)
 {
+    const int number =
+        equal != NULL ? clr_content_together(node->reads, equal->reads) : node->reads;
     const struct clr_syntax *syntax = binder->query->syntax;
     struct clr_lookup_plan plan = {.is_ranked = is_ranked};
     struct text text = {NULL, 0};
     int lookup;
 
-    if (!clr_held_check(binder, node, &plan.is_timed) ||
+    if (!check_column(binder, number, node->reads >= 0 ? node : equal) ||
+        !clr_held_check(binder, node, &plan.is_timed) ||
         (equal != NULL && !clr_held_check(binder, equal, &plan.is_timed)))
         return -1;
-    plan.column = clr_place_column(
-        binder, equal != NULL ? clr_content_together(node->reads, equal->reads) : node->reads,
-        true);
+    plan.column = clr_place_column(binder, number, true);
     if (plan.column < 0)
         return -1;
     write(&text, syntax, node, equal);

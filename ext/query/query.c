@@ -108,6 +108,15 @@ bool clr_query_calls(const struct clr_query *query, const char *function)
     return false;
 }
 
+bool clr_query_may_find_rows(const struct clr_query *query)
+{
+    const struct clr_syntax *syntax = query->syntax;
+    const bool ends_early = syntax->limit != NULL && syntax->terms.first == NULL &&
+                            syntax->aggregates.first == NULL && syntax->keys.first == NULL;
+
+    return syntax->where != NULL && syntax->inner_begin == 0 && !ends_early;
+}
+
 void clr_query_free(struct clr_query *query)
 {
     struct clr_node *node;

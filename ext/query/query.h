@@ -127,7 +127,12 @@ struct clr_known_column {
 
 struct clr_environment {
     void *context;
+    /* Columns, varied_count of them, with so many different values that no lookup is to read them.
+     */
+    const int *varied;
+    int varied_count;
     int parameter_count; /* the largest parameter number of the statement */
+    bool takes_parts;    /* a query may become one of rows, for a part of WHERE: see partial.h */
     bool is_utf8;        /* the encoding of the database's TEXT */
     bool is_exact;       /* SQLite's names sum, total and avg mean gpu_sum, gpu_total and gpu_avg */
     const char *schema;  /* the table's; NULL: not known */
@@ -166,6 +171,10 @@ bool clr_query_computes(const struct clr_query *query);
 /* Whether there is a call, but not around aggregates, of a function that scans compute and that is
    none of them. It is named as in SQLite. */
 bool clr_query_calls(const struct clr_query *query, const char *function);
+
+/* Whether a scan may find the rows for a part of WHERE, as far as the text tells: there is a WHERE,
+   and SQLite needs all rows that it lets pass. */
+bool clr_query_may_find_rows(const struct clr_query *query);
 
 /* NULL is fine. */
 void clr_query_free(struct clr_query *query);

@@ -13,8 +13,9 @@ struct row {
     bool is_grouped, sorts_keys;
     const struct clr_grouping *grouping; /* of groups */
     int parameter_count;
-    const char *rowid; /* its name, of rows; else NULL */
-    int call;          /* the number of the next one */
+    const char *rowid;  /* its name, of rows; else NULL */
+    const char *schema; /* of the table, where the SELECT does not name it; else NULL */
+    int call;           /* the number of the next one */
     struct clr_query *query;
     char *text;
     size_t length;
@@ -75,6 +76,27 @@ static void add_inner(struct row *row, const struct clr_node *node)
     add(row, ")", 1);
 }
 
+/* Returns the parameter that a token is, or NULL. */
+static const struct clr_node *find_parameter(const struct clr_syntax *syntax, size_t token)
+{
+    const struct clr_node *node = syntax->parameters.first;
+
+    while (node != NULL && node->names[0].index != token)
+        node = node->listed;
+    return node;
+}
+
+/* Names the table's schema: the SELECT may be that of a view, and mean one of the view's own. */
+static void add_schema(struct row *row)
+{
+    const char *at;
+
+    add(row, "\"", 1);
+    for (at = row->schema; *at != '\0'; at++)
+        add(row, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
+    add(row, "\".", 2);
+}
+
 /* Adds the tokens from begin up to end, with spaces between them: no two run together, and comments
    are gone. */
 static void add_tokens(struct row *row, size_t begin, size_t end)
@@ -86,13 +108,18 @@ static void add_tokens(struct row *row, size_t begin, size_t end)
         const struct clr_token *token = &row->syntax->tokens[i];
         const struct clr_node *node = token->node;
 
+        /* The SELECT of rows stays as it is. */
+        if (row->rowid != NULL && node != NULL)
+            node = find_parameter(row->syntax, i);
         add(row, " ", 1);
-        if (node == NULL || node->is_item || (row->rowid != NULL && node->kind == CLR_N_COLUMN)) {
+        if (row->schema != NULL && i == row->syntax->table.index)
+            add_schema(row);
+        if (node == NULL || (row->rowid == NULL && node->is_item)) {
             add(row, token->text, token->length);
             i++;
             continue;
         }
-        if (node->key != 0)
+        if (node->key != 0 && row->rowid == NULL)
             add(row, part, write_key(node, part, sizeof part));
         else if (node->kind == CLR_N_AGGREGATE)
             add(row, part, write_call(row, node, part, sizeof part));
@@ -100,7 +127,7 @@ static void add_tokens(struct row *row, size_t begin, size_t end)
             add(row, part, (size_t)snprintf(part, sizeof part, "?%d", node->number));
         else
             add_inner(row, node);
-        i = node->name_end != 0 ? node->name_end : node->end;
+        i = row->rowid != NULL ? i + 1 : node->name_end != 0 ? node->name_end : node->end;
     }
 }
 
@@ -243,6 +270,9 @@ enum clr_code clr_result_row_write(struct clr_query *query,
                       .grouping = &query->grouping,
                       .parameter_count = environment->parameter_count,
                       .rowid = rowid};
+
+    if (rowid != NULL && query->schema == NULL)
+        row.schema = environment->schema;
 
     write(&row);
     row.text = clr_memory_alloc(row.length);

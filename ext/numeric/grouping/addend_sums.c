@@ -1,5 +1,5 @@
+#include "numeric/filter/row_set.h"
 #include "numeric/grouping/addends_private.h"
-#include "numeric/scan/row_set.h"
 
 /* More than one in so many rows outside of a window are too many; some are always fine. */
 enum { MOST_SPILLED = 64, SOME_SPILLED = 256 };

@@ -1,8 +1,8 @@
 #include "numeric/grouping/addends_private.h"
 
 #include "base/memory.h"
-#include "numeric/scan/collector.h"
-#include "numeric/scan/row_set.h"
+#include "numeric/filter/filter.h"
+#include "numeric/filter/row_set.h"
 
 #include <string.h>
 
@@ -200,7 +200,7 @@ static enum clr_scan_outcome take(const struct clr_addend_task *task)
 
     memcpy(rows, task->selected, sizeof rows);
     if ((kept->filter >= 0 &&
-         !clr_collector_filter(task->block, &task->block->registers[kept->filter], rows)) ||
+         !clr_filter_keep_true(task->block, &task->block->registers[kept->filter], rows)) ||
         (y != NULL && clr_row_set_find(task->block->loops, y, CLR_TAG_UNSURE, rows, others)) ||
         (x != NULL && !drop_nulls(task, x, rows)) || (y != NULL && !drop_nulls(task, y, rows)))
         return CLR_SCAN_UNSURE;

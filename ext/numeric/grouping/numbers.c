@@ -1,6 +1,6 @@
 #include "numeric/grouping/numbers.h"
 
-#include "numeric/scan/row_set.h"
+#include "numeric/filter/row_set.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "numeric/grouping/part.h"
 
 #include "base/memory.h"
-#include "numeric/scan/collector.h"
+#include "numeric/filter/filter.h"
 
 #include <string.h>
 
@@ -156,12 +156,12 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
     enum clr_scan_outcome outcome;
     size_t count;
 
-    if (!clr_collector_select(block, selected))
+    if (!clr_filter_select(block, selected))
         return CLR_SCAN_UNSURE;
     count = list_rows(part, selected);
     if (count == 0)
         return CLR_SCAN_DONE;
-    clr_block_run(block, block->scan->filter + 1, block->scan->instruction_count);
+    clr_block_run(block, CLR_STAGE_TALLIES);
     outcome = clr_group_numbers_find(&part->numbers, block, selected, part->rows, count,
                                      &part->doubts.keys);
     if (outcome == CLR_SCAN_DONE && !part->doubts.keys)

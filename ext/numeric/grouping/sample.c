@@ -1,7 +1,7 @@
 #include "numeric/grouping/sample.h"
 
 #include "numeric/exact/parts.h"
-#include "numeric/scan/collector.h"
+#include "numeric/filter/filter.h"
 
 #include <limits.h>
 #include <math.h>
@@ -44,13 +44,13 @@ static void take_row(struct clr_sampled *sampled, const struct clr_register *val
 static size_t take_block(struct clr_block *block, const bool *wanted, struct clr_sample *sample)
 {
     uint64_t selected[CLR_BLOCK_WORDS];
-    const size_t passed = clr_collector_select(block, selected) ? block->loops->count(selected) : 0;
+    const size_t passed = clr_filter_select(block, selected) ? block->loops->count(selected) : 0;
     size_t row;
     int number;
 
     if (passed == 0)
         memset(selected, -1, sizeof selected);
-    clr_block_run(block, block->scan->filter + 1, block->scan->instruction_count);
+    clr_block_run(block, CLR_STAGE_TALLIES);
     for (number = 0; number < block->scan->instruction_count; number++)
         for (row = 0; row < block->count && wanted[number]; row++)
             if (selected[row / 64] >> row % 64 & 1)

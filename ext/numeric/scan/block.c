@@ -1,8 +1,8 @@
 #include "numeric/scan/block.h"
 
 #include "base/memory.h"
+#include "numeric/filter/row_set.h"
 #include "numeric/scan/by_value.h"
-#include "numeric/scan/row_set.h"
 
 #include <string.h>
 
@@ -11,11 +11,16 @@ enum { ALIGNMENT = 64, TAGS = CLR_TAG_UNSURE + 1 };
 #define NULLS CLR_TYPE(CLR_TAG_NULL)
 #define UNKNOWN (CLR_TYPE(CLR_TAG_BYTES) | CLR_TYPE(CLR_TAG_UNSURE))
 
-static void fill_constant(struct clr_register *result, const struct clr_scalar *constant)
+/* Fills the register of a constant once and for all; reals is room for it as REALs. */
+static void fill_constant(const struct clr_loops *loops, const struct clr_scalar *constant,
+                          int64_t *reals, struct clr_register *result)
 {
     size_t i;
+
     for (i = 0; i < CLR_BLOCK; i++)
         result->own_values[i] = constant->bits;
+    if (constant->tag == CLR_TAG_INTEGER && loops->to_reals(result->own_values, reals))
+        result->reals = reals;
 }
 
 /* One piece of memory: the arrays of the registers and of the block, and behind them the structs.
@@ -23,10 +28,12 @@ static void fill_constant(struct clr_register *result, const struct clr_scalar *
 struct clr_block *clr_block_new(const struct clr_scan *scan)
 {
     size_t registers = (size_t)scan->instruction_count, array = CLR_BLOCK * sizeof(int64_t);
-    size_t arrays = (registers + 1) * array + (registers + TAGS) * CLR_BLOCK, i;
+    size_t constants = (size_t)scan->constant_count;
+    size_t arrays = (registers + constants + 1) * array + (registers + TAGS) * CLR_BLOCK, i;
     struct clr_block *block;
     char *memory = clr_memory_alloc(sizeof *block + registers * sizeof(struct clr_register) +
                                     arrays + ALIGNMENT);
+    int64_t *reals;
     char *next;
 
     if (memory == NULL)
@@ -42,6 +49,8 @@ struct clr_block *clr_block_new(const struct clr_scan *scan)
     next += array;
     for (i = 0; i < registers; i++, next += array)
         block->registers[i].own_values = (int64_t *)(void *)next;
+    reals = (int64_t *)(void *)next;
+    next += constants * array;
     for (i = 0; i < registers; i++, next += CLR_BLOCK)
         block->registers[i].own_tags = (uint8_t *)next;
     for (i = 0; i < TAGS; i++, next += CLR_BLOCK) {
@@ -50,9 +59,12 @@ struct clr_block *clr_block_new(const struct clr_scan *scan)
     }
     for (i = 0; i < registers; i++) {
         const struct clr_instruction *instruction = &scan->instructions[i];
+        block->registers[i].reals = NULL;
         if (instruction->opcode == CLR_OP_CONSTANT)
-            fill_constant(&block->registers[i], &scan->constants[instruction->a]);
+            fill_constant(block->loops, &scan->constants[instruction->a],
+                          reals + (size_t)instruction->a * CLR_BLOCK, &block->registers[i]);
     }
+    clr_terms_find(scan, &block->terms);
     return block;
 }
 
@@ -61,12 +73,26 @@ void clr_block_free(struct clr_block *block)
     clr_memory_free(block);
 }
 
-void clr_block_set_rows(struct clr_block *block, size_t first, size_t count)
+static void set_rows(struct clr_block *block, struct clr_column *const *columns, size_t rows,
+                     size_t first, size_t count)
 {
+    block->columns = columns;
+    block->rows = rows;
     block->first = first;
     block->count = count;
     block->fetched = 0;
-    block->wanted = block->ran;
+    block->ran = 0;
+}
+
+void clr_block_set_rows(struct clr_block *block, size_t first, size_t count)
+{
+    set_rows(block, block->scan->columns, block->scan->rows, first, count);
+}
+
+void clr_block_set_gathered(struct clr_block *block, struct clr_column *const *columns,
+                            size_t count)
+{
+    set_rows(block, columns, count, 0, count);
 }
 
 const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values)
@@ -74,12 +100,13 @@ const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values)
     const struct clr_scan *scan = block->scan;
     const size_t next = block->first + CLR_BLOCK;
 
-    if (next + CLR_BLOCK > scan->rows)
+    if (next + CLR_BLOCK > block->rows)
         return values;
-    while (block->fetched < block->wanted) {
-        const struct clr_instruction *instruction = &scan->instructions[block->fetched++];
-        if (instruction->opcode == CLR_OP_COLUMN)
-            return scan->columns[instruction->a]->values + next;
+    while (block->fetched < scan->instruction_count) {
+        const int number = block->fetched++;
+        if (scan->instructions[number].opcode == CLR_OP_COLUMN &&
+            block->terms.stages[number] & block->ran)
+            return block->columns[scan->instructions[number].a]->values + next;
     }
     return values;
 }
@@ -204,10 +231,12 @@ static bool run_loop(struct clr_block *block, enum clr_opcode opcode, const stru
         return false;
     if (type != type_b) {
         const int64_t **integers = type == CLR_TAG_INTEGER ? &x : &y;
+        const int64_t *reals = (type == CLR_TAG_INTEGER ? a : b)->reals;
         if (gives_operand(opcode) || block->loops->reals[opcode] == NULL ||
-            (!block->loops->to_reals(*integers, block->converted) && !is_arithmetic(opcode)))
+            (reals == NULL && !block->loops->to_reals(*integers, block->converted) &&
+             !is_arithmetic(opcode)))
             return false;
-        *integers = block->converted;
+        *integers = reals != NULL ? reals : block->converted;
         type = CLR_TAG_REAL;
     }
     loop = type == CLR_TAG_REAL ? block->loops->reals[opcode] : block->loops->integers[opcode];
@@ -333,11 +362,11 @@ static void run_instruction(struct clr_block *block, int number)
     enum clr_opcode opcode;
 
     if (instruction->opcode == CLR_OP_COLUMN) {
-        load_column(block, scan->columns[instruction->a], result);
+        load_column(block, block->columns[instruction->a], result);
         return;
     }
     if (instruction->opcode == CLR_OP_LOOKUP) {
-        look_up(block, scan->columns[instruction->a], &scan->lookups[instruction->b], result);
+        look_up(block, block->columns[instruction->a], &scan->lookups[instruction->b], result);
         return;
     }
     if (instruction->opcode == CLR_OP_CONSTANT) {
@@ -357,10 +386,14 @@ static void run_instruction(struct clr_block *block, int number)
     result->types = block->loops->find_tags(result->tags);
 }
 
-void clr_block_run(struct clr_block *block, int from, int to)
+void clr_block_run(struct clr_block *block, enum clr_stage stage)
 {
-    block->ran = to;
-    block->wanted = to > block->wanted ? to : block->wanted;
-    for (; from < to; from++)
-        run_instruction(block, from);
+    const uint8_t *stages = block->terms.stages;
+    const int before = block->ran;
+    int i;
+
+    block->ran |= (int)stage;
+    for (i = 0; i < block->scan->instruction_count; i++)
+        if (stages[i] & stage && !(stages[i] & before))
+            run_instruction(block, i);
 }

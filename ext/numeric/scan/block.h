@@ -2,6 +2,7 @@
 #ifndef CLR_NUMERIC_BLOCK_H
 #define CLR_NUMERIC_BLOCK_H
 
+#include "numeric/filter/filter_terms.h"
 #include "numeric/scan/loops.h"
 #include "numeric/scan/register.h"
 #include "numeric/scan/scan.h"
@@ -9,13 +10,15 @@
 struct clr_block {
     const struct clr_scan *scan;
     const struct clr_loops *loops;
-    size_t first, count; /* rows; what follows them in the registers is padding */
-    int64_t *converted;  /* an operand as REALs */
+    struct clr_filter_terms terms;     /* of the scan's filter */
+    struct clr_column *const *columns; /* the scan's, or what a caller has gathered of them */
+    size_t rows;                       /* that those have */
+    size_t first, count;               /* rows; what follows them in the registers is padding */
+    int64_t *converted;                /* an operand as REALs */
     const uint8_t *uniform[CLR_TAG_UNSURE + 1]; /* a block of each tag */
     struct clr_register *registers;
     int fetched; /* of so many instructions, the first ones, the columns were fetched ahead */
-    int wanted;  /* of so many the columns are likely to be needed in the next block */
-    int ran;     /* so many ran the last time */
+    int ran;     /* the stages whose instructions have run for the rows: bits of enum clr_stage */
 };
 
 /* Returns a block without rows, or NULL without memory. Free with clr_block_free(). */
@@ -25,14 +28,19 @@ void clr_block_free(struct clr_block *block);
 /* Sets the rows, count of them from first on, 1 to CLR_BLOCK. */
 void clr_block_set_rows(struct clr_block *block, size_t first, size_t count);
 
+/* Sets all rows, 1 to CLR_BLOCK, of columns that stand for those of the scan. Its filter is true
+   for them. */
+void clr_block_set_gathered(struct clr_block *block, struct clr_column *const *columns,
+                            size_t count);
+
 /*
  * Returns what a loop over values of the block is to fetch ahead: the next block of a column that
- * no loop has fetched since the rows were set. If there is none, it is the values themselves, which
- * are in the cache. What is behind the filter is fetched only where rows pass it.
+ * no loop has fetched since the rows were set, of one that a stage has run which needs it. If there
+ * is none, it is the values themselves, which are in the cache.
  */
 const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values);
 
-/* Runs the instructions from - to - 1 for the rows. Those before must have run. */
-void clr_block_run(struct clr_block *block, int from, int to);
+/* Runs those instructions of a stage that have not run yet for the rows. */
+void clr_block_run(struct clr_block *block, enum clr_stage stage);
 
 #endif

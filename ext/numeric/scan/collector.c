@@ -1,7 +1,8 @@
 #include "numeric/scan/collector.h"
 
+#include "numeric/filter/filter.h"
+#include "numeric/filter/row_set.h"
 #include "numeric/scan/host_reduce.h"
-#include "numeric/scan/row_set.h"
 
 #include <string.h>
 
@@ -88,35 +89,6 @@ static void gather(struct clr_collector *collector, struct clr_block *block,
     chunk->count[element] += count;
     if (chunk->count[element] + CLR_BLOCK > chunk->capacity)
         flush(collector, chunk, element);
-}
-
-bool clr_collector_filter(const struct clr_block *block, const struct clr_register *filter,
-                          uint64_t *selected)
-{
-    uint64_t found[CLR_BLOCK_WORDS];
-
-    if (clr_row_set_find(block->loops, filter, CLR_TAG_BYTES, selected, found) ||
-        clr_row_set_find(block->loops, filter, CLR_TAG_UNSURE, selected, found))
-        return false;
-    clr_row_set_find_true(block->loops, filter, selected, found);
-    memcpy(selected, found, sizeof found);
-    return true;
-}
-
-bool clr_collector_select(struct clr_block *block, uint64_t *selected)
-{
-    int filter = block->scan->filter;
-    size_t i;
-
-    memset(selected, 0, CLR_BLOCK_WORDS * sizeof *selected);
-    for (i = 0; i < block->count / 64; i++)
-        selected[i] = UINT64_MAX;
-    if (block->count % 64 != 0)
-        selected[i] = ((uint64_t)1 << block->count % 64) - 1;
-    if (filter < 0)
-        return true;
-    clr_block_run(block, 0, filter + 1);
-    return clr_collector_filter(block, &block->registers[filter], selected);
 }
 
 /* Takes the NULLs of an argument out of the rows. Returns false if it is unsure in one of them. */
@@ -281,7 +253,7 @@ enum clr_scan_outcome clr_collector_take(struct clr_collector *collector, struct
 
     memcpy(rows, selected, sizeof rows);
     if ((tally->filter >= 0 &&
-         !clr_collector_filter(block, &block->registers[tally->filter], rows)) ||
+         !clr_filter_keep_true(block, &block->registers[tally->filter], rows)) ||
         /* An argument is evaluated, with its errors, even where another one is NULL. */
         (y != NULL && clr_row_set_find(block->loops, y, CLR_TAG_UNSURE, rows, found)) ||
         (x != NULL && !drop_nulls(collector, block, x, rows)) ||

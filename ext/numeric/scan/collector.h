@@ -46,15 +46,6 @@ bool clr_collector_init(struct clr_collector *collector, const struct clr_tally 
                         struct clr_state *state, struct clr_share *share);
 void clr_collector_free(struct clr_collector *collector);
 
-/* Takes away the selected rows for which the register is not true. Returns false if that is not
-   sure for all of them. */
-bool clr_collector_filter(const struct clr_block *block, const struct clr_register *filter,
-                          uint64_t *selected);
-
-/* Runs the scan's filter for the block, and stores the rows that it lets pass. Returns false if
-   that is not sure for all of them. */
-bool clr_collector_select(struct clr_block *block, uint64_t *selected);
-
 /* Adds the rows of the block that are selected. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE,
    CLR_SCAN_LIMIT, CLR_SCAN_STOPPED, or CLR_SCAN_FAILED without memory. */
 enum clr_scan_outcome clr_collector_take(struct clr_collector *collector, struct clr_block *block,

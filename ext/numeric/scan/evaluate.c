@@ -1,5 +1,7 @@
 #include "numeric/scan/evaluate.h"
 
+#include "numeric/filter/filter.h"
+#include "numeric/filter/gathered.h"
 #include "numeric/scan/block.h"
 #include "numeric/scan/collector.h"
 #include "numeric/scan/host_reduce.h"
@@ -99,22 +101,58 @@ static enum clr_scan_outcome reduce_columns(const struct whole *wholes, int coun
     return CLR_SCAN_DONE;
 }
 
-static enum clr_scan_outcome run_block(struct clr_block *block, struct clr_collector *collectors,
-                                       int collector_count)
+/* What runs the blocks of a part of the rows. */
+struct blocks {
+    struct clr_block *block;
+    struct clr_gathered gathered;
+    struct clr_collector *collectors;
+    int collector_count;
+};
+
+/* Takes the selected rows of the block into all tallies. */
+static enum clr_scan_outcome take_block(struct blocks *blocks, const uint64_t *selected)
 {
-    uint64_t selected[CLR_BLOCK_WORDS], any = 0;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int i;
 
-    if (!clr_collector_select(block, selected))
-        return CLR_SCAN_UNSURE;
-    for (i = 0; i < CLR_BLOCK_WORDS; i++)
-        any |= selected[i];
-    if (any == 0)
+    clr_block_run(blocks->block, CLR_STAGE_TALLIES);
+    for (i = 0; i < blocks->collector_count && outcome == CLR_SCAN_DONE; i++)
+        outcome = clr_collector_take(&blocks->collectors[i], blocks->block, selected);
+    return outcome;
+}
+
+/* Takes the rows that were gathered, if there are any. */
+static enum clr_scan_outcome take_gathered(struct blocks *blocks)
+{
+    struct clr_gathered *gathered = &blocks->gathered;
+    uint64_t selected[CLR_BLOCK_WORDS];
+
+    if (gathered->count == 0)
         return CLR_SCAN_DONE;
-    clr_block_run(block, block->scan->filter + 1, block->scan->instruction_count);
-    for (i = 0; i < collector_count && outcome == CLR_SCAN_DONE; i++)
-        outcome = clr_collector_take(&collectors[i], block, selected);
+    clr_block_set_gathered(blocks->block, gathered->columns, gathered->count);
+    clr_filter_select_all(blocks->block, selected);
+    gathered->count = 0;
+    return take_block(blocks, selected);
+}
+
+static enum clr_scan_outcome run_block(struct blocks *blocks, size_t first, size_t rows)
+{
+    struct clr_block *block = blocks->block;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    uint64_t selected[CLR_BLOCK_WORDS];
+    size_t count;
+
+    clr_block_set_rows(block, first, rows);
+    if (!clr_filter_select(block, selected))
+        return CLR_SCAN_UNSURE;
+    count = block->loops->count(selected);
+    if (count > CLR_FEW_ROWS)
+        return take_block(blocks, selected);
+    if (count > CLR_BLOCK - blocks->gathered.count) {
+        outcome = take_gathered(blocks);
+        clr_block_set_rows(block, first, rows);
+    }
+    clr_gathered_add(&blocks->gathered, block, selected, count);
     return outcome;
 }
 
@@ -122,11 +160,14 @@ static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t firs
                                         struct clr_collector *collectors, int collector_count,
                                         const atomic_bool *stop)
 {
-    struct clr_block *block = clr_block_new(scan);
-    enum clr_scan_outcome outcome = block == NULL ? CLR_SCAN_FAILED : CLR_SCAN_DONE;
+    struct blocks blocks = {
+        .block = clr_block_new(scan), .collectors = collectors, .collector_count = collector_count};
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     size_t count;
     int i;
 
+    if (blocks.block == NULL || !clr_gathered_init(&blocks.gathered, blocks.block))
+        outcome = CLR_SCAN_FAILED;
     for (i = 0; i < collector_count; i++)
         collectors[i].stop = stop;
     for (; outcome == CLR_SCAN_DONE && first < last; first += count) {
@@ -135,12 +176,14 @@ static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t firs
             break;
         }
         count = last - first < CLR_BLOCK ? last - first : CLR_BLOCK;
-        clr_block_set_rows(block, first, count);
-        outcome = run_block(block, collectors, collector_count);
+        outcome = run_block(&blocks, first, count);
     }
+    if (outcome == CLR_SCAN_DONE)
+        outcome = take_gathered(&blocks);
     for (i = 0; i < collector_count && outcome == CLR_SCAN_DONE; i++)
         clr_collector_flush(&collectors[i]);
-    clr_block_free(block);
+    clr_gathered_free(&blocks.gathered);
+    clr_block_free(blocks.block);
     return outcome;
 }
 

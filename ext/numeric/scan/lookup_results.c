@@ -8,13 +8,15 @@ struct clr_lookup_results *clr_lookup_results_new(uint32_t count)
 {
     static atomic_uint_least64_t ids;
     const size_t values_size = count * sizeof(int64_t);
-    struct clr_lookup_results *results = clr_memory_alloc(sizeof *results + values_size + count);
+    struct clr_lookup_results *results =
+        clr_memory_alloc(sizeof *results + values_size + 2 * (size_t)count);
 
     if (results == NULL)
         return NULL;
     atomic_init(&results->references, 1);
     results->id = atomic_fetch_add(&ids, 1) + 1;
     results->tags = (uint8_t *)(results->values + count);
+    results->truths = results->tags + count;
     memset(results->values, 0, values_size);
     memset(results->tags, CLR_TAG_UNSURE, count);
     return results;
@@ -31,6 +33,12 @@ void clr_lookup_results_release(struct clr_lookup_results *results)
 {
     if (results != NULL && atomic_fetch_sub(&results->references, 1) == 1)
         clr_memory_free(results);
+}
+
+static bool is_true(uint8_t tag, int64_t bits)
+{
+    return (tag == CLR_TAG_INTEGER && bits != 0) ||
+           (tag == CLR_TAG_REAL && (bits & INT64_MAX) != 0);
 }
 
 /* Returns the tag whose bit alone is set, or CLR_TAG_MIXED; of none NULL's. */
@@ -51,6 +59,7 @@ void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *result
 
     for (i = 0; i < count; i++) {
         types |= 1u << results->tags[i];
+        results->truths[i] = is_true(results->tags[i], results->values[i]);
         beyond |= ((uint64_t)results->values[i] + INT8_MAX + 1) & ~(uint64_t)UINT8_MAX;
     }
     lookup->count = count;
@@ -58,6 +67,7 @@ void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *result
     lookup->types = (uint8_t)types;
     lookup->is_short = beyond == 0 && (types & 1u << CLR_TAG_REAL) == 0;
     lookup->tags = results->tags;
+    lookup->truths = results->truths;
     lookup->values = results->values;
     lookup->results = results;
 }

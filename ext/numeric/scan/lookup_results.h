@@ -13,6 +13,7 @@ struct clr_lookup_results {
     atomic_int references;
     uint64_t id;      /* no other results of the process have it; not 0 */
     uint8_t *tags;    /* behind the values */
+    uint8_t *truths;  /* behind them; found by clr_lookup_set() */
     int64_t values[]; /* bits */
 };
 

@@ -39,19 +39,6 @@ static void select_tag(const uint8_t *tags, uint8_t tag, uint64_t *bits)
     }
 }
 
-static void portable_select(const int64_t *values, int64_t mask, uint64_t *bits)
-{
-    size_t i;
-    unsigned j;
-
-    for (i = 0; i < CLR_BLOCK; i += 64) {
-        uint64_t word = 0;
-        for (j = 0; j < 64; j++)
-            word |= (uint64_t)((values[i + j] & mask) != 0) << j;
-        bits[i / 64] = word;
-    }
-}
-
 /* Copies every value, and goes on to the next place after those that stay: no jumps to guess. */
 static size_t portable_gather(const int64_t *restrict values, const uint64_t *restrict bits,
                               int64_t *restrict result, const int64_t *ahead)
@@ -78,29 +65,12 @@ static size_t portable_gather(const int64_t *restrict values, const uint64_t *re
 #define VARIANT(name) portable_##name
 #define TARGET
 #define LANES 2
-#define SELECT portable_select
+#define SIGNS(v) ((uint64_t)(v[0] & 1) | (uint64_t)(v[1] & 2))
 #define GATHER portable_gather
 #include "numeric/scan/loops.inc"
 
 #if defined(__x86_64__)
 #define TARGET_AVX2 __attribute__((target("avx2,popcnt")))
-
-TARGET_AVX2 static void avx2_select(const int64_t *values, int64_t mask, uint64_t *bits)
-{
-    const __m256i wanted = _mm256_set1_epi64x(mask), zero = _mm256_setzero_si256();
-    size_t i;
-    unsigned j;
-
-    for (i = 0; i < CLR_BLOCK; i += 64) {
-        uint64_t word = 0;
-        for (j = 0; j < 64; j += 4) {
-            __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)(values + i + j));
-            __m256i unset = _mm256_cmpeq_epi64(_mm256_and_si256(all, wanted), zero);
-            word |= (uint64_t)_mm256_movemask_pd(_mm256_castsi256_pd(unset)) << j;
-        }
-        bits[i / 64] = ~word;
-    }
-}
 
 TARGET_AVX2 static size_t avx2_gather(const int64_t *restrict values, const uint64_t *restrict bits,
                                       int64_t *restrict result, const int64_t *ahead)
@@ -143,21 +113,11 @@ TARGET_AVX2 static size_t avx2_gather(const int64_t *restrict values, const uint
 #define VARIANT(name) avx2_##name
 #define TARGET TARGET_AVX2
 #define LANES 4
-#define SELECT avx2_select
+#define SIGNS(v) (uint64_t) _mm256_movemask_pd((__m256d)(v))
 #define GATHER avx2_gather
 #include "numeric/scan/loops.inc"
 
 #define TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,popcnt")))
-
-TARGET_AVX512 static void avx512_select(const int64_t *values, int64_t mask, uint64_t *bits)
-{
-    const __m512i wanted = _mm512_set1_epi64(mask);
-    uint8_t *bytes = (uint8_t *)bits; /* of words with the lowest byte first */
-    size_t i;
-
-    for (i = 0; i < CLR_BLOCK; i += 8)
-        bytes[i / 8] = _mm512_test_epi64_mask(_mm512_loadu_si512(values + i), wanted);
-}
 
 TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
                                           const uint64_t *restrict bits, int64_t *restrict result,
@@ -181,7 +141,7 @@ TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
 #define VARIANT(name) avx512_##name
 #define TARGET TARGET_AVX512
 #define LANES 8
-#define SELECT avx512_select
+#define SIGNS(v) (uint64_t) _mm512_movepi64_mask((__m512i)(v))
 #define GATHER avx512_gather
 #include "numeric/scan/loops.inc"
 #endif

@@ -2,9 +2,9 @@
  * Loops over one block of values, in the widest instructions that the processor has. All of them do
  * a whole block, whose length the compiler knows: what is short is padded.
  *
- * The operators and the gathering take `ahead` as well, a block of values that is fetched into the
- * second cache in passing. Without that, memory would be idle while a loop goes over values that
- * are in the first one. See clr_block_ahead().
+ * The operators, the gathering and others take `ahead` as well, a block of values that is fetched
+ * into the second cache in passing. Without that, memory would be idle while a loop goes over
+ * values that are in the first one. See clr_block_ahead().
  */
 #ifndef CLR_NUMERIC_LOOPS_H
 #define CLR_NUMERIC_LOOPS_H
@@ -49,6 +49,12 @@ struct clr_loops {
     /* A bit for each value: whether one of the mask's bits is set in it. */
     void (*select)(const int64_t *values, int64_t mask, uint64_t *bits);
 
+    /* Likewise: whether a value is from least to greatest, which are bits too. */
+    void (*within_integers)(const int64_t *values, int64_t least, int64_t greatest, uint64_t *bits,
+                            const int64_t *ahead);
+    void (*within_reals)(const int64_t *values, int64_t least, int64_t greatest, uint64_t *bits,
+                         const int64_t *ahead);
+
     /* Likewise: whether the tag is this one. */
     void (*select_tag)(const uint8_t *tags, uint8_t tag, uint64_t *bits);
 
@@ -56,7 +62,7 @@ struct clr_loops {
     void (*spread_bits)(const uint64_t *restrict bits, int64_t *restrict result);
     void (*spread_bits_to_tags)(const uint64_t *restrict bits, uint8_t *restrict result);
 
-    /* Stores the value of each code, of 1, 2 or 4 bytes, and its tag. */
+    /* Stores the value of each code, of 1, 2 or 4 bytes; and its tag, or whatever is a byte. */
     void (*look_up)(const void *restrict codes, int code_bytes, const int64_t *restrict values,
                     int64_t *restrict result);
     void (*look_up_tags)(const void *restrict codes, int code_bytes, const uint8_t *restrict tags,

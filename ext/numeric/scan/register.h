@@ -16,6 +16,7 @@ struct clr_register {
     const uint8_t *tags;
     int64_t *own_values; /* room for values that are not a column's */
     uint8_t *own_tags;
+    const int64_t *reals; /* of a constant INTEGER that a double can have: it as REALs; else NULL */
 };
 
 #endif

@@ -124,7 +124,9 @@ struct clr_lookup {
     const uint8_t *tags;
     const int64_t
         *values; /* bits; 0 for NULL, UNSURE and BYTES, whose bytes nobody has asked for */
-    /* Where tags and values lie, with a reference: see lookup_results.h. */
+    /* Whether each result is true, 1 or 0; NULL: nobody has found that out. */
+    const uint8_t *truths;
+    /* Where tags, values and truths lie, with a reference: see lookup_results.h. */
     struct clr_lookup_results *results;
     /* Of one whose results are needed in order: they are INTEGERs, the places of the values here;
        see ranks.h. Else NULL. */

@@ -83,22 +83,12 @@ static int bind(const struct clr_group_input *input, const struct clr_group_answ
                            : rc;
 }
 
-/* SQLite fetches rows one by one: where there are many it is as quick to go over all of them. */
-static bool are_few(const struct clr_group_input *input, struct clr_reason *reason)
-{
-    if (!input->run->query->has_rows ||
-        clr_groups_count(input->groups) <= input->rows / CLR_ROWS_PER_FOUND)
-        return true;
-    clr_reason_set_numbers(reason, CLR_WHY_MANY_ROWS, CLR_ROWS_PER_FOUND, 0);
-    return false;
-}
-
 static int make(const struct clr_group_input *input, struct clr_group_answer *answer,
                 struct clr_reason *reason)
 {
     int rc;
 
-    if (!are_few(input, reason) || !pass_probes(input, reason) ||
+    if (!pass_probes(input, reason) ||
         prepare(input->db, input->run->query->finish, &answer->statement, reason) != SQLITE_OK)
         return SQLITE_OK;
     if (sqlite3_column_count(answer->statement) != input->select->column_count) {

@@ -7,9 +7,6 @@
 #include "sqlite/groups/group_values.h"
 #include "sqlite/views/select.h"
 
-/* Of a query that has rows, one in so many may be found, at most. */
-enum { CLR_ROWS_PER_FOUND = 50 };
-
 /* Zeros: there is none. */
 struct clr_group_answer {
     sqlite3_stmt *statement; /* not stepped yet when it is made; the answer's */
@@ -23,7 +20,6 @@ struct clr_group_input {
     struct clr_query_run *run;
     const struct clr_groups *groups;
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on; NULL: not given */
-    size_t rows;                      /* of the table */
     uint64_t memory;                  /* bytes that groups and values may take */
     const struct clr_watch *watch;
 };

@@ -28,10 +28,12 @@ static int make_plan(struct clr_acceleration *acceleration)
 
     drop_plan(acceleration);
     memset(last, 0, sizeof *last);
-    rc = clr_plan_make(acceleration->connection, acceleration->select, &acceleration->plan,
-                       &acceleration->looking, &last->reason);
+    rc = clr_plan_make(acceleration->connection, acceleration->select, &acceleration->varied,
+                       &acceleration->plan, &acceleration->looking, &last->reason);
     if (acceleration->plan != NULL)
         acceleration->no_pages = acceleration->plan->no_pages;
+    else
+        acceleration->varied.count = 0;
     return rc;
 }
 
@@ -149,7 +151,7 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
     if (run->request.no_pages == CLR_WHY_OLDER_ROWS)
         acceleration->no_pages = run->request.no_pages;
     if (why == CLR_WHY_SMALL_TABLE || why == CLR_WHY_KEEPS_VALUES || why == CLR_WHY_KEEPS_CODES ||
-        why == CLR_WHY_MANY_VALUES || why == CLR_WHY_LARGE_PAGE ||
+        why == CLR_WHY_MANY_VALUES || why == CLR_WHY_MANY_ROWS || why == CLR_WHY_LARGE_PAGE ||
         (why == CLR_WHY_VALUES_MEMORY && run->request.is_too_large))
         acceleration->looking.left = CLR_SKIPS;
     /* The database could not even be read: it may be gone, as may be what the names meant. */
@@ -180,6 +182,27 @@ static int run_plan(struct clr_acceleration *acceleration, sqlite3_value *const 
     return SQLITE_OK;
 }
 
+/*
+ * Takes note of a column with too many different values, if there may be a plan without lookups
+ * over it. Returns whether to plan anew.
+ */
+static bool avoid_column(struct clr_acceleration *acceleration, const struct clr_view_run *run)
+{
+    struct clr_varied_columns *varied = &acceleration->varied;
+    const struct clr_reason *reason = &run->request.reason;
+    int number, i;
+
+    if (reason->code != CLR_WHY_MANY_VALUES || !clr_query_may_find_rows(acceleration->plan->query))
+        return false;
+    number = clr_table_info_find(&acceleration->plan->table, reason->name);
+    for (i = 0; i < varied->count && varied->numbers[i] != number; i++)
+        ;
+    if (number < 0 || i < varied->count || varied->count == CLR_MOST_COLUMNS)
+        return false;
+    varied->numbers[varied->count++] = number;
+    return true;
+}
+
 /* Plans if need be, and runs the plan, if there is one that is current. */
 static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
                        const struct clr_float_environment *environment, struct clr_view_run *run)
@@ -191,6 +214,8 @@ static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *con
         acceleration->looking.left = acceleration->keeping.left = 0;
     acceleration->settings_changes = acceleration->connection->settings_changes;
     for (i = 0; i < MOST_PLANS && rc == SQLITE_OK; i++) {
+        if (acceleration->is_outdated)
+            acceleration->varied.count = 0;
         if (is_unplanned(acceleration) || acceleration->is_outdated || i > 0)
             rc = make_plan(acceleration);
         acceleration->last.reading = (struct clr_reading){.kind = CLR_READ_NOTHING};
@@ -198,7 +223,8 @@ static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *con
             return rc;
         end_run(run);
         rc = run_plan(acceleration, parameters, environment, run);
-        if (!run->request.is_outdated)
+        if (!run->request.is_outdated &&
+            (rc != SQLITE_OK || i + 1 == MOST_PLANS || !avoid_column(acceleration, run)))
             return rc;
     }
     clr_reason_set(&acceleration->last.reason, CLR_WHY_SCHEMA_CHANGES);
@@ -217,7 +243,6 @@ static int make_answer(struct clr_acceleration *acceleration, struct clr_view_ru
                                           .run = run->query_run,
                                           .groups = run->groups,
                                           .parameters = run->parameters,
-                                          .rows = run->scan.rows,
                                           .memory = run->scan.values_memory,
                                           .watch = &watch};
 
@@ -239,8 +264,6 @@ static int run(struct clr_acceleration *acceleration, sqlite3_value *const *para
     *answered = rc == SQLITE_OK && run.way != CLR_WAY_SQLITE;
     if (*answered) {
         rc = make_answer(acceleration, &run, &before, rows, groups);
-        if (last->reason.code == CLR_WHY_MANY_ROWS)
-            acceleration->looking.left = CLR_SKIPS;
         *answered = last->reason.code == CLR_WHY_NONE;
     }
     if (rc == SQLITE_OK && !*answered) {

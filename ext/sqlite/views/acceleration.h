@@ -35,8 +35,9 @@ struct clr_acceleration {
     enum clr_reason_code no_pages; /* why pages can't be read, if the plan or a load has found so */
     struct clr_skips looking;      /* holds while SQLite runs the SELECT without another look */
     struct clr_skips keeping; /* holds while columns are streamed that were too large to keep */
-    int settings_changes;     /* of the connection, at the last run */
-    bool is_running;          /* a function of the application may ask the view that calls it */
+    struct clr_varied_columns varied; /* of the table, as runs have found */
+    int settings_changes;             /* of the connection, at the last run */
+    bool is_running; /* a function of the application may ask the view that calls it */
     struct clr_interruption interruption;
     struct clr_answer answer;                       /* of the plan */
     struct clr_lookup_memo memos[CLR_MOST_LOOKUPS]; /* of its lookups */

@@ -163,7 +163,10 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
     struct environment environment = {
         .db = connection->db, .table = &plan->table, .functions = &plan->functions};
     struct clr_environment asked = {.context = &environment,
+                                    .varied = plan->varied->numbers,
+                                    .varied_count = plan->varied->count,
                                     .parameter_count = select->parameter_count,
+                                    .takes_parts = true,
                                     .is_exact = connection->settings.override != 0,
                                     .schema = plan->table.schema,
                                     .column = environment_column,
@@ -345,7 +348,8 @@ static int make_plan(struct clr_connection *connection, const struct clr_select 
 }
 
 int clr_plan_make(struct clr_connection *connection, const struct clr_select *select,
-                  struct clr_plan **result, struct clr_skips *looking, struct clr_reason *reason)
+                  const struct clr_varied_columns *varied, struct clr_plan **result,
+                  struct clr_skips *looking, struct clr_reason *reason)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
     struct clr_plan *plan = sqlite3_malloc(sizeof *plan);
@@ -354,7 +358,9 @@ int clr_plan_make(struct clr_connection *connection, const struct clr_select *se
     clr_reason_set(reason, CLR_WHY_NONE);
     if (plan != NULL) {
         memset(plan, 0, sizeof *plan);
+        plan->varied = varied;
         rc = make_plan(connection, select, plan, looking, reason);
+        plan->varied = NULL;
     }
     clr_float_environment_end(&before);
     if (sqlite3_errcode(connection->db) == SQLITE_NOMEM)

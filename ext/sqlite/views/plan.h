@@ -13,15 +13,22 @@
 #include "sqlite/session/skips.h"
 #include "sqlite/views/select.h"
 
+/* Columns of a table, by their numbers, that lookups are not worth: see struct clr_environment. */
+struct clr_varied_columns {
+    int count;
+    int numbers[CLR_MOST_COLUMNS];
+};
+
 /* It never changes, and serves any number of runs; the schema may go on without it. */
 struct clr_plan {
     struct clr_query *query;
     struct clr_table_info table;
-    struct clr_table_names names;  /* which the table's name was looked for in */
-    struct clr_database *database; /* of the table */
-    int generation;                /* of the database, when the plan was made */
-    enum clr_reason_code no_pages; /* why its columns can't be decoded from pages */
-    int encoding;                  /* of the database's TEXT: SQLITE_UTF8, ... */
+    struct clr_table_names names;            /* which the table's name was looked for in */
+    struct clr_database *database;           /* of the table */
+    int generation;                          /* of the database, when the plan was made */
+    enum clr_reason_code no_pages;           /* why its columns can't be decoded from pages */
+    const struct clr_varied_columns *varied; /* the maker's, while the plan is made */
+    int encoding;                            /* of the database's TEXT: SQLITE_UTF8, ... */
     struct clr_lookup_statement lookups[CLR_MOST_LOOKUPS]; /* those of the query */
     struct clr_function_names functions;                   /* that lookups call */
 };
@@ -29,11 +36,12 @@ struct clr_plan {
 /*
  * Makes a plan, to be freed with clr_plan_free(). SQLITE_OK, with NULL and a reason if there is no
  * way but SQLite: then *looking holds until another look is worth it. SQLITE_NOMEM: nothing is
- * known yet. Within a statement SQLite has no memory from then on until that statement ends: it
- * must be told so, or it would create a view and lose track of it.
+ * known yet. varied: of the table's columns. Within a statement SQLite has no memory from then on
+ * until that statement ends: it must be told so, or it would create a view and lose track of it.
  */
 int clr_plan_make(struct clr_connection *connection, const struct clr_select *select,
-                  struct clr_plan **plan, struct clr_skips *looking, struct clr_reason *reason);
+                  const struct clr_varied_columns *varied, struct clr_plan **plan,
+                  struct clr_skips *looking, struct clr_reason *reason);
 
 /* NULL is fine. */
 void clr_plan_free(struct clr_plan *plan);

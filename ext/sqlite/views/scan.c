@@ -6,6 +6,10 @@
 #include "engine/operations/resident_questions.h"
 #include "engine/operations/resident_scan.h"
 #include "engine/rows/choice.h"
+#include "numeric/scan/shared_sums.h"
+
+/* Of a query that has rows, one in so many may be found, at most. */
+enum { ROWS_PER_FOUND = 50 };
 
 /* Whether the columns all have copies on the device; starts those that are missing. */
 static bool are_resident(struct clr_image_column *const *columns, int count,
@@ -130,6 +134,24 @@ static enum clr_scan_outcome group(struct clr_view_run *run,
     return clr_host_group(&run->scan, run->watch, has_device ? &device : NULL, &run->groups);
 }
 
+/* Finds out whether the rows that a query of rows asks for are few. SQLite fetches them one by one:
+   where they are many it is as quick to go over all of them. */
+static enum clr_scan_outcome count_found(struct clr_view_run *run)
+{
+    struct clr_tally tally = {.x = -1, .y = -1, .filter = -1};
+    struct clr_scan scan = run->scan;
+    enum clr_scan_outcome outcome;
+
+    scan.grouping = NULL;
+    scan.tallies = &tally;
+    scan.tally_count = 1;
+    outcome = clr_host_scan(&scan, run->watch);
+    if (outcome != CLR_SCAN_DONE || (size_t)tally.state.count <= scan.rows / ROWS_PER_FOUND)
+        return outcome;
+    clr_reason_set_numbers(&run->request.reason, CLR_WHY_MANY_ROWS, ROWS_PER_FOUND, 0);
+    return CLR_SCAN_LIMIT;
+}
+
 /* Computes the tallies on the host, and brings the columns there that are not. */
 static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
                                           struct clr_image_column *const *found,
@@ -144,12 +166,28 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
         run->request.has_lost = run->request.has_lost || outcome == CLR_SCAN_FAILED;
         columns[i] = found[i]->column;
     }
+    if (outcome == CLR_SCAN_DONE && run->plan->query->has_rows)
+        outcome = count_found(run);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
     outcome =
         run->scan.grouping != NULL ? group(run, found) : clr_host_scan(&run->scan, run->watch);
     connection->stats.scans_on_host += outcome == CLR_SCAN_DONE && run->device == NULL;
     return outcome;
+}
+
+/* On a device, or else on the host. */
+static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run,
+                                           struct clr_image_column *const *found,
+                                           struct clr_column **columns)
+{
+    const enum clr_scan_outcome outcome = run->scan.grouping == NULL && is_for_devices(&run->scan)
+                                              ? scan_on_device(run, found)
+                                              : CLR_SCAN_NOT_NOW;
+
+    return outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED
+               ? scan_on_host(run, found, columns)
+               : outcome;
 }
 
 /* Columns that a device alone had are to be loaded again, once. */
@@ -196,6 +234,7 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
     struct clr_image_column *found[CLR_MOST_COLUMNS];
     struct clr_column *columns[CLR_MOST_COLUMNS] = {NULL};
     const bool had_lost = request->has_lost;
+    struct clr_shared_sums *shared = NULL;
     enum clr_scan_outcome outcome;
     enum clr_outcome looked_up;
     int64_t number;
@@ -221,10 +260,11 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
         return looked_up;
     request->is_scanned = true;
     request->has_lost = false;
-    outcome = run->scan.grouping == NULL && is_for_devices(&run->scan) ? scan_on_device(run, found)
-                                                                       : CLR_SCAN_NOT_NOW;
-    if (outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED)
-        outcome = scan_on_host(run, found, columns);
+    if (run->scan.grouping == NULL && run->scan.question_count == 0)
+        shared = clr_shared_sums_begin(&run->scan);
+    outcome = scan_anywhere(run, found, columns);
+    if (!clr_shared_sums_end(shared, &run->scan, outcome == CLR_SCAN_DONE))
+        outcome = scan_anywhere(run, found, columns);
     clr_column_memory_trim(connection, clr_column_memory(connection));
     run->scan.columns = NULL;
     switch (outcome) {
@@ -237,7 +277,8 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
         clr_reason_set(&request->reason, CLR_WHY_VALUE);
         return CLR_NEXT_WAY;
     case CLR_SCAN_LIMIT:
-        clr_reason_set(&request->reason, CLR_WHY_VALUES_MEMORY);
+        if (request->reason.code == CLR_WHY_NONE)
+            clr_reason_set(&request->reason, CLR_WHY_VALUES_MEMORY);
         return CLR_NEXT_WAY;
     default:
         if (request->has_lost)

@@ -72,6 +72,15 @@ static void check_rows(const struct clr_loops *loops)
     loops->select(a, mask, bits);
     for (i = 0; i < CLR_BLOCK; i++)
         batch_ok(bit_of(bits, i) == ((a[i] & mask) != 0), "row %zu is selected", i);
+    loops->within_integers(a, b[0], b[1], bits, a);
+    for (i = 0; i < CLR_BLOCK; i++)
+        batch_ok(bit_of(bits, i) == (a[i] >= b[0] && a[i] <= b[1]), "row %zu is within", i);
+    fill(result, VALUE_REAL, true);
+    loops->within_reals(result, result[0], result[1], bits, result);
+    for (i = 0; i < CLR_BLOCK; i++)
+        batch_ok(bit_of(bits, i) == (value_real_of(result[i]) >= value_real_of(result[0]) &&
+                                     value_real_of(result[i]) <= value_real_of(result[1])),
+                 "row %zu is within, as REAL", i);
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
         bits[i] = random_below(5) == 0 ? UINT64_MAX : random_bits() & random_bits();
     loops->spread_bits(bits, result);

@@ -132,6 +132,22 @@ static const struct step groups[] = {
     {"DROP TABLE h", "SELECT 1 WHERE 0"},
 };
 
+/* And of views whose WHERE a scan computes in part, or whose sums share one. */
+static const struct step parts[] = {
+    {"CREATE VIRTUAL TABLE temp.p USING clreduce((SELECT gpu_sum(r), max(s || i) FROM t WHERE "
+     "i = 70 AND s || i > :least))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM p('a')", "SELECT gpu_sum(r), max(s || i) FROM t WHERE i = 70 AND s || i > 'a'"},
+    {"SELECT * FROM p('a')", "SELECT gpu_sum(r), max(s || i) FROM t WHERE i = 70 AND s || i > 'a'"},
+    {"DROP TABLE p", "SELECT 1 WHERE 0"},
+    {"CREATE VIRTUAL TABLE temp.c USING clreduce((SELECT gpu_sum(i + 1), gpu_sum(i + 2), gpu_sum("
+     "i + 3) FROM t))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM c", "SELECT gpu_sum(i + 1), gpu_sum(i + 2), gpu_sum(i + 3) FROM t"},
+    {"SELECT * FROM c", "SELECT gpu_sum(i + 1), gpu_sum(i + 2), gpu_sum(i + 3) FROM t"},
+    {"DROP TABLE c", "SELECT 1 WHERE 0"},
+};
+
 /* And of an ordinary view, before which an accelerated one goes. */
 #define ORDINARY                                                                                   \
     "SELECT gpu_sum(r) AS s, count(*) AS n, gpu_max(k) AS \"k \"\"k\" FROM main.t WHERE i < 90"
@@ -162,6 +178,7 @@ static const struct life {
     {"bytes", bytes, sizeof bytes / sizeof bytes[0]},
     {"lookups", lookups, sizeof lookups / sizeof lookups[0]},
     {"groups", groups, sizeof groups / sizeof groups[0]},
+    {"parts", parts, sizeof parts / sizeof parts[0]},
     {"ordinary", ordinary, sizeof ordinary / sizeof ordinary[0]},
 };
 

@@ -621,6 +621,29 @@ def test_text():
     db.close()
 
 
+def test_sums_with_constants(device):
+    """Sums of a column with constants, also where a row overflows, has a REAL, or TEXT (clause 1)."""
+    folder = views.Folder()
+    db = views.connect(folder.new(), device)
+    db.execute("CREATE TABLE n(i INTEGER, j INTEGER)")
+    db.execute("BEGIN")
+    db.executemany("INSERT INTO n VALUES (?, ?)", ((i % 977 if i % 5 else None, i % 3) for i in range(3000)))
+    db.execute("COMMIT")
+    terms = ("i + 1", "i", "3 + i", "i - 7", "i + 9223372036854775807", "i - -5", "i + NULL", "i + 0.5", "7 - i", "j + 1", "j + 2")
+    for change in (None, 9223372036854775806, -9223372036854775807, 0.5, "text"):
+        if change is not None:
+            db.execute("UPDATE n SET i = ? WHERE rowid = 1501", (change,))
+            db.commit()
+        for function in ("gpu_sum", "sum", "gpu_max", "avg", "total", "count"):
+            for chosen in (terms, terms[:4], terms[1:3] + terms[9:]):
+                calls = ", ".join(f"{function}({term})" for term in chosen)
+                for end in ("", " WHERE j < 2"):
+                    select = f"SELECT {calls}, count(*) FROM n{end}"
+                    views.create(db, "v", select)
+                    views.agree(db, "v", select, (), f"{device}, with {change}: {select}")
+    db.close()
+
+
 def test_values_memory(db):
     """What the setting does not allow gives the function's own error, and only then (clause 1)."""
     support.configure(db, values_memory=100_000)
@@ -670,6 +693,7 @@ def main():
     test_errors_in_arguments()
     for device in views.devices():
         test_questions(device)
+        test_sums_with_constants(device)
     test_leaving()
     tap.done()
 

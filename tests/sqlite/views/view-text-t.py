@@ -322,6 +322,19 @@ def test_rights(rng):
     db.close()
 
 
+def test_rounded(rng):
+    """round(x, n) has the digits of the SQLite that runs, which says them once for each value."""
+    db = connect(FOLDER.new())
+    db.execute("CREATE TABLE t(x REAL)")
+    values = [rng.choice((1.005, 2.675, 0.5, 1e15 / 3, 5e-324)) * rng.randint(1, 99) / rng.choice((1, 8, 1_000)) for _ in range(300)]
+    db.executemany("INSERT INTO t VALUES(?)", ((rng.choice(values + [None]),) for _ in range(3_000)))
+    db.commit()
+    for digits in (-1, 0, 1, 2, 3, 15, 30, 400):
+        is_fast(db, f"SELECT gpu_sum(round(x, {digits})), max(round(x, {digits})), count(*) FROM t")
+    is_fast(db, "SELECT round(x, ?1), count(*) FROM t GROUP BY round(x, ?1)", (2,))
+    db.close()
+
+
 def test_many_values(rng):
     """A column that hardly repeats is SQLite's."""
     db = connect(FOLDER.new())
@@ -342,6 +355,7 @@ def main():
     test_kept(rng)
     test_errors(rng)
     test_rights(rng)
+    test_rounded(rng)
     test_many_values(rng)
     test_growth(rng)
     for encoding in ("UTF-8", "UTF-16le", "UTF-16be"):

@@ -1,4 +1,4 @@
-#include "numeric/scan/row_set.h"
+#include "numeric/filter/row_set.h"
 
 #include <string.h>
 

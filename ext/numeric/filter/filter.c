@@ -1,0 +1,113 @@
+#include "numeric/filter/filter.h"
+
+#include "numeric/filter/row_set.h"
+
+#include <string.h>
+
+bool clr_filter_keep_true(const struct clr_block *block, const struct clr_register *values,
+                          uint64_t *rows)
+{
+    uint64_t found[CLR_BLOCK_WORDS];
+
+    if (clr_row_set_find(block->loops, values, CLR_TAG_BYTES, rows, found) ||
+        clr_row_set_find(block->loops, values, CLR_TAG_UNSURE, rows, found))
+        return false;
+    clr_row_set_find_true(block->loops, values, rows, found);
+    memcpy(rows, found, sizeof found);
+    return true;
+}
+
+/* Takes away the rows that are not in the set. Returns whether any are left. */
+static bool intersect(uint64_t *restrict rows, const uint64_t *restrict set)
+{
+    uint64_t any = 0;
+    size_t i;
+
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        any |= rows[i] &= set[i];
+    return any != 0;
+}
+
+/* Stores the rows of a full block for which a term is true that needs no values. */
+static void find_true(const struct clr_block *block, const struct clr_filter_term *term,
+                      uint64_t *found)
+{
+    const struct clr_instruction *instruction = &block->scan->instructions[term->number];
+    const struct clr_column *column = block->columns[instruction->a];
+    const struct clr_loops *loops = block->loops;
+    const int64_t *values = column->values + block->first;
+    const int64_t *ahead =
+        block->first + 2 * CLR_BLOCK <= block->rows ? values + CLR_BLOCK : values;
+    uint8_t truths[CLR_BLOCK];
+
+    if (term->kind == CLR_TERM_INTEGERS) {
+        loops->within_integers(values, term->least, term->greatest, found, ahead);
+    } else if (term->kind == CLR_TERM_REALS) {
+        loops->within_reals(values, term->least, term->greatest, found, ahead);
+    } else {
+        loops->look_up_tags((const char *)column->codes + block->first * column->code_bytes,
+                            column->code_bytes, block->scan->lookups[instruction->b].truths,
+                            truths);
+        loops->select_tag(truths, true, found);
+    }
+}
+
+static bool is_of_values(const struct clr_filter_term *term)
+{
+    return term->kind == CLR_TERM_SURE || term->kind == CLR_TERM_DOUBTFUL;
+}
+
+/* Terms that may be unsure are asked for all rows: no other term makes them sure. */
+static bool select_from_full(struct clr_block *block, uint64_t *selected)
+{
+    const struct clr_filter_terms *terms = &block->terms;
+    uint64_t found[CLR_BLOCK_WORDS];
+    bool any = true;
+    int i;
+
+    clr_block_run(block, CLR_STAGE_DOUBTFUL);
+    for (i = 0; i < terms->count; i++) {
+        if (terms->terms[i].kind != CLR_TERM_DOUBTFUL)
+            continue;
+        memset(found, -1, sizeof found);
+        if (!clr_filter_keep_true(block, &block->registers[terms->terms[i].number], found))
+            return false;
+        any = intersect(selected, found);
+    }
+    for (i = 0; i < terms->count && any; i++) {
+        if (is_of_values(&terms->terms[i]))
+            continue;
+        find_true(block, &terms->terms[i], found);
+        any = intersect(selected, found);
+    }
+    if (any)
+        clr_block_run(block, CLR_STAGE_SURE);
+    for (i = 0; i < terms->count && any; i++)
+        if (terms->terms[i].kind == CLR_TERM_SURE)
+            clr_filter_keep_true(block, &block->registers[terms->terms[i].number], selected);
+    return true;
+}
+
+void clr_filter_select_all(const struct clr_block *block, uint64_t *selected)
+{
+    size_t i;
+
+    memset(selected, 0, CLR_BLOCK_WORDS * sizeof *selected);
+    for (i = 0; i < block->count / 64; i++)
+        selected[i] = UINT64_MAX;
+    if (block->count % 64 != 0)
+        selected[i] = ((uint64_t)1 << block->count % 64) - 1;
+}
+
+bool clr_filter_select(struct clr_block *block, uint64_t *selected)
+{
+    const int filter = block->scan->filter;
+
+    clr_filter_select_all(block, selected);
+    if (filter < 0)
+        return true;
+    if (block->count == CLR_BLOCK)
+        return select_from_full(block, selected);
+    clr_block_run(block, CLR_STAGE_FILTER);
+    return clr_filter_keep_true(block, &block->registers[filter], selected);
+}

@@ -1,0 +1,42 @@
+/* The terms of a scan's filter: see filter.h. */
+#ifndef CLR_NUMERIC_FILTER_TERMS_H
+#define CLR_NUMERIC_FILTER_TERMS_H
+
+#include "numeric/scan/scan.h"
+
+#include <stdint.h>
+
+enum { CLR_MOST_TERMS_OF_FILTER = 64 };
+
+enum clr_filter_term_kind {
+    CLR_TERM_INTEGERS, /* a column, whose rows are all INTEGERs, is from least to greatest */
+    CLR_TERM_REALS,    /* likewise of REALs */
+    CLR_TERM_LOOKUP,   /* a lookup's results are true, and none is BYTES or UNSURE */
+    CLR_TERM_SURE,     /* an instruction that is neither BYTES nor UNSURE for any row is true */
+    CLR_TERM_DOUBTFUL  /* likewise, of one that may be */
+};
+
+struct clr_filter_term {
+    enum clr_filter_term_kind kind;
+    int number;              /* of the instruction, which stands for the column or the lookup */
+    int64_t least, greatest; /* bits; if least is more, no row passes */
+};
+
+/* When a block runs an instruction: bits. One may be needed at several times. */
+enum clr_stage {
+    CLR_STAGE_DOUBTFUL = 1, /* for terms of that kind */
+    CLR_STAGE_SURE = 2,     /* likewise */
+    CLR_STAGE_FILTER = 4,   /* for the filter as a whole */
+    CLR_STAGE_TALLIES = 8   /* for tallies and keys */
+};
+
+struct clr_filter_terms {
+    int count;
+    struct clr_filter_term terms[CLR_MOST_TERMS_OF_FILTER];
+    uint8_t stages[CLR_MOST_INSTRUCTIONS];
+};
+
+/* Takes a scan's filter apart, by what its columns and lookups are now. */
+void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms);
+
+#endif
