@@ -161,6 +161,13 @@ bool clr_content_is_binary(const struct clr_node *node)
     return node->kind != CLR_N_COLLATE;
 }
 
+bool clr_content_has_sequence(const struct clr_node *node)
+{
+    while (node->kind == CLR_N_PLUS || node->kind == CLR_N_CAST || node->kind == CLR_N_HINT)
+        node = node->first;
+    return node->kind == CLR_N_COLUMN;
+}
+
 bool clr_content_is_timed(const char *name)
 {
     static const char *const names[] = {"date",      "time",     "datetime", "julianday",

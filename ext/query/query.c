@@ -108,6 +108,11 @@ bool clr_query_calls(const struct clr_query *query, const char *function)
     return false;
 }
 
+bool clr_query_has_subqueries(const struct clr_query *query)
+{
+    return query->syntax->subqueries.first != NULL;
+}
+
 void clr_query_free(struct clr_query *query)
 {
     struct clr_node *node;
@@ -129,5 +134,6 @@ void clr_query_free(struct clr_query *query)
     clr_memory_free(query->alias);
     clr_memory_free(query->finish);
     clr_memory_free(query->probes);
+    clr_memory_free(query->subqueries);
     clr_memory_free(query);
 }

@@ -51,6 +51,8 @@ struct clr_lookup_plan {
     bool is_ranked;
 };
 
+enum { CLR_MOST_LISTS = 32 };
+
 /* The plan of a query. Once it is bound it never changes: each run has what it needs of its own
    (query_run.h). */
 struct clr_query {
@@ -97,6 +99,16 @@ struct clr_query {
     char *finish;
     size_t finish_items;
     char *probes;
+    /*
+     * A SELECT without FROM that SQLite prepares if the subqueries of expressions name nothing of
+     * the query around them; NULL if there are none, or the query has rows. It has "?N IN
+     * (subquery)", where N is parameter_count + 1 + i, for each of the lists: SQLite has a key, or
+     * an aggregate, changed from there on if it applies an affinity to it. lists[i] has the letters
+     * of those that change no value of it.
+     */
+    char *subqueries;
+    int list_count;
+    const char *lists[CLR_MOST_LISTS];
 };
 
 /* The table of groups and its columns, as the text that finishes a query names them: by numbers,
@@ -116,6 +128,7 @@ struct clr_known_column {
     bool seems_text;
     bool readable;   /* false: its value can't be had (some virtual generated columns) */
     bool is_numeric; /* of NUMERIC, INTEGER or REAL affinity */
+    bool is_real;    /* of the last one */
     bool is_binary;  /* TEXT is compared by the collating sequence BINARY */
     bool is_rowid;
 };
@@ -161,6 +174,9 @@ bool clr_query_computes(const struct clr_query *query);
 /* Whether there is a call, but not around aggregates, of a function that scans compute and that is
    none of them. It is named as in SQLite. */
 bool clr_query_calls(const struct clr_query *query, const char *function);
+
+/* Whether expressions have subqueries, which SQLite evaluates as it finishes the query. */
+bool clr_query_has_subqueries(const struct clr_query *query);
 
 /* NULL is fine. */
 void clr_query_free(struct clr_query *query);

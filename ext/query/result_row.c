@@ -1,6 +1,7 @@
 #include "query/result_row.h"
 
 #include "base/memory.h"
+#include "query/content.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/syntax.h"
 
@@ -10,7 +11,7 @@
 /* Text that is measured first, while `text` is NULL, and written then. */
 struct row {
     const struct clr_syntax *syntax;
-    bool is_grouped, sorts_keys;
+    bool is_grouped, sorts_keys, has_subqueries;
     const struct clr_grouping *grouping; /* of groups */
     int parameter_count;
     const char *rowid; /* its name, of rows; else NULL */
@@ -33,8 +34,22 @@ static bool is_json(const struct clr_node *node)
            !(node->form & CLR_FORM_STATE);
 }
 
-/* Writes what stands for a call: a parameter, or a column of the table of groups. A unary plus
-   takes the affinity away that a column has, and an aggregate has not. */
+/*
+ * Writes a column of the table of groups that is none to SQLite: a unary plus takes its affinity
+ * away, and CASE its collating sequence, too, which goes before that of a subquery's column that it
+ * is compared with.
+ */
+static size_t write_plain(const struct row *row, const char *column, int number, char *to,
+                          size_t size)
+{
+    char name[24];
+
+    snprintf(name, sizeof name, column, number);
+    return (size_t)snprintf(
+        to, size, row->has_subqueries ? "(CASE WHEN 1 THEN \"%s\" END)" : "(+\"%s\")", name);
+}
+
+/* Writes what stands for a call: a parameter, or a column of the table of groups. */
 static size_t write_call(struct row *row, const struct clr_node *node, char *to, size_t size)
 {
     const int call = row->call++;
@@ -42,17 +57,19 @@ static size_t write_call(struct row *row, const struct clr_node *node, char *to,
     if (!row->is_grouped)
         return (size_t)snprintf(to, size, is_json(node) ? "gpu_histogram_merge(?%d)" : "?%d",
                                 row->parameter_count + 1 + call);
-    return (size_t)snprintf(
-        to, size, is_json(node) ? "json(\"" CLR_GROUP_CALL "\")" : "(+\"" CLR_GROUP_CALL "\")",
-        call);
+    if (is_json(node))
+        return (size_t)snprintf(to, size, "json(\"" CLR_GROUP_CALL "\")", call);
+    return write_plain(row, CLR_GROUP_CALL, call, to, size);
 }
 
 /* Writes the column of the table of groups that a key is, with the affinity that the key's
    expression has (SQLite's sqlite3ExprAffinity()). */
-static size_t write_key(const struct clr_node *node, char *to, size_t size)
+static size_t write_key(const struct row *row, const struct clr_node *node, char *to, size_t size)
 {
     const char *format = "(+\"" CLR_GROUP_KEY_BLOB "\")";
 
+    if (node->kind != CLR_N_COLUMN && node->kind != CLR_N_CAST && !clr_content_has_sequence(node))
+        return write_plain(row, CLR_GROUP_KEY_BLOB, node->key - 1, to, size);
     if (node->kind == CLR_N_COLUMN)
         format = node->is_text      ? "\"" CLR_GROUP_KEY_TEXT "\""
                  : node->is_numeric ? "\"" CLR_GROUP_KEY_NUMERIC "\""
@@ -92,7 +109,7 @@ static void add_tokens(struct row *row, size_t begin, size_t end)
             continue;
         }
         if (node->key != 0)
-            add(row, part, write_key(node, part, sizeof part));
+            add(row, part, write_key(row, node, part, sizeof part));
         else if (node->kind == CLR_N_AGGREGATE)
             add(row, part, write_call(row, node, part, sizeof part));
         else if (node->kind == CLR_N_PARAMETER)
@@ -137,14 +154,20 @@ static void add_keys(struct row *row)
 static void add_groups(struct row *row)
 {
     const struct clr_syntax *syntax = row->syntax;
+    static const char late[] = ") OR +rowid < 0";
     char source[64];
 
     add(row, source,
         (size_t)snprintf(source, sizeof source, " FROM \"" CLR_GROUP_TABLE "\"(?%d)",
                          row->parameter_count + 1));
     if (syntax->having != NULL) {
-        add(row, " WHERE", 6);
+        const bool is_late = (syntax->having->has & CLR_HAS_SUBQUERY) != 0;
+
+        add(row, is_late ? " WHERE (" : " WHERE", is_late ? 8 : 6);
         add_tokens(row, syntax->having->outer_begin, syntax->having->outer_end);
+        /* No condition of rows would be evaluated without rows, or out of its order. */
+        if (is_late)
+            add(row, late, sizeof late - 1);
     }
     add_tokens(row, syntax->order_begin, syntax->order_end);
     if (row->sorts_keys)
@@ -201,6 +224,38 @@ static size_t write(struct row *row)
     return items;
 }
 
+/* Returns nothing of use. */
+static size_t write_subqueries(struct row *row)
+{
+    const struct clr_node *node;
+    char part[32];
+
+    row->length = 0;
+    for (node = row->syntax->subqueries.first; node != NULL; node = node->listed) {
+        add(row, row->length == 0 ? "SELECT" : ",", row->length == 0 ? 6 : 1);
+        if (node->number == 0)
+            add(row, " EXISTS", 7);
+        else
+            add(row, part,
+                (size_t)snprintf(part, sizeof part, " ?%d IN", row->parameter_count + node->number));
+        add_tokens(row, node->begin, node->end);
+    }
+    add(row, "", 1);
+    return 0;
+}
+
+/* Measures a text, makes room for it and writes it, to be freed with clr_memory_free(). Returns
+   NULL without memory. */
+static char *make(struct row *row, size_t (*write_text)(struct row *row), size_t *items)
+{
+    row->text = NULL;
+    write_text(row);
+    row->text = clr_memory_alloc(row->length);
+    if (row->text != NULL)
+        *items = write_text(row);
+    return row->text;
+}
+
 enum clr_code clr_result_row_write(struct clr_query *query,
                                    const struct clr_environment *environment, const char *rowid)
 {
@@ -208,15 +263,15 @@ enum clr_code clr_result_row_write(struct clr_query *query,
                       .is_grouped = query->is_grouped,
                       .sorts_keys = query->is_grouped && !environment->is_utf8 &&
                                     query->syntax->keys.first != NULL,
+                      .has_subqueries = query->syntax->subqueries.first != NULL,
                       .grouping = &query->grouping,
                       .parameter_count = environment->parameter_count,
                       .rowid = rowid};
+    size_t none;
 
-    write(&row);
-    row.text = clr_memory_alloc(row.length);
-    if (row.text == NULL)
-        return CLR_NOMEM;
-    query->finish_items = write(&row);
-    query->finish = row.text;
-    return CLR_OK;
+    query->finish = make(&row, write, &query->finish_items);
+    if (query->finish == NULL || !row.has_subqueries || rowid != NULL)
+        return query->finish == NULL ? CLR_NOMEM : CLR_OK;
+    query->subqueries = make(&row, write_subqueries, &none);
+    return query->subqueries == NULL ? CLR_NOMEM : CLR_OK;
 }

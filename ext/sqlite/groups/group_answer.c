@@ -9,7 +9,8 @@ void clr_group_answer_free(struct clr_group_answer *answer)
 {
     sqlite3_finalize(answer->statement);
     clr_group_values_free(answer->values);
-    *answer = (struct clr_group_answer){NULL, NULL};
+    sqlite3_finalize(answer->hold);
+    *answer = (struct clr_group_answer){NULL, NULL, NULL};
 }
 
 /* Prepares a text in the default floating-point environment, as clr_select_prepare() does the
