@@ -77,9 +77,16 @@ static const struct clr_node *find_shared(struct clr_binder *binder, const struc
    SQLite's sqlite3CompareAffinity() and applyAffinity(). */
 static const char *find_harmless(const struct clr_node *node)
 {
+    while (node->kind == CLR_N_HINT)
+        node = node->first;
+    /* A REAL that is whole becomes an INTEGER by its own affinity. */
+    if ((node->kind == CLR_N_COLUMN && node->is_real) ||
+        (node->kind == CLR_N_CAST &&
+         (node->cast == CLR_CAST_TO_REAL || node->cast == CLR_CAST_TO_NUMERIC)))
+        return "";
     if (clr_content_is_text(node))
         return "@AB";
-    if (node->kind == CLR_N_COLUMN && node->is_numeric && !node->is_real)
+    if (node->kind == CLR_N_COLUMN && node->is_numeric)
         return "@ABCDE";
     if (node->kind == CLR_N_AGGREGATE && node->aggregate->needs == CLR_NEEDS_COUNT)
         return "@ACD";
