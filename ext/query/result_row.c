@@ -237,7 +237,8 @@ static size_t write_subqueries(struct row *row)
             add(row, " EXISTS", 7);
         else
             add(row, part,
-                (size_t)snprintf(part, sizeof part, " ?%d IN", row->parameter_count + node->number));
+                (size_t)snprintf(part, sizeof part, " ?%d IN",
+                                 row->parameter_count + node->number));
         add_tokens(row, node->begin, node->end);
     }
     add(row, "", 1);

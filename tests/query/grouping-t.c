@@ -41,7 +41,7 @@ static void finishes(const char *sql, const char *want)
     "TEXT that is compared by another collating sequence than BINARY is not accelerated in this "  \
     "place"
 
-#define SUBQUERY "a subquery is not accelerated: make it a parameter or a table"
+#define SUBQUERY "a subquery is not accelerated in this place: make it a parameter or a table"
 
 static void test_keys(void)
 {
@@ -166,6 +166,21 @@ static void test_subqueries(void)
     finishes("SELECT b FROM (SELECT b FROM (SELECT b FROM t)) GROUP BY b", SUBQUERY);
     finishes("SELECT b FROM (SELECT sum(b) AS b FROM t) GROUP BY b", SUBQUERY);
     finishes("SELECT x FROM (SELECT upper(u) AS x FROM t) GROUP BY x", COLLATION);
+    /* Subqueries elsewhere: what stands for a key or an aggregate has no collating sequence. */
+    finishes("SELECT s, sum(b) FROM t GROUP BY s, upper(s) HAVING upper(s) IN (SELECT 1) AND b > 1",
+             "a column that is neither a key of GROUP BY nor in an aggregate is not accelerated: "
+             "SQLite takes it from some row");
+    finishes("SELECT s, sum(b) FROM t GROUP BY s, upper(s) HAVING upper(s) IN (SELECT 1) AND 2 "
+             "ORDER BY s || (SELECT 3)",
+             "[s: \"entry\"] [s: upper ( \"entry\" )] by keys: SELECT " KEY(
+                 0, "text") ", (CASE "
+                            "WHEN 1 THEN \"c:0\" END) " FROM
+                            "(?1) WHERE ( (CASE WHEN 1 THEN \"k:1:blob\" END) IN "
+                            "( SELECT 1 ) AND 2) OR +rowid < 0 ORDER BY " KEY(
+                                0, "text") " || ( SELECT 3 )");
+    finishes("SELECT (SELECT 1), b FROM t GROUP BY 1, 2", SUBQUERY);
+    finishes("SELECT DISTINCT EXISTS (SELECT 1), b FROM t", SUBQUERY);
+    finishes("SELECT count(*) FROM t GROUP BY CAST(upper(s) AS TEXT) HAVING (SELECT 1)", COLLATION);
 }
 
 /* In other encodings BINARY has another order than that of UTF-8, and SQLite sorts. */

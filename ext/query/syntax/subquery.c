@@ -19,8 +19,7 @@ bool clr_syntax_opens_subquery(const struct clr_syntax *syntax, const char *at)
         clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
         return false;
     for (i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (token.length == strlen(words[i]) &&
-            clr_name_begins(token.text, token.length, words[i]))
+        if (token.length == strlen(words[i]) && clr_name_begins(token.text, token.length, words[i]))
             return true;
     }
     return false;
@@ -51,8 +50,7 @@ struct clr_node *clr_syntax_exists(struct clr_syntax *syntax, const struct clr_t
 {
     const struct clr_list child = {subquery, subquery};
 
-    return clr_syntax_place(syntax, exists->index,
-                            clr_syntax_node(syntax, CLR_N_OPERATOR, child));
+    return clr_syntax_place(syntax, exists->index, clr_syntax_node(syntax, CLR_N_OPERATOR, child));
 }
 
 void clr_syntax_open(struct clr_syntax *syntax)
