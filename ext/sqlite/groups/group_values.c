@@ -140,14 +140,30 @@ static enum clr_scan_outcome set_key(struct clr_group_values *values,
 
 /* ---- Calls. */
 
-/* Puts what is known of a group in the place of what is known of all rows. */
-static void take_group(struct clr_query_run *run, const struct clr_groups *groups, size_t group)
+static enum clr_code take_merged(const struct clr_tally *tally, const struct clr_value *state)
 {
+    clr_merged_free(tally->merged);
+    clr_merged_init(tally->merged, tally->merge, UINT64_MAX);
+    return clr_merged_add(tally->merged, state);
+}
+
+/* Puts what is known of a group in the place of what is known of all rows. */
+static enum clr_code take_group(struct clr_query_run *run, const struct clr_groups *groups,
+                                size_t group)
+{
+    enum clr_code code = CLR_OK;
     const uint64_t *counts;
     int i;
 
-    for (i = 0; i < run->query->tally_count; i++)
-        clr_groups_state(groups, group, i, &run->tallies[i].state);
+    for (i = 0; i < run->query->tally_count && code == CLR_OK; i++) {
+        if (run->tallies[i].merge != 0) {
+            const struct clr_value state = clr_groups_merged(groups, group, i);
+
+            code = take_merged(&run->tallies[i], &state);
+        } else {
+            clr_groups_state(groups, group, i, &run->tallies[i].state);
+        }
+    }
     for (i = 0; i < run->question_count; i++) {
         struct clr_question *question = &run->questions[i];
 
@@ -156,6 +172,7 @@ static void take_group(struct clr_query_run *run, const struct clr_groups *group
             memcpy(question->counts, counts,
                    ((size_t)question->bins.count + 2) * sizeof *question->counts);
     }
+    return code;
 }
 
 static enum clr_scan_outcome finish_group(struct clr_group_values *values,
@@ -193,8 +210,9 @@ static enum clr_scan_outcome fill(struct clr_group_values *values, struct clr_qu
     for (group = 0; group < values->rows && outcome == CLR_SCAN_DONE; group++) {
         if (group % GROUPS_PER_LOOK == 0 && watch != NULL && watch->wants_stop(watch->context))
             return CLR_SCAN_STOPPED;
-        take_group(run, groups, group);
-        outcome = finish_group(values, run, group);
+        outcome = clr_scan_outcome_of(take_group(run, groups, group));
+        if (outcome == CLR_SCAN_DONE)
+            outcome = finish_group(values, run, group);
     }
     return outcome;
 }
