@@ -236,7 +236,7 @@ static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *
 {
     const struct clr_node *x = node->first;
 
-    if ((node->builtin && !(clr_content_is_binary(x) && binder->environment->is_utf8)) ||
+    if ((node->builtin && !(clr_content_compares_binary(x) && binder->environment->is_utf8)) ||
         node->form & CLR_FORM_MERGE || x->reads < 0 || !(x->is_foreign || x->seems_text))
         return false;
     return node->aggregate->needs == CLR_NEEDS_EXTREME ||
@@ -263,7 +263,7 @@ static enum clr_code bind_call(struct clr_binder *binder, const struct clr_node 
 
     if (query->call_count == CLR_MOST_CALLS)
         return refuse_more(binder, "aggregates");
-    if (node->is_distinct && !clr_content_is_binary(node->first)) {
+    if (node->is_distinct && !clr_content_compares_binary(node->first)) {
         clr_bind_refuse(binder, CLR_WHY_COLLATION);
         return CLR_INVALID;
     }

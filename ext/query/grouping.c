@@ -130,6 +130,35 @@ static bool resolve_key(struct clr_binder *binder, struct clr_node *term)
     return true;
 }
 
+/*
+ * Finds out by which collating sequence a key is compared, if that is not BINARY, and takes COLLATE
+ * off it: where no two values of a key are equal by it, it makes no other groups. DISTINCT gives
+ * them in the order of the rows, and not of a sequence.
+ */
+static bool find_sequence(struct clr_binder *binder, struct clr_node *term)
+{
+    struct clr_node *key = term->first;
+    const struct clr_token *last = &binder->query->syntax->tokens[key->end - 1];
+    char *name;
+
+    if (clr_content_compares_binary(key))
+        return true;
+    if (binder->query->syntax->keys.first == NULL)
+        return refuse(binder, CLR_WHY_COLLATION);
+    if (key->kind == CLR_N_COLUMN) {
+        memcpy(term->collation, key->collation, sizeof term->collation);
+    } else if (key->kind == CLR_N_COLLATE && (key->first->has & CLR_HAS_COLLATE) == 0) {
+        name = clr_token_name(last);
+        if (name == NULL)
+            return clr_bind_no_memory(binder), false;
+        if (strlen(name) < sizeof term->collation && strchr(name, '"') == NULL)
+            strcpy(term->collation, name);
+        clr_memory_free(name);
+        term->first = key->first;
+    }
+    return term->collation[0] != '\0' || refuse(binder, CLR_WHY_COLLATION);
+}
+
 static bool check_key(struct clr_binder *binder, struct clr_node *term)
 {
     if (term->first->has & CLR_HAS_AGGREGATE)
@@ -143,7 +172,7 @@ static bool check_key(struct clr_binder *binder, struct clr_node *term)
     if (binder->query->syntax->subqueries.first != NULL && term->first->kind == CLR_N_CAST &&
         !clr_content_has_sequence(term->first))
         return refuse(binder, CLR_WHY_COLLATION);
-    return clr_content_is_binary(term->first) || refuse(binder, CLR_WHY_COLLATION);
+    return find_sequence(binder, term);
 }
 
 static bool find_keys(struct clr_binder *binder)
@@ -227,6 +256,39 @@ static bool is_same(const struct clr_syntax *syntax, const struct clr_node *a,
     return i == a->end && j == b->end;
 }
 
+/* Whether a key, or an item that is one, has a collating sequence as a column that what stands for
+   it names like COLLATE does: where it is compared that would go before another one. */
+static bool has_other_sequence(struct clr_binder *binder, const struct clr_node *node)
+{
+    struct clr_node *item = NULL;
+
+    if (node->is_item && !clr_syntax_find_item(binder->query->syntax, node, &item)) {
+        clr_bind_no_memory(binder);
+        return false;
+    }
+    if (item != NULL)
+        node = item->first;
+    return node->kind == CLR_N_COLUMN && !node->is_binary;
+}
+
+/* Whether such a sequence is the one that counts in the node whichever way the child has it: no
+   other child has one. */
+static bool is_alone(const struct clr_node *node, const struct clr_node *child)
+{
+    const struct clr_node *other;
+
+    if (node->kind == CLR_N_FUNCTION || node->kind == CLR_N_COLLATE || node->kind == CLR_N_UNARY)
+        return true;
+    if (node->kind != CLR_N_FOLD && node->kind != CLR_N_BETWEEN && node->kind != CLR_N_IN)
+        return false;
+    for (other = node->first; other != NULL; other = other->next) {
+        if (other != child &&
+            ((other->has & CLR_HAS_COLLATE) != 0 || clr_content_has_sequence(other)))
+            return false;
+    }
+    return true;
+}
+
 /* Finds the expressions that are keys. Returns false, once it has failed, if there is a column
    elsewhere. */
 static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
@@ -250,10 +312,12 @@ static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
     if (node->kind == CLR_N_COLUMN)
         return refuse(binder, CLR_WHY_KEY_COLUMN);
     for (child = node->first; child != NULL; child = child->next) {
+        if (has_other_sequence(binder, child) && !is_alone(node, child))
+            return refuse(binder, CLR_WHY_COLLATION);
         if (!find_key_uses(binder, child))
             return false;
     }
-    return true;
+    return binder->code == CLR_OK;
 }
 
 /* Lets the first token of each such expression tell. Done when all are found and the keys are

@@ -109,6 +109,10 @@ struct clr_query {
     char *subqueries;
     int list_count;
     const char *lists[CLR_MOST_LISTS];
+    /* Of groups with keys that are compared by other collating sequences than BINARY: a SELECT from
+       their table, whose argument is ?1, that gives 1 if no two values of such a key are equal by
+       its sequence. Else SQLite names the group by one of them. NULL: there are no such keys. */
+    char *different;
 };
 
 /* The table of groups and its columns, as the text that finishes a query names them: by numbers,
@@ -130,6 +134,8 @@ struct clr_known_column {
     bool is_numeric; /* of NUMERIC, INTEGER or REAL affinity */
     bool is_real;    /* of the last one */
     bool is_binary;  /* TEXT is compared by the collating sequence BINARY */
+    /* Or by another one: its name, or "" if that is long or has quotes. */
+    char collation[CLR_COLLATION_NAME];
     bool is_rowid;
 };
 

@@ -22,6 +22,8 @@ CLR_WHY(KEY_AGGREGATE, "GROUP BY of an aggregate is not accelerated")
 CLR_WHY(COLLATION,
         "TEXT that is compared by another collating sequence than BINARY is not accelerated "
         "in this place")
+CLR_WHY(EQUAL_KEYS, "keys are equal by their collating sequence and yet differ: SQLite names the "
+                    "group by one of them")
 CLR_WHY(KEY_COLUMN, "a column that is neither a key of GROUP BY nor in an aggregate is not "
                     "accelerated: SQLite takes it from some row")
 CLR_WHY(INDEX_ORDER,

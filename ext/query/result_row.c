@@ -62,11 +62,17 @@ static size_t write_call(struct row *row, const struct clr_node *node, char *to,
     return write_plain(row, CLR_GROUP_CALL, call, to, size);
 }
 
+static size_t write_sequence(const struct clr_node *node, char *to, size_t size)
+{
+    return (size_t)snprintf(to, size, " COLLATE \"%s\"", node->collation);
+}
+
 /* Writes the column of the table of groups that a key is, with the affinity that the key's
    expression has (SQLite's sqlite3ExprAffinity()). */
 static size_t write_key(const struct row *row, const struct clr_node *node, char *to, size_t size)
 {
     const char *format = "(+\"" CLR_GROUP_KEY_BLOB "\")";
+    size_t length;
 
     if (node->kind != CLR_N_COLUMN && node->kind != CLR_N_CAST && !clr_content_has_sequence(node))
         return write_plain(row, CLR_GROUP_KEY_BLOB, node->key - 1, to, size);
@@ -78,7 +84,10 @@ static size_t write_key(const struct row *row, const struct clr_node *node, char
         format = node->cast == CLR_CAST_TO_TEXT   ? "\"" CLR_GROUP_KEY_TEXT "\""
                  : node->cast == CLR_CAST_TO_BLOB ? "\"" CLR_GROUP_KEY_BLOB "\""
                                                   : "\"" CLR_GROUP_KEY_NUMERIC "\"";
-    return (size_t)snprintf(to, size, format, node->key - 1);
+    length = (size_t)snprintf(to, size, format, node->key - 1);
+    if (node->kind == CLR_N_COLUMN && !node->is_binary)
+        length += write_sequence(node, to + length, size - length);
+    return length;
 }
 
 static void add_tokens(struct row *row, size_t begin, size_t end);
@@ -95,7 +104,7 @@ static void add_inner(struct row *row, const struct clr_node *node)
    are gone. */
 static void add_tokens(struct row *row, size_t begin, size_t end)
 {
-    char part[64];
+    char part[96];
     size_t i;
 
     for (i = begin; i < end;) {
@@ -140,14 +149,47 @@ static void add_items(struct row *row)
 static void add_keys(struct row *row)
 {
     const bool is_ordered = row->syntax->terms.first != NULL;
-    char part[64];
-    int i;
+    const struct clr_node *term;
+    char part[96];
+    int i = 0;
 
-    for (i = 0; i < row->grouping->key_count; i++)
+    for (term = row->syntax->keys.first; term != NULL; term = term->next) {
+        if (term->is_constant)
+            continue;
         add(row, part,
-            (size_t)snprintf(part, sizeof part, "%s \"" CLR_GROUP_KEY_BLOB "\"%s",
-                             i > 0 || is_ordered ? "," : " ORDER BY", i,
-                             row->grouping->descending[i] ? " DESC" : ""));
+            (size_t)snprintf(part, sizeof part, "%s \"" CLR_GROUP_KEY_BLOB "\"",
+                             i > 0 || is_ordered ? "," : " ORDER BY", i));
+        if (term->collation[0] != '\0')
+            add(row, part, write_sequence(term, part, sizeof part));
+        add(row, " DESC", row->grouping->descending[i++] ? 5 : 0);
+    }
+}
+
+/* Returns nothing of use. */
+static size_t write_different(struct row *row)
+{
+    const struct clr_node *term;
+    char part[96];
+    int i = 0;
+
+    row->length = 0;
+    for (term = row->syntax->keys.first; term != NULL; term = term->next) {
+        if (term->is_constant || term->collation[0] == '\0') {
+            i += !term->is_constant;
+            continue;
+        }
+        add(row, part,
+            (size_t)snprintf(part, sizeof part,
+                             "%s count(DISTINCT \"" CLR_GROUP_KEY_BLOB
+                             "\") = count(DISTINCT \"" CLR_GROUP_KEY_BLOB "\"",
+                             row->length == 0 ? "SELECT" : " AND", i, i));
+        add(row, part, write_sequence(term, part, sizeof part));
+        add(row, ")", 1);
+        i++;
+    }
+    if (row->length > 0)
+        add(row, " FROM \"" CLR_GROUP_TABLE "\"(?1)", sizeof " FROM \"" CLR_GROUP_TABLE "\"(?1)");
+    return 0;
 }
 
 /* The rest of a SELECT of groups. HAVING is a condition of their table's rows. */
@@ -257,13 +299,24 @@ static char *make(struct row *row, size_t (*write_text)(struct row *row), size_t
     return row->text;
 }
 
+/* Whether a key is compared by another collating sequence than BINARY. */
+static bool has_collations(const struct clr_syntax *syntax)
+{
+    const struct clr_node *term = syntax->keys.first;
+
+    while (term != NULL && (term->is_constant || term->collation[0] == '\0'))
+        term = term->next;
+    return term != NULL;
+}
+
 enum clr_code clr_result_row_write(struct clr_query *query,
                                    const struct clr_environment *environment, const char *rowid)
 {
+    const bool collates = has_collations(query->syntax);
     struct row row = {.syntax = query->syntax,
                       .is_grouped = query->is_grouped,
-                      .sorts_keys = query->is_grouped && !environment->is_utf8 &&
-                                    query->syntax->keys.first != NULL,
+                      .sorts_keys = query->is_grouped && query->syntax->keys.first != NULL &&
+                                    (!environment->is_utf8 || collates),
                       .has_subqueries = query->syntax->subqueries.first != NULL,
                       .grouping = &query->grouping,
                       .parameter_count = environment->parameter_count,
@@ -271,8 +324,14 @@ enum clr_code clr_result_row_write(struct clr_query *query,
     size_t none;
 
     query->finish = make(&row, write, &query->finish_items);
-    if (query->finish == NULL || !row.has_subqueries || rowid != NULL)
+    if (query->finish == NULL || rowid != NULL)
         return query->finish == NULL ? CLR_NOMEM : CLR_OK;
-    query->subqueries = make(&row, write_subqueries, &none);
-    return query->subqueries == NULL ? CLR_NOMEM : CLR_OK;
+    if (row.has_subqueries)
+        query->subqueries = make(&row, write_subqueries, &none);
+    if (collates)
+        query->different = make(&row, write_different, &none);
+    return (row.has_subqueries && query->subqueries == NULL) ||
+                   (collates && query->different == NULL)
+               ? CLR_NOMEM
+               : CLR_OK;
 }

@@ -75,6 +75,9 @@ static void find_comparison(sqlite3 *db, const struct clr_table_info *table,
 
     if (clr_column_type_find(db, table, known->number, &type) == SQLITE_OK) {
         known->is_binary = sqlite3_stricmp(type.collation, "BINARY") == 0;
+        if (!known->is_binary && strlen(type.collation) < sizeof known->collation &&
+            strchr(type.collation, '"') == NULL)
+            strcpy(known->collation, type.collation);
         known->is_numeric = type.affinity >= CLR_AFFINITY_NUMERIC;
         known->is_real = type.affinity == CLR_AFFINITY_REAL;
     }
