@@ -256,37 +256,30 @@ static bool is_same(const struct clr_syntax *syntax, const struct clr_node *a,
     return i == a->end && j == b->end;
 }
 
-/* Whether a key, or an item that is one, has a collating sequence as a column that what stands for
-   it names like COLLATE does: where it is compared that would go before another one. */
-static bool has_other_sequence(struct clr_binder *binder, const struct clr_node *node)
+/*
+ * Takes note of a key, or the name of an item that is one, within an expression, if it is a column
+ * with another collating sequence than BINARY. What stands for it names the sequence as COLLATE
+ * does, which counts for all that is around it, while that of a column does not. Functions have no
+ * use for it, and COLLATE goes before it: within them it is left out. Returns false once it has
+ * failed.
+ */
+static bool take_sequence(struct clr_binder *binder, const struct clr_node *node,
+                          struct clr_node *child)
 {
     struct clr_node *item = NULL;
 
-    if (node->is_item && !clr_syntax_find_item(binder->query->syntax, node, &item)) {
+    if (child->is_item && !clr_syntax_find_item(binder->query->syntax, child, &item)) {
         clr_bind_no_memory(binder);
         return false;
     }
     if (item != NULL)
-        node = item->first;
-    return node->kind == CLR_N_COLUMN && !node->is_binary;
-}
-
-/* Whether such a sequence is the one that counts in the node whichever way the child has it: no
-   other child has one. */
-static bool is_alone(const struct clr_node *node, const struct clr_node *child)
-{
-    const struct clr_node *other;
-
-    if (node->kind == CLR_N_FUNCTION || node->kind == CLR_N_COLLATE || node->kind == CLR_N_UNARY)
+        return item->first->kind != CLR_N_COLUMN || item->first->is_binary ||
+               refuse(binder, CLR_WHY_COLLATION);
+    if (child->kind != CLR_N_COLUMN || child->is_binary)
         return true;
-    if (node->kind != CLR_N_FOLD && node->kind != CLR_N_BETWEEN && node->kind != CLR_N_IN)
-        return false;
-    for (other = node->first; other != NULL; other = other->next) {
-        if (other != child &&
-            ((other->has & CLR_HAS_COLLATE) != 0 || clr_content_has_sequence(other)))
-            return false;
-    }
-    return true;
+    child->collation[0] = '\0';
+    return node->kind == CLR_N_FUNCTION || node->kind == CLR_N_COLLATE ||
+           refuse(binder, CLR_WHY_COLLATION);
 }
 
 /* Finds the expressions that are keys. Returns false, once it has failed, if there is a column
@@ -312,12 +305,10 @@ static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
     if (node->kind == CLR_N_COLUMN)
         return refuse(binder, CLR_WHY_KEY_COLUMN);
     for (child = node->first; child != NULL; child = child->next) {
-        if (has_other_sequence(binder, child) && !is_alone(node, child))
-            return refuse(binder, CLR_WHY_COLLATION);
-        if (!find_key_uses(binder, child))
+        if (!take_sequence(binder, node, child) || !find_key_uses(binder, child))
             return false;
     }
-    return binder->code == CLR_OK;
+    return true;
 }
 
 /* Lets the first token of each such expression tell. Done when all are found and the keys are

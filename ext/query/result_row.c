@@ -85,7 +85,7 @@ static size_t write_key(const struct row *row, const struct clr_node *node, char
                  : node->cast == CLR_CAST_TO_BLOB ? "\"" CLR_GROUP_KEY_BLOB "\""
                                                   : "\"" CLR_GROUP_KEY_NUMERIC "\"";
     length = (size_t)snprintf(to, size, format, node->key - 1);
-    if (node->kind == CLR_N_COLUMN && !node->is_binary)
+    if (node->kind == CLR_N_COLUMN && !node->is_binary && node->collation[0] != '\0')
         length += write_sequence(node, to + length, size - length);
     return length;
 }
