@@ -109,9 +109,10 @@ struct clr_node {
     bool is_numeric;  /* a column of NUMERIC, INTEGER or REAL affinity */
     bool is_real;     /* the last one */
     bool is_binary;   /* a column that is compared by the collating sequence BINARY */
-    /* Of a column, or a term of GROUP BY: the name of another one; "": none, or none that is known. */
+    /* Of a column, or a term of GROUP BY: the name of another one; "": none, or none that is known.
+     */
     char collation[CLR_COLLATION_NAME];
-    bool known;       /* whether value is a literal's value already */
+    bool known; /* whether value is a literal's value already */
     struct clr_scalar value;
 };
 

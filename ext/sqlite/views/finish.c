@@ -76,9 +76,9 @@ static bool finish(struct clr_query_run *run, const struct clr_call *call,
     const struct clr_tally *tally = &run->tallies[call->tally];
     const struct clr_question *question = &run->questions[call->question];
     /* A parameter has no subtype: of a histogram's state the statement makes JSON. */
-    const enum clr_form form =
-        call->aggregate->needs == CLR_NEEDS_BINS && !run->query->is_grouped ? CLR_FORM_STATE
-                                                                            : call->form;
+    const enum clr_form form = call->aggregate->needs == CLR_NEEDS_BINS && !run->query->is_grouped
+                                   ? CLR_FORM_STATE
+                                   : call->form;
 
     if (call->form & CLR_FORM_MERGE) {
         clr_finish_merged(call->aggregate, form, tally->merged, output);
