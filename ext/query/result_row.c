@@ -14,8 +14,9 @@ struct row {
     bool is_grouped, sorts_keys, has_subqueries;
     const struct clr_grouping *grouping; /* of groups */
     int parameter_count;
-    const char *rowid; /* its name, of rows; else NULL */
-    int call;          /* the number of the next one */
+    const char *rowid;  /* its name, of rows; else NULL */
+    const char *schema; /* of rows: the table's, where it is not written; else NULL */
+    int call;           /* the number of the next one */
     char *text;
     size_t length;
 };
@@ -92,6 +93,17 @@ static size_t write_key(const struct row *row, const struct clr_node *node, char
 
 static void add_tokens(struct row *row, size_t begin, size_t end);
 
+/* To a view's SELECT its own database is what a name means, and not what the name finds first. */
+static void add_schema(struct row *row)
+{
+    const char *at;
+
+    add(row, "\"", 1);
+    for (at = row->schema; *at != '\0'; at++)
+        add(row, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
+    add(row, "\".", 2);
+}
+
 /* Adds what a subquery's column is. */
 static void add_inner(struct row *row, const struct clr_node *node)
 {
@@ -112,6 +124,8 @@ static void add_tokens(struct row *row, size_t begin, size_t end)
         const struct clr_node *node = token->node;
 
         add(row, " ", 1);
+        if (row->schema != NULL && i == row->syntax->table.index)
+            add_schema(row);
         if (node == NULL || node->is_item || (row->rowid != NULL && node->kind == CLR_N_COLUMN)) {
             add(row, token->text, token->length);
             i++;
@@ -313,14 +327,16 @@ enum clr_code clr_result_row_write(struct clr_query *query,
                                    const struct clr_environment *environment, const char *rowid)
 {
     const bool collates = has_collations(query->syntax);
-    struct row row = {.syntax = query->syntax,
-                      .is_grouped = query->is_grouped,
-                      .sorts_keys = query->is_grouped && query->syntax->keys.first != NULL &&
-                                    (!environment->is_utf8 || collates),
-                      .has_subqueries = query->syntax->subqueries.first != NULL,
-                      .grouping = &query->grouping,
-                      .parameter_count = environment->parameter_count,
-                      .rowid = rowid};
+    struct row row = {
+        .syntax = query->syntax,
+        .is_grouped = query->is_grouped,
+        .sorts_keys = query->is_grouped && query->syntax->keys.first != NULL &&
+                      (!environment->is_utf8 || collates),
+        .has_subqueries = query->syntax->subqueries.first != NULL,
+        .grouping = &query->grouping,
+        .parameter_count = environment->parameter_count,
+        .rowid = rowid,
+        .schema = rowid != NULL && query->syntax->schema.kind == 0 ? environment->schema : NULL};
     size_t none;
 
     query->finish = make(&row, write, &query->finish_items);

@@ -134,10 +134,10 @@ static void test_distinct(void)
 /* SQLite fetches rows that the scan has found. */
 static void test_rows(void)
 {
-    finishes(
-        "SELECT *, x.a FROM t AS x WHERE b = ? AND c OR d ORDER BY b DESC LIMIT ?;",
-        "rowid by keys:  SELECT * , x . a FROM t AS x WHERE ( b = ?1 AND c OR d) AND x.rowid IN "
-        "(SELECT \"k:0:blob\" FROM \"clreduce_groups\"(?3)) ORDER BY b DESC LIMIT ?2");
+    finishes("SELECT *, x.a FROM t AS x WHERE b = ? AND c OR d ORDER BY b DESC LIMIT ?;",
+             "rowid by keys:  SELECT * , x . a FROM \"main\".t AS x WHERE ( b = ?1 AND c OR d) AND "
+             "x.rowid IN "
+             "(SELECT \"k:0:blob\" FROM \"clreduce_groups\"(?3)) ORDER BY b DESC LIMIT ?2");
     finishes(
         "SELECT t.*, upper(s) || :p FROM main.t WHERE s LIKE :p",
         "rowid by keys:  SELECT t . * , upper ( s ) || ?1 FROM main . t WHERE ( s LIKE ?1) AND "

@@ -284,6 +284,23 @@ def test_rights(rng):
     db.close()
 
 
+def test_hidden():
+    """Rows of an ordinary view are its own database's, whatever hides the table's name."""
+    db = connect(FOLDER.new())
+    db.execute("ATTACH ? AS [o\"ther]", (FOLDER.new(),))
+    db.execute("CREATE TABLE [o\"ther].t(id INTEGER PRIMARY KEY, n INT, x)")
+    db.executemany("INSERT INTO t VALUES(?, ?, ?)", ((i, i % 100, i / 8) for i in range(3_000)))
+    db.execute("CREATE VIEW [o\"ther].few AS SELECT id, t.x FROM t WHERE n = 7")
+    db.execute("SELECT clreduce_accelerate('few')")
+    want = views.outcome(db, "SELECT * FROM [o\"ther].few")
+    for table in (None, "temp.t", "main.t"):
+        if table:
+            db.execute(f"CREATE TABLE {table} AS SELECT id, n, -1 AS x FROM [o\"ther].t")
+        tap.is_equal(views.outcome(db, "SELECT * FROM few"), want, f"rows beside {table}")
+        tap.ok(views.accelerated(db, "few"), "accelerated")
+    db.close()
+
+
 def test_kept_values(rng):
     """Values of a view outlive the rows that they were in."""
     db = connect(FOLDER.new())
@@ -306,6 +323,7 @@ def main():
     rng = support.seed()
     test_collations(rng)
     test_rights(rng)
+    test_hidden()
     test_kept_values(rng)
     test_indexes(rng)
     for encoding in ("UTF-8", "UTF-16le"):
