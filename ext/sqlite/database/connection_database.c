@@ -22,13 +22,6 @@ static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
     return statement;
 }
 
-/* Prepares what reads the schema table, and gives one row even if it has none. */
-static sqlite3_stmt *prepare_hold(sqlite3 *db, const char *schema)
-{
-    return prepare_text(
-        db, sqlite3_mprintf("SELECT (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)", schema));
-}
-
 /* The databases of a connection, whose statements are freed when its last view goes. */
 struct databases {
     struct clr_attachment attachment;
@@ -85,7 +78,9 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
     database->parallel = -1;
     database->schema = sqlite3_mprintf("%s", schema);
     database->is_main = sqlite3_stricmp(schema, "main") == 0;
-    database->hold = prepare_hold(connection->db, schema);
+    database->hold = prepare_text(
+        connection->db,
+        sqlite3_mprintf("SELECT (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)", schema));
     database->mode =
         prepare_text(connection->db, sqlite3_mprintf("PRAGMA \"%w\".journal_mode", schema));
     if (database->schema == NULL || database->hold == NULL || database->mode == NULL) {
@@ -152,16 +147,6 @@ int clr_database_hold(struct clr_database *database, enum clr_reason_code *why)
 void clr_database_release(struct clr_database *database)
 {
     sqlite3_reset(database->hold);
-}
-
-sqlite3_stmt *clr_database_stay(const struct clr_database *database)
-{
-    sqlite3_stmt *hold = prepare_hold(database->connection->db, database->schema);
-
-    if (hold != NULL && sqlite3_step(hold) == SQLITE_ROW)
-        return hold;
-    sqlite3_finalize(hold);
-    return NULL;
 }
 
 bool clr_database_has_mode(struct clr_database *database, const char *mode)

@@ -81,8 +81,4 @@ int clr_database_hold(struct clr_database *database, enum clr_reason_code *why);
 /* Ends it, unless others need it. */
 void clr_database_release(struct clr_database *database);
 
-/* Takes part in the read transaction that is open for longer: until the statement that is returned
-   is finalized. Returns NULL if there is no such statement. */
-sqlite3_stmt *clr_database_stay(const struct clr_database *database);
-
 #endif

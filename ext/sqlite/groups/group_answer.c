@@ -9,8 +9,7 @@ void clr_group_answer_free(struct clr_group_answer *answer)
 {
     sqlite3_finalize(answer->statement);
     clr_group_values_free(answer->values);
-    sqlite3_finalize(answer->hold);
-    *answer = (struct clr_group_answer){NULL, NULL, NULL};
+    *answer = (struct clr_group_answer){NULL, NULL};
 }
 
 /* Prepares a text in the default floating-point environment, as clr_select_prepare() does the

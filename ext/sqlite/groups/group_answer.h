@@ -14,7 +14,6 @@ enum { CLR_ROWS_PER_FOUND = 50 };
 struct clr_group_answer {
     sqlite3_stmt *statement; /* not stepped yet when it is made; the answer's */
     struct clr_group_values *values;
-    sqlite3_stmt *hold; /* the transaction that it is of, unless the groups are all of it */
 };
 
 /* What an answer is made of. */

@@ -136,10 +136,8 @@ static void end_run(struct clr_view_run *run)
 {
     clr_query_run_free(run->query_run);
     clr_groups_free(run->groups);
-    sqlite3_finalize(run->hold);
     run->query_run = NULL;
     run->groups = NULL;
-    run->hold = NULL;
 }
 
 /* Takes note of how the run went, for the next one and for the user. */
@@ -240,10 +238,6 @@ static int run(struct clr_acceleration *acceleration, sqlite3_value *const *para
     *answered = rc == SQLITE_OK && run.way != CLR_WAY_SQLITE;
     if (*answered) {
         rc = make_answer(acceleration, &run, &before, rows, groups);
-        if (groups->statement != NULL) {
-            groups->hold = run.hold;
-            run.hold = NULL;
-        }
         if (last->reason.code == CLR_WHY_MANY_ROWS)
             acceleration->looking.left = CLR_SKIPS;
         *answered = last->reason.code == CLR_WHY_NONE;

@@ -50,21 +50,19 @@ static bool needs_source(const struct clr_column_request *request)
            (request->source == &clr_page_source && request->no_pages != CLR_WHY_NONE);
 }
 
-/* Has SQLite read the rows that were found, and the tables of subqueries, in the transaction of the
-   scan. Returns CLR_ANSWERED, also if it is settled that SQLite runs the SELECT, or CLR_ERROR. */
-static enum clr_outcome keep_transaction(struct clr_view_run *run)
+/*
+ * Whether SQLite may evaluate the query's subqueries, which it does in the transaction of the scan:
+ * a read transaction that a statement begins ends with the last one that reads, and the one that
+ * reads the view is running. Returns CLR_ANSWERED, also if it is settled that SQLite runs the
+ * SELECT, or CLR_ERROR.
+ */
+static enum clr_outcome check_subqueries(struct clr_view_run *run)
 {
-    const struct clr_query *query = run->plan->query;
-    struct clr_reason *reason = &run->request.reason;
+    struct clr_column_request *request = &run->request;
 
-    if (!query->has_rows && query->subqueries == NULL)
-        return CLR_ANSWERED;
-    run->hold = clr_database_stay(run->plan->database);
-    if (run->hold == NULL)
-        clr_reason_set(reason, CLR_WHY_NO_TRANSACTION);
-    else
-        run->rc = clr_inner_check(run->request.connection->db, query, run->parameter_count, reason);
-    if (reason->code != CLR_WHY_NONE)
+    run->rc = clr_inner_check(request->connection->db, run->plan->query, run->parameter_count,
+                              &request->reason);
+    if (request->reason.code != CLR_WHY_NONE)
         run->way = CLR_WAY_SQLITE;
     return run->rc == SQLITE_OK ? CLR_ANSWERED : CLR_ERROR;
 }
@@ -87,7 +85,7 @@ enum clr_outcome clr_ways_take(struct clr_view_run *run)
             outcome = ways[run->way](run);
     }
     if (outcome == CLR_ANSWERED && run->way != CLR_WAY_SQLITE)
-        outcome = keep_transaction(run);
+        outcome = check_subqueries(run);
     clr_column_request_end(&run->request);
     return outcome;
 }

@@ -32,7 +32,6 @@ struct clr_view_run {
     struct clr_lookup_memo *memos;               /* of the plan's lookups, the view's */
     struct clr_lookup lookups[CLR_MOST_LOOKUPS]; /* theirs, as the scan has them */
     const struct clr_watch *watch;
-    sqlite3_stmt *hold; /* the transaction of the scan, where SQLite reads more in it; the run's */
     struct clr_groups *groups; /* that a scan with keys has found, the run's; else NULL */
     struct clr_column_request request;
     enum clr_way way;
