@@ -19,6 +19,9 @@ struct clr_call {
     int terms[CLR_MOST_TERMS];
 };
 
+/* Room for the name of a collating sequence. */
+enum { CLR_COLLATION_NAME = 32 };
+
 enum { CLR_MOST_CALLS = 256, CLR_MOST_CONSTANTS = 512, CLR_MOST_ARGUMENTS = 3 };
 
 /* What is asked of all values together; equal calls share it. */

@@ -7,6 +7,7 @@
 #include "query/lower.h"
 #include "query/partial.h"
 #include "query/result_row.h"
+#include "query/subqueries.h"
 #include "query/syntax/grammar.h"
 
 #include <string.h>
@@ -226,6 +227,8 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
         code = check_truths(&binder);
     if (code == CLR_OK)
         code = find_contents(&binder);
+    if (code == CLR_OK && !query->has_rows && !clr_subqueries_find(&binder))
+        code = binder.code;
     if (code != CLR_OK)
         return code;
     code = bind_whole(&binder, &rowid);

@@ -184,7 +184,7 @@ static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *
 {
     const struct clr_node *x = node->first;
 
-    if ((node->builtin && !(clr_content_is_binary(x) && binder->environment->is_utf8)) ||
+    if ((node->builtin && !(clr_content_compares_binary(x) && binder->environment->is_utf8)) ||
         node->form & CLR_FORM_MERGE || x->reads < 0 || !(x->is_foreign || x->seems_text))
         return false;
     return node->aggregate->needs == CLR_NEEDS_EXTREME ||
@@ -211,7 +211,7 @@ enum clr_code clr_call_bind(struct clr_binder *binder, const struct clr_node *no
 
     if (query->call_count == CLR_MOST_CALLS)
         return clr_bind_refuse_more(binder, "aggregates"), CLR_INVALID;
-    if (node->is_distinct && !clr_content_is_binary(node->first)) {
+    if (node->is_distinct && !clr_content_compares_binary(node->first)) {
         clr_bind_refuse(binder, CLR_WHY_COLLATION);
         return CLR_INVALID;
     }

@@ -161,6 +161,25 @@ bool clr_content_is_binary(const struct clr_node *node)
     return node->kind != CLR_N_COLLATE;
 }
 
+/* Returns what an expression has its collating sequence of. */
+static const struct clr_node *strip(const struct clr_node *node)
+{
+    while (node->kind == CLR_N_PLUS || node->kind == CLR_N_CAST || node->kind == CLR_N_HINT)
+        node = node->first;
+    return node;
+}
+
+bool clr_content_has_sequence(const struct clr_node *node)
+{
+    return strip(node)->kind == CLR_N_COLUMN;
+}
+
+bool clr_content_compares_binary(const struct clr_node *node)
+{
+    return (node->has & CLR_HAS_COLLATE) == 0 &&
+           (strip(node)->kind != CLR_N_COLUMN || strip(node)->is_binary);
+}
+
 bool clr_content_is_timed(const char *name)
 {
     static const char *const names[] = {"date",      "time",     "datetime", "julianday",

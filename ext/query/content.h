@@ -32,6 +32,14 @@ bool clr_content_is_text(const struct clr_node *node);
    another collating sequence than BINARY, and it names none. */
 bool clr_content_is_binary(const struct clr_node *node);
 
+/* Whether SQLite compares the expression's values by BINARY, whatever is within it: it is no column
+   that has another collating sequence, signs, casts and hints aside, and names none. */
+bool clr_content_compares_binary(const struct clr_node *node);
+
+/* Whether SQLite compares what an expression is by a collating sequence of its own, that of a
+   column, which goes before that of what it is compared with. */
+bool clr_content_has_sequence(const struct clr_node *node);
+
 /* Whether a function of SQLite that calculates with times has that name, in small letters. */
 bool clr_content_is_timed(const char *name);
 

@@ -105,6 +105,8 @@ bool clr_bind_column(struct clr_binder *binder, struct clr_node *node)
     node->is_text = known.is_text;
     node->seems_text = known.seems_text;
     node->is_numeric = known.is_numeric;
+    node->is_real = known.is_real;
+    memcpy(node->collation, known.collation, sizeof node->collation);
     node->is_binary = known.is_binary;
 done:
     for (i = 0; i < node->name_count; i++)

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "query/content.h"
+#include "query/key_uses.h"
 #include "query/lookup.h"
 #include "query/lower.h"
 #include "query/syntax/grammar.h"
@@ -13,12 +14,6 @@ static bool refuse(struct clr_binder *binder, enum clr_reason_code why)
 {
     clr_bind_refuse(binder, why);
     return false;
-}
-
-/* The keys' expressions: those of GROUP BY, or else the whole select list. */
-static struct clr_node *first_key(const struct clr_syntax *syntax)
-{
-    return syntax->keys.first != NULL ? syntax->keys.first : syntax->items.first;
 }
 
 /* ---- Names. */
@@ -130,14 +125,49 @@ static bool resolve_key(struct clr_binder *binder, struct clr_node *term)
     return true;
 }
 
+/*
+ * Finds out by which collating sequence a key is compared, if that is not BINARY, and takes COLLATE
+ * off it: where no two values of a key are equal by it, it makes no other groups. DISTINCT gives
+ * them in the order of the rows, and not of a sequence.
+ */
+static bool find_sequence(struct clr_binder *binder, struct clr_node *term)
+{
+    struct clr_node *key = term->first;
+    const struct clr_token *last = &binder->query->syntax->tokens[key->end - 1];
+    char *name;
+
+    if (clr_content_compares_binary(key))
+        return true;
+    if (binder->query->syntax->keys.first == NULL)
+        return refuse(binder, CLR_WHY_COLLATION);
+    if (key->kind == CLR_N_COLUMN) {
+        memcpy(term->collation, key->collation, sizeof term->collation);
+    } else if (key->kind == CLR_N_COLLATE && (key->first->has & CLR_HAS_COLLATE) == 0) {
+        name = clr_token_name(last);
+        if (name == NULL)
+            return clr_bind_no_memory(binder), false;
+        if (strlen(name) < sizeof term->collation && strchr(name, '"') == NULL)
+            strcpy(term->collation, name);
+        clr_memory_free(name);
+        term->first = key->first;
+    }
+    return term->collation[0] != '\0' || refuse(binder, CLR_WHY_COLLATION);
+}
+
 static bool check_key(struct clr_binder *binder, struct clr_node *term)
 {
     if (term->first->has & CLR_HAS_AGGREGATE)
         return refuse(binder, CLR_WHY_KEY_AGGREGATE);
+    if (term->first->has & CLR_HAS_SUBQUERY)
+        return refuse(binder, CLR_WHY_SUBQUERY);
     if (!clr_content_find(binder, term->first))
         return false;
     term->is_constant = term->first->reads == CLR_READS_NONE;
-    return clr_content_is_binary(term->first) || refuse(binder, CLR_WHY_COLLATION);
+    /* Compared with a subquery's column, such a cast takes that one's collating sequence. */
+    if (binder->query->syntax->subqueries.first != NULL && term->first->kind == CLR_N_CAST &&
+        !clr_content_has_sequence(term->first))
+        return refuse(binder, CLR_WHY_COLLATION);
+    return find_sequence(binder, term);
 }
 
 static bool find_keys(struct clr_binder *binder)
@@ -146,7 +176,7 @@ static bool find_keys(struct clr_binder *binder)
     struct clr_node *term;
     int count = 0;
 
-    for (term = first_key(syntax); term != NULL; term = term->next) {
+    for (term = clr_key_uses_first(syntax); term != NULL; term = term->next) {
         if ((syntax->keys.first != NULL && !resolve_key(binder, term)) || !check_key(binder, term))
             return false;
         count += !term->is_constant;
@@ -158,139 +188,7 @@ static bool find_keys(struct clr_binder *binder)
     return binder->code == CLR_OK;
 }
 
-/* ---- Which expressions are keys. */
-
-static bool is_same_token(const struct clr_token *a, const struct clr_token *b)
-{
-    size_t i;
-
-    if (a->kind != b->kind || a->length != b->length)
-        return false;
-    if (a->kind == CLR_T_STRING || a->kind == CLR_T_BLOB || a->kind == CLR_T_NUMBER)
-        return memcmp(a->text, b->text, a->length) == 0;
-    for (i = 0; i < a->length; i++) {
-        char x = a->text[i], y = b->text[i];
-        x = x >= 'A' && x <= 'Z' ? (char)(x - 'A' + 'a') : x;
-        y = y >= 'A' && y <= 'Z' ? (char)(y - 'A' + 'a') : y;
-        if (x != y)
-            return false;
-    }
-    return true;
-}
-
-static bool is_same(const struct clr_syntax *syntax, const struct clr_node *a,
-                    const struct clr_node *b);
-
-/* The same for columns, parameters, and columns of a subquery. */
-static bool is_same_node(const struct clr_syntax *syntax, const struct clr_node *x,
-                         const struct clr_node *y)
-{
-    if (x->kind != y->kind || x->kind == CLR_N_AGGREGATE || x->is_item || y->is_item)
-        return false;
-    if (x->kind == CLR_N_COLUMN)
-        return x->reads == y->reads;
-    return x->kind == CLR_N_PARAMETER ? x->number == y->number : is_same(syntax, x, y);
-}
-
-/* Whether two expressions are the same, as they are written, but for how they name columns and
-   parameters. */
-static bool is_same(const struct clr_syntax *syntax, const struct clr_node *a,
-                    const struct clr_node *b)
-{
-    size_t i = a->begin, j = b->begin;
-
-    if (a == b)
-        return true;
-    if (a->kind == CLR_N_COLUMN || b->kind == CLR_N_COLUMN)
-        return a->kind == b->kind && a->reads == b->reads && !a->is_item && !b->is_item;
-    if (i == a->end || j == b->end)
-        return false;
-    while (i < a->end && j < b->end) {
-        const struct clr_node *x = syntax->tokens[i].node, *y = syntax->tokens[j].node;
-
-        if (x == NULL && y == NULL) {
-            if (!is_same_token(&syntax->tokens[i++], &syntax->tokens[j++]))
-                return false;
-            continue;
-        }
-        if (x == NULL || y == NULL || !is_same_node(syntax, x, y))
-            return false;
-        i = x->name_end != 0 ? x->name_end : x->end;
-        j = y->name_end != 0 ? y->name_end : y->end;
-    }
-    return i == a->end && j == b->end;
-}
-
-/* Finds the expressions that are keys. Returns false, once it has failed, if there is a column
-   elsewhere. */
-static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
-{
-    const struct clr_syntax *syntax = binder->query->syntax;
-    const struct clr_node *term;
-    struct clr_node *child;
-    int key = 1;
-
-    if (node->kind == CLR_N_AGGREGATE || node->is_item)
-        return true;
-    for (term = first_key(syntax); term != NULL; term = term->next) {
-        if (term->is_constant)
-            continue;
-        if (is_same(syntax, term->first, node)) {
-            node->key = key;
-            return true;
-        }
-        key++;
-    }
-    if (node->kind == CLR_N_COLUMN)
-        return refuse(binder, CLR_WHY_KEY_COLUMN);
-    for (child = node->first; child != NULL; child = child->next) {
-        if (!find_key_uses(binder, child))
-            return false;
-    }
-    return true;
-}
-
-/* Lets the first token of each such expression tell. Done when all are found and the keys are
-   written down: both go by the tokens. */
-static void mark_keys(struct clr_syntax *syntax, struct clr_node *node)
-{
-    struct clr_node *child;
-
-    if (node->kind == CLR_N_AGGREGATE)
-        return;
-    if (node->key != 0) {
-        syntax->tokens[node->name_end != 0 ? node->name_begin : node->begin].node = node;
-        return;
-    }
-    for (child = node->first; child != NULL; child = child->next)
-        mark_keys(syntax, child);
-}
-
-/* Does something with each expression outside of aggregates that is evaluated for a group. */
-static bool each_outer(struct clr_binder *binder,
-                       bool (*act)(struct clr_binder *binder, struct clr_node *node))
-{
-    const struct clr_syntax *syntax = binder->query->syntax;
-    const struct clr_node *node;
-
-    for (node = syntax->items.first; node != NULL; node = node->next) {
-        if (!act(binder, node->first))
-            return false;
-    }
-    if (syntax->having != NULL && !act(binder, syntax->having))
-        return false;
-    for (node = syntax->terms.first; node != NULL; node = node->next) {
-        if (!act(binder, node->first))
-            return false;
-    }
-    return true;
-}
-
-static bool mark(struct clr_binder *binder, struct clr_node *node)
-{
-    mark_keys(binder->query->syntax, node);
-    return true;
-}
+/* ---- All. */
 
 bool clr_grouping_find(struct clr_binder *binder)
 {
@@ -309,7 +207,7 @@ bool clr_grouping_find(struct clr_binder *binder)
         if (!find_term(binder, node->first))
             return false;
     }
-    return query->has_rows || each_outer(binder, find_key_uses);
+    return query->has_rows || clr_key_uses_find(binder);
 }
 
 /* ---- Instructions. */
@@ -377,7 +275,7 @@ bool clr_grouping_bind(struct clr_binder *binder)
     const struct clr_node *term, *order = syntax->terms.first;
 
     grouping->by_first = syntax->keys.first == NULL;
-    for (term = first_key(syntax); term != NULL; term = term->next) {
+    for (term = clr_key_uses_first(syntax); term != NULL; term = term->next) {
         const bool descending = like_order && order->descending;
         int key;
 
@@ -391,7 +289,9 @@ bool clr_grouping_bind(struct clr_binder *binder)
         grouping->descending[grouping->key_count++] = descending;
     }
     binder->query->is_ordered = has_all_keys(binder);
-    return binder->code == CLR_OK && each_outer(binder, mark);
+    if (binder->code == CLR_OK)
+        clr_key_uses_mark(binder);
+    return binder->code == CLR_OK;
 }
 
 bool clr_grouping_bind_rowid(struct clr_binder *binder, const char **name)

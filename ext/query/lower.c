@@ -390,6 +390,7 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     case CLR_N_COLLATE:
         return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
     case CLR_N_AGGREGATE:
+    case CLR_N_SUBQUERY:
     case CLR_N_STAR:
     case CLR_N_ITEM:
     case CLR_N_TERM:

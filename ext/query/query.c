@@ -117,6 +117,11 @@ bool clr_query_may_find_rows(const struct clr_query *query)
     return syntax->where != NULL && syntax->inner_begin == 0 && !ends_early;
 }
 
+bool clr_query_has_subqueries(const struct clr_query *query)
+{
+    return query->syntax->subqueries.first != NULL;
+}
+
 void clr_query_free(struct clr_query *query)
 {
     struct clr_node *node;
@@ -138,5 +143,7 @@ void clr_query_free(struct clr_query *query)
     clr_memory_free(query->alias);
     clr_memory_free(query->finish);
     clr_memory_free(query->probes);
+    clr_memory_free(query->subqueries);
+    clr_memory_free(query->different);
     clr_memory_free(query);
 }

@@ -51,6 +51,8 @@ struct clr_lookup_plan {
     bool is_ranked;
 };
 
+enum { CLR_MOST_LISTS = 32 };
+
 /* The plan of a query. Once it is bound it never changes: each run has what it needs of its own
    (query_run.h). */
 struct clr_query {
@@ -102,6 +104,20 @@ struct clr_query {
     int plain_count;
     uint16_t plain_columns[CLR_MOST_KEYS + CLR_MOST_CALLS];
     char *probes;
+    /*
+     * A SELECT without FROM that SQLite prepares if the subqueries of expressions name nothing of
+     * the query around them; NULL if there are none, or the query has rows. It has "?N IN
+     * (subquery)", where N is parameter_count + 1 + i, for each of the lists: SQLite has a key, or
+     * an aggregate, changed from there on if it applies an affinity to it. lists[i] has the letters
+     * of those that change no value of it.
+     */
+    char *subqueries;
+    int list_count;
+    const char *lists[CLR_MOST_LISTS];
+    /* Of groups with keys that are compared by other collating sequences than BINARY: a SELECT from
+       their table, whose argument is ?1, that gives 1 if no two values of such a key are equal by
+       its sequence. Else SQLite names the group by one of them. NULL: there are no such keys. */
+    char *different;
 };
 
 /* The table of groups and its columns, as the text that finishes a query names them: by numbers,
@@ -121,7 +137,10 @@ struct clr_known_column {
     bool seems_text;
     bool readable;   /* false: its value can't be had (some virtual generated columns) */
     bool is_numeric; /* of NUMERIC, INTEGER or REAL affinity */
+    bool is_real;    /* of the last one */
     bool is_binary;  /* TEXT is compared by the collating sequence BINARY */
+    /* Or by another one: its name, or "" if that is long or has quotes. */
+    char collation[CLR_COLLATION_NAME];
     bool is_rowid;
 };
 
@@ -175,6 +194,9 @@ bool clr_query_calls(const struct clr_query *query, const char *function);
 /* Whether a scan may find the rows for a part of WHERE, as far as the text tells: there is a WHERE,
    and SQLite needs all rows that it lets pass. */
 bool clr_query_may_find_rows(const struct clr_query *query);
+
+/* Whether expressions have subqueries, which SQLite evaluates as it finishes the query. */
+bool clr_query_has_subqueries(const struct clr_query *query);
 
 /* NULL is fine. */
 void clr_query_free(struct clr_query *query);

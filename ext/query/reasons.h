@@ -7,7 +7,12 @@
 CLR_WHY(WORD, "%n is not accelerated")
 CLR_WHY(UNEXPECTED, "\"%n\" is not accelerated in this place")
 CLR_WHY(JOIN, "a join is not accelerated: let the view read one table")
-CLR_WHY(SUBQUERY, "a subquery is not accelerated: make it a parameter or a table")
+CLR_WHY(SUBQUERY, "a subquery is not accelerated in this place: make it a parameter or a table")
+CLR_WHY(OUTER_NAME, "a subquery that names something of the query around it is not accelerated: %n")
+CLR_WHY(IN_AFFINITY, "IN with a subquery is not accelerated if its column has another type: "
+                     "write +column there, if both have the same values")
+CLR_WHY(VIEWS_SUBQUERY, "a subquery in an ordinary view is not accelerated: it has names of the "
+                        "view's own database")
 CLR_WHY(WINDOW, "a window function is not accelerated")
 CLR_WHY(DISTINCT, "DISTINCT of this is not accelerated: it is of count(DISTINCT x)")
 CLR_WHY(HAVING, "HAVING without GROUP BY is not accelerated: write GROUP BY")
@@ -17,6 +22,8 @@ CLR_WHY(KEY_AGGREGATE, "GROUP BY of an aggregate is not accelerated")
 CLR_WHY(COLLATION,
         "TEXT that is compared by another collating sequence than BINARY is not accelerated "
         "in this place")
+CLR_WHY(EQUAL_KEYS, "keys are equal by their collating sequence and yet differ: SQLite names the "
+                    "group by one of them")
 CLR_WHY(KEY_COLUMN, "a column that is neither a key of GROUP BY nor in an aggregate is not "
                     "accelerated: SQLite takes it from some row")
 CLR_WHY(INDEX_ORDER,

@@ -1,6 +1,7 @@
 #include "query/result_row.h"
 
 #include "base/memory.h"
+#include "query/content.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/syntax.h"
 
@@ -10,7 +11,7 @@
 /* Text that is measured first, while `text` is NULL, and written then. */
 struct row {
     const struct clr_syntax *syntax;
-    bool is_grouped, sorts_keys;
+    bool is_grouped, sorts_keys, has_subqueries;
     const struct clr_grouping *grouping; /* of groups */
     int parameter_count;
     const char *rowid;  /* its name, of rows; else NULL */
@@ -35,8 +36,22 @@ static bool is_json(const struct clr_node *node)
            !(node->form & CLR_FORM_STATE);
 }
 
-/* Writes what stands for a call: a parameter, or a column of the table of groups. A unary plus
-   takes the affinity away that a column has, and an aggregate has not. */
+/*
+ * Writes a column of the table of groups that is none to SQLite: a unary plus takes its affinity
+ * away, and CASE its collating sequence, too, which goes before that of a subquery's column that it
+ * is compared with.
+ */
+static size_t write_plain(const struct row *row, const char *column, int number, char *to,
+                          size_t size)
+{
+    char name[24];
+
+    snprintf(name, sizeof name, column, number);
+    return (size_t)snprintf(
+        to, size, row->has_subqueries ? "(CASE WHEN 1 THEN \"%s\" END)" : "(+\"%s\")", name);
+}
+
+/* Writes what stands for a call: a parameter, or a column of the table of groups. */
 static size_t write_call(struct row *row, const struct clr_node *node, char *to, size_t size)
 {
     const int call = row->call++;
@@ -44,17 +59,25 @@ static size_t write_call(struct row *row, const struct clr_node *node, char *to,
     if (!row->is_grouped)
         return (size_t)snprintf(to, size, is_json(node) ? "gpu_histogram_merge(?%d)" : "?%d",
                                 row->parameter_count + 1 + call);
-    return (size_t)snprintf(
-        to, size, is_json(node) ? "json(\"" CLR_GROUP_CALL "\")" : "(+\"" CLR_GROUP_CALL "\")",
-        call);
+    if (is_json(node))
+        return (size_t)snprintf(to, size, "json(\"" CLR_GROUP_CALL "\")", call);
+    return write_plain(row, CLR_GROUP_CALL, call, to, size);
+}
+
+static size_t write_sequence(const struct clr_node *node, char *to, size_t size)
+{
+    return (size_t)snprintf(to, size, " COLLATE \"%s\"", node->collation);
 }
 
 /* Writes the column of the table of groups that a key is, with the affinity that the key's
    expression has (SQLite's sqlite3ExprAffinity()). */
-static size_t write_key(const struct clr_node *node, char *to, size_t size)
+static size_t write_key(const struct row *row, const struct clr_node *node, char *to, size_t size)
 {
     const char *format = "(+\"" CLR_GROUP_KEY_BLOB "\")";
+    size_t length;
 
+    if (node->kind != CLR_N_COLUMN && node->kind != CLR_N_CAST && !clr_content_has_sequence(node))
+        return write_plain(row, CLR_GROUP_KEY_BLOB, node->key - 1, to, size);
     if (node->kind == CLR_N_COLUMN)
         format = node->is_text      ? "\"" CLR_GROUP_KEY_TEXT "\""
                  : node->is_numeric ? "\"" CLR_GROUP_KEY_NUMERIC "\""
@@ -63,10 +86,24 @@ static size_t write_key(const struct clr_node *node, char *to, size_t size)
         format = node->cast == CLR_CAST_TO_TEXT   ? "\"" CLR_GROUP_KEY_TEXT "\""
                  : node->cast == CLR_CAST_TO_BLOB ? "\"" CLR_GROUP_KEY_BLOB "\""
                                                   : "\"" CLR_GROUP_KEY_NUMERIC "\"";
-    return (size_t)snprintf(to, size, format, node->key - 1);
+    length = (size_t)snprintf(to, size, format, node->key - 1);
+    if (node->kind == CLR_N_COLUMN && !node->is_binary && node->collation[0] != '\0')
+        length += write_sequence(node, to + length, size - length);
+    return length;
 }
 
 static void add_tokens(struct row *row, size_t begin, size_t end);
+
+/* To a view's SELECT its own database is what a name means, and not what the name finds first. */
+static void add_schema(struct row *row)
+{
+    const char *at;
+
+    add(row, "\"", 1);
+    for (at = row->schema; *at != '\0'; at++)
+        add(row, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
+    add(row, "\".", 2);
+}
 
 /* Adds what a subquery's column is. */
 static void add_inner(struct row *row, const struct clr_node *node)
@@ -101,7 +138,7 @@ static void add_schema(struct row *row)
    are gone. */
 static void add_tokens(struct row *row, size_t begin, size_t end)
 {
-    char part[64];
+    char part[96];
     size_t i;
 
     for (i = begin; i < end;) {
@@ -120,7 +157,7 @@ static void add_tokens(struct row *row, size_t begin, size_t end)
             continue;
         }
         if (node->key != 0 && row->rowid == NULL)
-            add(row, part, write_key(node, part, sizeof part));
+            add(row, part, write_key(row, node, part, sizeof part));
         else if (node->kind == CLR_N_AGGREGATE)
             add(row, part, write_call(row, node, part, sizeof part));
         else if (node->kind == CLR_N_PARAMETER)
@@ -181,28 +218,67 @@ static void add_items(struct row *row)
 static void add_keys(struct row *row)
 {
     const bool is_ordered = row->syntax->terms.first != NULL;
-    char part[64];
-    int i;
+    const struct clr_node *term;
+    char part[96];
+    int i = 0;
 
-    for (i = 0; i < row->grouping->key_count; i++)
+    for (term = row->syntax->keys.first; term != NULL; term = term->next) {
+        if (term->is_constant)
+            continue;
         add(row, part,
-            (size_t)snprintf(part, sizeof part, "%s \"" CLR_GROUP_KEY_BLOB "\"%s",
-                             i > 0 || is_ordered ? "," : " ORDER BY", i,
-                             row->grouping->descending[i] ? " DESC" : ""));
+            (size_t)snprintf(part, sizeof part, "%s \"" CLR_GROUP_KEY_BLOB "\"",
+                             i > 0 || is_ordered ? "," : " ORDER BY", i));
+        if (term->collation[0] != '\0')
+            add(row, part, write_sequence(term, part, sizeof part));
+        add(row, " DESC", row->grouping->descending[i++] ? 5 : 0);
+    }
+}
+
+/* Returns nothing of use. */
+static size_t write_different(struct row *row)
+{
+    const struct clr_node *term;
+    char part[96];
+    int i = 0;
+
+    row->length = 0;
+    for (term = row->syntax->keys.first; term != NULL; term = term->next) {
+        if (term->is_constant || term->collation[0] == '\0') {
+            i += !term->is_constant;
+            continue;
+        }
+        add(row, part,
+            (size_t)snprintf(part, sizeof part,
+                             "%s count(DISTINCT \"" CLR_GROUP_KEY_BLOB
+                             "\") = count(DISTINCT \"" CLR_GROUP_KEY_BLOB "\"",
+                             row->length == 0 ? "SELECT" : " AND", i, i));
+        add(row, part, write_sequence(term, part, sizeof part));
+        add(row, ")", 1);
+        i++;
+    }
+    if (row->length > 0)
+        add(row, " FROM \"" CLR_GROUP_TABLE "\"(?1)", sizeof " FROM \"" CLR_GROUP_TABLE "\"(?1)");
+    return 0;
 }
 
 /* The rest of a SELECT of groups. HAVING is a condition of their table's rows. */
 static void add_groups(struct row *row)
 {
     const struct clr_syntax *syntax = row->syntax;
+    static const char late[] = ") OR +rowid < 0";
     char source[64];
 
     add(row, source,
         (size_t)snprintf(source, sizeof source, " FROM \"" CLR_GROUP_TABLE "\"(?%d)",
                          row->parameter_count + 1));
     if (syntax->having != NULL) {
-        add(row, " WHERE", 6);
+        const bool is_late = (syntax->having->has & CLR_HAS_SUBQUERY) != 0;
+
+        add(row, is_late ? " WHERE (" : " WHERE", is_late ? 8 : 6);
         add_tokens(row, syntax->having->outer_begin, syntax->having->outer_end);
+        /* No condition of rows would be evaluated without rows, or out of its order. */
+        if (is_late)
+            add(row, late, sizeof late - 1);
     }
     add_tokens(row, syntax->order_begin, syntax->order_end);
     if (row->sorts_keys)
@@ -259,26 +335,75 @@ static size_t write(struct row *row)
     return items;
 }
 
+/* Returns nothing of use. */
+static size_t write_subqueries(struct row *row)
+{
+    const struct clr_node *node;
+    char part[32];
+
+    row->length = 0;
+    for (node = row->syntax->subqueries.first; node != NULL; node = node->listed) {
+        add(row, row->length == 0 ? "SELECT" : ",", row->length == 0 ? 6 : 1);
+        if (node->number == 0)
+            add(row, " EXISTS", 7);
+        else
+            add(row, part,
+                (size_t)snprintf(part, sizeof part, " ?%d IN",
+                                 row->parameter_count + node->number));
+        add_tokens(row, node->begin, node->end);
+    }
+    add(row, "", 1);
+    return 0;
+}
+
+/* Measures a text, makes room for it and writes it, to be freed with clr_memory_free(). Returns
+   NULL without memory. */
+static char *make(struct row *row, size_t (*write_text)(struct row *row), size_t *items)
+{
+    row->text = NULL;
+    write_text(row);
+    row->text = clr_memory_alloc(row->length);
+    if (row->text != NULL)
+        *items = write_text(row);
+    return row->text;
+}
+
+/* Whether a key is compared by another collating sequence than BINARY. */
+static bool has_collations(const struct clr_syntax *syntax)
+{
+    const struct clr_node *term = syntax->keys.first;
+
+    while (term != NULL && (term->is_constant || term->collation[0] == '\0'))
+        term = term->next;
+    return term != NULL;
+}
+
 enum clr_code clr_result_row_write(struct clr_query *query,
                                    const struct clr_environment *environment, const char *rowid)
 {
+    const bool collates = has_collations(query->syntax);
     struct row row = {.query = query,
                       .syntax = query->syntax,
                       .is_grouped = query->is_grouped,
-                      .sorts_keys = query->is_grouped && !environment->is_utf8 &&
-                                    query->syntax->keys.first != NULL,
+                      .sorts_keys = query->is_grouped && query->syntax->keys.first != NULL &&
+                                    (!environment->is_utf8 || collates),
+                      .has_subqueries = query->syntax->subqueries.first != NULL,
                       .grouping = &query->grouping,
                       .parameter_count = environment->parameter_count,
                       .rowid = rowid};
+    size_t none;
 
     if (rowid != NULL && query->schema == NULL)
         row.schema = environment->schema;
-
-    write(&row);
-    row.text = clr_memory_alloc(row.length);
-    if (row.text == NULL)
-        return CLR_NOMEM;
-    query->finish_items = write(&row);
-    query->finish = row.text;
-    return CLR_OK;
+    query->finish = make(&row, write, &query->finish_items);
+    if (query->finish == NULL || rowid != NULL)
+        return query->finish == NULL ? CLR_NOMEM : CLR_OK;
+    if (row.has_subqueries)
+        query->subqueries = make(&row, write_subqueries, &none);
+    if (collates)
+        query->different = make(&row, write_different, &none);
+    return (row.has_subqueries && query->subqueries == NULL) ||
+                   (collates && query->different == NULL)
+               ? CLR_NOMEM
+               : CLR_OK;
 }

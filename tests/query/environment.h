@@ -40,6 +40,7 @@ static inline struct clr_known_column find_column(void *context, const char *nam
                                                          strcmp(columns[i], "u") == 0,
                                               .is_numeric = i == 1 || i == 2 || i == COLUMNS - 1,
                                               .is_binary = strcmp(columns[i], "u") != 0,
+                                              .collation = "nocase",
                                               .is_rowid = i == COLUMNS - 1,
                                               .readable = strcmp(columns[i], "g") != 0};
     return known;

@@ -41,7 +41,7 @@ static void finishes(const char *sql, const char *want)
     "TEXT that is compared by another collating sequence than BINARY is not accelerated in this "  \
     "place"
 
-#define SUBQUERY "a subquery is not accelerated: make it a parameter or a table"
+#define SUBQUERY "a subquery is not accelerated in this place: make it a parameter or a table"
 
 static void test_keys(void)
 {
@@ -166,6 +166,67 @@ static void test_subqueries(void)
     finishes("SELECT b FROM (SELECT b FROM (SELECT b FROM t)) GROUP BY b", SUBQUERY);
     finishes("SELECT b FROM (SELECT sum(b) AS b FROM t) GROUP BY b", SUBQUERY);
     finishes("SELECT x FROM (SELECT upper(u) AS x FROM t) GROUP BY x", COLLATION);
+    /* Subqueries elsewhere: what stands for a key or an aggregate has no collating sequence. */
+    finishes("SELECT s, sum(b) FROM t GROUP BY s, upper(s) HAVING upper(s) IN (SELECT 1) AND b > 1",
+             "a column that is neither a key of GROUP BY nor in an aggregate is not accelerated: "
+             "SQLite takes it from some row");
+    finishes("SELECT s, sum(b) FROM t GROUP BY s, upper(s) HAVING upper(s) IN (SELECT 1) AND 2 "
+             "ORDER BY s || (SELECT 3)",
+             "[s: \"entry\"] [s: upper ( \"entry\" )] by keys: SELECT " KEY(
+                 0, "text") ", (CASE "
+                            "WHEN 1 THEN \"c:0\" END) " FROM
+                            "(?1) WHERE ( (CASE WHEN 1 THEN \"k:1:blob\" END) IN "
+                            "( SELECT 1 ) AND 2) OR +rowid < 0 ORDER BY " KEY(
+                                0, "text") " || ( SELECT 3 )");
+    finishes("SELECT (SELECT 1), b FROM t GROUP BY 1, 2", SUBQUERY);
+    finishes("SELECT DISTINCT EXISTS (SELECT 1), b FROM t", SUBQUERY);
+    finishes("SELECT count(*) FROM t GROUP BY CAST(upper(s) AS TEXT) HAVING (SELECT 1)", COLLATION);
+}
+
+/* One check: how it is found out that no two keys are equal. */
+static void compares(const char *sql, const char *want)
+{
+    sqlite3_stmt *statement = prepare(sql);
+    struct clr_reason reason = {.code = CLR_WHY_NONE};
+    struct clr_query *query = NULL;
+
+    if (make(sql, statement, &query, &reason) != CLR_OK)
+        tap_is_string(text_of(&reason), want, "%s", sql);
+    else
+        tap_is_string(query->different == NULL ? "none" : query->different, want, "%s", sql);
+    clr_query_free(query);
+    sqlite3_finalize(statement);
+}
+
+/* Keys of other collating sequences are put in their order by SQLite. */
+static void test_collations(void)
+{
+    finishes("SELECT U, upper(u) FROM t GROUP BY u ORDER BY count(*)",
+             "[u: \"entry\"] by keys: SELECT " KEY(0, "text") " COLLATE \"nocase\", upper ( " KEY(
+                 0, "text") " ) " FROM
+                            "(?1) ORDER BY " CALL(0) ", \"k:0:blob\" COLLATE \"nocase\"");
+    finishes(
+        "SELECT b, s COLLATE rtrim, s || 1 FROM t GROUP BY b, 2 ORDER BY 1 DESC, 2 DESC",
+        "-b -[s: \"entry\"] by keys: SELECT " KEY(0, "numeric") ", " KEY(
+            1, "text") " COLLATE rtrim, " KEY(1, "text") " || 1 " FROM
+                                                         "(?1) ORDER BY 1 DESC , 2 DESC, "
+                                                         "\"k:0:blob\" DESC, \"k:1:blob\" COLLATE "
+                                                         "\"rtrim\" DESC");
+    finishes("SELECT count(DISTINCT upper(u)), min(u || 1) FROM t GROUP BY upper(u)",
+             "[u: upper ( \"entry\" )] by keys: SELECT " CALL(0) ", " CALL(1) " " FROM "(?1)");
+    finishes(
+        "SELECT u COLLATE binary AS v FROM t GROUP BY u HAVING u ORDER BY v, length(u)",
+        "[u: \"entry\"] by keys: SELECT " KEY(
+            0,
+            "text") " COLLATE binary AS v " FROM
+                    "(?1) WHERE " KEY(0, "text") " COLLATE \"nocase\" ORDER BY v , length ( " KEY(
+                        0, "text") " ), \"k:0:blob\" COLLATE \"nocase\"");
+    compares("SELECT b FROM t GROUP BY b", "none");
+    compares(
+        "SELECT b FROM t GROUP BY 'x' COLLATE nocase, b, u, s COLLATE [x y], upper(u)",
+        "SELECT count(DISTINCT \"k:1:blob\") = count(DISTINCT \"k:1:blob\" COLLATE \"nocase\") "
+        "AND count(DISTINCT \"k:2:blob\") = count(DISTINCT \"k:2:blob\" COLLATE \"x y\") "
+        "FROM \"clreduce_groups\"(?1)");
 }
 
 /* In other encodings BINARY has another order than that of UTF-8, and SQLite sorts. */
@@ -194,8 +255,18 @@ static void test_refusals(void)
         {"SELECT 'x' FROM t GROUP BY 1, ?",
          "GROUP BY of this is not accelerated: write a column or an expression of one"},
         {"SELECT sum(b) FROM t GROUP BY 1", "GROUP BY of an aggregate is not accelerated"},
-        {"SELECT u FROM t GROUP BY u", COLLATION},
-        {"SELECT s FROM t GROUP BY s COLLATE nocase", COLLATION},
+        {"SELECT DISTINCT u FROM t", COLLATION},
+        {"SELECT s = u FROM t GROUP BY u, s", COLLATION},
+        {"SELECT u = 'x' FROM t GROUP BY u", COLLATION},
+        {"SELECT u AS v FROM t GROUP BY u HAVING v IN ('x')", COLLATION},
+        {"SELECT u AS v FROM t GROUP BY u ORDER BY upper(v)", COLLATION},
+        {"SELECT u FROM t GROUP BY u HAVING min('x', u)", COLLATION},
+        {"SELECT CASE u WHEN 'x' THEN 1 END FROM t GROUP BY u", COLLATION},
+        {"SELECT u FROM t GROUP BY u ORDER BY +u", COLLATION},
+        {"SELECT 1 FROM t GROUP BY CAST(u AS TEXT)", COLLATION},
+        {"SELECT 1 FROM t GROUP BY s COLLATE x COLLATE y", COLLATION},
+        {"SELECT 1 FROM t GROUP BY s COLLATE \"x\"\"y\"", COLLATION},
+        {"SELECT 1 FROM t GROUP BY s COLLATE a_name_of_more_than_31_characters", COLLATION},
         {"SELECT s || a FROM t GROUP BY s || a",
          "an expression with text or functions of two columns is not accelerated"},
         {"SELECT b, a FROM t GROUP BY b", "a column that is neither a key of GROUP BY nor in an "
@@ -234,6 +305,7 @@ int main(void)
     test_distinct();
     test_rows();
     test_subqueries();
+    test_collations();
     test_encoding();
     test_refusals();
     test_memory();

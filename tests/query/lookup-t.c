@@ -237,7 +237,8 @@ static void test_refusals(void)
         {"upper(g) = 'x'", "the virtual generated column g is not accelerated: its value may "
                            "follow from more than its row; make it STORED"},
         {"(s, a) = ('x', 1)", "\",\" is not accelerated in this place"},
-        {"s IN (SELECT 'x')", "a subquery is not accelerated: make it a parameter or a table"},
+        {"s IN (SELECT 'x')",
+         "a subquery is not accelerated in this place: make it a parameter or a table"},
         {"s > CURRENT_DATE", "CURRENT_DATE is not accelerated"},
         {"CAST(s AS \"TEXT\") = 'x'", "CAST to this type is not accelerated: write INTEGER, REAL, "
                                       "TEXT, NUMERIC or BLOB"},

@@ -207,6 +207,7 @@ def change(db, rng):
     elif kind == 3:
         db.execute("UPDATE t SET city = 'new' || id WHERE id % 331 = ?", (rng.randrange(331),))
     else:
+        db.execute("BEGIN")
         db.execute("UPDATE t SET city = 'gone'")
         db.rollback()
     db.commit()

@@ -25,8 +25,7 @@ static bool is_unsure(const struct clr_scan *scan)
     for (i = 0; i < scan->tally_count; i++) {
         const struct clr_tally *tally = &scan->tallies[i];
 
-        if (tally->merge != 0 || (tally->operations & CLR_MERGE) != 0 ||
-            (tally->y >= 0 &&
+        if ((tally->y >= 0 &&
              ((tally->operations & CLR_KEEP) != 0 || clr_tally_does(tally, CLR_EXTREMES))) ||
             (clr_tally_does(tally, CLR_DOT) && (tally->y < 0 || clr_tally_does(tally, CLR_SUM))))
             return true;

@@ -123,6 +123,8 @@ static void be_aggregate(struct clr_syntax *syntax, struct clr_node *node,
         clr_syntax_refuse(syntax, CLR_WHY_NESTED_AGGREGATE);
         return;
     }
+    if ((node->has | (filter != NULL ? filter->has : 0)) & CLR_HAS_SUBQUERY)
+        clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
     node->filter = filter;
     node->has &= CLR_HAS_COLLATE;
     node->has |= CLR_HAS_AGGREGATE | CLR_HAS_SURE_AGGREGATE;

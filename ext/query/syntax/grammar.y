@@ -50,6 +50,9 @@ int clr_grammarFallback(int kind);
 
 /* The operators that are names where they are none: like(x, y) is a function. */
 %fallback ID LIKE_KW MATCH.
+/* A SELECT within parentheses in an expression: its first token, which stands for all of them. */
+%token SUBQUERY.
+
 /* The words that are names where they say nothing. */
 %fallback ID ASC BY DESC FIRST LAST NULLS OFFSET.
 
@@ -203,6 +206,14 @@ expr(A) ::= expr(X) in(N) LP list(L) RP. [IN] {
     A = clr_syntax_range(syntax, CLR_N_IN, N, X, L);
 }
 
+expr(A) ::= subquery(X). { A = X; }
+expr(A) ::= EXISTS(E) subquery(X). { A = clr_syntax_exists(syntax, &E, X); }
+expr(A) ::= expr(X) in(N) subquery(Y). [IN] {
+    A = clr_syntax_in_subquery(syntax, N, X, Y);
+}
+%type subquery {struct clr_node *}
+subquery(A) ::= LP(B) SUBQUERY RP. { A = clr_syntax_subquery(syntax, B.index); }
+
 expr(A) ::= CASE(C) base(B) whens(W) else(E) END. { A = clr_syntax_case(syntax, &C, B, W, E); }
 %type base {struct clr_node *}
 base(A) ::= . { A = NULL; }
@@ -248,7 +259,7 @@ filled(A) ::= filled(L) COMMA expr(X). {
 
 %code {
 /* Appends a token to the statement's; returns where it is until the next one, or NULL. */
-static struct clr_token *next_token(struct clr_syntax *syntax, const char **at)
+static struct clr_token *next_token(struct clr_syntax *syntax, const char **at, bool is_raw)
 {
     struct clr_token *token;
 
@@ -263,9 +274,33 @@ static struct clr_token *next_token(struct clr_syntax *syntax, const char **at)
         syntax->token_capacity = capacity;
     }
     token = &syntax->tokens[syntax->token_count];
-    syntax->code = clr_lexer_next(at, token, syntax->reason);
+    syntax->code = is_raw ? clr_lexer_next_raw(at, token, syntax->reason)
+                          : clr_lexer_next(at, token, syntax->reason);
     token->index = syntax->token_count++;
     return syntax->code == CLR_OK ? token : NULL;
+}
+
+/* Reads the tokens of a subquery but for its first one, up to the parenthesis that closes it. */
+static void read_subquery(struct clr_syntax *syntax, const char **at)
+{
+    struct clr_token *token;
+    const char *next;
+    int depth = 0;
+
+    while (syntax->code == CLR_OK) {
+        next = *at;
+        token = next_token(syntax, &next, true);
+        if (token == NULL)
+            return;
+        depth += (token->kind == CLR_T_LP) - (token->kind == CLR_T_RP);
+        if (depth < 0 || token->kind == 0) {
+            syntax->token_count--;
+            return;
+        }
+        *at = next;
+        if (token->kind == CLR_T_VARIABLE)
+            clr_syntax_inner_parameter(syntax, token);
+    }
 }
 
 enum clr_code clr_grammar_parse(struct clr_syntax *syntax)
@@ -273,14 +308,22 @@ enum clr_code clr_grammar_parse(struct clr_syntax *syntax)
     const char *at = syntax->sql;
     struct clr_token *token;
     yyParser parser;
+    int kind;
 
     clr_grammarInit(&parser);
     do {
-        token = next_token(syntax, &at);
+        const bool is_subquery = clr_syntax_opens_subquery(syntax, at);
+
+        token = next_token(syntax, &at, is_subquery);
         if (token == NULL)
             break;
-        clr_grammar(&parser, token->kind, *token, syntax);
-    } while (token->kind != 0 && syntax->code == CLR_OK);
+        if (is_subquery)
+            token->kind = CLR_T_SUBQUERY;
+        kind = token->kind;
+        clr_grammar(&parser, kind, *token, syntax);
+        if (is_subquery)
+            read_subquery(syntax, &at);
+    } while (kind != 0 && syntax->code == CLR_OK);
     clr_grammarFinalize(&parser);
     return syntax->code;
 }

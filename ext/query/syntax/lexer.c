@@ -59,6 +59,7 @@ static const struct {
     {"ELSE", CLR_T_ELSE, CLR_WHY_NONE},
     {"END", CLR_T_END, CLR_WHY_NONE},
     {"ESCAPE", CLR_T_ESCAPE, CLR_WHY_NONE},
+    {"EXISTS", CLR_T_EXISTS, CLR_WHY_NONE},
     {"FALSE", CLR_T_FALSE, CLR_WHY_NONE},
     {"FILTER", CLR_T_FILTER, CLR_WHY_NONE},
     {"FIRST", CLR_T_FIRST, CLR_WHY_NONE},
@@ -103,7 +104,6 @@ static const struct {
     {"DELETE", 0, CLR_WHY_WORD},
     {"DROP", 0, CLR_WHY_WORD},
     {"EXCEPT", 0, CLR_WHY_COMPOUND},
-    {"EXISTS", 0, CLR_WHY_WORD},
     {"FOREIGN", 0, CLR_WHY_WORD},
     {"FULL", 0, CLR_WHY_JOIN},
     {"INDEX", 0, CLR_WHY_WORD},
@@ -187,13 +187,11 @@ static enum clr_code skip_space(const char **at, struct clr_reason *reason)
     }
 }
 
-static enum clr_code read_word(struct clr_token *token, struct clr_reason *reason)
+/* Finds out whether a name is a word. */
+static enum clr_code find_word(struct clr_token *token, struct clr_reason *reason)
 {
     size_t i, k;
 
-    while (is_name(token->text[token->length]))
-        token->length++;
-    token->kind = CLR_T_ID;
     for (i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
         const char *word = keywords[i].word;
         for (k = 0; k < token->length && upper(token->text[k]) == word[k]; k++)
@@ -206,6 +204,13 @@ static enum clr_code read_word(struct clr_token *token, struct clr_reason *reaso
         break;
     }
     return CLR_OK;
+}
+
+static void read_name(struct clr_token *token)
+{
+    token->kind = CLR_T_ID;
+    while (is_name(token->text[token->length]))
+        token->length++;
 }
 
 /* Text in quotes, where two closing quotes stand for one, except in brackets. */
@@ -296,7 +301,8 @@ static enum clr_code read_operator(struct clr_token *token, struct clr_reason *r
     return refuse(reason, CLR_WHY_CHARACTER);
 }
 
-enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct clr_reason *reason)
+enum clr_code clr_lexer_next_raw(const char **at, struct clr_token *token,
+                                 struct clr_reason *reason)
 {
     enum clr_code code = skip_space(at, reason);
     const char *p = *at;
@@ -315,7 +321,7 @@ enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct cl
     if (upper(*p) == 'X' && p[1] == '\'')
         code = read_blob(token, reason);
     else if (is_name_start(*p))
-        code = read_word(token, reason);
+        read_name(token);
     else if (is_digit(*p) || (*p == '.' && is_digit(p[1])))
         code = read_number(token, reason);
     else if (*p == '"' || *p == '`' || *p == '[' || *p == '\'')
@@ -326,6 +332,15 @@ enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct cl
         code = read_operator(token, reason);
     *at = p + token->length;
     return code;
+}
+
+enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct clr_reason *reason)
+{
+    const enum clr_code code = clr_lexer_next_raw(at, token, reason);
+
+    return code == CLR_OK && token->kind == CLR_T_ID && is_name_start(*token->text)
+               ? find_word(token, reason)
+               : code;
 }
 
 char *clr_token_name(const struct clr_token *token)

@@ -24,6 +24,10 @@ struct clr_token {
  */
 enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct clr_reason *reason);
 
+/* The same for text that is not parsed: all words are names. */
+enum clr_code clr_lexer_next_raw(const char **at, struct clr_token *token,
+                                 struct clr_reason *reason);
+
 /* Returns a name without its quotes, to be freed with clr_memory_free(), or NULL without memory. */
 char *clr_token_name(const struct clr_token *token);
 

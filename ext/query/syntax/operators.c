@@ -246,6 +246,15 @@ struct clr_node *clr_syntax_range(struct clr_syntax *syntax, enum clr_node_kind 
     return place_behind(syntax, operand, node);
 }
 
+struct clr_node *clr_syntax_in_subquery(struct clr_syntax *syntax, bool negated,
+                                        struct clr_node *operand, struct clr_node *subquery)
+{
+    if (subquery != NULL)
+        subquery->tested = operand;
+    return clr_syntax_range(syntax, CLR_N_OPERATOR, negated, operand,
+                            (struct clr_list){subquery, subquery});
+}
+
 struct clr_node *clr_syntax_case(struct clr_syntax *syntax, const struct clr_token *word,
                                  struct clr_node *base, struct clr_list whens,
                                  struct clr_node *otherwise)

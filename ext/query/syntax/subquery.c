@@ -1,10 +1,57 @@
-/* A subquery in FROM that projects and filters rows of one table: the query around it is one of
-   that table. */
+/* Subqueries: one in FROM that projects and filters rows of one table, so that the query around it
+   is one of that table; and those in expressions, which are SQLite's to evaluate. */
 #include "base/memory.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/syntax.h"
 
 #include <string.h>
+
+bool clr_syntax_opens_subquery(const struct clr_syntax *syntax, const char *at)
+{
+    static const char *const words[] = {"SELECT", "WITH", "VALUES"};
+    const struct clr_token *last = syntax->tokens + syntax->token_count - 1;
+    struct clr_token token;
+    struct clr_reason reason;
+    size_t i;
+
+    if (syntax->token_count < 2 || last->kind != CLR_T_LP ||
+        (last[-1].kind == CLR_T_FROM && last[-2].kind != CLR_T_DISTINCT) ||
+        clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
+        return false;
+    for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (token.length == strlen(words[i]) && clr_name_begins(token.text, token.length, words[i]))
+            return true;
+    }
+    return false;
+}
+
+void clr_syntax_inner_parameter(struct clr_syntax *syntax, const struct clr_token *token)
+{
+    struct clr_node *node = clr_syntax_value(syntax, CLR_N_PARAMETER, token);
+
+    /* The token behind it has not been read. */
+    if (node != NULL)
+        node->end = node->outer_end = token->index + 1;
+}
+
+struct clr_node *clr_syntax_subquery(struct clr_syntax *syntax, size_t begin)
+{
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_SUBQUERY, (struct clr_list){NULL, NULL});
+
+    if (node != NULL) {
+        node->has = CLR_HAS_SUBQUERY;
+        clr_list_enlist(&syntax->subqueries, node);
+    }
+    return clr_syntax_place(syntax, begin, node);
+}
+
+struct clr_node *clr_syntax_exists(struct clr_syntax *syntax, const struct clr_token *exists,
+                                   struct clr_node *subquery)
+{
+    const struct clr_list child = {subquery, subquery};
+
+    return clr_syntax_place(syntax, exists->index, clr_syntax_node(syntax, CLR_N_OPERATOR, child));
+}
 
 void clr_syntax_open(struct clr_syntax *syntax)
 {
@@ -30,7 +77,7 @@ void clr_syntax_close(struct clr_syntax *syntax, const struct clr_token *end,
     syntax->inner_end = end->index;
     for (item = inner.first; item != NULL && syntax->code == CLR_OK; item = item->next) {
         /* A parameter has its number only later. */
-        if (item->has & (CLR_HAS_AGGREGATE | CLR_HAS_COLLATE) ||
+        if (item->has & (CLR_HAS_AGGREGATE | CLR_HAS_COLLATE | CLR_HAS_SUBQUERY) ||
             item->first->kind == CLR_N_PARAMETER)
             clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
     }

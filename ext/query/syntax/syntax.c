@@ -55,7 +55,7 @@ void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *to
         clr_syntax_refuse(syntax, CLR_WHY_NO_SELECT);
     else if (syntax->tokens[token->index - 1].kind == CLR_T_SEMI)
         clr_syntax_refuse(syntax, CLR_WHY_STATEMENTS);
-    else if (token->kind == CLR_T_SELECT)
+    else if (token->kind == CLR_T_SELECT || token->kind == CLR_T_SUBQUERY)
         clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
     else if (token->kind == CLR_T_COMMA && is_source(syntax, token->index))
         clr_syntax_refuse(syntax, CLR_WHY_JOIN);
@@ -243,6 +243,8 @@ void clr_syntax_where(struct clr_syntax *syntax, struct clr_node *expression)
         return;
     if (expression->has & CLR_HAS_AGGREGATE)
         clr_syntax_refuse(syntax, CLR_WHY_AGGREGATE_IN_WHERE);
+    if (expression->has & CLR_HAS_SUBQUERY)
+        clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
     syntax->where = expression;
 }
 
@@ -325,6 +327,9 @@ void clr_syntax_check_row(struct clr_syntax *syntax)
             clr_syntax_refuse_column(syntax, node->first);
     }
     for (node = syntax->terms.first; node != NULL; node = node->next) {
+        /* SQLite does not evaluate it. */
+        if (node->has & CLR_HAS_SUBQUERY)
+            clr_syntax_refuse(syntax, CLR_WHY_ORDER_BY);
         /* The name of an item goes before that of a column. */
         if ((node->has & CLR_HAS_COLUMN) == 0)
             continue;
@@ -342,7 +347,7 @@ void clr_syntax_limit(struct clr_syntax *syntax, const struct clr_token *limit,
         return;
     first->next = second;
     if (((first->has | (second != NULL ? second->has : 0)) &
-         (CLR_HAS_COLUMN | CLR_HAS_AGGREGATE)) != 0)
+         (CLR_HAS_COLUMN | CLR_HAS_AGGREGATE | CLR_HAS_SUBQUERY)) != 0)
         clr_syntax_refuse(syntax, CLR_WHY_LIMIT);
     syntax->limit = first;
     syntax->limit_begin = limit->index;

@@ -32,6 +32,7 @@ enum clr_node_kind {
     CLR_N_OPERATOR,  /* one without an opcode, of the children */
     CLR_N_COLLATE,   /* of the child */
     CLR_N_CAST,      /* of the child */
+    CLR_N_SUBQUERY,  /* a SELECT in parentheses, which SQLite evaluates: no children */
     CLR_N_STAR,      /* all columns, in the select list */
     CLR_N_ITEM,      /* of the select list: the child; names[0], of kind 0 if it has none */
     CLR_N_TERM       /* of GROUP BY or ORDER BY: the child */
@@ -42,7 +43,8 @@ enum {
     CLR_HAS_COLUMN = 1,    /* outside aggregates */
     CLR_HAS_AGGREGATE = 2, /* in a place where SQLite may drop it before it knows what it is */
     CLR_HAS_SURE_AGGREGATE = 4,
-    CLR_HAS_COLLATE = 8
+    CLR_HAS_COLLATE = 8,
+    CLR_HAS_SUBQUERY = 16
 };
 
 /* What a cast is to. */
@@ -77,6 +79,7 @@ struct clr_node {
     bool builtin;     /* SQLite's own */
     bool is_distinct; /* as written with DISTINCT: values are told apart as SQLite does */
     struct clr_node *filter;
+    struct clr_node *tested; /* of CLR_N_SUBQUERY: what IN looks for in it, or NULL */
     /* The tokens, without and with the parentheses around them; of what NOT negates in the middle
        of its tokens, as in "x NOT IN (y)", only the outer node has them. */
     size_t begin, end, outer_begin, outer_end;
@@ -99,13 +102,17 @@ struct clr_node {
     bool seems_text; /* a column of no such affinity that may well have TEXT: a guess */
     /* Something in it is not for kernels: TEXT, a BLOB, a function. */
     bool is_foreign;
-    int number;       /* of a parameter */
+    int number;       /* of a parameter; of a subquery: see struct clr_query's lists, or 0 */
     int key;          /* of an expression that is what a key is: the key's number, from 1 */
     bool is_constant; /* of a term of GROUP BY: no key, as it is the same in all rows */
     bool is_item;     /* of a column's name: an item of the select list is meant */
     bool is_numeric;  /* a column of NUMERIC, INTEGER or REAL affinity */
+    bool is_real;     /* the last one */
     bool is_binary;   /* a column that is compared by the collating sequence BINARY */
-    bool known;       /* whether value is a literal's value already */
+    /* Of a column, or a term of GROUP BY: the name of another one; "": none, or none that is known.
+     */
+    char collation[CLR_COLLATION_NAME];
+    bool known; /* whether value is a literal's value already */
     struct clr_scalar value;
 };
 
@@ -122,6 +129,7 @@ struct clr_syntax {
     struct clr_list terms;                         /* of ORDER BY */
     struct clr_list keys;                          /* terms of GROUP BY */
     struct clr_list truths;                        /* TRUE and FALSE */
+    struct clr_list subqueries;                    /* but for that in FROM */
     struct clr_node *where, *having;
     /* Of the subquery in FROM: its select list, its condition, its name of kind 0 if it has none,
        and its tokens, from inner_begin up to inner_end, both 0 if there is no subquery. */
@@ -224,6 +232,20 @@ struct clr_node *clr_syntax_case(struct clr_syntax *syntax, const struct clr_tok
 /* name(arguments) or name(*), with FILTER (WHERE filter) unless that is NULL. */
 struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_token *name, bool star,
                                  struct clr_list arguments, struct clr_node *filter);
+
+/* Whether the last token is a parenthesis that opens a subquery, which is not that of FROM: the
+   rest of the text is at `at`. */
+bool clr_syntax_opens_subquery(const struct clr_syntax *syntax, const char *at);
+
+/* A parameter in such a subquery; without memory syntax->code is set. */
+void clr_syntax_inner_parameter(struct clr_syntax *syntax, const struct clr_token *token);
+
+/* A subquery, from its parenthesis at `begin` on, and its uses. */
+struct clr_node *clr_syntax_subquery(struct clr_syntax *syntax, size_t begin);
+struct clr_node *clr_syntax_exists(struct clr_syntax *syntax, const struct clr_token *exists,
+                                   struct clr_node *subquery);
+struct clr_node *clr_syntax_in_subquery(struct clr_syntax *syntax, bool negated,
+                                        struct clr_node *operand, struct clr_node *subquery);
 
 /* Where a subquery in FROM begins and ends. name: of kind 0 if it has none. */
 void clr_syntax_open(struct clr_syntax *syntax);

@@ -70,6 +70,25 @@ static int make_values(const struct clr_group_input *input, struct clr_group_ans
     }
 }
 
+/* Whether no two groups have keys that are equal by a collating sequence. */
+static bool are_different(const struct clr_group_input *input,
+                          const struct clr_group_answer *answer, struct clr_reason *reason)
+{
+    sqlite3_stmt *statement = NULL;
+    bool are;
+
+    if (input->run->query->different == NULL)
+        return true;
+    if (prepare(input->db, input->run->query->different, &statement, reason) != SQLITE_OK)
+        return false;
+    are = clr_group_table_bind(statement, 1, answer->values) == SQLITE_OK &&
+          sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
+    sqlite3_finalize(statement);
+    if (!are)
+        clr_reason_set(reason, CLR_WHY_EQUAL_KEYS);
+    return are;
+}
+
 static int bind(const struct clr_group_input *input, const struct clr_group_answer *answer)
 {
     const int given = input->select->parameter_count;
@@ -96,7 +115,7 @@ static int make(const struct clr_group_input *input, struct clr_group_answer *an
         return SQLITE_OK;
     }
     rc = make_values(input, answer, reason);
-    if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
+    if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE || !are_different(input, answer, reason))
         return rc;
     rc = bind(input, answer);
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM) {

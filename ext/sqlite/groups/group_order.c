@@ -25,17 +25,32 @@ static int read_index(const char *detail, struct order *order)
     return order->index == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+/* Whether a line of the plan is about a subquery of an expression: how an IN finds its values, or
+   what is behind SCALAR SUBQUERY and LIST SUBQUERY. Children have the number of their parent, and
+   numbers rise. *root: that of the subquery, or 0. */
+static bool is_inner(sqlite3_stmt *plan, const char *detail, int *root)
+{
+    if (*root == 0 || sqlite3_column_int(plan, 1) < *root)
+        *root = strstr(detail, "SCALAR SUBQUERY") != NULL || strstr(detail, "LIST SUBQUERY") != NULL
+                    ? sqlite3_column_int(plan, 0)
+                    : 0;
+    return *root != 0 || strncmp(detail, "USING ", 6) == 0;
+}
+
 static int read_plan(sqlite3 *db, const char *sql, struct order *order)
 {
     sqlite3_stmt *statement = NULL;
     char *text = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
     int rc = text == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, text, -1, &statement, NULL);
+    int root = 0;
 
     while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *detail = (const char *)sqlite3_column_text(statement, 3);
 
         if (detail == NULL) {
             rc = SQLITE_NOMEM;
+        } else if (is_inner(statement, detail, &root)) {
+            continue;
         } else if (strstr(detail, "TEMP B-TREE") != NULL) {
             order->sorts_groups = order->sorts_groups || strstr(detail, "GROUP BY") != NULL;
             order->finds_values = order->finds_values || strstr(detail, "DISTINCT") != NULL;

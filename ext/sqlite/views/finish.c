@@ -32,24 +32,6 @@ static bool extremes_agree(const struct clr_state *state, const struct clr_value
            !(value->kind == CLR_KIND_REAL && value->as.real == 0.0);
 }
 
-/* Makes the output of states that were merged. A histogram's value, too, is a state: the answer
-   makes JSON of it, with its subtype, which no parameter can have. */
-static void finish_merged(const struct clr_call *call, const struct clr_merged *merged,
-                          struct clr_output *output)
-{
-    switch (call->aggregate->needs) {
-    case CLR_NEEDS_EXTREME:
-        clr_finish_extreme(call->aggregate, call->form, &merged->extreme, output);
-        break;
-    case CLR_NEEDS_BINS:
-        clr_finish_bins(CLR_FORM_STATE, merged->counters != NULL ? &merged->bins : NULL,
-                        merged->counters, output);
-        break;
-    default:
-        clr_finish_sums(call->aggregate, call->form, &merged->sums, output);
-    }
-}
-
 /* Makes the output of sums. Returns whether SQLite's own result, if it is one, would be the same.
  */
 static bool finish_sums(struct clr_query_run *run, const struct clr_call *call,
@@ -93,9 +75,13 @@ static bool finish(struct clr_query_run *run, const struct clr_call *call,
 {
     const struct clr_tally *tally = &run->tallies[call->tally];
     const struct clr_question *question = &run->questions[call->question];
+    /* A parameter has no subtype: of a histogram's state the statement makes JSON. */
+    const enum clr_form form = call->aggregate->needs == CLR_NEEDS_BINS && !run->query->is_grouped
+                                   ? CLR_FORM_STATE
+                                   : call->form;
 
     if (call->form & CLR_FORM_MERGE) {
-        finish_merged(call, tally->merged, output);
+        clr_finish_merged(call->aggregate, form, tally->merged, output);
         return true;
     }
     switch (call->aggregate->needs) {
@@ -107,9 +93,7 @@ static bool finish(struct clr_query_run *run, const struct clr_call *call,
     case CLR_NEEDS_EXTREME:
         return finish_extreme(run, call, &tally->state, output);
     case CLR_NEEDS_BINS:
-        /* A parameter has no subtype: the statement makes JSON of a state. */
-        clr_finish_bins(run->query->is_grouped ? call->form : CLR_FORM_STATE, &question->bins,
-                        question->counts, output);
+        clr_finish_bins(form, &question->bins, question->counts, output);
         return true;
     default:
         output->value = question->answer;

@@ -5,6 +5,7 @@
 #include "sqlite/groups/group_order.h"
 #include "sqlite/schema/view_text.h"
 #include "sqlite/session/statement.h"
+#include "sqlite/views/inner.h"
 #include "sqlite/views/probes.h"
 
 #include <limits.h>
@@ -73,7 +74,11 @@ static void find_comparison(sqlite3 *db, const struct clr_table_info *table,
 
     if (clr_column_type_find(db, table, known->number, &type) == SQLITE_OK) {
         known->is_binary = sqlite3_stricmp(type.collation, "BINARY") == 0;
+        if (!known->is_binary && strlen(type.collation) < sizeof known->collation &&
+            strchr(type.collation, '"') == NULL)
+            strcpy(known->collation, type.collation);
         known->is_numeric = type.affinity >= CLR_AFFINITY_NUMERIC;
+        known->is_real = type.affinity == CLR_AFFINITY_REAL;
     }
     clr_column_type_free(&type);
 }
@@ -274,7 +279,10 @@ static int bind_table(struct clr_connection *connection, const struct clr_select
     }
     plan->generation = plan->database->generation;
     plan->no_pages = find_no_pages(plan->query, &plan->table);
-    return clr_probes_add(plan->query);
+    rc = clr_probes_add(plan->query);
+    return rc == SQLITE_OK
+               ? clr_inner_check(connection->db, plan->query, select->parameter_count, reason)
+               : rc;
 }
 
 /* Reads the SELECT of the ordinary view that the SELECT reads; NULL if it reads none. */
@@ -319,6 +327,11 @@ static int plan_query(struct clr_connection *connection, const struct clr_select
         /* The text of a SELECT will not change, but that of a view may. */
         looking->left = held == NULL ? INT_MAX : CLR_SKIPS;
         return code == CLR_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (held != NULL && clr_query_has_subqueries(plan->query)) {
+        clr_reason_set(reason, CLR_WHY_VIEWS_SUBQUERY);
+        looking->left = CLR_SKIPS;
+        return SQLITE_OK;
     }
     schema =
         held != NULL && plan->query->schema == NULL ? select->view_schema : plan->query->schema;

@@ -1,5 +1,7 @@
 #include "sqlite/views/ways.h"
 
+#include "sqlite/views/inner.h"
+
 /* Returns CLR_ERROR for an error that is the user's to see. */
 static enum clr_outcome go_on(struct clr_view_run *run, int rc)
 {
@@ -48,6 +50,23 @@ static bool needs_source(const struct clr_column_request *request)
            (request->source == &clr_page_source && request->no_pages != CLR_WHY_NONE);
 }
 
+/*
+ * Whether SQLite may evaluate the query's subqueries, which it does in the transaction of the scan:
+ * a read transaction that a statement begins ends with the last one that reads, and the one that
+ * reads the view is running. Returns CLR_ANSWERED, also if it is settled that SQLite runs the
+ * SELECT, or CLR_ERROR.
+ */
+static enum clr_outcome check_subqueries(struct clr_view_run *run)
+{
+    struct clr_column_request *request = &run->request;
+
+    run->rc = clr_inner_check(request->connection->db, run->plan->query, run->parameter_count,
+                              &request->reason);
+    if (request->reason.code != CLR_WHY_NONE)
+        run->way = CLR_WAY_SQLITE;
+    return run->rc == SQLITE_OK ? CLR_ANSWERED : CLR_ERROR;
+}
+
 enum clr_outcome clr_ways_take(struct clr_view_run *run)
 {
     static enum clr_outcome (*const ways[])(struct clr_view_run *) = {
@@ -65,6 +84,8 @@ enum clr_outcome clr_ways_take(struct clr_view_run *run)
         else
             outcome = ways[run->way](run);
     }
+    if (outcome == CLR_ANSWERED && run->way != CLR_WAY_SQLITE)
+        outcome = check_subqueries(run);
     clr_column_request_end(&run->request);
     return outcome;
 }

@@ -121,6 +121,22 @@ def merges(table):
     yield f"SELECT gpu_histogram_state_merge(gpu_histogram), gpu_min_merge(gpu_min) FROM {nothing}"
 
 
+def merges_by_group(table):
+    """The same by groups: of few, of many, and of none with a state."""
+    for name in FUNCTIONS:
+        yield (
+            f"SELECT n % 7, {name}_merge({name}), {name}_state_merge({name}) FILTER (WHERE k % 3 = 1),"
+            f" count(*) FROM {table} GROUP BY n % 7 ORDER BY 1"
+        )
+    names = [f"{name}_state_merge({name})" for name in FUNCTIONS]
+    yield f"SELECT k / 2, {', '.join(names)} FROM {table} GROUP BY k / 2 ORDER BY k / 2"
+    yield (
+        f"SELECT s, gpu_avg_merge(gpu_sum), gpu_corr_merge(gpu_corr) * 2, gpu_max_merge(gpu_max), gpu_median(n)"
+        f" FROM {table} WHERE k > 3 GROUP BY s HAVING gpu_avg_merge(gpu_sum) IS NOT NULL ORDER BY s DESC"
+    )
+    yield f"SELECT k, gpu_sum_merge(gpu_sum) FROM {table} WHERE gpu_sum IS NULL GROUP BY k ORDER BY k"
+
+
 def check(db, batch, select, times, what, name="v"):
     """Makes a view of the SELECT and compares the two so many times; gives the plan's beginning."""
     problem = views.create(db, name, select)
@@ -142,6 +158,9 @@ def test_forms():
             verdict = check(db, batch, select, times + 1, name)
             expected = "streaming" if "streams" in name else "accelerated: host"
             batch.check(expected in verdict, f"{select}: {verdict}")
+        for select in merges_by_group(table):
+            verdict = check(db, batch, select, times + 1, name)
+            batch.check("streams" in name or "accelerated: host" in verdict, f"{select}: {verdict}")
         batch.end()
         batch = support.Batch(f"distinct values in {name}")
         for select in DISTINCT:
@@ -193,6 +212,7 @@ def test_errors():
     fill(db, rows=200)
     for name in FUNCTIONS:
         views.create(db, name, f"SELECT {name}_merge({name}) FROM t")
+        views.create(db, f"{name}_3", f"SELECT k % 3, {name}_merge({name}) FROM t GROUP BY 1")
         views.create(db, f"{name}_2", f"SELECT {name}_state_merge({name}) FROM t WHERE k <> 100")
     failures = 0
     for what, state in list(bad_states(db).items())[:: 3 if tap.QUICK else 1]:
@@ -207,6 +227,11 @@ def test_errors():
             done = views.accelerated(db, name)
             told = views.plan(db, name)[0]
             batch.compare(done, not isinstance(want, Failure), f"{name}: {told}")
+            want = views.outcome(db, f"SELECT k % 3, {name}_merge({name}) FROM t GROUP BY 1")
+            got = views.ask(db, f"{name}_3")
+            batch.compare(views.comparable(got), views.comparable(want), f"{name}: by group")
+            done = views.accelerated(db, f"{name}_3")
+            batch.compare(done, not isinstance(want, Failure), f"{name}: by group")
             want = views.outcome(db, f"SELECT {name}_state_merge({name}) FROM t WHERE k <> 100")
             got = views.ask(db, f"{name}_2")
             batch.compare(views.comparable(got), views.comparable(want), f"{name}: filtered")

@@ -104,6 +104,10 @@ static const struct step lookups[] = {
     {"DROP TABLE y", "SELECT 1 WHERE 0"},
 };
 
+#define MERGED                                                                                     \
+    "SELECT i % 3, gpu_sum_merge(a), gpu_max_merge(m), gpu_histogram_merge(h), (SELECT max(s) "    \
+    "FROM t) FROM t GROUP BY 1 HAVING i % 3 IN (SELECT i + 0 FROM t) ORDER BY 1 DESC"
+
 /* And of views of groups, and of rows. */
 static const struct step groups[] = {
     {"CREATE VIRTUAL TABLE temp.g USING clreduce((SELECT s, upper(s) AS u, "
@@ -130,6 +134,10 @@ static const struct step groups[] = {
     {"SELECT * FROM h", "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r"},
     {"SELECT * FROM h", "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r"},
     {"DROP TABLE h", "SELECT 1 WHERE 0"},
+    {"CREATE VIRTUAL TABLE temp.m USING clreduce((" MERGED "))", "SELECT 1 WHERE 0"},
+    {"SELECT * FROM m", MERGED},
+    {"SELECT * FROM m", MERGED},
+    {"DROP TABLE m", "SELECT 1 WHERE 0"},
 };
 
 /* And of views whose WHERE a scan computes in part, or whose sums share one. */

@@ -1,0 +1,72 @@
+#include "sqlite/views/inner.h"
+
+#include <string.h>
+
+/* Columns of EXPLAIN. */
+enum { AT_OPCODE = 1, AT_P1, AT_P2, AT_P4 = 5 };
+
+/* What SQLite's code does with what the lists are asked for. */
+struct lists {
+    int registers[CLR_MOST_LISTS]; /* 0: not known */
+    bool is_fine[CLR_MOST_LISTS];
+};
+
+/* Takes note of a line of the code: the register of a variable, or an affinity that one gets. */
+static void take_line(sqlite3_stmt *code, const struct clr_query *query, int given,
+                      struct lists *lists)
+{
+    const char *opcode = (const char *)sqlite3_column_text(code, AT_OPCODE);
+    const char *letters = (const char *)sqlite3_column_text(code, AT_P4);
+    const int p1 = sqlite3_column_int(code, AT_P1);
+    int i;
+
+    if (opcode == NULL)
+        return;
+    if (strcmp(opcode, "Variable") == 0 && p1 > given && p1 <= given + query->list_count)
+        lists->registers[p1 - given - 1] = sqlite3_column_int(code, AT_P2);
+    if (strcmp(opcode, "Affinity") != 0 || letters == NULL || letters[0] == '\0')
+        return;
+    for (i = 0; i < query->list_count; i++)
+        lists->is_fine[i] = lists->is_fine[i] || (lists->registers[i] == p1 &&
+                                                  strchr(query->lists[i], letters[0]) != NULL);
+}
+
+/* Whether no list applies an affinity to what it is asked for that changes its value. */
+static bool are_fine(sqlite3_stmt *code, const struct clr_query *query, int given)
+{
+    struct lists lists;
+    int pass, i;
+
+    memset(&lists, 0, sizeof lists);
+    /* Variables may come behind what reads them. */
+    for (pass = 0; pass < 2; pass++) {
+        while (sqlite3_step(code) == SQLITE_ROW)
+            take_line(code, query, given, &lists);
+        sqlite3_reset(code);
+    }
+    for (i = 0; i < query->list_count && lists.is_fine[i]; i++)
+        ;
+    return i == query->list_count;
+}
+
+int clr_inner_check(sqlite3 *db, const struct clr_query *query, int given,
+                    struct clr_reason *reason)
+{
+    sqlite3_stmt *code = NULL;
+    char *sql;
+    int rc = SQLITE_NOMEM;
+
+    if (query->subqueries == NULL)
+        return SQLITE_OK;
+    sql = sqlite3_mprintf("EXPLAIN %s", query->subqueries);
+    if (sql != NULL)
+        rc = sqlite3_prepare_v2(db, sql, -1, &code, NULL);
+    if (rc == SQLITE_OK && !are_fine(code, query, given))
+        clr_reason_set(reason, CLR_WHY_IN_AFFINITY);
+    else if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
+        clr_reason_set_name(reason, CLR_WHY_OUTER_NAME, sqlite3_errmsg(db),
+                            strlen(sqlite3_errmsg(db)));
+    sqlite3_finalize(code);
+    sqlite3_free(sql);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
