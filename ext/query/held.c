@@ -1,7 +1,7 @@
 #include "query/held.h"
 
 #include "base/memory.h"
-#include "query/content.h"
+#include "query/binding/content.h"
 #include "query/syntax/grammar.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef CLR_QUERY_HELD_H
 #define CLR_QUERY_HELD_H
 
-#include "query/emit.h"
+#include "query/binding/emit.h"
 
 /*
  * Refuses an expression whose value may be another one where SQLite evaluates it for an entry of a

@@ -1,7 +1,7 @@
 #include "query/result_row.h"
 
 #include "base/memory.h"
-#include "query/content.h"
+#include "query/binding/content.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/syntax.h"
 
@@ -93,17 +93,6 @@ static size_t write_key(const struct row *row, const struct clr_node *node, char
 }
 
 static void add_tokens(struct row *row, size_t begin, size_t end);
-
-/* To a view's SELECT its own database is what a name means, and not what the name finds first. */
-static void add_schema(struct row *row)
-{
-    const char *at;
-
-    add(row, "\"", 1);
-    for (at = row->schema; *at != '\0'; at++)
-        add(row, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
-    add(row, "\".", 2);
-}
 
 /* Adds what a subquery's column is. */
 static void add_inner(struct row *row, const struct clr_node *node)

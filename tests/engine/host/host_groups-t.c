@@ -18,7 +18,7 @@ static bool run_serially(void *context, int count, clr_portion_work *work, void 
 
 static void check(struct made *made, int threads, const char *what)
 {
-    const struct clr_group_team team = {threads, run_serially, NULL};
+    const struct clr_group_team team = {.size = threads, .run = run_serially, .context = NULL};
     struct clr_groups *groups = NULL;
     const enum clr_scan_outcome outcome = threads > 0
                                               ? clr_group_scan(&made->scan, &team, &groups)
@@ -165,7 +165,7 @@ static void test_memory(void)
 {
     struct made *made = malloc(sizeof *made);
     static const enum family keys[] = {FEW_INTEGERS, ANY_INTEGERS, FEW_REALS};
-    const struct clr_group_team team = {3, run_serially, NULL};
+    const struct clr_group_team team = {.size = 3, .run = run_serially, .context = NULL};
     int key, after, failures;
 
     batch_begin();

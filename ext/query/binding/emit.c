@@ -1,4 +1,4 @@
-#include "query/emit.h"
+#include "query/binding/emit.h"
 
 #include "base/memory.h"
 #include "query/syntax/grammar.h"

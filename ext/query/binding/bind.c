@@ -1,13 +1,13 @@
 #include "query/query.h"
 
 #include "base/memory.h"
-#include "query/calls.h"
-#include "query/content.h"
-#include "query/grouping.h"
-#include "query/lower.h"
-#include "query/partial.h"
+#include "query/binding/calls.h"
+#include "query/binding/content.h"
+#include "query/binding/grouping.h"
+#include "query/binding/lower.h"
+#include "query/binding/partial.h"
+#include "query/binding/subqueries.h"
 #include "query/result_row.h"
-#include "query/subqueries.h"
 #include "query/syntax/grammar.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
-#include "query/partial.h"
+#include "query/binding/partial.h"
 
 #include "base/memory.h"
-#include "query/grouping.h"
-#include "query/lower.h"
+#include "query/binding/grouping.h"
+#include "query/binding/lower.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef CLR_QUERY_CONTENT_H
 #define CLR_QUERY_CONTENT_H
 
-#include "query/emit.h"
+#include "query/binding/emit.h"
 
 /*
  * Looks up the columns of an expression, and sets what is known of each node once it is bound.

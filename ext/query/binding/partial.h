@@ -5,7 +5,7 @@
 #ifndef CLR_QUERY_PARTIAL_H
 #define CLR_QUERY_PARTIAL_H
 
-#include "query/emit.h"
+#include "query/binding/emit.h"
 
 /*
  * Binds the query, which could not be bound as a whole, as one of rows: with the terms of WHERE

@@ -2,7 +2,7 @@
 #ifndef CLR_QUERY_SUBQUERIES_H
 #define CLR_QUERY_SUBQUERIES_H
 
-#include "query/emit.h"
+#include "query/binding/emit.h"
 
 /*
  * Refuses subqueries in which a name may mean something of the query around them, though SQLite

@@ -1,10 +1,10 @@
-#include "query/grouping.h"
+#include "query/binding/grouping.h"
 
 #include "base/memory.h"
-#include "query/content.h"
-#include "query/key_uses.h"
-#include "query/lookup.h"
-#include "query/lower.h"
+#include "query/binding/content.h"
+#include "query/binding/key_uses.h"
+#include "query/binding/lookup.h"
+#include "query/binding/lower.h"
 #include "query/syntax/grammar.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef CLR_QUERY_LOOKUP_H
 #define CLR_QUERY_LOOKUP_H
 
-#include "query/emit.h"
+#include "query/binding/emit.h"
 
 /*
  * Returns the instruction that looks up the result of an expression, or of a comparison of it with

@@ -1,4 +1,4 @@
-#include "query/content.h"
+#include "query/binding/content.h"
 
 #include "base/memory.h"
 #include "query/syntax/grammar.h"

@@ -1,8 +1,8 @@
-#include "query/lower.h"
+#include "query/binding/lower.h"
 
 #include "base/memory.h"
-#include "query/content.h"
-#include "query/lookup.h"
+#include "query/binding/content.h"
+#include "query/binding/lookup.h"
 #include "query/syntax/grammar.h"
 
 #include <math.h>

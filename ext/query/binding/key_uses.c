@@ -1,6 +1,6 @@
-#include "query/key_uses.h"
+#include "query/binding/key_uses.h"
 
-#include "query/content.h"
+#include "query/binding/content.h"
 #include "query/syntax/grammar.h"
 
 #include <string.h>

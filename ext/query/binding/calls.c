@@ -1,9 +1,9 @@
-#include "query/calls.h"
+#include "query/binding/calls.h"
 
 #include "numeric/states/finish.h"
-#include "query/content.h"
-#include "query/lookup.h"
-#include "query/lower.h"
+#include "query/binding/content.h"
+#include "query/binding/lookup.h"
+#include "query/binding/lower.h"
 
 #include <string.h>
 

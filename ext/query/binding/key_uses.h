@@ -2,7 +2,7 @@
 #ifndef CLR_QUERY_KEY_USES_H
 #define CLR_QUERY_KEY_USES_H
 
-#include "query/emit.h"
+#include "query/binding/emit.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #ifndef CLR_QUERY_GROUPING_H
 #define CLR_QUERY_GROUPING_H
 
-#include "query/emit.h"
+#include "query/binding/emit.h"
 
 #include <stdbool.h>
 

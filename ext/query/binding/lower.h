@@ -2,7 +2,7 @@
 #ifndef CLR_QUERY_LOWER_H
 #define CLR_QUERY_LOWER_H
 
-#include "query/emit.h"
+#include "query/binding/emit.h"
 
 /* Returns the instruction that leaves the expression's value, or -1 once it has failed.
    Instructions that are there already are used again. */

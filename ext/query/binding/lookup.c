@@ -1,7 +1,7 @@
-#include "query/lookup.h"
+#include "query/binding/lookup.h"
 
 #include "base/memory.h"
-#include "query/content.h"
+#include "query/binding/content.h"
 #include "query/held.h"
 
 #include <stdio.h>

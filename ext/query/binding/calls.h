@@ -2,7 +2,7 @@
 #ifndef CLR_QUERY_CALLS_H
 #define CLR_QUERY_CALLS_H
 
-#include "query/emit.h"
+#include "query/binding/emit.h"
 #include "query/syntax/syntax.h"
 
 /* Adds the call of an aggregate to the binder's query, with the tallies that it needs. Returns
