@@ -9,13 +9,17 @@
 bool clr_syntax_opens_subquery(const struct clr_syntax *syntax, const char *at)
 {
     static const char *const words[] = {"SELECT", "WITH", "VALUES"};
-    const struct clr_token *last = syntax->tokens + syntax->token_count - 1;
+    const struct clr_token *last;
     struct clr_token token;
     struct clr_reason reason;
     size_t i;
 
-    if (syntax->token_count < 2 || last->kind != CLR_T_LP ||
-        (last[-1].kind == CLR_T_FROM && last[-2].kind != CLR_T_DISTINCT) ||
+    if (syntax->token_count < 2)
+        return false;
+    last = &syntax->tokens[syntax->token_count - 1];
+    if (last->kind != CLR_T_LP ||
+        (last[-1].kind == CLR_T_FROM &&
+         (syntax->token_count < 3 || last[-2].kind != CLR_T_DISTINCT)) ||
         clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
         return false;
     for (i = 0; i < sizeof words / sizeof words[0]; i++) {

@@ -175,19 +175,26 @@ static const struct step ordinary[] = {
      "SELECT gpu_sum(r), gpu_total(r), gpu_avg(r) FROM main.t"},
 };
 
-enum { STEPS = sizeof numbers / sizeof numbers[0] };
+/* Of a life, at most. */
+enum { STEPS = 32 };
+
+#define COUNT(steps) (int)(sizeof steps / sizeof steps[0])
+#define FITS(steps) _Static_assert(sizeof steps / sizeof steps[0] <= STEPS, "more steps than STEPS")
+FITS(numbers);
+FITS(bytes);
+FITS(lookups);
+FITS(groups);
+FITS(parts);
+FITS(ordinary);
 
 static const struct life {
     const char *name;
     const struct step *steps;
     int count; /* STEPS at most */
 } lives[] = {
-    {"numbers", numbers, STEPS},
-    {"bytes", bytes, sizeof bytes / sizeof bytes[0]},
-    {"lookups", lookups, sizeof lookups / sizeof lookups[0]},
-    {"groups", groups, sizeof groups / sizeof groups[0]},
-    {"parts", parts, sizeof parts / sizeof parts[0]},
-    {"ordinary", ordinary, sizeof ordinary / sizeof ordinary[0]},
+    {"numbers", numbers, COUNT(numbers)}, {"bytes", bytes, COUNT(bytes)},
+    {"lookups", lookups, COUNT(lookups)}, {"groups", groups, COUNT(groups)},
+    {"parts", parts, COUNT(parts)},       {"ordinary", ordinary, COUNT(ordinary)},
 };
 
 enum { LIVES = sizeof lives / sizeof lives[0] };
