@@ -46,10 +46,10 @@ void clr_group_part_free(struct clr_group_part *part);
  */
 void clr_group_part_run(struct clr_group_part *part, const atomic_bool *stop);
 
-/* Or it is done step by step: begin, which makes the rooms, whose records are all zero then; take the
-   rows of a scan, which is the plan's but for its columns and rows, from one to another, as often
-   as there are some; and end. Nothing more is taken once the outcome is another than CLR_SCAN_DONE.
-   Whoever fills the records by other means begins it alone. */
+/* Or it is done step by step: begin, which makes the rooms, whose records are all zero then; take
+   the rows of a scan, which is the plan's but for its columns and rows, from one to another, as
+   often as there are some; and end. Nothing more is taken once the outcome is another than
+   CLR_SCAN_DONE. Whoever fills the records by other means begins it alone. */
 void clr_group_part_begin(struct clr_group_part *part);
 void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *scan, size_t first,
                          size_t last, const atomic_bool *stop);

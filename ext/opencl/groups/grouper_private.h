@@ -48,6 +48,43 @@ struct clr_grouper {
     struct clr_status status;
 };
 
+/* The pinned memory: 4 numbers for each key and tally; what the kernel has found out; and records,
+   if they are no more. Values outside of their windows: there is room for so many. */
+enum {
+    CLR_GROUP_PARAMETERS = 4 * (CLR_MOST_KEYS + CLR_MOST_SCAN_TALLIES),
+    CLR_GROUP_FLAGS = 4,
+    CLR_GROUP_FEW_BYTES = 1 << 18,
+    CLR_GROUP_SPILL_ROOM = 1 << 16
+};
+
+struct clr_group_pinned {
+    cl_long parameters[CLR_GROUP_PARAMETERS];
+    cl_uint flags[CLR_GROUP_FLAGS];
+    cl_long records[CLR_GROUP_FEW_BYTES / sizeof(cl_long)];
+};
+
+/* A plan that is to be run, as the functions here hand it on. */
+struct clr_group_job {
+    struct clr_device *device;
+    struct clr_grouper *grouper;
+    const struct clr_group_program *program;
+    enum clr_group_kernel kernel;
+    const struct clr_group_plan *plan;
+    struct clr_resident_column *const *columns;
+    size_t words, size; /* of a record; bytes of all */
+};
+
+/* Returns the kernel for a plan: of so many places that local memory has the records of. */
+enum clr_group_kernel clr_group_choose_kernel(const struct clr_grouper *grouper,
+                                              const struct clr_group_plan *plan);
+
+/* Sends the parameters, clears flags and records, and launches the kernel of a job, whose key the
+   grouper has. lookups: where the scan's are. *event is the caller's to release. Returns CLR_OK,
+   CLR_NOMEM or CLR_DEVICE. */
+enum clr_code clr_group_launch(const struct clr_group_job *job,
+                               const struct clr_kept_lookup *const *lookups, cl_event *event,
+                               struct clr_status *status);
+
 /* Returns the device's, or NULL while it has none. */
 struct clr_grouper *clr_grouper_of(const struct clr_device *device);
 
