@@ -8,9 +8,9 @@
  * KEYS: how many keys there are; FOR_EACH_KEY(X): X(number, register) for each
  * FOR_EACH_TALLY(X): X(number, filter, x, y, ...) for each, with what TALLY has below
  * ADDS, MOSTS: words of a record that are added, and then those of which the greatest stays
- * WIDES, WIDE_NUMBERS: how many of the added ones are no counts, and for each of them all its
- * number among these, or NARROW BY_FIRST: whether the last word is the one that tells the group's
- * first row
+ * WIDES: how many of the added words are no counts
+ * WIDE_NUMBERS: for each of the added words its number among these, or NARROW
+ * BY_FIRST: whether the last word is the one that tells the group's first row
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -31,9 +31,9 @@ DEFINE_ATOMIC_ADD_64(add_to_record, __global)
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
 
-/* parameters: 4 numbers of each key, then 4 of each tally. The place of an INTEGER is START
-   and FACTOR times it, modulo 2^32, and that of NULL is NULL; one farther than REACH above FIRST
-   has none. */
+/* parameters: 4 numbers of each key, then 4 of each tally. The place of an INTEGER is KEY_START and
+   KEY_FACTOR times it, modulo 2^32, and that of NULL is KEY_NULL; an INTEGER that is more than
+   KEY_REACH above KEY_FIRST, or below it, has none. */
 #define KEY_FIRST(number) parameters[4 * (number)]
 #define KEY_REACH(number) (ulong) parameters[4 * (number) + 1]
 #define KEY_START(number) (uint) parameters[4 * (number) + 2]
@@ -46,7 +46,7 @@ DEFINE_ATOMIC_ADD_64(add_to_record, __global)
 
 /* ---- What has turned out to be another way than planned. */
 
-/* The words of `flags`. UNSURE_ROW: bits of the first one; NO_PLACE likewise. */
+/* The words of `flags`, and the bits of the first one. */
 #define DOUBTS_WORD 0
 #define TYPES_WORD 1   /* a bit for each tally with other types */
 #define SPILLS_WORD 2  /* how many there are */
@@ -98,7 +98,7 @@ uint look_at_tally(scalar filter, scalar x, scalar y, uint x_types, uint y_types
     return TALLY_COUNTS | (x.tag == VALUE_INTEGER && y.tag == VALUE_INTEGER ? TALLY_INTEGERS : 0);
 }
 
-/* Whether the product is in no wider than the limit, which it is stored with. */
+/* Stores the product. Returns whether it is no greater in size than the limit. */
 int multiply_within(long x, long y, long limit, long *product)
 {
     *product = (long)((ulong)x * (ulong)y);

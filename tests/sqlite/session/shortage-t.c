@@ -9,7 +9,7 @@
  *     threads            several connections, for CLR_DELAYS
  *
  * A round goes over every path: rows fed in chunks and for an order, pages that the device decodes,
- * scans, orders and histograms of columns that lie there, a refresh, which fetches them.
+ * scans, orders, histograms and groups of columns that lie there, a refresh, which fetches them.
  */
 #include "engine/worker/team.h"
 #include "opencl/failing_library.h"
@@ -37,6 +37,7 @@ static const char *const views[] = {
     "SELECT count(*), gpu_sum(i * 2 + 1), gpu_dot(r, i) FROM t WHERE i > r",
     "SELECT gpu_median(a), gpu_mode(b) FROM u",
     "SELECT gpu_histogram(a, -5, 5, 20) FROM u",
+    "SELECT b, count(*), gpu_sum(a), gpu_max(a) FROM u GROUP BY b",
 };
 
 /* Of rows, which the device gets in chunks or for an order. */

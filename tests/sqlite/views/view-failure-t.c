@@ -17,6 +17,7 @@ static const char *const selects[] = {
     "SELECT gpu_median(a), gpu_percentile(a, 90), gpu_mode(b), gpu_count_distinct(b) FROM u",
     "SELECT gpu_histogram(a, -5, 5, 20), gpu_histogram(b, 0, 100, 1500) FROM u",
     "SELECT gpu_sum(b), gpu_sum(length(c)), gpu_max(c) FROM u WHERE c LIKE '%3%' OR a > 1",
+    "SELECT b, count(*), gpu_sum(a), gpu_min(a) FROM u WHERE a > -1 GROUP BY b",
 };
 
 enum { SELECTS = sizeof selects / sizeof selects[0], VIEW_LIMIT_S = 12, EVICT_EVERY = 4 };
