@@ -141,7 +141,7 @@ void clr_query_free(struct clr_query *query)
     clr_memory_free(query->schema);
     clr_memory_free(query->table);
     clr_memory_free(query->alias);
-    clr_memory_free(query->finish);
+    clr_memory_free(query->answer);
     clr_memory_free(query->probes);
     clr_memory_free(query->subqueries);
     clr_memory_free(query->different);

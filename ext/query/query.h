@@ -89,16 +89,16 @@ struct clr_query {
      * A SELECT without FROM that makes the result row, or none if its LIMIT leaves none: the select
      * list with call number i replaced by ?(P + 1 + i), where P is the environment's
      * parameter_count, and each parameter by ?N with its number N. The select list ends at
-     * finish_items.
+     * items_end.
      *
      * Of groups: a SELECT from the table CLR_GROUP_TABLE, whose argument is parameter P + 1, that
      * makes a row of each of its rows that HAVING lets pass. Keys and calls are its columns: see
      * below. Of rows: the SELECT itself, with one more condition, that the rowid is the key of such
      * a row. probes is then the caller's, to be freed with clr_memory_free().
      */
-    char *finish;
-    size_t finish_items;
-    /* Of groups: where finish makes nothing of a key or a call in any of its columns, and a row of
+    char *answer;
+    size_t items_end;
+    /* Of groups: where answer makes nothing of a key or a call in any of its columns, and a row of
        every group, in their order, which key, or call after the last key, each of them is. Else
        there are 0. */
     int plain_count;

@@ -384,9 +384,9 @@ enum clr_code clr_result_row_write(struct clr_query *query,
 
     if (rowid != NULL && query->schema == NULL)
         row.schema = environment->schema;
-    query->finish = make(&row, write, &query->finish_items);
-    if (query->finish == NULL || rowid != NULL)
-        return query->finish == NULL ? CLR_NOMEM : CLR_OK;
+    query->answer = make(&row, write, &query->items_end);
+    if (query->answer == NULL || rowid != NULL)
+        return query->answer == NULL ? CLR_NOMEM : CLR_OK;
     if (row.has_subqueries)
         query->subqueries = make(&row, write_subqueries, &none);
     if (collates)

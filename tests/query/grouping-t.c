@@ -25,7 +25,7 @@ static void finishes(const char *sql, const char *want)
             print_value(query, query->grouping.keys[i]);
             print(" ");
         }
-        print("%s: %s", query->grouping.by_first ? "by rows" : "by keys", query->finish);
+        print("%s: %s", query->grouping.by_first ? "by rows" : "by keys", query->answer);
     }
     tap_is_string(dump, want, "%s", sql);
     clr_query_free(query);

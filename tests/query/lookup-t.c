@@ -320,7 +320,7 @@ static void finishes(const char *sql, const char *want)
     struct clr_reason reason = {.code = CLR_WHY_NONE};
     struct clr_query *query = bound(sql, &reason);
 
-    tap_is_string(query != NULL ? query->finish : text_of(&reason), want, "%s", sql);
+    tap_is_string(query != NULL ? query->answer : text_of(&reason), want, "%s", sql);
     clr_query_free(query);
 }
 

@@ -77,7 +77,7 @@ static const char *print_query(const struct clr_query *query)
         }
         print("%s", i + 1 < query->call_count ? ", " : "; ");
     }
-    print("%s", query->finish);
+    print("%s", query->answer);
     return dump;
 }
 
@@ -943,7 +943,7 @@ static bool is_valid(const struct clr_query *query)
     for (i = 0; i < query->call_count; i++)
         if (query->calls[i].tally < 0 || query->calls[i].tally >= query->tally_count)
             return false;
-    return query->filter < query->instruction_count && query->finish != NULL;
+    return query->filter < query->instruction_count && query->answer != NULL;
 }
 
 /*

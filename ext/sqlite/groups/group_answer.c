@@ -108,7 +108,7 @@ static int make(const struct clr_group_input *input, struct clr_group_answer *an
     int rc;
 
     if (!pass_probes(input, reason) ||
-        prepare(input->db, input->run->query->finish, &answer->statement, reason) != SQLITE_OK)
+        prepare(input->db, input->run->query->answer, &answer->statement, reason) != SQLITE_OK)
         return SQLITE_OK;
     if (sqlite3_column_count(answer->statement) != input->select->column_count) {
         clr_reason_set(reason, CLR_WHY_SCHEMA_CHANGES);

@@ -54,7 +54,7 @@ int clr_answer_make(struct clr_answer *answer, sqlite3 *db, const struct clr_sel
                     const struct clr_float_environment *environment, struct clr_kept_rows *rows,
                     struct clr_reason *reason)
 {
-    int rc = prepare(answer, db, run->query->finish, environment);
+    int rc = prepare(answer, db, run->query->answer, environment);
 
     if (rc != SQLITE_OK) {
         clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, sqlite3_errmsg(db),

@@ -134,15 +134,15 @@ int clr_probes_add(struct clr_query *query)
         return SQLITE_NOMEM;
     if (is_apart)
         return keep_apart(query, probes);
-    length = strlen(query->finish) + 1;
+    length = strlen(query->answer) + 1;
     added = strlen(probes);
-    whole = clr_memory_realloc(query->finish, length + added);
+    whole = clr_memory_realloc(query->answer, length + added);
     if (whole != NULL) {
-        char *end = whole + query->finish_items;
+        char *end = whole + query->items_end;
 
-        memmove(end + added, end, length - query->finish_items);
+        memmove(end + added, end, length - query->items_end);
         memcpy(end, probes, added);
-        query->finish = whole;
+        query->answer = whole;
     }
     sqlite3_free(probes);
     return whole == NULL ? SQLITE_NOMEM : SQLITE_OK;

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* Appends the probes to the select list of query->finish, or writes query->probes if the query is
+/* Appends the probes to the select list of query->answer, or writes query->probes if the query is
    one of groups: a SELECT that is to be run over a table of groups whose one row is all 7.
    SQLITE_OK or SQLITE_NOMEM. */
 int clr_probes_add(struct clr_query *query);
