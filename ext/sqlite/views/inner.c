@@ -31,6 +31,18 @@ static void take_line(sqlite3_stmt *code, const struct clr_query *query, int giv
                                                   strchr(query->lists[i], letters[0]) != NULL);
 }
 
+/* Whether the register of a list's variable is that of no other: of one that is, nothing is known.
+ */
+static bool is_alone(const struct lists *lists, int count, int list)
+{
+    int i;
+
+    for (i = 0; i < count; i++)
+        if (i != list && lists->registers[i] == lists->registers[list])
+            return false;
+    return true;
+}
+
 /* Whether no list applies an affinity to what it is asked for that changes its value. */
 static bool are_fine(sqlite3_stmt *code, const struct clr_query *query, int given)
 {
@@ -44,9 +56,10 @@ static bool are_fine(sqlite3_stmt *code, const struct clr_query *query, int give
             take_line(code, query, given, &lists);
         sqlite3_reset(code);
     }
-    for (i = 0; i < query->list_count && lists.is_fine[i]; i++)
-        ;
-    return i == query->list_count;
+    for (i = 0; i < query->list_count; i++)
+        if (!lists.is_fine[i] || !is_alone(&lists, query->list_count, i))
+            return false;
+    return true;
 }
 
 int clr_inner_check(sqlite3 *db, const struct clr_query *query, int given,
