@@ -8,36 +8,46 @@ enum { AT_OPCODE = 1, AT_P1, AT_P2, AT_P3, AT_P4 };
 /* What SQLite's code does with what the lists are asked for. */
 struct lists {
     int registers[CLR_MOST_LISTS]; /* 0: not known */
-    bool is_fine[CLR_MOST_LISTS];  /* it is seen that the value is asked for as it is, or a copy; */
-    bool changes[CLR_MOST_LISTS];  /* or that it gets an affinity that may change it */
+    int copies[CLR_MOST_LISTS];    /* of these registers; newer versions give those the affinity */
+    bool is_fine[CLR_MOST_LISTS];  /* an affinity is seen that changes no value, or none; */
+    bool changes[CLR_MOST_LISTS];  /* or one that may change it */
 };
 
-/* Takes note of a line of the code: the register of a variable; an affinity that one gets; a copy
-   of it, which newer versions of SQLite give the affinity to; or the search for it. */
+static void take_affinity(struct lists *lists, const struct clr_query *query, int list, char letter)
+{
+    if (strchr(query->lists[list], letter) != NULL)
+        lists->is_fine[list] = true;
+    else
+        lists->changes[list] = true;
+}
+
+/* Takes note of a line of the code: the register of a variable, or a copy of it; an affinity that
+   one gets; or the search for one that has got none. */
 static void take_line(sqlite3_stmt *code, const struct clr_query *query, int given,
                       struct lists *lists)
 {
     const char *opcode = (const char *)sqlite3_column_text(code, AT_OPCODE);
     const char *letters = (const char *)sqlite3_column_text(code, AT_P4);
-    const int p1 = sqlite3_column_int(code, AT_P1), p3 = sqlite3_column_int(code, AT_P3);
+    const int p1 = sqlite3_column_int(code, AT_P1), p2 = sqlite3_column_int(code, AT_P2);
+    const int p3 = sqlite3_column_int(code, AT_P3);
     int i;
 
     if (opcode == NULL)
         return;
     if (strcmp(opcode, "Variable") == 0 && p1 > given && p1 <= given + query->list_count)
-        lists->registers[p1 - given - 1] = sqlite3_column_int(code, AT_P2);
+        lists->registers[p1 - given - 1] = p2;
     for (i = 0; i < query->list_count; i++) {
-        const int number = lists->registers[i];
+        const int number = lists->registers[i], copy = lists->copies[i];
 
         if (number == 0)
             continue;
-        if (strcmp(opcode, "Affinity") == 0 && p1 == number &&
-            (letters == NULL || strchr(query->lists[i], letters[0]) == NULL))
-            lists->changes[i] = true;
-        else if (strcmp(opcode, "Affinity") == 0 || strcmp(opcode, "Copy") == 0)
-            lists->is_fine[i] = lists->is_fine[i] || p1 == number;
-        else if (strcmp(opcode, "Found") == 0 || strcmp(opcode, "NotFound") == 0)
-            lists->is_fine[i] = lists->is_fine[i] || p3 == number;
+        if (strcmp(opcode, "Copy") == 0 && p1 == number)
+            lists->copies[i] = p2;
+        else if (strcmp(opcode, "Affinity") == 0 && (p1 == number || (copy != 0 && p1 == copy)))
+            take_affinity(lists, query, i,
+                          letters != NULL && letters[0] != '\0' ? letters[0] : '?');
+        else if (strcmp(opcode, "Found") == 0 && p3 == number)
+            take_affinity(lists, query, i, '@');
     }
 }
 
