@@ -32,7 +32,9 @@ AC_DEFUN([CLR_CHECK_IEEE_ARITHMETIC],
 [AC_CACHE_CHECK([whether doubles are evaluated as IEEE 754 says], [clr_cv_ieee_arithmetic],
   [AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
 #include <float.h>
-#if defined __FAST_MATH__ || DBL_MANT_DIG != 53 || FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD > 1
+/* 16: _Float16 has operations of its own (ISO/IEC TS 18661-3), as with AVX512-FP16. */
+#if defined __FAST_MATH__ || DBL_MANT_DIG != 53 || \
+    (FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1 && FLT_EVAL_METHOD != 16)
 #error not IEEE doubles
 #endif
 int clr_probe;
