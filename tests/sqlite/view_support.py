@@ -144,6 +144,23 @@ def ask_device(db, name, parameters=(), judge=None):
     return False
 
 
+def given_by_device(db, name, select, parameters=(), what=None):
+    """Two checks: all that a view gives is what the SELECT gives, and in the end a device gives it."""
+    want = repr(comparable(outcome(db, select, parameters)))
+    wrong = []
+
+    def judge(got):
+        if repr(comparable(got)) != want:
+            wrong.append(got)
+        return not wrong
+
+    before = support.stats(db)["scans_on_device"]
+    answered = ask_device(db, name, parameters, judge)
+    tap.is_equal(wrong, [], f"{what or select} {parameters}")
+    if not tap.ok(answered and support.stats(db)["scans_on_device"] > before, "a device gives it"):
+        tap.diag("\n".join(plan(db, name)))
+
+
 def evict(db):
     """Has the connection forget the columns that it holds, where it holds any."""
     outcome(db, "SELECT clreduce_evict()")

@@ -1,9 +1,6 @@
 #include "numeric/filter/row_set.h"
 #include "numeric/grouping/addends_private.h"
 
-/* More than one in so many rows outside of a window are too many; some are always fine. */
-enum { MOST_SPILLED = 64, SOME_SPILLED = 256 };
-
 /* Returns the values, and 0 for those of the selected rows that are not among these. */
 static const int64_t *mask(const struct clr_addend_task *task, const int64_t *values,
                            const uint64_t *rows, int64_t *room)
@@ -49,7 +46,7 @@ static enum clr_scan_outcome spill_rows(const struct clr_addend_task *task, cons
     }
     if (*spilled > 0 && task->kept->is_bounded)
         task->addends->doubts->bounds[task->number] = true;
-    if (*spilled > task->addends->rows / MOST_SPILLED + SOME_SPILLED)
+    if (*spilled > clr_group_most_spilled(task->addends->rows))
         task->addends->doubts->window[task->number] = true;
     return outcome;
 }

@@ -76,6 +76,13 @@ struct clr_group_plan {
 enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const struct clr_scan *scan,
                                           size_t rows, const struct clr_group_doubts *doubts);
 
+/* Returns how many values of so many rows may lie outside of their windows: one in 64, and some are
+   always fine. */
+static inline uint64_t clr_group_most_spilled(uint64_t rows)
+{
+    return rows / 64 + 256;
+}
+
 #define CLR_NUMBER_TYPES (CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_REAL))
 #define CLR_ALL_TYPES (CLR_NUMBER_TYPES | CLR_TYPE(CLR_TAG_NULL) | CLR_TYPE(CLR_TAG_BYTES))
 

@@ -2,7 +2,7 @@
 #include "opencl/core/failures.h"
 #include "opencl/core/launch.h"
 #include "opencl/groups/grouper_private.h"
-#include "opencl/memory/resident_column_private.h"
+#include "opencl/scan/row_arguments.h"
 
 #include <string.h>
 
@@ -66,32 +66,6 @@ static enum clr_code begin(const struct clr_group_job *job, struct clr_status *s
         error = clEnqueueFillBuffer(grouper->queue, grouper->records, &none, sizeof none, 0,
                                     job->size, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, call, error);
-}
-
-/* Adds the arguments that the generated text calls ROW_FORMALS. */
-static cl_uint add_row_arguments(const struct clr_group_job *job,
-                                 const struct clr_kept_lookup *const *lookups,
-                                 struct clr_argument *list)
-{
-    const struct clr_row_arguments *arguments = &job->grouper->key.arguments;
-    cl_uint count = 0;
-    int i;
-
-    for (i = 0; i < arguments->column_count; i++) {
-        const struct clr_resident_column *column = job->columns[arguments->columns[i]];
-        list[count++] = CLR_VALUE(column->values);
-        if (column->kind == CLR_TAG_MIXED)
-            list[count++] = CLR_VALUE(column->tags);
-    }
-    for (i = 0; i < arguments->lookup_count; i++) {
-        const struct clr_kept_lookup *kept = lookups[arguments->lookups[i]];
-        list[count++] = CLR_VALUE(kept->values);
-        if (arguments->lookup_kinds[i] == CLR_TAG_MIXED)
-            list[count++] = CLR_VALUE(kept->tags);
-    }
-    for (i = 0; i < arguments->constant_count; i++)
-        list[count++] = CLR_VALUE(job->plan->scan->constants[arguments->constants[i]].bits);
-    return count;
 }
 
 /* How a launch is divided: a table in local memory has room for so many places, in so many copies,
@@ -176,13 +150,13 @@ enum clr_code clr_group_launch(const struct clr_group_job *job,
     const struct division division = divide(job);
     const cl_ulong rows = job->plan->scan->rows;
     const cl_uint places = (cl_uint)job->plan->places, room = CLR_GROUP_SPILL_ROOM;
-    struct clr_argument
-        list[2 * (CLR_MOST_COLUMNS + CLR_MOST_LOOKUPS) + CLR_MOST_SCAN_INSTRUCTIONS + 10];
+    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 10];
     cl_uint count;
 
     if (begin(job, status) != CLR_OK)
         return status->code;
-    count = add_row_arguments(job, lookups, list);
+    count = clr_row_arguments_list(&grouper->key.arguments, job->plan->scan, job->columns, lookups,
+                                   list);
     list[count++] = CLR_VALUE(rows);
     list[count++] = CLR_VALUE(grouper->parameters);
     list[count++] = CLR_VALUE(places);

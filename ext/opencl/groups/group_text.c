@@ -2,15 +2,15 @@
 
 #include "numeric/values/column.h"
 
-/* The keys and the tallies together, by which kernels mark what they find out. */
-enum { MOST_TALLIES = 32, MOST_ADDS = 1 + 6 * MOST_TALLIES };
+/* Kernels have a bit for each tally. Of a tally six words at most are added. */
+_Static_assert(CLR_MOST_SCAN_TALLIES <= 32, "more tallies than bits");
+enum { MOST_ADDS = 1 + 6 * CLR_MOST_SCAN_TALLIES };
 
 bool clr_group_text_fits(const struct clr_group_plan *plan)
 {
     int i;
 
-    if (plan->numbering != CLR_NUMBERED_DIRECTLY || plan->tally_count > MOST_TALLIES ||
-        !clr_scan_plan_fits(plan->scan))
+    if (plan->numbering != CLR_NUMBERED_DIRECTLY || !clr_scan_plan_fits(plan->scan))
         return false;
     for (i = 0; i < plan->tally_count; i++)
         if (plan->tallies[i].gathers)

@@ -9,9 +9,6 @@
 
 #include <string.h>
 
-/* As many values outside of their windows are fine as on the host. */
-enum { MOST_SPILLED = 64, SOME_SPILLED = 256 };
-
 /* Bytes of local memory, for what the driver itself puts there; and no more than a part of a
    device's memory is taken for records. */
 enum { LOCAL_RESERVE = 1024, MEMORY_PART = 8 };
@@ -138,7 +135,7 @@ static void note_doubts(const struct clr_group_plan *plan, const cl_uint *flags,
                         struct clr_group_result *result)
 {
     struct clr_group_doubts *doubts = &result->doubts;
-    const uint64_t most = plan->scan->rows / MOST_SPILLED + SOME_SPILLED;
+    const uint64_t most = clr_group_most_spilled(plan->scan->rows);
     const bool are_many =
         flags[SPILLS_WORD] > (most < CLR_GROUP_SPILL_ROOM ? most : CLR_GROUP_SPILL_ROOM);
     int i;

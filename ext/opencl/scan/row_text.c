@@ -227,58 +227,47 @@ static const int16_t *add_register(struct clr_row_text *text, const int16_t *wor
     return word;
 }
 
-/* The kernel's first arguments, as it takes them. */
-static void add_formals(struct clr_row_text *text, const struct clr_row_arguments *arguments)
+/* How an array is written: as a kernel takes it, as it is passed on, and in a list. */
+enum form { FORMAL, PASSED, LISTED };
+
+static void add_array(struct clr_row_text *text, enum form form, const char *type, const char *name,
+                      int number)
+{
+    if (form == FORMAL)
+        clr_row_text_add(text, " __global const %s *restrict %s%d,", type, name, number);
+    else if (form == PASSED)
+        clr_row_text_add(text, " %s%d,", name, number);
+    else
+        clr_row_text_add(text, " X(%s, %s%d)", type, name, number);
+}
+
+static void add_columns(struct clr_row_text *text, enum form form,
+                        const struct clr_row_arguments *arguments)
 {
     int i;
 
     for (i = 0; i < arguments->column_count; i++) {
         const size_t width = clr_kind_code_bytes(arguments->kinds[i]);
-        clr_row_text_add(text, " __global const %s *restrict v%d,",
-                         width == 0 ? "long" : code_types[width], i);
+        add_array(text, form, width == 0 ? "long" : code_types[width], "v", i);
         if (arguments->kinds[i] == CLR_TAG_MIXED)
-            clr_row_text_add(text, " __global const uchar *restrict t%d,", i);
+            add_array(text, form, "uchar", "t", i);
     }
-    for (i = 0; i < arguments->lookup_count; i++) {
-        clr_row_text_add(text, " __global const %s *restrict lv%d,",
-                         arguments->lookups_short[i] ? "char" : "long", i);
-        if (arguments->lookup_kinds[i] == CLR_TAG_MIXED)
-            clr_row_text_add(text, " __global const uchar *restrict lt%d,", i);
-    }
-    for (i = 0; i < arguments->constant_count; i++)
-        clr_row_text_add(text, " long k%d,", i);
 }
 
-/* And as they are passed on. */
-static void add_arguments(struct clr_row_text *text, const struct clr_row_arguments *arguments)
+/* The kernel's first arguments. */
+static void add_all(struct clr_row_text *text, enum form form,
+                    const struct clr_row_arguments *arguments)
 {
     int i;
 
-    for (i = 0; i < arguments->column_count; i++) {
-        clr_row_text_add(text, " v%d,", i);
-        if (arguments->kinds[i] == CLR_TAG_MIXED)
-            clr_row_text_add(text, " t%d,", i);
-    }
+    add_columns(text, form, arguments);
     for (i = 0; i < arguments->lookup_count; i++) {
-        clr_row_text_add(text, " lv%d,", i);
+        add_array(text, form, arguments->lookups_short[i] ? "char" : "long", "lv", i);
         if (arguments->lookup_kinds[i] == CLR_TAG_MIXED)
-            clr_row_text_add(text, " lt%d,", i);
+            add_array(text, form, "uchar", "lt", i);
     }
     for (i = 0; i < arguments->constant_count; i++)
-        clr_row_text_add(text, " k%d,", i);
-}
-
-/* Each of the columns' arrays, with its type. */
-static void add_columns(struct clr_row_text *text, const struct clr_row_arguments *arguments)
-{
-    int i;
-
-    for (i = 0; i < arguments->column_count; i++) {
-        const size_t width = clr_kind_code_bytes(arguments->kinds[i]);
-        clr_row_text_add(text, " X(%s, v%d)", width == 0 ? "long" : code_types[width], i);
-        if (arguments->kinds[i] == CLR_TAG_MIXED)
-            clr_row_text_add(text, " X(uchar, t%d)", i);
-    }
+        clr_row_text_add(text, form == FORMAL ? " long k%d," : " k%d,", i);
 }
 
 void clr_row_text_begin(struct clr_row_text *text)
@@ -291,11 +280,11 @@ void clr_row_text_add_arguments(struct clr_row_text *text,
                                 const struct clr_row_arguments *arguments)
 {
     clr_row_text_add(text, "#define ROW_FORMALS");
-    add_formals(text, arguments);
+    add_all(text, FORMAL, arguments);
     clr_row_text_add(text, "\n#define ROW_ARGUMENTS");
-    add_arguments(text, arguments);
+    add_all(text, PASSED, arguments);
     clr_row_text_add(text, "\n#define FOR_EACH_COLUMN(X)");
-    add_columns(text, arguments);
+    add_columns(text, LISTED, arguments);
     clr_row_text_add(text, "\n");
 }
 

@@ -5,6 +5,7 @@
 #include "opencl/core/launch.h"
 #include "opencl/memory/resident_column_private.h"
 #include "opencl/reduction/reducer_private.h"
+#include "opencl/scan/row_arguments.h"
 #include "opencl/scan/scanner_private.h"
 
 /* A planned scan with its columns, as the functions here hand it on. */
@@ -159,27 +160,11 @@ static enum clr_code set_arguments(const struct request *request,
                                    const struct clr_scan_launch *launch, cl_uint *count,
                                    struct clr_status *status)
 {
-    struct clr_argument
-        list[2 * (CLR_MOST_COLUMNS + CLR_MOST_LOOKUPS) + CLR_MOST_SCAN_INSTRUCTIONS + 1];
-    const struct clr_row_arguments *arguments = &launch->arguments;
+    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 1];
     const cl_ulong rows = request->plan->scan->rows;
-    int i;
 
-    *count = 0;
-    for (i = 0; i < arguments->column_count; i++) {
-        const struct clr_resident_column *column = request->columns[arguments->columns[i]];
-        list[(*count)++] = CLR_VALUE(column->values);
-        if (column->kind == CLR_TAG_MIXED)
-            list[(*count)++] = CLR_VALUE(column->tags);
-    }
-    for (i = 0; i < arguments->lookup_count; i++) {
-        const struct clr_kept_lookup *kept = request->scanner->lookups[arguments->lookups[i]];
-        list[(*count)++] = CLR_VALUE(kept->values);
-        if (arguments->lookup_kinds[i] == CLR_TAG_MIXED)
-            list[(*count)++] = CLR_VALUE(kept->tags);
-    }
-    for (i = 0; i < arguments->constant_count; i++)
-        list[(*count)++] = CLR_VALUE(request->plan->scan->constants[arguments->constants[i]].bits);
+    *count = clr_row_arguments_list(&launch->arguments, request->plan->scan, request->columns,
+                                    request->scanner->lookups, list);
     list[(*count)++] = CLR_VALUE(rows);
     return clr_set_arguments(launch->program->first, 0, list, *count, status);
 }

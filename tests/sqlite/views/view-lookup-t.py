@@ -52,23 +52,6 @@ def mix(value):
     return value
 
 
-def on_device(db, name, select, parameters=(), what=None):
-    """Two checks: all that a view gives is what the SELECT gives, and in the end a device gives it."""
-    want = repr(views.comparable(views.outcome(db, select, parameters)))
-    wrong = []
-
-    def judge(got):
-        if repr(views.comparable(got)) != want:
-            wrong.append(got)
-        return not wrong
-
-    before = support.stats(db)["scans_on_device"]
-    answered = views.ask_device(db, name, parameters, judge)
-    tap.is_equal(wrong, [], f"{what or select} {parameters}")
-    if not tap.ok(answered and support.stats(db)["scans_on_device"] > before, "a device gives it"):
-        tap.diag("\n".join(views.plan(db, name)))
-
-
 ASKED = (
     ("SELECT gpu_avg(x), count(*) FROM t WHERE city = 'ORD'", ()),
     ("SELECT gpu_sum(x) FROM t WHERE day LIKE '2011-0%' AND n > 5", ()),
@@ -101,13 +84,13 @@ def test_asked(device, rng):
             views.evict(db)
             problem = views.create(db, "asked", select)
             tap.is_equal(problem, None, "a view")
-            on_device(db, "asked", select, parameters)
+            views.given_by_device(db, "asked", select, parameters)
         columns = db.execute("SELECT type, rows, bytes, device_bytes FROM clreduce_columns").fetchall()
         codes = [column for column in columns if column[0] == "codes"]
         tap.is_equal([there == rows for _, rows, _, there in codes], [True, True], "codes, a byte a row there")
         db.execute("SELECT clreduce_evict()")
         tap.is_equal(db.execute("SELECT count(*) FROM clreduce_columns").fetchone()[0], 0, "which go")
-        on_device(db, "asked", ASKED[-1][0], ASKED[-1][1], "and come again")
+        views.given_by_device(db, "asked", ASKED[-1][0], ASKED[-1][1], "and come again")
         db.close()
 
 
@@ -146,7 +129,7 @@ def test_growth(device, rng, mode):
 
     def check(what):
         for name, select in selects.items():
-            on_device(db, name, select, (), f"{mode}, {what}: {select}")
+            views.given_by_device(db, name, select, (), f"{mode}, {what}: {select}")
 
     check("at first")
     add(db, rng, 100)
@@ -177,16 +160,16 @@ def test_large(device, rng):
     select = "SELECT gpu_sum(x), count(*), gpu_sum(length(city)) FROM t WHERE city LIKE ?1"
     views.create(db, "large", select)
     for value in ("%1", "%1", "%77%", "none", "%1"):
-        on_device(db, "large", select, (value,))
+        views.given_by_device(db, "large", select, (value,))
     sent = support.stats(db)["bytes_to_device"]
-    on_device(db, "large", select, ("%1",), "asked again")
+    views.given_by_device(db, "large", select, ("%1",), "asked again")
     tap.is_equal(support.stats(db)["bytes_to_device"], sent, "results that are kept are not sent again")
     there = db.execute(
         "SELECT device_bytes / rows FROM clreduce_columns WHERE type = 'codes'"
     ).fetchall()
     tap.is_equal(there, [(4,)], "four bytes a row")
     db.execute("UPDATE t SET city = 'new 77' WHERE id % 1001 = 5")
-    on_device(db, "large", select, ("%77%",), "another value")
+    views.given_by_device(db, "large", select, ("%77%",), "another value")
     db.close()
 
 
@@ -199,11 +182,11 @@ def test_filled(device, rng):
     views.create(db, "filled", select)
     for _ in range(2):
         views.agree(db, "filled", select, (), "filled when asked again")
-    on_device(db, "filled", select)
+    views.given_by_device(db, "filled", select)
     db.execute("UPDATE w SET city = 'R' || (id % 300) WHERE id % 2 = 0")
     for _ in range(2):
         views.agree(db, "filled", select, (), "after a change")
-    on_device(db, "filled", select, (), "and again")
+    views.given_by_device(db, "filled", select, (), "and again")
     db.close()
 
 
@@ -214,14 +197,14 @@ def test_errors(device, rng):
     db.executemany("INSERT INTO j(x, doc) VALUES(?, ?)", ((i, '{"a": %d}' % (i % 9)) for i in range(3_000)))
     select = "SELECT gpu_sum(x) FROM j WHERE json_extract(doc, '$.a') = 3"
     views.create(db, "js", select)
-    on_device(db, "js", select)
+    views.given_by_device(db, "js", select)
     db.execute("UPDATE j SET doc = 'no JSON' WHERE id = 77")
     for _ in range(3):
         views.ask_device(db, "js")
         views.agree(db, "js", select, (), "an error")
     tap.ok(isinstance(views.ask(db, "js"), views.Failure), "which is one")
     db.execute("UPDATE j SET doc = '{}' WHERE id = 77")
-    on_device(db, "js", select, (), "the value is gone")
+    views.given_by_device(db, "js", select, (), "the value is gone")
     db.close()
 
 
@@ -235,11 +218,11 @@ def test_limit(device, rng):
     db.execute("UPDATE t SET city = ? WHERE id = 7", ("long" * 5_000,))
     select = "SELECT gpu_sum(x), gpu_sum(length(city)) FROM t WHERE n > 0 OR city <> 'x'"
     views.create(db, "limited", select)
-    on_device(db, "limited", select)
+    views.given_by_device(db, "limited", select)
     before = db.setlimit(0, 10_000)
     views.agree(db, "limited", select, (), "a limit")
     db.setlimit(0, before)
-    on_device(db, "limited", select, (), "and no more")
+    views.given_by_device(db, "limited", select, (), "and no more")
     db.close()
 
 
