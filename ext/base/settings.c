@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,33 +10,43 @@
 /* A setting whose limits are both 0 is text; one that is 1 at most is off or on. */
 struct setting {
     const char *name;
-    size_t offset;
+    size_t offset; /* in the connection's settings, if it is one of them */
+    enum clr_process_setting of_process;
     int64_t initial, least, greatest;
     const char *meaning;
 };
 
+#define OF_CONNECTION(name) #name, offsetof(struct clr_settings, name), CLR_NOT_OF_PROCESS
+
+enum { RETENTION_MS = 10000 };
+
+static atomic_int_least64_t of_process[CLR_PROCESS_SETTINGS] = {[CLR_COLUMN_RETENTION] =
+                                                                    RETENTION_MS};
+
 static const struct setting settings_table[] = {
-    {"device", offsetof(struct clr_settings, device), 0, 0, 0,
+    {OF_CONNECTION(device), 0, 0, 0,
      "auto (GPU, accelerator, CPU device, host), gpu, accelerator, cpu, host, or part of a "
      "device's or platform's name"},
-    {"chunk_size", offsetof(struct clr_settings, chunk_size), 65536, 16, 16777216,
+    {OF_CONNECTION(chunk_size), 65536, 16, 16777216,
      "values of one type in a full chunk, the unit of work of a device"},
-    {"host_threshold", offsetof(struct clr_settings, host_threshold), 4096, 1, INT64_MAX,
+    {OF_CONNECTION(host_threshold), 4096, 1, INT64_MAX,
      "fewer values than this of one type in a full chunk are reduced on the host"},
-    {"start_after", offsetof(struct clr_settings, start_after), 1048576, 0, INT64_MAX,
+    {OF_CONNECTION(start_after), 1048576, 0, INT64_MAX,
      "values that a connection feeds before auto starts a device, which takes longer than these"},
-    {"chunks_in_flight", offsetof(struct clr_settings, chunks_in_flight), 4, 1,
-     CLR_CHUNKS_IN_FLIGHT_LIMIT, "chunks of one aggregate that a device may hold at a time"},
-    {"device_timeout", offsetof(struct clr_settings, device_timeout), 10000, 100, 86400000,
+    {OF_CONNECTION(chunks_in_flight), 4, 1, CLR_CHUNKS_IN_FLIGHT_LIMIT,
+     "chunks of one aggregate that a device may hold at a time"},
+    {OF_CONNECTION(device_timeout), 10000, 100, 86400000,
      "milliseconds to wait for a device's answer; without one the process uses it no more"},
-    {"view_threshold", offsetof(struct clr_settings, view_threshold), 1000, 0, INT64_MAX,
+    {OF_CONNECTION(view_threshold), 1000, 0, INT64_MAX,
      "rows of a table below which SQLite runs a view's SELECT itself"},
-    {"column_memory", offsetof(struct clr_settings, column_memory), 0, 0, INT64_MAX,
-     "bytes of decoded columns kept for views on the host, and as many on a device; larger tables "
-     "stream; 0: a quarter of either's memory"},
-    {"values_memory", offsetof(struct clr_settings, values_memory), 0, 0, INT64_MAX,
+    {"column_memory", 0, CLR_COLUMN_MEMORY, 0, 0, INT64_MAX,
+     "bytes of decoded columns that the process keeps for views on the host, and as many on a "
+     "device; larger tables stream; 0: a quarter of either's memory"},
+    {"column_retention", 0, CLR_COLUMN_RETENTION, RETENTION_MS, 0, 86400000,
+     "milliseconds that the process keeps columns of a file after its last connection has closed"},
+    {OF_CONNECTION(values_memory), 0, 0, INT64_MAX,
      "bytes that running aggregates may take for the values they keep; 0: a quarter of the memory"},
-    {"override", offsetof(struct clr_settings, override), 0, 0, 1,
+    {OF_CONNECTION(override), 0, 0, 1,
      "on: sum, total and avg are gpu_sum, gpu_total and gpu_avg, for as long as the connection is "
      "open"},
 };
@@ -52,9 +63,22 @@ static int is_switch(const struct setting *setting)
     return setting->greatest == 1;
 }
 
+int64_t clr_process_setting(enum clr_process_setting setting)
+{
+    return atomic_load(&of_process[setting]);
+}
+
 static void *place(struct clr_settings *settings, const struct setting *setting)
 {
     return (char *)settings + setting->offset;
+}
+
+static void store(struct clr_settings *settings, const struct setting *setting, int64_t number)
+{
+    if (setting->of_process != CLR_NOT_OF_PROCESS)
+        atomic_store(&of_process[setting->of_process], number);
+    else
+        memcpy(place(settings, setting), &number, sizeof number);
 }
 
 void clr_settings_init(struct clr_settings *settings)
@@ -63,9 +87,8 @@ void clr_settings_init(struct clr_settings *settings)
     size_t i;
 
     for (i = 0; i < SETTINGS; i++) {
-        if (!is_text(&settings_table[i]))
-            memcpy(place(settings, &settings_table[i]), &settings_table[i].initial,
-                   sizeof settings_table[i].initial);
+        if (!is_text(&settings_table[i]) && settings_table[i].of_process == CLR_NOT_OF_PROCESS)
+            store(settings, &settings_table[i], settings_table[i].initial);
     }
     if (device == NULL || device[0] == '\0')
         device = "auto";
@@ -88,7 +111,6 @@ static enum clr_code set_integer(struct clr_settings *settings, const struct set
 {
     char *end;
     long long number;
-    int64_t stored;
 
     errno = 0;
     number = strtoll(value, &end, 10);
@@ -97,8 +119,7 @@ static enum clr_code set_integer(struct clr_settings *settings, const struct set
         return clr_status_set(status, CLR_INVALID, 0,
                               "%s must be an integer from %" PRId64 " to %" PRId64 ", not '%.60s'",
                               setting->name, setting->least, setting->greatest, value);
-    stored = number;
-    memcpy(place(settings, setting), &stored, sizeof stored);
+    store(settings, setting, number);
     return CLR_OK;
 }
 
@@ -110,7 +131,7 @@ static enum clr_code set_switch(struct clr_settings *settings, const struct sett
     if (stored == 0 && strcmp(value, "off") != 0)
         return clr_status_set(status, CLR_INVALID, 0, "%s must be 'on' or 'off', not '%.60s'",
                               setting->name, value);
-    memcpy(place(settings, setting), &stored, sizeof stored);
+    store(settings, setting, stored);
     return CLR_OK;
 }
 
@@ -136,15 +157,19 @@ enum clr_code clr_settings_set(struct clr_settings *settings, const char *name, 
     return refuse_name(name, status);
 }
 
-static void show(struct clr_settings *settings, const struct setting *setting, char *text)
+/* Returns the value of a setting that is no text. */
+static int64_t load(struct clr_settings *settings, const struct setting *setting)
 {
     int64_t number;
 
-    if (is_text(setting)) {
-        snprintf(text, CLR_SETTING_TEXT_SIZE, "%s", (char *)place(settings, setting));
-        return;
-    }
+    if (setting->of_process != CLR_NOT_OF_PROCESS)
+        return clr_process_setting(setting->of_process);
     memcpy(&number, place(settings, setting), sizeof number);
+    return number;
+}
+
+static void show(const struct setting *setting, int64_t number, char *text)
+{
     if (is_switch(setting))
         snprintf(text, CLR_SETTING_TEXT_SIZE, "%s", number != 0 ? "on" : "off");
     else
@@ -154,14 +179,20 @@ static void show(struct clr_settings *settings, const struct setting *setting, c
 int clr_settings_describe(const struct clr_settings *settings, size_t i,
                           struct clr_setting_description *description)
 {
+    const struct setting *setting = &settings_table[i];
     struct clr_settings current = *settings, defaults;
 
     if (i >= SETTINGS)
         return 0;
-    clr_settings_init(&defaults);
-    description->name = settings_table[i].name;
-    description->meaning = settings_table[i].meaning;
-    show(&current, &settings_table[i], description->value);
-    show(&defaults, &settings_table[i], description->default_value);
+    description->name = setting->name;
+    description->meaning = setting->meaning;
+    if (is_text(setting)) {
+        clr_settings_init(&defaults);
+        memcpy(description->value, place(&current, setting), CLR_SETTING_TEXT_SIZE);
+        memcpy(description->default_value, place(&defaults, setting), CLR_SETTING_TEXT_SIZE);
+        return 1;
+    }
+    show(setting, load(&current, setting), description->value);
+    show(setting, setting->initial, description->default_value);
     return 1;
 }

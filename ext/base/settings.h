@@ -1,4 +1,4 @@
-/* The settings of a connection: their names, defaults, ranges and meanings. */
+/* The settings of a connection, and those of the process: names, defaults, ranges and meanings. */
 #ifndef CLR_BASE_SETTINGS_H
 #define CLR_BASE_SETTINGS_H
 
@@ -17,10 +17,20 @@ struct clr_settings {
     int64_t chunks_in_flight;           /* chunks of one aggregate handed to a device at a time */
     int64_t device_timeout;             /* milliseconds to wait for a device's answer */
     int64_t view_threshold;             /* rows; views of smaller tables are run by SQLite */
-    int64_t column_memory;              /* bytes of columns kept for views; 0: a quarter of all */
     int64_t values_memory;              /* bytes of values kept by aggregates; 0: a quarter */
     int64_t override;                   /* whether sum, total and avg are the exact ones */
 };
+
+/* Those that all connections of the process share: whichever sets one sets it for all. */
+enum clr_process_setting {
+    CLR_NOT_OF_PROCESS,
+    CLR_COLUMN_MEMORY,    /* bytes of columns kept for views; 0: a quarter of all */
+    CLR_COLUMN_RETENTION, /* milliseconds that a file's columns stay after its last connection */
+    CLR_PROCESS_SETTINGS
+};
+
+/* Returns one of them. Any thread may call this. */
+int64_t clr_process_setting(enum clr_process_setting setting);
 
 /* One setting, for listing. */
 struct clr_setting_description {

@@ -137,6 +137,7 @@ CLR_WHY(ASKED_SELDOM, "%c; will be kept when asked %1 times more, as the databas
 /* Why a database cannot be read, or its version not be known, this time. */
 CLR_WHY(NO_TRANSACTION, "no read transaction could be begun")
 CLR_WHY(UNCOMMITTED, "this connection's own uncommitted changes are to be seen")
+CLR_WHY(NESTED, "the query that this one is a part of is reading the same columns just now")
 CLR_WHY(SHARED_CACHE, "a cache is shared")
 CLR_WHY(LOG_JUST_OPENED, "the write-ahead log has just been opened")
 CLR_WHY(UNPROVED_SNAPSHOT,

@@ -124,6 +124,7 @@ static struct clr_resident *make(struct clr_worker *worker, uint8_t kind, size_t
     resident->kind = kind;
     resident->rows = rows;
     atomic_init(&resident->state, CLR_RESIDENT_COMING);
+    atomic_init(&resident->owners, 1);
     atomic_init(&resident->unwanted, false);
     atomic_init(&resident->order, CLR_ORDER_UNWANTED);
     atomic_init(&resident->order_counted, false);
@@ -188,10 +189,20 @@ size_t clr_resident_size(const struct clr_resident *resident)
     return size;
 }
 
+struct clr_resident *clr_resident_retain(struct clr_resident *resident)
+{
+    if (resident == NULL)
+        return NULL;
+    atomic_fetch_add(&resident->owners, 1);
+    clr_task_retain(&resident->task);
+    return resident;
+}
+
 void clr_resident_free(struct clr_resident *resident)
 {
     if (resident == NULL || clr_runtime_forked())
         return;
-    atomic_store(&resident->unwanted, true);
+    if (atomic_fetch_sub(&resident->owners, 1) == 1)
+        atomic_store(&resident->unwanted, true);
     clr_task_release(&resident->task);
 }

@@ -33,8 +33,11 @@ enum clr_residence clr_resident_state(struct clr_resident *resident);
    engine/operations/resident_order.h if there is one or one is being made. */
 size_t clr_resident_size(const struct clr_resident *resident);
 
-/* Gives the device's memory back, once nothing uses it, and the object. Never waits. NULL is fine.
- */
+/* Makes the caller another owner of the resident. NULL is fine. */
+struct clr_resident *clr_resident_retain(struct clr_resident *resident);
+
+/* For an owner: gives the device's memory back, once nobody owns or uses it, and the object. Never
+   waits. NULL is fine. */
 void clr_resident_free(struct clr_resident *resident);
 
 #endif

@@ -1,5 +1,7 @@
 #include "sqlite/columns/column_source.h"
 
+#include "sqlite/cache/retention.h"
+
 #include <string.h>
 
 int clr_column_request_begin(struct clr_column_request *request)
@@ -14,8 +16,6 @@ void clr_column_request_end(struct clr_column_request *request)
     if (request->source != NULL)
         request->source->end(request);
     request->source = NULL;
-    request->image = NULL;
-    request->has_columns = false;
 }
 
 void clr_column_request_refuse(struct clr_column_request *request, enum clr_reason_code why)
@@ -61,45 +61,104 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
     return field;
 }
 
+enum clr_entry clr_column_request_enter(struct clr_column_request *request,
+                                        struct clr_known_file *file, const struct clr_token *token)
+{
+    const struct clr_cache_place place = {.connection = request->connection,
+                                          .file = file,
+                                          .longest =
+                                              file == NULL ? 0 : request->snapshot.source.longest,
+                                          .schema = request->database->schema,
+                                          .table = request->table->name,
+                                          .is_filled = request->source == &clr_row_source};
+    enum clr_entry entry;
+
+    clr_retention_begin();
+    entry = clr_cache_enter(&place, request->table->root, token, request->watch, &request->image);
+    if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
+        request->image = NULL;
+    request->is_stale = entry == CLR_ENTRY_STALE;
+    return entry;
+}
+
+int clr_column_request_missed(struct clr_column_request *request, enum clr_entry entry)
+{
+    switch (entry) {
+    case CLR_ENTRY_STOPPED:
+        return SQLITE_INTERRUPT;
+    case CLR_ENTRY_NO_MEMORY:
+        return SQLITE_NOMEM;
+    case CLR_ENTRY_LATER:
+        clr_column_request_refuse(request, CLR_WHY_UNPROVED_SNAPSHOT);
+        return SQLITE_OK;
+    default:
+        clr_reason_set(&request->reason, CLR_WHY_NESTED);
+        return SQLITE_OK;
+    }
+}
+
+int clr_column_request_begin_load(struct clr_column_request *request, bool *is_busy)
+{
+    const enum clr_entry entry = clr_cache_begin_load(request->image, request->watch);
+
+    *is_busy = entry == CLR_ENTRY_FRESH;
+    if (!*is_busy)
+        return clr_column_request_missed(request, entry);
+    clr_column_request_pin(request);
+    if (request->has_columns) {
+        clr_cache_end_load(request->image);
+        *is_busy = false;
+    }
+    return SQLITE_OK;
+}
+
+void clr_column_request_pin(struct clr_column_request *request)
+{
+    struct clr_field fields[CLR_MOST_COLUMNS];
+    int i;
+
+    for (i = 0; i < request->query->column_count; i++)
+        fields[i] =
+            clr_column_field(request->query, request->table, request->image->table->is_filled, i);
+    request->has_columns =
+        clr_cache_pin(request->image, fields, request->query->column_count, request->found);
+}
+
+void clr_column_request_leave(struct clr_column_request *request)
+{
+    if (request->has_columns)
+        clr_cache_unpin(request->found, request->query->column_count);
+    clr_cache_leave(request->image);
+    request->has_columns = false;
+    request->image = NULL;
+}
+
 struct clr_image_column *clr_column_request_find(const struct clr_column_request *request, int i)
 {
     const struct clr_field field =
-        clr_column_field(request->query, request->table, request->image->is_filled, i);
+        clr_column_field(request->query, request->table, request->image->table->is_filled, i);
 
     return clr_image_find(request->image, &field);
-}
-
-bool clr_column_request_has_image(const struct clr_column_request *request)
-{
-    return request->image != NULL &&
-           request->image == clr_image_look_up(request->connection, request->database->schema,
-                                               request->table->name,
-                                               request->source == &clr_row_source);
-}
-
-bool clr_column_request_has_all(const struct clr_column_request *request)
-{
-    int i;
-
-    for (i = 0; i < request->query->column_count; i++) {
-        if (clr_column_request_find(request, i) == NULL)
-            return false;
-    }
-    return true;
 }
 
 bool clr_column_request_expects_many_values(struct clr_column_request *request)
 {
     const struct clr_image *image = request->image;
+    bool is_expected;
     int i;
 
     for (i = 0; i < request->query->column_count; i++) {
         const struct clr_field field =
-            clr_column_field(request->query, request->table, image->is_filled, i);
+            clr_column_field(request->query, request->table, image->table->is_filled, i);
         const char *name = clr_column_request_info(request, i)->name;
 
-        if (!field.with_codes || clr_column_request_find(request, i) != NULL ||
-            !clr_many_values_expected(image->many_values, field.index, &image->token))
+        if (!field.with_codes || clr_column_request_find(request, i) != NULL)
+            continue;
+        clr_cache_lock();
+        is_expected =
+            clr_many_values_expected(image->table->many_values, field.index, &image->token);
+        clr_cache_unlock();
+        if (!is_expected)
             continue;
         clr_reason_set_name(&request->reason, CLR_WHY_MANY_VALUES, name, strlen(name));
         return true;
@@ -112,6 +171,8 @@ void clr_column_request_has_many_values(struct clr_column_request *request, cons
 {
     struct clr_image *image = request->image;
 
-    clr_many_values_found(&image->many_values, field->index, &image->token);
+    clr_cache_lock();
+    clr_many_values_found(&image->table->many_values, field->index, &image->token);
+    clr_cache_unlock();
     clr_reason_set_name(&request->reason, CLR_WHY_MANY_VALUES, name, strlen(name));
 }

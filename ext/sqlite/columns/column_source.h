@@ -7,7 +7,8 @@
 
 #include "numeric/scan/scan.h"
 #include "query/query.h"
-#include "sqlite/columns/image.h"
+#include "sqlite/cache/cache.h"
+#include "sqlite/cache/cache_memory.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/table_names.h"
 #include "sqlite/session/skips.h"
@@ -51,15 +52,16 @@ struct clr_column_request {
     const struct clr_column_source *source; /* that has been begun, or NULL */
     struct clr_snapshot snapshot;           /* of pages */
     int64_t decoded;                        /* bytes, by the connection, before that */
-    struct clr_image *image;                /* of the table, in the version that was begun */
-    bool is_stale;                          /* the image was of another version */
-    bool has_columns;                       /* the image has all columns */
-    bool has_lost;                          /* a device has lost some that it alone had */
-    bool is_too_large;                      /* the columns do not fit into column_memory */
-    bool is_scanned;                        /* the columns have served */
-    bool is_outdated;                       /* the plan is of an older schema */
-    enum clr_reason_code no_pages;          /* why pages can't be read */
-    struct clr_reason reason;               /* why there is no way but SQLite */
+    struct clr_image *image; /* of the table, in the version that was begun: it was entered */
+    struct clr_image_column *found[CLR_MOST_COLUMNS]; /* once it has_columns: pinned */
+    bool is_stale;                                    /* the image was of another version */
+    bool has_columns;              /* the image has all columns, which are pinned */
+    bool has_lost;                 /* a device has lost some that it alone had */
+    bool is_too_large;             /* the columns do not fit into column_memory */
+    bool is_scanned;               /* the columns have served */
+    bool is_outdated;              /* the plan is of an older schema */
+    enum clr_reason_code no_pages; /* why pages can't be read */
+    struct clr_reason reason;      /* why there is no way but SQLite */
     struct clr_reading reading;
 };
 
@@ -106,15 +108,27 @@ clr_column_request_info(const struct clr_column_request *request, int i)
 struct clr_field clr_column_field(const struct clr_query *query, const struct clr_table_info *table,
                                   bool is_filled, int i);
 
-/* Returns the image's column that is the scan's column i, or NULL. */
+/* Enters the image of a version of the request's table; file is the known file that it is of, or
+   NULL. */
+enum clr_entry clr_column_request_enter(struct clr_column_request *request,
+                                        struct clr_known_file *file, const struct clr_token *token);
+
+/* Returns the code of an entry that did not lead to the image; the reason may say why. */
+int clr_column_request_missed(struct clr_column_request *request, enum clr_entry entry);
+
+/* Makes the table busy. If it was so by others, these may have brought the columns: then they are
+   pinned, has_columns says so, and it is not busy. Returns as a source does. */
+int clr_column_request_begin_load(struct clr_column_request *request, bool *is_busy);
+
+/* Pins the columns, if the image has all of them: has_columns says so. */
+void clr_column_request_pin(struct clr_column_request *request);
+
+/* Gives up the columns and the image. */
+void clr_column_request_leave(struct clr_column_request *request);
+
+/* For who has made the table busy: returns the image's column that is the scan's column i, or
+   NULL. */
 struct clr_image_column *clr_column_request_find(const struct clr_column_request *request, int i);
-
-/* Whether the image is still there: a function of the application, called meanwhile, may have it
-   evicted. */
-bool clr_column_request_has_image(const struct clr_column_request *request);
-
-/* Whether the image has all columns. */
-bool clr_column_request_has_all(const struct clr_column_request *request);
 
 /* Returns whether a column that the image lacks is known to have too many values for codes; then
    the reason says so. To be asked once before columns are brought. */

@@ -38,8 +38,7 @@ static bool can_answer(struct feeding *feeding, const struct clr_feed_setup *set
         const struct clr_image_column *column = clr_column_request_find(request, i);
         const struct clr_field field = clr_column_field(request->query, request->table, false, i);
 
-        if (column != NULL &&
-            (column->worker != feeding->worker || !clr_image_column_on_device(column)))
+        if (column != NULL && !clr_cache_is_on(column, feeding->worker))
             return false;
         kinds[i] = column != NULL ? column->column->kind : find_kind(setup, &field);
     }
@@ -59,7 +58,7 @@ static struct clr_leaf_feed *begin_feed(void *context, const struct clr_feed_set
 
     feeding->worker = clr_choose_device(&connection->settings, setup->rows, &feeding->info);
     if (feeding->worker == NULL ||
-        (int64_t)setup->rows > clr_column_device_memory(connection, feeding->info) / row_bytes ||
+        (int64_t)setup->rows > clr_column_device_memory(feeding->info) / row_bytes ||
         !can_answer(feeding, setup))
         return NULL;
     clr_status_clear(&status);
@@ -86,13 +85,13 @@ enum clr_load_outcome clr_device_load(struct clr_column_request *request,
     /* What a load for a device looks at first is not to be looked at in vain. What lookups are is
        found out once their columns are here, which the host decodes, and what groups there may be.
      */
-    may_decode = !image->host_decodes && request->query->question_count == 0 &&
+    may_decode = !image->table->host_decodes && request->query->question_count == 0 &&
                  request->query->lookup_count == 0 && request->scan->grouping == NULL &&
                  clr_choice_has_device(&request->connection->settings);
     outcome = clr_load(&request->snapshot.source, image->root, load->fields, load->count,
                        &image->layout, may_decode ? &decoding : NULL, load->columns, request->watch,
                        &load->report, &load->status);
-    image->host_decodes = image->host_decodes || decoding.is_unsuited;
+    image->table->host_decodes = image->table->host_decodes || decoding.is_unsuited;
     for (i = 0; i < load->count; i++)
         load->residents[i] =
             outcome == CLR_LOAD_DONE && decoding.is_done ? decoding.residents[i] : NULL;

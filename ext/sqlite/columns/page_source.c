@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* How often a snapshot is begun again, since there were columns of a later one each time. */
+enum { MOST_ATTEMPTS = 5 };
+
 /* ---- Beginning, and what has changed. */
 
 /* The image's columns side by side. */
@@ -15,28 +18,40 @@ struct side {
     int count;
 };
 
-/* All columns are needed on the host. */
-static enum clr_scan_outcome side_init(struct side *side, struct clr_column_request *request)
+/* Brings all columns to the host. The table is busy: none of them goes meanwhile. */
+static enum clr_scan_outcome fetch_all(struct clr_column_request *request)
 {
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    struct clr_image_column *column = request->image->columns;
+    struct clr_column *here;
+
+    for (; column != NULL && outcome == CLR_SCAN_DONE; column = column->next) {
+        outcome =
+            clr_cache_fetch(request->connection, request->image, column, request->watch, &here);
+        if (outcome == CLR_SCAN_DONE)
+            clr_column_release(here);
+    }
+    return outcome;
+}
+
+static bool side_init(struct side *side, const struct clr_image *image)
+{
     struct clr_image_column *column;
     size_t count = 1;
 
-    for (column = request->image->columns; column != NULL; column = column->next)
+    for (column = image->columns; column != NULL; column = column->next)
         count++;
     *side = (struct side){.of = clr_memory_alloc(count * sizeof(struct clr_image_column *)),
                           .fields = clr_memory_alloc(count * sizeof *side->fields),
                           .columns = clr_memory_alloc(count * sizeof(struct clr_column *))};
     if (side->of == NULL || side->fields == NULL || side->columns == NULL)
-        return CLR_SCAN_FAILED;
-    for (column = request->image->columns; column != NULL && outcome == CLR_SCAN_DONE;
-         column = column->next) {
-        outcome = clr_image_column_fetch(request->connection, column, request->watch);
+        return false;
+    for (column = image->columns; column != NULL; column = column->next) {
         side->of[side->count] = column;
         side->fields[side->count] = column->field;
         side->columns[side->count++] = column->column;
     }
-    return outcome;
+    return true;
 }
 
 static void side_free(struct side *side)
@@ -51,8 +66,9 @@ static void side_free(struct side *side)
 static bool make_room(struct clr_column_request *request)
 {
     const int columns = request->query->column_count, row_bytes = CLR_ROW_BYTES * (columns + 1);
-    const int64_t budget = clr_column_memory(request->connection);
+    const int64_t budget = clr_column_memory();
     struct clr_image *image = request->image;
+    const size_t rows = atomic_load(&image->table->rows);
     size_t most = (size_t)(budget / row_bytes);
 
     if (most == 0)
@@ -60,105 +76,118 @@ static bool make_room(struct clr_column_request *request)
     image->layout.most_bytes = (size_t)budget;
     image->layout.row_bytes = columns == 0 ? 0 : (size_t)row_bytes;
     image->layout.most_rows = columns == 0 ? 0 : most; /* rows that are only counted take none */
-    image->layout.may_guess = image->rows == 0;
+    image->layout.may_guess = rows == 0;
     sqlite3_randomness(sizeof image->layout.seed, &image->layout.seed);
-    return columns == 0 || image->rows <= most;
+    return columns == 0 || rows <= most;
 }
 
-/* With what has changed, and the columns side by side. Returns whether they are refreshed, or
- *stopped. */
-static bool refresh_columns(struct clr_column_request *request, const uint32_t *changes,
-                            struct side *side, bool *stopped)
+/* With what has changed, for an image that may be changed: brings its columns to the snapshot's
+   version. Returns DONE; STOPPED with the image as it was; or another outcome. */
+static enum clr_load_outcome refresh_columns(struct clr_column_request *request,
+                                             const uint32_t *changes)
 {
     struct clr_stats *stats = &request->connection->stats;
+    struct clr_refresh_report report = {.has_moved = false};
+    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
     struct clr_image *image = request->image;
-    struct clr_refresh_report report;
-    enum clr_load_outcome outcome;
+    struct side side;
     int i;
 
     make_room(request);
-    outcome = clr_refresh(&request->snapshot.source, image->root, changes, side->fields,
-                          side->count, &image->layout, side->columns, request->watch, &report);
+    if (side_init(&side, image))
+        outcome = clr_refresh(&request->snapshot.source, image->root, changes, side.fields,
+                              side.count, &image->layout, side.columns, request->watch, &report);
     stats->bytes_decoded += report.bytes_read;
-    *stopped = outcome == CLR_LOAD_STOPPED;
+    for (i = 0; i < side.count && report.has_moved; i++)
+        clr_image_replace(side.of[i], side.columns[i]);
+    side_free(&side);
     if (outcome != CLR_LOAD_DONE)
-        return false;
-    for (i = 0; i < side->count && report.has_moved; i++)
-        clr_image_replace(side->of[i], side->columns[i]);
+        return outcome;
     image->token = request->snapshot.token;
-    image->rows = image->layout.rows;
+    atomic_store(&image->table->rows, image->layout.rows);
     stats->leaves_kept += (int64_t)(report.leaves - report.leaves_read);
     stats->leaves_refreshed += (int64_t)report.leaves_read;
     request->reading = (struct clr_reading){.kind = CLR_READ_REFRESHED,
                                             .amount = report.bytes_read,
                                             .leaves_read = report.leaves_read,
                                             .leaves = report.leaves};
-    return true;
+    return outcome;
 }
 
-/* Brings a stale image to the snapshot's version of the database by reading what has changed.
-   Returns whether that is known and was done, or *stopped. */
-static bool refresh(struct clr_column_request *request, bool *stopped)
+/* Finds out which pages have changed since the image's version. Returns them, to be freed, or NULL
+   if that is not known. What is wrong with the snapshot is said when the columns are loaded. */
+static uint32_t *find_changes(struct clr_column_request *request)
 {
-    struct clr_image *image = request->image;
-    enum clr_scan_outcome outcome;
-    struct side side = {0};
-    bool refreshed = false;
-    uint32_t *changes;
+    const struct clr_image *image = request->image;
 
-    /* What is wrong with the snapshot is said when the columns are loaded. */
     if (image->root != request->table->root || image->layout.leaves == NULL ||
         clr_snapshot_open(request->database, &request->snapshot) != CLR_WHY_NONE)
-        return false;
-    changes = clr_snapshot_changes(request->database, &request->snapshot, &image->token);
-    if (changes != NULL) {
-        outcome = side_init(&side, request);
-        *stopped = outcome == CLR_SCAN_STOPPED;
-        refreshed = outcome == CLR_SCAN_DONE && refresh_columns(request, changes, &side, stopped);
-    }
-    side_free(&side);
-    clr_memory_free(changes);
-    return refreshed;
+        return NULL;
+    return clr_snapshot_changes(request->database, &request->snapshot, &image->token);
 }
 
-/* Makes the image one of the snapshot's version: it is refreshed, or else emptied. Returns
-   SQLITE_INTERRUPT with the image as it was. */
+/* Makes a stale image, whose table is busy, one of the snapshot's version: it is refreshed, or else
+   emptied. Returns SQLITE_OK; or SQLITE_INTERRUPT or SQLITE_NOMEM with the image as it was. */
 static int make_fresh(struct clr_column_request *request)
 {
-    struct clr_image *image = request->image;
-    bool stopped = false;
+    uint32_t *changes = find_changes(request);
+    const enum clr_scan_outcome fetched = changes == NULL ? CLR_SCAN_FAILED : fetch_all(request);
+    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
 
-    if (request->is_stale) {
-        request->is_stale = !refresh(request, &stopped);
-        if (stopped)
-            return SQLITE_INTERRUPT;
+    if (fetched == CLR_SCAN_STOPPED ||
+        !clr_cache_begin_change(&request->image, request->watch, fetched == CLR_SCAN_DONE)) {
+        clr_memory_free(changes);
+        clr_cache_end_load(request->image);
+        return fetched == CLR_SCAN_STOPPED ? SQLITE_INTERRUPT : SQLITE_NOMEM;
     }
-    if (request->is_stale)
-        clr_image_empty(image, request->table->root, &request->snapshot.token);
-    request->has_columns = image->layout.known && clr_column_request_has_all(request);
-    if (request->has_columns && request->reading.kind == CLR_READ_NOTHING)
-        request->reading.kind = CLR_READ_RESIDENT;
-    return SQLITE_OK;
+    if (fetched == CLR_SCAN_DONE)
+        outcome = refresh_columns(request, changes);
+    if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_STOPPED)
+        clr_image_empty(request->image, request->table->root, &request->snapshot.token);
+    request->is_stale = outcome != CLR_LOAD_DONE;
+    clr_cache_end_change(request->image);
+    clr_memory_free(changes);
+    return outcome == CLR_LOAD_STOPPED ? SQLITE_INTERRUPT : SQLITE_OK;
+}
+
+/* Begins a snapshot, and enters the image of its version. LATER: there are columns of a later one.
+ *rc is SQLite's code for the user. */
+static enum clr_entry begin_snapshot(struct clr_column_request *request, int *rc)
+{
+    enum clr_reason_code why;
+
+    *rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
+    if (why != CLR_WHY_NONE)
+        clr_column_request_refuse(request, why);
+    if (*rc != SQLITE_OK || why != CLR_WHY_NONE || !clr_column_request_is_current(request))
+        return CLR_ENTRY_FRESH;
+    return clr_column_request_enter(request, request->snapshot.known, &request->snapshot.token);
 }
 
 static int begin(struct clr_column_request *request)
 {
-    struct clr_connection *connection = request->connection;
-    enum clr_reason_code why;
-    int rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
+    enum clr_entry entry = CLR_ENTRY_LATER;
+    int attempt, rc = SQLITE_OK;
 
-    request->decoded = connection->stats.bytes_decoded;
-    if (why != CLR_WHY_NONE)
-        clr_column_request_refuse(request, why);
-    if (rc != SQLITE_OK || why != CLR_WHY_NONE || !clr_column_request_is_current(request))
-        return rc;
-    request->image =
-        clr_image_get(connection, request->database, request->table->name, false,
-                      request->table->root, &request->snapshot.token, &request->is_stale);
+    request->decoded = request->connection->stats.bytes_decoded;
+    for (attempt = 0; attempt < MOST_ATTEMPTS && entry == CLR_ENTRY_LATER; attempt++) {
+        if (attempt > 0)
+            clr_snapshot_end(request->database, &request->snapshot);
+        entry = begin_snapshot(request, &rc);
+    }
+    if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
+        return clr_column_request_missed(request, entry);
     if (request->image == NULL)
-        return SQLITE_NOMEM;
-    clr_image_drop_away(request->image, true);
-    return make_fresh(request);
+        return rc;
+    if (entry == CLR_ENTRY_STALE)
+        rc = make_fresh(request);
+    if (rc != SQLITE_OK)
+        return rc;
+    clr_cache_drop_away(request->image, true);
+    clr_column_request_pin(request);
+    if (request->has_columns && request->reading.kind == CLR_READ_NOTHING)
+        request->reading.kind = CLR_READ_RESIDENT;
+    return SQLITE_OK;
 }
 
 /* ---- Loading. */
@@ -224,19 +253,20 @@ static int keep(struct clr_column_request *request, const struct clr_device_load
     struct clr_image *image = request->image;
     int i, rc = SQLITE_OK;
 
-    image->rows = image->layout.rows;
+    atomic_store(&image->table->rows, image->layout.rows);
     request->connection->stats.bytes_decoded += load->report.bytes_read;
     request->reading = (struct clr_reading){.kind = request->has_lost   ? CLR_READ_LOST
                                                     : request->is_stale ? CLR_READ_CHANGED
                                                                         : CLR_READ_ABSENT,
                                             .amount = load->report.bytes_read,
                                             .device = load->device};
+    clr_cache_lock();
     for (i = 0; i < load->count; i++) {
         struct clr_image_column *column =
             clr_image_add(image, load->names[i], &load->fields[i], load->columns[i]);
 
         if (load->fields[i].with_codes)
-            clr_many_values_forget(&image->many_values, load->fields[i].index);
+            clr_many_values_forget(&image->table->many_values, load->fields[i].index);
         if (column == NULL) {
             clr_resident_free(load->residents[i]);
             rc = SQLITE_NOMEM;
@@ -245,11 +275,12 @@ static int keep(struct clr_column_request *request, const struct clr_device_load
             column->worker = load->worker;
         }
     }
-    request->has_columns = rc == SQLITE_OK;
+    clr_cache_unlock();
     return rc;
 }
 
-static int bring(struct clr_column_request *request)
+/* For a table that is busy: loads the columns that the image lacks. */
+static int load_columns(struct clr_column_request *request)
 {
     struct clr_device_load load = {.count = 0};
     enum clr_load_outcome outcome;
@@ -286,14 +317,32 @@ static int bring(struct clr_column_request *request)
     return clr_column_request_unread(request, outcome, &load.report, &load.status);
 }
 
+static int bring(struct clr_column_request *request)
+{
+    bool is_busy;
+    int rc = clr_column_request_begin_load(request, &is_busy);
+
+    if (!is_busy) {
+        if (request->has_columns)
+            request->reading.kind = CLR_READ_RESIDENT;
+        return rc;
+    }
+    rc = load_columns(request);
+    clr_cache_end_load(request->image);
+    if (rc == SQLITE_OK)
+        clr_column_request_pin(request);
+    return rc;
+}
+
 static void end(struct clr_column_request *request)
 {
+    const bool has_image = request->image != NULL;
+
     clr_snapshot_end(request->database, &request->snapshot);
-    if (request->image == NULL || request->is_scanned)
-        return;
-    /* What was loaded in vain is older than any scan. */
-    clr_images_scan(request->connection);
-    clr_column_memory_trim(request->connection, clr_column_memory(request->connection));
+    clr_column_request_leave(request);
+    /* What was loaded in vain may go. */
+    if (has_image && !request->is_scanned)
+        clr_column_memory_trim(clr_column_memory(), 0);
 }
 
 const struct clr_column_source clr_page_source = {begin, bring, end};

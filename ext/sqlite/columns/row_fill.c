@@ -29,9 +29,9 @@ static char *write_select(const struct clr_column_request *request, const char *
 }
 
 /* Whether so many rows of so many columns fit into column_memory. */
-static bool have_room(const struct clr_column_request *request, size_t rows, int columns)
+static bool have_room(size_t rows, int columns)
 {
-    const int64_t budget = clr_column_memory(request->connection);
+    const int64_t budget = clr_column_memory();
 
     return rows <= (size_t)(budget / CLR_ROW_BYTES) / (size_t)(columns + 1);
 }
@@ -172,7 +172,7 @@ static int fill(const struct clr_column_request *request, struct wanted *wanted,
 
     for (i = 0; i < wanted->count; i++)
         wanted->columns[i] = NULL;
-    atomic_init(&left, clr_column_memory(request->connection) - rows);
+    atomic_init(&left, clr_column_memory() - rows);
     for (i = 0; i < wanted->count; i++) {
         wanted->columns[i] = new_column(&wanted->fields[i], load->most, &left);
         if (wanted->columns[i] == NULL)
@@ -198,50 +198,66 @@ static int fill(const struct clr_column_request *request, struct wanted *wanted,
 static int keep(struct clr_column_request *request, struct wanted *wanted, size_t rows)
 {
     struct clr_image *image = request->image;
+    struct clr_cached_table *table = image->table;
     int i, rc = SQLITE_OK;
 
+    atomic_store(&table->rows, rows);
+    clr_cache_lock();
     image->layout.known = true;
-    image->layout.rows = image->rows = rows;
+    image->layout.rows = rows;
     for (i = 0; i < wanted->count; i++) {
         if (clr_image_add(image, wanted->names[i], &wanted->fields[i], wanted->columns[i]) == NULL)
             rc = SQLITE_NOMEM;
-        image->attempts.filled |= clr_image_bit(&wanted->fields[i]);
+        table->attempts.filled |= clr_image_bit(&wanted->fields[i]);
         if (wanted->fields[i].with_codes)
-            clr_many_values_forget(&image->many_values, wanted->fields[i].index);
+            clr_many_values_forget(&table->many_values, wanted->fields[i].index);
     }
+    clr_cache_unlock();
     if (wanted->count > 0)
         request->connection->stats.rows_loaded += (int64_t)rows;
     request->reading = (struct clr_reading){
         .kind = CLR_READ_FILLED, .amount = (int64_t)rows, .cause = request->no_pages};
-    request->has_columns = rc == SQLITE_OK;
     return rc;
+}
+
+/* Makes the image one without columns, which nobody else looks at: another one if a query that
+   calls this one is in it. */
+static bool drop_columns(struct clr_column_request *request)
+{
+    if (!clr_cache_begin_change(&request->image, request->watch, false))
+        return false;
+    clr_image_drop(request->image, false);
+    clr_layout_free(&request->image->layout);
+    return true;
 }
 
 int clr_row_fill(struct clr_column_request *request)
 {
     const int columns = request->query->column_count;
-    struct clr_image *image = request->image;
+    struct clr_cached_table *table = request->image->table;
     struct clr_row_load load = {.many_values = -1};
     struct wanted wanted;
     int rc;
 
     /* To count rows is to read them all: not if there were far too many the last time. */
-    request->is_too_large = columns > 0 && !have_room(request, image->rows / 2, columns);
+    request->is_too_large = columns > 0 && !have_room(atomic_load(&table->rows) / 2, columns);
     if (request->is_too_large)
         return SQLITE_OK;
     rc = count_rows(request, &load.most);
     if (rc != SQLITE_OK)
         return rc;
-    image->rows = load.rows = load.most;
+    load.rows = load.most;
+    atomic_store(&table->rows, load.rows);
     if (!clr_column_request_check_rows(request, load.most))
         return SQLITE_OK;
     collect(request, &wanted);
-    if (!have_room(request, load.most, wanted.count))
+    if (!have_room(load.most, wanted.count))
         wanted.count = columns; /* without what others needed */
-    request->is_too_large = columns > 0 && !have_room(request, load.most, columns);
+    request->is_too_large = columns > 0 && !have_room(load.most, columns);
     if (request->is_too_large)
         return SQLITE_OK;
-    clr_image_drop(image);
+    if (!drop_columns(request))
+        return SQLITE_NOMEM;
     rc = wanted.count == 0 ? SQLITE_OK : fill(request, &wanted, &load);
     if (rc == SQLITE_OK)
         return keep(request, &wanted, load.rows);

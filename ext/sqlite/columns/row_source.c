@@ -15,7 +15,7 @@
    lack all that was lacking then. */
 static enum clr_reason_code find_refusal(const struct clr_column_request *request, uint64_t lacking)
 {
-    const struct clr_attempts *attempts = &request->image->attempts;
+    const struct clr_attempts *attempts = &request->image->table->attempts;
 
     return attempts->settings != request->connection->settings_changes ||
                    (attempts->refused & ~lacking) != 0
@@ -43,19 +43,33 @@ static bool are_loadable(const struct clr_column_request *request)
 }
 
 /* Learns how long the columns served that are gone. */
-static void end_attempts(struct clr_image *image)
+static void end_attempts(struct clr_cached_table *table)
 {
-    if (image->attempts.served)
-        image->wait = 1;
-    else if (image->attempts.filled != 0 && image->wait < CLR_SKIPS)
-        image->wait *= 2;
-    image->attempts = (struct clr_attempts){.filling = {image->wait}};
+    if (table->attempts.served)
+        table->wait = 1;
+    else if (table->attempts.filled != 0 && table->wait < CLR_SKIPS)
+        table->wait *= 2;
+    table->attempts = (struct clr_attempts){.filling = {table->wait}};
+}
+
+/* Makes a stale image, whose table is busy, an empty one of that version. */
+static int make_empty(struct clr_column_request *request, const struct clr_token *token)
+{
+    if (!clr_cache_begin_change(&request->image, request->watch, false)) {
+        clr_cache_end_load(request->image);
+        return SQLITE_NOMEM;
+    }
+    end_attempts(request->image->table);
+    clr_image_empty(request->image, request->table->root, token);
+    clr_cache_end_change(request->image);
+    return SQLITE_OK;
 }
 
 static int begin(struct clr_column_request *request)
 {
     struct clr_token token;
     enum clr_reason_code why;
+    enum clr_entry entry;
     int rc = clr_row_version_begin(request->database, &token, &why);
 
     if (why != CLR_WHY_NONE)
@@ -66,17 +80,16 @@ static int begin(struct clr_column_request *request)
         clr_reason_set(&request->reason, CLR_WHY_OTHER_ROWS);
         return SQLITE_OK;
     }
-    request->image = clr_image_get(request->connection, request->database, request->table->name,
-                                   true, request->table->root, &token, &request->is_stale);
-    if (request->image == NULL)
-        return SQLITE_NOMEM;
-    if (request->is_stale) {
-        end_attempts(request->image);
-        clr_image_empty(request->image, request->table->root, &token);
-    }
-    request->has_columns = request->image->layout.known && clr_column_request_has_all(request);
+    entry = clr_column_request_enter(request, NULL, &token);
+    if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
+        return clr_column_request_missed(request, entry);
+    if (entry == CLR_ENTRY_STALE)
+        rc = make_empty(request, &token);
+    if (rc != SQLITE_OK)
+        return rc;
+    clr_column_request_pin(request);
     if (request->has_columns) {
-        request->image->attempts.served = true;
+        request->image->table->attempts.served = true;
         request->reading =
             (struct clr_reading){.kind = CLR_READ_RESIDENT_ROWS, .cause = request->no_pages};
     }
@@ -98,13 +111,13 @@ static uint64_t find_lacking(const struct clr_column_request *request)
 }
 
 /* Takes note of a query that lacks columns. Returns whether they are to be filled now. */
-static bool are_due(struct clr_image *image, uint64_t lacking)
+static bool are_due(struct clr_cached_table *table, uint64_t lacking)
 {
-    struct clr_attempts *attempts = &image->attempts;
+    struct clr_attempts *attempts = &table->attempts;
     bool due;
 
     if ((attempts->filled & lacking) != 0) /* they had to make room for others */
-        end_attempts(image);
+        end_attempts(table);
     due = !clr_skips_take(&attempts->filling) && (lacking & ~attempts->asked) == 0;
     attempts->asked |= lacking;
     return due;
@@ -113,16 +126,17 @@ static bool are_due(struct clr_image *image, uint64_t lacking)
 /* Says that the columns will be filled later. */
 static void put_off(struct clr_column_request *request)
 {
-    const int more = request->image->attempts.filling.left;
+    const int more = request->image->table->attempts.filling.left;
 
     clr_reason_set_numbers(&request->reason, more == 0 ? CLR_WHY_ASKED_ONCE : CLR_WHY_ASKED_SELDOM,
                            more + 1, 0);
     request->reason.cause = request->no_pages;
 }
 
-static int bring(struct clr_column_request *request)
+/* For a table that is busy. */
+static int fill_columns(struct clr_column_request *request)
 {
-    struct clr_attempts *attempts = &request->image->attempts;
+    struct clr_attempts *attempts = &request->image->table->attempts;
     const uint64_t lacking = find_lacking(request);
     const enum clr_reason_code refusal = find_refusal(request, lacking);
     int rc;
@@ -131,7 +145,7 @@ static int bring(struct clr_column_request *request)
         clr_reason_set(&request->reason, refusal);
         return SQLITE_OK;
     }
-    if (!are_due(request->image, lacking)) {
+    if (!are_due(request->image->table, lacking)) {
         put_off(request);
         return SQLITE_OK;
     }
@@ -149,9 +163,24 @@ static int bring(struct clr_column_request *request)
     return SQLITE_OK;
 }
 
+static int bring(struct clr_column_request *request)
+{
+    bool is_busy;
+    int rc = clr_column_request_begin_load(request, &is_busy);
+
+    if (!is_busy)
+        return rc;
+    rc = fill_columns(request);
+    clr_cache_end_change(request->image);
+    if (rc == SQLITE_OK && request->reason.code == CLR_WHY_NONE)
+        clr_column_request_pin(request);
+    return rc;
+}
+
 static void end(struct clr_column_request *request)
 {
     clr_database_release(request->database);
+    clr_column_request_leave(request);
 }
 
 const struct clr_column_source clr_row_source = {begin, bring, end};

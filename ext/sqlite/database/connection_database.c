@@ -7,6 +7,7 @@ static void free_database(struct clr_database *database)
     sqlite3_finalize(database->hold);
     sqlite3_finalize(database->mode);
     clr_wal_map_free(&database->log);
+    clr_known_file_close(database->file);
     sqlite3_free(database->schema);
     sqlite3_free(database);
 }
@@ -44,16 +45,15 @@ static int next_generation(const struct clr_connection *connection)
     return ++databases->generations;
 }
 
-/* Returns the version of main's schema, or -1. */
+/* Returns the version of the database's schema, or -1. */
 static sqlite3_int64 read_schema_version(const struct clr_database *database)
 {
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *statement =
+        prepare_text(database->connection->db,
+                     sqlite3_mprintf("PRAGMA \"%w\".schema_version", database->schema));
     sqlite3_int64 version = -1;
 
-    if (database->is_main &&
-        sqlite3_prepare_v2(database->connection->db, "PRAGMA main.schema_version", -1, &statement,
-                           NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
+    if (statement != NULL && sqlite3_step(statement) == SQLITE_ROW)
         version = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
     return version;
@@ -119,11 +119,49 @@ static void begin_generation(struct clr_database *database)
     const sqlite3_int64 version = read_schema_version(database);
 
     database->generation = next_generation(database->connection);
-    if (version < 0 || version != database->schema_version)
+    if (!database->is_main || version < 0 || version != database->schema_version)
         database->file_generation = database->generation;
     database->schema_version = version;
     database->parallel = -1;
     database->proved = false;
+}
+
+/* Gives up the files of databases that are detached by now. */
+static void close_detached(const struct clr_connection *connection)
+{
+    const struct databases *databases = clr_connection_find(connection, &databases_kind);
+    struct clr_database *database;
+
+    for (database = databases->first; database != NULL; database = database->next) {
+        if (database->file == NULL || sqlite3_db_filename(connection->db, database->schema) != NULL)
+            continue;
+        clr_known_file_close(database->file);
+        database->file = NULL;
+        database->handle = NULL;
+    }
+}
+
+struct clr_known_file *clr_database_known_file(struct clr_database *database, sqlite3_file *handle)
+{
+    if (database->handle == handle && database->handle_generation == database->generation)
+        return database->file;
+    close_detached(database->connection);
+    clr_known_file_close(database->file);
+    database->file = clr_known_file_open(database->connection->db, database->schema, handle);
+    database->handle = handle;
+    database->handle_generation = database->generation;
+    return database->file;
+}
+
+const char *clr_database_schema_of(const struct clr_connection *connection,
+                                   const struct clr_known_file *file)
+{
+    const struct databases *databases = clr_connection_find(connection, &databases_kind);
+    const struct clr_database *database = databases == NULL ? NULL : databases->first;
+
+    while (database != NULL && database->file != file)
+        database = database->next;
+    return database == NULL ? NULL : database->schema;
 }
 
 int clr_database_hold(struct clr_database *database, enum clr_reason_code *why)

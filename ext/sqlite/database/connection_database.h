@@ -5,6 +5,7 @@
 #define CLR_SQLITE_CONNECTION_DATABASE_H
 
 #include "query/reason.h"
+#include "sqlite/database/known_file.h"
 #include "sqlite/database/wal_index.h"
 #include "sqlite/session/connection.h"
 #include "storage/format/wal_map.h"
@@ -22,8 +23,14 @@ struct clr_database {
     sqlite3_stmt *mode; /* PRAGMA journal_mode */
     int generation;     /* changes when a statement about this database may mean another thing */
     int file_generation;          /* changes when it may be another file, or have another schema */
-    sqlite3_int64 schema_version; /* of main, when that was looked at last; else -1 */
+    sqlite3_int64 schema_version; /* in this generation; -1: not known */
     int parallel; /* whether its file may be read by several threads; -1: not known yet */
+
+    /* The file of that handle, which was looked at in that generation, as one that is open here;
+       NULL: it is not known to be any. Only clr_database_known_file() changes it. */
+    struct clr_known_file *file;
+    sqlite3_file *handle;
+    int handle_generation;
 
     /* In WAL mode the latest snapshot that was proved, if any (see snapshot.h): its header, and
        what the pager then had as its data version. */
@@ -52,6 +59,13 @@ void clr_databases_free(struct clr_connection *connection);
  */
 enum clr_reason_code clr_database_find_file(const struct clr_database *database,
                                             sqlite3_file **file);
+
+/* Returns the file that the handle is known to be of, which is the database's; NULL: none. */
+struct clr_known_file *clr_database_known_file(struct clr_database *database, sqlite3_file *handle);
+
+/* Returns the name of the connection's schema whose file that is known to be, or NULL. */
+const char *clr_database_schema_of(const struct clr_connection *connection,
+                                   const struct clr_known_file *file);
 
 /*
  * Returns why the file's lock forbids reading its pages, or CLR_WHY_NONE. More than a shared lock:

@@ -27,7 +27,14 @@ enum { MOST_AT_A_TIME = 65536, MOST_ATTEMPTS = 5, LARGEST_PAGE = 65536 };
 #define MOST_PAGES UINT32_C(0xfffffffe)
 
 /* What a token consists of. */
-enum { AT_COUNTERS = 0, AT_VERSION = 32, AT_GENERATION = 48, AT_LONGEST = 52, AT_LOG = 64 };
+enum {
+    AT_COUNTERS = 0,
+    AT_VERSION = 32,
+    AT_SCHEMA = 48,
+    AT_LONGEST = 52,
+    AT_LOG = 64,
+    AT_STATE = AT_LOG + CLR_WAL_HEADER_SIZE
+};
 
 static uint32_t read_big_endian(const unsigned char *bytes, int count)
 {
@@ -229,13 +236,19 @@ static int hold_wal(struct clr_database *database, struct clr_snapshot *snapshot
 }
 
 /* Fills in the token. */
-static void identify(const struct clr_database *database, struct clr_snapshot *snapshot)
+static void identify(struct clr_database *database, struct clr_snapshot *snapshot)
 {
     const unsigned char *header = snapshot->header;
     unsigned char *bytes = snapshot->token.bytes;
+    uint32_t schema = (uint32_t)database->file_generation;
 
-    /* Another file may be attached by the same name, with the same counters. */
-    memcpy(bytes + AT_GENERATION, &database->file_generation, sizeof database->file_generation);
+    if (database->schema_version >= 0)
+        snapshot->known = clr_database_known_file(database, snapshot->file);
+    /* Where that is not known, another file may be attached by the same name, with the same
+       counters. */
+    if (snapshot->known != NULL)
+        schema = (uint32_t)database->schema_version;
+    memcpy(bytes + AT_SCHEMA, &schema, sizeof schema);
     /* What was read under another limit may be an error now. */
     memcpy(bytes + AT_LONGEST, &snapshot->source.longest, sizeof snapshot->source.longest);
     if (snapshot->is_wal)
@@ -247,6 +260,9 @@ static void identify(const struct clr_database *database, struct clr_snapshot *s
        for. */
     memcpy(bytes + AT_COUNTERS, header + AT_PAGE_SIZE, AT_SCHEMA_COOKIE + 4 - AT_PAGE_SIZE);
     memcpy(bytes + AT_VERSION, header + AT_VALID_FOR, 8);
+    /* Whoever copies another database over the file may copy the same counters. */
+    if (snapshot->known != NULL)
+        clr_known_file_state(snapshot->known, bytes + AT_STATE);
 }
 
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
@@ -297,8 +313,8 @@ uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapsho
     memcpy(before.header, since->bytes + AT_LOG, CLR_WAL_HEADER_SIZE);
     if (!snapshot->is_wal || !clr_wal_index_same_log(before.header, index->header) ||
         clr_wal_index_last_frame(&before) >= clr_wal_index_last_frame(index) ||
-        memcmp(since->bytes + AT_GENERATION, snapshot->token.bytes + AT_GENERATION,
-               sizeof database->file_generation) != 0 ||
+        memcmp(since->bytes + AT_SCHEMA, snapshot->token.bytes + AT_SCHEMA, sizeof(uint32_t)) !=
+            0 ||
         memcmp(since->bytes + AT_LONGEST, snapshot->token.bytes + AT_LONGEST,
                sizeof snapshot->source.longest) != 0 ||
         !find_log(database, snapshot))
@@ -312,6 +328,16 @@ uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapsho
         return changes;
     clr_memory_free(changes);
     return NULL;
+}
+
+bool clr_token_is_later(const struct clr_token *token, const struct clr_token *than)
+{
+    struct clr_wal_index index, other;
+
+    memcpy(index.header, token->bytes + AT_LOG, CLR_WAL_HEADER_SIZE);
+    memcpy(other.header, than->bytes + AT_LOG, CLR_WAL_HEADER_SIZE);
+    return clr_wal_index_same_log(index.header, other.header) &&
+           clr_wal_index_last_frame(&index) > clr_wal_index_last_frame(&other);
 }
 
 void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot)

@@ -1,16 +1,22 @@
 #include "sqlite/inspect/column_table.h"
 
-#include "sqlite/columns/image.h"
+#include "sqlite/cache/cache.h"
 
-/* Finds column number row, over all images. */
-static const struct clr_image_column *find(struct clr_connection *connection, size_t row,
-                                           const struct clr_image **image)
+/* With the cache's lock: finds column number row, over all newest images that the connection may
+   see, or NULL; counts them. */
+static const struct clr_image_column *find(const struct clr_connection *connection, size_t row,
+                                           const struct clr_cached_table **table, size_t *count)
 {
     const struct clr_image_column *column;
 
-    for (*image = clr_images_first(connection); *image != NULL; *image = (*image)->next) {
-        for (column = (*image)->columns; column != NULL; column = column->next) {
-            if (row-- == 0)
+    *count = 0;
+    for (*table = clr_cache_first(); *table != NULL; *table = (*table)->next) {
+        const struct clr_image *image = (*table)->images;
+
+        if (image == NULL || image->is_changing || clr_cache_schema(connection, *table) == NULL)
+            continue;
+        for (column = image->columns; column != NULL; column = column->next) {
+            if ((*count)++ == row)
                 return column;
         }
     }
@@ -19,31 +25,24 @@ static const struct clr_image_column *find(struct clr_connection *connection, si
 
 static sqlite3_int64 count(struct clr_connection *connection)
 {
-    const struct clr_image *image;
-    const struct clr_image_column *column;
-    sqlite3_int64 columns = 0;
+    const struct clr_cached_table *table;
+    size_t columns;
 
-    for (image = clr_images_first(connection); image != NULL; image = image->next) {
-        for (column = image->columns; column != NULL; column = column->next)
-            columns++;
-    }
-    return columns;
+    clr_cache_lock_unchanging(connection);
+    find(connection, SIZE_MAX, &table, &columns);
+    clr_cache_unlock();
+    return (sqlite3_int64)columns;
 }
 
-static void column(struct clr_connection *connection, size_t row, int number,
-                   sqlite3_context *result)
+static void show(const struct clr_connection *connection, const struct clr_cached_table *table,
+                 const struct clr_image_column *found, int number, sqlite3_context *result)
 {
-    const struct clr_image *image;
-    const struct clr_image_column *found = find(connection, row, &image);
-
-    if (found == NULL) /* dropped while the table was read */
-        return;
     switch (number) {
     case 0:
-        clr_result_text(result, image->schema);
+        clr_result_text(result, clr_cache_schema(connection, table));
         break;
     case 1:
-        clr_result_text(result, image->table);
+        clr_result_text(result, table->name);
         break;
     case 2:
         clr_result_text(result, found->name);
@@ -61,17 +60,34 @@ static void column(struct clr_connection *connection, size_t row, int number,
         if (clr_image_column_on_device(found))
             sqlite3_result_int64(result, (sqlite3_int64)clr_resident_size(found->resident));
         break;
-    default:
+    case 7:
         sqlite3_result_int64(result, found->hits);
         break;
+    default:
+        sqlite3_result_int(result, found->user_count);
+        break;
     }
+}
+
+static void column(struct clr_connection *connection, size_t row, int number,
+                   sqlite3_context *result)
+{
+    const struct clr_cached_table *table;
+    const struct clr_image_column *found;
+    size_t columns;
+
+    clr_cache_lock_unchanging(connection);
+    found = find(connection, row, &table, &columns);
+    if (found != NULL) /* else it was dropped while the table was read */
+        show(connection, table, found, number, result);
+    clr_cache_unlock();
 }
 
 const struct clr_table clr_column_table = {
     .name = "clreduce_columns",
     .declaration =
         "CREATE TABLE clreduce_columns(database TEXT, \"table\" TEXT, \"column\" TEXT, type TEXT, "
-        "rows INT, bytes INT, device_bytes INT, hits INT)",
+        "rows INT, bytes INT, device_bytes INT, hits INT, connections INT)",
     .innocuous = true,
     .count = count,
     .column = column,

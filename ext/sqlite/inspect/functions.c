@@ -3,7 +3,8 @@
 #include "engine/worker/runtime.h"
 #include "opencl/core/catalog.h"
 #include "sqlite/access/override.h"
-#include "sqlite/columns/image.h"
+#include "sqlite/cache/cache_memory.h"
+#include "sqlite/cache/retention.h"
 #include "sqlite/columns/row_load.h"
 #include "sqlite/session/sql_value.h"
 
@@ -91,6 +92,7 @@ static void set(sqlite3_context *context, int count, sqlite3_value **values)
     if (code == CLR_OK) {
         connection->settings_changes++;
         clr_connection_heed_settings(connection);
+        clr_retention_heed_setting();
         sqlite3_result_value(context, values[1]);
     } else if (code == CLR_NOMEM) {
         sqlite3_result_error_nomem(context);
@@ -99,12 +101,13 @@ static void set(sqlite3_context *context, int count, sqlite3_value **values)
     }
 }
 
-/* clreduce_evict(): frees the columns kept for accelerated views, and returns their bytes. */
+/* clreduce_evict(): frees the columns kept for accelerated views that no query needs now, and
+   returns their bytes. */
 static void evict(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
     (void)values;
-    sqlite3_result_int64(context, clr_images_free(sqlite3_user_data(context)));
+    sqlite3_result_int64(context, clr_cache_evict(sqlite3_user_data(context)));
 }
 
 int clr_functions_register(struct clr_connection *connection, const char *library_version)

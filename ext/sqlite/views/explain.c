@@ -1,11 +1,12 @@
 #include "base/utf8.h"
 #include "sqlite/views/acceleration.h"
 
+/* With the cache's lock. */
 static struct clr_image *find_image(const struct clr_acceleration *acceleration)
 {
     const struct clr_table_info *table = &acceleration->plan->table;
 
-    return clr_image_look_up(acceleration->connection, table->schema, table->name,
+    return clr_cache_look_up(acceleration->connection, table->schema, table->name,
                              acceleration->last.is_filled);
 }
 
@@ -30,11 +31,14 @@ static void describe_way(struct clr_acceleration *acceleration, char line[CLR_RE
 
 static void describe_table(struct clr_acceleration *acceleration, char line[CLR_REASON_TEXT])
 {
-    const struct clr_image *image = find_image(acceleration);
+    const struct clr_image *image;
 
+    clr_cache_lock_unchanging(acceleration->connection);
+    image = find_image(acceleration);
     sqlite3_snprintf(CLR_REASON_TEXT, line, "table %s.%s, %lld rows when last read",
                      acceleration->plan->table.schema, acceleration->plan->table.name,
-                     image == NULL ? 0LL : (long long)image->rows);
+                     image == NULL ? 0LL : (long long)atomic_load(&image->table->rows));
+    clr_cache_unlock();
 }
 
 /* Where a column that is on the host is besides. */
@@ -57,12 +61,14 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
 {
     const struct clr_plan *plan = acceleration->plan;
     const char *name = plan->table.columns[plan->query->columns[i]].name;
-    struct clr_image *image = find_image(acceleration);
     const struct clr_image_column *column = NULL;
+    struct clr_image *image;
     struct clr_field field;
 
+    clr_cache_lock_unchanging(acceleration->connection);
+    image = find_image(acceleration);
     if (image != NULL) {
-        field = clr_column_field(plan->query, &plan->table, image->is_filled, i);
+        field = clr_column_field(plan->query, &plan->table, image->table->is_filled, i);
         column = clr_image_find(image, &field);
     }
     if (column == NULL)
@@ -75,6 +81,7 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
         sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes%s", name,
                          clr_image_column_type(column, "of several types"),
                          (long long)clr_column_size(column->column), describe_copy(column));
+    clr_cache_unlock();
 }
 
 static void describe_reading(const struct clr_reading *reading, char line[CLR_REASON_TEXT])

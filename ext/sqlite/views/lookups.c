@@ -13,18 +13,15 @@ static struct clr_lookup_input input_of(const struct clr_view_run *run,
                                      .parameter_count = run->parameter_count};
 }
 
-/* Whether a function of the application, which a lookup may have called, has left things as they
-   were: it may evict, or write and ask another view, which refreshes dictionaries. */
-static bool is_unchanged(const struct clr_view_run *run, struct clr_column *const *columns)
+/* Says which version of the database the connection sees. Returns false if it is writing. */
+static bool read_version(const struct clr_view_run *run, unsigned *version)
 {
-    const struct clr_query *query = run->plan->query;
-    int i;
+    const struct clr_database *database = run->request.database;
+    sqlite3 *db = run->request.connection->db;
 
-    for (i = 0; i < query->lookup_count; i++) {
-        if (run->lookups[i].count != columns[query->lookups[i].column]->dictionary->count)
-            return false;
-    }
-    return clr_column_request_has_image(&run->request);
+    return sqlite3_txn_state(db, database->schema) != SQLITE_TXN_WRITE &&
+           sqlite3_file_control(db, database->schema, SQLITE_FCNTL_DATA_VERSION, version) ==
+               SQLITE_OK;
 }
 
 static enum clr_outcome refuse_values(struct clr_view_run *run, const struct clr_lookup_plan *plan)
@@ -39,6 +36,8 @@ enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *co
 {
     const struct clr_query *query = run->plan->query;
     struct clr_connection *connection = run->request.connection;
+    unsigned before = 0, after = 0;
+    bool is_known;
     int i;
 
     for (i = 0; i < query->lookup_count; i++) {
@@ -47,6 +46,7 @@ enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *co
         if (column->dictionary->count > column->rows / CLR_DICTIONARY_PART)
             return refuse_values(run, &query->lookups[i]);
     }
+    is_known = query->lookup_count > 0 && read_version(run, &before);
     for (i = 0; i < query->lookup_count; i++) {
         const struct clr_lookup_input input = input_of(run, columns[query->lookups[i].column]);
 
@@ -58,8 +58,8 @@ enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *co
             return CLR_NEXT_WAY;
         run->lookups[i] = run->memos[i].lookup;
     }
-    if (query->lookup_count > 0 && !is_unchanged(run, columns)) {
-        run->request.image = NULL;
+    /* A function of the application, which a lookup may have called, may have written. */
+    if (query->lookup_count > 0 && !(is_known && read_version(run, &after) && before == after)) {
         clr_reason_set(&run->request.reason, CLR_WHY_UNCOMMITTED);
         return CLR_NEXT_WAY;
     }

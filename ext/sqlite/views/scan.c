@@ -11,31 +11,6 @@
 /* Of a query that has rows, one in so many may be found, at most. */
 enum { ROWS_PER_FOUND = 50 };
 
-/* Whether the columns all have copies on the device; starts those that are missing. */
-static bool are_resident(struct clr_image_column *const *columns, int count,
-                         struct clr_worker *worker, struct clr_resident **residents)
-{
-    bool ready = true;
-    int i;
-
-    for (i = 0; i < count; i++) {
-        struct clr_image_column *column = columns[i];
-        if (column->column->is_away && column->worker != worker)
-            return false;
-        if (column->worker != worker) {
-            clr_resident_free(column->resident);
-            column->resident = NULL;
-        }
-        column->worker = worker;
-        if (column->resident == NULL)
-            column->resident = clr_resident_new(worker, column->column);
-        residents[i] = column->resident;
-        ready = ready && column->resident != NULL &&
-                clr_resident_state(column->resident) == CLR_RESIDENT_READY;
-    }
-    return ready;
-}
-
 /* A device has neither the bytes of values nor a use for their addresses. Of codes it does not see
    what is too long for SQLite. */
 static bool is_for_devices(const struct clr_scan *scan)
@@ -58,19 +33,28 @@ struct device_scan {
     struct clr_resident *residents[CLR_MOST_COLUMNS];
 };
 
-/* Chooses the device for a scan. Returns whether there is one that has the columns. */
-static bool find_device(struct device_scan *scan, struct clr_view_run *run,
-                        struct clr_image_column *const *columns)
+/* Chooses the device for a scan. Returns whether there is one that has the columns; then
+   leave_device() is due. */
+static bool find_device(struct device_scan *scan, struct clr_view_run *run)
 {
     struct clr_connection *connection = run->request.connection;
 
     scan->run = run;
     scan->worker = clr_choose_device(&connection->settings, run->scan.rows, &scan->info);
-    if (scan->worker == NULL ||
-        !are_resident(columns, run->scan.column_count, scan->worker, scan->residents))
+    if (scan->worker == NULL || !clr_cache_residents(run->request.found, run->scan.column_count,
+                                                     scan->worker, scan->residents))
         return false;
-    clr_images_trim(connection, INT64_MAX, clr_column_device_memory(connection, scan->info));
+    clr_cache_trim(INT64_MAX, clr_column_device_memory(scan->info), 0);
     return true;
+}
+
+/* Gives up the copies. */
+static void leave_device(struct device_scan *scan)
+{
+    int i;
+
+    for (i = 0; i < scan->run->scan.column_count; i++)
+        clr_resident_free(scan->residents[i]);
 }
 
 /* Runs it: part is that of a scan with groups, else NULL. */
@@ -107,12 +91,16 @@ static enum clr_scan_outcome run_on_device(struct device_scan *device, struct cl
     return outcome;
 }
 
-static enum clr_scan_outcome scan_on_device(struct clr_view_run *run,
-                                            struct clr_image_column *const *columns)
+static enum clr_scan_outcome scan_on_device(struct clr_view_run *run)
 {
+    enum clr_scan_outcome outcome;
     struct device_scan device;
 
-    return find_device(&device, run, columns) ? run_on_device(&device, NULL) : CLR_SCAN_NOT_NOW;
+    if (!find_device(&device, run))
+        return CLR_SCAN_NOT_NOW;
+    outcome = run_on_device(&device, NULL);
+    leave_device(&device);
+    return outcome;
 }
 
 /* Where the device fails, threads do it. */
@@ -124,14 +112,17 @@ static enum clr_scan_outcome group_on_device(void *context, struct clr_group_par
 }
 
 /* Groups the rows, whose columns are on the host: a device that has them as well may do it. */
-static enum clr_scan_outcome group(struct clr_view_run *run,
-                                   struct clr_image_column *const *columns)
+static enum clr_scan_outcome group(struct clr_view_run *run)
 {
     struct device_scan scan;
     const struct clr_group_device device = {group_on_device, &scan};
-    const bool has_device = is_for_devices(&run->scan) && find_device(&scan, run, columns);
+    const bool has_device = is_for_devices(&run->scan) && find_device(&scan, run);
+    enum clr_scan_outcome outcome;
 
-    return clr_host_group(&run->scan, run->watch, has_device ? &device : NULL, &run->groups);
+    outcome = clr_host_group(&run->scan, run->watch, has_device ? &device : NULL, &run->groups);
+    if (has_device)
+        leave_device(&scan);
+    return outcome;
 }
 
 /* Finds out whether the rows that a query of rows asks for are few. SQLite fetches them one by one:
@@ -153,41 +144,42 @@ static enum clr_scan_outcome count_found(struct clr_view_run *run)
 }
 
 /* Computes the tallies on the host, and brings the columns there that are not. */
-static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
-                                          struct clr_image_column *const *found,
-                                          struct clr_column **columns)
+static enum clr_scan_outcome scan_on_host(struct clr_view_run *run, struct clr_column **columns)
 {
     struct clr_connection *connection = run->request.connection;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    struct clr_column *here;
     int i;
 
     for (i = 0; i < run->scan.column_count && outcome == CLR_SCAN_DONE; i++) {
-        outcome = clr_image_column_fetch(connection, found[i], run->watch);
+        if (!columns[i]->is_away)
+            continue;
+        outcome = clr_cache_fetch(connection, run->request.image, run->request.found[i], run->watch,
+                                  &here);
         run->request.has_lost = run->request.has_lost || outcome == CLR_SCAN_FAILED;
-        columns[i] = found[i]->column;
+        if (outcome != CLR_SCAN_DONE)
+            continue;
+        clr_column_release(columns[i]);
+        columns[i] = here;
     }
     if (outcome == CLR_SCAN_DONE && run->plan->query->has_rows)
         outcome = count_found(run);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
-    outcome =
-        run->scan.grouping != NULL ? group(run, found) : clr_host_scan(&run->scan, run->watch);
+    outcome = run->scan.grouping != NULL ? group(run) : clr_host_scan(&run->scan, run->watch);
     connection->stats.scans_on_host += outcome == CLR_SCAN_DONE && run->device == NULL;
     return outcome;
 }
 
 /* On a device, or else on the host. */
-static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run,
-                                           struct clr_image_column *const *found,
-                                           struct clr_column **columns)
+static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run, struct clr_column **columns)
 {
     const enum clr_scan_outcome outcome = run->scan.grouping == NULL && is_for_devices(&run->scan)
-                                              ? scan_on_device(run, found)
+                                              ? scan_on_device(run)
                                               : CLR_SCAN_NOT_NOW;
 
-    return outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED
-               ? scan_on_host(run, found, columns)
-               : outcome;
+    return outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED ? scan_on_host(run, columns)
+                                                                     : outcome;
 }
 
 /* Columns that a device alone had are to be loaded again, once. */
@@ -195,78 +187,39 @@ static enum clr_outcome lose_columns(struct clr_view_run *run, bool again)
 {
     struct clr_column_request *request = &run->request;
 
-    clr_image_drop_away(request->image, false);
+    clr_cache_unpin(request->found, request->query->column_count);
     request->has_columns = request->is_scanned = false;
+    clr_cache_drop_away(request->image, false);
     if (again)
         clr_reason_set(&request->reason, CLR_WHY_DEVICE_LOST);
     return CLR_NEXT_WAY;
 }
 
-/* Brings the lookups, while the columns are held: a function that they call may evict them, or have
-   them refreshed. */
-static enum clr_outcome look_up(struct clr_view_run *run, struct clr_image_column *const *found,
-                                struct clr_column *const *columns)
+/* Scans the columns, to which there are references. */
+static enum clr_outcome scan_columns(struct clr_view_run *run, struct clr_column **columns)
 {
     struct clr_column_request *request = &run->request;
-    const int count = run->scan.column_count;
-    enum clr_outcome outcome;
-    bool same = true;
-    int i;
-
-    for (i = 0; i < count; i++)
-        clr_column_retain(columns[i]);
-    outcome = clr_run_look_up(run, columns);
-    for (i = 0; i < count && outcome == CLR_ANSWERED && run->scan.lookup_count > 0; i++)
-        same = same && clr_column_request_find(request, i) == found[i] &&
-               found[i]->column == columns[i] && columns[i]->rows == run->scan.rows;
-    for (i = 0; i < count; i++)
-        clr_column_release(columns[i]);
-    if (same)
-        return outcome;
-    clr_reason_set(&request->reason, CLR_WHY_UNCOMMITTED);
-    return CLR_NEXT_WAY;
-}
-
-enum clr_outcome clr_way_scan(struct clr_view_run *run)
-{
-    struct clr_column_request *request = &run->request;
-    struct clr_connection *connection = request->connection;
-    struct clr_image_column *found[CLR_MOST_COLUMNS];
-    struct clr_column *columns[CLR_MOST_COLUMNS] = {NULL};
     const bool had_lost = request->has_lost;
     struct clr_shared_sums *shared = NULL;
     enum clr_scan_outcome outcome;
     enum clr_outcome looked_up;
-    int64_t number;
-    int i;
 
-    run->scan.columns = columns;
-    run->scan.rows = request->image->layout.rows;
-    sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
-    number = clr_images_scan(connection);
-    for (i = 0; i < run->scan.column_count; i++) {
-        found[i] = clr_column_request_find(request, i);
-        columns[i] = found[i]->column;
-        found[i]->hits++;
-        found[i]->used = number;
-    }
     if (run->scan.grouping != NULL && run->scan.grouping->by_first &&
         !clr_layout_is_in_order(&request->image->layout)) {
         clr_reason_set(&request->reason, CLR_WHY_ROWS_MOVED);
         return CLR_NEXT_WAY;
     }
-    looked_up = look_up(run, found, columns);
+    looked_up = clr_run_look_up(run, columns);
     if (looked_up != CLR_ANSWERED)
         return looked_up;
     request->is_scanned = true;
     request->has_lost = false;
     if (run->scan.grouping == NULL && run->scan.question_count == 0)
         shared = clr_shared_sums_begin(&run->scan);
-    outcome = scan_anywhere(run, found, columns);
+    outcome = scan_anywhere(run, columns);
     if (!clr_shared_sums_end(shared, &run->scan, outcome == CLR_SCAN_DONE))
-        outcome = scan_anywhere(run, found, columns);
-    clr_column_memory_trim(connection, clr_column_memory(connection));
-    run->scan.columns = NULL;
+        outcome = scan_anywhere(run, columns);
+    clr_column_memory_trim(clr_column_memory(), 0);
     switch (outcome) {
     case CLR_SCAN_DONE:
         return CLR_ANSWERED;
@@ -286,4 +239,22 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
         clr_reason_set(&request->reason, CLR_WHY_SCAN_MEMORY);
         return CLR_NEXT_WAY;
     }
+}
+
+enum clr_outcome clr_way_scan(struct clr_view_run *run)
+{
+    struct clr_column_request *request = &run->request;
+    struct clr_column *columns[CLR_MOST_COLUMNS] = {NULL};
+    enum clr_outcome outcome;
+    int i;
+
+    run->scan.columns = columns;
+    run->scan.rows = request->image->layout.rows;
+    sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
+    clr_cache_use(request->connection, request->found, run->scan.column_count, columns);
+    outcome = scan_columns(run, columns);
+    run->scan.columns = NULL;
+    for (i = 0; i < run->scan.column_count; i++)
+        clr_column_release(columns[i]);
+    return outcome;
 }

@@ -46,30 +46,6 @@ static enum clr_outcome give_up(struct clr_view_run *run, enum clr_load_outcome 
 
 /* ---- Codes. */
 
-/* Says which version of the database the connection sees. Returns false if it is writing. */
-static bool read_version(const struct clr_view_run *run, unsigned *version)
-{
-    const struct clr_database *database = run->request.database;
-    sqlite3 *db = run->request.connection->db;
-
-    return sqlite3_txn_state(db, database->schema) != SQLITE_TXN_WRITE &&
-           sqlite3_file_control(db, database->schema, SQLITE_FCNTL_DATA_VERSION, version) ==
-               SQLITE_OK;
-}
-
-/* Has SQLite evaluate the lookups. Pages are read after that, which have to be what they were: a
-   function of the application may write. */
-static enum clr_outcome look_up(struct clr_view_run *run, struct clr_column *const *columns)
-{
-    unsigned before = 0, after = 0;
-    const bool known = read_version(run, &before);
-    const enum clr_outcome outcome = clr_run_look_up(run, columns);
-
-    if (outcome == CLR_ANSWERED && !(known && read_version(run, &after) && before == after))
-        return refuse(run, CLR_WHY_UNCOMMITTED);
-    return outcome;
-}
-
 /* Collects the dictionaries of count fields, the scan's columns of these numbers, and keeps them.
    CLR_ANSWERED: they are all there. */
 static enum clr_outcome collect(struct clr_view_run *run, const struct clr_field *fields,
@@ -77,16 +53,17 @@ static enum clr_outcome collect(struct clr_view_run *run, const struct clr_field
                                 struct clr_dictionary **dictionaries)
 {
     struct clr_column_request *request = &run->request;
-    struct clr_image *image = request->image;
+    struct clr_cached_table *table = request->image->table;
     struct clr_load_report report;
     enum clr_load_outcome outcome;
     struct clr_status status;
+    size_t rows = 0;
     int i;
 
     clr_status_clear(&status);
-    outcome = clr_stream_dictionaries(&request->snapshot.source, image->root, fields, count, memory,
-                                      run->scan.seed, dictionaries, &image->rows, run->watch,
-                                      &report, &status);
+    outcome = clr_stream_dictionaries(&request->snapshot.source, request->table->root, fields,
+                                      count, memory, run->scan.seed, dictionaries, &rows,
+                                      run->watch, &report, &status);
     if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_MANY_VALUES)
         return give_up(run, outcome, CLR_WHY_KEEPS_CODES, &report, &status);
     request->connection->stats.bytes_decoded += report.bytes_read;
@@ -96,9 +73,12 @@ static enum clr_outcome collect(struct clr_view_run *run, const struct clr_field
         clr_column_request_has_many_values(request, name, &fields[report.field]);
         return CLR_NEXT_WAY;
     }
+    atomic_store(&table->rows, rows);
+    clr_cache_lock();
     for (i = 0; i < count; i++)
-        clr_kept_dictionary_add(&image->dictionaries, &fields[i], &request->snapshot.token,
+        clr_kept_dictionary_add(&table->dictionaries, &fields[i], &request->snapshot.token,
                                 dictionaries[i], used);
+    clr_cache_unlock();
     return CLR_ANSWERED;
 }
 
@@ -113,20 +93,21 @@ static enum clr_outcome bring_dictionaries(struct clr_view_run *run, const struc
     int numbers[CLR_MOST_COLUMNS], count = 0, i;
     enum clr_outcome outcome;
 
+    clr_cache_lock();
     for (i = 0; i < run->scan.column_count; i++) {
         if (!fields[i].with_codes)
             continue;
         dictionaries[i] = clr_dictionary_retain(clr_kept_dictionary_find(
-            request->image->dictionaries, &fields[i], &request->snapshot.token, used));
+            request->image->table->dictionaries, &fields[i], &request->snapshot.token, used));
         if (dictionaries[i] == NULL) {
             numbers[count] = i;
             lacking[count++] = fields[i];
         }
     }
+    clr_cache_unlock();
     if (count == 0)
         return CLR_ANSWERED;
-    clr_column_memory_trim(request->connection,
-                           clr_column_memory(request->connection) - (int64_t)memory);
+    clr_column_memory_trim(clr_column_memory() - (int64_t)memory, used);
     outcome = collect(run, lacking, numbers, count, memory, used, collected);
     for (i = 0; i < count && outcome == CLR_ANSWERED; i++)
         dictionaries[numbers[i]] = collected[i];
@@ -148,11 +129,11 @@ static enum clr_outcome bring_codes(struct clr_view_run *run, const struct clr_f
             if (columns[i] == NULL)
                 outcome = refuse(run, CLR_WHY_SCAN_MEMORY);
             else
-                columns[i]->rows = run->request.image->rows;
+                columns[i]->rows = atomic_load(&run->request.image->table->rows);
         }
         clr_dictionary_release(dictionaries[i]);
     }
-    return outcome == CLR_ANSWERED ? look_up(run, columns) : outcome;
+    return outcome == CLR_ANSWERED ? clr_run_look_up(run, columns) : outcome;
 }
 
 /* ---- Rows. */
@@ -170,15 +151,16 @@ static enum clr_outcome stream_rows(struct clr_view_run *run, const struct clr_f
     size_t rows;
 
     clr_status_clear(&status);
-    outcome = is_grouped ? clr_stream_groups(source, request->image->root, fields, &run->scan,
+    outcome = is_grouped ? clr_stream_groups(source, request->table->root, fields, &run->scan,
                                              (size_t)memory, &run->groups, &rows, run->watch,
                                              &report, &status)
-                         : clr_stream(source, request->image->root, fields, &run->scan,
+                         : clr_stream(source, request->table->root, fields, &run->scan,
                                       (size_t)memory, &rows, run->watch, &report, &status);
     if (outcome != CLR_LOAD_DONE)
         return give_up(run, outcome, is_grouped ? CLR_WHY_VALUES_MEMORY : CLR_WHY_LARGE_PAGE,
                        &report, &status);
-    request->image->rows = run->scan.rows = rows;
+    run->scan.rows = rows;
+    atomic_store(&request->image->table->rows, rows);
     connection->stats.bytes_decoded += report.bytes_read;
     request->reading = (struct clr_reading){
         .kind = CLR_READ_STREAMED, .amount = connection->stats.bytes_decoded - request->decoded};
@@ -192,8 +174,7 @@ static enum clr_outcome stream_rows(struct clr_view_run *run, const struct clr_f
 enum clr_outcome clr_way_stream(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
-    struct clr_connection *connection = request->connection;
-    int64_t budget = clr_column_memory(connection), memory = stream_memory(budget), used;
+    int64_t budget = clr_column_memory(), memory = stream_memory(budget), used;
     struct clr_column *columns[CLR_MOST_COLUMNS] = {NULL};
     struct clr_field fields[CLR_MOST_COLUMNS];
     enum clr_outcome outcome = CLR_ANSWERED;
@@ -207,11 +188,11 @@ enum clr_outcome clr_way_stream(struct clr_view_run *run)
         with_codes = with_codes || fields[i].with_codes;
     }
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
-    used = clr_images_scan(connection);
+    used = clr_cache_scan();
     if (with_codes)
         outcome = bring_codes(run, fields, (size_t)(budget / DICTIONARIES_PART), used, columns);
     /* None of the columns that are kept is needed, and together they must leave room. */
-    clr_column_memory_trim(connection, budget - memory);
+    clr_column_memory_trim(budget - memory, used);
     if (outcome == CLR_ANSWERED) {
         run->scan.columns = columns;
         outcome = stream_rows(run, fields, memory);

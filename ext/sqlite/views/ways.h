@@ -46,8 +46,7 @@ enum clr_outcome clr_ways_take(struct clr_view_run *run);
 enum clr_outcome clr_way_scan(struct clr_view_run *run);
 
 /* Brings the lookups over the columns, to which the caller has references, up to date, and gives
-   them to the scan: lookups.c. CLR_ANSWERED: that is done, and the image is still there, though
-   maybe not with these columns. */
+   them to the scan: lookups.c. CLR_ANSWERED: that is done, and the database is what it was. */
 enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *const *columns);
 
 /* Streams the table, whose pages the request has: stream.c. */

@@ -3,6 +3,8 @@
 #include "base/memory.h"
 #include "storage/format/page.h"
 
+#include <string.h>
+
 bool clr_layout_is_in_order(const struct clr_layout *layout)
 {
     const struct clr_leaf *leaf, *before = NULL;
@@ -16,6 +18,29 @@ bool clr_layout_is_in_order(const struct clr_layout *layout)
         before = leaf;
     }
     return true;
+}
+
+/* Returns a copy of an array, never of no bytes, or NULL. */
+static void *copy_array(const void *array, size_t size)
+{
+    void *copy = clr_memory_alloc(size + 1);
+
+    if (copy != NULL)
+        memcpy(copy, array, size);
+    return copy;
+}
+
+bool clr_layout_copy(struct clr_layout *layout, const struct clr_layout *from)
+{
+    *layout = *from;
+    if (from->leaves == NULL)
+        return true;
+    layout->leaves = copy_array(from->leaves, from->leaf_count * sizeof *from->leaves);
+    layout->chains = copy_array(from->chains, from->chain_words * sizeof *from->chains);
+    if (layout->leaves != NULL && layout->chains != NULL)
+        return true;
+    clr_layout_free(layout);
+    return false;
 }
 
 void clr_layout_free(struct clr_layout *layout)

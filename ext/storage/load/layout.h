@@ -52,6 +52,9 @@ void clr_layout_keep(struct clr_layout *layout, struct clr_leaf *leaves, size_t 
    puts the rows of leaves that have come between others behind them. */
 bool clr_layout_is_in_order(const struct clr_layout *layout);
 
+/* Makes a layout, which has nothing yet, a copy of another one. Returns false without memory. */
+bool clr_layout_copy(struct clr_layout *layout, const struct clr_layout *from);
+
 /* Frees what the layout has and leaves it unknown. */
 void clr_layout_free(struct clr_layout *layout);
 

@@ -50,6 +50,7 @@ struct refresh {
     struct clr_splice splice;
     struct clr_column **results; /* one for each column */
     uint32_t **maps;             /* the same, of columns of codes: see clr_splice_finish() */
+    struct clr_dictionary **dictionaries; /* theirs, with references */
     bool has_moved;
 };
 
@@ -192,6 +193,14 @@ static bool plan_rows(struct refresh *refresh)
     return true;
 }
 
+/* Returns the dictionary that a column's result is to have, with a reference: another one, if those
+   who refer to the column may be reading its own. NULL without memory. */
+static struct clr_dictionary *take_dictionary(const struct clr_column *column)
+{
+    return atomic_load(&column->references) == 1 ? clr_dictionary_retain(column->dictionary)
+                                                 : clr_dictionary_clone(column->dictionary);
+}
+
 /* Adds the fresh entries to the columns' dictionaries, where those that no row has do no harm. */
 static enum clr_load_outcome merge_dictionaries(struct refresh *refresh,
                                                 struct clr_column *const *columns)
@@ -201,7 +210,9 @@ static enum clr_load_outcome merge_dictionaries(struct refresh *refresh,
     int i;
 
     refresh->maps = clr_memory_alloc_zero(((size_t)fresh->count + 1) * sizeof(uint32_t *));
-    if (refresh->maps == NULL)
+    refresh->dictionaries =
+        clr_memory_alloc_zero(((size_t)fresh->count + 1) * sizeof(struct clr_dictionary *));
+    if (refresh->maps == NULL || refresh->dictionaries == NULL)
         return clr_pages_no_memory(&refresh->pages);
     for (i = 0; i < fresh->count && code == CLR_OK; i++) {
         const struct clr_dictionary *dictionary = fresh->columns[i]->dictionary;
@@ -209,9 +220,10 @@ static enum clr_load_outcome merge_dictionaries(struct refresh *refresh,
         if (dictionary == NULL)
             continue;
         refresh->maps[i] = new_array(dictionary->count, sizeof *refresh->maps[i]);
-        code = refresh->maps[i] == NULL
+        refresh->dictionaries[i] = take_dictionary(columns[i]);
+        code = refresh->maps[i] == NULL || refresh->dictionaries[i] == NULL
                    ? CLR_NOMEM
-                   : clr_dictionary_merge(columns[i]->dictionary, dictionary, refresh->maps[i]);
+                   : clr_dictionary_merge(refresh->dictionaries[i], dictionary, refresh->maps[i]);
     }
     if (code == CLR_NOMEM)
         return clr_pages_no_memory(&refresh->pages);
@@ -219,9 +231,9 @@ static enum clr_load_outcome merge_dictionaries(struct refresh *refresh,
 }
 
 /* Whether a dictionary has grown so much that it is time for a new one. */
-static bool has_outgrown(const struct clr_column *column)
+static bool has_outgrown(const struct clr_column *column, const struct clr_dictionary *dictionary)
 {
-    const uint32_t more = column->dictionary->count - column->entries_read;
+    const uint32_t more = dictionary->count - column->entries_read;
 
     return more > column->entries_read && more > SPARE_ENTRIES;
 }
@@ -242,11 +254,11 @@ static bool is_too_large(const struct refresh *refresh, struct clr_column *const
         if (bytes > 2 * column->bytes_read + SPARE_BYTES)
             return true;
         size += bytes;
-        if (column->dictionary == NULL)
+        if (refresh->dictionaries[i] == NULL)
             continue;
-        if (has_outgrown(column))
+        if (has_outgrown(column, refresh->dictionaries[i]))
             return true;
-        size += clr_dictionary_size(column->dictionary);
+        size += clr_dictionary_size(refresh->dictionaries[i]);
     }
     return layout->most_bytes > 0 && size > layout->most_bytes;
 }
@@ -259,7 +271,8 @@ static bool splice_columns(struct refresh *refresh, struct clr_column **columns)
 
     refresh->results = new_array((size_t)fresh->count, sizeof(struct clr_column *));
     for (i = 0; i < fresh->count && refresh->results != NULL; i++) {
-        refresh->results[i] = clr_splice_begin(&refresh->splice, columns[i]);
+        refresh->results[i] =
+            clr_splice_begin(&refresh->splice, columns[i], refresh->dictionaries[i]);
         if (refresh->results[i] != NULL)
             continue;
         while (i-- > 0) {
@@ -323,7 +336,10 @@ static void refresh_free(struct refresh *refresh)
 
     for (i = 0; i < refresh->fresh.count && refresh->maps != NULL; i++)
         clr_memory_free(refresh->maps[i]);
+    for (i = 0; i < refresh->fresh.count && refresh->dictionaries != NULL; i++)
+        clr_dictionary_release(refresh->dictionaries[i]);
     clr_memory_free((void *)refresh->maps);
+    clr_memory_free((void *)refresh->dictionaries);
     clr_few_leaves_free(&refresh->fresh);
     clr_memory_free(refresh->leaves.numbers);
     clr_memory_free(refresh->pages.visited);

@@ -5,18 +5,19 @@
 enum { SPARE_PART = 4, LEAST_SPARE = 4096 };
 
 /* Who else could get a reference gets it from its holder, who is busy here. */
-struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_column *old)
+struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_column *old,
+                                    struct clr_dictionary *dictionary)
 {
     const size_t capacity = splice->rows + splice->rows / SPARE_PART + LEAST_SPARE;
-    const uint8_t code_bytes =
-        old->codes == NULL ? 0 : clr_column_code_bytes(old->dictionary->count);
+    const uint8_t code_bytes = old->codes == NULL ? 0 : clr_column_code_bytes(dictionary->count);
 
     /* Of a column that shrinks much the memory would stay. */
-    if (atomic_load(&old->references) == 1 && old->capacity >= splice->rows &&
-        splice->rows >= old->rows / 2 && old->code_bytes >= code_bytes)
+    if (dictionary == old->dictionary && atomic_load(&old->references) == 1 &&
+        old->capacity >= splice->rows && splice->rows >= old->rows / 2 &&
+        old->code_bytes >= code_bytes)
         return old;
     return old->codes == NULL ? clr_column_new(capacity)
-                              : clr_column_new_codes(old->dictionary, capacity, code_bytes);
+                              : clr_column_new_codes(dictionary, capacity, code_bytes);
 }
 
 static void move(const struct clr_row_run *run, const struct clr_column *from, const uint32_t *map,

@@ -28,10 +28,12 @@ struct clr_splice {
 
 /*
  * Returns the column that shall take the result: the old column itself, or a new one with one
- * reference; NULL without memory. Nothing has changed yet. The dictionary of a column of codes must
- * have all of the result's values by now.
+ * reference; NULL without memory. Nothing has changed yet. dictionary: of a column of codes, which
+ * has all of the result's values by now: the old column's, or, if others refer to that column,
+ * another one with the same codes.
  */
-struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_column *old);
+struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_column *old,
+                                    struct clr_dictionary *dictionary);
 
 /* Puts the rows of both columns into the result, whichever it is, and moves their bytes there: also
    those of old rows that are left out. map: of columns of codes, the code in the old one's

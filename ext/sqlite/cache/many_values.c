@@ -1,4 +1,4 @@
-#include "sqlite/columns/many_values.h"
+#include "sqlite/cache/many_values.h"
 
 #include "base/memory.h"
 

@@ -1,4 +1,4 @@
-#include "sqlite/columns/kept_dictionaries.h"
+#include "sqlite/cache/kept_dictionaries.h"
 
 #include "base/memory.h"
 

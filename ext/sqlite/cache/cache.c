@@ -1,0 +1,499 @@
+#include "sqlite/cache/cache.h"
+
+#include "base/clock.h"
+#include "engine/operations/resident_fetch.h"
+#include "sqlite/cache/cache_memory.h"
+#include "sqlite/database/connection_database.h"
+
+#include <string.h>
+
+/* How long a change waits for the queries that are in the image, before it makes a copy: about what
+   copying a few columns takes. */
+enum { READERS_MS = 50 };
+
+static struct clr_cached_table *tables;
+
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+/* How many images this thread has entered. */
+static _Thread_local int entered;
+
+struct clr_cached_table *clr_cache_first(void)
+{
+    return tables;
+}
+
+/* ---- Images and tables, with the lock. */
+
+static bool is_alone(const struct clr_image *image)
+{
+    const struct clr_cached_table *table = image->table;
+
+    return image->references == 1 + (table->images == image && !table->is_dropped);
+}
+
+/* Drops references to an image. Returns it if it is to be freed, else NULL. */
+static struct clr_image *locked_release(struct clr_image *image, int references)
+{
+    struct clr_image **link = &image->table->images;
+
+    image->references -= references;
+    if (image->references > 0)
+        return NULL;
+    while (*link != image)
+        link = &(*link)->next;
+    *link = image->next;
+    return image;
+}
+
+/* Frees what locked_release() has returned, its columns without the lock: that may take its time.
+ */
+static void locked_dispose(struct clr_image *image)
+{
+    if (image == NULL)
+        return;
+    clr_cache_unlock();
+    clr_image_drop(image, false);
+    clr_cache_lock();
+    clr_image_free(image);
+}
+
+static struct clr_cached_table *locked_table(const struct clr_cache_place *place)
+{
+    struct clr_cached_table *table = tables;
+
+    while (table != NULL && !clr_cached_table_is(table, place))
+        table = table->next;
+    if (table != NULL)
+        return table;
+    table = clr_cached_table_new(place);
+    if (table != NULL) {
+        table->next = tables;
+        tables = table;
+    }
+    return table;
+}
+
+void clr_cache_drop_table(struct clr_cached_table *table)
+{
+    struct clr_cached_table **link = &tables;
+    struct clr_image *image = table->images;
+
+    while (*link != table)
+        link = &(*link)->next;
+    *link = table->next;
+    table->is_dropped = true;
+    if (image != NULL && locked_release(image, 1) != NULL)
+        clr_image_free(image);
+    clr_cached_table_release(table);
+}
+
+void clr_cache_lock_unchanging(const struct clr_connection *connection)
+{
+    const struct clr_cached_table *table;
+
+    clr_cache_lock();
+    for (table = tables; table != NULL;) {
+        if (table->images != NULL && table->images->is_changing &&
+            !pthread_equal(table->busy, pthread_self()) &&
+            clr_cache_schema(connection, table) != NULL) {
+            clr_cache_wait_until_woken(READERS_MS);
+            table = tables;
+        } else {
+            table = table->next;
+        }
+    }
+}
+
+struct clr_image *clr_cache_look_up(const struct clr_connection *connection, const char *schema,
+                                    const char *name, bool is_filled)
+{
+    const struct clr_cached_table *table;
+
+    for (table = tables; table != NULL; table = table->next) {
+        const char *known = clr_cache_schema(connection, table);
+
+        if (table->is_filled == is_filled && known != NULL && sqlite3_stricmp(known, schema) == 0 &&
+            sqlite3_stricmp(table->name, name) == 0 && table->images != NULL &&
+            !table->images->is_changing)
+            return table->images;
+    }
+    return NULL;
+}
+
+/* ---- Forking. */
+
+/* In the child the other threads are no more: what they were changing is never complete, and is
+   left alone. */
+static void unlock_child(void)
+{
+    struct clr_cached_table *table;
+
+    for (table = tables; table != NULL; table = table->next) {
+        if (!table->is_busy || pthread_equal(table->busy, pthread_self()))
+            continue;
+        table->is_busy = false;
+        if (table->images != NULL && table->images->is_changing)
+            table->images = NULL;
+    }
+    clr_cache_unlock();
+}
+
+static void heed_forks(void)
+{
+    clr_known_file_heed_forks(); /* whose lock is taken after this one */
+    pthread_atfork(clr_cache_lock, clr_cache_unlock, unlock_child);
+}
+
+/* ---- What a connection has of its own. */
+
+static void free_own(struct clr_connection *connection, void *attachment)
+{
+    struct clr_cached_table *table, *next;
+    struct clr_image_column *column;
+    struct clr_image *image;
+
+    (void)attachment;
+    clr_cache_lock();
+    for (table = tables; table != NULL; table = next) {
+        next = table->next;
+        if (table->owner == connection) {
+            clr_cache_drop_table(table);
+            continue;
+        }
+        for (image = table->images; image != NULL; image = image->next) {
+            for (column = image->is_changing ? NULL : image->columns; column != NULL;
+                 column = column->next)
+                clr_image_column_disuse(column, connection);
+        }
+    }
+    clr_cache_unlock();
+}
+
+static const struct clr_attachment_kind own_kind = {sizeof(struct clr_attachment), free_own};
+
+const char *clr_cache_schema(const struct clr_connection *connection,
+                             const struct clr_cached_table *table)
+{
+    if (table->file == NULL)
+        return table->owner == connection ? table->schema : NULL;
+    return clr_database_schema_of(connection, table->file);
+}
+
+/* ---- Entering and leaving. */
+
+/* Returns the image of that version, or NULL. */
+static struct clr_image *locked_find(struct clr_cached_table *table, uint32_t root,
+                                     const struct clr_token *token)
+{
+    struct clr_image *image = table->images;
+
+    while (image != NULL && (image->is_changing || image->root != root ||
+                             memcmp(&image->token, token, sizeof *token) != 0))
+        image = image->next;
+    return image;
+}
+
+static void enter(struct clr_image *image)
+{
+    image->references++;
+    entered++;
+}
+
+static void make_busy(struct clr_cached_table *table)
+{
+    table->is_busy = true;
+    table->busy = pthread_self();
+}
+
+static enum clr_entry locked_enter(struct clr_cached_table *table, uint32_t root,
+                                   const struct clr_token *token, const struct clr_watch *watch,
+                                   struct clr_image **image)
+{
+    for (;;) {
+        *image = locked_find(table, root, token);
+        if (*image == NULL && table->images == NULL)
+            *image = table->images = clr_image_new(table, root, token);
+        if (*image == NULL && table->images == NULL)
+            return CLR_ENTRY_NO_MEMORY;
+        if (*image != NULL) {
+            enter(*image);
+            return CLR_ENTRY_FRESH;
+        }
+        *image = table->images;
+        if (table->file != NULL && !(*image)->is_changing &&
+            clr_token_is_later(&(*image)->token, token))
+            return CLR_ENTRY_LATER;
+        if (!table->is_busy) {
+            make_busy(table);
+            enter(*image);
+            return CLR_ENTRY_STALE;
+        }
+        if (pthread_equal(table->busy, pthread_self()))
+            return CLR_ENTRY_NESTED;
+        if (!clr_cache_wait(watch))
+            return CLR_ENTRY_STOPPED;
+    }
+}
+
+enum clr_entry clr_cache_enter(const struct clr_cache_place *place, uint32_t root,
+                               const struct clr_token *token, const struct clr_watch *watch,
+                               struct clr_image **image)
+{
+    enum clr_entry entry = CLR_ENTRY_NO_MEMORY;
+    struct clr_cached_table *table;
+
+    if (clr_connection_attach(place->connection, &own_kind) == NULL)
+        return entry;
+    pthread_once(&prepared, heed_forks);
+    clr_cache_lock();
+    table = locked_table(place);
+    if (table != NULL) {
+        clr_cached_table_retain(table);
+        entry = locked_enter(table, root, token, watch, image);
+        clr_cached_table_release(table);
+    }
+    clr_cache_unlock();
+    return entry;
+}
+
+void clr_cache_leave(struct clr_image *image)
+{
+    if (image == NULL)
+        return;
+    clr_cache_lock();
+    entered--;
+    locked_dispose(locked_release(image, 1));
+    clr_cache_wake();
+    clr_cache_unlock();
+}
+
+/* ---- Being busy. */
+
+static void end_busy(struct clr_image *image)
+{
+    clr_image_measure(image);
+    image->table->is_busy = false;
+    clr_cache_wake();
+}
+
+enum clr_entry clr_cache_begin_load(struct clr_image *image, const struct clr_watch *watch)
+{
+    struct clr_cached_table *table = image->table;
+    enum clr_entry entry = CLR_ENTRY_FRESH;
+
+    clr_cache_lock();
+    while (table->is_busy && entry == CLR_ENTRY_FRESH) {
+        if (pthread_equal(table->busy, pthread_self()))
+            entry = CLR_ENTRY_NESTED;
+        else if (!clr_cache_wait(watch))
+            entry = CLR_ENTRY_STOPPED;
+    }
+    /* What one connection alone enters has another version only if a nested query saw it. */
+    if (entry == CLR_ENTRY_FRESH && table->owner != NULL && table->images != image)
+        entry = CLR_ENTRY_NESTED;
+    if (entry == CLR_ENTRY_FRESH)
+        make_busy(table);
+    clr_cache_unlock();
+    return entry;
+}
+
+void clr_cache_end_load(struct clr_image *image)
+{
+    clr_cache_lock();
+    end_busy(image);
+    clr_cache_unlock();
+}
+
+/* Waits for the others that are in the image, if they are none of this thread. */
+static void locked_wait_for_others(const struct clr_image *image, const struct clr_watch *watch)
+{
+    const int64_t end = clr_clock_ns() + READERS_MS * INT64_C(1000000);
+
+    while (!is_alone(image) && entered == 1 && clr_clock_ns() < end) {
+        if (!clr_cache_wait(watch))
+            return;
+    }
+}
+
+/* Has another image take the place of the newest one, which the caller has entered. Returns the old
+   one if it is to be freed. */
+static struct clr_image *locked_replace(struct clr_image **image, struct clr_image *newer)
+{
+    struct clr_cached_table *table = newer->table;
+    const int own = table->is_dropped ? 0 : 1;
+    struct clr_image *older = *image;
+
+    newer->references = 1 + own;
+    newer->next = table->images;
+    table->images = newer;
+    *image = newer;
+    return locked_release(older, 1 + own);
+}
+
+bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *watch,
+                            bool with_columns)
+{
+    struct clr_image *copy = NULL;
+    bool done;
+
+    clr_cache_lock();
+    locked_wait_for_others(*image, watch);
+    if (!is_alone(*image))
+        copy = with_columns ? clr_image_clone(*image)
+                            : clr_image_new((*image)->table, (*image)->root, &(*image)->token);
+    done = copy != NULL || is_alone(*image);
+    if (done)
+        (copy != NULL ? copy : *image)->is_changing = true;
+    if (copy != NULL)
+        locked_dispose(locked_replace(image, copy));
+    clr_cache_unlock();
+    return done;
+}
+
+void clr_cache_end_change(struct clr_image *image)
+{
+    clr_cache_lock();
+    image->is_changing = false;
+    end_busy(image);
+    clr_cache_unlock();
+}
+
+/* ---- Using columns. */
+
+bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int count,
+                   struct clr_image_column **found)
+{
+    bool has_all;
+    int i;
+
+    clr_cache_lock();
+    has_all = image->layout.known;
+    for (i = 0; i < count && has_all; i++) {
+        found[i] = clr_image_find(image, &fields[i]);
+        has_all = found[i] != NULL;
+    }
+    for (i = 0; i < count && has_all; i++)
+        found[i]->pins++;
+    clr_cache_unlock();
+    return has_all;
+}
+
+void clr_cache_unpin(struct clr_image_column *const *found, int count)
+{
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < count; i++)
+        found[i]->pins--;
+    clr_cache_unlock();
+}
+
+int64_t clr_cache_use(const struct clr_connection *connection,
+                      struct clr_image_column *const *found, int count, struct clr_column **columns)
+{
+    const int64_t number = clr_cache_scan();
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < count; i++) {
+        found[i]->hits++;
+        found[i]->used = number;
+        clr_image_column_use(found[i], connection);
+        columns[i] = clr_column_retain(found[i]->column);
+    }
+    clr_cache_unlock();
+    return number;
+}
+
+enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct clr_image *image,
+                                      struct clr_image_column *found, const struct clr_watch *watch,
+                                      struct clr_column **column)
+{
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    struct clr_resident *resident;
+    struct clr_worker *worker;
+    struct clr_status status;
+
+    clr_cache_lock();
+    *column = clr_column_retain(found->column);
+    resident = clr_resident_retain(found->resident);
+    worker = found->worker;
+    clr_cache_unlock();
+    if (!(*column)->is_away) {
+        clr_resident_free(resident);
+        return CLR_SCAN_DONE;
+    }
+    clr_column_release(*column);
+    *column = NULL;
+    clr_status_clear(&status);
+    outcome = resident == NULL
+                  ? CLR_SCAN_FAILED
+                  : clr_resident_fetch(worker, resident, connection->settings.device_timeout, watch,
+                                       column, &status);
+    clr_resident_free(resident);
+    if (outcome == CLR_SCAN_FAILED && status.code != CLR_OK)
+        clr_stats_note_failure(&connection->stats, &status);
+    if (outcome != CLR_SCAN_DONE)
+        return outcome == CLR_SCAN_STOPPED ? outcome : CLR_SCAN_FAILED;
+    clr_cache_lock();
+    if (found->column->is_away) {
+        clr_column_release(found->column);
+        found->column = clr_column_retain(*column);
+        clr_image_measure(image);
+    }
+    clr_cache_unlock();
+    return outcome;
+}
+
+void clr_cache_drop_away(struct clr_image *image, bool if_lost)
+{
+    clr_cache_lock();
+    if (!image->table->is_busy)
+        clr_image_drop_away(image, if_lost);
+    clr_cache_unlock();
+}
+
+bool clr_cache_is_on(const struct clr_image_column *column, const struct clr_worker *worker)
+{
+    bool is_on;
+
+    clr_cache_lock();
+    is_on = column->worker == worker && clr_image_column_on_device(column);
+    clr_cache_unlock();
+    return is_on;
+}
+
+/* Returns a column's copy on the worker's device, which is made if need be, or NULL. */
+static struct clr_resident *locked_resident(struct clr_image_column *column,
+                                            struct clr_worker *worker)
+{
+    if (column->worker != worker) {
+        if (column->column->is_away || (column->resident != NULL && column->user_count > 1))
+            return NULL;
+        clr_resident_free(column->resident);
+        column->resident = NULL;
+    }
+    column->worker = worker;
+    if (column->resident == NULL)
+        column->resident = clr_resident_new(worker, column->column);
+    return column->resident;
+}
+
+bool clr_cache_residents(struct clr_image_column *const *found, int count,
+                         struct clr_worker *worker, struct clr_resident **residents)
+{
+    bool ready = true;
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < count; i++) {
+        residents[i] = clr_resident_retain(locked_resident(found[i], worker));
+        ready =
+            ready && residents[i] != NULL && clr_resident_state(residents[i]) == CLR_RESIDENT_READY;
+    }
+    clr_cache_unlock();
+    for (i = 0; i < count && !ready; i++)
+        clr_resident_free(residents[i]);
+    return ready;
+}

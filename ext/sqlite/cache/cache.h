@@ -1,0 +1,121 @@
+/*
+ * The cache of columns, which all connections of the process share: for each table its images, each
+ * of one version of the database. What is of a known file (sqlite/database/known_file.h) serves
+ * every connection that has that file open, and finds out by a snapshot of its own which version it
+ * sees; all else is one connection's own.
+ *
+ * A query enters the image of its version, and none of that changes until it leaves, but for
+ * columns that are added, and those dropped that it has not pinned. Whoever loads, refreshes or
+ * fills columns makes the table busy; others that need the same wait. A newer version takes the
+ * place of the older one: in place where no query is in that, else in a copy of its columns. An
+ * older one stays for those that are in it; nobody else can want it, since a snapshot that is not
+ * the newest cannot be proved.
+ *
+ * All functions take the cache's lock, unless they say that the caller has it. Under it nothing
+ * waits, and SQLite is called for memory alone.
+ */
+#ifndef CLR_SQLITE_CACHE_H
+#define CLR_SQLITE_CACHE_H
+
+#include "sqlite/cache/cache_lock.h"
+#include "sqlite/cache/cached_table.h"
+#include "sqlite/cache/image.h"
+
+/* What came of waiting for a table that is busy, or of entering it. */
+enum clr_entry {
+    CLR_ENTRY_FRESH,  /* the image is of this version */
+    CLR_ENTRY_STALE,  /* it is of another one; the table is busy now: the caller's */
+    CLR_ENTRY_LATER,  /* the cache has a later version: the snapshot is to be begun again */
+    CLR_ENTRY_NESTED, /* a query that waits for this one has made it busy */
+    CLR_ENTRY_STOPPED,
+    CLR_ENTRY_NO_MEMORY
+};
+
+/*
+ * Enters the image of a version of a table, empty if there was none, and stores it: it is to be
+ * left. While another thread brings the version the call waits, as long as the watch does not want
+ * a stop. Only with FRESH and STALE an image is stored.
+ */
+enum clr_entry clr_cache_enter(const struct clr_cache_place *place, uint32_t root,
+                               const struct clr_token *token, const struct clr_watch *watch,
+                               struct clr_image **image);
+
+/* Leaves it: the image goes with the last one, if it is not the newest. NULL is fine. */
+void clr_cache_leave(struct clr_image *image);
+
+/*
+ * Makes the table of an image that was entered busy, after a wait as above. Returns FRESH, and then
+ * clr_cache_end_load() is due; NESTED or STOPPED.
+ */
+enum clr_entry clr_cache_begin_load(struct clr_image *image, const struct clr_watch *watch);
+void clr_cache_end_load(struct clr_image *image);
+
+/*
+ * Makes *image, which was entered, and whose table is busy by the caller, one that the caller may
+ * change: it is the same one if no other query is in it, which is waited for for a short while, or
+ * a copy, as the newest image, which the caller has entered instead: with_columns, or an empty one.
+ * Returns false without memory: *image is as it was. Until clr_cache_end_change() nobody else looks
+ * at it, and the table stays busy.
+ */
+bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *watch,
+                            bool with_columns);
+void clr_cache_end_change(struct clr_image *image);
+
+/* Finds the columns that count fields describe, and pins them until clr_cache_unpin(). Returns
+   false if the image lacks one, or its layout is not known; then none is pinned. */
+bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int count,
+                   struct clr_image_column **found);
+void clr_cache_unpin(struct clr_image_column *const *found, int count);
+
+/* Counts a scan of a connection that uses these columns, which are pinned, and stores what they
+   have, with references. Returns the scan's number, which goes to what it uses: that is what was
+   used last. */
+int64_t clr_cache_use(const struct clr_connection *connection,
+                      struct clr_image_column *const *found, int count,
+                      struct clr_column **columns);
+
+/*
+ * Sees that the rows of an image's pinned column are on the host, too, and stores them with a
+ * reference. Returns CLR_SCAN_DONE; CLR_SCAN_STOPPED; or CLR_SCAN_FAILED if they can't be had from
+ * the device: then they are to be loaded again.
+ */
+enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct clr_image *image,
+                                      struct clr_image_column *found, const struct clr_watch *watch,
+                                      struct clr_column **column);
+
+/*
+ * Returns whether pinned columns all have copies on the worker's device that are ready, and stores
+ * those that there are, with references; starts those that are missing. A column that another
+ * connection uses on another device stays there.
+ */
+bool clr_cache_residents(struct clr_image_column *const *found, int count,
+                         struct clr_worker *worker, struct clr_resident **residents);
+
+/* Takes the lock when no image that a connection may see is being changed, but by the calling
+   thread. */
+void clr_cache_lock_unchanging(const struct clr_connection *connection);
+
+/* With the lock: returns the first table. */
+struct clr_cached_table *clr_cache_first(void);
+
+/* With the lock: returns the newest image of a table that a connection may see, or NULL; one that
+   the calling thread is changing is none. */
+struct clr_image *clr_cache_look_up(const struct clr_connection *connection, const char *schema,
+                                    const char *table, bool is_filled);
+
+/* Drops columns of an image that was entered that are on a device alone, and pinned by nobody:
+   those which that has lost, as it has failed, or all. */
+void clr_cache_drop_away(struct clr_image *image, bool if_lost);
+
+/* Returns whether an image's column has a complete copy on the worker's device. */
+bool clr_cache_is_on(const struct clr_image_column *column, const struct clr_worker *worker);
+
+/* With the lock: returns the name of the schema by which a connection has a table's file open, or
+   that of a table of its own, or NULL: it is none of this connection's business. */
+const char *clr_cache_schema(const struct clr_connection *connection,
+                             const struct clr_cached_table *table);
+
+/* With the lock: takes a table out of the list, with all that nobody is in. */
+void clr_cache_drop_table(struct clr_cached_table *table);
+
+#endif

@@ -1,0 +1,209 @@
+#include "sqlite/cache/cache_memory.h"
+
+#include "base/settings.h"
+#include "sqlite/cache/cache.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+static atomic_int_least64_t scans; /* so far */
+
+int64_t clr_cache_scan(void)
+{
+    return atomic_fetch_add(&scans, 1) + 1;
+}
+
+int64_t clr_column_memory(void)
+{
+    const int64_t setting = clr_process_setting(CLR_COLUMN_MEMORY);
+
+    return setting > 0 ? setting
+                       : (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGE_SIZE) / 4;
+}
+
+int64_t clr_column_device_memory(const struct clr_device_info *info)
+{
+    const int64_t setting = clr_process_setting(CLR_COLUMN_MEMORY);
+
+    return setting > 0 ? setting : (int64_t)(info->memory / 4);
+}
+
+/* ---- What there is, and what of it was used longest ago. All with the lock. */
+
+/* Adds up what images take, in bytes: columns, dictionaries and layouts on the host, copies on
+   devices. What is being changed counts as it was. */
+static void measure(int64_t *on_host, int64_t *on_devices)
+{
+    const struct clr_cached_table *table;
+    const struct clr_image *image;
+
+    *on_host = *on_devices = 0;
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        *on_host += clr_kept_dictionaries_size(table->dictionaries);
+        for (image = table->images; image != NULL; image = image->next) {
+            const struct clr_image_column *column = image->is_changing ? NULL : image->columns;
+
+            *on_host += (int64_t)image->size;
+            for (; column != NULL; column = column->next) {
+                if (column->resident != NULL)
+                    *on_devices += (int64_t)clr_resident_size(column->resident);
+            }
+        }
+    }
+}
+
+/* Whether an image's columns may go. */
+static bool may_go(const struct clr_image *image)
+{
+    return !image->is_changing && !image->table->is_busy;
+}
+
+/* Finds the least recently used column, of those with copies on a device or of those on the host,
+   that no query needs; and its image. */
+static struct clr_image_column **find_oldest(bool on_device, struct clr_image **of)
+{
+    struct clr_image_column **oldest = NULL, **link;
+    struct clr_cached_table *table;
+    struct clr_image *image;
+
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        for (image = table->images; image != NULL; image = image->next) {
+            for (link = &image->columns; may_go(image) && *link != NULL; link = &(*link)->next) {
+                if ((*link)->pins > 0 ||
+                    (on_device ? (*link)->resident == NULL : (*link)->column->is_away) ||
+                    (oldest != NULL && (*link)->used >= (*oldest)->used))
+                    continue;
+                oldest = link;
+                *of = image;
+            }
+        }
+    }
+    return oldest;
+}
+
+/* Finds the least recently used dictionary without a column, but none of that scan. */
+static struct clr_kept_dictionary **find_oldest_dictionary(int64_t scan)
+{
+    struct clr_kept_dictionary **oldest = NULL, **link;
+    struct clr_cached_table *table;
+
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        link = clr_kept_dictionary_oldest(&table->dictionaries, scan);
+        if (link != NULL && (oldest == NULL || (*link)->used < (*oldest)->used))
+            oldest = link;
+    }
+    return oldest;
+}
+
+static void remove_column(struct clr_image *image, struct clr_image_column **link)
+{
+    image->size -= (*link)->size;
+    clr_image_remove(link);
+}
+
+/* Drops the column or the dictionary whose use is longest ago. Returns false if there is none. */
+static bool drop_oldest(int64_t scan)
+{
+    struct clr_image *image = NULL;
+    struct clr_image_column **link = find_oldest(false, &image);
+    struct clr_kept_dictionary **dictionary = find_oldest_dictionary(scan);
+
+    if (dictionary != NULL && (link == NULL || (*dictionary)->used < (*link)->used)) {
+        clr_kept_dictionary_drop(dictionary);
+        return true;
+    }
+    if (link == NULL)
+        return false;
+    remove_column(image, link);
+    return true;
+}
+
+/* Drops layouts that no query needs, and no column. Returns whether there was one. */
+static bool drop_layout(void)
+{
+    struct clr_cached_table *table;
+
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        struct clr_image *image = table->images;
+
+        if (image == NULL || !may_go(image) || image->references > 1 || image->columns != NULL ||
+            clr_layout_size(&image->layout) == 0)
+            continue;
+        clr_layout_free(&image->layout);
+        clr_image_measure(image);
+        return true;
+    }
+    return false;
+}
+
+/* Drops the copy whose use is longest ago, and its column if that is nowhere else. */
+static bool drop_oldest_copy(void)
+{
+    struct clr_image *image = NULL;
+    struct clr_image_column **link = find_oldest(true, &image);
+
+    if (link == NULL)
+        return false;
+    if ((*link)->column->is_away) {
+        remove_column(image, link);
+        return true;
+    }
+    clr_resident_free((*link)->resident);
+    (*link)->resident = NULL;
+    return true;
+}
+
+/* ---- */
+
+void clr_cache_trim(int64_t most, int64_t most_on_devices, int64_t scan)
+{
+    int64_t on_host, on_devices;
+
+    clr_cache_lock();
+    do {
+        measure(&on_host, &on_devices);
+    } while ((on_host > most && (drop_oldest(scan) || drop_layout())) ||
+             (on_devices > most_on_devices && drop_oldest_copy()));
+    clr_cache_unlock();
+}
+
+void clr_column_memory_trim(int64_t most, int64_t scan)
+{
+    const int64_t setting = clr_process_setting(CLR_COLUMN_MEMORY);
+
+    /* A quarter of a device's memory is seen to when that is used. */
+    clr_cache_trim(most, setting > 0 ? setting : INT64_MAX, scan);
+}
+
+/* Evicts what a table has. Returns how many bytes that took. */
+static int64_t evict(struct clr_cached_table *table)
+{
+    int64_t bytes = clr_kept_dictionaries_size(table->dictionaries);
+    struct clr_image *image;
+    bool is_used = false;
+
+    clr_kept_dictionaries_free(&table->dictionaries);
+    for (image = table->images; image != NULL; image = image->next) {
+        bytes += clr_image_drop(image, true);
+        clr_image_measure(image);
+        is_used = is_used || image->references > 1 || image != table->images;
+    }
+    if (!is_used)
+        clr_cache_drop_table(table);
+    return bytes;
+}
+
+int64_t clr_cache_evict(const struct clr_connection *connection)
+{
+    struct clr_cached_table *table, *next;
+    int64_t bytes = 0;
+
+    clr_cache_lock();
+    for (table = clr_cache_first(); table != NULL; table = next) {
+        next = table->next;
+        if (!table->is_busy && (table->owner == NULL || table->owner == connection))
+            bytes += evict(table);
+    }
+    clr_cache_unlock();
+    return bytes;
+}

@@ -1,0 +1,72 @@
+/*
+ * A table of the cache: its images, the newest one first, and what is remembered of the table from
+ * one version to the next. Used under the cache's lock, but for what says otherwise.
+ */
+#ifndef CLR_SQLITE_CACHED_TABLE_H
+#define CLR_SQLITE_CACHED_TABLE_H
+
+#include "sqlite/cache/image.h"
+#include "sqlite/cache/kept_dictionaries.h"
+#include "sqlite/cache/many_values.h"
+#include "sqlite/database/known_file.h"
+#include "sqlite/session/connection.h"
+#include "sqlite/session/skips.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Of columns that SQLite itself fills, what was tried for one version of the database. Columns have
+   a bit each, see clr_image_bit(). */
+struct clr_attempts {
+    uint64_t asked;               /* those that queries needed */
+    uint64_t filled;              /* those that were filled */
+    struct clr_skips filling;     /* queries that SQLite runs before it fills columns */
+    bool served;                  /* a later query had all of its columns here */
+    enum clr_reason_code refusal; /* why columns could not be filled */
+    uint64_t refused;             /* what the query lacked then */
+    int settings;                 /* settings_changes of the connection then */
+};
+
+/* Whose table it is, and which. */
+struct clr_cache_place {
+    struct clr_connection *connection;
+    struct clr_known_file *file; /* shared by all connections to it; NULL: the connection's own */
+    uint32_t longest;            /* the limit of TEXT's and BLOBs' length that it was read under */
+    const char *schema, *table;
+    bool is_filled; /* filled by SQLite: the rows are in the order in which it reads them */
+};
+
+struct clr_cached_table {
+    struct clr_cached_table *next;      /* in the cache's list */
+    int references;                     /* the list's and its images' */
+    const struct clr_connection *owner; /* whose own it is; NULL: it is of a file */
+    struct clr_known_file *file;        /* with a reference, or NULL */
+    uint32_t longest;
+    char *schema, *name; /* the schema is that by which who made it knows the file */
+    bool is_filled;
+    bool is_dropped;          /* it is in the list no more, and its newest image has no reference */
+    struct clr_image *images; /* the newest one, and older ones that queries still need */
+
+    /* Somebody loads, refreshes or fills the newest image. */
+    bool is_busy;
+    pthread_t busy;
+
+    struct clr_attempts attempts; /* the owner's: to fill it */
+    int wait;                     /* queries before columns are filled in the next version */
+    bool host_decodes;            /* the pages are not for devices: for who has made it busy */
+    struct clr_many_values *many_values;      /* columns that are not to have codes */
+    struct clr_kept_dictionary *dictionaries; /* of columns that are streamed */
+    /* Of the table when it was last read, of whatever version; 0: never. Without the lock. */
+    atomic_size_t rows;
+};
+
+/* Returns a table of that place without images and with one reference, or NULL without memory. */
+struct clr_cached_table *clr_cached_table_new(const struct clr_cache_place *place);
+
+/* Whether it is the table of that place. */
+bool clr_cached_table_is(const struct clr_cached_table *table, const struct clr_cache_place *place);
+
+struct clr_cached_table *clr_cached_table_retain(struct clr_cached_table *table);
+void clr_cached_table_release(struct clr_cached_table *table);
+
+#endif

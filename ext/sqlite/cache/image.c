@@ -1,0 +1,243 @@
+#include "sqlite/cache/image.h"
+
+#include "base/memory.h"
+#include "sqlite/cache/cached_table.h"
+
+#include <string.h>
+
+static void free_column(struct clr_image_column *column)
+{
+    clr_resident_free(column->resident);
+    clr_column_release(column->column);
+    clr_memory_free((void *)column->users);
+    sqlite3_free(column->name);
+    sqlite3_free(column);
+}
+
+struct clr_image *clr_image_new(struct clr_cached_table *table, uint32_t root,
+                                const struct clr_token *token)
+{
+    struct clr_image *image = clr_memory_alloc_zero(sizeof *image);
+
+    if (image == NULL)
+        return NULL;
+    image->table = clr_cached_table_retain(table);
+    image->references = 1;
+    image->root = root;
+    image->token = *token;
+    return image;
+}
+
+/* Returns another column of the same content, or NULL. */
+static struct clr_image_column *clone_column(const struct clr_image_column *column)
+{
+    struct clr_image_column *clone = sqlite3_malloc(sizeof *clone);
+
+    if (clone == NULL)
+        return NULL;
+    *clone = *column;
+    clone->next = NULL;
+    clone->pins = 0;
+    clone->column = clr_column_retain(column->column);
+    clone->resident = clr_resident_retain(column->resident);
+    clone->name = sqlite3_mprintf("%s", column->name);
+    clone->users = clr_memory_alloc((size_t)(column->user_count + 1) * sizeof *clone->users);
+    if (clone->name == NULL || clone->users == NULL) {
+        free_column(clone);
+        return NULL;
+    }
+    memcpy((void *)clone->users, (const void *)column->users,
+           (size_t)column->user_count * sizeof *clone->users);
+    return clone;
+}
+
+struct clr_image *clr_image_clone(const struct clr_image *image)
+{
+    struct clr_image *clone = clr_image_new(image->table, image->root, &image->token);
+    const struct clr_image_column *column;
+    struct clr_image_column **link;
+
+    if (clone == NULL)
+        return NULL;
+    link = &clone->columns;
+    for (column = image->columns; column != NULL; column = column->next) {
+        if (clr_column_has_addresses(column->column))
+            continue;
+        *link = clone_column(column);
+        if (*link == NULL)
+            break;
+        link = &(*link)->next;
+    }
+    if (column != NULL || !clr_layout_copy(&clone->layout, &image->layout)) {
+        clr_image_free(clone);
+        return NULL;
+    }
+    return clone;
+}
+
+int64_t clr_image_drop(struct clr_image *image, bool if_unpinned)
+{
+    struct clr_image_column **link = &image->columns;
+    int64_t bytes = 0;
+
+    while (*link != NULL) {
+        if (if_unpinned && (*link)->pins > 0) {
+            link = &(*link)->next;
+            continue;
+        }
+        bytes += (int64_t)(*link)->size;
+        if ((*link)->resident != NULL)
+            bytes += (int64_t)clr_resident_size((*link)->resident);
+        clr_image_remove(link);
+    }
+    return bytes;
+}
+
+void clr_image_drop_away(struct clr_image *image, bool if_lost)
+{
+    struct clr_image_column **link = &image->columns;
+
+    while (*link != NULL) {
+        if ((*link)->pins == 0 && (*link)->column->is_away &&
+            !(if_lost && clr_image_column_on_device(*link)))
+            clr_image_remove(link);
+        else
+            link = &(*link)->next;
+    }
+    clr_image_measure(image);
+}
+
+void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_token *token)
+{
+    clr_image_drop(image, false);
+    clr_layout_free(&image->layout);
+    image->root = root;
+    image->token = *token;
+}
+
+void clr_image_free(struct clr_image *image)
+{
+    struct clr_cached_table *table = image->table;
+
+    clr_image_drop(image, false);
+    clr_layout_free(&image->layout);
+    clr_memory_free(image);
+    clr_cached_table_release(table);
+}
+
+void clr_image_replace(struct clr_image_column *column, struct clr_column *content)
+{
+    clr_resident_free(column->resident);
+    column->resident = NULL;
+    column->column = content;
+}
+
+/* Finds a column, with bytes or without. */
+static struct clr_image_column *find_any(const struct clr_image *image,
+                                         const struct clr_field *field)
+{
+    struct clr_image_column *column = image->columns;
+
+    while (column != NULL && !clr_field_is_same(&column->field, field))
+        column = column->next;
+    return column;
+}
+
+struct clr_image_column *clr_image_find(const struct clr_image *image,
+                                        const struct clr_field *field)
+{
+    struct clr_image_column *column = find_any(image, field);
+
+    return column != NULL && (!field->with_bytes || clr_column_has_bytes(column->column)) ? column
+                                                                                          : NULL;
+}
+
+struct clr_image_column *clr_image_add(struct clr_image *image, const char *name,
+                                       const struct clr_field *field, struct clr_column *column)
+{
+    struct clr_image_column *added = find_any(image, field);
+
+    if (added != NULL) {
+        clr_column_release(added->column);
+        clr_image_replace(added, column);
+        added->field = *field;
+        return added;
+    }
+    added = sqlite3_malloc(sizeof *added);
+    if (added == NULL) {
+        clr_column_release(column);
+        return NULL;
+    }
+    memset(added, 0, sizeof *added);
+    added->column = column;
+    added->field = *field;
+    added->name = sqlite3_mprintf("%s", name);
+    if (added->name == NULL) {
+        free_column(added);
+        return NULL;
+    }
+    added->next = image->columns;
+    image->columns = added;
+    return added;
+}
+
+void clr_image_remove(struct clr_image_column **link)
+{
+    struct clr_image_column *column = *link;
+
+    *link = column->next;
+    free_column(column);
+}
+
+void clr_image_column_use(struct clr_image_column *column, const struct clr_connection *connection)
+{
+    const struct clr_connection **users;
+    int i;
+
+    for (i = 0; i < column->user_count; i++) {
+        if (column->users[i] == connection)
+            return;
+    }
+    users =
+        clr_memory_realloc((void *)column->users, (size_t)(column->user_count + 1) * sizeof *users);
+    if (users == NULL)
+        return;
+    users[column->user_count++] = connection;
+    column->users = users;
+}
+
+void clr_image_column_disuse(struct clr_image_column *column,
+                             const struct clr_connection *connection)
+{
+    int i;
+
+    for (i = 0; i < column->user_count; i++) {
+        if (column->users[i] == connection)
+            column->users[i] = column->users[--column->user_count];
+    }
+}
+
+void clr_image_measure(struct clr_image *image)
+{
+    struct clr_image_column *column;
+
+    image->size = clr_layout_size(&image->layout);
+    for (column = image->columns; column != NULL; column = column->next) {
+        column->size = clr_column_size(column->column);
+        image->size += column->size;
+    }
+}
+
+const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed)
+{
+    static const char *const names[] = {"NULL", "INTEGER", "REAL", "TEXT or BLOB"};
+
+    if (column->column->codes != NULL)
+        return "codes";
+    return column->column->kind == CLR_TAG_MIXED ? mixed : names[column->column->kind];
+}
+
+bool clr_image_column_on_device(const struct clr_image_column *column)
+{
+    return column->resident != NULL && clr_resident_state(column->resident) == CLR_RESIDENT_READY;
+}

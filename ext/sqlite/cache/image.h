@@ -1,0 +1,107 @@
+/*
+ * An image: what has been decoded of one version of a table. Images belong to the cache, and all of
+ * this is used under its lock, but for what says otherwise.
+ */
+#ifndef CLR_SQLITE_IMAGE_H
+#define CLR_SQLITE_IMAGE_H
+
+#include "engine/columns/resident.h"
+#include "sqlite/database/snapshot.h"
+#include "storage/load/load.h"
+
+struct clr_cached_table;
+
+struct clr_image_column {
+    struct clr_image_column *next; /* in the image's list */
+    char *name;
+    struct clr_field field;
+    struct clr_column *column;     /* away if the copy is all there is */
+    struct clr_resident *resident; /* the copy on a device, or NULL */
+    struct clr_worker *worker;     /* of that device */
+    size_t size;                   /* of the column on the host, in bytes: clr_image_measure() */
+    int pins;                      /* queries that need it now: it is not evicted */
+    int64_t hits;                  /* scans that found it here */
+    int64_t used;                  /* the cache's clock of scans: least recently used goes first */
+    /* The connections that have used it. */
+    const struct clr_connection **users;
+    int user_count;
+};
+
+struct clr_image {
+    struct clr_image *next;         /* of an older version of the table */
+    struct clr_cached_table *table; /* with a reference */
+    int references;                 /* of queries, and the table's one to its newest image */
+    /* Whoever has made the table busy changes the image, or has changed it halfway: nobody else
+       may look at what follows. */
+    bool is_changing;
+    uint32_t root;
+    struct clr_token token;   /* of a snapshot, or, if filled, of a row version */
+    struct clr_layout layout; /* changed by whoever has made the table busy, alone */
+    struct clr_image_column *columns;
+    size_t size; /* of all that on the host, in bytes: clr_image_measure() */
+};
+
+/* Returns a new image of a table without columns, with one reference, or NULL without memory. */
+struct clr_image *clr_image_new(struct clr_cached_table *table, uint32_t root,
+                                const struct clr_token *token);
+
+/* Returns another image of the same version with the same columns, likewise. What changes its
+   columns leaves those of the first one alone: they have references of both. Without the lock: the
+   caller has made the table busy. */
+struct clr_image *clr_image_clone(const struct clr_image *image);
+
+/* Drops the image's columns, or those that nobody has pinned, and returns their bytes, on the host
+   and on devices. */
+int64_t clr_image_drop(struct clr_image *image, bool if_unpinned);
+
+/* Drops columns that are on a device alone: those which that has lost, as it has failed, or all. */
+void clr_image_drop_away(struct clr_image *image, bool if_lost);
+
+/* Drops the columns and the layout: the image is of that version from now on. */
+void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_token *token);
+
+/* Frees an image that has no reference, whose table stays. */
+void clr_image_free(struct clr_image *image);
+
+/* Gives a column new content, with its reference; what was made of the old one goes. */
+void clr_image_replace(struct clr_image_column *column, struct clr_column *content);
+
+/* Returns the image's column that a field describes, or NULL. One with bytes will do for a field
+   without, and one in which there are none for a field with bytes; but one with codes only for a
+   field with codes, and no other for such a one. */
+struct clr_image_column *clr_image_find(const struct clr_image *image,
+                                        const struct clr_field *field);
+
+/* Returns a column's bit in sets of columns that SQLite fills; with bytes, or codes, it is as
+   another column. In tables of more than 20 columns some share one. */
+static inline uint64_t clr_image_bit(const struct clr_field *field)
+{
+    const int form = field->with_codes ? 2 : field->with_bytes ? 1 : 0;
+
+    return UINT64_C(1) << ((field->index + 21 * form) & 63);
+}
+
+/* Adds a column, whose reference becomes the image's, or has it take the place of one that lacks
+   the bytes. Codes stand beside values. NULL, with the reference dropped, without memory. */
+struct clr_image_column *clr_image_add(struct clr_image *image, const char *name,
+                                       const struct clr_field *field, struct clr_column *column);
+
+/* Takes the column with that link out of its image and frees it. */
+void clr_image_remove(struct clr_image_column **link);
+
+/* Takes note of a connection that uses the column; or that is gone. Without memory it is not
+   counted. */
+void clr_image_column_use(struct clr_image_column *column, const struct clr_connection *connection);
+void clr_image_column_disuse(struct clr_image_column *column,
+                             const struct clr_connection *connection);
+
+/* Takes note of what columns and layout take on the host. */
+void clr_image_measure(struct clr_image *image);
+
+/* Returns the name of the column's type, "codes", or `mixed` if it has values of several. */
+const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed);
+
+/* Returns whether a device has a complete copy. */
+bool clr_image_column_on_device(const struct clr_image_column *column);
+
+#endif
