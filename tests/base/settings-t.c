@@ -19,7 +19,8 @@ static void test_defaults(void)
     tap_is_int64(settings.chunks_in_flight, 4, "chunks_in_flight");
     tap_is_int64(settings.device_timeout, 10000, "device_timeout");
     tap_is_int64(settings.view_threshold, 1000, "view_threshold");
-    tap_is_int64(settings.column_memory, 0, "column_memory");
+    tap_is_int64(clr_process_setting(CLR_COLUMN_MEMORY), 0, "column_memory");
+    tap_is_int64(clr_process_setting(CLR_COLUMN_RETENTION), 10000, "column_retention");
     tap_is_int64(settings.values_memory, 0, "values_memory");
     tap_is_int64(settings.override, 0, "override");
 }
@@ -88,7 +89,7 @@ static void test_refusals(void)
     refuses("speed", "1",
             "no setting 'speed'; there are: device, chunk_size, host_threshold, start_after, "
             "chunks_in_flight, device_timeout, view_threshold, column_memory, "
-            "values_memory");
+            "column_retention, values_memory");
     refuses("Device", "auto", "no setting 'Device'"); /* names are exact */
     refuses("", "1", "no setting ''");
 }
@@ -120,6 +121,12 @@ static void test_changes(void)
                settings.override == 0,
            "a setting that is on or off");
 
+    tap_ok(clr_settings_set(&settings, "column_memory", "1000", &status) == CLR_OK &&
+               clr_process_setting(CLR_COLUMN_MEMORY) == 1000 &&
+               clr_settings_set(&settings, "column_memory", "0", &status) == CLR_OK &&
+               clr_process_setting(CLR_COLUMN_MEMORY) == 0,
+           "a setting of the process");
+
     memset(text, 'n', sizeof text);
     text[CLR_SETTING_TEXT_SIZE - 1] = '\0';
     tap_ok(clr_settings_set(&settings, "device", text, &status) == CLR_OK &&
@@ -133,9 +140,10 @@ static void test_changes(void)
 
 static void test_list(void)
 {
-    static const char *const names[] = {
-        "device",         "chunk_size",     "host_threshold", "start_after",   "chunks_in_flight",
-        "device_timeout", "view_threshold", "column_memory",  "values_memory", "override"};
+    static const char *const names[] = {"device",         "chunk_size",       "host_threshold",
+                                        "start_after",    "chunks_in_flight", "device_timeout",
+                                        "view_threshold", "column_memory",    "column_retention",
+                                        "values_memory",  "override"};
     struct clr_setting_description description;
     struct clr_settings settings;
     struct clr_status status;

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "engine/operations/resident_fetch.h"
-#include "sqlite/cache/cache_memory.h"
 #include "sqlite/database/connection_database.h"
 
 #include <string.h>
@@ -14,9 +13,15 @@ enum { READERS_MS = 50 };
 static struct clr_cached_table *tables;
 
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+static atomic_int_least64_t scans; /* so far */
 
 /* How many images this thread has entered. */
 static _Thread_local int entered;
+
+int64_t clr_cache_scan(void)
+{
+    return atomic_fetch_add(&scans, 1) + 1;
+}
 
 struct clr_cached_table *clr_cache_first(void)
 {
@@ -46,6 +51,22 @@ static struct clr_image *locked_release(struct clr_image *image, int references)
     return image;
 }
 
+/* Returns an image that was made for a table, which it gets a reference to; NULL is fine. */
+static struct clr_image *take_table(struct clr_image *image)
+{
+    if (image != NULL)
+        clr_cached_table_retain(image->table);
+    return image;
+}
+
+static void free_image(struct clr_image *image)
+{
+    struct clr_cached_table *table = image->table;
+
+    clr_image_free(image);
+    clr_cached_table_release(table);
+}
+
 /* Frees what locked_release() has returned, its columns without the lock: that may take its time.
  */
 static void locked_dispose(struct clr_image *image)
@@ -55,7 +76,7 @@ static void locked_dispose(struct clr_image *image)
     clr_cache_unlock();
     clr_image_drop(image, false);
     clr_cache_lock();
-    clr_image_free(image);
+    free_image(image);
 }
 
 static struct clr_cached_table *locked_table(const struct clr_cache_place *place)
@@ -84,7 +105,7 @@ void clr_cache_drop_table(struct clr_cached_table *table)
     *link = table->next;
     table->is_dropped = true;
     if (image != NULL && locked_release(image, 1) != NULL)
-        clr_image_free(image);
+        free_image(image);
     clr_cached_table_release(table);
 }
 
@@ -213,7 +234,7 @@ static enum clr_entry locked_enter(struct clr_cached_table *table, uint32_t root
     for (;;) {
         *image = locked_find(table, root, token);
         if (*image == NULL && table->images == NULL)
-            *image = table->images = clr_image_new(table, root, token);
+            *image = table->images = take_table(clr_image_new(table, root, token));
         if (*image == NULL && table->images == NULL)
             return CLR_ENTRY_NO_MEMORY;
         if (*image != NULL) {
@@ -340,8 +361,9 @@ bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *wa
     clr_cache_lock();
     locked_wait_for_others(*image, watch);
     if (!is_alone(*image))
-        copy = with_columns ? clr_image_clone(*image)
-                            : clr_image_new((*image)->table, (*image)->root, &(*image)->token);
+        copy = take_table(with_columns
+                              ? clr_image_clone(*image)
+                              : clr_image_new((*image)->table, (*image)->root, &(*image)->token));
     done = copy != NULL || is_alone(*image);
     if (done)
         (copy != NULL ? copy : *image)->is_changing = true;

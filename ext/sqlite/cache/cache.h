@@ -67,6 +67,9 @@ bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int 
                    struct clr_image_column **found);
 void clr_cache_unpin(struct clr_image_column *const *found, int count);
 
+/* Returns a new number of a scan, later than all others. */
+int64_t clr_cache_scan(void);
+
 /* Counts a scan of a connection that uses these columns, which are pinned, and stores what they
    have, with references. Returns the scan's number, which goes to what it uses: that is what was
    used last. */

@@ -3,15 +3,7 @@
 #include "base/settings.h"
 #include "sqlite/cache/cache.h"
 
-#include <stdatomic.h>
 #include <unistd.h>
-
-static atomic_int_least64_t scans; /* so far */
-
-int64_t clr_cache_scan(void)
-{
-    return atomic_fetch_add(&scans, 1) + 1;
-}
 
 int64_t clr_column_memory(void)
 {

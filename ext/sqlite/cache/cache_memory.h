@@ -31,7 +31,4 @@ void clr_column_memory_trim(int64_t most, int64_t scan);
    took, on the host and on devices. */
 int64_t clr_cache_evict(const struct clr_connection *connection);
 
-/* Returns a new number of a scan, later than all others. */
-int64_t clr_cache_scan(void);
-
 #endif

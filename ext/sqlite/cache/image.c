@@ -1,7 +1,6 @@
 #include "sqlite/cache/image.h"
 
 #include "base/memory.h"
-#include "sqlite/cache/cached_table.h"
 
 #include <string.h>
 
@@ -21,7 +20,7 @@ struct clr_image *clr_image_new(struct clr_cached_table *table, uint32_t root,
 
     if (image == NULL)
         return NULL;
-    image->table = clr_cached_table_retain(table);
+    image->table = table;
     image->references = 1;
     image->root = root;
     image->token = *token;
@@ -117,12 +116,9 @@ void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_to
 
 void clr_image_free(struct clr_image *image)
 {
-    struct clr_cached_table *table = image->table;
-
     clr_image_drop(image, false);
     clr_layout_free(&image->layout);
     clr_memory_free(image);
-    clr_cached_table_release(table);
 }
 
 void clr_image_replace(struct clr_image_column *column, struct clr_column *content)

@@ -29,7 +29,7 @@ struct clr_image_column {
 
 struct clr_image {
     struct clr_image *next;         /* of an older version of the table */
-    struct clr_cached_table *table; /* with a reference */
+    struct clr_cached_table *table; /* with a reference, which is the cache's to drop */
     int references;                 /* of queries, and the table's one to its newest image */
     /* Whoever has made the table busy changes the image, or has changed it halfway: nobody else
        may look at what follows. */
@@ -41,7 +41,8 @@ struct clr_image {
     size_t size; /* of all that on the host, in bytes: clr_image_measure() */
 };
 
-/* Returns a new image of a table without columns, with one reference, or NULL without memory. */
+/* Returns a new image of a table without columns, with one reference, or NULL without memory. It
+   takes no reference to the table. */
 struct clr_image *clr_image_new(struct clr_cached_table *table, uint32_t root,
                                 const struct clr_token *token);
 

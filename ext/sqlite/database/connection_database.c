@@ -7,7 +7,6 @@ static void free_database(struct clr_database *database)
     sqlite3_finalize(database->hold);
     sqlite3_finalize(database->mode);
     clr_wal_map_free(&database->log);
-    clr_known_file_close(database->file);
     sqlite3_free(database->schema);
     sqlite3_free(database);
 }
@@ -23,17 +22,39 @@ static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
     return statement;
 }
 
-/* The databases of a connection, whose statements are freed when its last view goes. */
+/* A known file that the connection has open, by the name of its schema. */
+struct open_file {
+    struct open_file *next;
+    struct clr_known_file *file;
+    char *schema;
+};
+
+/* The databases of a connection, whose statements are freed when its last view goes, and the files
+   that it has open. */
 struct databases {
     struct clr_attachment attachment;
     struct clr_database *first;
+    struct open_file *files;
     int generations; /* given out so far */
 };
 
-static void free_all(struct clr_connection *connection, void *databases)
+static void close_file(struct open_file **link)
 {
-    (void)databases;
+    struct open_file *file = *link;
+
+    *link = file->next;
+    clr_known_file_close(file->file);
+    sqlite3_free(file->schema);
+    sqlite3_free(file);
+}
+
+static void free_all(struct clr_connection *connection, void *attachment)
+{
+    struct databases *databases = attachment;
+
     clr_databases_free(connection);
+    while (databases->files != NULL)
+        close_file(&databases->files);
 }
 
 static const struct clr_attachment_kind databases_kind = {sizeof(struct databases), free_all};
@@ -126,28 +147,55 @@ static void begin_generation(struct clr_database *database)
     database->proved = false;
 }
 
-/* Gives up the files of databases that are detached by now. */
-static void close_detached(const struct clr_connection *connection)
+/* Gives up the files of databases that are detached by now, and that of the schema but for this
+   one. */
+static void close_others(const struct clr_database *database, const struct open_file *but)
 {
-    const struct databases *databases = clr_connection_find(connection, &databases_kind);
-    struct clr_database *database;
+    const struct clr_connection *connection = database->connection;
+    struct databases *databases = clr_connection_find(connection, &databases_kind);
+    struct open_file **link = &databases->files;
 
-    for (database = databases->first; database != NULL; database = database->next) {
-        if (database->file == NULL || sqlite3_db_filename(connection->db, database->schema) != NULL)
-            continue;
-        clr_known_file_close(database->file);
-        database->file = NULL;
-        database->handle = NULL;
+    while (*link != NULL) {
+        if (*link != but && (sqlite3_stricmp((*link)->schema, database->schema) == 0 ||
+                             sqlite3_db_filename(connection->db, (*link)->schema) == NULL))
+            close_file(link);
+        else
+            link = &(*link)->next;
     }
 }
 
+/* Returns the database's file as one more that is open, or NULL. */
+static struct open_file *open_file(const struct clr_database *database, sqlite3_file *handle)
+{
+    const struct clr_connection *connection = database->connection;
+    struct databases *databases = clr_connection_find(connection, &databases_kind);
+    struct open_file *file = sqlite3_malloc(sizeof *file);
+
+    if (file == NULL)
+        return NULL;
+    file->schema = sqlite3_mprintf("%s", database->schema);
+    file->file =
+        file->schema == NULL ? NULL : clr_known_file_open(connection->db, database->schema, handle);
+    file->next = databases->files;
+    if (file->file == NULL) {
+        sqlite3_free(file->schema);
+        sqlite3_free(file);
+        return NULL;
+    }
+    databases->files = file;
+    return file;
+}
+
+/* It is mostly the file that it was before, which is not closed in between. */
 struct clr_known_file *clr_database_known_file(struct clr_database *database, sqlite3_file *handle)
 {
+    const struct open_file *file;
+
     if (database->handle == handle && database->handle_generation == database->generation)
         return database->file;
-    close_detached(database->connection);
-    clr_known_file_close(database->file);
-    database->file = clr_known_file_open(database->connection->db, database->schema, handle);
+    file = open_file(database, handle);
+    close_others(database, file);
+    database->file = file == NULL ? NULL : file->file;
     database->handle = handle;
     database->handle_generation = database->generation;
     return database->file;
@@ -157,11 +205,11 @@ const char *clr_database_schema_of(const struct clr_connection *connection,
                                    const struct clr_known_file *file)
 {
     const struct databases *databases = clr_connection_find(connection, &databases_kind);
-    const struct clr_database *database = databases == NULL ? NULL : databases->first;
+    const struct open_file *open = databases == NULL ? NULL : databases->files;
 
-    while (database != NULL && database->file != file)
-        database = database->next;
-    return database == NULL ? NULL : database->schema;
+    while (open != NULL && open->file != file)
+        open = open->next;
+    return open == NULL ? NULL : open->schema;
 }
 
 int clr_database_hold(struct clr_database *database, enum clr_reason_code *why)

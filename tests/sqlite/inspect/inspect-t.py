@@ -32,6 +32,7 @@ DEFAULTS = {
     "device_timeout": "10000",
     "view_threshold": "1000",
     "column_memory": "0",
+    "column_retention": "10000",
     "values_memory": "0",
     "override": "off",
 }
@@ -45,6 +46,7 @@ RANGES = {
     "device_timeout": (100, None),
     "view_threshold": (0, None),
     "column_memory": (0, None),
+    "column_retention": (0, 86400000),
     "values_memory": (0, None),
 }
 
