@@ -1,0 +1,316 @@
+"""Connections of one process, and which file it is that each has open: what one has read of a file is
+never another one's answer about another file, whatever their names and inodes.
+
+Files are replaced under their name while no connection or another one has them open, with columns
+that stay for a while after the last connection and with none.
+"""
+
+import os
+import sqlite3
+
+import pool_support as pool
+import support
+import tap
+import view_support as views
+
+FOLDER = views.Folder()
+MODES = ("DELETE", "WAL")
+
+#: Milliseconds that columns stay without a connection.
+RETENTIONS = (0, 60_000)
+
+#: The database header: where the change counter is, and what goes with it.
+COUNTER, VALID_FOR = slice(24, 28), slice(92, 96)
+
+
+def everywhere():
+    """All modes and times."""
+    return ((mode, retention) for mode in MODES for retention in RETENTIONS)
+
+
+def asked(batch, path, step, **options):
+    """A connection that is opened, asked twice, and returned."""
+    client = pool.Client(path, **options)
+    batch.compare(client.problems, [None] * len(client.selects), f"{step}: views are made")
+    client.check(batch, step)
+    client.check(batch, f"{step}, again")
+    return client
+
+
+def bytes_of(path):
+    """A file's content."""
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def overwrite(path, content):
+    """Writes over a file that stays the same inode."""
+    with open(path, "r+b") as file:
+        file.write(content)
+        file.truncate()
+
+
+def test_renamed():
+    """Another file takes the name, while the old one is closed, and while it is open."""
+    for mode, retention in everywhere():
+        batch = support.Batch(f"{mode}, {retention} ms: a file is renamed over another")
+        path, other = FOLDER.new(), FOLDER.new()
+        pool.make(path, mode, factor=1)
+        asked(batch, path, "at first", retention=retention).close()
+        for factor in (3, 9):
+            pool.make(other, mode, factor=factor)
+            os.replace(other, path)
+            asked(batch, path, f"factor {factor}", retention=retention).close()
+        # A connection that has the old file open goes on with that in a mode without a log's name.
+        if mode == "DELETE":
+            old = asked(batch, path, "the old one", label="old", retention=retention)
+            pool.make(other, mode, factor=11)
+            os.replace(other, path)
+            new = asked(batch, path, "the new one", label="new", retention=retention)
+            for step in ("both", "both again"):
+                old.check(batch, step)
+                new.check(batch, step)
+            new.run("UPDATE t SET a = a + 1 WHERE k % 3 = 0")
+            for client in (old, new, old):
+                client.check(batch, "after a change of the new one")
+            old.close()
+            new.check(batch, "after the old one is closed")
+            new.close()
+        batch.end()
+
+
+def copied_over(batch, path, content, retention, what, times=None):
+    """A file whose content is another one, with the connections closed and opened again."""
+    status = os.stat(path)
+    overwrite(path, content)
+    if times:
+        os.utime(path, ns=times)
+    batch.check(os.stat(path).st_ino == status.st_ino, f"{what}: the inode stays")
+    asked(batch, path, what, retention=retention).close()
+
+
+def test_copied_over():
+    """A file's content is replaced: of the same size, and with the same change counter, too; and
+    with the time of its last change set back, as a copy that preserves times has it."""
+    for mode, retention in everywhere():
+        batch = support.Batch(f"{mode}, {retention} ms: a file is copied over another")
+        path, other = FOLDER.new(), FOLDER.new()
+        pool.make(path, mode, factor=1)
+        pool.make(other, mode, factor=3)
+        one, two = bytes_of(path), bytearray(bytes_of(other))
+        batch.compare(len(two), len(one), "files of the same size")
+        for part in (COUNTER, VALID_FOR):
+            two[part] = one[part]
+        times = (os.stat(path).st_atime_ns, os.stat(path).st_mtime_ns)
+        asked(batch, path, "at first", retention=retention).close()
+        copied_over(batch, path, bytes(two), retention, "the same counter")
+        copied_over(batch, path, one, retention, "and the first content")
+        copied_over(batch, path, bytes(two), retention, "the same times", times)
+        copied_over(batch, path, one, retention, "the same times and the first content", times)
+        # Another's change in between, with the counter set back.
+        db = sqlite3.connect(path, isolation_level=None)
+        db.execute("UPDATE t SET a = a + 7")
+        db.close()
+        changed = bytearray(bytes_of(path))
+        for part in (COUNTER, VALID_FOR):
+            changed[part] = one[part]
+        copied_over(batch, path, bytes(changed), retention, "changed, and the counter set back")
+        batch.end()
+
+
+def test_inode_again():
+    """A file is deleted, and another made by the same steps, often with the same inode."""
+    for mode, retention in everywhere():
+        batch = support.Batch(f"{mode}, {retention} ms: files that come and go")
+        path, inodes = FOLDER.new(), []
+        for factor in (1, 3, 9, 11, 13, 17):
+            pool.make(path, mode, factor=factor)
+            inodes.append(os.stat(path).st_ino)
+            asked(batch, path, f"factor {factor}", retention=retention).close()
+            views.remove(path)
+        tap.diag(f"{len(inodes)} files had {len(set(inodes))} inodes")
+        # And while another connection keeps an older file open.
+        pool.make(path, mode, factor=19)
+        old = asked(batch, path, "deleted while it is open", label="old", retention=retention)
+        if mode == "DELETE":
+            views.remove(path)
+            pool.make(path, mode, factor=21)
+            new = asked(batch, path, "made anew", label="new", retention=retention)
+            old.check(batch, "of a file without a name")
+            new.close()
+            old.check(batch, "and again")
+        old.close()
+        batch.end()
+
+
+def test_links():
+    """One file by several names: what one connection writes the others see."""
+    for mode in MODES:
+        batch = support.Batch(f"{mode}: links to one file")
+        path = FOLDER.new()
+        pool.make(path, mode)
+        names = [path, f"{path}-symbolic", os.path.join(os.path.dirname(path), ".", os.path.basename(path))]
+        os.symlink(path, names[1])
+        # A log belongs to a name, and so SQLite's users may not have hard links in WAL mode.
+        if mode == "DELETE":
+            names.append(f"{path}-hard")
+            os.link(path, names[-1])
+        clients = [asked(batch, name, "at first") for name in names]
+        for number, client in enumerate(clients):
+            client.run("UPDATE t SET a = a + ? WHERE k % 5 = ?", number + 1, number)
+            for other in clients:
+                other.check(batch, f"after a change by {os.path.basename(client.label)}")
+        # The symbolic link comes to mean another file.
+        pool.make(other_path := FOLDER.new(), mode, factor=3)
+        os.remove(names[1])
+        os.symlink(other_path, names[1])
+        moved = asked(batch, names[1], "the link means another file", label="moved")
+        for client in (*clients, moved):
+            client.check(batch, "beside that")
+        for client in (*clients, moved):
+            client.close()
+        batch.end()
+
+
+def vfs_of(path):
+    """The names by which the same file is opened in other ways."""
+    yield "unix-dotfile", f"file:{path}?vfs=unix-dotfile"
+    yield "unix-none", f"file:{path}?vfs=unix-none"
+    yield "unix-excl", f"file:{path}?vfs=unix-excl"
+    yield "nolock", f"file:{path}?nolock=1"
+    yield "immutable", f"file:{path}?immutable=1"
+    yield "mode=ro", f"file:{path}?mode=ro"
+
+
+def test_other_vfs():
+    """The same path through other VFSes, whose locks exclude nobody: nobody writes while they are
+    open, and each time they see what was written before."""
+    batch = support.Batch("the same path on other VFSes")
+    path = FOLDER.new()
+    pool.make(path)
+    first = asked(batch, path, "at first", retention=60_000)
+    for round_number in range(2):
+        for name, address in vfs_of(path):
+            other = asked(batch, address, f"round {round_number}", label=name, uri=True)
+            first.check(batch, f"beside {name}")
+            other.close()
+            first.run("UPDATE t SET a = a + 1 WHERE k % 2 = 1")
+            first.check(batch, f"after a change behind {name}")
+    # What does not see changes is told of none: it may answer of what was there when it was opened.
+    still = asked(batch, f"file:{path}?immutable=1", "immutable", label="immutable", uri=True)
+    still.check(batch, "immutable, while another reads")
+    first.check(batch, "beside it")
+    still.close()
+    first.close()
+    batch.end()
+
+
+def test_no_file():
+    """Databases that are no files are each connection's own, whatever their names."""
+    batch = support.Batch("databases in memory")
+    clients = []
+    for factor, path in ((1, ":memory:"), (3, ":memory:"), (9, ""), (11, ""), (13, "file:one?mode=memory")):
+        fill = pool.FILL.format(t="t", rows=pool.ROWS, factor=factor)
+        clients.append(pool.Client(path, label=f"{path} {factor}", uri=path.startswith("file:"),
+                                   before=(pool.TABLE.format(t="t"), fill)))
+    for step in ("at first", "again"):
+        for client in clients:
+            client.check(batch, step)
+    clients[0].run("UPDATE t SET a = -a")
+    for client in clients:
+        client.check(batch, "after one's change")
+    for client in clients:
+        client.close()
+    if views.can_deserialize():
+        path, other = FOLDER.new(), FOLDER.new()
+        pool.make(path, factor=1)
+        pool.make(other, factor=3)
+        file = asked(batch, path, "a file")
+        for content in (bytes_of(path), bytes_of(other), bytes_of(path)):
+            loaded = pool.Client(path, label="deserialized")
+            loaded.check(batch, "before it is another")
+            loaded.db.deserialize(content)
+            loaded.check(batch, "deserialized")
+            loaded.run("UPDATE t SET a = a + 1 WHERE k > 5")
+            loaded.check(batch, "deserialized and changed")
+            file.check(batch, "beside it")
+            loaded.close()
+        file.close()
+    batch.end()
+
+
+def test_attached():
+    """Files by other names of schemas: a connection's main is another one's b, and so on; the tables
+    have the same names and the same roots."""
+    for mode in MODES:
+        batch = support.Batch(f"{mode}: attached by other names")
+        paths = [FOLDER.new() for _ in range(3)]
+        for factor, path in zip((1, 3, 9), paths):
+            pool.make(path, mode, factor)
+        clients = []
+        for turn in range(3):
+            main, left, right = paths[turn:] + paths[:turn]
+            for schema in ("main", "a", "b"):
+                clients.append(
+                    asked(batch, main, "at first", table=f"{schema}.t", label=f"{turn} {schema}",
+                          before=(f"ATTACH '{left}' AS a", f"ATTACH '{right}' AS b"))
+                )
+        for number, client in enumerate(clients):
+            schema = ("main", "a", "b")[number % 3]
+            client.run(f"UPDATE {schema}.t SET a = a + ?, b = b * 2 WHERE k % 9 = ?", number, number)
+            for other in clients:
+                other.check(batch, f"after {client.label}'s change", ("sums", "grouped"))
+        # A name comes to mean another file.
+        client = clients[0]
+        client.run("DETACH a")
+        client.run("DETACH b")
+        client.run("ATTACH ? AS a", paths[2])
+        client.run("ATTACH ? AS b", paths[1])
+        for schema in ("a", "b"):
+            select = pool.SELECTS["grouped"].format(t=f"{schema}.t")
+            got = views.comparable(views.through_view(client.db, select))
+            batch.compare(got, client.run(select), f"{schema} is another file now")
+        # One file twice in a connection.
+        twice = asked(batch, paths[0], "twice", table="again.t",
+                      before=(f"ATTACH '{paths[0]}' AS again",))
+        twice.check(batch, "the second time")
+        twice.close()
+        for client in clients:
+            client.close()
+        batch.end()
+
+
+def test_roots():
+    """Tables with the same root page and name in files of the same size; and tables that exchange
+    their roots."""
+    batch = support.Batch("the same roots")
+    one, two = FOLDER.new(), FOLDER.new()
+    pool.make(one, tables=("t", "u"), factor=1)
+    pool.make(two, tables=("u", "t"), factor=3)
+    roots = "SELECT name, rootpage FROM sqlite_schema ORDER BY name"
+    clients = [asked(batch, path, "at first", table=table, label=f"{path} {table}")
+               for path in (one, two) for table in ("t", "u")]
+    batch.compare(sorted(root for _, root in clients[0].run(roots)),
+                  sorted(root for _, root in clients[2].run(roots)), "the roots are the same")
+    clients[0].run("BEGIN")
+    for sql in ("ALTER TABLE t RENAME TO w", "ALTER TABLE u RENAME TO t", "ALTER TABLE w RENAME TO u"):
+        clients[0].run(sql)
+    clients[0].check(batch, "exchanged, not committed")
+    clients[2].check(batch, "beside that")
+    clients[0].run("COMMIT")
+    for client in clients:
+        client.check(batch, "exchanged")
+    for client in clients:
+        client.close()
+    batch.end()
+
+
+def main():
+    for test in (test_renamed, test_copied_over, test_inode_again, test_links, test_other_vfs,
+                 test_no_file, test_attached, test_roots):
+        test()
+    pool.TALLY.require(0.5, "all files")
+    tap.done()
+
+
+main()

@@ -1,0 +1,292 @@
+"""What the connections of a process share: a column is read once, whoever needs it, and lies in memory
+once; settings that are the process's; how many use a column; what stays when connections close.
+
+That answers are right whatever is shared is tested elsewhere: pool-files-t.py, pool-snapshots-t.py
+and pool-threads-t.c.
+"""
+
+import time
+
+import pool_support as pool
+import support
+import tap
+import view_support as views
+
+FOLDER = views.Folder()
+ROWS = 20_000
+SUMS = {"sums": pool.SELECTS["sums"], "grouped": pool.SELECTS["grouped"]}
+
+#: Milliseconds that columns stay without a connection: hardly any, and more than a test takes.
+SHORT, LONG = 300, 600_000
+
+
+def columns(client):
+    """What is kept, as this connection has it listed: a dictionary for each column, by its name."""
+    cursor = client.db.execute("SELECT * FROM clreduce_columns")
+    names = [entry[0] for entry in cursor.description]
+    return {row["column"]: row for row in (dict(zip(names, values)) for values in cursor)}
+
+
+def size(client):
+    """The bytes of these."""
+    return sum(row["bytes"] or 0 for row in columns(client).values())
+
+
+def uses(client):
+    """How many connections use each column."""
+    return {name: row.get("connections") for name, row in columns(client).items()}
+
+
+def resident(client, name):
+    """Whether the view's last query found all columns there, and its plan says so."""
+    return any(line.endswith("all columns are resident") for line in views.plan(client.db, name))
+
+
+def asked(batch, client, step, reads):
+    """Asks all views of a client; it reads something or nothing, as its statistics say."""
+    before = client.decoded()
+    client.check(batch, step)
+    got = client.decoded() - before
+    batch.check((got > 0) == reads, f"{step}: {client.label} has read {got} bytes")
+    if not reads:
+        for name in client.selects:
+            batch.check(resident(client, name), f"{step}: {client.label}, {views.plan(client.db, name)}")
+
+
+def clients_of(path, count, **options):
+    """So many connections."""
+    options.setdefault("selects", SUMS)
+    return [pool.Client(path, f"number {number}", **options) for number in range(count)]
+
+
+def close(clients):
+    """Closes them."""
+    for client in clients:
+        client.close()
+
+
+def new(mode="WAL", **options):
+    """A new file."""
+    path = FOLDER.new()
+    pool.make(path, mode, rows=ROWS, **options)
+    return path
+
+
+def test_read_once():
+    """What one has read the others find, by any name of the file, and with views of their own."""
+    for mode in ("DELETE", "WAL"):
+        batch = support.Batch(f"{mode}: others find what one has read")
+        path = new(mode)
+        first, *others = clients_of(path, 5)
+        asked(batch, first, "at first", True)
+        whole = size(first)
+        for client in others:
+            asked(batch, client, "others", False)
+            batch.compare(size(client), whole, "they list the same columns")
+        attached = pool.Client(FOLDER.new(), "attached", table="x.t", selects=SUMS,
+                               before=(f"ATTACH '{path}' AS x",))
+        asked(batch, attached, "attached by another name", False)
+        late = pool.Client(path, "late", selects=SUMS)
+        close([first, *others])
+        asked(batch, late, "after the one that read is closed", False)
+        batch.compare(size(late), whole, "nothing went with that")
+        close([late, attached])
+        batch.end()
+
+
+def test_changes():
+    """A commit is read once, and by parts; readers of the old snapshot go on with the old columns."""
+    batch = support.Batch("a commit is read once")
+    path = new()
+    clients = clients_of(path, 4)
+    for client in clients:
+        client.check(batch, "at first")
+    whole = size(clients[0])
+    for turn in range(3):
+        old, newer = clients[0], clients[1:]
+        old.run("BEGIN")
+        old.check(batch, "at the old snapshot")
+        newer[0].run("UPDATE t SET a = a + 1 WHERE k = ?", turn + 1)
+        before = [client.decoded() for client in clients]
+        for client in newer:
+            client.check(batch, "at the new one")
+        read = [client.decoded() - was for client, was in zip(clients, before)]
+        batch.check(0 < sum(read) < whole / 4, f"turn {turn}: of {whole} bytes {read} were read")
+        batch.check(sum(bytes_read > 0 for bytes_read in read) == 1, f"turn {turn}: by one: {read}")
+        before = old.decoded()
+        old.check(batch, "the old one goes on")
+        batch.compare(old.decoded(), before, "and reads nothing")
+        batch.check(size(old) <= 2.5 * whole, f"turn {turn}: {size(old)} bytes of both")
+        old.run("COMMIT")
+        asked(batch, old, "the old one is new", False)
+        asked(batch, newer[0], "the newest stays", False)
+    batch.check(size(clients[0]) <= 1.2 * whole, f"in the end {size(clients[0])} bytes, not {whole}")
+    close(clients)
+    batch.end()
+
+
+def test_memory():
+    """The columns of many connections take what those of one take; the listing says how many use them."""
+    batch = support.Batch("the memory of many connections")
+    path = new()
+    one = pool.Client(path, "one", selects=SUMS)
+    one.check(batch, "alone")
+    whole = size(one)
+    batch.compare(set(uses(one).values()), {1}, "connections that use a column")
+    clients = [one, *clients_of(path, 7)]
+    for client in clients:
+        client.check(batch, "all")
+    batch.compare(size(one), whole, "bytes for all")
+    batch.compare(set(uses(one).values()), {8}, "all use all columns")
+    cursor = one.db.execute("SELECT * FROM clreduce_columns")
+    batch.compare(cursor.description[-1][0], "connections", "the last column's name")
+    cursor.close()
+    close(clients[4:])
+    clients = clients[:4]
+    batch.compare(set(uses(one).values()), {4}, "after some are closed")
+    close(clients)
+    batch.end()
+
+
+def setting(client, name):
+    """A setting's value, or None if there is none of that name."""
+    found = client.run("SELECT value FROM clreduce_settings WHERE name = ?", name)
+    return found[0][0] if found else None
+
+
+def default(client, name):
+    """What it is if nobody sets it, likewise."""
+    found = client.run('SELECT "default" FROM clreduce_settings WHERE name = ?', name)
+    return found[0][0] if found else None
+
+
+def test_settings():
+    """column_memory and column_retention are the process's."""
+    batch = support.Batch("settings of the process")
+    path = new()
+    first, second = clients_of(path, 2)
+    batch.compare(default(first, "column_retention"), "10000", "milliseconds if nobody says more")
+    for name, value in (("column_memory", 1_234_567), ("column_retention", 321)):
+        if not batch.check(pool.has(first.db, name), f"there is a setting {name}"):
+            continue
+        usual = setting(first, name)
+        support.configure(first.db, **{name: value})
+        late = pool.Client(path, "late", selects=SUMS)
+        for client in (first, second, late):
+            batch.compare(setting(client, name), str(value), f"{name}, {client.label}")
+        late.close()
+        support.configure(second.db, **{name: usual})
+        batch.compare(setting(first, name), usual, f"{name} as it was")
+    # What is too much for the new value goes, whoever used it.
+    for client in (first, second):
+        client.check(batch, "with memory")
+    whole = size(first)
+    support.configure(second.db, column_memory=whole // 3)
+    second.check(batch, "with less memory")
+    first.check(batch, "with less memory")
+    batch.check(size(first) <= whole // 3, f"{size(first)} bytes of {whole // 3}")
+    support.configure(first.db, column_memory=0)
+    close([first, second])
+    batch.end()
+
+
+def test_evicted():
+    """clreduce_evict() frees what nobody is using at that moment, whoever read it."""
+    batch = support.Batch("evicted by another")
+    path = new()
+    first, second = clients_of(path, 2)
+    for client in (first, second):
+        client.check(batch, "at first")
+    whole = size(first)
+    batch.compare(second.evict(), whole, "the other frees what the first has read")
+    batch.compare(columns(first), {}, "nothing is left")
+    asked(batch, first, "it is read again", True)
+    asked(batch, second, "and once", False)
+    close([first, second])
+    batch.end()
+
+
+def test_retention():
+    """Columns stay for a while after a file's last connection has closed, or go at once."""
+    batch = support.Batch("after the last connection")
+    keeper = pool.Client(":memory:", "keeper", selects={})
+    for kept in (True, False):
+        path = new()
+        client = pool.Client(path, "first", selects=SUMS, retention=LONG if kept else 0)
+        client.check(batch, "at first")
+        client.close()
+        again = pool.Client(path, "again", selects=SUMS)
+        asked(batch, again, f"kept: {kept}", not kept)
+        again.close()
+    # After the time is over they go, if not before something else happens here.
+    path = new()
+    client = pool.Client(path, "first", selects=SUMS, retention=SHORT)
+    client.check(batch, "for a moment")
+    client.close()
+    time.sleep(8 * SHORT / 1000)
+    batch.compare(columns(keeper), {}, "they are gone after a while")
+    again = pool.Client(path, "again", selects=SUMS)
+    asked(batch, again, "after the time is over", True)
+    again.close()
+    # One that opens in between keeps them.
+    client = pool.Client(path, "one", selects=SUMS, retention=5_000)
+    client.check(batch, "one")
+    client.close()
+    again = pool.Client(path, "two", selects=SUMS)
+    asked(batch, again, "within the time", False)
+    time.sleep(0.2)
+    asked(batch, again, "and it is its own now", False)
+    again.close()
+    if pool.has(keeper.db, "column_retention"):
+        support.configure(keeper.db, column_retention=10_000)
+    keeper.close()
+    batch.end()
+
+
+def test_own():
+    """What is no proved file is each connection's own, and is not listed for others, nor evicted."""
+    batch = support.Batch("a connection's own")
+    path = new("DELETE")
+    file = pool.Client(path, "file", selects=SUMS)
+    file.check(batch, "at first")
+    whole = size(file)
+    for address in (f"file:{path}?vfs=unix-dotfile", f"file:{path}?nolock=1", f"file:{path}?immutable=1"):
+        one = pool.Client(address, address, selects=SUMS, uri=True)
+        one.check(batch, "not shared")
+        one.check(batch, "not shared")
+        batch.compare(size(file), whole, f"the file's columns alone are listed beside {address}")
+        one.close()
+    file.close()
+    batch.end()
+
+
+def test_device():
+    """A device has one copy of a column, which all connections use."""
+    kinds = [kind for kind in views.devices() if kind != "host"]
+    if not kinds:
+        tap.skip(1, "no device to keep columns on")
+        return
+    batch = support.Batch(f"one copy on {kinds[0]}")
+    path = new()
+    select = {"sums": "SELECT gpu_sum(a), gpu_max(b) FROM {t}"}
+    first, second = clients_of(path, 2, device=kinds[0], selects=select)
+    batch.check(views.ask_device(first.db, "sums"), "a device answers")
+    copies = {name: row["device_bytes"] for name, row in columns(first).items()}
+    batch.check(views.ask_device(second.db, "sums"), "and the other's query")
+    second.check(batch, "the other")
+    batch.compare({name: row["device_bytes"] for name, row in columns(second).items()}, copies,
+                  "the same copies")
+    batch.compare(set(uses(first).values()), {2}, "used by both")
+    batch.compare(second.decoded(), 0, "the other has read nothing")
+    close([first, second])
+    batch.end()
+
+
+def main():
+    for test in (test_read_once, test_changes, test_memory, test_settings, test_evicted,
+                 test_retention, test_own, test_device):
+        test()
+    tap.done()
+
+
+main()

@@ -1,0 +1,325 @@
+/*
+ * Connections that need the columns which another one is loading at that moment: whoever waits can
+ * be interrupted, whoever loads may fail, and no two wait for each other, in one thread or two.
+ * Each answer that comes is that of the SELECT.
+ *
+ * A load is held in the middle by a read that does not return.
+ */
+#include "sqlite/askers.h"
+#include "sqlite/slow_reads.h"
+
+enum { ROWS = 4000, PROMPT_MS = 10000, LIMIT_S = 300, ROUNDS = 40 };
+
+static const char *const modes[] = {"DELETE", "WAL"};
+
+/* Begins to load what view 0 needs, and stops amid that. */
+static void start_loader(struct asker *loader, sqlite3 *db)
+{
+    database_run(db, "SELECT clreduce_evict()");
+    slow_reads_stop_next();
+    asker_start(loader, db, 0);
+    if (!slow_reads_wait_stopped(PROMPT_MS))
+        tap_bail("the load reads nothing");
+}
+
+/* A waiter is interrupted, while the load goes on. */
+static void test_interrupted(int file)
+{
+    sqlite3 *first = asker_connect(file), *second = asker_connect(file);
+    struct asker loader, waiter;
+    enum pool_answer answer;
+    bool prompt;
+
+    start_loader(&loader, first);
+    asker_start(&waiter, second, 0);
+    asker_is_done(&waiter, 100, false);
+    prompt = asker_is_done(&waiter, PROMPT_MS, true);
+    tap_ok(prompt, "%s: it ends while the other loads", modes[file]);
+    slow_reads_release();
+    answer = asker_join(&waiter);
+    tap_ok(answer == POOL_SAME || answer == POOL_INTERRUPTED, "%s: interrupted, or right: %d",
+           modes[file], answer);
+    tap_ok(asker_join(&loader) == POOL_SAME, "%s: the load goes on", modes[file]);
+    tap_ok(pool_all_right(second) && pool_all_right(first), "%s: both are right", modes[file]);
+    sqlite3_close(first);
+    sqlite3_close(second);
+}
+
+/* The loader is interrupted, and two that wait are not. */
+static void test_loader_interrupted(int file)
+{
+    sqlite3 *db[3];
+    struct asker loader, waiters[2];
+    enum pool_answer answer;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        db[i] = asker_connect(file);
+    start_loader(&loader, db[0]);
+    for (i = 0; i < 2; i++)
+        asker_start(&waiters[i], db[1 + i], 0);
+    asker_is_done(&waiters[0], 100, false);
+    sqlite3_interrupt(db[0]);
+    slow_reads_release();
+    answer = asker_join(&loader);
+    tap_ok(answer == POOL_SAME || answer == POOL_INTERRUPTED, "%s: the loader is interrupted: %d",
+           modes[file], answer);
+    for (i = 0; i < 2; i++)
+        tap_ok(asker_join(&waiters[i]) == POOL_SAME, "%s: waiter %d is right", modes[file], i);
+    for (i = 0; i < 3; i++)
+        tap_ok(pool_all_right(db[i]) && sqlite3_close(db[i]) == SQLITE_OK, "%s: connection %d",
+               modes[file], i);
+}
+
+/* A connection whose busy handler does not wait. */
+static void test_impatient(int file)
+{
+    sqlite3 *first = asker_connect(file), *second = asker_connect(file);
+    struct asker loader, waiter;
+    enum pool_answer answer;
+
+    sqlite3_busy_timeout(second, 0);
+    start_loader(&loader, first);
+    asker_start(&waiter, second, 0);
+    if (!asker_is_done(&waiter, 500, false))
+        tap_diag("it waits, whatever its busy handler says");
+    slow_reads_release();
+    answer = asker_join(&waiter);
+    tap_ok(answer == POOL_SAME || answer == POOL_BUSY, "%s: right or busy: %d", modes[file],
+           answer);
+    tap_ok(asker_join(&loader) == POOL_SAME, "%s: the loader", modes[file]);
+    sqlite3_close(first);
+    sqlite3_close(second);
+}
+
+/* What others do while one loads, and none of it waits for that. */
+static void *meddle(void *argument)
+{
+    sqlite3 *db = argument, *passing = asker_connect(0);
+
+    database_run(db, "SELECT * FROM clreduce_columns");
+    database_run(db, "SELECT clreduce_set('column_memory', 1)");
+    database_run(db, "SELECT clreduce_evict()");
+    database_run(db, "SELECT clreduce_set('column_memory', 0)");
+    database_run(db, "SELECT * FROM clreduce_stats");
+    sqlite3_close(passing);
+    return NULL;
+}
+
+static void test_meddled(int file)
+{
+    sqlite3 *first = asker_connect(file), *second = asker_connect(file);
+    struct asker loader;
+    pthread_t thread;
+
+    start_loader(&loader, first);
+    if (pthread_create(&thread, NULL, meddle, second) != 0)
+        tap_bail("no thread");
+    pthread_join(thread, NULL); /* without an end, if it waits */
+    tap_ok(true, "%s: listed, set and evicted while another loads", modes[file]);
+    slow_reads_release();
+    tap_ok(asker_join(&loader) == POOL_SAME, "%s: the load is right", modes[file]);
+    tap_ok(pool_all_right(second) && pool_all_right(first), "%s: both are right", modes[file]);
+    sqlite3_close(first);
+    sqlite3_close(second);
+}
+
+/* A commit comes in between: one loads the old snapshot, and one needs the new. */
+static void test_commit_between(void)
+{
+    sqlite3 *first = asker_connect(1), *second = asker_connect(1), *writer = pool_connect(1, 0);
+    struct asker loader, waiter;
+
+    start_loader(&loader, first);
+    database_run(writer, "UPDATE t SET a = a + 1 WHERE k %% 3 = 0");
+    asker_start(&waiter, second, 0);
+    asker_is_done(&waiter, 200, false);
+    database_run(writer, "UPDATE t SET a = a + 1 WHERE k %% 5 = 0");
+    slow_reads_release();
+    tap_ok(asker_join(&loader) == POOL_SAME, "the old snapshot");
+    tap_ok(asker_join(&waiter) == POOL_SAME, "the new one");
+    tap_ok(pool_all_right(first) && pool_all_right(second), "both at the newest");
+    sqlite3_close(first);
+    sqlite3_close(second);
+    sqlite3_close(writer);
+}
+
+/* ---- Several connections in one thread, of which one is in the middle of something. */
+
+static struct {
+    sqlite3 *db;
+    int calls, wrong;
+} inner;
+
+/* Asks the other connection, from within a query of the first. */
+static void ask_inner(void)
+{
+    enum pool_answer answer;
+
+    if (inner.db == NULL || inner.calls++ > 8)
+        return;
+    answer = pool_ask(inner.db, inner.calls % POOL_VIEWS);
+    inner.wrong += answer != POOL_SAME && answer != POOL_BUSY;
+    if (inner.calls % 3 == 0)
+        database_run(inner.db, "SELECT clreduce_evict()");
+}
+
+static int on_progress(void *unused)
+{
+    (void)unused;
+    ask_inner();
+    return 0;
+}
+
+/* nested(x): x. */
+static void nested(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    ask_inner();
+    sqlite3_result_value(context, values[0]);
+}
+
+static void test_nested(int file)
+{
+    static const char select[] = "SELECT gpu_sum(a), count(*) FROM t WHERE nested(c) <> 'name 2'";
+    sqlite3 *outer = asker_connect(file);
+    enum pool_answer answer;
+    char *got, *want;
+
+    sqlite3_create_function(outer, "nested", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, nested,
+                            NULL, NULL);
+    database_run(outer, "CREATE VIRTUAL TABLE temp.n USING clreduce((%s))", select);
+    inner.db = asker_connect(file);
+    inner.calls = inner.wrong = 0;
+    got = database_query(outer, "SELECT * FROM n");
+    tap_ok(inner.calls > 0, "%s: a function asks another connection", modes[file]);
+    inner.calls = 0;
+    sqlite3_progress_handler(outer, 10, on_progress, NULL);
+    database_run(inner.db, "SELECT clreduce_evict()");
+    answer = pool_compare(outer, 0);
+    tap_ok(answer == POOL_SAME && inner.calls > 0, "%s: and a progress handler", modes[file]);
+    sqlite3_progress_handler(outer, 0, NULL, NULL);
+    tap_is_int64(inner.wrong, 0, "%s: what the inner one answered wrongly", modes[file]);
+    sqlite3_close(inner.db);
+    inner.db = NULL;
+    want = database_query(outer, select);
+    tap_is_string(got, want, "%s: the outer answer", modes[file]);
+    free(got);
+    free(want);
+    sqlite3_close(outer);
+}
+
+/* A query whose rows are still to come, while others evict, change the file, and close. */
+static void test_half_read(int file)
+{
+    sqlite3 *first = asker_connect(file), *second = asker_connect(file);
+    char *want = database_query(first, pool_selects[4]);
+    struct database_text got = {NULL, 0, 0};
+    sqlite3_stmt *query = NULL;
+    int step, i;
+
+    database_append(&got, "", 0);
+    if (sqlite3_prepare_v2(first, "SELECT * FROM v4", -1, &query, NULL) != SQLITE_OK)
+        tap_bail("%s", sqlite3_errmsg(first));
+    for (step = 0; sqlite3_step(query) == SQLITE_ROW; step++) {
+        for (i = 0; i < 3; i++) {
+            database_append(&got, " ", i == 0 ? 0 : 1);
+            database_append_value(&got, query, i);
+        }
+        database_append(&got, "\n", 1);
+        if (step == 3)
+            tap_ok(pool_all_right(second), "%s: another in the middle of rows", modes[file]);
+        if (step == 5 && file == 1)
+            database_run(second, "UPDATE t SET a = a + 1");
+        if (step == 7)
+            database_run(second, "SELECT clreduce_evict()");
+        if (step == 9)
+            sqlite3_close(second);
+    }
+    sqlite3_finalize(query);
+    tap_is_string(got.text, want, "%s: the rows of the first", modes[file]);
+    free(got.text);
+    free(want);
+    sqlite3_close(first);
+}
+
+/* ---- Two columns in opposite orders. */
+
+struct order {
+    pthread_t thread;
+    const char *sql;
+    char *want;
+    int wrong;
+};
+
+static void *ask_in_order(void *argument)
+{
+    struct order *self = argument;
+    sqlite3 *db = asker_connect(0);
+    int round, rc;
+
+    database_run(db, "CREATE VIRTUAL TABLE temp.x USING clreduce((SELECT gpu_sum(a) FROM t))");
+    database_run(db, "CREATE VIRTUAL TABLE temp.y USING clreduce((SELECT gpu_sum(z) FROM u))");
+    for (round = 0; round < ROUNDS; round++) {
+        char *got = database_query_rc(db, self->sql, &rc);
+        self->wrong += strcmp(got, self->want) != 0;
+        free(got);
+        database_run(db, "SELECT clreduce_evict()");
+    }
+    sqlite3_close(db);
+    return NULL;
+}
+
+static void test_opposite_orders(void)
+{
+    struct order orders[] = {{.sql = "SELECT * FROM x CROSS JOIN y"},
+                             {.sql = "SELECT * FROM y CROSS JOIN x"},
+                             {.sql = "SELECT * FROM x CROSS JOIN y"}};
+    sqlite3 *db = pool_connect(0, 0);
+    int i, wrong = 0;
+
+    database_run(db, "CREATE TABLE u AS SELECT a + 7 AS z, c FROM t");
+    orders[0].want = database_query(db, "SELECT sum(a), (SELECT sum(z) FROM u) FROM t");
+    orders[1].want = database_query(db, "SELECT sum(z), (SELECT sum(a) FROM t) FROM u");
+    orders[2].want = orders[0].want;
+    slow_reads_delay(200);
+    for (i = 0; i < 3; i++) {
+        if (pthread_create(&orders[i].thread, NULL, ask_in_order, &orders[i]) != 0)
+            tap_bail("no thread");
+    }
+    for (i = 0; i < 3; i++) {
+        pthread_join(orders[i].thread, NULL);
+        wrong += orders[i].wrong;
+    }
+    slow_reads_delay(0);
+    tap_is_int64(wrong, 0, "two tables, needed in opposite orders");
+    free(orders[0].want);
+    free(orders[1].want);
+    sqlite3_close(db);
+}
+
+int main(void)
+{
+    int file;
+
+    if (!sqlite3_threadsafe())
+        tap_skip_all("this SQLite is built for a single thread");
+    if (!slow_reads_install())
+        tap_skip_all("this SQLite has no pread() to put another in the place of");
+    alarm(LIMIT_S); /* what waits for itself has no other end */
+    database_register();
+    pool_begin();
+    for (file = 0; file < 2; file++) {
+        pool_make(file, modes[file], ROWS);
+        test_interrupted(file);
+        test_loader_interrupted(file);
+        test_impatient(file);
+        test_meddled(file);
+        test_nested(file);
+        test_half_read(file);
+    }
+    test_commit_between();
+    test_opposite_orders();
+    pool_end();
+    return tap_done();
+}
