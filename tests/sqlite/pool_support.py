@@ -58,7 +58,7 @@ class Client:
     """
 
     def __init__(self, path, label="", table="t", retention=None, before=(), selects=None, **options):
-        self.label, self.db = label or path, views.connect(path, **options)
+        self.label, self.db = label or path, views.connect(path, column_memory=None, **options)
         for sql in before:
             self.db.execute(sql)
         if retention is not None and has(self.db, "column_retention"):

@@ -27,14 +27,16 @@ def text(raw):
     return raw.decode("utf-8", "surrogateescape")
 
 
-def connect(path=":memory:", device="host", wait=5, **options):
-    """A connection with the extension whose views are accelerated whatever their tables' size, and
-    column_memory as it is at first, which is the process's."""
+def connect(path=":memory:", device="host", wait=5, column_memory=0, **options):
+    """A connection with the extension whose views are accelerated whatever their tables' size, and,
+    unless that is None, such a column_memory, which is the process's."""
     options.setdefault("check_same_thread", False)
     options.setdefault("timeout", wait)
     db = tap.connect(path, **options)
     db.text_factory = text
-    support.configure(db, device=device, view_threshold=0, column_memory=0)
+    support.configure(db, device=device, view_threshold=0)
+    if column_memory is not None:
+        support.configure(db, column_memory=column_memory)
     if device != "host":
         # A device on a busy machine is slow, and no less a device.
         support.configure(db, start_after=0, host_threshold=1, device_timeout=120_000)
