@@ -18,6 +18,13 @@ bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values);
 struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64_t values,
                                      const struct clr_device_info **info);
 
+/* Takes note of how long the host's threads took for a scan over so many values. */
+void clr_choice_note_host(uint64_t values, int64_t ns);
+
+/* Whether the host's threads, at the pace of their latest scans, would be done with so many values
+   before the worker would begin: others wait for it. */
+bool clr_choice_is_host_sooner(struct clr_worker *worker, uint64_t values);
+
 /* Whether that may return a worker now, for any number of values: it has been started, and its
    device has not failed. Starts nothing. */
 bool clr_choice_has_device(const struct clr_settings *settings);

@@ -146,6 +146,19 @@ enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task 
     return phase;
 }
 
+int64_t clr_worker_queue_ns(struct clr_worker *worker)
+{
+    const struct clr_task *task;
+    int64_t queue;
+
+    pthread_mutex_lock(&worker->lock);
+    queue = worker->since != 0 ? worker->urgent_ns : 0;
+    for (task = worker->tasks[CLR_TASK_URGENT].first; task != NULL; task = task->next)
+        queue += worker->urgent_ns;
+    pthread_mutex_unlock(&worker->lock);
+    return queue;
+}
+
 bool clr_worker_is_late(struct clr_worker *worker, int64_t timeout_ms, struct clr_status *status)
 {
     bool is_late;

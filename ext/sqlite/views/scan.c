@@ -1,5 +1,6 @@
 #include "sqlite/views/ways.h"
 
+#include "base/clock.h"
 #include "engine/host/host_groups.h"
 #include "engine/host/host_scan.h"
 #include "engine/operations/resident_groups.h"
@@ -33,6 +34,20 @@ struct device_scan {
     struct clr_resident *residents[CLR_MOST_COLUMNS];
 };
 
+/* Whether all columns are on the host, which would be done with them before the device, for which
+   others wait, would begin. */
+static bool is_host_sooner(const struct clr_view_run *run, struct clr_worker *worker)
+{
+    const struct clr_scan *scan = &run->scan;
+    int i;
+
+    for (i = 0; i < scan->column_count; i++) {
+        if (scan->columns[i]->is_away)
+            return false;
+    }
+    return clr_choice_is_host_sooner(worker, (uint64_t)scan->rows * (uint64_t)scan->column_count);
+}
+
 /* Chooses the device for a scan. Returns whether there is one that has the columns; then
    leave_device() is due. */
 static bool find_device(struct device_scan *scan, struct clr_view_run *run)
@@ -41,8 +56,9 @@ static bool find_device(struct device_scan *scan, struct clr_view_run *run)
 
     scan->run = run;
     scan->worker = clr_choose_device(&connection->settings, run->scan.rows, &scan->info);
-    if (scan->worker == NULL || !clr_cache_residents(run->request.found, run->scan.column_count,
-                                                     scan->worker, scan->residents))
+    if (scan->worker == NULL || is_host_sooner(run, scan->worker) ||
+        !clr_cache_residents(run->request.found, run->scan.column_count, scan->worker,
+                             scan->residents))
         return false;
     clr_cache_trim(INT64_MAX, clr_column_device_memory(scan->info), 0);
     return true;
@@ -149,6 +165,7 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run, struct clr_c
     struct clr_connection *connection = run->request.connection;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     struct clr_column *here;
+    int64_t start;
     int i;
 
     for (i = 0; i < run->scan.column_count && outcome == CLR_SCAN_DONE; i++) {
@@ -166,8 +183,13 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run, struct clr_c
         outcome = count_found(run);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
+    start = clr_clock_ns();
     outcome = run->scan.grouping != NULL ? group(run) : clr_host_scan(&run->scan, run->watch);
-    connection->stats.scans_on_host += outcome == CLR_SCAN_DONE && run->device == NULL;
+    if (outcome != CLR_SCAN_DONE || run->device != NULL)
+        return outcome;
+    connection->stats.scans_on_host++;
+    clr_choice_note_host((uint64_t)run->scan.rows * (uint64_t)run->scan.column_count,
+                         clr_clock_ns() - start);
     return outcome;
 }
 
