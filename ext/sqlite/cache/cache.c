@@ -109,15 +109,20 @@ void clr_cache_drop_table(struct clr_cached_table *table)
     clr_cached_table_release(table);
 }
 
+/* Whether another thread changes the table's newest image. */
+static bool is_changing_elsewhere(const struct clr_cached_table *table)
+{
+    return table->images != NULL && table->images->is_changing &&
+           !pthread_equal(table->busy, pthread_self());
+}
+
 void clr_cache_lock_unchanging(const struct clr_connection *connection)
 {
     const struct clr_cached_table *table;
 
     clr_cache_lock();
     for (table = tables; table != NULL;) {
-        if (table->images != NULL && table->images->is_changing &&
-            !pthread_equal(table->busy, pthread_self()) &&
-            clr_cache_schema(connection, table) != NULL) {
+        if (is_changing_elsewhere(table) && clr_cache_schema(connection, table) != NULL) {
             clr_cache_wait_until_woken(READERS_MS);
             table = tables;
         } else {
@@ -180,12 +185,14 @@ static void free_own(struct clr_connection *connection, void *attachment)
         next = table->next;
         if (table->owner == connection) {
             clr_cache_drop_table(table);
-            continue;
-        }
-        for (image = table->images; image != NULL; image = image->next) {
-            for (column = image->is_changing ? NULL : image->columns; column != NULL;
-                 column = column->next)
-                clr_image_column_disuse(column, connection);
+        } else if (is_changing_elsewhere(table)) {
+            clr_cache_wait_until_woken(READERS_MS);
+            next = tables;
+        } else {
+            for (image = table->images; image != NULL; image = image->next) {
+                for (column = image->columns; column != NULL; column = column->next)
+                    clr_image_column_disuse(column, connection);
+            }
         }
     }
     clr_cache_unlock();
@@ -411,7 +418,7 @@ void clr_cache_unpin(struct clr_image_column *const *found, int count)
     clr_cache_unlock();
 }
 
-int64_t clr_cache_use(const struct clr_connection *connection,
+void clr_cache_use(const struct clr_connection *connection,
                       struct clr_image_column *const *found, int count, struct clr_column **columns)
 {
     const int64_t number = clr_cache_scan();
@@ -425,7 +432,6 @@ int64_t clr_cache_use(const struct clr_connection *connection,
         columns[i] = clr_column_retain(found[i]->column);
     }
     clr_cache_unlock();
-    return number;
 }
 
 enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct clr_image *image,

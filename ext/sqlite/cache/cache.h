@@ -71,9 +71,8 @@ void clr_cache_unpin(struct clr_image_column *const *found, int count);
 int64_t clr_cache_scan(void);
 
 /* Counts a scan of a connection that uses these columns, which are pinned, and stores what they
-   have, with references. Returns the scan's number, which goes to what it uses: that is what was
-   used last. */
-int64_t clr_cache_use(const struct clr_connection *connection,
+   have, with references. The scan's number goes to what it uses: that is what was used last. */
+void clr_cache_use(const struct clr_connection *connection,
                       struct clr_image_column *const *found, int count,
                       struct clr_column **columns);
 

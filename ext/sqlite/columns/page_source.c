@@ -328,9 +328,9 @@ static int bring(struct clr_column_request *request)
         return rc;
     }
     rc = load_columns(request);
-    clr_cache_end_load(request->image);
     if (rc == SQLITE_OK)
         clr_column_request_pin(request);
+    clr_cache_end_load(request->image);
     return rc;
 }
 

@@ -171,9 +171,9 @@ static int bring(struct clr_column_request *request)
     if (!is_busy)
         return rc;
     rc = fill_columns(request);
-    clr_cache_end_change(request->image);
     if (rc == SQLITE_OK && request->reason.code == CLR_WHY_NONE)
         clr_column_request_pin(request);
+    clr_cache_end_change(request->image);
     return rc;
 }
 
