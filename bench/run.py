@@ -20,6 +20,9 @@
     make bench BENCH=groups BENCH_PYTHON=... BENCH_FLIGHTS=flights.csv.gz
                                        views with GROUP BY: h2oai's groupby benchmark, and likewise
                                        TPC-H's Q1 and flights
+    make bench BENCH=pool BENCH_CONNECTIONS="1 8" BENCH_COMMITS="0 20" BENCH_SECONDS=5
+                                       connections that ask the same views, beside a writer; 4
+                                       million rows, where the feed has ten; by itself alone
 
 The results are left in bench-results/ of the build directory: NAME.json, with everything that was
 measured, and NAME.md, NAME-tables.md and their pictures. What is published is made by three runs:
@@ -38,6 +41,7 @@ from measuring import groups
 from measuring import machine
 from measuring import method
 from measuring import peers
+from measuring import pool
 from measuring import process
 from measuring import queries
 from measuring import scale
@@ -54,11 +58,14 @@ DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "exponents": 8, "tr
                   "ladder": 14, "startup": 10}
 #: The parts that are a module each, whose measure(tools, machine) returns results and what failed.
 MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accuracy,
-           "changes": changes, "statistics": stats, "text": text, "groups": groups}
+           "changes": changes, "statistics": stats, "text": text, "groups": groups,
+           "pool": pool}
 #: The scale that the targets are about.
 ROWS = 10_000_000
 
 PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers", *MODULES)
+#: What takes longer than all others, and is measured when it is asked for.
+APART = ("pool",)
 
 
 def device_part(tools, part):
@@ -176,8 +183,8 @@ def main(arguments):
         "seconds": {},
     }
     note_missing(results, peers.missing())
-    measure_all([part for part in PARTS if part in options.parts or not options.parts], tools,
-                results)
+    usual = [part for part in PARTS if part not in APART]
+    measure_all([part for part in PARTS if part in (options.parts or usual)], tools, results)
     results["ended"] = now()
     results["targets"] = [target.row(results) for target in targets.of_machine(results)]
     name = "-".join(options.parts) or "all"

@@ -20,6 +20,9 @@
  *     view-bench rows DATABASE EXTENSION DEVICE
  *         Views and SELECTs of many rows, each as it is asked for: view_rows.c.
  *
+ *     view-bench pool DATABASE EXTENSION DEVICE CONNECTIONS COMMITS SECONDS CHECK
+ *         Connections of one process that ask the same views, beside a writer: view_pool.c.
+ *
  * Exit status: 0; 1 if the command line is wrong, 2 with a message if anything else is.
  */
 #include "groups_data.h"
@@ -54,7 +57,8 @@ int main(int argc, char **argv)
                     {"compare", 5, bench_view_compare},
                     {"session", 6, bench_view_session},
                     {"changes", 6, bench_view_changes},
-                    {"rows", 3, bench_view_rows}};
+                    {"rows", 3, bench_view_rows},
+                    {"pool", 7, bench_view_pool}};
     size_t i;
 
     for (i = 0; i < sizeof commands / sizeof commands[0]; i++) {
@@ -68,7 +72,8 @@ int main(int argc, char **argv)
           "       view-bench compare DATABASE EXTENSION ROUNDS SECONDS DEVICE_WAIT\n"
           "       view-bench session DATABASE EXTENSION DEVICE RUNS SECONDS SQL\n"
           "       view-bench changes DATABASE EXTENSION DEVICE ROUNDS DEVICE_WAIT SQL\n"
-          "       view-bench rows DATABASE EXTENSION DEVICE\n",
+          "       view-bench rows DATABASE EXTENSION DEVICE\n"
+          "       view-bench pool DATABASE EXTENSION DEVICE CONNECTIONS COMMITS SECONDS CHECK\n",
           stderr);
     return 1;
 }

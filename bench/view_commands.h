@@ -5,6 +5,7 @@
 /* The arguments are those behind the command's name, as many as view_bench.c says. */
 void bench_view_changes(char **arguments);
 void bench_view_compare(char **arguments);
+void bench_view_pool(char **arguments);
 void bench_view_rows(char **arguments);
 void bench_view_session(char **arguments);
 

@@ -11,7 +11,8 @@ import statistics
 
 #: What tells the elements of a list apart: what they are about, not what was measured of them.
 IDENTITY = ("name", "device", "sql", "kind", "rows", "bytes", "element", "operation", "threads",
-            "spread", "pages", "anew", "queries", "peer", "sqlite", "against", "what")
+            "spread", "pages", "anew", "queries", "peer", "sqlite", "against", "what", "connections",
+            "commits")
 #: What stays within a run: the times of its rounds, and texts of its last round.
 ROUNDS = ("ns", "sum_ns")
 

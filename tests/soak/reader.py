@@ -1,8 +1,8 @@
-"""A process that reads: python3 reader.py DATABASE DEVICE SEED END COUNTERS SLOT
+"""A process that reads: python3 reader.py DATABASE DEVICE SEED END COUNTERS SLOT THREADS
 
-Its threads ask views, each of a connection of its own, until END, a time. Each answer has to be what
-the SELECT gives in the same transaction, to the type and the bit, and the sum is always the same. The
-first difference ends the process: it says what differed, and exits with 1.
+So many threads ask views, each of a connection of its own, until END, a time. Each answer has to be
+what the SELECT gives in the same transaction, to the type and the bit, and the sum is always the
+same. The first difference ends the process: it says what differed, and exits with 1.
 """
 
 import faulthandler
@@ -24,9 +24,6 @@ import tap  # noqa: E402
 import bank  # noqa: E402
 import counters  # noqa: E402
 
-THREADS = 2
-
-
 class Difference(Exception):
     """What must not be."""
 
@@ -36,14 +33,22 @@ class Reader:
 
     def __init__(self, path, device, seed, counted):
         self.rng, self.counted, self.path = random.Random(seed), counted, path
-        self.db = tap.connect(path, timeout=5, check_same_thread=False)
-        self.settings(device=device, view_threshold=0)
-        self.waits = device != "host"
+        self.device, self.waits = device, device != "host"
+        self.open()
+        self.limit()
+
+    def open(self):
+        """The connection, and its views."""
+        self.db = tap.connect(self.path, timeout=5, check_same_thread=False)
+        self.settings(device=self.device, view_threshold=0)
         if self.waits:
             self.settings(start_after=0, host_threshold=1)
-        self.settings(column_memory=self.rng.choice((0, 0, 0, 20_000, 1)))
         for name in bank.SELECTS:
             self.create(name)
+
+    def limit(self):
+        """Another limit of what is kept."""
+        self.settings(column_memory=self.rng.choice((0, 0, 0, 20_000, 1)))
 
     def settings(self, **values):
         """Changes settings."""
@@ -118,12 +123,17 @@ class Reader:
             self.counted.add("evictions")
         elif luck < 0.03:
             self.create(self.rng.choice(list(bank.SELECTS)))
+        elif luck < 0.035:
+            self.limit()
+        elif luck < 0.04:
+            self.db.close()
+            self.open()
         else:
             self.ask()
 
 
 def main():
-    path, device, seed, end, figures, slot = sys.argv[1:]
+    path, device, seed, end, figures, slot, threads = sys.argv[1:]
     faulthandler.register(signal.SIGTERM, chain=True)
     failed = []
 
@@ -136,7 +146,7 @@ def main():
             print(f"{type(problem).__name__}: {problem}", file=sys.stderr, flush=True)
             failed.append(problem)
 
-    threads = [threading.Thread(target=live, args=(number,)) for number in range(THREADS)]
+    threads = [threading.Thread(target=live, args=(number,)) for number in range(int(threads))]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,9 +1,10 @@
-"""A soak: python3 soak.py SECONDS, or make soak SECONDS=600.
+"""A soak: python3 soak.py SECONDS POOL, or make soak SECONDS=600 POOL=16.
 
 Processes and threads move money between the rows of one database, in every journal mode, while
-others read it through views (reader.py says what they compare). Writers are killed in the middle of
-commits and checkpoints, OpenCL fails in some of the readers, and readers are killed too. The seed is
-CLREDUCE_SEED or chance, and printed; processes do not repeat to the step, though.
+others read it through views (reader.py says what they compare). One of these has POOL connections in
+as many threads. Writers are killed in the middle of commits and checkpoints, OpenCL fails in some of
+the readers, and readers are killed too. The seed is CLREDUCE_SEED or chance, and printed; processes
+do not repeat to the step, though.
 
 CLREDUCE_DEVICE chooses the device of the readers that use one; what OpenCL offers, if it is not set.
 """
@@ -64,7 +65,7 @@ class Process:
         """A new life: a reader's is so long that a device gets its programs, or some of them."""
         soak, environment = self.soak, dict(os.environ)
         end = soak.end
-        common = [repr(end), soak.figures, str(self.number * THREADS)]
+        common = [repr(end), soak.figures, str(self.number * soak.slots)]
         seed = str(soak.rng.randrange(2**32))
         if self.is_writer:
             mortal = str(int(MODES[soak.mode]))
@@ -77,7 +78,8 @@ class Process:
                 before = environment.get("LD_PRELOAD", "")
                 environment["LD_PRELOAD"] = f"{before}:{FAILING}" if before else FAILING
                 environment["CLR_FAIL"] = self.rule
-            arguments = ["reader.py", soak.path, device, seed, *common]
+            threads = THREADS if self.number else soak.pool
+            arguments = ["reader.py", soak.path, device, seed, *common, str(threads)]
         self.arguments = arguments
         self.child = subprocess.Popen(
             [sys.executable, "-X", "faulthandler", os.path.join(HERE, arguments[0]), *arguments[1:]],
@@ -116,11 +118,12 @@ class Process:
 class Soak:
     """All modes, one after the other."""
 
-    def __init__(self, seconds, rng, device):
-        self.rng, self.device, self.seconds = rng, device, seconds
+    def __init__(self, seconds, pool, rng, device):
+        self.rng, self.device, self.seconds, self.pool = rng, device, seconds, pool
+        self.slots = max(THREADS, pool)
         self.folder = tempfile.mkdtemp(prefix="clreduce-soak-")
         self.figures = os.path.join(self.folder, "figures")
-        counters.create(self.figures, (WRITERS + READERS) * THREADS)
+        counters.create(self.figures, (WRITERS + READERS) * self.slots)
         self.faults = self.kills = self.lives = 0
         self.failures = []
 
@@ -230,10 +233,11 @@ def choose_device():
 
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60
+    pool = int(sys.argv[2]) if len(sys.argv) > 2 else THREADS
     seed = int(os.environ.get("CLREDUCE_SEED") or random.SystemRandom().randrange(2**32))
     device = choose_device()
-    tap.diag(f"CLREDUCE_SEED={seed}, {seconds:.0f} s, device {device}")
-    Soak(seconds, random.Random(seed), device).run()
+    tap.diag(f"CLREDUCE_SEED={seed}, {seconds:.0f} s, device {device}, a pool of {pool}")
+    Soak(seconds, pool, random.Random(seed), device).run()
     tap.done()
 
 

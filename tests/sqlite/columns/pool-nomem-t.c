@@ -13,7 +13,7 @@ enum { MOST_SKIPPED = 2000, MOST_SKIPPED_OF_OURS = 100 };
 #else
 enum { MOST_SKIPPED = 800, MOST_SKIPPED_OF_OURS = 30 };
 #endif
-enum { MOST_SKIPPED_IN_FULL = 40, ROWS = 120 };
+enum { MOST_SKIPPED_IN_FULL = 100, ROWS = 120 };
 
 static const char *const modes[] = {"DELETE", "WAL"};
 

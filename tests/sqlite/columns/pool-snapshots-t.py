@@ -234,6 +234,32 @@ def test_rights():
     batch.end()
 
 
+def test_locked():
+    """A file that another has locked is read by nobody, though its columns are there."""
+    for how in ("BEGIN EXCLUSIVE", "PRAGMA locking_mode = EXCLUSIVE"):
+        batch = support.Batch(f"a locked file: {how}")
+        path = FOLDER.new()
+        pool.make(path)
+        reader, other = (pool.Client(path, name, wait=0) for name in ("reader", "other"))
+        holder = sqlite3.connect(path, isolation_level=None, timeout=0)
+        for client in (reader, other):
+            client.check(batch, "before")
+        holder.execute(how).fetchall()
+        holder.execute("UPDATE t SET a = a + 1")
+        for client in (reader, other):
+            for name, select in client.selects.items():
+                got = views.comparable(views.ask(client.db, name))
+                batch.compare(got, views.comparable(views.outcome(client.db, select)), name)
+                batch.check(isinstance(got, tuple) and "locked" in got[1], f"locked, it got {got}")
+        if holder.in_transaction:
+            holder.execute("COMMIT")
+        holder.close()
+        for client in (reader, other):
+            client.check(batch, "after")
+            client.close()
+        batch.end()
+
+
 def test_lengths():
     """Connections with other limits of the length of texts and rows."""
     if not hasattr(sqlite3.Connection, "setlimit"):
@@ -377,6 +403,7 @@ def main():
     test_generations()
     test_uncommitted()
     test_rights()
+    test_locked()
     test_lengths()
     test_forms()
     test_fork()

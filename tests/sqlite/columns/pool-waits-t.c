@@ -232,8 +232,12 @@ static void test_half_read(int file)
         if (step == 5 && file == 1)
             database_run(second, "UPDATE t SET a = a + 1");
         if (step == 7)
-            database_run(second, "SELECT clreduce_evict()");
+            database_run(second, "SELECT clreduce_evict(), clreduce_set('column_memory', 1)");
+        if (step == 8)
+            tap_ok(pool_all_right(second), "%s: another with little memory", modes[file]);
         if (step == 9)
+            database_run(second, "SELECT clreduce_set('column_memory', 0)");
+        if (step == 10)
             sqlite3_close(second);
     }
     sqlite3_finalize(query);
