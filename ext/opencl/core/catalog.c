@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "opencl/core/api.h"
+#include "opencl/core/error_names.h"
 #include "opencl/core/failures.h"
 
 #include <stdio.h>
@@ -144,10 +145,16 @@ static void fill(struct clr_catalog *catalog)
         count = sizeof platforms / sizeof platforms[0];
     for (i = 0; i < count; i++)
         add_platform(catalog, platforms[i]);
-    if (catalog->count == 0 && catalog->status.code == CLR_OK)
-        clr_status_set(&catalog->status, CLR_DEVICE, PLATFORM_NOT_FOUND,
+    if (catalog->count == 0 && catalog->status.code == CLR_OK) {
+        if (error == CL_SUCCESS)
+            error = CL_DEVICE_NOT_FOUND;
+        clr_status_set(&catalog->status, CLR_DEVICE, error,
                        "OpenCL has no device here. Install the OpenCL driver of your device (for "
-                       "the processor: PoCL), which registers itself in /etc/OpenCL/vendors");
+                       "the processor: PoCL), which registers itself in /etc/OpenCL/vendors. "
+                       "%s: %s (%d)",
+                       error == PLATFORM_NOT_FOUND ? "clGetPlatformIDs" : "clGetDeviceIDs",
+                       clr_opencl_error_name(error), error);
+    }
 }
 
 /* What is not found now is not found at all: a driver that is short of memory is asked again. */
