@@ -3,6 +3,7 @@
 # PyPI, which any program loads in the place of its own by LD_LIBRARY_PATH.
 #
 #     sqlite.sh newest|oldest FOLDER     FOLDER gets libsqlite3.so.0; the newest also a sqlite3 shell
+#     sqlite.sh newest-aarch64 FOLDER    the newest, for that architecture
 #     sqlite.sh driver FOLDER            FOLDER gets a Python driver with a SQLite of its own
 set -eu
 
@@ -21,9 +22,12 @@ wheel()
 rm -rf "$folder"
 mkdir -p "$work"
 case $1 in
-    newest)
+    newest | newest-aarch64)
         # It has the library as a file of its own, beside the module that has it built in.
-        wheel apsw
+        case $1 in
+            newest) wheel apsw ;;
+            *) wheel apsw --platform manylinux_2_28_aarch64 ;;
+        esac
         mv "$work"/apsw/sqlite_extra_binaries/libsqlite3_tool.so "$folder"/
         ln -s libsqlite3_tool.so "$folder"/libsqlite3.so.0
         mv "$work"/apsw/sqlite_extra_binaries/sqlite3_shell "$folder"/sqlite3

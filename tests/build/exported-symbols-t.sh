@@ -1,5 +1,5 @@
 #!/bin/sh
-# The extension's file: its entry points, no SQLite of its own, all kernels inside.
+# The extension's file: its entry points, no SQLite of its own, no link to OpenCL, all kernels inside.
 . "${CLREDUCE_SRCDIR:-.}/tests/tap.sh"
 
 module=$CLREDUCE_EXTENSION.so
@@ -12,6 +12,16 @@ tap_is "$exported" 'clreduce_prepare_v2
 sqlite3_clreduce_init' 'the entry points are all that the extension exports'
 undefined=$(nm -D --undefined-only "$module" | awk '$2 ~ /^sqlite3/ { print $2 }')
 tap_is "$undefined" '' 'it uses the SQLite that loads it, through the table of functions'
+
+undefined=$(nm -D --undefined-only "$module" | awk '$2 ~ /^cl[A-Z]/ { print $2 }')
+tap_is "$undefined" '' 'it names no function of OpenCL'
+if command -v objdump >/dev/null; then
+    linked=$(objdump -p "$module" | awk '$1 == "NEEDED" { print $2 }')
+    tap_like "$linked" '*libc.so*' 'it needs the C library'
+    tap_is "$(printf '%s\n' "$linked" | grep -iE 'opencl|sqlite')" '' 'and neither OpenCL nor SQLite'
+else
+    tap_skip 2 'there is no objdump'
+fi
 
 cp "$module" "$tap_tmp/elsewhere.so"
 loaded=$(cd "$tap_tmp" && launch "${SQLITE3:-false}" -init /dev/null -batch :memory: \

@@ -129,10 +129,12 @@ static void *discover(void *unused)
     clr_catalog_fill(&catalog);
     atexit(stop_at_exit); /* after the handlers that drivers registered when they were loaded */
     workers = clr_memory_alloc((catalog.count + 1) * sizeof *workers);
-    if (workers == NULL)
+    if (workers == NULL) {
         catalog.count = 0;
-    else
+        clr_status_set(&catalog.status, CLR_NOMEM, 0, "no memory for the devices' workers");
+    } else {
         memset(workers, 0, (catalog.count + 1) * sizeof *workers);
+    }
 
     pthread_mutex_lock(&runtime.lock);
     runtime.catalog = catalog;

@@ -1,5 +1,7 @@
 #include "numeric/scan/host_reduce.h"
 
+#include "base/processor.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -130,9 +132,9 @@ static void add_slowly(const clr_stored_real *x, const clr_stored_real *y, size_
 static const struct loops *choose_loops(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+    if (clr_processor_vectors() >= CLR_VECTORS_AVX512)
         return &avx512_loops;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (clr_processor_vectors() >= CLR_VECTORS_AVX2)
         return &avx2_loops;
 #endif
     return &portable_loops;

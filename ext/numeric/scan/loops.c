@@ -1,5 +1,7 @@
 #include "numeric/scan/loops.h"
 
+#include "base/processor.h"
+
 #include "../../../kernels/values.cl"
 
 #if defined(__x86_64__)
@@ -149,10 +151,9 @@ TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
 const struct clr_loops *clr_loops_choose(int skipped)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && skipped-- == 0)
+    if (clr_processor_vectors() >= CLR_VECTORS_AVX512 && skipped-- == 0)
         return &avx512_loops;
-    if (__builtin_cpu_supports("avx2") && skipped-- == 0)
+    if (clr_processor_vectors() >= CLR_VECTORS_AVX2 && skipped-- == 0)
         return &avx2_loops;
 #endif
     return skipped == 0 ? &portable_loops : NULL;

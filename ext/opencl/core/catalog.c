@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "opencl/core/api.h"
+#include "opencl/core/error_names.h"
 #include "opencl/core/failures.h"
 
 #include <stdio.h>
@@ -10,7 +11,10 @@
 #include <strings.h>
 #include <time.h>
 
-enum { TRIES = 4 };
+enum {
+    TRIES = 4,
+    PLATFORM_NOT_FOUND = -1001 /* CL_PLATFORM_NOT_FOUND_KHR, which not every header has */
+};
 
 static const char *const type_names[] = {"gpu", "accelerator", "cpu", "other"};
 
@@ -129,15 +133,28 @@ static void fill(struct clr_catalog *catalog)
     cl_int error;
 
     memset(catalog, 0, sizeof *catalog);
+    if (clr_opencl_load(&catalog->status) != CLR_OK)
+        return;
     error = clGetPlatformIDs(sizeof platforms / sizeof platforms[0], platforms, &count);
     if (error != CL_SUCCESS) {
-        clr_opencl_failed(&catalog->status, "clGetPlatformIDs", error);
+        if (error != PLATFORM_NOT_FOUND)
+            clr_opencl_failed(&catalog->status, "clGetPlatformIDs", error);
         count = 0;
     }
     if (count > sizeof platforms / sizeof platforms[0])
         count = sizeof platforms / sizeof platforms[0];
     for (i = 0; i < count; i++)
         add_platform(catalog, platforms[i]);
+    if (catalog->count == 0 && catalog->status.code == CLR_OK) {
+        if (error == CL_SUCCESS)
+            error = CL_DEVICE_NOT_FOUND;
+        clr_status_set(&catalog->status, CLR_DEVICE, error,
+                       "OpenCL has no device here. Install the OpenCL driver of your device (for "
+                       "the processor: PoCL), which registers itself in /etc/OpenCL/vendors. "
+                       "%s: %s (%d)",
+                       error == PLATFORM_NOT_FOUND ? "clGetPlatformIDs" : "clGetDeviceIDs",
+                       clr_opencl_error_name(error), error);
+    }
 }
 
 /* What is not found now is not found at all: a driver that is short of memory is asked again. */

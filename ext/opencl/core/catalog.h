@@ -28,11 +28,12 @@ struct clr_catalog {
     struct clr_device_info *devices;
     size_t count;
     int64_t time;             /* nanoseconds that discovery took */
-    struct clr_status status; /* why the catalog is empty or incomplete */
+    struct clr_status status; /* why the catalog is incomplete; of an empty one always set */
 };
 
 /*
- * Asks every platform for its devices: takes milliseconds to seconds, as drivers load. Always
+ * Opens OpenCL, and asks every platform for its devices: takes milliseconds to seconds, as drivers
+ * load. Nothing else of OpenCL's is called before it. Always
  * leaves a valid catalog, maybe an empty one with the reason in its status. Never freed: one
  * catalog lives as long as the process.
  */

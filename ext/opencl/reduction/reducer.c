@@ -167,7 +167,7 @@ static enum clr_code begin_part(struct clr_device *device, struct slot *slot,
     terms = clr_operation_terms(chunk->operation, &part->terms);
     if (slot->passes.queue == NULL &&
         clr_passes_open(&slot->passes, device->context, slot->queue, &device->info,
-                        CLR_ELEMENTS * CLR_MOST_TERMS, status) != CLR_OK)
+                        (int)CLR_ELEMENTS * CLR_MOST_TERMS, status) != CLR_OK)
         return status->code;
     slot->passes.timed = true; /* chunks overlap: nobody waits for one */
     if (size_staging(device, part, size, status) != CLR_OK ||

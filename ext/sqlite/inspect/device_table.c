@@ -16,12 +16,15 @@ enum {
     COLUMN_REASON
 };
 
+/* Where there is no device, one row has the reason for that. */
 static sqlite3_int64 count(struct clr_connection *connection)
 {
     const struct clr_catalog *catalog = clr_runtime_catalog();
 
     (void)connection;
-    return catalog != NULL ? (sqlite3_int64)catalog->count : 0;
+    if (catalog == NULL)
+        return 0;
+    return catalog->count > 0 ? (sqlite3_int64)catalog->count : 1;
 }
 
 static bool worker_failed(size_t row, struct clr_worker_report *report)
@@ -69,8 +72,15 @@ static void column(struct clr_connection *connection, size_t row, int column,
     const struct clr_device_info *device;
     struct clr_worker_report report;
 
-    if (catalog == NULL || row >= catalog->count)
+    if (catalog == NULL)
         return;
+    if (row >= catalog->count) {
+        if (column == COLUMN_IN_USE)
+            sqlite3_result_int(result, 0);
+        else if (column == COLUMN_REASON)
+            clr_result_text(result, catalog->status.message);
+        return;
+    }
     device = &catalog->devices[row];
     switch (column) {
     case COLUMN_PLATFORM:

@@ -94,7 +94,7 @@ static bool shows_too_many(const struct clr_coding *coding, int thread,
     const double count = (double)dictionary->count;
 
     return dictionary->count > CLR_DICTIONARY_FEW &&
-           (count > all / CLR_DICTIONARY_PART ||
+           (count > all / (int)CLR_DICTIONARY_PART ||
             (count > rows / 2 && taken > units / (2 * CLR_DICTIONARY_PART)));
 }
 

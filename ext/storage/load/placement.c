@@ -50,7 +50,7 @@ static bool seems_too_large(const struct clr_placement *placement, size_t rows)
 
     return placement->layout->may_guess && taken > count / GUESS_PART &&
            (double)rows * (double)count >
-               GUESS_FACTOR * (double)placement->layout->most_rows * (double)taken;
+               (int)GUESS_FACTOR * (double)placement->layout->most_rows * (double)taken;
 }
 
 /* Waits, with the lock, until the units before unit i have their places. */

@@ -392,7 +392,8 @@ def test_threshold():
 def test_devices():
     """The table of devices, and which one is in use under each setting."""
     db = support.connect("auto")
-    devices = db.execute("SELECT * FROM clreduce_devices").fetchall()
+    # Without a device one row says why: no-opencl-t.py.
+    devices = db.execute("SELECT * FROM clreduce_devices WHERE name IS NOT NULL").fetchall()
     for platform, name, kind, version, units, memory, fp64, in_use, reason in devices:
         tap.ok(
             isinstance(platform, str) and platform and isinstance(name, str) and name,

@@ -1,25 +1,41 @@
-"""Without any OpenCL platform: the host serves, with the same bits, and the statistics say why."""
+"""Without OpenCL, as there is no loader, no whole one, or no platform: the host serves, with the same
+bits, and the devices' table and the statistics say why. With it: it is opened when it is needed."""
 
+import os
+import shlex
+import subprocess
 import tempfile
 
 import support
 import tap
 
 PROGRAM = """
-import random
+import random, re
+def opened():
+    with open("/proc/self/maps") as maps:
+        return sorted(set(re.findall("/.*libOpenCL[^/]*$", maps.read(), re.M)))
 rng = random.Random(1)
-db = support.connect({device!r}, chunk_size=64, host_threshold=1)
+db = support.connect({device!r}, {path!r}, chunk_size=64, host_threshold=1, view_threshold=0)
 support.fill(db, [(rng.uniform(-1, 1) * 10.0**rng.randint(-300, 300), rng.randint(-10**6, 10**6))
                   for _ in range(5000)])
+loaded = opened()
 query = ("SELECT gpu_sum(x), gpu_total(x), gpu_avg(x), gpu_min(x), gpu_max(x), gpu_dot(x, y),"
          " gpu_sum(y), gpu_max(y), gpu_dot(y, y) FROM t")
 print("answers", [value.hex() if isinstance(value, float) else value
                   for value in db.execute(query).fetchone()])
 print("grouped", hash(tuple(db.execute("SELECT gpu_sum(x) FROM t GROUP BY rowid % 100"))))
 print("window", hash(tuple(db.execute("SELECT gpu_sum(x) OVER (ROWS 200 PRECEDING) FROM t"))))
-print("devices", db.execute("SELECT count(*) FROM clreduce_devices").fetchone()[0])
+db.execute("CREATE VIRTUAL TABLE temp.v USING clreduce((SELECT y % 7 AS k, sum(y), gpu_avg(x) FROM t"
+           " WHERE x > 0 GROUP BY k))")
+print("view", hash(tuple(db.execute("SELECT * FROM v"))))
+print("plan", db.execute("SELECT line FROM clreduce_plan('v')").fetchone()[0])
+print("devices", db.execute("SELECT count(name) FROM clreduce_devices").fetchone()[0])
+print("reasons", db.execute("SELECT count(*), in_use, reason FROM clreduce_devices").fetchone())
+print("loaded", *loaded)
+print("opened", *opened())
 for attempt in range(100):
-    if support.stats(db)["host_no_device"] or {device!r} == "host":
+    got = support.stats(db)
+    if got["host_no_device"] or got["chunks_to_device"] or {device!r} == "host":
         break
     import time
     time.sleep(0.05)
@@ -33,38 +49,109 @@ print("last_error", got["last_error"])
 
 def outcome(device, **environment):
     """What the program printed, by the first word; None if it failed, with a diagnostic."""
-    process = support.child(PROGRAM.format(device=device), PYTHONHASHSEED="0", **environment)
+    with tempfile.TemporaryDirectory() as folder:
+        program = PROGRAM.format(device=device, path=os.path.join(folder, "t.db"))
+        process = support.child(program, PYTHONHASHSEED="0", **environment)
     if process.returncode != 0:
         tap.diag(process.stdout + process.stderr)
         return None
-    return dict(line.split(" ", 1) for line in process.stdout.splitlines())
+    return dict(line.partition(" ")[::2] for line in process.stdout.splitlines())
+
+
+def library(folder, name, function):
+    """Compiles a library that has one function of OpenCL's, which ends the process. Its path."""
+    source = os.path.join(folder, "library.c")
+    path = os.path.join(folder, name)
+    with open(source, "w", encoding="ascii") as file:
+        file.write(f"#include <stdlib.h>\nint {function}(void) {{ abort(); }}\n")
+    compiler = shlex.split(os.environ.get("CC") or "cc")
+    subprocess.run([*compiler, "-shared", "-fPIC", "-o", path, source], check=True)
+    return path
+
+
+def host_serves(what, want, reason, devices, **environment):
+    """With each setting of `device`: the host's answers, no device, and that reason for it."""
+    for device in devices:
+        case = f"{what}, device '{device}'"
+        got = outcome(device, **environment)
+        if not tap.ok(got is not None, f"{case}: the program ends well"):
+            continue
+        for name in ("answers", "grouped", "window", "view"):
+            tap.is_equal(got[name], want[name], f"{case}: the same bits, {name}")
+        if int(got["devices"]) > 0 and "OCL_ICD_VENDORS" in environment:
+            tap.skip(1, "this OpenCL library does not heed OCL_ICD_VENDORS")
+            continue
+        tap.ok("accelerated" in got["plan"], f"{case}: {got['plan']}")
+        tap.is_equal(got["devices"], "0", f"{case}: no device")
+        for name in ("chunks_to_device", "kernels_launched"):
+            tap.is_equal(got[name], "0", f"{case}: {name}")
+        chunks = "host_device_setting" if device == "host" else "host_no_device"
+        tap.ok(int(got[chunks]) > 0, f"{case}: {chunks} counts the chunks")
+        for name, start in (("reasons", "(1, 0, "), ("last_error", "")):
+            tap.ok(
+                got[name].startswith(start) and reason in got[name], f"{case}: {got[name]}"
+            )
+
+
+def test_loaders(want):
+    """The system's loader, and others before it in the search path."""
+    path = os.environ.get("LD_LIBRARY_PATH", "")
+    preload = os.environ.get("LD_PRELOAD", "")
+    with tempfile.TemporaryDirectory() as folder:
+        # The search for a library ends with an error at a file of its name that is none.
+        search = {"LD_LIBRARY_PATH": f"{folder}:{path}"}
+        for name in ("libOpenCL.so.1", "libOpenCL.so"):
+            with open(os.path.join(folder, name), "wb"):
+                pass
+        host_serves(
+            "no loader", want, "Install one (Debian, Ubuntu: ocl-icd-", ["auto", "cpu"], **search
+        )
+        library(folder, "libOpenCL.so.1", "clGetPlatformIDs")
+        host_serves(
+            "a loader that lacks functions",
+            want,
+            "libOpenCL.so.1 has no clBuildProgram: an ICD loader of OpenCL 1.2 or later is needed",
+            ["auto"],
+            **search,
+        )
+        system = want["opened"]
+        os.unlink(os.path.join(folder, "libOpenCL.so"))
+        os.symlink(system, os.path.join(folder, "libOpenCL.so"))
+        got = outcome("host", **search)
+        tap.ok(got and got["devices"] == want["devices"], "a whole one by the second name serves")
+        alone = library(folder, "preloaded.so", "clCreateCommandQueue")
+        got = outcome("auto", LD_PRELOAD=f"{preload}:{alone}")
+        tap.ok(
+            got and got["devices"] == want["devices"] and got["answers"] == want["answers"],
+            "a function that stands alone before the loader's is not called",
+        )
+        if got and got["devices"] != "0":
+            tap.ok(int(got["kernels_launched"]) > 0, "and a device has done some of the work")
 
 
 def main():
     want = outcome("host")
     if not tap.ok(want is not None, "with OpenCL, on the host"):
         tap.done()
+    tap.ok("accelerated" in want["plan"], f"its view: {want['plan']}")
+    tap.is_equal(want["loaded"], "", "a connection that is opened has not opened OpenCL")
+    if want["opened"]:
+        test_loaders(want)
+    else:
+        tap.no_device("there is no OpenCL")
+        tap.skip(1, f"there is no OpenCL: {want['reasons']}")
     with tempfile.TemporaryDirectory() as folder:
         # Both the loaders' ways to say where the drivers are listed.
         nothing = {"OCL_ICD_VENDORS": folder, "OCL_ICD_FILENAMES": None}
         if support.child("", **nothing).returncode != 0:
             tap.bail("Python does not start")
-        for device in ("auto", "gpu", "cpu", "host"):
-            got = outcome(device, **nothing)
-            if not tap.ok(
-                got is not None, f"without a platform, device '{device}': the program ends well"
-            ):
-                continue
-            for name in ("answers", "grouped", "window"):
-                tap.is_equal(got[name], want[name], f"device '{device}': the same bits, {name}")
-            if int(got["devices"]) > 0:
-                tap.skip(1, "this OpenCL library does not heed OCL_ICD_VENDORS")
-                continue
-            tap.is_equal(got["chunks_to_device"], "0", f"device '{device}': no chunk on a device")
-            tap.is_equal(got["kernels_launched"], "0", f"device '{device}': no kernel launched")
-            reason = "host_device_setting" if device == "host" else "host_no_device"
-            tap.ok(int(got[reason]) > 0, f"device '{device}': {reason} counts the chunks")
-            tap.diag(f"last_error: {got['last_error']}")
+        host_serves(
+            "without a platform",
+            want,
+            "Install the OpenCL driver" if want["opened"] else "Install one",
+            ["auto", "gpu", "cpu", "host"],
+            **nothing,
+        )
         process = support.child("support.connect('pocl')", **nothing)
         tap.ok("clreduce_set: device must be auto" in process.stderr, "a device's name is refused")
     tap.done()
