@@ -69,8 +69,8 @@ def measure(folder, name, only, options):
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run.py")
     for number in range(1, RUNS + 1) if only is None else (only,):
         done = subprocess.run([sys.executable, program, *options, "--by",
-                               f"make bench-report MACHINE={name}", "--json",
-                               run_path(folder, name, number)], check=False)
+                               f"make bench-report MACHINE={name}", "--run", f"{number}/{RUNS}",
+                               "--json", run_path(folder, name, number)], check=False)
         if done.returncode != 0:
             print(f"bench: run {number} of {name} failed", file=sys.stderr)
     make_page(folder, name)

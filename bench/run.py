@@ -30,6 +30,8 @@ measured, and NAME.md, NAME-tables.md and their pictures. What is published is m
 """
 
 import argparse
+import concurrent.futures
+import math
 import os
 import sys
 import time
@@ -89,7 +91,6 @@ def note_missing(results, reasons):
 
 def measure(part, tools, results):
     """One part's results, and what failed of it or None."""
-    method.say(part)
     failure = None
     if part in DEVICE_SECONDS:
         found, failure = device_part(tools, part)
@@ -111,6 +112,9 @@ def measure(part, tools, results):
 def measure_all(parts, tools, results):
     """Fills in the results of each part; one that fails is named, and the others go on."""
     for part in parts:
+        if tools.is_late():
+            note_missing(results, [f"{part} is not measured: {tools.too_late()}"])
+            continue
         start = time.monotonic()
         try:
             found, failure = measure(part, tools, results)
@@ -122,6 +126,22 @@ def measure_all(parts, tools, results):
             results["missing"].append(f"{part}: {failure}")
             print(f"bench: {part}: {failure}", file=sys.stderr)
         results["seconds"][part] = round(time.monotonic() - start, 1)
+        print(f"bench: {part} took {results['seconds'][part]} s", file=sys.stderr, flush=True)
+
+
+def make_databases(tools):
+    """Makes what the runs find, several databases at a time."""
+    def make_views():
+        tools.scale_database(tools.rows)
+        views.large_database(tools, machine.device_in_use(tools))
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        made = [pool.submit(make) for make in (
+            tools.database, make_views, tools.statistics_database,
+            lambda: groups.h2oai_database(tools), lambda: text.database(tools, text.LINEITEM),
+            lambda: text.database(tools, text.FLIGHTS))]
+    for one in made:
+        one.result()
 
 
 def parse(arguments):
@@ -135,6 +155,12 @@ def parse(arguments):
     parser.add_argument("--compiler", default="", help="what it is built with, with options")
     parser.add_argument("--percentile", default="", help="a loadable extension with median()")
     parser.add_argument("--by", default="", help="the command of make that runs this")
+    parser.add_argument("--run", type=turn, default=(1, 1), metavar="N/COUNT",
+                        help="which of several runs of one report this is")
+    parser.add_argument("--prepare", action="store_true",
+                        help="make the databases, as far as they are not there, and measure nothing")
+    parser.add_argument("--limit", type=float, default=math.inf, metavar="SECONDS",
+                        help="what has not begun by then is not measured")
     options = parser.parse_args(arguments)
     unknown = set(options.parts) - set(PARTS)
     if unknown:
@@ -142,6 +168,14 @@ def parse(arguments):
     if options.rows < 1000:
         parser.error("--rows: no fewer than 1000")
     return options
+
+
+def turn(text):
+    """A run's number and how many there are, of N/COUNT."""
+    number, count = map(int, text.split("/"))
+    if not 1 <= number <= count:
+        raise ValueError(text)
+    return number, count
 
 
 def command(options, arguments):
@@ -156,6 +190,10 @@ def command(options, arguments):
         words.append(f"BENCH_ROWS={options.rows}")
     if options.percentile:
         words.append("BENCH_PERCENTILE=ext/misc/percentile.c")
+    if text.flights_file():
+        words.append(f"BENCH_FLIGHTS={os.path.basename(text.flights_file())}")
+    if text.tpch_scale() != "1":
+        words.append(f"BENCH_SCALE={text.tpch_scale()}")
     return " ".join(words)
 
 
@@ -170,12 +208,16 @@ def main(arguments):
     os.makedirs(options.output, exist_ok=True)
     tools = Tools(os.path.abspath(options.build), os.path.abspath(options.output), options.rows,
                   options.rows if options.parts == ["statistics"] else options.rows // 10,
-                  options.percentile)
+                  options.percentile, options.run, options.limit)
+    if options.prepare:
+        make_databases(tools)
+        return 0
     method.say("looking at the machine")
     results = {
         "format": 2,
         "command": command(options, arguments),
         "started": now(),
+        "run": options.run[0],
         "rows": options.rows,
         "machine": machine.describe(tools, options.compiler),
         "missing": [],

@@ -12,7 +12,7 @@ TWINS = (("gpu_sum", "sum"), ("gpu_avg", "avg"), ("gpu_total", "total"), ("gpu_m
 FRAME = "OVER (ORDER BY id ROWS 100 PRECEDING)"
 
 #: Rounds of a case at most, and the seconds after which it has enough of them.
-ROUNDS, SECONDS = 15, 8
+ROUNDS, SECONDS = 9, 2
 
 
 def columns():

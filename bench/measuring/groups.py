@@ -1,14 +1,17 @@
 """Views with GROUP BY and DISTINCT: h2oai's groupby queries, TPC-H's Q1, and questions about
 flights, beside SQLite and DuckDB, whose rows are delivered too.
 
-A view and DuckDB take turns. SQLite takes seconds to tens of seconds for these queries, so that it
-runs each of them once, with its own functions where it has them. Every view's rows are compared
-with those of its SELECT, to the bit and in their order: those of the groupby benchmark over a tenth
-of the rows, as their SELECT is another one than SQLite is timed with.
+Views, on every device, and DuckDB take turns. SQLite takes seconds to tens of seconds for these
+queries, so that it runs each of them once, with its own functions where it has them; and of several
+runs of one report in one alone, from which the others have its time: the first question's in the
+second run, the next one's in the third, and so on. There every view's rows are compared with those
+of its SELECT as well, to the bit and in their order: those of the groupby benchmark over a tenth of
+the rows, as their SELECT is another one than SQLite is timed with.
 """
 
 import contextlib
 import functools
+import itertools
 import json
 import subprocess
 import time
@@ -19,19 +22,17 @@ from measuring import peers
 from measuring import text
 from measuring import views
 
-ROUNDS, SECONDS = 5, 6
+ROUNDS, SECONDS = 5, 2
 #: Results of so many rows are not made objects of Python.
 MANY_ROWS = 1_000_000
-
-LINES = {"l_quantity": (4, "REAL"), "l_extendedprice": (5, "REAL"), "l_discount": (6, "REAL"),
-         "l_tax": (7, "REAL"), "l_returnflag": (8, "TEXT"), "l_linestatus": (9, "TEXT"),
-         "l_shipdate": (10, "TEXT")}
 
 #: The steps of mix() in DuckDB's SQL.
 STEPS = ("(n + {0} * 2654435769) & 4294967295", "(xor(x{0}, x{0} >> 16) * 2146121005) & 4294967295",
          "(xor(x{0}, x{0} >> 15) * 2221713035) & 4294967295", "xor(x{0}, x{0} >> 16)")
 #: What takes longer than so many ns runs once, and not by turns.
-LONG = 5_000_000_000
+LONG = 3_000_000_000
+#: The seconds that a view is given to come to a device, when that was waited for before.
+LATER_WAIT = 1
 
 
 class Server:
@@ -39,6 +40,7 @@ class Server:
 
     def __init__(self, tools, path, device):
         self.device = device
+        self.wait = 0 if device == "host" else views.DEVICE_WAIT
         self.process = subprocess.Popen([tools.view_bench, "rows", path, tools.extension, device],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -56,12 +58,12 @@ class Server:
 
     def warm_up(self, sql):
         """Brings a view's columns to where they stay, and waits a while for a device."""
-        end = time.monotonic() + views.DEVICE_WAIT
+        end = time.monotonic() + self.wait
         found = self.ask("again", sql)
-        while (self.device != "host" and time.monotonic() < end
-               and found["plan"].startswith("accelerated: host")):
+        while time.monotonic() < end and found["plan"].startswith("accelerated: host"):
             time.sleep(0.05)
             found = self.ask("again", sql)
+        self.wait = min(self.wait, LATER_WAIT)
         return found
 
     def close(self):
@@ -71,13 +73,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(tools, path, device):
-    """A server that ends with the block."""
-    server = Server(tools, path, device)
-    try:
-        yield server
-    finally:
-        server.close()
+def serving(tools, path, devices):
+    """A server for each device, which ends with the block."""
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(contextlib.closing(Server(tools, path, device)))
+               for device in devices]
 
 
 def mix(n, column):
@@ -134,50 +134,65 @@ def duckdb_ways(connection, question, rows):
     return [method.timed(way) for way in ways]
 
 
-def ask_sqlite(server, question):
-    """SQLite's time for a question, and whether the view's rows are its SELECT's."""
+def ask_sqlite(servers, question):
+    """SQLite's time for a question, and whether each view's rows are its SELECT's."""
     compared = question.sql.replace(" FROM h2o", " FROM tenth") if question.tenth else question.sql
     timed = question.plain or question.sql
-    wanted = server.ask("select", compared)
-    found = server.ask("check", compared)
-    plain = wanted if timed == compared else server.ask("select", timed)
-    return {"sqlite_ns": plain["ns"], "sqlite_sql": timed,
-            "same": (found["hash"], found["rows"]) == (wanted["hash"], wanted["rows"])}
+    wanted = servers[-1].ask("select", compared)
+    plain = wanted if timed == compared else servers[-1].ask("select", timed)
+    found = [server.ask("check", compared) for server in servers]
+    return plain["ns"], [(one["hash"], one["rows"]) == (wanted["hash"], wanted["rows"])
+                         for one in found]
 
 
-def row_of(question, server, kind, found, times, sqlite, duckdb):
+def row_of(question, server, kind, found, times):
     """A line of the results."""
-    row = {"name": question.name, "table": question.table, "device": server.device, "kind": kind,
-           "sql": question.sql, "plan": found["plan"], "groups": found["rows"], "ns": times,
-           "time_ns": method.summary(times), **sqlite}
-    row["speed"] = sqlite["sqlite_ns"] / row["time_ns"]["median"]
-    if duckdb:
-        row["duckdb_ns"] = duckdb
-        row["duckdb_speed"] = duckdb["median"] / row["time_ns"]["median"]
-    return row
+    return {"name": question.name, "table": question.table, "device": server.device, "kind": kind,
+            "sql": question.sql, "plan": found["plan"], "groups": found["rows"], "ns": times,
+            "time_ns": method.summary(times), "sqlite_sql": question.plain or question.sql}
 
 
-def measure_question(server, question, connection):
-    """A question's lines: its first query and the later ones, by turns with DuckDB."""
-    method.say(f"groups: {question.name}, {server.device}")
-    sqlite = ask_sqlite(server, question)
-    found = server.warm_up(question.sql)
-    sqlite["same"] = sqlite["same"] and (connection is None or found["rows"] == connection.execute(
-        f"SELECT count(*) FROM ({question.duckdb})").fetchone()[0])
+def add_sqlite(rows, servers, question):
+    """Adds to a question's lines SQLite's time, and whether their rows are right."""
+    sqlite, same = ask_sqlite(servers, question)
+    right = dict(zip((server.device for server in servers), same))
+    for row in rows:
+        row.update(sqlite_ns=sqlite, speed=sqlite / row["time_ns"]["median"])
+        row["same"] = row.get("same", True) and right[row["device"]]
+
+
+def add_duckdb(rows, connection, question, times):
+    """Adds to a question's lines DuckDB's times, and whether it has as many rows."""
+    best = min(map(method.summary, times), key=lambda one: one["median"])
+    (count,), = connection.execute(f"SELECT count(*) FROM ({question.duckdb})").fetchall()
+    for row in rows:
+        row.update(duckdb_ns=best, duckdb_speed=best["median"] / row["time_ns"]["median"],
+                   same=row["groups"] == count)
+
+
+def measure_question(servers, question, connection, asks_sqlite):
+    """A question's lines, of each device: its first query and the later ones, by turns with
+    DuckDB."""
+    method.say(f"groups: {question.name}")
     kinds = ("first", "again") if question.first else ("again",)
-    ways = duckdb_ways(connection, question, found["rows"])
-    candidates = [*(functools.partial(lambda kind: server.ask(kind, question.sql)["ns"], kind)
-                    for kind in kinds), *ways]
-    times = ([[candidate()] for candidate in candidates] if found["ns"] > LONG
+    found = [server.warm_up(question.sql) for server in servers]
+    ours = list(itertools.product(zip(servers, found), kinds))
+    ways = duckdb_ways(connection, question, found[0]["rows"])
+    candidates = [functools.partial(lambda server, kind: server.ask(kind, question.sql)["ns"],
+                                    server, kind) for (server, _), kind in ours] + ways
+    times = ([[candidate()] for candidate in candidates] if max(one["ns"] for one in found) > LONG
              else method.take_turns(candidates, ROUNDS, SECONDS))
-    theirs = min(map(method.summary, times[len(kinds):]), key=lambda one: one["median"],
-                 default=None)
-    return [row_of(question, server, kind, found, ns, dict(sqlite), theirs)
-            for kind, ns in zip(kinds, times)]
+    rows = [row_of(question, server, kind, one, ns)
+            for ((server, one), kind), ns in zip(ours, times)]
+    if ways:
+        add_duckdb(rows, connection, question, times[len(ours):])
+    if asks_sqlite:
+        add_sqlite(rows, servers, question)
+    return rows
 
 
-def measure_table(tools, machine, path, questions, connect):
-    """The questions about one table. connect: makes DuckDB's."""
+def measure_table(tools, machine, path, questions, connect, missing):
+    """The questions about one table. connect: makes DuckDB's. Adds to what is missing."""
     duckdb = peers.find("duckdb")
     connection = None
     if duckdb is not None:
@@ -185,44 +200,44 @@ def measure_table(tools, machine, path, questions, connect):
         connection = connect(duckdb)
         connection.execute(f"SET threads = {machine['cores']}")
     rows = []
-    for device in views.devices(machine["device"]):
-        with serving(tools, path, device) as server:
-            for question in questions:
-                rows += measure_question(server, question, connection)
-    if connection is not None:
-        connection.close()
+    with serving(tools, path, views.devices(machine["device"])) as servers:
+        # A device builds the programs of all of them while it is waited for the first one's.
+        for question in questions:
+            for server in servers:
+                server.ask("again", question.sql)
+        for number, question in enumerate(questions):
+            if tools.is_late():
+                missing.append(f"groups: {question.name} is not measured: {tools.too_late()}")
+                continue
+            rows += measure_question(servers, question, connection, tools.has_turn(number))
     return rows
 
 
-def h2oai(tools, machine):
+def h2oai_database(tools):
+    """The path of the database of the groupby benchmark."""
+    return tools.make([tools.view_bench, "groups"], "groups.db", tools.rows)
+
+
+def h2oai(tools, machine, missing):
     """The groupby benchmark's rows."""
-    path = tools.make([tools.view_bench, "groups"], "groups.db", tools.rows)
     value = mix(tools.rows // 2, 9) % 100000001 / 1e6
-    return measure_table(tools, machine, path, (*cases.H2OAI, cases.one_row(value)),
-                         lambda duckdb: h2oai_duckdb(duckdb, tools.rows))
-
-
-def others():
-    """What else is asked about: a file's name, a table, its columns, where its rows come from, why
-    they may be missing, and the questions."""
-    return (("groups", "lineitem", {name: kind for name, (_, kind) in LINES.items()},
-             functools.partial(text.lineitem_rows, LINES), "tpchgen-cli is not installed",
-             cases.LINEITEM),
-            ("text", "flights", text.FIELDS, text.flight_rows, "BENCH_FLIGHTS names no file",
-             cases.FLIGHTS))
+    return measure_table(tools, machine, h2oai_database(tools),
+                         (*cases.H2OAI, cases.one_row(value)),
+                         lambda duckdb: h2oai_duckdb(duckdb, tools.rows), missing)
 
 
 def measure(tools, machine):
     """All of it, and what failed or None."""
-    part = {"rows": h2oai(tools, machine), "missing": []}
-    for prefix, table, columns, source, why, questions in others():
-        path = text.database(tools, prefix, table, columns, source)
+    missing = []
+    part = {"rows": h2oai(tools, machine, missing), "missing": missing}
+    for table, questions in ((text.LINEITEM, cases.LINEITEM), (text.FLIGHTS, cases.FLIGHTS)):
+        path = text.database(tools, table)
         if path is None:
-            part["missing"].append(f"groups of the table {table} are not measured: {why}")
+            missing.append(f"groups of the table {table.name} are not measured: {table.why}")
             continue
         part["rows"] += measure_table(
             tools, machine, path, questions,
-            functools.partial(text.duckdb_table, path=path, name=table, columns=columns))
+            functools.partial(text.duckdb_table, path=path, table=table), missing)
     failures = [f"{row['sql']} ({row['device']}, {row['kind']}): other rows"
-                for row in part["rows"] if not row["same"]]
+                for row in part["rows"] if not row.get("same", True)]
     return part, "; ".join(failures) or None

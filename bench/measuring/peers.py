@@ -33,16 +33,24 @@ def find(name):
         return None
 
 
+def version(name, package):
+    """A module's version, also where its package was installed without metadata; None without it."""
+    module = find(name)
+    try:
+        return module and importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return getattr(module, "__version__", "of an unknown version")
+
+
 def versions():
     """The versions of the peers that there are; None for the missing ones."""
-    return {label: importlib.metadata.version(package) if find(module) else None
-            for label, module, package in IMPORTED}
+    return {label: version(module, package) for label, module, package in IMPORTED}
 
 
 def missing():
     """A sentence for each peer that is not there."""
     return [f"{label} is not measured: {os.path.basename(sys.executable)} cannot import it"
-            for label, version in versions().items() if version is None]
+            for label, found in versions().items() if found is None]
 
 
 def row(peer, operation, threads, times, result):

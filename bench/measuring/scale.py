@@ -10,7 +10,7 @@ from measuring import views
 from measuring.tools import scale_sizes, scale_table
 
 #: Rounds at most, and the seconds after which there are enough of them.
-ROUNDS, SECONDS = 5, 8
+ROUNDS, SECONDS = 5, 5
 DUCKDB_SECONDS = 0.5
 
 

@@ -21,9 +21,9 @@ from measuring.stats_cases import (BUILT_IN, FUNCTION_LIST, FUNCTIONS, PERCENTIL
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
 
 #: Rounds of a case at most, and the seconds after which it has enough of them.
-ROUNDS, SECONDS = 5, 3
-VIEW_ROUNDS, VIEW_SECONDS = 5, 10
-DUCKDB_ROUNDS, DUCKDB_SECONDS = 5, 2
+ROUNDS, SECONDS = 5, 1
+VIEW_ROUNDS, VIEW_SECONDS = 5, 6
+DUCKDB_ROUNDS, DUCKDB_SECONDS = 5, 1
 
 
 def agree(ours, theirs):

@@ -2,9 +2,10 @@
 
 The lines of TPC-H come from tpchgen-cli, where that is installed with this interpreter; the flights
 from the file that BENCH_FLIGHTS names (date, delay, distance, origin, destination; may be gzipped),
-repeated to FLIGHTS rows. What is not there is said to be missing.
+repeated to FLIGHT_ROWS rows. What is not there is said to be missing.
 """
 
+import collections
 import contextlib
 import csv
 import functools
@@ -16,20 +17,19 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import zlib
 
 from measuring import method
 from measuring import peers
 from measuring import views
 from measuring.tools import read_back
 
-FLIGHTS = 3_000_000
-ROUNDS, SECONDS = 5, 20
+FLIGHT_ROWS = 3_000_000
+ROUNDS, SECONDS = 5, 5
 
-#: Columns of TPC-H's lineitem that the query reads, by their place in the file, and their types.
-LINES = {"l_quantity": (4, "REAL"), "l_extendedprice": (5, "REAL"), "l_discount": (6, "REAL"),
-         "l_returnflag": (8, "TEXT"), "l_shipdate": (10, "TEXT")}
-FIELDS = {"date": "TEXT", "delay": "INTEGER", "distance": "INTEGER", "origin": "TEXT",
-          "destination": "TEXT"}
+#: A table: its columns and their types; a function that says of which source it is made, or None without
+#: one; one that gives its rows; and why they may be missing.
+Table = collections.namedtuple("Table", "name columns source rows why")
 
 #: A name, a table, the SELECT, and DuckDB's twin of it.
 QUESTIONS = (
@@ -52,131 +52,154 @@ QUESTIONS = (
 )
 
 
-@contextlib.contextmanager
-def lineitem_rows(columns):
-    """The wanted fields, as LINES has them, of TPC-H's lines at scale BENCH_SCALE (1), or None."""
+def tpch_scale():
+    """The scale of TPC-H's lines."""
+    return os.environ.get("BENCH_SCALE", "1")
+
+
+def tpch_generator():
+    """The path of tpchgen-cli, or None."""
     program = os.path.join(os.path.dirname(sys.executable), "tpchgen-cli")
-    program = program if os.path.exists(program) else shutil.which("tpchgen-cli")
-    if program is None:
-        yield None
-        return
+    return program if os.path.exists(program) else shutil.which("tpchgen-cli")
+
+
+@contextlib.contextmanager
+def lineitem_rows():
+    """The wanted fields of TPC-H's lines."""
     with tempfile.TemporaryDirectory(prefix="clreduce-bench-") as folder:
-        subprocess.run([program, "csv", "-s", os.environ.get("BENCH_SCALE", "1"), "-T", "lineitem",
-                        "-o", folder], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([tpch_generator(), "csv", "-s", tpch_scale(), "-T", "lineitem", "-o", folder],
+                       check=True, stdout=subprocess.DEVNULL)
         names = sorted(name for name in os.listdir(folder) if name.startswith("lineitem"))
         with open(os.path.join(folder, names[0]), newline="", encoding="utf-8") as file:
             lines = csv.reader(file)
             next(lines)
-            places = [place for place, _ in columns.values()]
-            yield ([line[place] for place in places] for line in lines)
+            yield ([line[place] for place in LINE_PLACES] for line in lines)
+
+
+def flights_file():
+    """The path of the file of flights, or None."""
+    return os.environ.get("BENCH_FLIGHTS") or None
 
 
 @contextlib.contextmanager
 def flight_rows():
-    """FLIGHTS rows of the flights, or None."""
-    path = os.environ.get("BENCH_FLIGHTS", "")
-    if not path:
-        yield None
-        return
+    """FLIGHT_ROWS rows of the flights."""
+    path = flights_file()
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", newline="") as file:
         lines = [line for line in csv.reader(file) if line[0] != "date"]
-    yield itertools.islice(itertools.cycle(lines), FLIGHTS)
+    yield itertools.islice(itertools.cycle(lines), FLIGHT_ROWS)
 
 
-TABLES = (("lineitem", {name: kind for name, (_, kind) in LINES.items()},
-           functools.partial(lineitem_rows, LINES), "tpchgen-cli is not installed"),
-          ("flights", FIELDS, flight_rows, "BENCH_FLIGHTS names no file"))
+#: Where the columns are in the file of TPC-H's lines.
+LINE_PLACES = (4, 5, 6, 7, 8, 9, 10)
+LINEITEM = Table("lineitem", (("l_quantity", "REAL"), ("l_extendedprice", "REAL"),
+                              ("l_discount", "REAL"), ("l_tax", "REAL"), ("l_returnflag", "TEXT"),
+                              ("l_linestatus", "TEXT"), ("l_shipdate", "TEXT")),
+                 lambda: tpch_generator() and f"scale {tpch_scale()}", lineitem_rows,
+                 "tpchgen-cli is not installed")
+FLIGHTS = Table("flights", (("date", "TEXT"), ("delay", "INTEGER"), ("distance", "INTEGER"),
+                            ("origin", "TEXT"), ("destination", "TEXT")),
+                lambda: flights_file() and f"{os.path.getsize(flights_file())} bytes", flight_rows,
+                "BENCH_FLIGHTS names no file")
 
 
-def fill(path, name, columns, rows):
-    """A database with the table."""
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
-        declared = ", ".join(f"{column} {kind}" for column, kind in columns.items())
+def fill(path, table, version):
+    """A database with the table, and at last that version."""
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(path)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database, \
+            table.rows() as rows:
+        declared = ", ".join(f"{column} {kind}" for column, kind in table.columns)
         database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
-                               f"CREATE TABLE {name}({declared}); BEGIN")
-        database.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", rows)
+                               f"CREATE TABLE {table.name}({declared}); BEGIN")
+        database.executemany(f"INSERT INTO {table.name} VALUES "
+                             f"({', '.join('?' * len(table.columns))})", rows)
+        database.execute(f"PRAGMA user_version = {version}")
         database.execute("COMMIT")
-    read_back(path)
 
 
-def database(tools, prefix, name, columns, source):
-    """The path of the table's database, made if it is not there yet, or None."""
-    path = os.path.join(tools.output, f"{prefix}-{name}.db")
-    if path in tools.made:
-        return path
-    with source() as rows:
-        if rows is None:
-            return None
+def database(tools, table):
+    """The path of the table's database, made unless it is there of this source, or None."""
+    path = os.path.join(tools.output, f"text-{table.name}.db")
+    source = table.source()
+    if path in tools.made or source is None:
+        return source and path
+    version = zlib.crc32(f"{source}, {table.columns}".encode()) >> 1
+    with contextlib.closing(sqlite3.connect(path)) as found:
+        is_there = found.execute("PRAGMA user_version").fetchone()[0] == version
+    if not is_there:
         method.say(f"making {path}")
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(path)
-        fill(path, name, columns, rows)
+        fill(path, table, version)
+        read_back(path)
     tools.made.add(path)
     return path
 
 
-def duckdb_table(duckdb, path, name, columns):
-    """A connection of DuckDB's with the table in memory: dates of lines as DATE, the rest as it
-    is."""
-    types = {"TEXT": "VARCHAR", "REAL": "DOUBLE", "INTEGER": "BIGINT", "DATE": "DATE"}
+@functools.cache
+def duckdb_table(duckdb, path, table):
+    """The one connection of DuckDB's with the table in memory: dates of lines as DATE, the rest as
+    it is."""
+    types = {"TEXT": "VARCHAR", "REAL": "DOUBLE", "INTEGER": "BIGINT"}
     connection = duckdb.connect(":memory:")
-    kinds = {column: "DATE" if column == "l_shipdate" else kind for column, kind in columns.items()}
     with tempfile.NamedTemporaryFile("w", suffix=".csv", newline="", encoding="utf-8") as file:
         with contextlib.closing(sqlite3.connect(path)) as source:
-            csv.writer(file).writerows(source.execute(f"SELECT * FROM {name}"))
+            csv.writer(file).writerows(source.execute(f"SELECT * FROM {table.name}"))
         file.flush()
-        listed = ", ".join(f"'{column}': '{types[kind]}'" for column, kind in kinds.items())
-        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM read_csv('{file.name}', "
+        listed = ", ".join(f"'{column}': '{'DATE' if column == 'l_shipdate' else types[kind]}'"
+                           for column, kind in table.columns)
+        connection.execute(f"CREATE TABLE {table.name} AS SELECT * FROM read_csv('{file.name}', "
                            f"header = false, columns = {{{listed}}})")
     return connection
 
 
-def measure_duckdb(path, name, columns, cores):
+def measure_duckdb(path, table, cores):
     """DuckDB's times for the table's questions, with all threads; {} where it is not installed."""
     duckdb = peers.find("duckdb")
     if duckdb is None:
         return {}
-    method.say(f"text: DuckDB, {name}")
-    connection = duckdb_table(duckdb, path, name, columns)
+    method.say(f"text: DuckDB, {table.name}")
+    connection = duckdb_table(duckdb, path, table)
     connection.execute(f"SET threads = {cores}")
-    twins = [(question, twin) for question, table, _, twin in QUESTIONS if table == name]
+    twins = [(question, twin) for question, name, _, twin in QUESTIONS if name == table.name]
     times = method.take_turns([method.timed(lambda sql=sql: connection.execute(sql).fetchall())
                                for _, sql in twins], peers.ROUNDS, peers.SECONDS)
-    connection.close()
     return {question: ns for (question, _), ns in zip(twins, times)}
 
 
-def measure_table(tools, machine, name, columns, path):
+def measure_table(tools, machine, table, path):
     """The questions about one table: each as SQLite's SELECT, a first query and the later ones."""
-    asked = [(question, sql) for question, table, sql, _ in QUESTIONS if table == name]
-    theirs = measure_duckdb(path, name, columns, machine["cores"])
+    asked = [(question, sql) for question, name, sql, _ in QUESTIONS if name == table.name]
+    theirs = measure_duckdb(path, table, machine["cores"])
     rows = []
-    for question, sql in asked:
-        for device in views.devices(machine["device"]):
-            method.say(f"text: {question}")
-            lines = [(device, kind, sql) for kind in ("select", "first", "again")]
-            select, *found = tools.compare_views(path, lines, ROUNDS, SECONDS, views.DEVICE_WAIT)
-            for line in found:
-                rows.append({"name": question, "table": name, **line,
-                             "time_ns": method.summary(line["ns"]),
-                             "speed": method.ratios(select["ns"], line["ns"]),
-                             "same": line["result"] == line["expected"],
-                             "duckdb_ns": theirs.get(question)})
-                if question in theirs and line["kind"] == "again":
-                    rows[-1]["duckdb_speed"] = (method.summary(theirs[question])["median"]
-                                                / method.summary(line["ns"])["median"])
+    for device in views.devices(machine["device"]):
+        method.say(f"text: {table.name}, {device}")
+        lines = [(device, kind, sql) for _, sql in asked for kind in ("select", "first", "again")]
+        found = tools.compare_views(path, lines, ROUNDS, SECONDS, views.DEVICE_WAIT)
+        for number, line in enumerate(found):
+            if line["kind"] == "select":
+                select = line
+                continue
+            question = asked[number // 3][0]
+            rows.append({"name": question, "table": table.name, **line,
+                         "time_ns": method.summary(line["ns"]),
+                         "speed": method.ratios(select["ns"], line["ns"]),
+                         "same": line["result"] == line["expected"],
+                         "duckdb_ns": theirs.get(question)})
+            if question in theirs and line["kind"] == "again":
+                rows[-1]["duckdb_speed"] = (method.summary(theirs[question])["median"]
+                                            / method.summary(line["ns"])["median"])
     return rows
 
 
 def measure(tools, machine):
     """All of it, and what failed or None."""
     part = {"rows": [], "missing": []}
-    for name, columns, source, why in TABLES:
-        path = database(tools, "text", name, columns, source)
+    for table in (LINEITEM, FLIGHTS):
+        path = database(tools, table)
         if path is None:
-            part["missing"].append(f"the table {name} is not measured: {why}")
+            part["missing"].append(f"the table {table.name} is not measured: {table.why}")
         else:
-            part["rows"] += measure_table(tools, machine, name, columns, path)
+            part["rows"] += measure_table(tools, machine, table, path)
     failures = [f"{row['sql']} ({row['device']}, {row['kind']}): {row['result']}, not "
                 f"{row['expected']}" for row in part["rows"] if not row["same"]]
     return part, "; ".join(failures) or None

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 
 from measuring import method
 
@@ -12,7 +13,7 @@ from measuring import method
 class Tools:
     """Where the build put the programs and the extension, and the databases that they made."""
 
-    def __init__(self, build, output, rows, statistics_rows, percentile):
+    def __init__(self, build, output, rows, statistics_rows, percentile, run, limit):
         suffix = "dylib" if os.path.exists(os.path.join(build, "clreduce.dylib")) else "so"
         self.extension = os.path.join(build, f"clreduce.{suffix}")
         self.feed_bench, self.view_bench, self.device_bench = (
@@ -23,6 +24,22 @@ class Tools:
         self.percentile = percentile
         self.output = output
         self.made = set()
+        # The number of this run, and how many there are of a report.
+        self.run, self.runs = run
+        self.start, self.limit = time.monotonic(), limit
+
+    def is_late(self):
+        """Whether the run has taken so long that nothing more is to begin."""
+        return time.monotonic() - self.start > self.limit
+
+    def too_late(self):
+        """Why something is not measured then."""
+        return f"{self.limit:g} seconds had passed"
+
+    def has_turn(self, number):
+        """Whether this run measures what one run of a report measures; numbers spread that over the
+        runs."""
+        return (number + 1) % self.runs == self.run - 1
 
     def extension_for(self, name):
         """The path of a copy of the extension: a file of it serves one SQLite in a process."""

@@ -28,6 +28,7 @@ class Runs:
         self.name, self.results, self.expected = name, results, expected
         if len({description(run) for run in results.values()}) != 1:
             raise MismatchError(f"{name}: the runs are of other commands, scales or machines")
+        share_sqlite(list(results.values()))
         self.whole = combine(list(results.values()))
 
     def missing(self):
@@ -41,6 +42,25 @@ def description(run):
     device = machine["device"] or {}
     return (run["command"], run["rows"], machine["processor"], machine["cores"],
             device.get("name"), str(machine["versions"]))
+
+
+def group_rows(run):
+    """A run's lines of views with groups, by what they are about."""
+    return by_identity(run["parts"].get("groups", {}).get("rows", ()))
+
+
+def share_sqlite(runs):
+    """Holds the views with groups against SQLite's time in every run: it was measured in one of
+    them."""
+    known = {}
+    for run in runs:
+        for key, row in group_rows(run).items():
+            if "sqlite_ns" in row:
+                known.setdefault(key, row["sqlite_ns"])
+    for run in runs:
+        for key, row in group_rows(run).items():
+            if key in known and "sqlite_ns" not in row:
+                row.update(sqlite_ns=known[key], speed=known[key] / row["time_ns"]["median"])
 
 
 def is_summary(value):

@@ -59,8 +59,9 @@ def view_cases(results):
         yield (f"{row['name']}, {found.view_state(row)}, {row['device']}, against its SELECT",
                row["speed"]["median"])
     for row in results["parts"].get("groups", {}).get("rows", ()):
-        yield (f"{row['name']}, {found.view_state(row)}, {row['device']}, against SQLite",
-               row["speed"])
+        if "speed" in row:
+            yield (f"{row['name']}, {found.view_state(row)}, {row['device']}, against SQLite",
+                   row["speed"])
 
 
 def first_cases(results):

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FAKE_NEVER = -1, FAKE_PATIENCE_S = 20 };
+enum { FAKE_NEVER = -1, FAKE_TIMEOUT_S = 20 };
 
 struct clr_device {
     struct clr_state states[CLR_REDUCER_SLOTS];
@@ -69,7 +69,7 @@ static inline void fake_wait(const int *number, int least, const char *what)
     int error = 0;
 
     clock_gettime(CLOCK_REALTIME, &deadline);
-    deadline.tv_sec += FAKE_PATIENCE_S;
+    deadline.tv_sec += FAKE_TIMEOUT_S;
     pthread_mutex_lock(&fake.lock);
     while (*number < least && error == 0)
         error = pthread_cond_timedwait(&fake.changed, &fake.lock, &deadline);

@@ -5,7 +5,7 @@
 #include "base/settings.h"
 #include "opencl/devices.h"
 
-enum { FED_PATIENCE_S = 60 };
+enum { FED_TIMEOUT_S = 60 };
 
 /* The device that tests have, which is to be used for the first value. */
 static inline struct clr_settings fed_settings(void)
@@ -18,7 +18,7 @@ static inline struct clr_settings fed_settings(void)
     clr_settings_set(&settings, "device", clr_device_type_name(device.type), &status);
     settings.host_threshold = 1;
     settings.start_after = 0;
-    settings.device_timeout = (int64_t)FED_PATIENCE_S * 1000;
+    settings.device_timeout = (int64_t)FED_TIMEOUT_S * 1000;
     return settings;
 }
 

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ORDERS_PATIENCE_MS = 60000 };
+enum { ORDERS_TIMEOUT_MS = 60000 };
 
 static inline bool orders_late(int64_t start)
 {
-    return clr_clock_ns() - start > (int64_t)ORDERS_PATIENCE_MS * 1000000;
+    return clr_clock_ns() - start > (int64_t)ORDERS_TIMEOUT_MS * 1000000;
 }
 
 /* A column without NULLs, of which many are equal. */
@@ -55,7 +55,7 @@ orders_ask(struct clr_worker *worker, struct clr_resident *resident, struct clr_
     enum clr_scan_outcome outcome;
 
     clr_status_clear(status);
-    while ((outcome = clr_resident_order(worker, resident, order, ORDERS_PATIENCE_MS, NULL, work,
+    while ((outcome = clr_resident_order(worker, resident, order, ORDERS_TIMEOUT_MS, NULL, work,
                                          status)) == CLR_SCAN_NOT_NOW &&
            clr_resident_state(resident) == CLR_RESIDENT_READY && !orders_late(start))
         usleep(1000);

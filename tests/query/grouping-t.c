@@ -1,7 +1,7 @@
 /* SELECTs with groups: what the keys are, and the SELECT over the groups that finishes them. */
 #include "base/memory.h"
 #include "batch.h"
-#include "query/environment.h"
+#include "query/query_text.h"
 
 #include "tap.h"
 

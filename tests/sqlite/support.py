@@ -33,7 +33,7 @@ SMALL = {"chunk_size": 16, "host_threshold": 1, "chunks_in_flight": 64}
 DEVICE = os.environ.get("CLREDUCE_TEST_DEVICE") or "auto"
 
 #: How long to wait for a device: a first start compiles the kernels.
-PATIENCE = 60
+TIMEOUT = 60
 
 
 def connect(device="host", path=":memory:", **settings):
@@ -99,7 +99,7 @@ def lingering(chunks):
 
 def wait_for_device(db):
     """Feeds the device until it has taken every kind of chunk; whether it did in time."""
-    limit = time.monotonic() + PATIENCE
+    limit = time.monotonic() + TIMEOUT
     feed = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
               WHERE i < 3 * (SELECT value FROM clreduce_settings WHERE name = 'chunk_size'))
               SELECT {} FROM (SELECT i, i * 0.5 AS r FROM n UNION ALL SELECT pause(1), NULL)"""
@@ -138,7 +138,7 @@ def _unusable():
         if not value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"):
             return "OpenCL offers none that is in use"
         if not wait_for_device(db):
-            tap.ok(False, f"the device takes a chunk within {PATIENCE} s")
+            tap.ok(False, f"the device takes a chunk within {TIMEOUT} s")
             return "it never took a chunk"
     finally:
         db.close()

@@ -1,17 +1,5 @@
 #include "numeric/states/state_bytes.h"
 
-enum clr_state_kind clr_state_kind_of(enum clr_operation operation)
-{
-    static const enum clr_state_kind kinds[] = {
-        [CLR_SUM] = CLR_STATE_SUM,
-        [CLR_DOT] = CLR_STATE_DOT,
-        [CLR_SQUARES] = CLR_STATE_SQUARES,
-        [CLR_PAIRS] = CLR_STATE_PAIRS,
-    };
-
-    return kinds[operation];
-}
-
 int clr_state_sums(enum clr_state_kind kind)
 {
     return (int)strlen(clr_state_layout(kind));

@@ -80,9 +80,6 @@ enum {
  */
 #define CLR_STATE_MOST_ROWS ((int64_t)1 << 62)
 
-/* The kind of the states of an operation with sums. */
-enum clr_state_kind clr_state_kind_of(enum clr_operation operation);
-
 /* How many sums a state of the kind has; 0 for MIN, MAX and BINS. */
 int clr_state_sums(enum clr_state_kind kind);
 

@@ -1,4 +1,4 @@
-/* The programs that a device has built for groups: those used last. */
+/* The programs that a device has built for groups, which are tested before they serve. */
 #include "base/memory.h"
 #include "opencl/core/build.h"
 #include "opencl/core/failures.h"
@@ -7,7 +7,6 @@
 #include "opencl/groups/grouper_private.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Work-items that share a table: as many as hide the memory's latency where a compute unit has
    local memory for a few tables alone. LOADS: rows whose values each of them has on their way. */
@@ -16,67 +15,31 @@ enum { GROUP_SIZE = 512, LOADS = 4 };
 static const char *const kernel_names[CLR_GROUP_KERNELS] = {"group_rows_locally",
                                                             "group_rows_globally"};
 
-static void drop(struct clr_group_program *program)
+void clr_group_program_release(struct clr_row_program *program)
 {
+    struct clr_group_program *own = (struct clr_group_program *)(void *)program;
     int i;
 
     for (i = 0; i < CLR_GROUP_KERNELS; i++)
-        if (program->kernels[i] != NULL)
-            clReleaseKernel(program->kernels[i]);
-    clr_group_trial_free(program->trial);
-    clr_memory_free(program->key);
-    memset(program, 0, sizeof *program);
+        if (own->kernels[i] != NULL)
+            clReleaseKernel(own->kernels[i]);
+    clr_group_trial_free(own->trial);
 }
 
-void clr_group_programs_clear(struct clr_grouper *grouper)
-{
-    int i;
-
-    for (i = 0; i < CLR_GROUP_PROGRAMS; i++)
-        drop(&grouper->programs[i]);
-}
-
-static struct clr_group_program *find(struct clr_grouper *grouper)
-{
-    const struct clr_row_key *key = &grouper->key;
-    int i;
-
-    for (i = 0; i < CLR_GROUP_PROGRAMS; i++) {
-        struct clr_group_program *program = &grouper->programs[i];
-
-        if (program->phase != CLR_GROUP_PROGRAM_EMPTY && program->key_length == key->length &&
-            memcmp(program->key, key->words, key->length * sizeof *key->words) == 0)
-            return program;
-    }
-    return NULL;
-}
-
-/* Requests the program in the place of one that has not been used for longest. Returns NULL without
-   memory. */
+/* Requests the program for the key that the grouper has. Returns NULL without memory. */
 static struct clr_group_program *request(struct clr_grouper *grouper,
                                          const struct clr_group_plan *plan, const uint8_t *kinds)
 {
-    const struct clr_row_key *key = &grouper->key;
-    struct clr_group_program *oldest = &grouper->programs[0];
     struct clr_group_trial *trial = clr_group_trial_new(plan, kinds);
-    int16_t *copy = clr_memory_alloc(key->length * sizeof *copy);
-    int i;
+    struct clr_group_program *program = clr_memory_alloc_zero(sizeof *program);
 
-    if (trial == NULL || copy == NULL) {
+    if (trial == NULL || program == NULL) {
         clr_group_trial_free(trial);
-        clr_memory_free(copy);
+        clr_memory_free(program);
         return NULL;
     }
-    for (i = 1; i < CLR_GROUP_PROGRAMS; i++)
-        if (grouper->programs[i].used < oldest->used)
-            oldest = &grouper->programs[i];
-    drop(oldest);
-    memcpy(copy, key->words, key->length * sizeof *copy);
-    *oldest = (struct clr_group_program){.phase = CLR_GROUP_PROGRAM_REQUESTED,
-                                         .key = copy,
-                                         .key_length = key->length,
-                                         .trial = trial};
-    return oldest;
+    program->trial = trial;
+    return clr_row_programs_add(&grouper->programs, &program->row, &grouper->key) ? program : NULL;
 }
 
 enum clr_code clr_group_program_find(struct clr_grouper *grouper, const struct clr_group_plan *plan,
@@ -84,28 +47,16 @@ enum clr_code clr_group_program_find(struct clr_grouper *grouper, const struct c
                                      struct clr_status *status)
 {
     clr_group_key(&grouper->key, plan, kinds);
-    grouper->scan++;
-    *found = find(grouper);
-    if (*found == NULL) {
-        clr_group_text(&grouper->text, &grouper->key);
-        if (!grouper->text.complete)
-            return CLR_OK;
-        *found = request(grouper, plan, kinds);
-    }
-    if (*found == NULL)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for groups");
-    (*found)->used = grouper->scan;
-    return CLR_OK;
-}
-
-static struct clr_group_program *find_requested(struct clr_grouper *grouper)
-{
-    int i;
-
-    for (i = 0; i < CLR_GROUP_PROGRAMS; i++)
-        if (grouper->programs[i].phase == CLR_GROUP_PROGRAM_REQUESTED)
-            return &grouper->programs[i];
-    return NULL;
+    grouper->programs.scan++;
+    *found = (struct clr_group_program *)(void *)clr_row_programs_find(&grouper->programs,
+                                                                       &grouper->key);
+    if (*found != NULL)
+        return CLR_OK;
+    clr_group_text(&grouper->text, &grouper->key);
+    if (!grouper->text.complete)
+        return CLR_OK;
+    *found = request(grouper, plan, kinds);
+    return *found != NULL ? CLR_OK : clr_status_set(status, CLR_NOMEM, 0, "no memory for groups");
 }
 
 /* What a trial's run needs besides what it is given. */
@@ -180,7 +131,9 @@ bool clr_grouper_build(struct clr_device *device, char **log, struct clr_status 
     struct clr_group_program *program;
 
     *log = NULL;
-    program = grouper == NULL || grouper->status.code != CLR_OK ? NULL : find_requested(grouper);
+    if (grouper == NULL || grouper->status.code != CLR_OK)
+        return false;
+    program = (struct clr_group_program *)(void *)clr_row_programs_requested(&grouper->programs);
     if (program == NULL)
         return false;
     build(device, program, log, status);
@@ -190,13 +143,7 @@ bool clr_grouper_build(struct clr_device *device, char **log, struct clr_status 
     }
     /* The trial's lookups are of no more use. */
     clr_lookup_cache_clear(&grouper->lookup_cache);
-    if (status->code == CLR_NOMEM) {
-        drop(program);
-        return find_requested(grouper) != NULL;
-    }
-    program->phase =
-        status->code == CLR_OK ? CLR_GROUP_PROGRAM_BUILT : CLR_GROUP_PROGRAM_UNBUILDABLE;
     clr_group_trial_free(program->trial);
     program->trial = NULL;
-    return find_requested(grouper) != NULL;
+    return clr_row_programs_end_build(&grouper->programs, &program->row, status->code);
 }

@@ -22,7 +22,7 @@ static void release(struct clr_attachment *attachment)
 {
     struct clr_grouper *grouper = (struct clr_grouper *)(void *)attachment;
 
-    clr_group_programs_clear(grouper);
+    clr_row_programs_clear(&grouper->programs);
     clr_lookup_cache_clear(&grouper->lookup_cache);
     if (grouper->queue != NULL)
         clr_pinned_release(grouper->queue, &grouper->pinned);
@@ -54,6 +54,7 @@ static enum clr_code make(struct clr_device *device, struct clr_grouper *grouper
     cl_ulong local = 0;
     cl_int error;
 
+    grouper->programs.release = clr_group_program_release;
     grouper->queue =
         clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
     if (error != CL_SUCCESS)
@@ -257,8 +258,8 @@ enum clr_code clr_grouper_run(struct clr_device *device, const struct clr_group_
     grouper = clr_grouper_of(device);
     if (clr_group_program_find(grouper, plan, kinds, &program, status) != CLR_OK || program == NULL)
         return status->code;
-    *requested = program->phase == CLR_GROUP_PROGRAM_REQUESTED;
-    if (program->phase != CLR_GROUP_PROGRAM_BUILT)
+    *requested = program->row.phase == CLR_ROW_PROGRAM_REQUESTED;
+    if (program->row.phase != CLR_ROW_PROGRAM_BUILT)
         return CLR_OK;
     return clr_grouper_try(device, program, clr_group_choose_kernel(grouper, plan), plan, columns,
                            result, outcome, work, status);

@@ -7,15 +7,7 @@
 #include "opencl/groups/group_text.h"
 #include "opencl/groups/grouper.h"
 #include "opencl/scan/lookup_cache.h"
-
-enum { CLR_GROUP_PROGRAMS = 32 };
-
-enum clr_group_program_phase {
-    CLR_GROUP_PROGRAM_EMPTY, /* must be 0 */
-    CLR_GROUP_PROGRAM_REQUESTED,
-    CLR_GROUP_PROGRAM_BUILT, /* and tested */
-    CLR_GROUP_PROGRAM_UNBUILDABLE
-};
+#include "opencl/scan/row_programs.h"
 
 /* One adds to records in local memory, the other in global memory: kernels/group_rows.cl. */
 enum clr_group_kernel { CLR_GROUP_LOCALLY, CLR_GROUP_GLOBALLY, CLR_GROUP_KERNELS };
@@ -23,10 +15,7 @@ enum clr_group_kernel { CLR_GROUP_LOCALLY, CLR_GROUP_GLOBALLY, CLR_GROUP_KERNELS
 struct clr_group_trial; /* see group_test.h */
 
 struct clr_group_program {
-    enum clr_group_program_phase phase;
-    int16_t *key; /* key_length words */
-    size_t key_length;
-    uint64_t used;                 /* by which scan, last */
+    struct clr_row_program row;
     struct clr_group_trial *trial; /* until it is built */
     cl_kernel kernels[CLR_GROUP_KERNELS];
     size_t group_size; /* work-items in a work-group */
@@ -35,8 +24,7 @@ struct clr_group_program {
 struct clr_grouper {
     struct clr_attachment attachment;
     cl_command_queue queue;
-    struct clr_group_program programs[CLR_GROUP_PROGRAMS];
-    uint64_t scan; /* the number of the one that asks */
+    struct clr_row_programs programs;
     struct clr_lookup_cache lookup_cache;
     struct clr_row_key key;
     struct clr_row_text text;
@@ -94,8 +82,8 @@ enum clr_code clr_group_program_find(struct clr_grouper *grouper, const struct c
                                      const uint8_t *kinds, struct clr_group_program **found,
                                      struct clr_status *status);
 
-/* Releases all programs. */
-void clr_group_programs_clear(struct clr_grouper *grouper);
+/* Gives back what a program for groups has, other than its memory. */
+void clr_group_program_release(struct clr_row_program *program);
 
 /* Runs a kernel of a program whose key the grouper has; otherwise as clr_grouper_run(). */
 enum clr_code clr_grouper_try(struct clr_device *device, const struct clr_group_program *program,

@@ -1,7 +1,37 @@
 /* The building of scans' programs, which are tested before they serve. */
 #include "base/memory.h"
-#include "opencl/scan/scan_test.h"
 #include "opencl/scan/scanner_private.h"
+
+#include <string.h>
+
+void clr_scan_program_release(struct clr_row_program *program)
+{
+    struct clr_scan_program *own = (struct clr_scan_program *)(void *)program;
+
+    clr_program_release(&own->program);
+    clr_scan_trial_free(own->trial);
+}
+
+struct clr_scan_program *clr_scanner_request(struct clr_scanner *scanner,
+                                             const struct clr_scan_plan *plan,
+                                             const struct clr_scan_bundle *bundle)
+{
+    const struct clr_scan_key *key = &scanner->key;
+    struct clr_scan_trial *trial = clr_scan_trial_new(plan, bundle);
+    struct clr_scan_program *program =
+        clr_memory_alloc_zero(sizeof *program + scanner->text.length);
+
+    if (program == NULL || trial == NULL) {
+        clr_memory_free(program);
+        clr_scan_trial_free(trial);
+        return NULL;
+    }
+    program->steps = key->step_count;
+    memcpy(program->kinds, key->steps, sizeof program->kinds);
+    program->trial = trial;
+    memcpy(program->text, scanner->text.text, scanner->text.length);
+    return clr_row_programs_add(&scanner->programs, &program->row, &key->row) ? program : NULL;
+}
 
 /* What a trial's run needs besides what it is given. */
 struct trial {
@@ -49,20 +79,11 @@ bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status 
     *log = NULL;
     if (scanner == NULL || scanner->status.code != CLR_OK)
         return false;
-    program = clr_scan_cache_requested(&scanner->cache);
+    program = (struct clr_scan_program *)(void *)clr_row_programs_requested(&scanner->programs);
     if (program == NULL)
         return false;
-    switch (build(device, program, log, status)) {
-    case CLR_OK:
-        program->phase = CLR_SCAN_PROGRAM_BUILT;
-        break;
-    case CLR_NOMEM:
-        clr_scan_cache_drop(program);
-        break;
-    default:
-        program->phase = CLR_SCAN_PROGRAM_UNBUILDABLE;
-    }
+    build(device, program, log, status);
     clr_scan_trial_free(program->trial);
     program->trial = NULL;
-    return clr_scan_cache_requested(&scanner->cache) != NULL;
+    return clr_row_programs_end_build(&scanner->programs, &program->row, status->code);
 }

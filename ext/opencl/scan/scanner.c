@@ -20,7 +20,7 @@ static void release(struct clr_attachment *attachment)
 {
     struct clr_scanner *scanner = (struct clr_scanner *)(void *)attachment;
 
-    clr_scan_cache_clear(&scanner->cache);
+    clr_row_programs_clear(&scanner->programs);
     clr_lookup_cache_clear(&scanner->lookup_cache);
     clr_passes_close(&scanner->passes);
     if (scanner->queue != NULL)
@@ -48,6 +48,7 @@ static enum clr_code open_scanner(struct clr_device *device, struct clr_status *
     scanner = clr_device_attach(device, &scanner_kind, status);
     if (scanner == NULL)
         return status->code;
+    scanner->programs.release = clr_scan_program_release;
     scanner->queue =
         clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
     if (error != CL_SUCCESS)
@@ -101,14 +102,14 @@ static enum clr_code find_in_cache(struct request *request, const struct clr_sca
     struct clr_scanner *scanner = request->scanner;
 
     clr_scan_key(&scanner->key, request->plan, bundle);
-    *found = clr_scan_cache_find(&scanner->cache, &scanner->key);
+    *found = (struct clr_scan_program *)(void *)clr_row_programs_find(&scanner->programs,
+                                                                      &scanner->key.row);
     if (*found != NULL)
         return CLR_OK;
     clr_scan_text(&scanner->text, &scanner->key);
     if (!scanner->text.complete)
         return CLR_OK;
-    *found =
-        clr_scan_cache_add(&scanner->cache, request->plan, bundle, &scanner->key, &scanner->text);
+    *found = clr_scanner_request(scanner, request->plan, bundle);
     return *found != NULL ? CLR_OK : clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
 }
 
@@ -128,11 +129,11 @@ static enum clr_code find_program(struct request *request, const struct clr_scan
     if (request->device->info.fp64) {
         if (find_in_cache(request, bundle, &found, status) != CLR_OK)
             return status->code;
-        if (found != NULL && found->phase == CLR_SCAN_PROGRAM_BUILT) {
+        if (found != NULL && found->row.phase == CLR_ROW_PROGRAM_BUILT) {
             add_launch(scanner, bundle, &found->program);
             return CLR_OK;
         }
-        *requested = *requested || (found != NULL && found->phase == CLR_SCAN_PROGRAM_REQUESTED);
+        *requested = *requested || (found != NULL && found->row.phase == CLR_ROW_PROGRAM_REQUESTED);
     }
     *ready = launch_apart(request, bundle) && *ready;
     return CLR_OK;
@@ -146,7 +147,7 @@ static enum clr_code find_programs(struct request *request, bool *ready, bool *r
                                     scanner->bundles);
 
     *ready = true;
-    scanner->cache.scan++;
+    scanner->programs.scan++;
     scanner->launch_count = 0;
     for (i = 0; i < count; i++) {
         if (find_program(request, &scanner->bundles[i], ready, requested, status) != CLR_OK)

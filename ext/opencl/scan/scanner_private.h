@@ -5,7 +5,8 @@
 #include "opencl/core/device_private.h"
 #include "opencl/reduction/passes.h"
 #include "opencl/scan/lookup_cache.h"
-#include "opencl/scan/scan_cache.h"
+#include "opencl/scan/row_programs.h"
+#include "opencl/scan/scan_test.h"
 #include "opencl/scan/scan_text.h"
 #include "opencl/scan/scanner.h"
 
@@ -22,10 +23,20 @@ struct clr_scan_launch {
     struct clr_row_arguments arguments; /* of a scan */
 };
 
+/* The program of a bundle. */
+struct clr_scan_program {
+    struct clr_row_program row;
+    int steps;
+    struct clr_step_kind kinds[CLR_MOST_BUNDLE];
+    struct clr_scan_trial *trial; /* until it is built */
+    struct clr_program program;
+    char text[];
+};
+
 struct clr_scanner {
     struct clr_attachment attachment;
     cl_command_queue queue;
-    struct clr_scan_cache cache;
+    struct clr_row_programs programs;
     struct clr_lookup_cache lookup_cache;
     struct clr_scan_key key;
     struct clr_row_text text;
@@ -42,6 +53,17 @@ struct clr_scanner {
 
 /* Returns the device's, or NULL while it has none. */
 struct clr_scanner *clr_scanner_of(const struct clr_device *device);
+
+/*
+ * Requests the program for a bundle of the plan's steps, whose key and text the scanner has, and
+ * which no program has. Returns it, or NULL without memory.
+ */
+struct clr_scan_program *clr_scanner_request(struct clr_scanner *scanner,
+                                             const struct clr_scan_plan *plan,
+                                             const struct clr_scan_bundle *bundle);
+
+/* Gives back what a scan's program has, other than its memory. */
+void clr_scan_program_release(struct clr_row_program *program);
 
 /* Runs a program for all of a plan's steps: as the function of struct clr_scan_run. */
 enum clr_code clr_scanner_try(struct clr_device *device, const struct clr_program *program,

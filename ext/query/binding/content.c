@@ -76,6 +76,21 @@ static bool compares_parameter(const struct clr_node *node)
     return compares && column && parameter && node->reads >= 0;
 }
 
+/* Whether SQLite compares all TEXT that the expression may be byte by byte: no column in it has
+   another collating sequence than BINARY, and it names none. */
+static bool is_all_binary(const struct clr_node *node)
+{
+    const struct clr_node *child;
+
+    if (node->kind == CLR_N_COLUMN)
+        return node->is_binary;
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!is_all_binary(child))
+            return false;
+    }
+    return node->kind != CLR_N_COLLATE;
+}
+
 bool clr_content_find(struct clr_binder *binder, struct clr_node *node)
 {
     struct clr_node *child;
@@ -94,7 +109,7 @@ bool clr_content_find(struct clr_binder *binder, struct clr_node *node)
         return false;
     /* A subquery's column that is no column of the table has a collating sequence of its own:
        BINARY. */
-    if (node->name_end != 0 && node->kind != CLR_N_COLUMN && !clr_content_is_binary(node)) {
+    if (node->name_end != 0 && node->kind != CLR_N_COLUMN && !is_all_binary(node)) {
         clr_bind_refuse(binder, CLR_WHY_COLLATION);
         return false;
     }
@@ -146,19 +161,6 @@ bool clr_content_is_text(const struct clr_node *node)
         node = node->first;
     return (node->kind == CLR_N_COLUMN && node->is_text) ||
            (node->kind == CLR_N_CAST && node->cast == CLR_CAST_TO_TEXT);
-}
-
-bool clr_content_is_binary(const struct clr_node *node)
-{
-    const struct clr_node *child;
-
-    if (node->kind == CLR_N_COLUMN)
-        return node->is_binary;
-    for (child = node->first; child != NULL; child = child->next) {
-        if (!clr_content_is_binary(child))
-            return false;
-    }
-    return node->kind != CLR_N_COLLATE;
 }
 
 /* Returns what an expression has its collating sequence of. */

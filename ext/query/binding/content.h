@@ -28,10 +28,6 @@ bool clr_content_is_column(const struct clr_node *node);
 /* Whether an expression has TEXT affinity: that of a column or a CAST, which COLLATE keeps. */
 bool clr_content_is_text(const struct clr_node *node);
 
-/* Whether SQLite compares all TEXT that the expression may be byte by byte: no column in it has
-   another collating sequence than BINARY, and it names none. */
-bool clr_content_is_binary(const struct clr_node *node);
-
 /* Whether SQLite compares the expression's values by BINARY, whatever is within it: it is no column
    that has another collating sequence, signs, casts and hints aside, and names none. */
 bool clr_content_compares_binary(const struct clr_node *node);

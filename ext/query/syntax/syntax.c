@@ -176,8 +176,9 @@ struct clr_node *clr_syntax_value(struct clr_syntax *syntax, enum clr_node_kind 
     return clr_syntax_place(syntax, token->index, node);
 }
 
-/* If a function has the column, as one that is none of the aggregates that there are. */
-void clr_syntax_refuse_column(struct clr_syntax *syntax, const struct clr_node *node)
+/* Refuses an expression with a column of the table outside of aggregates; if a function has the
+   column, as one that is none of the aggregates that there are. */
+static void refuse_column(struct clr_syntax *syntax, const struct clr_node *node)
 {
     while (node->kind != CLR_N_FUNCTION && node->first != NULL) {
         for (node = node->first; !(node->has & CLR_HAS_COLUMN); node = node->next)
@@ -324,7 +325,7 @@ void clr_syntax_check_row(struct clr_syntax *syntax)
 
     for (node = syntax->items.first; node != NULL; node = node->next) {
         if (node->has & CLR_HAS_COLUMN)
-            clr_syntax_refuse_column(syntax, node->first);
+            refuse_column(syntax, node->first);
     }
     for (node = syntax->terms.first; node != NULL; node = node->next) {
         /* SQLite does not evaluate it. */

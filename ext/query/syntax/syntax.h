@@ -292,9 +292,6 @@ bool clr_syntax_has_rows(const struct clr_syntax *syntax);
    select list and in ORDER BY. */
 void clr_syntax_check_row(struct clr_syntax *syntax);
 
-/* Refuses an expression with a column of the table outside of aggregates. */
-void clr_syntax_refuse_column(struct clr_syntax *syntax, const struct clr_node *node);
-
 /* Stores the item of the select list whose name an expression is, COLLATE aside, or NULL. Returns
    false without memory. */
 bool clr_syntax_find_item(const struct clr_syntax *syntax, const struct clr_node *node,

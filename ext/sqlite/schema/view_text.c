@@ -66,8 +66,9 @@ static const char *skip_word(const char *text, const char *word)
     return clr_view_text_skip_blank(text + length);
 }
 
-/* CREATE VIEW name [(columns)] AS select: so SQLite writes it into the schema. */
-const char *clr_view_text_find(const char *sql)
+/* Returns the part of CREATE VIEW name [(columns)] AS select, as SQLite writes it into the schema,
+   that is the SELECT, or NULL if the text is another one. */
+static const char *find_select(const char *sql)
 {
     const char *at = skip_word(sql, "CREATE");
 
@@ -99,7 +100,7 @@ int clr_view_text_read(sqlite3 *db, const char *schema, const char *name, char *
                                schema, name);
     if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         sql = (const char *)sqlite3_column_text(statement, 0);
-        found = sql == NULL ? NULL : clr_view_text_find(sql);
+        found = sql == NULL ? NULL : find_select(sql);
         if (found != NULL)
             *select = sqlite3_mprintf("%s", found);
         if (sql == NULL || (found != NULL && *select == NULL))

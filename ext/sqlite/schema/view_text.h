@@ -15,7 +15,4 @@ int clr_view_text_read(sqlite3 *db, const char *schema, const char *name, char *
 /* Returns the text behind spaces, comments and the marks of byte order that SQLite passes over. */
 const char *clr_view_text_skip_blank(const char *text);
 
-/* Returns the part of CREATE VIEW that is the SELECT, or NULL if the text is another one. */
-const char *clr_view_text_find(const char *sql);
-
 #endif

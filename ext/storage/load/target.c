@@ -1,6 +1,7 @@
 #include "storage/load/target.h"
 
-void clr_target_put_code(struct clr_target *target, size_t row, struct clr_scalar value)
+/* As clr_target_put_code_of_bytes(), of NULL or a number. */
+static void put_code(struct clr_target *target, size_t row, struct clr_scalar value)
 {
     enum clr_code code = clr_dictionary_add(target->dictionary, value, &target->codes[row]);
 
@@ -30,7 +31,7 @@ void clr_target_learn_number(struct clr_target *target, size_t row, struct clr_s
 {
     const struct clr_code_key key = clr_code_key_of_number(value);
 
-    clr_target_put_code(target, row, value);
+    put_code(target, row, value);
     keep(target, row, key);
 }
 
@@ -66,6 +67,6 @@ void clr_target_put_record(struct clr_target *target, size_t row, struct clr_sca
         bytes = clr_bytes_value(value.bits);
         clr_target_put_code_of_bytes(target, row, bytes.kind, bytes.bytes, bytes.as.size);
     } else {
-        clr_target_put_code(target, row, value);
+        put_code(target, row, value);
     }
 }

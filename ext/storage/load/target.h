@@ -63,9 +63,7 @@ static inline void clr_target_put_bytes(struct clr_target *target, size_t row, u
     clr_target_put(target, row, value);
 }
 
-/* Store the code of a row's value by the dictionary: of NULL or a number, and of a TEXT or BLOB. A
-   failure is found later. */
-void clr_target_put_code(struct clr_target *target, size_t row, struct clr_scalar value);
+/* Stores the code of a row's TEXT or BLOB by the dictionary. A failure is found later. */
 void clr_target_put_code_of_bytes(struct clr_target *target, size_t row, enum clr_kind kind,
                                   const void *bytes, size_t size);
 

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 60000, SCANS = 6, QUICK_SCANS = 1 };
+enum { TIMEOUT_MS = 60000, SCANS = 6, QUICK_SCANS = 1 };
 
 /* The worker's columns and their copies. */
 struct world {
@@ -28,7 +28,7 @@ struct world {
 
 static bool is_late(int64_t start)
 {
-    return clr_clock_ns() - start > (int64_t)PATIENCE_MS * 1000000;
+    return clr_clock_ns() - start > (int64_t)TIMEOUT_MS * 1000000;
 }
 
 static enum clr_residence settle(struct clr_resident *resident)
@@ -77,7 +77,7 @@ static enum clr_scan_outcome scan_in_time(struct world *world, struct clr_scan *
     struct clr_status status;
 
     clr_status_clear(&status);
-    while ((outcome = clr_resident_scan(world->worker, scan, world->residents, PATIENCE_MS, NULL,
+    while ((outcome = clr_resident_scan(world->worker, scan, world->residents, TIMEOUT_MS, NULL,
                                         &work, &status)) == CLR_SCAN_NOT_NOW &&
            !is_late(start))
         usleep(2000);
@@ -219,7 +219,7 @@ static void test_inexact(struct world *world)
     add_tally(&made, 1u << CLR_DOT, 1, 6);
     compare(world, &made.scan, "a product with 2^53");
     made.constants[0].bits++;
-    tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, PATIENCE_MS, NULL, &work,
+    tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, TIMEOUT_MS, NULL, &work,
                              &status) == CLR_SCAN_NOT_NOW,
            "with one more it is the host's");
 }
@@ -276,7 +276,7 @@ static void test_shared_passes(struct world *world)
     add_tally(&made, 1u << CLR_DOT, 0, 0);
     add_tally(&made, 0, 0, -1);
     compare(world, &made.scan, "tallies that share columns");
-    outcome = clr_resident_scan(world->worker, &made.scan, world->residents, PATIENCE_MS, NULL,
+    outcome = clr_resident_scan(world->worker, &made.scan, world->residents, TIMEOUT_MS, NULL,
                                 &work, &status);
     tap_ok(outcome == CLR_SCAN_DONE && (work.kernels == 1 || work.kernels == 2),
            "share a pass: %lld kernels", (long long)work.kernels);
@@ -368,10 +368,10 @@ static void test_stop(struct world *world)
     clr_status_clear(&status);
     begin_scan(&made, world);
     add_tally(&made, 1u << CLR_SUM, 1, -1);
-    tap_ok(clr_worker_stop(world->worker, PATIENCE_MS), "the worker ends");
+    tap_ok(clr_worker_stop(world->worker, TIMEOUT_MS), "the worker ends");
     tap_ok(clr_resident_state(world->residents[0]) == CLR_RESIDENT_FAILED,
            "its residents are of no more use");
-    tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, PATIENCE_MS, NULL, &work,
+    tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, TIMEOUT_MS, NULL, &work,
                              &status) == CLR_SCAN_NOT_NOW,
            "and it scans no more");
 }

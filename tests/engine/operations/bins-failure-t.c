@@ -43,7 +43,7 @@ static enum clr_scan_outcome ask(struct clr_worker *worker, struct clr_resident 
 
     clr_status_clear(status);
     do {
-        outcome = clr_resident_bins(worker, resident, bins, counts, ORDERS_PATIENCE_MS, NULL, &work,
+        outcome = clr_resident_bins(worker, resident, bins, counts, ORDERS_TIMEOUT_MS, NULL, &work,
                                     status);
         clr_worker_report(worker, &report);
         if (outcome == CLR_SCAN_NOT_NOW)
@@ -77,7 +77,7 @@ static int run(void)
     result = failing_report(worker, resident, outcome, right, &status);
     clr_resident_free(resident);
     clr_column_release(column);
-    clr_worker_stop(worker, ORDERS_PATIENCE_MS);
+    clr_worker_stop(worker, ORDERS_TIMEOUT_MS);
     return result;
 }
 

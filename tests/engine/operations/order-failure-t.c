@@ -46,7 +46,7 @@ static int run(void)
                             outcome == CLR_SCAN_DONE && is_right(&order, column), &status);
     clr_resident_free(resident);
     clr_column_release(column);
-    clr_worker_stop(worker, ORDERS_PATIENCE_MS);
+    clr_worker_stop(worker, ORDERS_TIMEOUT_MS);
     return result;
 }
 

@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-enum { PATIENCE_MS = 60000, ROWS = 20011, COLUMNS = 5, CODES = 2, LOOKUPS = 8, MANY = 200 };
+enum { TIMEOUT_MS = 60000, ROWS = 20011, COLUMNS = 5, CODES = 2, LOOKUPS = 8, MANY = 200 };
 
 /* Two columns of values, and three of codes, whose dictionaries have so many entries. */
 static const uint32_t entries[COLUMNS - CODES] = {256, 1000, 70000};
@@ -23,7 +23,7 @@ static struct clr_resident *residents[COLUMNS];
 
 static bool is_late(int64_t start)
 {
-    return clr_clock_ns() - start > (int64_t)PATIENCE_MS * 1000000;
+    return clr_clock_ns() - start > (int64_t)TIMEOUT_MS * 1000000;
 }
 
 static void open_columns(void)
@@ -65,7 +65,7 @@ static enum clr_scan_outcome scan_once(struct clr_scan *scan, struct clr_device_
     struct clr_status status;
 
     clr_status_clear(&status);
-    outcome = clr_resident_scan(worker, scan, residents, PATIENCE_MS, NULL, work, &status);
+    outcome = clr_resident_scan(worker, scan, residents, TIMEOUT_MS, NULL, work, &status);
     if (outcome == CLR_SCAN_FAILED)
         tap_diag("%s", status.message);
     return outcome;
@@ -296,7 +296,7 @@ static void test_device(const struct clr_device_info *info)
     test_mixture();
     test_others();
     test_many();
-    tap_ok(clr_worker_stop(worker, PATIENCE_MS), "the worker ends");
+    tap_ok(clr_worker_stop(worker, TIMEOUT_MS), "the worker ends");
     close_columns();
 }
 

@@ -72,7 +72,7 @@ static void test_course(struct clr_worker *worker)
 
     clr_status_clear(&status);
     tap_is_uint64(clr_resident_size(resident), ROWS * 8, "a column alone");
-    tap_ok(clr_resident_order(worker, resident, &order, ORDERS_PATIENCE_MS, NULL, &work, &status) ==
+    tap_ok(clr_resident_order(worker, resident, &order, ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
                CLR_SCAN_NOT_NOW,
            "the first who asks does not wait");
     tap_ok(clr_resident_size(resident) >= ROWS * 16, "the order takes memory as well");
@@ -87,7 +87,7 @@ static void test_course(struct clr_worker *worker)
                work.kernels == 1,
            "the next of one launch, which finds the keys");
     order.rank_count = 0;
-    tap_ok(clr_resident_order(worker, resident, &order, ORDERS_PATIENCE_MS, NULL, &work, &status) ==
+    tap_ok(clr_resident_order(worker, resident, &order, ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
                    CLR_SCAN_DONE &&
                work.kernels == 1,
            "and of none if no ranks are asked for");
@@ -161,7 +161,7 @@ static void test_freeing(struct clr_worker *worker)
         residents[i] = orders_resident(worker, column);
     clr_status_clear(&status);
     for (i = 0; i < MANY; i++) {
-        clr_resident_order(worker, residents[i], &order, ORDERS_PATIENCE_MS, NULL, &work, &status);
+        clr_resident_order(worker, residents[i], &order, ORDERS_TIMEOUT_MS, NULL, &work, &status);
         usleep((useconds_t)random_below(3000));
         if (i % 4 != 0) {
             clr_resident_free(residents[i]);
@@ -254,15 +254,15 @@ static void test_turns(struct clr_worker *worker)
     int between = 0;
 
     clr_status_clear(&status);
-    while ((outcome = clr_resident_scan(worker, &scan, &summed, ORDERS_PATIENCE_MS, NULL, &work,
+    while ((outcome = clr_resident_scan(worker, &scan, &summed, ORDERS_TIMEOUT_MS, NULL, &work,
                                         &status)) == CLR_SCAN_NOT_NOW &&
            !orders_late(start))
         usleep(1000);
     tap_ok(outcome == CLR_SCAN_DONE, "a sum");
-    while (clr_resident_order(worker, sorted, &order, ORDERS_PATIENCE_MS, NULL, &work, &status) ==
+    while (clr_resident_order(worker, sorted, &order, ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
                CLR_SCAN_NOT_NOW &&
            !orders_late(start))
-        between += clr_resident_scan(worker, &scan, &summed, ORDERS_PATIENCE_MS, NULL, &work,
+        between += clr_resident_scan(worker, &scan, &summed, ORDERS_TIMEOUT_MS, NULL, &work,
                                      &status) == CLR_SCAN_DONE;
     tap_ok(between >= 3, "%d sums while a column is being sorted", between);
     clr_resident_free(sorted);
@@ -281,10 +281,10 @@ static void test_stop(struct clr_worker *worker)
     struct clr_status status;
 
     orders_ask(worker, sorted, &order, &work, &status);
-    tap_ok(clr_worker_stop(worker, ORDERS_PATIENCE_MS), "the worker ends");
-    tap_ok(clr_resident_order(worker, sorted, &order, ORDERS_PATIENCE_MS, NULL, &work, &status) ==
+    tap_ok(clr_worker_stop(worker, ORDERS_TIMEOUT_MS), "the worker ends");
+    tap_ok(clr_resident_order(worker, sorted, &order, ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
                    CLR_SCAN_NOT_NOW &&
-               clr_resident_order(worker, unsorted, &order, ORDERS_PATIENCE_MS, NULL, &work,
+               clr_resident_order(worker, unsorted, &order, ORDERS_TIMEOUT_MS, NULL, &work,
                                   &status) == CLR_SCAN_NOT_NOW,
            "and answers no more");
     clr_resident_free(sorted);

@@ -94,7 +94,7 @@ static void test_distinct(enum clr_kind kind, bool typed)
 
     tap_ok(count_and_check(kind, typed, false, &by_device) && !by_device,
            "%s are kept and counted here%s", name, typed ? ", with their mode" : "");
-    while (right && !by_device && clr_clock_ns() - start < (int64_t)FED_PATIENCE_S * 1000000000)
+    while (right && !by_device && clr_clock_ns() - start < (int64_t)FED_TIMEOUT_S * 1000000000)
         right = count_and_check(kind, typed, true, &by_device);
     tap_ok(right && by_device, "%s are kept and counted by the device%s", name,
            typed ? ", with their mode" : "");

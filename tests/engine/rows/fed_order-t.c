@@ -141,7 +141,7 @@ static bool try_until_answered(enum clr_kind kind, size_t count, struct clr_orde
     struct store store;
     bool answered = false;
 
-    while (!answered && clr_clock_ns() - start < (int64_t)FED_PATIENCE_S * 1000000000) {
+    while (!answered && clr_clock_ns() - start < (int64_t)FED_TIMEOUT_S * 1000000000) {
         begin(&store);
         fill(&store, kind, count);
         answered = ask(&store, order);

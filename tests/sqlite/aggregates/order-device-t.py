@@ -14,7 +14,7 @@ import view_support as views
 from reference import Failure
 
 ROWS = 40_000
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 #: What a device puts in order, and so many numbers of eight bytes it takes for that.
 KEPT = {
@@ -78,7 +78,7 @@ def sent(db):
 
 def served(db, select):
     """Runs a SELECT until it is the device that answers: one that is busy is not waited for."""
-    before, limit = sent(db), time.monotonic() + PATIENCE_S
+    before, limit = sent(db), time.monotonic() + TIMEOUT_S
     while sent(db) == before and time.monotonic() < limit:
         support.rows(db, select)
     return sent(db) > before
@@ -88,7 +88,7 @@ def test_kept(db, host, device):
     """The first answers are the host's, while the device starts; then they are the device's."""
     for select, calls in KEPT.items():
         batch = support.Batch(f"{device}: {select}")
-        want, limit, times = support.rows(host, select), time.monotonic() + PATIENCE_S, 0
+        want, limit, times = support.rows(host, select), time.monotonic() + TIMEOUT_S, 0
         while times < 3 and time.monotonic() < limit:
             before = sent(db)
             batch.compare(support.rows(db, select), want, "the answer")

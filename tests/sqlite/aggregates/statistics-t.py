@@ -1,4 +1,4 @@
-"""The statistics: every function on hand-written cases, on random and hostile groups, in windows.
+"""The statistics on hand-written cases.
 
 The exact answer comes from statistics_reference.py, and every bit has to be right. All functions
 run over the same rows in one query, so that a case is a row of many answers.
@@ -8,22 +8,15 @@ import math
 
 import support
 import tap
-from kinds import KINDS
-from moment_kinds import GROUPS, HUGE, TINY
+from moment_kinds import HUGE, TINY
 from reference import INT_MAX, INT_MIN, Failure
-from statistics_reference import FUNCTIONS, SINGLE, Moments, call, common_exponent, moments
+from statistics_reference import FUNCTIONS, SINGLE, call
+from statistics_runs import CALLS, answers, connections, fill, same
 
 INF = math.inf
 NULL = None
-
-#: Random groups of each kind; each is a case for every function, in each mode and order.
-GROUPS_OF_A_KIND = 60 if tap.QUICK else 850
-
-CALLS = ", ".join(map(call, FUNCTIONS))
-
 #: What all functions answer where there is nothing to answer from.
 NOTHING = dict.fromkeys(FUNCTIONS, NULL) | {"gpu_regr_count": 0}
-
 #: What all functions answer for the one pair (3, 2).
 ALONE = NOTHING | {
     "gpu_var_pop": 0.0,
@@ -37,7 +30,6 @@ ALONE = NOTHING | {
     "gpu_regr_syy": 0.0,
     "gpu_regr_sxy": 0.0,
 }
-
 #: The answers of the functions of one argument where only they have rows.
 SINGLE_ALONE = NOTHING | {name: ALONE[name] for name in SINGLE}
 
@@ -300,39 +292,8 @@ CASES = [
         {"gpu_var_pop": NULL, "gpu_norm": INF, "gpu_regr_avgx": 2.0, "gpu_regr_avgy": 3.0},
     ),
 ]
-
 #: Copies of the rows of a case that fill chunks of 16 values; no statistic of a population changes.
 COPIES = 20
-
-
-def answers(rows):
-    """What all functions must answer for a list of rows."""
-    return moments(rows).results()
-
-
-def differences(got, want, what):
-    """Says which functions answered something else; None if none did."""
-    if isinstance(got, Failure):
-        return f"{what}: {got}"
-    wrong = [
-        f"{name}: got {given!r}, want {right!r}"
-        for name, given, right in zip(FUNCTIONS, got, want)
-        if not tap.is_same(given, right)
-    ]
-    return f"{what}\n  " + "\n  ".join(wrong[:4]) if wrong or len(got) != len(want) else None
-
-
-def same(batch, got, want, what, rows=None):
-    """Compares the answers of all functions, and shows the rows if one is wrong."""
-    if tap.is_same(tuple(got) if isinstance(got, list) else got, want):
-        return batch.check(True, what)
-    shown = "" if rows is None else f"\n  rows: {rows!r}"[:600]
-    return batch.check(False, f"{differences(got, want, what)}{shown}")
-
-
-def fill(db, rows):
-    """The table t of these rows (y, x)."""
-    support.fill(db, [(x, y) for y, x in rows])
 
 
 def test_cases(runs):
@@ -384,122 +345,11 @@ def test_arguments(db):
         batch.end()
 
 
-def test_groups(rng, runs):
-    """Random and hostile groups, all in one table: a check for each kind and way to run them."""
-    groups = [
-        (kind, kind_rows(rng))
-        for kind, kind_rows in GROUPS.items()
-        for _ in range(GROUPS_OF_A_KIND)
-    ]
-    want = [answers(rows) for _, rows in groups]
-    table = [(number, y, x) for number, (_, rows) in enumerate(groups) for y, x in rows]
-    for label, db in runs:
-        for order in ("as they are", "shuffled"):
-            db.execute("DROP TABLE IF EXISTS g")
-            db.execute("CREATE TABLE g(number INTEGER, y, x)")
-            db.execute("BEGIN")
-            db.executemany("INSERT INTO g VALUES (?, ?, ?)", table)
-            db.execute("COMMIT")
-            got = db.execute(f"SELECT number, {CALLS} FROM g GROUP BY number").fetchall()
-            found = {row[0]: row[1:] for row in got}
-            for kind in GROUPS:
-                batch = support.Batch(f"{kind}, {label}, {order}")
-                for number, (of_kind, rows) in enumerate(groups):
-                    if of_kind == kind:
-                        same(batch, found.get(number, ()), want[number], f"group {number}", rows)
-                batch.end()
-            rng.shuffle(table)
-    tap.diag(f"{len(groups) * len(FUNCTIONS)} cases in {len(groups)} groups, {len(table)} rows")
-
-
-def test_long(rng, runs):
-    """Groups of many chunks, rows as they are and shuffled, on a source that waits for a device."""
-    sizes = (100, 1000) if tap.QUICK else (100, 257, 1000, 2049)
-    for kind, rows_of in KINDS.items():
-        batch = support.Batch(f"many rows, {kind}")
-        for size in sizes:
-            rows = [(y, x) for x, y in rows_of(rng, size)]
-            want = answers(rows)
-            for label, db in runs:
-                source = "t"
-                if label != "host":
-                    chunk = max(16, size // rng.choice((1, 3, 10)))
-                    support.configure(db, chunk_size=chunk)
-                    source = support.lingering(1 + len(FUNCTIONS) * size / chunk / 20)
-                fill(db, rows)
-                got = db.execute(f"SELECT {CALLS} FROM {source}").fetchone()
-                same(batch, got, want, f"{size} rows, {label}")
-            rng.shuffle(rows)
-            for label, db in runs:
-                fill(db, rows)
-                got = db.execute(f"SELECT {CALLS} FROM t").fetchone()
-                same(batch, got, want, f"{size} rows, {label}, shuffled")
-        batch.end()
-
-
-def window_rows(rng, size):
-    """Rows of a kind for a while, then of another one: infinities and the like enter and leave."""
-    rows = []
-    while len(rows) < size:
-        rows += GROUPS[rng.choice(list(GROUPS))](rng)
-    return rows[:size]
-
-
-def sliding(rows, before, after):
-    """The answers for each row's frame, from moments that rows enter and leave."""
-    exact = Moments(common_exponent([value for row in rows for value in row]))
-    inside = (0, 0)
-    for i in range(len(rows)):
-        first, last = max(0, i - before), max(0, min(len(rows), i + after + 1))
-        first = min(first, last)
-        for y, x in rows[inside[1] : last]:
-            exact.add(y, x)
-        for y, x in rows[inside[0] : first]:
-            exact.add(y, x, -1)
-        inside = (first, last)
-        yield exact.results()
-
-
-def test_windows(rng, runs):
-    """Frames over which rows enter and leave; each is compared."""
-    rows = window_rows(rng, 150 if tap.QUICK else 500)
-    calls = ", ".join(f"{call(name)} OVER w" for name in FUNCTIONS)
-    frames = (
-        ("ROWS 1 PRECEDING", 1, 0),
-        ("ROWS 5 PRECEDING", 5, 0),
-        ("ROWS BETWEEN 3 PRECEDING AND 2 FOLLOWING", 3, 2),
-        ("ROWS BETWEEN 40 PRECEDING AND 20 PRECEDING", 40, -20),
-        ("ROWS UNBOUNDED PRECEDING", len(rows), 0),
-    )
-    for frame, before, after in frames:
-        want = list(sliding(rows, before, after))
-        for label, db in runs:
-            batch = support.Batch(f"{frame}, {label}")
-            fill(db, rows)
-            got = db.execute(
-                f"SELECT {calls} FROM t WINDOW w AS (ORDER BY rowid {frame}) ORDER BY rowid"
-            ).fetchall()
-            batch.compare(len(got), len(want), "rows")
-            for number, (given, right) in enumerate(zip(got, want)):
-                nearby = rows[max(0, number - before) : number + 1]
-                same(batch, given, right, f"the frame of row {number}", nearby)
-            batch.end()
-
-
 def main():
-    rng = support.seed()
-    modes = support.modes()
-    runs = [("host", support.connect())]
-    runs += [(f"{mode}, small chunks", support.connect(mode, **support.SMALL)) for mode in modes]
+    runs = connections()
     test_types(runs[0][1])
     test_arguments(runs[0][1])
     test_cases(runs)
-    test_windows(rng, runs)
-    test_long(rng, runs)
-    test_groups(rng, runs)
-    if not support.skip_device(1, "statistics on a device"):
-        done = support.stats(runs[-1][1])["chunks_to_device"]
-        tap.ok(done > 0, f"a device took part ({done} chunks)")
     tap.done()
 
 

@@ -96,7 +96,7 @@ def use_device(db):
     if "CLREDUCE_DEVICE" not in os.environ:
         return
     start = time.monotonic()
-    while time.monotonic() - start < support.PATIENCE and int(db.query(SERVED)) == 0:
+    while time.monotonic() - start < support.TIMEOUT and int(db.query(SERVED)) == 0:
         db.query(QUERY)
 
 

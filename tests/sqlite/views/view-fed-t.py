@@ -12,7 +12,7 @@ import tap
 import view_support as views
 
 ROWS = 40_000
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 #: The columns that it needs are not the same as those of the next.
 SELECTS = (
@@ -73,7 +73,7 @@ def ask_until_fed(db, name, what):
         answer = views.ask(db, name)
         if fed(db) > before:
             break
-        if time.monotonic() - start > PATIENCE_S:
+        if time.monotonic() - start > TIMEOUT_S:
             tap.ok(False, what)
             tap.diag("; ".join(views.plan(db, name)))
             return answer

@@ -13,7 +13,7 @@ import tap
 import view_support as views
 
 ROWS = 3_000 if tap.QUICK else 12_000
-PATIENCE_S = 60
+TIMEOUT_S = 60
 FOLDER = views.Folder()
 WHOLE = (
     "SELECT gpu_median(x), gpu_percentile(x, 12.5), gpu_percentile_disc(x, 0.5) FROM t",
@@ -72,7 +72,7 @@ def verdict(db, name):
 
 def ask_until_sorted(db, name, want, batch):
     """Asks again and again, comparing each answer, until the device gives it; returns whether."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while time.monotonic() < end:
         batch.compare(views.comparable(views.ask(db, name)), want, verdict(db, name))
         if verdict(db, name).startswith("accelerated: device"):

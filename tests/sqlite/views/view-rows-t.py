@@ -616,7 +616,7 @@ def test_memory_limit():
     db.close()
 
 
-def test_patience():
+def test_changes_often():
     """A table that changes after two queries each time: it is filled ever more seldom."""
     db = views.connect()
     fill(db, KEYED)
@@ -740,7 +740,7 @@ def main():
     test_errors()
     test_authorizer()
     test_memory_limit()
-    test_patience()
+    test_changes_often()
     test_interrupt()
     test_device()
     tap.done()

@@ -15,7 +15,7 @@ import view_support as views
 
 PAGE = 1024
 ROWS = 3_000
-PATIENCE_S = 60
+TIMEOUT_S = 60
 LENGTH = 0  # SQLITE_LIMIT_LENGTH
 
 SELECTS = (
@@ -89,7 +89,7 @@ def wait_until_fed(db):
     """Asks until a device decodes pages, if it is one that does."""
     views.create(db, "fed", "SELECT gpu_sum(k), gpu_max(k) FROM t")
     start = time.monotonic()
-    while not support.stats(db)["bytes_decoded_on_device"] and time.monotonic() - start < PATIENCE_S:
+    while not support.stats(db)["bytes_decoded_on_device"] and time.monotonic() - start < TIMEOUT_S:
         views.evict(db)
         views.ask(db, "fed")
         time.sleep(0.02)

@@ -12,7 +12,7 @@
 
 /* Rows enough that both threads of a load fill a stage, and the first load some more: each has a
    page of 1024 bytes, and an overflow page that the device leaves to the host. */
-enum { PAGE_SIZE = 1024, LONG_ROWS = 8000, SHORT_ROWS = 500000, PATIENCE_S = 60 };
+enum { PAGE_SIZE = 1024, LONG_ROWS = 8000, SHORT_ROWS = 500000, TIMEOUT_S = 60 };
 
 /* The first load's reader, and what holds it. */
 static struct {
@@ -30,7 +30,7 @@ static void await_locked(const bool *flag)
     struct timespec deadline;
 
     clock_gettime(CLOCK_REALTIME, &deadline);
-    deadline.tv_sec += PATIENCE_S;
+    deadline.tv_sec += TIMEOUT_S;
     while (!*flag)
         if (pthread_cond_timedwait(&held.changed, &held.lock, &deadline) != 0)
             tap_bail("waited in vain for a read");
@@ -156,7 +156,7 @@ static void await_given_up(void)
     while (held.buffer == NULL)
         pthread_cond_wait(&held.changed, &held.lock);
     pthread_mutex_unlock(&held.lock);
-    for (i = 0; i < PATIENCE_S * 1000 && !clr_leaf_feed_is_unsuited(held.feed); i++)
+    for (i = 0; i < TIMEOUT_S * 1000 && !clr_leaf_feed_is_unsuited(held.feed); i++)
         usleep(1000);
     tap_ok(clr_leaf_feed_is_unsuited(held.feed), "the device gives up while a reader is held");
 }

@@ -1,0 +1,198 @@
+/* Statements of random input, and a lack of memory. */
+#include "query/environment.h"
+#include "random.h"
+
+/* Whether all operands are there, and come before what uses them. */
+static bool is_valid(const struct clr_query *query)
+{
+    int i;
+
+    for (i = 0; i < query->instruction_count; i++) {
+        const struct clr_instruction *instruction = &query->instructions[i];
+        const bool is_lookup = instruction->opcode == CLR_OP_LOOKUP;
+        int most = instruction->opcode == CLR_OP_CONSTANT              ? query->constant_count
+                   : instruction->opcode == CLR_OP_COLUMN || is_lookup ? query->column_count
+                                                                       : i;
+        if (instruction->a < 0 || instruction->a >= most || instruction->b < 0 ||
+            instruction->b > i || instruction->c < 0 || instruction->c > i)
+            return false;
+        if ((is_lookup || instruction->opcode == CLR_OP_COLUMN) &&
+            (query->with_codes[instruction->a] != is_lookup ||
+             (is_lookup && instruction->b >= query->lookup_count)))
+            return false;
+    }
+    for (i = 0; i < query->call_count; i++)
+        if (query->calls[i].tally < 0 || query->calls[i].tally >= query->tally_count)
+            return false;
+    return query->filter < query->instruction_count && query->answer != NULL;
+}
+
+/* Whether SQLite's message is about a name or a number, and not about the grammar. */
+static bool is_no_syntax(const char *message)
+{
+    return strncmp(message, "no such table: ", 15) == 0 ||
+           strncmp(message, "wrong number of arguments to function ", 38) == 0 ||
+           strncmp(message, "unable to use function MATCH", 28) == 0 ||
+           strstr(message, " ORDER BY term out of range") != NULL;
+}
+
+/* Tokens in any order, characters in any order, statements with a few of either in them: no crash,
+   and nothing accepted that SQLite refuses. */
+static void test_soup(void)
+{
+    static const char *const tokens[] = {"SELECT",
+                                         "SELECT",
+                                         "FROM",
+                                         "FROM",
+                                         "t",
+                                         "t",
+                                         "WHERE",
+                                         "AS",
+                                         "a",
+                                         "b",
+                                         "s",
+                                         "\"e f\"",
+                                         "sum(",
+                                         "count(*)",
+                                         "min(",
+                                         "gpu_dot(",
+                                         "upper(",
+                                         "CAST(",
+                                         "AS TEXT)",
+                                         "LIKE",
+                                         "MATCH",
+                                         "ESCAPE",
+                                         "COLLATE nocase",
+                                         "DISTINCT",
+                                         "TRUE",
+                                         "||",
+                                         "->>",
+                                         "&",
+                                         "~",
+                                         "x'0a'",
+                                         "coalesce(",
+                                         "FILTER(WHERE ",
+                                         "CASE",
+                                         "WHEN",
+                                         "THEN",
+                                         "ELSE",
+                                         "END",
+                                         "IS",
+                                         "NOT",
+                                         "NULL",
+                                         "ISNULL",
+                                         "IN",
+                                         "(",
+                                         "(",
+                                         ")",
+                                         ")",
+                                         ")",
+                                         ",",
+                                         ",",
+                                         ".",
+                                         "+",
+                                         "-",
+                                         "*",
+                                         "/",
+                                         "%",
+                                         "<",
+                                         "=",
+                                         ">=",
+                                         "BETWEEN",
+                                         "AND",
+                                         "OR",
+                                         "?",
+                                         "?3",
+                                         ":p",
+                                         "1",
+                                         "2.5",
+                                         "9223372036854775808",
+                                         "'x'",
+                                         ";",
+                                         "--\n",
+                                         "/* */",
+                                         "GROUP",
+                                         "ORDER BY",
+                                         "ORDER",
+                                         "BY",
+                                         "DESC",
+                                         "ASC",
+                                         "NULLS LAST",
+                                         "LIMIT",
+                                         "OFFSET",
+                                         "[",
+                                         "`"};
+    static const char *const heads[] = {"", "SELECT sum(a", "SELECT sum(a) FROM t WHERE ",
+                                        "SELECT count(*) + ",
+                                        "SELECT sum(a) AS b FROM t ORDER BY "};
+    static const char *const tails[] = {"", ") FROM t", " FROM t", " FROM t WHERE a",
+                                        " FROM t LIMIT 1"};
+    char sql[2000];
+    long round, taken = 0;
+
+    batch_begin();
+    for (round = 0; round < 150000; round++) {
+        struct clr_reason reason = {.code = CLR_WHY_NONE};
+        sqlite3_stmt *statement;
+        struct clr_query *query;
+        enum clr_code code;
+        int n = random_between(0, round % 100 == 0 ? 100 : 8);
+        bool by_characters = random_below(8) == 0, is_known;
+
+        strcpy(sql, heads[random_below(5)]);
+        while (n-- > 0) {
+            if (by_characters) {
+                size_t length = strlen(sql);
+                sql[length] = (char)random_between(1, 255);
+                sql[length + 1] = '\0';
+            } else {
+                strcat(sql, tokens[random_below(sizeof tokens / sizeof tokens[0])]);
+                strcat(sql, random_below(8) == 0 ? "" : " ");
+            }
+        }
+        strcat(sql, tails[random_below(5)]);
+        code = make(sql, NULL, &query, &reason);
+        clr_query_free(query);
+        statement = code == CLR_OK || random_below(8) == 0 ? prepare(sql) : NULL;
+        is_known = statement != NULL || is_no_syntax(sqlite3_errmsg(database));
+        code = make(sql, statement, &query, &reason);
+        if (code == CLR_OK) {
+            taken++;
+            /* What is in a subquery is not parsed. */
+            batch_ok(is_known || clr_query_has_subqueries(query), "SQLite refuses: %s", sql);
+            batch_ok(is_valid(query), "not valid: %s", sql);
+        } else {
+            batch_ok(code == CLR_INVALID && text_of(&reason)[0] != '\0', "no reason: %s", sql);
+        }
+        clr_query_free(query);
+        sqlite3_finalize(statement);
+    }
+    batch_end("token soups");
+    tap_ok(taken > 1000, "%ld of %ld were in the grammar", taken, round);
+}
+
+static void test_memory(void)
+{
+    static const char sql[] =
+        "SELECT sum(\"a\" * :p) FILTER (WHERE b IN (1, ?2)), max(min(a), 2) AS y FROM main.t AS u "
+        "WHERE CASE u.c WHEN 1 THEN -2 ELSE d END BETWEEN 1 AND 2 AND date(s, '+1 day') || :p > '2'"
+        " AND CASE u.s WHEN 'x' THEN a ELSE b END = length(u.s) AND CAST(s AS INT) "
+        "ORDER BY \"Y\", abs(min(a)) DESC LIMIT :p OFFSET 1";
+    static const char subqueries[] =
+        "SELECT a AS k, sum(b) AS n, (SELECT \"q\" FROM t AS u WHERE :p) FROM t GROUP BY a "
+        "HAVING +k IN (SELECT 1) OR EXISTS (SELECT ?) ORDER BY sum(b) IN (VALUES (2))";
+
+    fail_allocations(sql, 40);
+    fail_allocations(subqueries, 40);
+    clr_query_free(NULL);
+}
+
+int main(void)
+{
+    random_start();
+    open_database();
+    test_soup();
+    test_memory();
+    sqlite3_close(database);
+    return tap_done();
+}
