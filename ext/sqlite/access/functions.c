@@ -2,6 +2,7 @@
 
 #include "sqlite/access/made_views.h"
 #include "sqlite/access/ordinary_views.h"
+#include "sqlite/access/prepare.h"
 #include "sqlite/session/running.h"
 #include "sqlite/session/sql_value.h"
 
@@ -77,6 +78,18 @@ static void view(sqlite3_context *context, int count, sqlite3_value **values)
         report(context, function, rc, message);
 }
 
+/* clreduce_rewrite(select): the text of a SELECT from its accelerated view, with the same
+   parameters and columns; NULL if there is none. */
+static void rewrite(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const char *text = read_text(context, "clreduce_rewrite", "the text of a statement", values[0]);
+    char *rewritten = text == NULL ? NULL : clr_rewrite(sqlite3_user_data(context), text);
+
+    (void)count;
+    if (rewritten != NULL)
+        sqlite3_result_text(context, rewritten, -1, sqlite3_free);
+}
+
 /* clreduce_accelerate(view): has the accelerated view of an ordinary one go before it, and returns
    1. Without an argument: all that can be accelerated, and returns how many there are. */
 static void accelerate(sqlite3_context *context, int count, sqlite3_value **values)
@@ -107,6 +120,7 @@ int clr_access_functions_register(struct clr_connection *connection)
         void (*call)(sqlite3_context *, int, sqlite3_value **);
     } functions[] = {
         {"clreduce_view", 1, view},
+        {"clreduce_rewrite", 1, rewrite},
         {"clreduce_accelerate", 0, accelerate},
         {"clreduce_accelerate", 1, accelerate},
     };

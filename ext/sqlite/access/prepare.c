@@ -71,7 +71,8 @@ static bool are_equal(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Whether two statements have the same columns and parameters, by name and number. */
+/* Whether two statements have the same columns, by name and declared type, and the same parameters,
+   by name and number. */
 static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
 {
     const int columns = sqlite3_column_count(a), parameters = sqlite3_bind_parameter_count(a);
@@ -79,7 +80,8 @@ static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
     int i;
 
     for (i = 0; i < columns && same; i++)
-        same = are_equal(sqlite3_column_name(a, i), sqlite3_column_name(b, i));
+        same = are_equal(sqlite3_column_name(a, i), sqlite3_column_name(b, i)) &&
+               are_equal(sqlite3_column_decltype(a, i), sqlite3_column_decltype(b, i));
     for (i = 1; i <= parameters && same; i++)
         same = are_equal(sqlite3_bind_parameter_name(a, i), sqlite3_bind_parameter_name(b, i));
     return same;
@@ -101,9 +103,9 @@ static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, const char *view)
     return NULL;
 }
 
-/* Puts an accelerated statement in the place of a plain one, if there is one. The text ends behind
-   the statement. */
-static void accelerate(struct clr_connection *connection, const char *sql, size_t length,
+/* Puts an accelerated statement in the place of a plain one, and returns whether there is one. The
+   text ends behind the statement. */
+static bool accelerate(struct clr_connection *connection, const char *sql, size_t length,
                        sqlite3_stmt **statement)
 {
     char *text = length <= INT_MAX ? sqlite3_mprintf("%.*s", (int)length, sql) : NULL;
@@ -121,6 +123,7 @@ static void accelerate(struct clr_connection *connection, const char *sql, size_
     sqlite3_free(text);
     /* Whatever went wrong on the way is no error of this call. */
     sqlite3_exec(connection->db, "", NULL, NULL, NULL);
+    return accelerated != NULL;
 }
 
 int clr_prepare(sqlite3 *db, const char *sql, int bytes, sqlite3_stmt **statement,
@@ -138,4 +141,17 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, sqlite3_stmt **statemen
         accelerate(connection, sql, (size_t)(*behind - sql), statement);
     sqlite3_mutex_leave(sqlite3_db_mutex(db));
     return rc;
+}
+
+char *clr_rewrite(struct clr_connection *connection, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    char *text = NULL;
+
+    if (sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        statement != NULL && accelerate(connection, sql, strlen(sql), &statement))
+        text = sqlite3_mprintf("%s", sqlite3_sql(statement));
+    sqlite3_finalize(statement);
+    sqlite3_exec(connection->db, "", NULL, NULL, NULL);
+    return text;
 }

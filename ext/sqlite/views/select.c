@@ -98,17 +98,21 @@ static void declare(sqlite3_str *declaration, char **names, int count, const cha
 }
 
 /* Whether a type can be declared as it is: it is words with numbers behind them. A word HIDDEN
-   would hide the column. */
+   would hide the column, and a keyword, which a type in quotes may have, begin a constraint. */
 static bool is_plain_type(const char *type)
 {
-    const char *at;
+    const char *at, *end;
 
     if (type == NULL || *type == '\0')
         return false;
-    for (at = type; *at != '\0'; at++) {
-        if (sqlite3_strnicmp(at, "hidden", 6) == 0 ||
-            !(is_letter(*at) || (*at >= '0' && *at <= '9') || strchr(" (),", *at) != NULL))
+    for (at = type; *at != '\0'; at = end) {
+        for (end = at; is_letter(*end); end++)
+            ;
+        if (sqlite3_strnicmp(at, "hidden", 6) == 0 || sqlite3_keyword_check(at, (int)(end - at)))
             return false;
+        if (end == at && !(*at >= '0' && *at <= '9') && strchr(" (),", *at) == NULL)
+            return false;
+        end += end == at;
     }
     return true;
 }
@@ -157,6 +161,7 @@ static int declare_view(const struct clr_select *select, sqlite3_stmt *statement
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
+/* Columns of tables keep their declared types, by which drivers convert values. */
 static void declare_columns(sqlite3_stmt *statement, sqlite3_str *declaration, char **names,
                             int count)
 {
@@ -164,8 +169,11 @@ static void declare_columns(sqlite3_stmt *statement, sqlite3_str *declaration, c
 
     for (i = 0; i < count; i++) {
         const char *name = sqlite3_column_name(statement, i);
+        const char *type = sqlite3_column_decltype(statement, i);
+        char *own = is_plain_type(type) ? sqlite3_mprintf(" %s", type) : NULL;
         declare(declaration, names, i, name == NULL ? "" : name,
-                clr_affinity_declaration(clr_affinity_of(sqlite3_column_decltype(statement, i))));
+                own != NULL ? own : clr_affinity_declaration(clr_affinity_of(type)));
+        sqlite3_free(own);
         if (name == NULL) {
             sqlite3_free(names[i]);
             names[i] = NULL;
