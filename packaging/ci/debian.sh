@@ -8,7 +8,8 @@ cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/ci/debian
 version=$(sed -n 's/^#define CLREDUCE_VERSION "\(.*\)"$/\1/p' ext/clreduce.h)
 tree=$work/clreduce-$version
-chroot=$work/chroot
+chroot=$(mktemp -d "${TMPDIR:-/tmp}/clreduce-chroot.XXXXXX")
+trap 'as_root rm -rf "$chroot"' EXIT
 # debhelper gives builds a home of their own, and the compiler's cache is in this one.
 CCACHE_DIR=$(ccache -k cache_dir 2>/dev/null) && export CCACHE_DIR CCACHE_BASEDIR=$work
 export DEBIAN_FRONTEND=noninteractive
@@ -22,7 +23,6 @@ tools()
 # Debian's lists stay there, so that apt need not ask for them again.
 bare_chroot()
 {
-    as_root rm -rf "$chroot"
     as_root mmdebstrap --quiet --variant=minbase --skip=cleanup/apt/lists \
         --dpkgopt=force-unsafe-io --aptopt='APT::Install-Recommends "0"' \
         "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$chroot"
@@ -113,5 +113,4 @@ if check 'the source package is made of the distribution' source_package &&
     (cd "$work" && stat --format='%n: %s bytes' ./*.deb)
 fi
 wait
-as_root rm -rf "$chroot"
 finish
