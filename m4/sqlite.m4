@@ -1,9 +1,12 @@
 # CLR_CHECK_SQLITE
 # SQLite's headers, which the extension is built with, and its library, which only the tests and the
-# example link: a loaded extension uses the SQLite that loaded it.
+# example link: a loaded extension uses the SQLite that loaded it. Sets for clreduce.pc
+# SQLITE_PC_REQUIRES, if pkg-config knows SQLite.
 AC_DEFUN([CLR_CHECK_SQLITE],
-[PKG_CHECK_MODULES([SQLITE], [sqlite3],
+[SQLITE_PC_REQUIRES=
+PKG_CHECK_MODULES([SQLITE], [sqlite3],
   [clr_have_sqlite=yes
+  SQLITE_PC_REQUIRES='sqlite3 >= 3.34'
   clr_sqlite_from=pkg-config],
   [AC_CHECK_LIB([sqlite3], [sqlite3_create_window_function],
     [clr_have_sqlite=yes
@@ -26,6 +29,7 @@ int clr_probe;
 ]])], [clr_cv_sqlite_version=yes], [clr_cv_sqlite_version=no])])
 CPPFLAGS=$clr_saved_CPPFLAGS
 AS_IF([test "$clr_cv_sqlite_version" = no], [AC_MSG_ERROR([SQLite 3.34 or newer is needed, which sqlite3_txn_state() came with])])
+AC_SUBST([SQLITE_PC_REQUIRES])
 AM_CONDITIONAL([HAVE_SQLITE_LIBRARY], [test "$clr_have_sqlite" = yes])])
 
 # CLR_PROG_SQLITE3

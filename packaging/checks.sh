@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# What the scripts in packaging/ci have in common: counted checks, and a closing line that says how many
+# passed. Source it from the top of the source tree.
+
+passed=0
+failed=0
+skipped=0
+
+# check NAME COMMAND...: runs the command, and counts it. Its output is printed where it fails.
+check()
+{
+    local name=$1 output start=$SECONDS
+    shift
+    if output=$("$@" 2>&1 </dev/null); then
+        passed=$((passed + 1))
+        printf 'ok - %s (%d s)\n' "$name" $((SECONDS - start))
+    else
+        failed=$((failed + 1))
+        printf '%s\nnot ok - %s (%d s)\n' "$output" "$name" $((SECONDS - start))
+        return 1
+    fi
+}
+
+# skip NAME REASON
+skip()
+{
+    skipped=$((skipped + 1))
+    printf 'ok - %s # SKIP %s\n' "$1" "$2"
+}
+
+# finish: the closing line. Returns non-zero if a check has failed.
+finish()
+{
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+}
+
+# as_root COMMAND...: by sudo, unless root runs this.
+as_root()
+{
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# apt_install PACKAGE...: installs those that are missing.
+apt_install()
+{
+    local package missing=()
+    for package in "$@"; do
+        dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed ||
+            missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return 0
+    as_root apt-get update --quiet &&
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
+            "${missing[@]}"
+}
+
+# configured FOLDER: configures a build there, if there is none.
+configured()
+{
+    [ -x configure ] || autoreconf -i -W none || return
+    mkdir -p "$1" || return
+    [ -f "$1/Makefile" ] || (cd "$1" && "$OLDPWD/configure" --quiet)
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Installs the plugin of Datasette in an environment of its own, and asks a server with it, by HTTP and by
+# headless Chromium.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+. packaging/checks.sh
+
+work=$PWD/build/ci/datasette
+python=$work/tools/bin/python
+
+# The build in build/ if there is one, else one of its own.
+build=$PWD/build
+[ -f "$build/clreduce.so" ] || build=$work/build
+
+extension()
+{
+    configured "$build" && make -C "$build" -j "$(nproc)" --no-print-directory clreduce.so
+}
+
+# The system's Python: many others cannot load extensions.
+environment()
+{
+    { [ -x "$python" ] || /usr/bin/python3 -m venv "$work/tools"; } &&
+        "$python" -m pip install --quiet httpx pytest && "$python" -m pip install --quiet --force-reinstall ./packaging/datasette
+}
+
+mkdir -p "$work"
+check 'the tools are there' apt_install autoconf automake gcc lemon libsqlite3-dev make ocl-icd-opencl-dev \
+    pkg-config python3 python3-venv sqlite3
+browser=$(command -v chromium || { apt_install chromium fonts-dejavu-core >"$work/chromium.log" 2>&1 && command -v chromium; }) ||
+    skip 'a browser shows the page' 'there is no Chromium'
+if check 'the extension is built' extension && check 'pip installs the plugin' environment; then
+    echo "browser: ${browser:-none}"
+    # A line for each test: "tests/test_datasette.py::test_page PASSED".
+    CLREDUCE_EXTENSION=$build/clreduce "$python" -m pytest -p no:cacheprovider --tb=short --verbose \
+        packaging/datasette </dev/null >"$work/tests.log" 2>&1
+    status=$?
+    cat "$work/tests.log"
+    passed=$((passed + $(grep -c '::.* PASSED' "$work/tests.log")))
+    failed=$((failed + $(grep -cE '::.* (FAILED|ERROR) +\[' "$work/tests.log")))
+    [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+fi
+finish

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Builds the Debian packages as Debian does, and tries them where nothing else is: in a bare chroot, with
+# apt, without what they only recommend.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+. packaging/checks.sh
+
+work=$PWD/build/ci/debian
+version=$(sed -n 's/^#define CLREDUCE_VERSION "\(.*\)"$/\1/p' ext/clreduce.h)
+tree=$work/clreduce-$version
+chroot=$(mktemp -d "${TMPDIR:-/tmp}/clreduce-chroot.XXXXXX")
+trap 'as_root rm -rf "$chroot"' EXIT
+# debhelper gives builds a home of their own, and the compiler's cache is in this one.
+CCACHE_DIR=$(ccache -k cache_dir 2>/dev/null) && export CCACHE_DIR CCACHE_BASEDIR=$work
+export DEBIAN_FRONTEND=noninteractive
+
+tools()
+{
+    apt_install autoconf automake autopkgtest debian-archive-keyring dpkg-dev lintian mmdebstrap &&
+        as_root apt-get build-dep --yes --no-install-recommends ./
+}
+
+# Debian's lists stay there, so that apt need not ask for them again.
+bare_chroot()
+{
+    as_root mmdebstrap --quiet --variant=minbase --skip=cleanup/apt/lists \
+        --dpkgopt=force-unsafe-io --aptopt='APT::Install-Recommends "0"' \
+        "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$chroot"
+}
+
+source_package()
+{
+    rm -rf "$tree" "$work"/*.{deb,dsc,changes,buildinfo,tar.xz} && configured "$work/build" &&
+        make -C "$work/build" --no-print-directory dist &&
+        cp "$work/build/clreduce-$version.tar.gz" "$work/clreduce_$version.orig.tar.gz" &&
+        tar -C "$work" -xf "$work/clreduce_$version.orig.tar.gz" && cp -R debian "$tree"
+}
+
+binary_packages()
+{
+    (cd "$tree" && DEB_BUILD_OPTIONS="parallel=$(nproc)" dpkg-buildpackage --no-sign)
+}
+
+# The extension needs SQLite and the C library, and no OpenCL.
+dependencies()
+{
+    local needs
+    needs=$(dpkg-deb --field "$work"/libsqlite3-mod-clreduce_*.deb Depends) && echo "$needs" &&
+        ! grep -qi opencl <<<"$needs" &&
+        dpkg-deb --field "$work"/libsqlite3-mod-clreduce_*.deb Recommends | grep -q ocl-icd-libopencl1
+}
+
+installed()
+{
+    as_root cp "$work"/libsqlite3-mod-clreduce_*.deb "$chroot/tmp/" &&
+        as_root chroot "$chroot" sh -c 'apt-get install --yes /tmp/libsqlite3-mod-clreduce_*.deb sqlite3'
+}
+
+loads()
+{
+    local answer
+    answer=$(as_root chroot "$chroot" sqlite3 -cmd '.load clreduce' :memory: \
+        "SELECT gpu_sum(value) FROM json_each('[1e16, 1.0, -1e16]')" 'SELECT clreduce_version()')
+    echo "$answer"
+    [ "$answer" = "1.0"$'\n'"$version" ]
+}
+
+# ten_shells COMMAND: the milliseconds that ten of them take which run it.
+ten_shells()
+{
+    local start
+    start=$(date +%s%N)
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        as_root chroot "$chroot" sqlite3 :memory: "$1"
+    done >/dev/null
+    echo $((($(date +%s%N) - start) / 1000000))
+}
+
+# As Debian tests a package: debian/tests/control.
+tests_of_package()
+{
+    as_root rm -rf "$work/autopkgtest"
+    (cd "$work" && as_root autopkgtest --output-dir="$work/autopkgtest" --no-built-binaries \
+        "clreduce_$version-1.dsc" libsqlite3-mod-clreduce_*.deb libclreduce-dev_*.deb -- chroot "$chroot")
+}
+
+removed()
+{
+    as_root chroot "$chroot" dpkg --purge libsqlite3-mod-clreduce libclreduce-dev &&
+        [ -z "$(as_root find "$chroot/usr" -name '*clreduce*')" ]
+}
+
+mkdir -p "$work"
+check 'the tools are there' tools || {
+    finish
+    exit
+}
+bare_chroot >"$work/chroot.log" 2>&1 &
+chroot_made=$!
+if check 'the source package is made of the distribution' source_package &&
+    check 'dpkg-buildpackage builds it, and its tests pass' binary_packages; then
+    check 'lintian finds no errors' lintian --fail-on error "$work"/*.changes
+    check 'no package depends on OpenCL' dependencies
+    wait "$chroot_made"
+    if check 'there is a bare chroot' [ $? -eq 0 ]; then
+        check 'apt installs the extension there' installed && check 'it loads by its name' loads &&
+            echo "ten shells: $(ten_shells 'SELECT 1') ms, and with the extension: $(ten_shells '.load clreduce') ms"
+        check 'the tests of the packages pass there' tests_of_package
+        check 'nothing is left of it when it is purged' removed
+    else
+        cat "$work/chroot.log"
+    fi
+    (cd "$work" && stat --format='%n: %s bytes' ./*.deb)
+fi
+wait
+finish

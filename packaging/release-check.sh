@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# What `make release-check` looks at: that a release is what its sources say, and can be made again by
+# anybody, byte for byte. In the build directory; the makefile sets the environment: MAKE, srcdir,
+# VERSION, PACKAGE_URL, SOURCE_DATE_EPOCH.
+set -uo pipefail
+: "${MAKE?}" "${srcdir?}" "${VERSION?}" "${PACKAGE_URL?}" "${SOURCE_DATE_EPOCH?}"
+. "$srcdir/packaging/checks.sh"
+
+release=clreduce-$VERSION
+here=$PWD
+work=$(mktemp -d "${TMPDIR:-/tmp}/clreduce-release.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# The version has one home, ext/clreduce.h, and the others follow.
+versions()
+{
+    grep -q "^clreduce $VERSION " <(head -n 1 "$srcdir/NEWS") || {
+        echo "NEWS begins with another version than $VERSION"
+        return 1
+    }
+    [ ! -f "$srcdir/debian/changelog" ] ||
+        grep -qF "clreduce ($VERSION-" <(head -n 1 "$srcdir/debian/changelog") || {
+        echo "debian/changelog begins with another version than $VERSION"
+        return 1
+    }
+    python3 - "$srcdir" "$VERSION" "$PACKAGE_URL" <<'END'
+import glob, json, sys, tomllib
+folder, version, url = sys.argv[1:]
+with open(f"{folder}/sqlpkg.json") as file:
+    package = json.load(file)
+assert package["version"] == version, f"sqlpkg.json: version {package['version']} instead of {version}"
+for key in ("homepage", "repository"):
+    assert package[key] == url, f"sqlpkg.json: {key} {package[key]} instead of {url}"
+for path in glob.glob(f"{folder}/packaging/*/pyproject.toml"):
+    with open(path, "rb") as file:
+        project = tomllib.load(file)["project"]
+    assert project.get("version", version) == version, f"{path}: version {project['version']} instead of {version}"
+END
+}
+
+# What sqlpkg reads, each of its type, and no other.
+sqlpkg()
+{
+    python3 - "$srcdir/sqlpkg.json" <<'END'
+import json, sys
+with open(sys.argv[1]) as file:
+    package = json.load(file)
+texts = dict.fromkeys(("owner", "name", "version", "homepage", "repository", "license", "description"), str)
+lists = dict.fromkeys(("authors", "keywords", "symbols"), list)
+for given, known in ((package, texts | lists | {"assets": dict}),
+                     (package["assets"], {"path": str, "pattern": str, "files": dict})):
+    for key, value in given.items():
+        assert key in known, f"sqlpkg knows no {key}"
+        assert isinstance(value, known[key]), f"{key} is no {known[key].__name__}"
+    assert given.keys() == known.keys(), f"missing: {known.keys() - given.keys()}"
+for platform, asset in package["assets"]["files"].items():
+    assert platform in ("linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64"), platform
+    assert "{version}" in asset, asset
+END
+}
+
+made()
+{
+    rm -f "$release.tar.gz" "$release.spdx.json" SHA256SUMS && "$MAKE" --no-print-directory release
+}
+
+# again FOLDER: the tarball made once more, by the sources in that folder, in another environment.
+again()
+{
+    mkdir "$1/made" && (
+        umask 077
+        export TZ=Pacific/Chatham LC_ALL=C
+        cd "$1/made" && ../configure --quiet && "$MAKE" --no-print-directory -j "$(nproc)" release-tarball
+    ) && cmp "$here/$release.tar.gz" "$1/made/$release.tar.gz" && rm -rf "$1/made"
+}
+
+# The files of the repository, as they are now, with configure made anew.
+of_sources()
+{
+    mkdir "$work/sources" && git -C "$srcdir" ls-files -z --cached --others --exclude-standard |
+        (cd "$srcdir" && xargs -0 tar -cf -) | (umask 077 && tar -C "$work/sources" -xf - --no-same-permissions) &&
+        (cd "$work/sources" && autoreconf -i -W none) && again "$work/sources"
+}
+
+of_itself()
+{
+    tar -C "$work" -xf "$release.tar.gz" && again "$work/$release"
+}
+
+# Nothing in it leaves its folder or belongs to somebody, and what a checkout has to make is there.
+contents()
+{
+    local file
+    ! tar --numeric-owner -tvf "$release.tar.gz" | grep -vE "^[-d]r[w-][x-]r-[x-]r-[x-] 0/0 .* $release/" &&
+        for file in configure docs/clreduce.7 ext/query/syntax/grammar.c LICENSE LICENSES/MIT.txt; do
+            [ -f "$work/$release/$file" ] || {
+                echo "the tarball has no $file"
+                return 1
+            }
+        done
+}
+
+bill()
+{
+    pyspdxtools --infile "$release.spdx.json" &&
+        python3 "$srcdir/packaging/sbom.py" "$release.tar.gz" "$SOURCE_DATE_EPOCH" "$PACKAGE_URL" |
+        cmp - "$release.spdx.json"
+}
+
+# For programs that link the archive: what it says of itself, and all that a static program needs.
+pkg_config()
+{
+    local libraries
+    export PKG_CONFIG_PATH=$here
+    pkg-config --validate clreduce.pc && grep -qxF "URL: $PACKAGE_URL" clreduce.pc &&
+        grep -qx 'License: MIT' clreduce.pc && libraries=$(pkg-config --static --libs clreduce) &&
+        echo "$libraries" && [[ $libraries == *-lclreduce*-lsqlite3* ]] &&
+        [[ $(pkg-config --libs clreduce) != *-lsqlite3* ]]
+}
+
+for tool in git pkg-config pyspdxtools python3 reuse; do
+    command -v "$tool" >/dev/null || {
+        echo "release-check: $tool is needed: see docs/releasing.md" >&2
+        exit 1
+    }
+done
+check 'all files have the same version and home' versions
+check 'sqlpkg.json has what sqlpkg reads' sqlpkg
+check 'every file says its license: reuse lint' reuse --root "$srcdir" lint
+check 'clreduce.pc is complete' pkg_config
+if check 'make release makes tarball, bill of materials and checksums' made; then
+    if [ -e "$srcdir/.git" ]; then
+        check 'made again by the sources, the tarball is the same' of_sources
+    else
+        skip 'made again by the sources, the tarball is the same' 'the sources are a release'
+    fi
+    check 'made again by itself, it is the same' of_itself
+    check 'the tarball has what it should' contents
+    check 'the bill of materials is valid, and the same again' bill
+    check 'the checksums are right' sha256sum --check --strict SHA256SUMS
+    stat --format='%n: %s bytes' "$release.tar.gz" "$release.spdx.json"
+fi
+finish
