@@ -397,7 +397,7 @@ bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int 
     int i;
 
     clr_cache_lock();
-    has_all = image->layout.known;
+    has_all = image->is_known;
     for (i = 0; i < count && has_all; i++) {
         found[i] = clr_image_find(image, &fields[i]);
         has_all = found[i] != NULL;
@@ -418,8 +418,8 @@ void clr_cache_unpin(struct clr_image_column *const *found, int count)
     clr_cache_unlock();
 }
 
-void clr_cache_use(const struct clr_connection *connection,
-                      struct clr_image_column *const *found, int count, struct clr_column **columns)
+void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,
+                   int count, struct clr_column **columns)
 {
     const int64_t number = clr_cache_scan();
     int i;
@@ -468,7 +468,8 @@ enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct 
     if (found->column->is_away) {
         clr_column_release(found->column);
         found->column = clr_column_retain(*column);
-        clr_image_measure(image);
+        image->size += clr_column_size(*column) - found->size;
+        found->size = clr_column_size(*column);
     }
     clr_cache_unlock();
     return outcome;

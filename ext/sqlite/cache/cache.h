@@ -72,9 +72,8 @@ int64_t clr_cache_scan(void);
 
 /* Counts a scan of a connection that uses these columns, which are pinned, and stores what they
    have, with references. The scan's number goes to what it uses: that is what was used last. */
-void clr_cache_use(const struct clr_connection *connection,
-                      struct clr_image_column *const *found, int count,
-                      struct clr_column **columns);
+void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,
+                   int count, struct clr_column **columns);
 
 /*
  * Sees that the rows of an image's pinned column are on the host, too, and stores them with a

@@ -217,6 +217,7 @@ void clr_image_measure(struct clr_image *image)
 {
     struct clr_image_column *column;
 
+    image->is_known = image->layout.known;
     image->size = clr_layout_size(&image->layout);
     for (column = image->columns; column != NULL; column = column->next) {
         column->size = clr_column_size(column->column);

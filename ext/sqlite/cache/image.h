@@ -38,7 +38,8 @@ struct clr_image {
     struct clr_token token;   /* of a snapshot, or, if filled, of a row version */
     struct clr_layout layout; /* changed by whoever has made the table busy, alone */
     struct clr_image_column *columns;
-    size_t size; /* of all that on the host, in bytes: clr_image_measure() */
+    bool is_known; /* the layout is: clr_image_measure() */
+    size_t size;   /* of all that on the host, in bytes: likewise */
 };
 
 /* Returns a new image of a table without columns, with one reference, or NULL without memory. It
@@ -96,7 +97,8 @@ void clr_image_column_use(struct clr_image_column *column, const struct clr_conn
 void clr_image_column_disuse(struct clr_image_column *column,
                              const struct clr_connection *connection);
 
-/* Takes note of what columns and layout take on the host. */
+/* Takes note of what columns and layout take on the host. Whoever changes the layout calls this
+   when that is done. */
 void clr_image_measure(struct clr_image *image);
 
 /* Returns the name of the column's type, "codes", or `mixed` if it has values of several. */

@@ -275,6 +275,7 @@ static int keep(struct clr_column_request *request, const struct clr_device_load
             column->worker = load->worker;
         }
     }
+    clr_image_measure(image);
     clr_cache_unlock();
     return rc;
 }

@@ -212,6 +212,7 @@ static int keep(struct clr_column_request *request, struct wanted *wanted, size_
         if (wanted->fields[i].with_codes)
             clr_many_values_forget(&table->many_values, wanted->fields[i].index);
     }
+    clr_image_measure(image);
     clr_cache_unlock();
     if (wanted->count > 0)
         request->connection->stats.rows_loaded += (int64_t)rows;

@@ -326,6 +326,10 @@ def test_other_changes():
 
 def main():
     rng = support.seed()
+    # Nothing stays of the files of the tests before.
+    setter = views.connect()
+    support.configure(setter, column_retention=0)
+    setter.close()
     test_list()
     test_other_changes()
     test_least_recently_used()
