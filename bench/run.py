@@ -158,7 +158,7 @@ def parse(arguments):
     parser.add_argument("--run", type=turn, default=(1, 1), metavar="N/COUNT",
                         help="which of several runs of one report this is")
     parser.add_argument("--prepare", action="store_true",
-                        help="make the databases, as far as they are not there, and measure nothing")
+                        help="make the databases that are not there, and measure nothing")
     parser.add_argument("--limit", type=float, default=math.inf, metavar="SECONDS",
                         help="what has not begun by then is not measured")
     options = parser.parse_args(arguments)

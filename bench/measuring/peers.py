@@ -34,7 +34,7 @@ def find(name):
 
 
 def version(name, package):
-    """A module's version, also where its package was installed without metadata; None without it."""
+    """A module's version, also of a package that has no metadata; None without the module."""
     module = find(name)
     try:
         return module and importlib.metadata.version(package)

@@ -67,8 +67,8 @@ def tpch_generator():
 def lineitem_rows():
     """The wanted fields of TPC-H's lines."""
     with tempfile.TemporaryDirectory(prefix="clreduce-bench-") as folder:
-        subprocess.run([tpch_generator(), "csv", "-s", tpch_scale(), "-T", "lineitem", "-o", folder],
-                       check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([tpch_generator(), "csv", "-s", tpch_scale(), "-T", "lineitem", "-o",
+                        folder], check=True, stdout=subprocess.DEVNULL)
         names = sorted(name for name in os.listdir(folder) if name.startswith("lineitem"))
         with open(os.path.join(folder, names[0]), newline="", encoding="utf-8") as file:
             lines = csv.reader(file)

@@ -182,6 +182,21 @@ def check_measuring(folder):
     tap.ok(code != 0 and "the machine's name" in error, "a name that is no name is refused")
 
 
+def check_sqlite():
+    """What SQLite took for groups in one run is what all runs are held against."""
+    runs = {number: make_run(number, 1.5, number) for number in (1, 2, 3)}
+    for number in (1, 3):
+        row, = runs[number]["parts"]["groups"]["rows"]
+        del row["sqlite_ns"], row["speed"], row["same"]
+    together = whole.Runs("some", runs, 3)
+    rows = [run["parts"]["groups"]["rows"][0] for run in together.results.values()]
+    tap.is_equal([(row["sqlite_ns"], row["speed"]) for row in rows],
+                 [(200000, 200.0), (200000, 100), (200000, 200 / 3)],
+                 "SQLite's time in one run is held against the view's in each")
+    tap.is_equal(["same" in row for row in rows], [False, True, False],
+                 "and rows are compared in that run alone")
+
+
 def check_combining():
     """What trees of results are put together to."""
     one, two = make_run(1, 1.5, 40), make_run(2, 0.75, 10, same=False)
@@ -204,6 +219,7 @@ def main():
         check_missing(folder)
         check_mismatch(folder)
         check_measuring(folder)
+    check_sqlite()
     check_combining()
     return tap.done()
 

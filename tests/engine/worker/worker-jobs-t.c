@@ -1,0 +1,239 @@
+/* The jobs of a worker, on a made-up device that waits, fails and hangs. */
+#include "engine/jobs.h"
+#include "random.h"
+
+/* All slots are used; jobs come back in any order, and those not begun can be taken back. */
+static void test_queue(void)
+{
+    enum { JOBS = 8 };
+    struct clr_worker *worker = start();
+    struct clr_job *jobs[JOBS];
+    int i;
+
+    make_ready(worker);
+    fake_set(hold_finish, true);
+    fake_set(hold_begin, true);
+    for (i = 0; i < JOBS; i++) {
+        jobs[i] = new_job(i + 1);
+        clr_worker_submit(worker, jobs[i]);
+    }
+    fake_set(hold_begin, false);
+    fake_wait(&fake.begun, CLR_REDUCER_SLOTS, "jobs in all slots");
+    fake_wait(&fake.finished, 1, "the first job to be waited for");
+    tap_is_int64(fake_read(&fake.begun), CLR_REDUCER_SLOTS, "as many jobs as slots are begun");
+    tap_ok(!clr_worker_poll(worker, jobs[0]) && !clr_worker_poll(worker, jobs[JOBS - 1]),
+           "none has ended");
+    /* From the middle, the end and the beginning of the queue. */
+    tap_ok(clr_worker_collect(worker, jobs[5], LONG_MS) == CLR_JOB_IDLE, "one is taken back");
+    tap_ok(clr_worker_collect(worker, jobs[JOBS - 1], LONG_MS) == CLR_JOB_IDLE, "the last one");
+    tap_ok(clr_worker_collect(worker, jobs[CLR_REDUCER_SLOTS], LONG_MS) == CLR_JOB_IDLE,
+           "the first one");
+    clr_worker_submit(worker, jobs[JOBS - 1]);
+    clr_worker_submit(worker, jobs[5]);
+    fake_set(hold_finish, false);
+    for (i = JOBS - 1; i >= 0; i--) {
+        if (i != CLR_REDUCER_SLOTS)
+            tap_ok(is_done(worker, jobs[i], i + 1), "job %d is done", i);
+    }
+    for (i = 0; i < JOBS; i++)
+        clr_job_free(jobs[i]);
+    tap_is_int64(fake_read(&fake.most_in_slots), CLR_REDUCER_SLOTS, "in all slots at a time");
+    tap_is_int64(fake_read(&fake.begun), JOBS - 1, "and nothing was begun that was taken back");
+    stop(worker);
+}
+
+/* What fails in the middle fails with all that is queued, and what was done stays done. */
+static void test_job_failure(bool at_begin)
+{
+    enum { JOBS = 10, GOOD = 3 };
+    struct clr_worker *worker = start();
+    struct clr_worker_report report;
+    struct clr_job *jobs[JOBS];
+    int i, done = 0, failed = 0;
+
+    make_ready(worker);
+    fake_set(hold_begin, true); /* so that all are queued before the first ends */
+    if (at_begin)
+        fake_set(begin_fails_after, GOOD);
+    else
+        fake_set(finish_fails_after, GOOD);
+    for (i = 0; i < JOBS; i++) {
+        jobs[i] = new_job(i);
+        clr_worker_submit(worker, jobs[i]);
+    }
+    fake_set(hold_begin, false);
+    for (i = 0; i < JOBS; i++) {
+        bool ended = polls(worker, jobs[i]);
+        enum clr_job_phase phase = clr_worker_collect(worker, jobs[i], LONG_MS);
+        int64_t sum;
+        if (phase == CLR_JOB_DONE)
+            done += ended && clr_int192_to_int64(&jobs[i]->state.sum.integer, &sum) && sum == i;
+        else
+            failed += ended && phase == CLR_JOB_FAILED && jobs[i]->status.error == -5;
+        clr_job_free(jobs[i]);
+    }
+    tap_ok(done <= GOOD && done + failed == JOBS, "%s fails: %d jobs done, %d failed",
+           at_begin ? "a beginning" : "a finish", done, failed);
+    tap_ok(at_begin || done == GOOD, "those before it were done");
+    clr_worker_report(worker, &report);
+    tap_ok(report.failed && report.status.error == -5, "the device is out of use");
+    tap_ok(clr_worker_readiness(worker, CLR_SUM, CLR_INTEGER) == CLR_FAILED, "for good");
+    stop(worker);
+}
+
+/* Submits a job, of which only that failure or its answer may become something. */
+static enum clr_job_phase run_job(struct clr_worker *worker)
+{
+    struct clr_job *job = new_job(7);
+    enum clr_job_phase phase;
+
+    clr_worker_submit(worker, job);
+    phase = polls(worker, job) ? clr_worker_collect(worker, job, LONG_MS) : CLR_JOB_RUNNING;
+    if (phase == CLR_JOB_FAILED && job->status.error != -5)
+        phase = CLR_JOB_RUNNING;
+    clr_job_free(job);
+    return phase;
+}
+
+/* What a device is short of for a moment costs one job, and not the device. */
+static void test_shortage(bool at_begin)
+{
+    const char *where = at_begin ? "a beginning" : "a finish";
+    struct clr_worker *worker = start();
+    struct clr_worker_report report;
+    int round, i, as_expected = 0;
+
+    make_ready(worker);
+    fake_set(passes, true);
+    fake_set(failures, 0);
+    if (at_begin)
+        fake_set(begin_fails_after, 0);
+    else
+        fake_set(finish_fails_after, 0);
+    for (round = 0; round < 4; round++) {
+        fake_set(failures, 2);
+        for (i = 0; i < 2; i++)
+            as_expected += run_job(worker) == CLR_JOB_FAILED;
+        as_expected += run_job(worker) == CLR_JOB_DONE;
+    }
+    tap_is_int64(as_expected, 12, "%s that fails for a moment: one job is the host's", where);
+    clr_worker_report(worker, &report);
+    tap_ok(!report.failed && report.status.error == -5, "which is reported, and no more");
+    fake_set(failures, FAKE_NEVER);
+    for (i = 0; i < 3; i++)
+        run_job(worker);
+    clr_worker_report(worker, &report);
+    tap_ok(report.failed && report.status.code == CLR_DEVICE,
+           "three times with nothing done in between: the device is lost");
+    stop(worker);
+}
+
+/* A device that does not answer: nobody waits longer than he says, and nothing is freed too early.
+ */
+static void test_hang(void)
+{
+    struct clr_worker *worker = start();
+    struct clr_job *running[CLR_REDUCER_SLOTS], *queued = new_job(5), *late = new_job(6);
+    struct clr_worker_report report;
+    int64_t before, took;
+    int i;
+
+    make_ready(worker);
+    fake_set(hold_finish, true);
+    fake_set(hold_begin, true); /* until all are queued: a worker that waits begins nothing */
+    for (i = 0; i < CLR_REDUCER_SLOTS; i++) {
+        running[i] = new_job(i);
+        clr_worker_submit(worker, running[i]);
+    }
+    fake_set(hold_begin, false);
+    fake_wait(&fake.begun, CLR_REDUCER_SLOTS, "jobs in all slots");
+    fake_wait(&fake.finished, 1, "a job to be waited for");
+    clr_worker_submit(worker, queued);
+    before = clr_clock_ns();
+    tap_ok(clr_worker_collect(worker, running[0], SHORT_MS) == CLR_JOB_RUNNING,
+           "a device that does not answer");
+    took = (clr_clock_ns() - before) / 1000000;
+    tap_ok(took >= SHORT_MS && took < SHORT_MS + 5000, "is waited for for %d ms", (int)took);
+    clr_worker_report(worker, &report);
+    tap_ok(report.failed && report.status.code == CLR_DEVICE, "and counts as failed");
+    tap_is_string(report.status.message, "the device did not answer within 100 ms",
+                  "which is reported");
+    tap_ok(clr_worker_poll(worker, queued) && queued->phase == CLR_JOB_FAILED,
+           "what was queued behind it fails");
+    clr_worker_submit(worker, late);
+    tap_ok(clr_worker_poll(worker, late) && late->phase == CLR_JOB_FAILED, "what comes later too");
+    tap_ok(clr_worker_readiness(worker, CLR_SUM, CLR_INTEGER) == CLR_FAILED, "it is not ready");
+    clr_job_free(queued);
+    clr_job_free(late);
+
+    /* Given up while it runs; and, below, given up after the device has answered after all. */
+    clr_worker_abandon(worker, running[0]);
+    fake_set(hold_finish, false);
+    for (i = 1; i < CLR_REDUCER_SLOTS; i++) {
+        tap_ok(polls(worker, running[i]), "the device answers late");
+        clr_worker_abandon(worker, running[i]);
+    }
+    stop(worker);
+}
+
+/* Owners in several threads: each gets its own answers. */
+static struct clr_worker *shared;
+
+static void *own_jobs(void *argument)
+{
+    int64_t base = *(int *)argument * 1000000;
+    intptr_t wrong = 0;
+    int i;
+
+    for (i = 0; i < 300; i++) {
+        struct clr_job *first = new_job(base + i), *second = new_job(-base - i);
+        enum clr_job_phase phase;
+        int64_t sum;
+        clr_worker_submit(shared, first);
+        clr_worker_submit(shared, second);
+        phase = clr_worker_collect(shared, second, LONG_MS);
+        if (phase == CLR_JOB_DONE)
+            wrong += !clr_int192_to_int64(&second->state.sum.integer, &sum) || sum != -base - i;
+        else
+            wrong += phase != CLR_JOB_IDLE;
+        wrong += !polls(shared, first) || !is_done(shared, first, base + i);
+        clr_job_free(first);
+        clr_job_free(second);
+    }
+    return (void *)wrong;
+}
+
+static void test_owners(void)
+{
+    enum { OWNERS = 4 };
+    pthread_t threads[OWNERS];
+    int numbers[OWNERS], i;
+    intptr_t wrong = 0;
+
+    shared = start();
+    make_ready(shared);
+    for (i = 0; i < OWNERS; i++) {
+        numbers[i] = i + 1;
+        if (pthread_create(&threads[i], NULL, own_jobs, &numbers[i]) != 0)
+            tap_bail("no thread");
+    }
+    for (i = 0; i < OWNERS; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        wrong += (intptr_t)result;
+    }
+    tap_is_int64(wrong, 0, "jobs of %d threads", OWNERS);
+    stop(shared);
+}
+
+int main(void)
+{
+    test_queue();
+    test_job_failure(true);
+    test_job_failure(false);
+    test_shortage(true);
+    test_shortage(false);
+    test_hang();
+    test_owners();
+    return tap_done();
+}

@@ -1,0 +1,113 @@
+"""Tables whose pages can't be read, and queries of views over them that are watched."""
+
+import sqlite3
+
+import support
+import view_support as views
+
+FOLDER = views.Folder()
+ROWS = 300
+LATER, FILLED, KEPT = "will be kept when asked", "rows through SQLite", "all columns are resident"
+FILL = (
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})"
+    " INSERT INTO {table}(a, b, c) SELECT i, i * 0.25,"
+    " CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN i WHEN 2 THEN i * 0.5 ELSE 'text ' || i END FROM n"
+)
+PLAIN = "CREATE TABLE {table}(a INT, b REAL, c)"
+KEYED = "CREATE TABLE {table}(a INT, b REAL, c, PRIMARY KEY (a)) WITHOUT ROWID"
+VIRTUAL = (
+    "CREATE TABLE {table}(a INT, s INT AS (a + 1) STORED, b REAL, c,"
+    " g AS (a * b - s), j REAL AS (json_extract('[' || a || ']', '$[0]')))"
+)
+SELECTS = {
+    "sums": "SELECT gpu_sum(a), gpu_total(b), count(c), count(*) FROM t",
+    "part": "SELECT gpu_sum(a), max(b), gpu_dot(a, b) FROM t WHERE b > :least",
+}
+ON_VIRTUAL = dict(SELECTS, made="SELECT gpu_sum(g), gpu_sum(j * a), gpu_max(g) FROM t WHERE g > 3")
+PARAMETERS = {"part": (10,)}
+
+
+def fill(db, kind, table="t", rows=ROWS):
+    """A table of that declaration, with rows."""
+    db.execute(kind.format(table=table))
+    db.execute(FILL.format(table=table, rows=rows))
+
+
+class Watch:
+    """A connection whose views are compared with their SELECTs, and whose plans are looked at."""
+
+    def __init__(self, db, label, selects=None, parameters=None):
+        self.db, self.label = db, label
+        self.selects = SELECTS if selects is None else selects
+        self.parameters = PARAMETERS if parameters is None else parameters
+        self.batch = support.Batch(f"filled by SQLite: {label}")
+        for name, select in self.selects.items():
+            problem = views.create(db, name, select)
+            self.batch.check(problem is None, f"{name}: {problem}")
+        self.kept("at first")
+
+    def ask(self, name, step):
+        """Asks a view and compares its rows; its plan."""
+        parameters = self.parameters.get(name, ())
+        got = views.comparable(views.ask(self.db, name, parameters))
+        want = views.comparable(views.outcome(self.db, self.selects[name], parameters))
+        self.batch.compare(got, want, f"{step}: {name}")
+        return views.plan(self.db, name)
+
+    def settle(self, step):
+        """Asks each view until its columns are there, or it is clear that they won't be."""
+        last = {}
+        for name in self.selects:
+            for _ in range(12):
+                last[name] = self.ask(name, step)
+                if KEPT in last[name][-1] or LATER not in last[name][0] + FILLED * (
+                    FILLED in last[name][-1]
+                ):
+                    if FILLED not in last[name][-1]:
+                        break
+        return last
+
+    def kept(self, step):
+        """Nothing but queries happens: after some all columns are there, and stay."""
+        self.settle(step)
+        loaded = support.stats(self.db)["rows_loaded"]
+        for name in self.selects:
+            lines = self.ask(name, step)
+            self.batch.check(
+                lines[0].startswith("accelerated") and KEPT in lines[-1],
+                f"{step}: {name} is not kept: {lines}",
+            )
+        same = support.stats(self.db)["rows_loaded"] == loaded
+        self.batch.check(same, f"{step}: columns were filled though nothing happened")
+
+    def by_rows(self, step, reason):
+        """SQLite runs the SELECTs, however often they are asked."""
+        for name, lines in self.settle(step).items():
+            told = lines[0].startswith("row by row") and reason in lines[0]
+            self.batch.check(told, f"{step}: {name} is not by rows for '{reason}': {lines}")
+
+    def run(self, sql, db=None, reason=None):
+        """A statement, here or elsewhere, after which columns are kept again, or by rows why."""
+        step = sql if db is None else f"elsewhere: {sql}"
+        try:
+            (db or self.db).execute(sql).fetchall()
+        except sqlite3.Error as error:
+            step += f" -- {error}"
+        if reason is None:
+            self.kept(step)
+        else:
+            self.by_rows(step, reason)
+
+    def unchanged(self, sql):
+        """A statement that changes nothing: the columns stay."""
+        loaded = support.stats(self.db)["rows_loaded"]
+        self.db.execute(sql).fetchall()
+        for name in self.selects:
+            lines = self.ask(name, sql)
+            self.batch.check(KEPT in lines[-1], f"{sql}: {name} lost its columns: {lines}")
+        same = support.stats(self.db)["rows_loaded"] == loaded
+        self.batch.check(same, f"{sql}: columns were filled again")
+
+    def end(self):
+        """The check."""
+        self.batch.end()

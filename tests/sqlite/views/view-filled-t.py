@@ -1,0 +1,329 @@
+"""How SQLite fills the columns of tables whose pages can't be read: what the plan says of it,
+functions and errors in it, its memory, how often it is tried, interrupts, and devices.
+"""
+
+import random
+import sqlite3
+import threading
+
+import support
+import tap
+import view_support as views
+from view_rows import (
+    FILL, FILLED, FOLDER, KEPT, KEYED, LATER, ON_VIRTUAL, PLAIN, ROWS, SELECTS, VIRTUAL, Watch,
+    fill,
+)
+
+
+def test_functions():
+    """Generated columns of functions: SQLite's own, replaced ones, and the application's."""
+    say = "may follow from more than its row"
+    db = views.connect()
+    db.execute("CREATE TABLE t(a INT, b AS (abs(a) + coalesce(a, 0, 1)), c AS (a LIKE '1%'))")
+    db.execute(
+        FILL.format(table="u", rows=ROWS)
+        .replace("INSERT INTO u(a, b, c)", "INSERT INTO t")
+        .split(" SELECT i, i * 0.25")[0]
+        + "(a) SELECT i - 50 FROM n"
+    )
+    selects = {"b": "SELECT gpu_sum(b), gpu_max(a) FROM t", "c": "SELECT gpu_sum(c) FROM t"}
+    watch = Watch(db, "generated columns of functions", selects, {})
+    db.create_function("unrelated", 1, lambda x: x)
+    watch.kept("another function")
+    db.execute("PRAGMA case_sensitive_like = 1")
+    lines = watch.settle("a LIKE of another kind")
+    watch.batch.check(lines["c"][0].startswith("row by row"), f"LIKE: {lines['c']}")
+    watch.batch.check(lines["b"][0].startswith("accelerated"), f"beside LIKE: {lines['b']}")
+    db.create_function("abs", 2, lambda x, y: 5, deterministic=True)
+    lines = watch.settle("abs() of two arguments")
+    watch.batch.check(say in lines["b"][0], f"abs() of two arguments: {lines['b']}")
+    for value in (1, 2):
+        db.create_function("abs", 1, lambda x, value=value: value, deterministic=True)
+        watch.settle(f"abs() is {value}")
+    watch.end()
+    db.close()
+
+    db = views.connect()
+    state = [1]
+    db.create_function("state", 1, lambda x: x * state[0], deterministic=True)
+    db.create_collation("other", lambda x, y: (x < y) - (x > y) if state[0] % 2 else 0)
+    db.execute(
+        "CREATE TABLE t(a INT, b AS (state(a)), c TEXT COLLATE other, d AS (c > 'k'),"
+        " e AS (iif(c = 'k' COLLATE NOCASE, 1, 0)), f AS (a IN (1, 2, 3)))"
+    )
+    db.execute("INSERT INTO t(a, c) VALUES (1, 'a'), (2, 'K'), (3, 'z')")
+    selects = {name: f"SELECT gpu_sum({name}), count(*) FROM t" for name in "bdef"}
+    watch = Watch.__new__(Watch)
+    watch.db, watch.selects, watch.parameters = db, selects, {}
+    watch.batch = support.Batch("functions and collations of the application's")
+    for name, select in selects.items():
+        watch.batch.check(views.create(db, name, select) is None, name)
+    for state[0] in (1, 2, 3):
+        watch.by_rows(f"state {state[0]}", "the virtual generated column")
+    watch.end()
+    db.close()
+
+
+def test_errors():
+    """Generated columns with errors, which a lower limit makes: SQLite's, each time."""
+    if not hasattr(sqlite3.Connection, "setlimit"):
+        tap.skip(1, "this Python has no Connection.setlimit()")
+        return
+    db = views.connect()
+    db.execute("CREATE TABLE t(a INT, c, j AS (json_extract(c, '$.x')), k AS (a * 2))")
+    db.execute("INSERT INTO t(a, c) VALUES (1, '{\"x\": 4}'), (2, '{\"x\": 5}')")
+    watch = Watch(db, "errors in columns", {"sums": "SELECT gpu_sum(j) FROM t"}, {})
+    watch.run("CREATE INDEX t_j ON t(j)")
+    db.execute("UPDATE t SET c = json_object('x', a, 'long', hex(zeroblob(900)))")
+    watch.kept("long values")
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1000)
+    watch.ask("sums", "a limit")
+    watch.by_rows("a limit", "SQLite found an error")
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 10**9)
+    watch.kept("no limit")
+    watch.end()
+    db.close()
+
+
+def test_authorizer():
+    """An authorizer that hides a column, comes and goes."""
+    db = views.connect()
+    fill(db, KEYED)
+
+    def hide(action, table, column, *_):
+        """NULL in the place of a."""
+        hidden = action == sqlite3.SQLITE_READ and (table, column) == ("t", "a")
+        return sqlite3.SQLITE_IGNORE if hidden else sqlite3.SQLITE_OK
+
+    db.set_authorizer(hide)
+    batch = support.Batch("an authorizer")
+    for _ in range(2):
+        got = views.comparable(views.through_view(db, SELECTS["sums"]))
+        batch.compare(got, views.comparable(views.outcome(db, SELECTS["sums"])), "hidden")
+        for _ in range(3):
+            views.ask(db, "view_of_it")
+        lines = views.plan(db, "view_of_it")
+        batch.check(lines[0].startswith("row by row"), f"hidden: {lines}")
+        db.set_authorizer(None)
+        got = views.comparable(views.through_view(db, SELECTS["sums"]))
+        for _ in range(3):
+            batch.compare(got, views.comparable(views.outcome(db, SELECTS["sums"])), "seen")
+            got = views.comparable(views.ask(db, "view_of_it"))
+        lines = views.plan(db, "view_of_it")
+        batch.check(KEPT in lines[-1], f"seen: {lines}")
+        db.set_authorizer(hide)
+        for _ in range(3):
+            got = views.comparable(views.ask(db, "view_of_it"))
+            batch.compare(got, views.comparable(views.outcome(db, SELECTS["sums"])), "hidden now")
+        got = views.comparable(views.through_view(db, SELECTS["sums"]))
+    batch.end()
+    db.close()
+
+
+def test_lines():
+    """What the plan says at each asking, and what the tables list."""
+    db = views.connect()
+    fill(db, PLAIN)
+    views.create(db, "v", "SELECT gpu_sum(a), gpu_min(rowid) FROM t")
+    views.create(db, "w", "SELECT gpu_max(b * a) FROM t")
+    want = "the database is in memory, or temporary"
+    views.ask(db, "v")
+    tap.is_equal(
+        views.plan(db, "v")[0], f"row by row: {want}; will be kept when asked again", "once"
+    )
+    views.ask(db, "v")
+    lines = views.plan(db, "v")
+    tap.is_equal(lines[0], "accelerated: host", "asked again")
+    tap.is_equal(lines[1], f"table main.t, {ROWS} rows when last read", "the table")
+    tap.is_equal(lines[2], f"column a: INTEGER, {8 * ROWS} bytes", "a column")
+    tap.is_equal(lines[-1], f"read the last time: {ROWS} rows through SQLite: {want}", "what for")
+    views.ask(db, "v")
+    tap.is_equal(
+        views.plan(db, "v")[-1],
+        "read the last time: 0 rows: all columns are resident, filled through SQLite, since "
+        + want,
+        "kept",
+    )
+    plan = [row[3] for row in db.execute("EXPLAIN QUERY PLAN SELECT * FROM v")]
+    tap.ok("accelerated: host" in plan[0], f"EXPLAIN QUERY PLAN: {plan}")
+    views.ask(db, "w")
+    tap.ok(LATER in views.plan(db, "w")[0], "another column is asked for")
+    views.ask(db, "w")
+    listed = 'SELECT "table", "column", type, rows, hits FROM clreduce_columns ORDER BY 2'
+    tap.is_equal(
+        db.execute(listed).fetchall(),
+        [
+            ("t", "a", "INTEGER", ROWS, 1),
+            ("t", "b", "REAL", ROWS, 1),
+            ("t", "rowid", "INTEGER", ROWS, 0),
+        ],
+        "all columns of one image are filled together",
+    )
+    tap.is_equal(support.stats(db)["rows_loaded"], 2 * ROWS, "rows_loaded")
+    views.ask(db, "v")
+    tap.ok(KEPT in views.plan(db, "v")[-1], "the first view has its columns still")
+    tap.is_equal(support.value(db, "SELECT clreduce_evict()"), 3 * 8 * ROWS, "clreduce_evict()")
+    tap.is_equal(db.execute(listed).fetchall(), [], "and none are left")
+    views.ask(db, "v")
+    tap.ok(LATER in views.plan(db, "v")[0], "after that all begins anew")
+    support.configure(db, view_threshold=ROWS + 1)
+    for _ in range(3):
+        views.ask(db, "v")
+    tap.ok("view_threshold" in views.plan(db, "v")[0], "view_threshold")
+    db.close()
+
+
+def test_memory_limit():
+    """Columns that do not fit: by rows, until the setting changes. Others have to make room."""
+    db = views.connect()
+    fill(db, KEYED)
+    watch = Watch(db, "column_memory")
+    support.configure(db, column_memory=9 * ROWS)
+    views.evict(db)
+    watch.by_rows("no room", "more than column_memory")
+    loaded = support.stats(db)["rows_loaded"]
+    watch.by_rows("no room", "more than column_memory")
+    same = support.stats(db)["rows_loaded"] == loaded
+    watch.batch.check(same, "columns are not filled in vain")
+    support.configure(db, column_memory=0)
+    watch.kept("room")
+    # Two tables, and room for one of them.
+    fill(db, KEYED, "u")
+    watch.selects = {
+        "t1": "SELECT gpu_sum(a), gpu_sum(b) FROM t",
+        "u1": "SELECT gpu_sum(a), gpu_total(b) FROM u",
+    }
+    for name, select in watch.selects.items():
+        views.create(db, name, select)
+    support.configure(db, column_memory=9 * ROWS * 3)
+    loaded, turns = support.stats(db)["rows_loaded"], 64
+    for turn in range(turns):
+        for name in watch.selects:
+            watch.ask(name, f"turn {turn}")
+    loads = (support.stats(db)["rows_loaded"] - loaded) / ROWS
+    watch.batch.check(0 < loads <= turns, f"{loads} loads of two tables in {turns} turns")
+    watch.end()
+    db.close()
+
+
+def test_changes_often():
+    """A table that changes after two queries each time: it is filled ever more seldom."""
+    db = views.connect()
+    fill(db, KEYED)
+    views.create(db, "v", SELECTS["sums"])
+    batch = support.Batch("a table that changes often")
+    for turn in range(100):
+        for _ in range(2):
+            want = views.outcome(db, SELECTS["sums"])
+            batch.compare(views.ask(db, "v"), want, f"turn {turn}")
+        db.execute("UPDATE t SET b = b + 1 WHERE a = 3")
+    loads = support.stats(db)["rows_loaded"] / ROWS
+    batch.check(loads == 1, f"{loads} loads")
+    batch.check("2 times more" in views.plan(db, "v")[0] or LATER in views.plan(db, "v")[0], "said")
+    for _ in range(4):
+        views.ask(db, "v")
+    batch.check(KEPT in views.plan(db, "v")[-1], f"in the end: {views.plan(db, 'v')}")
+    batch.end()
+    db.close()
+
+
+def test_loader():
+    """The function that fills columns is for views alone."""
+    db = views.connect()
+    fill(db, PLAIN)
+    text = "clreduce_load() is for accelerated views alone"
+    for call in (
+        "clreduce_load(a)",
+        "clreduce_load(NULL, a)",
+        "clreduce_load()",
+        "clreduce_load(a) FILTER (WHERE a > 5)",
+    ):
+        error = support.value(db, f"SELECT {call} FROM t")
+        tap.ok(isinstance(error, support.Failure) and error.message == text, f"{call}: {error}")
+    db.execute("CREATE VIEW bad AS SELECT clreduce_load(a) FROM t")
+    error = support.value(db, "SELECT * FROM bad")
+    tap.ok("unsafe use" in getattr(error, "message", ""), f"in a stored view: {error}")
+    db.close()
+
+
+def test_interrupt():
+    """A load that is interrupted, by another thread or the progress handler, leaves nothing."""
+    rows = 30_000 if tap.QUICK else 200_000
+    rng = random.Random(7)
+    for path in (":memory:", None):
+        path = path or FOLDER.new()
+        db = views.connect(path)
+        fill(db, KEYED, rows=rows)
+        select = "SELECT gpu_sum(a), gpu_sum(b * a), count(c) FROM t"
+        views.create(db, "v", select)
+        want = views.outcome(db, select)
+        batch = support.Batch(f"interrupted loads, {path}")
+        ended = 0
+        for turn in range(20):
+            views.evict(db)
+            batch.compare(views.ask(db, "v"), want, f"turn {turn}: by rows")
+            if turn % 2:
+                left = iter(range(rng.randrange(1, rows // 40)))
+                db.set_progress_handler(lambda left=left: next(left, None) is None, 100)
+                got = views.ask(db, "v")
+                db.set_progress_handler(None, 0)
+            else:
+                timer = threading.Timer(rng.random() * 0.03, db.interrupt)
+                timer.start()
+                got = views.ask(db, "v")
+                timer.cancel()
+                timer.join()
+            got = views.comparable(got)
+            stopped = got == ("error", "SQLITE_INTERRUPT: interrupted")
+            ended += stopped
+            batch.check(stopped or tap.is_same(got, want), f"turn {turn}: {got}")
+            batch.check(not db.in_transaction, f"turn {turn}: a transaction is open")
+            if path != ":memory:":
+                other = sqlite3.connect(path, isolation_level=None, timeout=0)
+                batch.compare(support.rows(other, "BEGIN EXCLUSIVE"), [], f"turn {turn}: locked")
+                other.close()
+            for _ in range(2):
+                batch.compare(views.ask(db, "v"), want, f"turn {turn}: afterwards")
+            batch.check(
+                KEPT in views.plan(db, "v")[-1] or FILLED in views.plan(db, "v")[-1],
+                f"turn {turn}: {views.plan(db, 'v')}",
+            )
+        batch.check(ended > 0, "some were stopped")
+        batch.end()
+        db.close()
+
+
+def test_device():
+    """Columns that SQLite filled go to a device as well."""
+    for device in views.devices()[1:]:
+        started = views.warm(device)
+        db = views.connect(":memory:", device)
+        fill(db, VIRTUAL, rows=5000)
+        views.create(db, "v", ON_VIRTUAL["made"])
+        batch, on_device = support.Batch(f"on a device, {device}"), False
+        for _ in range(500):
+            want = views.outcome(db, ON_VIRTUAL["made"])
+            batch.compare(views.ask(db, "v"), want, "asked")
+            on_device = views.plan(db, "v")[0].startswith("accelerated: device")
+            if on_device:
+                break
+        batch.check(on_device, f"it was the device in the end: {views.plan(db, 'v')}")
+        batch.end()
+        db.close()
+        started.close()
+
+
+def main():
+    test_lines()
+    test_loader()
+    test_functions()
+    test_errors()
+    test_authorizer()
+    test_memory_limit()
+    test_changes_often()
+    test_interrupt()
+    test_device()
+    tap.done()
+
+
+main()
