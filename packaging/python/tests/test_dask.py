@@ -58,12 +58,11 @@ def client(request):
             yield connected
 
 
-@pytest.mark.parametrize("sql, parameters", SELECTS[:4])
+@pytest.mark.parametrize("sql, parameters", SELECTS[:2])
 def test_shards(client, flights, shards, sql, parameters):
-    want = bits(one_file(flights, sql, parameters))
-    every = random.Random(sql).choice((2, 3, 8, 100))
-    files = random.Random(sql).sample(shards, len(shards))
-    assert bits(clreduce.dask.aggregate(files, sql, parameters, split_every=every)) == want
+    every = len(client.scheduler_info()["workers"])
+    files = random.Random(every).sample(shards, len(shards))
+    assert bits(clreduce.dask.aggregate(files, sql, parameters, split_every=every)) == bits(one_file(flights, sql, parameters))
 
 
 def test_worker_dies(client, flights, shards, tmp_path):
@@ -88,13 +87,8 @@ def test_tasks_fail(client, flights, shards, tmp_path):
         clreduce.dask.aggregate(shards, SELECT)
     for name in os.listdir(tmp_path):
         os.remove(tmp_path / name)
-    assert bits(clreduce.dask.aggregate(shards, SELECT, retries=2)) == bits(one_file(flights, SELECT, {}))
+    assert bits(clreduce.dask.aggregate(shards, SELECT, retries=2, progress=True)) == bits(one_file(flights, SELECT, {}))
     client.unregister_worker_plugin("hindered")
-
-
-def test_bar(client, flights, shards, capsys):
-    assert bits(clreduce.dask.aggregate(shards, SELECT, progress=True)) == bits(one_file(flights, SELECT, {}))
-    assert "Completed" in capsys.readouterr().out
 
 
 def test_without_a_cluster(flights, shards, capsys):

@@ -91,7 +91,7 @@ def test_trees(flights, shards, sql, parameters):
     want = bits(one_file(flights, sql, parameters))
     parts = [states.read_states(file, plan) for file in shards]
     source = random.Random(3)
-    for _ in range(3):
+    for _ in range(2):
         left = source.sample(parts, len(parts))
         while len(left) > 1:
             count = source.randint(2, 9)
