@@ -36,9 +36,9 @@ if check 'the extension is built' extension && check 'pip installs the plugin' e
         packaging/datasette </dev/null >"$work/tests.log" 2>&1
     status=$?
     # "packaging/datasette/tests/test_datasette.py::test_page PASSED [ 94%]"
-    while read -r test result; do
+    while read -r result test; do
         check "$test" [ "$result" = PASSED ]
-    done < <(sed -nE 's/^.*::(.*) (PASSED|FAILED|ERROR) +\[.*$/\1 \2/p' "$work/tests.log" | sed 's/ /_/g; s/_\([A-Z]*\)$/ \1/')
+    done < <(sed -nE 's/^.*::(.*) (PASSED|FAILED|ERROR) +\[.*$/\2 \1/p' "$work/tests.log")
     check 'all of pytest passes' [ "$status" -eq 0 ] || sed 's/^/    /' "$work/tests.log"
 fi
 finish
