@@ -6,7 +6,8 @@ passed=0
 failed=0
 skipped=0
 
-# check NAME COMMAND...: runs the command, and counts it. Its output is printed where it fails.
+# check NAME COMMAND...: runs the command, and counts it. Its output is printed where it fails, indented, so
+# that it has no lines that look like checks.
 check()
 {
     local name=$1 output start=$SECONDS
@@ -16,7 +17,8 @@ check()
         printf 'ok - %s (%d s)\n' "$name" $((SECONDS - start))
     else
         failed=$((failed + 1))
-        printf '%s\nnot ok - %s (%d s)\n' "$output" "$name" $((SECONDS - start))
+        printf 'not ok - %s (%d s)\n' "$name" $((SECONDS - start))
+        printf '%s\n' "$output" | sed 's/^/    /'
         return 1
     fi
 }
@@ -53,6 +55,12 @@ apt_install()
     as_root apt-get update --quiet &&
         as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
             "${missing[@]}"
+}
+
+# work_folder FOLDER: makes it, and prints its absolute path.
+work_folder()
+{
+    mkdir -p "$1" && (cd "$1" && pwd)
 }
 
 # configured FOLDER: configures a build there, if there is none.

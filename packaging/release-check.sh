@@ -64,6 +64,16 @@ made()
     rm -f "$release.tar.gz" "$release.spdx.json" SHA256SUMS && "$MAKE" --no-print-directory release
 }
 
+# same TARBALL TARBALL: whether they have the same bytes. Prints the first lines that differ.
+same()
+{
+    cmp "$1" "$2" && return
+    mkdir "$work/one" "$work/other" && tar -C "$work/one" -xf "$1" && tar -C "$work/other" -xf "$2" &&
+        (cd "$work" && diff -r one other | head -n 20)
+    rm -rf "$work/one" "$work/other"
+    return 1
+}
+
 # again FOLDER: the tarball made once more, by the sources in that folder, in another environment.
 again()
 {
@@ -71,7 +81,7 @@ again()
         umask 077
         export TZ=Pacific/Chatham LC_ALL=C
         cd "$1/made" && ../configure --quiet && "$MAKE" --no-print-directory -j "$(nproc)" release-tarball
-    ) && cmp "$here/$release.tar.gz" "$1/made/$release.tar.gz" && rm -rf "$1/made"
+    ) && same "$here/$release.tar.gz" "$1/made/$release.tar.gz" && rm -rf "$1/made"
 }
 
 # The files of the repository, as they are now, with configure made anew.

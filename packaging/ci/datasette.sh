@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Installs the plugin of Datasette in an environment of its own, and asks a server with it, by HTTP and by
 # headless Chromium.
+#
+#     packaging/ci/datasette.sh [FOLDER]     FOLDER keeps what is fetched and built; it is build/ci/datasette
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 . packaging/checks.sh
 
-work=$PWD/build/ci/datasette
+work=$(work_folder "${1:-build/ci/datasette}") || exit 1
 python=$work/tools/bin/python
 
 # The build in build/ if there is one, else one of its own.
@@ -24,20 +26,19 @@ environment()
         "$python" -m pip install --quiet httpx pytest && "$python" -m pip install --quiet --force-reinstall ./packaging/datasette
 }
 
-mkdir -p "$work"
 check 'the tools are there' apt_install autoconf automake gcc lemon libsqlite3-dev make ocl-icd-opencl-dev \
     pkg-config python3 python3-venv sqlite3
 browser=$(command -v chromium || { apt_install chromium fonts-dejavu-core >"$work/chromium.log" 2>&1 && command -v chromium; }) ||
     skip 'a browser shows the page' 'there is no Chromium'
 if check 'the extension is built' extension && check 'pip installs the plugin' environment; then
     echo "browser: ${browser:-none}"
-    # A line for each test: "tests/test_datasette.py::test_page PASSED".
     CLREDUCE_EXTENSION=$build/clreduce "$python" -m pytest -p no:cacheprovider --tb=short --verbose \
         packaging/datasette </dev/null >"$work/tests.log" 2>&1
     status=$?
-    cat "$work/tests.log"
-    passed=$((passed + $(grep -c '::.* PASSED' "$work/tests.log")))
-    failed=$((failed + $(grep -cE '::.* (FAILED|ERROR) +\[' "$work/tests.log")))
-    [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+    # "packaging/datasette/tests/test_datasette.py::test_page PASSED [ 94%]"
+    while read -r result test; do
+        check "$test" [ "$result" = PASSED ]
+    done < <(sed -nE 's/^.*::(.*) (PASSED|FAILED|ERROR) +\[.*$/\2 \1/p' "$work/tests.log")
+    check 'all of pytest passes' [ "$status" -eq 0 ] || sed 's/^/    /' "$work/tests.log"
 fi
 finish

@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # Builds the Debian packages as Debian does, and tries them where nothing else is: in a bare chroot, with
 # apt, without what they only recommend.
+#
+#     packaging/ci/debian.sh [FOLDER]     FOLDER keeps what is fetched and built; it is build/ci/debian
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 . packaging/checks.sh
 
-work=$PWD/build/ci/debian
+work=$(work_folder "${1:-build/ci/debian}") || exit 1
 version=$(sed -n 's/^#define CLREDUCE_VERSION "\(.*\)"$/\1/p' ext/clreduce.h)
 tree=$work/clreduce-$version
 chroot=$(mktemp -d "${TMPDIR:-/tmp}/clreduce-chroot.XXXXXX")
-trap 'as_root rm -rf "$chroot"' EXIT
+# What may still be mounted there is not the chroot's own.
+trap 'as_root rm -rf --one-file-system "$chroot"' EXIT
 # debhelper gives builds a home of their own, and the compiler's cache is in this one.
 CCACHE_DIR=$(ccache -k cache_dir 2>/dev/null) && export CCACHE_DIR CCACHE_BASEDIR=$work
 export DEBIAN_FRONTEND=noninteractive
@@ -90,7 +93,6 @@ removed()
         [ -z "$(as_root find "$chroot/usr" -name '*clreduce*')" ]
 }
 
-mkdir -p "$work"
 check 'the tools are there' tools || {
     finish
     exit
