@@ -99,8 +99,8 @@ def test_changes():
     batch = support.Batch("a commit is read once")
     path = new()
     clients = clients_of(path, 4)
-    # The log has frames from now on, between which what changes is known.
-    clients[0].run("UPDATE t SET a = a + 1 WHERE k = 1")
+    # What a commit has changed is known between two snapshots of one log: so there has to be one.
+    clients[0].run("UPDATE t SET a = a + 1 WHERE k = 100")
     for client in clients:
         client.check(batch, "at first")
     whole = size(clients[0])
