@@ -31,11 +31,14 @@ cp -R "$(pkg-config --variable=includedir OpenCL)/CL" "$folder/include/"
 
 test -x "$source/configure" || (cd "$source" && autoreconf -i)
 for architecture in "$@"; do
+    # Anew each time. What it has compiled Zig has in a cache of its own, which does without the tracking
+    # of dependencies.
     build=$folder/$architecture
-    mkdir -p "$build"
+    rm -rf "$build"
+    mkdir "$build"
     # shellcheck disable=SC2086  # The options are a list of words.
-    test -f "$build/Makefile" || (cd "$build" && "$source/configure" --quiet \
-        --host="$architecture-linux-gnu" ac_tool_warned=yes \
+    (cd "$build" && "$source/configure" --quiet \
+        --host="$architecture-linux-gnu" ac_tool_warned=yes --disable-dependency-tracking \
         CC="$ZIG cc -target $architecture-linux-gnu.2.17" AR="$ZIG ar" RANLIB="$ZIG ranlib" \
         CFLAGS="-O2 -include $source/packaging/binaries/libc.h" LDFLAGS=-s \
         SQLITE_CFLAGS="-I$folder/include" SQLITE_LIBS=-lsqlite3 \
