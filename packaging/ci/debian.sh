@@ -68,17 +68,6 @@ loads()
     [ "$answer" = "1.0"$'\n'"$version" ]
 }
 
-# ten_shells COMMAND: the milliseconds that ten of them take which run it.
-ten_shells()
-{
-    local start
-    start=$(date +%s%N)
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
-        as_root chroot "$chroot" sqlite3 :memory: "$1"
-    done >/dev/null
-    echo $((($(date +%s%N) - start) / 1000000))
-}
-
 # As Debian tests a package: debian/tests/control.
 tests_of_package()
 {
@@ -105,8 +94,7 @@ if check 'the source package is made of the distribution' source_package &&
     check 'no package depends on OpenCL' dependencies
     wait "$chroot_made"
     if check 'there is a bare chroot' [ $? -eq 0 ]; then
-        check 'apt installs the extension there' installed && check 'it loads by its name' loads &&
-            echo "ten shells: $(ten_shells 'SELECT 1') ms, and with the extension: $(ten_shells '.load clreduce') ms"
+        check 'apt installs the extension there' installed && check 'it loads by its name' loads
         check 'the tests of the packages pass there' tests_of_package
         check 'nothing is left of it when it is purged' removed
     else

@@ -63,6 +63,14 @@ class Server:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def __enter__(self):
+        try:
+            return self.wait()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def wait(self):
+        """Returns when the server answers."""
         for _ in range(300):
             try:
                 httpx.get(f"{self.url}/-/versions.json")

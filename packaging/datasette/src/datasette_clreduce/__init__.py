@@ -30,10 +30,8 @@ def prepare_connection(conn, database, datasette):
 
 
 def configuration(datasette, database=None):
-    """The plugin's part of the metadata: the whole instance's, or a database's own. Empty if there is none."""
-    if database is None:
-        return datasette.plugin_config(PLUGIN) or {}
-    return datasette.plugin_config(PLUGIN, database=database, fallback=False) or {}
+    """The plugin's part of the metadata: a database's own, or else the whole instance's. Empty if there is none."""
+    return datasette.plugin_config(PLUGIN, database=database) or {}
 
 
 def load(conn, path):
