@@ -7,6 +7,8 @@ that stay for a while after the last connection and with none.
 
 import os
 import sqlite3
+import subprocess
+import sys
 
 import pool_support as pool
 import support
@@ -115,6 +117,83 @@ def test_copied_over():
         for part in (COUNTER, VALID_FOR):
             changed[part] = one[part]
         copied_over(batch, path, bytes(changed), retention, "changed, and the counter set back")
+        batch.end()
+
+
+#: What others do to a file that nobody here has open: as a rule its size stays.
+ELSEWHERE = (
+    "UPDATE t SET a = a + 1 WHERE k = 9",
+    "UPDATE t SET a = a - 1 WHERE k = 9; UPDATE t SET b = b + 1 WHERE k = 500",
+    "BEGIN; UPDATE t SET a = 0; ROLLBACK",
+    "UPDATE t SET a = a + 1; UPDATE t SET a = a - 1",
+    "UPDATE t SET a = a + 2 WHERE k % 2",
+    "PRAGMA journal_mode = DELETE; UPDATE t SET a = -a; PRAGMA journal_mode = WAL",
+    "PRAGMA journal_mode = WAL; UPDATE t SET a = a * 3; PRAGMA journal_mode = DELETE",
+    "VACUUM; UPDATE t SET c = 'name 1' WHERE c = 'name 2'",
+)
+
+
+def test_written_elsewhere():
+    """Another process, or a connection without the extension, writes while nobody has the file open
+    here, and is the last to close it."""
+    code = ("import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None);"
+            " db.executescript(sys.argv[2]); db.close()")
+    for mode, retention in everywhere():
+        batch = support.Batch(f"{mode}, {retention} ms: written while it is closed")
+        path = FOLDER.new()
+        pool.make(path, mode)
+        asked(batch, path, "at first", retention=retention).close()
+        for number, script in enumerate(ELSEWHERE):
+            if number % 2:
+                db = sqlite3.connect(path, isolation_level=None)
+                db.executescript(script)
+                db.close()
+            else:
+                subprocess.run([sys.executable, "-c", code, path, script], check=True, timeout=60)
+            asked(batch, path, script, retention=retention).close()
+        batch.end()
+
+
+class Keeper:
+    """A process that has run statements, and leaves the log as it is: it does not close the file."""
+
+    CODE = ("import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None);"
+            " db.execute('PRAGMA wal_autocheckpoint = 0'); db.executescript(sys.argv[2]);"
+            " print('done', flush=True); sys.stdin.read()")
+
+    def __init__(self, path, script):
+        self.child = subprocess.Popen([sys.executable, "-c", self.CODE, path, script],
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.child.stdout.readline()
+
+    def kill(self):
+        """Its end."""
+        self.child.kill()
+        self.child.communicate()
+
+
+def test_restored():
+    """A database and its log as they were are written over those of later, and go on in another way:
+    with the same salts, and in the end with more frames."""
+    for retention in RETENTIONS:
+        batch = support.Batch(f"{retention} ms: a database and its log are restored")
+        path = FOLDER.new()
+        pool.make(path, "WAL")
+        keeper = Keeper(path, "UPDATE t SET a = a + 1 WHERE k = 100")
+        saved = {name: bytes_of(name) for name in (path, f"{path}-wal")}
+        keeper.kill()
+        for number in range(4):
+            # More and more frames; those that the columns are of are not among the next ones.
+            changes = [f"UPDATE t SET a = a + {number + 1} WHERE k = {row}"
+                       for row in range(5 + 40 * number, 780, 180 - 40 * number)]
+            keeper = Keeper(path, ";".join(changes))
+            asked(batch, path, f"history {number}", retention=retention).close()
+            keeper.kill()
+            if number == 1:
+                os.remove(f"{path}-shm")
+            for name, content in saved.items():
+                overwrite(name, content)
+        asked(batch, path, "as it was in the beginning", retention=retention).close()
         batch.end()
 
 
@@ -306,8 +385,9 @@ def test_roots():
 
 
 def main():
-    for test in (test_renamed, test_copied_over, test_inode_again, test_links, test_other_vfs,
-                 test_no_file, test_attached, test_roots):
+    for test in (test_renamed, test_copied_over, test_written_elsewhere, test_restored,
+                 test_inode_again, test_links, test_other_vfs, test_no_file, test_attached,
+                 test_roots):
         test()
     pool.TALLY.require(0.5, "all files")
     tap.done()
