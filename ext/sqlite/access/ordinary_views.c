@@ -111,7 +111,7 @@ static int check_target(sqlite3 *db, const struct clr_named_view *target, char *
 static int create_view(sqlite3 *db, const struct clr_named_view *target, const char *made,
                        const struct clr_view_columns *columns, char **message)
 {
-    sqlite3_str *text = sqlite3_str_new(db);
+    sqlite3_str *text = sqlite3_str_new(NULL);
     char *sql;
     int rc, i;
 

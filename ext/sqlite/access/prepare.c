@@ -51,7 +51,7 @@ static bool find_view(struct clr_connection *connection, const char *sql, char n
 static char *write_select(sqlite3_stmt *plain, sqlite3_stmt *columns, const char *view)
 {
     const int count = sqlite3_column_count(plain), parameters = sqlite3_bind_parameter_count(plain);
-    sqlite3_str *text = sqlite3_str_new(sqlite3_db_handle(plain));
+    sqlite3_str *text = sqlite3_str_new(NULL);
     int i;
 
     for (i = 0; i < count; i++)

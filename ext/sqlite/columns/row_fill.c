@@ -17,7 +17,7 @@ struct wanted {
 static char *write_select(const struct clr_column_request *request, const char *head,
                           const struct wanted *wanted, const char *tail)
 {
-    sqlite3_str *text = sqlite3_str_new(request->connection->db);
+    sqlite3_str *text = sqlite3_str_new(NULL);
     int i;
 
     sqlite3_str_appendall(text, head);

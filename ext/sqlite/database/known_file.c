@@ -18,6 +18,7 @@ struct clr_known_file {
     int references;  /* all under the lock */
     int connections; /* that have it open */
     int64_t closed;  /* since when there are none */
+    int closings;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -176,12 +177,23 @@ void clr_known_file_close(struct clr_known_file *file)
     pthread_mutex_lock(&lock);
     if (--file->connections == 0) {
         file->closed = clr_clock_ns();
+        file->closings++;
         closed = on_close;
     }
     pthread_mutex_unlock(&lock);
     if (closed != NULL)
         closed(file);
     clr_known_file_release(file);
+}
+
+int clr_known_file_closings(const struct clr_known_file *file)
+{
+    int closings;
+
+    pthread_mutex_lock(&lock);
+    closings = file->closings;
+    pthread_mutex_unlock(&lock);
+    return closings;
 }
 
 int64_t clr_known_file_closed(const struct clr_known_file *file)

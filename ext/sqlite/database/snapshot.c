@@ -241,6 +241,7 @@ static void identify(struct clr_database *database, struct clr_snapshot *snapsho
     const unsigned char *header = snapshot->header;
     unsigned char *bytes = snapshot->token.bytes;
     uint32_t schema = (uint32_t)database->file_generation;
+    int closings;
 
     if (database->schema_version >= 0)
         snapshot->known = clr_database_known_file(database, snapshot->file);
@@ -253,9 +254,13 @@ static void identify(struct clr_database *database, struct clr_snapshot *snapsho
     memcpy(bytes + AT_LONGEST, &snapshot->source.longest, sizeof snapshot->source.longest);
     if (snapshot->is_wal)
         memcpy(bytes + AT_LOG, snapshot->index.header, CLR_WAL_HEADER_SIZE);
-    /* A log with frames tells all; a checkpoint changes the file's header and no row. */
-    if (snapshot->is_wal && clr_wal_index_last_frame(&snapshot->index) > 0)
+    /* A log with frames tells all, as long as somebody has it open; a checkpoint changes the file's
+       header and no row. */
+    if (snapshot->is_wal && clr_wal_index_last_frame(&snapshot->index) > 0) {
+        closings = snapshot->known == NULL ? 0 : clr_known_file_closings(snapshot->known);
+        memcpy(bytes + AT_STATE, &closings, sizeof closings);
         return;
+    }
     /* The change counter to the freelist, the schema cookie, and the version that the size is valid
        for. */
     memcpy(bytes + AT_COUNTERS, header + AT_PAGE_SIZE, AT_SCHEMA_COOKIE + 4 - AT_PAGE_SIZE);
@@ -313,6 +318,8 @@ uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapsho
     memcpy(before.header, since->bytes + AT_LOG, CLR_WAL_HEADER_SIZE);
     if (!snapshot->is_wal || !clr_wal_index_same_log(before.header, index->header) ||
         clr_wal_index_last_frame(&before) >= clr_wal_index_last_frame(index) ||
+        memcmp(since->bytes + AT_STATE, snapshot->token.bytes + AT_STATE, CLR_FILE_STATE_SIZE) !=
+            0 ||
         memcmp(since->bytes + AT_SCHEMA, snapshot->token.bytes + AT_SCHEMA, sizeof(uint32_t)) !=
             0 ||
         memcmp(since->bytes + AT_LONGEST, snapshot->token.bytes + AT_LONGEST,

@@ -22,7 +22,7 @@ struct cursor {
 static int connect_table(sqlite3 *db, void *argument, int count, const char *const *arguments,
                          sqlite3_vtab **table, char **error)
 {
-    sqlite3_str *text = sqlite3_str_new(db);
+    sqlite3_str *text = sqlite3_str_new(NULL);
     char *declaration;
     int rc = SQLITE_NOMEM, i;
 

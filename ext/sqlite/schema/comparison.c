@@ -6,10 +6,9 @@
 /* Columns of EXPLAIN; and the bits of a comparison's p5 that are its affinity. */
 enum { AT_OPCODE = 1, AT_P1, AT_P2, AT_P3, AT_P4, AT_P5, AFFINITY_BITS = 0x47 };
 
-static char *write_query(sqlite3 *db, const char *schema, const char *table,
-                         const char *const *names, int count)
+static char *write_query(const char *schema, const char *table, const char *const *names, int count)
 {
-    sqlite3_str *text = sqlite3_str_new(db);
+    sqlite3_str *text = sqlite3_str_new(NULL);
     int i;
 
     for (i = 0; i < count; i++)
@@ -95,7 +94,7 @@ int clr_comparisons_read(sqlite3 *db, const char *schema, const char *table,
                          const char *const *names, int count, struct clr_comparison *list)
 {
     int *registers = sqlite3_malloc64((sqlite3_uint64)count * sizeof *registers);
-    char *sql = write_query(db, schema, table, names, count);
+    char *sql = write_query(schema, table, names, count);
     sqlite3_stmt *statement = NULL;
     int rc = SQLITE_NOMEM;
 

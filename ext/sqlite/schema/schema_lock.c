@@ -106,7 +106,7 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*call)(void *arg
 
 int clr_schema_check(sqlite3 *db, sqlite3_stmt **hold)
 {
-    sqlite3_str *text = sqlite3_str_new(db);
+    sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_stmt *list = NULL;
     const char *separator = "SELECT";
     int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL);

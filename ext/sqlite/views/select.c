@@ -202,7 +202,7 @@ static int declare_all(const struct clr_select *select, sqlite3_stmt *statement,
 {
     const int columns = sqlite3_column_count(statement);
     const int count = columns + sqlite3_bind_parameter_count(statement);
-    sqlite3_str *declaration = sqlite3_str_new(sqlite3_db_handle(statement));
+    sqlite3_str *declaration = sqlite3_str_new(NULL);
     char **names = sqlite3_malloc64((sqlite3_uint64)count * sizeof *names);
     int rc = names == NULL ? SQLITE_NOMEM : SQLITE_OK, i;
 

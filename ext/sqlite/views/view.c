@@ -78,7 +78,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     struct clr_view *view = (struct clr_view *)base;
     const int first = view->select.column_count, count = view->select.parameter_count;
     const char *explanation = clr_acceleration_explain(view->acceleration, 0);
-    sqlite3_str *text = sqlite3_str_new(view->connection->db);
+    sqlite3_str *text = sqlite3_str_new(NULL);
     double cost = 1e6;
     int i, parameter, given = 0;
 

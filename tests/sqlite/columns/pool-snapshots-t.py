@@ -272,6 +272,7 @@ def test_lengths():
         "sums": pool.SELECTS["sums"],
         "longest": "SELECT gpu_max(c), count(c), gpu_count_distinct(c) FROM {t}",
         "lookup": "SELECT gpu_sum(a) FROM {t} WHERE substr(c, 1, 6) = 'name 3'",
+        "groups": "SELECT substr(c, 1, 6), gpu_sum(a) FROM {t} GROUP BY 1",
     }
     clients = []
     for limit in (1_000_000_000, 3_000, 1_000_000_000, 200):
