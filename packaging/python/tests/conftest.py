@@ -4,6 +4,7 @@ import csv
 import importlib
 import os
 import random
+import sqlite3
 
 import clreduce
 import pytest
@@ -49,10 +50,18 @@ def shards(tmp_path_factory):
     return [write(folder / f"{i}.db", part) for i, part in enumerate(parts)]
 
 
+@pytest.fixture
+def sqlite():
+    """Python's own module, which some builds of Python have without extensions."""
+    if not hasattr(sqlite3.Connection, "enable_load_extension"):
+        pytest.skip("sqlite3 of this Python cannot load extensions")
+    return sqlite3
+
+
 @pytest.fixture(params=["sqlite3", "pysqlite3", "sqlean", "apsw"])
 def driver(request):
     """Each of the modules in turn."""
-    return importlib.import_module(request.param)
+    return request.getfixturevalue("sqlite") if request.param == "sqlite3" else importlib.import_module(request.param)
 
 
 def connect(module, path=":memory:"):

@@ -1,7 +1,5 @@
 """execute(), rewrite() and accelerate(): what comes is what the statement itself gives."""
 
-import sqlite3
-
 import clreduce
 import pytest
 from conftest import connect, names_of
@@ -55,9 +53,9 @@ def test_errors(driver, flights, sql):
     assert errors[0] == errors[1]
 
 
-def test_row_factories(flights):
-    connection = connect(sqlite3, flights)
-    connection.row_factory = sqlite3.Row
+def test_row_factories(sqlite, flights):
+    connection = connect(sqlite, flights)
+    connection.row_factory = sqlite.Row
     connection.text_factory = bytes
     row = clreduce.execute(connection, "SELECT origin, gpu_max(delay) AS worst FROM flights GROUP BY origin").fetchone()
     assert row["origin"] == b"ABE" and row.keys() == ["origin", "worst"]
@@ -72,13 +70,13 @@ def test_row_tracers(flights):
     assert cursor.fetchall() == [{"row": (919,)}] and len(statements) == 1
 
 
-def test_converters(tmp_path):
+def test_converters(sqlite, tmp_path):
     """Declared types are those of the SELECT, so that modules convert as they do."""
-    connection = clreduce.load(sqlite3.connect(tmp_path / "new.db", detect_types=sqlite3.PARSE_DECLTYPES))
+    connection = clreduce.load(sqlite.connect(tmp_path / "new.db", detect_types=sqlite.PARSE_DECLTYPES))
     connection.execute("CREATE TABLE t(flag BOOLEAN_TEXT, n INTEGER)")
     connection.executemany("INSERT INTO t VALUES (?, ?)", [(i % 2, i) for i in range(3000)])
     connection.commit()
-    sqlite3.register_converter("BOOLEAN_TEXT", lambda value: value == b"1")
+    sqlite.register_converter("BOOLEAN_TEXT", lambda value: value == b"1")
     sql = "SELECT flag, count(*) FROM t GROUP BY flag"
     assert clreduce.rewrite(connection, sql) != sql
     assert clreduce.execute(connection, sql).fetchall() == [(False, 1500), (True, 1500)]
