@@ -148,22 +148,31 @@ static void raise_words(const struct clr_group_adding *adding, int from)
         raise_some(adding, from, 1, adding->rows == NULL);
 }
 
-static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
+static ALWAYS_INLINE void add_from(const struct clr_group_adding *adding, int from, bool counts)
 {
-    int from = 1, to;
+    const bool all = adding->rows == NULL;
+    int to;
 
     do {
         to = from + MOST_AT_ONCE < adding->adds ? from + MOST_AT_ONCE : adding->adds;
         if (from > 1)
-            add_at_once(adding, from, to, false, adding->rows == NULL, false);
-        else if (adding->rows == NULL && !adding->fetches)
-            add_at_once(adding, from, to, true, true, false);
-        else if (adding->rows == NULL)
-            add_at_once(adding, from, to, true, true, true);
+            add_at_once(adding, from, to, false, all, false);
+        else if (all && !adding->fetches)
+            add_at_once(adding, from, to, counts, true, false);
+        else if (all)
+            add_at_once(adding, from, to, counts, true, true);
         else
-            add_at_once(adding, from, to, true, false, true);
+            add_at_once(adding, from, to, counts, false, true);
         from = to;
     } while (from < adding->adds);
+}
+
+static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
+{
+    if (adding->words[0] == NULL)
+        add_from(adding, 1, true);
+    else
+        add_from(adding, 0, false);
     raise_words(adding, adding->adds);
 }
 

@@ -9,7 +9,7 @@
 #include "numeric/scan/loops.h"
 
 /* Records, and what a block's rows add to them: words[w][row] to word w of the record numbers[row].
-   Word 0 counts the rows. See struct clr_group_tally. */
+   Without words[0] each row adds 1 to word 0. See struct clr_group_tally. */
 struct clr_group_adding {
     int64_t *records;
     size_t stride;
@@ -26,6 +26,14 @@ struct clr_group_adding {
 struct clr_group_placing {
     int64_t first;
     uint64_t size, factor, start;
+};
+
+/* What INTEGERs add to a part of a word: see struct clr_group_field. */
+struct clr_group_packing {
+    int64_t limit; /* of their sizes */
+    int shift;
+    bool first;    /* nothing has been added to the words but */
+    int64_t start; /* this */
 };
 
 struct clr_group_loops {
@@ -50,6 +58,11 @@ struct clr_group_loops {
        for them. */
     bool (*within)(const int64_t *integers, int64_t limit, const int64_t *ahead);
     void (*limit)(const int64_t *integers, int64_t limit, int64_t *limited, uint8_t *outside);
+
+    /* Adds INTEGERs to parts of words. Returns whether no INTEGER's size is above the limit: those
+       are added too. */
+    bool (*pack)(const struct clr_group_packing *packing, const int64_t *restrict integers,
+                 int64_t *restrict words, const int64_t *ahead);
 
     /* Stores products of INTEGERs. Returns whether their sizes are not above the limit; if not,
        stores which are, and 0 for them. y is not where the products are. */

@@ -118,8 +118,8 @@ bool clr_group_part_has_doubts(const struct clr_group_part *part)
     int i;
 
     for (i = 0; i < part->plan->tally_count; i++)
-        doubts =
-            doubts || part->doubts.types[i] || part->doubts.window[i] || part->doubts.bounds[i];
+        doubts = doubts || part->doubts.types[i] || part->doubts.window[i] ||
+                 part->doubts.bounds[i] || part->doubts.fields[i];
     return doubts;
 }
 

@@ -104,6 +104,27 @@ static void test_integers(const struct clr_group_loops *loops, int size)
     batch_ok(right, "halves");
 }
 
+static void test_packing(const struct clr_group_loops *loops, int size)
+{
+    const int64_t limit = size == 0 ? INT64_C(10000000000) : 1000000;
+    const struct clr_group_packing packing = {limit, random_between(0, 63), random_below(2) == 0,
+                                              random_integer()};
+    bool within = true, right = true;
+    size_t i;
+
+    draw(false, size);
+    for (i = 0; i < CLR_BLOCK; i++) {
+        within = within && is_within(values[i], limit);
+        first[i] = packing.first ? random_integer() : (second[i] = random_integer());
+    }
+    batch_ok(loops->pack(&packing, values, first, values) == within, "whether all may be packed");
+    for (i = 0; i < CLR_BLOCK; i++)
+        right =
+            right && (uint64_t)first[i] == (uint64_t)(packing.first ? packing.start : second[i]) +
+                                               ((uint64_t)values[i] << packing.shift);
+    batch_ok(right, "parts of words");
+}
+
 static void test_extremes(const struct clr_group_loops *loops, bool real, int size)
 {
     bool right = true;
@@ -163,7 +184,7 @@ static void test_adding(const struct clr_group_loops *loops)
     static uint16_t rows[CLR_BLOCK];
     const int64_t *pointers[WORDS];
     const int all = random_between(1, WORDS), adds = random_between(1, all);
-    const bool some = random_below(2) == 0;
+    const bool some = random_below(2) == 0, counts = random_below(2) == 0;
     const size_t stride = (size_t)all + random_below(3);
     int64_t *got = calloc(GROUPS * stride, sizeof *got), *want = calloc(GROUPS * stride, 8);
     struct clr_group_adding adding = {.records = got,
@@ -185,13 +206,14 @@ static void test_adding(const struct clr_group_loops *loops)
             words[w][i] = random_integer();
     }
     for (w = 0; w < WORDS; w++)
-        pointers[w] = words[w];
+        pointers[w] = w == 0 && counts ? NULL : words[w];
     for (i = 0; i < adding.count; i++) {
         const size_t row = some ? rows[i] : i;
         int64_t *record = want + numbers[row] * stride;
 
-        record[0]++;
-        for (w = 1; w < all; w++) {
+        if (counts)
+            record[0]++;
+        for (w = counts; w < all; w++) {
             if (w < adds)
                 record[w] = (int64_t)((uint64_t)record[w] + (uint64_t)words[w][row]);
             else if ((uint64_t)words[w][row] > (uint64_t)record[w])
@@ -216,6 +238,7 @@ int main(void)
         for (round = 0; round < batch_rounds(1000); round++) {
             test_cut(loops, round % 3);
             test_integers(loops, round % 3);
+            test_packing(loops, round % 3);
             test_extremes(loops, round % 2, round % 3);
             test_places(loops, round % 3);
             test_adding(loops);
