@@ -3,6 +3,7 @@
 #include "../../../kernels/values.cl"
 
 #include <math.h>
+#include <string.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -68,7 +69,7 @@ static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int fr
     const uint32_t *numbers = adding->numbers;
     const uint16_t *rows = adding->rows;
     int64_t *records = adding->records;
-    const int64_t *words[MOST_AT_ONCE];
+    const int64_t *words[MOST_AT_ONCE], *ahead = from <= 1 ? adding->ahead : NULL;
     size_t i;
     int w;
 
@@ -80,6 +81,8 @@ static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int fr
 
         if (fetches && i + AHEAD < count)
             __builtin_prefetch(records + numbers[all ? i + AHEAD : rows[i + AHEAD]] * stride, 1);
+        if (ahead != NULL && i % LINE == 0)
+            FETCH(ahead + i);
         if (counts)
             record[0]++;
 #pragma GCC unroll 8
@@ -182,6 +185,7 @@ static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
 #include "numeric/grouping/group_loops.inc"
 
 #if defined(__x86_64__)
+#include "numeric/grouping/few_groups.inc"
 #include "numeric/grouping/whole_records.inc"
 
 #define VARIANT(name) avx2_##name

@@ -18,7 +18,9 @@ struct clr_group_adding {
     const uint32_t *numbers;
     const uint16_t *rows; /* which ones, count of them; NULL: the first ones */
     size_t count;
-    bool fetches; /* records are far away */
+    const uint64_t *selected; /* the same rows, as bits */
+    bool fetches;             /* records are far away */
+    const int64_t *ahead;     /* as in scan/loops.h, or NULL */
 };
 
 /* What an INTEGER adds to a row's place: its product with the factor, and the start, modulo 2^32 or

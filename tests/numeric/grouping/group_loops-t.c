@@ -182,9 +182,11 @@ static void test_adding(const struct clr_group_loops *loops)
     static int64_t words[WORDS][CLR_BLOCK];
     static uint32_t numbers[CLR_BLOCK];
     static uint16_t rows[CLR_BLOCK];
+    uint64_t selected[CLR_BLOCK_WORDS] = {0};
     const int64_t *pointers[WORDS];
     const int all = random_between(1, WORDS), adds = random_between(1, all);
     const bool some = random_below(2) == 0, counts = random_below(2) == 0;
+    const uint64_t groups = random_below(2) == 0 ? GROUPS : 1 + random_below(8);
     const size_t stride = (size_t)all + random_below(3);
     int64_t *got = calloc(GROUPS * stride, sizeof *got), *want = calloc(GROUPS * stride, 8);
     struct clr_group_adding adding = {.records = got,
@@ -195,12 +197,13 @@ static void test_adding(const struct clr_group_loops *loops)
                                       .numbers = numbers,
                                       .rows = some ? rows : NULL,
                                       .count = random_below(CLR_BLOCK + 1),
+                                      .selected = selected,
                                       .fetches = random_below(2) == 0};
     size_t i;
     int w;
 
     for (i = 0; i < CLR_BLOCK; i++) {
-        numbers[i] = (uint32_t)random_below(GROUPS);
+        numbers[i] = (uint32_t)(random_below(groups) * (GROUPS / groups));
         rows[i] = (uint16_t)(CLR_BLOCK - 1 - i);
         for (w = 0; w < WORDS; w++)
             words[w][i] = random_integer();
@@ -211,6 +214,7 @@ static void test_adding(const struct clr_group_loops *loops)
         const size_t row = some ? rows[i] : i;
         int64_t *record = want + numbers[row] * stride;
 
+        selected[row / 64] |= (uint64_t)1 << row % 64;
         if (counts)
             record[0]++;
         for (w = counts; w < all; w++) {
