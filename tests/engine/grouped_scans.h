@@ -198,6 +198,8 @@ static void make_tally(struct made *made, struct clr_tally *tally, int instructi
                                      1u << CLR_SUM,
                                      1u << CLR_DOT,
                                      1u << CLR_EXTREMES,
+                                     1u << CLR_EXTREMES | CLR_LEAST,
+                                     1u << CLR_EXTREMES | CLR_GREATEST | 1u << CLR_SUM,
                                      1u << CLR_SUM | 1u << CLR_EXTREMES,
                                      1u << CLR_SUM | CLR_BOUNDS,
                                      CLR_KEEP | 1u << CLR_EXTREMES,

@@ -181,18 +181,25 @@ enum clr_scan_outcome clr_addend_sum(const struct clr_addend_task *task, const u
 void clr_addend_find_extremes(const struct clr_addend_task *task, const uint64_t *rows,
                               enum clr_tag tag, const int words[2])
 {
-    int64_t *least, *greatest, masks[CLR_BLOCK];
+    int64_t *ends[2] = {NULL, NULL}, masks[CLR_BLOCK];
+    const int64_t *values = task->x->values;
     uint64_t found[CLR_BLOCK_WORDS];
-    const bool real = tag == CLR_TAG_REAL;
+    bool all;
+    int i;
 
-    if (words[0] < 0)
+    if (words[0] < 0 && words[1] < 0)
         return;
-    least = clr_addend_own_word(task, words[0]);
-    greatest = clr_addend_own_word(task, words[1]);
-    clr_addend_set_word(task, words[0], least);
-    clr_addend_set_word(task, words[1], greatest);
+    for (i = 0; i < 2; i++) {
+        if (words[i] < 0)
+            continue;
+        ends[i] = clr_addend_own_word(task, words[i]);
+        clr_addend_set_word(task, words[i], ends[i]);
+    }
     if (!clr_row_set_find(task->block->loops, task->x, tag, rows, found))
         memset(found, 0, sizeof found);
-    task->block->loops->spread_bits(found, masks);
-    task->addends->loops->find_extremes(task->x->values, masks, real, least, greatest);
+    all = clr_addend_same_rows(found, task->selected);
+    if (!all)
+        task->block->loops->spread_bits(found, masks);
+    task->addends->loops->find_extremes(values, all ? NULL : masks, tag == CLR_TAG_REAL, ends[0],
+                                        ends[1], clr_block_ahead(task->block, values));
 }

@@ -72,9 +72,10 @@ struct clr_group_loops {
                      uint8_t *outside);
 
     /* Stores words of which the greatest means the least or greatest value, INTEGERs or else
-       REALs, where the mask is 1, and 0 where it is 0. values are not where the results are. */
+       REALs, where the mask is 1, and 0 where it is 0; without masks, of all. least or greatest may
+       be NULL. values are not where the results are. */
     void (*find_extremes)(const int64_t *values, const int64_t *masks, bool real, int64_t *least,
-                          int64_t *greatest);
+                          int64_t *greatest, const int64_t *ahead);
 
     void (*add)(const struct clr_group_adding *adding);
 };

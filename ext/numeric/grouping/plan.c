@@ -261,13 +261,16 @@ static void plan_sum(struct planner *planner, int number, struct clr_group_tally
     }
 }
 
-/* Extremes come after all words that are added: they are counted for now. */
+/* Extremes come after all words that are added: they are counted for now. Bounds are both. */
 static void plan_extremes(struct planner *planner, struct clr_group_tally *kept)
 {
+    const unsigned ends =
+        planner->packs && !(kept->operations & CLR_BOUNDS) ? CLR_LEAST | CLR_GREATEST : 0;
     int i;
 
     for (i = 0; i < 4; i++)
-        if (kept->x_types & CLR_TYPE(i < 2 ? CLR_TAG_INTEGER : CLR_TAG_REAL))
+        if (kept->x_types & CLR_TYPE(i < 2 ? CLR_TAG_INTEGER : CLR_TAG_REAL) &&
+            (kept->operations & ends) != (i % 2 == 0 ? CLR_GREATEST : CLR_LEAST))
             kept->extremes[i] = planner->extremes++;
 }
 

@@ -3,11 +3,18 @@
 /* What is known of one type's extremes by their words, if any such value was seen. */
 static void set_range(const int64_t *record, const int words[2], bool seen, struct clr_range *range)
 {
-    range->seen = seen && words[0] >= 0;
+    range->seen = seen && (words[0] >= 0 || words[1] >= 0);
     if (!range->seen)
         return;
-    range->least = clr_group_least_of((uint64_t)record[words[0]]);
-    range->greatest = clr_group_greatest_of((uint64_t)record[words[1]]);
+    if (words[0] >= 0)
+        range->least = clr_group_least_of((uint64_t)record[words[0]]);
+    if (words[1] >= 0)
+        range->greatest = clr_group_greatest_of((uint64_t)record[words[1]]);
+    /* Nobody has asked for what has not been found. */
+    if (words[0] < 0)
+        range->least = range->greatest;
+    if (words[1] < 0)
+        range->greatest = range->least;
 }
 
 static void set_integer(const struct clr_group_tally *kept, const int64_t *record,
