@@ -1,8 +1,6 @@
 #include "numeric/filter/row_set.h"
 #include "numeric/grouping/addends_private.h"
 
-enum { WORD_BITS = 64 };
-
 /* Returns the values, and 0 for those of the selected rows that are not among these. */
 static const int64_t *mask(const struct clr_addend_task *task, const int64_t *values,
                            const uint64_t *rows, int64_t *room)
@@ -35,7 +33,7 @@ enum clr_scan_outcome clr_addend_spill(const struct clr_addend_task *task, size_
 /* Whether the sum of INTEGERs shares its word with others. */
 static bool is_packed(const struct clr_group_tally *kept)
 {
-    return kept->integer_limit != 0 && kept->field.bits < WORD_BITS;
+    return kept->integer_limit != 0 && kept->field.bits < CLR_WORD_BITS;
 }
 
 /* Returns room for the INTEGERs of a sum: their word, or what is left beside the words. */

@@ -191,6 +191,8 @@ void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *sca
 
     if (part->outcome == CLR_SCAN_DONE && block == NULL)
         part->outcome = CLR_SCAN_FAILED;
+    if (block != NULL && part->plan->by_codes)
+        block->terms.stages[scan->grouping->keys[0]] = 0; /* nobody looks at its register */
     for (; first < last && part->outcome == CLR_SCAN_DONE; first += CLR_BLOCK) {
         const size_t rest = last - first, count = rest < CLR_BLOCK ? rest : CLR_BLOCK;
 

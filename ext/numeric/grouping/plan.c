@@ -1,6 +1,7 @@
 #include "numeric/grouping/plan.h"
 
 #include "base/memory.h"
+#include "numeric/grouping/codes.h"
 #include "numeric/grouping/sample.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ enum { WIDE = 64, MARGIN = 16, FEW_PLACES = 4096, MOST_ENTRIES = 1 << 20 };
 enum { LIMB_MARGIN = 16, LIMB_BITS = 62 };
 
 /* What is added to a part of a word may have so many bits more than the sample's. */
-enum { FIELD_MARGIN = 2, WORD_BITS = 64 };
+enum { FIELD_MARGIN = 2 };
 
 /* The sums of INTEGERs of which SQLite's own functions make no rounding errors. */
 enum { EXACT_BITS = 53 };
@@ -26,7 +27,7 @@ struct planner {
     struct clr_sample *sample;
     bool may_be_null[CLR_MOST_INSTRUCTIONS];
     int extremes; /* words of them */
-    bool packs;
+    enum clr_group_runner runner;
     /* The word that is being filled: its number, how many of its bits are taken, and who has what
        is left: a tally, or NULL: the count of rows. */
     int open, taken;
@@ -136,6 +137,7 @@ static void plan_keys(const struct planner *planner)
     int i;
 
     plan->numbering = CLR_NUMBERED_BY_KEYS;
+    plan->by_codes = false;
     plan->places = 0;
     if (planner->doubts->keys)
         return;
@@ -152,6 +154,11 @@ static void plan_keys(const struct planner *planner)
                               places * plan->stride * sizeof(int64_t) <= scan->values_memory / 4
                           ? CLR_NUMBERED_DIRECTLY
                           : CLR_NUMBERED_BY_PLACE;
+    if (planner->runner == CLR_GROUPS_OF_COLUMNS && plan->numbering == CLR_NUMBERED_DIRECTLY &&
+        clr_group_codes_will_do(scan)) {
+        plan->by_codes = true;
+        plan->places = clr_group_codes_lookup(scan)->count;
+    }
 }
 
 /* ---- Tallies. */
@@ -185,17 +192,17 @@ static void set_field(const struct planner *planner, int shift, int bits,
 /* Gives a sum that needs so many bits what is left of the open word, or of a new one. */
 static void pack_sum(struct planner *planner, int needed, struct clr_group_tally *kept)
 {
-    if (planner->taken + needed > WORD_BITS) {
+    if (planner->taken + needed > CLR_WORD_BITS) {
         planner->open = planner->plan->adds++;
         planner->taken = 0;
     } else if (planner->last != NULL) {
-        const int shift = planner->last->field.shift;
-        set_field(planner, shift, planner->taken - shift, planner->last);
+        set_field(planner, planner->last->field.shift, planner->taken - planner->last->field.shift,
+                  planner->last);
     } else {
         planner->plan->count.bits = planner->taken;
     }
     kept->integer = planner->open;
-    set_field(planner, planner->taken, WORD_BITS - planner->taken, kept);
+    set_field(planner, planner->taken, CLR_WORD_BITS - planner->taken, kept);
     planner->taken += needed;
     planner->last = kept;
 }
@@ -209,11 +216,11 @@ static void plan_integer_sum(struct planner *planner, int number, int bits,
     if (bits + __builtin_ctz(LIMB_MARGIN) > room) {
         kept->integer = planner->plan->adds++;
         kept->integer_high = planner->plan->adds++;
-    } else if (planner->packs && !planner->doubts->fields[number]) {
+    } else if (planner->runner != CLR_GROUPS_ON_DEVICE && !planner->doubts->fields[number]) {
         pack_sum(planner, bits + FIELD_MARGIN + row_bits(planner) + 1, kept);
     } else {
         kept->integer = planner->plan->adds++;
-        set_field(planner, 0, WORD_BITS, kept);
+        set_field(planner, 0, CLR_WORD_BITS, kept);
     }
 }
 
@@ -265,7 +272,9 @@ static void plan_sum(struct planner *planner, int number, struct clr_group_tally
 static void plan_extremes(struct planner *planner, struct clr_group_tally *kept)
 {
     const unsigned ends =
-        planner->packs && !(kept->operations & CLR_BOUNDS) ? CLR_LEAST | CLR_GREATEST : 0;
+        planner->runner != CLR_GROUPS_ON_DEVICE && !(kept->operations & CLR_BOUNDS)
+            ? CLR_LEAST | CLR_GREATEST
+            : 0;
     int i;
 
     for (i = 0; i < 4; i++)
@@ -341,7 +350,7 @@ static void plan_tallies(struct planner *planner)
     int i, j;
 
     plan->adds = 1;
-    plan->count = (struct clr_group_field){0, WORD_BITS};
+    plan->count = (struct clr_group_field){0, CLR_WORD_BITS};
     planner->taken = row_bits(planner) + 1;
     for (i = 0; i < planner->scan->tally_count; i++) {
         plan_tally(planner, i);
@@ -360,7 +369,7 @@ static void plan_tallies(struct planner *planner)
 }
 
 enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const struct clr_scan *scan,
-                                          size_t rows, bool packs,
+                                          size_t rows, enum clr_group_runner runner,
                                           const struct clr_group_doubts *doubts)
 {
     struct planner *planner = clr_memory_alloc_zero(sizeof *planner);
@@ -384,7 +393,7 @@ enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const str
         planner->scan = plan->scan = scan;
         planner->rows = rows;
         planner->has_all = scan->rows == rows;
-        planner->packs = packs;
+        planner->runner = runner;
         plan->grouping = *scan->grouping;
         plan->tally_count = scan->tally_count;
         plan->seed = scan->seed;

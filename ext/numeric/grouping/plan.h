@@ -28,8 +28,10 @@ struct clr_group_key {
  * have signs, so that one borrows from those above while it is less than 0.
  */
 struct clr_group_field {
-    int shift, bits; /* of the word's 64 */
+    int shift, bits; /* of the word's CLR_WORD_BITS */
 };
+
+enum { CLR_WORD_BITS = 64 };
 
 /*
  * What is kept of a tally in a group's record: the numbers of words, or -1. Words are added,
@@ -74,6 +76,7 @@ struct clr_group_plan {
     uint64_t seed; /* of hashes */
     enum clr_group_numbering numbering;
     struct clr_group_key keys[CLR_MOST_KEYS];
+    bool by_codes;   /* places are the codes of the only key: see codes.h */
     uint64_t places; /* how many there may be */
     int adds, words; /* of a record: added ones, then extremes; word 0 counts the rows, */
     struct clr_group_field count; /* here */
@@ -81,19 +84,25 @@ struct clr_group_plan {
     struct clr_group_tally tallies[CLR_MOST_TALLIES];
 };
 
+/* Who goes through the rows by a plan. */
+enum clr_group_runner {
+    CLR_GROUPS_ON_DEVICE,   /* it knows words of their own alone, and places of values */
+    CLR_GROUPS_OF_PORTIONS, /* threads, which get portions with codes of their own */
+    CLR_GROUPS_OF_COLUMNS   /* threads, which have all rows */
+};
+
 /*
  * Makes a plan for so many rows at most, of which the scan has all, or some, by which the others
- * are judged. packs: what is small may share a word, which devices do not know. Returns
- * CLR_SCAN_DONE, or CLR_SCAN_FAILED without memory.
+ * are judged. Returns CLR_SCAN_DONE, or CLR_SCAN_FAILED without memory.
  */
 enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const struct clr_scan *scan,
-                                          size_t rows, bool packs,
+                                          size_t rows, enum clr_group_runner runner,
                                           const struct clr_group_doubts *doubts);
 
 /* Returns the number in a field of a word. */
 static inline int64_t clr_group_field_get(const struct clr_group_field *field, int64_t word)
 {
-    const int above = 64 - field->bits;
+    const int above = CLR_WORD_BITS - field->bits;
     uint64_t bits = (uint64_t)word >> field->shift;
 
     if (field->shift > 0) /* give back what those below have borrowed */
