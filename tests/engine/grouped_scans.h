@@ -161,13 +161,15 @@ static void make_lookup(struct made *made, int number)
 {
     static const enum family families[LOOKUPS] = {FEW_INTEGERS, FEW_INTEGERS, FEW_REALS};
     struct clr_lookup *lookup = &made->lookups[number];
+    const int64_t shift = (int64_t)random_below(ENTRIES);
+    const bool different = random_below(2) == 0;
     int i;
 
     for (i = 0; i < ENTRIES; i++) {
         struct clr_scalar value = draw(families[number], NULL);
         if (number == 0)
-            value = integer((int64_t)random_below(ENTRIES));
-        if (number != 1 && random_below(20) == 0)
+            value = integer(different ? (3 * i + shift) % ENTRIES : (int64_t)random_below(ENTRIES));
+        if (number != 1 && (different ? i == shift / 2 : random_below(20) == 0))
             value = null();
         made->tags[number][i] = value.tag;
         made->values[number][i] = value.bits;
@@ -198,6 +200,8 @@ static void make_tally(struct made *made, struct clr_tally *tally, int instructi
                                      1u << CLR_SUM,
                                      1u << CLR_DOT,
                                      1u << CLR_EXTREMES,
+                                     1u << CLR_EXTREMES | CLR_LEAST,
+                                     1u << CLR_EXTREMES | CLR_GREATEST | 1u << CLR_SUM,
                                      1u << CLR_SUM | 1u << CLR_EXTREMES,
                                      1u << CLR_SUM | CLR_BOUNDS,
                                      CLR_KEEP | 1u << CLR_EXTREMES,

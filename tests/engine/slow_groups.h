@@ -192,7 +192,12 @@ static bool same_answer(const struct clr_value *a, const struct clr_value *b)
 static bool same_range(const struct clr_tally *tally, const struct clr_range *a,
                        const struct clr_range *b)
 {
-    return !clr_tally_does(tally, CLR_EXTREMES) || reference_same_range(a, b);
+    const unsigned wanted = tally->operations & (CLR_LEAST | CLR_GREATEST);
+
+    if (!clr_tally_does(tally, CLR_EXTREMES) || reference_same_range(a, b))
+        return true;
+    return a->seen == b->seen && ((wanted == CLR_LEAST && a->least == b->least) ||
+                                  (wanted == CLR_GREATEST && a->greatest == b->greatest));
 }
 
 /* Whether these are the extremes, or numbers that they lie between, and not too large. */

@@ -22,7 +22,9 @@ enum clr_scan_outcome clr_group_addends_init(struct clr_group_addends *addends,
     addends->rows = rows;
     addends->doubts = doubts;
     addends->words = clr_memory_alloc(words * sizeof *addends->words);
-    addends->own = clr_memory_alloc(words * CLR_BLOCK * sizeof *addends->own);
+    addends->own = clr_memory_alloc((words + 1) * CLR_BLOCK * sizeof *addends->own);
+    if (addends->words != NULL)
+        addends->words[0] = NULL;
     addends->lists = clr_memory_alloc_zero(tallies * CLR_LISTS * sizeof *addends->lists + 1);
     return addends->words != NULL && addends->own != NULL && addends->lists != NULL
                ? CLR_SCAN_DONE

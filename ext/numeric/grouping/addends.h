@@ -11,8 +11,9 @@ struct clr_group_addends {
     const struct clr_group_loops *loops;
     struct clr_group_memory *memory;
     size_t rows;                  /* that there will be at most */
-    const int64_t **words;        /* for each word the values of a block's rows; not of word 0 */
-    int64_t *own;                 /* room for them */
+    const int64_t **words;        /* for each word the values of a block's rows; of word 0 NULL, if
+                                     they are 1 */
+    int64_t *own;                 /* room for them, and for one more */
     struct clr_group_list *lists; /* CLR_LISTS for each tally */
     struct clr_group_spills spills;
     size_t spilled[CLR_MOST_TALLIES]; /* by their windows */

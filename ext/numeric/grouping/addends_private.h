@@ -41,7 +41,7 @@ enum clr_scan_outcome clr_addend_spill(const struct clr_addend_task *task, size_
 enum clr_scan_outcome clr_addend_sum(const struct clr_addend_task *task, const uint64_t *rows,
                                      const uint64_t *integers);
 
-/* Finds the words of the extremes of values of a type, unless words[0] is -1. */
+/* Finds the words of the extremes of values of a type that are not -1. */
 void clr_addend_find_extremes(const struct clr_addend_task *task, const uint64_t *rows,
                               enum clr_tag tag, const int words[2]);
 

@@ -5,6 +5,7 @@
 #include "../../../kernels/values.cl"
 
 #include <math.h>
+#include <string.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -70,7 +71,7 @@ static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int fr
     const uint32_t *numbers = adding->numbers;
     const uint16_t *rows = adding->rows;
     int64_t *records = adding->records;
-    const int64_t *words[MOST_AT_ONCE];
+    const int64_t *words[MOST_AT_ONCE], *ahead = from <= 1 ? adding->ahead : NULL;
     size_t i;
     int w;
 
@@ -82,6 +83,8 @@ static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int fr
 
         if (fetches && i + AHEAD < count)
             __builtin_prefetch(records + numbers[all ? i + AHEAD : rows[i + AHEAD]] * stride, 1);
+        if (ahead != NULL && i % LINE == 0)
+            FETCH(ahead + i);
         if (counts)
             record[0]++;
 #pragma GCC unroll 8
@@ -150,22 +153,31 @@ static void raise_words(const struct clr_group_adding *adding, int from)
         raise_some(adding, from, 1, adding->rows == NULL);
 }
 
-static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
+static ALWAYS_INLINE void add_from(const struct clr_group_adding *adding, int from, bool counts)
 {
-    int from = 1, to;
+    const bool all = adding->rows == NULL;
+    int to;
 
     do {
         to = from + MOST_AT_ONCE < adding->adds ? from + MOST_AT_ONCE : adding->adds;
         if (from > 1)
-            add_at_once(adding, from, to, false, adding->rows == NULL, false);
-        else if (adding->rows == NULL && !adding->fetches)
-            add_at_once(adding, from, to, true, true, false);
-        else if (adding->rows == NULL)
-            add_at_once(adding, from, to, true, true, true);
+            add_at_once(adding, from, to, false, all, false);
+        else if (all && !adding->fetches)
+            add_at_once(adding, from, to, counts, true, false);
+        else if (all)
+            add_at_once(adding, from, to, counts, true, true);
         else
-            add_at_once(adding, from, to, true, false, true);
+            add_at_once(adding, from, to, counts, false, true);
         from = to;
     } while (from < adding->adds);
+}
+
+static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
+{
+    if (adding->words[0] == NULL)
+        add_from(adding, 1, true);
+    else
+        add_from(adding, 0, false);
     raise_words(adding, adding->adds);
 }
 
@@ -175,6 +187,7 @@ static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
 #include "numeric/grouping/group_loops.inc"
 
 #if defined(__x86_64__)
+#include "numeric/grouping/few_groups.inc"
 #include "numeric/grouping/whole_records.inc"
 
 #define VARIANT(name) avx2_##name

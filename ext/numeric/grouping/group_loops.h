@@ -9,7 +9,7 @@
 #include "numeric/scan/loops.h"
 
 /* Records, and what a block's rows add to them: words[w][row] to word w of the record numbers[row].
-   Word 0 counts the rows. See struct clr_group_tally. */
+   Without words[0] each row adds 1 to word 0. See struct clr_group_tally. */
 struct clr_group_adding {
     int64_t *records;
     size_t stride;
@@ -18,7 +18,9 @@ struct clr_group_adding {
     const uint32_t *numbers;
     const uint16_t *rows; /* which ones, count of them; NULL: the first ones */
     size_t count;
-    bool fetches; /* records are far away */
+    const uint64_t *selected; /* the same rows, as bits */
+    bool fetches;             /* records are far away */
+    const int64_t *ahead;     /* as in scan/loops.h, or NULL */
 };
 
 /* What an INTEGER adds to a row's place: its product with the factor, and the start, modulo 2^32 or
@@ -26,6 +28,14 @@ struct clr_group_adding {
 struct clr_group_placing {
     int64_t first;
     uint64_t size, factor, start;
+};
+
+/* What INTEGERs add to a part of a word: see struct clr_group_field. */
+struct clr_group_packing {
+    int64_t limit; /* of their sizes */
+    int shift;
+    bool first;    /* nothing has been added to the words but */
+    int64_t start; /* this */
 };
 
 struct clr_group_loops {
@@ -51,15 +61,21 @@ struct clr_group_loops {
     bool (*within)(const int64_t *integers, int64_t limit, const int64_t *ahead);
     void (*limit)(const int64_t *integers, int64_t limit, int64_t *limited, uint8_t *outside);
 
+    /* Adds INTEGERs to parts of words. Returns whether no INTEGER's size is above the limit: those
+       are added too. */
+    bool (*pack)(const struct clr_group_packing *packing, const int64_t *restrict integers,
+                 int64_t *restrict words, const int64_t *ahead);
+
     /* Stores products of INTEGERs. Returns whether their sizes are not above the limit; if not,
        stores which are, and 0 for them. y is not where the products are. */
     bool (*multiply)(const int64_t *x, const int64_t *y, int64_t limit, int64_t *products,
                      uint8_t *outside);
 
     /* Stores words of which the greatest means the least or greatest value, INTEGERs or else
-       REALs, where the mask is 1, and 0 where it is 0. values are not where the results are. */
+       REALs, where the mask is 1, and 0 where it is 0; without masks, of all. least or greatest may
+       be NULL. values are not where the results are. */
     void (*find_extremes)(const int64_t *values, const int64_t *masks, bool real, int64_t *least,
-                          int64_t *greatest);
+                          int64_t *greatest, const int64_t *ahead);
 
     void (*add)(const struct clr_group_adding *adding);
 };

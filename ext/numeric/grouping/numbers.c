@@ -102,6 +102,24 @@ static bool find_places_carefully(struct clr_group_numbers *numbers, const struc
     return true;
 }
 
+/* Stores the codes of a block's rows as their numbers. */
+static void take_codes(struct clr_group_numbers *numbers, const struct clr_block *block)
+{
+    const struct clr_scan *scan = block->scan;
+    const struct clr_column *column = block->columns[scan->instructions[scan->grouping->keys[0]].a];
+    const uint8_t *bytes = (const uint8_t *)column->codes + block->first;
+    const uint16_t *halves = (const uint16_t *)column->codes + block->first;
+    const uint32_t *words = (const uint32_t *)column->codes + block->first;
+    size_t i;
+
+    if (column->code_bytes == 4)
+        memcpy(numbers->numbers, words, block->count * sizeof *words);
+    for (i = 0; i < block->count && column->code_bytes == 2; i++)
+        numbers->numbers[i] = halves[i];
+    for (i = 0; i < block->count && column->code_bytes == 1; i++)
+        numbers->numbers[i] = bytes[i];
+}
+
 /* Stores the places, in words, or as numbers if they are. Returns false if keys are not as
    planned. Where all rows of the block are INTEGERs that have places, loops do it. */
 static bool find_places(struct clr_group_numbers *numbers, struct clr_block *block,
@@ -289,6 +307,10 @@ enum clr_scan_outcome clr_group_numbers_find(struct clr_group_numbers *numbers,
 {
     enum clr_scan_outcome outcome;
 
+    if (numbers->plan->by_codes) {
+        take_codes(numbers, block);
+        return CLR_SCAN_DONE;
+    }
     if (numbers->plan->numbering == CLR_NUMBERED_BY_KEYS) {
         if (!hash_keys(numbers, block, selected, rows, count))
             return CLR_SCAN_UNSURE;

@@ -118,12 +118,13 @@ bool clr_group_part_has_doubts(const struct clr_group_part *part)
     int i;
 
     for (i = 0; i < part->plan->tally_count; i++)
-        doubts =
-            doubts || part->doubts.types[i] || part->doubts.window[i] || part->doubts.bounds[i];
+        doubts = doubts || part->doubts.types[i] || part->doubts.window[i] ||
+                 part->doubts.bounds[i] || part->doubts.fields[i];
     return doubts;
 }
 
-static void add(struct clr_group_part *part, size_t count, bool all)
+static void add(struct clr_group_part *part, const uint64_t *selected, size_t count, bool all,
+                const int64_t *ahead)
 {
     const struct clr_group_plan *plan = part->plan;
     const struct clr_group_adding adding = {
@@ -135,6 +136,8 @@ static void add(struct clr_group_part *part, size_t count, bool all)
         .numbers = part->numbers.numbers,
         .rows = all ? NULL : part->rows,
         .count = count,
+        .selected = selected,
+        .ahead = ahead,
         .fetches = clr_group_part_count(part) * plan->stride * sizeof(int64_t) > NEAR};
 
     part->addends.loops->add(&adding);
@@ -154,6 +157,7 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
 {
     uint64_t selected[CLR_BLOCK_WORDS];
     enum clr_scan_outcome outcome;
+    const int64_t *ahead;
     size_t count;
 
     if (!clr_filter_select(block, selected))
@@ -162,6 +166,7 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
     if (count == 0)
         return CLR_SCAN_DONE;
     clr_block_run(block, CLR_STAGE_TALLIES);
+    ahead = clr_block_ahead(block, NULL); /* for the loop that takes the longest */
     outcome = clr_group_numbers_find(&part->numbers, block, selected, part->rows, count,
                                      &part->doubts.keys);
     if (outcome == CLR_SCAN_DONE && !part->doubts.keys)
@@ -174,7 +179,7 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
         return outcome;
     if (part->first_rows.start != NULL)
         note_first_rows(part, count);
-    add(part, count, count == block->count);
+    add(part, selected, count, count == block->count, ahead);
     return CLR_SCAN_DONE;
 }
 
@@ -186,6 +191,8 @@ void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *sca
 
     if (part->outcome == CLR_SCAN_DONE && block == NULL)
         part->outcome = CLR_SCAN_FAILED;
+    if (block != NULL && part->plan->by_codes)
+        block->terms.stages[scan->grouping->keys[0]] = 0; /* nobody looks at its register */
     for (; first < last && part->outcome == CLR_SCAN_DONE; first += CLR_BLOCK) {
         const size_t rest = last - first, count = rest < CLR_BLOCK ? rest : CLR_BLOCK;
 

@@ -1,6 +1,7 @@
 #include "numeric/grouping/plan.h"
 
 #include "base/memory.h"
+#include "numeric/grouping/codes.h"
 #include "numeric/grouping/sample.h"
 
 #include <string.h>
@@ -10,6 +11,9 @@ enum { WIDE = 64, MARGIN = 16, FEW_PLACES = 4096, MOST_ENTRIES = 1 << 20 };
 
 /* A sum in one limb is left if what the sample has is so many times larger in the other rows. */
 enum { LIMB_MARGIN = 16, LIMB_BITS = 62 };
+
+/* What is added to a part of a word may have so many bits more than the sample's. */
+enum { FIELD_MARGIN = 2 };
 
 /* The sums of INTEGERs of which SQLite's own functions make no rounding errors. */
 enum { EXACT_BITS = 53 };
@@ -23,6 +27,11 @@ struct planner {
     struct clr_sample *sample;
     bool may_be_null[CLR_MOST_INSTRUCTIONS];
     int extremes; /* words of them */
+    enum clr_group_runner runner;
+    /* The word that is being filled: its number, how many of its bits are taken, and who has what
+       is left: a tally, or NULL: the count of rows. */
+    int open, taken;
+    struct clr_group_tally *last;
 };
 
 /* ---- Types. */
@@ -128,6 +137,7 @@ static void plan_keys(const struct planner *planner)
     int i;
 
     plan->numbering = CLR_NUMBERED_BY_KEYS;
+    plan->by_codes = false;
     plan->places = 0;
     if (planner->doubts->keys)
         return;
@@ -144,6 +154,11 @@ static void plan_keys(const struct planner *planner)
                               places * plan->stride * sizeof(int64_t) <= scan->values_memory / 4
                           ? CLR_NUMBERED_DIRECTLY
                           : CLR_NUMBERED_BY_PLACE;
+    if (planner->runner == CLR_GROUPS_OF_COLUMNS && plan->numbering == CLR_NUMBERED_DIRECTLY &&
+        clr_group_codes_will_do(scan)) {
+        plan->by_codes = true;
+        plan->places = clr_group_codes_lookup(scan)->count;
+    }
 }
 
 /* ---- Tallies. */
@@ -163,16 +178,50 @@ static int row_bits(const struct planner *planner)
     return 64 - __builtin_clzll((uint64_t)planner->rows | 1);
 }
 
-static void plan_integer_sum(struct planner *planner, int bits, struct clr_group_tally *kept)
+/* Gives a sum a part of a word, and the limit that follows. */
+static void set_field(const struct planner *planner, int shift, int bits,
+                      struct clr_group_tally *kept)
+{
+    const int most = kept->is_bounded ? EXACT_BITS : LIMB_BITS;
+    const int room = (bits - 1 < most ? bits - 1 : most) - row_bits(planner);
+
+    kept->field = (struct clr_group_field){shift, bits};
+    kept->integer_limit = (int64_t)1 << room;
+}
+
+/* Gives a sum that needs so many bits what is left of the open word, or of a new one. */
+static void pack_sum(struct planner *planner, int needed, struct clr_group_tally *kept)
+{
+    if (planner->taken + needed > CLR_WORD_BITS) {
+        planner->open = planner->plan->adds++;
+        planner->taken = 0;
+    } else if (planner->last != NULL) {
+        set_field(planner, planner->last->field.shift, planner->taken - planner->last->field.shift,
+                  planner->last);
+    } else {
+        planner->plan->count.bits = planner->taken;
+    }
+    kept->integer = planner->open;
+    set_field(planner, planner->taken, CLR_WORD_BITS - planner->taken, kept);
+    planner->taken += needed;
+    planner->last = kept;
+}
+
+static void plan_integer_sum(struct planner *planner, int number, int bits,
+                             struct clr_group_tally *kept)
 {
     const int room = (kept->is_bounded ? EXACT_BITS : LIMB_BITS) - row_bits(planner);
 
-    kept->integer = planner->plan->adds++;
     kept->integer_limit = 0;
-    if (bits + __builtin_ctz(LIMB_MARGIN) <= room)
-        kept->integer_limit = (int64_t)1 << room;
-    else
+    if (bits + __builtin_ctz(LIMB_MARGIN) > room) {
+        kept->integer = planner->plan->adds++;
         kept->integer_high = planner->plan->adds++;
+    } else if (planner->runner != CLR_GROUPS_ON_DEVICE && !planner->doubts->fields[number]) {
+        pack_sum(planner, bits + FIELD_MARGIN + row_bits(planner) + 1, kept);
+    } else {
+        kept->integer = planner->plan->adds++;
+        set_field(planner, 0, CLR_WORD_BITS, kept);
+    }
 }
 
 /* Whether the INTEGERs of a sum are so small that their limit says all that is asked of them. */
@@ -201,7 +250,7 @@ static void plan_sum(struct planner *planner, int number, struct clr_group_tally
 
         if (!spilled && (types & CLR_TYPE(CLR_TAG_REAL)) == 0 &&
             bits + row_bits(planner) + __builtin_ctz(LIMB_MARGIN) <= LIMB_BITS)
-            plan_integer_sum(planner, bits, kept);
+            plan_integer_sum(planner, number, bits, kept);
         else
             kept->gathers = kept->gathers_sum = true;
     } else if (clr_tally_does(tally, CLR_SUM)) {
@@ -210,7 +259,7 @@ static void plan_sum(struct planner *planner, int number, struct clr_group_tally
             return;
         }
         if (kept->x_types & CLR_TYPE(CLR_TAG_INTEGER))
-            plan_integer_sum(planner, size_bits(x), kept);
+            plan_integer_sum(planner, number, size_bits(x), kept);
         if (kept->x_types & CLR_TYPE(CLR_TAG_REAL)) {
             clr_window_lay(&kept->window, x->real_top, x->real_bottom, planner->rows);
             kept->real_high = planner->plan->adds++;
@@ -219,13 +268,18 @@ static void plan_sum(struct planner *planner, int number, struct clr_group_tally
     }
 }
 
-/* Extremes come after all words that are added: they are counted for now. */
+/* Extremes come after all words that are added: they are counted for now. Bounds are both. */
 static void plan_extremes(struct planner *planner, struct clr_group_tally *kept)
 {
+    const unsigned ends =
+        planner->runner != CLR_GROUPS_ON_DEVICE && !(kept->operations & CLR_BOUNDS)
+            ? CLR_LEAST | CLR_GREATEST
+            : 0;
     int i;
 
     for (i = 0; i < 4; i++)
-        if (kept->x_types & CLR_TYPE(i < 2 ? CLR_TAG_INTEGER : CLR_TAG_REAL))
+        if (kept->x_types & CLR_TYPE(i < 2 ? CLR_TAG_INTEGER : CLR_TAG_REAL) &&
+            (kept->operations & ends) != (i % 2 == 0 ? CLR_GREATEST : CLR_LEAST))
             kept->extremes[i] = planner->extremes++;
 }
 
@@ -296,6 +350,8 @@ static void plan_tallies(struct planner *planner)
     int i, j;
 
     plan->adds = 1;
+    plan->count = (struct clr_group_field){0, CLR_WORD_BITS};
+    planner->taken = row_bits(planner) + 1;
     for (i = 0; i < planner->scan->tally_count; i++) {
         plan_tally(planner, i);
         plan->tallies[i].gathered_by = find_gatherer(planner, i);
@@ -313,7 +369,8 @@ static void plan_tallies(struct planner *planner)
 }
 
 enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const struct clr_scan *scan,
-                                          size_t rows, const struct clr_group_doubts *doubts)
+                                          size_t rows, enum clr_group_runner runner,
+                                          const struct clr_group_doubts *doubts)
 {
     struct planner *planner = clr_memory_alloc_zero(sizeof *planner);
     struct clr_sample *sample = clr_memory_alloc(sizeof *sample);
@@ -336,6 +393,7 @@ enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const str
         planner->scan = plan->scan = scan;
         planner->rows = rows;
         planner->has_all = scan->rows == rows;
+        planner->runner = runner;
         plan->grouping = *scan->grouping;
         plan->tally_count = scan->tally_count;
         plan->seed = scan->seed;

@@ -23,6 +23,17 @@ struct clr_group_key {
 };
 
 /*
+ * Where a number lies in a word that is added: so many bits of it, from `shift` on. Numbers beside
+ * each other are added at once, as what is added to a word is the sum of each times 2^shift. They
+ * have signs, so that one borrows from those above while it is less than 0.
+ */
+struct clr_group_field {
+    int shift, bits; /* of the word's CLR_WORD_BITS */
+};
+
+enum { CLR_WORD_BITS = 64 };
+
+/*
  * What is kept of a tally in a group's record: the numbers of words, or -1. Words are added,
  * modulo 2^64, or, of extremes, the greatest is taken, as unsigned numbers, where 0 is that of no
  * rows.
@@ -36,9 +47,10 @@ struct clr_group_tally {
     int others;                /* rows that count and have an operand that is no INTEGER */
     int integer, integer_high; /* the sum of INTEGERs, or of their products; see the next */
     int64_t integer_limit;     /* 0: `integer` has their lower 32 bits and integer_high the upper;
-                                  else all of those that are not greater in size */
-    bool is_bounded;           /* no row that counts has a greater INTEGER: one is a doubt */
-    int real_high, real_low;   /* digits of REALs */
+                                  else all of those that are not greater in size, in the field */
+    struct clr_group_field field;
+    bool is_bounded;         /* no row that counts has a greater INTEGER: one is a doubt */
+    int real_high, real_low; /* digits of REALs */
     struct clr_window window;
     int extremes[4];  /* INTEGERs: least, greatest; keys of REALs: least, greatest */
     bool gathers;     /* the values that count, or pairs, lie together by group in the end */
@@ -54,6 +66,7 @@ struct clr_group_doubts {
     bool types[CLR_MOST_TALLIES];  /* of arguments */
     bool window[CLR_MOST_TALLIES]; /* too much lies outside */
     bool bounds[CLR_MOST_TALLIES]; /* something lies outside, where nothing was to */
+    bool fields[CLR_MOST_TALLIES]; /* too much is too large for a part of a word */
 };
 
 struct clr_group_plan {
@@ -63,10 +76,19 @@ struct clr_group_plan {
     uint64_t seed; /* of hashes */
     enum clr_group_numbering numbering;
     struct clr_group_key keys[CLR_MOST_KEYS];
+    bool by_codes;   /* places are the codes of the only key: see codes.h */
     uint64_t places; /* how many there may be */
-    int adds, words; /* of a record: added ones, then extremes; word 0 counts the rows */
-    size_t stride;   /* words from one record to the next */
+    int adds, words; /* of a record: added ones, then extremes; word 0 counts the rows, */
+    struct clr_group_field count; /* here */
+    size_t stride;                /* words from one record to the next */
     struct clr_group_tally tallies[CLR_MOST_TALLIES];
+};
+
+/* Who goes through the rows by a plan. */
+enum clr_group_runner {
+    CLR_GROUPS_ON_DEVICE,   /* it knows words of their own alone, and places of values */
+    CLR_GROUPS_OF_PORTIONS, /* threads, which get portions with codes of their own */
+    CLR_GROUPS_OF_COLUMNS   /* threads, which have all rows */
 };
 
 /*
@@ -74,7 +96,25 @@ struct clr_group_plan {
  * are judged. Returns CLR_SCAN_DONE, or CLR_SCAN_FAILED without memory.
  */
 enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const struct clr_scan *scan,
-                                          size_t rows, const struct clr_group_doubts *doubts);
+                                          size_t rows, enum clr_group_runner runner,
+                                          const struct clr_group_doubts *doubts);
+
+/* Returns the number in a field of a word. */
+static inline int64_t clr_group_field_get(const struct clr_group_field *field, int64_t word)
+{
+    const int above = CLR_WORD_BITS - field->bits;
+    uint64_t bits = (uint64_t)word >> field->shift;
+
+    if (field->shift > 0) /* give back what those below have borrowed */
+        bits += (uint64_t)word >> (field->shift - 1) & 1;
+    return (int64_t)(bits << above) >> above;
+}
+
+/* Returns how many rows a group has. */
+static inline int64_t clr_group_row_count(const struct clr_group_plan *plan, const int64_t *record)
+{
+    return clr_group_field_get(&plan->count, record[0]);
+}
 
 /* Returns how many values of so many rows may lie outside of their windows: one in 64, and some are
    always fine. */

@@ -69,6 +69,7 @@ static enum clr_scan_outcome find_outcome(const struct clr_groups *groups,
             doubts->types[i] = doubts->types[i] || from->doubts.types[i];
             doubts->window[i] = doubts->window[i] || from->doubts.window[i];
             doubts->bounds[i] = doubts->bounds[i] || from->doubts.bounds[i];
+            doubts->fields[i] = doubts->fields[i] || from->doubts.fields[i];
         }
     }
     return outcome;
@@ -179,6 +180,7 @@ static enum clr_scan_outcome complete(struct clr_groups *groups, const struct cl
 
 /* Makes groups that have a plan, for so many rows at most, of which the scan has some. */
 static enum clr_scan_outcome plan_groups(const struct clr_scan *scan, size_t rows,
+                                         enum clr_group_runner runner,
                                          const struct clr_group_doubts *doubts,
                                          struct clr_groups **made)
 {
@@ -191,14 +193,16 @@ static enum clr_scan_outcome plan_groups(const struct clr_scan *scan, size_t row
     groups->limit = scan->values_memory < INT64_MAX ? scan->values_memory : INT64_MAX;
     groups->question_count = scan->question_count;
     atomic_init(&groups->memory.left, (int64_t)groups->limit);
-    return clr_group_plan_make(&groups->plan, scan, rows, doubts);
+    return clr_group_plan_make(&groups->plan, scan, rows, runner, doubts);
 }
 
 /* Returns CLR_SCAN_NOT_NOW if the plan will not do. */
 static enum clr_scan_outcome attempt(const struct clr_scan *scan, const struct clr_group_team *team,
                                      struct clr_group_doubts *doubts, struct clr_groups **made)
 {
-    enum clr_scan_outcome outcome = plan_groups(scan, scan->rows, doubts, made);
+    const enum clr_group_runner runner =
+        team->device == NULL ? CLR_GROUPS_OF_COLUMNS : CLR_GROUPS_ON_DEVICE;
+    enum clr_scan_outcome outcome = plan_groups(scan, scan->rows, runner, doubts, made);
 
     if (outcome == CLR_SCAN_DONE)
         outcome = run_all(*made, team, doubts);
@@ -217,7 +221,7 @@ void clr_group_doubt_all(struct clr_group_doubts *doubts)
 
     doubts->keys = true;
     for (i = 0; i < CLR_MOST_TALLIES; i++)
-        doubts->types[i] = doubts->window[i] = doubts->bounds[i] = true;
+        doubts->types[i] = doubts->window[i] = doubts->bounds[i] = doubts->fields[i] = true;
 }
 
 enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan, const struct clr_group_team *team,
@@ -275,7 +279,7 @@ enum clr_scan_outcome clr_groups_begin(const struct clr_scan *sample, size_t row
     *groups = NULL;
     if (is_unsure(sample))
         return CLR_SCAN_UNSURE;
-    outcome = plan_groups(sample, rows, doubts, groups);
+    outcome = plan_groups(sample, rows, CLR_GROUPS_OF_PORTIONS, doubts, groups);
     return outcome == CLR_SCAN_DONE ? begin_parts(*groups, parts) : outcome;
 }
 

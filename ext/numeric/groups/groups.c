@@ -40,9 +40,20 @@ void clr_groups_free(struct clr_groups *groups)
     }
     clr_room_free(&groups->places, &groups->memory);
     clr_room_free(&groups->entries, &groups->memory);
+    clr_room_free(&groups->ranks, &groups->memory);
     clr_room_free(&groups->finals, &groups->memory);
     clr_memory_free(groups->tables);
     clr_memory_free(groups);
+}
+
+/* The value of the only key, where places are codes. */
+static struct clr_scalar rank_of(const struct clr_groups *groups, size_t group)
+{
+    const uint32_t code = ((const uint32_t *)groups->places.start)[group];
+    const uint32_t rank = ((const uint32_t *)groups->ranks.start)[code];
+
+    return rank == 0 ? (struct clr_scalar){CLR_TAG_NULL, 0}
+                     : (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)rank - 1};
 }
 
 size_t clr_groups_count(const struct clr_groups *groups)
@@ -62,6 +73,8 @@ struct clr_scalar clr_groups_key(const struct clr_groups *groups, size_t group, 
 
     switch (plan->numbering) {
     case CLR_NUMBERED_DIRECTLY:
+        if (plan->by_codes)
+            return rank_of(groups, group);
         return clr_group_key_at_place(plan, ((const uint32_t *)groups->places.start)[group], key);
     case CLR_NUMBERED_BY_PLACE:
         return clr_group_key_at_place(plan, entries[group].key, key);

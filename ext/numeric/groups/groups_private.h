@@ -65,6 +65,7 @@ struct clr_groups {
     /* In the groups' order: of places, uint32_t, whose records are those of the first part; or
        entries. */
     struct clr_room places, entries;
+    struct clr_room ranks; /* uint32_t, of places that are codes: see codes.h */
     /* The number in this order, uint32_t, of each place or merged number; while there is need. */
     struct clr_room finals;
     struct clr_room merged[CLR_GROUP_PARTS]; /* uint32_t: of each of a part's numbers, if there are

@@ -1,5 +1,6 @@
 #include "numeric/groups/order.h"
 
+#include "numeric/grouping/codes.h"
 #include "numeric/order/keys.h"
 
 #include <string.h>
@@ -19,6 +20,7 @@ struct ordering {
     struct clr_group_item *items, *scratch;
     enum clr_scan_outcome outcome;
     int workers;
+    uint32_t *codes; /* of places that are codes: in the order of the keys */
 };
 
 /* ---- Equal keys that are two. */
@@ -235,7 +237,7 @@ enum clr_scan_outcome clr_group_order_found(struct clr_groups *groups,
     return outcome == CLR_SCAN_DONE ? run(&ordering, sort_found, make_entries, team) : outcome;
 }
 
-/* ---- Places: they are in the order of the keys. */
+/* ---- Places: they are in the order of the keys, unless they are codes. */
 
 static void order_by_first_rows(void *argument, int worker, const atomic_bool *stop)
 {
@@ -253,6 +255,43 @@ static void order_by_first_rows(void *argument, int worker, const atomic_bool *s
         places[n] = ordering->items[n].number;
 }
 
+/* Lists the codes that have rows, all of the places, again. */
+static void list_codes(void *argument, int worker, const atomic_bool *stop)
+{
+    struct ordering *ordering = argument;
+    const struct clr_groups *groups = ordering->groups;
+    uint32_t *places = groups->places.start, *end = places + groups->count;
+    const uint32_t *code = ordering->codes;
+
+    (void)worker;
+    clr_group_codes_order(groups->plan.scan, groups->ranks.start, ordering->codes);
+    for (; places < end; code++) {
+        if ((code - ordering->codes) % PIECE == 0 && clr_portion_stops(stop))
+            return;
+        if (*code != CLR_NO_CODE && clr_group_part_record(groups->parts[0], *code)[0] != 0)
+            *places++ = *code;
+    }
+}
+
+static enum clr_scan_outcome order_codes(struct ordering *ordering,
+                                         const struct clr_group_team *team)
+{
+    struct clr_groups *groups = ordering->groups;
+    const struct clr_lookup *lookup = clr_group_codes_lookup(groups->plan.scan);
+    struct clr_room codes = {NULL, 0, NULL, NULL};
+    enum clr_scan_outcome outcome =
+        clr_room_make(&groups->ranks, &groups->memory, lookup->count * sizeof(uint32_t));
+
+    if (outcome == CLR_SCAN_DONE)
+        outcome =
+            clr_room_make(&codes, &groups->memory, (lookup->ranked_count + 1) * sizeof(uint32_t));
+    ordering->codes = codes.start;
+    if (outcome == CLR_SCAN_DONE && !team->run(team->context, 1, list_codes, ordering))
+        outcome = CLR_SCAN_STOPPED;
+    clr_room_free(&codes, &groups->memory);
+    return outcome;
+}
+
 enum clr_scan_outcome clr_group_order_places(struct clr_groups *groups,
                                              const struct clr_group_team *team)
 {
@@ -261,7 +300,9 @@ enum clr_scan_outcome clr_group_order_places(struct clr_groups *groups,
     const uint32_t *places = groups->places.start;
     size_t n;
 
-    if (groups->plan.grouping.by_first)
+    if (groups->plan.by_codes)
+        outcome = order_codes(&ordering, team);
+    if (outcome == CLR_SCAN_DONE && groups->plan.grouping.by_first)
         outcome = run(&ordering, order_by_first_rows, NULL, team);
     if (outcome != CLR_SCAN_DONE || !clr_groups_have_lists(groups))
         return outcome;

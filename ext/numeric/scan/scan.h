@@ -87,6 +87,9 @@ struct clr_instruction {
  * them merged as states of the kind `merge` into `merged`; a number is unsure there, and so is what
  * is no state. For both x is a column, with bytes (clr_column_has_bytes()).
  *
+ * CLR_LEAST and CLR_GREATEST, in a scan with keys, are for CLR_EXTREMES: only one of them, and the
+ * other extreme need not be found.
+ *
  * CLR_BOUNDS, with CLR_SUM in a scan with keys, wants the extremes of INTEGERs, or numbers that
  * these lie between and whose sizes, times the rows of the scan, are not above 2^53. It asks
  * nothing of REALs.
@@ -103,6 +106,8 @@ struct clr_tally {
 #define CLR_BYTES (1u << 30)
 #define CLR_MERGE (1u << 29)
 #define CLR_BOUNDS (1u << 28)
+#define CLR_LEAST (1u << 27)
+#define CLR_GREATEST (1u << 26)
 #define CLR_OPERATIONS_MASK ((1u << CLR_OPERATIONS) - 1)
 
 /* Whether the tally takes values BYTES for more than to count them. */

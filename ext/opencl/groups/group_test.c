@@ -75,7 +75,8 @@ static enum clr_code plan_round(const struct clr_group_trial *trial, struct clr_
     int i;
 
     if (none != NULL && fresh != NULL)
-        outcome = clr_group_plan_make(fresh, &trial->made.scan, CLR_TRIAL_ROWS, none);
+        outcome = clr_group_plan_make(fresh, &trial->made.scan, CLR_TRIAL_ROWS,
+                                      CLR_GROUPS_ON_DEVICE, none);
     *plan = trial->plan;
     if (outcome == CLR_SCAN_DONE && fresh->numbering == CLR_NUMBERED_DIRECTLY) {
         plan->places = fresh->places;

@@ -99,7 +99,11 @@ static enum clr_code bind_terms(struct clr_binder *binder, struct clr_call *call
     const unsigned needs = call->form & CLR_FORM_STATE ? all : clr_finish_needs(aggregate);
     /* SQLite's own sums also need to know if they give what ours would. */
     const unsigned extremes = binder->query->is_grouped ? CLR_BOUNDS : 1u << CLR_EXTREMES;
-    const unsigned also = call->builtin && !call->is_exact ? extremes : 0;
+    const unsigned one = aggregate->finish < 0 ? CLR_LEAST : CLR_GREATEST;
+    const unsigned also = aggregate->needs == CLR_NEEDS_EXTREME
+                              ? (binder->query->is_grouped ? one : 0)
+                          : call->builtin && !call->is_exact ? extremes
+                                                             : 0;
     int count, i;
     const struct clr_term *terms = clr_operation_terms(aggregate->operation, &count);
 

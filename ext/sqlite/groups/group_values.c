@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* GROUPS_PER_LOOK: that are finished between two looks at whether to stop. WORTH: that are worth a
-   thread. */
-enum { GROUPS_PER_LOOK = 1024, WORTH = 8192 };
+   thread. AHEAD: how many groups ahead bytes are fetched, which lie anywhere. */
+enum { GROUPS_PER_LOOK = 1024, WORTH = 8192, AHEAD = 8 };
 
 void clr_group_values_free(struct clr_group_values *values)
 {
@@ -37,6 +37,8 @@ void clr_group_values_set(const struct clr_group_values *values, size_t group, i
         clr_scalar_set(result, &scalar, SQLITE_UTF8, SQLITE_TRANSIENT);
         return;
     }
+    if (group + AHEAD < values->rows && of->tags[group + AHEAD] == CLR_TAG_BYTES)
+        __builtin_prefetch((const void *)(uintptr_t)of->bits[group + AHEAD]);
     value = clr_bytes_value(scalar.bits);
     if (value.kind == CLR_KIND_BLOB)
         sqlite3_result_blob64(result, value.bytes, value.as.size, SQLITE_TRANSIENT);

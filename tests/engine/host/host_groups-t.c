@@ -104,6 +104,89 @@ static void test_families(void)
     free(made);
 }
 
+/* Each code of a column is a group of its own, or two are one. */
+static void test_codes(void)
+{
+    struct made *made = malloc(sizeof *made);
+    char what[100];
+    int sort, i;
+
+    batch_begin();
+    for (sort = 0; sort < 64; sort++) {
+        const bool null = sort & 4, twice = sort & 8, more = sort & 16;
+
+        make_plain(made, (size_t)(sort & 32 ? 5000 : 130), FEW_INTEGERS, FEW_INTEGERS,
+                   sort & 32 ? 1u << CLR_SUM | CLR_BOUNDS : CLR_KEEP | 1u << CLR_EXTREMES);
+        for (i = 0; i < ENTRIES; i++) {
+            made->tags[0][i] = null && i == 7 ? CLR_TAG_NULL : CLR_TAG_INTEGER;
+            made->values[0][i] = made->tags[0][i] == CLR_TAG_NULL ? 0 : (3 * i + 1) % ENTRIES;
+        }
+        if (twice)
+            made->values[0][11] = made->values[0][12];
+        if (more) /* the key is looked at by another one too */
+            made->tallies[0].filter = CODES;
+        made->grouping.keys[0] = CODES;
+        made->grouping.descending[0] = sort & 1;
+        made->grouping.by_first = sort & 2;
+        snprintf(what, sizeof what, "codes %d", sort);
+        check(made, sort % 3 + 1, what);
+        free_scan(made);
+    }
+    batch_end("groups of codes");
+    free(made);
+}
+
+/* What is added to parts of words, up to the most that these hold: all rows in one group, or in
+   some. */
+static void test_packed(void)
+{
+    static const int64_t sizes[] = {1, 7, 8, 1000, 1 << 14};
+    struct made *made = malloc(sizeof *made);
+    const size_t rows = 40000;
+    char what[100];
+    size_t row;
+    int sort, i;
+
+    batch_begin();
+    for (sort = 0; sort < 60; sort++) {
+        const int64_t size = sizes[sort % 5];
+        const int signs = sort / 5 % 3; /* above 0, below, both */
+
+        make_plain(made, rows, FEW_INTEGERS, FEW_INTEGERS, 1u << CLR_SUM);
+        made->scan.tally_count = TALLIES;
+        for (i = 0; i < TALLIES; i++) {
+            struct clr_column *column = made->columns[KEY_COLUMNS + i % VALUE_COLUMNS];
+
+            column->kind = CLR_TAG_INTEGER;
+            memset(column->tags, CLR_TAG_INTEGER, rows);
+            for (row = 0; row < rows; row++)
+                column->values[row] = signs == 2 && (row + (size_t)i) % 2 == 0 ? -size
+                                      : signs == 1                             ? -size
+                                                                               : size;
+            /* The sample, of the first rows and others, does not have these: up to, and beyond,
+               what may be added. */
+            if (i < VALUE_COLUMNS && sort >= 30)
+                for (row = 1100; row < 1110; row++)
+                    column->values[row] *= (int64_t)1 << (row - 1100);
+            made->tallies[i] = (struct clr_tally){
+                .operations =
+                    i < VALUE_COLUMNS ? 1u << CLR_SUM | (sort % 2 ? CLR_BOUNDS : 0) : 1u << CLR_DOT,
+                .x = KEY_COLUMNS + i % VALUE_COLUMNS,
+                .y = i < VALUE_COLUMNS ? -1 : KEY_COLUMNS + 1,
+                .filter = -1};
+        }
+        made->columns[0]->kind = CLR_TAG_INTEGER;
+        memset(made->columns[0]->tags, CLR_TAG_INTEGER, rows);
+        for (row = 0; row < rows; row++)
+            made->columns[0]->values[row] = sort % 4 == 0 ? 5 : (int64_t)(row % 3);
+        snprintf(what, sizeof what, "parts of words %d", sort);
+        check(made, sort % 3, what);
+        free_scan(made);
+    }
+    batch_end("sums in parts of words");
+    free(made);
+}
+
 /* The planned is not what comes: the sample is of a few blocks. */
 static void test_surprises(void)
 {
@@ -297,6 +380,8 @@ int main(void)
     random_start();
     test_random();
     test_families();
+    test_codes();
+    test_packed();
     test_surprises();
     test_many_surprises();
     test_memory();

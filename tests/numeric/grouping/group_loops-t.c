@@ -104,18 +104,44 @@ static void test_integers(const struct clr_group_loops *loops, int size)
     batch_ok(right, "halves");
 }
 
+static void test_packing(const struct clr_group_loops *loops, int size)
+{
+    const int64_t limit = size == 0 ? INT64_C(10000000000) : 1000000;
+    const struct clr_group_packing packing = {limit, random_between(0, 63), random_below(2) == 0,
+                                              random_integer()};
+    bool within = true, right = true;
+    size_t i;
+
+    draw(false, size);
+    for (i = 0; i < CLR_BLOCK; i++) {
+        within = within && is_within(values[i], limit);
+        first[i] = packing.first ? random_integer() : (second[i] = random_integer());
+    }
+    batch_ok(loops->pack(&packing, values, first, values) == within, "whether all may be packed");
+    for (i = 0; i < CLR_BLOCK; i++)
+        right =
+            right && (uint64_t)first[i] == (uint64_t)(packing.first ? packing.start : second[i]) +
+                                               ((uint64_t)values[i] << packing.shift);
+    batch_ok(right, "parts of words");
+}
+
 static void test_extremes(const struct clr_group_loops *loops, bool real, int size)
 {
+    const bool least = random_below(3) > 0, greatest = !least || random_below(2) == 0;
+    const bool all = random_below(2) == 0;
     bool right = true;
     size_t i;
 
     draw(real, size);
-    loops->find_extremes(values, masks, real, first, second);
+    loops->find_extremes(values, all ? NULL : masks, real, least ? first : NULL,
+                         greatest ? second : NULL, values);
     for (i = 0; i < CLR_BLOCK; i++) {
         const int64_t key = real ? clr_real_to_key(values[i]) : values[i];
-        right = right && (masks[i] == 0 ? first[i] == 0 && second[i] == 0
-                                        : clr_group_least_of((uint64_t)first[i]) == key &&
-                                              clr_group_greatest_of((uint64_t)second[i]) == key);
+        const bool counts = all || masks[i] != 0;
+        right = right && (!least ||
+                          (counts ? clr_group_least_of((uint64_t)first[i]) == key : first[i] == 0));
+        right = right && (!greatest || (counts ? clr_group_greatest_of((uint64_t)second[i]) == key
+                                               : second[i] == 0));
     }
     batch_ok(right, "extremes");
 }
@@ -161,9 +187,11 @@ static void test_adding(const struct clr_group_loops *loops)
     static int64_t words[WORDS][CLR_BLOCK];
     static uint32_t numbers[CLR_BLOCK];
     static uint16_t rows[CLR_BLOCK];
+    uint64_t selected[CLR_BLOCK_WORDS] = {0};
     const int64_t *pointers[WORDS];
     const int all = random_between(1, WORDS), adds = random_between(1, all);
-    const bool some = random_below(2) == 0;
+    const bool some = random_below(2) == 0, counts = random_below(2) == 0;
+    const uint64_t groups = random_below(2) == 0 ? GROUPS : 1 + random_below(8);
     const size_t stride = (size_t)all + random_below(3);
     int64_t *got = calloc(GROUPS * stride, sizeof *got), *want = calloc(GROUPS * stride, 8);
     struct clr_group_adding adding = {.records = got,
@@ -174,24 +202,27 @@ static void test_adding(const struct clr_group_loops *loops)
                                       .numbers = numbers,
                                       .rows = some ? rows : NULL,
                                       .count = random_below(CLR_BLOCK + 1),
+                                      .selected = selected,
                                       .fetches = random_below(2) == 0};
     size_t i;
     int w;
 
     for (i = 0; i < CLR_BLOCK; i++) {
-        numbers[i] = (uint32_t)random_below(GROUPS);
+        numbers[i] = (uint32_t)(random_below(groups) * (GROUPS / groups));
         rows[i] = (uint16_t)(CLR_BLOCK - 1 - i);
         for (w = 0; w < WORDS; w++)
             words[w][i] = random_integer();
     }
     for (w = 0; w < WORDS; w++)
-        pointers[w] = words[w];
+        pointers[w] = w == 0 && counts ? NULL : words[w];
     for (i = 0; i < adding.count; i++) {
         const size_t row = some ? rows[i] : i;
         int64_t *record = want + numbers[row] * stride;
 
-        record[0]++;
-        for (w = 1; w < all; w++) {
+        selected[row / 64] |= (uint64_t)1 << row % 64;
+        if (counts)
+            record[0]++;
+        for (w = counts; w < all; w++) {
             if (w < adds)
                 record[w] = (int64_t)((uint64_t)record[w] + (uint64_t)words[w][row]);
             else if ((uint64_t)words[w][row] > (uint64_t)record[w])
@@ -216,6 +247,7 @@ int main(void)
         for (round = 0; round < batch_rounds(1000); round++) {
             test_cut(loops, round % 3);
             test_integers(loops, round % 3);
+            test_packing(loops, round % 3);
             test_extremes(loops, round % 2, round % 3);
             test_places(loops, round % 3);
             test_adding(loops);

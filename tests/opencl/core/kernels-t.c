@@ -230,7 +230,8 @@ static void make_plan(struct scans_made *made, const struct grouped *grouped,
         grouping->keys[i] = FIRST + i;
     made->scan.grouping = grouping;
     made->scan.values_memory = 1 << 20;
-    if (clr_group_plan_make(plan, &made->scan, made->scan.rows, &none) != CLR_SCAN_DONE)
+    if (clr_group_plan_make(plan, &made->scan, made->scan.rows, CLR_GROUPS_ON_DEVICE, &none) !=
+        CLR_SCAN_DONE)
         tap_bail("no memory");
 }
 
