@@ -81,6 +81,22 @@ static bool make_room(struct clr_column_request *request)
     return columns == 0 || rows <= most;
 }
 
+/* Drops the columns with bytes that somebody still refers to: a refresh would take them their
+   bytes. */
+static void drop_held(struct clr_image *image)
+{
+    struct clr_image_column **link = &image->columns;
+
+    while (*link != NULL) {
+        const struct clr_column *column = (*link)->column;
+
+        if (clr_column_has_addresses(column) && atomic_load(&column->references) > 1)
+            clr_image_remove(link);
+        else
+            link = &(*link)->next;
+    }
+}
+
 /* With what has changed, for an image that may be changed: brings its columns to the snapshot's
    version. Returns DONE; STOPPED with the image as it was; or another outcome. */
 static enum clr_load_outcome refresh_columns(struct clr_column_request *request,
@@ -94,6 +110,7 @@ static enum clr_load_outcome refresh_columns(struct clr_column_request *request,
     int i;
 
     make_room(request);
+    drop_held(image);
     if (side_init(&side, image))
         outcome = clr_refresh(&request->snapshot.source, image->root, changes, side.fields,
                               side.count, &image->layout, side.columns, request->watch, &report);

@@ -138,6 +138,7 @@ static void end_run(struct clr_view_run *run)
 {
     clr_query_run_free(run->query_run);
     clr_groups_free(run->groups);
+    clr_run_release_columns(run);
     run->query_run = NULL;
     run->groups = NULL;
 }

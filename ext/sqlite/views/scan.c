@@ -266,17 +266,14 @@ static enum clr_outcome scan_columns(struct clr_view_run *run, struct clr_column
 enum clr_outcome clr_way_scan(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
-    struct clr_column *columns[CLR_MOST_COLUMNS] = {NULL};
     enum clr_outcome outcome;
-    int i;
 
-    run->scan.columns = columns;
+    clr_run_release_columns(run);
+    run->scan.columns = run->columns;
     run->scan.rows = request->image->layout.rows;
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
-    clr_cache_use(request->connection, request->found, run->scan.column_count, columns);
-    outcome = scan_columns(run, columns);
+    clr_cache_use(request->connection, request->found, run->scan.column_count, run->columns);
+    outcome = scan_columns(run, run->columns);
     run->scan.columns = NULL;
-    for (i = 0; i < run->scan.column_count; i++)
-        clr_column_release(columns[i]);
     return outcome;
 }

@@ -175,7 +175,6 @@ enum clr_outcome clr_way_stream(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
     int64_t budget = clr_column_memory(), memory = stream_memory(budget), used;
-    struct clr_column *columns[CLR_MOST_COLUMNS] = {NULL};
     struct clr_field fields[CLR_MOST_COLUMNS];
     enum clr_outcome outcome = CLR_ANSWERED;
     bool with_codes = false;
@@ -189,16 +188,16 @@ enum clr_outcome clr_way_stream(struct clr_view_run *run)
     }
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
     used = clr_cache_scan();
+    clr_run_release_columns(run);
     if (with_codes)
-        outcome = bring_codes(run, fields, (size_t)(budget / DICTIONARIES_PART), used, columns);
+        outcome =
+            bring_codes(run, fields, (size_t)(budget / DICTIONARIES_PART), used, run->columns);
     /* None of the columns that are kept is needed, and together they must leave room. */
     clr_column_memory_trim(budget - memory, used);
     if (outcome == CLR_ANSWERED) {
-        run->scan.columns = columns;
+        run->scan.columns = run->columns;
         outcome = stream_rows(run, fields, memory);
         run->scan.columns = NULL;
     }
-    for (i = 0; i < run->scan.column_count; i++)
-        clr_column_release(columns[i]);
     return outcome;
 }

@@ -67,6 +67,16 @@ static enum clr_outcome check_subqueries(struct clr_view_run *run)
     return run->rc == SQLITE_OK ? CLR_ANSWERED : CLR_ERROR;
 }
 
+void clr_run_release_columns(struct clr_view_run *run)
+{
+    int i;
+
+    for (i = 0; i < CLR_MOST_COLUMNS; i++) {
+        clr_column_release(run->columns[i]);
+        run->columns[i] = NULL;
+    }
+}
+
 enum clr_outcome clr_ways_take(struct clr_view_run *run)
 {
     static enum clr_outcome (*const ways[])(struct clr_view_run *) = {

@@ -33,6 +33,9 @@ struct clr_view_run {
     struct clr_lookup lookups[CLR_MOST_LOOKUPS]; /* theirs, as the scan has them */
     const struct clr_watch *watch;
     struct clr_groups *groups; /* that a scan with keys has found, the run's; else NULL */
+    /* The scan's columns, with references until clr_run_release_columns(): what tallies and groups
+       have of text is theirs, or their dictionaries'. */
+    struct clr_column *columns[CLR_MOST_COLUMNS];
     struct clr_column_request request;
     enum clr_way way;
     const char *device; /* that answered; NULL: the host */
@@ -41,6 +44,9 @@ struct clr_view_run {
 
 /* Takes one way after the other until the query is answered. */
 enum clr_outcome clr_ways_take(struct clr_view_run *run);
+
+/* Drops the references to the columns: to be called when the run's answer is made. */
+void clr_run_release_columns(struct clr_view_run *run);
 
 /* Scans the columns that the request has, on a device or the host: scan.c. */
 enum clr_outcome clr_way_scan(struct clr_view_run *run);

@@ -299,6 +299,7 @@ static sqlite3 *connect_to(int number)
     database_set(db, "device", "host");
     database_set(db, "view_threshold", "0");
     database_set(db, "column_memory", "0"); /* the process's, which another place has set */
+    database_set(db, "column_retention", "0");
     if (places[number].prepare != NULL)
         places[number].prepare(db);
     return db;
