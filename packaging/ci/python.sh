@@ -2,8 +2,9 @@
 # Builds the wheel, installs it into a fresh virtual environment beside the four modules for SQLite, pandas, SQLAlchemy
 # and Dask, and runs its tests there.
 #
-#     packaging/ci/python.sh [EXTENSION]     a clreduce.so, or else build/clreduce.so, or else one is built
+#     packaging/ci/python.sh [FOLDER]     its own; it is build/ci/python
 #
+# The extension is what binaries.sh has built in the folder beside, or else build/clreduce.so, or else one is built.
 # The environment variable PYTHON names the Python to test with. The last line is "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -26,7 +27,8 @@ check()
     fi
 }
 
-extension=${1:-build/clreduce.so}
+extension=${1:-build/ci/python}/../binaries/x86_64/clreduce.so
+[ -e "$extension" ] || extension=build/clreduce.so
 if [ -e "$extension" ]; then
     mkdir "$work/extension"
     export CLREDUCE_EXTENSION=$work/extension/clreduce.so

@@ -152,7 +152,7 @@ def test_differential(rng, statements):
         if not isinstance(want, views.Failure):
             tally.add(db, "view_of_it", hosts_own=True)
     batch.end()
-    tally.require(0.4, "subqueries")
+    tally.require(0.3, "subqueries")
     db.close()
 
 
