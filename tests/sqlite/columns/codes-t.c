@@ -74,7 +74,7 @@ static bool are_right(const struct clr_column_request *request)
             return false;
     }
     statement = image_select(&found, db, request->table->name);
-    if (!image->is_filled) {
+    if (!image->table->is_filled) {
         code = image_compare(&found, statement, text, sizeof text);
     } else {
         while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -86,7 +86,7 @@ static bool are_right(const struct clr_column_request *request)
             code = image_compare_row(&found, row++, statement, text, sizeof text);
         }
     }
-    if (code != SQLITE_DONE || (image->is_filled && row != image->layout.rows))
+    if (code != SQLITE_DONE || (image->table->is_filled && row != image->layout.rows))
         tap_diag("%d after %zu rows: %s", code, row, text);
     sqlite3_finalize(statement);
     return code == SQLITE_DONE;
@@ -120,7 +120,6 @@ static enum clr_reason_code bring(struct asked *asked, enum clr_reading_kind *ki
            "columns, or a reason why not");
     if (request.has_columns) {
         tap_ok(are_right(&request), "what SQLite reads");
-        clr_images_scan(connection);
         request.is_scanned = true;
     }
     clr_column_request_end(&request);
@@ -237,7 +236,7 @@ static void test_memory(enum clr_reason_code no_pages)
         struct clr_column_request request = new_request(asked);
         int rc;
 
-        clr_images_free(connection);
+        clr_cache_evict(connection);
         if (no_pages != CLR_WHY_NONE) { /* not at the first time */
             rc = clr_column_request_begin(&request);
             wrong += rc != SQLITE_OK || request.source->bring(&request) != SQLITE_OK;
@@ -297,7 +296,7 @@ int main(void)
             test_memory(CLR_WHY_NONE);
             test_memory(CLR_WHY_OLDER_ROWS);
         }
-        clr_images_free(connection);
+        clr_cache_evict(connection);
         clr_databases_free(connection);
         clr_connection_release(connection);
         sqlite3_close(db);

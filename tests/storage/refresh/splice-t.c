@@ -105,7 +105,7 @@ int main(void)
         if (is_shared)
             clr_column_retain(old);
         make_splice(&splice, old_rows, fresh_rows);
-        result = clr_splice_begin(&splice, old);
+        result = clr_splice_begin(&splice, old, old->dictionary);
         if (result == NULL)
             tap_bail("no memory");
         clr_splice_finish(&splice, old, fresh, NULL, result);
