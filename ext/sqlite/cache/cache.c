@@ -8,7 +8,7 @@
 
 /* How long a change waits for the queries that are in the image, before it makes a copy: about what
    copying a few columns takes. */
-enum { READERS_MS = 50 };
+enum { READERS_MS = 250 };
 
 static struct clr_cached_table *tables;
 
@@ -234,6 +234,20 @@ static void make_busy(struct clr_cached_table *table)
     table->busy = pthread_self();
 }
 
+/* Adds an image of an older version than the newest one. Returns it entered, or NULL. */
+static struct clr_image *locked_add_older(struct clr_cached_table *table, uint32_t root,
+                                          const struct clr_token *token)
+{
+    struct clr_image *image = take_table(clr_image_new(table, root, token));
+
+    if (image == NULL)
+        return NULL;
+    image->next = table->images->next;
+    table->images->next = image;
+    entered++;
+    return image;
+}
+
 static enum clr_entry locked_enter(struct clr_cached_table *table, uint32_t root,
                                    const struct clr_token *token, const struct clr_watch *watch,
                                    struct clr_image **image)
@@ -250,8 +264,10 @@ static enum clr_entry locked_enter(struct clr_cached_table *table, uint32_t root
         }
         *image = table->images;
         if (table->file != NULL && !(*image)->is_changing &&
-            clr_token_is_later(&(*image)->token, token))
-            return CLR_ENTRY_LATER;
+            clr_token_is_later(&(*image)->token, token)) {
+            *image = locked_add_older(table, root, token);
+            return *image == NULL ? CLR_ENTRY_NO_MEMORY : CLR_ENTRY_FRESH;
+        }
         if (!table->is_busy) {
             make_busy(table);
             enter(*image);

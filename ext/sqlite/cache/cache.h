@@ -8,8 +8,8 @@
  * columns that are added, and those dropped that it has not pinned. Whoever loads, refreshes or
  * fills columns makes the table busy; others that need the same wait. A newer version takes the
  * place of the older one: in place where no query is in that, else in a copy of its columns. An
- * older one stays for those that are in it; nobody else can want it, since a snapshot that is not
- * the newest cannot be proved.
+ * older one stays for those that are in it. Who comes late, with a snapshot that was proved before
+ * the newer version came, enters an image of its own, without columns.
  *
  * All functions take the cache's lock, unless they say that the caller has it. Under it nothing
  * waits, and SQLite is called for memory alone.
@@ -25,7 +25,6 @@
 enum clr_entry {
     CLR_ENTRY_FRESH,  /* the image is of this version */
     CLR_ENTRY_STALE,  /* it is of another one; the table is busy now: the caller's */
-    CLR_ENTRY_LATER,  /* the cache has a later version: the snapshot is to be begun again */
     CLR_ENTRY_NESTED, /* a query that waits for this one has made it busy */
     CLR_ENTRY_STOPPED,
     CLR_ENTRY_NO_MEMORY

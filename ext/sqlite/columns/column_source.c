@@ -88,9 +88,6 @@ int clr_column_request_missed(struct clr_column_request *request, enum clr_entry
         return SQLITE_INTERRUPT;
     case CLR_ENTRY_NO_MEMORY:
         return SQLITE_NOMEM;
-    case CLR_ENTRY_LATER:
-        clr_column_request_refuse(request, CLR_WHY_UNPROVED_SNAPSHOT);
-        return SQLITE_OK;
     default:
         clr_reason_set(&request->reason, CLR_WHY_NESTED);
         return SQLITE_OK;

@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-/* How often a snapshot is begun again, since there were columns of a later one each time. */
-enum { MOST_ATTEMPTS = 5 };
-
 /* ---- Beginning, and what has changed. */
 
 /* The image's columns side by side. */
@@ -167,35 +164,20 @@ static int make_fresh(struct clr_column_request *request)
     return outcome == CLR_LOAD_STOPPED ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 
-/* Begins a snapshot, and enters the image of its version. LATER: there are columns of a later one.
- *rc is SQLite's code for the user. */
-static enum clr_entry begin_snapshot(struct clr_column_request *request, int *rc)
-{
-    enum clr_reason_code why;
-
-    *rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
-    if (why != CLR_WHY_NONE)
-        clr_column_request_refuse(request, why);
-    if (*rc != SQLITE_OK || why != CLR_WHY_NONE || !clr_column_request_is_current(request))
-        return CLR_ENTRY_FRESH;
-    return clr_column_request_enter(request, request->snapshot.known, &request->snapshot.token);
-}
-
 static int begin(struct clr_column_request *request)
 {
-    enum clr_entry entry = CLR_ENTRY_LATER;
-    int attempt, rc = SQLITE_OK;
+    enum clr_reason_code why;
+    enum clr_entry entry;
+    int rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
 
     request->decoded = request->connection->stats.bytes_decoded;
-    for (attempt = 0; attempt < MOST_ATTEMPTS && entry == CLR_ENTRY_LATER; attempt++) {
-        if (attempt > 0)
-            clr_snapshot_end(request->database, &request->snapshot);
-        entry = begin_snapshot(request, &rc);
-    }
+    if (why != CLR_WHY_NONE)
+        clr_column_request_refuse(request, why);
+    if (rc != SQLITE_OK || why != CLR_WHY_NONE || !clr_column_request_is_current(request))
+        return rc;
+    entry = clr_column_request_enter(request, request->snapshot.known, &request->snapshot.token);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
         return clr_column_request_missed(request, entry);
-    if (request->image == NULL)
-        return rc;
     if (entry == CLR_ENTRY_STALE)
         rc = make_fresh(request);
     if (rc != SQLITE_OK)
