@@ -20,6 +20,9 @@ struct team {
     int running; /* threads that have not returned; under the lock */
 };
 
+/* Teams that are running. */
+static atomic_int teams;
+
 static int processors(void)
 {
     long online;
@@ -36,7 +39,7 @@ static int processors(void)
 
 int clr_team_size(void)
 {
-    int size = processors();
+    const int size = processors() / (atomic_load(&teams) + 1);
 
     if (size < 1)
         return 1;
@@ -91,6 +94,7 @@ bool clr_team_run(int count, void (*work)(void *argument, int i, const atomic_bo
     pthread_mutex_init(&team.lock, NULL);
     clr_thread_cond_init(&team.done);
     team.running = threads;
+    atomic_fetch_add(&teams, 1);
     for (i = 0; i < threads; i++) {
         if (clr_thread_start(run_part, &team) != 0)
             break;
@@ -103,6 +107,7 @@ bool clr_team_run(int count, void (*work)(void *argument, int i, const atomic_bo
         ask(&team, watch);
     }
     wait_for_all(&team, watch);
+    atomic_fetch_sub(&teams, 1);
     pthread_cond_destroy(&team.done);
     pthread_mutex_destroy(&team.lock);
     return !atomic_load(&team.stop);

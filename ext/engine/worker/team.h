@@ -13,8 +13,8 @@ struct clr_watch {
 
 enum { CLR_TEAM_MOST = 64 }; /* threads */
 
-/* Returns how many threads a scan is worth at most: the processors this process may run on, 1
- * .. CLR_TEAM_MOST. */
+/* Returns how many threads a scan is worth at most, 1 .. CLR_TEAM_MOST: its part of the processors
+ * that this process may run on, beside the teams that are running. */
 int clr_team_size(void);
 
 /*

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* How long a change waits for the queries that are in the image, before it makes a copy: about what
-   copying a few columns takes. */
+/* How long a refresh waits for queries of older versions, which keep the processors busy meanwhile,
+   before it makes a copy, which keeps them busy with nothing else. */
 enum { READERS_MS = 250 };
 
 static struct clr_cached_table *tables;
@@ -79,12 +79,19 @@ static void locked_dispose(struct clr_image *image)
     free_image(image);
 }
 
-static struct clr_cached_table *locked_table(const struct clr_cache_place *place)
+static struct clr_cached_table *locked_find_table(const struct clr_cache_place *place)
 {
     struct clr_cached_table *table = tables;
 
     while (table != NULL && !clr_cached_table_is(table, place))
         table = table->next;
+    return table;
+}
+
+static struct clr_cached_table *locked_table(const struct clr_cache_place *place)
+{
+    struct clr_cached_table *table = locked_find_table(place);
+
     if (table != NULL)
         return table;
     table = clr_cached_table_new(place);
@@ -156,9 +163,11 @@ static void unlock_child(void)
     struct clr_cached_table *table;
 
     for (table = tables; table != NULL; table = table->next) {
-        if (!table->is_busy || pthread_equal(table->busy, pthread_self()))
+        if (table->is_busy && pthread_equal(table->busy, pthread_self()))
             continue;
-        table->is_busy = false;
+        table->is_busy = table->is_refreshed = false;
+        table->stale = 0;
+        table->arrivals = NULL;
         if (table->images != NULL && table->images->is_changing)
             table->images = NULL;
     }
@@ -248,55 +257,141 @@ static struct clr_image *locked_add_older(struct clr_cached_table *table, uint32
     return image;
 }
 
+/* Ends an arrival. */
+static void locked_depart(struct clr_arrival *arrival)
+{
+    struct clr_arrival **link;
+
+    if (arrival->table == NULL)
+        return;
+    link = &arrival->table->arrivals;
+    while (*link != arrival)
+        link = &(*link)->next;
+    *link = arrival->next;
+    clr_cached_table_release(arrival->table);
+    arrival->table = NULL;
+    clr_cache_wake();
+}
+
+void clr_cache_arrive(const struct clr_cache_place *place, struct clr_arrival *arrival)
+{
+    const int64_t end = clr_clock_ns() + READERS_MS * INT64_C(1000000);
+    struct clr_cached_table *table;
+
+    *arrival = (struct clr_arrival){.table = NULL};
+    clr_cache_lock();
+    while ((table = locked_find_table(place)) != NULL && table->stale > 0 && entered == 0 &&
+           clr_clock_ns() < end)
+        clr_cache_wait(NULL);
+    if (table != NULL) {
+        arrival->table = clr_cached_table_retain(table);
+        arrival->next = table->arrivals;
+        table->arrivals = arrival;
+    }
+    clr_cache_unlock();
+}
+
+void clr_cache_turn_back(struct clr_arrival *arrival)
+{
+    clr_cache_lock();
+    locked_depart(arrival);
+    clr_cache_unlock();
+}
+
+/* Whether another query that is on its way may have, or has, an older version than this one. */
+static bool is_preceded(const struct clr_cached_table *table, const struct clr_token *token)
+{
+    const struct clr_arrival *other = table->arrivals;
+
+    while (other != NULL && other->has_version && !clr_token_is_later(token, &other->token))
+        other = other->next;
+    return other != NULL;
+}
+
+/* Waits until the caller, whose version the newest image is not of, may make the table busy.
+   Returns FRESH then; or if an image of that version has come, or a later one. */
+static enum clr_entry locked_await_turn(struct clr_cached_table *table, uint32_t root,
+                                        const struct clr_token *token,
+                                        const struct clr_watch *watch)
+{
+    const int64_t end = clr_clock_ns() + READERS_MS * INT64_C(1000000);
+
+    while (table->is_busy || (is_preceded(table, token) && clr_clock_ns() < end)) {
+        if (table->is_busy && pthread_equal(table->busy, pthread_self()))
+            return CLR_ENTRY_NESTED;
+        if (!clr_cache_wait(watch))
+            return CLR_ENTRY_STOPPED;
+        if (locked_find(table, root, token) != NULL)
+            break;
+    }
+    return CLR_ENTRY_FRESH;
+}
+
+/* Whether the newest image, which nobody is changing, is known to be of a later version. */
+static bool is_late(const struct clr_cached_table *table, const struct clr_token *token)
+{
+    const struct clr_image *newest = table->images;
+
+    return table->file != NULL && !newest->is_changing && clr_token_is_later(&newest->token, token);
+}
+
 static enum clr_entry locked_enter(struct clr_cached_table *table, uint32_t root,
                                    const struct clr_token *token, const struct clr_watch *watch,
                                    struct clr_image **image)
 {
-    for (;;) {
-        *image = locked_find(table, root, token);
-        if (*image == NULL && table->images == NULL)
-            *image = table->images = take_table(clr_image_new(table, root, token));
-        if (*image == NULL && table->images == NULL)
-            return CLR_ENTRY_NO_MEMORY;
-        if (*image != NULL) {
-            enter(*image);
-            return CLR_ENTRY_FRESH;
-        }
+    enum clr_entry entry = CLR_ENTRY_FRESH;
+
+    if (table->images == NULL)
+        table->images = take_table(clr_image_new(table, root, token));
+    if (table->images == NULL)
+        return CLR_ENTRY_NO_MEMORY;
+    table->stale++;
+    while ((*image = locked_find(table, root, token)) == NULL && !is_late(table, token) &&
+           entry == CLR_ENTRY_FRESH) {
+        entry = locked_await_turn(table, root, token, watch);
+        if (entry != CLR_ENTRY_FRESH || table->is_busy || is_late(table, token) ||
+            locked_find(table, root, token) != NULL)
+            continue;
+        /* It stays stale until end_busy(). */
+        make_busy(table);
+        table->is_refreshed = true;
         *image = table->images;
-        if (table->file != NULL && !(*image)->is_changing &&
-            clr_token_is_later(&(*image)->token, token)) {
-            *image = locked_add_older(table, root, token);
-            return *image == NULL ? CLR_ENTRY_NO_MEMORY : CLR_ENTRY_FRESH;
-        }
-        if (!table->is_busy) {
-            make_busy(table);
-            enter(*image);
-            return CLR_ENTRY_STALE;
-        }
-        if (pthread_equal(table->busy, pthread_self()))
-            return CLR_ENTRY_NESTED;
-        if (!clr_cache_wait(watch))
-            return CLR_ENTRY_STOPPED;
+        enter(*image);
+        return CLR_ENTRY_STALE;
     }
+    table->stale--;
+    clr_cache_wake();
+    if (entry != CLR_ENTRY_FRESH)
+        return entry;
+    if (*image != NULL)
+        enter(*image);
+    else
+        *image = locked_add_older(table, root, token);
+    return *image == NULL ? CLR_ENTRY_NO_MEMORY : CLR_ENTRY_FRESH;
 }
 
 enum clr_entry clr_cache_enter(const struct clr_cache_place *place, uint32_t root,
                                const struct clr_token *token, const struct clr_watch *watch,
-                               struct clr_image **image)
+                               struct clr_arrival *arrival, struct clr_image **image)
 {
     enum clr_entry entry = CLR_ENTRY_NO_MEMORY;
-    struct clr_cached_table *table;
+    struct clr_cached_table *table = NULL;
+    bool is_attached;
 
-    if (clr_connection_attach(place->connection, &own_kind) == NULL)
-        return entry;
     pthread_once(&prepared, heed_forks);
+    is_attached = clr_connection_attach(place->connection, &own_kind) != NULL;
     clr_cache_lock();
-    table = locked_table(place);
+    if (is_attached)
+        table = locked_table(place);
+    arrival->has_version = true;
+    arrival->token = *token;
+    clr_cache_wake();
     if (table != NULL) {
         clr_cached_table_retain(table);
         entry = locked_enter(table, root, token, watch, image);
         clr_cached_table_release(table);
     }
+    locked_depart(arrival);
     clr_cache_unlock();
     return entry;
 }
@@ -316,8 +411,11 @@ void clr_cache_leave(struct clr_image *image)
 
 static void end_busy(struct clr_image *image)
 {
+    struct clr_cached_table *table = image->table;
+
     clr_image_measure(image);
-    image->table->is_busy = false;
+    table->stale -= table->is_refreshed;
+    table->is_busy = table->is_refreshed = false;
     clr_cache_wake();
 }
 

@@ -31,13 +31,22 @@ enum clr_entry {
 };
 
 /*
+ * To be called before a snapshot is begun of a file that is known already: whoever refreshes the
+ * table waits, for a short while, until it is known which version that snapshot has, and lets older
+ * versions go first. If somebody wants to refresh it now, the call waits likewise. It ends with
+ * clr_cache_enter(), or with clr_cache_turn_back().
+ */
+void clr_cache_arrive(const struct clr_cache_place *place, struct clr_arrival *arrival);
+void clr_cache_turn_back(struct clr_arrival *arrival);
+
+/*
  * Enters the image of a version of a table, empty if there was none, and stores it: it is to be
  * left. While another thread brings the version the call waits, as long as the watch does not want
  * a stop. Only with FRESH and STALE an image is stored.
  */
 enum clr_entry clr_cache_enter(const struct clr_cache_place *place, uint32_t root,
                                const struct clr_token *token, const struct clr_watch *watch,
-                               struct clr_image **image);
+                               struct clr_arrival *arrival, struct clr_image **image);
 
 /* Leaves it: the image goes with the last one, if it is not the newest. NULL is fine. */
 void clr_cache_leave(struct clr_image *image);

@@ -36,6 +36,14 @@ struct clr_cache_place {
     bool is_filled; /* filled by SQLite: the rows are in the order in which it reads them */
 };
 
+/* A query on its way to an image: it begins a snapshot, or waits. */
+struct clr_arrival {
+    struct clr_arrival *next;       /* in the table's list */
+    struct clr_cached_table *table; /* with a reference; NULL: it is in no list */
+    bool has_version;               /* the snapshot is proved: it is of that version */
+    struct clr_token token;
+};
+
 struct clr_cached_table {
     struct clr_cached_table *next;      /* in the cache's list */
     int references;                     /* the list's and its images' */
@@ -50,6 +58,10 @@ struct clr_cached_table {
     /* Somebody loads, refreshes or fills the newest image. */
     bool is_busy;
     pthread_t busy;
+
+    struct clr_arrival *arrivals;
+    int stale; /* queries that want to refresh the newest image, or do: others arrive after that */
+    bool is_refreshed; /* who has made it busy is one of them */
 
     struct clr_attempts attempts; /* the owner's: to fill it */
     int wait;                     /* queries before columns are filled in the next version */

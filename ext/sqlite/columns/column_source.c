@@ -61,20 +61,40 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
     return field;
 }
 
+static struct clr_cache_place place_of(const struct clr_column_request *request,
+                                       struct clr_known_file *file)
+{
+    sqlite3 *db = request->connection->db;
+
+    return (struct clr_cache_place){
+        .connection = request->connection,
+        .file = file,
+        .longest = file == NULL ? 0 : (uint32_t)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1),
+        .schema = request->database->schema,
+        .table = request->table->name,
+        .is_filled = request->source == &clr_row_source};
+}
+
+void clr_column_request_arrive(struct clr_column_request *request)
+{
+    struct clr_cache_place place;
+
+    request->arrival.table = NULL;
+    if (request->database->file == NULL)
+        return;
+    place = place_of(request, request->database->file);
+    clr_cache_arrive(&place, &request->arrival);
+}
+
 enum clr_entry clr_column_request_enter(struct clr_column_request *request,
                                         struct clr_known_file *file, const struct clr_token *token)
 {
-    const struct clr_cache_place place = {.connection = request->connection,
-                                          .file = file,
-                                          .longest =
-                                              file == NULL ? 0 : request->snapshot.source.longest,
-                                          .schema = request->database->schema,
-                                          .table = request->table->name,
-                                          .is_filled = request->source == &clr_row_source};
+    const struct clr_cache_place place = place_of(request, file);
     enum clr_entry entry;
 
     clr_retention_begin();
-    entry = clr_cache_enter(&place, request->table->root, token, request->watch, &request->image);
+    entry = clr_cache_enter(&place, request->table->root, token, request->watch, &request->arrival,
+                            &request->image);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
         request->image = NULL;
     request->is_stale = entry == CLR_ENTRY_STALE;

@@ -52,6 +52,7 @@ struct clr_column_request {
     const struct clr_column_source *source; /* that has been begun, or NULL */
     struct clr_snapshot snapshot;           /* of pages */
     int64_t decoded;                        /* bytes, by the connection, before that */
+    struct clr_arrival arrival;             /* before that */
     struct clr_image *image; /* of the table, in the version that was begun: it was entered */
     struct clr_image_column *found[CLR_MOST_COLUMNS]; /* once it has_columns: pinned */
     bool is_stale;                                    /* the image was of another version */
@@ -112,6 +113,10 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
    NULL. */
 enum clr_entry clr_column_request_enter(struct clr_column_request *request,
                                         struct clr_known_file *file, const struct clr_token *token);
+
+/* To be called before a snapshot is begun, which clr_column_request_enter() follows, or
+   clr_cache_turn_back(): see clr_cache_arrive(). */
+void clr_column_request_arrive(struct clr_column_request *request);
 
 /* Returns the code of an entry that did not lead to the image; the reason may say why. */
 int clr_column_request_missed(struct clr_column_request *request, enum clr_entry entry);

@@ -168,13 +168,17 @@ static int begin(struct clr_column_request *request)
 {
     enum clr_reason_code why;
     enum clr_entry entry;
-    int rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
+    int rc;
 
+    clr_column_request_arrive(request);
+    rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
     request->decoded = request->connection->stats.bytes_decoded;
     if (why != CLR_WHY_NONE)
         clr_column_request_refuse(request, why);
-    if (rc != SQLITE_OK || why != CLR_WHY_NONE || !clr_column_request_is_current(request))
+    if (rc != SQLITE_OK || why != CLR_WHY_NONE || !clr_column_request_is_current(request)) {
+        clr_cache_turn_back(&request->arrival);
         return rc;
+    }
     entry = clr_column_request_enter(request, request->snapshot.known, &request->snapshot.token);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
         return clr_column_request_missed(request, entry);
