@@ -124,7 +124,8 @@ bool clr_cache_is_on(const struct clr_image_column *column, const struct clr_wor
 const char *clr_cache_schema(const struct clr_connection *connection,
                              const struct clr_cached_table *table);
 
-/* With the lock: takes a table out of the list, with all that nobody is in. */
+/* With the lock: takes a table out of the list that no query is on its way to, with all that nobody
+   is in. */
 void clr_cache_drop_table(struct clr_cached_table *table);
 
 #endif

@@ -171,8 +171,8 @@ void clr_column_memory_trim(int64_t most, int64_t scan)
 static int64_t evict(struct clr_cached_table *table)
 {
     int64_t bytes = clr_kept_dictionaries_size(table->dictionaries);
+    bool is_used = table->stale > 0 || table->arrivals != NULL;
     struct clr_image *image;
-    bool is_used = false;
 
     clr_kept_dictionaries_free(&table->dictionaries);
     for (image = table->images; image != NULL; image = image->next) {
