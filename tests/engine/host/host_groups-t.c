@@ -32,7 +32,7 @@ static void check(struct made *made, int threads, const char *what)
 static void test_random(void)
 {
     static const size_t sizes[] = {0, 1, 2, 30, 1023, 1024, 1025, 3000, 5000, 20000};
-    const int rounds = tap_is_quick() ? 150 : 1000;
+    const int rounds = tap_is_quick() ? 50 : 1000;
     struct made *made = malloc(sizeof *made);
     char what[100];
     int round;
