@@ -69,37 +69,6 @@ bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *wa
                             bool with_columns);
 void clr_cache_end_change(struct clr_image *image);
 
-/* Finds the columns that count fields describe, and pins them until clr_cache_unpin(). Returns
-   false if the image lacks one, or its layout is not known; then none is pinned. */
-bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int count,
-                   struct clr_image_column **found);
-void clr_cache_unpin(struct clr_image_column *const *found, int count);
-
-/* Returns a new number of a scan, later than all others. */
-int64_t clr_cache_scan(void);
-
-/* Counts a scan of a connection that uses these columns, which are pinned, and stores what they
-   have, with references. The scan's number goes to what it uses: that is what was used last. */
-void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,
-                   int count, struct clr_column **columns);
-
-/*
- * Sees that the rows of an image's pinned column are on the host, too, and stores them with a
- * reference. Returns CLR_SCAN_DONE; CLR_SCAN_STOPPED; or CLR_SCAN_FAILED if they can't be had from
- * the device: then they are to be loaded again.
- */
-enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct clr_image *image,
-                                      struct clr_image_column *found, const struct clr_watch *watch,
-                                      struct clr_column **column);
-
-/*
- * Returns whether pinned columns all have copies on the worker's device that are ready, and stores
- * those that there are, with references; starts those that are missing. A column that another
- * connection uses on another device stays there.
- */
-bool clr_cache_residents(struct clr_image_column *const *found, int count,
-                         struct clr_worker *worker, struct clr_resident **residents);
-
 /* Takes the lock when no image that a connection may see is being changed, but by the calling
    thread. */
 void clr_cache_lock_unchanging(const struct clr_connection *connection);
@@ -111,13 +80,6 @@ struct clr_cached_table *clr_cache_first(void);
    the calling thread is changing is none. */
 struct clr_image *clr_cache_look_up(const struct clr_connection *connection, const char *schema,
                                     const char *table, bool is_filled);
-
-/* Drops columns of an image that was entered that are on a device alone, and pinned by nobody:
-   those which that has lost, as it has failed, or all. */
-void clr_cache_drop_away(struct clr_image *image, bool if_lost);
-
-/* Returns whether an image's column has a complete copy on the worker's device. */
-bool clr_cache_is_on(const struct clr_image_column *column, const struct clr_worker *worker);
 
 /* With the lock: returns the name of the schema by which a connection has a table's file open, or
    that of a table of its own, or NULL: it is none of this connection's business. */

@@ -9,6 +9,7 @@
 #include "query/query.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/cache/cache_memory.h"
+#include "sqlite/cache/pinned_columns.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/table_names.h"
 #include "sqlite/session/skips.h"

@@ -1,0 +1,50 @@
+/*
+ * The columns of an image that a query needs: pinned until it has its answer, so that they are not
+ * evicted, and their copies on devices. All functions take the cache's lock.
+ */
+#ifndef CLR_SQLITE_PINNED_COLUMNS_H
+#define CLR_SQLITE_PINNED_COLUMNS_H
+
+#include "engine/worker/team.h"
+#include "sqlite/cache/image.h"
+#include "sqlite/session/connection.h"
+
+/* Finds the columns that count fields describe, and pins them until clr_cache_unpin(). Returns
+   false if the image lacks one, or its layout is not known; then none is pinned. */
+bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int count,
+                   struct clr_image_column **found);
+void clr_cache_unpin(struct clr_image_column *const *found, int count);
+
+/* Returns a new number of a scan, later than all others. */
+int64_t clr_cache_scan(void);
+
+/* Counts a scan of a connection that uses these columns, which are pinned, and stores what they
+   have, with references. The scan's number goes to what it uses: that is what was used last. */
+void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,
+                   int count, struct clr_column **columns);
+
+/*
+ * Sees that the rows of an image's pinned column are on the host, too, and stores them with a
+ * reference. Returns CLR_SCAN_DONE; CLR_SCAN_STOPPED; or CLR_SCAN_FAILED if they can't be had from
+ * the device: then they are to be loaded again.
+ */
+enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct clr_image *image,
+                                      struct clr_image_column *found, const struct clr_watch *watch,
+                                      struct clr_column **column);
+
+/*
+ * Returns whether pinned columns all have copies on the worker's device that are ready, and stores
+ * those that there are, with references; starts those that are missing. A column that another
+ * connection uses on another device stays there.
+ */
+bool clr_cache_residents(struct clr_image_column *const *found, int count,
+                         struct clr_worker *worker, struct clr_resident **residents);
+
+/* Drops columns of an image that was entered that are on a device alone, and pinned by nobody:
+   those which that has lost, as it has failed, or all. */
+void clr_cache_drop_away(struct clr_image *image, bool if_lost);
+
+/* Returns whether an image's column has a complete copy on the worker's device. */
+bool clr_cache_is_on(const struct clr_image_column *column, const struct clr_worker *worker);
+
+#endif
