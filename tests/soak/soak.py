@@ -34,7 +34,7 @@ WRITERS, READERS, THREADS = 2, 3, 2
 LEAST_FOR_DEVICES = 60
 
 #: How long a process that should end may take for it, in seconds.
-PATIENCE = 90
+ANSWER_SECONDS = 90
 
 #: What OpenCL does from some call on, and the greatest number of that call.
 FAULTS = (
@@ -155,7 +155,7 @@ class Soak:
 
     def finish(self, processes):
         """Waits for all, and ends those that do not end."""
-        limit = time.time() + PATIENCE
+        limit = time.time() + ANSWER_SECONDS
         for process in processes:
             while process.poll():
                 if time.time() > limit:
@@ -173,11 +173,11 @@ class Soak:
         bank.create(path, "WAL", 4096)
         db = tap.connect(path)
         for setting in (f"'device', '{self.device}'", "'view_threshold', 0", "'start_after', 0",
-                        "'host_threshold', 1", f"'device_timeout', {PATIENCE * 1000}"):
+                        "'host_threshold', 1", f"'device_timeout', {ANSWER_SECONDS * 1000}"):
             db.execute(f"SELECT clreduce_set({setting})").fetchall()
         for name, (select, _) in bank.SELECTS.items():
             db.execute(f"CREATE VIRTUAL TABLE temp.{name} USING clreduce(({select}))")
-        limit = time.time() + PATIENCE
+        limit = time.time() + ANSWER_SECONDS
         while missing and time.time() < limit:
             for name, (_, parameters) in list(missing.items()):
                 marks = f"({', '.join('?' * len(parameters))})" if parameters else ""
@@ -188,7 +188,7 @@ class Soak:
                     del missing[name]
             time.sleep(0.02)
         db.close()
-        tap.ok(not missing, f"the device answers within {PATIENCE} s: all but {list(missing)}")
+        tap.ok(not missing, f"the device answers within {ANSWER_SECONDS} s: all but {list(missing)}")
 
     def run(self):
         """The checks."""
