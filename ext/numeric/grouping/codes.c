@@ -4,28 +4,17 @@
 
 #include <string.h>
 
+/* Whether the scan's filter, or a tally, needs an instruction. */
 static bool uses(const struct clr_scan *scan, int number)
 {
+    const struct clr_tally none = {.x = -1, .y = -1, .filter = -1};
+    bool used[CLR_MOST_INSTRUCTIONS];
     int i;
 
-    for (i = 0; i < scan->instruction_count; i++) {
-        const struct clr_instruction *by = &scan->instructions[i];
-        const int operands = clr_opcode_operands(by->opcode);
-
-        if ((operands > 0 && by->a == number) || (operands > 1 && by->b == number) ||
-            (operands > 2 && by->c == number))
-            return true;
-    }
-    for (i = 0; i < scan->tally_count; i++)
-        if (scan->tallies[i].x == number || scan->tallies[i].y == number ||
-            scan->tallies[i].filter == number)
-            return true;
-    return scan->filter == number;
-}
-
-static uint8_t tag_of(const struct clr_lookup *lookup, uint32_t code)
-{
-    return lookup->kind == CLR_TAG_MIXED ? lookup->tags[code] : lookup->kind;
+    clr_scan_find_used(scan, &none, used);
+    for (i = 0; i < scan->tally_count && !used[number]; i++)
+        clr_scan_find_used(scan, &scan->tallies[i], used);
+    return used[number];
 }
 
 /* Whether no two codes have the same result. seen has a zero for each rank, and one for NULL. */
@@ -34,7 +23,7 @@ static bool are_different(const struct clr_lookup *lookup, uint8_t *seen)
     uint32_t code;
 
     for (code = 0; code < lookup->count; code++) {
-        const uint8_t tag = tag_of(lookup, code);
+        const uint8_t tag = clr_lookup_tag(lookup, code);
         const size_t rank =
             tag == CLR_TAG_NULL ? lookup->ranked_count : (size_t)lookup->values[code];
 
@@ -71,7 +60,8 @@ void clr_group_codes_order(const struct clr_scan *scan, uint32_t *ranks, uint32_
 
     memset(codes, -1, (lookup->ranked_count + 1) * sizeof *codes);
     for (code = 0; code < lookup->count; code++) {
-        number = tag_of(lookup, code) == CLR_TAG_NULL ? 0 : (uint32_t)lookup->values[code] + 1;
+        number =
+            clr_lookup_tag(lookup, code) == CLR_TAG_NULL ? 0 : (uint32_t)lookup->values[code] + 1;
         ranks[code] = number;
         codes[descends ? lookup->ranked_count - number : number] = code;
     }

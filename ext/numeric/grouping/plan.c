@@ -83,7 +83,7 @@ static bool find_range_of_lookup(const struct clr_lookup *lookup, int64_t *least
     if (lookup->count > MOST_ENTRIES)
         return false;
     for (i = 0; i < lookup->count; i++) {
-        if ((lookup->kind == CLR_TAG_MIXED ? lookup->tags[i] : lookup->kind) != CLR_TAG_INTEGER)
+        if (clr_lookup_tag(lookup, i) != CLR_TAG_INTEGER)
             continue;
         *least = lookup->values[i] < *least ? lookup->values[i] : *least;
         *greatest = lookup->values[i] > *greatest ? lookup->values[i] : *greatest;

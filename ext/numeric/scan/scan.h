@@ -140,6 +140,12 @@ struct clr_lookup {
     struct clr_bytes bytes; /* theirs */
 };
 
+/* Returns the tag of an entry's result. */
+static inline uint8_t clr_lookup_tag(const struct clr_lookup *lookup, uint32_t code)
+{
+    return lookup->kind == CLR_TAG_MIXED ? lookup->tags[code] : lookup->kind;
+}
+
 enum {
     CLR_MOST_INSTRUCTIONS = 1024,
     CLR_MOST_KEYS = 16,
