@@ -90,6 +90,23 @@ static int find_term(struct clr_binder *binder, const struct clr_term *term, uns
                       filter);
 }
 
+/* Returns the operations that a call needs besides those of its terms. */
+static unsigned find_further(const struct clr_query *query, const struct clr_call *call)
+{
+    const struct clr_aggregate *aggregate = call->aggregate;
+
+    /* Of a group's extremes only that is kept which is asked for. */
+    if (aggregate->needs == CLR_NEEDS_EXTREME) {
+        if (!query->is_grouped)
+            return 0;
+        return aggregate->finish < 0 ? CLR_LEAST : CLR_GREATEST;
+    }
+    /* SQLite's own sums also need to know if they give what ours would. */
+    if (!call->builtin || call->is_exact)
+        return 0;
+    return query->is_grouped ? CLR_BOUNDS : 1u << CLR_EXTREMES;
+}
+
 /* A function of sums or extremes: a tally for each term that it needs, or only one that counts. */
 static enum clr_code bind_terms(struct clr_binder *binder, struct clr_call *call,
                                 const int operands[2], int filter)
@@ -97,13 +114,7 @@ static enum clr_code bind_terms(struct clr_binder *binder, struct clr_call *call
     const struct clr_aggregate *aggregate = call->aggregate;
     const unsigned all = (1u << CLR_MOST_TERMS) - 1;
     const unsigned needs = call->form & CLR_FORM_STATE ? all : clr_finish_needs(aggregate);
-    /* SQLite's own sums also need to know if they give what ours would. */
-    const unsigned extremes = binder->query->is_grouped ? CLR_BOUNDS : 1u << CLR_EXTREMES;
-    const unsigned one = aggregate->finish < 0 ? CLR_LEAST : CLR_GREATEST;
-    const unsigned also = aggregate->needs == CLR_NEEDS_EXTREME
-                              ? (binder->query->is_grouped ? one : 0)
-                          : call->builtin && !call->is_exact ? extremes
-                                                             : 0;
+    const unsigned also = find_further(binder->query, call);
     int count, i;
     const struct clr_term *terms = clr_operation_terms(aggregate->operation, &count);
 
