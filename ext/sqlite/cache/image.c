@@ -60,8 +60,6 @@ struct clr_image *clr_image_clone(const struct clr_image *image)
         return NULL;
     link = &clone->columns;
     for (column = image->columns; column != NULL; column = column->next) {
-        if (clr_column_has_addresses(column->column))
-            continue;
         *link = clone_column(column);
         if (*link == NULL)
             break;

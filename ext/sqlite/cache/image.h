@@ -48,8 +48,7 @@ struct clr_image *clr_image_new(struct clr_cached_table *table, uint32_t root,
                                 const struct clr_token *token);
 
 /* Returns another image of the same version with the same columns, likewise. What changes its
-   columns leaves those of the first one alone: they have references of both. Without the lock: the
-   caller has made the table busy. */
+   columns leaves those of the first one alone: they have references of both. */
 struct clr_image *clr_image_clone(const struct clr_image *image);
 
 /* Drops the image's columns, or those that nobody has pinned, and returns their bytes, on the host

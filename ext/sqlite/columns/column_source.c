@@ -79,7 +79,6 @@ void clr_column_request_arrive(struct clr_column_request *request)
 {
     struct clr_cache_place place;
 
-    request->arrival.table = NULL;
     if (request->database->file == NULL)
         return;
     place = place_of(request, request->database->file);

@@ -80,7 +80,6 @@ static int begin(struct clr_column_request *request)
         clr_reason_set(&request->reason, CLR_WHY_OTHER_ROWS);
         return SQLITE_OK;
     }
-    request->arrival.table = NULL;
     entry = clr_column_request_enter(request, NULL, &token);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
         return clr_column_request_missed(request, entry);
