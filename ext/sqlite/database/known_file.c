@@ -18,7 +18,7 @@ struct clr_known_file {
     int references;  /* all under the lock */
     int connections; /* that have it open */
     int64_t closed;  /* since when there are none */
-    int closings;
+    int64_t closings;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -186,24 +186,24 @@ void clr_known_file_close(struct clr_known_file *file)
     clr_known_file_release(file);
 }
 
-int clr_known_file_closings(const struct clr_known_file *file)
+static int64_t read_number(const int64_t *number)
 {
-    int closings;
+    int64_t value;
 
     pthread_mutex_lock(&lock);
-    closings = file->closings;
+    value = *number;
     pthread_mutex_unlock(&lock);
-    return closings;
+    return value;
+}
+
+int64_t clr_known_file_closings(const struct clr_known_file *file)
+{
+    return read_number(&file->closings);
 }
 
 int64_t clr_known_file_closed(const struct clr_known_file *file)
 {
-    int64_t closed;
-
-    pthread_mutex_lock(&lock);
-    closed = file->closed;
-    pthread_mutex_unlock(&lock);
-    return closed;
+    return read_number(&file->closed);
 }
 
 void clr_known_file_state(const struct clr_known_file *file,

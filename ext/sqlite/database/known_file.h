@@ -42,7 +42,7 @@ void clr_known_file_release(struct clr_known_file *file);
 
 /* Returns how often the last connection has closed it: whatever was read before that may have been
    replaced since, its log among it. */
-int clr_known_file_closings(const struct clr_known_file *file);
+int64_t clr_known_file_closings(const struct clr_known_file *file);
 
 /* Returns since when no connection has had it open, in ns of clr_clock_ns(); 0: one has. */
 int64_t clr_known_file_closed(const struct clr_known_file *file);

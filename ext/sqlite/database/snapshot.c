@@ -241,7 +241,7 @@ static void identify(struct clr_database *database, struct clr_snapshot *snapsho
     const unsigned char *header = snapshot->header;
     unsigned char *bytes = snapshot->token.bytes;
     uint32_t schema = (uint32_t)database->file_generation;
-    int closings;
+    int64_t closings;
 
     if (database->schema_version >= 0)
         snapshot->known = clr_database_known_file(database, snapshot->file);
