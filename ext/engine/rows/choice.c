@@ -1,5 +1,6 @@
 #include "engine/rows/choice.h"
 
+#include "base/mean.h"
 #include "engine/worker/runtime.h"
 
 #include <stdatomic.h>
@@ -7,9 +8,6 @@
 
 /* Many values are so many times host_threshold. */
 enum { MANY_FACTOR = 64 };
-
-/* A mean is that of about so many scans. */
-enum { MEAN_OF = 8 };
 
 bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values)
 {
@@ -21,11 +19,10 @@ static atomic_int_least64_t host_pace;
 
 void clr_choice_note_host(uint64_t values, int64_t ns)
 {
-    const int64_t before = atomic_load(&host_pace);
     const int64_t pace = (ns << 10) / (int64_t)(values + 1) + 1;
 
     /* Of two threads that do this at once one may not count. */
-    atomic_store(&host_pace, before == 0 ? pace : before + (pace - before) / MEAN_OF);
+    atomic_store(&host_pace, clr_mean_with(atomic_load(&host_pace), pace));
 }
 
 bool clr_choice_is_host_sooner(struct clr_worker *worker, uint64_t values)

@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/mean.h"
 #include "engine/worker/thread.h"
 #include "engine/worker/worker_private.h"
 #include "opencl/reduction/self_test.h"
@@ -217,16 +218,6 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
         locked_fail(worker, &status);
 }
 
-/* Takes note of what a step of an urgent task took, which is mostly all of it. */
-static void locked_note_urgent(struct clr_worker *worker, int64_t ns)
-{
-    enum { MEAN_OF = 8 };
-
-    if (worker->urgent_ns == 0)
-        worker->urgent_ns = ns;
-    worker->urgent_ns += (ns - worker->urgent_ns) / MEAN_OF;
-}
-
 static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
 {
     struct clr_task *task = clr_task_queue_pop(&worker->tasks[kind]);
@@ -242,8 +233,9 @@ static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
     clr_status_clear(&status);
     again = task->step(task, worker->device, &status);
     come_back(worker);
+    /* A step is mostly all of an urgent task. */
     if (kind == CLR_TASK_URGENT)
-        locked_note_urgent(worker, clr_clock_ns() - start);
+        worker->urgent_ns = clr_mean_with(worker->urgent_ns, clr_clock_ns() - start);
     if (kind == CLR_TASK_BUILD)
         locked_report_start(worker, start, task->log, &status);
     else if (!worker->failed && locked_is_lost(worker, &status))
