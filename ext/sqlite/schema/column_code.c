@@ -1,12 +1,13 @@
 #include "sqlite/schema/column_code.h"
 
 #include "numeric/values/field.h"
+#include "sqlite/schema/explain_columns.h"
 #include "sqlite/session/statement.h"
 
 #include <string.h>
 
-/* Columns of EXPLAIN, and of PRAGMA function_list. */
-enum { AT_OPCODE = 1, AT_P2 = 3, AT_P4 = 5, AT_NAME = 0, AT_BUILTIN = 1, LONGEST_NAME = 64 };
+/* Columns of PRAGMA function_list. */
+enum { AT_NAME = 0, AT_BUILTIN = 1, LONGEST_NAME = 64 };
 
 /* What a value that follows from the row alone is made of: the loop over the table, reading,
    constants, operators, and jumps between them. Functions and comparisons are looked at. */
@@ -81,13 +82,14 @@ static bool is_builtin(sqlite3 *db, const char *p4)
 /* Takes an operation of the code; reads counts those that read. */
 static void take(sqlite3 *db, struct clr_column_code *code, sqlite3_stmt *statement, int *reads)
 {
-    const char *opcode = (const char *)sqlite3_column_text(statement, AT_OPCODE);
-    const char *p4 = (const char *)sqlite3_column_text(statement, AT_P4);
+    const char *opcode = (const char *)sqlite3_column_text(statement, CLR_EXPLAIN_OPCODE);
+    const char *p4 = (const char *)sqlite3_column_text(statement, CLR_EXPLAIN_P4);
 
     if (opcode == NULL) {
         code->is_settled = false;
     } else if (strcmp(opcode, "Column") == 0 || strcmp(opcode, "Rowid") == 0) {
-        code->index = *opcode == 'C' ? sqlite3_column_int(statement, AT_P2) : (int)CLR_FIELD_ROWID;
+        code->index =
+            *opcode == 'C' ? sqlite3_column_int(statement, CLR_EXPLAIN_P2) : (int)CLR_FIELD_ROWID;
         ++*reads;
     } else if (IS_AMONG(opcode, functions)) {
         code->has_calls = true;

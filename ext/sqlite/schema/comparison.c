@@ -1,10 +1,12 @@
 #include "sqlite/schema/comparison.h"
 
+#include "sqlite/schema/explain_columns.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of EXPLAIN; and the bits of a comparison's p5 that are its affinity. */
-enum { AT_OPCODE = 1, AT_P1, AT_P2, AT_P3, AT_P4, AT_P5, AFFINITY_BITS = 0x47 };
+/* The bits of a comparison's p5 that are its affinity. */
+enum { AFFINITY_BITS = 0x47 };
 
 static char *write_query(const char *schema, const char *table, const char *const *names, int count)
 {
@@ -21,10 +23,10 @@ static char *write_query(const char *schema, const char *table, const char *cons
 /* Older versions show p5 as two hexadecimal digits. */
 static int read_flags(sqlite3_stmt *statement)
 {
-    const char *text = (const char *)sqlite3_column_text(statement, AT_P5);
+    const char *text = (const char *)sqlite3_column_text(statement, CLR_EXPLAIN_P5);
 
-    if (sqlite3_column_type(statement, AT_P5) == SQLITE_INTEGER)
-        return sqlite3_column_int(statement, AT_P5);
+    if (sqlite3_column_type(statement, CLR_EXPLAIN_P5) == SQLITE_INTEGER)
+        return sqlite3_column_int(statement, CLR_EXPLAIN_P5);
     return text == NULL ? 0 : (int)strtol(text, NULL, 16);
 }
 
@@ -55,15 +57,15 @@ static void read_collation(const char *p4, struct clr_comparison *comparison)
 static void take_comparison(sqlite3_stmt *statement, const int *registers, int count,
                             struct clr_comparison *list)
 {
-    const int left = sqlite3_column_int(statement, AT_P1);
-    const int right = sqlite3_column_int(statement, AT_P3);
+    const int left = sqlite3_column_int(statement, CLR_EXPLAIN_P1);
+    const int right = sqlite3_column_int(statement, CLR_EXPLAIN_P3);
     int i;
 
     for (i = 0; i < count; i++) {
         if (registers[i] == 0 || (registers[i] != left && registers[i] != right))
             continue;
         list[i].affinity = read_flags(statement) & AFFINITY_BITS;
-        read_collation((const char *)sqlite3_column_text(statement, AT_P4), &list[i]);
+        read_collation((const char *)sqlite3_column_text(statement, CLR_EXPLAIN_P4), &list[i]);
     }
 }
 
@@ -75,13 +77,13 @@ static int read_code(sqlite3_stmt *statement, int *registers, int count,
 
     for (pass = 0; pass < 2 && rc == SQLITE_OK; pass++) {
         while (sqlite3_step(statement) == SQLITE_ROW) {
-            const char *opcode = (const char *)sqlite3_column_text(statement, AT_OPCODE);
-            const int number = sqlite3_column_int(statement, AT_P1);
+            const char *opcode = (const char *)sqlite3_column_text(statement, CLR_EXPLAIN_OPCODE);
+            const int number = sqlite3_column_int(statement, CLR_EXPLAIN_P1);
 
             if (opcode == NULL)
                 continue;
             if (pass == 0 && strcmp(opcode, "Variable") == 0 && number >= 1 && number <= count)
-                registers[number - 1] = sqlite3_column_int(statement, AT_P2);
+                registers[number - 1] = sqlite3_column_int(statement, CLR_EXPLAIN_P2);
             if (pass == 1 && (strcmp(opcode, "Eq") == 0 || strcmp(opcode, "Ne") == 0))
                 take_comparison(statement, registers, count, list);
         }

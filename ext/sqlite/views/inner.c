@@ -1,9 +1,8 @@
 #include "sqlite/views/inner.h"
 
-#include <string.h>
+#include "sqlite/schema/explain_columns.h"
 
-/* Columns of EXPLAIN. */
-enum { AT_OPCODE = 1, AT_P1, AT_P2, AT_P3, AT_P4 };
+#include <string.h>
 
 /* What SQLite's code does with what the lists are asked for. */
 struct lists {
@@ -26,10 +25,11 @@ static void take_affinity(struct lists *lists, const struct clr_query *query, in
 static void take_line(sqlite3_stmt *code, const struct clr_query *query, int given,
                       struct lists *lists)
 {
-    const char *opcode = (const char *)sqlite3_column_text(code, AT_OPCODE);
-    const char *letters = (const char *)sqlite3_column_text(code, AT_P4);
-    const int p1 = sqlite3_column_int(code, AT_P1), p2 = sqlite3_column_int(code, AT_P2);
-    const int p3 = sqlite3_column_int(code, AT_P3);
+    const char *opcode = (const char *)sqlite3_column_text(code, CLR_EXPLAIN_OPCODE);
+    const char *letters = (const char *)sqlite3_column_text(code, CLR_EXPLAIN_P4);
+    const int p1 = sqlite3_column_int(code, CLR_EXPLAIN_P1),
+              p2 = sqlite3_column_int(code, CLR_EXPLAIN_P2);
+    const int p3 = sqlite3_column_int(code, CLR_EXPLAIN_P3);
     int i;
 
     if (opcode == NULL)
