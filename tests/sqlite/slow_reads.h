@@ -108,4 +108,15 @@ static inline void slow_reads_release(void)
     pthread_mutex_unlock(&slow_reads.lock);
 }
 
+/* Begins a test of threads that wait for slow reads: skips it where there can be none, and ends it
+   after that time, as what waits for itself has no other end. */
+static inline void slow_reads_begin(unsigned limit_s)
+{
+    if (!sqlite3_threadsafe())
+        tap_skip_all("this SQLite is built for a single thread");
+    if (!slow_reads_install())
+        tap_skip_all("this SQLite has no pread() to put another in the place of");
+    alarm(limit_s);
+}
+
 #endif

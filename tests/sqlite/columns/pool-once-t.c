@@ -118,11 +118,7 @@ int main(void)
 {
     int file;
 
-    if (!sqlite3_threadsafe())
-        tap_skip_all("this SQLite is built for a single thread");
-    if (!slow_reads_install())
-        tap_skip_all("this SQLite has no pread() to put another in the place of");
-    alarm(LIMIT_S); /* what waits for itself has no other end */
+    slow_reads_begin(LIMIT_S);
     database_register();
     pool_begin();
     for (file = 0; file < 2; file++) {
