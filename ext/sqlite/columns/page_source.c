@@ -12,6 +12,7 @@ struct side {
     struct clr_image_column **of;
     struct clr_field *fields;
     struct clr_column **columns;
+    bool *changed;
     int count;
 };
 
@@ -40,8 +41,9 @@ static bool side_init(struct side *side, const struct clr_image *image)
         count++;
     *side = (struct side){.of = clr_memory_alloc(count * sizeof(struct clr_image_column *)),
                           .fields = clr_memory_alloc(count * sizeof *side->fields),
-                          .columns = clr_memory_alloc(count * sizeof(struct clr_column *))};
-    if (side->of == NULL || side->fields == NULL || side->columns == NULL)
+                          .columns = clr_memory_alloc(count * sizeof(struct clr_column *)),
+                          .changed = clr_memory_alloc(count * sizeof *side->changed)};
+    if (side->of == NULL || side->fields == NULL || side->columns == NULL || side->changed == NULL)
         return false;
     for (column = image->columns; column != NULL; column = column->next) {
         side->of[side->count] = column;
@@ -56,6 +58,7 @@ static void side_free(struct side *side)
     clr_memory_free((void *)side->of);
     clr_memory_free(side->fields);
     clr_memory_free((void *)side->columns);
+    clr_memory_free(side->changed);
 }
 
 /* Tells the image's layout how many rows, and bytes of TEXT and BLOBs, there is room for. Returns
@@ -109,11 +112,14 @@ static enum clr_load_outcome refresh_columns(struct clr_column_request *request,
     make_room(request);
     drop_held(image);
     if (side_init(&side, image))
-        outcome = clr_refresh(&request->snapshot.source, image->root, changes, side.fields,
-                              side.count, &image->layout, side.columns, request->watch, &report);
+        outcome =
+            clr_refresh(&request->snapshot.source, image->root, changes, side.fields, side.count,
+                        &image->layout, side.columns, side.changed, request->watch, &report);
     stats->bytes_decoded += report.bytes_read;
-    for (i = 0; i < side.count && report.has_moved; i++)
-        clr_image_replace(side.of[i], side.columns[i]);
+    for (i = 0; i < side.count && report.has_moved; i++) {
+        if (side.changed[i])
+            clr_image_replace(side.of[i], side.columns[i]);
+    }
     side_free(&side);
     if (outcome != CLR_LOAD_DONE)
         return outcome;

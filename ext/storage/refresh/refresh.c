@@ -51,6 +51,7 @@ struct refresh {
     struct clr_column **results; /* one for each column */
     uint32_t **maps;             /* the same, of columns of codes: see clr_splice_finish() */
     struct clr_dictionary **dictionaries; /* theirs, with references */
+    bool *changed;                        /* the caller's */
     bool has_moved;
 };
 
@@ -263,7 +264,8 @@ static bool is_too_large(const struct refresh *refresh, struct clr_column *const
     return layout->most_bytes > 0 && size > layout->most_bytes;
 }
 
-/* Makes the columns' results, which can fail, and then fills them, which can't. */
+/* Makes the columns' results, which can fail, and then fills them, which can't. A column whose
+   values are those that it had stays with whatever has been made of it. */
 static bool splice_columns(struct refresh *refresh, struct clr_column **columns)
 {
     const struct clr_few_leaves *fresh = &refresh->fresh;
@@ -271,8 +273,11 @@ static bool splice_columns(struct refresh *refresh, struct clr_column **columns)
 
     refresh->results = new_array((size_t)fresh->count, sizeof(struct clr_column *));
     for (i = 0; i < fresh->count && refresh->results != NULL; i++) {
-        refresh->results[i] =
-            clr_splice_begin(&refresh->splice, columns[i], refresh->dictionaries[i]);
+        refresh->changed[i] =
+            clr_splice_changes(&refresh->splice, columns[i], fresh->columns[i], refresh->maps[i]);
+        refresh->results[i] = refresh->changed[i] ? clr_splice_begin(&refresh->splice, columns[i],
+                                                                     refresh->dictionaries[i])
+                                                  : columns[i];
         if (refresh->results[i] != NULL)
             continue;
         while (i-- > 0) {
@@ -282,6 +287,8 @@ static bool splice_columns(struct refresh *refresh, struct clr_column **columns)
         return false;
     }
     for (i = 0; i < fresh->count && refresh->results != NULL; i++) {
+        if (!refresh->changed[i])
+            continue;
         clr_splice_finish(&refresh->splice, columns[i], fresh->columns[i], refresh->maps[i],
                           refresh->results[i]);
         if (refresh->results[i] != columns[i])
@@ -357,9 +364,11 @@ static void refresh_free(struct refresh *refresh)
 enum clr_load_outcome clr_refresh(const struct clr_source *source, uint32_t root,
                                   const uint32_t *changes, const struct clr_field *fields,
                                   int count, struct clr_layout *layout, struct clr_column **columns,
-                                  const struct clr_watch *watch, struct clr_refresh_report *report)
+                                  bool *changed, const struct clr_watch *watch,
+                                  struct clr_refresh_report *report)
 {
-    struct refresh refresh = {.source = source, .changes = changes, .layout = layout};
+    struct refresh refresh = {
+        .source = source, .changes = changes, .layout = layout, .changed = changed};
     enum clr_load_outcome outcome;
 
     refresh.pages = (struct clr_pages){.source = source, .watch = watch};

@@ -11,7 +11,7 @@
 struct clr_refresh_report {
     int64_t bytes_read;
     size_t leaves_read, leaves; /* the latter of the table now */
-    bool has_moved;             /* the columns and the layout are other ones */
+    bool has_moved;             /* the layout is another one, and so may columns be */
 };
 
 /*
@@ -21,7 +21,8 @@ struct clr_refresh_report {
  *
  * CLR_LOAD_DONE: columns and layout are those of the new snapshot. A column that had but one
  * reference may have been changed in place, another is replaced: its reference is dropped. If the
- * leaves are all the same ones, nothing is. CLR_LOAD_STOPPED: as watch asked, and all is
+ * leaves are all the same ones, nothing is; if report->has_moved, changed says of each column if
+ * its content is another one. CLR_LOAD_STOPPED: as watch asked, and all is
  * as it was. So it is for any other outcome, and the table has to be loaded anew: too many of its
  * leaves have changed, or it has too many rows; or there is something wrong with it, which the load
  * will find.
@@ -29,6 +30,7 @@ struct clr_refresh_report {
 enum clr_load_outcome clr_refresh(const struct clr_source *source, uint32_t root,
                                   const uint32_t *changes, const struct clr_field *fields,
                                   int count, struct clr_layout *layout, struct clr_column **columns,
-                                  const struct clr_watch *watch, struct clr_refresh_report *report);
+                                  bool *changed, const struct clr_watch *watch,
+                                  struct clr_refresh_report *report);
 
 #endif

@@ -4,6 +4,48 @@
 
 enum { SPARE_PART = 4, LEAST_SPARE = 4096 };
 
+static uint8_t tag_of(const struct clr_column *column, size_t row)
+{
+    return column->kind == CLR_TAG_MIXED ? column->tags[row] : column->kind;
+}
+
+/* Whether rows of the fresh column are what those of the old one are, at their places. */
+static bool are_same(const struct clr_row_run *run, const struct clr_column *old,
+                     const struct clr_column *fresh, const uint32_t *map)
+{
+    size_t i;
+
+    if (old->codes == NULL && memcmp(old->values + run->to, fresh->values + run->from,
+                                     run->rows * sizeof *old->values) != 0)
+        return false;
+    for (i = 0; i < run->rows; i++) {
+        if (old->codes != NULL
+                ? clr_column_code(old, run->to + i) != map[clr_column_code(fresh, run->from + i)]
+                : tag_of(old, run->to + i) != tag_of(fresh, run->from + i))
+            return false;
+    }
+    return true;
+}
+
+bool clr_splice_changes(const struct clr_splice *splice, const struct clr_column *old,
+                        const struct clr_column *fresh, const uint32_t *map)
+{
+    size_t i;
+
+    if (splice->rows != old->rows || clr_column_has_addresses(old) ||
+        clr_column_has_addresses(fresh) || (old->with_bytes && !fresh->with_bytes))
+        return true;
+    for (i = 0; i < splice->old_count; i++) {
+        if (splice->old[i].from != splice->old[i].to)
+            return true;
+    }
+    for (i = 0; i < splice->fresh_count; i++) {
+        if (!are_same(&splice->fresh[i], old, fresh, map))
+            return true;
+    }
+    return false;
+}
+
 /* Who else could get a reference gets it from its holder, who is busy here. */
 struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_column *old,
                                     struct clr_dictionary *dictionary)

@@ -27,6 +27,13 @@ struct clr_splice {
 };
 
 /*
+ * Whether the result differs from the old column, whose rows are as many as the old layout's. It
+ * may be told to where it does not, of values that are addresses. map: as for clr_splice_finish().
+ */
+bool clr_splice_changes(const struct clr_splice *splice, const struct clr_column *old,
+                        const struct clr_column *fresh, const uint32_t *map);
+
+/*
  * Returns the column that shall take the result: the old column itself, or a new one with one
  * reference; NULL without memory. Nothing has changed yet. dictionary: of a column of codes, which
  * has all of the result's values by now: the old column's, or, if others refer to that column,

@@ -283,6 +283,14 @@ def test_device():
 
     on_device = "SELECT coalesce(sum(device_bytes), 0) FROM clreduce_columns"
     batch.check(ask_until(lambda: support.value(db, on_device) == 33 * ROWS, selects), "copies")
+    db.execute("PRAGMA journal_mode = WAL")
+    for _ in range(2):
+        db.execute("UPDATE t SET a = a + 1 WHERE k = 5")
+        db.commit()
+        check(db, batch, "v_a", selects["v_a"])
+        there = {column for (_, column), row in kept(db).items() if row[6]}
+        batch.check(ask_until(lambda: support.value(db, on_device) == 33 * ROWS, selects), "copies")
+    batch.check(there >= set("kbm"), f"after a change of a there were copies of {sorted(there)}")
     batch.compare(support.value(db, "SELECT clreduce_evict()"), 2 * 33 * ROWS, "evicted bytes")
     batch.compare(support.value(db, on_device), 0, "nothing is left")
     support.configure(db, column_memory=20 * ROWS)

@@ -63,9 +63,28 @@ static bool has_all(struct image *image, sqlite3 *db)
     return same;
 }
 
-/* The refresh, whatever allocation fails: then nothing has changed, and it can be made again. */
+/* The values of a column that is to be refreshed. */
+struct values {
+    size_t rows;
+    int64_t *list;
+};
+
+static struct values copy_values(const struct clr_column *column)
+{
+    struct values values = {.rows = column->rows};
+
+    if (column->codes == NULL)
+        values.list = malloc((column->rows + 1) * sizeof *values.list);
+    if (values.list != NULL)
+        memcpy(values.list, column->values, column->rows * sizeof *values.list);
+    return values;
+}
+
+/* The refresh, whatever allocation fails: then nothing has changed, and it can be made again.
+   changed: of each column, whether it has; all, if nothing else is known. */
 static enum clr_load_outcome refresh(struct image *image, const struct clr_source *source,
-                                     uint32_t root, const uint32_t *changes, long *failures)
+                                     uint32_t root, const uint32_t *changes, bool *changed,
+                                     long *failures)
 {
     const struct clr_watch watch = {image_stop_at_once, NULL};
     struct clr_refresh_report report;
@@ -73,18 +92,28 @@ static enum clr_load_outcome refresh(struct image *image, const struct clr_sourc
     int after;
 
     outcome = clr_refresh(source, root, changes, image->fields, image->count, &image->layout,
-                          image->columns, &watch, &report);
+                          image->columns, changed, &watch, &report);
     batch_ok(outcome == CLR_LOAD_STOPPED, "stopped: %d", outcome);
     for (after = 0;; after++) {
         const struct clr_layout layout = image->layout;
         struct clr_column *columns[IMAGE_COLUMNS];
+        struct values values = copy_values(image->columns[1]);
 
         memcpy(columns, image->columns, sizeof columns);
+        memset(changed, true, IMAGE_COLUMNS * sizeof *changed);
         clr_memory_fail_after(after);
         outcome = clr_refresh(source, root, changes, image->fields, image->count, &image->layout,
-                              image->columns, NULL, &report);
-        if (clr_memory_fail_after(-1) == 0)
+                              image->columns, changed, NULL, &report);
+        if (clr_memory_fail_after(-1) == 0) {
+            if (values.list != NULL && !changed[1])
+                batch_ok(image->columns[1] == columns[1] && columns[1]->rows == values.rows &&
+                             memcmp(columns[1]->values, values.list,
+                                    values.rows * sizeof *values.list) == 0,
+                         "a column that is said not to have changed");
+            free(values.list);
             return outcome;
+        }
+        free(values.list);
         ++*failures;
         batch_ok(outcome == CLR_LOAD_FAILED &&
                      memcmp(columns, image->columns, sizeof columns) == 0 &&
@@ -139,7 +168,8 @@ static void test(const char *pragmas, bool has_chains, bool with_codes)
     struct image_bytes before, after;
     struct clr_source source;
     uint32_t root, *changes;
-    long failures = 0, refreshed = 0, grown = 0;
+    long failures = 0, refreshed = 0, grown = 0, unchanged = 0;
+    bool changed[IMAGE_COLUMNS];
     sqlite3 *db;
     int i, k;
 
@@ -175,7 +205,7 @@ static void test(const char *pragmas, bool has_chains, bool with_codes)
         after = image_serialize(db);
         source = image_bytes_source(&after);
         changes = compare_pages(&before, &after, &source);
-        outcome = refresh(&image, &source, root, changes, &failures);
+        outcome = refresh(&image, &source, root, changes, changed, &failures);
         if (shared != NULL)
             batch_ok(shared->rows == rows, "a shared column is as it was");
         for (k = 0; k < image.count && outcome == CLR_LOAD_DONE; k++) {
@@ -185,6 +215,7 @@ static void test(const char *pragmas, bool has_chains, bool with_codes)
                 batch_ok(column->code_bytes >= clr_column_code_bytes(column->dictionary->count) &&
                              column->entries_read <= column->dictionary->count,
                          "codes have room");
+            unchanged += !changed[k];
             grown += column->codes != NULL &&
                      column->code_bytes > clr_column_code_bytes(column->entries_read);
         }
@@ -205,6 +236,7 @@ static void test(const char *pragmas, bool has_chains, bool with_codes)
     batch_end("%s%s", pragmas, with_codes ? ", with codes" : "");
     tap_ok(refreshed > 30 && failures > refreshed, "%ld of 60 refreshed, after %ld without memory",
            refreshed, failures);
+    tap_ok(unchanged > 5, "%ld columns that were as before stayed", unchanged);
     if (with_codes)
         tap_ok(grown > 0, "codes became wider: %ld times", grown);
     image_free(&image);
@@ -222,6 +254,7 @@ static void test_growth(int values, int refreshes, int code_bytes)
     struct clr_refresh_report report;
     enum clr_load_outcome outcome = CLR_LOAD_DONE;
     uint32_t root, *changes;
+    bool changed[IMAGE_COLUMNS];
     char sql[200];
     sqlite3 *db;
     int i, bytes = 0;
@@ -253,7 +286,7 @@ static void test_growth(int values, int refreshes, int code_bytes)
         changes = compare_pages(&before, &after, &source);
         bytes = image.columns[1]->code_bytes;
         outcome = clr_refresh(&source, root, changes, image.fields, image.count, &image.layout,
-                              image.columns, NULL, &report);
+                              image.columns, changed, NULL, &report);
         tap_ok(outcome != CLR_LOAD_DONE || has_all(&image, db), "what SQLite reads");
         free(changes);
         sqlite3_free(before.data);

@@ -105,6 +105,8 @@ int main(void)
         if (is_shared)
             clr_column_retain(old);
         make_splice(&splice, old_rows, fresh_rows);
+        batch_ok(clr_splice_changes(&splice, old, fresh, NULL) || is_wanted(old, &splice),
+                 "splice %d changes nothing", i);
         result = clr_splice_begin(&splice, old, old->dictionary);
         if (result == NULL)
             tap_bail("no memory");
