@@ -1,7 +1,7 @@
 #include "sqlite/cache/cache.h"
 
 #include "base/clock.h"
-#include "sqlite/database/connection_database.h"
+#include "sqlite/cache/cache_tables.h"
 
 #include <string.h>
 
@@ -9,206 +9,8 @@
    before it makes a copy, which keeps them busy with nothing else. */
 enum { READERS_MS = 250 };
 
-static struct clr_cached_table *tables;
-
-static pthread_once_t prepared = PTHREAD_ONCE_INIT;
-
 /* How many images this thread has entered. */
 static _Thread_local int entered;
-
-struct clr_cached_table *clr_cache_first(void)
-{
-    return tables;
-}
-
-/* ---- Images and tables, with the lock. */
-
-static bool is_alone(const struct clr_image *image)
-{
-    const struct clr_cached_table *table = image->table;
-
-    return image->references == 1 + (table->images == image && !table->is_dropped);
-}
-
-/* Drops references to an image. Returns it if it is to be freed, else NULL. */
-static struct clr_image *locked_release(struct clr_image *image, int references)
-{
-    struct clr_image **link = &image->table->images;
-
-    image->references -= references;
-    if (image->references > 0)
-        return NULL;
-    while (*link != image)
-        link = &(*link)->next;
-    *link = image->next;
-    return image;
-}
-
-/* Returns an image that was made for a table, which it gets a reference to; NULL is fine. */
-static struct clr_image *take_table(struct clr_image *image)
-{
-    if (image != NULL)
-        clr_cached_table_retain(image->table);
-    return image;
-}
-
-static void free_image(struct clr_image *image)
-{
-    struct clr_cached_table *table = image->table;
-
-    clr_image_free(image);
-    clr_cached_table_release(table);
-}
-
-/* Frees what locked_release() has returned, its columns without the lock: that may take its time.
- */
-static void locked_dispose(struct clr_image *image)
-{
-    if (image == NULL)
-        return;
-    clr_cache_unlock();
-    clr_image_drop(image, false);
-    clr_cache_lock();
-    free_image(image);
-}
-
-static struct clr_cached_table *locked_find_table(const struct clr_cache_place *place)
-{
-    struct clr_cached_table *table = tables;
-
-    while (table != NULL && !clr_cached_table_is(table, place))
-        table = table->next;
-    return table;
-}
-
-static struct clr_cached_table *locked_table(const struct clr_cache_place *place)
-{
-    struct clr_cached_table *table = locked_find_table(place);
-
-    if (table != NULL)
-        return table;
-    table = clr_cached_table_new(place);
-    if (table != NULL) {
-        table->next = tables;
-        tables = table;
-    }
-    return table;
-}
-
-void clr_cache_drop_table(struct clr_cached_table *table)
-{
-    struct clr_cached_table **link = &tables;
-    struct clr_image *image = table->images;
-
-    while (*link != table)
-        link = &(*link)->next;
-    *link = table->next;
-    table->is_dropped = true;
-    if (image != NULL && locked_release(image, 1) != NULL)
-        free_image(image);
-    clr_cached_table_release(table);
-}
-
-/* Whether another thread changes the table's newest image. */
-static bool is_changing_elsewhere(const struct clr_cached_table *table)
-{
-    return table->images != NULL && table->images->is_changing &&
-           !pthread_equal(table->busy, pthread_self());
-}
-
-void clr_cache_lock_unchanging(const struct clr_connection *connection)
-{
-    const struct clr_cached_table *table;
-
-    clr_cache_lock();
-    for (table = tables; table != NULL;) {
-        if (is_changing_elsewhere(table) && clr_cache_schema(connection, table) != NULL) {
-            clr_cache_wait_until_woken(READERS_MS);
-            table = tables;
-        } else {
-            table = table->next;
-        }
-    }
-}
-
-struct clr_image *clr_cache_look_up(const struct clr_connection *connection, const char *schema,
-                                    const char *name, bool is_filled)
-{
-    const struct clr_cached_table *table;
-
-    for (table = tables; table != NULL; table = table->next) {
-        const char *known = clr_cache_schema(connection, table);
-
-        if (table->is_filled == is_filled && known != NULL && sqlite3_stricmp(known, schema) == 0 &&
-            sqlite3_stricmp(table->name, name) == 0 && table->images != NULL &&
-            !table->images->is_changing)
-            return table->images;
-    }
-    return NULL;
-}
-
-/* ---- Forking. */
-
-/* In the child the other threads are no more: what they were changing is never complete, and is
-   left alone. */
-static void unlock_child(void)
-{
-    struct clr_cached_table *table;
-
-    for (table = tables; table != NULL; table = table->next) {
-        if (table->is_busy && pthread_equal(table->busy, pthread_self()))
-            continue;
-        table->is_busy = table->is_refreshed = false;
-        table->stale = 0;
-        table->arrivals = NULL;
-        if (table->images != NULL && table->images->is_changing)
-            table->images = NULL;
-    }
-    clr_cache_unlock();
-}
-
-static void heed_forks(void)
-{
-    clr_known_file_heed_forks(); /* whose lock is taken after this one */
-    pthread_atfork(clr_cache_lock, clr_cache_unlock, unlock_child);
-}
-
-/* ---- What a connection has of its own. */
-
-static void free_own(struct clr_connection *connection, void *attachment)
-{
-    struct clr_cached_table *table, *next;
-    struct clr_image_column *column;
-    struct clr_image *image;
-
-    (void)attachment;
-    clr_cache_lock();
-    for (table = tables; table != NULL; table = next) {
-        next = table->next;
-        if (table->owner == connection) {
-            clr_cache_drop_table(table);
-        } else if (is_changing_elsewhere(table)) {
-            clr_cache_wait_until_woken(READERS_MS);
-            next = tables;
-        } else {
-            for (image = table->images; image != NULL; image = image->next) {
-                for (column = image->columns; column != NULL; column = column->next)
-                    clr_image_column_disuse(column, connection);
-            }
-        }
-    }
-    clr_cache_unlock();
-}
-
-static const struct clr_attachment_kind own_kind = {sizeof(struct clr_attachment), free_own};
-
-const char *clr_cache_schema(const struct clr_connection *connection,
-                             const struct clr_cached_table *table)
-{
-    if (table->file == NULL)
-        return table->owner == connection ? table->schema : NULL;
-    return clr_database_schema_of(connection, table->file);
-}
 
 /* ---- Entering and leaving. */
 
@@ -240,7 +42,7 @@ static void make_busy(struct clr_cached_table *table)
 static struct clr_image *locked_add_older(struct clr_cached_table *table, uint32_t root,
                                           const struct clr_token *token)
 {
-    struct clr_image *image = take_table(clr_image_new(table, root, token));
+    struct clr_image *image = clr_cached_image_take(clr_image_new(table, root, token));
 
     if (image == NULL)
         return NULL;
@@ -273,7 +75,7 @@ void clr_cache_arrive(const struct clr_cache_place *place, struct clr_arrival *a
 
     *arrival = (struct clr_arrival){.table = NULL};
     clr_cache_lock();
-    while ((table = locked_find_table(place)) != NULL && table->stale > 0 && entered == 0 &&
+    while ((table = clr_cache_find_table(place)) != NULL && table->stale > 0 && entered == 0 &&
            clr_clock_ns() < end)
         clr_cache_wait(NULL);
     if (table != NULL) {
@@ -335,7 +137,7 @@ static enum clr_entry locked_enter(struct clr_cached_table *table, uint32_t root
     enum clr_entry entry = CLR_ENTRY_FRESH;
 
     if (table->images == NULL)
-        table->images = take_table(clr_image_new(table, root, token));
+        table->images = clr_cached_image_take(clr_image_new(table, root, token));
     if (table->images == NULL)
         return CLR_ENTRY_NO_MEMORY;
     table->stale++;
@@ -371,11 +173,10 @@ enum clr_entry clr_cache_enter(const struct clr_cache_place *place, uint32_t roo
     struct clr_cached_table *table = NULL;
     bool is_attached;
 
-    pthread_once(&prepared, heed_forks);
-    is_attached = clr_connection_attach(place->connection, &own_kind) != NULL;
+    is_attached = clr_cache_prepare(place->connection);
     clr_cache_lock();
     if (is_attached)
-        table = locked_table(place);
+        table = clr_cache_table(place);
     arrival->has_version = true;
     arrival->token = *token;
     clr_cache_wake();
@@ -395,7 +196,7 @@ void clr_cache_leave(struct clr_image *image)
         return;
     clr_cache_lock();
     entered--;
-    locked_dispose(locked_release(image, 1));
+    clr_cached_image_dispose(clr_cached_image_release(image, 1));
     clr_cache_wake();
     clr_cache_unlock();
 }
@@ -445,7 +246,7 @@ static void locked_wait_for_others(const struct clr_image *image, const struct c
 {
     const int64_t end = clr_clock_ns() + READERS_MS * INT64_C(1000000);
 
-    while (!is_alone(image) && entered == 1 && clr_clock_ns() < end) {
+    while (!clr_cached_image_is_alone(image) && entered == 1 && clr_clock_ns() < end) {
         if (!clr_cache_wait(watch))
             return;
     }
@@ -463,7 +264,7 @@ static struct clr_image *locked_replace(struct clr_image **image, struct clr_ima
     newer->next = table->images;
     table->images = newer;
     *image = newer;
-    return locked_release(older, 1 + own);
+    return clr_cached_image_release(older, 1 + own);
 }
 
 bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *watch,
@@ -474,15 +275,15 @@ bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *wa
 
     clr_cache_lock();
     locked_wait_for_others(*image, watch);
-    if (!is_alone(*image))
-        copy = take_table(with_columns
-                              ? clr_image_clone(*image)
-                              : clr_image_new((*image)->table, (*image)->root, &(*image)->token));
-    done = copy != NULL || is_alone(*image);
+    if (!clr_cached_image_is_alone(*image))
+        copy = clr_cached_image_take(
+            with_columns ? clr_image_clone(*image)
+                         : clr_image_new((*image)->table, (*image)->root, &(*image)->token));
+    done = copy != NULL || clr_cached_image_is_alone(*image);
     if (done)
         (copy != NULL ? copy : *image)->is_changing = true;
     if (copy != NULL)
-        locked_dispose(locked_replace(image, copy));
+        clr_cached_image_dispose(locked_replace(image, copy));
     clr_cache_unlock();
     return done;
 }

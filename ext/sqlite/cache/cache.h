@@ -69,25 +69,4 @@ bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *wa
                             bool with_columns);
 void clr_cache_end_change(struct clr_image *image);
 
-/* Takes the lock when no image that a connection may see is being changed, but by the calling
-   thread. */
-void clr_cache_lock_unchanging(const struct clr_connection *connection);
-
-/* With the lock: returns the first table. */
-struct clr_cached_table *clr_cache_first(void);
-
-/* With the lock: returns the newest image of a table that a connection may see, or NULL; one that
-   the calling thread is changing is none. */
-struct clr_image *clr_cache_look_up(const struct clr_connection *connection, const char *schema,
-                                    const char *table, bool is_filled);
-
-/* With the lock: returns the name of the schema by which a connection has a table's file open, or
-   that of a table of its own, or NULL: it is none of this connection's business. */
-const char *clr_cache_schema(const struct clr_connection *connection,
-                             const struct clr_cached_table *table);
-
-/* With the lock: takes a table out of the list that no query is on its way to, with all that nobody
-   is in. */
-void clr_cache_drop_table(struct clr_cached_table *table);
-
 #endif

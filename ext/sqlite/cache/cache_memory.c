@@ -1,7 +1,8 @@
 #include "sqlite/cache/cache_memory.h"
 
 #include "base/settings.h"
-#include "sqlite/cache/cache.h"
+#include "sqlite/cache/cache_lock.h"
+#include "sqlite/cache/cache_tables.h"
 
 #include <unistd.h>
 

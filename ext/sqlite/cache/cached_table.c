@@ -1,6 +1,7 @@
 #include "sqlite/cache/cached_table.h"
 
 #include "base/memory.h"
+#include "sqlite/cache/cache_lock.h"
 
 struct clr_cached_table *clr_cached_table_new(const struct clr_cache_place *place)
 {
@@ -52,4 +53,49 @@ void clr_cached_table_release(struct clr_cached_table *table)
     sqlite3_free(table->schema);
     sqlite3_free(table->name);
     clr_memory_free(table);
+}
+
+bool clr_cached_image_is_alone(const struct clr_image *image)
+{
+    const struct clr_cached_table *table = image->table;
+
+    return image->references == 1 + (table->images == image && !table->is_dropped);
+}
+
+struct clr_image *clr_cached_image_release(struct clr_image *image, int references)
+{
+    struct clr_image **link = &image->table->images;
+
+    image->references -= references;
+    if (image->references > 0)
+        return NULL;
+    while (*link != image)
+        link = &(*link)->next;
+    *link = image->next;
+    return image;
+}
+
+struct clr_image *clr_cached_image_take(struct clr_image *image)
+{
+    if (image != NULL)
+        clr_cached_table_retain(image->table);
+    return image;
+}
+
+void clr_cached_image_free(struct clr_image *image)
+{
+    struct clr_cached_table *table = image->table;
+
+    clr_image_free(image);
+    clr_cached_table_release(table);
+}
+
+void clr_cached_image_dispose(struct clr_image *image)
+{
+    if (image == NULL)
+        return;
+    clr_cache_unlock();
+    clr_image_drop(image, false);
+    clr_cache_lock();
+    clr_cached_image_free(image);
 }

@@ -81,4 +81,19 @@ bool clr_cached_table_is(const struct clr_cached_table *table, const struct clr_
 struct clr_cached_table *clr_cached_table_retain(struct clr_cached_table *table);
 void clr_cached_table_release(struct clr_cached_table *table);
 
+/* Returns an image that was made for a table, which it gets a reference to; NULL is fine. */
+struct clr_image *clr_cached_image_take(struct clr_image *image);
+
+/* Whether one query alone is in the image. */
+bool clr_cached_image_is_alone(const struct clr_image *image);
+
+/* Drops references to an image. Returns it if it is to be freed, and in no list then; else NULL. */
+struct clr_image *clr_cached_image_release(struct clr_image *image, int references);
+
+/* Frees what that has returned. */
+void clr_cached_image_free(struct clr_image *image);
+
+/* The same, its columns without the lock: that may take its time. NULL is fine. */
+void clr_cached_image_dispose(struct clr_image *image);
+
 #endif

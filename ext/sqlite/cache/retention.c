@@ -3,7 +3,8 @@
 #include "base/clock.h"
 #include "base/settings.h"
 #include "engine/worker/thread.h"
-#include "sqlite/cache/cache.h"
+#include "sqlite/cache/cache_lock.h"
+#include "sqlite/cache/cache_tables.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
 #include "sqlite/inspect/column_table.h"
 
-#include "sqlite/cache/cache.h"
+#include "sqlite/cache/cache_lock.h"
+#include "sqlite/cache/cache_tables.h"
 
 /* With the cache's lock: finds column number row, over all newest images that the connection may
    see, or NULL; counts them. */

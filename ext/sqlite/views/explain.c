@@ -1,4 +1,5 @@
 #include "base/utf8.h"
+#include "sqlite/cache/cache_tables.h"
 #include "sqlite/views/acceleration.h"
 
 /* With the cache's lock. */
