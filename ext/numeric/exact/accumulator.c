@@ -100,6 +100,13 @@ void clr_accumulator_add_product(struct clr_accumulator *sum, double x, double y
                    a.negative != b.negative);
 }
 
+void clr_accumulator_add_scaled(struct clr_accumulator *sum, clr_i128 value, int exponent)
+{
+    const clr_u128 size = value < 0 ? -(clr_u128)value : (clr_u128)value;
+
+    add_scaled(sum, (uint64_t)(size >> 64), (uint64_t)size, exponent, value < 0);
+}
+
 void clr_accumulator_add_int192(struct clr_accumulator *sum, const struct clr_int192 *value)
 {
     struct clr_int192 magnitude = *value;

@@ -61,6 +61,9 @@ void clr_accumulator_add(struct clr_accumulator *sum, double x);
 /* Adds x * y exactly; both are finite. Subtract by negating one. */
 void clr_accumulator_add_product(struct clr_accumulator *sum, double x, double y);
 
+/* Adds value * 2^exponent, whose magnitude is below 2^117. */
+void clr_accumulator_add_scaled(struct clr_accumulator *sum, clr_i128 value, int exponent);
+
 /* Adds an integer. */
 void clr_accumulator_add_int192(struct clr_accumulator *sum, const struct clr_int192 *value);
 

@@ -45,6 +45,44 @@ void clr_sum_add_wide_product(struct clr_sum *sum, double x, double y)
         clr_accumulator_add_product(wide(sum), x, y);
 }
 
+/*
+ * Each exponent's significands are shifted to the next lower one that is a multiple of 32, and
+ * added up in 128 bits: below 2^84 each, so many of them stay below 2^117.
+ */
+enum { EXPONENT_STEP = 32, EXPONENT_BINS = 2048 / EXPONENT_STEP, MOST_IN_BINS = 1 << 30 };
+
+/* Adds values, fewer than MOST_IN_BINS. */
+static void add_by_exponent(struct clr_sum *sum, const clr_stored_real *x, size_t count)
+{
+    clr_i128 bins[EXPONENT_BINS] = {0};
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        const struct clr_parts parts = clr_parts_of(x[i]);
+        const unsigned place = (unsigned)(parts.exponent + 1074);
+        const clr_i128 value = (clr_i128)parts.significand << place % EXPONENT_STEP;
+
+        if (!isfinite(x[i]))
+            clr_sum_add_unusual(sum, x[i], 1);
+        else
+            bins[place / EXPONENT_STEP] += parts.negative ? -value : value;
+    }
+    for (i = 0; i < EXPONENT_BINS; i++) {
+        if (bins[i] != 0)
+            clr_accumulator_add_scaled(wide(sum), bins[i], (int)i * EXPONENT_STEP - 1074);
+    }
+}
+
+void clr_sum_add_wide_values(struct clr_sum *sum, const clr_stored_real *x, size_t count)
+{
+    size_t part;
+
+    for (; count > 0; count -= part, x += part) {
+        part = count < MOST_IN_BINS ? count : MOST_IN_BINS;
+        add_by_exponent(sum, x, part);
+    }
+}
+
 void clr_sum_add_product(struct clr_sum *sum, double x, double y, int weight)
 {
     double product = x * y;

@@ -12,6 +12,7 @@
 #include "numeric/exact/accumulator.h"
 #include "numeric/exact/expansion.h"
 #include "numeric/values/int192.h"
+#include "numeric/values/value.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,6 +34,9 @@ void clr_sum_add_wide(struct clr_sum *sum, double x);
 
 /* Adds x * y exactly, any doubles, where an expansion is known not to hold it. */
 void clr_sum_add_wide_product(struct clr_sum *sum, double x, double y);
+
+/* Adds values, any doubles, where an expansion is known not to hold them. */
+void clr_sum_add_wide_values(struct clr_sum *sum, const clr_stored_real *x, size_t count);
 
 /* Adds x, any double; weight is 1 to add and -1 to subtract. */
 static inline void clr_sum_add(struct clr_sum *sum, double x, int weight)

@@ -7,6 +7,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 enum { BLOCK = 128, LONGEST_WAIT = 64 };
@@ -20,19 +22,20 @@ struct loops {
 };
 
 /*
- * After a block that an expansion could not hold, the next ones are likely to be as wide: the
- * vectors wait for twice as many blocks each time that they fail.
+ * After a block that terms could not hold, the next ones are likely to be as wide: these terms wait
+ * for twice as many blocks each time that they fail.
  */
 struct backoff {
     unsigned waiting, length;
 };
 
-static inline bool backoff_wait(struct backoff *backoff)
+/* Returns for how many of so many blocks it waits. */
+static inline unsigned backoff_wait(struct backoff *backoff, size_t blocks)
 {
-    if (backoff->waiting == 0)
-        return false;
-    backoff->waiting--;
-    return true;
+    const unsigned waits = blocks < backoff->waiting ? (unsigned)blocks : backoff->waiting;
+
+    backoff->waiting -= waits;
+    return waits;
 }
 
 static inline void backoff_fail(struct backoff *backoff)
@@ -53,12 +56,11 @@ static void add_slowly(const clr_stored_real *x, const clr_stored_real *y, size_
                        struct clr_sum *sum)
 {
     size_t i;
-    for (i = 0; i < count; i++) {
-        if (y == NULL)
-            clr_sum_add_unusual(sum, x[i], 1);
-        else
-            clr_sum_add_wide_product(sum, x[i], y[i]);
-    }
+
+    if (y == NULL)
+        clr_sum_add_wide_values(sum, x, count);
+    for (i = 0; i < count && y != NULL; i++)
+        clr_sum_add_wide_product(sum, x[i], y[i]);
 }
 
 #define all_set() (~(vector_integer){0})
@@ -107,8 +109,14 @@ static void add_slowly(const clr_stored_real *x, const clr_stored_real *y, size_
 #define VARIANT(name) portable_##name
 #define TARGET
 #define LANES 2
+#if defined(__aarch64__)
+#define PRODUCT_ERROR(x, y, p)                                                                     \
+    (vector_real) vfmaq_f64(-(float64x2_t)(p), (float64x2_t)(x), (float64x2_t)(y))
+#define PRODUCT_LIMIT INFINITY
+#else
 #define PRODUCT_ERROR(x, y, p) DEKKER_ERROR(x, y, p)
 #define PRODUCT_LIMIT CLR_EXPANSION_LIMIT
+#endif
 #include "numeric/scan/host_vector.inc"
 
 #if defined(__x86_64__)

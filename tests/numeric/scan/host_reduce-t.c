@@ -263,6 +263,19 @@ static void test_backoff(void)
     }
     batch_end("wild blocks among tame ones");
 
+    /* Then terms that a far value takes are given back. */
+    batch_begin();
+    for (i = 0; i < PAIRED; i++)
+        reals[i] = i % (5 * BLOCK) == 77 ? random_hard(100, 1300) : random_finite();
+    check_sum_of_reals(0, MOST);
+    check_dot_of_reals(0, MOST / 4);
+    data_fill_reals(reals, PAIRED, DATA_UNIFORM);
+    for (i = 77; i < PAIRED; i += 5 * BLOCK)
+        reals[i] = random_hard(100, 1300);
+    check_sum_of_reals(0, MOST);
+    check_dot_of_reals(0, MOST / 4);
+    batch_end("single values that are far from all others");
+
     batch_begin();
     for (i = 0; i < PAIRED; i++)
         reals[i] = random_hard(1020, 1026);
