@@ -18,10 +18,12 @@ static inline struct image_bytes damage_new_database(int page_size, int auto_vac
         tap_bail("no database");
     snprintf(sql, sizeof sql,
              "PRAGMA page_size = %d; PRAGMA auto_vacuum = %d;"
-             "CREATE TABLE t(a INT, b REAL, c, d REAL, e INT); CREATE TABLE other(x);"
+             "CREATE TABLE t(a INT, b REAL, c, d REAL, e INT, f, g, h, i, j);"
+             "CREATE TABLE other(x);"
              "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
              "INSERT INTO t SELECT i * i * i, i / 3.0,"
-             "  iif(i %% 2, zeroblob(w), printf('%%.*c', w, char(65 + i %% 26))), i, i %% 3"
+             "  iif(i %% 2, zeroblob(w), printf('%%.*c', w, char(65 + i %% 26))), i, i %% 3,"
+             "  2, NULL, 'h', i %% 2, iif(i %% 4, NULL, printf('%%.*c', 40 + i %% 80, 'j'))"
              "  FROM (SELECT i, iif(i %% 9 = 0, i * 31 %% 2500, i %% 60) AS w FROM n);"
              "INSERT INTO other SELECT a FROM t; DELETE FROM t WHERE rowid %% 11 = 5",
              page_size, auto_vacuum, rows);

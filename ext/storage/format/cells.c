@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { SHORT_SIZE = 128 }; /* below it a payload's size has one byte */
+
 /*
  * What is asked of a cell's place and rowid, if the last row's rowid has a key and this one's is as
  * long. Such rowids are compared as eight bytes, of which those after the key are masked. The
@@ -9,10 +11,10 @@
  */
 struct expected {
     const unsigned char *data; /* the page's first byte */
-    size_t before;             /* bytes of a cell before its payload */
+    size_t key_bytes;          /* of a rowid, which is right before the payload */
     size_t first, span;        /* of offsets: offset - first <= span */
-    size_t clear;              /* <= span + 1: below, a simple payload of any size is in the page */
-    size_t limit;              /* offset + size <= limit */
+    size_t clear;              /* <= span + 1: below, a payload of a short size is in the page */
+    size_t limit;              /* offset of a payload + size <= limit */
     uint64_t key;              /* the mask of the rowid's bytes */
     uint64_t ends;             /* of which these bits tell that there are so many of them */
     uint64_t last;             /* the last row's rowid */
@@ -23,15 +25,15 @@ static struct expected expect(const struct clr_order *order, const struct clr_pa
 {
     const uint32_t bytes = clr_order_key_bytes(order), unused = 64 - 8 * bytes;
     struct expected expected = {.data = page->data,
-                                .before = 1 + bytes,
+                                .key_bytes = bytes,
+                                .limit = usable_size,
                                 .first = page->first,
                                 .span = page->last - page->first,
                                 .key = UINT64_MAX << unused,
                                 .last = (uint64_t)(order->least - 1) << unused};
     size_t last;
 
-    expected.limit = usable_size - expected.before;
-    last = expected.limit - (CLR_SERIAL_ONE_BYTE - 1); /* a page has 480 bytes at least */
+    last = usable_size - 1 - bytes - (SHORT_SIZE - 1); /* a page has 480 bytes at least */
     if (last > page->last)
         last = page->last;
     if (last >= page->first)
@@ -41,40 +43,49 @@ static struct expected expect(const struct clr_order *order, const struct clr_pa
 }
 
 /*
- * Finds the cells from the first pointer on that are simple, sound, and of the last row's shape.
- * Returns how many. Most rows come this way, so that nothing is looked up, or noted but the cell.
- * How long the rowids are is asked of all together: if one has another length, it is not known
- * which are sound, and 0 is returned.
+ * Finds the cells from the first pointer on that are simple, sound, of a short size, and of the
+ * last row's shape. Returns how many. Most rows of most tables come this way, so that nothing is
+ * looked up, or noted but the payload. How long the rowids are is asked of all together: if one has
+ * another length, it is not known which are sound, and 0 is returned. has_second: the mask's second
+ * half is not zero.
  */
-static __attribute__((noinline)) size_t find_alike(const struct clr_shapes *shapes,
-                                                   struct expected *expected,
-                                                   const unsigned char *pointers, size_t count,
-                                                   struct clr_cells *cells)
+static inline __attribute__((always_inline)) size_t
+find_alike(const struct clr_shapes *shapes, struct expected *expected,
+           const unsigned char *pointers, size_t count, struct clr_cells *cells, bool has_second)
 {
     /* Copies, for registers, as is that this is a function by itself: what is stored below might
        else be one of them. */
     const struct expected e = *expected;
     const struct clr_shape wanted = shapes->shapes[shapes->slot];
-    const unsigned char *data = e.data, *payloads = data + e.before;
-    const uint64_t mask = shapes->mask;
+    const size_t before = 1 + e.key_bytes;
+    const unsigned char *data = e.data, *payloads = data + before;
+    const struct clr_header mask = shapes->mask;
     uint64_t last = e.last, all = last, any = last;
+    uint32_t range = wanted.range;
     size_t i;
 
+    if (wanted.least >= SHORT_SIZE)
+        return 0;
+    if (range >= SHORT_SIZE - wanted.least)
+        range = SHORT_SIZE - 1 - wanted.least;
     for (i = 0; i < count; i++) {
         size_t cell = clr_get_u16(pointers + 2 * i);
+        struct clr_header header;
         uint64_t rowid;
 
         if (__builtin_expect(cell - e.first >= e.clear, 0) &&
-            (cell - e.first > e.span || cell + data[cell] > e.limit))
+            (cell - e.first > e.span || cell + before + data[cell] > e.limit))
             break;
         rowid = clr_get_u64(data + cell + 1) & e.key;
-        if (clr_shapes_header(payloads + cell, mask) != wanted.header || rowid <= last ||
-            data[cell] - wanted.least > wanted.range)
+        header = clr_shapes_header(payloads + cell, mask);
+        if (header.first != wanted.header.first ||
+            (has_second && header.second != wanted.header.second) || rowid <= last ||
+            data[cell] - wanted.least > range)
             break;
         last = rowid;
         all &= rowid;
         any |= rowid;
-        cells->offsets[i] = (uint16_t)cell;
+        cells->payloads[i] = (uint16_t)(cell + before);
     }
     if (((all ^ any) & e.ends) != 0)
         return 0;
@@ -82,8 +93,26 @@ static __attribute__((noinline)) size_t find_alike(const struct clr_shapes *shap
     return i;
 }
 
-/* Finds the cells whose shape is known, whichever it is, up to the first of which that is not so,
-   or that is not simple, or not sound. There are `from` rows already. */
+static __attribute__((noinline)) size_t find_alike_8(const struct clr_shapes *shapes,
+                                                     struct expected *expected,
+                                                     const unsigned char *pointers, size_t count,
+                                                     struct clr_cells *cells)
+{
+    return find_alike(shapes, expected, pointers, count, cells, false);
+}
+
+static __attribute__((noinline)) size_t find_alike_16(const struct clr_shapes *shapes,
+                                                      struct expected *expected,
+                                                      const unsigned char *pointers, size_t count,
+                                                      struct clr_cells *cells)
+{
+    return find_alike(shapes, expected, pointers, count, cells, true);
+}
+
+/* Finds the cells whose shape is known, whichever it is, of sizes of one byte or two, up to the
+   first of which that is not so, or that is not simple, or not sound. There are `from` rows
+   already.
+ */
 static void find_known(struct clr_shapes *known, struct expected *expected,
                        const unsigned char *pointers, size_t from, size_t count,
                        struct clr_cells *cells)
@@ -91,28 +120,36 @@ static void find_known(struct clr_shapes *known, struct expected *expected,
     /* Copies: the slots stored below are bytes, which to the compiler might be anything's. */
     const struct clr_shape *shapes = known->shapes;
     const struct expected e = *expected;
-    const uint64_t mask = known->mask;
+    const struct clr_header mask = known->mask;
     uint64_t last = e.last;
     size_t i;
 
     for (i = from; i < count; i++) {
-        size_t cell = clr_get_u16(pointers + 2 * i);
+        size_t cell = clr_get_u16(pointers + 2 * i), at;
         const struct clr_shape *shape;
-        uint64_t rowid, header;
+        struct clr_header header;
         uint32_t size, slot;
+        uint64_t rowid;
 
         if (cell - e.first > e.span)
             break;
-        size = e.data[cell];
-        rowid = clr_get_u64(e.data + cell + 1) & e.key;
-        header = clr_shapes_header(e.data + cell + e.before, mask);
+        size = e.data[cell++];
+        if (size >= SHORT_SIZE) {
+            if (e.data[cell] >= SHORT_SIZE)
+                break;
+            size = (size - SHORT_SIZE) << 7 | e.data[cell++];
+        }
+        rowid = clr_get_u64(e.data + cell) & e.key;
+        at = cell + e.key_bytes;
+        header = clr_shapes_header(e.data + at, mask);
         slot = clr_shapes_slot(header);
         shape = &shapes[slot];
-        if (((rowid ^ last) & e.ends) != 0 || rowid <= last || header != shape->header ||
-            size - shape->least > shape->range || cell + size > e.limit)
+        if (((rowid ^ last) & e.ends) != 0 || rowid <= last ||
+            !clr_header_is_same(header, shape->header) || size - shape->least > shape->range ||
+            at + size > e.limit)
             break;
         last = rowid;
-        cells->offsets[i] = (uint16_t)cell;
+        cells->payloads[i] = (uint16_t)at;
         cells->slots[i] = (uint8_t)slot;
     }
     expected->last = last;
@@ -128,12 +165,13 @@ void clr_cells_find(struct clr_cells *cells, struct clr_shapes *shapes, struct c
                     const unsigned char *pointers, size_t count)
 {
     struct expected expected = expect(order, page, usable_size);
-    const size_t unused = 64 - 8 * (expected.before - 1);
+    const size_t unused = 64 - 8 * expected.key_bytes;
 
-    cells->key_bytes = (uint32_t)expected.before - 1;
-    cells->payloads = page->data + expected.before;
+    cells->key_bytes = (uint32_t)expected.key_bytes;
+    cells->page = page->data;
     cells->is_uniform = true;
-    cells->rows = find_alike(shapes, &expected, pointers, count, cells);
+    cells->rows = (shapes->mask.second == 0 ? find_alike_8 : find_alike_16)(shapes, &expected,
+                                                                            pointers, count, cells);
     memset(cells->slots, (int)shapes->slot, cells->rows);
     if (cells->rows < count)
         find_known(shapes, &expected, pointers, cells->rows, count, cells);

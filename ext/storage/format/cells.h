@@ -18,11 +18,11 @@ enum { CLR_CELLS_MOST = 256 };
 /* Rows that follow each other. */
 struct clr_cells {
     size_t rows;
-    uint16_t offsets[CLR_CELLS_MOST]; /* of the cells in the page */
-    const unsigned char *payloads;    /* of the rows: payloads + offsets[i] */
-    uint32_t key_bytes;               /* of each rowid, right before the payload */
-    uint8_t slots[CLR_CELLS_MOST];    /* of their shapes */
-    bool is_uniform;                  /* all have that in the shapes' slot */
+    const unsigned char *page;         /* the page's first byte */
+    uint16_t payloads[CLR_CELLS_MOST]; /* their offsets in the page */
+    uint32_t key_bytes;                /* of each rowid, right before the payload */
+    uint8_t slots[CLR_CELLS_MOST];     /* of their shapes */
+    bool is_uniform;                   /* all have that in the shapes' slot */
 };
 
 /*

@@ -58,7 +58,7 @@ const struct clr_serial clr_serials[256] = {
 #define INVALID_8 INVALID, INVALID, INVALID, INVALID, INVALID, INVALID, INVALID, INVALID
 #define INVALID_32 INVALID_8, INVALID_8, INVALID_8, INVALID_8
 
-const uint8_t clr_serial_sizes[256] = {
+const uint16_t clr_serial_sizes[256] = {
     0,           1,           2,           3,           4,           6,           8,
     8,           0,           0,           INVALID,     INVALID,     0,           0,
     1,           1,           TWICE_4(2),  TWICE_4(6),  TWICE_4(10), TWICE_4(14), TWICE_4(18),

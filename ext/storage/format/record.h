@@ -16,15 +16,15 @@ struct clr_serial {
     uint8_t one;   /* what serial type 9 stands for */
     uint64_t mask; /* of an INTEGER's bits */
 };
-enum { CLR_SERIAL_ONE_BYTE = 128, CLR_SERIAL_INVALID_SIZE = 200 };
+enum { CLR_SERIAL_ONE_BYTE = 128, CLR_SERIAL_INVALID_SIZE = UINT16_MAX };
 
 /*
- * What serial types are, and their sizes in the body: CLR_SERIAL_INVALID_SIZE, more than a simple
- * payload has, for those that are not valid, and for bytes from CLR_SERIAL_ONE_BYTE on, which begin
+ * What serial types are, and their sizes in the body: CLR_SERIAL_INVALID_SIZE, more than a page
+ * has, for those that are not valid, and for bytes from CLR_SERIAL_ONE_BYTE on, which begin
  * a longer serial type.
  */
 extern const struct clr_serial clr_serials[256];
-extern const uint8_t clr_serial_sizes[256];
+extern const uint16_t clr_serial_sizes[256];
 
 /* Whether a double is not a number: SQLite has none, and reads one as NULL. */
 static inline bool clr_real_is_nan(uint64_t bits)

@@ -2,17 +2,18 @@
 
 #include "base/memory.h"
 
-enum { HEADER_BYTES = 8, LARGEST = 127 };
+enum { HEADER_BYTES = sizeof(struct clr_header), LONGEST_HEADER = 127 };
 
-/* What is in a slot that is free: no byte is a size that it allows. */
-static const struct clr_shape no_shape = {.least = UINT8_MAX + 1};
+/* What is in a slot that is free: it allows no size of a payload in a page. */
+static const struct clr_shape no_shape = {.least = UINT32_MAX};
 
-bool clr_shapes_init(struct clr_shapes *shapes, const struct clr_field *fields, int count)
+bool clr_shapes_init(struct clr_shapes *shapes, const struct clr_field *fields, int count,
+                     uint32_t most)
 {
     int last = count > 0 ? fields[count - 1].index : CLR_FIELD_ROWID;
     size_t i;
 
-    *shapes = (struct clr_shapes){.fields = fields, .count = count};
+    *shapes = (struct clr_shapes){.fields = fields, .count = count, .most = most};
     shapes->shapes = clr_memory_alloc(CLR_SHAPES * sizeof *shapes->shapes);
     shapes->places = clr_memory_alloc(((size_t)count + 1) * CLR_SHAPES * sizeof *shapes->places);
     if (shapes->shapes == NULL || shapes->places == NULL)
@@ -32,14 +33,14 @@ void clr_shapes_free(struct clr_shapes *shapes)
 
 void clr_shapes_learn(struct clr_shapes *shapes, const unsigned char *payload)
 {
-    uint64_t header = clr_shapes_header(payload, shapes->mask);
+    const struct clr_header header = clr_shapes_header(payload, shapes->mask);
     uint32_t header_size = payload[0], end = header_size, slot = clr_shapes_slot(header);
     struct clr_shape shape = {.header = header};
     int i, index = -1; /* of the column that ends at end */
     struct clr_place place = {0};
 
     shapes->shapes[slot] = no_shape;
-    if (shapes->mask == 0 || header_size < 2 || header_size > LARGEST)
+    if (shapes->mask.first == 0 || header_size < 2 || header_size > LONGEST_HEADER)
         return;
     for (i = 0; i < shapes->count; i++) {
         int wanted = shapes->fields[i].index;
@@ -47,9 +48,9 @@ void clr_shapes_learn(struct clr_shapes *shapes, const unsigned char *payload)
         if (wanted != CLR_FIELD_ROWID && (uint32_t)wanted + 2 > header_size)
             return;
         for (; index < wanted; index++) {
-            place = (struct clr_place){.at = (uint8_t)end, .type = payload[index + 2]};
+            place = (struct clr_place){.at = (uint16_t)end, .type = payload[index + 2]};
             end += clr_serial_sizes[place.type];
-            if (end > LARGEST)
+            if (end > shapes->most)
                 return;
         }
         shapes->places[(size_t)i * CLR_SHAPES + slot] = place;
@@ -57,6 +58,6 @@ void clr_shapes_learn(struct clr_shapes *shapes, const unsigned char *payload)
     /* What the header's last serial type is of has to end with the payload. */
     shape.least = end;
     if (index < 0 || (uint32_t)index + 2 < header_size)
-        shape.range = LARGEST - end;
+        shape.range = shapes->most - end;
     shapes->shapes[slot] = shape;
 }

@@ -12,20 +12,26 @@
 
 enum { CLR_SHAPES = 256 };
 
+/* The first bytes of a record's header, as far as they matter. */
+struct clr_header {
+    uint64_t first, second;
+};
+
 struct clr_shape {
-    uint64_t header;       /* its first bytes, as far as they matter */
+    struct clr_header header;
     uint32_t least, range; /* a sound payload has size - least <= range, unsigned */
 };
 
 /* Where a wanted column is, and its serial type. */
 struct clr_place {
-    uint8_t at; /* from the payload's first byte */
+    uint16_t at; /* from the payload's first byte */
     uint8_t type;
 };
 
 /* A cache. Its slots are found by a hash of the header. */
 struct clr_shapes {
-    uint64_t mask; /* of the header's bytes that matter; 0: shapes can't be had for these fields */
+    struct clr_header mask; /* of the bytes that matter; zeros: these fields can't have shapes */
+    uint32_t most;          /* bytes of a payload that is simple */
     const struct clr_field *fields;
     int count;
     struct clr_shape *shapes;
@@ -33,27 +39,40 @@ struct clr_shapes {
     uint32_t slot;            /* of the last row whose shape was found */
 };
 
-/* Returns false without memory. Free in any case. */
-bool clr_shapes_init(struct clr_shapes *shapes, const struct clr_field *fields, int count);
+/* most: the bytes of a payload that a leaf can hold. Returns false without memory. Free in any
+ * case.
+ */
+bool clr_shapes_init(struct clr_shapes *shapes, const struct clr_field *fields, int count,
+                     uint32_t most);
 void clr_shapes_free(struct clr_shapes *shapes);
 
-/* Returns the beginning of the header of the payload, of which eight bytes must be readable. */
-static inline uint64_t clr_shapes_header(const unsigned char *payload, uint64_t mask)
+/* Returns the beginning of the header of the payload, of which 16 bytes must be readable. */
+static inline struct clr_header clr_shapes_header(const unsigned char *payload,
+                                                  struct clr_header mask)
 {
-    uint64_t header;
+    struct clr_header header;
 
     memcpy(&header, payload, sizeof header);
-    return header & mask;
+    header.first &= mask.first;
+    header.second &= mask.second;
+    return header;
+}
+
+static inline bool clr_header_is_same(struct clr_header a, struct clr_header b)
+{
+    return ((a.first ^ b.first) | (a.second ^ b.second)) == 0;
 }
 
 /* Returns the slot for a header. */
-static inline uint32_t clr_shapes_slot(uint64_t header)
+static inline uint32_t clr_shapes_slot(struct clr_header header)
 {
-    return (uint32_t)(header * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+    return (uint32_t)((header.first * UINT64_C(0x9e3779b97f4a7c15) +
+                       header.second * UINT64_C(0xd6e8feb86659fd93)) >>
+                      56);
 }
 
-/* Puts the shape of the payload into its slot, if it is one of a simple payload: below 128 bytes,
-   whose header has one byte for its own size and for each serial type up to the last wanted. */
+/* Puts the shape of the payload into its slot, if it is one of a simple payload: all in the leaf,
+   and its header has one byte for its own size and for each serial type up to the last wanted. */
 void clr_shapes_learn(struct clr_shapes *shapes, const unsigned char *payload);
 
 #endif

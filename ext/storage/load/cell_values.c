@@ -20,26 +20,26 @@ static bool has_nan(const int64_t *values, size_t count)
 /* Takes REALs. Returns how many; none if one of them is not a number. */
 static size_t take_reals(const struct clr_cells *cells, uint32_t at, int64_t *to)
 {
-    const unsigned char *values = cells->payloads + at;
+    const unsigned char *values = cells->page + at;
     size_t i, rows = cells->rows;
 
     for (i = 0; i + 2 <= rows; i += 2) {
-        to[i] = (int64_t)clr_get_u64(values + cells->offsets[i]);
-        to[i + 1] = (int64_t)clr_get_u64(values + cells->offsets[i + 1]);
+        to[i] = (int64_t)clr_get_u64(values + cells->payloads[i]);
+        to[i + 1] = (int64_t)clr_get_u64(values + cells->payloads[i + 1]);
     }
     if (i < rows)
-        to[i] = (int64_t)clr_get_u64(values + cells->offsets[i]);
+        to[i] = (int64_t)clr_get_u64(values + cells->payloads[i]);
     return has_nan(to, rows) ? 0 : rows;
 }
 
 static size_t take_integers(const struct clr_cells *cells, struct clr_place place, int64_t *to)
 {
-    const unsigned char *values = cells->payloads + place.at;
+    const unsigned char *values = cells->page + place.at;
     size_t i, rows = cells->rows;
     int shift = clr_serials[place.type].shift;
 
     for (i = 0; i < rows; i++)
-        to[i] = (int64_t)clr_get_u64(values + cells->offsets[i]) >> shift;
+        to[i] = (int64_t)clr_get_u64(values + cells->payloads[i]) >> shift;
     return rows;
 }
 
@@ -50,7 +50,7 @@ static void take_rowids(const struct clr_cells *cells, struct clr_target *target
     size_t i;
 
     for (i = 0; i < cells->rows; i++) {
-        const unsigned char *payload = cells->payloads + cells->offsets[i];
+        const unsigned char *payload = cells->page + cells->payloads[i];
         int64_t key = (int64_t)(clr_get_u64(payload - bytes) >> (64 - 8 * bytes));
         struct clr_scalar value = {.tag = CLR_TAG_INTEGER, .bits = clr_order_rowid(key)};
 
@@ -71,7 +71,7 @@ struct unknown {
 static const unsigned char *value_of(const struct clr_cells *cells, const struct clr_place *places,
                                      size_t i)
 {
-    return cells->payloads + cells->offsets[i] + places[cells->slots[i]].at;
+    return cells->page + cells->payloads[i] + places[cells->slots[i]].at;
 }
 
 /* Takes the codes of a field whose dictionary is large: all that the cache lacks is looked for
@@ -125,7 +125,7 @@ static __attribute__((noinline)) void take_codes(const struct clr_cells *cells,
         struct clr_place place = places[cells->slots[i]];
 
         clr_target_find_serial(target, row + i, place.type,
-                               cells->payloads + cells->offsets[i] + place.at, field->is_real);
+                               cells->page + cells->payloads[i] + place.at, field->is_real);
     }
 }
 
@@ -139,7 +139,7 @@ static __attribute__((noinline)) void take_with_bytes(const struct clr_cells *ce
 {
     for (; i < cells->rows; i++) {
         struct clr_place place = places[cells->slots[i]];
-        const unsigned char *from = cells->payloads + cells->offsets[i] + place.at;
+        const unsigned char *from = cells->page + cells->payloads[i] + place.at;
 
         if (clr_serials[place.type].tag == CLR_TAG_BYTES)
             clr_target_put_bytes(target, row + i, place.type, from, bytes);
@@ -155,7 +155,7 @@ take_values(const struct clr_cells *cells, const struct clr_place *places, bool 
             struct clr_target *target, size_t row, size_t i)
 {
     struct clr_target to = *target; /* copies, as in clr_cells_find() */
-    const unsigned char *payloads = cells->payloads;
+    const unsigned char *page = cells->page;
     const size_t rows = cells->rows;
 
     for (; i < rows; i++) {
@@ -163,7 +163,7 @@ take_values(const struct clr_cells *cells, const struct clr_place *places, bool 
 
         clr_target_put(&to, row + i,
                        clr_serial_value(&clr_serials[place.type],
-                                        payloads + cells->offsets[i] + place.at, is_real));
+                                        page + cells->payloads[i] + place.at, is_real));
     }
     *target = to;
 }

@@ -4,9 +4,10 @@
 #include "storage/load/cell_values.h"
 
 /*
- * Most cells are simple: a payload below 128 bytes, all in the leaf, whose header has one byte for
- * its own size and for each serial type up to the last wanted. They are decoded right here; what is
- * not simple, or not sound, is left to clr_record_read(), which does without such conditions.
+ * Most cells are simple: a payload of less than 16,384 bytes, all in the leaf, whose header has one
+ * byte for its own size and for each serial type up to the last wanted. They are decoded right
+ * here; what is not simple, or not sound, is left to clr_record_read(), which does without such
+ * conditions.
  *
  * Most simple cells are like others before: their records' shape is known, and the rowid is as long
  * as the last one. Such cells are found a block at a time, and then each column is taken from them.
@@ -96,9 +97,9 @@ bool clr_decoder_init(struct clr_decoder *decoder, struct clr_pages *pages,
         decoder->with_bytes = decoder->with_bytes || clr_field_wants_bytes(&fields[i]);
         decoder->never_null = decoder->never_null || fields[i].never_null;
     }
-    return clr_shapes_init(&decoder->shapes, fields, count) && decoder->targets != NULL &&
-           decoder->values != NULL && decoder->bytes != NULL && decoder->caches != NULL &&
-           prepare_codes(decoder);
+    return clr_shapes_init(&decoder->shapes, fields, count, decoder->reader.max_local) &&
+           decoder->targets != NULL && decoder->values != NULL && decoder->bytes != NULL &&
+           decoder->caches != NULL && prepare_codes(decoder);
 }
 
 void clr_decoder_free(struct clr_decoder *decoder)
@@ -162,6 +163,7 @@ struct loop {
     struct clr_target *targets;
     struct clr_bytes *const *bytes;
     const unsigned char *limit; /* the end of the page's content */
+    uint32_t most;              /* bytes of a payload that is in the leaf */
     struct clr_order order;
     size_t first; /* row since which rowids ascend */
 };
@@ -181,16 +183,22 @@ static inline __attribute__((always_inline)) bool decode_simple(struct loop *loo
     int64_t rowid = 0, key = 0;
     int i, index = -1; /* of the column that type and body are of */
 
+    cell++;
+    if (size >= 0x80) {
+        if (*cell >= 0x80)
+            return false;
+        size = (size & 0x7f) << 7 | *cell++;
+    }
     if (is_long) {
-        payload = clr_get_varint(cell + 1, &number);
+        payload = clr_get_varint(cell, &number);
         rowid = (int64_t)number;
     } else {
-        payload = clr_order_get_key(cell + 1, &key);
+        payload = clr_order_get_key(cell, &key);
     }
-    if (size - 2 >= CLR_SERIAL_ONE_BYTE - 2 || payload == NULL || payload + size > loop->limit)
+    if (size - 2 > loop->most - 2 || payload == NULL || payload + size > loop->limit)
         return false;
     header_size = payload[0];
-    if (header_size - 2 > size - 2)
+    if (header_size - 2 > size - 2 || header_size >= 0x80)
         return false;
     types = payload + 1;
     types_end = payload + header_size;
@@ -242,9 +250,13 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
                                                                     uint32_t offset, size_t row)
 {
     struct clr_pages *pages = decoder->reader.pages;
-    struct loop loop = {decoder->fields, decoder->targets,
-                        decoder->bytes,  page->data + pages->source->usable_size,
-                        decoder->order,  decoder->first};
+    struct loop loop = {decoder->fields,
+                        decoder->targets,
+                        decoder->bytes,
+                        page->data + pages->source->usable_size,
+                        decoder->reader.max_local,
+                        decoder->order,
+                        decoder->first};
     enum clr_load_outcome outcome;
     int64_t rowid;
     int i;
@@ -269,9 +281,13 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
              const struct clr_field *fields, struct clr_target *targets, int count, bool with_bytes)
 {
     struct clr_pages *pages = decoder->reader.pages;
-    struct loop loop = {fields,         targets,
-                        decoder->bytes, page->data + pages->source->usable_size,
-                        decoder->order, decoder->first};
+    struct loop loop = {fields,
+                        targets,
+                        decoder->bytes,
+                        page->data + pages->source->usable_size,
+                        decoder->reader.max_local,
+                        decoder->order,
+                        decoder->first};
     size_t row = decoder->rows, end = row + page->cells;
     const unsigned char *pointer = page->pointers;
 
@@ -348,7 +364,7 @@ static enum clr_load_outcome decode_by_shape(struct clr_decoder *decoder, uint32
 static enum clr_load_outcome decode_page(struct clr_decoder *decoder, uint32_t number,
                                          const struct clr_page *page)
 {
-    if (decoder->shapes.mask != 0 && decoder->pages_without_shapes == 0)
+    if (decoder->shapes.mask.first != 0 && decoder->pages_without_shapes == 0)
         return decode_by_shape(decoder, number, page);
     if (decoder->pages_without_shapes > 0)
         decoder->pages_without_shapes--;

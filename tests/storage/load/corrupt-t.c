@@ -128,7 +128,11 @@ static void try_damaged(const struct image_bytes *bytes, uint32_t root, struct r
 
     source.context = (void *)(uintptr_t)bytes;
     source.parallel = random_below(8) == 0;
-    switch (random_below(7)) {
+    switch (random_below(8)) {
+    case 7:
+        image_add(&image, "a", 0, false);
+        image_add(&image, "i", 8, false);
+        break;
     case 0:
         image_add(&image, "e", 4, false);
         break;
