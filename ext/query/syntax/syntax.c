@@ -39,11 +39,24 @@ static bool is_source(const struct clr_syntax *syntax, size_t index)
     return syntax->tokens[index].kind == CLR_T_FROM;
 }
 
+/* Whether no FROM comes before that token, which the SELECT ends with, or its WHERE begins. */
+static bool lacks_source(const struct clr_syntax *syntax, const struct clr_token *end)
+{
+    const size_t count = end->kind == 0 ? syntax->token_count : end->index;
+    size_t i = 0;
+
+    while (i < count && syntax->tokens[i].kind != CLR_T_FROM)
+        i++;
+    return i == count && count > 1;
+}
+
 void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *token)
 {
     if (syntax->code != CLR_OK)
         return;
-    if (token->kind == 0)
+    if ((token->kind == 0 || token->kind == CLR_T_WHERE) && lacks_source(syntax, token))
+        clr_syntax_refuse(syntax, CLR_WHY_NO_FROM);
+    else if (token->kind == 0)
         clr_syntax_refuse(syntax, CLR_WHY_INCOMPLETE);
     else if (token->kind == CLR_T_DISTINCT)
         clr_syntax_refuse(syntax, CLR_WHY_DISTINCT);
