@@ -222,9 +222,10 @@ def read_back(path):
 
 @contextlib.contextmanager
 def cold_caches():
-    """An environment in which the drivers find none of the kernels that they compiled before."""
+    """An environment in which none of the kernels that were compiled before are found."""
     folder = tempfile.mkdtemp(prefix="clreduce-bench-")
     try:
-        yield {"POCL_CACHE_DIR": folder, "CUDA_CACHE_PATH": folder, "CUDA_CACHE_DISABLE": "0"}
+        yield {"POCL_CACHE_DIR": folder, "CUDA_CACHE_PATH": folder, "CUDA_CACHE_DISABLE": "0",
+               "XDG_CACHE_HOME": folder}
     finally:
         shutil.rmtree(folder, ignore_errors=True)

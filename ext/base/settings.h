@@ -26,6 +26,7 @@ enum clr_process_setting {
     CLR_NOT_OF_PROCESS,
     CLR_COLUMN_MEMORY,    /* bytes of columns kept for views; 0: a quarter of all */
     CLR_COLUMN_RETENTION, /* milliseconds that a file's columns stay after its last connection */
+    CLR_PROGRAM_CACHE,    /* whether GPUs' programs are kept on disk */
     CLR_PROCESS_SETTINGS
 };
 

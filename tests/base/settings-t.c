@@ -21,6 +21,7 @@ static void test_defaults(void)
     tap_is_int64(settings.view_threshold, 1000, "view_threshold");
     tap_is_int64(clr_process_setting(CLR_COLUMN_MEMORY), 0, "column_memory");
     tap_is_int64(clr_process_setting(CLR_COLUMN_RETENTION), 10000, "column_retention");
+    tap_is_int64(clr_process_setting(CLR_PROGRAM_CACHE), 1, "program_cache");
     tap_is_int64(settings.values_memory, 0, "values_memory");
     tap_is_int64(settings.override, 0, "override");
 }
@@ -143,7 +144,7 @@ static void test_list(void)
     static const char *const names[] = {"device",         "chunk_size",       "host_threshold",
                                         "start_after",    "chunks_in_flight", "device_timeout",
                                         "view_threshold", "column_memory",    "column_retention",
-                                        "values_memory",  "override"};
+                                        "values_memory",  "program_cache",    "override"};
     struct clr_setting_description description;
     struct clr_settings settings;
     struct clr_status status;

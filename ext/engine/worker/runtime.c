@@ -1,5 +1,6 @@
 #include "engine/worker/runtime.h"
 
+#include "base/file_cache.h"
 #include "base/memory.h"
 #include "engine/worker/exit_guard.h"
 #include "engine/worker/thread.h"
@@ -83,6 +84,7 @@ static void stop_at_exit(void)
 static void prepare(void)
 {
     clr_thread_cond_init(&runtime.changed);
+    clr_file_cache_locate();
     pthread_atfork(NULL, NULL, mark_forked);
     atexit(stop_at_exit);
 }

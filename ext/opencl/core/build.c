@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "opencl/core/failures.h"
+#include "opencl/core/program_cache_private.h"
 
 static char *get_log(cl_program program, cl_device_id device)
 {
@@ -21,18 +22,56 @@ static char *get_log(cl_program program, cl_device_id device)
     return log;
 }
 
-enum clr_code clr_build_kernels(const struct clr_build *build, cl_context context,
-                                const struct clr_device_info *device, cl_kernel *kernels,
-                                char **log, struct clr_status *status)
+/* Stores a program's kernels: those before the first that fails, if one does, and NULL. */
+static cl_int make_kernels(const struct clr_build *build, cl_program program, cl_kernel *kernels)
+{
+    cl_int error = CL_SUCCESS;
+    int i;
+
+    for (i = 0; i < build->kernel_count; i++)
+        kernels[i] = NULL;
+    for (i = 0; i < build->kernel_count && error == CL_SUCCESS; i++)
+        kernels[i] = clCreateKernel(program, build->kernel_names[i], &error);
+    return error;
+}
+
+static void release_kernels(const struct clr_build *build, cl_kernel *kernels)
+{
+    int i;
+
+    for (i = 0; i < build->kernel_count; i++) {
+        if (kernels[i] != NULL)
+            clReleaseKernel(kernels[i]);
+        kernels[i] = NULL;
+    }
+}
+
+/* Makes the kernels of the program that was kept. Returns whether there is one, and it has them. */
+static bool load_kernels(const struct clr_build *build, const struct clr_program_key *key,
+                         cl_context context, const struct clr_device_info *device,
+                         cl_kernel *kernels)
+{
+    cl_program program = clr_program_cache_load(key, context, device, build->options);
+    cl_int error;
+
+    if (program == NULL)
+        return false;
+    error = make_kernels(build, program, kernels);
+    clReleaseProgram(program);
+    if (error != CL_SUCCESS)
+        release_kernels(build, kernels);
+    return error == CL_SUCCESS;
+}
+
+static enum clr_code compile_kernels(const struct clr_build *build,
+                                     const struct clr_program_key *key, cl_context context,
+                                     const struct clr_device_info *device, cl_kernel *kernels,
+                                     char **log, struct clr_status *status)
 {
     const cl_device_id id = device->id;
     cl_program program;
     cl_int error;
-    int i;
 
-    *log = NULL;
-    for (i = 0; i < build->kernel_count; i++)
-        kernels[i] = NULL;
     program = clCreateProgramWithSource(context, build->source_count, build->sources, NULL, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clCreateProgramWithSource", error);
@@ -40,13 +79,33 @@ enum clr_code clr_build_kernels(const struct clr_build *build, cl_context contex
     if (error != CL_SUCCESS) {
         *log = get_log(program, id);
         clr_opencl_failed(status, "clBuildProgram", error);
-    }
-    for (i = 0; i < build->kernel_count && error == CL_SUCCESS; i++) {
-        kernels[i] = clCreateKernel(program, build->kernel_names[i], &error);
+    } else {
+        error = make_kernels(build, program, kernels);
         if (error != CL_SUCCESS)
             clr_opencl_failed(status, "clCreateKernel", error);
+        else
+            clr_program_cache_keep(key, program);
     }
     clReleaseProgram(program);
+    return status->code;
+}
+
+enum clr_code clr_build_kernels(const struct clr_build *build, cl_context context,
+                                const struct clr_device_info *device, cl_kernel *kernels,
+                                char **log, struct clr_status *status)
+{
+    struct clr_program_key key;
+    int i;
+
+    *log = NULL;
+    for (i = 0; i < build->kernel_count; i++)
+        kernels[i] = NULL;
+    clr_program_key_make(&key, device, build->options, build->sources, build->source_count);
+    if (load_kernels(build, &key, context, device, kernels))
+        clr_program_cache_count();
+    else
+        compile_kernels(build, &key, context, device, kernels, log, status);
+    clr_program_key_free(&key);
     return status->code;
 }
 

@@ -1,6 +1,7 @@
 #include "sqlite/inspect/stats_table.h"
 
 #include "engine/worker/runtime.h"
+#include "opencl/core/program_cache.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -28,6 +29,8 @@ static const struct row {
      "discovery, and opening and building for the device in use, in the background"},
     {"is_building", "0 or 1", NOT_IN_STATS,
      "whether that device is being opened, or something built for it, or about to be"},
+    {"programs_from_cache", "programs", NOT_IN_STATS,
+     "programs that this process found in the user's cache folder, and need not compile"},
     {"chunks_on_host", "chunks", NOT_IN_STATS, "chunks reduced on the host: the sum of host_*"},
     {"host_remainder", "chunks", HOST(CLR_HOST_REMAINDER),
      "the last, partly filled chunk of a group"},
@@ -126,6 +129,8 @@ static void result_special(const struct clr_connection *connection, const struct
         struct clr_worker *worker = find_worker(connection);
         sqlite3_result_int(result,
                            worker != NULL && !report.failed && clr_worker_has_builds(worker));
+    } else if (strcmp(row->name, "programs_from_cache") == 0) {
+        sqlite3_result_int64(result, clr_program_cache_taken());
     } else if (strcmp(row->name, "chunks_on_host") == 0) {
         for (i = 0; i < CLR_HOST_REASONS; i++)
             chunks += stats->on_host[i];

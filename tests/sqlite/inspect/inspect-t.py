@@ -16,7 +16,8 @@ COLUMNS = {
 }
 STATS = """
     values_fed chunks_to_device bytes_to_device kernels_launched passes
-    transfer_time kernel_time startup_time is_building chunks_on_host
+    transfer_time kernel_time startup_time is_building programs_from_cache
+    chunks_on_host
     host_below_threshold host_device_setting host_no_device host_before_start
     host_device_starting host_device_busy host_device_failed host_remainder host_after_fork
     device_errors scans_on_device scans_on_host scans_streamed selects_by_rows
@@ -34,6 +35,7 @@ DEFAULTS = {
     "column_memory": "0",
     "column_retention": "10000",
     "values_memory": "0",
+    "program_cache": "on",
     "override": "off",
 }
 
