@@ -64,14 +64,25 @@ bool clr_choice_has_device(const struct clr_settings *settings)
     return worker != NULL && !clr_worker_has_failed(worker);
 }
 
+/* Whether so many values are worth a device at all: for few of them "auto" starts none. */
+static bool are_worth_it(const struct clr_settings *settings, uint64_t values)
+{
+    return !is_host(settings) && clr_choice_are_many(settings, values) &&
+           (!is_automatic(settings) || clr_runtime_started() ||
+            values >= (uint64_t)settings->start_after);
+}
+
+bool clr_choice_would_start(const struct clr_settings *settings, uint64_t values)
+{
+    return !clr_runtime_started() && are_worth_it(settings, values);
+}
+
 struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64_t values,
                                      const struct clr_device_info **info)
 {
     struct clr_worker *worker;
 
-    if (is_host(settings) || !clr_choice_are_many(settings, values) ||
-        (is_automatic(settings) && !clr_runtime_started() &&
-         values < (uint64_t)settings->start_after) ||
+    if (!are_worth_it(settings, values) ||
         clr_runtime_worker(settings->device, &worker) != CLR_AVAILABLE)
         return NULL;
     return find_device(settings, info) < 0 ? NULL : worker;

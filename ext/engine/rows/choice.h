@@ -18,6 +18,10 @@ bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values);
 struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64_t values,
                                      const struct clr_device_info **info);
 
+/* Whether that would be the process's first look for devices, for so many values. Starts nothing.
+ */
+bool clr_choice_would_start(const struct clr_settings *settings, uint64_t values);
+
 /* Takes note of how long the host's threads took for a scan over so many values. */
 void clr_choice_note_host(uint64_t values, int64_t ns);
 

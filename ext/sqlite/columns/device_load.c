@@ -3,12 +3,14 @@
 #include "engine/feed/leaf_feed.h"
 #include "engine/operations/resident_scan.h"
 #include "engine/rows/choice.h"
+#include "storage/format/page.h"
 
 /* What a load's feed is begun with. */
 struct feeding {
     struct clr_column_request *request;
     const struct clr_device_info *info;
     struct clr_worker *worker;
+    bool starts_only; /* the columns are the host's to decode */
 };
 
 /* Returns what kind the column that a field describes seems to be of. */
@@ -57,7 +59,7 @@ static struct clr_leaf_feed *begin_feed(void *context, const struct clr_feed_set
     struct clr_status status;
 
     feeding->worker = clr_choose_device(&connection->settings, setup->rows, &feeding->info);
-    if (feeding->worker == NULL ||
+    if (feeding->worker == NULL || feeding->starts_only ||
         (int64_t)setup->rows > clr_column_device_memory(feeding->info) / row_bytes ||
         !can_answer(feeding, setup))
         return NULL;
@@ -71,12 +73,14 @@ static struct clr_leaf_feed *begin_feed(void *context, const struct clr_feed_set
 enum clr_load_outcome clr_device_load(struct clr_column_request *request,
                                       struct clr_device_load *load)
 {
+    const struct clr_settings *settings = &request->connection->settings;
+    const struct clr_source *source = &request->snapshot.source;
     struct clr_stats *stats = &request->connection->stats;
     struct clr_image *image = request->image;
     struct feeding feeding = {.request = request};
     struct clr_device_decoding decoding = {.begin = begin_feed, .context = &feeding};
     enum clr_load_outcome outcome;
-    bool may_decode;
+    bool may_decode, may_start;
     int i;
 
     load->worker = NULL;
@@ -87,9 +91,13 @@ enum clr_load_outcome clr_device_load(struct clr_column_request *request,
      */
     may_decode = !image->table->host_decodes && request->query->question_count == 0 &&
                  request->query->lookup_count == 0 && request->scan->grouping == NULL &&
-                 clr_choice_has_device(&request->connection->settings);
-    outcome = clr_load(&request->snapshot.source, image->root, load->fields, load->count,
-                       &image->layout, may_decode ? &decoding : NULL, load->columns, request->watch,
+                 clr_choice_has_device(settings);
+    /* A device that this load's rows are worth starts while the host decodes them. */
+    may_start = clr_choice_would_start(settings, (uint64_t)source->page_count *
+                                                     (uint64_t)clr_page_most_cells(source));
+    feeding.starts_only = !may_decode;
+    outcome = clr_load(source, image->root, load->fields, load->count, &image->layout,
+                       may_decode || may_start ? &decoding : NULL, load->columns, request->watch,
                        &load->report, &load->status);
     image->table->host_decodes = image->table->host_decodes || decoding.is_unsuited;
     for (i = 0; i < load->count; i++)
