@@ -73,8 +73,9 @@ static struct scan_request *new_scan(struct clr_worker *worker, const struct clr
     return made;
 }
 
-/* Asks for all programs of operations that the plan needs, and returns whether they are there:
-   a device that fails their self-tests is not asked for the programs of expressions. */
+/* Asks for the programs of operations that reduce columns as they lie there, as far as the plan has
+   such steps, and returns whether they are there. What computes, or filters, has programs of its
+   own, which are tested as well: it does not wait for these. */
 static enum clr_readiness find_readiness(struct clr_worker *worker,
                                          const struct clr_scan_plan *plan)
 {
@@ -82,6 +83,8 @@ static enum clr_readiness find_readiness(struct clr_worker *worker,
     int i;
 
     for (i = 0; i < plan->count; i++) {
+        if (plan->steps[i].column < 0)
+            continue;
         one = clr_worker_readiness(worker, plan->steps[i].operation, plan->steps[i].element);
         if (one == CLR_FAILED || all == CLR_READY)
             all = one;
