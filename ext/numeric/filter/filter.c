@@ -36,8 +36,7 @@ static void find_true(const struct clr_block *block, const struct clr_filter_ter
     const struct clr_column *column = block->columns[instruction->a];
     const struct clr_loops *loops = block->loops;
     const int64_t *values = column->values + block->first;
-    const int64_t *ahead =
-        block->first + 2 * CLR_BLOCK <= block->rows ? values + CLR_BLOCK : values;
+    const int64_t *ahead = values + block->next;
     uint8_t truths[CLR_BLOCK];
 
     if (term->kind == CLR_TERM_INTEGERS) {

@@ -1,9 +1,7 @@
 #include "numeric/filter/filter_terms.h"
 
-#include "numeric/exact/sum.h"
+#include "numeric/filter/bounds.h"
 
-#include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define UNKNOWN (1u << CLR_TAG_BYTES | 1u << CLR_TAG_UNSURE)
@@ -24,6 +22,17 @@ static int64_t bits_of(double real)
     return bits;
 }
 
+/* Whether no row of a column is BYTES. What zones have not told of rows of several types is left to
+   the blocks. */
+static bool are_numbers(const struct clr_column *column)
+{
+    const struct clr_zones *zones = clr_column_zones(column);
+
+    if (column->kind == CLR_TAG_MIXED)
+        return zones != NULL && (zones->types & UNKNOWN) == 0;
+    return column->kind != CLR_TAG_BYTES;
+}
+
 /* Stores which instructions are BYTES or UNSURE for no row, whatever rows there are. */
 static void find_sure(const struct clr_scan *scan, bool sure[CLR_MOST_INSTRUCTIONS])
 {
@@ -32,15 +41,13 @@ static void find_sure(const struct clr_scan *scan, bool sure[CLR_MOST_INSTRUCTIO
     for (i = 0; i < scan->instruction_count; i++) {
         const struct clr_instruction *instruction = &scan->instructions[i];
         const int operands = clr_opcode_operands(instruction->opcode);
-        uint8_t kind;
 
         switch (instruction->opcode) {
         case CLR_OP_CONSTANT:
             sure[i] = true;
             break;
         case CLR_OP_COLUMN:
-            kind = scan->columns[instruction->a]->kind;
-            sure[i] = kind == CLR_TAG_NULL || kind == CLR_TAG_INTEGER || kind == CLR_TAG_REAL;
+            sure[i] = are_numbers(scan->columns[instruction->a]);
             break;
         case CLR_OP_LOOKUP:
             sure[i] = (scan->lookups[instruction->b].types & UNKNOWN) == 0;
@@ -53,96 +60,26 @@ static void find_sure(const struct clr_scan *scan, bool sure[CLR_MOST_INSTRUCTIO
     }
 }
 
-/* The comparison with its operands the other way round. */
-static enum clr_opcode turn_round(enum clr_opcode opcode)
+/* Makes bounds of a comparison of a column, whose rows all have one type, with a constant. Returns
+   false if it is none. */
+static bool find_bounds(const struct clr_scan *scan, int number, struct clr_filter_term *term)
 {
-    switch (opcode) {
-    case CLR_OP_LESS:
-        return CLR_OP_GREATER;
-    case CLR_OP_LESS_EQUAL:
-        return CLR_OP_GREATER_EQUAL;
-    case CLR_OP_GREATER:
-        return CLR_OP_LESS;
-    case CLR_OP_GREATER_EQUAL:
-        return CLR_OP_LESS_EQUAL;
-    default:
-        return opcode;
-    }
-}
-
-/* Stores which INTEGERs compare so with one. */
-static void bound_integers(enum clr_opcode opcode, int64_t constant, struct clr_filter_term *term)
-{
-    const bool below = opcode == CLR_OP_LESS, above = opcode == CLR_OP_GREATER;
-
-    term->least = INT64_MIN;
-    term->greatest = INT64_MAX;
-    if ((below && constant == INT64_MIN) || (above && constant == INT64_MAX)) {
-        term->least = INT64_MAX;
-        term->greatest = INT64_MIN;
-        return;
-    }
-    if (!below && opcode != CLR_OP_LESS_EQUAL)
-        term->least = constant + above;
-    if (!above && opcode != CLR_OP_GREATER_EQUAL)
-        term->greatest = constant - below;
-}
-
-/* Likewise of REALs, none of which is a NaN. */
-static void bound_reals(enum clr_opcode opcode, double constant, struct clr_filter_term *term)
-{
-    const bool below = opcode == CLR_OP_LESS, above = opcode == CLR_OP_GREATER;
-    double least = -INFINITY, greatest = INFINITY;
-
-    if ((below && constant == -INFINITY) || (above && constant == INFINITY)) {
-        least = INFINITY;
-        greatest = -INFINITY;
-    } else {
-        if (!below && opcode != CLR_OP_LESS_EQUAL)
-            least = above ? nextafter(constant, INFINITY) : constant;
-        if (!above && opcode != CLR_OP_GREATER_EQUAL)
-            greatest = below ? nextafter(constant, -INFINITY) : constant;
-    }
-    term->least = bits_of(least);
-    term->greatest = bits_of(greatest);
-}
-
-/* Makes bounds of a comparison of a column with a constant. Returns false if it is none, or not one
-   by bounds. The constant is exact as a REAL where the column has those. */
-static bool find_bounds(const struct clr_scan *scan, const struct clr_instruction *compared,
-                        struct clr_filter_term *term)
-{
-    const bool turned = clr_opcode_operands(compared->opcode) == 2 &&
-                        scan->instructions[compared->a].opcode == CLR_OP_CONSTANT;
-    const enum clr_opcode opcode = turned ? turn_round(compared->opcode) : compared->opcode;
-    const struct clr_instruction *column, *other;
-    const struct clr_scalar *constant;
+    struct clr_bounds bounds;
     uint8_t kind;
 
-    if (opcode != CLR_OP_EQUAL && opcode != CLR_OP_IS &&
-        (opcode < CLR_OP_LESS || opcode > CLR_OP_GREATER_EQUAL))
+    if (!clr_bounds_find(scan, number, &term->number, &bounds))
         return false;
-    term->number = turned ? compared->b : compared->a;
-    column = &scan->instructions[term->number];
-    other = &scan->instructions[turned ? compared->a : compared->b];
-    if (column->opcode != CLR_OP_COLUMN || other->opcode != CLR_OP_CONSTANT)
-        return false;
-    kind = scan->columns[column->a]->kind;
-    constant = &scan->constants[other->a];
-    if (kind == CLR_TAG_INTEGER && constant->tag == CLR_TAG_INTEGER) {
+    kind = scan->columns[scan->instructions[term->number].a]->kind;
+    if (kind == CLR_TAG_INTEGER) {
         term->kind = CLR_TERM_INTEGERS;
-        bound_integers(opcode, constant->bits, term);
+        term->least = bounds.least;
+        term->greatest = bounds.greatest;
         return true;
     }
-    if (kind != CLR_TAG_REAL ||
-        (constant->tag != CLR_TAG_REAL && constant->tag != CLR_TAG_INTEGER) ||
-        (constant->tag == CLR_TAG_INTEGER && !clr_sum_fits_double(constant->bits)))
-        return false;
     term->kind = CLR_TERM_REALS;
-    bound_reals(opcode,
-                constant->tag == CLR_TAG_REAL ? real_of(constant->bits) : (double)constant->bits,
-                term);
-    return true;
+    term->least = bits_of(bounds.least_real);
+    term->greatest = bits_of(bounds.greatest_real);
+    return kind == CLR_TAG_REAL;
 }
 
 /* Adds bounds, to those that the column has already if there are any. */
@@ -174,7 +111,7 @@ static void add_term(const struct clr_scan *scan, struct clr_filter_terms *terms
     const struct clr_instruction *instruction = &scan->instructions[number];
     struct clr_filter_term term = {.number = number};
 
-    if (find_bounds(scan, instruction, &term)) {
+    if (find_bounds(scan, number, &term)) {
         add_bounds(terms, &term);
         return;
     }
@@ -204,6 +141,14 @@ static void spread_stages(const struct clr_scan *scan, uint8_t *stages)
         if (operands > 2)
             stages[instruction->c] |= stages[i];
     }
+}
+
+bool clr_terms_are_sure(const struct clr_scan *scan)
+{
+    bool sure[CLR_MOST_INSTRUCTIONS];
+
+    find_sure(scan, sure);
+    return scan->filter < 0 || sure[scan->filter];
 }
 
 void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms)

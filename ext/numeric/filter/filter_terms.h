@@ -4,6 +4,7 @@
 
 #include "numeric/scan/scan.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { CLR_MOST_TERMS_OF_FILTER = 64 };
@@ -38,5 +39,9 @@ struct clr_filter_terms {
 
 /* Takes a scan's filter apart, by what its columns and lookups are now. */
 void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms);
+
+/* Whether the filter is neither BYTES nor UNSURE for any row, by what columns, their zones and
+   lookups are now. */
+bool clr_terms_are_sure(const struct clr_scan *scan);
 
 #endif

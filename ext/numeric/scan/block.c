@@ -73,40 +73,46 @@ void clr_block_free(struct clr_block *block)
     clr_memory_free(block);
 }
 
-static void set_rows(struct clr_block *block, struct clr_column *const *columns, size_t rows,
-                     size_t first, size_t count)
+static void set_rows(struct clr_block *block, struct clr_column *const *columns, size_t first,
+                     size_t count, size_t next)
 {
     block->columns = columns;
-    block->rows = rows;
     block->first = first;
     block->count = count;
+    block->next = next;
     block->fetched = 0;
     block->ran = 0;
 }
 
 void clr_block_set_rows(struct clr_block *block, size_t first, size_t count)
 {
-    set_rows(block, block->scan->columns, block->scan->rows, first, count);
+    const struct clr_scan *scan = block->scan;
+    const uint32_t *place = scan->blocks == NULL ? NULL : scan->blocks + first / CLR_BLOCK;
+    size_t next = first + 2 * CLR_BLOCK <= scan->rows ? CLR_BLOCK : 0;
+
+    if (place != NULL) {
+        first = place[0] * (size_t)CLR_BLOCK;
+        next = next == 0 ? 0 : (place[1] - place[0]) * (size_t)CLR_BLOCK;
+    }
+    set_rows(block, scan->columns, first, count, next);
 }
 
 void clr_block_set_gathered(struct clr_block *block, struct clr_column *const *columns,
                             size_t count)
 {
-    set_rows(block, columns, count, 0, count);
+    set_rows(block, columns, 0, count, 0);
 }
 
 const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values)
 {
     const struct clr_scan *scan = block->scan;
-    const size_t next = block->first + CLR_BLOCK;
 
-    if (next + CLR_BLOCK > block->rows)
-        return values;
-    while (block->fetched < scan->instruction_count) {
+    while (block->next > 0 && block->fetched < scan->instruction_count) {
         const int number = block->fetched++;
         if (scan->instructions[number].opcode == CLR_OP_COLUMN &&
             block->terms.stages[number] & block->ran)
-            return block->columns[scan->instructions[number].a]->values + next;
+            return block->columns[scan->instructions[number].a]->values + block->first +
+                   block->next;
     }
     return values;
 }

@@ -12,9 +12,9 @@ struct clr_block {
     const struct clr_loops *loops;
     struct clr_filter_terms terms;     /* of the scan's filter */
     struct clr_column *const *columns; /* the scan's, or what a caller has gathered of them */
-    size_t rows;                       /* that those have */
     size_t first, count;               /* rows; what follows them in the registers is padding */
-    int64_t *converted;                /* an operand as REALs */
+    size_t next;        /* so many rows on is the next block, if that is a full one; else 0 */
+    int64_t *converted; /* an operand as REALs */
     const uint8_t *uniform[CLR_TAG_UNSURE + 1]; /* a block of each tag */
     struct clr_register *registers;
     int fetched; /* of so many instructions, the first ones, the columns were fetched ahead */
@@ -25,7 +25,8 @@ struct clr_block {
 struct clr_block *clr_block_new(const struct clr_scan *scan);
 void clr_block_free(struct clr_block *block);
 
-/* Sets the rows, count of them from first on, 1 to CLR_BLOCK. */
+/* Sets the rows, count of them from the scan's row `first` on, a multiple of CLR_BLOCK; 1 to
+   CLR_BLOCK. */
 void clr_block_set_rows(struct clr_block *block, size_t first, size_t count);
 
 /* Sets all rows, 1 to CLR_BLOCK, of columns that stand for those of the scan. Its filter is true

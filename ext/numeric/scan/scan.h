@@ -177,6 +177,10 @@ struct clr_scan {
     const struct clr_scalar *constants; /* no BYTES, no UNSURE */
     struct clr_column *const *columns;  /* column_count of them, all with `rows` rows */
     size_t rows;
+    /* NULL; or the scan's rows are those of some blocks of CLR_BLOCK rows alone, since its filter
+       is true for no others: the numbers of these blocks, which ascend. The columns have more rows
+       then. Not for devices. */
+    const uint32_t *blocks;
     int lookup_count;
     const struct clr_lookup *lookups; /* the caller's, of the dictionaries as they are now */
     struct clr_tally

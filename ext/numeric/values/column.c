@@ -116,6 +116,7 @@ void clr_column_release(struct clr_column *column)
 {
     if (column == NULL || atomic_fetch_sub(&column->references, 1) > 1)
         return;
+    clr_zones_free(atomic_load(&column->zones));
     clr_bytes_free(&column->bytes);
     clr_dictionary_release(column->dictionary);
     if (column->codes != NULL)
@@ -190,13 +191,23 @@ bool clr_column_has_bytes(const struct clr_column *column)
     return memchr(column->tags, CLR_TAG_BYTES, column->rows) == NULL;
 }
 
+void clr_column_set_zones(struct clr_column *column, struct clr_zones *zones)
+{
+    struct clr_zones *none = NULL;
+
+    if (!atomic_compare_exchange_strong(&column->zones, &none, zones))
+        clr_zones_free(zones);
+}
+
 size_t clr_column_size(const struct clr_column *column)
 {
+    const size_t zones = clr_zones_size(clr_column_zones(column));
+
     if (column->is_away)
         return 0;
     if (column->codes != NULL)
-        return column->rows * column->code_bytes +
+        return zones + column->rows * column->code_bytes +
                (column->dictionary == NULL ? 0 : clr_dictionary_size(column->dictionary));
-    return column->rows * (value_bytes + (column->kind == CLR_TAG_MIXED ? tag_bytes : 0)) +
+    return zones + column->rows * (value_bytes + (column->kind == CLR_TAG_MIXED ? tag_bytes : 0)) +
            column->bytes.size;
 }

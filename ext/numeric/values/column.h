@@ -10,6 +10,7 @@
 #include "numeric/dictionary/dictionary.h"
 #include "numeric/values/bytes.h"
 #include "numeric/values/scalar.h"
+#include "numeric/values/zones.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -40,6 +41,9 @@ struct clr_column {
     void *codes;
     uint8_t code_bytes;
     uint32_t entries_read; /* of the dictionary, when all of the column was read */
+    /* What blocks of its rows have: clr_column_zones(). */
+    _Atomic(struct clr_zones *) zones;
+    atomic_bool wants_zones; /* a scan could have used them */
 };
 
 /* Returns a column with room for capacity rows and one reference, or NULL without memory. */
@@ -95,6 +99,16 @@ void clr_column_populate(struct clr_column *column, size_t block);
 struct clr_column *clr_column_retain(struct clr_column *column);
 void clr_column_release(struct clr_column *column);
 
+/* Returns the column's zones, or NULL while it has none. They go with the column. */
+static inline const struct clr_zones *clr_column_zones(const struct clr_column *column)
+{
+    return atomic_load_explicit(&column->zones, memory_order_acquire);
+}
+
+/* Gives a column whose rows do not change any more its zones, unless another thread was sooner:
+   then, or if they are NULL, these are freed. */
+void clr_column_set_zones(struct clr_column *column, struct clr_zones *zones);
+
 /* Whether what is TEXT or a BLOB in the column is there with its bytes: also if nothing is, and
    with codes, by whose dictionary it is. */
 bool clr_column_has_bytes(const struct clr_column *column);
@@ -127,8 +141,8 @@ static inline size_t clr_column_longest(const struct clr_column *column)
     return column->dictionary != NULL ? column->dictionary->bytes.longest : column->bytes.longest;
 }
 
-/* Returns the memory that the column's rows, and their bytes or the dictionary, take on the host,
-   in bytes. */
+/* Returns the memory that the column's rows, their zones, and their bytes or the dictionary take on
+   the host, in bytes. */
 size_t clr_column_size(const struct clr_column *column);
 
 #endif

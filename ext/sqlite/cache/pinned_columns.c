@@ -57,6 +57,25 @@ void clr_cache_use(const struct clr_connection *connection, struct clr_image_col
     clr_cache_unlock();
 }
 
+/* With the lock. */
+static void measure(struct clr_image *image, struct clr_image_column *column)
+{
+    const size_t size = clr_column_size(column->column);
+
+    image->size += size - column->size;
+    column->size = size;
+}
+
+void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *found, int count)
+{
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < count; i++)
+        measure(image, found[i]);
+    clr_cache_unlock();
+}
+
 enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct clr_image *image,
                                       struct clr_image_column *found, const struct clr_watch *watch,
                                       struct clr_column **column)
@@ -91,8 +110,7 @@ enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct 
     if (found->column->is_away) {
         clr_column_release(found->column);
         found->column = clr_column_retain(*column);
-        image->size += clr_column_size(*column) - found->size;
-        found->size = clr_column_size(*column);
+        measure(image, found);
     }
     clr_cache_unlock();
     return outcome;

@@ -23,6 +23,9 @@ int64_t clr_cache_scan(void);
 void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,
                    int count, struct clr_column **columns);
 
+/* Takes note of what pinned columns take on the host now. */
+void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *found, int count);
+
 /*
  * Sees that the rows of an image's pinned column are on the host, too, and stores them with a
  * reference. Returns CLR_SCAN_DONE; CLR_SCAN_STOPPED; or CLR_SCAN_FAILED if they can't be had from

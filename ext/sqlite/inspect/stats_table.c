@@ -54,6 +54,8 @@ static const struct row {
      "of those, the ones of columns that did not fit into column_memory: read and not kept"},
     {"selects_by_rows", "selects", PLACE(selects_by_rows),
      "accelerated views whose SELECT SQLite ran: clreduce_plan() says why"},
+    {"blocks_skipped", "blocks", PLACE(blocks_skipped),
+     "blocks of 1,024 rows that such scans left out, since no row of theirs could pass the filter"},
     {"bytes_decoded", "bytes", PLACE(bytes_decoded), "pages read from database files for views"},
     {"bytes_decoded_on_device", "bytes", PLACE(bytes_decoded_on_device),
      "of those, pages that a device decoded"},

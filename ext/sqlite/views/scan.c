@@ -1,8 +1,10 @@
 #include "sqlite/views/ways.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "engine/host/host_groups.h"
 #include "engine/host/host_scan.h"
+#include "engine/host/host_skipping.h"
 #include "engine/operations/resident_groups.h"
 #include "engine/operations/resident_questions.h"
 #include "engine/operations/resident_scan.h"
@@ -26,6 +28,25 @@ static bool is_for_devices(const struct clr_scan *scan)
     return clr_scan_merges(scan) == 0;
 }
 
+/* Has the scan leave out what zones tell, of the columns as they are now: on the host. */
+static void skip_blocks(struct clr_view_run *run)
+{
+    struct clr_column_request *request = &run->request;
+    bool made;
+
+    clr_host_skip(&run->scan, run->watch, &made);
+    if (made)
+        clr_cache_measure(request->image, request->found, run->scan.column_count);
+}
+
+/* Has it go over all rows again. */
+static void take_all_blocks(struct clr_view_run *run)
+{
+    clr_memory_free((void *)run->scan.blocks);
+    run->scan.blocks = NULL;
+    run->scan.rows = run->request.image->layout.rows;
+}
+
 /* A scan that a device is to do, and what it is done with. */
 struct device_scan {
     struct clr_view_run *run;
@@ -34,18 +55,25 @@ struct device_scan {
     struct clr_resident *residents[CLR_MOST_COLUMNS];
 };
 
+static bool is_any_away(const struct clr_scan *scan)
+{
+    int i;
+
+    for (i = 0; i < scan->column_count; i++) {
+        if (scan->columns[i]->is_away)
+            return true;
+    }
+    return false;
+}
+
 /* Whether all columns are on the host, which would be done with them before the device, for which
    others wait, would begin. */
 static bool is_host_sooner(const struct clr_view_run *run, struct clr_worker *worker)
 {
     const struct clr_scan *scan = &run->scan;
-    int i;
 
-    for (i = 0; i < scan->column_count; i++) {
-        if (scan->columns[i]->is_away)
-            return false;
-    }
-    return clr_choice_is_host_sooner(worker, (uint64_t)scan->rows * (uint64_t)scan->column_count);
+    return !is_any_away(scan) &&
+           clr_choice_is_host_sooner(worker, (uint64_t)scan->rows * (uint64_t)scan->column_count);
 }
 
 /* Chooses the device for a scan. Returns whether there is one that has the columns; then
@@ -61,6 +89,7 @@ static bool find_device(struct device_scan *scan, struct clr_view_run *run)
                              scan->residents))
         return false;
     clr_cache_trim(INT64_MAX, clr_column_device_memory(scan->info), 0);
+    take_all_blocks(run);
     return true;
 }
 
@@ -153,7 +182,8 @@ static enum clr_scan_outcome count_found(struct clr_view_run *run)
     scan.tallies = &tally;
     scan.tally_count = 1;
     outcome = clr_host_scan(&scan, run->watch);
-    if (outcome != CLR_SCAN_DONE || (size_t)tally.state.count <= scan.rows / ROWS_PER_FOUND)
+    if (outcome != CLR_SCAN_DONE ||
+        (size_t)tally.state.count <= run->request.image->layout.rows / ROWS_PER_FOUND)
         return outcome;
     clr_reason_set_numbers(&run->request.reason, CLR_WHY_MANY_ROWS, ROWS_PER_FOUND, 0);
     return CLR_SCAN_LIMIT;
@@ -165,6 +195,7 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run, struct clr_c
     struct clr_connection *connection = run->request.connection;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     struct clr_column *here;
+    bool fetched = false;
     int64_t start;
     int i;
 
@@ -178,7 +209,10 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run, struct clr_c
             continue;
         clr_column_release(columns[i]);
         columns[i] = here;
+        fetched = true;
     }
+    if (outcome == CLR_SCAN_DONE && fetched)
+        skip_blocks(run);
     if (outcome == CLR_SCAN_DONE && run->plan->query->has_rows)
         outcome = count_found(run);
     if (outcome != CLR_SCAN_DONE)
@@ -188,6 +222,8 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run, struct clr_c
     if (outcome != CLR_SCAN_DONE || run->device != NULL)
         return outcome;
     connection->stats.scans_on_host++;
+    connection->stats.blocks_skipped +=
+        (int64_t)(clr_zones_of(run->request.image->layout.rows) - clr_zones_of(run->scan.rows));
     clr_choice_note_host((uint64_t)run->scan.rows * (uint64_t)run->scan.column_count,
                          clr_clock_ns() - start);
     return outcome;
@@ -236,6 +272,8 @@ static enum clr_outcome scan_columns(struct clr_view_run *run, struct clr_column
         return looked_up;
     request->is_scanned = true;
     request->has_lost = false;
+    if (!is_any_away(&run->scan))
+        skip_blocks(run);
     if (run->scan.grouping == NULL && run->scan.question_count == 0)
         shared = clr_shared_sums_begin(&run->scan);
     outcome = scan_anywhere(run, columns);
@@ -274,6 +312,7 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
     clr_cache_use(request->connection, request->found, run->scan.column_count, run->columns);
     outcome = scan_columns(run, run->columns);
+    take_all_blocks(run);
     run->scan.columns = NULL;
     return outcome;
 }

@@ -1,8 +1,13 @@
 #include "storage/refresh/splice.h"
 
+#include "numeric/filter/column_zones.h"
+
 #include <string.h>
 
 enum { SPARE_PART = 4, LEAST_SPARE = 4096 };
+
+/* More new zones than these, and than a part of all, are better made by a scan's threads. */
+enum { MOST_ZONES = 64, MOST_ZONES_PART = 8 };
 
 static uint8_t tag_of(const struct clr_column *column, size_t row)
 {
@@ -101,9 +106,42 @@ static void move_old(const struct clr_splice *splice, const struct clr_column *o
     }
 }
 
+/* Returns the zones of a column's result, of which those stay whose rows are where they were; or
+   NULL: a scan makes them. */
+static struct clr_zones *renew_zones(const struct clr_splice *splice,
+                                     const struct clr_zones *before, struct clr_column *result)
+{
+    struct clr_zones *zones = before == NULL ? NULL : clr_zones_new(splice->rows);
+    size_t left, run = 0, i;
+
+    if (zones == NULL)
+        return NULL;
+    left = zones->count / MOST_ZONES_PART;
+    left = left < MOST_ZONES ? MOST_ZONES : left;
+    for (i = 0; i < zones->count; i++) {
+        const size_t first = i * CLR_ZONE_ROWS, rest = splice->rows - first;
+        const size_t rows = rest < CLR_ZONE_ROWS ? rest : CLR_ZONE_ROWS;
+        const struct clr_row_run *old;
+
+        while (run < splice->old_count && splice->old[run].to + splice->old[run].rows <= first)
+            run++;
+        old = &splice->old[run];
+        if (run < splice->old_count && old->to == old->from && old->to <= first &&
+            old->to + old->rows >= first + rows) {
+            zones->zones[i] = before->zones[i];
+        } else if (left-- == 0 || !clr_column_find_zones(result, i, 1, zones)) {
+            clr_zones_free(zones);
+            return NULL;
+        }
+    }
+    clr_zones_complete(zones);
+    return zones;
+}
+
 void clr_splice_finish(const struct clr_splice *splice, struct clr_column *old,
                        struct clr_column *fresh, const uint32_t *map, struct clr_column *result)
 {
+    struct clr_zones *const before = atomic_load(&old->zones);
     uint8_t kind = CLR_TAG_MIXED;
     bool with_tags;
     size_t i;
@@ -126,4 +164,8 @@ void clr_splice_finish(const struct clr_splice *splice, struct clr_column *old,
     result->with_bytes = old->with_bytes && fresh->with_bytes;
     result->kind = kind;
     result->rows = splice->rows;
+    atomic_store(&result->zones, renew_zones(splice, before, result));
+    atomic_store(&result->wants_zones, atomic_load(&old->wants_zones));
+    if (result == old)
+        clr_zones_free(before);
 }

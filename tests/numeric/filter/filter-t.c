@@ -1,8 +1,12 @@
 /* Filters made of terms that AND joins, against a slow reference: bounds of columns, lookups, other
-   expressions, in blocks with many rows, few rows and none. */
+   expressions, in blocks with many rows, few rows and none; and all that again without the blocks
+   that zones leave out. */
 #include "numeric/scan/evaluate.h"
 
+#include "base/memory.h"
 #include "batch.h"
+#include "numeric/filter/column_zones.h"
+#include "numeric/filter/skipping.h"
 #include "numeric/scan/lookup_results.h"
 #include "numeric/scan_reference.h"
 #include "random.h"
@@ -44,8 +48,9 @@ static scalar draw(int tag)
     return scalar_real(pick(8) == 0 ? reals[pick(6)] : (double)random_between(-40, 40) / 2);
 }
 
-/* All of one type, or some NULL, or now and then TEXT; the last but one goes up with the rows. */
-static struct clr_column *make_values(int number, size_t rows)
+/* All of one type, or some NULL, or now and then TEXT; the last but one goes up with the rows, and
+   sometimes all do. */
+static struct clr_column *make_values(int number, size_t rows, bool ordered)
 {
     struct clr_column *column = clr_column_new(rows);
     const int tag = number % 2 == 0 ? CLR_TAG_INTEGER : CLR_TAG_REAL;
@@ -59,6 +64,10 @@ static struct clr_column *make_values(int number, size_t rows)
         scalar value = draw(number < VALUES - 1 || pick(5) != 0 ? tag : CLR_TAG_NULL);
         if (number == VALUES - 2)
             value = scalar_integer((int64_t)(row / 512) - 20);
+        else if (ordered && value.tag == CLR_TAG_INTEGER)
+            value = scalar_integer(20 - (int64_t)(row / 512));
+        else if (ordered && value.tag == CLR_TAG_REAL)
+            value = scalar_real((double)row / 1000 - 10);
         if (number == VALUES - 1 && pick(200000) == 0)
             value = scalar_of(VALUE_BYTES, 0);
         column->values[row] = value.bits;
@@ -68,8 +77,9 @@ static struct clr_column *make_values(int number, size_t rows)
     return column;
 }
 
-static struct clr_column *make_codes(int number, size_t rows)
+static struct clr_column *make_codes(int number, size_t rows, bool ordered)
 {
+    const uint64_t entries = number == 0 ? 256 : ENTRIES;
     struct clr_column *column = clr_column_new_codes(NULL, rows, (uint8_t)(1 << number));
     struct clr_column *wide = clr_column_new_codes(NULL, rows, sizeof(uint32_t));
     size_t row;
@@ -78,7 +88,8 @@ static struct clr_column *make_codes(int number, size_t rows)
         tap_bail("no memory");
     column->rows = wide->rows = rows;
     for (row = 0; row < rows; row++)
-        ((uint32_t *)wide->codes)[row] = (uint32_t)pick(number == 0 ? 256 : ENTRIES);
+        ((uint32_t *)wide->codes)[row] =
+            (uint32_t)(ordered ? row * entries / rows : random_below(entries));
     clr_column_map_codes(column, 0, wide, 0, rows, NULL);
     clr_column_release(wide);
     return column;
@@ -121,7 +132,7 @@ static int make_term(void)
     case 2:
         return add(CLR_OP_NOT, pick(count), 0);
     case 3:
-        return add(CLR_OP_ABSOLUTE, column, 0);
+        return add(pick(3) == 0 ? CLR_OP_ABSOLUTE : CLR_OP_IS_NULL + pick(2), column, 0);
     default:
         return pick(3) == 0 ? add(opcode, constant, column) : add(opcode, column, constant);
     }
@@ -130,11 +141,12 @@ static int make_term(void)
 static void make_scan(struct clr_scan *scan, size_t rows)
 {
     static const unsigned masks[] = {0, 1 << CLR_SUM, 1 << CLR_EXTREMES, 1 << CLR_DOT};
+    const bool ordered = pick(3) == 0;
     int terms = random_between(1, 5), i;
 
     count = 0;
     for (i = 0; i < VALUES; i++) {
-        columns[i] = make_values(i, rows);
+        columns[i] = make_values(i, rows, ordered);
         add(CLR_OP_COLUMN, i, -1);
     }
     for (i = 0; i < CONSTANTS; i++) {
@@ -143,7 +155,7 @@ static void make_scan(struct clr_scan *scan, size_t rows)
         add(CLR_OP_CONSTANT, i, -1);
     }
     for (i = 0; i < CODES; i++)
-        columns[VALUES + i] = make_codes(i, rows);
+        columns[VALUES + i] = make_codes(i, rows, ordered);
     for (i = 0; i < LOOKUPS; i++) {
         make_lookup(i);
         add(CLR_OP_LOOKUP, VALUES + i % CODES, i);
@@ -160,8 +172,9 @@ static void make_scan(struct clr_scan *scan, size_t rows)
                               .tally_count = TALLIES};
     scan->filter = make_term();
     while (--terms > 0)
-        scan->filter = pick(3) == 0 ? add(CLR_OP_AND, make_term(), scan->filter)
-                                    : add(CLR_OP_AND, scan->filter, make_term());
+        scan->filter = pick(3) == 0
+                           ? add(pick(4) == 0 ? CLR_OP_OR : CLR_OP_AND, make_term(), scan->filter)
+                           : add(CLR_OP_AND, scan->filter, make_term());
     for (i = 0; i < TALLIES; i++) {
         const unsigned mask = masks[pick(4)];
         const int x = pick(4) == 0 ? VALUES + CONSTANTS + pick(2) : pick(VALUES - 1);
@@ -184,6 +197,31 @@ static void free_scan(void)
         clr_lookup_results_release(lookups[i].results);
 }
 
+/* Leaves out the blocks that zones tell: of all columns that are wanted, or of some. Returns how
+   many. */
+static size_t skip(struct clr_scan *scan)
+{
+    const size_t all = clr_zones_of(scan->rows);
+    bool wanted[CLR_MOST_COLUMNS];
+    int i;
+
+    if (!clr_skipping_find_columns(scan, wanted))
+        return 0;
+    for (i = 0; i < VALUES + CODES; i++) {
+        struct clr_zones *zones = clr_zones_new(scan->rows);
+        if (zones == NULL || !clr_column_find_zones(columns[i], 0, all / 2, zones) ||
+            !clr_column_find_zones(columns[i], all / 2, all - all / 2, zones))
+            tap_bail("no memory");
+        clr_zones_complete(zones);
+        if (wanted[i] && pick(20) > 0)
+            clr_column_set_zones(columns[i], zones);
+        else
+            clr_zones_free(zones);
+    }
+    clr_skipping_find_blocks(scan);
+    return all - clr_zones_of(scan->rows);
+}
+
 int main(void)
 {
     static const size_t sizes[] = {1, 1023, 1024, 1025, 4096, 20000};
@@ -191,6 +229,7 @@ int main(void)
     struct clr_state want[TALLIES], found[TALLIES];
     atomic_bool stop = false;
     int round, i, done = 0, some = 0;
+    size_t skipped, skips = 0, partly = 0;
 
     random_start();
     batch_begin();
@@ -206,10 +245,21 @@ int main(void)
                  "outcome of round %d", round);
         for (i = 0; i < TALLIES && expected == CLR_SCAN_DONE; i++)
             batch_ok(reference_same(&found[i], &want[i]), "tally %d of round %d", i, round);
+        skipped = skip(&scan);
+        skips += skipped;
+        partly += skipped > 0 && expected == CLR_SCAN_DONE && want[0].count > 0;
+        batch_ok(clr_evaluate(&scan, 0, scan.rows, found, NULL, &stop) == expected,
+                 "outcome of round %d without %zu blocks", round, skipped);
+        for (i = 0; i < TALLIES && expected == CLR_SCAN_DONE; i++)
+            batch_ok(reference_same(&found[i], &want[i]), "tally %d of round %d without %zu blocks",
+                     i, round, skipped);
+        clr_memory_free((void *)scan.blocks);
         free_scan();
     }
     batch_end("filters of several terms");
     tap_ok(done > rounds / 4, "%d of %d scans had results", done, rounds);
     tap_ok(some > rounds / 10, "%d of them had rows", some);
+    tap_ok(skips > (size_t)rounds / 2 && partly > (size_t)rounds / 150,
+           "%zu blocks were left out, in %zu scans of which others had rows", skips, partly);
     return tap_done();
 }

@@ -1,12 +1,15 @@
-/* Columns with runs of rows left out, moved and put in, against the same done row by row. */
+/* Columns with runs of rows left out, moved and put in, against the same done row by row; and their
+   zones, against those of the rows that have come of it. */
 #include "storage/refresh/splice.h"
 
 #include "batch.h"
+#include "numeric/filter/column_zones.h"
+#include "numeric/values/value.h"
 #include "random.h"
 
 #include <stdlib.h>
 
-enum { MOST_ROWS = 2000, MOST_RUNS = 60 };
+enum { MOST_ROWS = 4000, MOST_RUNS = 60 };
 
 /* A row, as plain as it can be. */
 struct cell {
@@ -81,6 +84,46 @@ static bool is_wanted(const struct clr_column *column, const struct clr_splice *
     return column->rows == splice->rows;
 }
 
+static int64_t key_of(int64_t bits, bool is_real)
+{
+    return is_real ? clr_real_to_key(bits) : bits;
+}
+
+static struct clr_zones *find_zones(struct clr_column *column)
+{
+    struct clr_zones *zones = clr_zones_new(column->rows);
+
+    if (zones == NULL || !clr_column_find_zones(column, 0, zones->count, zones))
+        tap_bail("no memory");
+    clr_zones_complete(zones);
+    return zones;
+}
+
+/* Whether a column's zones are those of its rows, or hold them: the last one may be of more. */
+static bool has_zones(struct clr_column *column)
+{
+    const struct clr_zones *zones = clr_column_zones(column);
+    struct clr_zones *found = find_zones(column);
+    bool right = zones != NULL && zones->count == found->count;
+    size_t i;
+
+    for (i = 0; right && i < found->count; i++) {
+        const struct clr_zone *own = &zones->zones[i], *rows = &found->zones[i];
+        const unsigned numbers = own->types & (1 << CLR_TAG_INTEGER | 1 << CLR_TAG_REAL);
+        const bool flip = numbers == 1 << CLR_TAG_REAL;
+
+        right = (rows->types & ~own->types) == 0 && (own->types & ~zones->types) == 0;
+        if ((rows->types & numbers) == 0 || (numbers & (numbers - 1)) != 0)
+            continue; /* without extremes */
+        right = right && key_of(own->least, flip) <= key_of(rows->least, flip) &&
+                key_of(own->greatest, flip) >= key_of(rows->greatest, flip);
+        right = right && (i + 1 == found->count ||
+                          (own->least == rows->least && own->greatest == rows->greatest));
+    }
+    clr_zones_free(found);
+    return right;
+}
+
 static uint8_t random_kind(void)
 {
     return random_below(3) == 0 ? CLR_TAG_MIXED : (uint8_t)random_below(3);
@@ -100,8 +143,10 @@ int main(void)
         size_t fresh_rows = random_below(MOST_ROWS / (1 + random_below(50)));
         struct clr_column *old = make_column(old_cells, old_rows, random_kind());
         struct clr_column *fresh = make_column(fresh_cells, fresh_rows, random_kind()), *result;
-        bool is_shared = random_below(3) == 0;
+        const bool is_shared = random_below(3) == 0, zoned = random_below(2) == 0;
 
+        if (zoned)
+            clr_column_set_zones(old, find_zones(old));
         if (is_shared)
             clr_column_retain(old);
         make_splice(&splice, old_rows, fresh_rows);
@@ -113,6 +158,8 @@ int main(void)
         clr_splice_finish(&splice, old, fresh, NULL, result);
         batch_ok(is_wanted(result, &splice), "splice %d, %zu rows%s", i, splice.rows,
                  result == old ? " in place" : "");
+        batch_ok(zoned ? has_zones(result) : clr_column_zones(result) == NULL,
+                 "the zones of splice %d", i);
         if (is_shared) {
             batch_ok(
                 result != old && old->rows == old_rows &&

@@ -1,0 +1,17 @@
+/* Leaves blocks of rows out of a scan whose filter lets none of them through, as zones tell. */
+#ifndef CLR_ENGINE_HOST_SKIPPING_H
+#define CLR_ENGINE_HOST_SKIPPING_H
+
+#include "engine/worker/team.h"
+#include "numeric/scan/scan.h"
+
+/*
+ * Gives a scan over whole columns the blocks that are left and their rows, where zones tell that
+ * some can be left out. The list, scan->blocks, is the caller's to free when the scan is done. The
+ * first scan that could use a column's zones takes note of that alone, and the next one makes them,
+ * in threads, unless the watch, which may be NULL, wants a stop. *made: whether columns take more
+ * memory now. Without memory, and for columns that are away, the scan stays as it is.
+ */
+void clr_host_skip(struct clr_scan *scan, const struct clr_watch *watch, bool *made);
+
+#endif

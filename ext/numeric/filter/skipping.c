@@ -1,0 +1,234 @@
+#include "numeric/filter/skipping.h"
+
+#include "base/memory.h"
+#include "numeric/filter/bounds.h"
+#include "numeric/filter/filter_terms.h"
+#include "numeric/scan/register.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Blocks are looked at so many at a time, a bit for each. What a filter asks beyond MOST_TESTS is
+   taken to be true: it takes longer then, and skips less. */
+enum { BATCH = 64, MOST_TESTS = 32 };
+
+#define NUMBERS (CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_REAL))
+
+static double real_of(int64_t bits)
+{
+    double real;
+
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
+/* What a block's zone is asked: whether an instruction may be true for one of its rows. */
+struct test {
+    int number; /* of the instruction */
+    int column; /* of the scan */
+    const struct clr_zone *zones;
+    unsigned types;           /* it is true for all values of these */
+    struct clr_bounds bounds; /* and for these numbers */
+    uint32_t *truths;         /* of a lookup: by code, for how many codes below it it is true */
+};
+
+struct tests {
+    const struct clr_scan *scan;
+    bool asked[CLR_MOST_INSTRUCTIONS]; /* the filter, and all that ANDs and ORs join in it */
+    int count;
+    struct test tests[MOST_TESTS]; /* those of instructions that are asked, in their order */
+};
+
+static bool is_joint(const struct clr_instruction *instruction)
+{
+    return instruction->opcode == CLR_OP_AND || instruction->opcode == CLR_OP_OR;
+}
+
+static void find_asked(const struct clr_scan *scan, bool asked[CLR_MOST_INSTRUCTIONS])
+{
+    int i;
+
+    memset(asked, 0, CLR_MOST_INSTRUCTIONS * sizeof *asked);
+    asked[scan->filter] = true;
+    for (i = scan->filter; i >= 0; i--)
+        if (asked[i] && is_joint(&scan->instructions[i]))
+            asked[scan->instructions[i].a] = asked[scan->instructions[i].b] = true;
+}
+
+/* Finds out what an instruction asks of a column. Returns false if zones can't tell. */
+static bool find_test(const struct clr_scan *scan, int number, struct test *test)
+{
+    const struct clr_instruction *instruction = &scan->instructions[number];
+    int operand = number;
+
+    *test = (struct test){.number = number, .bounds = {INT64_MAX, INT64_MIN, INFINITY, -INFINITY}};
+    if (instruction->opcode == CLR_OP_LOOKUP) {
+        if (scan->lookups[instruction->b].truths == NULL)
+            return false;
+    } else if (instruction->opcode == CLR_OP_IS_NULL || instruction->opcode == CLR_OP_NOT_NULL) {
+        operand = instruction->a;
+        test->types = CLR_TYPE(CLR_TAG_NULL);
+        if (instruction->opcode == CLR_OP_NOT_NULL)
+            test->types = ~test->types;
+        if (scan->instructions[operand].opcode != CLR_OP_COLUMN)
+            return false;
+    } else if (!clr_bounds_find(scan, number, &operand, &test->bounds)) {
+        return false;
+    }
+    test->column = scan->instructions[operand].a;
+    return true;
+}
+
+/* Columns of several types are wanted wherever they are read: without their zones it is not known
+   whether the filter is sure. */
+bool clr_skipping_find_columns(const struct clr_scan *scan, bool wanted[CLR_MOST_COLUMNS])
+{
+    const struct clr_tally none = {.x = -1, .y = -1, .filter = -1};
+    bool asked[CLR_MOST_INSTRUCTIONS], used[CLR_MOST_INSTRUCTIONS], any = false;
+    struct test test;
+    int i;
+
+    memset(wanted, 0, CLR_MOST_COLUMNS * sizeof *wanted);
+    if (scan->filter < 0)
+        return false;
+    find_asked(scan, asked);
+    clr_scan_find_used(scan, &none, used);
+    for (i = 0; i <= scan->filter; i++) {
+        const struct clr_instruction *instruction = &scan->instructions[i];
+
+        if (asked[i] && find_test(scan, i, &test))
+            any = wanted[test.column] = true;
+        if (used[i] && instruction->opcode == CLR_OP_COLUMN &&
+            scan->columns[instruction->a]->kind == CLR_TAG_MIXED)
+            wanted[instruction->a] = true;
+    }
+    return any;
+}
+
+/* Counts a lookup's true results. Returns false without memory. */
+static bool count_truths(const struct clr_lookup *lookup, struct test *test)
+{
+    uint32_t i;
+
+    test->truths = clr_memory_alloc(((size_t)lookup->count + 1) * sizeof *test->truths);
+    if (test->truths == NULL)
+        return false;
+    test->truths[0] = 0;
+    for (i = 0; i < lookup->count; i++)
+        test->truths[i + 1] = test->truths[i] + (lookup->truths[i] != 0);
+    return true;
+}
+
+static void find_tests(struct tests *tests)
+{
+    const struct clr_scan *scan = tests->scan;
+    int i;
+
+    find_asked(scan, tests->asked);
+    for (i = 0; i <= scan->filter && tests->count < MOST_TESTS; i++) {
+        struct test *test = &tests->tests[tests->count];
+        const struct clr_instruction *instruction = &scan->instructions[i];
+        const struct clr_zones *zones;
+
+        if (!tests->asked[i] || !find_test(scan, i, test))
+            continue;
+        zones = clr_column_zones(scan->columns[test->column]);
+        if (zones == NULL || (instruction->opcode == CLR_OP_LOOKUP &&
+                              !count_truths(&scan->lookups[instruction->b], test)))
+            continue;
+        test->zones = zones->zones;
+        tests->count++;
+    }
+}
+
+static bool may_be_true(const struct test *test, const struct clr_zone *zone)
+{
+    const struct clr_bounds *bounds = &test->bounds;
+
+    if (test->truths != NULL)
+        return test->truths[zone->greatest + 1] > test->truths[zone->least];
+    switch (zone->types & NUMBERS) {
+    case 0:
+        return (zone->types & test->types) != 0;
+    case CLR_TYPE(CLR_TAG_INTEGER):
+        return (zone->types & test->types) != 0 ||
+               (zone->least <= bounds->greatest && zone->greatest >= bounds->least);
+    case CLR_TYPE(CLR_TAG_REAL):
+        return (zone->types & test->types) != 0 || (real_of(zone->least) <= bounds->greatest_real &&
+                                                    real_of(zone->greatest) >= bounds->least_real);
+    default:
+        return true;
+    }
+}
+
+/* Returns for which of count blocks the filter may be true: bits. */
+static uint64_t ask(const struct tests *tests, size_t first, size_t count)
+{
+    const struct test *test = tests->tests, *end = test + tests->count;
+    uint64_t answers[CLR_MOST_INSTRUCTIONS];
+    size_t k;
+    int i;
+
+    for (i = 0; i <= tests->scan->filter; i++) {
+        const struct clr_instruction *instruction = &tests->scan->instructions[i];
+
+        answers[i] = UINT64_MAX;
+        if (!tests->asked[i])
+            continue;
+        if (instruction->opcode == CLR_OP_AND)
+            answers[i] = answers[instruction->a] & answers[instruction->b];
+        else if (instruction->opcode == CLR_OP_OR)
+            answers[i] = answers[instruction->a] | answers[instruction->b];
+        if (test == end || test->number != i)
+            continue;
+        for (k = 0; k < count; k++)
+            if (!may_be_true(test, &test->zones[first + k]))
+                answers[i] &= ~(UINT64_C(1) << k);
+        test++;
+    }
+    return answers[tests->scan->filter];
+}
+
+/* Lists the blocks for which the filter may be true. */
+static size_t list_blocks(const struct tests *tests, size_t all, uint32_t *blocks)
+{
+    size_t listed = 0, first;
+
+    for (first = 0; first < all; first += BATCH) {
+        const size_t count = all - first < BATCH ? all - first : BATCH;
+        uint64_t found = ask(tests, first, count);
+
+        if (count < BATCH)
+            found &= (UINT64_C(1) << count) - 1;
+        for (; found != 0; found &= found - 1)
+            blocks[listed++] = (uint32_t)(first + (size_t)__builtin_ctzll(found));
+    }
+    return listed;
+}
+
+void clr_skipping_find_blocks(struct clr_scan *scan)
+{
+    const size_t all = clr_zones_of(scan->rows);
+    struct tests tests = {.scan = scan};
+    uint32_t *blocks = NULL;
+    size_t count = all;
+
+    if (scan->filter < 0 || !clr_terms_are_sure(scan))
+        return;
+    find_tests(&tests);
+    if (tests.count > 0)
+        blocks = clr_memory_alloc((all + 1) * sizeof *blocks);
+    if (blocks != NULL)
+        count = list_blocks(&tests, all, blocks);
+    while (tests.count > 0)
+        clr_memory_free(tests.tests[--tests.count].truths);
+    if (count == all) {
+        clr_memory_free(blocks);
+        return;
+    }
+    scan->blocks = blocks;
+    if (count > 0 && blocks[count - 1] == all - 1)
+        scan->rows -= (all - count) * CLR_ZONE_ROWS;
+    else
+        scan->rows = count * CLR_ZONE_ROWS;
+}

@@ -1,0 +1,23 @@
+#include "numeric/values/zones.h"
+
+#include "base/memory.h"
+
+struct clr_zones *clr_zones_new(size_t rows)
+{
+    const size_t count = clr_zones_of(rows);
+    struct clr_zones *zones = clr_memory_alloc(sizeof *zones + count * sizeof *zones->zones);
+
+    if (zones != NULL)
+        zones->count = count;
+    return zones;
+}
+
+void clr_zones_free(struct clr_zones *zones)
+{
+    clr_memory_free(zones);
+}
+
+size_t clr_zones_size(const struct clr_zones *zones)
+{
+    return zones == NULL ? 0 : sizeof *zones + zones->count * sizeof *zones->zones;
+}

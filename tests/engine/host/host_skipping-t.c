@@ -1,0 +1,162 @@
+/* Blocks of rows that a scan's filter needs not go over: when zones are made, of how many rows, and
+   what becomes of it if it is stopped or has no memory. */
+#include "engine/host/host_skipping.h"
+
+#include "base/memory.h"
+#include "engine/host/host_scan.h"
+
+#include "tap.h"
+
+enum { LARGE = 3000000 };
+
+/* sum(x), count(*) WHERE x >= low AND x <= high */
+static const struct clr_instruction instructions[] = {
+    {CLR_OP_COLUMN, 0, -1, -1},      {CLR_OP_CONSTANT, 0, -1, -1}, {CLR_OP_CONSTANT, 1, -1, -1},
+    {CLR_OP_GREATER_EQUAL, 0, 1, 0}, {CLR_OP_LESS_EQUAL, 0, 2, 0}, {CLR_OP_AND, 3, 4, 0}};
+static struct clr_scalar constants[2];
+static struct clr_column *column;
+static struct clr_tally tally;
+static struct clr_scan scan;
+
+/* Rows 0, 1, 2, ... */
+static void make_scan(size_t rows)
+{
+    size_t i;
+
+    column = clr_column_new(rows);
+    if (column == NULL)
+        tap_bail("no memory");
+    column->rows = rows;
+    column->kind = CLR_TAG_INTEGER;
+    for (i = 0; i < rows; i++)
+        column->values[i] = (int64_t)i;
+    tally = (struct clr_tally){.operations = 1 << CLR_SUM, .x = 0, .y = -1, .filter = -1};
+    scan = (struct clr_scan){.instruction_count = 6,
+                             .constant_count = 2,
+                             .column_count = 1,
+                             .tally_count = 1,
+                             .filter = 5,
+                             .instructions = instructions,
+                             .constants = constants,
+                             .columns = &column,
+                             .rows = rows,
+                             .tallies = &tally};
+}
+
+static void ask(int64_t low, int64_t high)
+{
+    constants[0] = (struct clr_scalar){CLR_TAG_INTEGER, low};
+    constants[1] = (struct clr_scalar){CLR_TAG_INTEGER, high};
+}
+
+/* Runs the scan, and takes back what was left out. Returns how many blocks that was, or -1 if the
+   answer is wrong. */
+static long run(int64_t low, int64_t high, const struct clr_watch *watch, bool *made)
+{
+    const size_t rows = scan.rows;
+    const int64_t last = high < (int64_t)rows ? high : (int64_t)rows - 1;
+    const int64_t first = low < 0 ? 0 : low, count = last < first ? 0 : last - first + 1;
+    long skipped;
+    bool right;
+
+    ask(low, high);
+    clr_host_skip(&scan, watch, made);
+    skipped = (long)(clr_zones_of(rows) - clr_zones_of(scan.rows));
+    right = clr_host_scan(&scan, NULL) == CLR_SCAN_DONE && tally.state.count == count;
+    if (right && count > 0)
+        right = clr_sum_round(&tally.state.sum, 1) == (double)((first + last) * count / 2);
+    clr_memory_free((void *)scan.blocks);
+    scan.blocks = NULL;
+    scan.rows = rows;
+    return right ? skipped : -1;
+}
+
+static void test_sizes(void)
+{
+    static const size_t sizes[] = {0, 1, 1023, 1024, 1025, 2047, 2048, 2049, 10000};
+    size_t i;
+    bool made;
+
+    for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const long all = (long)clr_zones_of(sizes[i]);
+        const int64_t last = (int64_t)sizes[i] - 1;
+
+        make_scan(sizes[i]);
+        tap_ok(run(last, last, NULL, &made) == 0 && !made, "%zu rows: the first scan takes note",
+               sizes[i]);
+        tap_ok(run(last, INT64_MAX, NULL, &made) == (all > 1 ? all - 1 : 0) && made == (all > 1),
+               "%zu rows: the second leaves out all but the last block", sizes[i]);
+        tap_ok(run(0, 5, NULL, &made) == (all > 1 ? all - 1 : 0) && !made,
+               "%zu rows: the third all but the first", sizes[i]);
+        tap_ok(run(0, last, NULL, &made) == 0, "%zu rows: or none", sizes[i]);
+        tap_ok(run(-9, -5, NULL, &made) == (all > 1 ? all : 0), "%zu rows: or all", sizes[i]);
+        clr_column_release(column);
+    }
+}
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static bool always(void *context)
+{
+    (void)context;
+    return true;
+}
+
+/* Threads make zones, and are stopped: then a later scan makes them. */
+static void test_stop(void)
+{
+    const struct clr_watch stopping = {always, NULL}, going = {never, NULL};
+    long skipped = 0;
+    bool made;
+
+    make_scan(LARGE);
+    tap_is_int64(run(7, 9, &stopping, &made), 0, "%d rows: the first scan takes note", LARGE);
+    if (clr_team_size() > 1) {
+        skipped = run(7, 9, &stopping, &made);
+        /* Threads may be done before the watch is asked. */
+        tap_ok(made ? skipped == (long)clr_zones_of(LARGE) - 1 : skipped == 0, "a stop");
+    }
+    tap_is_int64(run(LARGE / 2 - 1, LARGE / 2, &going, &made), (long)clr_zones_of(LARGE) - 1,
+                 "the rest is left out");
+    clr_column_release(column);
+}
+
+/* Without memory all rows are scanned. */
+static void test_nomem(void)
+{
+    long after = 0, without = 0, before;
+    bool failed = true, made;
+
+    make_scan(10000);
+    run(3, 4, NULL, &made);
+    for (; failed; after++) {
+        const size_t rows = scan.rows;
+
+        ask(3, 4);
+        clr_memory_fail_after(after);
+        clr_host_skip(&scan, NULL, &made);
+        failed = clr_memory_fail_after(-1);
+        before = (long)(clr_zones_of(rows) - clr_zones_of(scan.rows));
+        without += before == 0;
+        if (failed && before != 0)
+            tap_ok(false, "allocation %ld: blocks are left out", after);
+        clr_memory_free((void *)scan.blocks);
+        scan.blocks = NULL;
+        scan.rows = rows;
+    }
+    tap_ok(without > 1 && without == after - 1, "%ld allocations fail", without);
+    tap_is_int64(run(3, 4, NULL, &made), 9, "and then none does");
+    clr_column_release(column);
+}
+
+int main(void)
+{
+    test_sizes();
+    test_stop();
+    test_nomem();
+    return tap_done();
+}
