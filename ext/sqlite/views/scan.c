@@ -224,8 +224,9 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run, struct clr_c
     connection->stats.scans_on_host++;
     connection->stats.blocks_skipped +=
         (int64_t)(clr_zones_of(run->request.image->layout.rows) - clr_zones_of(run->scan.rows));
-    clr_choice_note_host((uint64_t)run->scan.rows * (uint64_t)run->scan.column_count,
-                         clr_clock_ns() - start);
+    if (run->scan.blocks == NULL)
+        clr_choice_note_host((uint64_t)run->scan.rows * (uint64_t)run->scan.column_count,
+                             clr_clock_ns() - start);
     return outcome;
 }
 

@@ -2,6 +2,7 @@
    zones, against those of the rows that have come of it. */
 #include "storage/refresh/splice.h"
 
+#include "base/memory.h"
 #include "batch.h"
 #include "numeric/filter/column_zones.h"
 #include "numeric/values/value.h"
@@ -144,6 +145,7 @@ int main(void)
         struct clr_column *old = make_column(old_cells, old_rows, random_kind());
         struct clr_column *fresh = make_column(fresh_cells, fresh_rows, random_kind()), *result;
         const bool is_shared = random_below(3) == 0, zoned = random_below(2) == 0;
+        bool failed;
 
         if (zoned)
             clr_column_set_zones(old, find_zones(old));
@@ -155,11 +157,13 @@ int main(void)
         result = clr_splice_begin(&splice, old, old->dictionary);
         if (result == NULL)
             tap_bail("no memory");
+        clr_memory_fail_after(zoned && random_below(4) == 0 ? (long)random_below(3) : -1);
         clr_splice_finish(&splice, old, fresh, NULL, result);
+        failed = clr_memory_fail_after(-1);
         batch_ok(is_wanted(result, &splice), "splice %d, %zu rows%s", i, splice.rows,
                  result == old ? " in place" : "");
-        batch_ok(zoned ? has_zones(result) : clr_column_zones(result) == NULL,
-                 "the zones of splice %d", i);
+        batch_ok(zoned && !failed ? has_zones(result) : clr_column_zones(result) == NULL,
+                 "the zones of splice %d%s", i, failed ? ", for which there is no memory" : "");
         if (is_shared) {
             batch_ok(
                 result != old && old->rows == old_rows &&
