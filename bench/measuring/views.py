@@ -16,7 +16,8 @@ FILTERED = "SELECT gpu_sum(x * y) FROM v WHERE i > 500"
 #: All of x is between the ends.
 HISTOGRAM = "SELECT gpu_histogram(x, -716, 716, 100) FROM v"
 
-#: A name, the kind of bench/view_bench.c, and the SELECT. About half of the rows pass i > 500.
+#: A name, the kind of bench/view_bench.c, and the SELECT. About half of the rows pass i > 500; id is in order,
+#: and {first} to {last} is a hundredth of its {rows} values.
 CANDIDATES = (
     ("sum(x)", "first", SUM),
     ("sum(x)", "again", SUM),
@@ -28,6 +29,8 @@ CANDIDATES = (
     ("three aggregates", "again", "SELECT gpu_sum(x), gpu_min(x), gpu_max(y) FROM v"),
     ("histogram(x)", "again", HISTOGRAM),
     ("sum(x) WHERE x > ?", "changing", "SELECT gpu_sum(x) FROM v WHERE x > ?"),
+    ("sum(x) WHERE id, all", "again", "SELECT gpu_sum(x) FROM v WHERE id BETWEEN 1 AND {rows}"),
+    ("sum(x) WHERE id, 1%", "again", "SELECT gpu_sum(x) FROM v WHERE id BETWEEN {first} AND {last}"),
 )
 SMALL = "SELECT gpu_sum(x) FROM small"
 
@@ -54,6 +57,13 @@ def device_wait(tools, rows):
     """The seconds to wait for a device: none where so few rows start none."""
     start_after, = tools.query("SELECT value FROM clreduce_settings WHERE name = 'start_after'")
     return DEVICE_WAIT if rows >= int(start_after[0]) else 0
+
+
+def candidates_of(rows):
+    """The candidates for a table of so many rows."""
+    first = rows * 42 // 100
+    return [(name, kind, sql.format(rows=rows, first=first, last=first + rows // 100 - 1))
+            for name, kind, sql in CANDIDATES]
 
 
 def evaluate(name, found, reference):
@@ -139,7 +149,8 @@ def measure(tools, machine):
     method.say("views")
     reference, candidates = compare(
         tools, REFERENCE,
-        [(device, *candidate) for device in settings for candidate in CANDIDATES], ROUNDS,
+        [(device, *candidate) for device in settings
+         for candidate in candidates_of(tools.view_rows)], ROUNDS,
         device_wait(tools, tools.view_rows))
     method.say("views: a small table")
     plain, small = compare(tools, SMALL, [(device, "200 rows", "again", SMALL)
