@@ -6,9 +6,6 @@
 
 enum { SPARE_PART = 4, LEAST_SPARE = 4096 };
 
-/* More new zones than these, and than a part of all, are better made by a scan's threads. */
-enum { MOST_ZONES = 64, MOST_ZONES_PART = 8 };
-
 static uint8_t tag_of(const struct clr_column *column, size_t row)
 {
     return column->kind == CLR_TAG_MIXED ? column->tags[row] : column->kind;
@@ -105,6 +102,9 @@ static void move_old(const struct clr_splice *splice, const struct clr_column *o
             move(run, old, NULL, result, with_tags);
     }
 }
+
+/* More new zones than these, and than a part of all, are better made by a scan's threads. */
+enum { MOST_ZONES = 64, MOST_ZONES_PART = 8 };
 
 /* Returns the zones of a column's result, of which those stay whose rows are where they were; or
    NULL: a scan makes them. */
