@@ -49,6 +49,7 @@ struct made {
 enum family {
     FEW_INTEGERS,
     SOME_INTEGERS,
+    SPREAD_INTEGERS,
     ANY_INTEGERS,
     FEW_REALS,
     ROUND_REALS,
@@ -106,6 +107,8 @@ static struct clr_scalar draw(enum family family, struct clr_bytes *bytes)
         return integer(random_between(-3, 3));
     case SOME_INTEGERS:
         return integer(random_between(-500, 70000));
+    case SPREAD_INTEGERS:
+        return integer((int64_t)random_below((uint64_t)1 << 41) - ((int64_t)1 << 40));
     case ANY_INTEGERS:
         return integer(random_integer());
     case FEW_REALS:

@@ -249,6 +249,20 @@ static bool hash_keys(struct clr_group_numbers *numbers, const struct clr_block 
 
 /* ---- Numbers. */
 
+/* Gives each row a number of its own. */
+static void append_places(struct clr_group_numbers *numbers, const uint16_t *rows, size_t count)
+{
+    struct clr_group_table *table = &numbers->table;
+    uint64_t *places = (uint64_t *)table->keys.start + table->count;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        places[i] = numbers->words[rows[i]];
+        numbers->numbers[rows[i]] = (uint32_t)(table->count + i);
+    }
+    table->count += count;
+}
+
 static inline __attribute__((always_inline)) void
 look_up_places(struct clr_group_numbers *numbers, const uint16_t *rows, size_t count, bool far)
 {
@@ -289,7 +303,9 @@ static void look_up(struct clr_group_numbers *numbers, const uint16_t *rows, siz
 {
     const bool far = clr_group_table_is_far(&numbers->table);
 
-    if (numbers->plan->numbering == CLR_NUMBERED_BY_PLACE && far)
+    if (numbers->table.appends)
+        append_places(numbers, rows, count);
+    else if (numbers->plan->numbering == CLR_NUMBERED_BY_PLACE && far)
         look_up_places(numbers, rows, count, true);
     else if (numbers->plan->numbering == CLR_NUMBERED_BY_PLACE)
         look_up_places(numbers, rows, count, false);
@@ -319,7 +335,7 @@ enum clr_scan_outcome clr_group_numbers_find(struct clr_group_numbers *numbers,
         return CLR_SCAN_DONE;
     } else if (numbers->plan->numbering == CLR_NUMBERED_DIRECTLY) {
         return CLR_SCAN_DONE;
-    } else {
+    } else if (!numbers->table.appends) {
         hash_places(numbers, rows, count);
     }
     outcome = clr_group_table_make_room(&numbers->table, count);

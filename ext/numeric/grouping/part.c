@@ -8,8 +8,10 @@
 /* Bytes of records that stay in a processor's cache without being fetched. */
 enum { NEAR = 1 << 19 };
 
-/* After so many rows of which nearly all are groups of their own, the others are expected to be. */
-enum { TELLING = 1 << 16 };
+/* After TELLING rows of which nearly all are groups of their own, the others are expected to be.
+   Where places are sorted in the end this is judged by SOME rows, and one in 16: if even more are,
+   most groups have one or two rows, and they need not be looked for before. */
+enum { TELLING = 1 << 16, SOME = 1 << 14 };
 
 void clr_group_part_begin(struct clr_group_part *part)
 {
@@ -143,13 +145,32 @@ static void add(struct clr_group_part *part, const uint64_t *selected, size_t co
     part->addends.loops->add(&adding);
 }
 
+/* Whether there is memory for groups of all rows, in all parts, and for two items to sort of each.
+ */
+static bool has_room_for_all(const struct clr_group_part *part)
+{
+    const size_t group =
+        part->plan->stride * sizeof(int64_t) + sizeof(uint64_t) + 2 * sizeof(struct clr_group_slot);
+    const int64_t left = (int64_t)atomic_load(&part->memory->left);
+
+    return left > 0 && part->plan->scan->rows <= (uint64_t)left / 2 / group;
+}
+
 /* Of rows in portions it is not known how many come. */
 static void expect_groups(struct clr_group_part *part)
 {
+    const struct clr_group_plan *plan = part->plan;
     struct clr_group_table *table = &part->numbers.table;
+    const bool sorts = clr_group_plan_sorts(plan);
+    const size_t some = part->most / 16 / CLR_BLOCK * CLR_BLOCK;
 
-    if (part->plan->numbering != CLR_NUMBERED_DIRECTLY && part->seen == TELLING &&
-        table->count > part->seen / 8 * 7)
+    if (plan->numbering == CLR_NUMBERED_DIRECTLY || part->seen != (!sorts        ? TELLING
+                                                                   : some < SOME ? SOME
+                                                                                 : some))
+        return;
+    if (sorts && table->count > part->seen / 16 * 15 && has_room_for_all(part))
+        clr_group_table_append(table);
+    else if (table->count > part->seen / 8 * 7)
         clr_group_table_expect(table, part->most);
 }
 

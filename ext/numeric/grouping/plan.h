@@ -110,6 +110,12 @@ static inline int64_t clr_group_field_get(const struct clr_group_field *field, i
     return (int64_t)(bits << above) >> above;
 }
 
+/* Whether groups come together by sorting their places, and not by looking for equal keys. */
+static inline bool clr_group_plan_sorts(const struct clr_group_plan *plan)
+{
+    return plan->numbering == CLR_NUMBERED_BY_PLACE && !plan->grouping.by_first;
+}
+
 /* Returns how many rows a group has. */
 static inline int64_t clr_group_row_count(const struct clr_group_plan *plan, const int64_t *record)
 {

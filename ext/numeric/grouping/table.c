@@ -55,6 +55,13 @@ void clr_group_table_expect(struct clr_group_table *table, size_t count)
         grow_slots(table, capacity);
 }
 
+void clr_group_table_append(struct clr_group_table *table)
+{
+    table->appends = true;
+    table->capacity = 0;
+    clr_room_free(&table->slots, table->memory);
+}
+
 enum clr_scan_outcome clr_group_table_make_room(struct clr_group_table *table, size_t more)
 {
     const size_t wanted = table->count + more;
@@ -66,7 +73,7 @@ enum clr_scan_outcome clr_group_table_make_room(struct clr_group_table *table, s
         return CLR_SCAN_LIMIT;
     while (count > capacity / 8 * 5)
         capacity *= 2;
-    if (capacity != table->capacity)
+    if (capacity != table->capacity && !table->appends)
         outcome = grow_slots(table, capacity);
     if (outcome == CLR_SCAN_DONE && count > table->key_capacity) {
         size_t keys = count + count / 8 + SOME_KEYS;

@@ -26,6 +26,7 @@ struct clr_group_table {
     size_t key_capacity; /* there is room for, of those that are taken out of the limit */
     size_t most;         /* keys that there may be */
     size_t width;        /* words of a key */
+    bool appends;        /* keys are no longer looked for: each gets a number of its own */
 };
 
 /* Sets up an empty table for at most so many keys, of so many words each. Free with
@@ -41,6 +42,9 @@ enum clr_scan_outcome clr_group_table_make_room(struct clr_group_table *table, s
 /* Lets the table grow at once for so many keys in all, as it may turn out to need; if it can't, no
    matter. */
 void clr_group_table_expect(struct clr_group_table *table, size_t count);
+
+/* Gives all further keys numbers of their own, the same key several ones, from now on. */
+void clr_group_table_append(struct clr_group_table *table);
 
 /* Mixes a word into a hash; for a given hash and seed, different words give different hashes.
    Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). */

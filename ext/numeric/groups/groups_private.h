@@ -66,10 +66,11 @@ struct clr_groups {
        entries. */
     struct clr_room places, entries;
     struct clr_room ranks; /* uint32_t, of places that are codes: see codes.h */
-    /* The number in this order, uint32_t, of each place or merged number; while there is need. */
+    /* The number in this order, uint32_t, of each place or merged number; while there is need.
+       None: the merged numbers are in this order. */
     struct clr_room finals;
     struct clr_room merged[CLR_GROUP_PARTS]; /* uint32_t: of each of a part's numbers, if there are
-                                                several parts with tables */
+                                                several parts with tables, or places are sorted */
     struct clr_kept_sums sums[CLR_MOST_TALLIES];
     /* Of a tally that merges, the addresses of the groups' merged states, int64_t; and the states,
        by the workers that have merged them. */
@@ -90,6 +91,7 @@ enum clr_scan_outcome clr_groups_merge(struct clr_groups *groups,
 struct clr_group_item {
     uint64_t key;
     uint32_t number;
+    uint32_t part; /* whose number it is, where several parts' items are sorted */
 };
 
 /* Sorts items by their keys; equal ones stay in their order. scratch has room for as many. Returns
@@ -108,9 +110,11 @@ enum clr_scan_outcome clr_groups_add_spilled(struct clr_groups *groups,
 /* Returns the number, in the groups' order, of a part's group. */
 static inline uint32_t clr_groups_final(const struct clr_groups *groups, int part, uint32_t number)
 {
-    const uint32_t *merged = groups->merged[part].start;
+    const uint32_t *merged = groups->merged[part].start, *finals = groups->finals.start;
 
-    return ((const uint32_t *)groups->finals.start)[merged == NULL ? number : merged[number]];
+    if (merged != NULL)
+        number = merged[number];
+    return finals == NULL ? number : finals[number];
 }
 
 /* Returns the record of a part's group: the part times 2^32, and the group's number. */
@@ -126,6 +130,10 @@ static inline const int64_t *clr_groups_record(const struct clr_groups *groups, 
                                      ((const uint32_t *)groups->places.start)[group]);
     return ((const struct clr_group_entry *)groups->entries.start)[group].record;
 }
+
+/* Adds a record of a group to another one. */
+void clr_group_record_add(const struct clr_group_plan *plan, const int64_t *restrict from,
+                          int64_t *restrict to);
 
 /* Whether anything is listed or spilled, so that finals are needed. */
 bool clr_groups_have_lists(const struct clr_groups *groups);

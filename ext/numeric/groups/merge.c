@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/groups/order.h"
+#include "numeric/groups/sorted.h"
 
 #include <string.h>
 
@@ -22,18 +23,6 @@ struct merge {
     uint32_t starts[CLR_GROUP_PARTS][CLR_GROUP_PARTS + 1];
     bool maps;
 };
-
-static void add_record(const struct clr_group_plan *plan, const int64_t *restrict from,
-                       int64_t *restrict to)
-{
-    int w;
-
-    for (w = 0; w < plan->adds; w++)
-        to[w] = (int64_t)((uint64_t)to[w] + (uint64_t)from[w]);
-    for (; w < plan->words; w++)
-        if ((uint64_t)from[w] > (uint64_t)to[w])
-            to[w] = from[w];
-}
 
 static enum clr_scan_outcome worst(const struct merge *merge, bool finished)
 {
@@ -68,7 +57,7 @@ static void merge_some_places(const struct clr_groups *groups, int part, size_t 
 
         if (other[0] == 0)
             continue;
-        add_record(&groups->plan, other, clr_group_part_record(groups->parts[0], i));
+        clr_group_record_add(&groups->plan, other, clr_group_part_record(groups->parts[0], i));
         if (others != NULL && others[i] < first_rows[i])
             first_rows[i] = others[i];
     }
@@ -160,7 +149,7 @@ static void list_keys(void *argument, int part, const atomic_bool *stop)
                 return;
             w = worker_of(merge, hash);
             if (pass == 1)
-                items[next[w]] = (struct clr_group_item){hash, (uint32_t)i};
+                items[next[w]] = (struct clr_group_item){hash, (uint32_t)i, 0};
             next[w]++;
         }
         for (w = 0; w < merge->workers && pass == 0; w++) {
@@ -227,7 +216,8 @@ static enum clr_scan_outcome merge_batch(struct merge *merge, int worker, int pa
         if (table->count > count) {
             firsts[number] = (uint64_t)part << 32 | batch[i].number;
         } else {
-            add_record(&groups->plan, record, clr_groups_first_record(groups, firsts[number]));
+            clr_group_record_add(&groups->plan, record,
+                                 clr_groups_first_record(groups, firsts[number]));
         }
         if (merge->maps)
             ((uint32_t *)groups->merged[part].start)[batch[i].number] =
@@ -348,6 +338,8 @@ enum clr_scan_outcome clr_groups_merge(struct clr_groups *groups, const struct c
             outcome = clr_group_order_places(groups, team);
         return outcome;
     }
+    if (clr_group_plan_sorts(&groups->plan))
+        return clr_groups_merge_sorted(groups, team);
     if (groups->part_count == 1) {
         found[0] = (struct clr_group_found){&groups->parts[0]->numbers.table, NULL};
         merge.workers = 1;

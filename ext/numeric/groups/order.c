@@ -109,7 +109,7 @@ static enum clr_scan_outcome sort_items(struct ordering *ordering, const atomic_
     size_t i, n = 0;
     int t, key;
 
-    if (!groups->plan.grouping.by_first && groups->plan.numbering == CLR_NUMBERED_BY_KEYS) {
+    if (!groups->plan.grouping.by_first) {
         for (key = groups->plan.grouping.key_count - 1; key >= 0 && outcome == CLR_SCAN_DONE; key--)
             outcome = sort_by_key(ordering, key, stop);
         return outcome;
@@ -117,10 +117,7 @@ static enum clr_scan_outcome sort_items(struct ordering *ordering, const atomic_
     for (t = 0; t < ordering->tables; t++) {
         const struct clr_group_found *found = &ordering->found[t];
         for (i = 0; i < found->table->count; i++, n++) {
-            if (!groups->plan.grouping.by_first)
-                ordering->items[n].key = *clr_group_table_key(found->table, i);
-            else
-                ordering->items[n].key = found->firsts == NULL ? i : found->firsts[i];
+            ordering->items[n].key = found->firsts == NULL ? i : found->firsts[i];
         }
     }
     return clr_group_sort(ordering->items, ordering->scratch, groups->count, stop);
@@ -177,7 +174,7 @@ static void make_entries(void *argument, int worker, const atomic_bool *stop)
             __builtin_prefetch(&ordering->found[of].firsts[next]);
         }
         if (by_place)
-            entries[n].key = groups->plan.grouping.by_first ? *words : item->key;
+            entries[n].key = *words;
         else
             entries[n].key = (uint64_t)(uintptr_t)words;
         entries[n].record =
@@ -249,7 +246,7 @@ static void order_by_first_rows(void *argument, int worker, const atomic_bool *s
 
     (void)worker;
     for (n = 0; n < groups->count; n++)
-        ordering->items[n] = (struct clr_group_item){first_rows[places[n]], places[n]};
+        ordering->items[n] = (struct clr_group_item){first_rows[places[n]], places[n], 0};
     ordering->outcome = clr_group_sort(ordering->items, ordering->scratch, groups->count, stop);
     for (n = 0; n < groups->count && ordering->outcome == CLR_SCAN_DONE; n++)
         places[n] = ordering->items[n].number;

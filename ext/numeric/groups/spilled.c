@@ -139,7 +139,7 @@ static void list_spills(struct spilled *spilled)
 
             spilled->spills[n] = spill;
             spilled->items[n] =
-                (struct clr_group_item){(uint64_t)spill->tally << 32 | final, (uint32_t)n};
+                (struct clr_group_item){(uint64_t)spill->tally << 32 | final, (uint32_t)n, 0};
         }
     }
 }

@@ -336,7 +336,8 @@ def test_plain_rows():
     db.commit()
     wanted = "k, count(*), sum(n), gpu_min(k), max(n), gpu_sum_state(n)"
     for select in (f"SELECT {wanted} FROM z GROUP BY k", f"SELECT sum(n), k, k, sum(n) FROM z WHERE k > x'' OR k < 'c' GROUP BY 2",
-                   "SELECT DISTINCT k FROM z", f"SELECT {wanted} FROM z GROUP BY k, n % 7", "SELECT (k), avg(n) FROM z GROUP BY k",
+                   "SELECT DISTINCT k FROM z", f"SELECT {wanted} FROM z GROUP BY k, n % 7",
+                   "SELECT n, k, rowid * 3 AS r, count(*), gpu_sum(n / 7.0), gpu_median(n) FROM z GROUP BY n, k, r", "SELECT (k), avg(n) FROM z GROUP BY k",
                    "SELECT k, gpu_var_pop(n), gpu_median(n), gpu_mode(n), gpu_percentile(n, 90), gpu_stddev_samp(n) FROM z GROUP BY k"):
         is_fast(db, select)
         tap.ok(views.through_view(db, select) == views.outcome(db, select), select)
