@@ -84,6 +84,11 @@ struct clr_scalar clr_groups_key(const struct clr_groups *groups, size_t group, 
     }
 }
 
+void clr_groups_fetch(const struct clr_groups *groups, size_t group)
+{
+    __builtin_prefetch(clr_groups_record(groups, group));
+}
+
 /* Returns the sum that is kept of the group, or NULL: its record has it. */
 static const struct clr_kept_sum *find_sum(const struct clr_kept_sums *sums, size_t group)
 {

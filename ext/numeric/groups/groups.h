@@ -26,6 +26,9 @@ uint64_t clr_groups_size(const struct clr_groups *groups);
    ranks it is the rank. */
 struct clr_scalar clr_groups_key(const struct clr_groups *groups, size_t group, int key);
 
+/* Fetches what is kept of a group, before it is asked for: it may lie anywhere. */
+void clr_groups_fetch(const struct clr_groups *groups, size_t group);
+
 /*
  * Stores what is known of the tally's rows in the group: struct clr_tally says what of it is
  * defined. The state is the caller's, cleared or not before; no memory is taken for it.

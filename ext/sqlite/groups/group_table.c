@@ -75,10 +75,10 @@ static int next(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-/* Whether these are the values of probes: a query's have columns. */
+/* Whether these are the values of probes: a query's have bits. */
 static bool is_probe(const struct clr_group_values *values)
 {
-    return values->columns == NULL;
+    return values->bits == NULL;
 }
 
 static int eof(sqlite3_vtab_cursor *base)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* GROUPS_PER_LOOK: that are finished between two looks at whether to stop. WORTH: that are worth a
-   thread. AHEAD: how many groups ahead bytes are fetched, which lie anywhere. */
+   thread. AHEAD: how many groups ahead records and bytes are fetched, which lie anywhere. */
 enum { GROUPS_PER_LOOK = 1024, WORTH = 8192, AHEAD = 8 };
 
 void clr_group_values_free(struct clr_group_values *values)
@@ -15,8 +15,7 @@ void clr_group_values_free(struct clr_group_values *values)
     if (values == NULL)
         return;
     clr_bytes_free(&values->bytes);
-    clr_memory_free(values->memory);
-    clr_memory_free(values->columns);
+    clr_memory_free(values->bits);
     clr_memory_free(values);
 }
 
@@ -26,36 +25,38 @@ void clr_group_values_free(struct clr_group_values *values)
 void clr_group_values_set(const struct clr_group_values *values, size_t group, int column,
                           sqlite3_context *result)
 {
-    const struct clr_group_column *of = &values->columns[column];
+    const size_t count = (size_t)(values->key_count + values->call_count);
+    const size_t place = group * count + (size_t)column, ahead = place + AHEAD * count;
     struct clr_scalar scalar;
-    struct clr_value value;
+    double real;
 
-    if (column >= values->key_count + values->call_count)
+    if ((size_t)column >= count)
         return;
-    scalar = (struct clr_scalar){of->tags[group], of->bits[group]};
-    if (scalar.tag != CLR_TAG_BYTES) {
+    switch (values->tags[place]) {
+    case CLR_TAG_INTEGER:
+        sqlite3_result_int64(result, values->bits[place]);
+        break;
+    case CLR_TAG_REAL:
+        memcpy(&real, &values->bits[place], sizeof real);
+        sqlite3_result_double(result, real);
+        break;
+    case CLR_GROUP_TEXT:
+        if (group + AHEAD < values->rows && values->tags[ahead] == CLR_GROUP_TEXT)
+            __builtin_prefetch((const void *)(uintptr_t)values->bits[ahead]);
+        sqlite3_result_text(result, (const char *)(uintptr_t)values->bits[place], -1,
+                            SQLITE_TRANSIENT);
+        break;
+    default:
+        scalar = (struct clr_scalar){values->tags[place], values->bits[place]};
         clr_scalar_set(result, &scalar, SQLITE_UTF8, SQLITE_TRANSIENT);
-        return;
     }
-    if (group + AHEAD < values->rows && of->tags[group + AHEAD] == CLR_TAG_BYTES)
-        __builtin_prefetch((const void *)(uintptr_t)of->bits[group + AHEAD]);
-    value = clr_bytes_value(scalar.bits);
-    if (value.kind == CLR_KIND_BLOB)
-        sqlite3_result_blob64(result, value.bytes, value.as.size, SQLITE_TRANSIENT);
-    else if (memchr(value.bytes, 0, value.as.size) == value.bytes + value.as.size - 1)
-        sqlite3_result_text(result, (const char *)value.bytes, -1, SQLITE_TRANSIENT);
-    else
-        sqlite3_result_text64(result, (const char *)value.bytes, value.as.size - 1,
-                              SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-/* Makes room for the values: one block, the tags behind all bits. Returns NULL without memory. */
+/* Makes room for the values: the tags behind all bits. Returns NULL without memory. */
 static struct clr_group_values *new_values(const struct clr_query *query, size_t rows)
 {
-    const int count = query->grouping.key_count + query->call_count;
+    const size_t count = (size_t)(query->grouping.key_count + query->call_count) * rows;
     struct clr_group_values *values = clr_memory_alloc_zero(sizeof *values);
-    uint8_t *tags;
-    int i;
 
     if (values == NULL)
         return NULL;
@@ -64,38 +65,39 @@ static struct clr_group_values *new_values(const struct clr_query *query, size_t
     values->call_count = query->call_count;
     values->plain_count = query->plain_count;
     memcpy(values->plain_columns, query->plain_columns, sizeof values->plain_columns);
-    values->columns = clr_memory_alloc_zero((size_t)count * sizeof *values->columns);
-    values->memory = clr_memory_alloc_zero((size_t)count * rows * (sizeof(int64_t) + 1) + 1);
-    if (values->columns == NULL || values->memory == NULL) {
+    values->bits = clr_memory_alloc_zero(count * (sizeof *values->bits + 1) + 1);
+    if (values->bits == NULL) {
         clr_group_values_free(values);
         return NULL;
     }
-    tags = (uint8_t *)((int64_t *)values->memory + (size_t)count * rows);
-    for (i = 0; i < count; i++)
-        values->columns[i] = (struct clr_group_column){
-            tags + (size_t)i * rows, (int64_t *)values->memory + (size_t)i * rows};
+    values->tags = (uint8_t *)(values->bits + count);
     return values;
 }
 
 /* ---- Values. */
 
-/* Copies TEXT, with a zero behind it, or a BLOB. Returns its address, or 0 if it could not be. */
-static int64_t copy_bytes(struct clr_bytes *bytes, const struct clr_value *value)
+/* Copies TEXT or a BLOB, and keeps it: TEXT that a zero ends as that. Returns false if it could not
+   be. */
+static bool keep_bytes(struct clr_bytes *bytes, const struct clr_value *value, uint8_t *tag,
+                       int64_t *bits)
 {
-    const bool is_text = value->kind == CLR_KIND_TEXT;
-    int64_t address = 0;
+    const size_t size = value->as.size;
+    const bool is_plain =
+        value->kind == CLR_KIND_TEXT && (size == 0 || memchr(value->bytes, 0, size) == NULL);
     unsigned char *copy =
-        value->as.size == INT32_MAX
-            ? NULL
-            : clr_bytes_add(bytes, value->kind, value->as.size + is_text, &address);
+        size == INT32_MAX ? NULL : clr_bytes_add(bytes, value->kind, size + is_plain, bits);
 
     if (copy == NULL)
-        return 0;
-    if (value->as.size > 0)
-        memcpy(copy, value->bytes, value->as.size);
-    if (is_text)
-        copy[value->as.size] = 0;
-    return address;
+        return false;
+    if (size > 0)
+        memcpy(copy, value->bytes, size);
+    *tag = CLR_TAG_BYTES;
+    if (is_plain) {
+        copy[size] = 0;
+        *tag = CLR_GROUP_TEXT;
+        *bits = (int64_t)(uintptr_t)copy;
+    }
+    return true;
 }
 
 /* What threads share: each takes some groups after the other. */
@@ -103,10 +105,10 @@ struct filling {
     struct clr_group_values *values;
     struct clr_query_run *run;
     const struct clr_groups *groups;
-    /* Of keys that are ranks, the values in their place, and the addresses of copies; 0: not yet.
-     */
+    /* Of keys that are ranks, the values in their place; and the bits of copies, less than 0 those
+       of CLR_TAG_BYTES; 0: there is none yet. */
     const struct clr_value *ranked[CLR_MOST_KEYS];
-    atomic_int_least64_t *addresses[CLR_MOST_KEYS];
+    atomic_int_least64_t *known[CLR_MOST_KEYS];
     atomic_int_least64_t left; /* bytes */
     atomic_size_t next;        /* group */
     int worker_count;
@@ -117,26 +119,27 @@ struct filling {
     } workers[CLR_TEAM_MOST];
 };
 
-/* Sets the value of a group. Returns false without memory. */
-static bool set_value(struct worker *worker, const struct clr_group_column *column, size_t group,
+/* Sets the value at a place. Returns false without memory. */
+static bool set_value(const struct filling *filling, struct worker *worker, size_t place,
                       const struct clr_value *value)
 {
+    uint8_t *tag = &filling->values->tags[place];
+    int64_t *bits = &filling->values->bits[place];
+
     switch (value->kind) {
     case CLR_KIND_INTEGER:
-        column->tags[group] = CLR_TAG_INTEGER;
-        column->bits[group] = value->as.integer;
+        *tag = CLR_TAG_INTEGER;
+        *bits = value->as.integer;
         return true;
     case CLR_KIND_REAL:
-        column->tags[group] = CLR_TAG_REAL;
-        memcpy(&column->bits[group], &value->as.real, sizeof value->as.real);
+        *tag = CLR_TAG_REAL;
+        memcpy(bits, &value->as.real, sizeof value->as.real);
         return true;
     case CLR_KIND_TEXT:
     case CLR_KIND_BLOB:
-        column->tags[group] = CLR_TAG_BYTES;
-        column->bits[group] = copy_bytes(&worker->bytes, value);
-        return column->bits[group] != 0;
+        return keep_bytes(&worker->bytes, value, tag, bits);
     default:
-        column->tags[group] = CLR_TAG_NULL;
+        *tag = CLR_TAG_NULL;
         return true;
     }
 }
@@ -157,41 +160,45 @@ static bool find_ranks(struct filling *filling)
         if (lookup == NULL || lookup->ranked == NULL)
             continue;
         filling->ranked[key] = lookup->ranked;
-        filling->addresses[key] =
-            clr_memory_alloc_zero((lookup->ranked_count + 1) * sizeof *filling->addresses[key]);
-        if (filling->addresses[key] == NULL)
+        filling->known[key] =
+            clr_memory_alloc_zero((lookup->ranked_count + 1) * sizeof *filling->known[key]);
+        if (filling->known[key] == NULL)
             return false;
     }
     return true;
 }
 
 /* A value is copied where it is first needed; if two threads do so at the same time, twice. */
-static bool set_rank(const struct filling *filling, struct worker *worker, int key, size_t group,
+static bool set_rank(const struct filling *filling, struct worker *worker, int key, size_t place,
                      int64_t rank)
 {
-    const struct clr_group_column *column = &filling->values->columns[key];
-    const struct clr_value *value = &filling->ranked[key][rank];
-    atomic_int_least64_t *address = &filling->addresses[key][rank];
+    atomic_int_least64_t *known = &filling->known[key][rank];
+    uint8_t *tag = &filling->values->tags[place];
+    int64_t *bits = &filling->values->bits[place];
 
-    if (value->kind != CLR_KIND_TEXT && value->kind != CLR_KIND_BLOB)
-        return set_value(worker, column, group, value);
-    column->tags[group] = CLR_TAG_BYTES;
-    column->bits[group] = atomic_load_explicit(address, memory_order_relaxed);
-    if (column->bits[group] == 0) {
-        column->bits[group] = copy_bytes(&worker->bytes, value);
-        atomic_store_explicit(address, column->bits[group], memory_order_relaxed);
+    *bits = atomic_load_explicit(known, memory_order_relaxed);
+    *tag = *bits < 0 ? CLR_TAG_BYTES : CLR_GROUP_TEXT;
+    if (*bits == 0) {
+        if (!set_value(filling, worker, place, &filling->ranked[key][rank]))
+            return false;
+        if (*tag == CLR_GROUP_TEXT || *tag == CLR_TAG_BYTES)
+            atomic_store_explicit(known, *tag == CLR_TAG_BYTES ? -*bits : *bits,
+                                  memory_order_relaxed);
+    } else if (*bits < 0) {
+        *bits = -*bits;
     }
-    return column->bits[group] != 0;
+    return true;
 }
 
-static bool set_key(const struct filling *filling, struct worker *worker, int key, size_t group)
+static bool set_key(const struct filling *filling, struct worker *worker, int key, size_t group,
+                    size_t place)
 {
     const struct clr_scalar value = clr_groups_key(filling->groups, group, key);
 
     if (filling->ranked[key] != NULL && value.tag == CLR_TAG_INTEGER)
-        return set_rank(filling, worker, key, group, value.bits);
-    filling->values->columns[key].tags[group] = value.tag;
-    filling->values->columns[key].bits[group] = value.bits;
+        return set_rank(filling, worker, key, place, value.bits);
+    filling->values->tags[place] = value.tag;
+    filling->values->bits[place] = value.bits;
     return true;
 }
 
@@ -233,9 +240,8 @@ static enum clr_code take_group(struct clr_query_run *run, const struct clr_grou
 }
 
 static enum clr_scan_outcome finish_call(const struct filling *filling, struct worker *worker,
-                                         int call, size_t group)
+                                         int call, size_t place)
 {
-    const struct clr_group_values *values = filling->values;
     struct clr_output output;
     bool fine;
 
@@ -244,8 +250,7 @@ static enum clr_scan_outcome finish_call(const struct filling *filling, struct w
     /* NaN is NULL, as where SQLite takes it for a value. */
     if (output.value.kind == CLR_KIND_REAL && output.value.as.real != output.value.as.real)
         output.value.kind = CLR_KIND_NONE;
-    fine = output.code == CLR_OK &&
-           set_value(worker, &values->columns[values->key_count + call], group, &output.value);
+    fine = output.code == CLR_OK && set_value(filling, worker, place, &output.value);
     clr_memory_free(output.memory);
     return fine ? CLR_SCAN_DONE : CLR_SCAN_FAILED;
 }
@@ -255,15 +260,19 @@ static enum clr_scan_outcome finish_call(const struct filling *filling, struct w
 static enum clr_scan_outcome fill_group(const struct filling *filling, struct worker *worker,
                                         size_t group)
 {
+    const struct clr_group_values *values = filling->values;
+    size_t place = group * (size_t)(values->key_count + values->call_count);
     enum clr_scan_outcome outcome;
     int i;
 
-    for (i = 0; i < filling->values->key_count; i++)
-        if (!set_key(filling, worker, i, group))
+    if (group + AHEAD < values->rows)
+        clr_groups_fetch(filling->groups, group + AHEAD);
+    for (i = 0; i < values->key_count; i++)
+        if (!set_key(filling, worker, i, group, place++))
             return CLR_SCAN_FAILED;
     outcome = clr_scan_outcome_of(take_group(worker->run, filling->groups, group));
-    for (i = 0; i < filling->values->call_count && outcome == CLR_SCAN_DONE; i++)
-        outcome = finish_call(filling, worker, i, group);
+    for (i = 0; i < values->call_count && outcome == CLR_SCAN_DONE; i++)
+        outcome = finish_call(filling, worker, i, place++);
     return outcome;
 }
 
@@ -357,7 +366,7 @@ static enum clr_scan_outcome fill(struct clr_group_values *values, struct clr_qu
     if (find_ranks(filling))
         outcome = run_workers(filling, watch);
     for (key = 0; key < values->key_count; key++)
-        clr_memory_free(filling->addresses[key]);
+        clr_memory_free(filling->known[key]);
     clr_memory_free(filling);
     return outcome;
 }

@@ -8,18 +8,17 @@
 #include "query/query_run.h"
 #include "sqlite/api.h"
 
-/* The values of a key or a call, group by group. */
-struct clr_group_column {
-    uint8_t *tags; /* INTEGER, REAL, NULL, or BYTES: then the bits are an address in bytes */
-    int64_t *bits;
-};
+/* A value's tag of its own: TEXT that a zero ends, whose bits are the address of its bytes. */
+enum { CLR_GROUP_TEXT = CLR_TAG_MIXED - 1 };
 
 struct clr_group_values {
     size_t rows; /* groups */
     int key_count, call_count;
-    struct clr_group_column *columns; /* those of keys, and then those of calls */
-    struct clr_bytes bytes; /* of TEXT, in UTF-8 and with a zero behind it, and of BLOBs */
-    void *memory;           /* of the columns */
+    /* Of each group together: those of keys, and then those of calls. A tag is INTEGER, REAL, NULL,
+       CLR_GROUP_TEXT, or BYTES, whose bits are an address in bytes. */
+    int64_t *bits;
+    uint8_t *tags;          /* in the memory behind bits */
+    struct clr_bytes bytes; /* of TEXT, in UTF-8, and of BLOBs */
     /* As the query has them: where there are any, the answer's rows are these, and its statement
        need not run. */
     int plain_count;
