@@ -98,7 +98,9 @@ static enum clr_scan_outcome find_position(const struct asked *asked,
                                            const struct clr_question *question,
                                            struct clr_value *answer)
 {
-    const size_t count = asked->integers.count + asked->reals.count;
+    const struct clr_counted *counted = asked->answering->counted;
+    const size_t count = counted != NULL ? clr_counted_total(counted, asked->group)
+                                         : asked->integers.count + asked->reals.count;
     struct clr_position position;
     struct clr_value found[1][2];
     enum clr_code code = CLR_OK;
@@ -107,7 +109,9 @@ static enum clr_scan_outcome find_position(const struct asked *asked,
     if (count == 0)
         return CLR_SCAN_DONE;
     position = clr_percentile_position(question->fraction, count);
-    if (asked->few) {
+    if (counted != NULL) {
+        clr_counted_select(counted, asked->group, position.rank, found[0]);
+    } else if (asked->few) {
         const struct clr_answering *answering = asked->answering;
         const uint64_t *keys = answering->keys;
         const size_t next = position.rank + 1 < count ? position.rank + 1 : position.rank;

@@ -2,6 +2,7 @@
 #ifndef CLR_NUMERIC_GROUP_ARRANGED_H
 #define CLR_NUMERIC_GROUP_ARRANGED_H
 
+#include "numeric/groups/counted.h"
 #include "numeric/groups/groups_private.h"
 
 /* Of one type. The values of group g are x[starts[g]] up to starts[g + 1]; without any, starts is
@@ -45,6 +46,7 @@ struct clr_answering {
     struct clr_groups *groups;
     const struct clr_scan *scan;
     const struct clr_arranged *arranged;
+    const struct clr_counted *counted; /* NULL: the values are arranged */
     int tally;
     const atomic_bool *stop;
     uint64_t *keys, *scratch; /* room for CLR_FEW_VALUES */

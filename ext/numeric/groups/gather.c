@@ -14,6 +14,7 @@ enum { CHUNK = 64, PIECE = 1 << 18 };
 struct gathering {
     struct clr_groups *groups;
     const struct clr_arranged *arranged;
+    const struct clr_counted *counted;
     int tally;
     bool sums, asks;
     enum clr_state_kind merge; /* the tally's */
@@ -145,6 +146,7 @@ static void do_groups(void *argument, int worker, const atomic_bool *stop)
     struct clr_answering answering = {.groups = gathering->groups,
                                       .scan = gathering->groups->plan.scan,
                                       .arranged = gathering->arranged,
+                                      .counted = gathering->counted,
                                       .tally = gathering->tally,
                                       .stop = stop};
     uint64_t *keys = clr_memory_alloc(2 * CLR_FEW_VALUES * sizeof *keys);
@@ -201,10 +203,12 @@ static enum clr_scan_outcome make_answers(struct clr_groups *groups, int tally, 
 /* Makes the sums, and answers the questions, of a tally whose values are arranged. */
 static enum clr_scan_outcome gather(struct clr_groups *groups, int tally,
                                     const struct clr_arranged *arranged,
+                                    const struct clr_counted *counted,
                                     const struct clr_group_team *team)
 {
     struct gathering gathering = {.groups = groups,
                                   .arranged = arranged,
+                                  .counted = counted->range > 0 ? counted : NULL,
                                   .tally = tally,
                                   .sums = groups->plan.tallies[tally].gathers_sum,
                                   .merge = groups->plan.scan->tallies[tally].merge};
@@ -235,14 +239,19 @@ static enum clr_scan_outcome gather_listed(struct clr_groups *groups, int lister
                                            const struct clr_group_team *team)
 {
     const struct clr_group_tally *tallies = groups->plan.tallies;
-    struct clr_arranged arranged;
-    enum clr_scan_outcome outcome = clr_arranged_make(&arranged, groups, lister, team);
+    struct clr_arranged arranged = {0};
+    struct clr_counted counted;
+    enum clr_scan_outcome outcome = clr_counted_make(&counted, groups, lister, team);
     int i;
+
+    if (outcome == CLR_SCAN_DONE && counted.range == 0)
+        outcome = clr_arranged_make(&arranged, groups, lister, team);
 
     for (i = lister; i < groups->plan.tally_count && outcome == CLR_SCAN_DONE; i++)
         if (tallies[i].gathers && tallies[i].gathered_by == lister)
-            outcome = gather(groups, i, &arranged, team);
+            outcome = gather(groups, i, &arranged, &counted, team);
     clr_arranged_free(&arranged, &groups->memory);
+    clr_counted_free(&counted, &groups->memory);
     return outcome;
 }
 

@@ -1,33 +1,5 @@
 /* Groups on the host, against a scan of each group's rows alone. */
-#include "engine/host/host_groups.h"
-
-#include "engine/slow_groups.h"
-#include "numeric/groups/group_scan.h"
-
-/* One after the other, in an order that threads might have. */
-static bool run_serially(void *context, int count, clr_portion_work *work, void *argument)
-{
-    const atomic_bool never = false;
-    int i;
-
-    (void)context;
-    for (i = count - 1; i >= 0; i--)
-        work(argument, i, &never);
-    return true;
-}
-
-static void check(struct made *made, int threads, const char *what)
-{
-    const struct clr_group_team team = {.size = threads, .run = run_serially, .context = NULL};
-    struct clr_groups *groups = NULL;
-    const enum clr_scan_outcome outcome = threads > 0
-                                              ? clr_group_scan(&made->scan, &team, &groups)
-                                              : clr_host_group(&made->scan, NULL, NULL, &groups);
-
-    batch_ok(outcome == compare(made, groups, what), "%s, outcome %d", what, (int)outcome);
-    batch_ok((groups != NULL) == (outcome == CLR_SCAN_DONE), "%s, groups only if done", what);
-    clr_groups_free(groups);
-}
+#include "engine/host/group_checks.h"
 
 static void test_random(void)
 {
@@ -49,28 +21,6 @@ static void test_random(void)
     }
     batch_end("groups of random scans");
     free(made);
-}
-
-/* A scan of one key and one tally of these families. */
-static void make_plain(struct made *made, size_t rows, enum family key, enum family value,
-                       unsigned operations)
-{
-    make_scan(made, rows);
-    clr_column_release(made->columns[0]);
-    clr_column_release(made->columns[KEY_COLUMNS]);
-    made->columns[0] = make_column(rows, key, &made->bytes);
-    made->columns[KEY_COLUMNS] = make_column(rows, value, &made->bytes);
-    made->scan.filter = -1;
-    made->scan.tally_count = 1;
-    made->scan.question_count = 0;
-    made->tallies[0] = (struct clr_tally){.operations = operations,
-                                          .x = KEY_COLUMNS,
-                                          .y = operations == 1u << CLR_DOT ? KEY_COLUMNS : -1,
-                                          .filter = -1};
-    if (operations & CLR_KEEP)
-        make_question(made, 0);
-    made->grouping.key_count = 1;
-    made->grouping.keys[0] = 0;
 }
 
 /* Each family of values, by each sort of number. */
@@ -244,78 +194,6 @@ static void test_many_surprises(void)
     free(made);
 }
 
-/* What the keys of test_places() are. */
-enum places {
-    UNIQUE,
-    REPEATED,     /* half of the rows' are those of the others */
-    LATE_REPEATS, /* where they are no longer looked for there are few */
-    WIDE,         /* as many places as there can be */
-    SMALL_NULLS,  /* two keys, which go down, and are NULL now and then */
-    PLACES
-};
-
-static void set_place(struct made *made, size_t row, enum places places)
-{
-    const uint64_t mixed = (row + 1) * 0x9e3779b97f4a7c15;
-    const size_t part = row % 20000, half = made->scan.rows / 2;
-    int64_t *key = &made->columns[0]->values[row], *second = &made->columns[1]->values[row];
-
-    *second = 0;
-    if (places == UNIQUE)
-        *key = (int64_t)(mixed >> 24);
-    else if (places == REPEATED)
-        *key = (int64_t)((row % half + 1) * 0x9e3779b97f4a7c15 >> 24);
-    else if (places == LATE_REPEATS)
-        *key = part < 17000 ? (int64_t)(mixed >> 24) : (int64_t)(row % 7);
-    else if (places == WIDE)
-        *key = (int64_t)(mixed >> 2);
-    else
-        *key = (int64_t)(mixed >> 44) - 1000;
-    if (places != SMALL_NULLS)
-        return;
-    *second = (int64_t)(mixed >> 20 & 1023) * -1000;
-    made->columns[0]->tags[row] = mixed >> 30 & 7 ? CLR_TAG_INTEGER : CLR_TAG_NULL;
-    made->columns[1]->tags[row] = mixed >> 40 & 7 ? CLR_TAG_INTEGER : CLR_TAG_NULL;
-}
-
-/* Places that are sorted: nearly all rows are groups, in each of three parts, or in one. */
-static void test_places(void)
-{
-    static const unsigned operations[] = {
-        1u << CLR_SUM, CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM, 1u << CLR_EXTREMES};
-    struct made *made = malloc(sizeof *made);
-    char what[100];
-    size_t row;
-    int round;
-
-    batch_begin();
-    for (round = 0; round < PLACES * 4; round++) {
-        const enum places places = (enum places)(round % PLACES);
-        const int threads = round % 2 == 0 ? 3 : 1, tally = round % 3;
-        const size_t rows = (size_t)threads * 20480;
-
-        make_plain(made, rows, SPREAD_INTEGERS, ROUND_REALS, operations[tally]);
-        clr_column_release(made->columns[1]);
-        made->columns[1] = make_column(rows, FEW_INTEGERS, &made->bytes);
-        made->columns[0]->kind = made->columns[1]->kind =
-            places == SMALL_NULLS ? CLR_TAG_MIXED : CLR_TAG_INTEGER;
-        for (row = 0; row < rows; row++)
-            set_place(made, row, places);
-        for (row = 17; tally == 0 && row < rows; row += 500) /* to be spilled */
-            made->columns[KEY_COLUMNS]->values[row] = bits_of(0x1p900);
-        made->grouping.key_count = places == WIDE ? 1 : 2;
-        made->grouping.keys[0] = 0;
-        made->grouping.keys[1] = 1;
-        made->grouping.descending[0] = made->grouping.descending[1] = places == SMALL_NULLS;
-        made->grouping.by_first = round == 0;
-        snprintf(what, sizeof what, "round %d", round);
-        check(made, threads, what);
-        free_scan(made);
-    }
-    batch_end("places that are sorted");
-    free(made);
-}
-
 static void test_memory(void)
 {
     struct made *made = malloc(sizeof *made);
@@ -402,52 +280,6 @@ static void test_stop(void)
     free(made);
 }
 
-/* Many groups, as many as rows, and all in one. */
-static void test_many(void)
-{
-    struct made *made = malloc(sizeof *made);
-    const size_t rows = tap_is_quick() ? 300000 : 2000000;
-    struct clr_groups *groups = NULL;
-    struct clr_state state;
-    size_t i;
-    int sort;
-
-    for (sort = 0; sort < 4; sort++) {
-        bool right = true;
-
-        make_plain(made, rows, FEW_INTEGERS, ROUND_REALS, 1u << CLR_SUM);
-        for (i = 0; i < rows; i++)
-            made->columns[0]->values[i] = sort == 0   ? 5
-                                          : sort == 1 ? (int64_t)(rows - i)
-                                          : sort == 2 ? (int64_t)(i * 0x9e3779b97f4a7c15)
-                                                      : (int64_t)(i % (rows / 2));
-        made->grouping.by_first = sort == 2;
-        made->grouping.descending[0] = false;
-        tap_is_int64(clr_host_group(&made->scan, NULL, NULL, &groups), CLR_SCAN_DONE, "%zu rows",
-                     rows);
-        tap_is_uint64(clr_groups_count(groups),
-                      sort == 0   ? 1
-                      : sort == 3 ? rows / 2
-                                  : rows,
-                      "their groups");
-        for (i = 0; i < clr_groups_count(groups) && sort > 0; i++) {
-            const size_t row = sort == 1 ? rows - 1 - i : i;
-            const int64_t *values = made->columns[KEY_COLUMNS]->values;
-
-            clr_groups_state(groups, i, 0, &state);
-            right =
-                right && clr_groups_key(groups, i, 0).bits == made->columns[0]->values[row] &&
-                clr_sum_round(&state.sum, 1) ==
-                    (sort == 3 ? value_real_of(values[row]) + value_real_of(values[row + rows / 2])
-                               : value_real_of(values[row]));
-        }
-        tap_ok(right, "keys and sums of each");
-        clr_groups_free(groups);
-        free_scan(made);
-    }
-    free(made);
-}
-
 int main(void)
 {
     random_start();
@@ -457,11 +289,9 @@ int main(void)
     test_packed();
     test_surprises();
     test_many_surprises();
-    test_places();
     test_memory();
     test_limits();
     test_stop();
-    test_many();
     free(keyed);
     return tap_done();
 }
