@@ -1,9 +1,10 @@
 /*
  * Groups without SQL: how long clr_host_group() takes for a number of rows and groups. Run by hand:
- * bench/group-bench [ROWS] [RUNS] [DEVICE]. Each line is a grouping's least time and processor
- * time, in milliseconds, and how long it takes to ask for the state of a group. With a device,
- * which is chosen as by the setting, those groupings are left out that it does not take, and the
- * least time of its kernels is told, with the bytes of the columns that they read in that time.
+ * bench/group-bench [ROWS] [RUNS] [DEVICE [GROUPS ...]]. Each line is a grouping's least time and
+ * processor time, in milliseconds, and how long it takes to ask for the state of a group. With a
+ * device, which is chosen as by the setting, those groupings are left out that it does not take,
+ * and the least time of its kernels is told, with the bytes of the columns that they read in that
+ * time.
  */
 #include "engine/host/host_groups.h"
 #include "engine/operations/resident_groups.h"
@@ -282,8 +283,10 @@ static void run(const struct wanted *wanted)
 
 int main(int argc, char **argv)
 {
-    static const size_t groups[] = {4, 100, 2000, 10000, 100000, 1000000};
-    size_t i, w;
+    static const size_t usual[] = {4, 100, 2000, 10000, 100000, 1000000};
+    const int first = 4, count = argc > first ? argc - first : (int)(sizeof usual / sizeof *usual);
+    size_t w;
+    int i;
 
     if (argc > 1)
         rows = (size_t)strtoull(argv[1], NULL, 10);
@@ -291,8 +294,8 @@ int main(int argc, char **argv)
         runs = atoi(argv[2]);
     if (argc > 3)
         choose_device(argv[3]);
-    for (i = 0; i < sizeof groups / sizeof groups[0]; i++) {
-        make_columns(groups[i]);
+    for (i = 0; i < count; i++) {
+        make_columns(argc > first ? (size_t)strtoull(argv[first + i], NULL, 10) : usual[i]);
         for (w = 0; w < sizeof all_wanted / sizeof all_wanted[0]; w++)
             if (worker == NULL || all_wanted[w].on_device)
                 run(&all_wanted[w]);
