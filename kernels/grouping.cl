@@ -58,7 +58,55 @@ typedef struct {
     uint flags, types, spilled;
 } row_doubts;
 
+void tell_doubts(row_doubts doubts, volatile __global uint *flags)
+{
+    if (doubts.flags != 0)
+        atomic_or(flags + DOUBTS_WORD, doubts.flags);
+    if (doubts.types != 0)
+        atomic_or(flags + TYPES_WORD, doubts.types);
+    if (doubts.spilled != 0)
+        atomic_or(flags + SPILLED_WORD, doubts.spilled);
+}
+
+/* ---- Rows. */
+
+/* Declares the first of a work-item's rows, the step to the next, and where they end; it is one of
+   so many items. On a CPU each has one contiguous run, which prefetchers follow. */
+#if CPU
+#define SHARE_ROWS(item, items)                                                                    \
+    ulong share = rows / (items), extra = rows % (items);                                          \
+    ulong i = (item)*share + min((ulong)(item), extra), step = 1;                                  \
+    ulong end = i + share + ((item) < extra);
+#else
+#define SHARE_ROWS(item, items) ulong i = (item), step = (items), end = rows;
+#endif
+
+/* The values of several rows are on their way at the same time. */
+#define AT(array) array##_of[load]
+#define DECLARE(type, array) type array##_of[MOST_LOADS];
+#define LOAD(type, array) array##_of[load] = array[row_of[load]];
+
 /* ---- Places. */
+
+/* The place of a row that is in no group. */
+#define NOWHERE 0xffffffff
+
+/* Stores the place of the row whose registers there are in place, which is NOWHERE before. */
+#define FIND_PLACE                                                                                 \
+    {                                                                                              \
+        scalar filter = ROW_FILTER;                                                                \
+        if (scalar_is_unknown(filter)) {                                                           \
+            doubts.flags |= UNSURE_ROW;                                                            \
+        } else if (scalar_is_true(filter)) {                                                       \
+            int outside = 0;                                                                       \
+            place = 0;                                                                             \
+            FOR_EACH_KEY(KEY)                                                                      \
+            if (outside) {                                                                         \
+                doubts.flags |= NO_PLACE;                                                          \
+                place = NOWHERE;                                                                   \
+            }                                                                                      \
+        }                                                                                          \
+    }
 
 #define KEY(number, value)                                                                         \
     if (value.tag == VALUE_INTEGER) {                                                              \
@@ -68,6 +116,14 @@ typedef struct {
         outside |= value.tag != VALUE_NULL;                                                        \
         place += KEY_NULL(number);                                                                 \
     }
+
+/* ---- Tiles of rows, which are sorted by their groups' slice: see group_tiles.cl. */
+
+#define TILE 4096
+/* An entry of a tile's list: a row's number in the tile, and its place in the slice. */
+#define ENTRY(row, cell) ((cell)*TILE | (row))
+#define ENTRY_ROW(entry) ((entry) % TILE)
+#define ENTRY_CELL(entry) ((entry) / TILE)
 
 /* ---- Tallies. */
 
@@ -141,7 +197,7 @@ void spill(volatile __global uint *flags, __global ulong *spills, uint room, uin
 
 #define SPILL(number, x, y)                                                                        \
     {                                                                                              \
-        spill(flags, spills, spill_room, number, first_place + place, x, y);                       \
+        spill(flags, spills, spill_room, number, place, x, y);                                     \
         doubts.spilled |= 1u << number;                                                            \
     }
 
@@ -200,4 +256,17 @@ void spill(volatile __global uint *flags, __global ulong *spills, uint room, uin
             MOST(reals, ~greatest_word(x));                                                        \
             MOST(reals + 1, greatest_word(x));                                                     \
         }                                                                                          \
+    }
+
+/* Adds a row of a place to its record, by what COUNT, ADD and MOST are. */
+#if BY_FIRST
+#define TAKE_NUMBER MOST(WORDS - 1, ~row_of[load]);
+#else
+#define TAKE_NUMBER
+#endif
+#define TAKE_ROW                                                                                   \
+    {                                                                                              \
+        COUNT(0);                                                                                  \
+        FOR_EACH_TALLY(TALLY)                                                                      \
+        TAKE_NUMBER                                                                                \
     }

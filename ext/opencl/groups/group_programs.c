@@ -9,11 +9,16 @@
 #include <stdio.h>
 
 /* Work-items that share a table: as many as hide the memory's latency where a compute unit has
-   local memory for a few tables alone. LOADS: rows whose values each of them has on their way. */
-enum { GROUP_SIZE = 512, LOADS = 4 };
+   local memory for a few tables alone. LOADS: rows whose values each of them has on their way, and
+   MOST_LOADS of sorted rows, which wait for their numbers too. TEAM: those that go through a tile
+   of sorted rows together. */
+enum { GROUP_SIZE = 512, LOADS = 4, MOST_LOADS = 8, TEAM = 128 };
 
-static const char *const kernel_names[CLR_GROUP_KERNELS] = {"group_rows_locally",
-                                                            "group_rows_globally"};
+static const char *const kernel_names[CLR_GROUP_KERNELS] = {
+    [CLR_GROUP_LOCALLY] = "group_rows_locally",
+    [CLR_GROUP_SORTED] = "group_rows_sorted",
+    [CLR_GROUP_GLOBALLY] = "group_rows_globally",
+    [CLR_GROUP_TILES] = "group_tiles"};
 
 void clr_group_program_release(struct clr_row_program *program)
 {
@@ -65,8 +70,9 @@ struct trial {
     const struct clr_group_program *program;
 };
 
-/* The ways of a trial: in local memory, there with several slices, and in global memory. */
-enum { LOCALLY, IN_SLICES, GLOBALLY, WAYS };
+/* The ways of a trial: those of as many places as local memory has room for, of about twice and of
+   eight times as many; and in global memory. */
+enum { OF_FEW, OF_TWICE, OF_EIGHT_TIMES, GLOBALLY, WAYS };
 
 static enum clr_code run_trial(void *context, int way, const struct clr_group_plan *plan,
                                struct clr_resident_column *const *columns,
@@ -76,16 +82,17 @@ static enum clr_code run_trial(void *context, int way, const struct clr_group_pl
     const struct trial *trial = context;
     struct clr_grouper *grouper = clr_grouper_of(trial->device);
     const size_t record = clr_group_device_words(plan) * sizeof(cl_long);
-    const size_t all = grouper->local_memory, half = (size_t)(plan->places / 2 + 1) * record;
+    const size_t all = grouper->local_memory;
+    const size_t places = (size_t)plan->places >> (way == OF_TWICE ? 1 : 3);
+    const size_t part = (places + 1) * record + sizeof(cl_long);
+    enum clr_group_kernel kernel;
     struct clr_device_work work = {0};
 
-    if (all < 2 * record)
-        way = GLOBALLY; /* the only way that such a program will be run */
-    if (way == IN_SLICES && half < all)
-        grouper->local_memory = half + sizeof(cl_long);
-    clr_grouper_try(trial->device, trial->program,
-                    way == GLOBALLY ? CLR_GROUP_GLOBALLY : CLR_GROUP_LOCALLY, plan, columns, result,
-                    outcome, &work, status);
+    if (way > OF_FEW && part < all)
+        grouper->local_memory = part;
+    kernel = way == GLOBALLY ? CLR_GROUP_GLOBALLY : clr_group_choose_kernel(trial->device, plan);
+    clr_grouper_try(trial->device, trial->program, kernel, plan, columns, result, outcome, &work,
+                    status);
     grouper->local_memory = all;
     return status->code;
 }
@@ -94,24 +101,21 @@ static enum clr_code build(struct clr_device *device, struct clr_group_program *
                            struct clr_status *status)
 {
     struct clr_grouper *grouper = clr_grouper_of(device);
-    const char *sources[] = {clr_kernel_values,
-                             grouper->text.text,
-                             clr_kernel_atomics,
-                             clr_kernel_grouping,
-                             "#define IN_LOCAL 1\n",
-                             clr_kernel_group_rows,
-                             "#undef IN_LOCAL\n#define IN_LOCAL 0\n",
-                             clr_kernel_group_rows};
-    const struct clr_group_limit limit = {.most = GROUP_SIZE};
+    const char *sources[] = {clr_kernel_values,       grouper->text.text,     clr_kernel_atomics,
+                             clr_kernel_grouping,     clr_kernel_group_tiles, clr_kernel_group_rows,
+                             clr_kernel_group_records};
+    const struct clr_group_limit limit = {.most = GROUP_SIZE,
+                                          .local_per_item = CLR_GROUP_STAGED_BYTES};
     struct trial trial = {device, program};
     const struct clr_group_run run = {&trial, WAYS, run_trial};
-    char options[64];
+    const bool cpu = device->info.type == CLR_DEVICE_CPU;
+    char options[96];
     const struct clr_build build = {sizeof sources / sizeof *sources, sources, options,
                                     CLR_GROUP_KERNELS, kernel_names};
     cl_int error;
 
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -DCPU=%d -DLOADS=%d",
-             device->info.type == CLR_DEVICE_CPU, device->info.type == CLR_DEVICE_CPU ? 1 : LOADS);
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DCPU=%d -DLOADS=%d -DMOST_LOADS=%d -DTEAM=%d",
+             cpu, cpu ? 1 : LOADS, cpu ? 1 : MOST_LOADS, TEAM);
     clr_group_key(&grouper->key, clr_group_trial_plan(program->trial),
                   clr_group_trial_kinds(program->trial));
     clr_group_text(&grouper->text, &grouper->key);

@@ -9,9 +9,8 @@
 
 #include <string.h>
 
-/* Bytes of local memory, for what the driver itself puts there; and no more than a part of a
-   device's memory is taken for records. */
-enum { LOCAL_RESERVE = 1024, MEMORY_PART = 8 };
+/* Bytes of local memory, for what the driver itself puts there. */
+enum { LOCAL_RESERVE = 1024 };
 
 enum { DOUBTS_WORD, TYPES_WORD, SPILLS_WORD, SPILLED_WORD };
 enum { UNSURE_ROW = 1, NO_PLACE = 2 };
@@ -29,7 +28,9 @@ static void release(struct clr_attachment *attachment)
     clr_buffer_release(&grouper->parameters);
     clr_buffer_release(&grouper->flags);
     clr_buffer_release(&grouper->spills);
-    clr_buffer_release(&grouper->records);
+    clr_buffer_release(&grouper->records.buffer);
+    clr_buffer_release(&grouper->lists.buffer);
+    clr_buffer_release(&grouper->starts.buffer);
     if (grouper->queue != NULL)
         clReleaseCommandQueue(grouper->queue);
 }
@@ -63,6 +64,7 @@ static enum clr_code make(struct clr_device *device, struct clr_grouper *grouper
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clGetDeviceInfo", error);
     grouper->local_memory = local > LOCAL_RESERVE ? (size_t)local - LOCAL_RESERVE : 0;
+    grouper->sorts = clr_group_can_sort(grouper->local_memory);
     if (CLR_BUFFERS_MAKE(device->context, wanted, status) != CLR_OK)
         return status->code;
     return clr_pinned_make(device->context, grouper->queue, sizeof(struct clr_group_pinned),
@@ -86,17 +88,18 @@ static enum clr_code open_grouper(struct clr_device *device, struct clr_status *
     return status->code;
 }
 
-static enum clr_code make_records(const struct clr_group_job *job, struct clr_status *status)
+enum clr_code clr_group_buffer_make(const struct clr_group_job *job,
+                                    struct clr_group_buffer *buffer, size_t size,
+                                    struct clr_status *status)
 {
-    struct clr_grouper *grouper = job->grouper;
-    const struct clr_wanted_buffer wanted = {&grouper->records, CL_MEM_READ_WRITE, job->size};
+    const struct clr_wanted_buffer wanted = {&buffer->buffer, CL_MEM_READ_WRITE, size};
 
-    if (job->size <= grouper->records_size)
+    if (size <= buffer->size)
         return CLR_OK;
-    clr_buffer_release(&grouper->records);
-    grouper->records_size = 0;
+    clr_buffer_release(&buffer->buffer);
+    buffer->size = 0;
     if (clr_buffers_make(job->device->context, &wanted, 1, status) == CLR_OK)
-        grouper->records_size = job->size;
+        buffer->size = size;
     return status->code;
 }
 
@@ -113,7 +116,7 @@ static enum clr_code read_first(const struct clr_group_job *job, struct clr_devi
     cl_int error = CL_SUCCESS;
 
     if (job->size <= CLR_GROUP_FEW_BYTES)
-        error = clEnqueueReadBuffer(grouper->queue, grouper->records, CL_FALSE, 0, job->size,
+        error = clEnqueueReadBuffer(grouper->queue, grouper->records.buffer, CL_FALSE, 0, job->size,
                                     pinned->records, 0, NULL, NULL);
     if (error == CL_SUCCESS)
         error = clEnqueueReadBuffer(grouper->queue, grouper->flags, CL_FALSE, 0,
@@ -188,7 +191,7 @@ static enum clr_code take(const struct clr_group_job *job, struct clr_group_resu
         memcpy(result->records, pinned->records, job->size);
         return CLR_OK;
     }
-    return clr_upload_take(clr_upload_of(job->device), job->grouper->records, 0,
+    return clr_upload_take(clr_upload_of(job->device), job->grouper->records.buffer, 0,
                            (char *)result->records, job->size, status);
 }
 
@@ -199,20 +202,25 @@ static enum clr_code run(const struct clr_group_job *job, struct clr_group_resul
                          struct clr_status *status)
 {
     const struct clr_kept_lookup *lookups[CLR_MOST_LOOKUPS];
-    cl_event launched = NULL;
+    cl_event launched[CLR_GROUP_LAUNCHES] = {NULL};
+    int i;
 
-    if (make_records(job, status) != CLR_OK || clr_upload_open(job->device, status) != CLR_OK ||
+    if (clr_group_buffer_make(job, &job->grouper->records, job->size, status) != CLR_OK ||
+        clr_upload_open(job->device, status) != CLR_OK ||
         clr_lookup_cache_bring(&job->grouper->lookup_cache, job->device, job->grouper->queue,
                                job->plan->scan, lookups, work, status) != CLR_OK)
         return status->code;
-    if (clr_group_launch(job, lookups, &launched, status) == CLR_OK &&
+    if (clr_group_launch(job, lookups, launched, status) == CLR_OK &&
         read_first(job, work, status) == CLR_OK) {
-        work->kernels++;
         work->passes++;
-        work->kernel_time += clr_event_take_time(&launched);
+        for (i = 0; i < CLR_GROUP_LAUNCHES; i++) {
+            work->kernels += launched[i] != NULL;
+            work->kernel_time += clr_event_take_time(&launched[i]);
+        }
         return take(job, result, outcome, status);
     }
-    clr_event_release(&launched);
+    for (i = 0; i < CLR_GROUP_LAUNCHES; i++)
+        clr_event_release(&launched[i]);
     return status->code;
 }
 
@@ -238,8 +246,8 @@ enum clr_code clr_grouper_try(struct clr_device *device, const struct clr_group_
 bool clr_grouper_fits(const struct clr_device_info *info, const struct clr_group_plan *plan)
 {
     return info->fp64 && clr_group_text_fits(plan) &&
-           plan->places <=
-               info->memory / MEMORY_PART / (clr_group_device_words(plan) * sizeof(cl_long));
+           plan->places <= info->memory / CLR_GROUP_MEMORY_PART /
+                               (clr_group_device_words(plan) * sizeof(cl_long));
 }
 
 enum clr_code clr_grouper_run(struct clr_device *device, const struct clr_group_plan *plan,
@@ -261,6 +269,6 @@ enum clr_code clr_grouper_run(struct clr_device *device, const struct clr_group_
     *requested = program->row.phase == CLR_ROW_PROGRAM_REQUESTED;
     if (program->row.phase != CLR_ROW_PROGRAM_BUILT)
         return CLR_OK;
-    return clr_grouper_try(device, program, clr_group_choose_kernel(grouper, plan), plan, columns,
+    return clr_grouper_try(device, program, clr_group_choose_kernel(device, plan), plan, columns,
                            result, outcome, work, status);
 }

@@ -9,8 +9,26 @@
 #include "opencl/scan/lookup_cache.h"
 #include "opencl/scan/row_programs.h"
 
-/* One adds to records in local memory, the other in global memory: kernels/group_rows.cl. */
-enum clr_group_kernel { CLR_GROUP_LOCALLY, CLR_GROUP_GLOBALLY, CLR_GROUP_KERNELS };
+/*
+ * The ways of a grouping: records are in local memory; slices of them are, whose rows
+ * kernels/group_tiles.cl has found before; or they are in global memory. And that kernel.
+ */
+enum clr_group_kernel {
+    CLR_GROUP_LOCALLY,
+    CLR_GROUP_SORTED,
+    CLR_GROUP_GLOBALLY,
+    CLR_GROUP_TILES,
+    CLR_GROUP_KERNELS
+};
+
+/* No more than this part of a device's memory is taken for records, nor for lists of rows. */
+enum { CLR_GROUP_MEMORY_PART = 8 };
+
+/* The bytes of local memory that a work-item takes in kernels/group_records.cl. */
+enum { CLR_GROUP_STAGED_BYTES = 4 * sizeof(cl_ulong) + sizeof(cl_uint) };
+
+/* A grouping is so many launches at most. */
+enum { CLR_GROUP_LAUNCHES = 2 };
 
 struct clr_group_trial; /* see group_test.h */
 
@@ -21,6 +39,12 @@ struct clr_group_program {
     size_t group_size; /* work-items in a work-group */
 };
 
+/* A buffer that grows. */
+struct clr_group_buffer {
+    cl_mem buffer;
+    size_t size; /* bytes */
+};
+
 struct clr_grouper {
     struct clr_attachment attachment;
     cl_command_queue queue;
@@ -29,9 +53,10 @@ struct clr_grouper {
     struct clr_row_key key;
     struct clr_row_text text;
     size_t local_memory; /* bytes that a work-group may have */
-    cl_mem parameters, flags, spills, records;
-    size_t records_size;      /* bytes */
-    struct clr_pinned pinned; /* what is sent, and what comes back */
+    bool sorts;          /* they are enough to sort rows in */
+    cl_mem parameters, flags, spills;
+    struct clr_group_buffer records, lists, starts; /* the last two: of sorted rows */
+    struct clr_pinned pinned;                       /* what is sent, and what comes back */
     /* An error of OpenCL's in a program's test: the queue is in an unknown state, and is left. */
     struct clr_status status;
 };
@@ -62,16 +87,26 @@ struct clr_group_job {
     size_t words, size; /* of a record; bytes of all */
 };
 
-/* Returns the kernel for a plan: of so many places that local memory has the records of. */
-enum clr_group_kernel clr_group_choose_kernel(const struct clr_grouper *grouper,
+/* Makes a buffer have room for so many bytes; it loses what it has. Returns CLR_OK, CLR_NOMEM or
+   CLR_DEVICE. */
+enum clr_code clr_group_buffer_make(const struct clr_group_job *job,
+                                    struct clr_group_buffer *buffer, size_t size,
+                                    struct clr_status *status);
+
+/* Whether so many bytes of local memory are enough to sort rows by slices. */
+bool clr_group_can_sort(size_t local_memory);
+
+/* Returns the way for a plan, by how many of its places local memory has room for. The device has a
+   grouper. */
+enum clr_group_kernel clr_group_choose_kernel(const struct clr_device *device,
                                               const struct clr_group_plan *plan);
 
-/* Sends the parameters, clears flags and records, and launches the kernel of a job, whose key the
-   grouper has. lookups: where the scan's are. *event is the caller's to release. Returns CLR_OK,
-   CLR_NOMEM or CLR_DEVICE. */
+/* Sends the parameters, clears flags and records, and launches the kernels of a job, whose key the
+   grouper has. lookups: where the scan's are. The events, NULL before, are the caller's to release.
+   Returns CLR_OK, CLR_NOMEM or CLR_DEVICE. */
 enum clr_code clr_group_launch(const struct clr_group_job *job,
-                               const struct clr_kept_lookup *const *lookups, cl_event *event,
-                               struct clr_status *status);
+                               const struct clr_kept_lookup *const *lookups,
+                               cl_event events[CLR_GROUP_LAUNCHES], struct clr_status *status);
 
 /* Returns the device's, or NULL while it has none. */
 struct clr_grouper *clr_grouper_of(const struct clr_device *device);

@@ -115,6 +115,32 @@ def test_changes(device, rng):
         tap.is_equal(repr(views.ask(db, "changing")), repr(want), "a key too far from the others")
 
 
+#: So many groups: in local memory, there in slices of sorted rows, or in global memory.
+COUNTS = (5_000, 10_000, 100_000) if tap.QUICK else (5_000, 10_000, 100_000, 300_000, 1_000_000)
+
+
+def test_many(device, rng):
+    """Many groups, with NULL among their keys, of values that spill and that are NULL, with conditions."""
+    for count in COUNTS:
+        db = views.connect(FOLDER.new(), device)
+        db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k INTEGER, n INTEGER, x REAL, wide REAL)")
+        db.execute(
+            "WITH RECURSIVE i(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM i WHERE i < ?)"
+            " INSERT INTO t SELECT i, CASE WHEN i % 997 > 0 THEN abs(random() % ?) - 40 END, random() % 100,"
+            " CASE WHEN i % 13 > 0 THEN random() % 100000 / 8.0 END,"
+            " CASE WHEN i % 501 > 0 THEN random() % 1000000 / 7e4 ELSE 1e-30 * i END FROM i",
+            (max(50_000, count * 6 // 10) + rng.randint(0, 5_000), count),
+        )
+        for select in (
+            "SELECT k, gpu_sum(x) FROM t GROUP BY k",
+            "SELECT k, count(*), gpu_sum(n), gpu_avg(wide) FROM t WHERE n <> 7 GROUP BY k ORDER BY k DESC",
+            "SELECT k, gpu_sum(wide) FILTER (WHERE x > 0), count(x), gpu_min(x), gpu_max(n) FROM t GROUP BY k",
+        )[: 3 if count <= 100_000 else 2]:
+            tap.is_equal(views.create(db, "many", select), None, "a view")
+            views.given_by_device(db, "many", select, what=f"{count} groups: {select}")
+        db.close()
+
+
 def random_select(rng):
     """A SELECT of random keys, aggregates and a condition."""
     keys = rng.sample(["city", "few", "many", "n % 5", "n / 10", "substr(day, 6, 2)", "x > 0", "big"], rng.randint(1, 3))
@@ -155,6 +181,7 @@ def main():
         started = views.warm(device)
         test_asked(device, rng)
         test_changes(device, rng)
+        test_many(device, rng)
         test_random(device, rng, 12 if tap.QUICK else 40)
         started.close()
     tap.done()
