@@ -173,7 +173,7 @@ static inline struct clr_scalar image_value(const struct clr_column *column, siz
 
     if (column->codes != NULL)
         return column->dictionary->entries[clr_column_code(column, row)];
-    value.bits = column->values[row];
+    value.bits = clr_column_value(column, row);
     if (value.tag == CLR_TAG_MIXED)
         value.tag = column->tags[row];
     return value;

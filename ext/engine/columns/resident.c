@@ -55,18 +55,36 @@ static void fail_upload(struct clr_resident *resident, bool passes)
     pthread_mutex_unlock(&resident->lock);
 }
 
+/* Has the resident's column be one of all bytes, which devices have. */
+static enum clr_code widen(struct clr_resident *resident, struct clr_status *status)
+{
+    struct clr_column *narrow = resident->column;
+
+    if (narrow->words == NULL)
+        return CLR_OK;
+    resident->column = clr_column_new_wide(narrow);
+    if (resident->column == NULL) {
+        resident->column = narrow;
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for a column's values");
+    }
+    clr_column_release(narrow);
+    return CLR_OK;
+}
+
 /* The copying, once, or once more: of the resident that the request holds. */
 static bool step_upload(struct clr_task *task, struct clr_device *device, struct clr_status *status)
 {
     struct clr_resident *resident = clr_resident_of(clr_request_of(task)->held);
     const bool unwanted = atomic_load(&resident->unwanted);
-    const struct clr_column *column = resident->column;
+    const struct clr_column *column;
     bool complete = false;
 
-    if (!unwanted)
+    if (!unwanted && widen(resident, status) == CLR_OK) {
+        column = resident->column;
         clr_resident_column_fill(device, resident->copy,
                                  column->codes != NULL ? column->codes : column->values,
                                  column->tags, &complete, status);
+    }
     if (unwanted || status->code != CLR_OK) {
         fail_upload(resident, !unwanted && status->code == CLR_NOMEM);
         return false;

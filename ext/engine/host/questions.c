@@ -160,12 +160,15 @@ static void bin_piece(const struct clr_bins *bins, const struct clr_run *run, si
                       size_t last, uint64_t *counts)
 {
     struct clr_value value = {.kind = run->kind};
+    int64_t room[PIECE];
+    const void *values = clr_run_values(run, first, last - first, room);
+    size_t i;
 
-    for (; first < last; first++) {
+    for (i = 0; i < last - first; i++) {
         if (run->kind == CLR_KIND_REAL)
-            value.as.real = ((const clr_stored_real *)run->values)[first];
+            value.as.real = ((const clr_stored_real *)values)[i];
         else
-            value.as.integer = ((const int64_t *)run->values)[first];
+            value.as.integer = ((const int64_t *)values)[i];
         counts[clr_bins_find(bins, &value) + 1]++;
     }
 }

@@ -17,18 +17,18 @@ static bool read_keys(struct key_reader *reader)
 {
     const size_t count = clr_portion_next(&reader->numbers, CLR_COUNTING_BLOCK);
     const struct clr_run *run = reader->numbers.run;
-    const size_t first = reader->numbers.position - count;
+    int64_t room[CLR_COUNTING_BLOCK];
+    const void *values;
     size_t whole = count;
 
     if (count == 0)
         return false;
+    values = clr_run_values(run, reader->numbers.position - count, count, room);
     if (run->kind == CLR_KIND_INTEGER)
-        memcpy(reader->keys[CLR_DOMAIN_WHOLE], (const int64_t *)run->values + first,
-               count * sizeof(int64_t));
+        memcpy(reader->keys[CLR_DOMAIN_WHOLE], values, count * sizeof(int64_t));
     else
-        whole =
-            clr_distinct_keys((const clr_stored_real *)run->values + first, count,
-                              reader->keys[CLR_DOMAIN_WHOLE], reader->keys[CLR_DOMAIN_FRACTIONAL]);
+        whole = clr_distinct_keys(values, count, reader->keys[CLR_DOMAIN_WHOLE],
+                                  reader->keys[CLR_DOMAIN_FRACTIONAL]);
     reader->count[CLR_DOMAIN_WHOLE] = whole;
     reader->count[CLR_DOMAIN_FRACTIONAL] = count - whole;
     return true;
@@ -208,13 +208,14 @@ static void look_for_integer(void *argument, int portion, const atomic_bool *sto
 {
     struct search *search = argument;
     struct clr_portion_reader reader;
+    int64_t room[CLR_COUNTING_BLOCK];
     bool found = false;
     size_t count, i;
 
     clr_portion_begin(&reader, search->portions, portion, stop);
     while (!atomic_load(&search->found) &&
            (count = clr_portion_next(&reader, CLR_COUNTING_BLOCK)) > 0) {
-        const int64_t *integers = (const int64_t *)reader.run->values + reader.position - count;
+        const int64_t *integers = clr_run_values(reader.run, reader.position - count, count, room);
         for (i = 0; i < count && reader.run->kind == CLR_KIND_INTEGER; i++)
             found |= integers[i] == search->sought;
         if (found)

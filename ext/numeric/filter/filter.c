@@ -28,6 +28,25 @@ static bool intersect(uint64_t *restrict rows, const uint64_t *restrict set)
     return any != 0;
 }
 
+/* Stores the rows of a full block whose INTEGERs, of a narrow column, are within the term's bounds:
+   what is kept of them is compared with what would be kept of those. */
+static void find_narrow(const struct clr_block *block, const struct clr_filter_term *term,
+                        const struct clr_column *column, uint64_t *found)
+{
+    const struct clr_frame *frame = &column->frame;
+    const int64_t low = term->least > frame->least ? term->least : frame->least;
+    const int64_t high =
+        term->greatest < frame->known_greatest ? term->greatest : frame->known_greatest;
+
+    if (low > high) {
+        memset(found, 0, CLR_BLOCK_WORDS * sizeof *found);
+        return;
+    }
+    block->loops->within_words((const char *)column->words + block->first * frame->bytes,
+                               frame->bytes, (uint32_t)((uint64_t)low - (uint64_t)frame->least),
+                               (uint32_t)((uint64_t)high - (uint64_t)low), found);
+}
+
 /* Stores the rows of a full block for which a term is true that needs no values. */
 static void find_true(const struct clr_block *block, const struct clr_filter_term *term,
                       uint64_t *found)
@@ -35,14 +54,17 @@ static void find_true(const struct clr_block *block, const struct clr_filter_ter
     const struct clr_instruction *instruction = &block->scan->instructions[term->number];
     const struct clr_column *column = block->columns[instruction->a];
     const struct clr_loops *loops = block->loops;
-    const int64_t *values = column->values + block->first;
-    const int64_t *ahead = values + block->next;
+    const int64_t *values, *ahead;
+    int64_t room[CLR_BLOCK];
     uint8_t truths[CLR_BLOCK];
 
-    if (term->kind == CLR_TERM_INTEGERS) {
-        loops->within_integers(values, term->least, term->greatest, found, ahead);
-    } else if (term->kind == CLR_TERM_REALS) {
-        loops->within_reals(values, term->least, term->greatest, found, ahead);
+    if (term->kind == CLR_TERM_INTEGERS && column->words != NULL) {
+        find_narrow(block, term, column, found);
+    } else if (term->kind == CLR_TERM_INTEGERS || term->kind == CLR_TERM_REALS) {
+        values = clr_column_values(column, block->first, CLR_BLOCK, room);
+        ahead = values != room ? values + block->next : values;
+        (term->kind == CLR_TERM_INTEGERS ? loops->within_integers : loops->within_reals)(
+            values, term->least, term->greatest, found, ahead);
     } else {
         loops->look_up_tags((const char *)column->codes + block->first * column->code_bytes,
                             column->code_bytes, block->scan->lookups[instruction->b].truths,

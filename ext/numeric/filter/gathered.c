@@ -64,7 +64,7 @@ static void add_to_column(struct clr_column *to, size_t at, const struct clr_col
         return;
     }
     for (i = 0; i < count; i++)
-        to->values[at + i] = from->values[rows[i]];
+        to->values[at + i] = clr_column_value(from, rows[i]);
     for (i = 0; i < count && to->kind == CLR_TAG_MIXED; i++)
         to->tags[at + i] = from->tags[rows[i]];
 }

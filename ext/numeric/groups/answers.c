@@ -38,9 +38,12 @@ static bool run_portion(void *context, int count, clr_portion_work *work, void *
 
 static void set_runs(struct asked *asked)
 {
-    asked->runs[0] = (struct clr_run){&asked->runs[1], CLR_KIND_INTEGER, asked->integers.x,
-                                      asked->integers.count};
-    asked->runs[1] = (struct clr_run){NULL, CLR_KIND_REAL, asked->reals.x, asked->reals.count};
+    asked->runs[0] = (struct clr_run){.next = &asked->runs[1],
+                                      .kind = CLR_KIND_INTEGER,
+                                      .values = asked->integers.x,
+                                      .count = asked->integers.count};
+    asked->runs[1] = (struct clr_run){
+        .kind = CLR_KIND_REAL, .values = asked->reals.x, .count = asked->reals.count};
     asked->starts[0] = &asked->runs[0];
     asked->starts[1] = NULL;
     asked->portions = (struct clr_portions){1, asked->starts, run_portion,

@@ -85,8 +85,10 @@ static enum clr_code select_gathered(struct clr_selection *selection, const uint
     if (runs != NULL && starts != NULL) {
         for (i = 0; i < portions; i++, first = last) {
             last = count / portions * (i + 1) + (i + 1 == portions ? count % portions : 0);
-            runs[i] = (struct clr_run){i + 1 < portions ? &runs[i + 1] : NULL, CLR_KIND_INTEGER,
-                                       keys + first, last - first};
+            runs[i] = (struct clr_run){.next = i + 1 < portions ? &runs[i + 1] : NULL,
+                                       .kind = CLR_KIND_INTEGER,
+                                       .values = keys + first,
+                                       .count = last - first};
             starts[i] = &runs[i];
         }
         starts[portions] = NULL;

@@ -22,16 +22,18 @@ static void begin_pass(struct pass *pass, const struct clr_selection *selection,
 void clr_selection_copy_keys(const struct clr_run *run, size_t first, size_t count,
                              enum clr_key_order order, uint64_t *keys)
 {
+    int64_t room[BLOCK];
+    const void *values = clr_run_values(run, first, count, room);
     size_t i;
 
     if (run->kind == CLR_KIND_REAL) {
-        const clr_stored_real *reals = (const clr_stored_real *)run->values + first;
+        const clr_stored_real *reals = values;
         for (i = 0; i < count; i++)
             keys[i] = clr_double_to_key(reals[i]);
     } else if (order == CLR_ORDER_KEYS) {
-        memcpy(keys, (const uint64_t *)run->values + first, count * sizeof *keys);
+        memcpy(keys, values, count * sizeof *keys);
     } else {
-        const int64_t *integers = (const int64_t *)run->values + first;
+        const int64_t *integers = values;
         if (order == CLR_ORDER_INTEGERS) {
             for (i = 0; i < count; i++)
                 keys[i] = clr_integer_to_key(integers[i]);
@@ -251,6 +253,7 @@ static void count_tails(void *argument, int portion, const atomic_bool *stop)
     const struct clr_selection *selection = argument;
     struct clr_finding *finding = &selection->findings[portion];
     uint64_t key = selection->key, below = 0;
+    int64_t room[BLOCK];
     struct pass pass;
     size_t i, count;
 
@@ -258,9 +261,10 @@ static void count_tails(void *argument, int portion, const atomic_bool *stop)
     begin_pass(&pass, selection, portion, stop);
     while ((count = next_block(&pass)) != 0) {
         const struct clr_run *run = pass.reader.run;
-        const int64_t *integers = run->kind == CLR_KIND_INTEGER
-                                      ? (const int64_t *)run->values + pass.reader.position - count
-                                      : NULL;
+        const int64_t *integers =
+            run->kind == CLR_KIND_INTEGER
+                ? clr_run_values(run, pass.reader.position - count, count, room)
+                : NULL;
         for (i = 0; i < count; i++) {
             below += pass.keys[i] < key;
             if (pass.keys[i] == key)

@@ -56,7 +56,7 @@ struct clr_selection {
     struct clr_finding *findings;     /* one for each portion */
 };
 
-/* Stores the keys of some of a run's numbers. */
+/* Stores the keys of some of a run's numbers, 512 at most. */
 void clr_selection_copy_keys(const struct clr_run *run, size_t first, size_t count,
                              enum clr_key_order order, uint64_t *keys);
 

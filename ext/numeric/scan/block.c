@@ -109,10 +109,11 @@ const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values)
 
     while (block->next > 0 && block->fetched < scan->instruction_count) {
         const int number = block->fetched++;
-        if (scan->instructions[number].opcode == CLR_OP_COLUMN &&
-            block->terms.stages[number] & block->ran)
-            return block->columns[scan->instructions[number].a]->values + block->first +
-                   block->next;
+        const struct clr_instruction *instruction = &scan->instructions[number];
+
+        if (instruction->opcode == CLR_OP_COLUMN && block->terms.stages[number] & block->ran &&
+            block->columns[instruction->a]->words == NULL)
+            return block->columns[instruction->a]->values + block->first + block->next;
     }
     return values;
 }
@@ -137,9 +138,10 @@ static void load_column(const struct clr_block *block, const struct clr_column *
 {
     size_t padding = CLR_BLOCK - block->count;
 
-    result->values = column->values + block->first;
+    result->values = clr_column_values(column, block->first, block->count, result->own_values);
     if (padding > 0) {
-        memcpy(result->own_values, result->values, block->count * sizeof(int64_t));
+        if (result->values != result->own_values)
+            memcpy(result->own_values, result->values, block->count * sizeof(int64_t));
         memset(result->own_values + block->count, 0, padding * sizeof(int64_t));
         result->values = result->own_values;
     }

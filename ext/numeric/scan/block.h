@@ -37,7 +37,8 @@ void clr_block_set_gathered(struct clr_block *block, struct clr_column *const *c
 /*
  * Returns what a loop over values of the block is to fetch ahead: the next block of a column that
  * no loop has fetched since the rows were set, of one that a stage has run which needs it. If there
- * is none, it is the values themselves, which are in the cache.
+ * is none, it is the values themselves, which are in the cache. Narrow columns are fetched as they
+ * are widened.
  */
 const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values);
 

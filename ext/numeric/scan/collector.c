@@ -14,8 +14,9 @@ enum { CAPACITY = 32 * CLR_BLOCK };
 
 void clr_share_set(struct clr_share *share, enum clr_kind kind, const void *values, size_t count)
 {
-    share->runs[0] = (struct clr_run){&share->runs[1], kind, values, count};
-    share->runs[1] = (struct clr_run){NULL, CLR_KIND_REAL, share->room_end, 0};
+    share->runs[0] =
+        (struct clr_run){.next = &share->runs[1], .kind = kind, .values = values, .count = count};
+    share->runs[1] = (struct clr_run){.kind = CLR_KIND_REAL, .values = share->room_end};
     share->others = share->other_room;
     share->other_count = 0;
 }

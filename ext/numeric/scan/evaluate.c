@@ -12,9 +12,10 @@
 
 /*
  * How many rows of columns are reduced between two looks at whether to stop; and where several
- * tallies are, so few that a column stays in a processor's second cache for all of them.
+ * tallies are, so few that a column stays in a processor's second cache for all of them. Narrow
+ * columns are widened so many rows at once, which stay in the first one.
  */
-enum { PIECE = 1 << 18, SHARED_PIECE = 1 << 14 };
+enum { PIECE = 1 << 18, SHARED_PIECE = 1 << 14, NARROW_PIECE = 1 << 11 };
 
 /* A tally over all rows of columns as they lie in memory. */
 struct whole {
@@ -44,25 +45,44 @@ static void share_column(const struct clr_column *column, size_t first, size_t r
     const bool real = column->kind == CLR_TAG_REAL;
     const bool numbers = real || column->kind == CLR_TAG_INTEGER;
 
-    clr_share_set(share, real ? CLR_KIND_REAL : CLR_KIND_INTEGER, column->values + first,
-                  numbers ? rows : 0);
-    if (column->kind == CLR_TAG_BYTES) {
+    if (column->words == NULL) {
+        clr_share_set(share, real ? CLR_KIND_REAL : CLR_KIND_INTEGER, column->values + first,
+                      numbers ? rows : 0);
+    } else {
+        clr_share_set(share, real ? CLR_KIND_REAL : CLR_KIND_INTEGER,
+                      (const char *)column->words + first * column->frame.bytes,
+                      numbers ? rows : 0);
+        share->runs[0].frame = column->frame;
+    }
+    if (clr_column_has_addresses(column) && column->kind == CLR_TAG_BYTES) {
         share->others = column->values + first;
         share->other_count = rows;
     }
+}
+
+static bool is_narrow(const struct clr_column *const arguments[2])
+{
+    return arguments[0]->words != NULL || (arguments[1] != NULL && arguments[1]->words != NULL);
 }
 
 static void reduce_piece(const struct clr_tally *tally, const struct clr_column *const arguments[2],
                          size_t first, size_t count, struct clr_state *state)
 {
     enum clr_element element = arguments[0]->kind == CLR_TAG_REAL ? CLR_REAL : CLR_INTEGER;
+    const size_t most = is_narrow(arguments) ? (size_t)NARROW_PIECE : count;
+    int64_t rooms[2][NARROW_PIECE];
+    const size_t end = first + count;
+    const int64_t *x, *y;
     int operation;
 
-    for (operation = 0; operation < CLR_OPERATIONS; operation++)
-        if (tally->operations & (1u << operation))
-            clr_host_reduce_arrays(
-                (enum clr_operation)operation, element, arguments[0]->values + first,
-                arguments[1] == NULL ? NULL : arguments[1]->values + first, count, state);
+    for (; first < end; first += count) {
+        count = end - first < most ? end - first : most;
+        x = clr_column_values(arguments[0], first, count, rooms[0]);
+        y = arguments[1] == NULL ? NULL : clr_column_values(arguments[1], first, count, rooms[1]);
+        for (operation = 0; operation < CLR_OPERATIONS; operation++)
+            if (tally->operations & (1u << operation))
+                clr_host_reduce_arrays((enum clr_operation)operation, element, x, y, count, state);
+    }
 }
 
 /* Counts the rows of such a tally. Stores whether there is anything to reduce. */

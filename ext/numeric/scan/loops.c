@@ -68,6 +68,8 @@ static size_t portable_gather(const int64_t *restrict values, const uint64_t *re
 #define TARGET
 #define LANES 2
 #define SIGNS(v) ((uint64_t)(v[0] & 1) | (uint64_t)(v[1] & 2))
+#define WORD_SIGNS(v)                                                                              \
+    ((uint64_t)(v[0] & 1) | (uint64_t)(v[1] & 2) | (uint64_t)(v[2] & 4) | (uint64_t)(v[3] & 8))
 #define GATHER portable_gather
 #include "numeric/scan/loops.inc"
 
@@ -116,6 +118,7 @@ TARGET_AVX2 static size_t avx2_gather(const int64_t *restrict values, const uint
 #define TARGET TARGET_AVX2
 #define LANES 4
 #define SIGNS(v) (uint64_t) _mm256_movemask_pd((__m256d)(v))
+#define WORD_SIGNS(v) (uint64_t)(uint8_t) _mm256_movemask_ps((__m256)(v))
 #define GATHER avx2_gather
 #include "numeric/scan/loops.inc"
 
@@ -144,6 +147,7 @@ TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
 #define TARGET TARGET_AVX512
 #define LANES 8
 #define SIGNS(v) (uint64_t) _mm512_movepi64_mask((__m512i)(v))
+#define WORD_SIGNS(v) (uint64_t) _mm512_movepi32_mask((__m512i)(v))
 #define GATHER avx512_gather
 #include "numeric/scan/loops.inc"
 #endif

@@ -55,6 +55,10 @@ struct clr_loops {
     void (*within_reals)(const int64_t *values, int64_t least, int64_t greatest, uint64_t *bits,
                          const int64_t *ahead);
 
+    /* Likewise: whether a word, of 1, 2 or 4 bytes, is from least to least + more. */
+    void (*within_words)(const void *words, int bytes, uint32_t least, uint32_t more,
+                         uint64_t *bits);
+
     /* Likewise: whether the tag is this one. */
     void (*select_tag)(const uint8_t *tags, uint8_t tag, uint64_t *bits);
 

@@ -58,6 +58,63 @@ struct clr_column *clr_column_new(size_t capacity)
     return column;
 }
 
+struct clr_column *clr_column_new_framed(size_t capacity, const struct clr_frame *frame)
+{
+    struct clr_column *column;
+    void *area;
+
+    if (frame->bytes == 0)
+        return clr_column_new(capacity);
+    if (capacity == 0)
+        capacity = 1;
+    column = new_column(capacity, frame->bytes + tag_bytes, &area);
+    if (column == NULL)
+        return NULL;
+    column->words = area;
+    column->frame = *frame;
+    column->tags = (uint8_t *)area + capacity * frame->bytes;
+    return column;
+}
+
+struct clr_column *clr_column_begin_narrow(const struct clr_column *column,
+                                           const struct clr_frame *bounds)
+{
+    const struct clr_frame frame = clr_frame_choose(bounds);
+    struct clr_column *narrow;
+
+    if (frame.bytes == 0 || clr_column_has_addresses(column))
+        return NULL;
+    narrow = clr_column_new_framed(column->rows, &frame);
+    if (narrow == NULL)
+        return NULL;
+    narrow->rows = column->rows;
+    narrow->kind = column->kind;
+    narrow->with_bytes = column->with_bytes;
+    return narrow;
+}
+
+void clr_column_narrow_rows(struct clr_column *narrow, const struct clr_column *column,
+                            size_t first, size_t count)
+{
+    clr_column_put_values(narrow, first, column->values + first, count);
+    if (column->kind == CLR_TAG_MIXED)
+        memcpy(narrow->tags + first, column->tags + first, count);
+}
+
+struct clr_column *clr_column_new_wide(const struct clr_column *narrow)
+{
+    struct clr_column *wide = clr_column_new(narrow->rows);
+
+    if (wide == NULL)
+        return NULL;
+    wide->rows = narrow->rows;
+    wide->kind = narrow->kind;
+    clr_frame_widen(&narrow->frame, narrow->words, 0, narrow->rows, wide->values);
+    if (narrow->kind == CLR_TAG_MIXED)
+        memcpy(wide->tags, narrow->tags, narrow->rows);
+    return wide;
+}
+
 struct clr_column *clr_column_new_codes(struct clr_dictionary *dictionary, size_t capacity,
                                         uint8_t code_bytes)
 {
@@ -95,7 +152,7 @@ void clr_column_populate(struct clr_column *column, size_t block)
 {
 #if defined(MADV_POPULATE_WRITE)
     const size_t first = block * CLR_COLUMN_BLOCK, rows = CLR_COLUMN_BLOCK;
-    const size_t size = column->codes != NULL ? column->code_bytes : value_bytes;
+    const size_t size = clr_column_width(column);
     unsigned char *area = column->codes != NULL ? column->codes : (void *)column->values;
 
     if (first + rows <= column->capacity)
@@ -122,7 +179,8 @@ void clr_column_release(struct clr_column *column)
     if (column->codes != NULL)
         munmap(column->codes, column->capacity * column->code_bytes);
     else if (!column->is_away)
-        munmap(column->values, column->capacity * (value_bytes + tag_bytes));
+        munmap(column->words != NULL ? column->words : column->values,
+               column->capacity * (clr_column_width(column) + tag_bytes));
     clr_memory_free(column);
 }
 
@@ -208,6 +266,8 @@ size_t clr_column_size(const struct clr_column *column)
     if (column->codes != NULL)
         return zones + column->rows * column->code_bytes +
                (column->dictionary == NULL ? 0 : clr_dictionary_size(column->dictionary));
-    return zones + column->rows * (value_bytes + (column->kind == CLR_TAG_MIXED ? tag_bytes : 0)) +
+    return zones +
+           column->rows *
+               (clr_column_width(column) + (column->kind == CLR_TAG_MIXED ? tag_bytes : 0)) +
            column->bytes.size;
 }

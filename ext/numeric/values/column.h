@@ -1,14 +1,15 @@
 /*
- * A column of a table, decoded: 8 bytes a row, and where its values are not all of one type a tag a
- * row. The columns of one image of a table have their rows in the same order. TEXT and BLOBs are
- * known to be there, and, if the column was asked to have them, by their bytes. Or a column has a
- * dictionary of its values, and a row the code of one.
+ * A column of a table, decoded: 8 bytes a row, or fewer if it is narrow, and where its values are
+ * not all of one type a tag a row. The columns of one image of a table have their rows in the same
+ * order. TEXT and BLOBs are known to be there, and, if the column was asked to have them, by their
+ * bytes. Or a column has a dictionary of its values, and a row the code of one.
  */
 #ifndef CLR_NUMERIC_COLUMN_H
 #define CLR_NUMERIC_COLUMN_H
 
 #include "numeric/dictionary/dictionary.h"
 #include "numeric/values/bytes.h"
+#include "numeric/values/narrow.h"
 #include "numeric/values/scalar.h"
 #include "numeric/values/zones.h"
 
@@ -25,8 +26,11 @@ struct clr_column {
     uint8_t kind;    /* the tag of all rows, or CLR_TAG_MIXED */
     bool is_away;    /* the rows lie on a device alone: values and tags are NULL */
     bool any_bytes;  /* of a column that is away: whether a row is BYTES */
-    int64_t *values; /* bits, 0 for NULL and BYTES */
+    int64_t *values; /* bits, 0 for NULL and BYTES; NULL: it is narrow */
     uint8_t *tags;   /* defined where kind is CLR_TAG_MIXED */
+    /* Of a narrow column: what is kept of its values, in frame.bytes bytes for a row. */
+    void *words;
+    struct clr_frame frame;
     /* If it was asked to have the bytes: those of its TEXT and BLOBs, whose values are their
        addresses, and what they took when all of the column was read. */
     bool with_bytes;
@@ -48,6 +52,20 @@ struct clr_column {
 
 /* Returns a column with room for capacity rows and one reference, or NULL without memory. */
 struct clr_column *clr_column_new(size_t capacity);
+
+/* The same, of a column that is narrow if the frame is. */
+struct clr_column *clr_column_new_framed(size_t capacity, const struct clr_frame *frame);
+
+/*
+ * Returns a narrow column, with one reference, that is to take the place of a column of values,
+ * whose bounds are given: it lacks the rows, which clr_column_narrow_rows() puts, any thread some
+ * of them. NULL if the column had better stay as it is: its values need all bytes, or are
+ * addresses, or there is no memory.
+ */
+struct clr_column *clr_column_begin_narrow(const struct clr_column *column,
+                                           const struct clr_frame *bounds);
+void clr_column_narrow_rows(struct clr_column *narrow, const struct clr_column *column,
+                            size_t first, size_t count);
 
 /*
  * Returns a column with room for the codes of capacity rows, in code_bytes bytes each, and one
@@ -83,6 +101,46 @@ static inline uint32_t clr_column_code(const struct clr_column *column, size_t r
  */
 void clr_column_map_codes(struct clr_column *to, size_t at, const struct clr_column *from,
                           size_t first, size_t rows, const uint32_t *map);
+
+/* Returns a column like a narrow one, with one reference, that has all bytes of its values. NULL
+   without memory. */
+struct clr_column *clr_column_new_wide(const struct clr_column *narrow);
+
+/* Returns the bits of a row of a column of values, which is not away. */
+static inline int64_t clr_column_value(const struct clr_column *column, size_t row)
+{
+    return column->words == NULL ? column->values[row]
+                                 : clr_frame_value(&column->frame, column->words, row);
+}
+
+/* Returns the bits of count rows of such a column from row `first` on: the column's own, or put
+   into the room, which has place for so many. */
+static inline const int64_t *clr_column_values(const struct clr_column *column, size_t first,
+                                               size_t count, int64_t *room)
+{
+    if (column->words == NULL)
+        return column->values + first;
+    clr_frame_widen(&column->frame, column->words, first, count, room);
+    return room;
+}
+
+/* Puts the bits of count rows from row `first` on. If the column is narrow its frame has them. */
+static inline void clr_column_put_values(struct clr_column *column, size_t first,
+                                         const int64_t *values, size_t count)
+{
+    if (column->words == NULL)
+        memcpy(column->values + first, values, count * sizeof *values);
+    else
+        clr_frame_keep(&column->frame, values, count, column->words, first);
+}
+
+/* Returns how many bytes a row's value, or code, takes on the host. */
+static inline size_t clr_column_width(const struct clr_column *column)
+{
+    return column->codes != NULL   ? column->code_bytes
+           : column->words != NULL ? column->frame.bytes
+                                   : sizeof *column->values;
+}
 
 /* Returns a column that is away, with one reference, or NULL without memory. */
 struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool any_bytes);

@@ -2,6 +2,7 @@
 #ifndef CLR_NUMERIC_RUNS_H
 #define CLR_NUMERIC_RUNS_H
 
+#include "numeric/values/narrow.h"
 #include "numeric/values/value.h"
 
 #include <stddef.h>
@@ -12,8 +13,20 @@ struct clr_run {
     const struct clr_run *next;
     enum clr_kind kind; /* INTEGER: values are int64_t; REAL: clr_stored_real, none of them NaN */
     const void *values;
-    size_t count; /* may be 0 */
+    size_t count;           /* may be 0 */
+    struct clr_frame frame; /* narrow: of the values, which are INTEGERs' bits or REALs' */
 };
+
+/* Returns count values of a run from number `first` on: its own, or widened into the room, which
+   has place for so many. */
+static inline const void *clr_run_values(const struct clr_run *run, size_t first, size_t count,
+                                         int64_t *room)
+{
+    if (run->frame.bytes == 0)
+        return (const char *)run->values + first * sizeof *room;
+    clr_frame_widen(&run->frame, run->values, first, count, room);
+    return room;
+}
 
 /* Returns how many numbers the list has; NULL is an empty list. */
 static inline uint64_t clr_runs_count(const struct clr_run *runs)

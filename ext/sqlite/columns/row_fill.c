@@ -135,7 +135,22 @@ static struct clr_column *new_column(const struct clr_field *field, size_t rows,
     return column;
 }
 
-/* Completes a column that was filled: its codes take no more bytes than they need. */
+/* Has a column's values take no more bytes than they need. */
+static void narrow_values(struct clr_column **column)
+{
+    struct clr_column *wide = *column, *narrow;
+    struct clr_frame bounds = CLR_FRAME_OF_NONE;
+
+    clr_frame_add(&bounds, wide->values, wide->rows);
+    narrow = clr_column_begin_narrow(wide, &bounds);
+    if (narrow == NULL)
+        return;
+    clr_column_narrow_rows(narrow, wide, 0, wide->rows);
+    clr_column_release(wide);
+    *column = narrow;
+}
+
+/* Completes a column that was filled: values and codes take no more bytes than they need. */
 static bool finish(struct clr_column **column)
 {
     struct clr_column *wide = *column, *narrow;
@@ -143,8 +158,10 @@ static bool finish(struct clr_column **column)
     uint8_t code_bytes;
 
     wide->bytes.left = NULL;
-    if (dictionary == NULL)
+    if (dictionary == NULL) {
+        narrow_values(column);
         return true;
+    }
     dictionary->bytes.left = NULL;
     wide->entries_read = dictionary->count;
     code_bytes = clr_column_code_bytes(dictionary->count);

@@ -1,6 +1,7 @@
 #include "storage/load/load.h"
 
 #include "base/memory.h"
+#include "engine/worker/team.h"
 #include "storage/load/coding.h"
 #include "storage/load/device_load.h"
 #include "storage/load/placement.h"
@@ -15,15 +16,21 @@ struct load {
     struct clr_column **columns; /* as the caller has them: fields have the position */
     uint8_t *kinds;              /* count for each unit, in the order of fields */
     struct clr_bytes *bytes;     /* of each thread, likewise */
+    struct clr_frame *bounds;    /* of the values that each thread has decoded, likewise */
     struct clr_coding coding;
     atomic_int begun; /* threads */
 };
 
-/* Returns a thread's place for the bytes of each field. Threads' places are apart by one that
-   nobody uses, so that no two share a cache line. */
+/* Returns where a thread's place begins for something of each field. Threads' places are apart by
+   one that nobody uses, so that no two share a cache line. */
+static size_t place_of(const struct load *load, int thread)
+{
+    return (size_t)thread * ((size_t)load->count + 1);
+}
+
 static struct clr_bytes *bytes_of(const struct load *load, int thread)
 {
-    return load->bytes + (size_t)thread * ((size_t)load->count + 1);
+    return load->bytes + place_of(load, thread);
 }
 
 /*
@@ -79,8 +86,12 @@ static enum clr_load_outcome load_unit(struct load *load, int thread,
         atomic_store(&load->coding.full, decoder->full);
     memcpy(clr_placement_leaves(&load->placement, i), reader->leaves,
            reader->count * sizeof *reader->leaves);
-    for (k = 0; k < load->count; k++)
+    for (k = 0; k < load->count; k++) {
         load->kinds[i * (size_t)load->count + (size_t)k] = decoder->targets[k].kind;
+        if (outcome == CLR_LOAD_DONE && decoder->targets[k].codes == NULL)
+            clr_frame_add(&load->bounds[place_of(load, thread) + (size_t)k],
+                          decoder->targets[k].values, rows);
+    }
     return outcome;
 }
 
@@ -127,24 +138,65 @@ static void finish_column(const struct load *load, int k, size_t rows)
     }
 }
 
-/* Makes the threads' places for bytes. */
-static bool prepare_bytes(struct load *load)
+/* The rows of a column that is to be narrow, in parts for the threads. */
+struct narrowing {
+    const struct clr_units *units;
+    const struct clr_column *from;
+    struct clr_column *to;
+};
+
+static void narrow_part(void *argument, int part, const atomic_bool *stop)
 {
-    size_t count = (size_t)load->units.threads * ((size_t)load->count + 1), i;
+    const struct narrowing *narrowing = argument;
+    const size_t rows = narrowing->from->rows, parts = (size_t)narrowing->units->threads;
+    const size_t first = rows / parts * (size_t)part;
+    const size_t end = (size_t)part + 1 == parts ? rows : first + rows / parts;
+
+    (void)stop;
+    clr_column_narrow_rows(narrowing->to, narrowing->from, first, end - first);
+}
+
+/* Has a column's values take no more bytes than they need. */
+static void narrow_column(const struct load *load, int k, struct clr_column **column)
+{
+    struct narrowing narrowing = {.units = &load->units, .from = *column};
+    struct clr_frame bounds = CLR_FRAME_OF_NONE;
+    int thread;
+
+    for (thread = 0; thread < load->units.threads; thread++)
+        clr_frame_join(&bounds, &load->bounds[place_of(load, thread) + (size_t)k]);
+    narrowing.to = clr_column_begin_narrow(*column, &bounds);
+    if (narrowing.to == NULL)
+        return;
+    clr_team_run(load->units.threads, narrow_part, &narrowing, NULL);
+    clr_column_release(*column);
+    *column = narrowing.to;
+}
+
+/* Makes the threads' places for bytes and bounds. */
+static bool prepare_places(struct load *load)
+{
+    const size_t count = place_of(load, load->units.threads);
+    size_t i;
 
     load->bytes = clr_memory_alloc(count * sizeof *load->bytes);
     for (i = 0; i < count && load->bytes != NULL; i++)
         load->bytes[i] = (struct clr_bytes){.left = &load->placement.left};
-    return load->bytes != NULL;
+    load->bounds = clr_memory_alloc(count * sizeof *load->bounds);
+    for (i = 0; i < count && load->bounds != NULL; i++)
+        load->bounds[i] = CLR_FRAME_OF_NONE;
+    return load->bytes != NULL && load->bounds != NULL;
 }
 
-static void free_bytes(struct load *load)
+static void free_places(struct load *load)
 {
-    size_t count = (size_t)load->units.threads * ((size_t)load->count + 1), i;
+    const size_t count = place_of(load, load->units.threads);
+    size_t i;
 
     for (i = 0; i < count && load->bytes != NULL; i++)
         clr_bytes_free(&load->bytes[i]);
     clr_memory_free(load->bytes);
+    clr_memory_free(load->bounds);
 }
 
 /* Makes what the threads fill in, once the units are known. */
@@ -160,7 +212,7 @@ static bool prepare(struct load *load)
     else if (layout->most_rows > 0 && layout->most_rows < most)
         most = layout->most_rows;
     load->kinds = clr_memory_alloc(units->count * (size_t)load->count + 1);
-    if (load->kinds == NULL || !prepare_bytes(load))
+    if (load->kinds == NULL || !prepare_places(load))
         return false;
     for (i = 0; i < (size_t)load->count; i++) {
         const struct clr_field *field = &units->fields[i];
@@ -190,11 +242,14 @@ static enum clr_load_outcome load_here(struct load *load, struct clr_layout *lay
         return outcome;
     rows = clr_placement_rows(&load->placement);
     for (k = 0; k < load->count && outcome == CLR_LOAD_DONE; k++) {
-        if (units->fields[k].with_codes)
-            outcome = clr_coding_finish(&load->coding, k, rows,
-                                        &load->columns[units->fields[k].position]);
-        else
+        struct clr_column **column = &load->columns[units->fields[k].position];
+
+        if (units->fields[k].with_codes) {
+            outcome = clr_coding_finish(&load->coding, k, rows, column);
+        } else {
             finish_column(load, k, rows);
+            narrow_column(load, k, column);
+        }
     }
     if (outcome != CLR_LOAD_DONE)
         return clr_units_fail(units, outcome, 0, 0);
@@ -263,7 +318,7 @@ enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
     }
     clr_placement_free(&load.placement);
     clr_memory_free(load.kinds);
-    free_bytes(&load);
+    free_places(&load);
     clr_coding_free(&load.coding);
     clr_units_free(&load.units);
     return outcome;

@@ -275,9 +275,10 @@ static bool splice_columns(struct refresh *refresh, struct clr_column **columns)
     for (i = 0; i < fresh->count && refresh->results != NULL; i++) {
         refresh->changed[i] =
             clr_splice_changes(&refresh->splice, columns[i], fresh->columns[i], refresh->maps[i]);
-        refresh->results[i] = refresh->changed[i] ? clr_splice_begin(&refresh->splice, columns[i],
-                                                                     refresh->dictionaries[i])
-                                                  : columns[i];
+        refresh->results[i] = refresh->changed[i]
+                                  ? clr_splice_begin(&refresh->splice, columns[i],
+                                                     fresh->columns[i], refresh->dictionaries[i])
+                                  : columns[i];
         if (refresh->results[i] != NULL)
             continue;
         while (i-- > 0) {

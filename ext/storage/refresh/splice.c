@@ -4,7 +4,29 @@
 
 #include <string.h>
 
-enum { SPARE_PART = 4, LEAST_SPARE = 4096 };
+enum { SPARE_PART = 4, LEAST_SPARE = 4096, PIECE = 1024 };
+
+/* Returns how the result's values are kept: as they were, if what is fresh fits, else in as few
+   bytes as hold all, where they were narrow before. */
+static struct clr_frame choose_frame(const struct clr_splice *splice, const struct clr_column *old,
+                                     const struct clr_column *fresh)
+{
+    struct clr_frame bounds = CLR_FRAME_OF_NONE;
+    size_t i;
+
+    if (old->words == NULL || clr_column_has_addresses(fresh))
+        return (struct clr_frame){.bytes = 0};
+    for (i = 0; i < splice->fresh_count; i++)
+        clr_frame_add(&bounds, fresh->values + splice->fresh[i].from, splice->fresh[i].rows);
+    if (!clr_frame_has(&old->frame, &bounds)) {
+        clr_frame_join(&bounds, &old->frame);
+        return clr_frame_choose(&bounds);
+    }
+    clr_frame_join(&bounds, &old->frame);
+    bounds.bytes = old->frame.bytes;
+    bounds.least = old->frame.least;
+    return bounds;
+}
 
 static uint8_t tag_of(const struct clr_column *column, size_t row)
 {
@@ -17,13 +39,12 @@ static bool are_same(const struct clr_row_run *run, const struct clr_column *old
 {
     size_t i;
 
-    if (old->codes == NULL && memcmp(old->values + run->to, fresh->values + run->from,
-                                     run->rows * sizeof *old->values) != 0)
-        return false;
     for (i = 0; i < run->rows; i++) {
-        if (old->codes != NULL
-                ? clr_column_code(old, run->to + i) != map[clr_column_code(fresh, run->from + i)]
-                : tag_of(old, run->to + i) != tag_of(fresh, run->from + i))
+        const size_t to = run->to + i, from = run->from + i;
+
+        if (old->codes != NULL ? clr_column_code(old, to) != map[clr_column_code(fresh, from)]
+                               : clr_column_value(old, to) != clr_column_value(fresh, from) ||
+                                     tag_of(old, to) != tag_of(fresh, from))
             return false;
     }
     return true;
@@ -50,18 +71,47 @@ bool clr_splice_changes(const struct clr_splice *splice, const struct clr_column
 
 /* Who else could get a reference gets it from its holder, who is busy here. */
 struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_column *old,
+                                    const struct clr_column *fresh,
                                     struct clr_dictionary *dictionary)
 {
     const size_t capacity = splice->rows + splice->rows / SPARE_PART + LEAST_SPARE;
     const uint8_t code_bytes = old->codes == NULL ? 0 : clr_column_code_bytes(dictionary->count);
+    struct clr_frame frame = {.bytes = 0};
 
+    if (old->codes == NULL)
+        frame = choose_frame(splice, old, fresh);
     /* Of a column that shrinks much the memory would stay. */
     if (dictionary == old->dictionary && atomic_load(&old->references) == 1 &&
         old->capacity >= splice->rows && splice->rows >= old->rows / 2 &&
-        old->code_bytes >= code_bytes)
+        old->code_bytes >= code_bytes && frame.bytes == old->frame.bytes &&
+        frame.least == old->frame.least) {
+        old->frame = frame;
         return old;
-    return old->codes == NULL ? clr_column_new(capacity)
+    }
+    return old->codes == NULL ? clr_column_new_framed(capacity, &frame)
                               : clr_column_new_codes(dictionary, capacity, code_bytes);
+}
+
+/* Moves the values of a run, as they are kept or anew; the former also within a column. */
+static void move_values(const struct clr_row_run *run, const struct clr_column *from,
+                        struct clr_column *to)
+{
+    const size_t width = clr_column_width(to);
+    int64_t room[PIECE];
+    size_t done, count;
+
+    if (from->frame.bytes == to->frame.bytes && from->frame.least == to->frame.least) {
+        memmove((char *)(to->words != NULL ? to->words : to->values) + run->to * width,
+                (const char *)(from->words != NULL ? from->words : from->values) +
+                    run->from * width,
+                run->rows * width);
+        return;
+    }
+    for (done = 0; done < run->rows; done += count) {
+        count = run->rows - done < PIECE ? run->rows - done : PIECE;
+        clr_column_put_values(to, run->to + done,
+                              clr_column_values(from, run->from + done, count, room), count);
+    }
 }
 
 static void move(const struct clr_row_run *run, const struct clr_column *from, const uint32_t *map,
@@ -71,7 +121,7 @@ static void move(const struct clr_row_run *run, const struct clr_column *from, c
         clr_column_map_codes(to, run->to, from, run->from, run->rows, map);
         return;
     }
-    memmove(to->values + run->to, from->values + run->from, run->rows * sizeof *to->values);
+    move_values(run, from, to);
     if (!with_tags)
         return;
     if (from->kind == CLR_TAG_MIXED)

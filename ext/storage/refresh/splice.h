@@ -37,9 +37,11 @@ bool clr_splice_changes(const struct clr_splice *splice, const struct clr_column
  * Returns the column that shall take the result: the old column itself, or a new one with one
  * reference; NULL without memory. Nothing has changed yet. dictionary: of a column of codes, which
  * has all of the result's values by now: the old column's, or, if others refer to that column,
- * another one with the same codes.
+ * another one with the same codes. Where the old column is narrow and not all fresh values fit, it
+ * is a new one, of more bytes a row.
  */
 struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_column *old,
+                                    const struct clr_column *fresh,
                                     struct clr_dictionary *dictionary);
 
 /* Puts the rows of both columns into the result, whichever it is, and moves their bytes there: also

@@ -67,8 +67,10 @@ static void make(struct clr_portions *portions, int family, int types, size_t co
         if (random_below(4) != 0 && size > 2 * count / (size_t)run_count &&
             i + 1 < (size_t)run_count)
             size = 2 * count / (size_t)run_count;
-        runs[i] = (struct clr_run){i + 1 < (size_t)run_count ? &runs[i + 1] : NULL,
-                                   real ? CLR_KIND_REAL : CLR_KIND_INTEGER, values, size};
+        runs[i] = (struct clr_run){.next = i + 1 < (size_t)run_count ? &runs[i + 1] : NULL,
+                                   .kind = real ? CLR_KIND_REAL : CLR_KIND_INTEGER,
+                                   .values = values,
+                                   .count = size};
         first += size;
     }
     *portions =
@@ -200,8 +202,10 @@ static void test_many(void)
     for (i = 0; i < count; i++)
         values[i] = i < count / 2 ? random_integer() >> random_below(60) : (int64_t)i * 1000003;
     for (i = 0; i < 3; i++) {
-        runs[i] = (struct clr_run){i < 2 ? &runs[i + 1] : NULL, CLR_KIND_INTEGER,
-                                   values + i * (count / 3), count / 3};
+        runs[i] = (struct clr_run){.next = i < 2 ? &runs[i + 1] : NULL,
+                                   .kind = CLR_KIND_INTEGER,
+                                   .values = values + i * (count / 3),
+                                   .count = count / 3};
         parts[i] = &runs[i];
     }
     for (j = 2; j < 6; j++)
@@ -266,7 +270,7 @@ static void make_hard(struct clr_portions *portions)
     runs[0].values = integers;
     runs[0].count = MOST_VALUES / 2;
     runs[0].next = &runs[1];
-    runs[1] = (struct clr_run){NULL, CLR_KIND_REAL, reals, MOST_VALUES / 2};
+    runs[1] = (struct clr_run){.kind = CLR_KIND_REAL, .values = reals, .count = MOST_VALUES / 2};
     portions->count = 2;
     starts[0] = &runs[0];
     starts[1] = &runs[1];

@@ -31,8 +31,8 @@ static struct image *sorted;
 
 static int compare_rows(const void *a, const void *b)
 {
-    int64_t first = sorted->columns[0]->values[*(const size_t *)a];
-    int64_t second = sorted->columns[0]->values[*(const size_t *)b];
+    int64_t first = clr_column_value(sorted->columns[0], *(const size_t *)a);
+    int64_t second = clr_column_value(sorted->columns[0], *(const size_t *)b);
 
     return (first > second) - (first < second);
 }

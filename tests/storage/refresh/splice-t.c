@@ -154,7 +154,7 @@ int main(void)
         make_splice(&splice, old_rows, fresh_rows);
         batch_ok(clr_splice_changes(&splice, old, fresh, NULL) || is_wanted(old, &splice),
                  "splice %d changes nothing", i);
-        result = clr_splice_begin(&splice, old, old->dictionary);
+        result = clr_splice_begin(&splice, old, fresh, old->dictionary);
         if (result == NULL)
             tap_bail("no memory");
         clr_memory_fail_after(zoned && random_below(4) == 0 ? (long)random_below(3) : -1);
