@@ -12,8 +12,7 @@
 
 /*
  * How many rows of columns are reduced between two looks at whether to stop; and where several
- * tallies are, so few that a column stays in a processor's second cache for all of them. Narrow
- * columns are widened so many rows at once, which stay in the first one.
+ * tallies are, so few that a column stays in a processor's second cache for all of them.
  */
 enum { PIECE = 1 << 18, SHARED_PIECE = 1 << 14, NARROW_PIECE = 1 << 11 };
 
@@ -60,28 +59,75 @@ static void share_column(const struct clr_column *column, size_t first, size_t r
     }
 }
 
-static bool is_narrow(const struct clr_column *const arguments[2])
+/* Adds INTEGERs of a narrow column as they are kept: their sum, or their extremes. */
+static void reduce_words(enum clr_operation operation, const struct clr_column *column,
+                         size_t first, size_t count, struct clr_state *state)
 {
-    return arguments[0]->words != NULL || (arguments[1] != NULL && arguments[1]->words != NULL);
+    const struct clr_frame *frame = &column->frame;
+    int64_t least, greatest;
+
+    if (operation == CLR_SUM) {
+        clr_sum_add_integer(&state->sum,
+                            (clr_i128)frame->least * (int64_t)count +
+                                (clr_i128)clr_frame_sum(frame, column->words, first, count),
+                            1);
+        return;
+    }
+    clr_frame_range(frame, column->words, first, count, &least, &greatest);
+    clr_range_add(&state->integers, least);
+    clr_range_add(&state->integers, greatest);
+}
+
+/* Whether the values of a column of INTEGERs are known to have 32 bits, with their signs. */
+static bool is_short(const struct clr_column *column)
+{
+    return column->words != NULL && column->frame.known_least >= INT32_MIN &&
+           column->frame.known_greatest <= INT32_MAX;
+}
+
+/* Reduces values of columns, one of which is narrow, widened as many at once as stay in a
+   processor's first cache. */
+static void reduce_narrow(enum clr_operation operation, enum clr_element element,
+                          const struct clr_column *const arguments[2], size_t first, size_t count,
+                          struct clr_state *state)
+{
+    int64_t rooms[2][NARROW_PIECE];
+    const bool are_short = operation == CLR_DOT && element == CLR_INTEGER &&
+                           is_short(arguments[0]) && is_short(arguments[1]);
+    const size_t end = first + count;
+    const int64_t *x, *y;
+    size_t i;
+
+    if (operation != CLR_DOT && element == CLR_INTEGER) {
+        reduce_words(operation, arguments[0], first, count, state);
+        return;
+    }
+    for (; first < end; first += count) {
+        count = end - first < NARROW_PIECE ? end - first : NARROW_PIECE;
+        x = clr_column_values(arguments[0], first, count, rooms[0]);
+        y = arguments[1] == NULL ? NULL : clr_column_values(arguments[1], first, count, rooms[1]);
+        for (i = 0; i < count && are_short; i++)
+            rooms[0][i] *= y[i];
+        clr_host_reduce_arrays(are_short ? CLR_SUM : operation, element, x, y, count, state);
+    }
 }
 
 static void reduce_piece(const struct clr_tally *tally, const struct clr_column *const arguments[2],
                          size_t first, size_t count, struct clr_state *state)
 {
-    enum clr_element element = arguments[0]->kind == CLR_TAG_REAL ? CLR_REAL : CLR_INTEGER;
-    const size_t most = is_narrow(arguments) ? (size_t)NARROW_PIECE : count;
-    int64_t rooms[2][NARROW_PIECE];
-    const size_t end = first + count;
-    const int64_t *x, *y;
+    const struct clr_column *x = arguments[0], *y = arguments[1];
+    enum clr_element element = x->kind == CLR_TAG_REAL ? CLR_REAL : CLR_INTEGER;
     int operation;
 
-    for (; first < end; first += count) {
-        count = end - first < most ? end - first : most;
-        x = clr_column_values(arguments[0], first, count, rooms[0]);
-        y = arguments[1] == NULL ? NULL : clr_column_values(arguments[1], first, count, rooms[1]);
-        for (operation = 0; operation < CLR_OPERATIONS; operation++)
-            if (tally->operations & (1u << operation))
-                clr_host_reduce_arrays((enum clr_operation)operation, element, x, y, count, state);
+    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+        if (!(tally->operations & (1u << operation)))
+            continue;
+        if (x->words != NULL || (operation == CLR_DOT && y->words != NULL))
+            reduce_narrow((enum clr_operation)operation, element, arguments, first, count, state);
+        else
+            clr_host_reduce_arrays((enum clr_operation)operation, element, x->values + first,
+                                   y == NULL || y->words != NULL ? NULL : y->values + first, count,
+                                   state);
     }
 }
 

@@ -79,7 +79,7 @@ struct clr_column *clr_column_new_framed(size_t capacity, const struct clr_frame
 struct clr_column *clr_column_begin_narrow(const struct clr_column *column,
                                            const struct clr_frame *bounds)
 {
-    const struct clr_frame frame = clr_frame_choose(bounds);
+    const struct clr_frame frame = clr_frame_choose(bounds, 1);
     struct clr_column *narrow;
 
     if (frame.bytes == 0 || clr_column_has_addresses(column))

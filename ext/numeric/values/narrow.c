@@ -7,7 +7,7 @@
 /* The loops go over so many values at once, a number that the compiler knows, and fetch what is so
    many bytes ahead: where each value takes one byte the processor does not look as far by itself.
  */
-enum { STEP = 64, AHEAD = 2048 };
+enum { STEP = 64, LONG_STEP = 1024, AHEAD = 2048 };
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -88,6 +88,66 @@ static ALWAYS_INLINE void add(struct clr_frame *frame, const int64_t *values, si
     }
 }
 
+/* Of a long step a type of 32 bits holds the sum of its words of 8 or 16. */
+#define SUM(type, sum_type)                                                                        \
+    do {                                                                                           \
+        const type *each = (const type *)words + first;                                            \
+        for (i = 0; i + LONG_STEP <= count; i += LONG_STEP) {                                      \
+            sum_type part = 0;                                                                     \
+            for (k = 0; k < LONG_STEP; k++)                                                        \
+                part += each[i + k];                                                               \
+            total += part;                                                                         \
+        }                                                                                          \
+        for (; i < count; i++)                                                                     \
+            total += each[i];                                                                      \
+    } while (0)
+
+static ALWAYS_INLINE uint64_t sum(const struct clr_frame *frame, const void *words, size_t first,
+                                  size_t count)
+{
+    uint64_t total = 0;
+    size_t i, k;
+
+    if (frame->bytes == 1)
+        SUM(uint8_t, uint32_t);
+    else if (frame->bytes == 2)
+        SUM(uint16_t, uint32_t);
+    else
+        SUM(uint32_t, uint64_t);
+    return total;
+}
+
+#define RANGE(type)                                                                                \
+    do {                                                                                           \
+        const type *each = (const type *)words + first;                                            \
+        type low = each[0], high = each[0];                                                        \
+        for (i = 0; i + LONG_STEP <= count; i += LONG_STEP) {                                      \
+            for (k = 0; k < LONG_STEP; k++) {                                                      \
+                low = each[i + k] < low ? each[i + k] : low;                                       \
+                high = each[i + k] > high ? each[i + k] : high;                                    \
+            }                                                                                      \
+        }                                                                                          \
+        for (; i < count; i++) {                                                                   \
+            low = each[i] < low ? each[i] : low;                                                   \
+            high = each[i] > high ? each[i] : high;                                                \
+        }                                                                                          \
+        *least = low;                                                                              \
+        *greatest = high;                                                                          \
+    } while (0)
+
+static ALWAYS_INLINE void range(const struct clr_frame *frame, const void *words, size_t first,
+                                size_t count, uint32_t *least, uint32_t *greatest)
+{
+    size_t i, k;
+
+    if (frame->bytes == 1)
+        RANGE(uint8_t);
+    else if (frame->bytes == 2)
+        RANGE(uint16_t);
+    else
+        RANGE(uint32_t);
+}
+
 /* ---- The same in each instruction set. */
 
 struct loops {
@@ -96,6 +156,9 @@ struct loops {
     void (*keep)(const struct clr_frame *frame, const int64_t *restrict values, size_t count,
                  void *words, size_t first);
     void (*add)(struct clr_frame *frame, const int64_t *values, size_t count);
+    uint64_t (*sum)(const struct clr_frame *frame, const void *words, size_t first, size_t count);
+    void (*range)(const struct clr_frame *frame, const void *words, size_t first, size_t count,
+                  uint32_t *least, uint32_t *greatest);
 };
 
 #define LOOPS(name, target)                                                                        \
@@ -113,7 +176,19 @@ struct loops {
     {                                                                                              \
         add(frame, values, count);                                                                 \
     }                                                                                              \
-    static const struct loops name##_loops = {name##_widen, name##_keep, name##_add};
+    target static uint64_t name##_sum(const struct clr_frame *frame, const void *words,            \
+                                      size_t first, size_t count)                                  \
+    {                                                                                              \
+        return sum(frame, words, first, count);                                                    \
+    }                                                                                              \
+    target static void name##_range(const struct clr_frame *frame, const void *words,              \
+                                    size_t first, size_t count, uint32_t *least,                   \
+                                    uint32_t *greatest)                                            \
+    {                                                                                              \
+        range(frame, words, first, count, least, greatest);                                        \
+    }                                                                                              \
+    static const struct loops name##_loops = {name##_widen, name##_keep, name##_add, name##_sum,   \
+                                              name##_range};
 
 LOOPS(portable, )
 #if defined(__x86_64__)
@@ -149,6 +224,21 @@ void clr_frame_add(struct clr_frame *frame, const int64_t *values, size_t count)
     choose_loops()->add(frame, values, count);
 }
 
+uint64_t clr_frame_sum(const struct clr_frame *frame, const void *words, size_t first, size_t count)
+{
+    return choose_loops()->sum(frame, words, first, count);
+}
+
+void clr_frame_range(const struct clr_frame *frame, const void *words, size_t first, size_t count,
+                     int64_t *least, int64_t *greatest)
+{
+    uint32_t low, high;
+
+    choose_loops()->range(frame, words, first, count, &low, &high);
+    *least = (int64_t)((uint64_t)frame->least + low);
+    *greatest = (int64_t)((uint64_t)frame->least + high);
+}
+
 void clr_frame_join(struct clr_frame *frame, const struct clr_frame *other)
 {
     if (other->known_least < frame->known_least)
@@ -162,8 +252,24 @@ static bool fits(uint64_t greatest, unsigned bytes)
     return greatest >> 8 * bytes == 0;
 }
 
-/* Values that need no more bytes from 0 on are kept from there: then others fit that come later. */
-struct clr_frame clr_frame_choose(const struct clr_frame *bounds)
+/* Returns what a frame, whose bounds fit into that many bytes, begins with: 0, or what a signed
+   number begins with, if that will do, else as far below as above its bounds. Others may come that
+   fit as well. */
+static int64_t choose_least(const struct clr_frame *bounds, unsigned bytes)
+{
+    const uint64_t most = ((uint64_t)1 << 8 * bytes) - 1;
+    const int64_t half = -((int64_t)1 << (8 * bytes - 1));
+    const uint64_t distance = (uint64_t)bounds->known_greatest - (uint64_t)bounds->known_least;
+    const int64_t margin = (int64_t)((most - distance) / 2);
+
+    if (bounds->known_least >= 0 && fits((uint64_t)bounds->known_greatest, bytes))
+        return 0;
+    if (bounds->known_least >= half && bounds->known_greatest < -half)
+        return half;
+    return bounds->known_least < INT64_MIN + margin ? INT64_MIN : bounds->known_least - margin;
+}
+
+struct clr_frame clr_frame_choose(const struct clr_frame *bounds, uint8_t bytes)
 {
     const uint64_t distance = (uint64_t)bounds->known_greatest - (uint64_t)bounds->known_least;
     struct clr_frame frame = *bounds;
@@ -172,9 +278,10 @@ struct clr_frame clr_frame_choose(const struct clr_frame *bounds)
     frame.least = 0;
     if (bounds->known_least > bounds->known_greatest || !fits(distance, 4))
         return frame;
-    frame.bytes = fits(distance, 1) ? 1 : fits(distance, 2) ? 2 : 4;
-    if (bounds->known_least < 0 || !fits((uint64_t)bounds->known_greatest, frame.bytes))
-        frame.least = bounds->known_least;
+    while (!fits(distance, bytes))
+        bytes *= 2;
+    frame.bytes = bytes;
+    frame.least = choose_least(bounds, bytes);
     return frame;
 }
 

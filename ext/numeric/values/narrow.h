@@ -27,8 +27,9 @@ struct clr_frame {
 void clr_frame_add(struct clr_frame *frame, const int64_t *values, size_t count);
 void clr_frame_join(struct clr_frame *frame, const struct clr_frame *other);
 
-/* Returns the frame of fewest bytes for values within the bounds of a frame. */
-struct clr_frame clr_frame_choose(const struct clr_frame *bounds);
+/* Returns the frame of fewest bytes, but at least so many, for values within the bounds of a frame.
+ */
+struct clr_frame clr_frame_choose(const struct clr_frame *bounds, uint8_t bytes);
 
 /* Whether all values within the bounds of another frame can be kept in this one, which is narrow.
  */
@@ -55,6 +56,14 @@ static inline int64_t clr_frame_value(const struct clr_frame *frame, const void 
 /* Stores count values as they were, from the place `first` on. The frame is narrow. */
 void clr_frame_widen(const struct clr_frame *frame, const void *words, size_t first, size_t count,
                      int64_t *restrict values);
+
+/* Returns the sum of the distances of count values, 2^32 at most, from the frame's least. */
+uint64_t clr_frame_sum(const struct clr_frame *frame, const void *words, size_t first,
+                       size_t count);
+
+/* Stores the least and the greatest of count values, 1 at least. */
+void clr_frame_range(const struct clr_frame *frame, const void *words, size_t first, size_t count,
+                     int64_t *least, int64_t *greatest);
 
 /* Keeps count values, all of which the frame can have, from the place `first` on. It is narrow. */
 void clr_frame_keep(const struct clr_frame *frame, const int64_t *restrict values, size_t count,

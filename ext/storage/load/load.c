@@ -1,9 +1,9 @@
 #include "storage/load/load.h"
 
 #include "base/memory.h"
-#include "engine/worker/team.h"
 #include "storage/load/coding.h"
 #include "storage/load/device_load.h"
+#include "storage/load/packing.h"
 #include "storage/load/placement.h"
 #include "storage/load/units.h"
 
@@ -14,23 +14,17 @@ struct load {
     struct clr_placement placement;
     int count;
     struct clr_column **columns; /* as the caller has them: fields have the position */
-    uint8_t *kinds;              /* count for each unit, in the order of fields */
-    struct clr_bytes *bytes;     /* of each thread, likewise */
-    struct clr_frame *bounds;    /* of the values that each thread has decoded, likewise */
+    struct clr_bytes *bytes;     /* of each thread, in the order of fields */
+    struct clr_packing packing;
     struct clr_coding coding;
     atomic_int begun; /* threads */
 };
 
-/* Returns where a thread's place begins for something of each field. Threads' places are apart by
-   one that nobody uses, so that no two share a cache line. */
-static size_t place_of(const struct load *load, int thread)
-{
-    return (size_t)thread * ((size_t)load->count + 1);
-}
-
+/* Returns a thread's place for the bytes of each field. Threads' places are apart by one that
+   nobody uses, so that no two share a cache line. */
 static struct clr_bytes *bytes_of(const struct load *load, int thread)
 {
-    return load->bytes + place_of(load, thread);
+    return load->bytes + (size_t)thread * ((size_t)load->count + 1);
 }
 
 /*
@@ -52,10 +46,12 @@ static void populate(struct load *load, size_t i)
     if (atomic_load(&load->begun) < load->units.threads)
         return;
     for (k = 0; k < load->count && ahead > 1; k++) {
-        if (i < ahead && (i + 1) * CLR_COLUMN_BLOCK <= rows)
-            clr_column_populate(load->columns[k], i);
-        if (begins_block && (block + ahead + 1) * CLR_COLUMN_BLOCK <= rows)
-            clr_column_populate(load->columns[k], block + ahead);
+        struct clr_column *column = clr_packing_column(&load->packing, k);
+
+        if (column != NULL && i < ahead && (i + 1) * CLR_COLUMN_BLOCK <= rows)
+            clr_column_populate(column, i);
+        if (column != NULL && begins_block && (block + ahead + 1) * CLR_COLUMN_BLOCK <= rows)
+            clr_column_populate(column, block + ahead);
     }
 }
 
@@ -65,7 +61,6 @@ static enum clr_load_outcome load_unit(struct load *load, int thread,
     struct clr_decoder *decoder = &reader->decoder;
     enum clr_load_outcome outcome;
     size_t rows;
-    int k;
 
     outcome = clr_unit_read(&load->units, i, reader, &rows);
     if (outcome == CLR_LOAD_DONE)
@@ -74,24 +69,18 @@ static enum clr_load_outcome load_unit(struct load *load, int thread,
         return outcome;
     populate(load, i);
     clr_decoder_begin(decoder);
-    for (k = 0; k < load->count; k++)
-        decoder->targets[k] =
-            clr_target_at(load->columns[load->units.fields[k].position], load->units.units[i].row);
+    clr_packing_aim(&load->packing, thread, i, decoder);
     clr_coding_aim(&load->coding, thread, decoder);
     load->units.units[i].thread = thread;
     outcome = clr_unit_decode(&load->units, i, reader);
+    if (outcome == CLR_LOAD_DONE)
+        clr_packing_take(&load->packing, thread, i, decoder, rows);
     if (outcome == CLR_LOAD_DONE)
         outcome = clr_coding_check(&load->coding, thread, rows);
     else if (outcome == CLR_LOAD_MANY_VALUES)
         atomic_store(&load->coding.full, decoder->full);
     memcpy(clr_placement_leaves(&load->placement, i), reader->leaves,
            reader->count * sizeof *reader->leaves);
-    for (k = 0; k < load->count; k++) {
-        load->kinds[i * (size_t)load->count + (size_t)k] = decoder->targets[k].kind;
-        if (outcome == CLR_LOAD_DONE && decoder->targets[k].codes == NULL)
-            clr_frame_add(&load->bounds[place_of(load, thread) + (size_t)k],
-                          decoder->targets[k].values, rows);
-    }
     return outcome;
 }
 
@@ -112,91 +101,38 @@ static enum clr_load_outcome load_units(void *argument, int thread, struct clr_l
     return outcome;
 }
 
-/* Puts together what the units found out about a column. */
-static void finish_column(const struct load *load, int k, size_t rows)
+/* Gives a column its values, and the bytes that the threads have for it. */
+static void finish_column(struct load *load, int k, size_t rows)
 {
-    struct clr_column *column = load->columns[load->units.fields[k].position];
-    size_t count = (size_t)load->count, i;
-    const uint8_t *kinds = load->kinds + k;
+    struct clr_column **column = &load->columns[load->units.fields[k].position];
     int thread;
 
-    column->with_bytes = load->units.fields[k].with_bytes;
+    (*column)->with_bytes = load->units.fields[k].with_bytes;
     for (thread = 0; thread < load->units.threads; thread++)
-        clr_bytes_append(&column->bytes, &bytes_of(load, thread)[k]);
-    column->bytes.left = NULL;
-    column->bytes_read = column->bytes.size;
-    column->rows = rows;
-    column->kind = kinds[0];
-    for (i = 1; i < load->units.count; i++) {
-        if (kinds[i * count] != kinds[0])
-            column->kind = CLR_TAG_MIXED;
-    }
-    for (i = 0; i < load->units.count && column->kind == CLR_TAG_MIXED; i++) {
-        if (kinds[i * count] != CLR_TAG_MIXED)
-            memset(column->tags + load->units.units[i].row, kinds[i * count],
-                   load->units.units[i].rows);
-    }
+        clr_bytes_append(&(*column)->bytes, &bytes_of(load, thread)[k]);
+    (*column)->bytes.left = NULL;
+    (*column)->bytes_read = (*column)->bytes.size;
+    clr_packing_finish(&load->packing, k, rows, column);
 }
 
-/* The rows of a column that is to be narrow, in parts for the threads. */
-struct narrowing {
-    const struct clr_units *units;
-    const struct clr_column *from;
-    struct clr_column *to;
-};
-
-static void narrow_part(void *argument, int part, const atomic_bool *stop)
+/* Makes the threads' places for bytes. */
+static bool prepare_bytes(struct load *load)
 {
-    const struct narrowing *narrowing = argument;
-    const size_t rows = narrowing->from->rows, parts = (size_t)narrowing->units->threads;
-    const size_t first = rows / parts * (size_t)part;
-    const size_t end = (size_t)part + 1 == parts ? rows : first + rows / parts;
-
-    (void)stop;
-    clr_column_narrow_rows(narrowing->to, narrowing->from, first, end - first);
-}
-
-/* Has a column's values take no more bytes than they need. */
-static void narrow_column(const struct load *load, int k, struct clr_column **column)
-{
-    struct narrowing narrowing = {.units = &load->units, .from = *column};
-    struct clr_frame bounds = CLR_FRAME_OF_NONE;
-    int thread;
-
-    for (thread = 0; thread < load->units.threads; thread++)
-        clr_frame_join(&bounds, &load->bounds[place_of(load, thread) + (size_t)k]);
-    narrowing.to = clr_column_begin_narrow(*column, &bounds);
-    if (narrowing.to == NULL)
-        return;
-    clr_team_run(load->units.threads, narrow_part, &narrowing, NULL);
-    clr_column_release(*column);
-    *column = narrowing.to;
-}
-
-/* Makes the threads' places for bytes and bounds. */
-static bool prepare_places(struct load *load)
-{
-    const size_t count = place_of(load, load->units.threads);
-    size_t i;
+    size_t count = (size_t)load->units.threads * ((size_t)load->count + 1), i;
 
     load->bytes = clr_memory_alloc(count * sizeof *load->bytes);
     for (i = 0; i < count && load->bytes != NULL; i++)
         load->bytes[i] = (struct clr_bytes){.left = &load->placement.left};
-    load->bounds = clr_memory_alloc(count * sizeof *load->bounds);
-    for (i = 0; i < count && load->bounds != NULL; i++)
-        load->bounds[i] = CLR_FRAME_OF_NONE;
-    return load->bytes != NULL && load->bounds != NULL;
+    return load->bytes != NULL;
 }
 
-static void free_places(struct load *load)
+static void free_bytes(struct load *load)
 {
-    const size_t count = place_of(load, load->units.threads);
-    size_t i;
+    size_t count = (size_t)load->units.threads * ((size_t)load->count + 1), i;
 
     for (i = 0; i < count && load->bytes != NULL; i++)
         clr_bytes_free(&load->bytes[i]);
     clr_memory_free(load->bytes);
-    clr_memory_free(load->bounds);
 }
 
 /* Makes what the threads fill in, once the units are known. */
@@ -211,8 +147,7 @@ static bool prepare(struct load *load)
         most = layout->rows;
     else if (layout->most_rows > 0 && layout->most_rows < most)
         most = layout->most_rows;
-    load->kinds = clr_memory_alloc(units->count * (size_t)load->count + 1);
-    if (load->kinds == NULL || !prepare_places(load))
+    if (!prepare_bytes(load))
         return false;
     for (i = 0; i < (size_t)load->count; i++) {
         const struct clr_field *field = &units->fields[i];
@@ -223,7 +158,8 @@ static bool prepare(struct load *load)
         if (load->columns[field->position] == NULL)
             return false;
     }
-    return clr_coding_init(&load->coding, units, layout->seed, &load->placement.left);
+    return clr_packing_init(&load->packing, units, load->columns) &&
+           clr_coding_init(&load->coding, units, layout->seed, &load->placement.left);
 }
 
 /* Decodes the units, which have been found. */
@@ -242,14 +178,11 @@ static enum clr_load_outcome load_here(struct load *load, struct clr_layout *lay
         return outcome;
     rows = clr_placement_rows(&load->placement);
     for (k = 0; k < load->count && outcome == CLR_LOAD_DONE; k++) {
-        struct clr_column **column = &load->columns[units->fields[k].position];
-
-        if (units->fields[k].with_codes) {
-            outcome = clr_coding_finish(&load->coding, k, rows, column);
-        } else {
+        if (units->fields[k].with_codes)
+            outcome = clr_coding_finish(&load->coding, k, rows,
+                                        &load->columns[units->fields[k].position]);
+        else
             finish_column(load, k, rows);
-            narrow_column(load, k, column);
-        }
     }
     if (outcome != CLR_LOAD_DONE)
         return clr_units_fail(units, outcome, 0, 0);
@@ -317,8 +250,8 @@ enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
         columns[i] = NULL;
     }
     clr_placement_free(&load.placement);
-    clr_memory_free(load.kinds);
-    free_places(&load);
+    clr_packing_free(&load.packing);
+    free_bytes(&load);
     clr_coding_free(&load.coding);
     clr_units_free(&load.units);
     return outcome;

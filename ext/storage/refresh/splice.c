@@ -20,7 +20,7 @@ static struct clr_frame choose_frame(const struct clr_splice *splice, const stru
         clr_frame_add(&bounds, fresh->values + splice->fresh[i].from, splice->fresh[i].rows);
     if (!clr_frame_has(&old->frame, &bounds)) {
         clr_frame_join(&bounds, &old->frame);
-        return clr_frame_choose(&bounds);
+        return clr_frame_choose(&bounds, 1);
     }
     clr_frame_join(&bounds, &old->frame);
     bounds.bytes = old->frame.bytes;
