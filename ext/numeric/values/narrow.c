@@ -150,17 +150,6 @@ static ALWAYS_INLINE void range(const struct clr_frame *frame, const void *words
 
 /* ---- The same in each instruction set. */
 
-struct loops {
-    void (*widen)(const struct clr_frame *frame, const void *words, size_t first, size_t count,
-                  int64_t *restrict values);
-    void (*keep)(const struct clr_frame *frame, const int64_t *restrict values, size_t count,
-                 void *words, size_t first);
-    void (*add)(struct clr_frame *frame, const int64_t *values, size_t count);
-    uint64_t (*sum)(const struct clr_frame *frame, const void *words, size_t first, size_t count);
-    void (*range)(const struct clr_frame *frame, const void *words, size_t first, size_t count,
-                  uint32_t *least, uint32_t *greatest);
-};
-
 #define LOOPS(name, target)                                                                        \
     target static void name##_widen(const struct clr_frame *frame, const void *words,              \
                                     size_t first, size_t count, int64_t *restrict values)          \
@@ -187,8 +176,8 @@ struct loops {
     {                                                                                              \
         range(frame, words, first, count, least, greatest);                                        \
     }                                                                                              \
-    static const struct loops name##_loops = {name##_widen, name##_keep, name##_add, name##_sum,   \
-                                              name##_range};
+    static const struct clr_frame_loops name##_loops = {name##_widen, name##_keep, name##_add,     \
+                                                        name##_sum, name##_range};
 
 LOOPS(portable, )
 #if defined(__x86_64__)
@@ -196,37 +185,37 @@ LOOPS(avx2, __attribute__((target("avx2"))))
 LOOPS(avx512, __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))))
 #endif
 
-static const struct loops *choose_loops(void)
+const struct clr_frame_loops *clr_frame_choose_loops(int skipped)
 {
 #if defined(__x86_64__)
-    if (clr_processor_vectors() >= CLR_VECTORS_AVX512)
+    if (clr_processor_vectors() >= CLR_VECTORS_AVX512 && skipped-- == 0)
         return &avx512_loops;
-    if (clr_processor_vectors() >= CLR_VECTORS_AVX2)
+    if (clr_processor_vectors() >= CLR_VECTORS_AVX2 && skipped-- == 0)
         return &avx2_loops;
 #endif
-    return &portable_loops;
+    return skipped == 0 ? &portable_loops : NULL;
 }
 
 void clr_frame_widen(const struct clr_frame *frame, const void *words, size_t first, size_t count,
                      int64_t *restrict values)
 {
-    choose_loops()->widen(frame, words, first, count, values);
+    clr_frame_choose_loops(0)->widen(frame, words, first, count, values);
 }
 
 void clr_frame_keep(const struct clr_frame *frame, const int64_t *restrict values, size_t count,
                     void *words, size_t first)
 {
-    choose_loops()->keep(frame, values, count, words, first);
+    clr_frame_choose_loops(0)->keep(frame, values, count, words, first);
 }
 
 void clr_frame_add(struct clr_frame *frame, const int64_t *values, size_t count)
 {
-    choose_loops()->add(frame, values, count);
+    clr_frame_choose_loops(0)->add(frame, values, count);
 }
 
 uint64_t clr_frame_sum(const struct clr_frame *frame, const void *words, size_t first, size_t count)
 {
-    return choose_loops()->sum(frame, words, first, count);
+    return clr_frame_choose_loops(0)->sum(frame, words, first, count);
 }
 
 void clr_frame_range(const struct clr_frame *frame, const void *words, size_t first, size_t count,
@@ -234,7 +223,7 @@ void clr_frame_range(const struct clr_frame *frame, const void *words, size_t fi
 {
     uint32_t low, high;
 
-    choose_loops()->range(frame, words, first, count, &low, &high);
+    clr_frame_choose_loops(0)->range(frame, words, first, count, &low, &high);
     *least = (int64_t)((uint64_t)frame->least + low);
     *greatest = (int64_t)((uint64_t)frame->least + high);
 }

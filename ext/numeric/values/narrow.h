@@ -69,4 +69,20 @@ void clr_frame_range(const struct clr_frame *frame, const void *words, size_t fi
 void clr_frame_keep(const struct clr_frame *frame, const int64_t *restrict values, size_t count,
                     void *words, size_t first);
 
+/* The same, with the extremes as distances, in one instruction set. */
+struct clr_frame_loops {
+    void (*widen)(const struct clr_frame *frame, const void *words, size_t first, size_t count,
+                  int64_t *restrict values);
+    void (*keep)(const struct clr_frame *frame, const int64_t *restrict values, size_t count,
+                 void *words, size_t first);
+    void (*add)(struct clr_frame *frame, const int64_t *values, size_t count);
+    uint64_t (*sum)(const struct clr_frame *frame, const void *words, size_t first, size_t count);
+    void (*range)(const struct clr_frame *frame, const void *words, size_t first, size_t count,
+                  uint32_t *least, uint32_t *greatest);
+};
+
+/* Returns the best for this processor, or for tests the best but `skipped` ones; NULL if there are
+   no more. */
+const struct clr_frame_loops *clr_frame_choose_loops(int skipped);
+
 #endif

@@ -64,8 +64,12 @@ static void show(const struct clr_connection *connection, const struct clr_cache
     case 7:
         sqlite3_result_int64(result, found->hits);
         break;
-    default:
+    case 8:
         sqlite3_result_int(result, found->user_count);
+        break;
+    default:
+        if (!found->column->is_away)
+            sqlite3_result_int64(result, (sqlite3_int64)clr_column_width(found->column));
         break;
     }
 }
@@ -88,7 +92,7 @@ const struct clr_table clr_column_table = {
     .name = "clreduce_columns",
     .declaration =
         "CREATE TABLE clreduce_columns(database TEXT, \"table\" TEXT, \"column\" TEXT, type TEXT, "
-        "rows INT, bytes INT, device_bytes INT, hits INT, connections INT)",
+        "rows INT, bytes INT, device_bytes INT, hits INT, connections INT, width INT)",
     .innocuous = true,
     .count = count,
     .column = column,

@@ -62,6 +62,30 @@ static bool bit_of(const uint64_t *bits, size_t i)
     return bits[i / 64] >> i % 64 & 1;
 }
 
+/* Words of each size, and bounds of all sorts. */
+static void check_words(const struct clr_loops *loops, uint64_t *bits)
+{
+    static uint32_t room[2 * CLR_BLOCK]; /* with what is fetched behind the words */
+    struct clr_frame frame = {.bytes = 4};
+    uint32_t least, more;
+    size_t i;
+
+    for (; frame.bytes > 0; frame.bytes /= 2) {
+        for (i = 0; i < CLR_BLOCK; i++)
+            room[i] = (uint32_t)random_bits();
+        least = (uint32_t)clr_frame_value(&frame, room, random_below(CLR_BLOCK));
+        more = (uint32_t)random_bits() >> (8 * (4U - frame.bytes) + (unsigned)random_below(8));
+        if (more > UINT32_MAX - least)
+            more = UINT32_MAX - least;
+        loops->within_words(room, frame.bytes, least, more, bits);
+        for (i = 0; i < CLR_BLOCK; i++) {
+            const uint32_t word = (uint32_t)clr_frame_value(&frame, room, i);
+            batch_ok(bit_of(bits, i) == (word >= least && word - least <= more),
+                     "row %zu of %d bytes is within", i, frame.bytes);
+        }
+    }
+}
+
 static void check_rows(const struct clr_loops *loops)
 {
     uint64_t bits[CLR_BLOCK_WORDS];
@@ -75,6 +99,7 @@ static void check_rows(const struct clr_loops *loops)
     loops->within_integers(a, b[0], b[1], bits, a);
     for (i = 0; i < CLR_BLOCK; i++)
         batch_ok(bit_of(bits, i) == (a[i] >= b[0] && a[i] <= b[1]), "row %zu is within", i);
+    check_words(loops, bits);
     fill(result, VALUE_REAL, true);
     loops->within_reals(result, result[0], result[1], bits, result);
     for (i = 0; i < CLR_BLOCK; i++)

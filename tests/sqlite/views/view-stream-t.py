@@ -278,7 +278,7 @@ def test_memory():
     db.execute("PRAGMA synchronous = OFF")
     columns = [f"c{i}" for i in range(8)]
     db.execute(f"CREATE TABLE t({', '.join(columns)})")
-    values = ", ".join(f"i * {i + 3} % 1001" for i in range(8))
+    values = ", ".join(f"(i * {i + 3} % 1001) << 32" for i in range(8))
     db.execute(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
         f" INSERT INTO t SELECT {values} FROM n",

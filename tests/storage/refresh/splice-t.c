@@ -20,10 +20,13 @@ struct cell {
 
 static struct cell old_cells[MOST_ROWS], fresh_cells[MOST_ROWS], want[2 * MOST_ROWS];
 
-/* A column of cells, all of one tag if kind is one. */
-static struct clr_column *make_column(struct cell *cells, size_t rows, uint8_t kind)
+/* A column of cells, all of one tag if kind is one, whose values have so many bits; narrow if it is
+   to be and they can be kept so. */
+static struct clr_column *make_column(struct cell *cells, size_t rows, uint8_t kind, int bits,
+                                      bool is_narrow)
 {
-    struct clr_column *column = clr_column_new(rows + random_below(MOST_ROWS));
+    struct clr_column *column = clr_column_new(rows + random_below(MOST_ROWS)), *narrow = NULL;
+    struct clr_frame bounds = CLR_FRAME_OF_NONE;
     size_t i;
 
     if (column == NULL)
@@ -31,13 +34,20 @@ static struct clr_column *make_column(struct cell *cells, size_t rows, uint8_t k
     column->rows = rows;
     column->kind = kind;
     for (i = 0; i < rows; i++) {
-        cells[i].value = (int64_t)random_bits();
+        cells[i].value = (int64_t)((random_bits() >> (64 - bits)) - (bits > 30 ? 1000 : 0));
         cells[i].tag = kind == CLR_TAG_MIXED ? (uint8_t)random_below(4) : kind;
         column->values[i] = cells[i].value;
         if (kind == CLR_TAG_MIXED)
             column->tags[i] = cells[i].tag;
     }
-    return column;
+    clr_frame_add(&bounds, column->values, rows);
+    if (is_narrow)
+        narrow = clr_column_begin_narrow(column, &bounds);
+    if (narrow == NULL)
+        return column;
+    clr_column_narrow_rows(narrow, column, 0, rows);
+    clr_column_release(column);
+    return narrow;
 }
 
 /*
@@ -79,7 +89,7 @@ static bool is_wanted(const struct clr_column *column, const struct clr_splice *
     for (i = 0; i < splice->rows; i++) {
         uint8_t tag = column->kind == CLR_TAG_MIXED ? column->tags[i] : column->kind;
 
-        if (column->values[i] != want[i].value || tag != want[i].tag)
+        if (clr_column_value(column, i) != want[i].value || tag != want[i].tag)
             return false;
     }
     return column->rows == splice->rows;
@@ -125,6 +135,14 @@ static bool has_zones(struct clr_column *column)
     return right;
 }
 
+/* How many bits values have. */
+static int random_size(void)
+{
+    static const int sizes[] = {7, 8, 8, 9, 16, 17, 31, 32, 33, 64};
+
+    return sizes[random_below(sizeof sizes / sizeof sizes[0])];
+}
+
 static uint8_t random_kind(void)
 {
     return random_below(3) == 0 ? CLR_TAG_MIXED : (uint8_t)random_below(3);
@@ -142,8 +160,11 @@ int main(void)
     for (i = 0; i < 20000; i++) {
         size_t old_rows = random_below(MOST_ROWS / (1 + random_below(50)));
         size_t fresh_rows = random_below(MOST_ROWS / (1 + random_below(50)));
-        struct clr_column *old = make_column(old_cells, old_rows, random_kind());
-        struct clr_column *fresh = make_column(fresh_cells, fresh_rows, random_kind()), *result;
+        struct clr_column *old =
+            make_column(old_cells, old_rows, random_kind(), random_size(), random_below(4) > 0);
+        struct clr_column *fresh = make_column(fresh_cells, fresh_rows, random_kind(),
+                                               random_size(), false),
+                          *result;
         const bool is_shared = random_below(3) == 0, zoned = random_below(2) == 0;
         bool failed;
 
@@ -165,10 +186,10 @@ int main(void)
         batch_ok(zoned && !failed ? has_zones(result) : clr_column_zones(result) == NULL,
                  "the zones of splice %d%s", i, failed ? ", for which there is no memory" : "");
         if (is_shared) {
-            batch_ok(
-                result != old && old->rows == old_rows &&
-                    (old_rows == 0 || old->values[old_rows - 1] == old_cells[old_rows - 1].value),
-                "splice %d: the old column is as it was", i);
+            batch_ok(result != old && old->rows == old_rows &&
+                         (old_rows == 0 ||
+                          clr_column_value(old, old_rows - 1) == old_cells[old_rows - 1].value),
+                     "splice %d: the old column is as it was", i);
             clr_column_release(old);
         }
         in_place += result == old;

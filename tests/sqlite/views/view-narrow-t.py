@@ -1,0 +1,260 @@
+"""INTEGERs that take fewer bytes than 8 in memory: the answers are those of the SELECTs, and
+clreduce_columns says how wide columns are; a value that does not fit widens them.
+"""
+
+import itertools
+
+import support
+import tap
+import view_support as views
+
+ROWS = 5000
+FOLDER = views.Folder()
+INT_MIN, INT_MAX = views.INT_MIN, views.INT_MAX
+
+#: What columns are asked: whole, by blocks, by bounds, by few rows of a block, by groups.
+SELECTS = [
+    "SELECT gpu_sum(x), gpu_min(x), gpu_max(x), count(x), gpu_dot(x, x) FROM t",
+    "SELECT gpu_avg(x), gpu_dot(x, y), gpu_sum(y) FROM t",
+    "SELECT gpu_avg(y + 1), gpu_max(y - x / 2) FROM t WHERE x IS NOT NULL",
+    "SELECT count(*), gpu_sum(y), gpu_max(x) FROM t WHERE x BETWEEN :low AND :high",
+    "SELECT count(*), gpu_sum(y) FROM t WHERE x > :low AND x < :high AND y <> 3",
+    "SELECT count(*), gpu_min(y) FROM t WHERE x = :low",
+    "SELECT count(*) FROM t WHERE x < :low + 0.5",
+    "SELECT gpu_median(x), gpu_percentile(x, 90) FROM t",
+    "SELECT gpu_count_distinct(x), gpu_mode(x) FROM t",
+    "SELECT gpu_histogram(y, 0, 10, 5) FROM t",
+    "SELECT y, count(*), gpu_sum(x), gpu_min(x), gpu_max(x) FROM t GROUP BY y ORDER BY y",
+    "SELECT x, count(*) FROM t GROUP BY x ORDER BY x LIMIT 300",
+]
+
+
+def fill(db, values, rows=ROWS):
+    """A table of x, which has the values one after the other, and y."""
+    db.execute("PRAGMA synchronous = OFF")
+    db.execute("CREATE TABLE t(x, y INT)")
+    numbered = zip(range(rows), itertools.cycle(values))
+    db.executemany("INSERT INTO t VALUES (?, ?)", ((x, i % 7) for i, x in numbered))
+    db.commit()
+
+
+def width(db, name="x"):
+    """The bytes of a row's value in a column, and all that the column takes."""
+    return db.execute(
+        'SELECT width, bytes FROM clreduce_columns WHERE "column" = ?', (name,)
+    ).fetchone()
+
+
+def check(db, batch, bounds, what):
+    """Compares all SELECTs with their views, one after the other."""
+    for i, select in enumerate(SELECTS):
+        parameters = bounds if ":low" in select else ()
+        if ":low" in select and ":high" not in select:
+            parameters = bounds[:1]
+        want = views.comparable(views.outcome(db, select, parameters))
+        if db.execute("SELECT count(*) FROM temp.sqlite_master WHERE name = ?", (f"v{i}",)).fetchone()[0] == 0:
+            batch.check(views.create(db, f"v{i}", select) is None, f"{what}: {select}")
+        got = views.comparable(views.ask(db, f"v{i}", parameters))
+        batch.compare(got, want, f"{what}: {select} of {parameters}")
+
+
+#: What a column has, and how many bytes a value of it takes.
+FAMILIES = [
+    ("bytes", (0, 255, 3, 17), 1),
+    ("more than bytes", (0, 256, 3), 2),
+    ("halves", (65535, 0, 1), 2),
+    ("more than halves", (65536, 0, 1), 4),
+    ("words", (2**32 - 1, 0, 1), 4),
+    ("more than words", (2**32, 0, 1), 8),
+    ("signed bytes", (-128, 127, 0), 1),
+    ("more than signed bytes", (-129, 127, 0), 2),
+    ("signed halves", (-32768, 32767, 5), 2),
+    ("signed words", (-(2**31), 2**31 - 1, 5), 4),
+    ("more than signed words", (-(2**31) - 1, 2**31 - 1), 8),
+    ("one value", (42,), 1),
+    ("zeros", (0,), 1),
+    ("the least", (INT_MIN, INT_MIN + 255), 1),
+    ("the greatest", (INT_MAX, INT_MAX - 255), 1),
+    ("near the least", (INT_MIN, INT_MIN + 256), 2),
+    ("near the greatest", (INT_MAX - 65536, INT_MAX), 4),
+    ("least and greatest", (INT_MIN, INT_MAX), 8),
+    ("least and 0", (INT_MIN, 0), 8),
+    ("NULLs", (None, 200, 7), 1),
+    ("nothing but NULLs", (None,), 1),
+    ("NULLs far from the others", (None, 2**40), 8),
+    ("REALs too", (1, 2.5, 3), 8),
+    ("one REAL", (-1.5,), 1),
+    ("infinities", (1, 9e999), 8),
+    ("TEXT too", (1, "text", 200), 1),
+    ("BLOBs too", (b"\0", 70000, None), 4),
+]
+
+
+def test_families():
+    """Columns of each width, with their boundaries."""
+    for name, values, bytes_each in FAMILIES:
+        batch = support.Batch(f"{name}")
+        db = views.connect(FOLDER.new())
+        fill(db, values)
+        views.create(db, "first", "SELECT count(x), count(y) FROM t")
+        views.ask(db, "first")
+        tags = ROWS if len({type(value) for value in values}) > 1 else 0
+        batch.compare(width(db), (bytes_each, bytes_each * ROWS + tags), "bytes of x")
+        batch.compare(width(db, "y"), (1, ROWS), "bytes of y")
+        numbers = [value for value in values if isinstance(value, int)] or [0]
+        for low, high in (
+            (min(numbers), max(numbers)),
+            (max(numbers) // 2, max(numbers)),
+            (INT_MIN, INT_MAX),
+            (INT_MIN, min(numbers)),
+            (INT_MAX, INT_MIN),
+        ):
+            check(db, batch, (low, high), name)
+        batch.end()
+        db.close()
+
+
+#: What becomes of a column of 0 to 9: a statement, and how wide the column is then.
+CHANGES = [
+    ("UPDATE t SET x = 255 WHERE rowid = 4000", 1),
+    ("UPDATE t SET x = 256 WHERE rowid = 17", 2),
+    ("INSERT INTO t VALUES (NULL, 3), (65535, 1)", 2),
+    ("DELETE FROM t WHERE x = 65535", 2),
+    ("INSERT INTO t SELECT 65536, 1", 4),
+    ("INSERT INTO t SELECT x - 70000, 2 FROM t LIMIT 700", 4),
+    ("UPDATE t SET x = 4294967296 WHERE rowid % 1000 = 0", 8),
+    ("UPDATE t SET x = 'text' WHERE rowid % 999 = 0", 8),
+    ("DELETE FROM t WHERE typeof(x) <> 'integer' OR x NOT BETWEEN 0 AND 255", 8),
+]
+
+
+def test_changes():
+    """Refreshes that widen, by this connection and by another, and by one that is rolled back."""
+    for others in (False, True):
+        path = FOLDER.new()
+        db = views.connect(path)
+        db.execute("PRAGMA journal_mode = WAL")
+        fill(db, range(10))
+        writer = tap.connect(path) if others else db
+        batch = support.Batch("changed by another connection" if others else "changed")
+        check(db, batch, (3, 7), "at first")
+        for change, bytes_each in CHANGES:
+            writer.execute("BEGIN")
+            writer.execute("INSERT INTO t VALUES (-1, 1), (9223372036854775807, 2)")
+            if not others:
+                check(db, batch, (3, 7), "in a transaction")
+            writer.execute("ROLLBACK")
+            check(db, batch, (3, 7), "rolled back")
+            writer.execute(change)
+            writer.commit()
+            check(db, batch, (3, 300), change)
+            batch.compare(width(db)[0], bytes_each, change)
+        batch.compare(support.stats(db)["leaves_refreshed"] > 0, True, "leaves are refreshed")
+        db.execute("SELECT clreduce_evict()").fetchall()
+        check(db, batch, (3, 300), "read anew")
+        batch.compare(width(db)[0], 1, "read anew")
+        batch.end()
+        if others:
+            writer.close()
+        db.close()
+
+
+def test_reader():
+    """A reader of an older version keeps it, narrow as it was, while another one's is widened."""
+    path = FOLDER.new()
+    old, new = views.connect(path), views.connect(path)
+    old.execute("PRAGMA journal_mode = WAL")
+    fill(old, range(10))
+    select = "SELECT x, gpu_sum(y), count(*) FROM t GROUP BY x ORDER BY x"
+    whole = "SELECT gpu_sum(x), gpu_max(x), gpu_median(x) FROM t"
+    batch = support.Batch("an older version")
+    for db in (old, new):
+        views.create(db, "v", select)
+        views.create(db, "w", whole)
+        views.ask(db, "v")
+    old.execute("BEGIN")
+    before = views.outcome(old, select), views.outcome(old, whole)
+    cursor = old.execute("SELECT * FROM v")
+    first = cursor.fetchone()
+    for value in (300, 70000, 2**50):
+        new.execute("UPDATE t SET x = ? WHERE rowid % 100 = 7", (value,))
+        new.commit()
+        batch.compare(views.ask(new, "v"), views.outcome(new, select), f"{value}, the new version")
+        batch.compare(views.ask(new, "w"), views.outcome(new, whole), f"{value}, the new version")
+        batch.compare(views.ask(old, "v"), before[0], f"{value}, the old version")
+        batch.compare(views.ask(old, "w"), before[1], f"{value}, the old version")
+    batch.compare([first] + cursor.fetchall(), before[0], "the rest of the old answer")
+    old.execute("COMMIT")
+    batch.compare(views.ask(old, "w"), views.outcome(new, whole), "the new version at last")
+    batch.end()
+    new.close()
+    old.close()
+
+
+def test_growing():
+    """Values that get larger, or smaller, with each page: each width takes over from the last."""
+    for name, expression, bytes_each in (
+        ("ascending", "i", 4),
+        ("from far away", "i + 1000000000000", 4),
+        ("descending", "-i", 4),
+        ("ever faster", "i * i * i", 8),
+        ("late", "CASE WHEN i > 199990 THEN 300 ELSE 1 END", 2),
+        ("NULL for long", "CASE WHEN i > 150000 THEN i END", 4),
+        ("REAL at the end", "CASE WHEN i > 199999 THEN 0.5 ELSE i END", 8),
+    ):
+        batch = support.Batch(f"growing: {name}")
+        db = views.connect(FOLDER.new())
+        db.execute("PRAGMA synchronous = OFF")
+        db.execute("CREATE TABLE t(x, y INT)")
+        db.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)"
+            f" INSERT INTO t SELECT {expression}, i % 7 FROM n"
+        )
+        check(db, batch, (256, 100000), name)
+        batch.compare(width(db)[0], bytes_each, "width")
+        batch.end()
+        db.close()
+
+
+def test_filled():
+    """Columns that SQLite has filled are narrow too."""
+    db = views.connect(FOLDER.new())
+    db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, x INT, y INT, z TEXT, UNIQUE(z, k)) WITHOUT ROWID")
+    db.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", ((i, i % 1000 - 500, i % 7, "z") for i in range(ROWS)))
+    db.commit()
+    batch = support.Batch("filled by rows")
+    for _ in range(2):
+        check(db, batch, (-3, 400), "filled")
+    batch.compare(width(db), (2, 2 * ROWS), "bytes")
+    db.execute("UPDATE t SET x = 9223372036854775807 WHERE k = 7")
+    db.commit()
+    for _ in range(2):
+        check(db, batch, (-3, 400), "filled again")
+    batch.compare(width(db), (8, 8 * ROWS), "bytes")
+    batch.end()
+    db.close()
+
+
+ON_DEVICE = "SELECT gpu_avg(x), gpu_max(x), gpu_sum(y) FROM t WHERE x <> 1"
+
+
+def test_device():
+    """A device has the same answers of columns that are narrow on the host."""
+    for device in views.devices()[1:]:
+        for name, values, _ in FAMILIES[:8] + FAMILIES[12:15]:
+            db = views.connect(FOLDER.new(), device=device)
+            fill(db, values)
+            views.create(db, "v", ON_DEVICE)
+            views.create(db, "m", "SELECT gpu_median(x) FROM t")
+            views.ask(db, "m")
+            views.given_by_device(db, "v", ON_DEVICE, (), f"{device}: {name}")
+            db.close()
+
+
+test_families()
+test_changes()
+test_reader()
+test_growing()
+test_filled()
+test_device()
+tap.done()
