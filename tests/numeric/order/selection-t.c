@@ -163,11 +163,11 @@ static const struct clr_run *split(struct clr_run runs[8], size_t count)
         if (i % 4 == 0)
             start = 0;
         left = used[i / 4] - start;
-        runs[i] = (struct clr_run){
-            .kind = i < 4 ? CLR_KIND_INTEGER : CLR_KIND_REAL,
-            .values = i < 4 ? (const void *)&integers[start] : (const void *)&reals[start],
-            .count = i % 4 == 3 ? left : random_below(left + 1),
-            .next = i < 7 ? &runs[i + 1] : NULL};
+        runs[i] = (struct clr_run){.kind = i < 4 ? CLR_KIND_INTEGER : CLR_KIND_REAL,
+                                   .values = i < 4 ? (const void *)&integers[start]
+                                                   : (const void *)&reals[start],
+                                   .count = i % 4 == 3 ? left : random_below(left + 1),
+                                   .next = i < 7 ? &runs[i + 1] : NULL};
         start += runs[i].count;
     }
     return runs;
