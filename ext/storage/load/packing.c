@@ -228,6 +228,19 @@ static struct clr_column *choose(struct clr_packed *packed, const struct clr_fra
     return column != NULL ? column : clr_column_retain(last);
 }
 
+/* Whether a unit has its rows in the column of all bytes: something did not fit, or there was no
+   memory for a room, and then nobody knows their bounds. */
+static bool needs_last(const struct clr_packing *packing, int k)
+{
+    size_t i;
+
+    for (i = 0; i < packing->units->count; i++) {
+        if (packing->levels[place_of(packing, i, k)] == CLR_PACKING_LAST)
+            return true;
+    }
+    return false;
+}
+
 /* Gives the column the tag of all rows, or all their tags. */
 static void finish_kind(const struct clr_packing *packing, int k, struct clr_column *column)
 {
@@ -257,7 +270,7 @@ void clr_packing_finish(struct clr_packing *packing, int k, size_t rows, struct 
     for (thread = 0; thread < packing->units->threads; thread++)
         clr_frame_join(&bounds, &packing->bounds[place_of_thread(packing, thread, k)]);
     bounds = clr_frame_choose(&bounds, 1);
-    if (clr_column_has_addresses(*column) || atomic_load(&packed->level) == CLR_PACKING_LAST)
+    if (clr_column_has_addresses(*column) || needs_last(packing, k))
         bounds.bytes = 0;
     moving.to = choose(packed, &bounds);
     clr_team_run(packing->units->threads, move_part, &moving, NULL);
