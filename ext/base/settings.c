@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A setting whose limits are both 0 is text; one that is 1 at most is off or on. */
+/* A setting whose limits are both 0 is text; one that is 1 at most is one of two words. */
 struct setting {
     const char *name;
     size_t offset; /* in the connection's settings, if it is one of them */
@@ -18,10 +18,12 @@ struct setting {
 
 #define OF_CONNECTION(name) #name, offsetof(struct clr_settings, name), CLR_NOT_OF_PROCESS
 
-enum { RETENTION_MS = 10000 };
+enum { RETENTION_MS = 10000, NOT_SET = -1 };
 
-static atomic_int_least64_t of_process[CLR_PROCESS_SETTINGS] = {
-    [CLR_COLUMN_RETENTION] = RETENTION_MS, [CLR_PROGRAM_CACHE] = 1};
+static atomic_int_least64_t of_process[CLR_PROCESS_SETTINGS] = {[CLR_COLUMN_RETENTION] =
+                                                                    RETENTION_MS,
+                                                                [CLR_PROGRAM_CACHE] = 1,
+                                                                [CLR_DEVICE_ARITHMETIC] = NOT_SET};
 
 static const struct setting settings_table[] = {
     {OF_CONNECTION(device), 0, 0, 0,
@@ -52,6 +54,9 @@ static const struct setting settings_table[] = {
     {OF_CONNECTION(override), 0, 0, 1,
      "on: sum, total and avg are gpu_sum, gpu_total and gpu_avg, for as long as the connection is "
      "open"},
+    {"device_arithmetic", 0, CLR_DEVICE_ARITHMETIC, CLR_ARITHMETIC_AUTO, 0, CLR_ARITHMETIC_INTEGER,
+     "auto: devices compute REALs in doubles if they have fp64, else by integers; integer: by "
+     "integers, on all devices; to be set before devices are looked for"},
 };
 
 enum { SETTINGS = sizeof settings_table / sizeof settings_table[0] };
@@ -61,14 +66,33 @@ static int is_text(const struct setting *setting)
     return setting->least == 0 && setting->greatest == 0;
 }
 
-static int is_switch(const struct setting *setting)
+static int has_words(const struct setting *setting)
 {
     return setting->greatest == 1;
 }
 
+/* Returns the words for 0 and 1. */
+static const char *const *words_of(const struct setting *setting)
+{
+    static const char *const switches[] = {"off", "on"}, *const arithmetic[] = {"auto", "integer"};
+
+    return setting->of_process == CLR_DEVICE_ARITHMETIC ? arithmetic : switches;
+}
+
+/* What holds until one is set: the only one with a variable of its own. */
+static int64_t default_arithmetic(void)
+{
+    const char *word = getenv("CLREDUCE_DEVICE_ARITHMETIC");
+
+    return word != NULL && strcmp(word, "integer") == 0 ? CLR_ARITHMETIC_INTEGER
+                                                        : CLR_ARITHMETIC_AUTO;
+}
+
 int64_t clr_process_setting(enum clr_process_setting setting)
 {
-    return atomic_load(&of_process[setting]);
+    const int64_t value = atomic_load(&of_process[setting]);
+
+    return value == NOT_SET ? default_arithmetic() : value;
 }
 
 static void *place(struct clr_settings *settings, const struct setting *setting)
@@ -126,14 +150,15 @@ static enum clr_code set_integer(struct clr_settings *settings, const struct set
     return CLR_OK;
 }
 
-static enum clr_code set_switch(struct clr_settings *settings, const struct setting *setting,
-                                const char *value, struct clr_status *status)
+static enum clr_code set_word(struct clr_settings *settings, const struct setting *setting,
+                              const char *value, struct clr_status *status)
 {
-    const int64_t stored = strcmp(value, "on") == 0;
+    const char *const *words = words_of(setting);
+    const int64_t stored = strcmp(value, words[1]) == 0;
 
-    if (stored == 0 && strcmp(value, "off") != 0)
-        return clr_status_set(status, CLR_INVALID, 0, "%s must be 'on' or 'off', not '%.60s'",
-                              setting->name, value);
+    if (stored == 0 && strcmp(value, words[0]) != 0)
+        return clr_status_set(status, CLR_INVALID, 0, "%s must be '%s' or '%s', not '%.60s'",
+                              setting->name, words[1], words[0], value);
     store(settings, setting, stored);
     return CLR_OK;
 }
@@ -147,8 +172,8 @@ enum clr_code clr_settings_set(struct clr_settings *settings, const char *name, 
         const struct setting *setting = &settings_table[i];
         if (strcmp(setting->name, name) != 0)
             continue;
-        if (is_switch(setting))
-            return set_switch(settings, setting, value, status);
+        if (has_words(setting))
+            return set_word(settings, setting, value, status);
         if (!is_text(setting))
             return set_integer(settings, setting, value, status);
         if (value[0] == '\0' || strlen(value) >= CLR_SETTING_TEXT_SIZE)
@@ -173,8 +198,8 @@ static int64_t load(struct clr_settings *settings, const struct setting *setting
 
 static void show(const struct setting *setting, int64_t number, char *text)
 {
-    if (is_switch(setting))
-        snprintf(text, CLR_SETTING_TEXT_SIZE, "%s", number != 0 ? "on" : "off");
+    if (has_words(setting))
+        snprintf(text, CLR_SETTING_TEXT_SIZE, "%s", words_of(setting)[number]);
     else
         snprintf(text, CLR_SETTING_TEXT_SIZE, "%" PRId64, number);
 }
@@ -196,6 +221,8 @@ int clr_settings_describe(const struct clr_settings *settings, size_t i,
         return 1;
     }
     show(setting, load(&current, setting), description->value);
-    show(setting, setting->initial, description->default_value);
+    show(setting,
+         setting->of_process == CLR_DEVICE_ARITHMETIC ? default_arithmetic() : setting->initial,
+         description->default_value);
     return 1;
 }

@@ -24,11 +24,15 @@ struct clr_settings {
 /* Those that all connections of the process share: whichever sets one sets it for all. */
 enum clr_process_setting {
     CLR_NOT_OF_PROCESS,
-    CLR_COLUMN_MEMORY,    /* bytes of columns kept for views; 0: a quarter of all */
-    CLR_COLUMN_RETENTION, /* milliseconds that a file's columns stay after its last connection */
-    CLR_PROGRAM_CACHE,    /* whether GPUs' programs are kept on disk */
+    CLR_COLUMN_MEMORY,     /* bytes of columns kept for views; 0: a quarter of all */
+    CLR_COLUMN_RETENTION,  /* milliseconds that a file's columns stay after its last connection */
+    CLR_PROGRAM_CACHE,     /* whether GPUs' programs are kept on disk */
+    CLR_DEVICE_ARITHMETIC, /* of enum clr_arithmetic */
     CLR_PROCESS_SETTINGS
 };
+
+/* How devices compute with REALs: by doubles where they have them, or by integers. */
+enum clr_arithmetic { CLR_ARITHMETIC_AUTO, CLR_ARITHMETIC_INTEGER };
 
 /* Returns one of them. Any thread may call this. */
 int64_t clr_process_setting(enum clr_process_setting setting);
@@ -39,7 +43,8 @@ struct clr_setting_description {
     char value[CLR_SETTING_TEXT_SIZE], default_value[CLR_SETTING_TEXT_SIZE];
 };
 
-/* Fills in the defaults; the environment variable CLREDUCE_DEVICE, if set, is that of device. */
+/* Fills in the defaults; the environment variable CLREDUCE_DEVICE, if set, is that of device, as
+   CLREDUCE_DEVICE_ARITHMETIC is that of device_arithmetic, if it is one of its words. */
 void clr_settings_init(struct clr_settings *settings);
 
 /*

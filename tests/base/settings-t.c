@@ -81,6 +81,8 @@ static void test_refusals(void)
     refuses("chunk_size", "18446744073709617152", range); /* 2^64 + 65536 */
     refuses("override", "1", "override must be 'on' or 'off', not '1'");
     refuses("override", "", "override must be 'on' or 'off', not ''");
+    refuses("device_arithmetic", "fp32",
+            "device_arithmetic must be 'integer' or 'auto', not 'fp32'");
     refuses("chunks_in_flight", "0", "from 1 to 64");
     refuses("chunks_in_flight", "65", "from 1 to 64");
     refuses("device_timeout", "99", "from 100 to 86400000");
@@ -90,7 +92,7 @@ static void test_refusals(void)
     refuses("speed", "1",
             "no setting 'speed'; there are: device, chunk_size, host_threshold, start_after, "
             "chunks_in_flight, device_timeout, view_threshold, column_memory, "
-            "column_retention, values_memory");
+            "column_retention, values_memory, override, device_arithmetic");
     refuses("Device", "auto", "no setting 'Device'"); /* names are exact */
     refuses("", "1", "no setting ''");
 }
@@ -127,6 +129,12 @@ static void test_changes(void)
                clr_settings_set(&settings, "column_memory", "0", &status) == CLR_OK &&
                clr_process_setting(CLR_COLUMN_MEMORY) == 0,
            "a setting of the process");
+    setenv("CLREDUCE_DEVICE_ARITHMETIC", "integer", 1);
+    tap_ok(clr_process_setting(CLR_DEVICE_ARITHMETIC) == CLR_ARITHMETIC_INTEGER &&
+               clr_settings_set(&settings, "device_arithmetic", "auto", &status) == CLR_OK &&
+               clr_process_setting(CLR_DEVICE_ARITHMETIC) == CLR_ARITHMETIC_AUTO,
+           "one whose default is the environment's, until it is set");
+    unsetenv("CLREDUCE_DEVICE_ARITHMETIC");
 
     memset(text, 'n', sizeof text);
     text[CLR_SETTING_TEXT_SIZE - 1] = '\0';
@@ -141,10 +149,11 @@ static void test_changes(void)
 
 static void test_list(void)
 {
-    static const char *const names[] = {"device",         "chunk_size",       "host_threshold",
-                                        "start_after",    "chunks_in_flight", "device_timeout",
-                                        "view_threshold", "column_memory",    "column_retention",
-                                        "values_memory",  "program_cache",    "override"};
+    static const char *const names[] = {"device",           "chunk_size",       "host_threshold",
+                                        "start_after",      "chunks_in_flight", "device_timeout",
+                                        "view_threshold",   "column_memory",    "column_retention",
+                                        "values_memory",    "program_cache",    "override",
+                                        "device_arithmetic"};
     struct clr_setting_description description;
     struct clr_settings settings;
     struct clr_status status;
