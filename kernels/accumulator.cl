@@ -1,12 +1,11 @@
 /*
- * The long accumulator of a group, in local memory: it takes what expansions drop, and what is too
- * large or too small for them. Its geometry is that of ext/numeric/exact/accumulator.h. Follows
+ * The long accumulator of a group, in local memory: it takes what expansions or windows drop, and
+ * what is too large or too small for them. Its geometry is that of
+ * ext/numeric/exact/accumulator.h. Doubles come as their bits: it needs no floating point. Follows
  * atomics.cl.
  *
  * Defined by the host: CPU, DIGITS, ACCUMULATOR_BASE.
  */
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL FP_CONTRACT OFF
 
 /*
  * The words of a long accumulator: each digit as a 64-bit number in two words, low and high, then
@@ -51,10 +50,37 @@ void wide_add_scaled(__local uint *wide, ulong high, ulong low, int exponent, in
     }
 }
 
-/* Stores the significand of x and returns the exponent of its lowest bit. */
-int take_apart(double x, ulong *significand)
+/*
+ * Adds a number of 192 bits in two's complement, in three parts, times 2^exponent: all of its seven
+ * digits but the last, which has the sign, as they are without one.
+ */
+void wide_add_192(__local uint *wide, ulong low, ulong middle, ulong high, int exponent)
 {
-    ulong bits = as_ulong(x);
+    uint position = (uint)(exponent - ACCUMULATOR_BASE);
+    uint first = position >> 5, shift = position & 31, i;
+    ulong parts[3] = {low, middle, high}, before = 0, digit;
+
+    if ((low | middle | high) == 0)
+        return;
+    wide[WIDE_USED] = 1;
+    for (i = 0; i < 6; i++) {
+        ulong word = parts[i / 2] >> (i & 1 ? 32 : 0) & 0xffffffff;
+        digit = (word << shift | before) & 0xffffffff;
+        before = word >> (32 - shift);
+        if (digit != 0)
+            add_to_local_digit(wide, first + i, digit);
+    }
+    digit = (ulong)((long)high >> 32 >> (32 - shift));
+    if (digit != 0)
+        add_to_local_digit(wide, first + 6, digit);
+}
+
+#define IS_FINITE(bits) (((bits) >> 52 & 0x7ff) != 0x7ff)
+#define INFINITY_BITS (0x7ffUL << 52)
+
+/* Stores the significand of a double and returns the exponent of its lowest bit. */
+int take_apart(ulong bits, ulong *significand)
+{
     int biased = (int)(bits >> 52 & 0x7ff);
 
     *significand = bits & 0xfffffffffffffUL;
@@ -65,35 +91,35 @@ int take_apart(double x, ulong *significand)
     return biased - 1075;
 }
 
-/* Adds any x, infinities and NaN included. */
-void wide_add(__local uint *wide, double x)
+/* Adds any double, infinities and NaN included. */
+void wide_add(__local uint *wide, ulong bits)
 {
     ulong significand;
     int exponent;
 
-    if (isnan(x)) {
-        atomic_inc(wide + WIDE_NAN);
+    if (!IS_FINITE(bits)) {
+        atomic_inc(wide + (bits << 1 != INFINITY_BITS << 1 ? WIDE_NAN
+                           : bits >> 63 == 0               ? WIDE_PLUS_INFINITY
+                                                           : WIDE_MINUS_INFINITY));
         wide[WIDE_USED] = 1;
-    } else if (isinf(x)) {
-        atomic_inc(wide + (x > 0 ? WIDE_PLUS_INFINITY : WIDE_MINUS_INFINITY));
-        wide[WIDE_USED] = 1;
-    } else if (x != 0) {
-        exponent = take_apart(x, &significand);
-        wide_add_scaled(wide, 0, significand, exponent, x < 0);
+    } else if (bits << 1 != 0) {
+        exponent = take_apart(bits, &significand);
+        wide_add_scaled(wide, 0, significand, exponent, bits >> 63 != 0);
     }
 }
 
-/* Adds any x * y exactly. */
-void wide_add_product(__local uint *wide, double x, double y)
+/* Adds the product of any two doubles exactly: of infinities, one with the sign of both, and NaN
+   with 0 or NaN. */
+void wide_add_product(__local uint *wide, ulong x, ulong y)
 {
-    ulong a, b;
-    int exponent;
+    ulong greater = max(x << 1, y << 1), sign = (x ^ y) & 1UL << 63, a, b;
+    int exponent, zero = x << 1 == 0 || y << 1 == 0;
 
-    if (!isfinite(x) || !isfinite(y)) {
-        wide_add(wide, x * y);
-    } else if (x != 0 && y != 0) {
+    if (!IS_FINITE(x) || !IS_FINITE(y)) {
+        wide_add(wide, (zero ? ULONG_MAX : greater) >> 1 | sign);
+    } else if (!zero) {
         exponent = take_apart(x, &a) + take_apart(y, &b);
-        wide_add_scaled(wide, mul_hi(a, b), a * b, exponent, (x < 0) != (y < 0));
+        wide_add_scaled(wide, mul_hi(a, b), a * b, exponent, sign != 0);
     }
 }
 

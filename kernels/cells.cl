@@ -13,10 +13,9 @@
  * Pages are untrusted. Every offset is checked before it is followed, except that a number may be
  * read up to BEYOND bytes beyond a page's content before it is found not to end in it: a stage has
  * bytes there, those of the next page or of the places.
+ *
+ * Follows reals.cl without DOUBLES: every device can decode.
  */
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL FP_CONTRACT OFF
-
 #define INLINE static inline __attribute__((always_inline))
 
 /* UNSURE: not a value, and its page is skipped. */
@@ -168,7 +167,7 @@ INLINE scalar read_value(__global const uchar *bytes, uint type, uint size, bool
         value.bits = is_nan ? 0 : value.bits;
     } else if (is_real) {
         value.tag = TAG_REAL;
-        value.bits = as_long(convert_double_rte(value.bits));
+        value.bits = real_of_integer(value.bits);
     } else {
         value.tag = TAG_INTEGER;
     }

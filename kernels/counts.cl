@@ -17,7 +17,7 @@ DEFINE_ATOMIC_ADD_64(count_in_group, __local)
 DEFINE_ATOMIC_ADD_64(count_in_result, __global)
 
 /* A REAL, or the INTEGER if it is one exactly: others are the host's. */
-double take_factor(scalar value, uint *found)
+value_real take_factor(scalar value, uint *found)
 {
     if (value.tag == VALUE_INTEGER && (ulong)value.bits + (1UL << 53) > 1UL << 54)
         *found = (*found & ~ROW_TAKEN) | ROW_INEXACT;

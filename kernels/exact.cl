@@ -3,6 +3,7 @@
  * long accumulator of accumulator.cl, which this follows, and lanes.cl. The limits are those of
  * ext/numeric/exact/expansion.h, where the sources are named.
  */
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 
 #define EXPANSION_LIMIT 0x1p960
@@ -70,7 +71,7 @@ void partial_add(partial *sum, double x, __local uint *wide)
     if (error != 0) {
         TWO_SUM(double, sum->third, error, sum->third, error);
         if (error != 0)
-            wide_add(wide, error);
+            wide_add(wide, as_ulong(error));
     }
 }
 
@@ -112,7 +113,7 @@ void running_add_rest(running *sum, lanes x, __local uint *wide)
         uint i;
         STORE_LANES(error, lane);
         for (i = 0; i < LANES; i++)
-            wide_add(wide, lane[i]);
+            wide_add(wide, as_ulong(lane[i]));
     }
 }
 

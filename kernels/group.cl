@@ -23,7 +23,7 @@ partial group_merge(partial mine, __local partial *scratch WIDE_FORMAL)
  * A result: a partial result, the long accumulator, and the counts of counts.cl: see
  * ext/opencl/reduction/passes.h.
  */
-#define PARTIAL_WORDS 6
+#define PARTIAL_WORDS 8
 #define COUNT_WORDS 6
 #define WIDE_RESULT_WORDS (2 * DIGITS + 4 + COUNT_WORDS)
 #define RESULT_WORDS (PARTIAL_WORDS + WIDE_RESULT_WORDS)

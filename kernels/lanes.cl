@@ -2,8 +2,9 @@
  * What a work-item takes at a time: one value on a GPU, where neighbouring work-items make a load
  * wide, and a vector of 8 on a CPU device. The operation's file defines `lanes` and `element`.
  *
- * Defined by the host: CPU (1 or 0), LANES (8 or 1), REAL (1 or 0: the element type is double or
- * long), OPERANDS (1 or 2, in dot products).
+ * Defined by the host: CPU (1 or 0), LANES (8 or 1), REAL (1 or 0: values are doubles or INTEGERs),
+ * DOUBLES (1 or 0: the device computes with doubles, or takes them as bits), OPERANDS (1 or 2, in
+ * dot products).
  */
 #if LANES == 8
 #define ANY(condition) any_lane(condition)

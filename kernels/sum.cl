@@ -1,18 +1,20 @@
-/* The sum of x, exactly. Follows exact.cl or integer.cl. */
+/* The sum of x, exactly. Follows exact.cl, window.cl or integer.cl. */
 #undef PADDING
 #define PADDING(value) 0
 
 #if REAL
-
 void wide_take(__local uint *wide, lanes x, lanes y)
 {
-    double lane[LANES];
+    element lane[LANES];
     uint i;
 
     STORE_LANES(x, lane);
     for (i = 0; i < LANES; i++)
-        wide_add(wide, lane[i]);
+        wide_add(wide, as_ulong(lane[i]));
 }
+#endif
+
+#if REAL && DOUBLES
 
 void running_take(running *sum, lanes x, lanes y WIDE_FORMAL)
 {
@@ -46,6 +48,38 @@ lanes_long running_take_carefully(running *sum, lanes x, lanes y)
     return dropped;
 }
 #endif
+
+#elif REAL
+
+/* Returns the greatest exponent of finite values. */
+uint window_wanted(lanes x, lanes y)
+{
+    long lane[LANES];
+    uint exponent = 0, i;
+
+    STORE_LANES(x, lane);
+    for (i = 0; i < LANES; i++) {
+        if (IS_FINITE(as_ulong(lane[i])))
+            exponent = max(exponent, (uint)(lane[i] >> 52) & 0x7ff);
+    }
+    return exponent;
+}
+
+/* Whether a value that is not 0 is outside the window. */
+#undef IS_OUTSIDE
+#define IS_OUTSIDE(bits, begin) ((EXPONENT(bits) - (begin) > WINDOW) & !IS_ZERO(bits))
+
+void running_take(running *sum, lanes x, lanes y WIDE_FORMAL)
+{
+    lanes_ulong bits = AS_LANES_ULONG(x);
+
+    if (ANY(IS_OUTSIDE(bits, sum->begin)) &&
+        (!running_miss(sum, window_wanted(x, y), wide) || ANY(IS_OUTSIDE(bits, sum->begin))))
+        wide_take(wide, x, y);
+    else
+        running_add(sum, KEPT_IF(!IS_ZERO(bits), SIGNIFICAND(bits)), 0, EXPONENT(bits) - sum->begin,
+                    AS_LANES_ULONG(x >> 63));
+}
 
 #else
 

@@ -3,47 +3,19 @@
  * ext/numeric/scan/scan.h, one function each. This text is OpenCL C 1.2 as well as C99, and the
  * host includes it, so that host and device agree. Where the tags are known at build time, the
  * compiler is left with the operation alone.
- *
- * Needs cl_khr_fp64, and arithmetic that rounds every operation and keeps subnormals.
+ * What it computes with REALs is in reals.cl, which goes before.
  */
-#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL FP_CONTRACT OFF
-typedef long value_long;
-typedef ulong value_ulong;
-#define VALUE_REAL_OF(bits) as_double(bits)
-#define VALUE_BITS_OF(real) as_long(real)
-#define VALUE_MULTIPLY_HIGH(a, b) mul_hi(a, b)
-#else
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-typedef int64_t value_long;
-typedef uint64_t value_ulong;
-
-static inline double value_real_of(int64_t bits)
-{
-    double real;
-    memcpy(&real, &bits, sizeof real);
-    return real;
-}
-
-static inline int64_t value_bits_of(double real)
-{
-    int64_t bits;
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
-}
-#define VALUE_REAL_OF(bits) value_real_of(bits)
-#define VALUE_BITS_OF(real) value_bits_of(real)
-#define VALUE_MULTIPLY_HIGH(a, b) ((int64_t)(((__int128)(a) * (b)) >> 64))
-#endif
 
 /* The numbers of enum clr_tag. */
 enum { VALUE_NULL = 0, VALUE_INTEGER = 1, VALUE_REAL = 2, VALUE_BYTES = 3, VALUE_UNSURE = 4 };
 
-#define VALUE_LEAST (-0x7fffffffffffffff - 1)
-#define VALUE_GREATEST 0x7fffffffffffffff
+/* The bits of +-0.5, +-2^52 and +-2^63. */
+#define VALUE_HALF 0x3fe0000000000000
+#define VALUE_MINUS_HALF (VALUE_LEAST | VALUE_HALF)
+#define VALUE_2_52 0x4330000000000000
+#define VALUE_MINUS_2_52 (VALUE_LEAST | VALUE_2_52)
+#define VALUE_2_63 0x43e0000000000000
+#define VALUE_MINUS_2_63 (VALUE_LEAST | VALUE_2_63)
 
 /* bits are those of the INTEGER or of the double, else 0. */
 typedef struct {
@@ -65,9 +37,9 @@ static inline scalar scalar_integer(value_long integer)
 }
 
 /* A computed REAL: SQLite has no NaN. */
-static inline scalar scalar_real(double real)
+static inline scalar scalar_real(value_real real)
 {
-    int is_nan = real != real;
+    int is_nan = REAL_IS_NAN(real);
     return scalar_of(is_nan ? VALUE_NULL : VALUE_REAL, is_nan ? 0 : VALUE_BITS_OF(real));
 }
 
@@ -93,21 +65,15 @@ static inline int scalar_is_number(int kind)
 }
 
 /* A number's value as REAL, which rounds large INTEGERs. */
-static inline double scalar_to_real(scalar a)
+static inline value_real scalar_to_real(scalar a)
 {
-    return a.tag == VALUE_INTEGER ? (double)a.bits : VALUE_REAL_OF(a.bits);
+    return a.tag == VALUE_INTEGER ? REAL_OF_INTEGER(a.bits) : VALUE_REAL_OF(a.bits);
 }
 
 /* A number's value as INTEGER: cut off, and the nearest one where it is out of range. */
 static inline value_long scalar_to_integer(scalar a)
 {
-    double real = VALUE_REAL_OF(a.bits);
-
-    if (a.tag == VALUE_INTEGER)
-        return a.bits;
-    if (!(real > -0x1p63))
-        return VALUE_LEAST;
-    return real < 0x1p63 ? (value_long)real : VALUE_GREATEST;
+    return a.tag == VALUE_INTEGER ? a.bits : real_to_integer(VALUE_REAL_OF(a.bits));
 }
 
 static inline scalar scalar_add(scalar a, scalar b)
@@ -121,7 +87,7 @@ static inline scalar scalar_add(scalar a, scalar b)
         if (((a.bits ^ sum) & (b.bits ^ sum)) >= 0)
             return scalar_integer(sum);
     }
-    return scalar_real(scalar_to_real(a) + scalar_to_real(b));
+    return scalar_real(REAL_ADD(scalar_to_real(a), scalar_to_real(b)));
 }
 
 static inline scalar scalar_subtract(scalar a, scalar b)
@@ -135,7 +101,7 @@ static inline scalar scalar_subtract(scalar a, scalar b)
         if (((a.bits ^ b.bits) & (a.bits ^ rest)) >= 0)
             return scalar_integer(rest);
     }
-    return scalar_real(scalar_to_real(a) - scalar_to_real(b));
+    return scalar_real(REAL_SUBTRACT(scalar_to_real(a), scalar_to_real(b)));
 }
 
 static inline scalar scalar_multiply(scalar a, scalar b)
@@ -149,7 +115,7 @@ static inline scalar scalar_multiply(scalar a, scalar b)
         if (VALUE_MULTIPLY_HIGH(a.bits, b.bits) == low >> 63)
             return scalar_integer(low);
     }
-    return scalar_real(scalar_to_real(a) * scalar_to_real(b));
+    return scalar_real(REAL_MULTIPLY(scalar_to_real(a), scalar_to_real(b)));
 }
 
 static inline scalar scalar_divide(scalar a, scalar b)
@@ -158,11 +124,11 @@ static inline scalar scalar_divide(scalar a, scalar b)
 
     if (!scalar_is_number(kind))
         return scalar_of(kind, 0);
-    if (scalar_to_real(b) == 0.0)
+    if (REAL_IS_ZERO(scalar_to_real(b)))
         return scalar_of(VALUE_NULL, 0);
     if (kind == VALUE_INTEGER && !(a.bits == VALUE_LEAST && b.bits == -1))
         return scalar_integer(a.bits / b.bits);
-    return scalar_real(scalar_to_real(a) / scalar_to_real(b));
+    return scalar_real(REAL_DIVIDE(scalar_to_real(a), scalar_to_real(b)));
 }
 
 static inline scalar scalar_remainder(scalar a, scalar b)
@@ -177,29 +143,29 @@ static inline scalar scalar_remainder(scalar a, scalar b)
     if (divisor == 0)
         return scalar_of(VALUE_NULL, 0);
     rest = divisor == -1 ? 0 : dividend % divisor;
-    return kind == VALUE_INTEGER ? scalar_integer(rest) : scalar_real((double)rest);
+    return kind == VALUE_INTEGER ? scalar_integer(rest) : scalar_real(REAL_OF_INTEGER(rest));
 }
 
 /* The order of an INTEGER and a REAL, exactly. Equal to the REAL's whole part, the INTEGER is
    either exact as a double, or the REAL has no other part. */
-static inline int scalar_order_mixed(value_long integer, double real)
+static inline int scalar_order_mixed(value_long integer, value_real real)
 {
     value_long whole;
 
-    if (!(real >= -0x1p63))
+    if (REAL_LESS(real, VALUE_REAL_OF(VALUE_MINUS_2_63)))
         return 1;
-    if (real >= 0x1p63)
+    if (!REAL_LESS(real, VALUE_REAL_OF(VALUE_2_63)))
         return -1;
-    whole = (value_long)real;
+    whole = real_to_integer(real);
     if (integer != whole)
         return integer < whole ? -1 : 1;
-    return ((double)integer > real) - ((double)integer < real);
+    return REAL_LESS(real, REAL_OF_INTEGER(integer)) - REAL_LESS(REAL_OF_INTEGER(integer), real);
 }
 
 /* Returns a negative number, 0 or a positive one, which means nothing unless both are numbers. */
 static inline int scalar_order(scalar a, scalar b)
 {
-    double x = VALUE_REAL_OF(a.bits), y = VALUE_REAL_OF(b.bits);
+    value_real x = VALUE_REAL_OF(a.bits), y = VALUE_REAL_OF(b.bits);
 
     if (a.tag == VALUE_INTEGER && b.tag == VALUE_INTEGER)
         return (a.bits > b.bits) - (a.bits < b.bits);
@@ -207,7 +173,7 @@ static inline int scalar_order(scalar a, scalar b)
         return scalar_order_mixed(a.bits, y);
     if (b.tag == VALUE_INTEGER)
         return -scalar_order_mixed(b.bits, x);
-    return (x > y) - (x < y);
+    return REAL_LESS(y, x) - REAL_LESS(x, y);
 }
 
 /* What a comparison gives that is true or false for numbers. */
@@ -274,7 +240,7 @@ static inline scalar scalar_not_null(scalar a)
 static inline int scalar_is_true(scalar a)
 {
     return (a.tag == VALUE_INTEGER && a.bits != 0) ||
-           (a.tag == VALUE_REAL && VALUE_REAL_OF(a.bits) != 0.0);
+           (a.tag == VALUE_REAL && !REAL_IS_ZERO(VALUE_REAL_OF(a.bits)));
 }
 
 static inline int scalar_is_false(scalar a)
@@ -339,13 +305,15 @@ static inline scalar scalar_greatest(scalar a, scalar b)
 
 static inline scalar scalar_absolute(scalar a)
 {
-    double real = VALUE_REAL_OF(a.bits);
+    const value_real real = VALUE_REAL_OF(a.bits), zero = VALUE_REAL_OF((value_long)0);
 
     if (scalar_is_unknown(a) || (a.tag == VALUE_INTEGER && a.bits == VALUE_LEAST))
         return scalar_of(VALUE_UNSURE, 0);
     if (a.tag == VALUE_INTEGER)
         return scalar_integer(a.bits < 0 ? -a.bits : a.bits);
-    return a.tag == VALUE_REAL && real < 0.0 ? scalar_of(VALUE_REAL, VALUE_BITS_OF(-real)) : a;
+    return a.tag == VALUE_REAL && REAL_LESS(real, zero)
+               ? scalar_of(VALUE_REAL, a.bits & VALUE_GREATEST)
+               : a;
 }
 
 static inline scalar scalar_bit_and(scalar a, scalar b)
@@ -422,19 +390,22 @@ static inline scalar scalar_cast_to_real(scalar a)
    number before it is, and the 0.0 of -0.25 are SQLite's. */
 static inline scalar scalar_round(scalar a)
 {
-    int kind = scalar_kind(a, a);
-    double real;
+    const int kind = scalar_kind(a, a);
+    value_real real, near;
 
     if (!scalar_is_number(kind))
         return scalar_of(kind, 0);
     real = scalar_to_real(a);
-    if (real >= -0x1p52 && real <= 0x1p52)
-        real = (double)(value_long)(real + (real < 0.0 ? -0.5 : 0.5));
+    near = REAL_LESS(real, VALUE_REAL_OF((value_long)0)) ? VALUE_REAL_OF(VALUE_MINUS_HALF)
+                                                         : VALUE_REAL_OF(VALUE_HALF);
+    if (!REAL_LESS(real, VALUE_REAL_OF(VALUE_MINUS_2_52)) &&
+        !REAL_LESS(VALUE_REAL_OF(VALUE_2_52), real))
+        real = REAL_OF_INTEGER(real_to_integer(REAL_ADD(real, near)));
     return scalar_real(real);
 }
 
 /* An INTEGER stays what it is, of a REAL the whole number that is found for it. */
-static inline scalar scalar_whole(scalar a, double whole)
+static inline scalar scalar_whole(scalar a, value_real whole)
 {
     int kind = scalar_kind(a, a);
 
@@ -445,24 +416,24 @@ static inline scalar scalar_whole(scalar a, double whole)
 
 static inline scalar scalar_floor(scalar a)
 {
-    return scalar_whole(a, floor(VALUE_REAL_OF(a.bits)));
+    return scalar_whole(a, REAL_FLOOR(VALUE_REAL_OF(a.bits)));
 }
 
 static inline scalar scalar_ceiling(scalar a)
 {
-    return scalar_whole(a, ceil(VALUE_REAL_OF(a.bits)));
+    return scalar_whole(a, REAL_CEILING(VALUE_REAL_OF(a.bits)));
 }
 
 static inline scalar scalar_truncate(scalar a)
 {
-    return scalar_whole(a, trunc(VALUE_REAL_OF(a.bits)));
+    return scalar_whole(a, REAL_TRUNCATE(VALUE_REAL_OF(a.bits)));
 }
 
 static inline scalar scalar_sign(scalar a)
 {
     int kind = scalar_kind(a, a);
-    double real = scalar_to_real(a);
+    const value_real real = scalar_to_real(a), zero = VALUE_REAL_OF((value_long)0);
 
-    return scalar_is_number(kind) ? scalar_integer((real > 0.0) - (real < 0.0))
+    return scalar_is_number(kind) ? scalar_integer(REAL_LESS(zero, real) - REAL_LESS(real, zero))
                                   : scalar_of(kind, 0);
 }

@@ -22,8 +22,8 @@ static struct {
 } fake_catalog;
 
 static const struct clr_device_info fake_devices[] = {
-    {.platform = "made up", .name = "slow", .type = CLR_DEVICE_CPU, .fp64 = true},
-    {.platform = "made up", .name = "fast", .type = CLR_DEVICE_GPU, .fp64 = true},
+    {.platform = "made up", .name = "slow", .type = CLR_DEVICE_CPU, .fp64 = true, .doubles = true},
+    {.platform = "made up", .name = "fast", .type = CLR_DEVICE_GPU, .fp64 = true, .doubles = true},
     {.platform = "made up", .name = "odd", .type = CLR_DEVICE_GPU, .unusable = "it is odd"},
 };
 

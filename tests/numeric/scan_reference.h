@@ -4,6 +4,7 @@
 
 #include "numeric/scan/scan.h"
 
+#include "../../kernels/reals.cl"
 #include "../../kernels/values.cl"
 
 #include "tap.h"

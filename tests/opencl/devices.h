@@ -53,7 +53,7 @@ static inline void devices_each(void (*test)(const struct clr_device_info *info)
 
     clr_catalog_fill(&catalog);
     for (i = 0; i < catalog.count; i++) {
-        if (catalog.devices[i].unusable[0] != '\0' || (doubles && !catalog.devices[i].fp64))
+        if (catalog.devices[i].unusable[0] != '\0' || (doubles && !catalog.devices[i].doubles))
             continue;
         tested++;
         test(&catalog.devices[i]);

@@ -2,6 +2,7 @@
 
 #include "base/processor.h"
 
+#include "../../../kernels/reals.cl"
 #include "../../../kernels/values.cl"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 
 #include "numeric/scan/loops.h"
 
+#include "../../../kernels/reals.cl"
 #include "../../../kernels/values.cl"
 
 typedef void loop_function(const struct clr_register *a, const struct clr_register *b,

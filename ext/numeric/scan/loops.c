@@ -2,6 +2,7 @@
 
 #include "base/processor.h"
 
+#include "../../../kernels/reals.cl"
 #include "../../../kernels/values.cl"
 
 #if defined(__x86_64__)

@@ -124,7 +124,7 @@ static enum clr_code launch(const struct clr_device *device,
     const size_t copies = choose_copies(binner, bounds->count);
     const enum clr_bin_kernel number = copies > 0 ? CLR_BINS_IN_GROUP : CLR_BINS_IN_MEMORY;
     const cl_uint count = bounds->count, real = bounds->kind == CLR_KIND_REAL;
-    const cl_uint guesses = bounds->guesses && device->info.fp64, group_copies = (cl_uint)copies;
+    const cl_uint guesses = bounds->guesses && device->info.doubles, group_copies = (cl_uint)copies;
     const struct clr_argument arguments[] = {
         CLR_VALUE(column->values),
         CLR_VALUE(begin),

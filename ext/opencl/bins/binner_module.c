@@ -49,7 +49,7 @@ static cl_int choose_sizes(struct clr_module *module, const struct clr_device_in
 static void write_options(const struct clr_device_info *device, char *options, size_t size)
 {
     snprintf(options, size, " -DCPU=%d -DDOUBLES=%d -DLOADS=%d", device->type == CLR_DEVICE_CPU,
-             device->fp64, LOADS);
+             device->doubles, LOADS);
 }
 
 static void release(struct clr_module *module)

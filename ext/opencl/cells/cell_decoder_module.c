@@ -3,6 +3,7 @@
 #include "opencl/core/failures.h"
 #include "opencl/core/kernels.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Work-items of a GPU's group, which takes a page: about as many as a page has cells. */
@@ -35,15 +36,22 @@ static void release(struct clr_module *module)
     clr_skipped_pages_release(&decoder->skipped);
 }
 
+static void write_options(const struct clr_device_info *device, char *options, size_t size)
+{
+    (void)device;
+    snprintf(options, size, " -DDOUBLES=0");
+}
+
 static const char *const kernel_name = "decode_cells";
 
 const struct clr_module_kind clr_cell_decoder_kind = {
     .attachment = {sizeof(struct clr_cell_decoder), "a decoder", clr_module_release},
+    .shared = clr_kernel_reals,
     .source = clr_kernel_cells,
     .kernel_names = &kernel_name,
     .kernel_count = 1,
     .queue_count = 2,
-    .needs_doubles = true,
+    .write_options = write_options,
     .choose_sizes = choose_sizes,
     .release = release,
     .test = clr_cell_decoder_test,

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/settings.h"
 #include "opencl/core/api.h"
 #include "opencl/core/error_names.h"
 #include "opencl/core/failures.h"
@@ -83,6 +84,8 @@ static void describe(cl_device_id id, const char *platform, struct clr_device_in
     device->compute_units = units;
     device->memory = memory;
     device->fp64 = has_exact_doubles(id);
+    device->doubles =
+        device->fp64 && clr_process_setting(CLR_DEVICE_ARITHMETIC) != CLR_ARITHMETIC_INTEGER;
     if (!available)
         snprintf(device->unusable, sizeof device->unusable, "the driver says: not available");
     else if (!compiler)

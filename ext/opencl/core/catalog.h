@@ -21,6 +21,7 @@ struct clr_device_info {
     uint32_t compute_units;
     uint64_t memory; /* bytes of global memory */
     bool fp64;       /* has doubles with the rounding, denormals and fma that exactness needs */
+    bool doubles;    /* and computes REALs with them, rather than on their bits by integers */
     char unusable[CLR_DEVICE_NAME_SIZE]; /* why it can't serve at all; empty if it can */
 };
 

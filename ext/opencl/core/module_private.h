@@ -21,11 +21,11 @@ struct clr_module {
 
 struct clr_module_kind {
     struct clr_attachment_kind attachment; /* its release is clr_module_release() */
+    const char *shared;                    /* goes before the source; may be NULL */
     const char *source;
     const char *const *kernel_names;
     int kernel_count, queue_count;
     cl_command_queue_properties queue_properties;
-    bool needs_doubles;
     /* Writes the compiler's options behind those that all have; may be NULL. */
     void (*write_options)(const struct clr_device_info *device, char *options, size_t size);
     /* Chooses sizes for the device and the kernels. Returns OpenCL's error. */

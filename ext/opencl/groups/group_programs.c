@@ -101,9 +101,9 @@ static enum clr_code build(struct clr_device *device, struct clr_group_program *
                            struct clr_status *status)
 {
     struct clr_grouper *grouper = clr_grouper_of(device);
-    const char *sources[] = {clr_kernel_values,       grouper->text.text,     clr_kernel_atomics,
-                             clr_kernel_grouping,     clr_kernel_group_tiles, clr_kernel_group_rows,
-                             clr_kernel_group_records};
+    const char *sources[] = {clr_kernel_reals,      clr_kernel_values,       grouper->text.text,
+                             clr_kernel_atomics,    clr_kernel_grouping,     clr_kernel_group_tiles,
+                             clr_kernel_group_rows, clr_kernel_group_records};
     const struct clr_group_limit limit = {.most = GROUP_SIZE,
                                           .local_per_item = CLR_GROUP_STAGED_BYTES};
     struct trial trial = {device, program};
@@ -114,8 +114,9 @@ static enum clr_code build(struct clr_device *device, struct clr_group_program *
                                     CLR_GROUP_KERNELS, kernel_names};
     cl_int error;
 
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -DCPU=%d -DLOADS=%d -DMOST_LOADS=%d -DTEAM=%d",
-             cpu, cpu ? 1 : LOADS, cpu ? 1 : MOST_LOADS, TEAM);
+    snprintf(options, sizeof options,
+             "-cl-std=CL1.2 -DCPU=%d -DDOUBLES=1 -DLOADS=%d -DMOST_LOADS=%d -DTEAM=%d", cpu,
+             cpu ? 1 : LOADS, cpu ? 1 : MOST_LOADS, TEAM);
     clr_group_key(&grouper->key, clr_group_trial_plan(program->trial),
                   clr_group_trial_kinds(program->trial));
     clr_group_text(&grouper->text, &grouper->key);

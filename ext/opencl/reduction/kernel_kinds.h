@@ -10,7 +10,7 @@
    integers. */
 struct clr_kernel_kind {
     const char *name; /* KIND, where a program has several: kernels/kinds.cl */
-    bool real;        /* computed in doubles, with a long accumulator behind them */
+    bool real;        /* sums of doubles, with a long accumulator behind them */
     bool keys;
     int operands;
 };

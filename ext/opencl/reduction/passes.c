@@ -43,6 +43,7 @@ enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_
 {
     passes->queue = queue;
     passes->most = most;
+    passes->doubles = device->doubles;
     passes->kernels = clr_memory_alloc((size_t)most * CLR_MOST_PASSES * sizeof *passes->kernels);
     if (passes->kernels == NULL)
         clr_status_set(status, CLR_NOMEM, 0, "no memory for a device's results");
@@ -255,18 +256,40 @@ struct clr_row_counts clr_passes_counts(const struct clr_passes *passes, int num
     };
 }
 
-static void take_sum_of_reals(const cl_uint *result, struct clr_sum *sum)
+/* Adds a partial result of kernels/window.cl to digits of a long accumulator. All of its own but
+   the last, which has the sign, are as without one. */
+static void add_window(const cl_uint *result, int64_t *digits)
+{
+    const int64_t position = word_pair(result + 6) - CLR_ACCUMULATOR_BASE;
+    const int shift = (int)(position % 32);
+    uint64_t before = 0;
+    int i;
+
+    digits += position / 32;
+    for (i = 0; i < 6; i++) {
+        const uint64_t word = (uint64_t)result[i] << shift | before;
+
+        digits[i] += (int64_t)(word & UINT32_MAX);
+        before = word >> 32;
+    }
+    digits[6] += (int64_t)before - ((int64_t)(result[5] >> 31) << shift);
+}
+
+static void take_sum_of_reals(const cl_uint *result, bool doubles, struct clr_sum *sum)
 {
     const cl_uint *wide = result + CLR_PARTIAL_WORDS;
     const cl_uint *special = wide + 2 * CLR_ACCUMULATOR_DIGITS;
     int64_t digits[CLR_ACCUMULATOR_DIGITS];
-    double terms[CLR_EXPANSION_TERMS];
-    bool used = special[3] != 0;
+    double terms[CLR_EXPANSION_TERMS] = {0.0};
+    bool used = special[3] != 0 || !doubles;
     int i;
 
     for (i = 0; used && i < CLR_ACCUMULATOR_DIGITS; i++)
         digits[i] = word_pair(wide + 2 * i);
-    memcpy(terms, result, sizeof terms);
+    if (doubles)
+        memcpy(terms, result, sizeof terms);
+    else
+        add_window(result, digits);
     clr_sum_add_device_parts(sum, terms, used ? digits : NULL);
     sum->plus_infinity += special[0];
     sum->minus_infinity += special[1];
@@ -287,7 +310,7 @@ void clr_passes_take(const struct clr_passes *passes, int number, enum clr_opera
         range.seen = range.least <= range.greatest; /* or no row of a scan counted */
         clr_range_merge(element == CLR_REAL ? &state->reals : &state->integers, &range);
     } else if (element == CLR_REAL) {
-        take_sum_of_reals(result, sum);
+        take_sum_of_reals(result, passes->doubles, sum);
     } else {
         memcpy(&integer, result, sizeof integer);
         clr_int192_add(&sum->integer, &integer);

@@ -47,6 +47,7 @@ struct clr_passes {
     bool clean;             /* unless this is false */
     cl_mem results;         /* CLR_RESULT_WORDS for each reduction of a batch */
     struct clr_pinned pinned; /* the host's copy of those */
+    bool doubles;             /* how the device computes REALs */
     bool timed; /* set by a caller to whom each kernel's own time is worth what its event costs */
     int most;   /* reductions in a batch */
 

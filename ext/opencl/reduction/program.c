@@ -46,14 +46,16 @@ static void add(struct sources *sources, const char *text)
 /* The kernel files of an operation, in the order in which they build on each other, behind those
    that all operations share. */
 static void add_operation(struct sources *sources, enum clr_operation operation,
-                          enum clr_element element)
+                          enum clr_element element, bool doubles)
 {
     if (operation == CLR_EXTREMES) {
         add(sources, clr_kernel_extremes);
     } else {
-        if (element == CLR_REAL) {
+        if (element == CLR_REAL && doubles) {
             add(sources, clr_kernel_exact);
             add(sources, clr_kernel_blocks);
+        } else if (element == CLR_REAL) {
+            add(sources, clr_kernel_window);
         } else {
             add(sources, clr_kernel_integer);
         }
@@ -67,21 +69,21 @@ static bool is_wide(const struct clr_step_kind *kind)
     return clr_kernel_kind_of(kind->operation, kind->element)->real;
 }
 
-static void add_reduction(struct sources *sources, const struct clr_step_kind *kind)
+static void add_reduction(struct sources *sources, const struct clr_step_kind *kind, bool doubles)
 {
     add(sources, clr_kernel_lanes);
     if (is_wide(kind)) {
         add(sources, clr_kernel_atomics);
         add(sources, clr_kernel_accumulator);
     }
-    add_operation(sources, kind->operation, kind->element);
+    add_operation(sources, kind->operation, kind->element, doubles);
     add(sources, clr_kernel_reduce);
 }
 
 /* A step's text defines its kind, whose files follow it where it is the first of that kind; its row
    follows the text once more. */
 static void add_scan(struct sources *sources, const struct clr_step_kind *kinds, int count,
-                     const char *text)
+                     const char *text, bool doubles)
 {
     const char *steps[CLR_MOST_BUNDLE], *step = text;
     bool wide = false;
@@ -93,6 +95,7 @@ static void add_scan(struct sources *sources, const struct clr_step_kind *kinds,
     }
     add(sources, clr_kernel_kinds);
     add(sources, text);
+    add(sources, clr_kernel_reals);
     add(sources, clr_kernel_values);
     add(sources, clr_kernel_lanes);
     add(sources, clr_kernel_atomics);
@@ -104,7 +107,7 @@ static void add_scan(struct sources *sources, const struct clr_step_kind *kinds,
         if (j < i)
             continue;
         add(sources, steps[i]);
-        add_operation(sources, kinds[i].operation, kinds[i].element);
+        add_operation(sources, kinds[i].operation, kinds[i].element, doubles);
     }
     add(sources, clr_kernel_counts);
     for (i = 0; i < count; i++) {
@@ -163,13 +166,13 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
     memset(program, 0, sizeof *program);
     program->steps = 1;
     program->most_groups = choose_most_groups(device, gpu_groups_per_unit[operation][element]);
-    program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : 3 * sizeof(cl_long);
-    add_reduction(&sources, &kind);
+    program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : CLR_PARTIAL_SIZE;
+    add_reduction(&sources, &kind, device->doubles);
     snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d -DDIGITS=%d "
-             "-DACCUMULATOR_BASE=%d",
-             cpu, cpu ? 8 : 1, macros->real, macros->keys, macros->operands, CLR_ACCUMULATOR_DIGITS,
-             CLR_ACCUMULATOR_BASE);
+             "-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DDOUBLES=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d "
+             "-DDIGITS=%d -DACCUMULATOR_BASE=%d",
+             cpu, cpu ? 8 : 1, device->doubles, macros->real, macros->keys, macros->operands,
+             CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
     return build(program, context, device, &sources, options, reduce_names, is_wide(&kind), log,
                  status);
 }
@@ -193,10 +196,11 @@ enum clr_code clr_program_build_scan(struct clr_program *program, cl_context con
     program->scans = true;
     program->most_groups = choose_most_groups(device, groups);
     program->partial_size = CLR_PARTIAL_SIZE;
-    add_scan(&sources, kinds, count, text);
+    add_scan(&sources, kinds, count, text, device->doubles);
     snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DCPU=%d -DLANES=1 -DDIGITS=%d -DACCUMULATOR_BASE=%d",
-             device->type == CLR_DEVICE_CPU, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
+             "-cl-std=CL1.2 -DCPU=%d -DLANES=1 -DDOUBLES=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d",
+             device->type == CLR_DEVICE_CPU, device->doubles, CLR_ACCUMULATOR_DIGITS,
+             CLR_ACCUMULATOR_BASE);
     return build(program, context, device, &sources, options, scan_names, wide, log, status);
 }
 

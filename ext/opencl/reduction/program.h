@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /* The largest partial result of any operation, in bytes; the most work-groups a compute unit. */
-enum { CLR_PARTIAL_SIZE = 24, CLR_MOST_GROUPS_PER_UNIT = 16 };
+enum { CLR_PARTIAL_SIZE = 32, CLR_MOST_GROUPS_PER_UNIT = 16 };
 
 struct clr_program {
     bool built;

@@ -4,7 +4,6 @@
 #include "opencl/core/buffers.h"
 #include "opencl/core/device_private.h"
 #include "opencl/core/failures.h"
-#include "opencl/reduction/kernel_kinds.h"
 #include "opencl/reduction/passes.h"
 #include "opencl/reduction/reducer_private.h"
 
@@ -102,8 +101,6 @@ enum clr_code clr_reducer_build(struct clr_device *device, enum clr_operation op
     program = &reducer->programs[operation][element];
     if (program->built)
         return CLR_OK;
-    if (clr_kernel_kind_of(operation, element)->real && !device->info.fp64)
-        return clr_status_set(status, CLR_DEVICE, 0, "the device has no exact double precision");
     return clr_program_build(program, device->context, &device->info, operation, element, log,
                              status);
 }

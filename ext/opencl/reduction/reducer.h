@@ -15,8 +15,7 @@ enum { CLR_REDUCER_SLOTS = 2 };
 
 /*
  * Builds the program of an operation (below CLR_OPERATIONS) and element type, unless it is built
- * already. As clr_program_build(), also for *log; CLR_DEVICE for reals on a device without exact
- * doubles.
+ * already. As clr_program_build(), also for *log.
  */
 enum clr_code clr_reducer_build(struct clr_device *device, enum clr_operation operation,
                                 enum clr_element element, char **log, struct clr_status *status);

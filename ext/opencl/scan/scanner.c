@@ -125,16 +125,13 @@ static enum clr_code find_program(struct request *request, const struct clr_scan
         *ready = launch_apart(request, bundle) && *ready;
         return CLR_OK;
     }
-    /* The text computes with doubles, whatever the operation. */
-    if (request->device->info.fp64) {
-        if (find_in_cache(request, bundle, &found, status) != CLR_OK)
-            return status->code;
-        if (found != NULL && found->row.phase == CLR_ROW_PROGRAM_BUILT) {
-            add_launch(scanner, bundle, &found->program);
-            return CLR_OK;
-        }
-        *requested = *requested || (found != NULL && found->row.phase == CLR_ROW_PROGRAM_REQUESTED);
+    if (find_in_cache(request, bundle, &found, status) != CLR_OK)
+        return status->code;
+    if (found != NULL && found->row.phase == CLR_ROW_PROGRAM_BUILT) {
+        add_launch(scanner, bundle, &found->program);
+        return CLR_OK;
     }
+    *requested = *requested || (found != NULL && found->row.phase == CLR_ROW_PROGRAM_REQUESTED);
     *ready = launch_apart(request, bundle) && *ready;
     return CLR_OK;
 }

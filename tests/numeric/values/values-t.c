@@ -128,7 +128,7 @@ static void make_hostile(void)
     for (i = 0; i < sizeof integers / sizeof integers[0]; i++)
         add_hostile(scalar_integer(integers[i]));
     for (i = 0; i < sizeof reals / sizeof reals[0]; i++)
-        add_hostile(scalar_real(reals[i]));
+        add_hostile(scalar_of(VALUE_REAL, value_bits_of(reals[i])));
 }
 
 static bool same(scalar a, scalar b)
@@ -162,7 +162,7 @@ static scalar ask_sqlite(sqlite3_stmt *statement, scalar a, scalar b, scalar c)
             result = scalar_integer(sqlite3_column_int64(statement, 0));
             break;
         case SQLITE_FLOAT:
-            result = scalar_real(sqlite3_column_double(statement, 0));
+            result = scalar_of(VALUE_REAL, value_bits_of(sqlite3_column_double(statement, 0)));
             break;
         default:
             result = scalar_of(VALUE_NULL, 0);
@@ -281,7 +281,8 @@ static void check_operator(sqlite3 *db, const struct operator* operator)
         for (j = 0; j < sizeof types / sizeof types[0]; j++) {
             check_types(operator, statement, types[i], types[j], scalar_integer(0));
             if (operator->operands == 3) {
-                check_types(operator, statement, types[i], types[j], scalar_real(0.25));
+                check_types(operator, statement, types[i], types[j],
+                            scalar_of(VALUE_REAL, value_bits_of(0.25)));
                 check_types(operator, statement, types[i], types[j], scalar_of(VALUE_NULL, 0));
             }
         }

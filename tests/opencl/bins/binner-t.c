@@ -308,7 +308,7 @@ static void test_variant(enum clr_device_type type, bool doubles)
     tap_diag("the kernels for a device of type %s%s", clr_device_type_name(type),
              doubles ? "" : " without doubles");
     info.type = type;
-    info.fp64 = doubles;
+    info.doubles = doubles;
     clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
@@ -331,7 +331,7 @@ int main(void)
     random_start();
     most = tap_is_quick() ? QUICK_MOST : MOST;
     type = info.type;
-    doubles = info.fp64;
+    doubles = info.doubles;
     test_variant(CLR_DEVICE_GPU, false);
     if (doubles)
         test_variant(CLR_DEVICE_GPU, true);

@@ -122,30 +122,9 @@ static void test_open(const struct clr_device_info *info)
     clr_device_close(decoding.device);
 }
 
-/* A device without doubles is refused, whatever else it has. */
-static void test_without_doubles(const struct clr_device_info *info)
-{
-    struct clr_device_info without = *info;
-    struct clr_status status;
-    char *log;
-
-    without.fp64 = false;
-    clr_status_clear(&status);
-    clr_device_open(&without, &decoding.device, &status);
-    devices_bail_on(&status, "clr_device_open");
-    tap_ok(clr_cell_decoder_open(decoding.device, 1, &log, &status) == CLR_DEVICE && log == NULL,
-           "without doubles: %s", status.message);
-    clr_status_clear(&status);
-    tap_ok(clr_cell_decoder_open(decoding.device, 1, &log, &status) == CLR_DEVICE &&
-               clr_module_state(decoding.device, &clr_cell_decoder_kind, &status) == CLR_DEVICE,
-           "now and ever after");
-    clr_device_close(decoding.device);
-}
-
 static void test_device(const struct clr_device_info *info)
 {
     test_open(info);
-    test_without_doubles(info);
     decoding_open(info);
     test_pages(false);
     test_pages(true);

@@ -2,8 +2,9 @@
  * A device's reductions against the host's, bit for bit: every operation and element type, lengths
  * around all sizes of groups and vectors, and data of every kind.
  *
- * The kernels have one variant for GPUs and one for CPU devices. A CPU device runs both here: the
- * code for GPUs is tested where there is none.
+ * The kernels have one variant for GPUs and one for CPU devices, and each a second one for those
+ * without doubles. A CPU device runs all of them here: the code for GPUs is tested where there is
+ * none.
  *
  * CLREDUCE_DEVICE chooses the device, as the setting does. The source is included, since the sizes
  * of work-groups are the module's own business.
@@ -27,12 +28,6 @@ static const char *const element_names[CLR_ELEMENTS] = {"reals", "integers"};
 
 static struct clr_device *device;
 static struct clr_device_info info;
-
-/* Whether the device has the program of an operation; it can lack those that need doubles. */
-static bool can(enum clr_operation operation, enum clr_element element)
-{
-    return element == CLR_INTEGER || operation == CLR_EXTREMES || info.fp64;
-}
 
 static struct clr_chunk *new_chunk(enum clr_operation operation)
 {
@@ -149,11 +144,6 @@ static void test_programs(void)
             clr_status_clear(&status);
             code = clr_reducer_build(device, (enum clr_operation)operation,
                                      (enum clr_element)element, &log, &status);
-            if (!can((enum clr_operation)operation, (enum clr_element)element)) {
-                tap_ok(code == CLR_DEVICE && log == NULL,
-                       "without exact doubles there is no %s of reals", operation_names[operation]);
-                continue;
-            }
             if (!tap_ok(code == CLR_OK && log == NULL, "the program for %s of %s is built",
                         operation_names[operation], element_names[element]))
                 tap_bail("%s\n%s", status.message, log != NULL ? log : "");
@@ -232,8 +222,7 @@ static void test_slots(void)
     for (round = 0; round < 60; round++) {
         for (slot = 0; slot < CLR_REDUCER_SLOTS; slot++) {
             enum clr_operation operation = (enum clr_operation)random_below(CLR_OPERATIONS);
-            unsigned elements =
-                can(operation, CLR_REAL) ? 1u << CLR_REAL | 1u << CLR_INTEGER : 1u << CLR_INTEGER;
+            const unsigned elements = 1u << CLR_REAL | 1u << CLR_INTEGER;
             chunks[slot] = new_chunk(operation);
             fill(chunks[slot], CLR_REAL, random_below(9000) + 1, random_between(0, DATA_REALS - 1));
             fill(chunks[slot], CLR_INTEGER, random_below(9000) + 1, DATA_ANY);
@@ -352,10 +341,6 @@ static void test_drift(void)
     size_t i;
     char *log;
 
-    if (!can(CLR_SUM, CLR_REAL)) {
-        tap_skip(1, "the device has no exact double precision");
-        return;
-    }
     chunk = clr_chunk_new(CLR_SUM, DRIFTING);
     if (chunk == NULL)
         tap_bail("no memory");
@@ -404,24 +389,24 @@ static void test_open(void)
     clr_memory_fail_after(-1);
 }
 
-/* All tests of the kernels' variant for one type of device. */
-static void test_variant(enum clr_device_type type)
+/* All tests of the kernels' variant for one type of device, with doubles or by integers alone. */
+static void test_variant(enum clr_device_type type, bool doubles)
 {
     struct clr_status status;
     int operation, element;
 
-    tap_diag("the kernels for a device of type %s", clr_device_type_name(type));
+    tap_diag("the kernels for a device of type %s%s", clr_device_type_name(type),
+             doubles ? "" : " without doubles");
     info.type = type;
+    info.doubles = doubles;
     clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
     test_programs();
     for (operation = 0; operation < CLR_OPERATIONS; operation++) {
         for (element = 0; element < CLR_ELEMENTS; element++) {
-            if (can((enum clr_operation)operation, (enum clr_element)element)) {
-                test_reductions((enum clr_operation)operation, (enum clr_element)element);
-                test_places((enum clr_operation)operation, (enum clr_element)element);
-            }
+            test_reductions((enum clr_operation)operation, (enum clr_element)element);
+            test_places((enum clr_operation)operation, (enum clr_element)element);
         }
     }
     test_slots();
@@ -439,15 +424,19 @@ static void test_variant(enum clr_device_type type)
 int main(void)
 {
     enum clr_device_type type;
+    int doubles;
 
     info = devices_choose();
     random_start();
     type = info.type;
-    test_variant(CLR_DEVICE_GPU);
-    /* The variant for CPU devices relies on what their compilers have, as large vectors. */
-    if (type == CLR_DEVICE_CPU)
-        test_variant(CLR_DEVICE_CPU);
-    else
-        tap_skip(1, "the kernels for CPU devices: this one is a %s", clr_device_type_name(type));
+    for (doubles = 0; doubles <= (int)info.fp64; doubles++) {
+        test_variant(CLR_DEVICE_GPU, doubles);
+        /* The variant for CPU devices relies on what their compilers have, as large vectors. */
+        if (type == CLR_DEVICE_CPU)
+            test_variant(CLR_DEVICE_CPU, doubles);
+        else
+            tap_skip(1, "the kernels for CPU devices: this one is a %s",
+                     clr_device_type_name(type));
+    }
     return tap_done();
 }

@@ -1,8 +1,9 @@
 /*
  * The kernels of every kind, by the self-tests that compare them with the host: on each device as
- * for its type, and on CPU devices as for GPUs. build-aux/oclgrind.sh runs this with a device that
- * watches what the kernels do. Arguments select: gpu or cpu, and one kind; with cpu, GPUs are tried
- * as CPUs as well, which the one of Oclgrind takes, and compilers for real ones may not.
+ * for its type, and on CPU devices as for GPUs, with doubles and without. build-aux/oclgrind.sh
+ * runs this with a device that watches what the kernels do. Arguments select: gpu or cpu, and one
+ * kind; with cpu, GPUs are tried as CPUs as well, which the one of Oclgrind takes, and compilers
+ * for real ones may not.
  */
 #include "base/clock.h"
 #include "engine/scans.h"
@@ -270,7 +271,7 @@ static void test_groups(const struct clr_device_info *info, struct clr_column *c
 
 /* ---- */
 
-static void test_as(const struct clr_device_info *info, enum clr_device_type type,
+static void test_as(const struct clr_device_info *info, enum clr_device_type type, bool doubles,
                     struct clr_column *const *columns)
 {
     struct clr_status status;
@@ -282,7 +283,8 @@ static void test_as(const struct clr_device_info *info, enum clr_device_type typ
     if (type == skipped)
         return;
     other.type = type;
-    as = type == CLR_DEVICE_CPU ? "CPU" : "GPU";
+    other.doubles = doubles;
+    as = !doubles ? "device without doubles" : type == CLR_DEVICE_CPU ? "CPU" : "GPU";
     clr_status_clear(&status);
     clr_device_open(&other, &device, &status);
     devices_bail_on(&status, "clr_device_open");
@@ -290,7 +292,8 @@ static void test_as(const struct clr_device_info *info, enum clr_device_type typ
     test_operation("dot", CLR_DOT);
     test_operation("extremes", CLR_EXTREMES);
     test_views(columns);
-    test_groups(&other, columns);
+    if (doubles)
+        test_groups(&other, columns);
     if (is_wanted("sort")) {
         start = clr_clock_ns();
         clr_module_open(device, &clr_sorter_kind, &log, &status);
@@ -314,13 +317,15 @@ static void test_as(const struct clr_device_info *info, enum clr_device_type typ
 static void test_device(const struct clr_device_info *info)
 {
     struct clr_column *columns[SCANS_COLUMNS];
-    int i;
+    int i, doubles;
 
     tap_diag("%s", info->name);
     scans_columns(columns, ROWS);
-    if (info->type == CLR_DEVICE_GPU && skipped == CLR_DEVICE_GPU)
-        test_as(info, CLR_DEVICE_CPU, columns);
-    test_as(info, info->type, columns);
+    for (doubles = 0; doubles <= (int)info->doubles; doubles++) {
+        if (info->type == CLR_DEVICE_GPU && skipped == CLR_DEVICE_GPU)
+            test_as(info, CLR_DEVICE_CPU, doubles, columns);
+        test_as(info, info->type, doubles, columns);
+    }
     for (i = 0; i < SCANS_COLUMNS; i++)
         clr_column_release(columns[i]);
 }
@@ -338,6 +343,6 @@ int main(int argc, char **argv)
             wanted = argv[i];
     }
     random_start();
-    devices_each(test_device, true);
+    devices_each(test_device, false);
     return tap_done();
 }

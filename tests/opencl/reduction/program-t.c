@@ -1,0 +1,153 @@
+/*
+ * The programs of devices without doubles: they have none in their source, neither by name nor as a
+ * constant, as clang finds that knows no cl_khr_fp64. Takes the place of opencl/core/build.c, and
+ * needs no device.
+ */
+#include "engine/scans.h"
+#include "opencl/core/build.h"
+#include "opencl/core/kernels.h"
+#include "opencl/reduction/program.h"
+#include "opencl/scan/scan_text.h"
+
+#include "tap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHECKER                                                                                    \
+    "clang -x cl -Xclang -finclude-default-header -Xclang -cl-ext=-cl_khr_fp64 -fsyntax-only "     \
+    "-Werror"
+
+static char path[] = "/tmp/clreduce-program-XXXXXX";
+static bool compiles;
+
+enum clr_code clr_build_kernels(const struct clr_build *build, cl_context context,
+                                const struct clr_device_info *device, cl_kernel *kernels,
+                                char **log, struct clr_status *status)
+{
+    FILE *file = fopen(path, "w");
+    char command[1000];
+    cl_uint i;
+
+    (void)context;
+    if (file == NULL)
+        tap_bail("%s cannot be written", path);
+    for (i = 0; i < build->source_count; i++)
+        fprintf(file, "%s\n", build->sources[i]);
+    fclose(file);
+    snprintf(command, sizeof command, CHECKER " %s %s %s", build->options, path,
+             device != NULL && device->doubles ? ">/dev/null 2>&1" : ">&2");
+    compiles = system(command) == 0;
+    for (i = 0; i < (cl_uint)build->kernel_count; i++)
+        kernels[i] = NULL;
+    *log = NULL;
+    return status->code;
+}
+
+cl_int clr_choose_group_size(const struct clr_device_info *device, const cl_kernel *kernels,
+                             int count, const struct clr_group_limit *limit, size_t *size)
+{
+    (void)device;
+    (void)kernels;
+    (void)count;
+    (void)limit;
+    *size = 1;
+    return CL_SUCCESS;
+}
+
+static void test_reduction(const struct clr_device_info *info, enum clr_operation operation,
+                           enum clr_element element)
+{
+    struct clr_program program;
+    struct clr_status status;
+    char *log;
+
+    clr_status_clear(&status);
+    clr_program_build(&program, NULL, info, operation, element, &log, &status);
+    tap_ok(compiles == (!info->doubles || operation == CLR_EXTREMES || element == CLR_INTEGER),
+           "operation %d of elements %d, %s doubles", operation, element,
+           info->doubles ? "with" : "without");
+}
+
+/* Every operator, of values of all types, in two sums, products and extremes at once. */
+static void test_scan(const struct clr_device_info *info)
+{
+    struct clr_instruction instructions[CLR_OPCODES + 1] = {{CLR_OP_COLUMN, 0, -1, -1}};
+    struct clr_tally tallies[] = {
+        {.operations = 1 << CLR_SUM | 1 << CLR_EXTREMES, .x = 0, .y = -1, .filter = -1},
+        {.operations = 1 << CLR_DOT, .x = 0, .y = 0, .filter = -1},
+    };
+    const struct clr_scan_bundle bundle = {.count = 6, .steps = {0, 1, 2, 3, 4, 5}};
+    static const uint8_t kinds[] = {CLR_TAG_MIXED};
+    struct clr_scan scan = {.instruction_count = 1,
+                            .column_count = 1,
+                            .rows = 1,
+                            .filter = -1,
+                            .tally_count = 2,
+                            .instructions = instructions,
+                            .tallies = tallies};
+    static struct clr_scan_plan plan;
+    static struct clr_scan_key key;
+    static struct clr_row_text text;
+    struct clr_program program;
+    struct clr_status status;
+    int opcode, last = 0;
+    char *log;
+
+    for (opcode = 0; opcode < CLR_OPCODES; opcode++) {
+        if (opcode == CLR_OP_COLUMN || opcode == CLR_OP_CONSTANT || opcode == CLR_OP_LOOKUP)
+            continue;
+        instructions[scan.instruction_count] =
+            (struct clr_instruction){(enum clr_opcode)opcode, last, last, last};
+        last = scan.instruction_count++;
+    }
+    scan.filter = last;
+    clr_scan_plan(&scan, kinds, &plan);
+    tap_is_int64(plan.count, bundle.count, "sums, extremes and products of INTEGERs and REALs");
+    clr_scan_key(&key, &plan, &bundle);
+    clr_scan_text(&text, &key);
+    clr_status_clear(&status);
+    clr_program_build_scan(&program, NULL, info, key.steps, key.step_count, text.text, &log,
+                           &status);
+    tap_ok(text.complete && compiles == !info->doubles, "a scan with all operators, %s doubles",
+           info->doubles ? "with" : "without");
+}
+
+static void test_cells(void)
+{
+    const char *sources[] = {clr_kernel_reals, clr_kernel_cells};
+    const struct clr_build build = {2, sources, "-cl-std=CL1.2 -DDOUBLES=0", 0, NULL};
+    struct clr_status status;
+    char *log;
+
+    clr_status_clear(&status);
+    clr_build_kernels(&build, NULL, NULL, NULL, &log, &status);
+    tap_ok(compiles, "the decoding of pages, of all devices");
+}
+
+int main(void)
+{
+    struct clr_device_info info = {.compute_units = 1};
+    int file, doubles, operation, element;
+
+    if (system("clang --version >/dev/null 2>&1") != 0)
+        tap_skip_all("there is no clang");
+    file = mkstemp(path);
+    if (file < 0)
+        tap_bail("no temporary file");
+    close(file);
+    for (doubles = 0; doubles < 2; doubles++) {
+        info.type = CLR_DEVICE_GPU;
+        info.doubles = doubles;
+        for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+            for (element = 0; element < CLR_ELEMENTS; element++)
+                test_reduction(&info, (enum clr_operation)operation, (enum clr_element)element);
+        }
+        test_scan(&info);
+    }
+    test_cells();
+    unlink(path);
+    return tap_done();
+}
