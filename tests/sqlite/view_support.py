@@ -43,14 +43,19 @@ def connect(path=":memory:", device="host", wait=5, column_memory=0, **options):
     return db
 
 
-def devices():
-    """The host, and each type of device that OpenCL offers here and the extension would use."""
+#: That of the devices to test on. Not all that those with fp64 do is done without: groups are not.
+ARITHMETIC = os.environ.get("CLREDUCE_DEVICE_ARITHMETIC", "fp64")
+
+
+def devices(arithmetic=ARITHMETIC):
+    """The host, and each type of device with that arithmetic that OpenCL offers here and the extension would
+    use."""
     db = tap.connect()
-    found = db.execute("SELECT DISTINCT type FROM clreduce_devices WHERE fp64").fetchall()
+    found = db.execute("SELECT DISTINCT type FROM clreduce_devices WHERE arithmetic = ?", (arithmetic,)).fetchall()
     db.close()
     kinds = [kind for (kind,) in found if kind in ("cpu", "gpu", "accelerator")]
     if not kinds:
-        tap.no_device("OpenCL offers no device with doubles")
+        tap.no_device(f"OpenCL offers no device with arithmetic {arithmetic}")
     return ["host"] + kinds
 
 

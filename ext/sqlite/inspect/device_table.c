@@ -12,6 +12,7 @@ enum {
     COLUMN_COMPUTE_UNITS,
     COLUMN_MEMORY,
     COLUMN_FP64,
+    COLUMN_ARITHMETIC,
     COLUMN_IN_USE,
     COLUMN_REASON
 };
@@ -37,7 +38,7 @@ static bool worker_failed(size_t row, struct clr_worker_report *report)
     return report->failed;
 }
 
-/* Sets the reason why a device is not in use; for the one in use, what it does without. */
+/* Sets the reason why a device is not in use. */
 static void result_reason(const struct clr_catalog *catalog, size_t row, const char *setting,
                           sqlite3_context *result)
 {
@@ -50,10 +51,8 @@ static void result_reason(const struct clr_catalog *catalog, size_t row, const c
         text = sqlite3_mprintf("%s", device->unusable);
     else if (worker_failed(row, &report))
         text = sqlite3_mprintf("failed: %s", report.status.message);
-    else if (chosen == (int)row && device->fp64)
-        return;
     else if (chosen == (int)row)
-        text = sqlite3_mprintf("sums of REAL on the host: no exact double precision");
+        return;
     else if (!clr_catalog_matches(device, setting))
         text = sqlite3_mprintf("the setting device is '%s'", setting);
     else
@@ -104,6 +103,9 @@ static void column(struct clr_connection *connection, size_t row, int column,
     case COLUMN_FP64:
         sqlite3_result_int(result, device->fp64);
         break;
+    case COLUMN_ARITHMETIC:
+        clr_result_text(result, device->doubles ? "fp64" : "integer");
+        break;
     case COLUMN_IN_USE:
         sqlite3_result_int(result, clr_catalog_choose(catalog, setting) == (int)row &&
                                        !worker_failed(row, &report));
@@ -120,7 +122,8 @@ const struct clr_table clr_device_table = {
     .name = "clreduce_devices",
     .declaration =
         "CREATE TABLE clreduce_devices(platform TEXT, name TEXT, type TEXT, version TEXT, "
-        "compute_units INTEGER, memory_bytes INTEGER, fp64 INTEGER, in_use INTEGER, reason TEXT)",
+        "compute_units INTEGER, memory_bytes INTEGER, fp64 INTEGER, arithmetic TEXT, in_use "
+        "INTEGER, reason TEXT)",
     .innocuous = false,
     .count = count,
     .column = column,

@@ -9,7 +9,7 @@ import tap
 
 COLUMNS = {
     "clreduce_devices": (
-        "platform name type version compute_units memory_bytes fp64 in_use reason".split()
+        "platform name type version compute_units memory_bytes fp64 arithmetic in_use reason".split()
     ),
     "clreduce_stats": "name value unit meaning".split(),
     "clreduce_settings": "name value default meaning".split(),
@@ -37,6 +37,7 @@ DEFAULTS = {
     "values_memory": "0",
     "program_cache": "on",
     "override": "off",
+    "device_arithmetic": os.environ.get("CLREDUCE_DEVICE_ARITHMETIC", "auto"),
 }
 
 #: Settings that take numbers: the least and greatest allowed, where there are firm ones.
@@ -396,7 +397,7 @@ def test_devices():
     db = support.connect("auto")
     # Without a device one row says why: no-opencl-t.py.
     devices = db.execute("SELECT * FROM clreduce_devices WHERE name IS NOT NULL").fetchall()
-    for platform, name, kind, version, units, memory, fp64, in_use, reason in devices:
+    for platform, name, kind, version, units, memory, fp64, arithmetic, in_use, reason in devices:
         tap.ok(
             isinstance(platform, str) and platform and isinstance(name, str) and name,
             f"{platform}: {name}",
@@ -405,16 +406,17 @@ def test_devices():
         tap.ok(str(version).startswith("OpenCL "), f"its version: {version}")
         tap.ok(units > 0 and memory > 0, f"its compute units and bytes: {units}, {memory}")
         tap.ok(fp64 in (0, 1) and in_use in (0, 1), f"its flags: {fp64}, {in_use}")
+        tap.ok(arithmetic == "integer" or (fp64 and arithmetic == "fp64"), f"its arithmetic: {arithmetic}")
         tap.ok(bool(in_use) != bool(reason), f"in use, or a reason why not: {reason}")
     best = min(
-        [("gpu", "accelerator", "cpu").index(device[2]) for device in devices if device[7]],
+        [("gpu", "accelerator", "cpu").index(device[2]) for device in devices if device[8]],
         default=None,
     )
     if best is None:
         tap.skip(5, "which device is in use: there is none")
         db.close()
         return
-    used = [device for device in devices if device[7]]
+    used = [device for device in devices if device[8]]
     tap.is_equal(len(used), 1, "auto: one device is in use")
     platform, name, kind = used[0][:3]
     for setting in (kind, name, name[1:5].upper(), platform, platform[-4:].lower()):
