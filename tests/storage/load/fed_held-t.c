@@ -230,6 +230,6 @@ int main(void)
 {
     if (clr_team_size() < 2)
         tap_skip_all("pages are fed by several threads, and there is one processor");
-    devices_each(test_device, true);
+    devices_each(test_device, false);
     return tap_done();
 }
