@@ -43,7 +43,7 @@ KINDS = {
     "edges of INTEGERs": lambda rng, i: rng.choice((2.0**53, 2.0**63, -(2.0**63), 0.5, -0.5, 9007199254740993.0)),
 }
 
-#: What is asked of each kind, in quick runs one of them.
+#: What is asked of each kind; in quick runs one of them of every second kind.
 SELECTS = (
     "SELECT gpu_sum(x), gpu_avg(x), gpu_total(x), count(x), gpu_min(x), gpu_max(x) FROM t",
     "SELECT gpu_dot(x, y), gpu_dot(y, k), gpu_var_pop(x), gpu_corr(x, y), gpu_regr_slope(y, x) FROM t",
@@ -105,6 +105,8 @@ def test_tables(kind_of_device):
     """Tables of all kinds of values."""
     rng = support.seed()
     for number, kind in enumerate(KINDS):
+        if tap.QUICK and number % 2:
+            continue
         rows = ROWS + number
         path = FOLDER.new()
         host, device = views.connect(path), views.connect(path, kind_of_device)
