@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the plugin of Datasette in an environment of its own, and asks a server with it, by HTTP and by
-# headless Chromium.
+# Installs the plugin of Datasette in environments of its own, one with the latest release of Datasette and one
+# with an alpha of 1.0, and asks a server with it, by HTTP and by headless Chromium.
 #
 #     packaging/ci/datasette.sh [FOLDER]     FOLDER keeps what is fetched and built; it is build/ci/datasette
 set -uo pipefail
@@ -8,7 +8,6 @@ cd "$(dirname "$0")/../.." || exit 1
 . packaging/checks.sh
 
 work=$(work_folder "${1:-build/ci/datasette}") || exit 1
-python=$work/tools/bin/python
 
 # The build in build/ if there is one, else one of its own.
 build=$PWD/build
@@ -19,26 +18,35 @@ extension()
     configured "$build" && make -C "$build" -j "$(nproc)" --no-print-directory clreduce.so
 }
 
-# The system's Python: many others cannot load extensions.
+# environment FOLDER DATASETTE: with that version. It has the system's Python: many others cannot load extensions.
 environment()
 {
-    { [ -x "$python" ] || /usr/bin/python3 -m venv "$work/tools"; } &&
-        "$python" -m pip install --quiet httpx pytest && "$python" -m pip install --quiet --force-reinstall ./packaging/datasette
+    { [ -x "$1/bin/python" ] || /usr/bin/python3 -m venv "$1"; } &&
+        "$1/bin/python" -m pip install --quiet httpx pytest "$2" ./packaging/datasette
+}
+
+# try FOLDER DATASETTE: what the tests of the plugin say with that version.
+try()
+{
+    local status result test
+    check "pip installs the plugin and $2" environment "$1" "$2" || return
+    CLREDUCE_EXTENSION=$build/clreduce "$1/bin/python" -m pytest -p no:cacheprovider --tb=short --verbose \
+        packaging/datasette </dev/null >"$1/tests.log" 2>&1
+    status=$?
+    # "packaging/datasette/tests/test_datasette.py::test_page PASSED [ 94%]"
+    while read -r result test; do
+        check "$test" [ "$result" = PASSED ]
+    done < <(sed -nE 's/^.*::(.*) (PASSED|FAILED|ERROR) +\[.*$/\2 \1/p' "$1/tests.log")
+    check 'all of pytest passes' [ "$status" -eq 0 ] || sed 's/^/    /' "$1/tests.log"
 }
 
 check 'the tools are there' apt_install autoconf automake gcc lemon libsqlite3-dev make ocl-icd-opencl-dev \
     pkg-config python3 python3-venv sqlite3
 browser=$(command -v chromium || { apt_install chromium fonts-dejavu-core >"$work/chromium.log" 2>&1 && command -v chromium; }) ||
     skip 'a browser shows the page' 'there is no Chromium'
-if check 'the extension is built' extension && check 'pip installs the plugin' environment; then
+if check 'the extension is built' extension; then
     echo "browser: ${browser:-none}"
-    CLREDUCE_EXTENSION=$build/clreduce "$python" -m pytest -p no:cacheprovider --tb=short --verbose \
-        packaging/datasette </dev/null >"$work/tests.log" 2>&1
-    status=$?
-    # "packaging/datasette/tests/test_datasette.py::test_page PASSED [ 94%]"
-    while read -r result test; do
-        check "$test" [ "$result" = PASSED ]
-    done < <(sed -nE 's/^.*::(.*) (PASSED|FAILED|ERROR) +\[.*$/\2 \1/p' "$work/tests.log")
-    check 'all of pytest passes' [ "$status" -eq 0 ] || sed 's/^/    /' "$work/tests.log"
+    try "$work/release" 'datasette<1'
+    try "$work/alpha" datasette==1.0a41
 fi
 finish

@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 
 import httpx
 import pytest
@@ -22,6 +23,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLE = os.path.join(os.path.dirname(HERE), "example")
 SOURCES = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 CHROMIUM = shutil.which("chromium")
+
+#: The option that names the configuration, and the page that runs SQL. 1.0, with its alphas, has other ones.
+CONFIGURATION, QUERY = ("--metadata", "/flights.json") if version("datasette").startswith("0.") else ("--config", "/flights/-/query.json")
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +41,8 @@ def flights(tmp_path_factory):
     return path
 
 
-def metadata(tmp_path, own=None, **others):
-    """The example's metadata with the extension's path, and what a test adds to the database's part of the plugin."""
+def configuration(tmp_path, own=None, **others):
+    """The example's configuration with the extension's path, and what a test adds to the database's part of the plugin."""
     with open(os.path.join(EXAMPLE, "metadata.json"), encoding="utf-8") as file:
         content = json.load(file)
     path = os.environ.get("CLREDUCE_EXTENSION")
@@ -57,7 +61,7 @@ class Server:
             probe.bind(("127.0.0.1", 0))
             self.url = f"http://127.0.0.1:{probe.getsockname()[1]}"
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "datasette", "serve", *options, flights, "--metadata", file, "--port", self.url.rsplit(":", 1)[1],
+            [sys.executable, "-m", "datasette", "serve", *options, flights, CONFIGURATION, file, "--port", self.url.rsplit(":", 1)[1],
              "--template-dir", os.path.join(EXAMPLE, "templates"), "--setting", "num_sql_threads", "1",
              "--setting", "sql_time_limit_ms", "20000"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -95,14 +99,14 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server(flights, tmp_path_factory):
-    with Server(flights, metadata(tmp_path_factory.mktemp("server"), {"accelerate": ["far"]})) as running:
+    with Server(flights, configuration(tmp_path_factory.mktemp("server"), {"accelerate": ["far"]})) as running:
         yield running
 
 
 def test_views_give_what_their_selects_give(server):
-    rows = server.rows("/flights.json", sql="SELECT * FROM airports ORDER BY flights DESC LIMIT 3")
+    rows = server.rows(QUERY, sql="SELECT * FROM airports ORDER BY flights DESC LIMIT 3")
     assert rows == [["ORD", 1075, 8.6, -1.0], ["DFW", 1041, 7.1, 0.0], ["ATL", 800, 9.7, 1.0]]
-    assert server.rows("/flights.json", sql="SELECT sum(value) FROM delays, json_each(counts)") == [[20000]]
+    assert server.rows(QUERY, sql="SELECT sum(value) FROM delays, json_each(counts)") == [[20000]]
 
 
 def test_views_are_accelerated(server):
@@ -112,39 +116,39 @@ def test_views_are_accelerated(server):
 
 
 def test_an_ordinary_view_is_accelerated_by_its_name(server):
-    expected = server.rows("/flights.json", sql="SELECT count(*), max(delay) FROM flights WHERE distance > 2000")
+    expected = server.rows(QUERY, sql="SELECT count(*), max(delay) FROM flights WHERE distance > 2000")
     assert server.rows("/flights/far.json") == expected
-    assert server.rows("/flights.json", sql="SELECT line FROM clreduce_plan('far') LIMIT 1")[0][0].startswith("accelerated")
+    assert server.rows(QUERY, sql="SELECT line FROM clreduce_plan('far') LIMIT 1")[0][0].startswith("accelerated")
 
 
 def test_aggregates_are_there(server):
-    assert server.rows("/flights.json", sql="SELECT gpu_sum(delay) FROM flights") == [[125808]]
+    assert server.rows(QUERY, sql="SELECT gpu_sum(delay) FROM flights") == [[125808]]
 
 
 def test_a_change_is_seen(flights, server):
     with sqlite3.connect(flights) as writer:
         writer.execute("INSERT INTO flights VALUES ('2001-07-01', 0, 100, 'ZZZ', 'ORD')")
     found = "SELECT flights FROM airports WHERE origin = 'ZZZ'"
-    assert server.rows("/flights.json", sql=found) == [[1]]
+    assert server.rows(QUERY, sql=found) == [[1]]
     with writer:
         writer.execute("DELETE FROM flights WHERE origin = 'ZZZ'")
     writer.close()
-    assert server.rows("/flights.json", sql=found) == []
+    assert server.rows(QUERY, sql=found) == []
 
 
 @pytest.mark.parametrize("call", ["clreduce_set('device', 'host')", "clreduce_evict()", "clreduce_accelerate('far')",
-                                  "clreduce_accelerate()", "clreduce_view('SELECT 1')"])
+                                  "clreduce_accelerate()", "clreduce_view('SELECT 1')", "clreduce_rewrite('SELECT 1')"])
 def test_visitors_change_nothing(server, call):
-    answer = server.get("/flights.json", sql=f"SELECT {call}")
+    answer = server.get(QUERY, sql=f"SELECT {call}")
     assert answer.status_code == 400
-    assert server.rows("/flights.json", sql="SELECT value FROM clreduce_settings WHERE name = 'device'") == [["auto"]]
+    assert server.rows(QUERY, sql="SELECT value FROM clreduce_settings WHERE name = 'device'") == [["auto"]]
 
 
 def test_settings_are_the_configurations(flights, tmp_path):
-    with Server(flights, metadata(tmp_path, {"settings": {"device": "host", "values_memory": 1000000}}), "-i") as running:
-        rows = running.rows("/flights.json", sql="SELECT name, value FROM clreduce_settings WHERE value <> \"default\"")
+    with Server(flights, configuration(tmp_path, {"settings": {"device": "host", "values_memory": 1000000}}), "-i") as running:
+        rows = running.rows(QUERY, sql="SELECT name, value FROM clreduce_settings WHERE value <> \"default\"")
         assert [[name, str(value)] for name, value in rows] == [["device", "host"], ["values_memory", "1000000"]]
-        assert running.rows("/flights.json", sql="SELECT sum(flights) FROM airports") == [[20000]]
+        assert running.rows(QUERY, sql="SELECT sum(flights) FROM airports") == [[20000]]
 
 
 @pytest.mark.parametrize("own, others, message", [
@@ -154,14 +158,14 @@ def test_settings_are_the_configurations(flights, tmp_path):
     ({}, {"path": "/nowhere/clreduce"}, "/nowhere/clreduce cannot be loaded: "),
 ])
 def test_errors_of_the_configuration_are_told(flights, tmp_path, own, others, message):
-    done = get(flights, metadata(tmp_path, own, **others))
+    done = get(flights, configuration(tmp_path, own, **others))
     assert message in done.stdout + done.stderr
 
 
 def get(flights, file, **environment):
     """What Datasette prints for a query of the example, without a server."""
-    return subprocess.run([sys.executable, "-m", "datasette", flights, "--metadata", file, "--get",
-                           "/flights.json?_shape=arrays&sql=SELECT+sum(flights)+FROM+airports"],
+    return subprocess.run([sys.executable, "-m", "datasette", flights, CONFIGURATION, file, "--get",
+                           f"{QUERY}?_shape=arrays&sql=SELECT+sum(flights)+FROM+airports"],
                           env=os.environ | environment, capture_output=True, text=True, check=False)
 
 
@@ -172,7 +176,7 @@ def test_the_package_has_the_extension(flights, tmp_path):
         pytest.skip("all tests use the package")
     (tmp_path / "clreduce.py").write_text("def load(conn):\n    conn.enable_load_extension(True)\n"
                                           f"    conn.load_extension({extension!r})\n")
-    file = metadata(tmp_path, path=None)
+    file = configuration(tmp_path, path=None)
     assert json.loads(get(flights, file, PYTHONPATH=str(tmp_path)).stdout)["rows"] == [[20000]]
     (tmp_path / "clreduce.py").write_text("raise ImportError")
     done = get(flights, file, PYTHONPATH=str(tmp_path))

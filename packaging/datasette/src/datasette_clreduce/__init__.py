@@ -1,12 +1,12 @@
-"""Loads clreduce into Datasette's connections, and makes the accelerated views that the metadata names."""
+"""Loads clreduce into Datasette's connections, and makes the accelerated views that the configuration names."""
 
 from datasette import hookimpl
 
 PLUGIN = "datasette-clreduce"
 
 #: What visitors could change for others, or write: their SQL runs on connections that all share.
-REFUSED = (("clreduce_accelerate", 0), ("clreduce_accelerate", 1), ("clreduce_evict", 0), ("clreduce_set", 2),
-           ("clreduce_view", 1))
+REFUSED = (("clreduce_accelerate", 0), ("clreduce_accelerate", 1), ("clreduce_evict", 0), ("clreduce_rewrite", 1),
+           ("clreduce_set", 2), ("clreduce_view", 1))
 
 
 class ConfigurationError(RuntimeError):
@@ -30,12 +30,12 @@ def prepare_connection(conn, database, datasette):
 
 
 def configuration(datasette, database=None):
-    """The plugin's part of the metadata: a database's own, or else the whole instance's. Empty if there is none."""
+    """The plugin's part of the configuration: a database's own, or else the whole instance's. Empty if there is none."""
     return datasette.plugin_config(PLUGIN, database=database) or {}
 
 
 def load(conn, path):
-    """Loads the file that the metadata names, or else that of the Python package clreduce."""
+    """Loads the file that the configuration names, or else that of the Python package clreduce."""
     if path is None:
         try:
             import clreduce
