@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # What `make release-check` looks at: that a release is what its sources say, and can be made again by
 # anybody, byte for byte. In the build directory; the makefile sets the environment: MAKE, srcdir,
-# VERSION, PACKAGE_URL, SOURCE_DATE_EPOCH.
+# VERSION, PACKAGE_URL, SOURCE_DATE_EPOCH, and BINARIES, which may be empty.
 set -uo pipefail
-: "${MAKE?}" "${srcdir?}" "${VERSION?}" "${PACKAGE_URL?}" "${SOURCE_DATE_EPOCH?}"
+: "${MAKE?}" "${BINARIES?}" "${srcdir?}" "${VERSION?}" "${PACKAGE_URL?}" "${SOURCE_DATE_EPOCH?}"
 . "$srcdir/packaging/checks.sh"
 
 release=clreduce-$VERSION
@@ -61,7 +61,8 @@ END
 
 made()
 {
-    rm -f "$release.tar.gz" "$release.spdx.json" SHA256SUMS && "$MAKE" --no-print-directory release
+    rm -f "$release.tar.gz" "$release.spdx.json" "$release"-*.zip SHA256SUMS checksums.txt &&
+        "$MAKE" --no-print-directory BINARIES="$BINARIES" release
 }
 
 # same TARBALL TARBALL: whether they have the same bytes. Prints the first lines that differ.
@@ -110,6 +111,43 @@ contents()
         done
 }
 
+# The archives as sqlpkg takes them: the checksums are in checksums.txt, and of the files those are unpacked that
+# the pattern fits; here each into a folder of its architecture.
+archives()
+{
+    python3 - "$srcdir/sqlpkg.json" "$work" <<'END'
+import fnmatch, hashlib, json, os, sys, zipfile
+with open(sys.argv[1]) as file:
+    package = json.load(file)
+with open("checksums.txt") as file:
+    sums = {name: checksum for checksum, name in map(str.split, file)}
+for platform, architecture, machine in (("linux-amd64", "x86_64", 62), ("linux-arm64", "aarch64", 183)):
+    name = package["assets"]["files"][platform].replace("{version}", package["version"])
+    with open(name, "rb") as file:
+        assert hashlib.sha256(file.read()).hexdigest() == sums[name], f"{name}: another checksum than checksums.txt has"
+    with zipfile.ZipFile(name) as archive:
+        assert archive.namelist() == ["LICENSE", "clreduce.so"], f"{name} has {archive.namelist()}"
+        file, = fnmatch.filter(archive.namelist(), package["assets"]["pattern"])
+        data = archive.read(file)
+        assert data[:6] == b"\x7fELF\2\1" and data[18] == machine, f"{name}: {file} is for another processor"
+        archive.extract(file, os.path.join(sys.argv[2], architecture))
+END
+}
+
+archive_loads()
+{
+    [ "$(sqlite3 -cmd ".load $work/$(uname -m)/clreduce" :memory: 'SELECT clreduce_version()')" = "$VERSION" ]
+}
+
+# With the binaries that are in them: a compiler of another day may make others.
+archives_again()
+{
+    local archive
+    mkdir "$work/again" &&
+        (cd "$work/again" && python3 "$srcdir/packaging/archives.py" "$srcdir/sqlpkg.json" .. "$SOURCE_DATE_EPOCH") &&
+        for archive in "$release"-*.zip; do cmp "$archive" "$work/again/$archive" || return; done
+}
+
 bill()
 {
     pyspdxtools --infile "$release.spdx.json" &&
@@ -128,7 +166,7 @@ pkg_config()
         [[ $(pkg-config --libs clreduce) != *-lsqlite3* ]]
 }
 
-for tool in git pkg-config pyspdxtools python3 reuse; do
+for tool in git pkg-config pyspdxtools python3 reuse sqlite3; do
     command -v "$tool" >/dev/null || {
         echo "release-check: $tool is needed: see docs/releasing.md" >&2
         exit 1
@@ -138,7 +176,7 @@ check 'all files have the same version and home' versions
 check 'sqlpkg.json has what sqlpkg reads' sqlpkg
 check 'every file says its license: reuse lint' reuse --root "$srcdir" lint
 check 'clreduce.pc is complete' pkg_config
-if check 'make release makes tarball, bill of materials and checksums' made; then
+if check 'make release makes tarball, bill of materials, archives and checksums' made; then
     if [ -e "$srcdir/.git" ]; then
         check 'made again by the sources, the tarball is the same' of_sources
     else
@@ -147,7 +185,11 @@ if check 'make release makes tarball, bill of materials and checksums' made; the
     check 'made again by itself, it is the same' of_itself
     check 'the tarball has what it should' contents
     check 'the bill of materials is valid, and the same again' bill
+    check 'sqlpkg finds a file for each platform in the archives' archives &&
+        check 'the one for this processor loads' archive_loads &&
+        check 'packed again, the archives are the same' archives_again
     check 'the checksums are right' sha256sum --check --strict SHA256SUMS
-    stat --format='%n: %s bytes' "$release.tar.gz" "$release.spdx.json"
+    check 'and sqlpkg has them, too' cmp SHA256SUMS checksums.txt
+    stat --format='%n: %s bytes' "$release.tar.gz" "$release.spdx.json" "$release"-*.zip
 fi
 finish

@@ -90,7 +90,7 @@ bare_chroot >"$work/chroot.log" 2>&1 &
 chroot_made=$!
 if check 'the source package is made of the distribution' source_package &&
     check 'dpkg-buildpackage builds it, and its tests pass' binary_packages; then
-    check 'lintian finds no errors' lintian --fail-on error "$work"/*.changes
+    check 'lintian finds no errors and no warnings' lintian --fail-on error,warning "$work"/*.changes
     check 'no package depends on OpenCL' dependencies
     wait "$chroot_made"
     if check 'there is a bare chroot' [ $? -eq 0 ]; then
