@@ -30,6 +30,20 @@ skip()
     printf 'ok - %s # SKIP %s\n' "$1" "$2"
 }
 
+# pytest_checks LOG COMMAND...: runs pytest, and counts each of its tests as a check.
+pytest_checks()
+{
+    local log=$1 status result test reason
+    shift
+    COLUMNS=500 "$@" -p no:cacheprovider --tb=short --verbose </dev/null >"$log" 2>&1
+    status=$?
+    # "tests/test_datasette.py::test_page PASSED [ 94%]"
+    while IFS=$'\t' read -r result test reason; do
+        if [ "$result" = SKIPPED ]; then skip "$test" "$reason"; else check "$test" [ "$result" = PASSED ]; fi
+    done < <(sed -nE 's/^.*::(.*) (PASSED|FAILED|ERROR|SKIPPED)( \((.*)\))? +\[ *[0-9]+%\]$/\2\t\1\t\4/p' "$log")
+    check 'all of pytest passes' [ "$status" -eq 0 ] || sed 's/^/    /' "$log"
+}
+
 # finish: the closing line. Returns non-zero if a check has failed.
 finish()
 {
