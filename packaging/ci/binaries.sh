@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # The extension's files for x86_64 and aarch64, as people download them: what they need of the system,
 # and that they give the same answers, bit for bit, as each other, with and without vectors of the
 # processor's. What is not for this processor runs in QEMU.
@@ -7,16 +7,14 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
+. packaging/checks.sh
 
 work=${1?a folder is needed}
 mkdir -p "$work" && work=$(cd "$work" && pwd) || exit 1
 
-for program in qemu-x86_64 qemu-aarch64 objdump; do
-    command -v "$program" >/dev/null || tap_bail "there is no $program (Debian: qemu-user, binutils)"
-done
-# Debian: libc6-arm64-cross
+apt_install autoconf automake binutils gcc libc6-arm64-cross lemon libsqlite3-dev make ocl-icd-opencl-dev pkg-config \
+    python3 python3-pip qemu-user >"$work/tools.log" 2>&1 || tap_bail "the tools are not there: $work/tools.log"
 root=/usr/aarch64-linux-gnu
-test -e "$root/lib/ld-linux-aarch64.so.1" || tap_bail "there is no C library for aarch64 in $root"
 
 CONFIGURE_FLAGS=--enable-werror packaging/binaries/build.sh "$work" >"$work/build.log" 2>&1
 tap_ok $? 'both are built, without a warning' || {

@@ -47,7 +47,7 @@ def test_query(flights):
     (("query", "nosuch.db", "SELECT 1"), "there is no database nosuch.db"),
     (("query", None, "SELECT nosuch"), "no such column: nosuch"),
     (("query", None, "DELETE FROM flights"), "readonly"),
-    (("query", None, "SELECT 1", "--device", ""), "clreduce_set: device must have"),
+    (("query", None, "SELECT 1", "--device", ""), "clreduce_set: device must "),
     (("advise", None, "nosuch.sql"), "nosuch.sql"),
 ])
 def test_errors(flights, arguments, message):
