@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the Debian packages as Debian does, and tries them where nothing else is: in a bare chroot, with
-# apt, without what they only recommend.
+# apt, without what they only recommend. Those for arm64 are cross-built, and load in QEMU.
 #
 #     packaging/ci/debian.sh [FOLDER]     FOLDER keeps what is fetched and built; it is build/ci/debian
 set -uo pipefail
@@ -10,6 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 work=$(work_folder "${1:-build/ci/debian}") || exit 1
 version=$(sed -n 's/^#define CLREDUCE_VERSION "\(.*\)"$/\1/p' ext/clreduce.h)
 tree=$work/clreduce-$version
+debian=$(. /etc/os-release && echo "$VERSION_CODENAME")
 chroot=$(mktemp -d "${TMPDIR:-/tmp}/clreduce-chroot.XXXXXX")
 # What may still be mounted there is not the chroot's own.
 trap 'as_root rm -rf --one-file-system "$chroot"' EXIT
@@ -19,7 +20,7 @@ export DEBIAN_FRONTEND=noninteractive
 
 tools()
 {
-    apt_install autoconf automake autopkgtest debian-archive-keyring dpkg-dev lintian mmdebstrap &&
+    apt_install autoconf automake autopkgtest debian-archive-keyring dpkg-dev lintian mmdebstrap qemu-user &&
         as_root apt-get build-dep --yes --no-install-recommends ./
 }
 
@@ -28,12 +29,12 @@ bare_chroot()
 {
     as_root mmdebstrap --quiet --variant=minbase --skip=cleanup/apt/lists \
         --dpkgopt=force-unsafe-io --aptopt='APT::Install-Recommends "0"' \
-        "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$chroot"
+        "$debian" "$chroot"
 }
 
 source_package()
 {
-    rm -rf "$tree" "$work"/*.{deb,dsc,changes,buildinfo,tar.xz} && configured "$work/build" &&
+    rm -rf "$tree" "$work"/arm64 "$work"/*.{deb,dsc,changes,buildinfo,tar.xz} && configured "$work/build" &&
         make -C "$work/build" --no-print-directory dist &&
         cp "$work/build/clreduce-$version.tar.gz" "$work/clreduce_$version.orig.tar.gz" &&
         tar -C "$work" -xf "$work/clreduce_$version.orig.tar.gz" && cp -R debian "$tree"
@@ -82,6 +83,29 @@ removed()
         [ -z "$(as_root find "$chroot/usr" -name '*clreduce*')" ]
 }
 
+# In a chroot of its own, which has the compiler; nothing is left of it.
+arm64_packages()
+{
+    # shellcheck disable=SC2016  # "$1" is for mmdebstrap's shell: the chroot.
+    mkdir "$work/arm64" && as_root mmdebstrap --quiet --variant=minbase \
+        --architectures="$(dpkg --print-architecture),arm64" --include=crossbuild-essential-arm64 \
+        --dpkgopt=force-unsafe-io --aptopt='APT::Install-Recommends "0"' \
+        --customize-hook='mkdir "$1/build"' --customize-hook="copy-in '$tree' /build" \
+        --customize-hook='chroot "$1" sh -c "cd /build/* && apt-get build-dep --yes -aarm64 -Pcross,nocheck ./ &&
+            DEB_BUILD_OPTIONS=parallel=$(nproc) dpkg-buildpackage -aarm64 -Pcross,nocheck --build=any --no-sign"' \
+        --customize-hook='cp "$1"/build/*.deb '"'$work/arm64'" "$debian" /dev/null
+}
+
+# In Debian's shell for it, unpacked alone, as the package is.
+arm64_loads()
+{
+    local root=$work/arm64/root answer
+    as_root mmdebstrap --quiet --variant=extract --architectures=arm64 --include=sqlite3 "$debian" "$root" &&
+        as_root dpkg-deb --extract "$work"/arm64/libsqlite3-mod-clreduce_*.deb "$root" &&
+        answer=$(qemu-aarch64 -L "$root" "$root/usr/bin/sqlite3" -cmd '.load clreduce' :memory: 'SELECT clreduce_version()') &&
+        echo "$answer" && [ "$answer" = "$version" ]
+}
+
 check 'the tools are there' tools || {
     finish
     exit
@@ -100,7 +124,8 @@ if check 'the source package is made of the distribution' source_package &&
     else
         cat "$work/chroot.log"
     fi
-    (cd "$work" && stat --format='%n: %s bytes' ./*.deb)
+    check 'the packages for arm64 are cross-built' arm64_packages && check 'arm64: it loads by its name' arm64_loads
+    (cd "$work" && stat --format='%n: %s bytes' ./*.deb ./arm64/*.deb)
 fi
 wait
 finish
