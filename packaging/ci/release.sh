@@ -13,7 +13,7 @@ tools=$work/tools
 binaries=$work/../binaries
 [ -f "$binaries/aarch64/clreduce.so" ] || binaries=
 
-check 'the tools are there' apt_install autoconf automake gcc git lemon libsqlite3-dev make \
+check 'the tools are there' apt_install autoconf automake file gcc git lemon libsqlite3-dev make \
     ocl-icd-opencl-dev pandoc pkg-config python3 python3-pip python3-venv sqlite3 &&
     check 'reuse and spdx-tools are installed' eval \
         "[ -x $tools/bin/reuse ] || /usr/bin/python3 -m venv $tools && $tools/bin/pip install --quiet reuse spdx-tools" &&
