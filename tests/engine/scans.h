@@ -246,6 +246,8 @@ static inline enum clr_scan_outcome scans_expect(struct clr_scan *scan)
                 return CLR_SCAN_UNSURE;
             if (tally->filter >= 0 && !scalar_is_true(r[tally->filter]))
                 continue;
+            if (x.tag == VALUE_UNSURE || y.tag == VALUE_UNSURE) /* also beside a NULL */
+                return CLR_SCAN_UNSURE;
             if (x.tag >= (tally->operations != 0 ? VALUE_BYTES : VALUE_UNSURE))
                 return CLR_SCAN_UNSURE;
             if (x.tag == VALUE_NULL)
