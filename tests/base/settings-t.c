@@ -92,7 +92,7 @@ static void test_refusals(void)
     refuses("speed", "1",
             "no setting 'speed'; there are: device, chunk_size, host_threshold, start_after, "
             "chunks_in_flight, device_timeout, view_threshold, column_memory, "
-            "column_retention, values_memory, override, device_arithmetic");
+            "column_retention, values_memory, program_cache, override, device_arithmetic");
     refuses("Device", "auto", "no setting 'Device'"); /* names are exact */
     refuses("", "1", "no setting ''");
 }

@@ -40,6 +40,7 @@ def test_differential(rng, device, encoding, statements, memory=0):
             change(db, rng)
         select = writer.select()
         want = views.outcome(db, select, writer.values)
+        skipped = support.stats(db)["blocks_skipped"]
         got = views.through_view(db, select, writer.values)
 
         def judge(got, what=f"{select} {writer.values}"):
@@ -48,6 +49,8 @@ def test_differential(rng, device, encoding, statements, memory=0):
         hosts_own = device == "host" or bool(HOSTS_OWN.search(select))
         if judge(got) and not hosts_own and views.accelerated(db, "view_of_it"):
             views.ask_device(db, "view_of_it", writer.values, judge)
+        # Where blocks of rows are left out the others may be too few for a device.
+        hosts_own = hosts_own or support.stats(db)["blocks_skipped"] > skipped
         if not isinstance(want, views.Failure):
             tally.add(db, "view_of_it", hosts_own)
     batch.end()
