@@ -175,10 +175,11 @@ static int64_t process_memory(void)
 static int64_t column_memory(sqlite3 *db, bool *shared)
 {
     sqlite3_stmt *query = bench_prepare(db, "SELECT * FROM clreduce_columns");
-    int last = sqlite3_column_count(query) - 1;
+    int i = sqlite3_column_count(query);
     int64_t bytes;
 
-    *shared = strcmp(sqlite3_column_name(query, last), "connections") == 0;
+    for (*shared = false; i-- > 0 && !*shared;)
+        *shared = strcmp(sqlite3_column_name(query, i), "connections") == 0;
     sqlite3_finalize(query);
     query = bench_prepare(db, "SELECT total(bytes) + total(device_bytes) FROM clreduce_columns");
     bytes = sqlite3_step(query) == SQLITE_ROW ? sqlite3_column_int64(query, 0) : 0;
