@@ -12,4 +12,18 @@ enum clr_vectors { CLR_VECTORS_PORTABLE, CLR_VECTORS_AVX2, CLR_VECTORS_AVX512 };
  */
 enum clr_vectors clr_processor_vectors(void);
 
+/* The addresses of what there is for each of them, in their order. The names of those that only
+   x86-64 has are not looked at elsewhere. */
+#if defined(__x86_64__)
+#define CLR_BY_VECTORS(portable, avx2, avx512)                                                     \
+    {                                                                                              \
+        &(portable), &(avx2), &(avx512)                                                            \
+    }
+#else
+#define CLR_BY_VECTORS(portable, avx2, avx512)                                                     \
+    {                                                                                              \
+        &(portable)                                                                                \
+    }
+#endif
+
 #endif

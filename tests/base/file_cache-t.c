@@ -7,11 +7,11 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "child.h"
+#include "folder_files.h"
 #include "random.h"
 
 #include "tap.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/resource.h>
@@ -66,24 +66,6 @@ static bool has(const char *key, const char *content)
     return same;
 }
 
-/* Returns how many files the folder has, hidden ones too, and stores the path of the last. */
-static int count_files(char path[2 * PATH_SIZE])
-{
-    DIR *entries = opendir(folder);
-    const struct dirent *entry;
-    int count = 0;
-
-    while (entries != NULL && (entry = readdir(entries)) != NULL) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(path, 2 * PATH_SIZE, "%.310s/%.250s", folder, entry->d_name);
-        count++;
-    }
-    if (entries != NULL)
-        closedir(entries);
-    return count;
-}
-
 static void test_keeping(void)
 {
     char path[2 * PATH_SIZE];
@@ -91,7 +73,7 @@ static void test_keeping(void)
 
     begin();
     tap_ok(has("key", NULL), "nothing is there at first");
-    tap_ok(count_files(path) == 0, "and reading makes nothing");
+    tap_ok(folder_files(folder, path, sizeof path) == 0, "and reading makes nothing");
     tap_ok(clr_file_cache_is_usable(), "the folders are made");
     keep("key", "what is kept");
     tap_ok(has("key", "what is kept"), "what is kept comes back");
@@ -100,7 +82,8 @@ static void test_keeping(void)
     tap_ok(has("key", "what is kept later"), "the last one counts");
     keep("", "");
     tap_ok(has("", ""), "an empty content of an empty key");
-    tap_is_int64(count_files(path), 2, "there is a file for each key, and nothing else");
+    tap_is_int64(folder_files(folder, path, sizeof path), 2,
+                 "there is a file for each key, and nothing else");
     tap_ok(stat(path, &status) == 0 && (status.st_mode & 0777) == 0600, "for the user alone");
     tap_ok(stat(folder, &status) == 0 && (status.st_mode & 0777) == 0700, "and so is the folder");
     end();
@@ -128,7 +111,7 @@ static void test_damage(void)
     begin();
     clr_file_cache_is_usable();
     keep("key", "content");
-    count_files(path);
+    folder_files(folder, path, sizeof path);
     file = fopen(path, "r");
     if (file == NULL)
         tap_bail("%s: %s", path, strerror(errno));
@@ -159,7 +142,7 @@ static void test_owners(void)
     begin();
     clr_file_cache_is_usable();
     keep("key", "content");
-    count_files(path);
+    folder_files(folder, path, sizeof path);
     chmod(path, 0620);
     tap_ok(has("key", NULL), "a file that the group may write to is not read");
     chmod(path, 0602);
@@ -269,7 +252,7 @@ static void write_beyond_limit(void)
          "so long a content that it does not fit into the hundred bytes that are there for it,"
          " with its key and all else");
     child_ok(has("new", NULL) && has("key", "content"), "nothing is kept, and nothing is lost");
-    child_ok(count_files(path) == 1, "and nothing is left");
+    child_ok(folder_files(folder, path, sizeof path) == 1, "and nothing is left");
 }
 
 static void test_no_room(void)
@@ -320,7 +303,8 @@ static void test_total(void)
         }
         closedir(entries);
     }
-    tap_is_int64(count_files(path), CLR_FILE_CACHE_BYTES / LARGE, "all together have a limit");
+    tap_is_int64(folder_files(folder, path, sizeof path), CLR_FILE_CACHE_BYTES / LARGE,
+                 "all together have a limit");
     tap_ok(has("key 0", NULL), "the oldest one goes");
     for (i = 1; i < LARGE_FILES; i++) {
         char *found;
@@ -372,7 +356,7 @@ static void test_processes(void)
     passed = child_wait(children[0]);
     passed = child_wait(children[1]) && passed && child_failures == 0;
     tap_ok(passed, "three processes, one the parent of the others, at once");
-    tap_is_int64(count_files(path), 3, "leave the files alone");
+    tap_is_int64(folder_files(folder, path, sizeof path), 3, "leave the files alone");
     end();
 }
 

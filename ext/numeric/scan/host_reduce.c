@@ -139,13 +139,10 @@ static void add_slowly(const clr_stored_real *x, const clr_stored_real *y, size_
 
 static const struct loops *choose_loops(void)
 {
-#if defined(__x86_64__)
-    if (clr_processor_vectors() >= CLR_VECTORS_AVX512)
-        return &avx512_loops;
-    if (clr_processor_vectors() >= CLR_VECTORS_AVX2)
-        return &avx2_loops;
-#endif
-    return &portable_loops;
+    static const struct loops *const by_vectors[] =
+        CLR_BY_VECTORS(portable_loops, avx2_loops, avx512_loops);
+
+    return by_vectors[clr_processor_vectors()];
 }
 
 /* 128-bit products need scalar code in every instruction set. */

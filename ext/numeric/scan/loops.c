@@ -155,11 +155,9 @@ TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
 
 const struct clr_loops *clr_loops_choose(int skipped)
 {
-#if defined(__x86_64__)
-    if (clr_processor_vectors() >= CLR_VECTORS_AVX512 && skipped-- == 0)
-        return &avx512_loops;
-    if (clr_processor_vectors() >= CLR_VECTORS_AVX2 && skipped-- == 0)
-        return &avx2_loops;
-#endif
-    return skipped == 0 ? &portable_loops : NULL;
+    static const struct clr_loops *const by_vectors[] =
+        CLR_BY_VECTORS(portable_loops, avx2_loops, avx512_loops);
+    const int vectors = (int)clr_processor_vectors() - skipped;
+
+    return vectors < 0 ? NULL : by_vectors[vectors];
 }

@@ -187,13 +187,11 @@ LOOPS(avx512, __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))))
 
 const struct clr_frame_loops *clr_frame_choose_loops(int skipped)
 {
-#if defined(__x86_64__)
-    if (clr_processor_vectors() >= CLR_VECTORS_AVX512 && skipped-- == 0)
-        return &avx512_loops;
-    if (clr_processor_vectors() >= CLR_VECTORS_AVX2 && skipped-- == 0)
-        return &avx2_loops;
-#endif
-    return skipped == 0 ? &portable_loops : NULL;
+    static const struct clr_frame_loops *const by_vectors[] =
+        CLR_BY_VECTORS(portable_loops, avx2_loops, avx512_loops);
+    const int vectors = (int)clr_processor_vectors() - skipped;
+
+    return vectors < 0 ? NULL : by_vectors[vectors];
 }
 
 void clr_frame_widen(const struct clr_frame *frame, const void *words, size_t first, size_t count,

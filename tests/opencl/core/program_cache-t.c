@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "child.h"
+#include "folder_files.h"
 #include "opencl/core/build.h"
 #include "opencl/core/device_private.h"
 #include "opencl/core/program_cache_private.h"
@@ -18,7 +19,6 @@
 
 #include "tap.h"
 
-#include <dirent.h>
 #include <ftw.h>
 #include <sys/stat.h>
 
@@ -37,24 +37,6 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     (void)type;
     (void)place;
     return remove(path);
-}
-
-/* Returns how many files there are, and stores the path of the last. */
-static int count_files(char path[2 * PATH_SIZE])
-{
-    DIR *entries = opendir(folder);
-    const struct dirent *entry;
-    int count = 0;
-
-    while (entries != NULL && (entry = readdir(entries)) != NULL) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(path, 2 * PATH_SIZE, "%.310s/%.250s", folder, entry->d_name);
-        count++;
-    }
-    if (entries != NULL)
-        closedir(entries);
-    return count;
 }
 
 /* Where programs are kept from now on: nowhere, if the path is relative. */
@@ -161,15 +143,15 @@ static void replace_content(const char *options, const char *content, size_t siz
 static void test_files(void)
 {
     char path[2 * PATH_SIZE];
-    int before = count_files(path);
+    int before = folder_files(folder, path, sizeof path);
     FILE *file;
 
     tap_ok(writes_with("-DNUMBER=17", 17, 0), "a program is compiled");
-    tap_is_int64(count_files(path), before + 1, "and kept");
+    tap_is_int64(folder_files(folder, path, sizeof path), before + 1, "and kept");
     tap_ok(writes_with("-DNUMBER=17", 17, 1), "the next one comes from there");
     tap_ok(!writes("-DNUMBER=17", 2, 17), "but not with a kernel that its text does not have");
     tap_ok(writes_with("-DNUMBER=19", 19, 0), "one with other options is another one");
-    tap_ok(!writes("-DNUMBER=(", 1, 0) && count_files(path) == before + 2,
+    tap_ok(!writes("-DNUMBER=(", 1, 0) && folder_files(folder, path, sizeof path) == before + 2,
            "one with errors is not kept");
     file = fopen(path, "r+");
     if (file == NULL || fseek(file, -1, SEEK_END) != 0 || fputc('x', file) == EOF ||
@@ -190,19 +172,20 @@ static void test_off(void)
     struct clr_settings settings;
     struct clr_status status;
     char path[2 * PATH_SIZE];
-    const int before = count_files(path);
+    const int before = folder_files(folder, path, sizeof path);
 
     clr_settings_init(&settings);
     clr_settings_set(&settings, "program_cache", "off", &status);
     tap_ok(writes_with("-DNUMBER=17", 17, 0), "where the setting is off none is taken");
-    tap_ok(writes_with("-DNUMBER=20", 20, 0) && count_files(path) == before, "and none kept");
+    tap_ok(writes_with("-DNUMBER=20", 20, 0) && folder_files(folder, path, sizeof path) == before,
+           "and none kept");
     clr_settings_set(&settings, "program_cache", "on", &status);
     keep_in("relative");
     tap_ok(writes_with("-DNUMBER=17", 17, 0), "nor where there is no place for it");
     keep_in(cache);
     info.type = CLR_DEVICE_CPU;
     tap_ok(writes_with("-DNUMBER=17", 17, 0) && writes_with("-DNUMBER=21", 21, 0) &&
-               count_files(path) == before,
+               folder_files(folder, path, sizeof path) == before,
            "nor for a CPU device");
     info.type = CLR_DEVICE_GPU;
     clr_memory_fail_after(0);
