@@ -13,6 +13,7 @@
 #include "random.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { DAMAGES = 1500, QUICK_DAMAGES = 60 };
 
@@ -353,14 +354,16 @@ static void test_no_memory(struct feeding *feeding)
 
 /* ---- Loads at the same time. */
 
-enum { TURNS = 10, QUICK_TURNS = 4 };
+/* PATIENCE: so many times as often, if the device was always too late. */
+enum { TURNS = 10, QUICK_TURNS = 4, PATIENCE = 50 };
 
 struct rival {
     struct feeding feeding;
     const struct clr_source *source;
     uint32_t root;
     const struct image *expected;
-    int turns, fed, wrong;
+    int turns, loads, wrong;
+    atomic_int *fed; /* of all rivals together */
 };
 
 static void *load_often(void *argument)
@@ -368,13 +371,15 @@ static void *load_often(void *argument)
     struct rival *rival = argument;
     int i;
 
-    for (i = 0; i < rival->turns; i++) {
+    for (i = 0; i < rival->turns || (i < PATIENCE * rival->turns && atomic_load(rival->fed) == 0);
+         i++) {
         struct image image = image_of_nine();
 
         if (feeding_load(&rival->feeding, &image, rival->source, rival->root) != CLR_LOAD_DONE ||
             !image_equal(&image, rival->expected))
             rival->wrong++;
-        rival->fed += rival->feeding.decoding.is_done;
+        atomic_fetch_add(rival->fed, rival->feeding.decoding.is_done);
+        rival->loads++;
         image_free(&image);
     }
     return NULL;
@@ -389,13 +394,15 @@ static void test_rivals(struct clr_worker *worker)
     struct image expected = image_of_nine();
     struct rival rivals[3];
     pthread_t threads[3];
-    int i, fed = 0, wrong = 0;
+    int i, loads = 0, wrong = 0;
+    atomic_int fed = 0;
 
     image_load(&expected, &source, image_root(db, "t"));
     for (i = 0; i < 3; i++) {
         rivals[i] = (struct rival){.source = &source,
                                    .root = image_root(db, "t"),
                                    .expected = &expected,
+                                   .fed = &fed,
                                    .turns = tap_is_quick() ? QUICK_TURNS : TURNS};
         feeding_init(&rivals[i].feeding, worker);
         rivals[i].feeding.waits = false;
@@ -404,11 +411,11 @@ static void test_rivals(struct clr_worker *worker)
     }
     for (i = 0; i < 3; i++) {
         pthread_join(threads[i], NULL);
-        fed += rivals[i].fed;
+        loads += rivals[i].loads;
         wrong += rivals[i].wrong;
     }
     tap_is_int64(wrong, 0, "three threads that load at a time have what the host has");
-    tap_ok(fed > 0, "%d of %d loads by the device", fed, 3 * rivals[0].turns);
+    tap_ok(fed > 0, "%d of %d loads by the device", (int)fed, loads);
     image_free(&expected);
     sqlite3_free(bytes.data);
     sqlite3_close(db);
