@@ -96,7 +96,7 @@ static void test_counted(void)
         for (row = 0; row < rows; row++)
             column->values[row] = first + (int64_t)random_below((uint64_t)range);
         column->values[0] = first;
-        column->values[rows - 1] = first + range - 1;
+        column->values[rows - 1] = first + (range - 1);
         made->questions[0].kind = random_below(2) == 0 ? CLR_ASK_AT : CLR_ASK_BETWEEN;
         snprintf(what, sizeof what, "round %d, %zu rows", round, rows);
         check(made, threads, what);
