@@ -25,7 +25,7 @@ struct header {
     uint64_t checksum[2]; /* of all that is before, and all that follows */
 };
 
-static const char magic[8] = "clrfile1";
+static const char magic[8] = "clrfile";
 static char home[PATH_SIZE];                      /* empty: the place does not follow from it */
 static char parent[PATH_SIZE], folder[PATH_SIZE]; /* the first is empty: there is none */
 
