@@ -1,5 +1,7 @@
 #include "numeric/groups/counted.h"
 
+#include "numeric/values/narrow.h"
+
 #include <string.h>
 
 /* PIECE: values between two looks at whether to stop. MOST: counts of a part that a cache holds. */
@@ -10,7 +12,7 @@ struct counting {
     struct clr_counted *counted;
     struct clr_groups *groups;
     int tally;
-    int64_t least[CLR_GROUP_PARTS], greatest[CLR_GROUP_PARTS];
+    struct clr_frame bounds[CLR_GROUP_PARTS];
 };
 
 static struct clr_group_list *list_of(const struct clr_groups *groups, int part, int tally,
@@ -48,17 +50,14 @@ static void find_range(void *argument, int part, const atomic_bool *stop)
     const struct clr_group_list *list =
         list_of(counting->groups, part, counting->tally, CLR_LIST_INTEGERS);
     const int64_t *x = list->x.start;
-    int64_t least = INT64_MAX, greatest = INT64_MIN;
-    size_t i;
+    struct clr_frame bounds = CLR_FRAME_OF_NONE;
+    size_t i, count;
 
-    for (i = 0; i < list->count; i++) {
-        if (i % PIECE == 0 && clr_portion_stops(stop))
-            return;
-        least = x[i] < least ? x[i] : least;
-        greatest = x[i] > greatest ? x[i] : greatest;
+    for (i = 0; i < list->count && !clr_portion_stops(stop); i += count) {
+        count = list->count - i < PIECE ? list->count - i : PIECE;
+        clr_frame_add(&bounds, x + i, count);
     }
-    counting->least[part] = least;
-    counting->greatest[part] = greatest;
+    counting->bounds[part] = bounds;
 }
 
 static uint32_t *counts_of(const struct clr_counted *counted, int part, size_t group)
@@ -93,13 +92,14 @@ static void choose_range(const struct counting *counting, size_t count)
     struct clr_counted *counted = counting->counted;
     const size_t groups = counting->groups->count, enough = 2 * count / (size_t)counted->parts;
     const size_t most = enough < MOST ? enough : MOST;
-    int64_t least = INT64_MAX, greatest = INT64_MIN;
+    struct clr_frame bounds = CLR_FRAME_OF_NONE;
+    int64_t least, greatest;
     int part;
 
-    for (part = 0; part < counted->parts; part++) {
-        least = counting->least[part] < least ? counting->least[part] : least;
-        greatest = counting->greatest[part] > greatest ? counting->greatest[part] : greatest;
-    }
+    for (part = 0; part < counted->parts; part++)
+        clr_frame_join(&bounds, &counting->bounds[part]);
+    least = bounds.known_least;
+    greatest = bounds.known_greatest;
     if (least > greatest || groups == 0 || (uint64_t)greatest - (uint64_t)least >= most / groups)
         return;
     counted->first = least;
