@@ -19,7 +19,8 @@
 
 #include "tap.h"
 
-enum { STAGES = 4, MOST_WANTS = 5, MOST_PAGES = 40, MOST_LEAVES = 5000, MOST_ROWS = 1500000 };
+/* MOST_WANTS: more than two launches decode. */
+enum { STAGES = 4, MOST_WANTS = 20, MOST_PAGES = 40, MOST_LEAVES = 5000, MOST_ROWS = 1500000 };
 
 /* A column of the test's: what it has to have. */
 struct expected {
@@ -89,21 +90,36 @@ static inline struct clr_scalar draw_missing(void)
     if (value.tag == CLR_TAG_REAL)
         memcpy(&value.bits, &number, sizeof number);
     /* Not too many skipped pages. */
-    if (value.tag == CLR_TAG_UNSURE && random_below(4) != 0)
+    if (value.tag == CLR_TAG_UNSURE && random_below(8) != 0)
         value.tag = CLR_TAG_NULL;
     return value;
 }
 
-/* Wants ascend; `columns` of them are there, of 0: some of the first are likely to be. */
+static inline void shuffle_fields(void)
+{
+    struct clr_field field;
+    size_t other;
+    int i;
+
+    for (i = decoding.want_count - 1; i > 0; i--) {
+        other = (size_t)random_below((uint64_t)i + 1);
+        field = decoding.fields[i];
+        decoding.fields[i] = decoding.fields[other];
+        decoding.fields[other] = field;
+    }
+}
+
+/* Wants in any order; `columns` of them are there, of 0: some of the first are likely to be. */
 static inline void decoding_draw(int columns)
 {
     int index = random_below(2) ? -1 : (int)random_below(3), i;
+    int most = columns > 0 ? columns : random_below(3) > 0 ? 5 : MOST_WANTS;
     struct clr_status status;
 
     clr_status_clear(&status);
     clr_cell_decoder_begin(decoding.device, MOST_LEAVES, &status);
     devices_bail_on(&status, "clr_cell_decoder_begin");
-    decoding.want_count = random_between(1, columns > 0 ? columns : MOST_WANTS);
+    decoding.want_count = random_between(1, most);
     if (columns > 0)
         index = 0;
     for (i = 0; i < decoding.want_count; i++) {
@@ -114,8 +130,9 @@ static inline void decoding_draw(int columns)
         decoding.wants[i].column = clr_resident_column_new(CLR_TAG_MIXED, 0);
         if (decoding.wants[i].column == NULL)
             tap_bail("no memory");
-        index += columns > 0 ? 1 : random_between(1, 2);
+        index += columns > 0 ? 1 : random_between(index < 0, 2);
     }
+    shuffle_fields();
     decoding.rows = decoding.leaves = decoding.skipped = 0;
 }
 

@@ -25,7 +25,7 @@ extern const struct clr_module_kind clr_cell_decoder_kind;
 /* A leaf page in a stage, whose header the host has checked; as kernels/cells.cl has it. */
 struct clr_leaf_place {
     uint64_t row;      /* of its first cell, in the columns */
-    uint32_t at;       /* byte offset of the page in the stage */
+    uint32_t at;       /* byte offset of the page in the stage, a multiple of 512 */
     uint32_t pointers; /* byte offset of the cell pointers in the page */
     uint32_t cells;    /* 1 or more; the pointers are within the page */
     uint32_t leaf;     /* a number of its own, below those of clr_cell_decoder_begin() */
@@ -73,9 +73,9 @@ enum clr_code clr_cell_decoder_begin(struct clr_device *device, size_t leaves,
                                      struct clr_status *status);
 
 /*
- * Sends a stage's content and starts its decoding, into `count` columns, 1 or more. The stage is
- * under way then, and the places are not needed any more. Returns CLR_OK; CLR_NOMEM: no room on the
- * device, nothing is under way, and the rows are undefined; CLR_DEVICE.
+ * Sends a stage's content and starts its decoding, into `count` columns, 1 to CLR_MOST_COLUMNS, in
+ * any order. The stage is under way then, and the places are not needed any more. Returns CLR_OK;
+ * CLR_NOMEM: no room on the device, nothing is under way, and the rows are undefined; CLR_DEVICE.
  */
 enum clr_code clr_cell_decoder_send(struct clr_device *device, int stage,
                                     const struct clr_stage_content *content,

@@ -9,12 +9,20 @@
 /* Work-items of a GPU's group, which takes a page: about as many as a page has cells. */
 enum { GPU_GROUP_SIZE = 128 };
 
+/* Half of the local memory is left to what the kernel itself has, and to other groups. On a CPU
+   device, where local memory is memory like any other, a copy would be of no use. */
 static cl_int choose_sizes(struct clr_module *module, const struct clr_device_info *device)
 {
+    struct clr_cell_decoder *decoder = (struct clr_cell_decoder *)module;
     const struct clr_group_limit limit = {.most = GPU_GROUP_SIZE};
+    cl_ulong local = 0;
+    cl_int error = clr_choose_group_size(device, module->kernels, 1, &limit, &decoder->group_size);
 
-    return clr_choose_group_size(device, module->kernels, 1, &limit,
-                                 &((struct clr_cell_decoder *)module)->group_size);
+    if (error != CL_SUCCESS || device->type == CLR_DEVICE_CPU)
+        return error;
+    error = clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    decoder->copy_room = (size_t)(local / 2);
+    return error;
 }
 
 static void release_stage(cl_command_queue queue, struct clr_stage *stage)
@@ -38,8 +46,7 @@ static void release(struct clr_module *module)
 
 static void write_options(const struct clr_device_info *device, char *options, size_t size)
 {
-    (void)device;
-    snprintf(options, size, " -DDOUBLES=0");
+    snprintf(options, size, " -DDOUBLES=0 -DCPU=%d", device->type == CLR_DEVICE_CPU);
 }
 
 static const char *const kernel_name = "decode_cells";

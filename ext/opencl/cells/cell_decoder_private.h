@@ -2,6 +2,7 @@
 #ifndef CLR_OPENCL_CELL_DECODER_PRIVATE_H
 #define CLR_OPENCL_CELL_DECODER_PRIVATE_H
 
+#include "numeric/scan/scan.h"
 #include "opencl/cells/cell_decoder.h"
 #include "opencl/core/buffers.h"
 #include "opencl/core/module_private.h"
@@ -9,9 +10,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of a stage that are sent: pages, and then their places. */
+/* Columns that a launch decodes at most; as kernels/cells.cl has it. */
+enum { CLR_LAUNCH_WANTS = 8 };
+
+/* What is wanted of each cell, as kernels/cells.cl has it. */
+struct clr_stage_want {
+    int64_t missing_bits;
+    int32_t column; /* in the records; below 0: the rowid */
+    uint8_t missing_tag, is_real, unused[2];
+};
+
+/* Bytes of a stage that are sent: pages, then their places, and then what is wanted. */
 enum {
-    CLR_STAGE_SENT = CLR_STAGE_BYTES + CLR_STAGE_LEAVES * (int)sizeof(struct clr_leaf_place),
+    CLR_STAGE_SENT = CLR_STAGE_BYTES + CLR_STAGE_LEAVES * (int)sizeof(struct clr_leaf_place) +
+                     CLR_MOST_COLUMNS * (int)sizeof(struct clr_stage_want),
 };
 
 struct clr_stage {
@@ -39,6 +51,7 @@ enum { CLR_CELL_TRANSFERS, CLR_CELL_DECODING };
 struct clr_cell_decoder {
     struct clr_module module;
     size_t group_size; /* work-items of a group; tests change it */
+    size_t copy_room;  /* bytes of local memory for a page; 0: it is read where it is; likewise */
     bool claimed;
     struct clr_skipped_pages skipped;
     int count; /* of stages that there are */

@@ -17,11 +17,15 @@ struct room {
     uint8_t found_tags[CLR_MOST_STAGES * ROWS];
 };
 
+/* GPUs copy the pages of every other stage, and read the others where they are, as they do pages
+   that there is no room for. */
 static enum clr_code send_stage(struct clr_device *device, struct room *room, int stage,
                                 struct clr_status *status)
 {
     struct clr_stage_content content = {sizeof room->pages.bytes, CLR_TEST_USABLE,
                                         room->pages.places, PAGES};
+    struct clr_cell_decoder *decoder = clr_cell_decoder_of(device);
+    const size_t copy_room = decoder->copy_room;
     struct clr_cell_want to[WANTS];
     int i;
 
@@ -34,7 +38,10 @@ static enum clr_code send_stage(struct clr_device *device, struct room *room, in
         room->pages.places[i].leaf = (uint32_t)(stage * PAGES + i);
     }
     memcpy(clr_cell_decoder_stage(device, stage), room->pages.bytes, sizeof room->pages.bytes);
-    return clr_cell_decoder_send(device, stage, &content, to, WANTS, status);
+    decoder->copy_room = stage % 2 == 0 ? copy_room : 0;
+    clr_cell_decoder_send(device, stage, &content, to, WANTS, status);
+    decoder->copy_room = copy_room;
+    return status->code;
 }
 
 static enum clr_code receive_stage(struct clr_device *device, struct room *room, int stage,

@@ -5,21 +5,48 @@
 
 #include <string.h>
 
-/* Sends the pages, and the places behind them. Stores the byte offset of those. */
+/* Bytes of a piece that the kernel copies, and its arguments before the columns. */
+enum { PIECE = 16, ARGUMENTS = 10 };
+
+/* Byte offsets in a stage that has been sent. */
+struct sent {
+    cl_uint places, wants;
+};
+
+static struct clr_stage_want want_of(const struct clr_field *field)
+{
+    const struct clr_scalar missing =
+        field->is_real ? clr_scalar_to_real(field->missing) : field->missing;
+
+    return (struct clr_stage_want){.missing_bits = missing.bits,
+                                   .column = field->index,
+                                   .missing_tag = missing.tag,
+                                   .is_real = field->is_real};
+}
+
+/* Sends the pages, and behind them their places and what is wanted. */
 static enum clr_code send(struct clr_cell_decoder *decoder, struct clr_stage *stage,
-                          const struct clr_stage_content *content, cl_uint *places,
+                          const struct clr_stage_content *content,
+                          const struct clr_cell_want *const *wants, int count, struct sent *sent,
                           struct clr_status *status)
 {
+    unsigned char *const mapped = stage->pinned.mapped;
     const size_t places_size = content->count * sizeof *content->places;
+    struct clr_stage_want want;
     cl_int error;
+    int i;
 
-    *places = (cl_uint)((content->bytes + 7) & ~(size_t)7);
-    stage->bytes = *places + places_size;
-    memcpy((unsigned char *)stage->pinned.mapped + *places, content->places, places_size);
+    sent->places = (cl_uint)((content->bytes + 7) & ~(size_t)7);
+    sent->wants = sent->places + (cl_uint)places_size;
+    stage->bytes = sent->wants + (size_t)count * sizeof want;
+    memcpy(mapped + sent->places, content->places, places_size);
+    for (i = 0; i < count; i++) {
+        want = want_of(wants[i]->field);
+        memcpy(mapped + sent->wants + (size_t)i * sizeof want, &want, sizeof want);
+    }
     /* After the launches that read what was there before. */
     error = clEnqueueWriteBuffer(decoder->module.queues[CLR_CELL_TRANSFERS], stage->content,
-                                 CL_FALSE, 0, stage->bytes, (unsigned char *)stage->pinned.mapped,
-                                 stage->decoded != NULL,
+                                 CL_FALSE, 0, stage->bytes, mapped, stage->decoded != NULL,
                                  stage->decoded != NULL ? &stage->decoded : NULL, &stage->written);
     clr_event_release(&stage->decoded);
     if (error != CL_SUCCESS)
@@ -29,39 +56,52 @@ static enum clr_code send(struct clr_cell_decoder *decoder, struct clr_stage *st
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFlush", error);
 }
 
-/* The queue is in order: the first launch waits for the transfer, and the last one ends them. */
+/* Columns of the kernel's that a launch has no use for are its first one. */
+static void set_columns(struct clr_argument *arguments, const struct clr_cell_want *const *wants,
+                        int count)
+{
+    int k;
+
+    for (k = 0; k < CLR_LAUNCH_WANTS; k++) {
+        const struct clr_resident_column *column = wants[k < count ? k : 0]->column;
+
+        *arguments++ = CLR_VALUE(column->values);
+        *arguments++ = CLR_VALUE(column->tags);
+        *arguments++ = CLR_VALUE(column->kinds);
+    }
+}
+
+/* Decodes the columns from number `first` on, as many as one launch can. The queue is in order: the
+   first launch waits for the transfer, and the last one ends them. */
 static enum clr_code launch(struct clr_cell_decoder *decoder, struct clr_stage *stage,
-                            const struct clr_stage_content *content, cl_uint places,
-                            const struct clr_cell_want *want, bool is_first, bool is_last,
+                            const struct clr_stage_content *content, const struct sent *sent,
+                            const struct clr_cell_want *const *wants, int first, int count,
                             struct clr_status *status)
 {
+    const int left = count - first, used = left < CLR_LAUNCH_WANTS ? left : CLR_LAUNCH_WANTS;
     /* The database has the stage's pages, at least: as long may a payload be. */
-    const cl_uint most = (cl_uint)content->bytes;
-    const struct clr_field *field = want->field;
-    const struct clr_scalar missing =
-        field->is_real ? clr_scalar_to_real(field->missing) : field->missing;
-    const cl_uint is_real = field->is_real, tag = missing.tag;
-    const cl_int index = field->index;
-    const struct clr_argument arguments[] = {
+    const cl_uint most = (cl_uint)content->bytes, number = (cl_uint)used;
+    const cl_uint at = sent->wants + (cl_uint)first * (cl_uint)sizeof(struct clr_stage_want);
+    const size_t copy_size = (content->usable_size / PIECE + 2) * PIECE;
+    const cl_uint is_copied = copy_size <= decoder->copy_room;
+    struct clr_argument arguments[ARGUMENTS + 3 * CLR_LAUNCH_WANTS] = {
         CLR_VALUE(stage->content),
-        CLR_VALUE(places),
+        CLR_VALUE(sent->places),
+        CLR_VALUE(at),
+        CLR_VALUE(number),
         CLR_VALUE(content->usable_size),
         CLR_VALUE(most),
-        CLR_VALUE(index),
-        CLR_VALUE(is_real),
-        CLR_VALUE(missing.bits),
-        CLR_VALUE(tag),
-        CLR_VALUE(want->column->values),
-        CLR_VALUE(want->column->tags),
-        CLR_VALUE(want->column->kinds),
+        CLR_VALUE(is_copied),
+        CLR_LOCAL(is_copied ? copy_size : PIECE),
         CLR_VALUE(decoder->skipped.bytes),
         CLR_VALUE(decoder->skipped.count),
     };
 
+    set_columns(arguments + ARGUMENTS, wants + first, used);
     return clr_launch_after(decoder->module.queues[CLR_CELL_DECODING], decoder->module.kernels[0],
                             CLR_ARGUMENTS(arguments), content->count, decoder->group_size,
-                            is_first ? &stage->written : NULL, is_last ? &stage->decoded : NULL,
-                            status);
+                            first == 0 ? &stage->written : NULL,
+                            used == left ? &stage->decoded : NULL, status);
 }
 
 /* Has the launches begin. */
@@ -87,6 +127,18 @@ static enum clr_code abandon(struct clr_cell_decoder *decoder, struct clr_stage 
     return status->code;
 }
 
+/* The kernel reads a record once, from its first column on. */
+static void sort(const struct clr_cell_want **sorted, const struct clr_cell_want *wants, int count)
+{
+    int i, k;
+
+    for (i = 0; i < count; i++) {
+        for (k = i; k > 0 && sorted[k - 1]->field->index > wants[i].field->index; k--)
+            sorted[k] = sorted[k - 1];
+        sorted[k] = &wants[i];
+    }
+}
+
 enum clr_code clr_cell_decoder_send(struct clr_device *device, int stage,
                                     const struct clr_stage_content *content,
                                     const struct clr_cell_want *wants, int count,
@@ -94,13 +146,15 @@ enum clr_code clr_cell_decoder_send(struct clr_device *device, int stage,
 {
     struct clr_cell_decoder *decoder = clr_cell_decoder_of(device);
     struct clr_stage *used = &decoder->stages[stage];
-    cl_uint places;
+    const struct clr_cell_want *sorted[CLR_MOST_COLUMNS];
+    struct sent sent;
     int i;
 
-    send(decoder, used, content, &places, status);
-    for (i = 0; i < count && status->code == CLR_OK; i++)
-        launch(decoder, used, content, places, &wants[i], i == 0, i == count - 1, status);
-    used->launches = count;
+    sort(sorted, wants, count);
+    used->launches = 0;
+    send(decoder, used, content, sorted, count, &sent, status);
+    for (i = 0; i < count && status->code == CLR_OK; i += CLR_LAUNCH_WANTS, used->launches++)
+        launch(decoder, used, content, &sent, sorted, i, count, status);
     if (status->code == CLR_OK)
         flush(decoder, status);
     return status->code == CLR_NOMEM ? abandon(decoder, used, status) : status->code;

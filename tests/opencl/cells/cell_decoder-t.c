@@ -1,26 +1,28 @@
 /*
  * Cells that a device decodes against what was put into the pages, and against the host's decoder:
  * the device takes a page if and only if that takes all of its cells, and has the same values then.
- * Pages of all sizes, sound ones and ones in which bytes have been changed; several stages on their
- * way at a time. CPU devices run the code for GPUs as well.
+ * Pages of all sizes, sound ones and ones in which bytes have been changed, with up to 20 columns
+ * in any order; several stages on their way at a time. CPU devices run the code for GPUs as well.
  */
 #include "opencl/cells/cell_decoder.h"
 #include "opencl/decoding.h"
 
 static void test_pages(bool changes)
 {
-    const size_t usual = clr_cell_decoder_of(decoding.device)->group_size;
+    struct clr_cell_decoder *decoder = clr_cell_decoder_of(decoding.device);
+    const size_t usual = decoder->group_size, room = decoder->copy_room;
     struct leaf_writer writer = {0};
     int i;
 
     decoding.pages_met[0] = decoding.pages_met[1] = 0;
     batch_begin();
     for (i = 0; i < (tap_is_quick() ? 10 : 60); i++) {
-        clr_cell_decoder_of(decoding.device)->group_size =
-            i % 2 ? usual : 1 + (size_t)random_below(usual);
+        decoder->group_size = i % 2 ? usual : 1 + (size_t)random_below(usual);
+        decoder->copy_room = i % 5 < 3 ? room : (size_t)random_below(room + 1);
         decoding_run(&writer, random_between(1, 7), MOST_PAGES, i % 3 ? 100 : 20, changes);
     }
-    clr_cell_decoder_of(decoding.device)->group_size = usual;
+    decoder->group_size = usual;
+    decoder->copy_room = room;
     batch_end("pages %s", changes ? "in which bytes were changed" : "of rows of all sorts");
     tap_ok(decoding.pages_met[0] > 0 && decoding.pages_met[1] > 0,
            "%ld pages are taken, and %ld left to the host", decoding.pages_met[0],
