@@ -67,6 +67,19 @@ def transfer(results):
             + table(["", *(f"{byte_label(size)}:" for size in sizes)], rows))
 
 
+def decoding(results):
+    """Kernels that decode pages."""
+    lines = results["parts"].get("decoding")
+    if not lines:
+        return None
+    rows = [(line["name"], duration(line["median_ns"]), bandwidth(line),
+             times_as_fast(line["ratio"])) for line in lines]
+    return ("### Decoding on the device\n\n"
+            "The kernel's time for the pages of a stage. A speed is how many times it is as fast as\n"
+            "for one column in the same rounds.\n\n"
+            + table(("wanted", "time:", "GB/s:", "speed:"), rows))
+
+
 def startup(results):
     """Loading, discovery, opening and building."""
     lines = results["parts"].get("startup")
