@@ -4,14 +4,14 @@
  * three kernels: every group counts the digits of its span of keys, the counts are summed up over
  * the digits and groups before, and every group takes its keys to where those sums say. A group's
  * span is `span` keys; a launch has the groups from number `first` on, so that a pass may be split.
+ * No group waits for another one, which OpenCL has no promise for (1.2, 3.4.3).
  *
  * Any number of keys below 2^32, of groups and of work-items a group; no size need be a power of
  * two. No floating point.
  *
- * Defined by the host: CPU (1: groups have one work-item), KEYS_PER_ITEM (odd, so that runs of
- * that many keys of 8 bytes begin in different banks of local memory).
+ * Defined by the host: CPU (1: groups have one work-item), KEYS_PER_ITEM.
  */
-enum { DIGITS = 256, NIBBLES = 16 };
+enum { DIGITS = 256, LANES = 32 };
 
 #if CPU
 #define COUNT(counter) ((void)(counter)++)
@@ -47,21 +47,23 @@ typedef struct {
     }
 
 /* Returns the sum of what the work-items before have, and stores that of all. scratch has room for
-   a number of each. */
+   two numbers of each. */
 uint scan_group(uint mine, __local uint *scratch, uint *total)
 {
     uint item = get_local_id(0), items = get_local_size(0), sum = mine;
+    __local uint *sums = scratch, *other = scratch + items;
 
-    scratch[item] = sum;
+    sums[item] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint step = 1; step < items; step *= 2) {
-        uint left = item >= step ? scratch[item - step] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sum += left;
-        scratch[item] = sum;
+        __local uint *read = sums;
+        sum += item >= step ? read[item - step] : 0;
+        sums = other;
+        other = read;
+        sums[item] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    *total = scratch[items - 1];
+    *total = sums[items - 1];
     barrier(CLK_LOCAL_MEM_FENCE);
     return sum - mine;
 }
@@ -105,21 +107,41 @@ uint digit_of(long key, long least, uint shift)
     return (uint)(((ulong)key - (ulong)least) >> shift) & (DIGITS - 1);
 }
 
+/* Counters of a digit, for neighbouring work-items, since those of one counter take turns; and the
+   keys of a work-item that are on their way from memory at a time. */
+#if CPU
+enum { COUNTERS = 1, LOADS = 1 };
+#else
+enum { COUNTERS = 8, LOADS = 4 };
+#endif
+
 /* counts: of all groups for digit 0, of all groups for digit 1, and so on. */
 __kernel void sort_count(__global const long *keys, ulong count, long least, uint shift, ulong span,
                          ulong first, ulong groups, __global uint *counts)
 {
-    __local uint histogram[DIGITS];
+    __local uint histogram[DIGITS * COUNTERS];
     ulong begin = SPAN_BEGIN(first, span), end = SPAN_END(begin, span, count);
+    uint item = get_local_id(0), items = get_local_size(0);
 
-    for (uint digit = get_local_id(0); digit < DIGITS; digit += get_local_size(0))
-        histogram[digit] = 0;
+    for (uint i = item; i < DIGITS * COUNTERS; i += items)
+        histogram[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (ulong i = begin + get_local_id(0); i < end; i += get_local_size(0))
-        COUNT(histogram[digit_of(keys[i], least, shift)]);
+    for (ulong start = begin + item; start < end; start += LOADS * items) {
+        long loaded[LOADS];
+        for (uint k = 0; k < LOADS; k++)
+            loaded[k] = keys[min(start + k * items, end - 1)];
+        for (uint k = 0; k < LOADS; k++) {
+            if (start + k * items < end)
+                COUNT(histogram[digit_of(loaded[k], least, shift) * COUNTERS + item % COUNTERS]);
+        }
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint digit = get_local_id(0); digit < DIGITS; digit += get_local_size(0))
-        counts[digit * groups + first + get_group_id(0)] = histogram[digit];
+    for (uint digit = item; digit < DIGITS; digit += items) {
+        uint sum = 0;
+        for (uint i = 0; i < COUNTERS; i++)
+            sum += histogram[digit * COUNTERS + i];
+        counts[digit * groups + first + get_group_id(0)] = sum;
+    }
 }
 
 /* Turns a digit's counts into the sums of those before; a work-group for each digit. totals: of
@@ -159,64 +181,126 @@ void find_places(__global const uint *counts, ulong groups, ulong group,
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* Where the number of counter i lies: a gap after 16 takes neighbours' runs to different banks. */
-#define COUNTER(i) ((i) + (i) / NIBBLES * 2)
+#if !CPU
+/*
+ * A tile is sorted by a digit in local memory. Each LANES work-items are a row, which has a run of
+ * the tile's keys, LANES of them at a time: the work-items of those that have the same digit leave
+ * their bits in one mask, and each of them sees how many come before it there.
+ */
+typedef struct {
+    uint row, bit;
+    uint first, step; /* where in the tile the work-item's first key lies, and how far the next */
+    uint stride;      /* a digit's counters: one for each row; odd, so that banks differ */
+} part;
+
+part part_of_item(void)
+{
+    uint item = get_local_id(0), items = get_local_size(0), row = item / LANES;
+    part mine = {row, 1u << item % LANES, row * LANES * KEYS_PER_ITEM + item % LANES,
+                 min((uint)LANES, items - row * LANES), (items + LANES - 1) / LANES | 1};
+
+    return mine;
+}
 
 /*
- * Sorts the first `live` keys of a tile by 4 bits, and leaves equal ones in their order: each
- * work-item has a run of the keys and counts its nibbles; the sums of the counts over the nibbles,
- * and for each of them over the work-items, say where its keys go.
+ * Stores how many of the row's keys before each of the work-item's have its digit; counts are, in
+ * the end, those of all the row's keys. counts and masks are 0 before.
  *
  * GPUs' compilers unroll the loops over k by themselves, so that the arrays are registers. PoCL 3.1
- * makes wrong code of the second one if it is told to.
+ * makes wrong code if it is told to.
  */
-void sort_tile(__local long *tile, uint live, long least, uint shift, __local ushort *counters,
-               __local uint *scratch)
+void rank_in_row(const long *keys, part mine, uint live, long least, uint shift,
+                 __local uint *counts, __local uint *masks, uint *ranks)
 {
-    uint item = get_local_id(0), items = get_local_size(0);
-    uint begin = min(item * KEYS_PER_ITEM, live), own = min((uint)KEYS_PER_ITEM, live - begin);
-    uint sum = 0, total;
-    long keys[KEYS_PER_ITEM];
-    ushort places[KEYS_PER_ITEM];
+    for (uint k = 0; k < KEYS_PER_ITEM; k++) {
+        bool there = mine.first + k * mine.step < live;
+        uint counter = digit_of(keys[k], least, shift) * mine.stride + mine.row;
+        uint same, before;
 
-    for (uint nibble = 0; nibble < NIBBLES; nibble++)
-        counters[COUNTER(nibble * items + item)] = 0;
-    for (uint k = 0; k < KEYS_PER_ITEM; k++) {
-        if (k < own) {
-            keys[k] = tile[begin + k];
-            uint nibble = digit_of(keys[k], least, shift) % NIBBLES;
-            places[k] = counters[COUNTER(nibble * items + item)]++;
+        if (there)
+            atomic_or(&masks[counter], mine.bit);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        same = masks[counter];
+        before = same & (mine.bit - 1);
+        ranks[k] = counts[counter] + popcount(before);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (there && before == 0) {
+            counts[counter] += popcount(same);
+            masks[counter] = 0;
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = item * NIBBLES; i < (item + 1) * NIBBLES; i++)
-        sum += counters[COUNTER(i)];
+}
+
+/* Turns counters into the sums of those before. */
+void scan_counters(__local uint *counters, uint count, __local uint *scratch)
+{
+    uint own = (count + get_local_size(0) - 1) / get_local_size(0);
+    uint begin = min(own * (uint)get_local_id(0), count), end = min(begin + own, count);
+    uint sum = 0, total;
+
+    for (uint i = begin; i < end; i++)
+        sum += counters[i];
     sum = scan_group(sum, scratch, &total);
-    for (uint i = item * NIBBLES; i < (item + 1) * NIBBLES; i++) {
-        uint here = counters[COUNTER(i)];
-        counters[COUNTER(i)] = (ushort)sum;
+    for (uint i = begin; i < end; i++) {
+        uint here = counters[i];
+        counters[i] = sum;
         sum += here;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint k = 0; k < KEYS_PER_ITEM; k++) {
-        if (k < own) {
-            uint nibble = digit_of(keys[k], least, shift) % NIBBLES;
-            tile[counters[COUNTER(nibble * items + item)] + places[k]] = keys[k];
-        }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 /*
+ * Takes the `live` keys of a tile to target, those of digit d to next[d] and on, which is
+ * increased. room: first for the counters and their masks, then for the tile's keys. offsets: for
+ * DIGITS.
+ */
+void scatter_tile(__global const long *source, uint live, long least, uint shift,
+                  __global long *target, __local uint *next, __local uint *offsets,
+                  __local long *room, __local uint *scratch)
+{
+    uint item = get_local_id(0), items = get_local_size(0);
+    part mine = part_of_item();
+    uint counters = DIGITS * mine.stride;
+    __local uint *counts = (__local uint *)room;
+    long keys[KEYS_PER_ITEM];
+    uint ranks[KEYS_PER_ITEM];
+
+    for (uint k = 0; k < KEYS_PER_ITEM; k++)
+        keys[k] = source[min(mine.first + k * mine.step, live - 1)];
+    for (uint i = item; i < 2 * counters; i += items)
+        counts[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    rank_in_row(keys, mine, live, least, shift, counts, counts + counters, ranks);
+    scan_counters(counts, counters, scratch);
+    for (uint k = 0; k < KEYS_PER_ITEM; k++)
+        ranks[k] += counts[digit_of(keys[k], least, shift) * mine.stride + mine.row];
+    for (uint digit = item; digit < DIGITS; digit += items) {
+        uint begin = counts[digit * mine.stride];
+        uint end = digit + 1 < DIGITS ? counts[(digit + 1) * mine.stride] : live;
+        offsets[digit] = next[digit] - begin;
+        next[digit] += end - begin;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = 0; k < KEYS_PER_ITEM; k++) {
+        if (mine.first + k * mine.step < live)
+            room[ranks[k]] = keys[k];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = item; i < live; i += items)
+        target[offsets[digit_of(room[i], least, shift)] + i] = room[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+#endif
+
+/*
  * Takes the keys to their places in target, those of one digit in the order that they had. On a GPU
  * a tile at a time, sorted in local memory first, so that neighbours mostly go to neighbours.
- *
- * tile: a work-item has room for KEYS_PER_ITEM keys there; counters: for NIBBLES + 2; scratch: one.
  */
 __kernel void sort_scatter(__global const long *source, ulong count, long least, uint shift,
                            ulong span, ulong first, ulong groups, __global const uint *counts,
-                           __global const uint *totals, __global long *target, __local long *tile,
-                           __local ushort *counters, __local uint *scratch)
+                           __global const uint *totals, __global long *target, __local long *room,
+                           __local uint *scratch)
 {
     __local uint next[DIGITS];
     ulong begin = SPAN_BEGIN(first, span), end = SPAN_END(begin, span, count);
@@ -228,35 +312,12 @@ __kernel void sort_scatter(__global const long *source, ulong count, long least,
         target[next[digit_of(key, least, shift)]++] = key;
     }
 #else
-    __local uint starts[DIGITS];
-    uint item = get_local_id(0), items = get_local_size(0);
+    __local uint offsets[DIGITS];
+    uint tile = get_local_size(0) * KEYS_PER_ITEM;
 
-    for (ulong start = begin; start < end; start += items * KEYS_PER_ITEM) {
-        uint live = (uint)min(end - start, (ulong)(items * KEYS_PER_ITEM));
-
-        for (uint i = item; i < live; i += items)
-            tile[i] = source[start + i];
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sort_tile(tile, live, least, shift, counters, scratch);
-        sort_tile(tile, live, least, shift + 4, counters, scratch);
-        for (uint i = item; i < live; i += items) {
-            uint digit = digit_of(tile[i], least, shift);
-            if (i == 0 || digit_of(tile[i - 1], least, shift) != digit)
-                starts[digit] = i;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = item; i < live; i += items) {
-            uint digit = digit_of(tile[i], least, shift);
-            target[next[digit] + (i - starts[digit])] = tile[i];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = item; i < live; i += items) {
-            uint digit = digit_of(tile[i], least, shift);
-            if (i + 1 == live || digit_of(tile[i + 1], least, shift) != digit)
-                next[digit] += i + 1 - starts[digit];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    for (ulong start = begin; start < end; start += tile)
+        scatter_tile(source + start, (uint)min(end - start, (ulong)tile), least, shift, target,
+                     next, offsets, room, scratch);
 #endif
 }
 

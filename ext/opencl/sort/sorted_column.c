@@ -13,6 +13,9 @@
 /* The kernels' numbers of keys have 32 bits. */
 static const uint64_t most_rows = UINT32_MAX;
 
+/* What any device does in a few milliseconds. */
+static const size_t first_step_keys = (size_t)1 << 21;
+
 /* What the kernels store for each group. */
 struct extent {
     cl_long least, greatest;
@@ -36,6 +39,7 @@ struct clr_sorted_column *clr_sorted_column_new(uint8_t kind, size_t rows)
     memset(sorted, 0, sizeof *sorted);
     sorted->kind = kind;
     sorted->rows = rows;
+    sorted->step_keys = first_step_keys;
     return sorted;
 }
 
@@ -54,9 +58,14 @@ static void release_temporary(struct clr_sorted_column *sorted)
 
 void clr_sorted_column_free(struct clr_device *device, struct clr_sorted_column *sorted)
 {
+    struct clr_status ignored;
+
     if (sorted == NULL)
         return;
     if (device != NULL) {
+        clr_status_clear(&ignored);
+        clr_sort_finish(device, sorted, &sorted->before, &ignored);
+        clr_sort_finish(device, sorted, &sorted->now, &ignored);
         release_temporary(sorted);
         clr_buffer_release(&sorted->keys[sorted->current]);
     }
@@ -99,38 +108,19 @@ static enum clr_code make_buffers(struct clr_device *device, struct clr_sorted_c
     return CLR_BUFFERS_MAKE(device->context, wanted, status);
 }
 
-/* Runs a kernel with its arguments, and waits for it. */
-static enum clr_code launch(struct clr_device *device, struct clr_sorted_column *sorted,
-                            enum clr_sort_kernel number, const struct clr_argument *arguments,
-                            cl_uint count, size_t groups, struct clr_status *status)
-{
-    const struct clr_sorter *sorter = clr_sorter_of(device);
-    cl_event event;
-
-    if (clr_launch(sorter->module.queues[0], sorter->module.kernels[number], arguments, count,
-                   groups, sorter->group_size, &event, status) != CLR_OK)
-        return status->code;
-    if (clr_event_wait(event, status) != CLR_OK) {
-        clr_event_drain(&event, status);
-        return status->code;
-    }
-    sorted->work.kernels++;
-    sorted->work.passes++;
-    sorted->work.kernel_time += clr_event_take_time(&event);
-    return CLR_OK;
-}
-
-/* Runs a kernel for the next groups: as many as a launch has. */
+/* Has a kernel run for the next groups: as many as a launch has. */
 static enum clr_code launch_groups(struct clr_device *device, struct clr_sorted_column *sorted,
                                    enum clr_sort_kernel kernel,
                                    const struct clr_argument *arguments, cl_uint count,
                                    struct clr_status *status)
 {
+    const bool has_results = kernel == CLR_SORT_BEGIN || kernel == CLR_SORT_RUNS;
     size_t groups = sorted->groups - sorted->group;
 
     if (groups > sorted->launch_groups)
         groups = sorted->launch_groups;
-    if (launch(device, sorted, kernel, arguments, count, groups, status) != CLR_OK)
+    if (clr_sort_launch(device, sorted, kernel, arguments, count, groups, groups * sorted->span,
+                        has_results && sorted->group + groups == sorted->groups, status) != CLR_OK)
         return status->code;
     sorted->group += groups;
     return CLR_OK;
@@ -168,6 +158,11 @@ static union group_result *read_results(struct clr_device *device, struct clr_so
         return NULL;
     }
     sorted->work.transfer_time += clr_event_take_time(&event);
+    clr_sort_finish(device, sorted, &sorted->before, status);
+    if (clr_sort_finish(device, sorted, &sorted->now, status) != CLR_OK) {
+        clr_memory_free(results);
+        return NULL;
+    }
     return results;
 }
 
@@ -255,14 +250,13 @@ static enum clr_code launch_digit(struct clr_device *device, struct clr_sorted_c
         /* To scatter, these as well. */
         CLR_VALUE(sorted->totals),
         CLR_VALUE(sorted->keys[!sorted->current]),
-        CLR_LOCAL(items * CLR_SORT_KEYS_PER_ITEM * sizeof(cl_long)),
-        CLR_LOCAL(items * (CLR_SORT_NIBBLES + 2) * sizeof(cl_ushort)),
-        CLR_LOCAL(items * sizeof(cl_uint)),
+        CLR_LOCAL(clr_sorter_room(items)),
+        CLR_LOCAL(2 * items * sizeof(cl_uint)),
     };
     const cl_uint all = sizeof arguments / sizeof arguments[0];
 
     return launch_groups(device, sorted, kernel, arguments,
-                         kernel == CLR_SORT_COUNT ? all - 5 : all, status);
+                         kernel == CLR_SORT_COUNT ? all - 4 : all, status);
 }
 
 static enum clr_code step_count(struct clr_device *device, struct clr_sorted_column *sorted,
@@ -281,11 +275,12 @@ static enum clr_code step_scan(struct clr_device *device, struct clr_sorted_colu
         CLR_VALUE(sorted->counts),
         CLR_VALUE(groups),
         CLR_VALUE(sorted->totals),
-        CLR_LOCAL(clr_sorter_of(device)->group_size * sizeof(cl_uint)),
+        CLR_LOCAL(2 * clr_sorter_of(device)->group_size * sizeof(cl_uint)),
     };
 
     sorted->phase = CLR_PHASE_SCATTER;
-    return launch(device, sorted, CLR_SORT_SCAN, CLR_ARGUMENTS(arguments), CLR_SORT_DIGITS, status);
+    return clr_sort_launch(device, sorted, CLR_SORT_SCAN, CLR_ARGUMENTS(arguments), CLR_SORT_DIGITS,
+                           0, false, status);
 }
 
 static enum clr_code step_scatter(struct clr_device *device, struct clr_sorted_column *sorted,
@@ -354,37 +349,48 @@ static enum clr_code step_make(struct clr_device *device, struct clr_sorted_colu
     if (sorted->rows > most_rows)
         return clr_status_set(status, CLR_INVALID, 0, "%llu rows are too many to be sorted",
                               (unsigned long long)sorted->rows);
+    sorted->left = 0;
     choose_spans(sorted, clr_sorter_of(device));
     return make_buffers(device, sorted, status);
+}
+
+/* Does what comes next: a launch, and the reading of what it stores, if that is wanted. */
+static enum clr_code do_next(struct clr_device *device, struct clr_sorted_column *sorted,
+                             const struct clr_resident_column *source, struct clr_status *status)
+{
+    switch (sorted->phase) {
+    case CLR_PHASE_UNMADE:
+        return step_make(device, sorted, status);
+    case CLR_PHASE_BEGIN:
+        return step_begin(device, sorted, source, status);
+    case CLR_PHASE_COUNT:
+        return step_count(device, sorted, status);
+    case CLR_PHASE_SCAN:
+        return step_scan(device, sorted, status);
+    case CLR_PHASE_SCATTER:
+        return step_scatter(device, sorted, status);
+    case CLR_PHASE_RUNS:
+        return step_runs(device, sorted, status);
+    case CLR_PHASE_COMPLETE:
+        break;
+    }
+    return CLR_OK;
 }
 
 enum clr_code clr_sorted_column_step(struct clr_device *device, struct clr_sorted_column *sorted,
                                      const struct clr_resident_column *source, bool *complete,
                                      struct clr_status *status)
 {
+    const size_t most = clr_sorter_of(device)->step_keys;
+
     *complete = false;
-    switch (sorted->phase) {
-    case CLR_PHASE_UNMADE:
-        step_make(device, sorted, status);
-        break;
-    case CLR_PHASE_BEGIN:
-        step_begin(device, sorted, source, status);
-        break;
-    case CLR_PHASE_COUNT:
-        step_count(device, sorted, status);
-        break;
-    case CLR_PHASE_SCAN:
-        step_scan(device, sorted, status);
-        break;
-    case CLR_PHASE_SCATTER:
-        step_scatter(device, sorted, status);
-        break;
-    case CLR_PHASE_RUNS:
-        step_runs(device, sorted, status);
-        break;
-    case CLR_PHASE_COMPLETE:
-        break;
+    sorted->left = sorted->step_keys < most ? sorted->step_keys : most;
+    while (sorted->phase != CLR_PHASE_COMPLETE && sorted->left > 0) {
+        if (do_next(device, sorted, source, status) != CLR_OK)
+            break;
     }
-    *complete = status->code == CLR_OK && sorted->phase == CLR_PHASE_COMPLETE;
-    return status->code;
+    if (clr_sort_end_step(device, sorted, status) != CLR_OK)
+        return status->code;
+    *complete = sorted->phase == CLR_PHASE_COMPLETE;
+    return CLR_OK;
 }

@@ -37,9 +37,10 @@ struct clr_sorted_column *clr_sorted_column_new(uint8_t kind, size_t rows);
 
 /*
  * Does the next step of sorting the source, which is complete and has that kind and number of rows:
- * one launch, or the making of buffers. The source is not needed any more once *complete becomes
- * true. The sorter (sorter.h) is open. Returns CLR_OK; CLR_NOMEM: no room on the device, which
- * stays usable, or on the host; CLR_INVALID: 2^32 rows or more; CLR_DEVICE. After a failure only
+ * makes the buffers, or launches what takes some milliseconds and waits for what the step before
+ * has launched. The source is not needed any more once *complete becomes true. The sorter
+ * (sorter.h) is open. Returns CLR_OK; CLR_NOMEM: no room on the device, which stays usable, or on
+ * the host; CLR_INVALID: 2^32 rows or more; CLR_DEVICE. After a failure only
  * clr_sorted_column_free() may follow.
  */
 enum clr_code clr_sorted_column_step(struct clr_device *device, struct clr_sorted_column *sorted,

@@ -7,8 +7,8 @@
 
 /*
  * On a GPU, groups as large as in reductions, and some more than are resident at a time, so that
- * none ends long after the others; a launch takes some milliseconds at most. On a CPU device, a few
- * groups a unit, and enough keys for each that its counts cost little.
+ * none ends long after the others; a launch takes some milliseconds at most. On a CPU
+ * device, a few groups a unit, and enough keys for each that its counts cost little.
  */
 enum {
     GPU_GROUP_SIZE = 256,
@@ -25,12 +25,13 @@ static const char *const kernel_names[CLR_SORT_KERNELS] = {
     [CLR_SORT_RUNS] = "sort_runs",   [CLR_SORT_FIND] = "sort_find",
 };
 
-/* Local memory that a scatter's group takes: for each work-item, and besides. Twice the latter, for
-   what the driver itself puts there. */
+/* Local memory that a scatter's group takes at most: for each work-item, and besides. The latter
+   are the counters of the smallest groups, see clr_sorter_room(), and two numbers for each digit;
+   those twice, for what the driver itself puts there. */
 enum {
-    LOCAL_PER_ITEM = CLR_SORT_KEYS_PER_ITEM * sizeof(cl_long) +
-                     (CLR_SORT_NIBBLES + 2) * sizeof(cl_ushort) + sizeof(cl_uint),
-    LOCAL_OF_GROUP = 2 * 2 * CLR_SORT_DIGITS * sizeof(cl_uint)
+    ROW_COUNTERS = 2 * CLR_SORT_DIGITS * sizeof(cl_uint),
+    LOCAL_PER_ITEM = CLR_SORT_KEYS_PER_ITEM * sizeof(cl_long) + 2 * sizeof(cl_uint),
+    LOCAL_OF_GROUP = 2 * ROW_COUNTERS + 2 * 2 * CLR_SORT_DIGITS * sizeof(cl_uint)
 };
 
 static cl_int choose_sizes(struct clr_module *module, const struct clr_device_info *device)

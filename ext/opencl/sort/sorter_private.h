@@ -8,10 +8,9 @@
 
 #include <stddef.h>
 
-/* As in kernels/sort.cl. KEYS_PER_ITEM: what lets as many groups as a GPU's multiprocessor has
-   work-items for share its local memory. */
-enum { CLR_SORT_DIGITS = 256, CLR_SORT_DIGIT_BITS = 8, CLR_SORT_NIBBLES = 16 };
-enum { CLR_SORT_KEYS_PER_ITEM = 7 };
+/* As in kernels/sort.cl. KEYS_PER_ITEM: on an H200 8, 12 or 22 lost against 16. */
+enum { CLR_SORT_DIGITS = 256, CLR_SORT_DIGIT_BITS = 8, CLR_SORT_LANES = 32 };
+enum { CLR_SORT_KEYS_PER_ITEM = 16 };
 
 enum clr_sort_kernel {
     CLR_SORT_BEGIN,
@@ -31,7 +30,7 @@ struct clr_sorter {
     /* The sizes that tests change. */
     size_t group_size;  /* work-items of a group, for all kernels; 1 on a CPU device */
     size_t most_groups; /* that are worth having in a launch */
-    size_t step_keys;   /* keys of a launch, about: what somebody may have to wait for */
+    size_t step_keys;   /* keys of a launch, about, and of a step */
     size_t least_span;  /* keys of a group at least, in whole tiles */
 };
 
@@ -39,6 +38,17 @@ struct clr_sorter {
 static inline size_t clr_sorter_tile(const struct clr_sorter *sorter)
 {
     return sorter->group_size == 1 ? 1 : sorter->group_size * CLR_SORT_KEYS_PER_ITEM;
+}
+
+/* Returns the bytes of local memory in which a group of so many work-items sorts a tile: its
+   counters and their masks, an odd number of each for a digit, and later its keys. */
+static inline size_t clr_sorter_room(size_t group_size)
+{
+    const size_t rows = (group_size + CLR_SORT_LANES - 1) / CLR_SORT_LANES;
+    const size_t counters = 2 * CLR_SORT_DIGITS * (rows | 1) * sizeof(cl_uint);
+    const size_t tile = group_size * CLR_SORT_KEYS_PER_ITEM * sizeof(cl_long);
+
+    return counters > tile ? counters : tile;
 }
 
 /*

@@ -177,12 +177,18 @@ static void expect(uint8_t kind, size_t count, struct clr_runs *runs)
     }
 }
 
-/* Sorts values on the device and compares; the steps it took are stored. */
-static void compare(uint8_t kind, size_t count, const char *what, int *steps)
+/* What sorting took. */
+struct effort {
+    int steps, launches;
+};
+
+/* Sorts values on the device and compares. */
+static struct effort compare(uint8_t kind, size_t count, const char *what)
 {
     struct clr_resident_column *column = devices_upload(device, kind, values, count);
     struct clr_sorted_column *sorted = clr_sorted_column_new(kind, count);
     struct clr_device_work work = {0};
+    struct effort effort = {0, 0};
     const struct clr_runs *runs;
     struct clr_status status;
     struct clr_runs wanted;
@@ -191,7 +197,7 @@ static void compare(uint8_t kind, size_t count, const char *what, int *steps)
     if (sorted == NULL)
         tap_bail("no memory");
     clr_status_clear(&status);
-    for (*steps = 0; !complete; ++*steps) {
+    for (; !complete; effort.steps++) {
         clr_sorted_column_step(device, sorted, column, &complete, &status);
         devices_bail_on(&status, "clr_sorted_column_step");
     }
@@ -210,7 +216,9 @@ static void compare(uint8_t kind, size_t count, const char *what, int *steps)
              (unsigned long long)runs->longest, (unsigned long long)runs->mode,
              (unsigned long long)wanted.distinct, (unsigned long long)wanted.longest,
              (unsigned long long)wanted.mode);
+    effort.launches = (int)clr_sorted_column_work(sorted)->kernels;
     clr_sorted_column_free(device, sorted);
+    return effort;
 }
 
 static uint8_t any_kind(void)
@@ -222,10 +230,9 @@ static void test_any(size_t count)
 {
     enum keys keys = (enum keys)random_below(KEYS_KINDS);
     uint8_t kind = any_kind();
-    int steps;
 
     fill(kind, count, keys);
-    compare(kind, count, keys_names[keys], &steps);
+    compare(kind, count, keys_names[keys]);
 }
 
 static void test_sizes(void)
@@ -243,13 +250,13 @@ static void test_keys(void)
 {
     static const uint8_t kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL};
     const size_t count = 120007;
-    int i, keys, steps;
+    int i, keys;
 
     batch_begin();
     for (i = 0; i < 2; i++) {
         for (keys = 0; keys < KEYS_KINDS; keys++) {
             fill(kinds[i], count, (enum keys)keys);
-            compare(kinds[i], count, keys_names[keys], &steps);
+            compare(kinds[i], count, keys_names[keys]);
         }
     }
     batch_end("keys of every kind");
@@ -267,33 +274,42 @@ static void test_large(void)
     batch_end("up to %zu keys", most);
 }
 
-/* Digits that are the same in all keys take no steps; all others do, and no more. */
+static struct effort sort_integers(enum keys keys)
+{
+    fill(CLR_TAG_INTEGER, 4000, keys);
+    return compare(CLR_TAG_INTEGER, 4000, keys_names[keys]);
+}
+
+/* Digits that are the same in all keys take no launches; all others take three, and no more. All
+   of a few keys' are one step, unless steps are to be as short as can be. */
 static void test_steps(void)
 {
-    const size_t count = 4000;
-    int equal, narrow, one, all;
+    const size_t usual = sorter->step_keys;
+    struct effort equal, narrow, one, all, shortest;
 
     batch_begin();
-    fill(CLR_TAG_INTEGER, count, KEYS_EQUAL);
-    compare(CLR_TAG_INTEGER, count, "equal", &equal);
-    fill(CLR_TAG_INTEGER, count, KEYS_NARROW);
-    compare(CLR_TAG_INTEGER, count, "narrow", &narrow);
-    fill(CLR_TAG_INTEGER, count, KEYS_ONE_DIGIT);
-    compare(CLR_TAG_INTEGER, count, "one digit", &one);
-    fill(CLR_TAG_INTEGER, count, KEYS_ANY);
-    compare(CLR_TAG_INTEGER, count, "any", &all);
+    equal = sort_integers(KEYS_EQUAL);
+    narrow = sort_integers(KEYS_NARROW);
+    one = sort_integers(KEYS_ONE_DIGIT);
+    all = sort_integers(KEYS_ANY);
+    sorter->step_keys = 1;
+    shortest = sort_integers(KEYS_ANY);
+    sorter->step_keys = usual;
     batch_end("keys of which some digits are constant");
-    tap_is_int64(equal, 3, "steps for equal keys");
-    tap_is_int64(narrow, 3 + 2 * 3, "for keys within 600");
-    tap_is_int64(one, 3 + 3, "for keys of which one digit differs");
-    tap_is_int64(all, 3 + 8 * 3, "for any keys");
+    tap_is_int64(equal.launches, 2, "launches for equal keys");
+    tap_is_int64(narrow.launches, 2 + 2 * 3, "for keys within 600");
+    tap_is_int64(one.launches, 2 + 3, "for keys of which one digit differs");
+    tap_is_int64(all.launches, 2 + 8 * 3, "for any keys");
+    tap_is_int64(all.steps, 2, "their steps: the buffers, and what is launched");
+    tap_is_int64(shortest.steps, 1 + shortest.launches - 8,
+                 "short ones: each launch, with a scatter that of its scan");
 }
 
 /* Any group of any size, in launches of any size. */
 static void test_group_sizes(void)
 {
     static const size_t sizes[] = {1, 2, 3, 7, 33, 64, 100, 256};
-    static const size_t lengths[] = {1, 2, 99, 1000, 1792, 1793, 20011};
+    static const size_t lengths[] = {1, 2, 99, 1000, 4096, 4097, 20011};
     const struct clr_sorter usual = *sorter;
     size_t i, j;
 
@@ -365,7 +381,7 @@ static void test_read(void)
 /* Failures that leave the device in use. */
 static void test_refusals(void)
 {
-    const size_t too_many = (size_t)UINT32_MAX + 1;
+    const size_t too_many = (size_t)UINT32_MAX + 1, usual = sorter->step_keys;
     struct clr_sorted_column *sorted = clr_sorted_column_new(CLR_TAG_INTEGER, too_many);
     struct clr_resident_column *column = clr_resident_column_new(CLR_TAG_INTEGER, too_many);
     struct clr_status status;
@@ -390,9 +406,11 @@ static void test_refusals(void)
     clr_sorted_column_free(device, sorted);
     sorted = clr_sorted_column_new(CLR_TAG_INTEGER, 1000);
     clr_status_clear(&status);
+    sorter->step_keys = 1;
     clr_sorted_column_step(device, sorted, column, &complete, &status);
     clr_sorted_column_step(device, sorted, column, &complete, &status);
     tap_ok(status.code == CLR_OK && !complete, "given back amid the work");
+    sorter->step_keys = usual;
     clr_sorted_column_free(device, sorted);
     clr_sorted_column_free(device, NULL);
     clr_resident_column_free(device, column);
