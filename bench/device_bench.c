@@ -32,6 +32,7 @@ static const struct {
     {"decoding", "pages of a database to columns, on the device", bench_part_decoding},
     {"startup", "discovery, building and self-test, with cold and warm caches", bench_part_startup},
     {"ladder", "the kernels of the literature beside the exact ones", bench_part_ladder},
+    {"sort", "the order of values that the device holds", bench_part_sort},
     {"startup-once", NULL, bench_part_startup_once},
 };
 

@@ -49,6 +49,21 @@ def ladder(results):
             + table(("kernel", "operation", "values:", "GB/s:", "speed:", "result"), rows))
 
 
+def sort(results):
+    """How long a device takes for the order of values that it holds."""
+    lines = results["parts"].get("sort")
+    if not lines:
+        return None
+    rows = []
+    for line in lines:
+        count, taken = line["bytes"] // 8, line["median_ns"]
+        rows.append((line["element"], line["name"], f"{count:,}", duration(taken),
+                     f"{count / taken * 1000:,.0f}", line["notes"]))
+    return ("### Sorting\n\n"
+            "From values that the device holds to their order, by the clock on the wall.\n\n"
+            + table(("type", "values", "rows:", "median:", "million a second:", ""), rows))
+
+
 def transfer(results):
     """Ways to the device, a column for each size of a chunk."""
     lines = results["parts"].get("transfer")
