@@ -15,8 +15,9 @@
                                        where the interpreter can import apsw
 
     make bench BENCH=text BENCH_PYTHON=... BENCH_FLIGHTS=flights.csv.gz
-                                       views of text and dates: with tpchgen-cli beside the
-                                       interpreter TPC-H's Q6 at scale BENCH_SCALE (1)
+                                       views of text and dates, and of a wide table: TPC-H's
+                                       lines at scale BENCH_SCALE (1), with tpchgen-cli beside the
+                                       interpreter
     make bench BENCH=groups BENCH_PYTHON=... BENCH_FLIGHTS=flights.csv.gz
                                        views with GROUP BY: h2oai's groupby benchmark, and likewise
                                        TPC-H's Q1 and flights

@@ -1,4 +1,5 @@
-"""Views of text and dates: TPC-H's Q6, and questions about flights, beside SQLite and DuckDB.
+"""Views of text and dates, and of a wide table: TPC-H's lines, and questions about flights, beside
+SQLite and DuckDB.
 
 The lines of TPC-H come from tpchgen-cli, where that is installed with this interpreter; the flights
 from the file that BENCH_FLIGHTS names (date, delay, distance, origin, destination; may be gzipped),
@@ -39,6 +40,12 @@ QUESTIONS = (
      "SELECT sum(l_extendedprice * l_discount) FROM lineitem WHERE l_shipdate >= DATE '1994-01-01'"
      " AND l_shipdate < DATE '1995-01-01' AND l_discount BETWEEN 0.05 AND 0.07"
      " AND l_quantity < 24"),
+    ("one column of 16", "lineitem", "SELECT gpu_sum(l_extendedprice) FROM lineitem",
+     "SELECT sum(l_extendedprice) FROM lineitem"),
+    ("four columns of 16", "lineitem",
+     "SELECT gpu_sum(l_quantity), gpu_sum(l_extendedprice), gpu_sum(l_discount), gpu_sum(l_tax)"
+     " FROM lineitem",
+     "SELECT sum(l_quantity), sum(l_extendedprice), sum(l_discount), sum(l_tax) FROM lineitem"),
     ("origin = 'ORD'", "flights", "SELECT gpu_avg(delay) FROM flights WHERE origin = 'ORD'",
      "SELECT avg(delay) FROM flights WHERE origin = 'ORD'"),
     ("date LIKE", "flights", "SELECT gpu_avg(delay) FROM flights WHERE date LIKE '2001-01-1%'",
@@ -65,7 +72,7 @@ def tpch_generator():
 
 @contextlib.contextmanager
 def lineitem_rows():
-    """The wanted fields of TPC-H's lines."""
+    """TPC-H's lines."""
     with tempfile.TemporaryDirectory(prefix="clreduce-bench-") as folder:
         subprocess.run([tpch_generator(), "csv", "-s", tpch_scale(), "-T", "lineitem", "-o",
                         folder], check=True, stdout=subprocess.DEVNULL)
@@ -73,7 +80,7 @@ def lineitem_rows():
         with open(os.path.join(folder, names[0]), newline="", encoding="utf-8") as file:
             lines = csv.reader(file)
             next(lines)
-            yield ([line[place] for place in LINE_PLACES] for line in lines)
+            yield lines
 
 
 def flights_file():
@@ -90,11 +97,14 @@ def flight_rows():
     yield itertools.islice(itertools.cycle(lines), FLIGHT_ROWS)
 
 
-#: Where the columns are in the file of TPC-H's lines.
-LINE_PLACES = (4, 5, 6, 7, 8, 9, 10)
-LINEITEM = Table("lineitem", (("l_quantity", "REAL"), ("l_extendedprice", "REAL"),
+LINEITEM = Table("lineitem", (("l_orderkey", "INTEGER"), ("l_partkey", "INTEGER"),
+                              ("l_suppkey", "INTEGER"), ("l_linenumber", "INTEGER"),
+                              ("l_quantity", "REAL"), ("l_extendedprice", "REAL"),
                               ("l_discount", "REAL"), ("l_tax", "REAL"), ("l_returnflag", "TEXT"),
-                              ("l_linestatus", "TEXT"), ("l_shipdate", "TEXT")),
+                              ("l_linestatus", "TEXT"), ("l_shipdate", "TEXT"),
+                              ("l_commitdate", "TEXT"), ("l_receiptdate", "TEXT"),
+                              ("l_shipinstruct", "TEXT"), ("l_shipmode", "TEXT"),
+                              ("l_comment", "TEXT")),
                  lambda: tpch_generator() and f"scale {tpch_scale()}", lineitem_rows,
                  "tpchgen-cli is not installed")
 FLIGHTS = Table("flights", (("date", "TEXT"), ("delay", "INTEGER"), ("distance", "INTEGER"),
