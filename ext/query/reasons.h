@@ -143,6 +143,8 @@ CLR_WHY(SHARED_CACHE, "a cache is shared")
 CLR_WHY(LOG_JUST_OPENED, "the write-ahead log has just been opened")
 CLR_WHY(UNPROVED_SNAPSHOT,
         "others write to the log, and which snapshot this is could not be proved")
+CLR_WHY(OVERTAKEN,
+        "another connection has committed since this snapshot began, whose columns are not there")
 CLR_WHY(LOG_NOT_OPEN, "the write-ahead log is not open")
 CLR_WHY(LOG_UNREAD, "the write-ahead log could not be read")
 CLR_WHY(SIZE_UNREAD, "the database file's size could not be read")

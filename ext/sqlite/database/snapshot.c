@@ -169,7 +169,7 @@ enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr
 
     if (source->usable_size > 0)
         return CLR_WHY_NONE;
-    why = find_size(snapshot);
+    why = snapshot->is_overtaken ? CLR_WHY_OVERTAKEN : find_size(snapshot);
     if (why == CLR_WHY_NONE && snapshot->is_wal &&
         snapshot->index.backfilled < clr_wal_index_last_frame(&snapshot->index))
         why = map_frames(database, snapshot);
@@ -187,23 +187,62 @@ enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr
     return CLR_WHY_NONE;
 }
 
-/* Clause 2, with what the index was before: NULL if a transaction was open already. */
-static bool prove(struct clr_database *database, struct clr_snapshot *snapshot,
-                  const struct clr_wal_index *before)
+/* Stores the pager's data version. Returns whether there is one. */
+static bool read_version(const struct clr_database *database, unsigned *version)
+{
+    return sqlite3_file_control(database->connection->db, database->schema,
+                                SQLITE_FCNTL_DATA_VERSION, version) == SQLITE_OK;
+}
+
+/* Whether the last snapshot that was proved has that data version, and that header. */
+static bool was_proved(const struct clr_database *database, unsigned version,
+                       const unsigned char *header)
+{
+    return database->proved && database->data_version == version &&
+           memcmp(database->wal_header, header, CLR_WAL_HEADER_SIZE) == 0;
+}
+
+/* The index has a later header than the snapshot, which has the last one that was proved: what the
+   index says of pages proves nothing (clause 3). */
+static void take_last_header(const struct clr_database *database, struct clr_snapshot *snapshot)
+{
+    memcpy(snapshot->index.header, database->wal_header, CLR_WAL_HEADER_SIZE);
+    snapshot->is_overtaken = true;
+}
+
+/* Clause 2, if a transaction was open already. */
+static bool prove_open(const struct clr_database *database, struct clr_snapshot *snapshot)
 {
     unsigned version = 0;
 
-    if (!clr_wal_index_read(snapshot->file, &snapshot->index) ||
-        sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_DATA_VERSION,
-                             &version) != SQLITE_OK)
+    if (!clr_wal_index_read(snapshot->file, &snapshot->index) || !database->proved ||
+        !read_version(database, &version) || version != database->data_version)
         return false;
-    if (before == NULL)
-        return database->proved && database->data_version == version &&
-               memcmp(database->wal_header, snapshot->index.header, CLR_WAL_HEADER_SIZE) == 0;
-    database->proved = memcmp(before->header, snapshot->index.header, CLR_WAL_HEADER_SIZE) == 0;
-    memcpy(database->wal_header, before->header, CLR_WAL_HEADER_SIZE);
+    if (!was_proved(database, version, snapshot->index.header))
+        take_last_header(database, snapshot);
+    return true;
+}
+
+/* Clause 2, if the transaction has just begun, with what the index and the version were before. */
+static bool prove_begun(struct clr_database *database, struct clr_snapshot *snapshot,
+                        const struct clr_wal_index *before, unsigned version_before)
+{
+    const unsigned char *after = snapshot->index.header;
+    unsigned version = 0;
+    bool proved;
+
+    if (!clr_wal_index_read(snapshot->file, &snapshot->index) || !read_version(database, &version))
+        return false;
+    proved = memcmp(before->header, after, CLR_WAL_HEADER_SIZE) == 0;
+    if (!proved && was_proved(database, version_before, before->header)) {
+        if (version == version_before)
+            take_last_header(database, snapshot);
+        proved = version == version_before || clr_wal_index_is_next(before->header, after);
+    }
+    database->proved = proved;
+    memcpy(database->wal_header, after, CLR_WAL_HEADER_SIZE);
     database->data_version = version;
-    return database->proved;
+    return proved;
 }
 
 /*
@@ -214,17 +253,20 @@ static int hold_wal(struct clr_database *database, struct clr_snapshot *snapshot
                     enum clr_reason_code *why)
 {
     struct clr_wal_index before;
+    unsigned version = 0;
     bool first;
     int attempt, rc;
 
     for (attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         first = state == SQLITE_TXN_NONE;
-        if (first && !clr_wal_index_read(snapshot->file, &before))
+        if (first &&
+            (!clr_wal_index_read(snapshot->file, &before) || !read_version(database, &version)))
             break;
         rc = clr_database_hold(database, why);
         if (rc != SQLITE_OK || *why != CLR_WHY_NONE)
             return rc;
-        if (prove(database, snapshot, first ? &before : NULL))
+        if (first ? prove_begun(database, snapshot, &before, version)
+                  : prove_open(database, snapshot))
             return SQLITE_OK;
         clr_database_release(database);
         state = sqlite3_txn_state(database->connection->db, database->schema);

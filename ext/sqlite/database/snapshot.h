@@ -10,9 +10,14 @@
  *
  * 2. Which snapshot it is: SQLite takes the header of the log's index when the read transaction
  * begins (walTryBeginRead()), and does not tell it. If the transaction begins here, it is the
- * header that is found both before and after. If one was open, it must have the data version that
- * the pager had when a snapshot was proved, and the index still that snapshot's header: SQLite
- * changes the version whenever a transaction begins with another header than the one before it.
+ * header that is found both before and after. Else the pager's data version can tell: SQLite
+ * changes it whenever a transaction begins with another header than the one before (pager.c,
+ * pagerBeginReadTransaction()), or the connection itself commits. So a transaction with the version
+ * of the last snapshot that was proved has that one's header, whatever the index has by now: it is
+ * overtaken. One that has just begun with another version than the pager had before, where that was
+ * the version, and the index had the header, of the last snapshot, has another header than that:
+ * the one that is found after, if that is known to be the next one. (The version also changes where
+ * the beginning was tried again because of a recovery: then it is not.)
  *
  * 3. Where its pages are: that is settled by one reading of the index within the transaction, which
  * finds the snapshot's header before and after it finds that b frames are backfilled, of M that the
@@ -71,6 +76,7 @@ struct clr_snapshot {
     sqlite3_file *file, *log;
     struct clr_known_file *known; /* which that is, the database's; or NULL */
     bool is_wal;
+    bool is_overtaken; /* others have committed since: columns may be there, but pages are unread */
     struct clr_wal_index index;            /* in WAL mode: that of clause 3 */
     unsigned char header[CLR_HEADER_SIZE]; /* the database file's; once opened, the snapshot's */
 };

@@ -5,6 +5,7 @@
 /* Where fields of the header are, and what follows its two copies. */
 enum {
     AT_VERSION = 0,
+    AT_CHANGE = 8,
     AT_IS_INIT = 12,
     AT_LAST_FRAME = 16,
     AT_PAGE_COUNT = 20,
@@ -94,4 +95,13 @@ const unsigned char *clr_wal_index_salts(const struct clr_wal_index *index)
 bool clr_wal_index_same_log(const unsigned char *header, const unsigned char *other)
 {
     return memcmp(header + AT_SALTS, other + AT_SALTS, CLR_WAL_SALTS_SIZE) == 0;
+}
+
+bool clr_wal_index_is_next(const unsigned char *header, const unsigned char *next)
+{
+    const uint32_t change = get_word(next + AT_CHANGE);
+    const uint32_t frames = get_word(next + AT_LAST_FRAME) - get_word(header + AT_LAST_FRAME);
+
+    return clr_wal_index_same_log(header, next) && change == get_word(header + AT_CHANGE) + 1 &&
+           frames > 0 && frames < change;
 }

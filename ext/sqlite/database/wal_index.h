@@ -35,6 +35,14 @@ uint32_t clr_wal_index_page_count(const struct clr_wal_index *index);
 /* Whether two headers are of one log: a log that is begun anew has other salts. */
 bool clr_wal_index_same_log(const unsigned char *header, const unsigned char *other);
 
+/*
+ * Whether a header is known to be the next one after another: one commit later, in the same log,
+ * with no other header in between. Each commit increases iChange by one (sqlite3WalFrames()).
+ * A recovery, which writes a header that is not a commit's, sets iChange to 0 (walIndexRecover()):
+ * to be what it is, it would take as many commits since, each of a frame or more.
+ */
+bool clr_wal_index_is_next(const unsigned char *header, const unsigned char *next);
+
 /* Returns the log's CLR_WAL_SALTS_SIZE bytes of salts, in the order in which its file has them. */
 const unsigned char *clr_wal_index_salts(const struct clr_wal_index *index);
 

@@ -304,6 +304,42 @@ static void ask(sqlite3 *reader, const struct use *use, const char *sql, int num
     free(again);
 }
 
+/*
+ * A view that is asked again and again, whose columns are there, beside a commit at each place of a
+ * query: whichever snapshot it is, that is known, and no query goes row by row.
+ */
+static void test_again(sqlite3 *reader)
+{
+    static const char few[] = CHANGE_FEW;
+    char *earliest, *latest, *got;
+    int64_t scans = 0;
+    int number;
+
+    refill(other, reader, &situations[4]);
+    had_turn = true;
+    batch_begin();
+    for (number = 0; had_turn && number < MOST_CALLS; number++) {
+        free(database_query(reader, "SELECT * FROM first"));
+        earliest = database_query(other, first_select);
+        scans = database_stat(reader, "scans_on_host");
+        had_turn = false;
+        calls_left = number;
+        turn = few;
+        got = database_query(reader, "SELECT * FROM first");
+        turn = NULL;
+        latest = database_query(other, first_select);
+        batch_ok(strcmp(got, earliest) == 0 || strcmp(got, latest) == 0,
+                 "call %d, then %s\n got: %s\nwant: %s\n  or: %s", number, few, got, earliest,
+                 latest);
+        batch_ok(database_stat(reader, "scans_on_host") == scans + 1, "call %d: accelerated",
+                 number);
+        free(earliest);
+        free(latest);
+        free(got);
+    }
+    batch_end("again and again: a commit at each of %d calls", number - 1);
+}
+
 static void test(const struct use *use, sqlite3 *reader)
 {
     int64_t scans = database_stat(reader, "scans_on_host");
@@ -358,6 +394,7 @@ int main(void)
     database_run(reader, "CREATE VIRTUAL TABLE temp.second USING clreduce((%s))", second_select);
     for (i = 0; i < USES; i++)
         test(&uses[i], reader);
+    test_again(reader);
     sqlite3_close(reader);
     sqlite3_close(other);
     nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
