@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A setting whose limits are both 0 is text; one that is 1 at most is one of two words. */
+/* A setting whose limits are both 0 is text; one that is 1 at most, and device_arithmetic, is one
+   of some words. */
 struct setting {
     const char *name;
     size_t offset; /* in the connection's settings, if it is one of them */
@@ -54,9 +56,10 @@ static const struct setting settings_table[] = {
     {OF_CONNECTION(override), 0, 0, 1,
      "on: sum, total and avg are gpu_sum, gpu_total and gpu_avg, for as long as the connection is "
      "open"},
-    {"device_arithmetic", 0, CLR_DEVICE_ARITHMETIC, CLR_ARITHMETIC_AUTO, 0, CLR_ARITHMETIC_INTEGER,
-     "auto: devices compute REALs in doubles if they have fp64, else by integers; integer: by "
-     "integers, on all devices; to be set before devices are looked for"},
+    {"device_arithmetic", 0, CLR_DEVICE_ARITHMETIC, CLR_ARITHMETIC_AUTO, 0, CLR_ARITHMETIC_FP64,
+     "auto: devices compute REALs in doubles if they have fp64 and are not slower so, else by "
+     "integers; integer: by integers, on all devices; fp64: in doubles, on all that have them; to "
+     "be set before devices are looked for"},
 };
 
 enum { SETTINGS = sizeof settings_table / sizeof settings_table[0] };
@@ -68,24 +71,40 @@ static int is_text(const struct setting *setting)
 
 static int has_words(const struct setting *setting)
 {
-    return setting->greatest == 1;
+    return setting->greatest == 1 || setting->of_process == CLR_DEVICE_ARITHMETIC;
 }
 
-/* Returns the words for 0 and 1. */
+/* Returns the words for 0 up to the greatest. */
 static const char *const *words_of(const struct setting *setting)
 {
-    static const char *const switches[] = {"off", "on"}, *const arithmetic[] = {"auto", "integer"};
+    static const char *const switches[] = {"off", "on"}, *const arithmetic[] = {"auto", "integer",
+                                                                                "fp64"};
 
     return setting->of_process == CLR_DEVICE_ARITHMETIC ? arithmetic : switches;
+}
+
+/* Returns the number of the setting's word, or -1 if it is none. */
+static int64_t number_of(const struct setting *setting, const char *word)
+{
+    const char *const *words = words_of(setting);
+    int64_t i;
+
+    for (i = setting->greatest; i >= 0 && strcmp(words[i], word) != 0; i--)
+        ;
+    return i;
 }
 
 /* What holds until one is set: the only one with a variable of its own. */
 static int64_t default_arithmetic(void)
 {
+    const struct setting *setting = settings_table;
     const char *word = getenv("CLREDUCE_DEVICE_ARITHMETIC");
+    int64_t number;
 
-    return word != NULL && strcmp(word, "integer") == 0 ? CLR_ARITHMETIC_INTEGER
-                                                        : CLR_ARITHMETIC_AUTO;
+    while (setting->of_process != CLR_DEVICE_ARITHMETIC)
+        setting++;
+    number = word == NULL ? -1 : number_of(setting, word);
+    return number < 0 ? CLR_ARITHMETIC_AUTO : number;
 }
 
 int64_t clr_process_setting(enum clr_process_setting setting)
@@ -154,12 +173,14 @@ static enum clr_code set_word(struct clr_settings *settings, const struct settin
                               const char *value, struct clr_status *status)
 {
     const char *const *words = words_of(setting);
-    const int64_t stored = strcmp(value, words[1]) == 0;
+    const int64_t number = number_of(setting, value);
+    const bool three = setting->greatest > 1;
 
-    if (stored == 0 && strcmp(value, words[0]) != 0)
-        return clr_status_set(status, CLR_INVALID, 0, "%s must be '%s' or '%s', not '%.60s'",
-                              setting->name, words[1], words[0], value);
-    store(settings, setting, stored);
+    if (number < 0)
+        return clr_status_set(status, CLR_INVALID, 0, "%s must be %s%s%s'%s' or '%s', not '%.60s'",
+                              setting->name, three ? "'" : "", three ? words[2] : "",
+                              three ? "', " : "", words[1], words[0], value);
+    store(settings, setting, number);
     return CLR_OK;
 }
 

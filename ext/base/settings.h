@@ -32,7 +32,7 @@ enum clr_process_setting {
 };
 
 /* How devices compute with REALs: by doubles where they have them, or by integers. */
-enum clr_arithmetic { CLR_ARITHMETIC_AUTO, CLR_ARITHMETIC_INTEGER };
+enum clr_arithmetic { CLR_ARITHMETIC_AUTO, CLR_ARITHMETIC_INTEGER, CLR_ARITHMETIC_FP64 };
 
 /* Returns one of them. Any thread may call this. */
 int64_t clr_process_setting(enum clr_process_setting setting);

@@ -82,7 +82,7 @@ static void test_refusals(void)
     refuses("override", "1", "override must be 'on' or 'off', not '1'");
     refuses("override", "", "override must be 'on' or 'off', not ''");
     refuses("device_arithmetic", "fp32",
-            "device_arithmetic must be 'integer' or 'auto', not 'fp32'");
+            "device_arithmetic must be 'fp64', 'integer' or 'auto', not 'fp32'");
     refuses("chunks_in_flight", "0", "from 1 to 64");
     refuses("chunks_in_flight", "65", "from 1 to 64");
     refuses("device_timeout", "99", "from 100 to 86400000");
@@ -134,6 +134,10 @@ static void test_changes(void)
                clr_settings_set(&settings, "device_arithmetic", "auto", &status) == CLR_OK &&
                clr_process_setting(CLR_DEVICE_ARITHMETIC) == CLR_ARITHMETIC_AUTO,
            "one whose default is the environment's, until it is set");
+    tap_ok(clr_settings_set(&settings, "device_arithmetic", "fp64", &status) == CLR_OK &&
+               clr_process_setting(CLR_DEVICE_ARITHMETIC) == CLR_ARITHMETIC_FP64 &&
+               clr_settings_set(&settings, "device_arithmetic", "auto", &status) == CLR_OK,
+           "one of three words");
     unsetenv("CLREDUCE_DEVICE_ARITHMETIC");
 
     memset(text, 'n', sizeof text);

@@ -1,7 +1,8 @@
 /*
- * A device made up for the engine's tests. It takes the place of ext/opencl/core/device.c and
- * self_test.c in the program that includes this file, reduces on the host, and waits, fails or
- * hangs wherever the test tells it to, so that every way of the engine can be gone without OpenCL.
+ * A device made up for the engine's tests. It takes the place of ext/opencl/core/device.c, and
+ * of arithmetic.c and self_test.c, in the program that includes this file, reduces on the host, and
+ * waits, fails or hangs wherever the test tells it to, so that every way of the engine can be gone
+ * without OpenCL.
  */
 #ifndef CLR_TESTS_FAKE_DEVICE_H
 #define CLR_TESTS_FAKE_DEVICE_H
@@ -9,6 +10,7 @@
 #include "base/memory.h"
 #include "numeric/scan/host_reduce.h"
 #include "opencl/core/device.h"
+#include "opencl/reduction/arithmetic.h"
 #include "opencl/reduction/reducer.h"
 #include "opencl/reduction/self_test.h"
 
@@ -146,6 +148,18 @@ enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_dev
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for a device");
     memset(*device, 0, sizeof **device);
     return CLR_OK;
+}
+
+enum clr_code clr_arithmetic_choose(struct clr_device *device, struct clr_status *status)
+{
+    (void)device;
+    return status->code;
+}
+
+bool clr_arithmetic_chose_integers(const struct clr_device *device)
+{
+    (void)device;
+    return false;
 }
 
 void clr_device_close(struct clr_device *device)

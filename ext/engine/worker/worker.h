@@ -134,6 +134,7 @@ struct clr_worker_report {
     int64_t startup_time;     /* nanoseconds spent opening the device, building and testing */
     bool failed;              /* the device is out of use for the rest of the process */
     bool ready;               /* at least one program is ready */
+    bool integers;            /* the device has doubles, and is quicker without: arithmetic.h */
     struct clr_status status; /* the last error, if any */
     const char *build_log;    /* of the last build that failed, or NULL; never freed */
 };

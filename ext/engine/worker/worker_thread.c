@@ -2,6 +2,7 @@
 #include "base/mean.h"
 #include "engine/worker/thread.h"
 #include "engine/worker/worker_private.h"
+#include "opencl/reduction/arithmetic.h"
 #include "opencl/reduction/self_test.h"
 
 #include <sched.h>
@@ -342,10 +343,12 @@ static void locked_open(struct clr_worker *worker)
         start = clr_clock_ns();
         locked_start(worker);
         clr_status_clear(&status);
-        clr_device_open(worker->info, &device, &status);
+        if (clr_device_open(worker->info, &device, &status) == CLR_OK)
+            clr_arithmetic_choose(device, &status);
         come_back(worker);
         worker->device = device;
         worker->opened = status.code == CLR_OK;
+        worker->report.integers = worker->opened && clr_arithmetic_chose_integers(device);
         locked_report_start(worker, start, NULL, &status);
         if (status.code == CLR_OK)
             return;

@@ -19,11 +19,18 @@ struct clr_device_info {
     char version[CLR_DEVICE_NAME_SIZE];
     enum clr_device_type type;
     uint32_t compute_units;
-    uint64_t memory; /* bytes of global memory */
-    bool fp64;       /* has doubles with the rounding, denormals and fma that exactness needs */
-    bool doubles;    /* and computes REALs with them, rather than on their bits by integers */
+    uint64_t memory;   /* bytes of global memory */
+    bool fp64;         /* has doubles with the rounding, denormals and fma that exactness needs */
+    bool doubles;      /* and may use them, rather than integers on the REALs' bits */
+    bool slow_doubles; /* but sums REALs quicker by integers: set once that has been measured */
     char unusable[CLR_DEVICE_NAME_SIZE]; /* why it can't serve at all; empty if it can */
 };
+
+/* Whether reductions and scans compute REALs in doubles. */
+static inline bool clr_device_sums_doubles(const struct clr_device_info *device)
+{
+    return device->doubles && !device->slow_doubles;
+}
 
 struct clr_catalog {
     struct clr_device_info *devices;

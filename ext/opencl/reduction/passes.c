@@ -43,7 +43,7 @@ enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_
 {
     passes->queue = queue;
     passes->most = most;
-    passes->doubles = device->doubles;
+    passes->doubles = clr_device_sums_doubles(device);
     passes->kernels = clr_memory_alloc((size_t)most * CLR_MOST_PASSES * sizeof *passes->kernels);
     if (passes->kernels == NULL)
         clr_status_set(status, CLR_NOMEM, 0, "no memory for a device's results");

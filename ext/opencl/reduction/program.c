@@ -159,7 +159,7 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
 {
     const struct clr_step_kind kind = {operation, element};
     const struct clr_kernel_kind *macros = clr_kernel_kind_of(operation, element);
-    const bool cpu = device->type == CLR_DEVICE_CPU;
+    const bool cpu = device->type == CLR_DEVICE_CPU, doubles = clr_device_sums_doubles(device);
     struct sources sources = {.count = 0};
     char options[256];
 
@@ -167,11 +167,11 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
     program->steps = 1;
     program->most_groups = choose_most_groups(device, gpu_groups_per_unit[operation][element]);
     program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : CLR_PARTIAL_SIZE;
-    add_reduction(&sources, &kind, device->doubles);
+    add_reduction(&sources, &kind, doubles);
     snprintf(options, sizeof options,
              "-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DDOUBLES=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d "
              "-DDIGITS=%d -DACCUMULATOR_BASE=%d",
-             cpu, cpu ? 8 : 1, device->doubles, macros->real, macros->keys, macros->operands,
+             cpu, cpu ? 8 : 1, doubles, macros->real, macros->keys, macros->operands,
              CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
     return build(program, context, device, &sources, options, reduce_names, is_wide(&kind), log,
                  status);
@@ -182,6 +182,7 @@ enum clr_code clr_program_build_scan(struct clr_program *program, cl_context con
                                      const struct clr_step_kind *kinds, int count, const char *text,
                                      char **log, struct clr_status *status)
 {
+    const bool doubles = clr_device_sums_doubles(device);
     struct sources sources = {.count = 0};
     size_t groups = gpu_groups_per_unit_of_bundles;
     char options[256];
@@ -196,11 +197,10 @@ enum clr_code clr_program_build_scan(struct clr_program *program, cl_context con
     program->scans = true;
     program->most_groups = choose_most_groups(device, groups);
     program->partial_size = CLR_PARTIAL_SIZE;
-    add_scan(&sources, kinds, count, text, device->doubles);
+    add_scan(&sources, kinds, count, text, doubles);
     snprintf(options, sizeof options,
              "-cl-std=CL1.2 -DCPU=%d -DLANES=1 -DDOUBLES=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d",
-             device->type == CLR_DEVICE_CPU, device->doubles, CLR_ACCUMULATOR_DIGITS,
-             CLR_ACCUMULATOR_BASE);
+             device->type == CLR_DEVICE_CPU, doubles, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
     return build(program, context, device, &sources, options, scan_names, wide, log, status);
 }
 

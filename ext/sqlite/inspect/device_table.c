@@ -28,14 +28,15 @@ static sqlite3_int64 count(struct clr_connection *connection)
     return catalog->count > 0 ? (sqlite3_int64)catalog->count : 1;
 }
 
-static bool worker_failed(size_t row, struct clr_worker_report *report)
+/* What the device's worker says, if it has been started; else all 0. */
+static struct clr_worker_report report_of(size_t row)
 {
     struct clr_worker *worker = clr_runtime_started_worker(row);
+    struct clr_worker_report report = {0};
 
-    if (worker == NULL)
-        return false;
-    clr_worker_report(worker, report);
-    return report->failed;
+    if (worker != NULL)
+        clr_worker_report(worker, &report);
+    return report;
 }
 
 /* Sets the reason why a device is not in use. */
@@ -43,13 +44,13 @@ static void result_reason(const struct clr_catalog *catalog, size_t row, const c
                           sqlite3_context *result)
 {
     const struct clr_device_info *device = &catalog->devices[row];
+    const struct clr_worker_report report = report_of(row);
     int chosen = clr_catalog_choose(catalog, setting);
-    struct clr_worker_report report;
     char *text;
 
     if (device->unusable[0] != '\0')
         text = sqlite3_mprintf("%s", device->unusable);
-    else if (worker_failed(row, &report))
+    else if (report.failed)
         text = sqlite3_mprintf("failed: %s", report.status.message);
     else if (chosen == (int)row)
         return;
@@ -69,7 +70,6 @@ static void column(struct clr_connection *connection, size_t row, int column,
     const struct clr_catalog *catalog = clr_runtime_catalog();
     const char *setting = connection->settings.device;
     const struct clr_device_info *device;
-    struct clr_worker_report report;
 
     if (catalog == NULL)
         return;
@@ -104,11 +104,11 @@ static void column(struct clr_connection *connection, size_t row, int column,
         sqlite3_result_int(result, device->fp64);
         break;
     case COLUMN_ARITHMETIC:
-        clr_result_text(result, device->doubles ? "fp64" : "integer");
+        clr_result_text(result, device->doubles && !report_of(row).integers ? "fp64" : "integer");
         break;
     case COLUMN_IN_USE:
         sqlite3_result_int(result, clr_catalog_choose(catalog, setting) == (int)row &&
-                                       !worker_failed(row, &report));
+                                       !report_of(row).failed);
         break;
     case COLUMN_REASON:
         result_reason(catalog, row, setting, result);
