@@ -5,7 +5,8 @@
  * guess in doubles is good (struct clr_bin_bounds in ext/numeric/bins/bin_bounds.h says what that
  * means), one comparison finds it, else a search.
  *
- * A launch goes through the values from number `begin` on up to `end`, fewer than 2^32, and adds to
+ * Follows loads.cl, whose bytes and least say how the values lie there. A launch goes through the
+ * values from number `begin` on up to `end`, fewer than 2^32, and adds to
  * the counts, one for each slot. Any number of groups and of work-items a group.
  *
  * Defined by the host: CPU (1: groups have one work-item), DOUBLES (1: the device has exact ones),
@@ -111,8 +112,8 @@ INLINE void take_slot(const bounds *by, tally *to, uint slot)
     to->run++;
 }
 
-INLINE void count_by(const bounds *by, uint method, tally *to, __global const long *values,
-                     ulong begin, ulong end)
+INLINE void count_by(const bounds *by, uint method, tally *to, const column *from, ulong begin,
+                     ulong end)
 {
 #if CPU
     /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
@@ -126,9 +127,7 @@ INLINE void count_by(const bounds *by, uint method, tally *to, __global const lo
     for (; i + (LOADS - 1) * stride < end; i += LOADS * stride) {
         long loaded[LOADS];
         uint slots[LOADS];
-#pragma unroll
-        for (uint load = 0; load < LOADS; load++)
-            loaded[load] = values[i + load * stride];
+        load_values(from, i, stride, LOADS, loaded);
 #pragma unroll
         for (uint load = 0; load < LOADS; load++)
             slots[load] = find_slot(by, method, loaded[load]);
@@ -138,18 +137,18 @@ INLINE void count_by(const bounds *by, uint method, tally *to, __global const lo
     }
 #endif
     for (; i < end; i += stride)
-        take_slot(by, to, find_slot(by, method, values[i]));
+        take_slot(by, to, find_slot(by, method, load_value(from, i)));
 }
 
-INLINE void count_values(const bounds *by, uint guesses, tally *to, __global const long *values,
-                         ulong begin, ulong end)
+INLINE void count_values(const bounds *by, uint guesses, tally *to, const column *from, ulong begin,
+                         ulong end)
 {
     if (DOUBLES && guesses && by->real)
-        count_by(by, BY_REAL, to, values, begin, end);
+        count_by(by, BY_REAL, to, from, begin, end);
     else if (DOUBLES && guesses)
-        count_by(by, BY_INTEGER, to, values, begin, end);
+        count_by(by, BY_INTEGER, to, from, begin, end);
     else
-        count_by(by, BY_SEARCH, to, values, begin, end);
+        count_by(by, BY_SEARCH, to, from, begin, end);
 }
 
 /*
@@ -157,12 +156,14 @@ INLINE void count_values(const bounds *by, uint guesses, tally *to, __global con
  * of each slot. All copies of a slot's counter follow each other: work-items that are neighbours
  * have theirs in different banks.
  */
-__kernel void histogram_in_group(__global const long *values, ulong begin, ulong end,
-                                 __global const long *firsts, uint count, uint real, uint guesses,
-                                 long origin, ulong scale, ulong offset, __global uint *counts,
-                                 uint copies, __local long *own_firsts, __local uint *counters)
+__kernel void histogram_in_group(__global const void *values, uint bytes, long least, ulong begin,
+                                 ulong end, __global const long *firsts, uint count, uint real,
+                                 uint guesses, long origin, ulong scale, ulong offset,
+                                 __global uint *counts, uint copies, __local long *own_firsts,
+                                 __local uint *counters)
 {
     uint item = get_local_id(0), items = get_local_size(0);
+    column from = {values, bytes, least};
     bounds by = {true, own_firsts, firsts, count, real, origin, scale, offset};
     tally to = {counters + item % copies, copies, counts, 0, 0};
 
@@ -171,7 +172,7 @@ __kernel void histogram_in_group(__global const long *values, ulong begin, ulong
     for (uint i = item; i < (count + 1) * copies; i += items)
         counters[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    count_values(&by, guesses, &to, values, begin, end);
+    count_values(&by, guesses, &to, &from, begin, end);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint slot = item; slot <= count; slot += items) {
         uint sum = 0;
@@ -183,13 +184,15 @@ __kernel void histogram_in_group(__global const long *values, ulong begin, ulong
 }
 
 /* For more bins than a group's memory has room for. */
-__kernel void histogram_in_memory(__global const long *values, ulong begin, ulong end,
-                                  __global const long *firsts, uint count, uint real, uint guesses,
-                                  long origin, ulong scale, ulong offset, __global uint *counts)
+__kernel void histogram_in_memory(__global const void *values, uint bytes, long least, ulong begin,
+                                  ulong end, __global const long *firsts, uint count, uint real,
+                                  uint guesses, long origin, ulong scale, ulong offset,
+                                  __global uint *counts)
 {
+    column from = {values, bytes, least};
     bounds by = {false, 0, firsts, count, real, origin, scale, offset};
     tally to = {0, 0, counts, 0, 0};
 
-    count_values(&by, guesses, &to, values, begin, end);
+    count_values(&by, guesses, &to, &from, begin, end);
     (void)atomic_add(counts + to.slot, to.run);
 }

@@ -2,7 +2,7 @@
  * A scan: goes through the rows of columns, evaluates expressions, and reduces what they give at
  * once, so that no argument is ever written to memory. Several steps, each with an operation and
  * expressions of its own, share the pass over their columns: a value is loaded once for all of
- * them. Follows the files of the steps' kinds, row.cl for each step, and the text of
+ * them. Follows the files of the steps' kinds, row.cl for each step, narrow.cl, and the text of
  * ext/opencl/scan/scan_text.c, which defines:
  *
  * ROW_FORMALS, ROW_ARGUMENTS: as in row.cl, and what passes them on
@@ -79,6 +79,9 @@ __kernel void scan_first(ROW_FORMALS ulong count, __global ulong *result, __loca
     __local uint group_counts[4 * STEPS];
     uint load;
     FOR_EACH_STEP(BEGIN)
+#if WHOLE
+    take_whole(&sum0, &counts0, v0, b0, count);
+#else
 #if CPU
     /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
     ulong item = get_global_id(0), items = get_global_size(0);
@@ -105,6 +108,7 @@ __kernel void scan_first(ROW_FORMALS ulong count, __global ulong *result, __loca
         FOR_EACH_STEP(LOOK)
         FOR_EACH_STEP(TAKE)
     }
+#endif
     for (load = get_local_id(0); load < 4 * STEPS; load += get_local_size(0))
         group_counts[load] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -6,8 +6,8 @@
  * span is `span` keys; a launch has the groups from number `first` on, so that a pass may be split.
  * No group waits for another one, which OpenCL has no promise for (1.2, 3.4.3).
  *
- * Any number of keys below 2^32, of groups and of work-items a group; no size need be a power of
- * two. No floating point.
+ * Follows loads.cl. Any number of keys below 2^32, of groups and of work-items a group; no size
+ * need be a power of two. No floating point.
  *
  * Defined by the host: CPU (1: groups have one work-item), KEYS_PER_ITEM.
  */
@@ -80,18 +80,19 @@ void extent_merge(extent *a, extent b)
     a->differing |= b.differing;
 }
 
-/* Makes keys of values (real: bits of doubles), and what each group's are like, compared with the
-   column's first. */
-__kernel void sort_begin(__global const long *values, uint real, ulong count, ulong span,
-                         ulong first, __global long *keys, __global extent *result,
-                         __local extent *scratch)
+/* Makes keys of a column's values (bytes, least: as in loads.cl; real: bits of doubles), and what
+   each group's are like, compared with the column's first. */
+__kernel void sort_begin(__global const void *values, uint bytes, long least, uint real,
+                         ulong count, ulong span, ulong first, __global long *keys,
+                         __global extent *result, __local extent *scratch)
 {
     ulong begin = SPAN_BEGIN(first, span), end = SPAN_END(begin, span, count);
-    long any = key_of(values[0], real);
+    column from = {values, bytes, least};
+    long any = key_of(load_value(&from, 0), real);
     extent mine = {any, any, 0};
 
     for (ulong i = begin + get_local_id(0); i < end; i += get_local_size(0)) {
-        long key = key_of(values[i], real);
+        long key = key_of(load_value(&from, i), real);
         extent one = {key, key, (ulong)(key ^ any)};
         keys[i] = key;
         extent_merge(&mine, one);

@@ -55,12 +55,12 @@ static void fail_upload(struct clr_resident *resident, bool passes)
     pthread_mutex_unlock(&resident->lock);
 }
 
-/* Has the resident's column be one of all bytes, which devices have. */
+/* Has a resident's column that is narrow, but not on devices, be one of all bytes. */
 static enum clr_code widen(struct clr_resident *resident, struct clr_status *status)
 {
     struct clr_column *narrow = resident->column;
 
-    if (narrow->words == NULL)
+    if (narrow->words == NULL || clr_kind_narrow_bytes(resident->kind) > 0)
         return CLR_OK;
     resident->column = clr_column_new_wide(narrow);
     if (resident->column == NULL) {
@@ -69,6 +69,13 @@ static enum clr_code widen(struct clr_resident *resident, struct clr_status *sta
     }
     clr_column_release(narrow);
     return CLR_OK;
+}
+
+static const void *rows_of(const struct clr_column *column)
+{
+    if (column->codes != NULL)
+        return column->codes;
+    return column->words != NULL ? column->words : column->values;
 }
 
 /* The copying, once, or once more: of the resident that the request holds. */
@@ -81,9 +88,8 @@ static bool step_upload(struct clr_task *task, struct clr_device *device, struct
 
     if (!unwanted && widen(resident, status) == CLR_OK) {
         column = resident->column;
-        clr_resident_column_fill(device, resident->copy,
-                                 column->codes != NULL ? column->codes : column->values,
-                                 column->tags, &complete, status);
+        clr_resident_column_fill(device, resident->copy, rows_of(column), column->tags, &complete,
+                                 status);
     }
     if (unwanted || status->code != CLR_OK) {
         fail_upload(resident, !unwanted && status->code == CLR_NOMEM);
@@ -163,6 +169,7 @@ struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_colu
     if (resident == NULL)
         return NULL;
     resident->column = clr_column_retain(column);
+    clr_resident_column_set_least(resident->copy, column->frame.least);
     switch (post_upload(resident)) {
     case CLR_READY:
         return resident;

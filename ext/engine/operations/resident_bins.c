@@ -62,7 +62,7 @@ enum clr_scan_outcome clr_resident_bins(struct clr_worker *worker, struct clr_re
     enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
     struct bins_request *made;
 
-    if (resident->kind != CLR_TAG_INTEGER && resident->kind != CLR_TAG_REAL) {
+    if (clr_kind_wide(resident->kind) != CLR_TAG_INTEGER && resident->kind != CLR_TAG_REAL) {
         clr_status_set(status, CLR_INVALID, 0, "the column is not of one type of numbers");
         return CLR_SCAN_FAILED;
     }

@@ -20,11 +20,12 @@ static void clear_fetch(struct clr_task *task)
 static bool step_fetch(struct clr_task *task, struct clr_device *device, struct clr_status *status)
 {
     struct fetch_request *fetch = (struct fetch_request *)(void *)task;
+    struct clr_column *column = fetch->column;
     bool complete = false;
 
     clr_resident_column_fetch(device, clr_resident_of(fetch->request.held)->copy,
-                              fetch->column->values, fetch->column->tags, &fetch->done, &complete,
-                              status);
+                              column->words != NULL ? column->words : column->values, column->tags,
+                              &fetch->done, &complete, status);
     return status->code == CLR_OK && !complete;
 }
 
@@ -38,16 +39,18 @@ enum clr_scan_outcome clr_resident_fetch(struct clr_worker *worker, struct clr_r
     enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
     struct clr_device_work work = {0};
     struct fetch_request *fetch;
+    struct clr_frame frame;
 
     if (clr_resident_state(resident) != CLR_RESIDENT_READY)
         return CLR_SCAN_NOT_NOW;
     fetch = clr_request_new(&fetch_kind, sizeof *fetch, worker, &resident->task, status);
     if (fetch == NULL)
         return CLR_SCAN_FAILED;
-    fetch->column = clr_column_new(resident->rows);
+    frame = clr_resident_column_frame(resident->copy);
+    fetch->column = clr_column_new_framed(resident->rows, &frame);
     if (fetch->column != NULL) {
         fetch->column->rows = resident->rows;
-        fetch->column->kind = resident->kind;
+        fetch->column->kind = clr_kind_wide(resident->kind);
         outcome = clr_request_run(&fetch->request, timeout_ms, watch, &work, status);
     } else {
         clr_status_set(status, CLR_NOMEM, 0, "no memory for %s", fetch_kind.what);

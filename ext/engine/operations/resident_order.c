@@ -75,7 +75,7 @@ static enum clr_scan_outcome want_order(struct clr_resident *resident, struct cl
 
     if (!atomic_compare_exchange_strong(&resident->order, &unwanted, CLR_ORDER_COMING))
         return CLR_SCAN_NOT_NOW;
-    resident->sorted = clr_sorted_column_new(resident->kind, resident->rows);
+    resident->sorted = clr_sorted_column_new(clr_kind_wide(resident->kind), resident->rows);
     if (resident->sorted == NULL)
         clr_status_set(status, CLR_NOMEM, 0, "no memory for sorting");
     if (resident->sorted != NULL && post_order(resident, status) == CLR_OK)
@@ -146,7 +146,7 @@ static enum clr_code check(const struct clr_resident *resident, const struct clr
 {
     int i;
 
-    if (resident->kind != CLR_TAG_INTEGER && resident->kind != CLR_TAG_REAL)
+    if (clr_kind_wide(resident->kind) != CLR_TAG_INTEGER && resident->kind != CLR_TAG_REAL)
         return clr_status_set(status, CLR_INVALID, 0, "the column is not of one type of numbers");
     if (order->rank_count < 0 || order->rank_count > CLR_MOST_RANKS)
         return clr_status_set(status, CLR_INVALID, 0, "%d ranks at a time", order->rank_count);

@@ -33,7 +33,7 @@ static bool find_columns(struct asked *asked, struct clr_resident *const *reside
     int columns[2], i;
 
     for (i = 0; i < scan->column_count; i++)
-        kinds[i] = residents[i]->kind;
+        kinds[i] = clr_kind_wide(residents[i]->kind);
     for (i = 0; i < scan->question_count; i++) {
         const struct clr_tally *tally = &scan->tallies[scan->questions[i].tally];
         if (tally->y >= 0 || !clr_tally_takes_whole_columns(scan, kinds, tally, columns) ||
@@ -116,7 +116,7 @@ static enum clr_scan_outcome take_positions(struct asked *asked, const struct cl
         question->answer.as.real =
             clr_percentile_at(found + place, beyond, question->kind == CLR_ASK_BETWEEN);
         place += 2;
-        asked->ends[question->tally].kind = column->kind;
+        asked->ends[question->tally].kind = clr_kind_wide(column->kind);
         asked->ends[question->tally].range =
             (struct clr_range){.seen = true, .least = order->keys[0], .greatest = order->keys[1]};
     }

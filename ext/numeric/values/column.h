@@ -178,11 +178,20 @@ static inline bool clr_column_has_addresses(const struct clr_column *column)
     return column->bytes.blocks != NULL;
 }
 
-/* Returns what a copy of the column is on a device: its kind, or, of codes, CLR_TAG_CODES plus the
-   bytes of each. */
+/*
+ * Returns what a copy of the column is on a device: its kind, or, of codes, CLR_TAG_CODES plus the
+ * bytes of each, or, if it has INTEGERs and is narrow, CLR_TAG_NARROW or CLR_TAG_NARROW_MIXED plus
+ * the frame's bytes. Others that are narrow lie there with all bytes.
+ */
 static inline uint8_t clr_column_device_kind(const struct clr_column *column)
 {
-    return column->codes != NULL ? (uint8_t)(CLR_TAG_CODES + column->code_bytes) : column->kind;
+    if (column->codes != NULL)
+        return (uint8_t)(CLR_TAG_CODES + column->code_bytes);
+    if (column->words != NULL && column->kind == CLR_TAG_INTEGER)
+        return (uint8_t)(CLR_TAG_NARROW + column->frame.bytes);
+    if (column->words != NULL && column->kind == CLR_TAG_MIXED)
+        return (uint8_t)(CLR_TAG_NARROW_MIXED + column->frame.bytes);
+    return column->kind;
 }
 
 /* Returns how many bytes a code takes in a column of that kind on a device; 0: it has none. */
@@ -191,6 +200,30 @@ static inline size_t clr_kind_code_bytes(uint8_t kind)
     const size_t bytes = (size_t)kind - CLR_TAG_CODES;
 
     return bytes == 1 || bytes == 2 || bytes == 4 ? bytes : 0;
+}
+
+/* Returns what a column of that kind on a device would be with all bytes of its values. */
+static inline uint8_t clr_kind_wide(uint8_t kind)
+{
+    const uint8_t bytes = 7;
+
+    if ((kind & ~bytes) == CLR_TAG_NARROW)
+        return CLR_TAG_INTEGER;
+    return (kind & ~bytes) == CLR_TAG_NARROW_MIXED ? (uint8_t)CLR_TAG_MIXED : kind;
+}
+
+/* Returns how many bytes a row's value takes in such a column if it is narrow, or else 0. */
+static inline size_t clr_kind_narrow_bytes(uint8_t kind)
+{
+    return clr_kind_wide(kind) == kind ? 0 : kind & 7;
+}
+
+/* Returns how many bytes a row's value, or code, takes in such a column. */
+static inline size_t clr_kind_value_bytes(uint8_t kind)
+{
+    if (clr_kind_wide(kind) != kind)
+        return clr_kind_narrow_bytes(kind);
+    return clr_kind_has_values(kind) ? sizeof(int64_t) : clr_kind_code_bytes(kind);
 }
 
 /* Returns the size of the longest TEXT or BLOB whose bytes the column has, in bytes; 0: none. */

@@ -14,7 +14,11 @@ enum clr_tag {
     CLR_TAG_BYTES = 3, /* TEXT or BLOB: known to be there and not NULL */
     CLR_TAG_UNSURE =
         4, /* of results only: SQLite alone can tell, as for an error or a TEXT operand */
-    CLR_TAG_CODES = 16, /* of columns on devices only: of codes, plus the bytes of each */
+    /* Of columns on devices only, each plus the bytes that a row takes: of codes; and narrow ones,
+       which would be CLR_TAG_INTEGER or CLR_TAG_MIXED otherwise. */
+    CLR_TAG_CODES = 16,
+    CLR_TAG_NARROW = 32,
+    CLR_TAG_NARROW_MIXED = 64,
     CLR_TAG_MIXED = 255 /* of columns only: see their tags */
 };
 

@@ -124,9 +124,12 @@ static enum clr_code launch(const struct clr_device *device,
     const size_t copies = choose_copies(binner, bounds->count);
     const enum clr_bin_kernel number = copies > 0 ? CLR_BINS_IN_GROUP : CLR_BINS_IN_MEMORY;
     const cl_uint count = bounds->count, real = bounds->kind == CLR_KIND_REAL;
+    const cl_uint bytes = (cl_uint)clr_kind_value_bytes(column->kind);
     const cl_uint guesses = bounds->guesses && device->info.doubles, group_copies = (cl_uint)copies;
     const struct clr_argument arguments[] = {
         CLR_VALUE(column->values),
+        CLR_VALUE(bytes),
+        CLR_VALUE(column->least),
         CLR_VALUE(begin),
         CLR_VALUE(end),
         CLR_VALUE(binner->room.firsts),

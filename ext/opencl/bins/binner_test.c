@@ -63,15 +63,21 @@ static enum clr_code test_bins(struct clr_device *device, struct room *room, siz
     return status->code;
 }
 
-static enum clr_code test_kind(struct clr_device *device, struct room *room, enum clr_kind kind,
+/* device_kind: as of clr_column_device_kind(). */
+static enum clr_code test_kind(struct clr_device *device, struct room *room, uint8_t device_kind,
                                struct clr_status *status)
 {
-    const uint8_t tag = kind == CLR_KIND_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER;
+    const uint8_t tag = clr_kind_wide(device_kind);
+    const enum clr_kind kind = tag == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER;
+    const int64_t least = -100;
     struct clr_resident_column *column;
     size_t i;
 
     clr_test_values(room->values, VALUES, tag);
-    column = clr_test_column(device, tag, room->values, NULL, VALUES, status);
+    for (i = 0; i < VALUES; i++)
+        room->values[i] =
+            clr_test_narrow_value(clr_kind_narrow_bytes(device_kind), least, room->values[i]);
+    column = clr_test_column(device, device_kind, least, room->values, NULL, VALUES, status);
     for (i = 0; i < sizeof tests / sizeof tests[0] && status->code == CLR_OK; i++)
         test_bins(device, room, i, column, kind, status);
     clr_resident_column_free(clr_device_unless_lost(device, status), column);
@@ -82,13 +88,16 @@ enum clr_code clr_binner_test(struct clr_device *device, struct clr_status *stat
 {
     const size_t copies = clr_binner_of(device)->most_copies;
     const uint64_t values = clr_binner_of(device)->most_values;
+    static const uint8_t kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_NARROW + 1,
+                                    CLR_TAG_NARROW + 2, CLR_TAG_NARROW + 4};
     struct room *room = clr_memory_alloc(sizeof *room);
+    size_t i;
 
     if (room == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
     clr_binner_of(device)->most_values = LAUNCH;
-    if (test_kind(device, room, CLR_KIND_INTEGER, status) == CLR_OK)
-        test_kind(device, room, CLR_KIND_REAL, status);
+    for (i = 0; i < sizeof kinds && status->code == CLR_OK; i++)
+        test_kind(device, room, kinds[i], status);
     clr_binner_of(device)->most_values = values;
     clr_binner_of(device)->most_copies = copies;
     clr_memory_free(room);

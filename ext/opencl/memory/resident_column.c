@@ -22,6 +22,27 @@ struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows)
     return column;
 }
 
+void clr_resident_column_set_least(struct clr_resident_column *column, int64_t least)
+{
+    column->least = least;
+}
+
+struct clr_frame clr_resident_column_frame(const struct clr_resident_column *column)
+{
+    const uint8_t bytes = (uint8_t)clr_kind_narrow_bytes(column->kind);
+    struct clr_frame frame = {0, 0, INT64_MIN, INT64_MAX};
+
+    if (bytes > 0) {
+        const int64_t most = INT64_MAX >> (63 - 8 * bytes);
+
+        frame.bytes = bytes;
+        frame.least = frame.known_least = column->least;
+        if (column->least < INT64_MAX - most)
+            frame.known_greatest = column->least + most;
+    }
+    return frame;
+}
+
 size_t clr_resident_column_size(uint8_t kind, size_t rows)
 {
     return clr_resident_values_size(kind, rows) + clr_resident_tags_size(kind, rows);
@@ -87,7 +108,7 @@ enum clr_code clr_resident_column_fill(struct clr_device *device,
 }
 
 enum clr_code clr_resident_column_fetch(struct clr_device *device,
-                                        const struct clr_resident_column *column, int64_t *values,
+                                        const struct clr_resident_column *column, void *values,
                                         uint8_t *tags, size_t *done, bool *complete,
                                         struct clr_status *status)
 {

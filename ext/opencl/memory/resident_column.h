@@ -6,6 +6,7 @@
 #define CLR_OPENCL_RESIDENT_COLUMN_H
 
 #include "base/status.h"
+#include "numeric/values/narrow.h"
 #include "opencl/core/device.h"
 
 #include <stdbool.h>
@@ -18,12 +19,18 @@ struct clr_resident_column;
    or NULL. */
 struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows);
 
+/* Sets, before it is filled, what the values of a narrow column are distances from. */
+void clr_resident_column_set_least(struct clr_resident_column *column, int64_t least);
+
+/* Returns the frame of a column, whose bounds are those of all that it can have. */
+struct clr_frame clr_resident_column_frame(const struct clr_resident_column *column);
+
 /*
- * Copies the next piece of the values, or of the codes, and of the tags where the kind is
- * CLR_TAG_MIXED, to the device, through two mapped buffers: one is filled while the other is on its
- * way. *complete becomes true with the last piece, which is waited for. CLR_NOMEM: there is no room
- * on the device, or it is short of something else for now; it stays usable, and the next call
- * begins anew.
+ * Copies the next piece of the values, in as many bytes as the kind has for each, or of the codes,
+ * and of the tags where the kind is CLR_TAG_MIXED, wide or narrow, to the device, through two
+ * mapped buffers: one is filled while the other is on its way. *complete becomes true with the last
+ * piece, which is waited for. CLR_NOMEM: there is no room on the device, or it is short of
+ * something else for now; it stays usable, and the next call begins anew.
  */
 enum clr_code clr_resident_column_fill(struct clr_device *device,
                                        struct clr_resident_column *column, const void *values,
@@ -32,14 +39,14 @@ enum clr_code clr_resident_column_fill(struct clr_device *device,
 
 /*
  * Copies the next piece of a complete column back, to arrays of the host's with room for its rows:
- * of the values if the kind is CLR_TAG_INTEGER, CLR_TAG_REAL or CLR_TAG_MIXED, and then, for
- * CLR_TAG_MIXED, of the tags. *done: the bytes copied so far, 0 at first, increased by each call.
- * *complete becomes true with the last piece, for other kinds and a column without rows at once:
- * nothing lies on the device then, and the arrays stay as they are. tags may be NULL where none are
- * copied. Returns CLR_OK; CLR_NOMEM, when it may be called again; CLR_DEVICE.
+ * of the values, in as many bytes as the kind has for each, and then of the tags, as far as it has
+ * them. *done: the bytes copied so far, 0 at first, increased by each call. *complete becomes true
+ * with the last piece, for other kinds and a column without rows at once: nothing lies on the
+ * device then, and the arrays stay as they are. tags may be NULL where none are copied. Returns
+ * CLR_OK; CLR_NOMEM, when it may be called again; CLR_DEVICE.
  */
 enum clr_code clr_resident_column_fetch(struct clr_device *device,
-                                        const struct clr_resident_column *column, int64_t *values,
+                                        const struct clr_resident_column *column, void *values,
                                         uint8_t *tags, size_t *done, bool *complete,
                                         struct clr_status *status);
 

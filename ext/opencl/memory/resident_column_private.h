@@ -8,6 +8,7 @@
 
 struct clr_resident_column {
     uint8_t kind;
+    int64_t least; /* of a narrow one: that of the values' frame */
     size_t rows;
     size_t copied; /* bytes, of the values and then of the tags */
     size_t room;   /* rows that the buffers of a column that grows have room for */
@@ -20,15 +21,15 @@ struct clr_resident_column {
 };
 
 /* Return the bytes of a column's values, or codes, and tags: its kind alone says all about NULLs
-   and what is no number, and about the tags of all but CLR_TAG_MIXED. */
+   and what is no number, and about the tags of all but CLR_TAG_MIXED, wide or narrow. */
 static inline size_t clr_resident_values_size(uint8_t kind, size_t rows)
 {
-    return rows * (clr_kind_has_values(kind) ? sizeof(int64_t) : clr_kind_code_bytes(kind));
+    return rows * clr_kind_value_bytes(kind);
 }
 
 static inline size_t clr_resident_tags_size(uint8_t kind, size_t rows)
 {
-    return kind == CLR_TAG_MIXED ? rows : 0;
+    return clr_kind_wide(kind) == CLR_TAG_MIXED ? rows : 0;
 }
 
 /*

@@ -1,5 +1,6 @@
 #include "opencl/memory/test_values.h"
 
+#include "base/memory.h"
 #include "numeric/values/column.h"
 #include "opencl/core/device_private.h"
 
@@ -50,20 +51,42 @@ bool clr_test_same_range(const struct clr_range *a, const struct clr_range *b)
     return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
 }
 
-struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t kind,
+int64_t clr_test_narrow_value(size_t bytes, int64_t least, int64_t value)
+{
+    const uint64_t mask = ((uint64_t)1 << 8 * bytes) - 1;
+
+    return bytes == 0 ? value : (int64_t)((uint64_t)least + ((uint64_t)value & mask));
+}
+
+static void fill(struct clr_device *device, struct clr_resident_column *column, const void *values,
+                 const uint8_t *tags, struct clr_status *status)
+{
+    bool complete = false;
+
+    while (!complete && status->code == CLR_OK)
+        clr_resident_column_fill(device, column, values, tags, &complete, status);
+}
+
+struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t kind, int64_t least,
                                             const void *values, const uint8_t *tags, size_t count,
                                             struct clr_status *status)
 {
     struct clr_resident_column *column = clr_resident_column_new(kind, count);
-    bool complete = false;
+    const struct clr_frame frame = {.bytes = (uint8_t)clr_kind_narrow_bytes(kind), .least = least};
+    void *words = frame.bytes == 0 ? NULL : clr_memory_alloc(count * frame.bytes);
 
-    if (column == NULL)
+    if (column == NULL || (frame.bytes > 0 && words == NULL))
         clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
-    while (column != NULL && !complete) {
-        if (clr_resident_column_fill(device, column, values, tags, &complete, status) != CLR_OK) {
-            clr_resident_column_free(clr_device_unless_lost(device, status), column);
-            column = NULL;
-        }
+    if (status->code == CLR_OK && words != NULL) {
+        clr_resident_column_set_least(column, least);
+        clr_frame_keep(&frame, values, count, words, 0);
+    }
+    if (status->code == CLR_OK)
+        fill(device, column, words != NULL ? words : values, tags, status);
+    clr_memory_free(words);
+    if (status->code != CLR_OK) {
+        clr_resident_column_free(clr_device_unless_lost(device, status), column);
+        column = NULL;
     }
     return column;
 }

@@ -114,6 +114,7 @@ static void add_scan(struct sources *sources, const struct clr_step_kind *kinds,
         add(sources, steps[i]);
         add(sources, clr_kernel_row);
     }
+    add(sources, clr_kernel_narrow);
     add(sources, clr_kernel_scan);
 }
 

@@ -26,7 +26,7 @@ int clr_scan_bundles(const struct clr_scan_plan *plan, bool apart,
     int i, j, count = plan->count, found = 0;
 
     for (i = 0; i < count; i++) {
-        bool alone = steps[i].if_reals || (apart && steps[i].column >= 0);
+        bool alone = steps[i].if_reals || steps[i].whole || (apart && steps[i].column >= 0);
         columns[i] = alone ? 0 : find_columns(plan->scan, &steps[i]);
     }
     for (i = 0; i < count; i++) {

@@ -34,7 +34,7 @@ static unsigned find_tags(const struct clr_scan *scan, const uint8_t *kinds,
     if (instruction->opcode == CLR_OP_LOOKUP)
         return scan->lookups[instruction->b].types;
     if (instruction->opcode == CLR_OP_COLUMN) {
-        uint8_t kind = kinds[instruction->a];
+        uint8_t kind = clr_kind_wide(kinds[instruction->a]);
         return kind == CLR_TAG_MIXED ? NONE | NUMBER | BYTES : 1u << kind;
     }
     a = tags[instruction->a];
@@ -93,12 +93,15 @@ static int add_steps(struct clr_scan_step *steps, int count, struct clr_scan_ste
 
 /* A plain tally of one argument, or of none: its counts are known. Returns whether it is one, and
    stores the column if there is anything to reduce, or else -1. */
-static bool is_plain(const struct clr_scan *scan, const uint8_t *kinds, struct clr_tally *tally,
-                     int *column)
+static bool is_plain(const struct clr_scan *scan, const uint8_t *device_kinds,
+                     struct clr_tally *tally, int *column)
 {
-    uint8_t kind;
+    uint8_t kinds[CLR_MOST_COLUMNS], kind;
+    int i;
     int columns[2];
 
+    for (i = 0; i < scan->column_count; i++)
+        kinds[i] = clr_kind_wide(device_kinds[i]);
     *column = -1;
     if (tally->y >= 0 || !clr_tally_takes_whole_columns(scan, kinds, tally, columns))
         return false;
@@ -124,6 +127,10 @@ static int plan_tally(const struct clr_scan *scan, const uint8_t *kinds, const u
 
     if (plain && step.column < 0)
         return count;
+    if (plain && clr_kind_narrow_bytes(kinds[step.column]) > 0) {
+        step.whole = true;
+        step.column = -1;
+    }
     for (operation = 0; operation < CLR_OPERATIONS; operation++) {
         step.operation = (enum clr_operation)operation;
         if (tally->operations & 1u << operation)

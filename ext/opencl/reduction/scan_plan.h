@@ -30,6 +30,7 @@ struct clr_scan_step {
     enum clr_operation operation;
     enum clr_element element;
     int column;    /* reduced as it lies there, all rows; or -1: by a program for the expression */
+    bool whole;    /* by a program for all rows of a narrow column */
     bool takes;    /* false: rows are counted and nothing else */
     bool if_reals; /* to be run only if the tally counted rows that are not INTEGER */
 };

@@ -14,8 +14,10 @@ cl_uint clr_row_arguments_list(const struct clr_row_arguments *arguments,
     for (i = 0; i < arguments->column_count; i++) {
         const struct clr_resident_column *column = columns[arguments->columns[i]];
         list[count++] = CLR_VALUE(column->values);
-        if (column->kind == CLR_TAG_MIXED)
+        if (clr_kind_wide(column->kind) == CLR_TAG_MIXED)
             list[count++] = CLR_VALUE(column->tags);
+        if (clr_kind_narrow_bytes(column->kind) > 0)
+            list[count++] = CLR_VALUE(column->least);
     }
     for (i = 0; i < arguments->lookup_count; i++) {
         const struct clr_kept_lookup *kept = lookups[arguments->lookups[i]];

@@ -48,8 +48,8 @@ static const char *const operators[CLR_OPCODES] = {
 static const char *const tag_names[] = {"VALUE_NULL", "VALUE_INTEGER", "VALUE_REAL", "VALUE_BYTES",
                                         "VALUE_UNSURE"};
 
-/* Of codes by their bytes. */
-static const char *const code_types[] = {[1] = "uchar", [2] = "ushort", [4] = "uint"};
+/* Of codes, and of values, by their bytes. */
+static const char *const types[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "long"};
 
 /* ---- The key. */
 
@@ -121,8 +121,9 @@ static void add_instruction(struct clr_row_key *key, const struct clr_scan *scan
     if (instruction->opcode == CLR_OP_COLUMN) {
         tag = kinds[instruction->a];
         clr_row_key_add(key, tag);
-        clr_row_key_add(key, clr_kind_has_values(tag) ? column_in(arguments, kinds, instruction->a)
-                                                      : -1);
+        clr_row_key_add(key, clr_kind_has_values(clr_kind_wide(tag))
+                                 ? column_in(arguments, kinds, instruction->a)
+                                 : -1);
     } else if (instruction->opcode == CLR_OP_LOOKUP) {
         add_lookup(key, scan, kinds, instruction);
     } else if (instruction->opcode == CLR_OP_CONSTANT) {
@@ -199,6 +200,20 @@ static const int16_t *add_look_up(struct clr_row_text *text, const int16_t *word
     return word + 3;
 }
 
+/* Adds what a row has of a column of that kind. */
+static void add_value(struct clr_row_text *text, uint8_t kind, int argument)
+{
+    const uint8_t tag = clr_kind_wide(kind);
+
+    if (tag == CLR_TAG_MIXED)
+        clr_row_text_add(text, "scalar_of(AT(t%d), ", argument);
+    else
+        clr_row_text_add(text, "scalar_of(%s, ", tag_names[tag]);
+    if (tag != kind)
+        clr_row_text_add(text, "b%d + ", argument);
+    clr_row_text_add(text, "AT(v%d));", argument);
+}
+
 /* Adds an instruction, from its first word on. Returns the word after it. */
 static const int16_t *add_register(struct clr_row_text *text, const int16_t *word, int number)
 {
@@ -214,10 +229,8 @@ static const int16_t *add_register(struct clr_row_text *text, const int16_t *wor
             clr_row_text_add(text, "scalar_of(%s, 0);", tag_names[tag]);
         else if (opcode == CLR_OP_CONSTANT)
             clr_row_text_add(text, "scalar_of(%s, k%d);", tag_names[tag], argument);
-        else if (tag == CLR_TAG_MIXED)
-            clr_row_text_add(text, "scalar_of(AT(t%d), AT(v%d));", argument, argument);
         else
-            clr_row_text_add(text, "scalar_of(%s, AT(v%d));", tag_names[tag], argument);
+            add_value(text, (uint8_t)tag, argument);
         return word;
     }
     clr_row_text_add(text, "%s(r%d", operators[opcode], *word++);
@@ -247,10 +260,13 @@ static void add_columns(struct clr_row_text *text, enum form form,
     int i;
 
     for (i = 0; i < arguments->column_count; i++) {
-        const size_t width = clr_kind_code_bytes(arguments->kinds[i]);
-        add_array(text, form, width == 0 ? "long" : code_types[width], "v", i);
-        if (arguments->kinds[i] == CLR_TAG_MIXED)
+        const uint8_t kind = arguments->kinds[i];
+
+        add_array(text, form, types[clr_kind_value_bytes(kind)], "v", i);
+        if (clr_kind_wide(kind) == CLR_TAG_MIXED)
             add_array(text, form, "uchar", "t", i);
+        if (clr_kind_narrow_bytes(kind) > 0 && form != LISTED)
+            clr_row_text_add(text, form == FORMAL ? " long b%d," : " b%d,", i);
     }
 }
 

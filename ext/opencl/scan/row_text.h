@@ -14,11 +14,12 @@
 enum {
     CLR_ROW_TEXT_SIZE = 100000,
     /* Room for the steps of any bundle. */
-    CLR_ROW_KEY_WORDS = CLR_MOST_BUNDLE * (8 + 4 * CLR_MOST_SCAN_INSTRUCTIONS)
+    CLR_ROW_KEY_WORDS = CLR_MOST_BUNDLE * (9 + 4 * CLR_MOST_SCAN_INSTRUCTIONS)
 };
 
 /* What the kernel's first arguments are: for each column its values, or codes, and then its tags,
-   as far as its kind has them; likewise for each lookup; then the bits of each constant. */
+   and of a narrow one what its values are distances from, as far as its kind has them; likewise for
+   each lookup; then the bits of each constant. */
 struct clr_row_arguments {
     int column_count, columns[CLR_MOST_COLUMNS];
     uint8_t kinds[CLR_MOST_COLUMNS]; /* of those columns */

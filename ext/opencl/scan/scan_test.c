@@ -148,7 +148,7 @@ enum clr_code clr_scan_test(struct clr_device *device, struct clr_scan_trial *tr
     int kinds = CLR_TRIAL_OTHERS, kind, i;
 
     for (i = 0; i < trial->made.scan.column_count; i++) {
-        if (trial->plan.kinds[i] == CLR_TAG_MIXED)
+        if (clr_kind_wide(trial->plan.kinds[i]) == CLR_TAG_MIXED)
             kinds = CLR_TRIAL_ERRORS;
     }
     for (i = 0; i < trial->made.scan.lookup_count; i++) {

@@ -4,16 +4,19 @@
 
 /* ---- The key. */
 
-/* A step: its kind, whether it takes values, the instructions that it needs, and the registers of
-   the filters and operands, or -1. */
-enum { ROOTS = 4 };
+/* A step: its kind, whether it takes values, and all of a narrow column's; the instructions that it
+   needs; and the registers of the filters and operands, or -1. */
+enum { OPERATION, ELEMENT, TAKES, WHOLE, HEAD_WORDS, ROOTS = 4 };
 
 static void add_key_step(struct clr_scan_key *key, const struct clr_scan_plan *plan,
                          const struct clr_scan_step *step)
 {
     const struct clr_scan *scan = plan->scan;
     const struct clr_tally *tally = &scan->tallies[step->tally];
-    const int roots[ROOTS] = {scan->filter, tally->filter, tally->x, tally->y};
+    /* A filter that all rows pass needs no column. */
+    const struct clr_tally looked_at = {
+        .x = tally->x, .y = tally->y, .filter = step->whole ? -1 : tally->filter};
+    const int roots[ROOTS] = {scan->filter, looked_at.filter, looked_at.x, looked_at.y};
     bool used[CLR_MOST_INSTRUCTIONS];
     int names[CLR_MOST_SCAN_INSTRUCTIONS], i;
 
@@ -21,7 +24,9 @@ static void add_key_step(struct clr_scan_key *key, const struct clr_scan_plan *p
     clr_row_key_add(&key->row, (int)step->operation);
     clr_row_key_add(&key->row, (int)step->element);
     clr_row_key_add(&key->row, step->takes);
-    clr_scan_find_used(scan, tally, used);
+    clr_row_key_add(&key->row, step->whole);
+    key->whole = step->whole;
+    clr_scan_find_used(scan, &looked_at, used);
     clr_row_key_add_instructions(&key->row, scan, plan->kinds, used, names);
     for (i = 0; i < ROOTS; i++)
         clr_row_key_add(&key->row, roots[i] >= 0 ? names[roots[i]] : -1);
@@ -56,7 +61,9 @@ static void add_head(struct clr_row_text *text, const struct clr_scan_key *key)
         clr_row_text_add(text, " X(%d, %s, %s)", i, kind->name, kind->real ? "WIDE" : "NARROW");
         wide = wide || kind->real;
     }
-    clr_row_text_add(text, "\n#define ANY_WIDE %d\n", wide);
+    clr_row_text_add(text, "\n#define ANY_WIDE %d\n#define WHOLE %d\n#define WHOLE_SUMS %d\n", wide,
+                     key->whole ? (int)clr_kind_narrow_bytes(key->row.arguments.kinds[0]) : 0,
+                     key->steps[0].operation == CLR_SUM);
     clr_row_text_end(text);
 }
 
@@ -65,8 +72,8 @@ static const int16_t *add_step(struct clr_row_text *text, const int16_t *word, i
 {
     static const char *const roots[ROOTS] = {"ROW_FILTER", "ROW_OWN_FILTER", "ROW_X", "ROW_Y"};
     const struct clr_kernel_kind *kind =
-        clr_kernel_kind_of((enum clr_operation)word[0], (enum clr_element)word[1]);
-    const int takes = word[2];
+        clr_kernel_kind_of((enum clr_operation)word[OPERATION], (enum clr_element)word[ELEMENT]);
+    const int takes = word[TAKES];
     int i;
 
     clr_row_text_add(text, "#undef STEP\n#undef KIND\n#undef REAL\n#undef KEYS\n#undef OPERANDS\n");
@@ -74,7 +81,7 @@ static const int16_t *add_step(struct clr_row_text *text, const int16_t *word, i
         text,
         "#define STEP %d\n#define KIND %s\n#define REAL %d\n#define KEYS %d\n#define OPERANDS %d\n",
         number, kind->name, kind->real, kind->keys, kind->operands);
-    word = clr_row_text_add_body(text, word + 3);
+    word = clr_row_text_add_body(text, word + HEAD_WORDS);
     for (i = 0; i < ROOTS; i++, word++) {
         if (*word >= 0)
             clr_row_text_add(text, "#undef %s\n#define %s r%d\n", roots[i], roots[i], *word);

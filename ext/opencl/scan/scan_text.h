@@ -11,6 +11,7 @@
 struct clr_scan_key {
     int step_count;
     struct clr_step_kind steps[CLR_MOST_BUNDLE];
+    bool whole;             /* a single step has it */
     struct clr_row_key row; /* see clr_scan_key() */
 };
 

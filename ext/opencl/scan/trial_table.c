@@ -149,12 +149,40 @@ static void fill_codes(int number, struct clr_column *column)
     }
 }
 
+/* Returns the least value of the frame of a narrow column: one of the ends of all values, or for
+   others than hard ones, or of several types, such that the frame has small values, and 0. */
+static int64_t choose_least(uint8_t kind, const struct clr_trial_round *round, int number)
+{
+    const size_t bits = 8 * clr_kind_narrow_bytes(kind);
+
+    if (round->kind != CLR_TRIAL_HARD || clr_kind_wide(kind) == CLR_TAG_MIXED)
+        return -(INT64_C(1) << (bits - 1));
+    return number % 2 == 0 ? INT64_MIN : INT64_MAX - (INT64_MAX >> (63 - bits));
+}
+
+/* Has the values of a column be such as the frame has; the bits of REALs no NaN's. */
+static void fit(struct clr_column *column, uint8_t kind, int64_t least)
+{
+    const size_t bytes = clr_kind_narrow_bytes(kind);
+    size_t i;
+
+    for (i = 0; i < column->rows && bytes > 0; i++) {
+        const uint8_t tag = column->kind == CLR_TAG_MIXED ? column->tags[i] : column->kind;
+
+        if (tag == CLR_TAG_INTEGER)
+            column->values[i] = clr_test_narrow_value(bytes, least, column->values[i]);
+        else
+            column->values[i] &= INT8_MAX;
+    }
+}
+
 static enum clr_code make_column(struct clr_device *device, const struct clr_trial_scan *trial,
                                  const struct clr_trial_round *round, int i,
                                  struct clr_trial_table *table, struct clr_status *status)
 {
     const uint8_t kind = trial->kinds[i];
     const size_t code_bytes = clr_kind_code_bytes(kind);
+    const int64_t least = clr_kind_narrow_bytes(kind) > 0 ? choose_least(kind, round, i) : 0;
     struct clr_column *here = table->here[i] =
         code_bytes > 0 ? clr_column_new_codes(NULL, CLR_TRIAL_ROWS, (uint8_t)code_bytes)
                        : clr_column_new(CLR_TRIAL_ROWS);
@@ -165,13 +193,17 @@ static enum clr_code make_column(struct clr_device *device, const struct clr_tri
     if (code_bytes > 0) {
         fill_codes(i, here);
     } else {
-        here->kind = kind;
+        here->kind = clr_kind_wide(kind);
         fill(trial, round, i,
-             &(struct values){
-                 .kind = kind, .count = CLR_TRIAL_ROWS, .bits = here->values, .tags = here->tags});
+             &(struct values){.kind = here->kind,
+                              .count = CLR_TRIAL_ROWS,
+                              .bits = here->values,
+                              .tags = here->tags});
+        fit(here, kind, least);
     }
-    table->there[i] = clr_test_column(device, kind, code_bytes > 0 ? here->codes : here->values,
-                                      here->tags, CLR_TRIAL_ROWS, status);
+    table->there[i] =
+        clr_test_column(device, kind, least, code_bytes > 0 ? here->codes : here->values,
+                        here->tags, CLR_TRIAL_ROWS, status);
     return status->code;
 }
 

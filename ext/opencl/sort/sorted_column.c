@@ -204,9 +204,12 @@ static enum clr_code step_begin(struct clr_device *device, struct clr_sorted_col
                                 const struct clr_resident_column *source, struct clr_status *status)
 {
     const cl_uint real = sorted->kind == CLR_TAG_REAL;
+    const cl_uint bytes = (cl_uint)clr_kind_value_bytes(source->kind);
     const cl_ulong rows = sorted->rows, span = sorted->span, first = sorted->group;
     const struct clr_argument arguments[] = {
         CLR_VALUE(source->values),
+        CLR_VALUE(bytes),
+        CLR_VALUE(source->least),
         CLR_VALUE(real),
         CLR_VALUE(rows),
         CLR_VALUE(span),

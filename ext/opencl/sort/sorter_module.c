@@ -81,6 +81,7 @@ static void release(struct clr_module *module)
 
 const struct clr_module_kind clr_sorter_kind = {
     .attachment = {sizeof(struct clr_sorter), "sorting", clr_module_release},
+    .shared = clr_kernel_loads,
     .source = clr_kernel_sort,
     .kernel_names = kernel_names,
     .kernel_count = CLR_SORT_KERNELS,

@@ -71,20 +71,27 @@ static enum clr_code sort_on_device(struct clr_device *device, struct room *room
     return CLR_OK;
 }
 
-static enum clr_code test_kind(struct clr_device *device, struct room *room, uint8_t kind,
+/* device_kind: as of clr_column_device_kind(). */
+static enum clr_code test_kind(struct clr_device *device, struct room *room, uint8_t device_kind,
                                struct clr_status *status)
 {
+    const uint8_t kind = clr_kind_wide(device_kind);
     struct clr_sorted_column *sorted = clr_sorted_column_new(kind, room->count);
     struct clr_resident_column *column = NULL;
     const struct clr_runs *found;
     struct clr_runs expected;
+    size_t i;
 
     clr_test_values(room->values, room->count, kind);
+    for (i = 0; i < room->count; i++)
+        room->values[i] =
+            clr_test_narrow_value(clr_kind_narrow_bytes(device_kind), INT64_MIN, room->values[i]);
     expect(room, kind, &expected);
     if (sorted == NULL)
         clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
     else
-        column = clr_test_column(device, kind, room->values, NULL, room->count, status);
+        column = clr_test_column(device, device_kind, INT64_MIN, room->values, NULL, room->count,
+                                 status);
     if (column != NULL && sort_on_device(device, room, column, sorted, status) == CLR_OK) {
         found = clr_sorted_column_runs(sorted);
         if (memcmp(room->found, room->expected, room->count * sizeof room->found[0]) != 0 ||
@@ -102,7 +109,10 @@ static enum clr_code test_kind(struct clr_device *device, struct room *room, uin
 enum clr_code clr_sorter_test(struct clr_device *device, struct clr_status *status)
 {
     size_t groups = clr_sorter_of(device)->most_groups, least = clr_sorter_of(device)->least_span;
+    static const uint8_t kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_NARROW + 1,
+                                    CLR_TAG_NARROW + 2, CLR_TAG_NARROW + 4};
     struct room *room = clr_memory_alloc(sizeof *room);
+    size_t i;
 
     if (room == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
@@ -111,8 +121,8 @@ enum clr_code clr_sorter_test(struct clr_device *device, struct clr_status *stat
         room->count = VALUES;
     clr_sorter_of(device)->most_groups = GROUPS;
     clr_sorter_of(device)->least_span = 1;
-    if (test_kind(device, room, CLR_TAG_INTEGER, status) == CLR_OK)
-        test_kind(device, room, CLR_TAG_REAL, status);
+    for (i = 0; i < sizeof kinds && status->code == CLR_OK; i++)
+        test_kind(device, room, kinds[i], status);
     clr_sorter_of(device)->most_groups = groups;
     clr_sorter_of(device)->least_span = least;
     clr_memory_free(room);
