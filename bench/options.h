@@ -22,6 +22,7 @@ struct bench_options {
 /* The parts, each in a file of its own. */
 void bench_part_bandwidth(const struct bench_options *options);
 void bench_part_kernel(const struct bench_options *options);
+void bench_part_narrow(const struct bench_options *options);
 void bench_part_host(const struct bench_options *options);
 void bench_part_exponents(const struct bench_options *options);
 void bench_part_decoding(const struct bench_options *options);

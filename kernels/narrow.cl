@@ -13,20 +13,20 @@
 #define BLOCK (16 / WHOLE)
 
 #if WHOLE == 1
-typedef uchar distance;
-typedef uchar16 distances;
-#define AS_DISTANCES(words) as_uchar16(words)
-#define STORE_DISTANCES(vector, array) vstore16(vector, 0, array)
+typedef uchar whole_word;
+typedef uchar16 whole_words;
+#define AS_WHOLE_WORDS(words) as_uchar16(words)
+#define STORE_WHOLE_WORDS(vector, array) vstore16(vector, 0, array)
 #elif WHOLE == 2
-typedef ushort distance;
-typedef ushort8 distances;
-#define AS_DISTANCES(words) as_ushort8(words)
-#define STORE_DISTANCES(vector, array) vstore8(vector, 0, array)
+typedef ushort whole_word;
+typedef ushort8 whole_words;
+#define AS_WHOLE_WORDS(words) as_ushort8(words)
+#define STORE_WHOLE_WORDS(vector, array) vstore8(vector, 0, array)
 #else
-typedef uint distance;
-typedef uint4 distances;
-#define AS_DISTANCES(words) (words)
-#define STORE_DISTANCES(vector, array) vstore4(vector, 0, array)
+typedef uint whole_word;
+typedef uint4 whole_words;
+#define AS_WHOLE_WORDS(words) (words)
+#define STORE_WHOLE_WORDS(vector, array) vstore4(vector, 0, array)
 #endif
 
 #if WHOLE_SUMS
@@ -54,7 +54,7 @@ void whole_part_take(whole_part *part, uint4 words)
 #endif
 }
 
-void whole_part_take_one(whole_part *part, distance one)
+void whole_part_take_one(whole_part *part, whole_word one)
 {
     *part += one;
 }
@@ -70,33 +70,33 @@ void whole_part_finish(const whole_part *part, ulong count, long least, running 
 #else
 
 typedef struct {
-    distances least, greatest;
+    whole_words least, greatest;
 } whole_part;
 
 void whole_part_init(whole_part *part)
 {
-    part->least = (distance)-1;
+    part->least = (whole_word)-1;
     part->greatest = 0;
 }
 
 void whole_part_take(whole_part *part, uint4 words)
 {
-    part->least = min(part->least, AS_DISTANCES(words));
-    part->greatest = max(part->greatest, AS_DISTANCES(words));
+    part->least = min(part->least, AS_WHOLE_WORDS(words));
+    part->greatest = max(part->greatest, AS_WHOLE_WORDS(words));
 }
 
-void whole_part_take_one(whole_part *part, distance one)
+void whole_part_take_one(whole_part *part, whole_word one)
 {
-    part->least = min(part->least, (distances)one);
-    part->greatest = max(part->greatest, (distances)one);
+    part->least = min(part->least, (whole_words)one);
+    part->greatest = max(part->greatest, (whole_words)one);
 }
 
 void whole_part_finish(const whole_part *part, ulong count, long least, running *range)
 {
-    distance low[BLOCK], high[BLOCK];
+    whole_word low[BLOCK], high[BLOCK];
 
-    STORE_DISTANCES(part->least, low);
-    STORE_DISTANCES(part->greatest, high);
+    STORE_WHOLE_WORDS(part->least, low);
+    STORE_WHOLE_WORDS(part->greatest, high);
     for (uint i = 0; i < BLOCK && count > 0; i++) {
         running_take(range, least + low[i], 0);
         running_take(range, least + high[i], 0);
@@ -105,7 +105,7 @@ void whole_part_finish(const whole_part *part, ulong count, long least, running 
 
 #endif
 
-void take_whole(running *result, row_counts *counts, __global const distance *restrict values,
+void take_whole(running *result, row_counts *counts, __global const whole_word *restrict values,
                 long least, ulong count)
 {
     __global const uint4 *restrict words = (__global const uint4 *)values;

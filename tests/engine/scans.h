@@ -75,6 +75,38 @@ static inline struct clr_column *scans_column(uint8_t kind, size_t rows, uint64_
     return column;
 }
 
+/* Has a column of INTEGERs, or of several types, be one of others that is narrow, in so many bytes
+   for each: of a frame with both ends, and 0 where there are NULLs. */
+static inline void scans_narrow(struct clr_column **column, uint8_t bytes)
+{
+    const int64_t greatest = INT64_MAX >> (63 - 8 * bytes), half = greatest / 2 + 1;
+    const int64_t leasts[] = {0, -half, INT64_MIN, INT64_MAX - greatest};
+    const bool mixed = (*column)->kind == CLR_TAG_MIXED;
+    const struct clr_frame frame = {.bytes = bytes, .least = leasts[random_below(mixed ? 2 : 4)]};
+    struct clr_column *narrow = clr_column_new_framed((*column)->rows, &frame);
+    size_t i;
+
+    if (narrow == NULL)
+        tap_bail("no memory");
+    narrow->rows = (*column)->rows;
+    narrow->kind = (*column)->kind;
+    for (i = 0; i < narrow->rows; i++) {
+        const uint8_t tag = mixed ? (*column)->tags[i] : narrow->kind;
+        const int64_t ends[] = {0, greatest, (*column)->values[i] & greatest};
+        int64_t bits = frame.least + ends[random_below(20) < 18 ? 2 : random_below(2)];
+
+        /* REALs are 0 and subnormal ones. */
+        if (tag == CLR_TAG_REAL)
+            bits = (*column)->values[i] & INT8_MAX;
+        else if (tag != CLR_TAG_INTEGER)
+            bits = 0;
+        clr_column_put_values(narrow, i, &bits, 1);
+        narrow->tags[i] = tag;
+    }
+    clr_column_release(*column);
+    *column = narrow;
+}
+
 /* One column of each kind, of which the last one has nothing but BYTES. */
 static inline void scans_columns(struct clr_column *columns[SCANS_COLUMNS], size_t rows)
 {

@@ -90,7 +90,7 @@ static inline scalar reference_operate(enum clr_opcode opcode, scalar a, scalar 
 static inline scalar reference_column(const struct clr_column *column, size_t row)
 {
     int tag = column->kind == CLR_TAG_MIXED ? column->tags[row] : column->kind;
-    return scalar_of(tag, column->values[row]);
+    return scalar_of(tag, clr_column_value(column, row));
 }
 
 static inline scalar reference_lookup(const struct clr_column *column,

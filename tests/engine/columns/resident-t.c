@@ -5,6 +5,7 @@
 #include "engine/columns/resident.h"
 
 #include "base/clock.h"
+#include "engine/operations/resident_fetch.h"
 #include "engine/operations/resident_scan.h"
 #include "engine/scans.h"
 #include "engine/workers.h"
@@ -41,12 +42,17 @@ static enum clr_residence settle(struct clr_resident *resident)
     return state;
 }
 
-static void open_world(struct world *world, struct clr_worker *worker, size_t rows)
+/* bytes: of the values of the columns that are to be narrow, the first and that of several types;
+   0: none. */
+static void open_world(struct world *world, struct clr_worker *worker, size_t rows, uint8_t bytes)
 {
+    const int may_be_narrow[] = {0, 2};
     int i, ready = 0;
 
     world->worker = worker;
     scans_columns(world->columns, rows);
+    for (i = 0; i < 2 && bytes > 0; i++)
+        scans_narrow(&world->columns[may_be_narrow[i]], bytes);
     for (i = 0; i < SCANS_COLUMNS; i++) {
         world->residents[i] = clr_resident_new(worker, world->columns[i]);
         if (world->residents[i] == NULL)
@@ -54,7 +60,10 @@ static void open_world(struct world *world, struct clr_worker *worker, size_t ro
     }
     for (i = 0; i < SCANS_COLUMNS; i++)
         ready += settle(world->residents[i]) == CLR_RESIDENT_READY;
-    tap_ok(ready == SCANS_COLUMNS, "columns of %zu rows are on the device", rows);
+    tap_ok(ready == SCANS_COLUMNS, "columns of %zu rows, %d bytes, are on the device", rows, bytes);
+    for (i = 0; i < 2 && bytes > 0; i++)
+        tap_is_int64((int64_t)clr_resident_size(world->residents[may_be_narrow[i]]),
+                     (int64_t)rows * (bytes + i), "bytes there");
     tap_ok(atomic_load(&world->columns[0]->references) == 1, "and are no longer needed here");
 }
 
@@ -246,21 +255,52 @@ static void begin_filtered_scan(struct scans_made *made, struct world *world)
     add_tally(made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 6, -1);
 }
 
-/* The same program for all sizes. */
+/* The same program for all sizes, for each width of columns. */
 static void test_sizes(struct clr_worker *worker)
 {
     static const size_t sizes[] = {0, 1, 2, 7, 8, 9, 255, 256, 257, 1023, 1025, 65537, 1200001};
+    static const uint8_t widths[] = {0, 1, 2, 4};
     struct scans_made made;
     struct world world;
-    size_t i, count = sizeof sizes / sizeof sizes[0] - tap_is_quick();
+    size_t i, j, count = sizeof sizes / sizeof sizes[0] - tap_is_quick();
 
     for (i = 0; i < count; i++) {
-        open_world(&world, worker, sizes[i]);
-        begin_filtered_scan(&made, &world);
-        add_tally(&made, 1u << CLR_DOT, 2, 2);
-        compare(&world, &made.scan, "a scan");
-        close_world(&world);
+        for (j = 0; j < sizeof widths; j++) {
+            open_world(&world, worker, sizes[i], widths[j]);
+            begin_filtered_scan(&made, &world);
+            add_tally(&made, 1u << CLR_DOT, 2, 2);
+            compare(&world, &made.scan, "a scan");
+            begin_scan(&made, &world);
+            add_tally(&made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 0, -1);
+            compare(&world, &made.scan, "a whole column");
+            close_world(&world);
+        }
     }
+}
+
+/* A copy that comes back is as narrow as it was. */
+static void test_fetch(struct clr_worker *worker, uint8_t bytes)
+{
+    struct clr_column *fetched = NULL;
+    struct clr_status status;
+    struct world world;
+    int i;
+
+    open_world(&world, worker, 1001, bytes);
+    for (i = 0; i < 3; i += 2) {
+        const struct clr_column *column = world.columns[i];
+
+        clr_status_clear(&status);
+        tap_ok(clr_resident_fetch(worker, world.residents[i], TIMEOUT_MS, NULL, &fetched,
+                                  &status) == CLR_SCAN_DONE &&
+                   fetched->rows == column->rows && fetched->kind == column->kind &&
+                   fetched->frame.bytes == bytes && fetched->frame.least == column->frame.least &&
+                   memcmp(fetched->words, column->words, column->rows * bytes) == 0 &&
+                   (i == 0 || memcmp(fetched->tags, column->tags, column->rows) == 0),
+               "a column of %d bytes comes back", bytes);
+        clr_column_release(fetched);
+    }
+    close_world(&world);
 }
 
 /* Tallies that share a column share a pass: two kernels, or one for few rows, do for all. */
@@ -380,10 +420,18 @@ static void test_device(const struct clr_device_info *info)
 {
     struct clr_worker *worker;
     struct world world;
+    uint8_t bytes;
 
     tap_diag("%s (%s), as %s", info->name, info->platform, clr_device_type_name(info->type));
     worker = workers_start(info);
-    open_world(&world, worker, 10007);
+    for (bytes = 4; bytes > 0; bytes /= 2) {
+        open_world(&world, worker, 10007, bytes);
+        test_simple(&world);
+        test_random(&world);
+        close_world(&world);
+        test_fetch(worker, bytes);
+    }
+    open_world(&world, worker, 10007, 0);
     test_simple(&world);
     test_inexact(&world);
     test_shared_passes(&world);

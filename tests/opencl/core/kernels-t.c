@@ -69,6 +69,7 @@ struct view {
     int filter;
     struct clr_tally tallies[SCANS_TALLIES]; /* likewise */
     bool looks_up; /* NULLS and OTHERS are columns of codes, and their values those of `lookups` */
+    uint8_t narrow[2]; /* the bytes of INTEGERS and of MIXED, or 0 if they are not narrow */
 };
 
 static const struct clr_lookup lookups[] = {
@@ -84,14 +85,16 @@ static const struct view views[] = {
      FIRST + 1,
      {{.operations = SUM, .x = FIRST, .y = -1, .filter = -1},
       {.operations = SUM | RANGE, .x = REALS, .y = -1, .filter = -1}},
-     false},
+     false,
+     {0, 0}},
     {"INTEGERs and REALs in one column, and a count",
      {{CLR_OP_ADD, MIXED, INTEGERS, -1}, {CLR_OP_NOT_NULL, MIXED, -1, -1}},
      -1,
      {{.operations = SUM, .x = FIRST, .y = -1, .filter = -1},
       {.operations = RANGE, .x = MIXED, .y = -1, .filter = -1},
       {.operations = 1, .x = INTEGERS, .y = -1, .filter = FIRST + 1}},
-     false},
+     false,
+     {0, 0}},
     {"moments of pairs",
      {{CLR_OP_GREATER_EQUAL, REALS, CONSTANT + 1, -1}},
      FIRST,
@@ -99,7 +102,8 @@ static const struct view views[] = {
       {.operations = DOT, .x = REALS, .y = REALS, .filter = -1},
       {.operations = DOT, .x = MORE_REALS, .y = MORE_REALS, .filter = -1},
       {.operations = DOT, .x = REALS, .y = MORE_REALS, .filter = -1}},
-     false},
+     false,
+     {0, 0}},
     {"products of INTEGERs, cases and divisions",
      {{CLR_OP_REMAINDER, INTEGERS, CONSTANT, -1},
       {CLR_OP_IF, FIRST, REALS, INTEGERS},
@@ -109,13 +113,41 @@ static const struct view views[] = {
      {{.operations = DOT, .x = INTEGERS, .y = FIRST, .filter = -1},
       {.operations = SUM, .x = FIRST + 2, .y = -1, .filter = -1},
       {.operations = DOT, .x = FIRST + 3, .y = REALS, .filter = FIRST}},
-     false},
+     false,
+     {0, 0}},
     {"what codes stand for",
      {{CLR_OP_ADD, NULLS, OTHERS, -1}},
      NULLS,
      {{.operations = SUM, .x = FIRST, .y = -1, .filter = -1},
       {.operations = SUM | RANGE, .x = REALS, .y = -1, .filter = -1}},
-     true},
+     true,
+     {0, 0}},
+    {"all of a column of bytes",
+     {{0}},
+     -1,
+     {{.operations = SUM | RANGE, .x = INTEGERS, .y = -1, .filter = -1}},
+     false,
+     {1, 0}},
+    {"all of a column of 2 bytes each, and another one's INTEGERs, where",
+     {{CLR_OP_LESS, MIXED, CONSTANT, -1}},
+     -1,
+     {{.operations = SUM | RANGE, .x = INTEGERS, .y = -1, .filter = -1},
+      {.operations = SUM | RANGE, .x = MIXED, .y = -1, .filter = FIRST}},
+     false,
+     {2, 1}},
+    {"all of a column of 4 bytes each",
+     {{0}},
+     -1,
+     {{.operations = SUM | RANGE, .x = INTEGERS, .y = -1, .filter = -1}},
+     false,
+     {4, 0}},
+    {"products of bytes and INTEGERs of several sorts, where",
+     {{CLR_OP_SUBTRACT, INTEGERS, CONSTANT, -1}, {CLR_OP_LESS, MIXED, INTEGERS, -1}},
+     FIRST + 1,
+     {{.operations = DOT, .x = INTEGERS, .y = FIRST, .filter = -1},
+      {.operations = SUM, .x = MIXED, .y = -1, .filter = -1}},
+     false,
+     {1, 4}},
 };
 
 static void make_scan(struct scans_made *made, const struct view *view,
@@ -153,6 +185,10 @@ static void find_kinds(const struct view *view, struct clr_column *const *column
 
     for (i = 0; i < COLUMNS; i++)
         kinds[i] = columns[i]->kind;
+    if (view->narrow[0] > 0)
+        kinds[INTEGERS] = (uint8_t)(CLR_TAG_NARROW + view->narrow[0]);
+    if (view->narrow[1] > 0)
+        kinds[MIXED] = (uint8_t)(CLR_TAG_NARROW_MIXED + view->narrow[1]);
     if (view->looks_up) {
         kinds[NULLS] = CLR_TAG_CODES + 1;
         kinds[OTHERS] = CLR_TAG_CODES + 4;
@@ -193,6 +229,7 @@ struct grouped {
     int key_count, filter;
     bool by_first;
     struct clr_tally tallies[SCANS_TALLIES];
+    uint8_t narrow[2]; /* likewise */
 };
 
 static const struct grouped groups[] = {
@@ -202,14 +239,24 @@ static const struct grouped groups[] = {
      FIRST + 1,
      false,
      {{.operations = SUM | RANGE, .x = REALS, .y = -1, .filter = -1},
-      {.operations = SUM | RANGE, .x = INTEGERS, .y = -1, .filter = FIRST + 1}}},
+      {.operations = SUM | RANGE, .x = INTEGERS, .y = -1, .filter = FIRST + 1}},
+     {0, 0}},
     {"values of several types by two keys, in the order of the rows",
      {{CLR_OP_REMAINDER, INTEGERS, CONSTANT, -1}, {CLR_OP_GREATER_EQUAL, MIXED, CONSTANT, -1}},
      2,
      -1,
      true,
      {{.operations = SUM, .x = MIXED, .y = -1, .filter = -1},
-      {.operations = DOT, .x = FIRST, .y = FIRST, .filter = -1}}},
+      {.operations = DOT, .x = FIRST, .y = FIRST, .filter = -1}},
+     {0, 0}},
+    {"narrow INTEGERs and others by remainders of one another",
+     {{CLR_OP_REMAINDER, INTEGERS, CONSTANT, -1}, {CLR_OP_LESS, MIXED, CONSTANT, -1}},
+     1,
+     FIRST + 1,
+     false,
+     {{.operations = SUM | RANGE, .x = INTEGERS, .y = -1, .filter = -1},
+      {.operations = SUM, .x = MIXED, .y = -1, .filter = -1}},
+     {2, 4}},
 };
 
 static void make_plan(struct scans_made *made, const struct grouped *grouped,
@@ -243,6 +290,7 @@ static void test_groups(const struct clr_device_info *info, struct clr_column *c
 
     for (i = 0; i < sizeof groups / sizeof groups[0] && is_wanted("groups"); i++) {
         const int64_t start = clr_clock_ns();
+        struct view view = {.looks_up = false};
         struct clr_group_result none = {.records = NULL};
         struct clr_device_work work = {0};
         enum clr_scan_outcome outcome;
@@ -252,12 +300,11 @@ static void test_groups(const struct clr_device_info *info, struct clr_column *c
         uint8_t kinds[COLUMNS];
         char *log = NULL;
         bool requested;
-        int c;
 
         clr_status_clear(&status);
         make_plan(&made, &groups[i], &grouping, columns, &plan);
-        for (c = 0; c < COLUMNS; c++)
-            kinds[c] = columns[c]->kind;
+        memcpy(view.narrow, groups[i].narrow, sizeof view.narrow);
+        find_kinds(&view, columns, kinds);
         if (!clr_grouper_fits(info, &plan))
             tap_bail("not a plan for a device");
         clr_grouper_run(device, &plan, kinds, NULL, &none, &outcome, &requested, &work, &status);

@@ -239,20 +239,57 @@ def test_filled():
     db.close()
 
 
-ON_DEVICE = "SELECT gpu_avg(x), gpu_max(x), gpu_sum(y) FROM t WHERE x <> 1"
+ON_DEVICE = [
+    "SELECT gpu_avg(x), gpu_max(x), gpu_sum(y) FROM t WHERE x <> 1",
+    "SELECT gpu_sum(x), gpu_min(x), gpu_max(x), count(x), gpu_avg(y) FROM t",
+    "SELECT gpu_dot(x, y), gpu_sum(y) FROM t WHERE x IS NOT NULL",
+    "SELECT y, count(*), gpu_sum(x), gpu_min(x), gpu_max(x) FROM t GROUP BY y ORDER BY y",
+]
+#: Of columns without NULLs.
+ASKED_OF_DEVICE = [
+    "SELECT gpu_median(x), gpu_count_distinct(x), gpu_mode(x) FROM t",
+    "SELECT gpu_histogram(x, 0, 300, 5) FROM t",
+]
+
+
+def on_device(db):
+    """The bytes that x and y take on the device."""
+    return db.execute('SELECT device_bytes FROM clreduce_columns ORDER BY "column"').fetchall()
 
 
 def test_device():
-    """A device has the same answers of columns that are narrow on the host."""
+    """A device has the same answers, of columns that are as narrow there as on the host."""
     for device in views.devices()[1:]:
-        for name, values, _ in FAMILIES[:8] + FAMILIES[12:15]:
+        for name, values, bytes_each in FAMILIES[:12] + FAMILIES[13:16] + FAMILIES[19:20]:
             db = views.connect(FOLDER.new(), device=device)
             fill(db, values)
-            views.create(db, "v", ON_DEVICE)
-            views.create(db, "m", "SELECT gpu_median(x) FROM t")
-            views.ask(db, "m")
-            views.given_by_device(db, "v", ON_DEVICE, (), f"{device}: {name}")
+            whole = [] if None in values else ASKED_OF_DEVICE
+            for i, select in enumerate(ON_DEVICE + whole):
+                views.create(db, f"v{i}", select)
+                views.given_by_device(db, f"v{i}", select, (), f"{device}: {name}: {select}")
+            tags = ROWS if None in values else 0
+            sorted_copy = 8 * ROWS if whole else 0
+            tap.is_equal(
+                on_device(db), [(bytes_each * ROWS + tags + sorted_copy,), (ROWS,)], "bytes there"
+            )
             db.close()
+
+
+def test_device_changes():
+    """A refresh that widens a column widens its copy on a device."""
+    for device in views.devices()[1:]:
+        db = views.connect(FOLDER.new(), device=device)
+        fill(db, range(10))
+        for i, select in enumerate(ON_DEVICE):
+            views.create(db, f"v{i}", select)
+        for change, bytes_each in [("SELECT 1", 1)] + CHANGES[:2] + CHANGES[4:7]:
+            db.execute(change)
+            db.commit()
+            for i, select in enumerate(ON_DEVICE):
+                views.given_by_device(db, f"v{i}", select, (), f"{device}: {change}: {select}")
+            rows = db.execute("SELECT count(*) FROM t").fetchone()[0]
+            tap.is_equal(on_device(db), [(bytes_each * rows,), (rows,)], f"bytes there: {change}")
+        db.close()
 
 
 test_families()
@@ -261,4 +298,5 @@ test_reader()
 test_growing()
 test_filled()
 test_device()
+test_device_changes()
 tap.done()

@@ -1,0 +1,223 @@
+/*
+ * Scans of a column of INTEGERs that a device holds in 1, 2 or 4 bytes each, beside the same with
+ * all 8: its sum, its extremes, and its sum where it is below a constant.
+ */
+#include "data.h"
+#include "measure.h"
+#include "numeric/scan/evaluate.h"
+#include "opencl/core/device.h"
+#include "opencl/memory/resident_column.h"
+#include "opencl/reduction/reducer.h"
+#include "opencl/reduction/scan_plan.h"
+#include "opencl/scan/scanner.h"
+#include "options.h"
+#include "output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Values are below MOST; about half of them count where there is a filter. */
+enum { WIDTHS = 4, QUERIES = 3, MOST = 250 };
+
+static const uint8_t widths[WIDTHS] = {8, 4, 2, 1};
+
+static const struct {
+    const char *name;
+    unsigned operations;
+    bool filters;
+} queries[QUERIES] = {
+    {"sum", 1u << CLR_SUM, false},
+    {"extremes", 1u << CLR_EXTREMES, false},
+    {"sum, where", 1u << CLR_SUM, true},
+};
+
+/* A query of the column in one width. */
+struct scan_case {
+    struct clr_device *device;
+    struct clr_resident_column *column;
+    struct clr_instruction instructions[3];
+    struct clr_scalar constant;
+    struct clr_tally tally;
+    struct clr_scan scan;
+    uint8_t kind;
+};
+
+static void die_on(const struct clr_status *status, const char *call)
+{
+    if (status->code != CLR_OK)
+        bench_die("%s: %s", call, status->message);
+}
+
+static void build_all(struct clr_device *device)
+{
+    struct clr_status status;
+    char *log;
+
+    clr_status_clear(&status);
+    while (clr_scanner_build(device, &log, &status))
+        ;
+    die_on(&status, "clr_scanner_build");
+}
+
+static int64_t run(void *argument)
+{
+    struct scan_case *one = argument;
+    static struct clr_scan_plan plan;
+    struct clr_device_work work = {0};
+    enum clr_scan_outcome outcome;
+    struct clr_status status;
+    bool requested;
+
+    clr_status_clear(&status);
+    do {
+        clr_scan_plan(&one->scan, &one->kind, &plan);
+        clr_scanner_run(one->device, &plan, &one->column, &outcome, &requested, &work, &status);
+        die_on(&status, "clr_scanner_run");
+        if (requested)
+            build_all(one->device);
+    } while (requested);
+    if (outcome != CLR_SCAN_DONE)
+        bench_die("a device can't do a scan");
+    return work.kernel_time;
+}
+
+static void make_case(struct scan_case *one, struct clr_device *device, int query, uint8_t width,
+                      struct clr_resident_column *column, struct clr_column *const *columns)
+{
+    memset(one, 0, sizeof *one);
+    one->device = device;
+    one->column = column;
+    one->kind = width < 8 ? (uint8_t)(CLR_TAG_NARROW + width) : (uint8_t)CLR_TAG_INTEGER;
+    one->instructions[0] = (struct clr_instruction){CLR_OP_COLUMN, 0, -1, -1};
+    one->instructions[1] = (struct clr_instruction){CLR_OP_CONSTANT, 0, -1, -1};
+    one->instructions[2] = (struct clr_instruction){CLR_OP_LESS, 0, 1, -1};
+    one->constant = (struct clr_scalar){CLR_TAG_INTEGER, MOST / 2};
+    one->tally =
+        (struct clr_tally){.operations = queries[query].operations, .x = 0, .y = -1, .filter = -1};
+    one->scan = (struct clr_scan){.instruction_count = 3,
+                                  .constant_count = 1,
+                                  .column_count = 1,
+                                  .tally_count = 1,
+                                  .filter = queries[query].filters ? 2 : -1,
+                                  .instructions = one->instructions,
+                                  .constants = &one->constant,
+                                  .columns = columns,
+                                  .tallies = &one->tally,
+                                  .rows = columns[0]->rows};
+}
+
+static struct clr_resident_column *upload(struct clr_device *device,
+                                          const struct clr_column *column, uint8_t width)
+{
+    const struct clr_frame frame = {.bytes = width, .known_greatest = MOST};
+    struct clr_column *narrow = NULL;
+    struct clr_resident_column *copy;
+    struct clr_status status;
+    bool complete = false;
+
+    if (width < 8) {
+        narrow = clr_column_new_framed(column->rows, &frame);
+        if (narrow == NULL)
+            bench_die("no memory");
+        clr_column_put_values(narrow, 0, column->values, column->rows);
+    }
+    copy = clr_resident_column_new(
+        narrow == NULL ? CLR_TAG_INTEGER : (uint8_t)(CLR_TAG_NARROW + width), column->rows);
+    if (copy == NULL)
+        bench_die("no memory");
+    clr_status_clear(&status);
+    while (!complete) {
+        clr_resident_column_fill(device, copy, narrow == NULL ? column->values : narrow->words,
+                                 NULL, &complete, &status);
+        die_on(&status, "clr_resident_column_fill");
+    }
+    clr_column_release(narrow);
+    return copy;
+}
+
+static bool same_range(const struct clr_range *a, const struct clr_range *b)
+{
+    return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
+}
+
+static void measure_query(const struct bench_options *options, struct clr_device *device,
+                          const char *name, int query, struct clr_resident_column **copies,
+                          struct clr_column *const *columns)
+{
+    struct bench_case cases[WIDTHS];
+    static struct scan_case scans[WIDTHS];
+    struct bench_line line = {.part = "narrow",
+                              .device = name,
+                              .element = bench_element_names[CLR_INTEGER],
+                              .operation = queries[query].name};
+    const atomic_bool stop = false;
+    struct clr_state expected;
+    char width[32];
+    int i;
+
+    bench_progress("narrow: %s", queries[query].name);
+    for (i = 0; i < WIDTHS; i++) {
+        make_case(&scans[i], device, query, widths[i], copies[i], columns);
+        cases[i] = (struct bench_case){.run = run, .argument = &scans[i]};
+    }
+    bench_measure(cases, WIDTHS, options->runs, options->seconds / QUERIES);
+    if (clr_evaluate(&scans[0].scan, 0, columns[0]->rows, &expected, NULL, &stop) != CLR_SCAN_DONE)
+        bench_die("no memory");
+    line.name = width;
+    line.reference = &cases[0];
+    snprintf(line.notes, sizeof line.notes, "%zu values; share of that with 8 bytes each",
+             columns[0]->rows);
+    for (i = 0; i < WIDTHS; i++) {
+        const struct clr_state *found = &scans[i].tally.state;
+
+        snprintf(width, sizeof width, "bytes of each: %d", widths[i]);
+        line.bytes = (int64_t)columns[0]->rows * widths[i];
+        line.times = &cases[i];
+        line.exact = found->count == expected.count &&
+                             memcmp(&found->sum.integer, &expected.sum.integer,
+                                    sizeof expected.sum.integer) == 0 &&
+                             same_range(&found->integers, &expected.integers)
+                         ? BENCH_EQUAL
+                         : BENCH_DIFFERENT;
+        if (line.exact == BENCH_DIFFERENT)
+            bench_wrong("the %s of values of %d bytes on %s is wrong", line.operation, widths[i],
+                        name);
+        bench_print(&line);
+    }
+}
+
+void bench_part_narrow(const struct bench_options *options)
+{
+    const struct clr_device_info info = bench_find_device(options);
+    struct clr_resident_column *copies[WIDTHS];
+    struct clr_device *device = NULL;
+    size_t sizes[BENCH_MOST_SIZES], i;
+    struct clr_column *column;
+    struct clr_status status;
+    char *log;
+
+    bench_choose_sizes(options, (size_t)1 << 26, (size_t)1 << 26, bench_memory_limit(), 1, 1,
+                       sizes);
+    clr_status_clear(&status);
+    clr_device_open(&info, &device, &status);
+    die_on(&status, "clr_device_open");
+    if (clr_reducer_build(device, CLR_SUM, CLR_INTEGER, &log, &status) == CLR_OK)
+        clr_reducer_build(device, CLR_EXTREMES, CLR_INTEGER, &log, &status);
+    die_on(&status, "clr_reducer_build");
+    column = clr_column_new(sizes[0] / sizeof(int64_t));
+    if (column == NULL)
+        bench_die("no memory");
+    column->rows = column->capacity;
+    column->kind = CLR_TAG_INTEGER;
+    for (i = 0; i < column->rows; i++)
+        column->values[i] = (int64_t)((uint32_t)i * 2654435769u >> 16) % MOST;
+    for (i = 0; i < WIDTHS; i++)
+        copies[i] = upload(device, column, widths[i]);
+    for (i = 0; i < QUERIES; i++)
+        measure_query(options, device, info.name, (int)i, copies, &column);
+    for (i = 0; i < WIDTHS; i++)
+        clr_resident_column_free(device, copies[i]);
+    clr_column_release(column);
+    clr_device_close(device);
+}
