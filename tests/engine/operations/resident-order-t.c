@@ -45,17 +45,22 @@ static void check_answer(struct clr_worker *worker, struct clr_resident *residen
              "the runs");
 }
 
-static void test_answers(struct clr_worker *worker, uint8_t kind, size_t rows)
+/* bytes: of each value, or 0 for a column that is not narrow. */
+static void test_answers(struct clr_worker *worker, uint8_t kind, uint8_t bytes, size_t rows)
 {
     struct clr_column *column = orders_column(kind, rows);
-    struct clr_resident *resident = orders_resident(worker, column);
-    int64_t *keys = orders_sort(column);
+    struct clr_resident *resident;
+    int64_t *keys;
     int i;
 
+    if (bytes > 0)
+        scans_narrow(&column, bytes);
+    resident = orders_resident(worker, column);
+    keys = orders_sort(column);
     batch_begin();
     for (i = 0; i < 10; i++)
         check_answer(worker, resident, column, keys);
-    batch_end("%zu %s", rows, kind == CLR_TAG_REAL ? "REALs" : "INTEGERs");
+    batch_end("%zu %s, %d bytes", rows, kind == CLR_TAG_REAL ? "REALs" : "INTEGERs", bytes);
     free(keys);
     clr_resident_free(resident);
     clr_column_release(column);
@@ -296,13 +301,16 @@ static void test_device(const struct clr_device_info *info)
 {
     static const size_t rows[] = {0, 1, 2, 1000, 100003, 1000003};
     struct clr_worker *worker = workers_start(info);
+    uint8_t bytes;
     size_t i;
 
     tap_diag("%s (%s), as %s", info->name, info->platform, clr_device_type_name(info->type));
     test_course(worker);
     for (i = 0; i < sizeof rows / sizeof rows[0] - tap_is_quick(); i++) {
-        test_answers(worker, CLR_TAG_INTEGER, rows[i]);
-        test_answers(worker, CLR_TAG_REAL, rows[i]);
+        for (bytes = 4; bytes > 0; bytes /= 2)
+            test_answers(worker, CLR_TAG_INTEGER, bytes, rows[i]);
+        test_answers(worker, CLR_TAG_INTEGER, 0, rows[i]);
+        test_answers(worker, CLR_TAG_REAL, 0, rows[i]);
     }
     test_refusals(worker);
     test_freeing(worker);
