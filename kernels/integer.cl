@@ -45,6 +45,16 @@ void running_add(running *sum, lanes_ulong low, lanes_ulong middle, lanes_ulong 
     sum->high += high + ONE_IF(sum->middle < middle);
 }
 
+#if LANES == 1
+/* Adds value * count; the count is below 2^63. */
+void running_add_times(running *sum, long value, ulong count)
+{
+    long middle = mul_hi(value, (long)count);
+
+    running_add(sum, (ulong)value * count, (ulong)middle, (ulong)(middle >> 63));
+}
+#endif
+
 void partial_merge(partial *sum, partial other)
 {
     ulong carry;

@@ -61,9 +61,7 @@ void whole_part_take_one(whole_part *part, whole_word one)
 
 void whole_part_finish(const whole_part *part, ulong count, long least, running *sum)
 {
-    long high = mul_hi(least, (long)count);
-
-    running_add(sum, (ulong)least * count, (ulong)high, (ulong)(high >> 63));
+    running_add_times(sum, least, count);
     running_add(sum, *part, 0, 0);
 }
 

@@ -5,6 +5,7 @@
  * ROW_FORMALS: the columns' and lookups' buffers and the constants' bits, each followed by a comma
  * ROW_BODY: declarations of the registers, from those and AT(column)
  * ROW_FILTER, ROW_OWN_FILTER, ROW_X, ROW_Y: registers, or scalar_integer(1) where there is none
+ * ROW_BASE: what is taken from an INTEGER x
  * ROW_TAKES: 0 if rows are counted and nothing else
  */
 #undef AT
@@ -50,7 +51,7 @@ uint look_at_row(ROW_FORMALS ulong i, element *x, element *y)
         found |= ROW_TAKEN;
 #endif
 #if !REAL
-    *x = x_value.bits;
+    *x = x_value.bits - ROW_BASE;
     *y = y_value.bits;
 #elif OPERANDS == 2
     if (!integers) {

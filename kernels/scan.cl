@@ -7,7 +7,8 @@
  *
  * ROW_FORMALS, ROW_ARGUMENTS: as in row.cl, and what passes them on
  * STEPS: how many steps; FOR_EACH_STEP(X): X(number, kind, width) for each, where the width is WIDE
- * if there is a long accumulator behind the kind, else NARROW; ANY_WIDE: whether one is WIDE
+ * if there is a long accumulator behind the kind, DISTANCES for a sum of those that a narrow column
+ * has, from BASE_number, and else NARROW; ANY_WIDE: whether one is WIDE
  * LOADS: rows that a work-item looks at before it takes the first of them
  */
 #define PARTIAL_ULONGS (PARTIAL_WORDS / 2)
@@ -16,11 +17,13 @@
 
 #define ARGUMENT_WIDE(wide) , wide
 #define ARGUMENT_NARROW(wide)
+#define ARGUMENT_DISTANCES(wide)
 
 #define BEGIN_WIDE(number)                                                                         \
     __local uint wide##number[WIDE_WORDS];                                                         \
     wide_clear(wide##number)
 #define BEGIN_NARROW(number)
+#define BEGIN_DISTANCES(number)
 #define BEGIN(number, kind, width)                                                                 \
     BEGIN_##width(number);                                                                         \
     running_##kind sum##number = running_zero_##kind();                                            \
@@ -35,8 +38,13 @@
 #define TAKE(number, kind, width)                                                                  \
     count_row(&counts##number, found##number[load]);                                               \
     if (found##number[load] & ROW_TAKEN)                                                           \
-        running_take_##kind(&sum##number, x##number[load],                                         \
-                            y##number[load] ARGUMENT_##width(wide##number));
+        TAKE_##width(number, kind);
+#define TAKE_WIDE(number, kind)                                                                    \
+    running_take_##kind(&sum##number, x##number[load], y##number[load], wide##number)
+#define TAKE_NARROW(number, kind)                                                                  \
+    running_take_##kind(&sum##number, x##number[load], y##number[load])
+/* 2^32 of them, which are below 2^32, do not leave 64 bits. */
+#define TAKE_DISTANCES(number, kind) sum##number.low += x##number[load]
 
 #define COUNT(number, kind, width)                                                                 \
     count_in_group(group_counts + 4 * number, COUNTED, counts##number.counted);                    \
@@ -48,7 +56,14 @@
 
 #define FLUSH_WIDE(number) wide_flush(wide##number, wide_result + number * WIDE_RESULT_WORDS)
 #define FLUSH_NARROW(number)
+#define FLUSH_DISTANCES(number)
+#define ADD_BASES_WIDE(number, kind)
+#define ADD_BASES_NARROW(number, kind)
+#define ADD_BASES_DISTANCES(number, kind)                                                          \
+    running_add_times_##kind(&sum##number, BASE_##number,                                          \
+                             counts##number.counted - counts##number.non_integers)
 #define END(number, kind, width)                                                                   \
+    ADD_BASES_##width(number, kind);                                                               \
     partial_##kind mine##number =                                                                  \
         group_merge_##kind(running_finish_##kind(sum##number ARGUMENT_##width(wide##number)),      \
                            (__local partial_##kind *)scratch ARGUMENT_##width(wide##number));      \

@@ -14,7 +14,7 @@
 enum {
     CLR_ROW_TEXT_SIZE = 100000,
     /* Room for the steps of any bundle. */
-    CLR_ROW_KEY_WORDS = CLR_MOST_BUNDLE * (9 + 4 * CLR_MOST_SCAN_INSTRUCTIONS)
+    CLR_ROW_KEY_WORDS = CLR_MOST_BUNDLE * (10 + 4 * CLR_MOST_SCAN_INSTRUCTIONS)
 };
 
 /* What the kernel's first arguments are: for each column its values, or codes, and then its tags,

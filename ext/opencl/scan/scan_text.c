@@ -5,8 +5,24 @@
 /* ---- The key. */
 
 /* A step: its kind, whether it takes values, and all of a narrow column's; the instructions that it
-   needs; and the registers of the filters and operands, or -1. */
+   needs; the registers of the filters and operands, or -1; and its base. */
 enum { OPERATION, ELEMENT, TAKES, WHOLE, HEAD_WORDS, ROOTS = 4 };
+
+/* Returns the argument of a step's column if it adds what that has, which is narrow, or else -1. */
+static int find_base(const struct clr_row_arguments *arguments, const struct clr_scan_plan *plan,
+                     const struct clr_scan_step *step)
+{
+    const int x = plan->scan->tallies[step->tally].x;
+    int i;
+
+    if (step->operation != CLR_SUM || step->element != CLR_INTEGER || step->whole || x < 0 ||
+        plan->scan->instructions[x].opcode != CLR_OP_COLUMN ||
+        clr_kind_narrow_bytes(plan->kinds[plan->scan->instructions[x].a]) == 0)
+        return -1;
+    for (i = 0; arguments->columns[i] != plan->scan->instructions[x].a; i++)
+        ;
+    return i;
+}
 
 static void add_key_step(struct clr_scan_key *key, const struct clr_scan_plan *plan,
                          const struct clr_scan_step *step)
@@ -19,6 +35,7 @@ static void add_key_step(struct clr_scan_key *key, const struct clr_scan_plan *p
     const int roots[ROOTS] = {scan->filter, looked_at.filter, looked_at.x, looked_at.y};
     bool used[CLR_MOST_INSTRUCTIONS];
     int names[CLR_MOST_SCAN_INSTRUCTIONS], i;
+    int *base = &key->bases[key->step_count];
 
     key->steps[key->step_count++] = (struct clr_step_kind){step->operation, step->element};
     clr_row_key_add(&key->row, (int)step->operation);
@@ -30,6 +47,8 @@ static void add_key_step(struct clr_scan_key *key, const struct clr_scan_plan *p
     clr_row_key_add_instructions(&key->row, scan, plan->kinds, used, names);
     for (i = 0; i < ROOTS; i++)
         clr_row_key_add(&key->row, roots[i] >= 0 ? names[roots[i]] : -1);
+    *base = find_base(&key->row.arguments, plan, step);
+    clr_row_key_add(&key->row, *base);
 }
 
 void clr_scan_key(struct clr_scan_key *key, const struct clr_scan_plan *plan,
@@ -58,12 +77,18 @@ static void add_head(struct clr_row_text *text, const struct clr_scan_key *key)
     for (i = 0; i < key->step_count; i++) {
         const struct clr_kernel_kind *kind =
             clr_kernel_kind_of(key->steps[i].operation, key->steps[i].element);
-        clr_row_text_add(text, " X(%d, %s, %s)", i, kind->name, kind->real ? "WIDE" : "NARROW");
+        clr_row_text_add(text, " X(%d, %s, %s)", i, kind->name,
+                         kind->real           ? "WIDE"
+                         : key->bases[i] >= 0 ? "DISTANCES"
+                                              : "NARROW");
         wide = wide || kind->real;
     }
     clr_row_text_add(text, "\n#define ANY_WIDE %d\n#define WHOLE %d\n#define WHOLE_SUMS %d\n", wide,
                      key->whole ? (int)clr_kind_narrow_bytes(key->row.arguments.kinds[0]) : 0,
                      key->steps[0].operation == CLR_SUM);
+    for (i = 0; i < key->step_count; i++)
+        if (key->bases[i] >= 0)
+            clr_row_text_add(text, "#define BASE_%d b%d\n", i, key->bases[i]);
     clr_row_text_end(text);
 }
 
@@ -89,8 +114,12 @@ static const int16_t *add_step(struct clr_row_text *text, const int16_t *word, i
             clr_row_text_add(text, "#undef %s\n#define %s scalar_integer(1)\n", roots[i], roots[i]);
     }
     clr_row_text_add(text, "#undef ROW_TAKES\n#define ROW_TAKES %d\n", takes);
+    if (*word >= 0)
+        clr_row_text_add(text, "#undef ROW_BASE\n#define ROW_BASE b%d\n", *word);
+    else
+        clr_row_text_add(text, "#undef ROW_BASE\n#define ROW_BASE 0\n");
     clr_row_text_end(text);
-    return word;
+    return word + 1;
 }
 
 void clr_scan_text(struct clr_row_text *text, const struct clr_scan_key *key)

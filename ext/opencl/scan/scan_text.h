@@ -11,8 +11,9 @@
 struct clr_scan_key {
     int step_count;
     struct clr_step_kind steps[CLR_MOST_BUNDLE];
-    bool whole;             /* a single step has it */
-    struct clr_row_key row; /* see clr_scan_key() */
+    int bases[CLR_MOST_BUNDLE]; /* of a sum of distances: the argument whose they are; or -1 */
+    bool whole;                 /* a single step has it */
+    struct clr_row_key row;     /* see clr_scan_key() */
 };
 
 /* Makes the key of a bundle: those with the same words have the same text. Each scan needs it. */
