@@ -42,8 +42,8 @@ static bool can_answer(struct feeding *feeding, const struct clr_feed_setup *set
 
         if (column != NULL && !clr_cache_is_on(column, feeding->worker))
             return false;
-        kinds[i] = column != NULL ? clr_column_device_kind(column->column)
-                                  : find_kind(setup, &field);
+        kinds[i] =
+            column != NULL ? clr_column_device_kind(column->column) : find_kind(setup, &field);
     }
     clr_status_clear(&status);
     return clr_resident_prepare(feeding->worker, request->scan, kinds,
