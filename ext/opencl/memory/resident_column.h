@@ -51,9 +51,9 @@ enum clr_code clr_resident_column_fetch(struct clr_device *device,
                                         struct clr_status *status);
 
 /*
- * For a column of one type that began without rows: appends count values, which have been read when
- * it returns; clr_resident_column_settle() has to follow the last ones. The device's memory grows
- * as they come, to twice what it was. Returns as clr_resident_column_fill().
+ * For a column of one type that began without rows, and is not narrow: appends count values, which
+ * have been read when it returns; clr_resident_column_settle() has to follow the last ones. The
+ * device's memory grows as they come, to twice what it was. Returns as clr_resident_column_fill().
  */
 enum clr_code clr_resident_column_append(struct clr_device *device,
                                          struct clr_resident_column *column, const int64_t *values,
