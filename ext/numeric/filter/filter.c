@@ -28,8 +28,8 @@ static bool intersect(uint64_t *restrict rows, const uint64_t *restrict set)
     return any != 0;
 }
 
-/* Stores the rows of a full block whose INTEGERs, of a narrow column, are within the term's bounds:
-   what is kept of them is compared with what would be kept of those. */
+/* Stores the rows of a full block whose INTEGERs or decimals, of a narrow column, are within the
+   term's bounds: what is kept of them is compared with what would be kept of those. */
 static void find_narrow(const struct clr_block *block, const struct clr_filter_term *term,
                         const struct clr_column *column, uint64_t *found)
 {
@@ -58,7 +58,8 @@ static void find_true(const struct clr_block *block, const struct clr_filter_ter
     int64_t room[CLR_BLOCK];
     uint8_t truths[CLR_BLOCK];
 
-    if (term->kind == CLR_TERM_INTEGERS && column->words != NULL) {
+    if (term->kind == CLR_TERM_DECIMALS ||
+        (term->kind == CLR_TERM_INTEGERS && column->words != NULL && column->frame.power == 0.0)) {
         find_narrow(block, term, column, found);
     } else if (term->kind == CLR_TERM_INTEGERS || term->kind == CLR_TERM_REALS) {
         values = clr_column_values(column, block->first, CLR_BLOCK, room);

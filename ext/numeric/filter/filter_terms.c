@@ -64,22 +64,30 @@ static void find_sure(const struct clr_scan *scan, bool sure[CLR_MOST_INSTRUCTIO
    false if it is none. */
 static bool find_bounds(const struct clr_scan *scan, int number, struct clr_filter_term *term)
 {
+    const struct clr_column *column;
     struct clr_bounds bounds;
-    uint8_t kind;
+    double power;
 
     if (!clr_bounds_find(scan, number, &term->number, &bounds))
         return false;
-    kind = scan->columns[scan->instructions[term->number].a]->kind;
-    if (kind == CLR_TAG_INTEGER) {
+    column = scan->columns[scan->instructions[term->number].a];
+    power = column->words == NULL ? 0.0 : column->frame.power;
+    if (column->kind == CLR_TAG_INTEGER) {
         term->kind = CLR_TERM_INTEGERS;
         term->least = bounds.least;
         term->greatest = bounds.greatest;
         return true;
     }
+    if (power != 0.0) {
+        term->kind = CLR_TERM_DECIMALS;
+        term->least = clr_decimals_from(bounds.least_real, power);
+        term->greatest = -clr_decimals_from(-bounds.greatest_real, power);
+        return column->kind == CLR_TAG_REAL;
+    }
     term->kind = CLR_TERM_REALS;
     term->least = bits_of(bounds.least_real);
     term->greatest = bits_of(bounds.greatest_real);
-    return kind == CLR_TAG_REAL;
+    return column->kind == CLR_TAG_REAL;
 }
 
 /* Adds bounds, to those that the column has already if there are any. */
@@ -95,10 +103,10 @@ static void add_bounds(struct clr_filter_terms *terms, const struct clr_filter_t
         terms->terms[terms->count++] = *bounds;
         return;
     }
-    more = bounds->kind == CLR_TERM_INTEGERS ? bounds->least > known->least
-                                             : real_of(bounds->least) > real_of(known->least);
-    less = bounds->kind == CLR_TERM_INTEGERS ? bounds->greatest < known->greatest
-                                             : real_of(bounds->greatest) < real_of(known->greatest);
+    more = bounds->kind != CLR_TERM_REALS ? bounds->least > known->least
+                                          : real_of(bounds->least) > real_of(known->least);
+    less = bounds->kind != CLR_TERM_REALS ? bounds->greatest < known->greatest
+                                          : real_of(bounds->greatest) < real_of(known->greatest);
     if (more)
         known->least = bounds->least;
     if (less)

@@ -12,6 +12,8 @@ enum { CLR_MOST_TERMS_OF_FILTER = 64 };
 enum clr_filter_term_kind {
     CLR_TERM_INTEGERS, /* a column, whose rows are all INTEGERs, is from least to greatest */
     CLR_TERM_REALS,    /* likewise of REALs */
+    CLR_TERM_DECIMALS, /* likewise, of a narrow column: what is from least to greatest are the
+                          integers of its decimals */
     CLR_TERM_LOOKUP,   /* a lookup's results are true, and none is BYTES or UNSURE */
     CLR_TERM_SURE,     /* an instruction that is neither BYTES nor UNSURE for any row is true */
     CLR_TERM_DOUBTFUL  /* likewise, of one that may be */
@@ -20,7 +22,7 @@ enum clr_filter_term_kind {
 struct clr_filter_term {
     enum clr_filter_term_kind kind;
     int number;              /* of the instruction, which stands for the column or the lookup */
-    int64_t least, greatest; /* bits; if least is more, no row passes */
+    int64_t least, greatest; /* bits of values; if least is more, no row passes */
 };
 
 /* When a block runs an instruction: bits. One may be needed at several times. */

@@ -59,11 +59,22 @@ static void share_column(const struct clr_column *column, size_t first, size_t r
     }
 }
 
-/* Adds INTEGERs of a narrow column as they are kept: their sum, or their extremes. */
+/* Whether values of a narrow column are reduced as they are kept: sums are the values', and so of
+   INTEGERs alone; of decimals the order is that of the integers which are kept of them. */
+static bool takes_words(enum clr_operation operation, enum clr_element element,
+                        const struct clr_column *column)
+{
+    if (column->frame.power != 0.0)
+        return operation == CLR_EXTREMES && element == CLR_REAL;
+    return operation != CLR_DOT && element == CLR_INTEGER;
+}
+
+/* Adds such values: their sum, or their extremes. */
 static void reduce_words(enum clr_operation operation, const struct clr_column *column,
                          size_t first, size_t count, struct clr_state *state)
 {
     const struct clr_frame *frame = &column->frame;
+    struct clr_range *range = frame->power == 0.0 ? &state->integers : &state->reals;
     int64_t least, greatest;
 
     if (operation == CLR_SUM) {
@@ -74,15 +85,19 @@ static void reduce_words(enum clr_operation operation, const struct clr_column *
         return;
     }
     clr_frame_range(frame, column->words, first, count, &least, &greatest);
-    clr_range_add(&state->integers, least);
-    clr_range_add(&state->integers, greatest);
+    if (frame->power != 0.0) {
+        least = clr_real_to_key(clr_decimal_bits(least, frame->power));
+        greatest = clr_real_to_key(clr_decimal_bits(greatest, frame->power));
+    }
+    clr_range_add(range, least);
+    clr_range_add(range, greatest);
 }
 
 /* Whether the values of a column of INTEGERs are known to have 32 bits, with their signs. */
 static bool is_short(const struct clr_column *column)
 {
-    return column->words != NULL && column->frame.known_least >= INT32_MIN &&
-           column->frame.known_greatest <= INT32_MAX;
+    return column->words != NULL && column->frame.power == 0.0 &&
+           column->frame.known_least >= INT32_MIN && column->frame.known_greatest <= INT32_MAX;
 }
 
 /* Reduces values of columns, one of which is narrow, widened as many at once as stay in a
@@ -98,7 +113,7 @@ static void reduce_narrow(enum clr_operation operation, enum clr_element element
     const int64_t *x, *y;
     size_t i;
 
-    if (operation != CLR_DOT && element == CLR_INTEGER) {
+    if (takes_words(operation, element, arguments[0])) {
         reduce_words(operation, arguments[0], first, count, state);
         return;
     }

@@ -153,7 +153,9 @@ void clr_column_populate(struct clr_column *column, size_t block)
 #if defined(MADV_POPULATE_WRITE)
     const size_t first = block * CLR_COLUMN_BLOCK, rows = CLR_COLUMN_BLOCK;
     const size_t size = clr_column_width(column);
-    unsigned char *area = column->codes != NULL ? column->codes : (void *)column->values;
+    unsigned char *area = column->codes != NULL   ? column->codes
+                          : column->words != NULL ? column->words
+                                                  : (void *)column->values;
 
     if (first + rows <= column->capacity)
         madvise(area + first * size, rows * size, MADV_POPULATE_WRITE);

@@ -9,6 +9,9 @@
  */
 enum { STEP = 64, LONG_STEP = 1024, AHEAD = 2048 };
 
+/* So many decimals at once become integers, and these what is kept of them. */
+enum { PIECE = 1024 };
+
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 #define WIDEN(type)                                                                                \
@@ -197,13 +200,28 @@ const struct clr_frame_loops *clr_frame_choose_loops(int skipped)
 void clr_frame_widen(const struct clr_frame *frame, const void *words, size_t first, size_t count,
                      int64_t *restrict values)
 {
-    clr_frame_choose_loops(0)->widen(frame, words, first, count, values);
+    if (frame->power != 0.0)
+        clr_decimals_widen(frame->power, frame->least, frame->bytes, words, first, count, values);
+    else
+        clr_frame_choose_loops(0)->widen(frame, words, first, count, values);
 }
 
 void clr_frame_keep(const struct clr_frame *frame, const int64_t *restrict values, size_t count,
                     void *words, size_t first)
 {
-    clr_frame_choose_loops(0)->keep(frame, values, count, words, first);
+    const struct clr_frame_loops *loops = clr_frame_choose_loops(0);
+    int64_t integers[PIECE];
+    size_t done, piece;
+
+    if (frame->power == 0.0) {
+        loops->keep(frame, values, count, words, first);
+        return;
+    }
+    for (done = 0; done < count; done += piece) {
+        piece = count - done < PIECE ? count - done : PIECE;
+        clr_decimals_split(frame->power, values + done, piece, integers);
+        loops->keep(frame, integers, piece, words, first + done);
+    }
 }
 
 void clr_frame_add(struct clr_frame *frame, const int64_t *values, size_t count)
@@ -226,12 +244,87 @@ void clr_frame_range(const struct clr_frame *frame, const void *words, size_t fi
     *greatest = (int64_t)((uint64_t)frame->least + high);
 }
 
+/* Widens the bounds by those of values as decimals of the frame's power. Returns false if they are
+   none: then the bounds mean nothing. */
+static bool add_decimals(struct clr_frame *frame, const int64_t *values, size_t count)
+{
+    int64_t integers[PIECE];
+    size_t done, piece;
+
+    for (done = 0; done < count; done += piece) {
+        piece = count - done < PIECE ? count - done : PIECE;
+        if (!clr_decimals_split(frame->power, values + done, piece, integers))
+            return false;
+        clr_frame_add(frame, integers, piece);
+    }
+    return true;
+}
+
+struct clr_frame clr_frame_find(const struct clr_frame *like, const int64_t *values, size_t count)
+{
+    struct clr_frame bounds = CLR_FRAME_OF_NONE;
+
+    if (like != NULL && like->power == 0.0) {
+        clr_frame_add(&bounds, values, count);
+        if (clr_frame_has(like, &bounds))
+            return bounds;
+    } else if (like != NULL) {
+        bounds.power = like->power;
+        if (add_decimals(&bounds, values, count))
+            return bounds;
+    }
+    bounds = CLR_FRAME_OF_NONE;
+    bounds.power = clr_decimals_find_power(values, count);
+    if (bounds.power != 0.0 && add_decimals(&bounds, values, count) &&
+        (bounds.known_least != 0 || bounds.known_greatest != 0))
+        return bounds;
+    bounds = CLR_FRAME_OF_NONE;
+    clr_frame_add(&bounds, values, count);
+    return bounds;
+}
+
+static bool is_of_none(const struct clr_frame *bounds)
+{
+    return bounds->known_least > bounds->known_greatest;
+}
+
+/* Gives the same bounds by another power, if what is within them can be kept by that. Bits of 0 are
+   0 by any power. */
+static bool change_power(struct clr_frame *bounds, double power)
+{
+    double factor;
+
+    if (power == bounds->power || is_of_none(bounds) ||
+        (bounds->known_least == 0 && bounds->known_greatest == 0)) {
+        bounds->power = power;
+        return true;
+    }
+    if (bounds->power == 0.0 || power < bounds->power)
+        return false;
+    factor = power / bounds->power;
+    if ((double)bounds->known_least * factor < -(double)CLR_DECIMALS_MOST ||
+        (double)bounds->known_greatest * factor >= (double)CLR_DECIMALS_MOST)
+        return false;
+    bounds->known_least *= (int64_t)factor;
+    bounds->known_greatest *= (int64_t)factor;
+    bounds->power = power;
+    return true;
+}
+
 void clr_frame_join(struct clr_frame *frame, const struct clr_frame *other)
 {
-    if (other->known_least < frame->known_least)
-        frame->known_least = other->known_least;
-    if (other->known_greatest > frame->known_greatest)
-        frame->known_greatest = other->known_greatest;
+    struct clr_frame more = *other;
+
+    if (!change_power(&more, frame->power) && !change_power(frame, more.power)) {
+        frame->power = 0.0;
+        frame->known_least = INT64_MIN;
+        frame->known_greatest = INT64_MAX;
+        return;
+    }
+    if (more.known_least < frame->known_least)
+        frame->known_least = more.known_least;
+    if (more.known_greatest > frame->known_greatest)
+        frame->known_greatest = more.known_greatest;
 }
 
 static bool fits(uint64_t greatest, unsigned bytes)
@@ -263,8 +356,10 @@ struct clr_frame clr_frame_choose(const struct clr_frame *bounds, uint8_t bytes)
 
     frame.bytes = 0;
     frame.least = 0;
-    if (bounds->known_least > bounds->known_greatest || !fits(distance, 4))
+    if (is_of_none(bounds) || !fits(distance, 4)) {
+        frame.power = 0.0;
         return frame;
+    }
     while (!fits(distance, bytes))
         bytes *= 2;
     frame.bytes = bytes;
@@ -274,7 +369,9 @@ struct clr_frame clr_frame_choose(const struct clr_frame *bounds, uint8_t bytes)
 
 bool clr_frame_has(const struct clr_frame *frame, const struct clr_frame *other)
 {
-    return other->known_least > other->known_greatest ||
-           (other->known_least >= frame->least &&
-            fits((uint64_t)other->known_greatest - (uint64_t)frame->least, frame->bytes));
+    struct clr_frame bounds = *other;
+
+    return is_of_none(other) ||
+           (change_power(&bounds, frame->power) && bounds.known_least >= frame->least &&
+            fits((uint64_t)bounds.known_greatest - (uint64_t)frame->least, frame->bytes));
 }

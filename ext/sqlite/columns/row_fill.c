@@ -139,9 +139,8 @@ static struct clr_column *new_column(const struct clr_field *field, size_t rows,
 static void narrow_values(struct clr_column **column)
 {
     struct clr_column *wide = *column, *narrow;
-    struct clr_frame bounds = CLR_FRAME_OF_NONE;
+    const struct clr_frame bounds = clr_frame_find(NULL, wide->values, wide->rows);
 
-    clr_frame_add(&bounds, wide->values, wide->rows);
     narrow = clr_column_begin_narrow(wide, &bounds);
     if (narrow == NULL)
         return;

@@ -102,6 +102,16 @@ static bool has(const struct clr_packed *packed, int level, const struct clr_fra
            (level >= 0 && clr_frame_has(&packed->columns[level]->frame, bounds));
 }
 
+/* Returns the bounds of values, as the column of that level keeps them if it does. Where they have
+   all bytes nobody asks. */
+static struct clr_frame find_bounds(const struct clr_packed *packed, int level,
+                                    const int64_t *values, size_t rows)
+{
+    if (level == CLR_PACKING_LAST)
+        return CLR_FRAME_OF_NONE;
+    return clr_frame_find(level < 0 ? NULL : &packed->columns[level]->frame, values, rows);
+}
+
 /* Goes on to the level that has values within the bounds, and returns it. What had no memory is
    left out. */
 static int advance(struct clr_packing *packing, struct clr_packed *packed,
@@ -150,16 +160,16 @@ void clr_packing_take(struct clr_packing *packing, int thread, size_t i,
         const struct clr_target *target = &decoder->targets[k];
         struct clr_packed *packed = &packing->fields[k];
         struct clr_column *last = packed->columns[CLR_PACKING_LAST];
-        struct clr_frame bounds = CLR_FRAME_OF_NONE;
+        struct clr_frame bounds;
         int level = CLR_PACKING_LAST;
 
         packing->kinds[place_of(packing, i, k)] = target->kind;
         if (last->codes != NULL)
             continue;
         if (target->values != last->values + row) {
-            clr_frame_add(&bounds, target->values, rows);
-            clr_frame_join(&packing->bounds[place_of_thread(packing, thread, k)], &bounds);
             level = atomic_load(&packed->level);
+            bounds = find_bounds(packed, level, target->values, rows);
+            clr_frame_join(&packing->bounds[place_of_thread(packing, thread, k)], &bounds);
             if (!has(packed, level, &bounds))
                 level = advance(packing, packed, &bounds);
             put(packed->columns[level], row, target->values, target->tags, target->kind, rows);

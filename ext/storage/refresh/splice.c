@@ -11,21 +11,23 @@ enum { SPARE_PART = 4, LEAST_SPARE = 4096, PIECE = 1024 };
 static struct clr_frame choose_frame(const struct clr_splice *splice, const struct clr_column *old,
                                      const struct clr_column *fresh)
 {
-    struct clr_frame bounds = CLR_FRAME_OF_NONE;
+    struct clr_frame bounds = CLR_FRAME_OF_NONE, more;
     size_t i;
 
     if (old->words == NULL || clr_column_has_addresses(fresh))
         return (struct clr_frame){.bytes = 0};
-    for (i = 0; i < splice->fresh_count; i++)
-        clr_frame_add(&bounds, fresh->values + splice->fresh[i].from, splice->fresh[i].rows);
+    for (i = 0; i < splice->fresh_count; i++) {
+        more = clr_frame_find(&old->frame, fresh->values + splice->fresh[i].from,
+                              splice->fresh[i].rows);
+        clr_frame_join(&bounds, &more);
+    }
     if (!clr_frame_has(&old->frame, &bounds)) {
         clr_frame_join(&bounds, &old->frame);
         return clr_frame_choose(&bounds, 1);
     }
-    clr_frame_join(&bounds, &old->frame);
-    bounds.bytes = old->frame.bytes;
-    bounds.least = old->frame.least;
-    return bounds;
+    more = old->frame;
+    clr_frame_join(&more, &bounds);
+    return more;
 }
 
 static uint8_t tag_of(const struct clr_column *column, size_t row)
@@ -83,8 +85,7 @@ struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_
     /* Of a column that shrinks much the memory would stay. */
     if (dictionary == old->dictionary && atomic_load(&old->references) == 1 &&
         old->capacity >= splice->rows && splice->rows >= old->rows / 2 &&
-        old->code_bytes >= code_bytes && frame.bytes == old->frame.bytes &&
-        frame.least == old->frame.least) {
+        old->code_bytes >= code_bytes && clr_frame_is_same(&frame, &old->frame)) {
         old->frame = frame;
         return old;
     }
@@ -100,7 +101,7 @@ static void move_values(const struct clr_row_run *run, const struct clr_column *
     int64_t room[PIECE];
     size_t done, count;
 
-    if (from->frame.bytes == to->frame.bytes && from->frame.least == to->frame.least) {
+    if (clr_frame_is_same(&from->frame, &to->frame)) {
         memmove((char *)(to->words != NULL ? to->words : to->values) + run->to * width,
                 (const char *)(from->words != NULL ? from->words : from->values) +
                     run->from * width,

@@ -1,0 +1,56 @@
+/*
+ * REALs of few decimals, such as prices: each is an integer k over a power of ten, and has the very
+ * bits of that quotient, correctly rounded. Of such k, from -2^50 to 2^50, and powers up to 10^9,
+ * no two give the same REAL, and the order of the REALs is that of the k.
+ */
+#ifndef CLR_NUMERIC_DECIMALS_H
+#define CLR_NUMERIC_DECIMALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define CLR_DECIMALS_MOST_POWER 1e9
+#define CLR_DECIMALS_MOST ((int64_t)1 << 50)
+
+/* Returns the bits of k / power. */
+static inline int64_t clr_decimal_bits(int64_t k, double power)
+{
+    const double real = (double)k / power;
+    int64_t bits;
+
+    memcpy(&bits, &real, sizeof bits);
+    return bits;
+}
+
+/* Returns the least power of ten, from 1 on, by which all of count values, bits of REALs, are
+   decimals. 0: there is none. */
+double clr_decimals_find_power(const int64_t *values, size_t count);
+
+/* Stores the k of each of count values by a power. Returns whether all are decimals by that power:
+   if not, what is stored means nothing. */
+bool clr_decimals_split(double power, const int64_t *values, size_t count,
+                        int64_t *restrict integers);
+
+/* Stores the bits of count values, from the place `first` on. Of each k what is kept is k minus
+   `least`, in so many bytes, 1, 2 or 4. */
+void clr_decimals_widen(double power, int64_t least, unsigned bytes, const void *words,
+                        size_t first, size_t count, int64_t *restrict values);
+
+/* Returns the least k whose REAL is not less than that, which is no NaN; 2^51 or more, or -2^51 or
+   less, if it is farther from 0 than any k. */
+int64_t clr_decimals_from(double least, double power);
+
+/* The last two loops, in one instruction set. */
+struct clr_decimals_loops {
+    bool (*split)(double power, const int64_t *values, size_t count, int64_t *restrict integers);
+    void (*widen)(double power, int64_t least, unsigned bytes, const void *words, size_t first,
+                  size_t count, int64_t *restrict values);
+};
+
+/* Returns the best for this processor, or for tests the best but `skipped` ones; NULL if there are
+   no more. */
+const struct clr_decimals_loops *clr_decimals_choose_loops(int skipped);
+
+#endif
