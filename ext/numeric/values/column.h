@@ -187,9 +187,11 @@ static inline uint8_t clr_column_device_kind(const struct clr_column *column)
 {
     if (column->codes != NULL)
         return (uint8_t)(CLR_TAG_CODES + column->code_bytes);
-    if (column->words != NULL && column->kind == CLR_TAG_INTEGER)
+    if (column->words == NULL || column->frame.power != 0.0)
+        return column->kind;
+    if (column->kind == CLR_TAG_INTEGER)
         return (uint8_t)(CLR_TAG_NARROW + column->frame.bytes);
-    if (column->words != NULL && column->kind == CLR_TAG_MIXED)
+    if (column->kind == CLR_TAG_MIXED)
         return (uint8_t)(CLR_TAG_NARROW_MIXED + column->frame.bytes);
     return column->kind;
 }

@@ -135,6 +135,97 @@ static void test_has(void)
     batch_end("what frames have");
 }
 
+static int64_t random_decimal(double power, int64_t least, int64_t span)
+{
+    return clr_decimal_bits(least + (int64_t)(random_bits() % ((uint64_t)span + 1)), power);
+}
+
+/* Decimals: found, kept and widened; joined with others, and with what is none. */
+static void check_decimals(size_t first, size_t count)
+{
+    static const double powers[] = {1, 10, 100, 1e3, 1e6, 1e9};
+    static const int64_t spans[] = {0, 200, 60000, 1 << 30, (int64_t)1 << 34};
+    const double power = powers[random_below(6)], other = powers[random_below(6)];
+    const int64_t span = spans[random_below(5)],
+                  start = random_integer() >> (20 + random_below(43));
+    struct clr_frame bounds, more, both, frame;
+    size_t half = count / 2, i;
+    int64_t least, greatest;
+    bool right = true;
+
+    for (i = 0; i < count; i++)
+        values[i] = random_decimal(i < half ? power : other, start, span);
+    if (random_below(2) == 0)
+        values[random_below((unsigned)count)] = 0;
+    bounds = clr_frame_find(NULL, values, half);
+    more = clr_frame_find(&bounds, values + half, count - half);
+    both = clr_frame_find(NULL, values, count);
+    clr_frame_join(&bounds, &more);
+    if (both.power != 0.0)
+        batch_ok(bounds.power >= both.power &&
+                     (double)bounds.known_least / bounds.power ==
+                         (double)both.known_least / both.power &&
+                     (double)bounds.known_greatest / bounds.power ==
+                         (double)both.known_greatest / both.power,
+                 "bounds of %zu by %g", count, both.power);
+    frame = clr_frame_choose(&both, 1);
+    if (frame.bytes == 0) {
+        batch_ok(frame.power == 0.0, "no power where all bytes are kept");
+        return;
+    }
+    memset(words, 0x55, sizeof words);
+    clr_frame_keep(&frame, values, count, words, first);
+    clr_frame_widen(&frame, words, first, count, found);
+    batch_ok(memcmp(values, found, count * sizeof *values) == 0, "%zu of %d bytes by %g", count,
+             frame.bytes, frame.power);
+    for (i = 0; i < count; i++)
+        right = right && clr_frame_value(&frame, words, first + i) == values[i];
+    batch_ok(right, "each by itself");
+    clr_frame_range(&frame, words, first, count, &least, &greatest);
+    batch_ok(least == both.known_least && greatest == both.known_greatest, "their extremes");
+    batch_ok(clr_frame_has(&frame, &both), "has its own");
+    values[0] = frame.power == 0.0 ? INT64_MIN : values[0] + 1;
+    more = clr_frame_find(&frame, values, count);
+    batch_ok(!clr_frame_has(&frame, &more), "but not what differs by a bit");
+    clr_frame_join(&more, &both);
+    frame = clr_frame_choose(&more, 1);
+    batch_ok(frame.power == 0.0, "nor do they together");
+}
+
+/* What frames have of decimals by another power, of NULLs and of others. */
+static void test_powers(void)
+{
+    const int64_t zeros[2] = {0, 0}, cents[2] = {clr_decimal_bits(101, 100), 0};
+    const int64_t tenths[2] = {clr_decimal_bits(1, 10), clr_decimal_bits(-3, 10)};
+    const int64_t wide[2] = {clr_decimal_bits(3, 1e9), clr_decimal_bits((int64_t)1 << 40, 1)};
+    struct clr_frame nothing = clr_frame_find(NULL, zeros, 2);
+    struct clr_frame hundred = clr_frame_find(NULL, cents, 2);
+    struct clr_frame ten = clr_frame_find(NULL, tenths, 2);
+    struct clr_frame frame;
+
+    batch_begin();
+    batch_ok(nothing.power == 0.0 && hundred.power == 100.0 && ten.power == 10.0, "powers");
+    batch_ok(clr_frame_find(NULL, wide, 2).power == 0.0, "more than decimals have");
+    frame = clr_frame_choose(&hundred, 2);
+    batch_ok(clr_frame_has(&frame, &nothing), "zeros are decimals");
+    batch_ok(!clr_frame_has(&frame, &ten), "negative ones do not fit");
+    clr_frame_join(&hundred, &ten);
+    frame = clr_frame_choose(&hundred, 2);
+    batch_ok(frame.power == 100.0 && frame.known_least == -30 && frame.known_greatest == 101,
+             "by the greater power");
+    batch_ok(clr_frame_has(&frame, &ten), "tenths among hundredths");
+    batch_ok(clr_frame_find(&frame, tenths, 2).power == 100.0, "by the frame's power");
+    frame = clr_frame_choose(&ten, 2);
+    batch_ok(!clr_frame_has(&frame, &hundred), "hundredths among tenths");
+    clr_frame_join(&nothing, &ten);
+    batch_ok(nothing.power == 10.0 && nothing.known_greatest == 1, "zeros and tenths");
+    frame = choose(1, 2, 1);
+    batch_ok(!clr_frame_has(&frame, &ten), "decimals among bits");
+    clr_frame_join(&ten, &frame);
+    batch_ok(clr_frame_choose(&ten, 1).bytes == 0, "decimals and bits");
+    batch_end("powers");
+}
+
 int main(void)
 {
     const struct clr_frame_loops *loops;
@@ -143,6 +234,11 @@ int main(void)
     random_start();
     test_choice();
     test_has();
+    test_powers();
+    batch_begin();
+    for (skipped = 0; skipped < 20000; skipped++)
+        check_decimals(random_below(70), 2 + random_below(random_below(4) == 0 ? 3000 : 100));
+    batch_end("decimals in frames");
     for (skipped = 0; (loops = clr_frame_choose_loops(skipped)) != NULL; skipped++) {
         batch_begin();
         for (i = 0; i < 3000; i++)

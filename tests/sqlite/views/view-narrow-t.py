@@ -1,8 +1,9 @@
-"""INTEGERs that take fewer bytes than 8 in memory: the answers are those of the SELECTs, and
-clreduce_columns says how wide columns are; a value that does not fit widens them.
+"""INTEGERs, and REALs of few decimals, that take fewer bytes than 8 in memory: the answers are those
+of the SELECTs, and clreduce_columns says how wide columns are; a value that does not fit widens them.
 """
 
 import itertools
+import math
 import time
 
 import support
@@ -88,6 +89,29 @@ FAMILIES = [
     ("infinities", (1, 9e999), 8),
     ("TEXT too", (1, "text", 200), 1),
     ("BLOBs too", (b"\0", 70000, None), 4),
+    ("tenths", (0.1, -12.8, 3.0, 0.0, 12.7), 1),
+    ("more than bytes of tenths", (0.1, -12.9, 12.7), 2),
+    ("prices", (0.01, 655.35, 19.99, 0.29, 0.57), 2),
+    ("more than prices", (0.0, 655.36, 19.99), 4),
+    ("negative prices", (-327.68, 327.67, 0.0, -0.01), 2),
+    ("most of four bytes", (42949672.95, 0.01), 4),
+    ("more than four bytes", (42949672.96, 0.0), 8),
+    ("degrees", (52.5200066, 13.404954, -73.9857001, 0.1 + 0.2 - 0.3000000000000001), 8),
+    ("degrees of seven decimals", (52.5200066, 13.404954, -73.9857001), 4),
+    ("whole REALs", (1.0, 200.0, 77.0), 1),
+    ("far from 0", (1e9 + 0.01, 1e9 + 2.5), 1),
+    ("a sum of tenths", (0.1, 0.2, 0.1 + 0.2), 8),
+    ("a price's neighbour above", (19.99, 0.01, math.nextafter(19.99, 20)), 8),
+    ("a price's neighbour below", (19.99, 0.01, math.nextafter(19.99, 19)), 8),
+    ("a negative zero", (19.99, -0.0, 0.01), 8),
+    ("nothing but zeros", (0.0,), 1),
+    ("an infinity", (19.99, -9e999), 8),
+    ("subnormals", (5e-324, 19.99), 8),
+    ("prices and NULLs", (None, 19.99, 0.5), 2),
+    ("prices and TEXT", (19.99, "text", 0.5), 2),
+    ("prices and INTEGERs", (19.99, 7, 0.5), 8),
+    ("nine decimals", (0.123456789, 0.5), 4),
+    ("ten decimals", (0.1234567891, 0.5), 8),
 ]
 
 
@@ -102,10 +126,11 @@ def test_families():
         tags = ROWS if len({type(value) for value in values}) > 1 else 0
         batch.compare(width(db), (bytes_each, bytes_each * ROWS + tags), "bytes of x")
         batch.compare(width(db, "y"), (1, ROWS), "bytes of y")
-        numbers = [value for value in values if isinstance(value, int)] or [0]
+        numbers = [value for value in values if isinstance(value, (int, float))] or [0]
         for low, high in (
             (min(numbers), max(numbers)),
             (max(numbers) // 2, max(numbers)),
+            (math.nextafter(min(numbers), math.inf), math.nextafter(max(numbers), -math.inf)),
             (INT_MIN, INT_MAX),
             (INT_MIN, min(numbers)),
             (INT_MAX, INT_MIN),
@@ -116,7 +141,7 @@ def test_families():
 
 
 #: What becomes of a column of 0 to 9: a statement, and how wide the column is then.
-CHANGES = [
+INTEGER_CHANGES = [
     ("UPDATE t SET x = 255 WHERE rowid = 4000", 1),
     ("UPDATE t SET x = 256 WHERE rowid = 17", 2),
     ("INSERT INTO t VALUES (NULL, 3), (65535, 1)", 2),
@@ -128,18 +153,39 @@ CHANGES = [
     ("DELETE FROM t WHERE typeof(x) <> 'integer' OR x NOT BETWEEN 0 AND 255", 8),
 ]
 
+#: Likewise of 0.0 to 0.9; what is no decimal, by the last bit, widens as much as can be.
+DECIMAL_CHANGES = [
+    ("UPDATE t SET x = 25.5 WHERE rowid = 4000", 1),
+    ("UPDATE t SET x = 0.25 WHERE rowid = 17", 2),
+    ("INSERT INTO t VALUES (NULL, 3), (655.35, 1)", 2),
+    ("DELETE FROM t WHERE x = 655.35 OR x = 0.25", 2),
+    ("UPDATE t SET x = 3.25 WHERE rowid % 7 = 0", 2),
+    ("INSERT INTO t SELECT 99.125, 2 FROM t LIMIT 700", 4),
+    ("UPDATE t SET x = 0.0 WHERE rowid % 11 = 0", 4),
+    ("UPDATE t SET x = 0.1 + 0.2 WHERE rowid = 1234", 8),
+    ("DELETE FROM t WHERE x = 0.1 + 0.2 OR x <> round(x, 1)", 8),
+]
 
-def test_changes():
-    """Refreshes that widen, by this connection and by another, and by one that is rolled back."""
+#: Likewise of NULLs alone.
+NULL_CHANGES = [
+    ("UPDATE t SET x = 0.25 WHERE rowid = 17", 1),
+    ("UPDATE t SET x = 7 WHERE rowid = 170", 8),
+    ("UPDATE t SET x = NULL", 8),
+]
+
+
+def test_changes(values, changes, again):
+    """Refreshes that widen, by this connection and by another, and by one that is rolled back; and
+    how wide what is left is when it is read anew."""
     for others in (False, True):
         path = FOLDER.new()
         db = views.connect(path)
         db.execute("PRAGMA journal_mode = WAL")
-        fill(db, range(10))
+        fill(db, values)
         writer = tap.connect(path) if others else db
         batch = support.Batch("changed by another connection" if others else "changed")
         check(db, batch, (3, 7), "at first")
-        for change, bytes_each in CHANGES:
+        for change, bytes_each in changes:
             writer.execute("BEGIN")
             writer.execute("INSERT INTO t VALUES (-1, 1), (9223372036854775807, 2)")
             if not others:
@@ -153,7 +199,7 @@ def test_changes():
         batch.compare(support.stats(db)["leaves_refreshed"] > 0, True, "leaves are refreshed")
         db.execute("SELECT clreduce_evict()").fetchall()
         check(db, batch, (3, 300), "read anew")
-        batch.compare(width(db)[0], 1, "read anew")
+        batch.compare(width(db)[0], again, "read anew")
         batch.end()
         if others:
             writer.close()
@@ -202,6 +248,14 @@ def test_growing():
         ("late", "CASE WHEN i > 199990 THEN 300 ELSE 1 END", 2),
         ("NULL for long", "CASE WHEN i > 150000 THEN i END", 4),
         ("REAL at the end", "CASE WHEN i > 199999 THEN 0.5 ELSE i END", 8),
+        ("prices", "i / 100.0", 4),
+        ("small prices", "i % 900 / 100.0", 2),
+        ("more decimals soon", "CASE WHEN i < 50000 THEN i / 10.0 ELSE i / 1000.0 END", 4),
+        ("more decimals late", "CASE WHEN i < 190000 THEN i % 9 / 10.0 ELSE i % 9 / 100.0 END", 1),
+        ("a third at the end", "CASE WHEN i > 199999 THEN 1 / 3.0 ELSE i / 100.0 END", 8),
+        ("INTEGER at the end", "CASE WHEN i > 199999 THEN 7 ELSE i / 100.0 END", 8),
+        ("NULL, then prices", "CASE WHEN i > 150000 THEN i % 900 / 100.0 END", 2),
+        ("INTEGERs, then REALs", "CASE WHEN i > 150000 THEN i / 100.0 ELSE i % 2 END", 8),
     ):
         batch = support.Batch(f"growing: {name}")
         db = views.connect(FOLDER.new())
@@ -270,9 +324,13 @@ def on_device(db):
 
 
 def test_device():
-    """A device has the same answers, of columns that are as narrow there as on the host."""
+    """A device has the same answers, of INTEGERs that are as narrow there as on the host."""
     for device in views.devices()[1:]:
-        for name, values, bytes_each in FAMILIES[:12] + FAMILIES[13:16] + FAMILIES[19:20]:
+        for name, values, bytes_each in (
+            FAMILIES[:12] + FAMILIES[13:16] + FAMILIES[19:20] + FAMILIES[27:30] + FAMILIES[-5:-4]
+        ):
+            if any(isinstance(value, float) for value in values):
+                bytes_each = 8  # decimals have all bytes there
             db = views.connect(FOLDER.new(), device=device)
             fill(db, values)
             whole = [] if None in values or device == "cpu" else ASKED_OF_GPU
@@ -297,7 +355,7 @@ def test_device_changes():
         fill(db, range(10))
         for i, select in enumerate(ON_DEVICE):
             views.create(db, f"v{i}", select)
-        for change, bytes_each in [("SELECT 1", 1)] + CHANGES[:2] + CHANGES[4:7]:
+        for change, bytes_each in [("SELECT 1", 1)] + INTEGER_CHANGES[:2] + INTEGER_CHANGES[4:7]:
             db.execute(change)
             db.commit()
             for i, select in enumerate(ON_DEVICE):
@@ -308,7 +366,9 @@ def test_device_changes():
 
 
 test_families()
-test_changes()
+test_changes(range(10), INTEGER_CHANGES, 1)
+test_changes([i / 10 for i in range(10)], DECIMAL_CHANGES, 1)
+test_changes([None], NULL_CHANGES, 1)
 test_reader()
 test_growing()
 test_filled()
