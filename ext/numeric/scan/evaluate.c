@@ -100,6 +100,30 @@ static bool is_short(const struct clr_column *column)
            column->frame.known_least >= INT32_MIN && column->frame.known_greatest <= INT32_MAX;
 }
 
+/* Whether the sum of a column's values is that of decimals which are small enough for a loop of
+   their own. */
+static bool has_short_decimals(const struct clr_column *column)
+{
+    return column->frame.power != 0.0 && column->frame.known_least >= -CLR_DECIMALS_MOST_SUMMED &&
+           column->frame.known_greatest <= CLR_DECIMALS_MOST_SUMMED;
+}
+
+static void add_decimals(const struct clr_column *column, size_t first, size_t count,
+                         struct clr_sum *sum)
+{
+    int64_t room[CLR_DECIMALS_SUMMED];
+    const size_t end = first + count;
+    double parts[2];
+
+    for (; first < end; first += count) {
+        count = end - first < CLR_DECIMALS_SUMMED ? end - first : CLR_DECIMALS_SUMMED;
+        clr_frame_widen(&column->frame, column->words, first, count, room);
+        clr_decimals_sum(column->frame.power, room, count, parts);
+        clr_sum_add(sum, parts[0], 1);
+        clr_sum_add(sum, parts[1], 1);
+    }
+}
+
 /* Reduces values of columns, one of which is narrow, widened as many at once as stay in a
    processor's first cache. */
 static void reduce_narrow(enum clr_operation operation, enum clr_element element,
@@ -115,6 +139,10 @@ static void reduce_narrow(enum clr_operation operation, enum clr_element element
 
     if (takes_words(operation, element, arguments[0])) {
         reduce_words(operation, arguments[0], first, count, state);
+        return;
+    }
+    if (operation == CLR_SUM && element == CLR_REAL && has_short_decimals(arguments[0])) {
+        add_decimals(arguments[0], first, count, &state->sum);
         return;
     }
     for (; first < end; first += count) {

@@ -110,6 +110,49 @@ static ALWAYS_INLINE void widen(double power, int64_t least, unsigned bytes, con
         WIDEN(uint32_t);
 }
 
+/* More than the widest vectors have, of which several are added at a time. */
+enum { LANES = 8, CHAINS = 4 };
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+
+/*
+ * Each value is cut in two at a grid that is 2^44 times as wide as the last place of 1 / power, the
+ * least of them. The upper part is a multiple of the grid, and of 2^10 values up to 2^42 of these
+ * no sum has more than 53 bits: it is exact, in any order. So is that of the lower parts, which are
+ * multiples of the last place, and half of the grid at most. The cut is by adding a number whose
+ * last place is the grid (Rump, Ogita, Oishi, "Accurate floating-point summation", SIAM J. Sci.
+ * Comput. 31, 2008).
+ */
+static ALWAYS_INLINE void sum(double power, const int64_t *values, size_t count, double parts[2])
+{
+    const double origin = ldexp(1.5, ilogb(1.0 / power) + 44);
+    lanes high[CHAINS] = {{0}}, low[CHAINS] = {{0}};
+    size_t i, k;
+
+    parts[0] = parts[1] = 0.0;
+    for (i = 0; i + CHAINS * LANES <= count; i += CHAINS * LANES) {
+        for (k = 0; k < CHAINS; k++) {
+            lanes value, upper;
+
+            memcpy(&value, values + i + k * LANES, sizeof value);
+            upper = value + origin - origin;
+            high[k] += upper;
+            low[k] += value - upper;
+        }
+    }
+    high[0] += high[1] + (high[2] + high[3]);
+    low[0] += low[1] + (low[2] + low[3]);
+    for (k = 0; k < LANES; k++) {
+        parts[0] += high[0][k];
+        parts[1] += low[0][k];
+    }
+    for (; i < count; i++) {
+        const double value = real_of((uint64_t)values[i]), upper = value + origin - origin;
+
+        parts[0] += upper;
+        parts[1] += value - upper;
+    }
+}
+
 /* ---- The same in each instruction set. */
 
 #define LOOPS(name, target, fused)                                                                 \
@@ -124,7 +167,12 @@ static ALWAYS_INLINE void widen(double power, int64_t least, unsigned bytes, con
     {                                                                                              \
         widen(power, least, bytes, words, first, count, values, fused);                            \
     }                                                                                              \
-    static const struct clr_decimals_loops name##_loops = {name##_split, name##_widen};
+    target static void name##_sum(double power, const int64_t *values, size_t count,               \
+                                  double parts[2])                                                 \
+    {                                                                                              \
+        sum(power, values, count, parts);                                                          \
+    }                                                                                              \
+    static const struct clr_decimals_loops name##_loops = {name##_split, name##_widen, name##_sum};
 
 #if defined(__aarch64__)
 LOOPS(portable, , true)
@@ -155,6 +203,11 @@ void clr_decimals_widen(double power, int64_t least, unsigned bytes, const void 
                         size_t first, size_t count, int64_t *restrict values)
 {
     clr_decimals_choose_loops(0)->widen(power, least, bytes, words, first, count, values);
+}
+
+void clr_decimals_sum(double power, const int64_t *values, size_t count, double parts[2])
+{
+    clr_decimals_choose_loops(0)->sum(power, values, count, parts);
 }
 
 double clr_decimals_find_power(const int64_t *values, size_t count)

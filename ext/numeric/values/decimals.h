@@ -42,11 +42,20 @@ void clr_decimals_widen(double power, int64_t least, unsigned bytes, const void 
    less, if it is farther from 0 than any k. */
 int64_t clr_decimals_from(double least, double power);
 
-/* The last two loops, in one instruction set. */
+/*
+ * Stores two doubles whose sum is exactly that of count values, CLR_DECIMALS_SUMMED at most, which
+ * are decimals by that power, of k from -CLR_DECIMALS_MOST_SUMMED to CLR_DECIMALS_MOST_SUMMED.
+ */
+#define CLR_DECIMALS_MOST_SUMMED ((int64_t)1 << 33)
+enum { CLR_DECIMALS_SUMMED = 1024 };
+void clr_decimals_sum(double power, const int64_t *values, size_t count, double parts[2]);
+
+/* The same loops, in one instruction set. */
 struct clr_decimals_loops {
     bool (*split)(double power, const int64_t *values, size_t count, int64_t *restrict integers);
     void (*widen)(double power, int64_t least, unsigned bytes, const void *words, size_t first,
                   size_t count, int64_t *restrict values);
+    void (*sum)(double power, const int64_t *values, size_t count, double parts[2]);
 };
 
 /* Returns the best for this processor, or for tests the best but `skipped` ones; NULL if there are

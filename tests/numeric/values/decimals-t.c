@@ -3,6 +3,7 @@
 #include "numeric/values/decimals.h"
 
 #include "batch.h"
+#include "numeric/exact/sum.h"
 #include "random.h"
 
 #include "tap.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 500, MOST_DIGITS = 9 };
+enum { MOST = CLR_DECIMALS_SUMMED, MOST_DIGITS = 9 };
 
 static int64_t integers[MOST], values[MOST], found[MOST];
 static uint32_t words[MOST];
@@ -130,6 +131,29 @@ static void check_widen(const struct clr_decimals_loops *loops, int digits, unsi
              (long long)least);
 }
 
+/* The sum of values, most of them near the ends, is that of the parts: compared exactly. */
+static void check_sum(const struct clr_decimals_loops *loops, int digits, size_t count)
+{
+    const int shift = (int)random_below(34);
+    struct clr_sum sum;
+    double parts[2];
+    size_t i;
+
+    clr_sum_clear(&sum);
+    for (i = 0; i < count; i++) {
+        integers[i] = CLR_DECIMALS_MOST_SUMMED >> shift;
+        integers[i] -= (int64_t)(random_bits() >> (24 + random_below(40)));
+        if (integers[i] < -CLR_DECIMALS_MOST_SUMMED || random_below(50) == 0)
+            integers[i] = random_below(2) == 0 ? 1 : -CLR_DECIMALS_MOST_SUMMED;
+        values[i] = clr_decimal_bits(integers[i], power_of(digits));
+        clr_sum_add(&sum, real_of(values[i]), 1);
+    }
+    loops->sum(power_of(digits), values, count, parts);
+    clr_sum_add(&sum, parts[0], -1);
+    clr_sum_add(&sum, parts[1], -1);
+    batch_ok(clr_sum_round(&sum, 1) == 0.0, "the sum of %zu, %d decimals", count, digits);
+}
+
 /* What is refused may be a decimal by another power. */
 static void test_powers(void)
 {
@@ -200,6 +224,7 @@ int main(void)
             const size_t count = 1 + random_below(random_below(4) == 0 ? 400 : 100);
 
             check_split(loops, digits, count);
+            check_sum(loops, digits, random_below(2) == 0 ? MOST : count);
             check_widen(loops, digits, 1U << random_below(3), random_below(70), count);
         }
         batch_end("decimals split and widened");
