@@ -34,7 +34,7 @@ static ALWAYS_INLINE uint64_t bits_of(double real)
 }
 
 /*
- * Returns k / power, correctly rounded. With fused multiplication, which takes a fifth of the time,
+ * Returns k / power, correctly rounded. With fused multiplication, which takes a quarter of the time,
  * it is corrected once, after Markstein, "Computation of elementary functions on the IBM RISC
  * System/6000 processor" (IBM J. Res. Dev. 34, 1990). That is the same number: the approximation
  * is wrong by less than 2 units in the last place, so the remainder is exact, and what is rounded
@@ -110,9 +110,12 @@ static ALWAYS_INLINE void widen(double power, int64_t least, unsigned bytes, con
         WIDEN(uint32_t);
 }
 
-/* More than the widest vectors have, of which several are added at a time. */
-enum { LANES = 8, CHAINS = 4 };
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+/* Vectors of each instruction set, of which CHAINS are added at a time: an addition takes longer
+   than the next one has to wait for. */
+enum { CHAINS = 2 };
+typedef double pair __attribute__((vector_size(2 * sizeof(double))));
+typedef double four __attribute__((vector_size(4 * sizeof(double))));
+typedef double eight __attribute__((vector_size(8 * sizeof(double))));
 
 /*
  * Each value is cut in two at a grid that is 2^44 times as wide as the last place of 1 / power, the
@@ -122,40 +125,40 @@ typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
  * last place is the grid (Rump, Ogita, Oishi, "Accurate floating-point summation", SIAM J. Sci.
  * Comput. 31, 2008).
  */
-static ALWAYS_INLINE void sum(double power, const int64_t *values, size_t count, double parts[2])
-{
-    const double origin = ldexp(1.5, ilogb(1.0 / power) + 44);
-    lanes high[CHAINS] = {{0}}, low[CHAINS] = {{0}};
-    size_t i, k;
-
-    parts[0] = parts[1] = 0.0;
-    for (i = 0; i + CHAINS * LANES <= count; i += CHAINS * LANES) {
-        for (k = 0; k < CHAINS; k++) {
-            lanes value, upper;
-
-            memcpy(&value, values + i + k * LANES, sizeof value);
-            upper = value + origin - origin;
-            high[k] += upper;
-            low[k] += value - upper;
-        }
-    }
-    high[0] += high[1] + (high[2] + high[3]);
-    low[0] += low[1] + (low[2] + low[3]);
-    for (k = 0; k < LANES; k++) {
-        parts[0] += high[0][k];
-        parts[1] += low[0][k];
-    }
-    for (; i < count; i++) {
-        const double value = real_of((uint64_t)values[i]), upper = value + origin - origin;
-
-        parts[0] += upper;
-        parts[1] += value - upper;
-    }
-}
+#define SUM(type)                                                                                  \
+    do {                                                                                           \
+        enum { LANES = sizeof(type) / sizeof(double) };                                            \
+        const double origin = ldexp(1.5, ilogb(1.0 / power) + 44);                                 \
+        type high[CHAINS] = {{0}}, low[CHAINS] = {{0}};                                            \
+        double one, upper;                                                                         \
+        size_t i, k;                                                                               \
+        for (i = 0; i + CHAINS * LANES <= count; i += CHAINS * LANES) {                            \
+            for (k = 0; k < CHAINS; k++) {                                                         \
+                type value, uppers;                                                                \
+                memcpy(&value, values + i + k * LANES, sizeof value);                              \
+                uppers = value + origin - origin;                                                  \
+                high[k] += uppers;                                                                 \
+                low[k] += value - uppers;                                                          \
+            }                                                                                      \
+        }                                                                                          \
+        high[0] += high[1];                                                                        \
+        low[0] += low[1];                                                                          \
+        parts[0] = parts[1] = 0.0;                                                                 \
+        for (k = 0; k < LANES; k++) {                                                              \
+            parts[0] += high[0][k];                                                                \
+            parts[1] += low[0][k];                                                                 \
+        }                                                                                          \
+        for (; i < count; i++) {                                                                   \
+            one = real_of((uint64_t)values[i]);                                                    \
+            upper = one + origin - origin;                                                         \
+            parts[0] += upper;                                                                     \
+            parts[1] += one - upper;                                                               \
+        }                                                                                          \
+    } while (0)
 
 /* ---- The same in each instruction set. */
 
-#define LOOPS(name, target, fused)                                                                 \
+#define LOOPS(name, target, fused, lanes)                                                          \
     target static bool name##_split(double power, const int64_t *values, size_t count,             \
                                     int64_t *restrict integers)                                    \
     {                                                                                              \
@@ -170,18 +173,18 @@ static ALWAYS_INLINE void sum(double power, const int64_t *values, size_t count,
     target static void name##_sum(double power, const int64_t *values, size_t count,               \
                                   double parts[2])                                                 \
     {                                                                                              \
-        sum(power, values, count, parts);                                                          \
+        SUM(lanes);                                                                                \
     }                                                                                              \
     static const struct clr_decimals_loops name##_loops = {name##_split, name##_widen, name##_sum};
 
 #if defined(__aarch64__)
-LOOPS(portable, , true)
+LOOPS(portable, , true, pair)
 #else
-LOOPS(portable, , false)
+LOOPS(portable, , false, pair)
 #endif
 #if defined(__x86_64__)
-LOOPS(avx2, __attribute__((target("avx2,fma"))), true)
-LOOPS(avx512, __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))), true)
+LOOPS(avx2, __attribute__((target("avx2,fma"))), true, four)
+LOOPS(avx512, __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))), true, eight)
 #endif
 
 const struct clr_decimals_loops *clr_decimals_choose_loops(int skipped)
