@@ -59,13 +59,14 @@ static void share_column(const struct clr_column *column, size_t first, size_t r
     }
 }
 
-/* Whether values of a narrow column are reduced as they are kept: sums are the values', and so of
-   INTEGERs alone; of decimals the order is that of the integers which are kept of them. */
+/* Whether values of a narrow column are reduced as they are kept. The order of decimals is that of
+   the integers which are kept of them, but their sum is so only if they are whole. */
 static bool takes_words(enum clr_operation operation, enum clr_element element,
                         const struct clr_column *column)
 {
     if (column->frame.power != 0.0)
-        return operation == CLR_EXTREMES && element == CLR_REAL;
+        return element == CLR_REAL &&
+               (operation == CLR_EXTREMES || (operation == CLR_SUM && column->frame.power == 1.0));
     return operation != CLR_DOT && element == CLR_INTEGER;
 }
 

@@ -20,13 +20,22 @@ struct cell {
 
 static struct cell old_cells[MOST_ROWS], fresh_cells[MOST_ROWS], want[2 * MOST_ROWS];
 
-/* A column of cells, all of one tag if kind is one, whose values have so many bits; narrow if it is
-   to be and they can be kept so. */
+/* Of decimals, or 0. */
+static double random_power(void)
+{
+    static const double powers[] = {0.0, 0.0, 10.0, 100.0};
+
+    return powers[random_below(sizeof powers / sizeof powers[0])];
+}
+
+/* A column of cells, all of one tag if kind is one, whose values have so many bits, or are decimals
+   of integers that have; narrow if it is to be and they can be kept so. */
 static struct clr_column *make_column(struct cell *cells, size_t rows, uint8_t kind, int bits,
                                       bool is_narrow)
 {
     struct clr_column *column = clr_column_new(rows + random_below(MOST_ROWS)), *narrow = NULL;
-    struct clr_frame bounds = CLR_FRAME_OF_NONE;
+    const double power = bits == 64 ? 0.0 : random_power();
+    struct clr_frame bounds;
     size_t i;
 
     if (column == NULL)
@@ -35,12 +44,14 @@ static struct clr_column *make_column(struct cell *cells, size_t rows, uint8_t k
     column->kind = kind;
     for (i = 0; i < rows; i++) {
         cells[i].value = (int64_t)((random_bits() >> (64 - bits)) - (bits > 30 ? 1000 : 0));
+        if (power != 0.0)
+            cells[i].value = clr_decimal_bits(cells[i].value, power);
         cells[i].tag = kind == CLR_TAG_MIXED ? (uint8_t)random_below(4) : kind;
         column->values[i] = cells[i].value;
         if (kind == CLR_TAG_MIXED)
             column->tags[i] = cells[i].tag;
     }
-    clr_frame_add(&bounds, column->values, rows);
+    bounds = clr_frame_find(NULL, column->values, rows);
     if (is_narrow)
         narrow = clr_column_begin_narrow(column, &bounds);
     if (narrow == NULL)
