@@ -34,13 +34,13 @@ static ALWAYS_INLINE uint64_t bits_of(double real)
 }
 
 /*
- * Returns k / power, correctly rounded. With fused multiplication, which takes a quarter of the time,
- * it is corrected once, after Markstein, "Computation of elementary functions on the IBM RISC
- * System/6000 processor" (IBM J. Res. Dev. 34, 1990). That is the same number: the approximation
- * is wrong by less than 2 units in the last place, so the remainder is exact, and what is rounded
- * in the end is wrong by less than 2^-51 units. From the middle between two doubles a quotient is
- * half a unit over the power away, or more: it is a multiple of that, and can't be such a middle,
- * as k has too few bits.
+ * Returns k / power, correctly rounded. With fused multiplication, which takes a quarter of the
+ * time, a product with the reciprocal is corrected once, after Markstein, "Computation of
+ * elementary functions on the IBM RISC System/6000 processor" (IBM J. Res. Dev. 34, 1990). That is
+ * the same number: the product is wrong by less than 2 units in the last place, so the remainder is
+ * exact, and what is rounded in the end is wrong by less than 2^-51 units. The quotient is no
+ * middle between two doubles, as k has too few bits, and so is half a unit over the power away from
+ * each, or more.
  */
 static ALWAYS_INLINE double divide(double k, double power, double reciprocal, bool fused)
 {
