@@ -15,7 +15,7 @@ FOLDER = views.Folder()
 COLUMNS = 'SELECT "database", "table", "column", type, rows, bytes, device_bytes, hits'
 FILL = (
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})"
-    " INSERT INTO {table} SELECT i << 33, (i * {factor}) << 33, i * 0.25,"
+    " INSERT INTO {table} SELECT i << 33, (i * {factor}) << 33, i / 3.0,"
     " CASE i % 3 WHEN 0 THEN i WHEN 1 THEN i * 0.5 END, NULL, 'text ' || i FROM n"
 )
 

@@ -293,10 +293,10 @@ def test_first(rng):
     views.create(db, "v", "SELECT gpu_sum(r) FROM t WHERE r < 10")
     size = "SELECT bytes FROM clreduce_columns"
     views.ask(db, "v")
-    tap.is_equal(db.execute(size).fetchall(), [(10 * BLOCK * 8,)], "no zones")
+    tap.is_equal(db.execute(size).fetchall(), [(10 * BLOCK * 4,)], "no zones")
     views.ask(db, "v")
     bytes_now = db.execute(size).fetchone()[0]
-    tap.ok(10 * BLOCK * 8 < bytes_now < 10 * BLOCK * 8 + 1000, f"zones: {bytes_now} bytes")
+    tap.ok(10 * BLOCK * 4 < bytes_now < 10 * BLOCK * 4 + 1000, f"zones: {bytes_now} bytes")
     tap.ok(views.plan(db, "v")[2].endswith(f"{bytes_now} bytes"), "the plan says so")
     tap.is_equal(db.execute("SELECT clreduce_evict()").fetchone()[0] >= bytes_now, True, "which are freed")
     tap.is_equal(skipped(db, "v"), 0, "and made anew")
