@@ -30,7 +30,7 @@ void clr_resident_column_set_least(struct clr_resident_column *column, int64_t l
 struct clr_frame clr_resident_column_frame(const struct clr_resident_column *column)
 {
     const uint8_t bytes = (uint8_t)clr_kind_narrow_bytes(column->kind);
-    struct clr_frame frame = {0, 0, INT64_MIN, INT64_MAX};
+    struct clr_frame frame = {.known_least = INT64_MIN, .known_greatest = INT64_MAX};
 
     if (bytes > 0) {
         const int64_t most = INT64_MAX >> (63 - 8 * bytes);
