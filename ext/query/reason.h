@@ -48,7 +48,7 @@ void clr_reason_set_name(struct clr_reason *reason, enum clr_reason_code code, c
 /* Whether it says that there are no pages to be read. */
 static inline int clr_reason_is_no_pages(enum clr_reason_code code)
 {
-    return code >= CLR_WHY_WITHOUT_ROWID;
+    return code >= CLR_WHY_READS_GENERATED;
 }
 
 /* Writes the text for a user, UTF-8 that is cut to CLR_REASON_TEXT bytes with its end. */

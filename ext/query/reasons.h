@@ -157,7 +157,6 @@ CLR_WHY(NO_VERSION, "SQLite does not tell the version of the database")
 
 /* Why there are no pages to be read, which is likely to stay so: the rows are read instead. The
    first one begins these: see clr_reason_is_no_pages(). */
-CLR_WHY(WITHOUT_ROWID, "the table is WITHOUT ROWID")
 CLR_WHY(READS_GENERATED, "it needs a virtual generated column")
 CLR_WHY(OLDER_ROWS, "it has rows that were written before a column whose default is no number")
 CLR_WHY(LENGTH_LIMIT, "SQLITE_LIMIT_LENGTH is less than a page may have")

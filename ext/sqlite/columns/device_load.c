@@ -89,10 +89,10 @@ enum clr_load_outcome clr_device_load(struct clr_column_request *request,
     clr_status_clear(&load->status);
     /* What a load for a device looks at first is not to be looked at in vain. What lookups are is
        found out once their columns are here, which the host decodes, and what groups there may be.
-     */
-    may_decode = !image->table->host_decodes && request->query->question_count == 0 &&
-                 request->query->lookup_count == 0 && request->scan->grouping == NULL &&
-                 clr_choice_has_device(settings);
+       So it does with the cells of an index. */
+    may_decode = !source->is_index && !image->table->host_decodes &&
+                 request->query->question_count == 0 && request->query->lookup_count == 0 &&
+                 request->scan->grouping == NULL && clr_choice_has_device(settings);
     /* A device that this load's rows are worth starts while the host decodes them. */
     may_start = clr_choice_would_start(settings, (uint64_t)source->page_count *
                                                      (uint64_t)clr_page_most_cells(source));

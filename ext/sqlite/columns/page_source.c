@@ -178,6 +178,7 @@ static int begin(struct clr_column_request *request)
 
     clr_column_request_arrive(request);
     rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
+    request->snapshot.source.is_index = request->table->without_rowid;
     request->decoded = request->connection->stats.bytes_decoded;
     if (why != CLR_WHY_NONE)
         clr_column_request_refuse(request, why);

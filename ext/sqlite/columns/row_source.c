@@ -34,9 +34,10 @@ static bool are_loadable(const struct clr_column_request *request)
         const struct clr_column_info *info = clr_column_request_info(request, i);
         if (!info->loadable)
             return false;
-        if (info->has_calls && (clr_column_code_read(request->connection->db, table->schema,
-                                                     table->name, info->name, &code) != SQLITE_OK ||
-                                !code.is_settled))
+        if (info->has_calls &&
+            (clr_column_code_read(request->connection->db, table->schema, table->name, info->name,
+                                  NULL, &code) != SQLITE_OK ||
+             !code.is_settled))
             return false;
     }
     return true;

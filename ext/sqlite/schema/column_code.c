@@ -79,8 +79,20 @@ static bool is_builtin(sqlite3 *db, const char *p4)
     return sqlite3_finalize(list) == SQLITE_OK && found && !replaced;
 }
 
-/* Takes an operation of the code; reads counts those that read. */
-static void take(sqlite3 *db, struct clr_column_code *code, sqlite3_stmt *statement, int *reads)
+/* Takes the opening of a b-tree. */
+static void take_open(struct clr_column_code *code, sqlite3_stmt *statement, int *opened)
+{
+    const char *p4 = (const char *)sqlite3_column_text(statement, CLR_EXPLAIN_P4);
+    const sqlite3_int64 root = sqlite3_column_int64(statement, CLR_EXPLAIN_P2);
+
+    if (p4 != NULL && *p4 == 'k')
+        code->without_rowid = true; /* a key's description, where tables have a number of columns */
+    code->root = ++*opened == 1 && root > 0 && root <= UINT32_MAX ? (uint32_t)root : 0;
+}
+
+/* Takes an operation of the code; reads counts those that read, and opened the b-trees. */
+static void take(sqlite3 *db, struct clr_column_code *code, sqlite3_stmt *statement, int *reads,
+                 int *opened)
 {
     const char *opcode = (const char *)sqlite3_column_text(statement, CLR_EXPLAIN_OPCODE);
     const char *p4 = (const char *)sqlite3_column_text(statement, CLR_EXPLAIN_P4);
@@ -98,23 +110,29 @@ static void take(sqlite3 *db, struct clr_column_code *code, sqlite3_stmt *statem
         code->is_settled = code->is_settled && is_binary(p4);
     } else if (!IS_AMONG(opcode, plain_opcodes)) {
         code->is_settled = false;
-    } else if (strcmp(opcode, "OpenRead") == 0 && p4 != NULL && *p4 == 'k') {
-        code->without_rowid = true; /* a key's description, where tables have a number of columns */
+    } else if (strcmp(opcode, "OpenRead") == 0) {
+        take_open(code, statement, opened);
     }
 }
 
 int clr_column_code_read(sqlite3 *db, const char *schema, const char *table, const char *column,
-                         struct clr_column_code *code)
+                         const char *index, struct clr_column_code *code)
 {
     sqlite3_stmt *statement;
-    int reads = 0;
-    int rc = clr_statement_prepare(db, &statement,
+    int reads = 0, opened = 0, rc;
+
+    if (index == NULL)
+        rc = clr_statement_prepare(db, &statement,
                                    "EXPLAIN SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED", column,
                                    schema, table);
+    else
+        rc = clr_statement_prepare(db, &statement,
+                                   "EXPLAIN SELECT \"%w\" FROM \"%w\".\"%w\" INDEXED BY \"%w\"",
+                                   column, schema, table, index);
 
     *code = (struct clr_column_code){.index = CLR_NO_INDEX, .is_settled = true};
     while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        take(db, code, statement, &reads);
+        take(db, code, statement, &reads, &opened);
     if (rc == SQLITE_OK)
         rc = sqlite3_finalize(statement);
     if (rc != SQLITE_OK || reads != 1)

@@ -8,12 +8,14 @@
 #include "sqlite/api.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* A place in a record that no column has. */
 enum { CLR_NO_INDEX = -2 };
 
 struct clr_column_code {
-    bool without_rowid; /* the table's rows lie in an index */
+    bool without_rowid; /* the table's rows lie in an index, or those of an index are read */
+    uint32_t root;      /* page of the one b-tree that is read, or 0 if there are several */
     /* The one place in the record that is read, CLR_FIELD_ROWID for the rowid, or CLR_NO_INDEX if
        there is none, or several. */
     int index;
@@ -30,9 +32,10 @@ struct clr_column_code {
     bool has_calls;
 };
 
-/* Reads the code for a column of a table, which may be its rowid. Returns SQLite's code; after an
-   error *code says that nothing is read and nothing settled. */
+/* Reads the code for a column of a table, which may be its rowid: by an index, or, if that is NULL,
+   by none but, of a table WITHOUT ROWID, any. Returns SQLite's code; after an error *code says that
+   nothing is read and nothing settled. */
 int clr_column_code_read(sqlite3 *db, const char *schema, const char *table, const char *column,
-                         struct clr_column_code *code);
+                         const char *index, struct clr_column_code *code);
 
 #endif

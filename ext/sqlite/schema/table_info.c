@@ -163,17 +163,23 @@ static bool find_in(struct source *source, const char *schema, const char *name,
     return found || source->nomem || source->failed;
 }
 
-/* Whether the table has an index for its primary key: then its one INTEGER column is no rowid. */
-static bool has_key_index(struct source *source, const struct clr_table_info *info)
+/* Finds the index for the table's primary key: where there is one its one INTEGER column is no
+   rowid. Returns whether there is, and stores its name, to be freed with sqlite3_free(). */
+static bool find_key_index(struct source *source, const struct clr_table_info *info, char **name)
 {
     sqlite3_stmt *statement = prepare(
         source, sqlite3_mprintf("PRAGMA \"%w\".index_list(\"%w\")", info->schema, info->name));
     bool found = statement == NULL;
 
+    *name = NULL;
     while (!found && sqlite3_step(statement) == SQLITE_ROW) {
         const char *origin = (const char *)sqlite3_column_text(statement, 3);
         found = origin == NULL || strcmp(origin, "pk") == 0;
     }
+    if (found && statement != NULL)
+        *name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 1));
+    if (found && *name == NULL)
+        source->nomem = true;
     finish(source, statement);
     return found;
 }
@@ -181,20 +187,29 @@ static bool has_key_index(struct source *source, const struct clr_table_info *in
 /*
  * Finds out how a column can be read. From pages: if SQLite's own code reads just what we would,
  * that place in the record or the rowid, and not what an authorizer puts in its place. Else by
- * SQLite, if the value follows from the row.
+ * SQLite, if the value follows from the row. Where columns are in the records of a table WITHOUT
+ * ROWID that code alone says, if it reads by the primary key.
  */
-static void read_code(struct source *source, struct clr_table_info *info,
+static void read_code(struct source *source, struct clr_table_info *info, const char *key_index,
                       struct clr_column_info *column)
 {
-    struct clr_column_code code;
-    int rc = clr_column_code_read(source->db, info->schema, info->name, column->name, &code);
+    const char *schema = info->schema, *table = info->name;
+    struct clr_column_code code, by_key;
+    int rc = clr_column_code_read(source->db, schema, table, column->name, NULL, &code);
 
-    if (rc == SQLITE_NOMEM)
-        source->nomem = true;
-    column->readable = column->is_stored && code.index == column->field.index;
     column->loadable = code.is_settled;
     column->has_calls = code.has_calls;
     info->without_rowid = info->without_rowid || code.without_rowid;
+    if (code.without_rowid && column->is_stored && key_index != NULL) {
+        rc = clr_column_code_read(source->db, schema, table, column->name, key_index, &by_key);
+        column->readable = by_key.index >= 0 && by_key.root == info->root;
+        column->field.index = by_key.index;
+    } else {
+        column->readable =
+            column->is_stored && !code.without_rowid && code.index == column->field.index;
+    }
+    if (rc == SQLITE_NOMEM)
+        source->nomem = true;
 }
 
 /* PRAGMA table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden. */
@@ -203,6 +218,7 @@ static void read_columns(struct source *source, struct clr_table_info *info)
     sqlite3_stmt *statement = prepare(
         source, sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", info->schema, info->name));
     int stored = 0, keys = 0, key = -1, i;
+    char *key_index = NULL;
 
     while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
         const char *type = (const char *)sqlite3_column_text(statement, 2);
@@ -233,10 +249,12 @@ static void read_columns(struct source *source, struct clr_table_info *info)
         }
     }
     finish(source, statement);
-    if (keys == 1 && key >= 0 && !has_key_index(source, info))
+    if (keys > 0 && !find_key_index(source, info, &key_index) && keys == 1 && key >= 0)
         info->columns[key].field.index = CLR_FIELD_ROWID;
-    if (info->column_count == 0)
+    if (info->column_count == 0) {
+        sqlite3_free(key_index);
         return;
+    }
     info->columns[info->column_count].field.index = CLR_FIELD_ROWID;
     info->columns[info->column_count].name = sqlite3_mprintf("rowid");
     info->columns[info->column_count].is_stored = true;
@@ -245,8 +263,9 @@ static void read_columns(struct source *source, struct clr_table_info *info)
         if (column->name == NULL)
             source->nomem = true;
         else
-            read_code(source, info, column);
+            read_code(source, info, key_index, column);
     }
+    sqlite3_free(key_index);
     /* Its name may be another column's. */
     if (clr_table_info_find(info, "rowid") != info->column_count)
         info->columns[info->column_count].loadable = false;

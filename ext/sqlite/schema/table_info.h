@@ -19,7 +19,8 @@ struct clr_column_info {
 struct clr_table_info {
     char *schema, *name;
     uint32_t root;
-    bool without_rowid;
+    bool without_rowid; /* the root is that of an index, whose records columns have their places in
+                         */
     int column_count;
     struct clr_column_info *columns; /* column_count of them, and the rowid */
 };

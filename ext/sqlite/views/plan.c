@@ -94,8 +94,7 @@ static struct clr_known_column environment_column(void *context, const char *nam
     if (environment->seen[known.number].is_known)
         return environment->seen[known.number].column;
     known.is_text = table->columns[known.number].is_text;
-    known.readable = (table->columns[known.number].readable && !table->without_rowid) ||
-                     table->columns[known.number].loadable;
+    known.readable = table->columns[known.number].readable || table->columns[known.number].loadable;
     known.seems_text =
         known.readable && seems_text(environment->db, table, &table->columns[known.number]);
     known.is_rowid = known.number == table->column_count && !table->without_rowid;
@@ -214,8 +213,6 @@ static enum clr_reason_code find_no_pages(const struct clr_query *query,
 {
     int i;
 
-    if (table->without_rowid)
-        return CLR_WHY_WITHOUT_ROWID;
     for (i = 0; i < query->column_count; i++) {
         if (!table->columns[query->columns[i]].readable)
             return CLR_WHY_READS_GENERATED;

@@ -11,7 +11,7 @@ enum { SHORT_SIZE = 128 }; /* below it a payload's size has one byte */
  */
 struct expected {
     const unsigned char *data; /* the page's first byte */
-    size_t key_bytes;          /* of a rowid, which is right before the payload */
+    size_t key_bytes;          /* of a rowid, which is right before the payload; 0: none */
     size_t first, span;        /* of offsets: offset - first <= span */
     size_t clear;              /* <= span + 1: below, a payload of a short size is in the page */
     size_t limit;              /* offset of a payload + size <= limit */
@@ -23,15 +23,18 @@ struct expected {
 static struct expected expect(const struct clr_order *order, const struct clr_page *page,
                               uint32_t usable_size)
 {
-    const uint32_t bytes = clr_order_key_bytes(order), unused = 64 - 8 * bytes;
+    const uint32_t bytes = order == NULL ? 0 : clr_order_key_bytes(order);
     struct expected expected = {.data = page->data,
                                 .key_bytes = bytes,
                                 .limit = usable_size,
                                 .first = page->first,
-                                .span = page->last - page->first,
-                                .key = UINT64_MAX << unused,
-                                .last = (uint64_t)(order->least - 1) << unused};
+                                .span = page->last - page->first};
     size_t last;
+
+    if (order != NULL) {
+        expected.key = UINT64_MAX << (64 - 8 * bytes);
+        expected.last = (uint64_t)(order->least - 1) << (64 - 8 * bytes);
+    }
 
     last = usable_size - 1 - bytes - (SHORT_SIZE - 1); /* a page has 480 bytes at least */
     if (last > page->last)
@@ -47,11 +50,12 @@ static struct expected expect(const struct clr_order *order, const struct clr_pa
  * last row's shape. Returns how many. Most rows of most tables come this way, so that nothing is
  * looked up, or noted but the payload. How long the rowids are is asked of all together: if one has
  * another length, it is not known which are sound, and 0 is returned. has_second: the mask's second
- * half is not zero.
+ * half is not zero. has_rowids: false of an index.
  */
 static inline __attribute__((always_inline)) size_t
 find_alike(const struct clr_shapes *shapes, struct expected *expected,
-           const unsigned char *pointers, size_t count, struct clr_cells *cells, bool has_second)
+           const unsigned char *pointers, size_t count, struct clr_cells *cells, bool has_second,
+           bool has_rowids)
 {
     /* Copies, for registers, as is that this is a function by itself: what is stored below might
        else be one of them. */
@@ -79,8 +83,8 @@ find_alike(const struct clr_shapes *shapes, struct expected *expected,
         rowid = clr_get_u64(data + cell + 1) & e.key;
         header = clr_shapes_header(payloads + cell, mask);
         if (header.first != wanted.header.first ||
-            (has_second && header.second != wanted.header.second) || rowid <= last ||
-            data[cell] - wanted.least > range)
+            (has_second && header.second != wanted.header.second) ||
+            (has_rowids && rowid <= last) || data[cell] - wanted.least > range)
             break;
         last = rowid;
         all &= rowid;
@@ -98,7 +102,7 @@ static __attribute__((noinline)) size_t find_alike_8(const struct clr_shapes *sh
                                                      const unsigned char *pointers, size_t count,
                                                      struct clr_cells *cells)
 {
-    return find_alike(shapes, expected, pointers, count, cells, false);
+    return find_alike(shapes, expected, pointers, count, cells, false, true);
 }
 
 static __attribute__((noinline)) size_t find_alike_16(const struct clr_shapes *shapes,
@@ -106,7 +110,15 @@ static __attribute__((noinline)) size_t find_alike_16(const struct clr_shapes *s
                                                       const unsigned char *pointers, size_t count,
                                                       struct clr_cells *cells)
 {
-    return find_alike(shapes, expected, pointers, count, cells, true);
+    return find_alike(shapes, expected, pointers, count, cells, true, true);
+}
+
+static __attribute__((noinline)) size_t find_alike_in_index(const struct clr_shapes *shapes,
+                                                            struct expected *expected,
+                                                            const unsigned char *pointers,
+                                                            size_t count, struct clr_cells *cells)
+{
+    return find_alike(shapes, expected, pointers, count, cells, true, false);
 }
 
 /* Finds the cells whose shape is known, whichever it is, of sizes of one byte or two, up to the
@@ -144,7 +156,7 @@ static void find_known(struct clr_shapes *known, struct expected *expected,
         header = clr_shapes_header(e.data + at, mask);
         slot = clr_shapes_slot(header);
         shape = &shapes[slot];
-        if (((rowid ^ last) & e.ends) != 0 || rowid <= last ||
+        if (((rowid ^ last) & e.ends) != 0 || (e.key_bytes > 0 && rowid <= last) ||
             !clr_header_is_same(header, shape->header) || size - shape->least > shape->range ||
             at + size > e.limit)
             break;
@@ -165,15 +177,20 @@ void clr_cells_find(struct clr_cells *cells, struct clr_shapes *shapes, struct c
                     const unsigned char *pointers, size_t count)
 {
     struct expected expected = expect(order, page, usable_size);
-    const size_t unused = 64 - 8 * expected.key_bytes;
+    size_t rows;
 
     cells->key_bytes = (uint32_t)expected.key_bytes;
     cells->page = page->data;
     cells->is_uniform = true;
-    cells->rows = (shapes->mask.second == 0 ? find_alike_8 : find_alike_16)(shapes, &expected,
-                                                                            pointers, count, cells);
+    if (order == NULL)
+        rows = find_alike_in_index(shapes, &expected, pointers, count, cells);
+    else
+        rows = (shapes->mask.second == 0 ? find_alike_8 : find_alike_16)(shapes, &expected,
+                                                                         pointers, count, cells);
+    cells->rows = rows;
     memset(cells->slots, (int)shapes->slot, cells->rows);
     if (cells->rows < count)
         find_known(shapes, &expected, pointers, cells->rows, count, cells);
-    order->least = (int64_t)(expected.last >> unused) + 1;
+    if (order != NULL)
+        order->least = (int64_t)(expected.last >> (64 - 8 * expected.key_bytes)) + 1;
 }

@@ -1,6 +1,6 @@
 /*
- * The cells of a table's leaf page whose records have shapes that are known, found many at a time.
- * File format, section 1.6, "Table B-Tree Leaf Cell".
+ * The cells of a leaf page whose records have shapes that are known, found many at a time. File
+ * format, section 1.6, "Table B-Tree Leaf Cell" and "Index B-Tree Leaf Cell".
  */
 #ifndef CLR_STORAGE_CELLS_H
 #define CLR_STORAGE_CELLS_H
@@ -20,7 +20,7 @@ struct clr_cells {
     size_t rows;
     const unsigned char *page;         /* the page's first byte */
     uint16_t payloads[CLR_CELLS_MOST]; /* their offsets in the page */
-    uint32_t key_bytes;                /* of each rowid, right before the payload */
+    uint32_t key_bytes;                /* of each rowid, right before the payload; 0: none */
     uint8_t slots[CLR_CELLS_MOST];     /* of their shapes */
     bool is_uniform;                   /* all have that in the shapes' slot */
 };
@@ -28,7 +28,8 @@ struct clr_cells {
 /*
  * Finds, of the cells at `count` pointers, at most CLR_CELLS_MOST, those whose shape is known, up
  * to the first that is not as simple as that, or not sound, or not after the rows so far. The order
- * must have a key (clr_order_has_key()), and the shapes a mask; both are brought up to date.
+ * must have a key (clr_order_has_key()), and the shapes a mask; both are brought up to date. order
+ * NULL: the page is an index's, whose cells have no rowids.
  */
 void clr_cells_find(struct clr_cells *cells, struct clr_shapes *shapes, struct clr_order *order,
                     const struct clr_page *page, uint32_t usable_size,

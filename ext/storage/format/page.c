@@ -103,12 +103,14 @@ enum clr_load_outcome clr_page_open(struct clr_pages *pages, uint32_t number,
 {
     const struct clr_source *source = pages->source;
     const unsigned char *header = data + (number == 1 ? 100 : 0);
-    uint32_t header_size = flags == CLR_PAGE_TABLE_INTERIOR ? 12 : 8;
+    const bool is_interior = flags == CLR_PAGE_TABLE_INTERIOR || flags == CLR_PAGE_INDEX_INTERIOR;
+    uint32_t header_size = is_interior ? 12 : 8;
 
     page->data = data;
     page->pointers = header + header_size;
     page->cells = clr_get_u16(header + 3);
-    page->right = flags == CLR_PAGE_TABLE_INTERIOR ? clr_get_u32(header + 8) : 0;
+    page->right = is_interior ? clr_get_u32(header + 8) : 0;
+    page->child = flags == CLR_PAGE_INDEX_INTERIOR ? 4 : 0;
     page->first = (uint32_t)(page->pointers - data) + 2 * page->cells;
     page->last = source->usable_size - LEAST_CELL;
     if (header[0] != flags || (page->cells == 0 && !may_be_empty) ||

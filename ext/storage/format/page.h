@@ -16,12 +16,18 @@
 #include <stdatomic.h>
 
 enum { CLR_PAGE_SLACK = 32 };
-enum { CLR_PAGE_TABLE_INTERIOR = 5, CLR_PAGE_TABLE_LEAF = 13 };
+enum {
+    CLR_PAGE_INDEX_INTERIOR = 2,
+    CLR_PAGE_TABLE_INTERIOR = 5,
+    CLR_PAGE_INDEX_LEAF = 10,
+    CLR_PAGE_TABLE_LEAF = 13
+};
 
 /* What one thread needs to read pages, and what it has to say when that fails. */
 struct clr_pages {
     const struct clr_source *source;
     atomic_uint *visited;          /* a bit a page, shared by all threads */
+    const uint32_t *inner;         /* the set of an index's interior pages, once they are known */
     const atomic_bool *stop;       /* NULL: nobody sets it */
     const struct clr_watch *watch; /* to be asked by this thread, or NULL */
     int64_t asked_at;
@@ -79,17 +85,18 @@ struct clr_page {
     uint32_t cells;
     uint32_t first, last; /* the least and the greatest offset that a cell can have */
     uint32_t right;       /* the rightmost child of an interior page */
+    uint32_t child; /* bytes of a cell before its payload's size: of an index's interior page */
 };
 
 /*
- * Checks the header of a table's b-tree page, whose flags are to be those given. CLR_LOAD_MALFORMED
- * if they are others, also where there is no cell at all, unless may_be_empty.
+ * Checks the header of a b-tree page, whose flags are to be those given. CLR_LOAD_MALFORMED if they
+ * are others, also where there is no cell at all, unless may_be_empty.
  */
 enum clr_load_outcome clr_page_open(struct clr_pages *pages, uint32_t number,
                                     const unsigned char *data, int flags, bool may_be_empty,
                                     struct clr_page *page);
 
-/* Returns the most cells that a table's b-tree page can have. */
+/* Returns the most cells that a b-tree page can have. */
 static inline uint32_t clr_page_most_cells(const struct clr_source *source)
 {
     return (source->page_size - 8) / 6;
@@ -120,6 +127,16 @@ static inline const unsigned char *clr_page_open_cell(const struct clr_page *pag
 
     *rowid = (int64_t)number;
     return payload;
+}
+
+/* Returns the payload of a leaf's cell of an index, which has no rowid: "Index B-Tree Leaf Cell".
+ */
+static inline const unsigned char *clr_page_open_index_cell(const struct clr_page *page,
+                                                            uint32_t offset)
+{
+    uint64_t size;
+
+    return clr_get_varint(page->data + offset, &size);
 }
 
 /* Says that there was no memory. */

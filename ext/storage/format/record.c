@@ -94,11 +94,13 @@ struct clr_field *clr_record_fields(const struct clr_field *fields, int count)
 
 void clr_record_reader_init(struct clr_record_reader *reader, struct clr_pages *pages)
 {
-    uint32_t usable = pages->source->usable_size;
+    const uint32_t usable = pages->source->usable_size;
 
     /* Section 1.6, "Cell Payload Overflow Pages": X and M. */
     *reader = (struct clr_record_reader){
-        .pages = pages, .max_local = usable - 35, .min_local = (usable - 12) * 32 / 255 - 23};
+        .pages = pages,
+        .max_local = pages->source->is_index ? (usable - 12) * 64 / 255 - 23 : usable - 35,
+        .min_local = (usable - 12) * 32 / 255 - 23};
 }
 
 void clr_record_reader_free(struct clr_record_reader *reader)
@@ -114,11 +116,12 @@ static enum clr_load_outcome open_payload(struct clr_record_reader *reader, uint
 {
     const struct clr_source *source = reader->pages->source;
     const unsigned char *end = page + source->usable_size, *cell = page + offset;
-    uint64_t size, key;
+    uint64_t size, key = 0;
     size_t needed;
 
     cell = clr_get_varint(cell, &size);
-    cell = clr_get_varint(cell, &key);
+    if (!source->is_index)
+        cell = clr_get_varint(cell, &key);
     /* SQLite's payloads have less than 2^31 bytes, and are in the database. */
     if (cell > end || size > INT32_MAX || size > (uint64_t)source->page_count * source->page_size)
         return clr_page_malformed(reader->pages, number);
@@ -213,7 +216,7 @@ static enum clr_load_outcome open_header(struct clr_record_reader *reader, struc
     uint64_t size;
     enum clr_load_outcome outcome;
 
-    /* A leaf holds more than nine bytes of any payload that it does not hold whole. */
+    /* A page holds more than nine bytes of any payload that it does not hold whole. */
     *first = (uint32_t)(clr_get_varint(payload->local, &size) - payload->local);
     if (size <= *first || size > payload->size || size > HEADER_MOST)
         return clr_page_malformed(reader->pages, payload->leaf);

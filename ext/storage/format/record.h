@@ -1,6 +1,6 @@
 /*
- * Records: the cells of leaf pages, their payload with its overflow pages, and the values of some
- * columns in it. File format, sections 1.6 and 2.1.
+ * Records: the cells with rows, their payload with its overflow pages, and the values of some
+ * columns in it. File format, sections 1.6, 2.1 and 2.5.
  */
 #ifndef CLR_STORAGE_RECORD_H
 #define CLR_STORAGE_RECORD_H
@@ -64,7 +64,7 @@ struct clr_field *clr_record_fields(const struct clr_field *fields, int count);
 /* What a thread needs to read records whose payload is not all in the leaf. */
 struct clr_record_reader {
     struct clr_pages *pages;
-    uint32_t max_local, min_local; /* bytes of a payload that a leaf can hold, and holds at least */
+    uint32_t max_local, min_local; /* bytes of a payload that a page can hold, and holds at least */
     unsigned char *chain;          /* an overflow page; allocated when there is one */
     unsigned char *header;         /* a record's header; the same */
     uint64_t followed;             /* overflow pages that have been read */
@@ -75,9 +75,10 @@ void clr_record_reader_init(struct clr_record_reader *reader, struct clr_pages *
 void clr_record_reader_free(struct clr_record_reader *reader);
 
 /*
- * Reads count columns of the cell at an offset of a leaf; fields ascend by index. Stores the rowid,
- * and values at 0 .. count-1, those of fields with bytes or codes as columns with bytes have them.
- * Refuses whatever SQLite finds corrupt when it reads the same columns, of TEXT and BLOBs all
+ * Reads count columns of the cell at an offset of a leaf, or, of an index, the offset of its
+ * payload's size; fields ascend by index, and none is the rowid of an index. Stores the rowid, or
+ * 0, and values at 0 .. count-1, those of fields with bytes or codes as columns with bytes have
+ * them. Refuses whatever SQLite finds corrupt when it reads the same columns, of TEXT and BLOBs all
  * bytes, whether these are wanted or not: SQLite does so even for count(x), if not everywhere.
  * CLR_LOAD_UNSURE: a value is longer than may be.
  */

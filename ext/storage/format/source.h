@@ -27,6 +27,9 @@ struct clr_source {
     /* The longest TEXT or BLOB that may be there, in bytes, SQLITE_LIMIT_LENGTH: one that is longer
        ends a load with CLR_LOAD_UNSURE. 0: any may. All that a page has room for may. */
     uint32_t longest;
+    /* The b-tree that is read is to be an index's, as that of a WITHOUT ROWID table, else a
+       table's. Section 1.6: interior pages of indexes have rows as well. */
+    bool is_index;
     /* Which frames of the write-ahead log have pages' newest content: the other pages are in the
        database file. NULL if all pages are. */
     const struct clr_wal_map *log;

@@ -4,13 +4,16 @@
 #include "storage/load/cell_values.h"
 
 /*
- * Most cells are simple: a payload of less than 16,384 bytes, all in the leaf, whose header has one
+ * Most cells are simple: a payload of less than 16,384 bytes, all in the page, whose header has one
  * byte for its own size and for each serial type up to the last wanted. They are decoded right
  * here; what is not simple, or not sound, is left to clr_record_read(), which does without such
  * conditions.
  *
  * Most simple cells are like others before: their records' shape is known, and the rowid is as long
  * as the last one. Such cells are found a block at a time, and then each column is taken from them.
+ *
+ * Cells of an index have no rowid, and no order that could be checked without its collations: which
+ * rows there are is all that counts.
  */
 
 enum { PAGES_WITHOUT_SHAPES = 31 }; /* once most rows of a page had none that was known */
@@ -163,19 +166,20 @@ struct loop {
     struct clr_target *targets;
     struct clr_bytes *const *bytes;
     const unsigned char *limit; /* the end of the page's content */
-    uint32_t most;              /* bytes of a payload that is in the leaf */
+    uint32_t most;              /* bytes of a payload that is in the page */
     struct clr_order order;
     size_t first; /* row since which rowids ascend */
 };
 
-/*
- * Decodes the cell as a row of the targets, if it is simple and sound and comes after those before.
- * Rowids are long or short, as clr_order_get_key() has them.
+/* Rowids are long or short, as clr_order_get_key() has them, or there is none. */
+enum rowids { SHORT, LONG, NO_ROWIDS };
+
+/* Decodes the cell as a row of the targets, if it is simple and sound and comes after those before.
  */
 static inline __attribute__((always_inline)) bool decode_simple(struct loop *loop,
                                                                 const unsigned char *cell,
-                                                                int count, size_t row, bool is_long,
-                                                                bool with_bytes)
+                                                                int count, size_t row,
+                                                                enum rowids rowids, bool with_bytes)
 {
     const unsigned char *payload, *types, *types_end;
     uint32_t size = cell[0], header_size, type = 0, body, next;
@@ -189,11 +193,11 @@ static inline __attribute__((always_inline)) bool decode_simple(struct loop *loo
             return false;
         size = (size & 0x7f) << 7 | *cell++;
     }
-    if (is_long) {
+    if (rowids == LONG) {
         payload = clr_get_varint(cell, &number);
         rowid = (int64_t)number;
     } else {
-        payload = clr_order_get_key(cell, &key);
+        payload = rowids == SHORT ? clr_order_get_key(cell, &key) : cell;
     }
     if (size - 2 > loop->most - 2 || payload == NULL || payload + size > loop->limit)
         return false;
@@ -208,7 +212,7 @@ static inline __attribute__((always_inline)) bool decode_simple(struct loop *loo
 
         if (field->index == CLR_FIELD_ROWID) {
             const struct clr_scalar value = {.tag = CLR_TAG_INTEGER,
-                                             .bits = is_long ? rowid : clr_order_rowid(key)};
+                                             .bits = rowids == LONG ? rowid : clr_order_rowid(key)};
 
             if (with_bytes && field->with_codes)
                 clr_target_find_number(&loop->targets[i], row, value);
@@ -238,12 +242,12 @@ static inline __attribute__((always_inline)) bool decode_simple(struct loop *loo
         clr_target_put(&loop->targets[i], row,
                        clr_serial_value(&clr_serials[type], payload + body, field->is_real));
     }
-    if (is_long)
+    if (rowids == LONG)
         return clr_order_take(&loop->order, rowid, row == loop->first);
-    return clr_order_take_key(&loop->order, key);
+    return rowids == NO_ROWIDS || clr_order_take_key(&loop->order, key);
 }
 
-/* Decodes the cell if its rowid is long, or by the general way. */
+/* Decodes the cell, of a table if its rowid is long, or by the general way. */
 static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_decoder *decoder,
                                                                     uint32_t number,
                                                                     const struct clr_page *page,
@@ -257,11 +261,14 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
                         decoder->reader.max_local,
                         decoder->order,
                         decoder->first};
+    const bool is_index = pages->source->is_index;
+    const unsigned char *cell = page->data + offset;
     enum clr_load_outcome outcome;
     int64_t rowid;
     int i;
 
-    if (decode_simple(&loop, page->data + offset, decoder->count, row, true, decoder->with_bytes)) {
+    if (is_index ? decode_simple(&loop, cell, decoder->count, row, NO_ROWIDS, decoder->with_bytes)
+                 : decode_simple(&loop, cell, decoder->count, row, LONG, decoder->with_bytes)) {
         decoder->order = loop.order;
         return CLR_LOAD_DONE;
     }
@@ -271,14 +278,16 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
         clr_target_put_record(&decoder->targets[i], row, decoder->values[i]);
     if (decoder->passing.blocks != NULL)
         clr_bytes_clear(&decoder->passing);
-    if (outcome == CLR_LOAD_DONE && !clr_order_take(&decoder->order, rowid, row == decoder->first))
+    if (outcome == CLR_LOAD_DONE && !is_index &&
+        !clr_order_take(&decoder->order, rowid, row == decoder->first))
         return clr_page_malformed(pages, number);
     return outcome;
 }
 
 static inline __attribute__((always_inline)) enum clr_load_outcome
 decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page *page,
-             const struct clr_field *fields, struct clr_target *targets, int count, bool with_bytes)
+             const struct clr_field *fields, struct clr_target *targets, int count,
+             enum rowids rowids, bool with_bytes)
 {
     struct clr_pages *pages = decoder->reader.pages;
     struct loop loop = {fields,
@@ -297,8 +306,10 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
 
         if (offset - page->first > page->last - page->first)
             return clr_page_malformed(pages, number);
+        if (rowids == NO_ROWIDS)
+            offset += page->child;
         if (__builtin_expect(
-                decode_simple(&loop, page->data + offset, count, row, false, with_bytes), 1))
+                decode_simple(&loop, page->data + offset, count, row, rowids, with_bytes), 1))
             continue;
         if (count == 1)
             decoder->targets[0] = targets[0];
@@ -317,11 +328,12 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
     return CLR_LOAD_DONE;
 }
 
-/* Decodes a page's cells by their shapes, and learns those that it does not know. */
+/* Decodes the cells of a leaf by their shapes, and learns those that it does not know. */
 static enum clr_load_outcome decode_by_shape(struct clr_decoder *decoder, uint32_t number,
                                              const struct clr_page *page)
 {
     const unsigned char *pointer = page->pointers;
+    const bool is_index = decoder->reader.pages->source->is_index;
     size_t row = decoder->rows, end = row + page->cells, others = 0;
     struct clr_cells block;
     int k;
@@ -333,8 +345,8 @@ static enum clr_load_outcome decode_by_shape(struct clr_decoder *decoder, uint32
         int64_t rowid;
 
         block.rows = 0;
-        if (clr_order_has_key(&decoder->order))
-            clr_cells_find(&block, &decoder->shapes, &decoder->order, page,
+        if (is_index || clr_order_has_key(&decoder->order))
+            clr_cells_find(&block, &decoder->shapes, is_index ? NULL : &decoder->order, page,
                            decoder->reader.pages->source->usable_size, pointer, most);
         for (k = 0; k < decoder->count && block.rows > 0; k++)
             clr_cells_take(&block, &decoder->shapes, k, &decoder->targets[k], decoder->bytes[k],
@@ -349,7 +361,8 @@ static enum clr_load_outcome decode_by_shape(struct clr_decoder *decoder, uint32
         outcome = decode_other(decoder, number, page, offset, row);
         if (outcome != CLR_LOAD_DONE)
             return outcome;
-        clr_shapes_learn(&decoder->shapes, clr_page_open_cell(page, offset, &rowid));
+        clr_shapes_learn(&decoder->shapes, is_index ? clr_page_open_index_cell(page, offset)
+                                                    : clr_page_open_cell(page, offset, &rowid));
         row++;
         pointer += 2;
         others++;
@@ -364,21 +377,24 @@ static enum clr_load_outcome decode_by_shape(struct clr_decoder *decoder, uint32
 static enum clr_load_outcome decode_page(struct clr_decoder *decoder, uint32_t number,
                                          const struct clr_page *page)
 {
-    if (decoder->shapes.mask.first != 0 && decoder->pages_without_shapes == 0)
+    if (decoder->shapes.mask.first != 0 && decoder->pages_without_shapes == 0 && page->child == 0)
         return decode_by_shape(decoder, number, page);
     if (decoder->pages_without_shapes > 0)
         decoder->pages_without_shapes--;
+    if (decoder->reader.pages->source->is_index)
+        return decode_cells(decoder, number, page, decoder->fields, decoder->targets,
+                            decoder->count, NO_ROWIDS, true);
     if (decoder->with_bytes)
         return decode_cells(decoder, number, page, decoder->fields, decoder->targets,
-                            decoder->count, true);
+                            decoder->count, SHORT, true);
     if (decoder->count == 1) {
         struct clr_field field = decoder->fields[0];
         struct clr_target target = decoder->targets[0];
 
-        return decode_cells(decoder, number, page, &field, &target, 1, false);
+        return decode_cells(decoder, number, page, &field, &target, 1, SHORT, false);
     }
     return decode_cells(decoder, number, page, decoder->fields, decoder->targets, decoder->count,
-                        false);
+                        SHORT, false);
 }
 
 enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, const struct clr_page *page,
@@ -395,7 +411,7 @@ enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, const struct 
     leaf->first = leaf->last = 0;
     leaf->rows = (uint16_t)page->cells;
     leaf->is_chained = decoder->reader.followed != followed;
-    if (outcome == CLR_LOAD_DONE && page->cells > 0) {
+    if (outcome == CLR_LOAD_DONE && page->cells > 0 && !decoder->reader.pages->source->is_index) {
         clr_page_open_cell(page, clr_get_u16(page->pointers), &leaf->first); /* is sound */
         leaf->last = clr_order_last(&decoder->order);
     }

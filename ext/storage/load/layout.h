@@ -8,9 +8,9 @@
 
 struct clr_pages;
 
-/* A leaf page of a table, as it was when its rows were decoded. */
+/* A leaf page of a table, or any page of an index, as it was when its rows were decoded. */
 struct clr_leaf {
-    int64_t first, last; /* rowids, where there are rows */
+    int64_t first, last; /* rowids, where there are rows that have any, else 0 */
     uint32_t number;     /* of the page */
     uint16_t rows;       /* no page has room for more than 10,921 */
     bool is_chained;     /* overflow pages were read for some of its values */

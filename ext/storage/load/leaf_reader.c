@@ -69,6 +69,14 @@ static enum clr_load_outcome gather(struct clr_leaf_reader *reader, const uint32
     return outcome;
 }
 
+/* Returns the flags that a page with rows has to have. */
+static int flags_of(const struct clr_pages *pages, uint32_t number)
+{
+    if (!pages->source->is_index)
+        return CLR_PAGE_TABLE_LEAF;
+    return clr_page_set_has(pages->inner, number) ? CLR_PAGE_INDEX_INTERIOR : CLR_PAGE_INDEX_LEAF;
+}
+
 enum clr_load_outcome clr_leaf_reader_read_to(struct clr_leaf_reader *reader,
                                               const uint32_t *numbers, size_t count, bool is_only,
                                               unsigned char *buffer, size_t *used, size_t *rows)
@@ -80,8 +88,8 @@ enum clr_load_outcome clr_leaf_reader_read_to(struct clr_leaf_reader *reader,
     reader->count = count;
     *rows = 0;
     for (i = 0; i < count && outcome == CLR_LOAD_DONE; i++) {
-        outcome = clr_page_open(pages, numbers[i], reader->where[i], CLR_PAGE_TABLE_LEAF, is_only,
-                                &reader->pages[i]);
+        outcome = clr_page_open(pages, numbers[i], reader->where[i], flags_of(pages, numbers[i]),
+                                is_only, &reader->pages[i]);
         if (outcome == CLR_LOAD_DONE)
             *rows += reader->pages[i].cells;
         reader->leaves[i].number = numbers[i];

@@ -1,7 +1,7 @@
 /*
- * Loads columns of a rowid table: walks its b-tree, reads its leaf pages in large runs and decodes
- * the cells, in several threads. Every offset is checked against the page before it is followed.
- * File format, sections 1.6 and 2.
+ * Loads columns of a table, or of an index: walks its b-tree, reads the pages that have rows in
+ * large runs and decodes the cells, in several threads. Every offset is checked against the page
+ * before it is followed. File format, sections 1.6 and 2.
  */
 #ifndef CLR_STORAGE_LOAD_H
 #define CLR_STORAGE_LOAD_H
@@ -18,12 +18,13 @@
 #include <stdint.h>
 
 /*
- * Loads count columns of the table whose root page is root: stores columns with one reference each
- * in columns[0 .. count-1], all NULL unless the outcome is CLR_LOAD_DONE. count may be 0, to find
- * the layout. An unknown layout is filled in, when the load is done; with a known one the columns'
- * rows follow it (the snapshot must be the same: if it does not fit, CLR_LOAD_MALFORMED). Rowids
- * must ascend over the whole table, all leaves be equally deep, each page be met once, and depths
- * over 20 are refused, so that no damage makes the walk endless.
+ * Loads count columns of the table, or the index if the source says so, whose root page is root:
+ * stores columns with one reference each in columns[0 .. count-1], all NULL unless the outcome is
+ * CLR_LOAD_DONE. count may be 0, to find the layout. An unknown layout is filled in, when the load
+ * is done; with a known one the columns' rows follow it (the snapshot must be the same: if it does
+ * not fit, CLR_LOAD_MALFORMED). Rowids of a table must ascend over the whole of it, all leaves be
+ * equally deep, each page be met once, and depths over 20 are refused, so that no damage makes the
+ * walk endless.
  *
  * Columns with codes have a dictionary each. CLR_LOAD_MANY_VALUES: one would be too large for the
  * rows (clr_dictionary_is_large()), of all or of those that a thread has decoded so far.

@@ -23,8 +23,10 @@ enum clr_load_outcome clr_units_fail(struct clr_units *units, enum clr_load_outc
 
 struct clr_pages clr_units_pages(const struct clr_units *units)
 {
-    return (struct clr_pages){
-        .source = units->source, .visited = units->visited, .watch = units->watch};
+    return (struct clr_pages){.source = units->source,
+                              .visited = units->visited,
+                              .inner = units->leaves.inner,
+                              .watch = units->watch};
 }
 
 enum clr_load_outcome clr_units_note(struct clr_units *units, enum clr_load_outcome outcome,
@@ -61,7 +63,7 @@ static size_t end_unit(const struct clr_units *units, size_t first)
 
     if (end > units->leaves.count)
         end = units->leaves.count;
-    for (i = first + 1; i < end && units->layout != NULL; i++) {
+    for (i = first + 1; i < end && units->layout != NULL && !units->source->is_index; i++) {
         if (units->layout->leaves[i].first <= units->layout->leaves[i - 1].last)
             return i;
     }
@@ -184,7 +186,7 @@ enum clr_load_outcome clr_units_run(struct clr_units *units, clr_units_work *wor
     }
     if (atomic_load(&units->failed))
         return units->outcome;
-    return units->layout == NULL ? check_order(units) : CLR_LOAD_DONE;
+    return units->layout == NULL && !units->source->is_index ? check_order(units) : CLR_LOAD_DONE;
 }
 
 bool clr_units_take(struct clr_units *units, size_t *i)
@@ -240,7 +242,7 @@ void clr_units_report(const struct clr_units *units, enum clr_load_outcome outco
 
 void clr_units_free(struct clr_units *units)
 {
-    clr_memory_free(units->leaves.numbers);
+    clr_page_list_free(&units->leaves);
     clr_memory_free(units->units);
     clr_memory_free(units->fields);
     clr_memory_free(units->visited);

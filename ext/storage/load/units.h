@@ -14,8 +14,9 @@
 #include <stddef.h>
 
 struct clr_unit {
-    size_t first, count;     /* its leaves, of those of the units */
-    int64_t least, greatest; /* rowids, where there are rows: stored by whoever has met them */
+    size_t first, count; /* its leaves, of those of the units */
+    /* Rowids, where there are rows that have any: stored by whoever has met them. */
+    int64_t least, greatest;
     /* Of loads: where its rows go in the columns, and its leaves in the layout. */
     size_t row, rows, place;
     int thread; /* that has decoded it */
@@ -25,9 +26,10 @@ struct clr_unit {
 struct clr_units {
     const struct clr_source *source;
     const struct clr_layout *layout; /* whose leaves are divided, in its order, or NULL */
-    int threads;                 /* how many the units are worth; may be lowered before they run */
-    struct clr_page_list leaves; /* in the order of keys, unless there is a layout */
-    size_t most_leaves;          /* of a unit */
+    int threads; /* how many the units are worth; may be lowered before they run */
+    /* In the order of keys, unless there is a layout; of an index all pages, as all have rows. */
+    struct clr_page_list leaves;
+    size_t most_leaves; /* of a unit */
     struct clr_unit *units;
     size_t count;
     struct clr_field *fields; /* as clr_record_fields() has them */

@@ -132,7 +132,7 @@ static enum clr_load_outcome go_through(struct refresh *refresh)
             leaf = &fresh->leaves[fresh->leaf_count - 1];
         }
         /* If there are several leaves none is empty. */
-        if (before != NULL && leaf->first <= before->last)
+        if (before != NULL && !refresh->source->is_index && leaf->first <= before->last)
             return clr_page_malformed(&refresh->pages, number);
         before = leaf;
     }
@@ -313,6 +313,7 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
     outcome = clr_tree_leaves(pages, root, &refresh->leaves);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
+    pages->inner = refresh->leaves.inner;
     if (!prepare(refresh, fields, count))
         return clr_pages_no_memory(pages);
     check_chains(refresh);
@@ -349,7 +350,7 @@ static void refresh_free(struct refresh *refresh)
     clr_memory_free((void *)refresh->maps);
     clr_memory_free((void *)refresh->dictionaries);
     clr_few_leaves_free(&refresh->fresh);
-    clr_memory_free(refresh->leaves.numbers);
+    clr_page_list_free(&refresh->leaves);
     clr_memory_free(refresh->pages.visited);
     clr_memory_free(refresh->before);
     clr_memory_free(refresh->fields);

@@ -3,8 +3,7 @@
 #include "base/memory.h"
 #include "storage/format/order.h"
 
-enum { DEEPEST = 20 }; /* SQLite's cursors have 20 levels */
-enum { INDEX_INTERIOR = 2, INDEX_LEAF = 10 };
+enum { DEEPEST = 20 };    /* SQLite's cursors have 20 levels */
 enum { PART_PAGES = 32 }; /* fewer are not worth a thread */
 
 /* What one thread does of a level: pages that follow each other. */
@@ -47,36 +46,50 @@ static inline const unsigned char *take_key(struct clr_order *order, const unsig
     return end;
 }
 
-/* Appends the children of the interior page that has been read; there is room for them. */
-static enum clr_load_outcome append_children(struct part *part, uint32_t number)
+/* Takes the keys of an interior page, and its children. Returns false if some are not sound. Keys
+   of an index are rows, which are read later: in which order they are is the collations' matter. */
+static bool take_cells(struct part *part, const struct clr_page *page)
 {
-    struct clr_pages *pages = &part->pages;
-    const unsigned char *end = part->page + pages->source->usable_size;
+    const struct clr_source *source = part->pages.source;
+    const unsigned char *end = part->page + source->usable_size;
     uint32_t *numbers = part->numbers + part->count;
     bool is_first = part->count == 0;
     struct clr_order order = part->order;
-    struct clr_page page;
-    enum clr_load_outcome outcome;
     uint32_t i;
 
-    /* The schema's root can have a child and no cell: page 1 has less room than its child. */
-    outcome = clr_page_open(pages, number, part->page, CLR_PAGE_TABLE_INTERIOR, number == 1, &page);
-    if (outcome != CLR_LOAD_DONE)
-        return outcome;
-    for (i = 0; i < page.cells; i++) {
-        uint32_t offset = clr_page_cell(&page, i);
-        const unsigned char *after;
+    for (i = 0; i < page->cells; i++) {
+        uint32_t offset = clr_page_cell(page, i);
+        const unsigned char *after = end;
 
         if (offset == 0)
-            return clr_page_malformed(pages, number);
-        after = take_key(&order, part->page + offset + 4, is_first && i == 0);
+            return false;
+        if (!source->is_index)
+            after = take_key(&order, part->page + offset + 4, is_first && i == 0);
         if (after == NULL || after > end)
-            return clr_page_malformed(pages, number);
+            return false;
         if (is_first && i == 0)
             part->first = clr_order_last(&order);
         numbers[i] = clr_get_u32(part->page + offset);
     }
     part->order = order;
+    return true;
+}
+
+/* Appends the children of the interior page that has been read; there is room for them. */
+static enum clr_load_outcome append_children(struct part *part, uint32_t number)
+{
+    struct clr_pages *pages = &part->pages;
+    const int flags = pages->source->is_index ? CLR_PAGE_INDEX_INTERIOR : CLR_PAGE_TABLE_INTERIOR;
+    uint32_t *numbers = part->numbers + part->count;
+    struct clr_page page;
+    enum clr_load_outcome outcome;
+
+    /* The schema's root can have a child and no cell: page 1 has less room than its child. */
+    outcome = clr_page_open(pages, number, part->page, flags, number == 1, &page);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    if (!take_cells(part, &page))
+        return clr_page_malformed(pages, number);
     numbers[page.cells] = page.right;
     part->count += page.cells + 1;
     return clr_pages_visit(pages, numbers, page.cells + 1);
@@ -159,7 +172,8 @@ static enum clr_load_outcome unite(struct walk *walk, struct clr_page_list *chil
             walk->pages->code = part->pages.code;
             return part->outcome;
         }
-        if (i > 0 && part->first <= clr_order_last(&part[-1].order))
+        if (i > 0 && !walk->pages->source->is_index &&
+            part->first <= clr_order_last(&part[-1].order))
             return clr_page_malformed(walk->pages, part->parents[0]);
         memmove(children->numbers + children->count, part->numbers,
                 part->count * sizeof *part->numbers);
@@ -194,10 +208,56 @@ static enum clr_load_outcome descend(struct walk *walk, const struct clr_page_li
     return outcome;
 }
 
-/* Goes down level by level, until the first page of one is a leaf. */
-static enum clr_load_outcome walk_down(struct walk *walk, struct clr_page_list *level)
+/* Whether the flags are of a page of an index, where a table is expected, or the other way round.
+ */
+static bool is_other_kind(int flags, bool is_index)
+{
+    const bool of_index = flags == CLR_PAGE_INDEX_INTERIOR || flags == CLR_PAGE_INDEX_LEAF;
+    const bool of_table = flags == CLR_PAGE_TABLE_INTERIOR || flags == CLR_PAGE_TABLE_LEAF;
+
+    return is_index ? of_table : of_index;
+}
+
+/* Puts pages behind those of a list. */
+static enum clr_load_outcome append(struct clr_pages *pages, struct clr_page_list *list,
+                                    const struct clr_page_list *more)
+{
+    uint32_t *numbers = clr_memory_alloc((list->count + more->count + 1) * sizeof *numbers);
+
+    if (numbers == NULL)
+        return clr_pages_no_memory(pages);
+    if (list->count > 0)
+        memcpy(numbers, list->numbers, list->count * sizeof *numbers);
+    if (more->count > 0)
+        memcpy(numbers + list->count, more->numbers, more->count * sizeof *numbers);
+    clr_memory_free(list->numbers);
+    list->numbers = numbers;
+    list->count += more->count;
+    return CLR_LOAD_DONE;
+}
+
+/* Puts an index's interior pages behind its leaves. */
+static enum clr_load_outcome append_inner(struct clr_pages *pages, struct clr_page_list *leaves,
+                                          const struct clr_page_list *inner)
+{
+    const size_t words = clr_page_set_words(pages->source->page_count);
+    size_t i;
+
+    leaves->inner = clr_memory_alloc_zero(words * sizeof *leaves->inner);
+    if (leaves->inner == NULL)
+        return clr_pages_no_memory(pages);
+    for (i = 0; i < inner->count; i++)
+        clr_page_set_add(leaves->inner, inner->numbers[i]);
+    return append(pages, leaves, inner);
+}
+
+/* Goes down level by level, until the first page of one is a leaf. inner: takes the pages of the
+   levels before, if the walk is one of an index. */
+static enum clr_load_outcome walk_down(struct walk *walk, struct clr_page_list *level,
+                                       struct clr_page_list *inner)
 {
     struct clr_pages *pages = walk->pages;
+    const bool is_index = pages->source->is_index;
     int depth;
 
     for (depth = 0; depth < DEEPEST; depth++) {
@@ -209,11 +269,13 @@ static enum clr_load_outcome walk_down(struct walk *walk, struct clr_page_list *
         if (outcome != CLR_LOAD_DONE)
             return outcome;
         flags = clr_page_flags(first, walk->page);
-        if (flags == CLR_PAGE_TABLE_LEAF)
+        if (flags == (is_index ? CLR_PAGE_INDEX_LEAF : CLR_PAGE_TABLE_LEAF))
             return CLR_LOAD_DONE;
-        if (depth == 0 && (flags == INDEX_INTERIOR || flags == INDEX_LEAF))
+        if (depth == 0 && is_other_kind(flags, is_index))
             return CLR_LOAD_UNSUPPORTED;
         outcome = descend(walk, level, &children);
+        if (outcome == CLR_LOAD_DONE && is_index)
+            outcome = append(pages, inner, level);
         clr_memory_free(level->numbers);
         *level = children;
         if (outcome != CLR_LOAD_DONE)
@@ -222,9 +284,16 @@ static enum clr_load_outcome walk_down(struct walk *walk, struct clr_page_list *
     return clr_page_malformed(pages, level->numbers[0]);
 }
 
+void clr_page_list_free(struct clr_page_list *list)
+{
+    clr_memory_free(list->numbers);
+    clr_memory_free(list->inner);
+}
+
 enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
                                       struct clr_page_list *leaves)
 {
+    struct clr_page_list inner = {.count = 0};
     struct walk walk = {.pages = pages};
     enum clr_load_outcome outcome;
 
@@ -239,7 +308,10 @@ enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
     memset(walk.page + pages->source->page_size, 0, CLR_PAGE_SLACK);
     outcome = clr_pages_visit(pages, leaves->numbers, 1);
     if (outcome == CLR_LOAD_DONE)
-        outcome = walk_down(&walk, leaves);
+        outcome = walk_down(&walk, leaves, &inner);
+    if (outcome == CLR_LOAD_DONE && pages->source->is_index)
+        outcome = append_inner(pages, leaves, &inner);
+    clr_page_list_free(&inner);
     clr_memory_free(walk.page);
     return outcome;
 }

@@ -1,4 +1,5 @@
-/* The walk from a table's root page to its leaves. File format, section 1.6. */
+/* The walk from the root page of a table, or of an index, to its leaves. File format, section 1.6.
+ */
 #ifndef CLR_STORAGE_TREE_H
 #define CLR_STORAGE_TREE_H
 
@@ -6,17 +7,20 @@
 
 #include <stddef.h>
 
-/* Page numbers; free numbers with clr_memory_free(). */
+/* Page numbers; to be freed with clr_page_list_free(). */
 struct clr_page_list {
     uint32_t *numbers;
     size_t count;
+    uint32_t *inner; /* of an index: which of them are interior pages (see page_set.h); else NULL */
 };
+void clr_page_list_free(struct clr_page_list *list);
 
 /*
- * Lists the leaf pages of the table whose root page is root, in the order of their keys. The leaves
- * have been visited, but not read; the walk takes them to be as deep as the first one, which
- * whoever reads them has to check. An empty table has one leaf, without cells. The caller frees the
- * list whatever the outcome.
+ * Lists the leaf pages of the table whose root page is root, in the order of their keys; of an
+ * index, if the pages' source says that it is one, all other pages follow. The leaves have been
+ * visited, but not read; the walk takes them to be as deep as the first one, which whoever reads
+ * them has to check. An empty table has one leaf, without cells. The caller frees the list whatever
+ * the outcome. CLR_LOAD_UNSUPPORTED: the root page is one of the other kind.
  */
 enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
                                       struct clr_page_list *leaves);

@@ -33,6 +33,8 @@ SELECTS = (
     "SELECT gpu_total(b), gpu_min(a), count(added) FROM t WHERE a > 10",
     "SELECT gpu_sum(rowid), gpu_avg(added), gpu_dot(a, 2) FROM t WHERE b < 1e9 OR a IS NULL",
     "SELECT gpu_sum(x), count(*) FROM wide",
+    "SELECT gpu_sum(a), count(*), gpu_max(b) FROM keyed",
+    "SELECT gpu_count_distinct(c), gpu_mode(c), gpu_min(k) FROM keyed WHERE a > 3",
     "SELECT gpu_count_distinct(c), gpu_mode(c), gpu_count_distinct(added) FROM t WHERE a > 3",
     "SELECT gpu_count_distinct(y), gpu_mode(x) FROM wide",
     "SELECT gpu_sum_merge(y) FROM wide WHERE x = 0",
@@ -53,11 +55,14 @@ def make(path, rng):
     db.execute("PRAGMA synchronous = OFF")
     db.execute("CREATE TABLE t(c TEXT, a INT, b REAL)")
     db.execute("CREATE TABLE wide(x INT, y BLOB)")
+    db.execute("CREATE TABLE keyed(a INT, b REAL, c TEXT, k INT, PRIMARY KEY (c DESC, k)) WITHOUT ROWID")
     db.execute("BEGIN")
     for number in range(rng.choice((5, 300, 900))):
         long = "x" * rng.choice((0, 3, 30, 700, 3000))
         real = rng.choice((number * 0.5, float(number), None))
         db.execute("INSERT INTO t VALUES (?, ?, ?)", (long, rng.choice((number, None)), real))
+        if number % 2 == 0:
+            db.execute("INSERT INTO keyed VALUES (?, ?, ?, ?)", (number, real, long, number * 7 % 1009))
         if number % 7 == 0:
             db.execute("INSERT INTO wide VALUES (?, zeroblob(?))", (number, number * 10))
     db.execute("DELETE FROM t WHERE rowid % 5 = 0")

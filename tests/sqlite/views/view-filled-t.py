@@ -253,8 +253,8 @@ def test_interrupt():
     for path in (":memory:", None):
         path = path or FOLDER.new()
         db = views.connect(path)
-        fill(db, KEYED, rows=rows)
-        select = "SELECT gpu_sum(a), gpu_sum(b * a), count(c) FROM t"
+        fill(db, VIRTUAL, rows=rows)
+        select = "SELECT gpu_sum(s), gpu_sum(g), count(c) FROM t"
         views.create(db, "v", select)
         want = views.outcome(db, select)
         batch = support.Batch(f"interrupted loads, {path}")

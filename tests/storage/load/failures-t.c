@@ -225,6 +225,10 @@ int main(void)
                  "a table WITHOUT ROWID");
     tap_is_int64(image_load(&image, &source, image_root(db, "x")), CLR_LOAD_UNSUPPORTED,
                  "an index");
+    source.is_index = true;
+    tap_is_int64(image_load(&image, &source, root), CLR_LOAD_UNSUPPORTED,
+                 "a table where an index is to be");
+    source.is_index = false;
     tap_is_int64(image_load(&image, &source, source.page_count + 1), CLR_LOAD_MALFORMED,
                  "a root behind the end");
     tap_is_int64(image.report.page, source.page_count + 1, "which the report names");
