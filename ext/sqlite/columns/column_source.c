@@ -1,5 +1,6 @@
 #include "sqlite/columns/column_source.h"
 
+#include "sqlite/cache/cache_tables.h"
 #include "sqlite/cache/retention.h"
 
 #include <string.h>
@@ -8,6 +9,7 @@ int clr_column_request_begin(struct clr_column_request *request)
 {
     clr_column_request_end(request);
     request->source = request->no_pages == CLR_WHY_NONE ? &clr_page_source : &clr_row_source;
+    request->table = request->own_table;
     return request->source->begin(request);
 }
 
@@ -138,6 +140,26 @@ void clr_column_request_pin(struct clr_column_request *request)
             clr_column_field(request->query, request->table, request->image->table->is_filled, i);
     request->has_columns =
         clr_cache_pin(request->image, fields, request->query->column_count, request->found);
+}
+
+bool clr_column_request_seems_kept(const struct clr_column_request *request,
+                                   const struct clr_table_info *table)
+{
+    const struct clr_query *query = request->query;
+    const struct clr_image *image;
+    bool is_kept;
+    int i;
+
+    clr_cache_lock();
+    image = clr_cache_look_up(request->connection, table->schema, table->name, false);
+    is_kept = image != NULL;
+    for (i = 0; i < query->column_count && is_kept; i++) {
+        const struct clr_field field = clr_column_field(query, table, false, i);
+
+        is_kept = clr_image_find(image, &field) != NULL;
+    }
+    clr_cache_unlock();
+    return is_kept;
 }
 
 void clr_column_request_leave(struct clr_column_request *request)

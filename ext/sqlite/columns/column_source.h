@@ -42,7 +42,8 @@ struct clr_column_request {
     /* What is asked for, and by whom. */
     struct clr_connection *connection;
     struct clr_database *database;
-    const struct clr_table_info *table;
+    const struct clr_table_info *own_table; /* the query's */
+    const struct clr_table_info *index;     /* that has all of its columns, or NULL */
     const struct clr_table_names *names;
     const struct clr_query *query;
     const struct clr_scan *scan; /* that the columns are for; it has none yet */
@@ -50,6 +51,7 @@ struct clr_column_request {
     struct clr_skips *keeping; /* holds while columns with bytes are too large to be kept */
 
     /* What is known so far. */
+    const struct clr_table_info *table;     /* that is read: its own, or the index in its place */
     const struct clr_column_source *source; /* that has been begun, or NULL */
     struct clr_snapshot snapshot;           /* of pages */
     int64_t decoded;                        /* bytes, by the connection, before that */
@@ -128,6 +130,11 @@ int clr_column_request_begin_load(struct clr_column_request *request, bool *is_b
 
 /* Pins the columns, if the image has all of them: has_columns says so. */
 void clr_column_request_pin(struct clr_column_request *request);
+
+/* Returns whether the cache seems to have all columns of the table, which may be the index: of this
+   version or another one. */
+bool clr_column_request_seems_kept(const struct clr_column_request *request,
+                                   const struct clr_table_info *table);
 
 /* Gives up the columns and the image. */
 void clr_column_request_leave(struct clr_column_request *request);

@@ -2,10 +2,15 @@
 #include "sqlite/columns/column_source.h"
 #include "sqlite/columns/device_load.h"
 #include "storage/refresh/refresh.h"
+#include "storage/snapshot/tree.h"
 
 #include <string.h>
 
 /* ---- Beginning, and what has changed. */
+
+/* An index that is read in the place of a table of at least so many leaves has so many times fewer.
+ */
+enum { LEAST_LEAVES = 64, SMALLER = 2 };
 
 /* The image's columns side by side. */
 struct side {
@@ -141,6 +146,7 @@ static uint32_t *find_changes(struct clr_column_request *request)
     const struct clr_image *image = request->image;
 
     if (image->root != request->table->root || image->layout.leaves == NULL ||
+        image->layout.is_index != request->table->without_rowid ||
         clr_snapshot_open(request->database, &request->snapshot) != CLR_WHY_NONE)
         return NULL;
     return clr_snapshot_changes(request->database, &request->snapshot, &image->token);
@@ -170,6 +176,35 @@ static int make_fresh(struct clr_column_request *request)
     return outcome == CLR_LOAD_STOPPED ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 
+/* Whether the index's b-tree is so much smaller than the table's that it is worth columns of its
+   own. How large they are is a guess. */
+static bool is_index_smaller(struct clr_column_request *request)
+{
+    struct clr_source *source = &request->snapshot.source;
+    uint64_t of_table, of_index;
+
+    if (clr_snapshot_open(request->database, &request->snapshot) != CLR_WHY_NONE)
+        return false;
+    source->is_index = request->own_table->without_rowid;
+    if (!clr_tree_guess_leaves(source, request->own_table->root, &of_table))
+        return false;
+    source->is_index = true;
+    return clr_tree_guess_leaves(source, request->index->root, &of_index) &&
+           of_table >= LEAST_LEAVES && of_index <= of_table / SMALLER;
+}
+
+/* Has the index read in the table's place, if it is quicker. */
+static void choose_table(struct clr_column_request *request)
+{
+    if (request->index == NULL || clr_column_request_seems_kept(request, request->own_table))
+        return;
+    if (!clr_column_request_seems_kept(request, request->index) && !is_index_smaller(request))
+        return;
+    clr_cache_turn_back(&request->arrival);
+    request->table = request->index;
+    clr_column_request_arrive(request);
+}
+
 static int begin(struct clr_column_request *request)
 {
     enum clr_reason_code why;
@@ -178,7 +213,6 @@ static int begin(struct clr_column_request *request)
 
     clr_column_request_arrive(request);
     rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
-    request->snapshot.source.is_index = request->table->without_rowid;
     request->decoded = request->connection->stats.bytes_decoded;
     if (why != CLR_WHY_NONE)
         clr_column_request_refuse(request, why);
@@ -186,6 +220,8 @@ static int begin(struct clr_column_request *request)
         clr_cache_turn_back(&request->arrival);
         return rc;
     }
+    choose_table(request);
+    request->snapshot.source.is_index = request->table->without_rowid;
     entry = clr_column_request_enter(request, request->snapshot.known, &request->snapshot.token);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
         return clr_column_request_missed(request, entry);

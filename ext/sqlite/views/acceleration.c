@@ -108,21 +108,24 @@ static int begin_run(struct clr_acceleration *acceleration, const struct clr_wat
     const struct clr_budget *budget = &connection->values;
     struct clr_plan *plan = acceleration->plan;
 
-    *run = (struct clr_view_run){.watch = watch,
-                                 .plan = plan,
-                                 .parameters = parameters,
-                                 .memos = acceleration->memos,
-                                 .parameter_count = acceleration->select->parameter_count,
-                                 .request = {.connection = connection,
-                                             .database = plan->database,
-                                             .table = &plan->table,
-                                             .names = &plan->names,
-                                             .query = plan->query,
-                                             .scan = &run->scan,
-                                             .watch = watch,
-                                             .keeping = &acceleration->keeping,
-                                             .no_pages = acceleration->no_pages},
-                                 .way = CLR_WAY_SQLITE};
+    *run =
+        (struct clr_view_run){.watch = watch,
+                              .plan = plan,
+                              .parameters = parameters,
+                              .memos = acceleration->memos,
+                              .parameter_count = acceleration->select->parameter_count,
+                              .request = {.connection = connection,
+                                          .database = plan->database,
+                                          .own_table = &plan->table,
+                                          .index = plan->index.name == NULL ? NULL : &plan->index,
+                                          .table = &plan->table,
+                                          .names = &plan->names,
+                                          .query = plan->query,
+                                          .scan = &run->scan,
+                                          .watch = watch,
+                                          .keeping = &acceleration->keeping,
+                                          .no_pages = acceleration->no_pages},
+                              .way = CLR_WAY_SQLITE};
     if (clr_query_run_begin(plan->query, &values, &run->query_run, &run->request.reason) ==
         CLR_NOMEM)
         return SQLITE_NOMEM;
@@ -162,6 +165,7 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
                                                .way = run->way,
                                                .device = run->device,
                                                .is_filled = run->request.no_pages != CLR_WHY_NONE,
+                                               .by_index = run->request.table == &plan->index,
                                                .reading = run->request.reading,
                                                .reason = run->request.reason};
 }

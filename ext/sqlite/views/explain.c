@@ -2,10 +2,18 @@
 #include "sqlite/cache/cache_tables.h"
 #include "sqlite/views/acceleration.h"
 
+/* Returns what was read the last time. */
+static const struct clr_table_info *find_table(const struct clr_acceleration *acceleration)
+{
+    const struct clr_plan *plan = acceleration->plan;
+
+    return acceleration->last.by_index && plan->index.name != NULL ? &plan->index : &plan->table;
+}
+
 /* With the cache's lock. */
 static struct clr_image *find_image(const struct clr_acceleration *acceleration)
 {
-    const struct clr_table_info *table = &acceleration->plan->table;
+    const struct clr_table_info *table = find_table(acceleration);
 
     return clr_cache_look_up(acceleration->connection, table->schema, table->name,
                              acceleration->last.is_filled);
@@ -32,12 +40,14 @@ static void describe_way(struct clr_acceleration *acceleration, char line[CLR_RE
 
 static void describe_table(struct clr_acceleration *acceleration, char line[CLR_REASON_TEXT])
 {
+    const struct clr_table_info *table = find_table(acceleration);
     const struct clr_image *image;
 
     clr_cache_lock_unchanging(acceleration->connection);
     image = find_image(acceleration);
-    sqlite3_snprintf(CLR_REASON_TEXT, line, "table %s.%s, %lld rows when last read",
-                     acceleration->plan->table.schema, acceleration->plan->table.name,
+    sqlite3_snprintf(CLR_REASON_TEXT, line, "%s %s.%s, %lld rows when last read",
+                     table == &acceleration->plan->table ? "table" : "covering index",
+                     table->schema, table->name,
                      image == NULL ? 0LL : (long long)atomic_load(&image->table->rows));
     clr_cache_unlock();
 }
@@ -69,7 +79,7 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
     clr_cache_lock_unchanging(acceleration->connection);
     image = find_image(acceleration);
     if (image != NULL) {
-        field = clr_column_field(plan->query, &plan->table, image->table->is_filled, i);
+        field = clr_column_field(plan->query, find_table(acceleration), image->table->is_filled, i);
         column = clr_image_find(image, &field);
     }
     if (column == NULL)

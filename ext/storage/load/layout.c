@@ -63,6 +63,7 @@ void clr_layout_keep(struct clr_layout *layout, struct clr_leaf *leaves, size_t 
     clr_memory_free(layout->leaves);
     clr_memory_free(layout->chains);
     layout->known = true;
+    layout->is_index = pages->source->is_index;
     layout->leaves = leaves;
     layout->leaf_count = leaf_count;
     layout->chains = before;

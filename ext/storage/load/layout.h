@@ -22,6 +22,7 @@ struct clr_leaf {
  */
 struct clr_layout {
     bool known;
+    bool is_index;  /* the leaves are those of an index */
     bool may_guess; /* CLR_LOAD_TOO_LARGE as soon as that is likely */
     size_t rows;
     size_t most_rows; /* more end the load with CLR_LOAD_TOO_LARGE; 0: no limit */

@@ -315,3 +315,30 @@ enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
     clr_memory_free(walk.page);
     return outcome;
 }
+
+bool clr_tree_guess_leaves(const struct clr_source *source, uint32_t root, uint64_t *leaves)
+{
+    const int leaf = source->is_index ? CLR_PAGE_INDEX_LEAF : CLR_PAGE_TABLE_LEAF;
+    const int interior = source->is_index ? CLR_PAGE_INDEX_INTERIOR : CLR_PAGE_TABLE_INTERIOR;
+    struct clr_pages pages = {.source = source};
+    unsigned char *data = clr_memory_alloc(source->page_size + (size_t)CLR_PAGE_SLACK);
+    bool is_leaf = false, is_sound = data != NULL;
+    uint32_t number = root, depth;
+    struct clr_page page;
+
+    *leaves = 1;
+    for (depth = 0; is_sound && !is_leaf; depth++) {
+        is_sound = depth < DEEPEST && number > 0 && number <= source->page_count &&
+                   clr_pages_read(&pages, number, 1, data) == CLR_LOAD_DONE;
+        is_leaf = is_sound && clr_page_flags(number, data) == leaf;
+        is_sound = is_sound && !is_leaf &&
+                   clr_page_open(&pages, number, data, interior, false, &page) == CLR_LOAD_DONE &&
+                   clr_page_cell(&page, 0) != 0;
+        if (is_sound) {
+            *leaves *= page.cells + UINT64_C(1);
+            number = clr_get_u32(data + clr_page_cell(&page, 0));
+        }
+    }
+    clr_memory_free(data);
+    return is_leaf;
+}
