@@ -48,12 +48,14 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     image_add(&image, "c", 2, true);
     image.fields[0].with_bytes = (data[0] & 64) != 0;
     image.fields[0].with_codes = (data[0] & 192) == 128;
+    source.is_index = (data[1] & 128) != 0;
     if ((data[0] & 32) != 0) {
-        image_add(&image, "rowid", CLR_FIELD_ROWID, false);
+        if (!source.is_index)
+            image_add(&image, "rowid", CLR_FIELD_ROWID, false);
         image_add(&image, "a", 0, false);
         image_add(&image, "e", 4, false);
     }
-    if (image_load(&image, &source, data[1]) == CLR_LOAD_DONE && (data[0] & 192) != 0)
+    if (image_load(&image, &source, data[1] & 127) == CLR_LOAD_DONE && (data[0] & 192) != 0)
         sum = add_up(image.columns[0]);
     image_free(&image);
     free(bytes.data);

@@ -245,8 +245,9 @@ static const struct place {
     {"a temporary table of that name", "PRAGMA journal_mode = DELETE", shadow_table, true, true,
      NULL},
     {"an application's max()", "PRAGMA journal_mode = DELETE", replace_max, false, false, NULL},
-    {"columns that SQLite fills", "PRAGMA journal_mode = DELETE", NULL, true, true,
-     "WITHOUT ROWID"},
+    {"a table WITHOUT ROWID", "PRAGMA journal_mode = DELETE", NULL, true, false, "WITHOUT ROWID"},
+    {"a covering index", "PRAGMA page_size = 512", NULL, true, false,
+     "; CREATE INDEX x ON t(i, r, oid)"},
 };
 
 enum { PLACES = sizeof places / sizeof places[0] };
