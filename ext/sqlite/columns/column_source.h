@@ -131,10 +131,10 @@ int clr_column_request_begin_load(struct clr_column_request *request, bool *is_b
 /* Pins the columns, if the image has all of them: has_columns says so. */
 void clr_column_request_pin(struct clr_column_request *request);
 
-/* Returns whether the cache seems to have all columns of the table, which may be the index: of this
-   version or another one. */
+/* Returns whether the cache seems to have all columns of a table of that known file, or NULL, which
+   may be the index: of whatever version. */
 bool clr_column_request_seems_kept(const struct clr_column_request *request,
-                                   const struct clr_table_info *table);
+                                   const struct clr_table_info *table, struct clr_known_file *file);
 
 /* Gives up the columns and the image. */
 void clr_column_request_leave(struct clr_column_request *request);

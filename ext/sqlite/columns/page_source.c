@@ -193,15 +193,26 @@ static bool is_index_smaller(struct clr_column_request *request)
            of_table >= LEAST_LEAVES && of_index <= of_table / SMALLER;
 }
 
-/* Has the index read in the table's place, if it is quicker. */
-static void choose_table(struct clr_column_request *request)
+/* Has the table read, or the index in its place, whose columns seem to be here. Returns false if it
+   is open which. */
+static bool choose_kept(struct clr_column_request *request, struct clr_known_file *file)
 {
-    if (request->index == NULL || clr_column_request_seems_kept(request, request->own_table))
-        return;
-    if (!clr_column_request_seems_kept(request, request->index) && !is_index_smaller(request))
+    if (request->index == NULL || clr_column_request_seems_kept(request, request->own_table, file))
+        return true;
+    if (!clr_column_request_seems_kept(request, request->index, file))
+        return false;
+    request->table = request->index;
+    return true;
+}
+
+/* In the snapshot, whose file is known now: settles what was open until then. */
+static void choose_smaller(struct clr_column_request *request)
+{
+    if (!choose_kept(request, request->snapshot.known) && is_index_smaller(request))
+        request->table = request->index;
+    if (request->table == request->own_table)
         return;
     clr_cache_turn_back(&request->arrival);
-    request->table = request->index;
     clr_column_request_arrive(request);
 }
 
@@ -209,8 +220,10 @@ static int begin(struct clr_column_request *request)
 {
     enum clr_reason_code why;
     enum clr_entry entry;
+    bool is_chosen;
     int rc;
 
+    is_chosen = choose_kept(request, request->database->file);
     clr_column_request_arrive(request);
     rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
     request->decoded = request->connection->stats.bytes_decoded;
@@ -220,7 +233,8 @@ static int begin(struct clr_column_request *request)
         clr_cache_turn_back(&request->arrival);
         return rc;
     }
-    choose_table(request);
+    if (!is_chosen)
+        choose_smaller(request);
     request->snapshot.source.is_index = request->table->without_rowid;
     entry = clr_column_request_enter(request, request->snapshot.known, &request->snapshot.token);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
