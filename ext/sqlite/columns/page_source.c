@@ -1,16 +1,12 @@
 #include "base/memory.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/columns/device_load.h"
+#include "sqlite/columns/table_choice.h"
 #include "storage/refresh/refresh.h"
-#include "storage/snapshot/tree.h"
 
 #include <string.h>
 
 /* ---- Beginning, and what has changed. */
-
-/* An index that is read in the place of a table of at least so many leaves has so many times fewer.
- */
-enum { LEAST_LEAVES = 64, SMALLER = 2 };
 
 /* The image's columns side by side. */
 struct side {
@@ -176,46 +172,6 @@ static int make_fresh(struct clr_column_request *request)
     return outcome == CLR_LOAD_STOPPED ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 
-/* Whether the index's b-tree is so much smaller than the table's that it is worth columns of its
-   own. How large they are is a guess. */
-static bool is_index_smaller(struct clr_column_request *request)
-{
-    struct clr_source *source = &request->snapshot.source;
-    uint64_t of_table, of_index;
-
-    if (clr_snapshot_open(request->database, &request->snapshot) != CLR_WHY_NONE)
-        return false;
-    source->is_index = request->own_table->without_rowid;
-    if (!clr_tree_guess_leaves(source, request->own_table->root, &of_table))
-        return false;
-    source->is_index = true;
-    return clr_tree_guess_leaves(source, request->index->root, &of_index) &&
-           of_table >= LEAST_LEAVES && of_index <= of_table / SMALLER;
-}
-
-/* Has the table read, or the index in its place, whose columns seem to be here. Returns false if it
-   is open which. */
-static bool choose_kept(struct clr_column_request *request, struct clr_known_file *file)
-{
-    if (request->index == NULL || clr_column_request_seems_kept(request, request->own_table, file))
-        return true;
-    if (!clr_column_request_seems_kept(request, request->index, file))
-        return false;
-    request->table = request->index;
-    return true;
-}
-
-/* In the snapshot, whose file is known now: settles what was open until then. */
-static void choose_smaller(struct clr_column_request *request)
-{
-    if (!choose_kept(request, request->snapshot.known) && is_index_smaller(request))
-        request->table = request->index;
-    if (request->table == request->own_table)
-        return;
-    clr_cache_turn_back(&request->arrival);
-    clr_column_request_arrive(request);
-}
-
 static int begin(struct clr_column_request *request)
 {
     enum clr_reason_code why;
@@ -223,7 +179,7 @@ static int begin(struct clr_column_request *request)
     bool is_chosen;
     int rc;
 
-    is_chosen = choose_kept(request, request->database->file);
+    is_chosen = clr_table_choose_kept(request, request->database->file);
     clr_column_request_arrive(request);
     rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
     request->decoded = request->connection->stats.bytes_decoded;
@@ -234,7 +190,7 @@ static int begin(struct clr_column_request *request)
         return rc;
     }
     if (!is_chosen)
-        choose_smaller(request);
+        clr_table_choose_smaller(request);
     request->snapshot.source.is_index = request->table->without_rowid;
     entry = clr_column_request_enter(request, request->snapshot.known, &request->snapshot.token);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)

@@ -114,7 +114,7 @@ static void test_sound(const struct table *table, const char *name)
                  "each visited, as those above");
     tap_is_int64(walk.bytes_read, (int64_t)(table->interior_count + 1) * PAGE,
                  "which were read, and one leaf");
-    clr_memory_free(walk.leaves.numbers);
+    clr_page_list_free(&walk.leaves);
 }
 
 /* Walks a damaged table; page is what has to be named. */
@@ -125,7 +125,7 @@ static void test_refused(const struct table *table, uint32_t page, const char *n
     walk_down(&walk, &table->source, table->root);
     tap_is_int64(walk.outcome, CLR_LOAD_MALFORMED, "refused: %s", name);
     tap_is_int64(walk.page, page, "and page %u is named", (unsigned)page);
-    clr_memory_free(walk.leaves.numbers);
+    clr_page_list_free(&walk.leaves);
 }
 
 static void put_u32(unsigned char *bytes, uint32_t number)
@@ -174,7 +174,7 @@ static void test_children(struct table *table)
     put_u32(cell, lock + 1);
     walk_down(&walk, &table->source, table->root);
     tap_is_int64(walk.outcome, CLR_LOAD_DONE, "but the page after that could be one");
-    clr_memory_free(walk.leaves.numbers);
+    clr_page_list_free(&walk.leaves);
     put_u32(cell, before);
     table->source.page_count = page_count;
 }
@@ -303,6 +303,67 @@ static void test_schema(void)
     tap_ok(had_empty, "both were met");
 }
 
+/* A guess of the leaves that are there. */
+static void test_guess(const struct clr_source *source, uint32_t root, size_t leaves)
+{
+    struct clr_source other = *source;
+    uint64_t guess = 0;
+
+    tap_ok(clr_tree_guess_leaves(source, root, &guess) && guess <= leaves * 3 &&
+               leaves <= guess * 3,
+           "%zu leaves are guessed to be %llu", leaves, (unsigned long long)guess);
+    other.is_index = !source->is_index;
+    tap_ok(!clr_tree_guess_leaves(&other, root, &guess) &&
+               !clr_tree_guess_leaves(source, source->page_count + 1, &guess) &&
+               !clr_tree_guess_leaves(source, 0, &guess),
+           "none of another kind, and of no page");
+}
+
+/* The b-tree of an index: all of its pages have rows, and each row is there once. */
+static void test_index(void)
+{
+    enum { ROWS = 5000 };
+    struct image_bytes bytes;
+    struct clr_source source;
+    size_t i, rows = 0, inner = 0;
+    bool are_told = true;
+    struct walk walk;
+    uint32_t root;
+    sqlite3 *db;
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+        tap_bail("no database");
+    image_sql(db, "PRAGMA page_size = 512; CREATE TABLE w(a PRIMARY KEY, b) WITHOUT ROWID;"
+                  "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+                  "INSERT INTO w SELECT i * 7919 % 10007, zeroblob(i % 90) FROM n");
+    root = image_root(db, "w");
+    bytes = image_serialize(db);
+    source = image_bytes_source(&bytes);
+    sqlite3_close(db);
+    walk_down(&walk, &source, root);
+    tap_is_int64(walk.outcome, CLR_LOAD_UNSUPPORTED, "an index is no table");
+    clr_page_list_free(&walk.leaves);
+    source.is_index = true;
+    walk_down(&walk, &source, root);
+    tap_is_int64(walk.outcome, CLR_LOAD_DONE, "but an index");
+    for (i = 0; i < walk.leaves.count && walk.outcome == CLR_LOAD_DONE; i++) {
+        const uint32_t number = walk.leaves.numbers[i];
+        const unsigned char *page = bytes.data + (size_t)(number - 1) * source.page_size;
+        const bool is_inner = clr_page_set_has(walk.leaves.inner, number);
+
+        are_told =
+            are_told && page[0] == (is_inner ? CLR_PAGE_INDEX_INTERIOR : CLR_PAGE_INDEX_LEAF);
+        inner += is_inner;
+        rows += clr_get_u16(page + 3);
+    }
+    tap_is_int64((int64_t)rows, ROWS, "%zu pages have all rows", walk.leaves.count);
+    tap_ok(are_told && inner > 10, "%zu of them are interior, and told", inner);
+    tap_is_int64((int64_t)walk.visited, (int64_t)walk.leaves.count, "each was visited");
+    test_guess(&source, root, walk.leaves.count - inner);
+    clr_page_list_free(&walk.leaves);
+    sqlite3_free(bytes.data);
+}
+
 int main(void)
 {
     static const char *const rowids[] = {"i", "-i", "i + (1 << 50)", "i * 1000"};
@@ -319,6 +380,7 @@ int main(void)
                  rowids[i]);
         table = new_table(sql, "t");
         test_sound(table, names[i]);
+        test_guess(&table->source, table->root, table->leaf_count);
         test_children(table);
         test_keys(table);
         test_pages(table);
@@ -337,6 +399,7 @@ int main(void)
     free_table(table);
     test_wide();
     test_schema();
+    test_index();
     table = new_table("INSERT INTO t VALUES (1)", "t");
     test_sound(table, "a table of one page");
     free_table(table);
