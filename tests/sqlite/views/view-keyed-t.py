@@ -288,6 +288,18 @@ def test_order():
     db.close()
 
 
+def test_devices():
+    """The host decodes the columns, and devices scan them."""
+    for device in views.devices()[1:]:
+        db = views.connect(FOLDER.new(), device)
+        large(db)
+        select = "SELECT gpu_sum(k), gpu_total(x), count(*) FROM t WHERE x > 7"
+        views.create(db, "v", select)
+        views.given_by_device(db, "v", select)
+        tap.is_equal(support.stats(db)["bytes_decoded_on_device"], 0, f"{device} decodes nothing")
+        db.close()
+
+
 def main():
     rng = support.seed()
     test_random(rng)
@@ -296,6 +308,7 @@ def main():
     test_stream()
     test_other_indexes()
     test_order()
+    test_devices()
     tap.done()
 
 
