@@ -101,11 +101,36 @@ bool clr_column_find_zones(struct clr_column *column, size_t first, size_t count
     return true;
 }
 
+static bool is_below(int64_t a, int64_t b, bool real)
+{
+    return real ? clr_real_to_key(a) < clr_real_to_key(b) : a < b;
+}
+
+/* Adds a zone to a coarse one, which has none yet if it is the first. Where numbers are of two
+   types the extremes do not matter; of a zone without numbers they are not defined. */
+static void add_zone(struct clr_zone *all, const struct clr_zone *zone, bool is_first)
+{
+    const unsigned numbers = CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_REAL);
+    const bool real = (zone->types & CLR_TYPE(CLR_TAG_REAL)) != 0;
+    const bool has_any = !is_first && (all->types == 0 || (all->types & numbers) != 0);
+
+    all->types = (uint8_t)(zone->types | (is_first ? 0 : all->types));
+    if (zone->types != 0 && (zone->types & numbers) == 0)
+        return;
+    if (!has_any || is_below(zone->least, all->least, real))
+        all->least = zone->least;
+    if (!has_any || is_below(all->greatest, zone->greatest, real))
+        all->greatest = zone->greatest;
+}
+
 void clr_zones_complete(struct clr_zones *zones)
 {
+    struct clr_zone *coarse = zones->zones + zones->count;
     size_t i;
 
     zones->types = 0;
-    for (i = 0; i < zones->count; i++)
+    for (i = 0; i < zones->count; i++) {
         zones->types |= zones->zones[i].types;
+        add_zone(&coarse[i / CLR_COARSE_ZONES], &zones->zones[i], i % CLR_COARSE_ZONES == 0);
+    }
 }

@@ -12,7 +12,7 @@
 bool clr_column_find_zones(struct clr_column *column, size_t first, size_t count,
                            struct clr_zones *zones);
 
-/* Stores which types all zones have together, once each of them is there. */
+/* Stores which types all zones have together, and the coarse zones, once each zone is there. */
 void clr_zones_complete(struct clr_zones *zones);
 
 #endif

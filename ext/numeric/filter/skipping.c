@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Blocks are looked at so many at a time, a bit for each. What a filter asks beyond MOST_TESTS is
-   taken to be true: it takes longer then, and skips less. */
-enum { BATCH = 64, MOST_TESTS = 32 };
+/* Blocks, or coarse zones, are looked at so many at a time, a bit for each. What a filter asks
+   beyond MOST_TESTS is taken to be true: it takes longer then, and skips less. */
+enum { BATCH = CLR_COARSE_ZONES, MOST_TESTS = 32 };
 
 #define NUMBERS (CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_REAL))
 
@@ -26,7 +26,7 @@ static double real_of(int64_t bits)
 struct test {
     int number; /* of the instruction */
     int column; /* of the scan */
-    const struct clr_zone *zones;
+    const struct clr_zones *zones;
     unsigned types;           /* it is true for all values of these */
     struct clr_bounds bounds; /* and for these numbers */
     uint32_t *truths;         /* of a lookup: by code, for how many codes below it it is true */
@@ -136,7 +136,7 @@ static void find_tests(struct tests *tests)
         if (zones == NULL || (instruction->opcode == CLR_OP_LOOKUP &&
                               !count_truths(&scan->lookups[instruction->b], test)))
             continue;
-        test->zones = zones->zones;
+        test->zones = zones;
         tests->count++;
     }
 }
@@ -161,11 +161,14 @@ static bool may_be_true(const struct test *test, const struct clr_zone *zone)
     }
 }
 
-/* Returns for which of count blocks the filter may be true: bits. */
-static uint64_t ask(const struct tests *tests, size_t first, size_t count)
+/* Returns for which of up to BATCH blocks from the first on, of so many in all, the filter may be
+   true: bits. Coarse ones are those of which there is a coarse zone. */
+static uint64_t ask(const struct tests *tests, bool coarse, size_t first, size_t all)
 {
+    const size_t count = all - first < BATCH ? all - first : BATCH;
     const struct test *test = tests->tests, *end = test + tests->count;
     uint64_t answers[CLR_MOST_INSTRUCTIONS];
+    const struct clr_zone *zones;
     size_t k;
     int i;
 
@@ -181,27 +184,30 @@ static uint64_t ask(const struct tests *tests, size_t first, size_t count)
             answers[i] = answers[instruction->a] | answers[instruction->b];
         if (test == end || test->number != i)
             continue;
+        zones = test->zones->zones + (coarse ? test->zones->count : 0) + first;
         for (k = 0; k < count; k++)
-            if (!may_be_true(test, &test->zones[first + k]))
+            if (!may_be_true(test, &zones[k]))
                 answers[i] &= ~(UINT64_C(1) << k);
         test++;
     }
-    return answers[tests->scan->filter];
+    return answers[tests->scan->filter] & UINT64_MAX >> (BATCH - count);
 }
 
 /* Lists the blocks for which the filter may be true. */
 static size_t list_blocks(const struct tests *tests, size_t all, uint32_t *blocks)
 {
-    size_t listed = 0, first;
+    const size_t all_coarse = clr_zones_coarse(all);
+    size_t listed = 0, coarse;
 
-    for (first = 0; first < all; first += BATCH) {
-        const size_t count = all - first < BATCH ? all - first : BATCH;
-        uint64_t found = ask(tests, first, count);
+    for (coarse = 0; coarse < all_coarse; coarse += BATCH) {
+        uint64_t some = ask(tests, true, coarse, all_coarse), found;
 
-        if (count < BATCH)
-            found &= (UINT64_C(1) << count) - 1;
-        for (; found != 0; found &= found - 1)
-            blocks[listed++] = (uint32_t)(first + (size_t)__builtin_ctzll(found));
+        for (; some != 0; some &= some - 1) {
+            const size_t first = (coarse + (size_t)__builtin_ctzll(some)) * CLR_COARSE_ZONES;
+
+            for (found = ask(tests, false, first, all); found != 0; found &= found - 1)
+                blocks[listed++] = (uint32_t)(first + (size_t)__builtin_ctzll(found));
+        }
     }
     return listed;
 }

@@ -2,10 +2,15 @@
 
 #include "base/memory.h"
 
+static size_t find_size(size_t count)
+{
+    return sizeof(struct clr_zones) + (count + clr_zones_coarse(count)) * sizeof(struct clr_zone);
+}
+
 struct clr_zones *clr_zones_new(size_t rows)
 {
     const size_t count = clr_zones_of(rows);
-    struct clr_zones *zones = clr_memory_alloc(sizeof *zones + count * sizeof *zones->zones);
+    struct clr_zones *zones = clr_memory_alloc(find_size(count));
 
     if (zones != NULL)
         zones->count = count;
@@ -19,5 +24,5 @@ void clr_zones_free(struct clr_zones *zones)
 
 size_t clr_zones_size(const struct clr_zones *zones)
 {
-    return zones == NULL ? 0 : sizeof *zones + zones->count * sizeof *zones->zones;
+    return zones == NULL ? 0 : find_size(zones->count);
 }

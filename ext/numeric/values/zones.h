@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLR_ZONE_ROWS = 1024 };
+/* Rows of a zone, and zones that have a coarse one together. */
+enum { CLR_ZONE_ROWS = 1024, CLR_COARSE_ZONES = 64 };
 
 struct clr_zone {
     /* Of a column of codes: codes. Else, if the block's numbers are all of one type, bits of these;
@@ -17,15 +18,21 @@ struct clr_zone {
 
 /* Constant from the time on that a column has them. */
 struct clr_zones {
-    uint8_t types; /* those of all blocks together */
-    size_t count;  /* of blocks; the last one may have fewer rows */
-    struct clr_zone zones[];
+    uint8_t types;           /* those of all blocks together */
+    size_t count;            /* of blocks; the last one may have fewer rows */
+    struct clr_zone zones[]; /* of the blocks; behind them the coarse ones */
 };
 
 /* Returns how many zones so many rows have. */
 static inline size_t clr_zones_of(size_t rows)
 {
     return (rows + CLR_ZONE_ROWS - 1) / CLR_ZONE_ROWS;
+}
+
+/* Returns how many coarse zones so many zones have. */
+static inline size_t clr_zones_coarse(size_t zones)
+{
+    return (zones + CLR_COARSE_ZONES - 1) / CLR_COARSE_ZONES;
 }
 
 /* Returns zones of so many rows, whose content is not set, or NULL without memory. Free with

@@ -271,8 +271,8 @@ def test_growing():
         db.close()
 
 
-#: What the least and the greatest values of each 1,024 rows take.
-ZONES = 16 + 24 * -(-ROWS // 1024)
+#: What the least and the greatest values of each 1,024 rows take, and of each 64 times as many.
+ZONES = 16 + 24 * (-(-ROWS // 1024) + -(-ROWS // 65536))
 
 
 def test_filled():
