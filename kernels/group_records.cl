@@ -21,8 +21,9 @@
 
 /* As group_rows_locally. place_count is places, copies is 1, and local_memory has room for four
    numbers and a place of each work-item. */
-__kernel void group_rows_globally(ROW_FORMALS ulong rows, __constant long *parameters, uint places,
-                                  uint place_count, uint copies, __global ulong *records,
+__kernel void group_rows_globally(ROW_FORMALS ulong first_row, ulong rows,
+                                  __constant long *parameters, uint places, uint place_count,
+                                  uint copies, __global ulong *records,
                                   volatile __global uint *flags, __global ulong *spills,
                                   uint spill_room, __local ulong *local_memory)
 {

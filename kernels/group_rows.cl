@@ -110,8 +110,9 @@ void add_table(group_table table, __global ulong *records)
    grouping.cl. A work-group has the records of place_count places: the first one has the first so
    many, the second the next, and so on, and when all are taken, the next one begins again, for
    other rows. */
-__kernel void group_rows_locally(ROW_FORMALS ulong rows, __constant long *parameters, uint places,
-                                 uint place_count, uint copies, __global ulong *records,
+__kernel void group_rows_locally(ROW_FORMALS ulong first_row, ulong rows,
+                                 __constant long *parameters, uint places, uint place_count,
+                                 uint copies, __global ulong *records,
                                  volatile __global uint *flags, __global ulong *spills,
                                  uint spill_room, __local ulong *local_memory)
 {
@@ -148,10 +149,11 @@ __kernel void group_rows_locally(ROW_FORMALS ulong rows, __constant long *parame
 }
 
 /* The same for rows that are sorted: lists and starts are those of group_tiles.cl. */
-__kernel void group_rows_sorted(ROW_FORMALS ulong rows, __constant long *parameters, uint places,
-                                uint place_count, uint copies, __global ulong *records,
-                                volatile __global uint *flags, __global ulong *spills,
-                                uint spill_room, __global const uint *restrict lists,
+__kernel void group_rows_sorted(ROW_FORMALS ulong first_row, ulong rows,
+                                __constant long *parameters, uint places, uint place_count,
+                                uint copies, __global ulong *records, volatile __global uint *flags,
+                                __global ulong *spills, uint spill_room,
+                                __global const uint *restrict lists,
                                 __global const ushort *restrict starts, __local ulong *local_memory)
 {
     row_doubts doubts = {0, 0, 0};
@@ -179,7 +181,7 @@ __kernel void group_rows_sorted(ROW_FORMALS ulong rows, __constant long *paramet
                 entry_of[load] = list[min(i + load * team, end - 1)];
 #pragma unroll
             for (uint load = 0; load < MOST_LOADS; load++) {
-                row_of[load] = first + ENTRY_ROW(entry_of[load]);
+                row_of[load] = first_row + first + ENTRY_ROW(entry_of[load]);
                 FOR_EACH_COLUMN(LOAD)
             }
 #pragma unroll

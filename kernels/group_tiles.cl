@@ -19,9 +19,10 @@
 
 /* local_memory: room for TILE words twice, and for COUNTERS of each slice twice. A tile's list is
    at tile * TILE of lists, its starts are at tile * (slices + 1). */
-__kernel void group_tiles(ROW_FORMALS ulong rows, __constant long *parameters, uint place_count,
-                          ulong inverse, uint slices, volatile __global uint *flags,
-                          __global uint *lists, __global ushort *starts, __local uint *local_memory)
+__kernel void group_tiles(ROW_FORMALS ulong first_row, ulong rows, __constant long *parameters,
+                          uint place_count, ulong inverse, uint slices,
+                          volatile __global uint *flags, __global uint *lists,
+                          __global ushort *starts, __local uint *local_memory)
 {
     row_doubts doubts = {0, 0, 0};
     __local uint *found = local_memory, *list = found + TILE;
@@ -41,7 +42,7 @@ __kernel void group_tiles(ROW_FORMALS ulong rows, __constant long *parameters, u
             FOR_EACH_COLUMN(DECLARE)
 #pragma unroll
             for (uint load = 0; load < LOADS; load++) {
-                row_of[load] = first + min(i + load * step, held - 1);
+                row_of[load] = first_row + first + min(i + load * step, held - 1);
                 FOR_EACH_COLUMN(LOAD)
             }
 #pragma unroll

@@ -85,11 +85,13 @@ void add_group_counts(__local uint *group_counts, __global uint *counts)
 }
 
 /*
- * result: for each step a partial result of each group, in PARTIAL_ULONGS. wide_result, results: as
- * in reduce.cl, for each step; the first one's result has the number first_result.
+ * Takes count rows from row `first` on. result: for each step a partial result of each group, in
+ * PARTIAL_ULONGS. wide_result, results: as in reduce.cl, for each step; the first one's result has
+ * the number first_result.
  */
-__kernel void scan_first(ROW_FORMALS ulong count, __global ulong *result, __local ulong *scratch,
-                         __global uint *wide_result, __global uint *results, uint first_result)
+__kernel void scan_first(ROW_FORMALS ulong first, ulong count, __global ulong *result,
+                         __local ulong *scratch, __global uint *wide_result, __global uint *results,
+                         uint first_result)
 {
     __local uint group_counts[4 * STEPS];
     uint load;
@@ -101,10 +103,10 @@ __kernel void scan_first(ROW_FORMALS ulong count, __global ulong *result, __loca
     /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
     ulong item = get_global_id(0), items = get_global_size(0);
     ulong share = count / items, extra = count % items;
-    ulong i = item * share + min(item, extra);
+    ulong i = first + item * share + min(item, extra);
     ulong end = i + share + (item < extra), stride = 1;
 #else
-    ulong i = get_global_id(0), end = count, stride = get_global_size(0);
+    ulong i = first + get_global_id(0), end = first + count, stride = get_global_size(0);
 #endif
 
     for (; i + (LOADS - 1) * stride < end; i += LOADS * stride) {

@@ -64,7 +64,7 @@ static struct group_request *new_group(struct clr_worker *worker, const struct c
 
     if (made == NULL)
         return NULL;
-    clr_scan_copy_init(&made->copy, plan->scan, residents);
+    clr_scan_copy_init(&made->copy, plan->scan, residents, CLR_MOST_ROW_RANGES);
     made->plan = *plan;
     made->plan.scan = &made->copy.scan;
     for (i = 0; i < plan->scan->column_count; i++)

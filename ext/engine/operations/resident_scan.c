@@ -67,7 +67,9 @@ static struct scan_request *new_scan(struct clr_worker *worker, const struct clr
 
     if (made == NULL)
         return NULL;
-    clr_scan_copy_init(&made->copy, plan->scan, residents);
+    /* Each step has a result of each range. */
+    clr_scan_copy_init(&made->copy, plan->scan, residents,
+                       plan->count > 0 ? CLR_MOST_SCAN_STEPS / plan->count : 1);
     made->plan = *plan;
     made->plan.scan = &made->copy.scan;
     return made;

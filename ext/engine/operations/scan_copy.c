@@ -1,10 +1,14 @@
 #include "engine/operations/scan_copy.h"
 
 #include "engine/columns/resident_private.h"
+#include "numeric/filter/row_ranges.h"
 #include "numeric/scan/lookup_results.h"
 
+/* Blocks that are left out between two ranges: about as many as take a GPU longer than a launch. */
+enum { LEAST_GAP = 1024 };
+
 void clr_scan_copy_init(struct clr_scan_copy *copy, const struct clr_scan *scan,
-                        struct clr_resident *const *residents)
+                        struct clr_resident *const *residents, int most_ranges)
 {
     int i;
 
@@ -27,6 +31,9 @@ void clr_scan_copy_init(struct clr_scan_copy *copy, const struct clr_scan *scan,
         copy->lookups[i].ranked = NULL; /* the caller's, as are their bytes */
         clr_lookup_results_retain(scan->lookups[i].results);
     }
+    clr_row_ranges_find(scan, LEAST_GAP, most_ranges, &copy->ranges);
+    copy->scan.ranges = &copy->ranges;
+    copy->scan.blocks = NULL; /* the caller's */
     copy->scan.lookups = copy->lookups;
     copy->scan.instructions = copy->instructions;
     copy->scan.constants = copy->constants;

@@ -17,12 +17,13 @@ struct clr_scan_copy {
     struct clr_scalar constants[CLR_MOST_SCAN_INSTRUCTIONS];
     struct clr_tally tallies[CLR_MOST_SCAN_TALLIES];
     struct clr_lookup lookups[CLR_MOST_LOOKUPS]; /* with references to their results */
+    struct clr_row_ranges ranges;                /* in the place of its blocks */
 };
 
 /* Copies a scan that fits: see clr_scan_plan_fits(). residents: of its columns; or NULL if these
-   are not to be looked at. clr_scan_copy_clear() is due. */
+   are not to be looked at. most_ranges: of rows, 1 or more. clr_scan_copy_clear() is due. */
 void clr_scan_copy_init(struct clr_scan_copy *copy, const struct clr_scan *scan,
-                        struct clr_resident *const *residents);
+                        struct clr_resident *const *residents, int most_ranges);
 
 /* Drops the references. */
 void clr_scan_copy_clear(struct clr_scan_copy *copy);

@@ -170,6 +170,16 @@ struct clr_grouping {
     bool by_first;
 };
 
+/* Rows of columns, in the order of their numbers. */
+enum { CLR_MOST_ROW_RANGES = 8 };
+struct clr_row_range {
+    size_t first, rows;
+};
+struct clr_row_ranges {
+    int count;
+    struct clr_row_range ranges[CLR_MOST_ROW_RANGES];
+};
+
 struct clr_scan {
     int instruction_count, constant_count, column_count, tally_count;
     int filter; /* an instruction, or -1: all rows */
@@ -179,8 +189,11 @@ struct clr_scan {
     size_t rows;
     /* NULL; or the scan's rows are those of some blocks of CLR_BLOCK rows alone, since its filter
        is true for no others: the numbers of these blocks, which ascend. The columns have more rows
-       then. Not for devices. */
+       then. */
     const uint32_t *blocks;
+    /* For devices, in the place of blocks: ranges of the columns' rows that have those of all
+       blocks, and may have more; NULL: all rows. */
+    const struct clr_row_ranges *ranges;
     int lookup_count;
     const struct clr_lookup *lookups; /* the caller's, of the dictionaries as they are now */
     struct clr_tally
@@ -215,6 +228,13 @@ static inline int clr_scan_merges(const struct clr_scan *scan)
     for (i = 0; i < scan->tally_count; i++)
         merges += scan->tallies[i].merge != 0;
     return merges;
+}
+
+/* Returns the ranges of rows that a device goes over. */
+static inline struct clr_row_ranges clr_scan_ranges(const struct clr_scan *scan)
+{
+    return scan->ranges != NULL ? *scan->ranges
+                                : (struct clr_row_ranges){.count = 1, .ranges = {{0, scan->rows}}};
 }
 
 /* How a scan ended. States and answers are defined after CLR_SCAN_DONE only. */

@@ -122,9 +122,21 @@ static uint64_t count_slices(const struct clr_grouper *grouper, const struct clr
     return most == 0 ? 0 : (plan->places - 1) / most + 1;
 }
 
-static uint64_t count_tiles(const struct clr_group_plan *plan)
+static uint64_t count_tiles(size_t rows)
 {
-    return plan->scan->rows / TILE + 1;
+    return rows / TILE + 1;
+}
+
+/* Returns how many rows a launch has at most. */
+static size_t find_most_rows(const struct clr_scan *scan)
+{
+    const struct clr_row_ranges ranges = clr_scan_ranges(scan);
+    size_t most = 0;
+    int i;
+
+    for (i = 0; i < ranges.count; i++)
+        most = ranges.ranges[i].rows > most ? ranges.ranges[i].rows : most;
+    return most;
 }
 
 /* Returns a number of work-groups, for the work of which there are so many parts. */
@@ -138,12 +150,12 @@ static size_t count_groups(const struct clr_group_job *job, uint64_t parts)
     return groups < parts ? groups : (size_t)parts;
 }
 
-static struct division divide(const struct clr_group_job *job)
+static struct division divide(const struct clr_group_job *job, size_t rows)
 {
     const bool cpu = job->device->info.type == CLR_DEVICE_CPU;
     const struct clr_group_plan *plan = job->plan;
     const size_t size = job->program->group_size;
-    struct division division = {.groups = count_groups(job, plan->scan->rows / size + 1),
+    struct division division = {.groups = count_groups(job, rows / size + 1),
                                 .place_count = (cl_uint)plan->places,
                                 .copies = 1};
     uint64_t slices;
@@ -176,7 +188,7 @@ enum clr_group_kernel clr_group_choose_kernel(const struct clr_device *device,
         return CLR_GROUP_LOCALLY;
     return slices > 0 && slices <= MOST_SLICES && plan->adds <= MOST_SORTED_ADDS &&
                    grouper->sorts &&
-                   count_tiles(plan) * TILE * sizeof(cl_uint) <=
+                   count_tiles(find_most_rows(plan->scan)) * TILE * sizeof(cl_uint) <=
                        device->info.memory / CLR_GROUP_MEMORY_PART
                ? CLR_GROUP_SORTED
                : CLR_GROUP_GLOBALLY;
@@ -189,7 +201,7 @@ static enum clr_code make_lists(const struct clr_group_job *job, uint64_t slices
                                 struct clr_status *status)
 {
     struct clr_grouper *grouper = job->grouper;
-    const size_t tiles = (size_t)count_tiles(job->plan);
+    const size_t tiles = (size_t)count_tiles(find_most_rows(job->plan->scan));
 
     if (clr_group_buffer_make(job, &grouper->lists, tiles * TILE * sizeof(cl_uint), status) !=
         CLR_OK)
@@ -198,19 +210,18 @@ static enum clr_code make_lists(const struct clr_group_job *job, uint64_t slices
                                  tiles * ((size_t)slices + 1) * sizeof(cl_ushort), status);
 }
 
-/* Sorts the rows by the slices of so many places. list: the row's arguments, count of them. */
+/* Sorts rows by the slices of so many places. list: the row's arguments and which rows these are,
+   count arguments in all. */
 static enum clr_code sort_rows(const struct clr_group_job *job, struct clr_argument *list,
-                               cl_uint count, cl_uint place_count, cl_event *event,
+                               cl_uint count, size_t rows, cl_uint place_count, cl_event *event,
                                struct clr_status *status)
 {
     const struct clr_grouper *grouper = job->grouper;
-    const cl_ulong rows = job->plan->scan->rows;
     const cl_uint slices = (cl_uint)((job->plan->places - 1) / place_count + 1);
     const cl_ulong inverse = ((cl_ulong)1 << INVERSE_BITS) / place_count + 1;
 
     if (make_lists(job, slices, status) != CLR_OK)
         return status->code;
-    list[count++] = CLR_VALUE(rows);
     list[count++] = CLR_VALUE(grouper->parameters);
     list[count++] = CLR_VALUE(place_count);
     list[count++] = CLR_VALUE(inverse);
@@ -220,28 +231,29 @@ static enum clr_code sort_rows(const struct clr_group_job *job, struct clr_argum
     list[count++] = CLR_VALUE(grouper->starts.buffer);
     list[count++] = CLR_LOCAL(sort_size(slices));
     return clr_launch(grouper->queue, job->program->kernels[CLR_GROUP_TILES], list, count,
-                      (size_t)count_tiles(job->plan), job->program->group_size, event, status);
+                      (size_t)count_tiles(rows), job->program->group_size, event, status);
 }
 
-enum clr_code clr_group_launch(const struct clr_group_job *job,
-                               const struct clr_kept_lookup *const *lookups,
-                               cl_event events[CLR_GROUP_LAUNCHES], struct clr_status *status)
+/* Adds a range of rows to the records. */
+static enum clr_code launch_range(const struct clr_group_job *job,
+                                  const struct clr_kept_lookup *const *lookups,
+                                  const struct clr_row_range *range, cl_event *events,
+                                  struct clr_status *status)
 {
     const struct clr_grouper *grouper = job->grouper;
-    const struct division division = divide(job);
-    const cl_ulong rows = job->plan->scan->rows;
+    const struct division division = divide(job, range->rows);
+    const cl_ulong first = range->first, rows = range->rows;
     const cl_uint places = (cl_uint)job->plan->places, room = CLR_GROUP_SPILL_ROOM;
-    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 12];
+    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 13];
     cl_uint count;
 
-    if (begin(job, status) != CLR_OK)
-        return status->code;
     count = clr_row_arguments_list(&grouper->key.arguments, job->plan->scan, job->columns, lookups,
                                    list);
-    if (job->kernel == CLR_GROUP_SORTED &&
-        sort_rows(job, list, count, division.place_count, &events[1], status) != CLR_OK)
-        return status->code;
+    list[count++] = CLR_VALUE(first);
     list[count++] = CLR_VALUE(rows);
+    if (job->kernel == CLR_GROUP_SORTED &&
+        sort_rows(job, list, count, rows, division.place_count, &events[1], status) != CLR_OK)
+        return status->code;
     list[count++] = CLR_VALUE(grouper->parameters);
     list[count++] = CLR_VALUE(places);
     list[count++] = CLR_VALUE(division.place_count);
@@ -257,4 +269,18 @@ enum clr_code clr_group_launch(const struct clr_group_job *job,
     list[count++] = CLR_LOCAL(division.bytes);
     return clr_launch(grouper->queue, job->program->kernels[job->kernel], list, count,
                       division.groups, job->program->group_size, &events[0], status);
+}
+
+enum clr_code clr_group_launch(const struct clr_group_job *job,
+                               const struct clr_kept_lookup *const *lookups,
+                               cl_event events[CLR_GROUP_LAUNCHES], struct clr_status *status)
+{
+    const struct clr_row_ranges ranges = clr_scan_ranges(job->plan->scan);
+    int i;
+
+    if (begin(job, status) != CLR_OK)
+        return status->code;
+    for (i = 0; i < ranges.count && status->code == CLR_OK; i++)
+        launch_range(job, lookups, &ranges.ranges[i], events + 2 * i, status);
+    return status->code;
 }

@@ -153,38 +153,39 @@ static enum clr_code find_programs(struct request *request, bool *ready, bool *r
     return CLR_OK;
 }
 
-/* Sets what the generated text calls ROW_FORMALS, and the number of rows. */
+/* Sets what the generated text calls ROW_FORMALS, and the rows. */
 static enum clr_code set_arguments(const struct request *request,
-                                   const struct clr_scan_launch *launch, cl_uint *count,
+                                   const struct clr_scan_launch *launch,
+                                   const struct clr_row_range *range, cl_uint *count,
                                    struct clr_status *status)
 {
-    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 1];
-    const cl_ulong rows = request->plan->scan->rows;
+    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 2];
+    const cl_ulong first = range->first, rows = range->rows;
 
     *count = clr_row_arguments_list(&launch->arguments, request->plan->scan, request->columns,
                                     request->scanner->lookups, list);
+    list[(*count)++] = CLR_VALUE(first);
     list[(*count)++] = CLR_VALUE(rows);
     return clr_set_arguments(launch->program->first, 0, list, *count, status);
 }
 
 static enum clr_code start_launch(struct request *request, const struct clr_scan_launch *launch,
-                                  struct clr_status *status)
+                                  const struct clr_row_range *range, struct clr_status *status)
 {
     struct clr_passes *passes = &request->scanner->passes;
-    const size_t rows = request->plan->scan->rows;
     cl_uint arguments;
 
     if (!launch->program->scans) {
         const int column = request->plan->steps[launch->bundle.steps[0]].column;
-        return clr_passes_start(passes, launch->program, request->columns[column]->values, 0, 0,
-                                rows, status);
+        return clr_passes_start(passes, launch->program, request->columns[column]->values,
+                                range->first, 0, range->rows, status);
     }
-    if (set_arguments(request, launch, &arguments, status) != CLR_OK)
+    if (set_arguments(request, launch, range, &arguments, status) != CLR_OK)
         return status->code;
-    return clr_passes_start_rows(passes, launch->program, arguments, rows, status);
+    return clr_passes_start_rows(passes, launch->program, arguments, range->rows, status);
 }
 
-/* Takes the result of a step, which is the batch's of that number. */
+/* Adds the result of a step, which is the batch's of that number, to the state of its tally. */
 static void finish_step(struct request *request, int step_number, bool counts, int number)
 {
     struct clr_scanner *scanner = request->scanner;
@@ -199,8 +200,8 @@ static void finish_step(struct request *request, int step_number, bool counts, i
     scanner->unsure = scanner->unsure || rows.unsure;
     scanner->inexact = scanner->inexact || rows.inexact;
     if (step_number == 0 || request->plan->steps[step_number - 1].tally != step->tally) {
-        state->count = rows.counted;
-        state->non_integers = rows.non_integers;
+        state->count += rows.counted;
+        state->non_integers += rows.non_integers;
     }
 }
 
@@ -219,13 +220,16 @@ static enum clr_code run_launches(struct request *request, bool if_reals,
                                   struct clr_device_work *work, struct clr_status *status)
 {
     struct clr_scanner *scanner = request->scanner;
+    const struct clr_row_ranges ranges = clr_scan_ranges(request->plan->scan);
     bool started[CLR_MOST_SCAN_STEPS];
-    int i, j, number = 0;
+    int i, j, k, number = 0;
 
     for (i = 0; i < scanner->launch_count; i++) {
         started[i] = is_due(request, &scanner->launches[i], if_reals);
-        if (started[i] && start_launch(request, &scanner->launches[i], status) != CLR_OK)
-            return status->code;
+        for (j = 0; started[i] && j < ranges.count; j++) {
+            if (start_launch(request, &scanner->launches[i], &ranges.ranges[j], status) != CLR_OK)
+                return status->code;
+        }
     }
     if (scanner->passes.started == 0)
         return CLR_OK;
@@ -234,8 +238,9 @@ static enum clr_code run_launches(struct request *request, bool if_reals,
         return status->code;
     for (i = 0; i < scanner->launch_count; i++) {
         const struct clr_scan_launch *launch = &scanner->launches[i];
-        for (j = 0; started[i] && j < launch->bundle.count; j++)
-            finish_step(request, launch->bundle.steps[j], launch->program->scans, number++);
+        for (j = 0; started[i] && j < ranges.count; j++)
+            for (k = 0; k < launch->bundle.count; k++)
+                finish_step(request, launch->bundle.steps[k], launch->program->scans, number++);
     }
     return CLR_OK;
 }

@@ -55,7 +55,7 @@ static const struct row {
     {"selects_by_rows", "selects", PLACE(selects_by_rows),
      "accelerated views whose SELECT SQLite ran: clreduce_plan() says why"},
     {"blocks_skipped", "blocks", PLACE(blocks_skipped),
-     "blocks of 1,024 rows that such scans left out, since no row of theirs could pass the filter"},
+     "blocks of 1,024 rows of such scans in which no row could pass the filter"},
     {"bytes_decoded", "bytes", PLACE(bytes_decoded), "pages read from database files for views"},
     {"bytes_decoded_on_device", "bytes", PLACE(bytes_decoded_on_device),
      "of those, pages that a device decoded"},

@@ -28,7 +28,7 @@ static bool is_for_devices(const struct clr_scan *scan)
     return clr_scan_merges(scan) == 0;
 }
 
-/* Has the scan leave out what zones tell, of the columns as they are now: on the host. */
+/* Has the scan leave out what zones tell, of the columns as they are now. */
 static void skip_blocks(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
@@ -77,20 +77,26 @@ static bool is_host_sooner(const struct clr_view_run *run, struct clr_worker *wo
 }
 
 /* Chooses the device for a scan. Returns whether there is one that has the columns; then
-   leave_device() is due. */
+   leave_device() is due. For few rows it is the host that does it, if it has the columns. */
 static bool find_device(struct device_scan *scan, struct clr_view_run *run)
 {
     struct clr_connection *connection = run->request.connection;
+    const size_t rows = is_any_away(&run->scan) ? run->request.image->layout.rows : run->scan.rows;
 
     scan->run = run;
-    scan->worker = clr_choose_device(&connection->settings, run->scan.rows, &scan->info);
+    scan->worker = clr_choose_device(&connection->settings, rows, &scan->info);
     if (scan->worker == NULL || is_host_sooner(run, scan->worker) ||
         !clr_cache_residents(run->request.found, run->scan.column_count, scan->worker,
                              scan->residents))
         return false;
     clr_cache_trim(INT64_MAX, clr_column_device_memory(scan->info), 0);
-    take_all_blocks(run);
     return true;
+}
+
+static void note_skipped(struct clr_view_run *run)
+{
+    run->request.connection->stats.blocks_skipped +=
+        (int64_t)(clr_zones_of(run->request.image->layout.rows) - clr_zones_of(run->scan.rows));
 }
 
 /* Gives up the copies. */
@@ -129,6 +135,7 @@ static enum clr_scan_outcome run_on_device(struct device_scan *device, struct cl
         connection->stats.passes += work.passes;
         connection->stats.kernel_time += work.kernel_time;
         connection->stats.scans_on_device++;
+        note_skipped(run);
         run->device = device->info->name;
     } else if (outcome == CLR_SCAN_FAILED) {
         clr_stats_note_failure(&connection->stats, &status);
@@ -211,8 +218,10 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run, struct clr_c
         columns[i] = here;
         fetched = true;
     }
-    if (outcome == CLR_SCAN_DONE && fetched)
+    if (outcome == CLR_SCAN_DONE && fetched) {
+        take_all_blocks(run);
         skip_blocks(run);
+    }
     if (outcome == CLR_SCAN_DONE && run->plan->query->has_rows)
         outcome = count_found(run);
     if (outcome != CLR_SCAN_DONE)
@@ -222,8 +231,7 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run, struct clr_c
     if (outcome != CLR_SCAN_DONE || run->device != NULL)
         return outcome;
     connection->stats.scans_on_host++;
-    connection->stats.blocks_skipped +=
-        (int64_t)(clr_zones_of(run->request.image->layout.rows) - clr_zones_of(run->scan.rows));
+    note_skipped(run);
     if (run->scan.blocks == NULL)
         clr_choice_note_host((uint64_t)run->scan.rows * (uint64_t)run->scan.column_count,
                              clr_clock_ns() - start);
@@ -273,8 +281,7 @@ static enum clr_outcome scan_columns(struct clr_view_run *run, struct clr_column
         return looked_up;
     request->is_scanned = true;
     request->has_lost = false;
-    if (!is_any_away(&run->scan))
-        skip_blocks(run);
+    skip_blocks(run);
     if (run->scan.grouping == NULL && run->scan.question_count == 0)
         shared = clr_shared_sums_begin(&run->scan);
     outcome = scan_anywhere(run, columns);

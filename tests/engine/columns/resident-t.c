@@ -303,6 +303,49 @@ static void test_fetch(struct clr_worker *worker, uint8_t bytes)
     close_world(&world);
 }
 
+/* Whether a block is in one of the ranges that the blocks below make. */
+static bool is_in_range(size_t rows, size_t block)
+{
+    if (rows < 1000 * CLR_ZONE_ROWS)
+        return block >= 2;
+    return block == 3 || block == 4 || (block >= 1060 && block <= 1063) || block == 2199;
+}
+
+/* Blocks are left out: the device goes over ranges that have the others, and over nothing else,
+   even where the filter would let it pass. */
+static void test_blocks(struct clr_worker *worker, size_t rows, const uint32_t *blocks)
+{
+    enum { LISTED = 5 };
+    struct clr_state expected;
+    struct clr_tally *tally;
+    struct scans_made made;
+    struct world world;
+    size_t i;
+
+    open_world(&world, worker, rows, 0);
+    begin_filtered_scan(&made, &world);
+    made.instructions[7] = (struct clr_instruction){CLR_OP_NOT_NULL, 0, -1, -1};
+    tally = made.tallies;
+    tally->x = 0;
+    made.scan.blocks = blocks;
+    made.scan.rows = LISTED * CLR_ZONE_ROWS - (clr_zones_of(rows) * CLR_ZONE_ROWS - rows);
+    clr_state_clear(&expected);
+    for (i = 0; i < rows; i++) {
+        if (!is_in_range(rows, i / CLR_ZONE_ROWS))
+            continue;
+        clr_sum_add_integer(&expected.sum, world.columns[0]->values[i], 1);
+        clr_range_add(&expected.integers, world.columns[0]->values[i]);
+        expected.count++;
+    }
+    tap_is_int64(scan_in_time(&world, &made.scan), CLR_SCAN_DONE, "a scan without some of %zu rows",
+                 rows);
+    tap_is_int64(tally->state.count, expected.count, "so many are left");
+    tap_is_double(clr_sum_round(&tally->state.sum, 1), clr_sum_round(&expected.sum, 1),
+                  "their sum");
+    tap_ok(scans_same_range(&tally->state.integers, &expected.integers), "their extremes");
+    close_world(&world);
+}
+
 /* Tallies that share a column share a pass: two kernels, or one for few rows, do for all. */
 static void test_shared_passes(struct world *world)
 {
@@ -438,6 +481,9 @@ static void test_device(const struct clr_device_info *info)
     test_random(&world);
     test_threads(&world);
     test_sizes(worker);
+    test_blocks(worker, 10000, (const uint32_t[]){2, 3, 4, 6, 9});
+    if (!tap_is_quick())
+        test_blocks(worker, 2252000, (const uint32_t[]){3, 4, 1060, 1063, 2199});
     test_freeing(worker);
     test_stop(&world);
     close_world(&world);

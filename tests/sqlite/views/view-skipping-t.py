@@ -303,6 +303,40 @@ def test_first(rng):
     db.close()
 
 
+def test_ranges(device):
+    """A device goes over ranges of rows: those of one piece, or of several far from each other; with groups, of
+    which there are few or many, as well."""
+    db = views.connect(FOLDER.new(), device)
+    rows = 2200 * BLOCK
+    db.execute("CREATE TABLE t(i INTEGER, few INTEGER, many INTEGER, r REAL)")
+    db.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 - 1)"
+        " INSERT INTO t SELECT i, i % 7, i * 37 % 30011, i * 0.37 FROM n",
+        (rows,),
+    )
+    apart = "i BETWEEN ?1 AND ?2 OR i > ?3"
+    for keys in ("", "few", "many"):
+        for condition, parameters, blocks, ranges in (
+            ("i BETWEEN ?1 AND ?2", (70 * BLOCK + 5, 490 * BLOCK - 6), 2200 - 420, 1),
+            (apart, (10 * BLOCK, 409 * BLOCK, rows - 3), 2200 - 401, 2),
+            (apart, (1000 * BLOCK, 1409 * BLOCK, rows - 3), 2200 - 411, 1),
+        ):
+            select = f"SELECT {keys and keys + ','} count(*), gpu_sum(i), gpu_sum(r), gpu_max(i) FROM t"
+            select += f" WHERE {condition}" + (keys and f" GROUP BY {keys}")
+            what = f"{device}, {keys}, {condition} {parameters}"
+            views.create(db, "v", select)
+            views.ask(db, "v", parameters)
+            views.given_by_device(db, "v", select, parameters, what)
+            before = support.stats(db)
+            views.ask(db, "v", parameters)
+            after = support.stats(db)
+            tap.is_equal(after["blocks_skipped"] - before["blocks_skipped"], blocks, f"{what}: blocks left out")
+            if keys == "few":
+                launched = after["kernels_launched"] - before["kernels_launched"]
+                tap.is_equal(launched, ranges, f"{what}: a launch for each range")
+    db.close()
+
+
 def main():
     """All of it."""
     rng = support.seed()
@@ -315,6 +349,8 @@ def main():
         held = views.warm(device)
         for order in ORDERS:
             test_random(device, order, rng)
+        if device != "host":
+            test_ranges(device)
         held.close()
     tap.done()
 
