@@ -12,8 +12,10 @@ struct part {
     unsigned char *page;
     const uint32_t *parents;
     size_t parent_count;
-    uint32_t *numbers; /* of their children */
+    const struct clr_rowids *rowids; /* that are wanted, or NULL */
+    uint32_t *numbers;               /* of their children: those that are wanted */
     size_t count;
+    uint64_t all;           /* their children */
     struct clr_order order; /* of the keys */
     int64_t first;          /* of them */
     enum clr_load_outcome outcome;
@@ -21,6 +23,7 @@ struct part {
 
 struct walk {
     struct clr_pages *pages;
+    const struct clr_rowids *rowids;
     unsigned char *page;
     struct part *parts; /* of the level; the first one's page is that of the walk */
     int part_count;
@@ -46,15 +49,27 @@ static inline const unsigned char *take_key(struct clr_order *order, const unsig
     return end;
 }
 
-/* Takes the keys of an interior page, and its children. Returns false if some are not sound. Keys
-   of an index are rows, which are read later: in which order they are is the collations' matter. */
-static bool take_cells(struct part *part, const struct clr_page *page)
+/* Whether rowids are wanted that are more than one key, unless it is the first child's, and not
+   more than the next, unless it is the last's. Table b-trees: section 1.6 of the file format. */
+static inline bool is_wanted(const struct clr_rowids *rowids, bool is_first, int64_t above,
+                             bool is_last, int64_t up_to)
+{
+    return rowids == NULL ||
+           ((is_first || above < rowids->greatest) && (is_last || up_to >= rowids->least));
+}
+
+/* Takes the keys of an interior page, and those of its children, *count of them, that are wanted.
+   Returns false if some are not sound. Keys of an index are rows, which are read later: in which
+   order they are is the collations' matter. */
+static bool take_cells(struct part *part, const struct clr_page *page, size_t *count)
 {
     const struct clr_source *source = part->pages.source;
     const unsigned char *end = part->page + source->usable_size;
     uint32_t *numbers = part->numbers + part->count;
-    bool is_first = part->count == 0;
+    const bool is_first = part->all == 0;
     struct clr_order order = part->order;
+    size_t wanted = 0;
+    int64_t above = 0;
     uint32_t i;
 
     for (i = 0; i < page->cells; i++) {
@@ -69,9 +84,15 @@ static bool take_cells(struct part *part, const struct clr_page *page)
             return false;
         if (is_first && i == 0)
             part->first = clr_order_last(&order);
-        numbers[i] = clr_get_u32(part->page + offset);
+        if (is_wanted(part->rowids, i == 0, above, false, clr_order_last(&order)))
+            numbers[wanted++] = clr_get_u32(part->page + offset);
+        if (part->rowids != NULL)
+            above = clr_order_last(&order);
     }
     part->order = order;
+    if (is_wanted(part->rowids, page->cells == 0, above, true, 0))
+        numbers[wanted++] = page->right;
+    *count = wanted;
     return true;
 }
 
@@ -80,19 +101,20 @@ static enum clr_load_outcome append_children(struct part *part, uint32_t number)
 {
     struct clr_pages *pages = &part->pages;
     const int flags = pages->source->is_index ? CLR_PAGE_INDEX_INTERIOR : CLR_PAGE_TABLE_INTERIOR;
-    uint32_t *numbers = part->numbers + part->count;
+    const uint32_t *numbers = part->numbers + part->count;
     struct clr_page page;
     enum clr_load_outcome outcome;
+    size_t wanted;
 
     /* The schema's root can have a child and no cell: page 1 has less room than its child. */
     outcome = clr_page_open(pages, number, part->page, flags, number == 1, &page);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    if (!take_cells(part, &page))
+    if (!take_cells(part, &page, &wanted))
         return clr_page_malformed(pages, number);
-    numbers[page.cells] = page.right;
-    part->count += page.cells + 1;
-    return clr_pages_visit(pages, numbers, page.cells + 1);
+    part->count += wanted;
+    part->all += (uint64_t)page.cells + 1;
+    return clr_pages_visit(pages, numbers, wanted);
 }
 
 /* Finds the children of a part's pages, the first of which has been read if it is the level's. */
@@ -140,6 +162,7 @@ static bool divide(struct walk *walk, const struct clr_page_list *level, uint32_
                               .page = walk->page,
                               .parents = level->numbers + first,
                               .parent_count = end - first,
+                              .rowids = walk->rowids,
                               .numbers = numbers + first * most,
                               .outcome = CLR_LOAD_DONE};
         part->pages.bytes_read = 0;
@@ -157,9 +180,12 @@ static bool divide(struct walk *walk, const struct clr_page_list *level, uint32_
     return true;
 }
 
-/* Puts the parts' children together, if keys ascend from part to part. */
-static enum clr_load_outcome unite(struct walk *walk, struct clr_page_list *children)
+/* Puts the parts' children together, if keys ascend from part to part. Pages of the level that have
+   not been read have as many children as the others. */
+static enum clr_load_outcome unite(struct walk *walk, const struct clr_page_list *level,
+                                   struct clr_page_list *children)
 {
+    uint64_t all = 0;
     int i;
 
     for (i = 0; i < walk->part_count; i++) {
@@ -178,7 +204,9 @@ static enum clr_load_outcome unite(struct walk *walk, struct clr_page_list *chil
         memmove(children->numbers + children->count, part->numbers,
                 part->count * sizeof *part->numbers);
         children->count += part->count;
+        all += part->all;
     }
+    children->all = level->all * all / level->count;
     return CLR_LOAD_DONE;
 }
 
@@ -198,7 +226,7 @@ static enum clr_load_outcome descend(struct walk *walk, const struct clr_page_li
         outcome = clr_pages_no_memory(walk->pages);
     else if (clr_team_run(walk->part_count, descend_part, walk,
                           walk->part_count > 1 ? walk->pages->watch : NULL))
-        outcome = unite(walk, children);
+        outcome = unite(walk, level, children);
     else
         outcome = CLR_LOAD_STOPPED;
     for (i = 1; i < walk->part_count; i++)
@@ -291,14 +319,14 @@ void clr_page_list_free(struct clr_page_list *list)
 }
 
 enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
-                                      struct clr_page_list *leaves)
+                                      const struct clr_rowids *rowids, struct clr_page_list *leaves)
 {
     struct clr_page_list inner = {.count = 0};
-    struct walk walk = {.pages = pages};
+    struct walk walk = {.pages = pages, .rowids = rowids};
     enum clr_load_outcome outcome;
 
-    *leaves =
-        (struct clr_page_list){.numbers = clr_memory_alloc(sizeof *leaves->numbers), .count = 1};
+    *leaves = (struct clr_page_list){
+        .numbers = clr_memory_alloc(sizeof *leaves->numbers), .count = 1, .all = 1};
     if (leaves->numbers == NULL)
         return clr_pages_no_memory(pages);
     leaves->numbers[0] = root;

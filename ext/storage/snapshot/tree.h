@@ -12,17 +12,28 @@ struct clr_page_list {
     uint32_t *numbers;
     size_t count;
     uint32_t *inner; /* of an index: which of them are interior pages (see page_set.h); else NULL */
+    uint64_t all;    /* how many there are, about, if some alone are listed; else the count */
 };
+
+/* The rowids from the least to the greatest, which is not less. */
+struct clr_rowids {
+    int64_t least, greatest;
+};
+
+/* Frees what a list has. */
 void clr_page_list_free(struct clr_page_list *list);
 
 /*
- * Lists the leaf pages of the table whose root page is root, in the order of their keys; of an
- * index, if the pages' source says that it is one, all other pages follow. The leaves have been
+ * Lists the leaf pages of the table whose root page is root, in the order of their keys: all, or,
+ * unless rowids is NULL, those that can have one of these rowids by the keys of the interior pages,
+ * of which only those are read that lead to them; one leaf at least. Of an index, if the pages'
+ * source says that it is one, rowids is NULL, and all other pages follow. The leaves have been
  * visited, but not read; the walk takes them to be as deep as the first one, which whoever reads
  * them has to check. An empty table has one leaf, without cells. The caller frees the list whatever
  * the outcome. CLR_LOAD_UNSUPPORTED: the root page is one of the other kind.
  */
 enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
+                                      const struct clr_rowids *rowids,
                                       struct clr_page_list *leaves);
 
 /*

@@ -111,7 +111,7 @@ static enum clr_load_outcome collect(const struct clr_source *source, uint32_t r
     atomic_init(&collecting.left, memory < INT64_MAX ? (int64_t)memory : INT64_MAX);
     atomic_init(&collecting.rows, 0);
     atomic_init(&collecting.coding.full, 0);
-    outcome = clr_units_find(units, source, root, fields, count, SIZE_MAX, NULL, watch);
+    outcome = clr_units_find(units, source, root, NULL, fields, count, SIZE_MAX, NULL, watch);
     *threads = units->threads = units->threads < *threads ? units->threads : *threads;
     if (outcome == CLR_LOAD_DONE && !prepare(&collecting, seed))
         outcome = clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);

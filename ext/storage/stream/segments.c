@@ -109,7 +109,7 @@ enum clr_load_outcome clr_segments_begin(struct clr_segments *segments,
     *segments = (struct clr_segments){.scan = scan};
     atomic_init(&segments->rows, 0);
     most_leaves = plan_segments(segments, source, fields, memory, &threads);
-    outcome = clr_units_find(&segments->units, source, root, fields, scan->column_count,
+    outcome = clr_units_find(&segments->units, source, root, NULL, fields, scan->column_count,
                              most_leaves, NULL, watch);
     if (outcome != CLR_LOAD_DONE)
         return outcome;

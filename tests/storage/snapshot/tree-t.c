@@ -2,6 +2,7 @@
 #include "storage/image.h"
 
 #include "base/memory.h"
+#include "random.h"
 #include "storage/format/page_set.h"
 #include "storage/snapshot/tree.h"
 
@@ -85,18 +86,99 @@ static void free_table(struct table *table)
     free(table);
 }
 
-static void walk_down(struct walk *walk, const struct clr_source *source, uint32_t root)
+static void walk_to(struct walk *walk, const struct clr_source *source, uint32_t root,
+                    const struct clr_rowids *rowids)
 {
     struct clr_pages pages = {.source = source, .visited = clr_pages_new_visits(source)};
     size_t i;
 
-    walk->outcome = clr_tree_leaves(&pages, root, &walk->leaves);
+    walk->outcome = clr_tree_leaves(&pages, root, rowids, &walk->leaves);
     walk->page = pages.page;
     walk->bytes_read = pages.bytes_read;
     walk->visited = 0;
     for (i = 0; i < clr_page_set_words(source->page_count); i++)
         walk->visited += (size_t)__builtin_popcount(atomic_load(&pages.visited[i]));
     clr_memory_free(pages.visited);
+}
+
+static void walk_down(struct walk *walk, const struct clr_source *source, uint32_t root)
+{
+    walk_to(walk, source, root, NULL);
+}
+
+/* Returns a row of a leaf. */
+static int64_t rowid_at(const struct table *table, uint32_t leaf, uint32_t i)
+{
+    const unsigned char *page = page_at(table, leaf);
+    uint64_t size, rowid;
+
+    clr_get_varint(clr_get_varint(page + clr_get_u16(page + 8 + (size_t)(2 * i)), &size), &rowid);
+    return (int64_t)rowid;
+}
+
+static int64_t greatest_of(const struct table *table, size_t leaf)
+{
+    return rowid_at(table, table->leaves[leaf], cells_of(table, table->leaves[leaf]) - 1);
+}
+
+/* Rowids around those that there are. */
+static int64_t choose_rowid(const struct table *table)
+{
+    const uint32_t leaf = table->leaves[random_below(table->leaf_count)];
+    const int64_t rowid = rowid_at(table, leaf, (uint32_t)random_below(cells_of(table, leaf)));
+    const uint64_t kind = random_below(20);
+
+    if (kind < 3)
+        return kind == 0 ? INT64_MIN : kind == 1 ? INT64_MAX : 0;
+    return rowid > INT64_MIN && rowid < INT64_MAX ? rowid + (int64_t)random_below(3) - 1 : rowid;
+}
+
+/* Whether a walk for some rowids has found the leaves that have them, and at most one more on
+   either side, and has read few other pages. */
+static bool found_rowids(const struct table *table, const struct clr_rowids *rowids)
+{
+    size_t first = 0, end = table->leaf_count, place = 0;
+    struct walk walk;
+    bool right;
+
+    while (first + 1 < end && greatest_of(table, first) < rowids->least)
+        first++;
+    while (end - 1 > first && rowid_at(table, table->leaves[end - 1], 0) > rowids->greatest)
+        end--;
+    walk_to(&walk, &table->source, table->root, rowids);
+    right = walk.outcome == CLR_LOAD_DONE && walk.leaves.count > 0;
+    while (right && place < table->leaf_count && table->leaves[place] != walk.leaves.numbers[0])
+        place++;
+    right = right && place <= first && place + 1 >= first && place + walk.leaves.count >= end &&
+            place + walk.leaves.count <= end + 1 &&
+            memcmp(walk.leaves.numbers, table->leaves + place,
+                   walk.leaves.count * sizeof *table->leaves) == 0;
+    right = right && walk.leaves.all >= table->leaf_count / 3 &&
+            walk.leaves.all <= table->leaf_count * 3;
+    if (walk.leaves.count < 10)
+        right = right && walk.bytes_read <= 12 * PAGE;
+    if (!right)
+        tap_diag("%lld to %lld: leaves %zu to %zu, but %zu and %zu more of %zu (%llu)",
+                 (long long)rowids->least, (long long)rowids->greatest, first, end, place,
+                 walk.leaves.count, table->leaf_count, (unsigned long long)walk.leaves.all);
+    clr_memory_free(walk.leaves.numbers);
+    return right;
+}
+
+static void test_rowids(const struct table *table, const char *name)
+{
+    const int rounds = tap_is_quick() ? 100 : 1000;
+    int round, right = 0;
+
+    for (round = 0; round < rounds; round++) {
+        const int64_t a = choose_rowid(table), b = choose_rowid(table);
+        const struct clr_rowids rowids = round % 3 == 0 ? (struct clr_rowids){a, a}
+                                         : a < b        ? (struct clr_rowids){a, b}
+                                                        : (struct clr_rowids){b, a};
+
+        right += found_rowids(table, &rowids);
+    }
+    tap_is_int64(right, rounds, "%s: the leaves of some rowids", name);
 }
 
 static void test_sound(const struct table *table, const char *name)
@@ -238,6 +320,7 @@ static void test_wide(void)
     tap_ok(table->lowest_count >= 96, "a wide table: %zu pages above the leaves",
            table->lowest_count);
     test_sound(table, "a wide table");
+    test_rowids(table, "a wide table");
     test_children(table);
     for (i = 0; i + 1 < table->lowest_count; i++) {
         uint32_t page = table->lowest[i], next = table->lowest[i + 1];
@@ -373,6 +456,7 @@ int main(void)
     char sql[1000];
     int i;
 
+    random_start();
     for (i = 0; i < 4; i++) {
         snprintf(sql, sizeof sql,
                  "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)"
@@ -381,6 +465,7 @@ int main(void)
         table = new_table(sql, "t");
         test_sound(table, names[i]);
         test_guess(&table->source, table->root, table->leaf_count);
+        test_rowids(table, names[i]);
         test_children(table);
         test_keys(table);
         test_pages(table);
@@ -394,6 +479,7 @@ int main(void)
                       "ORDER BY 1",
                       "t");
     test_sound(table, "rowids of all lengths");
+    test_rowids(table, "rowids of all lengths");
     clr_get_varint(cell_at(table, table->lowest[0], 0) + 4, &least);
     tap_ok((int64_t)least == INT64_MIN, "the least of which is a key");
     free_table(table);
@@ -402,6 +488,7 @@ int main(void)
     test_index();
     table = new_table("INSERT INTO t VALUES (1)", "t");
     test_sound(table, "a table of one page");
+    test_rowids(table, "a table of one page");
     free_table(table);
     return tap_done();
 }
