@@ -24,6 +24,7 @@ enum clr_reading_kind {
     CLR_READ_LOST,          /* bytes, since the device has lost the columns */
     CLR_READ_REFRESHED,     /* bytes: so many of the leaf pages have changed */
     CLR_READ_STREAMED,      /* bytes, of columns that do not fit */
+    CLR_READ_PART,          /* bytes, of the rowids that are asked for */
     CLR_READ_FILLED         /* rows through SQLite, for the cause */
 };
 
@@ -61,6 +62,7 @@ struct clr_column_request {
     bool is_stale;                                    /* the image was of another version */
     bool has_columns;              /* the image has all columns, which are pinned */
     bool has_lost;                 /* a device has lost some that it alone had */
+    bool takes_all;                /* it is settled that a part of the table will not do */
     bool is_too_large;             /* the columns do not fit into column_memory */
     bool is_scanned;               /* the columns have served */
     bool is_outdated;              /* the plan is of an older schema */

@@ -270,6 +270,7 @@ static int keep(struct clr_column_request *request, const struct clr_device_load
     int i, rc = SQLITE_OK;
 
     atomic_store(&image->table->rows, image->layout.rows);
+    atomic_store(&image->table->part_leaves, 0);
     request->connection->stats.bytes_decoded += load->report.bytes_read;
     request->reading = (struct clr_reading){.kind = request->has_lost   ? CLR_READ_LOST
                                                     : request->is_stale ? CLR_READ_CHANGED

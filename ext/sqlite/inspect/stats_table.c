@@ -51,7 +51,7 @@ static const struct row {
     {"scans_on_device", "scans", PLACE(scans_on_device), "accelerated views answered by a device"},
     {"scans_on_host", "scans", PLACE(scans_on_host), "accelerated views answered by the host"},
     {"scans_streamed", "scans", PLACE(scans_streamed),
-     "of those, the ones of columns that did not fit into column_memory: read and not kept"},
+     "of those, the ones that read pages and kept no column: too large ones, or few pages"},
     {"selects_by_rows", "selects", PLACE(selects_by_rows),
      "accelerated views whose SELECT SQLite ran: clreduce_plan() says why"},
     {"blocks_skipped", "blocks", PLACE(blocks_skipped),

@@ -32,6 +32,7 @@ static void describe_way(struct clr_acceleration *acceleration, char line[CLR_RE
         sqlite3_snprintf(CLR_REASON_TEXT, line, "accelerated: %s%s",
                          !last->was_asked              ? "not run yet"
                          : last->way == CLR_WAY_STREAM ? "host, streaming the table"
+                         : last->way == CLR_WAY_PART   ? "host, reading a part of the table"
                          : last->device == NULL        ? "host"
                                                        : "device ",
                          last->device == NULL ? "" : last->device);
@@ -138,6 +139,9 @@ static void describe_reading(const struct clr_reading *reading, char line[CLR_RE
         break;
     case CLR_READ_STREAMED:
         why = "the columns take more than column_memory";
+        break;
+    case CLR_READ_PART:
+        why = "the pages that can have the rowids which the WHERE asks for";
         break;
     }
     sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: %lld bytes%s%s: %s", amount,

@@ -1,11 +1,20 @@
 #include "storage/stream/stream.h"
+#include "base/memory.h"
 #include "sqlite/views/ways.h"
+#include "storage/stream/rowids.h"
 
 #include <string.h>
 
 /* Of column_memory a stream takes so large a part, and so many bytes at most, which is more than
    any number of threads makes good use of. Dictionaries that are new may take another part. */
 enum { STREAM_PART = 4, MOST_BYTES = 256 << 20, DICTIONARIES_PART = 2 };
+
+/*
+ * Of a table of so many leaves or more a part is read alone as long as all parts that were, with
+ * this one, are no more than one leaf in so many: who asks again and again has the columns loaded.
+ * What it has decoded takes so many bytes at most, for which few kept columns have to go.
+ */
+enum { PART_LEAST_LEAVES = 256, PART_OF_LEAVES = 8, PART_MOST_BYTES = 16 << 20 };
 
 static int64_t stream_memory(int64_t budget)
 {
@@ -144,9 +153,10 @@ static enum clr_outcome stream_rows(struct clr_view_run *run, const struct clr_f
     struct clr_column_request *request = &run->request;
     struct clr_connection *connection = request->connection;
     const struct clr_source *source = &request->snapshot.source;
-    const bool is_grouped = run->scan.grouping != NULL;
+    const bool is_grouped = run->scan.grouping != NULL, is_part = run->way == CLR_WAY_PART;
     struct clr_load_report report;
     enum clr_load_outcome outcome;
+    struct clr_rowids rowids;
     struct clr_status status;
     size_t rows;
 
@@ -156,36 +166,56 @@ static enum clr_outcome stream_rows(struct clr_view_run *run, const struct clr_f
                                              &report, &status)
                          : clr_stream(source, request->table->root, fields, &run->scan,
                                       (size_t)memory, &rows, run->watch, &report, &status);
+    if (outcome == CLR_LOAD_TOO_LARGE && is_part) {
+        connection->stats.bytes_decoded += report.bytes_read;
+        return CLR_NEXT_WAY;
+    }
     if (outcome != CLR_LOAD_DONE)
         return give_up(run, outcome, is_grouped ? CLR_WHY_VALUES_MEMORY : CLR_WHY_LARGE_PAGE,
                        &report, &status);
     run->scan.rows = rows;
-    atomic_store(&request->image->table->rows, rows);
     connection->stats.bytes_decoded += report.bytes_read;
-    request->reading = (struct clr_reading){
-        .kind = CLR_READ_STREAMED, .amount = connection->stats.bytes_decoded - request->decoded};
-    if (!clr_column_request_check_rows(request, rows))
-        return CLR_NEXT_WAY;
+    request->reading =
+        (struct clr_reading){.kind = is_part ? CLR_READ_PART : CLR_READ_STREAMED,
+                             .amount = connection->stats.bytes_decoded - request->decoded};
+    if (!clr_rowids_find(&run->scan, fields, &rowids)) {
+        atomic_store(&request->image->table->rows, rows);
+        if (!clr_column_request_check_rows(request, rows))
+            return CLR_NEXT_WAY;
+    }
     connection->stats.scans_on_host++;
     connection->stats.scans_streamed++;
     return CLR_ANSWERED;
 }
 
-enum clr_outcome clr_way_stream(struct clr_view_run *run)
+/* Stores the fields of the scan's columns. Returns whether some have codes. */
+static bool find_fields(const struct clr_view_run *run, struct clr_field *fields)
 {
-    struct clr_column_request *request = &run->request;
-    int64_t budget = clr_column_memory(), memory = stream_memory(budget), used;
-    struct clr_field fields[CLR_MOST_COLUMNS];
-    enum clr_outcome outcome = CLR_ANSWERED;
+    const struct clr_column_request *request = &run->request;
     bool with_codes = false;
     int i;
 
-    if (keeps_values(&run->scan, request->query))
-        return refuse(run, CLR_WHY_KEEPS_VALUES);
     for (i = 0; i < run->scan.column_count; i++) {
         fields[i] = clr_column_field(request->query, request->table, false, i);
         with_codes = with_codes || fields[i].with_codes;
     }
+    return with_codes;
+}
+
+enum clr_outcome clr_way_stream(struct clr_view_run *run)
+{
+    struct clr_column_request *request = &run->request;
+    const int64_t budget = clr_column_memory(), most = stream_memory(budget);
+    const int64_t memory =
+        run->way == CLR_WAY_PART && most > PART_MOST_BYTES ? PART_MOST_BYTES : most;
+    int64_t used;
+    struct clr_field fields[CLR_MOST_COLUMNS];
+    enum clr_outcome outcome = CLR_ANSWERED;
+    bool with_codes;
+
+    if (keeps_values(&run->scan, request->query))
+        return refuse(run, CLR_WHY_KEEPS_VALUES);
+    with_codes = find_fields(run, fields);
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
     used = clr_cache_scan();
     clr_run_release_columns(run);
@@ -200,4 +230,35 @@ enum clr_outcome clr_way_stream(struct clr_view_run *run)
         run->scan.columns = NULL;
     }
     return outcome;
+}
+
+/* Whether few pages have all the rowids that are asked for. What codes mean is known of whole
+   tables alone, and rows SQLite finds by itself. What can't be read now is the load's to say. */
+static bool are_few_pages(struct clr_view_run *run)
+{
+    struct clr_column_request *request = &run->request;
+    atomic_size_t *const part_leaves = &request->image->table->part_leaves;
+    struct clr_field fields[CLR_MOST_COLUMNS];
+    struct clr_page_list leaves;
+    struct clr_rowids rowids;
+    bool are_few;
+
+    if (request->query->has_rows || keeps_values(&run->scan, request->query) ||
+        find_fields(run, fields) || !clr_rowids_find(&run->scan, fields, &rowids) ||
+        clr_snapshot_open(request->database, &request->snapshot) != CLR_WHY_NONE)
+        return false;
+    are_few = clr_rowids_leaves(&request->snapshot.source, request->table->root, &rowids,
+                                run->watch, &leaves) == CLR_LOAD_DONE &&
+              leaves.all >= PART_LEAST_LEAVES &&
+              atomic_load(part_leaves) + leaves.count <= leaves.all / PART_OF_LEAVES;
+    if (are_few)
+        atomic_fetch_add(part_leaves, leaves.count);
+    clr_memory_free(leaves.numbers);
+    return are_few;
+}
+
+enum clr_outcome clr_way_part(struct clr_view_run *run)
+{
+    run->request.takes_all = true;
+    return are_few_pages(run) ? clr_way_stream(run) : CLR_NEXT_WAY;
 }

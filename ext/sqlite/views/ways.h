@@ -11,6 +11,7 @@ enum clr_way {
     CLR_WAY_RESIDENT, /* scan columns that are here */
     CLR_WAY_LOAD,     /* load columns from pages, and scan them */
     CLR_WAY_STREAM,   /* scan on the host while the pages pass, and keep no column */
+    CLR_WAY_PART,     /* the same, of the few pages that have the rowids which are asked for */
     CLR_WAY_FILL,     /* have SQLite fill columns, and scan them */
     CLR_WAY_SQLITE    /* SQLite runs the SELECT: the request's reason says why */
 };
@@ -57,5 +58,8 @@ enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *co
 
 /* Streams the table, whose pages the request has: stream.c. */
 enum clr_outcome clr_way_stream(struct clr_view_run *run);
+
+/* The same, if few pages will do: else the request takes_all from then on. */
+enum clr_outcome clr_way_part(struct clr_view_run *run);
 
 #endif

@@ -37,7 +37,8 @@ struct clr_segments {
 /*
  * Begins, for the table whose root page is root: fields has the field of each of the scan's
  * columns; of those with codes the scan's columns have the dictionaries, which are complete, and
- * its other columns and its rows are not looked at. The decoded columns take at most memory bytes
+ * its other columns and its rows are not looked at. Leaves in which no row can pass the scan's
+ * filter, by rowid, are not read (rowids.h). The decoded columns take at most memory bytes
  * at a time, or those of one page in one thread if that is more. Half of that is for the bytes of
  * TEXT and BLOBs, if some are wanted. There is a segment for each of units.threads, whose number
  * may be lowered before they run. Whatever the outcome, clr_segments_free() has to follow.
@@ -57,7 +58,7 @@ void clr_segments_free(struct clr_segments *segments);
 enum clr_load_outcome clr_segments_sample(struct clr_segments *segments,
                                           const struct clr_watch *watch, struct clr_scan *sample);
 
-/* Returns how many rows the table has at most. */
+/* Returns how many rows the leaves that are read have at most. */
 size_t clr_segments_most_rows(const struct clr_segments *segments);
 
 /* Has all rows scanned by segments->run. CLR_LOAD_TOO_LARGE: the bytes that are needed together

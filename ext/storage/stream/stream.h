@@ -29,7 +29,8 @@
  * wanted; CLR_LOAD_TOO_LARGE: those that are needed together, or what the tallies keep, take more,
  * or a dictionary lacks a value.
  *
- * After CLR_LOAD_DONE the tallies' states are complete, and *rows is how many rows the table has.
+ * After CLR_LOAD_DONE the tallies' states are complete, and *rows is how many rows were read: those
+ * of the table, unless the filter asks for rowids (rowids.h).
  */
 enum clr_load_outcome clr_stream(const struct clr_source *source, uint32_t root,
                                  const struct clr_field *fields, struct clr_scan *scan,

@@ -156,6 +156,21 @@ static const struct step parts[] = {
     {"DROP TABLE c", "SELECT 1 WHERE 0"},
 };
 
+/* And of views that read few pages of a table, of which there is one for each row. */
+static const struct step rowids[] = {
+    {"CREATE VIRTUAL TABLE temp.f USING clreduce((SELECT gpu_sum(i), count(*) FROM far WHERE k "
+     "BETWEEN 70 AND :last))",
+     "SELECT 1 WHERE 0"},
+    {"CREATE VIRTUAL TABLE temp.g USING clreduce((SELECT i % 2, gpu_sum(i) FROM far WHERE k > 298 "
+     "GROUP BY 1))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM f(72)", "SELECT gpu_sum(i), count(*) FROM far WHERE k BETWEEN 70 AND 72"},
+    {"SELECT line FROM clreduce_plan('f')", NULL},
+    {"SELECT * FROM g", "SELECT i % 2, gpu_sum(i) FROM far WHERE k > 298 GROUP BY 1"},
+    {"DROP TABLE f", "SELECT 1 WHERE 0"},
+    {"DROP TABLE g", "SELECT 1 WHERE 0"},
+};
+
 /* And of an ordinary view, before which an accelerated one goes. */
 #define ORDINARY                                                                                   \
     "SELECT gpu_sum(r) AS s, count(*) AS n, gpu_max(k) AS \"k \"\"k\" FROM main.t WHERE i < 90"
@@ -185,6 +200,7 @@ FITS(bytes);
 FITS(lookups);
 FITS(groups);
 FITS(parts);
+FITS(rowids);
 FITS(ordinary);
 
 static const struct life {
@@ -192,9 +208,10 @@ static const struct life {
     const struct step *steps;
     int count; /* STEPS at most */
 } lives[] = {
-    {"numbers", numbers, COUNT(numbers)}, {"bytes", bytes, COUNT(bytes)},
-    {"lookups", lookups, COUNT(lookups)}, {"groups", groups, COUNT(groups)},
-    {"parts", parts, COUNT(parts)},       {"ordinary", ordinary, COUNT(ordinary)},
+    {"numbers", numbers, COUNT(numbers)},    {"bytes", bytes, COUNT(bytes)},
+    {"lookups", lookups, COUNT(lookups)},    {"groups", groups, COUNT(groups)},
+    {"parts", parts, COUNT(parts)},          {"rowids", rowids, COUNT(rowids)},
+    {"ordinary", ordinary, COUNT(ordinary)},
 };
 
 enum { LIVES = sizeof lives / sizeof lives[0] };
@@ -288,6 +305,9 @@ static sqlite3 *fill(int number, int rows)
                  rows);
     database_run(db, "ALTER TABLE t ADD COLUMN e REAL DEFAULT 7");
     database_run(db, "CREATE VIEW ov AS %s", ORDINARY);
+    database_run(db, "CREATE TABLE far(k INTEGER PRIMARY KEY, i INT, z)");
+    database_run(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
+                     " INSERT INTO far SELECT i, i * i, zeroblob(4000) FROM n");
     database_run(db, "BEGIN EXCLUSIVE");
     database_run(db, "COMMIT");
     return db;
