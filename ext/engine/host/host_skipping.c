@@ -33,8 +33,7 @@ static void run_part(void *argument, int part, const atomic_bool *stop)
     }
 }
 
-/* Returns whether the column has zones now. */
-static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
+struct clr_zones *clr_host_find_zones(struct clr_column *column, const struct clr_watch *watch)
 {
     struct work work = {.column = column, .zones = clr_zones_new(column->rows)};
     const int team = clr_team_size();
@@ -44,7 +43,7 @@ static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
     int i;
 
     if (work.zones == NULL)
-        return false;
+        return NULL;
     most = work.zones->count / ZONES_PER_THREAD + 1;
     work.parts = most < (size_t)team ? (int)most : team;
     if (work.parts == 1)
@@ -55,11 +54,20 @@ static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
         complete = complete && !work.failed[i];
     if (!complete) {
         clr_zones_free(work.zones);
-        return false;
+        return NULL;
     }
     clr_zones_complete(work.zones);
-    clr_column_set_zones(column, work.zones);
-    return true;
+    return work.zones;
+}
+
+/* Returns whether the column has zones now. */
+static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
+{
+    struct clr_zones *zones = clr_host_find_zones(column, watch);
+
+    if (zones != NULL)
+        clr_column_set_zones(column, zones);
+    return zones != NULL;
 }
 
 /* Returns whether all the zones are there that the scan wants. */

@@ -235,7 +235,7 @@ static inline size_t clr_column_longest(const struct clr_column *column)
 }
 
 /* Returns the memory that the column's rows, their zones, and their bytes or the dictionary take on
-   the host, in bytes. */
+   the host, in bytes: 0 for one that is away. */
 size_t clr_column_size(const struct clr_column *column);
 
 #endif

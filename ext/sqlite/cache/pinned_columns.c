@@ -76,9 +76,10 @@ void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *
     clr_cache_unlock();
 }
 
-enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct clr_image *image,
-                                      struct clr_image_column *found, const struct clr_watch *watch,
-                                      struct clr_column **column)
+enum clr_scan_outcome clr_cache_fetch_copy(struct clr_connection *connection,
+                                           struct clr_image_column *found,
+                                           const struct clr_watch *watch,
+                                           struct clr_column **column)
 {
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     struct clr_resident *resident;
@@ -104,8 +105,17 @@ enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct 
     clr_resident_free(resident);
     if (outcome == CLR_SCAN_FAILED && status.code != CLR_OK)
         clr_stats_note_failure(&connection->stats, &status);
+    return outcome == CLR_SCAN_DONE || outcome == CLR_SCAN_STOPPED ? outcome : CLR_SCAN_FAILED;
+}
+
+enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct clr_image *image,
+                                      struct clr_image_column *found, const struct clr_watch *watch,
+                                      struct clr_column **column)
+{
+    const enum clr_scan_outcome outcome = clr_cache_fetch_copy(connection, found, watch, column);
+
     if (outcome != CLR_SCAN_DONE)
-        return outcome == CLR_SCAN_STOPPED ? outcome : CLR_SCAN_FAILED;
+        return outcome;
     clr_cache_lock();
     if (found->column->is_away) {
         clr_column_release(found->column);

@@ -35,6 +35,12 @@ enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct 
                                       struct clr_image_column *found, const struct clr_watch *watch,
                                       struct clr_column **column);
 
+/* The same, but a column that a device alone has stays so: what is stored is a copy then. */
+enum clr_scan_outcome clr_cache_fetch_copy(struct clr_connection *connection,
+                                           struct clr_image_column *found,
+                                           const struct clr_watch *watch,
+                                           struct clr_column **column);
+
 /*
  * Returns whether pinned columns all have copies on the worker's device that are ready, and stores
  * those that there are, with references; starts those that are missing. A column that another

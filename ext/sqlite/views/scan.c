@@ -9,6 +9,7 @@
 #include "engine/operations/resident_questions.h"
 #include "engine/operations/resident_scan.h"
 #include "engine/rows/choice.h"
+#include "numeric/filter/skipping.h"
 #include "numeric/scan/shared_sums.h"
 
 /* Of a query that has rows, one in so many may be found, at most. */
@@ -28,12 +29,50 @@ static bool is_for_devices(const struct clr_scan *scan)
     return clr_scan_merges(scan) == 0;
 }
 
+static bool is_any_away(const struct clr_scan *scan)
+{
+    int i;
+
+    for (i = 0; i < scan->column_count; i++) {
+        if (scan->columns[i]->is_away)
+            return true;
+    }
+    return false;
+}
+
+/* Makes the zones of columns that a device alone has, which a scan could have used before, of
+   copies that go at once: one after the other, if there is room for it. */
+static void bring_zones_of_away(struct clr_view_run *run)
+{
+    const struct clr_scan *scan = &run->scan;
+    bool wanted[CLR_MOST_COLUMNS];
+    struct clr_column *copy;
+    int i;
+
+    if ((int64_t)scan->rows > clr_column_memory() / CLR_ROW_BYTES ||
+        !clr_skipping_find_columns(scan, wanted))
+        return;
+    for (i = 0; i < scan->column_count; i++) {
+        struct clr_column *column = scan->columns[i];
+
+        if (!wanted[i] || !column->is_away || clr_column_zones(column) != NULL ||
+            !atomic_exchange(&column->wants_zones, true) ||
+            clr_cache_fetch_copy(run->request.connection, run->request.found[i], run->watch,
+                                 &copy) != CLR_SCAN_DONE)
+            continue;
+        clr_column_set_zones(column, clr_host_find_zones(copy, run->watch));
+        clr_column_release(copy);
+    }
+}
+
 /* Has the scan leave out what zones tell, of the columns as they are now. */
 static void skip_blocks(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
     bool made;
 
+    if (clr_zones_of(run->scan.rows) > 1 && is_any_away(&run->scan))
+        bring_zones_of_away(run);
     clr_host_skip(&run->scan, run->watch, &made);
     if (made)
         clr_cache_measure(request->image, request->found, run->scan.column_count);
@@ -54,17 +93,6 @@ struct device_scan {
     const struct clr_device_info *info;
     struct clr_resident *residents[CLR_MOST_COLUMNS];
 };
-
-static bool is_any_away(const struct clr_scan *scan)
-{
-    int i;
-
-    for (i = 0; i < scan->column_count; i++) {
-        if (scan->columns[i]->is_away)
-            return true;
-    }
-    return false;
-}
 
 /* Whether all columns are on the host, which would be done with them before the device, for which
    others wait, would begin. */
