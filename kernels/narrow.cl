@@ -103,6 +103,7 @@ void whole_part_finish(const whole_part *part, ulong count, long least, running 
 
 #endif
 
+/* values begin at a multiple of 16 bytes. */
 void take_whole(running *result, row_counts *counts, __global const whole_word *restrict values,
                 long least, ulong count)
 {

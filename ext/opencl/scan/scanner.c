@@ -185,8 +185,11 @@ static enum clr_code start_launch(struct request *request, const struct clr_scan
     return clr_passes_start_rows(passes, launch->program, arguments, range->rows, status);
 }
 
-/* Adds the result of a step, which is the batch's of that number, to the state of its tally. */
-static void finish_step(struct request *request, int step_number, bool counts, int number)
+/* Adds the result of a step of one range of rows, which is the batch's of that number, to the state
+   of its tally. What the rows were is counted anew with the first range: the plan knew it of whole
+   columns. */
+static void finish_step(struct request *request, int step_number, bool counts, bool is_first,
+                        int number)
 {
     struct clr_scanner *scanner = request->scanner;
     const struct clr_scan_step *step = &request->plan->steps[step_number];
@@ -200,8 +203,8 @@ static void finish_step(struct request *request, int step_number, bool counts, i
     scanner->unsure = scanner->unsure || rows.unsure;
     scanner->inexact = scanner->inexact || rows.inexact;
     if (step_number == 0 || request->plan->steps[step_number - 1].tally != step->tally) {
-        state->count += rows.counted;
-        state->non_integers += rows.non_integers;
+        state->count = rows.counted + (is_first ? 0 : state->count);
+        state->non_integers = rows.non_integers + (is_first ? 0 : state->non_integers);
     }
 }
 
@@ -240,7 +243,8 @@ static enum clr_code run_launches(struct request *request, bool if_reals,
         const struct clr_scan_launch *launch = &scanner->launches[i];
         for (j = 0; started[i] && j < ranges.count; j++)
             for (k = 0; k < launch->bundle.count; k++)
-                finish_step(request, launch->bundle.steps[k], launch->program->scans, number++);
+                finish_step(request, launch->bundle.steps[k], launch->program->scans, j == 0,
+                            number++);
     }
     return CLR_OK;
 }

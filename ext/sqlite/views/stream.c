@@ -253,7 +253,7 @@ static bool are_few_pages(struct clr_view_run *run)
               atomic_load(part_leaves) + leaves.count <= leaves.all / PART_OF_LEAVES;
     if (are_few)
         atomic_fetch_add(part_leaves, leaves.count);
-    clr_memory_free(leaves.numbers);
+    clr_page_list_free(&leaves);
     return are_few;
 }
 

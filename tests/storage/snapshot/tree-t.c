@@ -161,7 +161,7 @@ static bool found_rowids(const struct table *table, const struct clr_rowids *row
         tap_diag("%lld to %lld: leaves %zu to %zu, but %zu and %zu more of %zu (%llu)",
                  (long long)rowids->least, (long long)rowids->greatest, first, end, place,
                  walk.leaves.count, table->leaf_count, (unsigned long long)walk.leaves.all);
-    clr_memory_free(walk.leaves.numbers);
+    clr_page_list_free(&walk.leaves);
     return right;
 }
 
