@@ -22,17 +22,24 @@ static void *map_area(size_t size)
     return area;
 }
 
-/* Returns a column whose rows take row_bytes in *area, or NULL. */
-static struct clr_column *new_column(size_t capacity, size_t row_bytes, void **area)
+/* Returns where tags lie behind so many values of that width, or the first byte after them. */
+static size_t tags_at(size_t capacity, size_t width)
+{
+    return (capacity * width + CLR_COLUMN_ALIGNMENT - 1) & ~((size_t)CLR_COLUMN_ALIGNMENT - 1);
+}
+
+/* Returns a column whose rows take width bytes each in *area, and then a tag if it has tags; or
+   NULL. */
+static struct clr_column *new_column(size_t capacity, size_t width, bool has_tags, void **area)
 {
     struct clr_column *column;
 
-    if (capacity > SIZE_MAX / row_bytes)
+    if (capacity > (SIZE_MAX - CLR_COLUMN_ALIGNMENT) / (width + tag_bytes))
         return NULL;
     column = clr_memory_alloc(sizeof *column);
     if (column == NULL)
         return NULL;
-    *area = map_area(capacity * row_bytes);
+    *area = map_area(tags_at(capacity, width) + (has_tags ? capacity : 0));
     if (*area == NULL) {
         clr_memory_free(column);
         return NULL;
@@ -50,11 +57,11 @@ struct clr_column *clr_column_new(size_t capacity)
 
     if (capacity == 0)
         capacity = 1;
-    column = new_column(capacity, value_bytes + tag_bytes, &area);
+    column = new_column(capacity, value_bytes, true, &area);
     if (column == NULL)
         return NULL;
     column->values = area;
-    column->tags = (uint8_t *)area + capacity * value_bytes;
+    column->tags = (uint8_t *)area + tags_at(capacity, value_bytes);
     return column;
 }
 
@@ -67,12 +74,12 @@ struct clr_column *clr_column_new_framed(size_t capacity, const struct clr_frame
         return clr_column_new(capacity);
     if (capacity == 0)
         capacity = 1;
-    column = new_column(capacity, frame->bytes + tag_bytes, &area);
+    column = new_column(capacity, frame->bytes, true, &area);
     if (column == NULL)
         return NULL;
     column->words = area;
     column->frame = *frame;
-    column->tags = (uint8_t *)area + capacity * frame->bytes;
+    column->tags = (uint8_t *)area + tags_at(capacity, frame->bytes);
     return column;
 }
 
@@ -123,7 +130,7 @@ struct clr_column *clr_column_new_codes(struct clr_dictionary *dictionary, size_
 
     if (capacity == 0)
         capacity = 1;
-    column = new_column(capacity, code_bytes, &area);
+    column = new_column(capacity, code_bytes, false, &area);
     if (column == NULL)
         return NULL;
     column->kind = CLR_TAG_MIXED;
@@ -179,10 +186,10 @@ void clr_column_release(struct clr_column *column)
     clr_bytes_free(&column->bytes);
     clr_dictionary_release(column->dictionary);
     if (column->codes != NULL)
-        munmap(column->codes, column->capacity * column->code_bytes);
+        munmap(column->codes, tags_at(column->capacity, column->code_bytes));
     else if (!column->is_away)
         munmap(column->words != NULL ? column->words : column->values,
-               column->capacity * (clr_column_width(column) + tag_bytes));
+               tags_at(column->capacity, clr_column_width(column)) + column->capacity);
     clr_memory_free(column);
 }
 

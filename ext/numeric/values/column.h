@@ -19,8 +19,15 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Values, codes and tags begin at multiples of so many bytes, the largest pages that are common, so
+   that a device can use them where they lie. */
+enum { CLR_COLUMN_ALIGNMENT = 16384 };
+
 struct clr_column {
     atomic_int references;
+    /* One of the references is a device's, which reads nothing until its holder asks it to. For who
+       alone can get at the column: see clr_column_is_free(). */
+    bool is_lent;
     size_t capacity; /* rows there is address space for; pages never touched cost nothing else */
     size_t rows;
     uint8_t kind;    /* the tag of all rows, or CLR_TAG_MIXED */
@@ -156,6 +163,12 @@ void clr_column_populate(struct clr_column *column, size_t block);
 /* Any thread may take and drop references; the last one frees. NULL is fine for the second. */
 struct clr_column *clr_column_retain(struct clr_column *column);
 void clr_column_release(struct clr_column *column);
+
+/* Whether nobody but the caller reads the column, or can get at it: then it may be changed. */
+static inline bool clr_column_is_free(const struct clr_column *column)
+{
+    return atomic_load(&column->references) == 1 + column->is_lent;
+}
 
 /* Returns the column's zones, or NULL while it has none. They go with the column. */
 static inline const struct clr_zones *clr_column_zones(const struct clr_column *column)

@@ -198,8 +198,8 @@ static bool plan_rows(struct refresh *refresh)
    who refer to the column may be reading its own. NULL without memory. */
 static struct clr_dictionary *take_dictionary(const struct clr_column *column)
 {
-    return atomic_load(&column->references) == 1 ? clr_dictionary_retain(column->dictionary)
-                                                 : clr_dictionary_clone(column->dictionary);
+    return clr_column_is_free(column) ? clr_dictionary_retain(column->dictionary)
+                                      : clr_dictionary_clone(column->dictionary);
 }
 
 /* Adds the fresh entries to the columns' dictionaries, where those that no row has do no harm. */

@@ -83,9 +83,9 @@ struct clr_column *clr_splice_begin(const struct clr_splice *splice, struct clr_
     if (old->codes == NULL)
         frame = choose_frame(splice, old, fresh);
     /* Of a column that shrinks much the memory would stay. */
-    if (dictionary == old->dictionary && atomic_load(&old->references) == 1 &&
-        old->capacity >= splice->rows && splice->rows >= old->rows / 2 &&
-        old->code_bytes >= code_bytes && clr_frame_is_same(&frame, &old->frame)) {
+    if (dictionary == old->dictionary && clr_column_is_free(old) && old->capacity >= splice->rows &&
+        splice->rows >= old->rows / 2 && old->code_bytes >= code_bytes &&
+        clr_frame_is_same(&frame, &old->frame)) {
         old->frame = frame;
         return old;
     }
