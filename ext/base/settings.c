@@ -25,7 +25,8 @@ enum { RETENTION_MS = 10000, NOT_SET = -1 };
 static atomic_int_least64_t of_process[CLR_PROCESS_SETTINGS] = {[CLR_COLUMN_RETENTION] =
                                                                     RETENTION_MS,
                                                                 [CLR_PROGRAM_CACHE] = 1,
-                                                                [CLR_DEVICE_ARITHMETIC] = NOT_SET};
+                                                                [CLR_DEVICE_ARITHMETIC] = NOT_SET,
+                                                                [CLR_DEVICE_COLUMNS] = NOT_SET};
 
 static const struct setting settings_table[] = {
     {OF_CONNECTION(device), 0, 0, 0,
@@ -60,6 +61,9 @@ static const struct setting settings_table[] = {
      "auto: devices compute REALs in doubles if they have fp64 and are not slower so, else by "
      "integers; integer: by integers, on all devices; fp64: in doubles, on all that have them; to "
      "be set before devices are looked for"},
+    {"device_columns", 0, CLR_DEVICE_COLUMNS, CLR_DEVICE_COLUMNS_AUTO, 0, CLR_DEVICE_COLUMNS_COPIED,
+     "auto: devices whose memory is the host's use its columns where they lie; copied: they get "
+     "copies, as all others do; to be set before devices are looked for"},
 };
 
 enum { SETTINGS = sizeof settings_table / sizeof settings_table[0] };
@@ -77,10 +81,13 @@ static int has_words(const struct setting *setting)
 /* Returns the words for 0 up to the greatest. */
 static const char *const *words_of(const struct setting *setting)
 {
-    static const char *const switches[] = {"off", "on"}, *const arithmetic[] = {"auto", "integer",
-                                                                                "fp64"};
+    static const char *const switches[] = {"off", "on"},
+                             *const arithmetic[] = {"auto", "integer", "fp64"},
+                             *const columns[] = {"auto", "copied"};
 
-    return setting->of_process == CLR_DEVICE_ARITHMETIC ? arithmetic : switches;
+    return setting->of_process == CLR_DEVICE_ARITHMETIC ? arithmetic
+           : setting->of_process == CLR_DEVICE_COLUMNS  ? columns
+                                                        : switches;
 }
 
 /* Returns the number of the setting's word, or -1 if it is none. */
@@ -94,24 +101,25 @@ static int64_t number_of(const struct setting *setting, const char *word)
     return i;
 }
 
-/* What holds until one is set: the only one with a variable of its own. */
-static int64_t default_arithmetic(void)
+/* Returns what holds of a setting with a variable of its own until it is set. */
+static int64_t default_of(enum clr_process_setting wanted)
 {
     const struct setting *setting = settings_table;
-    const char *word = getenv("CLREDUCE_DEVICE_ARITHMETIC");
+    const char *word = getenv(wanted == CLR_DEVICE_ARITHMETIC ? "CLREDUCE_DEVICE_ARITHMETIC"
+                                                              : "CLREDUCE_DEVICE_COLUMNS");
     int64_t number;
 
-    while (setting->of_process != CLR_DEVICE_ARITHMETIC)
+    while (setting->of_process != wanted)
         setting++;
     number = word == NULL ? -1 : number_of(setting, word);
-    return number < 0 ? CLR_ARITHMETIC_AUTO : number;
+    return number < 0 ? setting->initial : number;
 }
 
 int64_t clr_process_setting(enum clr_process_setting setting)
 {
     const int64_t value = atomic_load(&of_process[setting]);
 
-    return value == NOT_SET ? default_arithmetic() : value;
+    return value == NOT_SET ? default_of(setting) : value;
 }
 
 static void *place(struct clr_settings *settings, const struct setting *setting)
@@ -243,7 +251,9 @@ int clr_settings_describe(const struct clr_settings *settings, size_t i,
     }
     show(setting, load(&current, setting), description->value);
     show(setting,
-         setting->of_process == CLR_DEVICE_ARITHMETIC ? default_arithmetic() : setting->initial,
+         setting->of_process == CLR_DEVICE_ARITHMETIC || setting->of_process == CLR_DEVICE_COLUMNS
+             ? default_of(setting->of_process)
+             : setting->initial,
          description->default_value);
     return 1;
 }

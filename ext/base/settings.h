@@ -28,11 +28,15 @@ enum clr_process_setting {
     CLR_COLUMN_RETENTION,  /* milliseconds that a file's columns stay after its last connection */
     CLR_PROGRAM_CACHE,     /* whether GPUs' programs are kept on disk */
     CLR_DEVICE_ARITHMETIC, /* of enum clr_arithmetic */
+    CLR_DEVICE_COLUMNS,    /* of enum clr_device_columns */
     CLR_PROCESS_SETTINGS
 };
 
 /* How devices compute with REALs: by doubles where they have them, or by integers. */
 enum clr_arithmetic { CLR_ARITHMETIC_AUTO, CLR_ARITHMETIC_INTEGER, CLR_ARITHMETIC_FP64 };
+
+/* How devices whose memory is the host's have columns: in the host's own arrays, or copied. */
+enum clr_device_columns { CLR_DEVICE_COLUMNS_AUTO, CLR_DEVICE_COLUMNS_COPIED };
 
 /* Returns one of them. Any thread may call this. */
 int64_t clr_process_setting(enum clr_process_setting setting);
@@ -44,7 +48,8 @@ struct clr_setting_description {
 };
 
 /* Fills in the defaults; the environment variable CLREDUCE_DEVICE, if set, is that of device, as
-   CLREDUCE_DEVICE_ARITHMETIC is that of device_arithmetic, if it is one of its words. */
+   CLREDUCE_DEVICE_ARITHMETIC and CLREDUCE_DEVICE_COLUMNS are those of device_arithmetic and
+   device_columns, if they are words of theirs. */
 void clr_settings_init(struct clr_settings *settings);
 
 /*

@@ -83,6 +83,7 @@ static void test_refusals(void)
     refuses("override", "", "override must be 'on' or 'off', not ''");
     refuses("device_arithmetic", "fp32",
             "device_arithmetic must be 'fp64', 'integer' or 'auto', not 'fp32'");
+    refuses("device_columns", "on", "device_columns must be 'copied' or 'auto', not 'on'");
     refuses("chunks_in_flight", "0", "from 1 to 64");
     refuses("chunks_in_flight", "65", "from 1 to 64");
     refuses("device_timeout", "99", "from 100 to 86400000");
@@ -92,7 +93,8 @@ static void test_refusals(void)
     refuses("speed", "1",
             "no setting 'speed'; there are: device, chunk_size, host_threshold, start_after, "
             "chunks_in_flight, device_timeout, view_threshold, column_memory, "
-            "column_retention, values_memory, program_cache, override, device_arithmetic");
+            "column_retention, values_memory, program_cache, override, device_arithmetic, "
+            "device_columns");
     refuses("Device", "auto", "no setting 'Device'"); /* names are exact */
     refuses("", "1", "no setting ''");
 }
@@ -138,6 +140,10 @@ static void test_changes(void)
                clr_process_setting(CLR_DEVICE_ARITHMETIC) == CLR_ARITHMETIC_FP64 &&
                clr_settings_set(&settings, "device_arithmetic", "auto", &status) == CLR_OK,
            "one of three words");
+    tap_ok(clr_process_setting(CLR_DEVICE_COLUMNS) == CLR_DEVICE_COLUMNS_AUTO &&
+               clr_settings_set(&settings, "device_columns", "copied", &status) == CLR_OK &&
+               clr_process_setting(CLR_DEVICE_COLUMNS) == CLR_DEVICE_COLUMNS_COPIED,
+           "which is not that of another one");
     unsetenv("CLREDUCE_DEVICE_ARITHMETIC");
 
     memset(text, 'n', sizeof text);
@@ -153,11 +159,20 @@ static void test_changes(void)
 
 static void test_list(void)
 {
-    static const char *const names[] = {"device",           "chunk_size",       "host_threshold",
-                                        "start_after",      "chunks_in_flight", "device_timeout",
-                                        "view_threshold",   "column_memory",    "column_retention",
-                                        "values_memory",    "program_cache",    "override",
-                                        "device_arithmetic"};
+    static const char *const names[] = {"device",
+                                        "chunk_size",
+                                        "host_threshold",
+                                        "start_after",
+                                        "chunks_in_flight",
+                                        "device_timeout",
+                                        "view_threshold",
+                                        "column_memory",
+                                        "column_retention",
+                                        "values_memory",
+                                        "program_cache",
+                                        "override",
+                                        "device_arithmetic",
+                                        "device_columns"};
     struct clr_setting_description description;
     struct clr_settings settings;
     struct clr_status status;

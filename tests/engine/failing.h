@@ -20,7 +20,8 @@ enum { FAILING_OUTPUT = 8192 };
 
 /* ---- One run, with whatever OpenCL the environment gives it. */
 
-/* A device that the build's PoCL or a driver has, taken for a GPU: that is the longer way. */
+/* A device that the build's PoCL or a driver has, taken for a GPU with memory of its own: that is
+   the longer way. */
 static inline bool failing_find_device(struct clr_device_info *info)
 {
     struct clr_catalog catalog;
@@ -31,6 +32,7 @@ static inline bool failing_find_device(struct clr_device_info *info)
         if (catalog.devices[i].unusable[0] == '\0') {
             *info = catalog.devices[i];
             info->type = CLR_DEVICE_GPU;
+            info->shared_alignment = 0;
             clr_memory_free(catalog.devices);
             return true;
         }

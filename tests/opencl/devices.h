@@ -41,8 +41,9 @@ static inline void devices_bail_on(const struct clr_status *status, const char *
         tap_bail("%s: %s", what, status->message);
 }
 
-/* Runs the test on each device that can be used, and on CPU devices as on GPUs as well: the code
-   for those is tested where there is none. Skips everything where there is no device. */
+/* Runs the test on each device that can be used, and on CPU devices as on GPUs with memory of their
+   own as well: the code for those is tested where there is none. Skips everything where there is no
+   device. */
 static inline void devices_each(void (*test)(const struct clr_device_info *info), bool doubles)
 {
     /* Workers look at their device's information for as long as the process lives. */
@@ -60,6 +61,7 @@ static inline void devices_each(void (*test)(const struct clr_device_info *info)
         if (catalog.devices[i].type == CLR_DEVICE_CPU) {
             as_gpu = catalog.devices[i];
             as_gpu.type = CLR_DEVICE_GPU;
+            as_gpu.shared_alignment = 0;
             test(&as_gpu);
         }
     }

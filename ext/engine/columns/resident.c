@@ -7,11 +7,26 @@
 #include "numeric/values/column.h"
 #include "opencl/memory/resident_column.h"
 
+/* Leaves a resident and its column to the end of the process: the device has failed, and nobody
+   knows what it still reads. */
+static void leave(struct clr_resident *resident)
+{
+    static _Atomic(struct clr_resident *) left;
+
+    resident->left = atomic_load(&left);
+    while (!atomic_compare_exchange_weak(&left, &resident->left, resident))
+        continue;
+}
+
 static void free_resident(struct clr_task *task)
 {
     struct clr_resident *resident = clr_resident_of(task);
 
     pthread_mutex_destroy(&resident->lock);
+    if (resident->copy != NULL && clr_resident_column_is_shared(resident->copy)) {
+        leave(resident);
+        return;
+    }
     clr_column_release(resident->column);
     clr_sorted_column_free(NULL, resident->sorted);
     clr_resident_column_free(NULL, resident->copy);
@@ -71,11 +86,37 @@ static enum clr_code widen(struct clr_resident *resident, struct clr_status *sta
     return CLR_OK;
 }
 
+static atomic_int_least64_t bytes_copied;
+
+int64_t clr_resident_copied(void)
+{
+    return atomic_load(&bytes_copied);
+}
+
+void clr_resident_count_copied(size_t bytes)
+{
+    atomic_fetch_add(&bytes_copied, (int64_t)bytes);
+}
+
+/* Returns the column's values, in whatever bytes it has them, or its codes. */
 static const void *rows_of(const struct clr_column *column)
 {
     if (column->codes != NULL)
         return column->codes;
     return column->words != NULL ? column->words : column->values;
+}
+
+/* Has the device use the column where it lies. If it can't the column is copied, from now on. */
+static bool share(struct clr_resident *resident, const struct clr_device *device)
+{
+    const struct clr_column *column = resident->column;
+
+    if (!atomic_load(&resident->is_shared))
+        return false;
+    if (clr_resident_column_share(device, resident->copy, rows_of(column), column->tags))
+        return true;
+    atomic_store(&resident->is_shared, false);
+    return false;
 }
 
 /* The copying, once, or once more: of the resident that the request holds. */
@@ -86,6 +127,10 @@ static bool step_upload(struct clr_task *task, struct clr_device *device, struct
     const struct clr_column *column;
     bool complete = false;
 
+    if (!unwanted && share(resident, device)) {
+        atomic_store(&resident->state, CLR_RESIDENT_READY);
+        return false;
+    }
     if (!unwanted && widen(resident, status) == CLR_OK) {
         column = resident->column;
         clr_resident_column_fill(device, resident->copy, rows_of(column), column->tags, &complete,
@@ -97,6 +142,7 @@ static bool step_upload(struct clr_task *task, struct clr_device *device, struct
     }
     if (!complete)
         return true;
+    clr_resident_count_copied(clr_resident_size(resident));
     clr_column_release(resident->column);
     resident->column = NULL;
     atomic_store(&resident->state, CLR_RESIDENT_READY);
@@ -150,6 +196,7 @@ static struct clr_resident *make(struct clr_worker *worker, uint8_t kind, size_t
     atomic_init(&resident->state, CLR_RESIDENT_COMING);
     atomic_init(&resident->owners, 1);
     atomic_init(&resident->unwanted, false);
+    atomic_init(&resident->is_shared, false);
     atomic_init(&resident->order, CLR_ORDER_UNWANTED);
     atomic_init(&resident->order_counted, false);
     pthread_mutex_init(&resident->lock, NULL);
@@ -162,12 +209,24 @@ struct clr_resident *clr_resident_new_open(struct clr_worker *worker, uint8_t ki
     return make(worker, kind, 0);
 }
 
+/* Whether the worker's device can have the column as it is: not one that it needs in another form.
+   Who changes a column with addresses has to be the only one that refers to it. */
+static bool may_share(const struct clr_worker *worker, const struct clr_column *column)
+{
+    const bool fits =
+        column->words == NULL || clr_kind_narrow_bytes(clr_column_device_kind(column)) > 0;
+
+    return clr_worker_info(worker)->shared_alignment > 0 && fits &&
+           !clr_column_has_addresses(column);
+}
+
 struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column)
 {
     struct clr_resident *resident = make(worker, clr_column_device_kind(column), column->rows);
 
     if (resident == NULL)
         return NULL;
+    atomic_store(&resident->is_shared, may_share(worker, column));
     resident->column = clr_column_retain(column);
     clr_resident_column_set_least(resident->copy, column->frame.least);
     switch (post_upload(resident)) {
@@ -206,12 +265,24 @@ enum clr_residence clr_resident_state(struct clr_resident *resident)
 
 size_t clr_resident_size(const struct clr_resident *resident)
 {
-    size_t size = clr_resident_column_size(resident->kind, resident->rows);
+    size_t size = atomic_load(&resident->is_shared)
+                      ? 0
+                      : clr_resident_column_size(resident->kind, resident->rows);
     int order = atomic_load(&resident->order);
 
     if (order == CLR_ORDER_COMING || order == CLR_ORDER_READY)
         size += clr_sorted_column_size(resident->rows, order == CLR_ORDER_READY);
     return size;
+}
+
+bool clr_resident_is_shared(const struct clr_resident *resident)
+{
+    return atomic_load(&resident->is_shared);
+}
+
+bool clr_resident_lends(const struct clr_resident *resident)
+{
+    return clr_resident_is_shared(resident) && atomic_load(&resident->task.references) == 1;
 }
 
 struct clr_resident *clr_resident_retain(struct clr_resident *resident)

@@ -10,7 +10,8 @@
 
 #include <stddef.h>
 
-/* A copy of a column on a device. */
+/* A copy of a column on a device; or the column itself, which a device shares whose memory is the
+   host's. */
 struct clr_resident;
 
 enum clr_residence { CLR_RESIDENT_COMING, CLR_RESIDENT_READY, CLR_RESIDENT_FAILED };
@@ -18,8 +19,10 @@ enum clr_residence { CLR_RESIDENT_COMING, CLR_RESIDENT_READY, CLR_RESIDENT_FAILE
 /*
  * Starts copying a column, its values or its codes, to the worker's device, in the background:
  * staged through mapped buffers in pieces, between which the worker serves its other jobs. Takes a
- * reference to the column and drops it when the copy is complete or has failed. Returns NULL
- * without memory. The column's values must not change any more.
+ * reference to the column and drops it when the copy is complete or has failed. A device whose
+ * memory is the host's gets no copy, unless it needs the column in another form or its driver
+ * refuses to: then the reference is kept as long as the resident, and if the device fails to the
+ * end of the process. Returns NULL without memory. The column's values must not change any more.
  */
 struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column);
 
@@ -29,9 +32,19 @@ struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_colu
  */
 enum clr_residence clr_resident_state(struct clr_resident *resident);
 
-/* Returns the bytes of device memory that it takes, with the sorted copy of
-   engine/operations/resident_order.h if there is one or one is being made. */
+/* Returns the bytes of device memory that it takes, none of a column that is shared, with the
+   sorted copy of engine/operations/resident_order.h if there is one or one is being made. */
 size_t clr_resident_size(const struct clr_resident *resident);
+
+/* Returns whether the column is shared, or is to be. */
+bool clr_resident_is_shared(const struct clr_resident *resident);
+
+/* For the only owner: whether the column is shared, and nothing is under way that reads it or could
+   begin to. Then it may be changed, if the resident is not used any more. */
+bool clr_resident_lends(const struct clr_resident *resident);
+
+/* Returns the bytes of columns of tables that this process has copied to devices and back. */
+int64_t clr_resident_copied(void);
 
 /* Makes the caller another owner of the resident. NULL is fine. */
 struct clr_resident *clr_resident_retain(struct clr_resident *resident);

@@ -20,7 +20,9 @@ enum clr_order_state { CLR_ORDER_UNWANTED, CLR_ORDER_COMING, CLR_ORDER_READY, CL
 struct clr_resident {
     struct clr_task task;
     struct clr_worker *worker;
-    struct clr_column *column; /* until it is on the device, or can't be any more */
+    struct clr_column
+        *column;           /* until it is on the device, or can't be any more; always if shared */
+    atomic_bool is_shared; /* the copy is the column itself, or is to be */
     struct clr_resident_column *copy;
     uint8_t kind; /* as of clr_column_device_kind() */
     size_t rows;
@@ -36,6 +38,7 @@ struct clr_resident {
     bool pauses; /* the upload: it has FAILED, and may be tried again */
     struct clr_backoff upload_pause, order_pause;
     struct clr_status order_status; /* why the order has FAILED */
+    struct clr_resident *left;      /* another one that is left to the end of the process */
 };
 
 /* Returns the resident that a task is. */
@@ -50,6 +53,9 @@ static inline struct clr_resident *clr_resident_of(struct clr_task *task)
  * memory.
  */
 struct clr_resident *clr_resident_new_open(struct clr_worker *worker, uint8_t kind);
+
+/* Adds to what clr_resident_copied() returns. */
+void clr_resident_count_copied(size_t bytes);
 
 /*
  * For the worker: does the next step of sorting the resident's copy into its sorted column, which

@@ -119,6 +119,7 @@ static void write_host_rows(const struct clr_leaf_feed *feed, struct clr_device 
 {
     clr_decoded_column_write(device, feed->residents[rows->column]->copy, rows->first, rows->values,
                              rows->tags, rows->count, status);
+    clr_resident_count_copied(rows->count * (sizeof *rows->values + sizeof *rows->tags));
     clr_memory_free(rows);
 }
 

@@ -26,6 +26,8 @@ static bool step_fetch(struct clr_task *task, struct clr_device *device, struct 
     clr_resident_column_fetch(device, clr_resident_of(fetch->request.held)->copy,
                               column->words != NULL ? column->words : column->values, column->tags,
                               &fetch->done, &complete, status);
+    if (complete)
+        clr_resident_count_copied(fetch->done);
     return status->code == CLR_OK && !complete;
 }
 

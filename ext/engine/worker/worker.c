@@ -238,6 +238,11 @@ bool clr_worker_has_builds(struct clr_worker *worker)
     return has_builds;
 }
 
+const struct clr_device_info *clr_worker_info(const struct clr_worker *worker)
+{
+    return worker->info;
+}
+
 bool clr_worker_has_failed(struct clr_worker *worker)
 {
     bool failed;

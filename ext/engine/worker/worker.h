@@ -123,6 +123,9 @@ bool clr_worker_is_starting(struct clr_worker *worker);
 /* Returns whether that is so, or about to be: whether something is to be built. */
 bool clr_worker_has_builds(struct clr_worker *worker);
 
+/* Returns the description of its device. */
+const struct clr_device_info *clr_worker_info(const struct clr_worker *worker);
+
 /* Returns whether the device is out of use, for good. */
 bool clr_worker_has_failed(struct clr_worker *worker);
 

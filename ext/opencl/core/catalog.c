@@ -65,6 +65,24 @@ static bool has_exact_doubles(cl_device_id id)
     return (config & needed) == needed;
 }
 
+/* Zero copy needs whole pages on Intel's and AMD's GPUs, whose guides ask for these, and never less
+   than what buffers in buffers are aligned to (OpenCL 1.2, table 4.3, in bits). */
+enum { LEAST_SHARED_ALIGNMENT = 4096 };
+
+static size_t get_shared_alignment(cl_device_id id)
+{
+    cl_bool unified = CL_FALSE;
+    cl_uint bits = 0;
+
+    if (clr_process_setting(CLR_DEVICE_COLUMNS) == CLR_DEVICE_COLUMNS_COPIED ||
+        clGetDeviceInfo(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL) !=
+            CL_SUCCESS ||
+        !unified)
+        return 0;
+    clGetDeviceInfo(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+    return bits / 8 > LEAST_SHARED_ALIGNMENT ? bits / 8 : LEAST_SHARED_ALIGNMENT;
+}
+
 static void describe(cl_device_id id, const char *platform, struct clr_device_info *device)
 {
     cl_bool available = CL_FALSE, compiler = CL_FALSE;
@@ -83,6 +101,7 @@ static void describe(cl_device_id id, const char *platform, struct clr_device_in
     clGetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
     device->compute_units = units;
     device->memory = memory;
+    device->shared_alignment = get_shared_alignment(id);
     device->fp64 = has_exact_doubles(id);
     device->doubles =
         device->fp64 && clr_process_setting(CLR_DEVICE_ARITHMETIC) != CLR_ARITHMETIC_INTEGER;

@@ -19,7 +19,10 @@ struct clr_device_info {
     char version[CLR_DEVICE_NAME_SIZE];
     enum clr_device_type type;
     uint32_t compute_units;
-    uint64_t memory;   /* bytes of global memory */
+    uint64_t memory; /* bytes of global memory */
+    /* Of a device whose memory is the host's, and which is to use columns where they lie: bytes to
+       which arrays have to be aligned for that. 0: columns are copied to it. */
+    size_t shared_alignment;
     bool fp64;         /* has doubles with the rounding, denormals and fma that exactness needs */
     bool doubles;      /* and may use them, rather than integers on the REALs' bits */
     bool slow_doubles; /* but sums REALs quicker by integers: set once that has been measured */

@@ -11,6 +11,9 @@
 /* Rows that a column that grows has room for at first. */
 static const size_t first_room = (size_t)1 << 16;
 
+/* Bytes of a cache line. */
+enum { SHARED_UNIT = 64 };
+
 struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows)
 {
     struct clr_resident_column *column = clr_memory_alloc_zero(sizeof *column);
@@ -105,6 +108,50 @@ enum clr_code clr_resident_column_fill(struct clr_device *device,
         column->copied = 0;
     }
     return status->code;
+}
+
+/*
+ * Makes a buffer of an array of the host's, unless it has no bytes. No kernel writes to it, and
+ * neither does the host as long as kernels may read it: so there is nothing to be mapped, and
+ * nothing that a driver which keeps a copy all the same could have to write back
+ * (OpenCL 1.2, 5.2.1, CL_MEM_USE_HOST_PTR). Intel's driver copies unless the size is one of whole
+ * cache lines.
+ */
+static bool share(const struct clr_device *device, const void *array, size_t size, cl_mem *buffer)
+{
+    const size_t lines = (size + SHARED_UNIT - 1) & ~((size_t)SHARED_UNIT - 1);
+    cl_int error;
+
+    if (size == 0)
+        return true;
+    if ((uintptr_t)array % device->info.shared_alignment != 0)
+        return false;
+    *buffer = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, lines,
+                             (void *)(uintptr_t)array, &error);
+    return error == CL_SUCCESS;
+}
+
+bool clr_resident_column_share(const struct clr_device *device, struct clr_resident_column *column,
+                               const void *values, const uint8_t *tags)
+{
+    const size_t first = clr_resident_values_size(column->kind, column->rows);
+    const size_t second = clr_resident_tags_size(column->kind, column->rows);
+
+    column->is_shared = device->info.shared_alignment > 0 &&
+                        share(device, values, first, &column->values) &&
+                        share(device, tags, second, &column->tags);
+    if (column->is_shared) {
+        column->copied = first + second;
+        return true;
+    }
+    clr_buffer_release(&column->values);
+    clr_buffer_release(&column->tags);
+    return false;
+}
+
+bool clr_resident_column_is_shared(const struct clr_resident_column *column)
+{
+    return column->is_shared;
 }
 
 enum clr_code clr_resident_column_fetch(struct clr_device *device,

@@ -27,15 +27,28 @@ struct clr_frame clr_resident_column_frame(const struct clr_resident_column *col
 
 /*
  * Copies the next piece of the values, in as many bytes as the kind has for each, or of the codes,
- * and of the tags where the kind is CLR_TAG_MIXED, wide or narrow, to the device, through two
- * mapped buffers: one is filled while the other is on its way. *complete becomes true with the last
- * piece, which is waited for. CLR_NOMEM: there is no room on the device, or it is short of
+ * and of the tags where the kind is CLR_TAG_MIXED, wide or narrow, to the device, as
+ * opencl/memory/upload.h does. *complete becomes true with the last piece, which is waited for.
+ * CLR_NOMEM: there is no room on the device, or it is short of
  * something else for now; it stays usable, and the next call begins anew.
  */
 enum clr_code clr_resident_column_fill(struct clr_device *device,
                                        struct clr_resident_column *column, const void *values,
                                        const uint8_t *tags, bool *complete,
                                        struct clr_status *status);
+
+/*
+ * Has a column that was never filled use the host's arrays where they lie, if the device's memory
+ * is the host's and they are aligned for it (shared_alignment of its description). They have to
+ * stay as they are until the column is freed, and their memory up to a multiple of 64 bytes;
+ * whoever likes may read them. Returns false, with the column as it was, if it has to be filled
+ * instead: the driver's reason does not matter.
+ */
+bool clr_resident_column_share(const struct clr_device *device, struct clr_resident_column *column,
+                               const void *values, const uint8_t *tags);
+
+/* Whether it does. */
+bool clr_resident_column_is_shared(const struct clr_resident_column *column);
 
 /*
  * Copies the next piece of a complete column back, to arrays of the host's with room for its rows:
@@ -72,7 +85,8 @@ size_t clr_resident_column_size(uint8_t kind, size_t rows);
 
 /*
  * Gives back the device's memory and the column. device is NULL for one that has failed: what lies
- * there is left to the end of the process. No column is fine.
+ * there is left to the end of the process, and arrays that are shared have to be as well. No column
+ * is fine.
  */
 void clr_resident_column_free(struct clr_device *device, struct clr_resident_column *column);
 

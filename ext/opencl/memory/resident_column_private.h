@@ -10,8 +10,9 @@ struct clr_resident_column {
     uint8_t kind;
     int64_t least; /* of a narrow one: that of the values' frame */
     size_t rows;
-    size_t copied; /* bytes, of the values and then of the tags */
-    size_t room;   /* rows that the buffers of a column that grows have room for */
+    size_t copied;  /* bytes, of the values and then of the tags */
+    size_t room;    /* rows that the buffers of a column that grows have room for */
+    bool is_shared; /* the buffers are the host's arrays */
     /* NULL where there is none: no rows, nothing but NULLs, one type. Codes are in `values`. */
     cl_mem values, tags;
     /* Of one that is being decoded, bits 1 << tag: of the rows that the device has decoded, a

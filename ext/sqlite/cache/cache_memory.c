@@ -51,6 +51,12 @@ static bool may_go(const struct clr_image *image)
     return !image->is_changing && !image->table->is_busy;
 }
 
+/* Whether there is a copy that takes a device's memory. */
+static bool takes_memory(const struct clr_resident *copy)
+{
+    return copy != NULL && clr_resident_size(copy) > 0;
+}
+
 /* Finds the least recently used column, of those with copies on a device or of those on the host,
    that no query needs; and its image. */
 static struct clr_image_column **find_oldest(bool on_device, struct clr_image **of)
@@ -63,7 +69,7 @@ static struct clr_image_column **find_oldest(bool on_device, struct clr_image **
         for (image = table->images; image != NULL; image = image->next) {
             for (link = &image->columns; may_go(image) && *link != NULL; link = &(*link)->next) {
                 if ((*link)->pins > 0 ||
-                    (on_device ? (*link)->resident == NULL : (*link)->column->is_away) ||
+                    (on_device ? !takes_memory((*link)->resident) : (*link)->column->is_away) ||
                     (oldest != NULL && (*link)->used >= (*oldest)->used))
                     continue;
                 oldest = link;

@@ -121,6 +121,11 @@ enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct 
         clr_column_release(found->column);
         found->column = clr_column_retain(*column);
         measure(image, found);
+        /* The next copy, on a device whose memory is the host's, is this column itself. */
+        if (clr_worker_info(found->worker)->shared_alignment > 0) {
+            clr_resident_free(found->resident);
+            found->resident = NULL;
+        }
     }
     clr_cache_unlock();
     return outcome;

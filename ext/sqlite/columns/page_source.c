@@ -98,6 +98,19 @@ static void drop_held(struct clr_image *image)
     }
 }
 
+/* Notes which of the columns a device shares that does nothing with it now; or none. A copy goes
+   when its column changes. */
+static void note_lent(const struct side *side, bool ends)
+{
+    int i;
+
+    for (i = 0; i < side->count; i++) {
+        const struct clr_resident *copy = side->of[i]->resident;
+
+        side->columns[i]->is_lent = !ends && copy != NULL && clr_resident_lends(copy);
+    }
+}
+
 /* With what has changed, for an image that may be changed: brings its columns to the snapshot's
    version. Returns DONE; STOPPED with the image as it was; or another outcome. */
 static enum clr_load_outcome refresh_columns(struct clr_column_request *request,
@@ -112,10 +125,13 @@ static enum clr_load_outcome refresh_columns(struct clr_column_request *request,
 
     make_room(request);
     drop_held(image);
-    if (side_init(&side, image))
+    if (side_init(&side, image)) {
+        note_lent(&side, false);
         outcome =
             clr_refresh(&request->snapshot.source, image->root, changes, side.fields, side.count,
                         &image->layout, side.columns, side.changed, request->watch, &report);
+        note_lent(&side, true);
+    }
     stats->bytes_decoded += report.bytes_read;
     for (i = 0; i < side.count && report.has_moved; i++) {
         if (side.changed[i])

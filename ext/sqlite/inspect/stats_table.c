@@ -1,5 +1,6 @@
 #include "sqlite/inspect/stats_table.h"
 
+#include "engine/columns/resident.h"
 #include "engine/worker/runtime.h"
 #include "opencl/core/program_cache.h"
 
@@ -31,6 +32,9 @@ static const struct row {
      "whether that device is being opened, or something built for it, or about to be"},
     {"programs_from_cache", "programs", NOT_IN_STATS,
      "programs that this process found in the user's cache folder, and need not compile"},
+    {"column_bytes_copied", "bytes", NOT_IN_STATS,
+     "columns that this process has copied to devices' memory and back: decoded there, or used "
+     "where they lie, they are not"},
     {"chunks_on_host", "chunks", NOT_IN_STATS, "chunks reduced on the host: the sum of host_*"},
     {"host_remainder", "chunks", HOST(CLR_HOST_REMAINDER),
      "the last, partly filled chunk of a group"},
@@ -133,6 +137,8 @@ static void result_special(const struct clr_connection *connection, const struct
                            worker != NULL && !report.failed && clr_worker_has_builds(worker));
     } else if (strcmp(row->name, "programs_from_cache") == 0) {
         sqlite3_result_int64(result, clr_program_cache_taken());
+    } else if (strcmp(row->name, "column_bytes_copied") == 0) {
+        sqlite3_result_int64(result, clr_resident_copied());
     } else if (strcmp(row->name, "chunks_on_host") == 0) {
         for (i = 0; i < CLR_HOST_REASONS; i++)
             chunks += stats->on_host[i];

@@ -60,7 +60,8 @@ static const char *describe_copy(const struct clr_image_column *column)
         return "";
     switch (clr_resident_state(column->resident)) {
     case CLR_RESIDENT_READY:
-        return ", also on the device";
+        return clr_resident_is_shared(column->resident) ? ", shared with the device"
+                                                        : ", also on the device";
     case CLR_RESIDENT_COMING:
         return ", on its way to the device";
     default:

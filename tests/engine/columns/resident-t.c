@@ -42,6 +42,11 @@ static enum clr_residence settle(struct clr_resident *resident)
     return state;
 }
 
+static bool shares(const struct clr_worker *worker)
+{
+    return clr_worker_info(worker)->shared_alignment > 0;
+}
+
 /* bytes: of the values of the columns that are to be narrow, the first and that of several types;
    0: none. */
 static void open_world(struct world *world, struct clr_worker *worker, size_t rows, uint8_t bytes)
@@ -63,8 +68,9 @@ static void open_world(struct world *world, struct clr_worker *worker, size_t ro
     tap_ok(ready == SCANS_COLUMNS, "columns of %zu rows, %d bytes, are on the device", rows, bytes);
     for (i = 0; i < 2 && bytes > 0; i++)
         tap_is_int64((int64_t)clr_resident_size(world->residents[may_be_narrow[i]]),
-                     (int64_t)rows * (bytes + i), "bytes there");
-    tap_ok(atomic_load(&world->columns[0]->references) == 1, "and are no longer needed here");
+                     shares(worker) ? 0 : (int64_t)rows * (bytes + i), "bytes there");
+    tap_is_int64(atomic_load(&world->columns[0]->references), 1 + shares(worker),
+                 shares(worker) ? "and are used here" : "and are no longer needed here");
 }
 
 static void close_world(struct world *world)
@@ -365,6 +371,16 @@ static void test_shared_passes(struct world *world)
            "share a pass: %lld kernels", (long long)work.kernels);
 }
 
+/* Waits until the worker has given the column back. */
+static bool is_dropped(const struct clr_column *column)
+{
+    int64_t start = clr_clock_ns();
+
+    while (atomic_load(&column->references) > 1 && !is_late(start))
+        usleep(500);
+    return atomic_load(&column->references) == 1;
+}
+
 /* Given back while they are on their way, before, and after. */
 static void test_freeing(struct clr_worker *worker)
 {
@@ -382,13 +398,13 @@ static void test_freeing(struct clr_worker *worker)
         }
     }
     tap_ok(settle(residents[1]) == CLR_RESIDENT_READY, "residents while others are freed");
-    tap_ok(clr_resident_size(residents[1]) == rows * 9, "the size");
+    tap_ok(clr_resident_size(residents[1]) == (shares(worker) ? 0 : rows * 9), "the size");
     for (i = 0; i < MANY; i++)
         clr_resident_free(residents[i]);
     residents[0] = clr_resident_new(worker, column);
     tap_ok(settle(residents[0]) == CLR_RESIDENT_READY, "and another one");
     clr_resident_free(residents[0]);
-    tap_ok(atomic_load(&column->references) == 1, "nobody keeps the column");
+    tap_ok(is_dropped(column), "nobody keeps the column");
     clr_column_release(column);
 }
 
@@ -457,6 +473,43 @@ static void test_stop(struct world *world)
     tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, TIMEOUT_MS, NULL, &work,
                              &status) == CLR_SCAN_NOT_NOW,
            "and it scans no more");
+    clr_resident_free(world->residents[0]);
+    world->residents[0] = NULL;
+    tap_is_int64(atomic_load(&world->columns[0]->references), 1 + shares(world->worker),
+                 "a column stays if nobody knows whether the device still reads it");
+}
+
+/* A column that can't be shared is copied, there and back, without staging. */
+static void test_unsuited(const struct clr_device_info *info)
+{
+    const size_t rows = tap_is_quick() ? 1000000 : 2500000; /* more than a piece */
+    static struct clr_device_info unsuited[8];
+    static int count;
+    struct clr_column *column = scans_column(CLR_TAG_MIXED, rows, 0), *fetched = NULL;
+    const int64_t copied = clr_resident_copied();
+    struct clr_resident *resident;
+    struct clr_worker *worker;
+    struct clr_status status;
+
+    if (count == 8)
+        return;
+    clr_status_clear(&status);
+    unsuited[count] = *info;
+    unsuited[count].shared_alignment = (size_t)1 << 40;
+    worker = workers_start(&unsuited[count++]);
+    resident = clr_resident_new(worker, column);
+    tap_ok(settle(resident) == CLR_RESIDENT_READY && !clr_resident_is_shared(resident) &&
+               clr_resident_size(resident) == rows * 9 && is_dropped(column),
+           "a column that is not aligned for the device is copied");
+    tap_ok(clr_resident_fetch(worker, resident, TIMEOUT_MS, NULL, &fetched, &status) ==
+                   CLR_SCAN_DONE &&
+               memcmp(fetched->values, column->values, rows * sizeof *column->values) == 0 &&
+               memcmp(fetched->tags, column->tags, rows) == 0,
+           "and comes back as it was");
+    tap_is_int64(clr_resident_copied() - copied, 2 * 9 * (int64_t)rows, "which is counted");
+    clr_resident_free(resident);
+    clr_column_release(fetched);
+    clr_column_release(column);
 }
 
 static void test_device(const struct clr_device_info *info)
@@ -485,6 +538,8 @@ static void test_device(const struct clr_device_info *info)
     if (!tap_is_quick())
         test_blocks(worker, 2252000, (const uint32_t[]){3, 4, 1060, 1063, 2199});
     test_freeing(worker);
+    if (info->shared_alignment > 0)
+        test_unsuited(info);
     test_stop(&world);
     close_world(&world);
 }

@@ -17,7 +17,7 @@ COLUMNS = {
 STATS = """
     values_fed chunks_to_device bytes_to_device kernels_launched passes
     transfer_time kernel_time startup_time is_building programs_from_cache
-    chunks_on_host
+    column_bytes_copied chunks_on_host
     host_below_threshold host_device_setting host_no_device host_before_start
     host_device_starting host_device_busy host_device_failed host_remainder host_after_fork
     device_errors scans_on_device scans_on_host scans_streamed selects_by_rows
@@ -38,6 +38,7 @@ DEFAULTS = {
     "program_cache": "on",
     "override": "off",
     "device_arithmetic": os.environ.get("CLREDUCE_DEVICE_ARITHMETIC", "auto"),
+    "device_columns": os.environ.get("CLREDUCE_DEVICE_COLUMNS", "auto"),
 }
 
 #: Settings that take numbers: the least and greatest allowed, where there are firm ones.

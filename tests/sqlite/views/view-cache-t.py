@@ -4,11 +4,15 @@ With little column_memory the least recently used ones go, and whatever was drop
 clreduce_evict(), answers stay those of the SELECTs.
 """
 
+import os
 import time
 
 import support
 import tap
 import view_support as views
+
+#: All devices have memory of their own here: view-shared-t.py is for the others.
+os.environ["CLREDUCE_DEVICE_COLUMNS"] = "copied"
 
 ROWS = 2000
 FOLDER = views.Folder()

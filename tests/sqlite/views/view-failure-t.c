@@ -132,6 +132,7 @@ static void test_late(void)
     int call;
 
     for (i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        setenv("CLREDUCE_DEVICE_COLUMNS", i % 2 == 0 ? "auto" : "copied", 1);
         for (call = 8; call < 5000; call = call * (tap_is_quick() ? 30 : 3)) {
             snprintf(rule, sizeof rule, "%s:%d", rules[i], call);
             failures_attempt(&attempt, rule, "10000");
@@ -150,6 +151,7 @@ static void test(void)
     static const int calls[FAILURES_CALLS] = {1, 20, 4};
 
     failures_test_success("bytes_decoded_on_device 0\n");
+    setenv("CLREDUCE_DEVICE_COLUMNS", "copied", 1);
     failures_test_functions(FAILURES_VIEWS, calls);
     test_late();
     test_wrong_results();

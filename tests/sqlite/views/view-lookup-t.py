@@ -5,9 +5,14 @@ values come that the dictionary did not have, with parameters, with NULLs, and w
 types.
 """
 
+import os
+
 import support
 import tap
 import view_support as views
+
+#: All devices have memory of their own here: view-shared-t.py is for the others.
+os.environ["CLREDUCE_DEVICE_COLUMNS"] = "copied"
 
 FOLDER = views.Folder()
 ROWS = 6_000
