@@ -4,6 +4,7 @@
 #include "opencl/core/device_private.h"
 #include "opencl/core/failures.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* Parts of a piece on its way back: one is copied while the next one comes. */
@@ -14,6 +15,7 @@ enum { STAGES = 2 };
 struct clr_upload {
     struct clr_attachment attachment;
     cl_command_queue queue;
+    bool is_direct; /* without staging: the device's memory is the host's */
     struct clr_pinned staging[STAGES];
     cl_event moved[STAGES]; /* NULL: nothing is under way */
     int next;
@@ -54,7 +56,8 @@ static enum clr_code make(const struct clr_device *device, struct clr_upload *up
     upload->queue = clCreateCommandQueue(device->context, device->info.id, 0, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clCreateCommandQueue", error);
-    for (i = 0; i < STAGES && status->code == CLR_OK; i++)
+    upload->is_direct = device->info.shared_alignment > 0;
+    for (i = 0; i < STAGES && !upload->is_direct && status->code == CLR_OK; i++)
         clr_pinned_make(device->context, upload->queue, CLR_UPLOAD_PIECE, &upload->staging[i],
                         status);
     return status->code;
@@ -114,6 +117,12 @@ static enum clr_code send(struct clr_upload *upload, cl_command_queue queue, cl_
     int stage = upload->next;
     cl_int error;
 
+    if (upload->is_direct) {
+        error = clEnqueueWriteBuffer(queue, buffer, CL_TRUE, offset, size, source, 0, NULL, NULL);
+        return error == CL_SUCCESS
+                   ? CLR_OK
+                   : clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
+    }
     if (wait_for_stage(upload, stage, status) != CLR_OK)
         return status->code;
     memcpy(upload->staging[stage].mapped, source, size);
@@ -154,7 +163,15 @@ enum clr_code clr_upload_take(struct clr_upload *upload, cl_mem buffer, size_t o
 {
     size_t asked = 0, taken = 0, part;
     int stage = upload->next;
+    cl_int error;
 
+    if (upload->is_direct) {
+        error = clEnqueueReadBuffer(upload->queue, buffer, CL_TRUE, offset, size, target, 0, NULL,
+                                    NULL);
+        if (error != CL_SUCCESS)
+            clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
+        return recover(upload, status);
+    }
     while (taken < size) {
         while (asked < size && asked - taken < (size_t)STAGES * FETCHED_PART) {
             part = size - asked < FETCHED_PART ? size - asked : FETCHED_PART;

@@ -1,6 +1,6 @@
 /*
  * The way of bytes to a device's memory, and back, through staging buffers that stay mapped: made
- * when the first ones come. For ext/opencl alone.
+ * when the first ones come. A device whose memory is the host's needs none. For ext/opencl alone.
  */
 #ifndef CLR_OPENCL_UPLOAD_H
 #define CLR_OPENCL_UPLOAD_H
