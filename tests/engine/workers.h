@@ -12,6 +12,13 @@ enum { WORKERS_MOST = 64 };
 static struct clr_worker *workers[WORKERS_MOST];
 static int workers_count;
 
+/* Returns what is left of a column's bytes as those of the worker's device: none, if it shares
+ * them. */
+static inline size_t workers_own(const struct clr_worker *worker, size_t bytes)
+{
+    return clr_worker_info(worker)->shared_alignment > 0 ? 0 : bytes;
+}
+
 static inline struct clr_worker *workers_start(const struct clr_device_info *info)
 {
     struct clr_status status;

@@ -45,7 +45,8 @@ static void open_columns(void)
     }
     tap_is_int64(ready, COLUMNS, "the columns are on the device");
     for (i = CODES; i < COLUMNS; i++)
-        tap_is_uint64(clr_resident_size(residents[i]), (uint64_t)ROWS << (i - CODES),
+        tap_is_uint64(clr_resident_size(residents[i]),
+                      workers_own(worker, (size_t)ROWS << (i - CODES)),
                       "codes of %d bytes take these", 1 << (i - CODES));
 }
 
