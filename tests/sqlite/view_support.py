@@ -130,11 +130,12 @@ def _progress(db, name):
 
 def ask_device(db, name, parameters=(), judge=None):
     """Asks a view until a device answers, or there is nothing left to wait for: no column is on its way to
-    the device, nothing is built for it, and it leaves the query to the host twice. judge(answer) is called
-    with each answer, and returns whether to go on. Gives whether a device answered."""
+    the device, nothing is built for it, and it leaves the query to the host three times, as it also does while
+    it is at something else. judge(answer) is called with each answer, and returns whether to go on. Gives whether
+    a device answered."""
     end = time.monotonic() + BUILDING_S
     refusals = 0
-    while refusals < 2:
+    while refusals < 3:
         before = _progress(db, name)
         answer = ask(db, name, parameters)
         if judge is not None and not judge(answer):
@@ -147,7 +148,7 @@ def ask_device(db, name, parameters=(), judge=None):
         if time.monotonic() > end:
             tap.diag(f"not on the device in {BUILDING_S} s: {after}")
             break
-        if after[0]:
+        if after[0] or refusals:
             time.sleep(0.02)
     return False
 
