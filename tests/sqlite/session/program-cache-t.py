@@ -18,8 +18,9 @@ print(support.stats(db)["programs_from_cache"])
 
 
 def use(name, setting="on", **environment):
-    """Uses the device in another process; how many programs it took from disk."""
-    process = support.child(CODE.format(setting=setting), **environment)
+    """Uses the device in another process; how many programs it took from disk. The programs are
+    those of the work: a GPU would measure its arithmetic first, and find one that it has kept."""
+    process = support.child(CODE.format(setting=setting), CLREDUCE_DEVICE_ARITHMETIC="fp64", **environment)
     if not support.child_ok(process, name):
         return None
     answer, taken = process.stdout.split()[-2:]
