@@ -120,6 +120,16 @@ static void write_json(const uint64_t *counters, size_t count, struct clr_output
     output->is_json = true;
 }
 
+/* Whether a histogram has counted a value. */
+static bool has_values(const struct clr_bins *bins, const uint64_t *counters)
+{
+    int64_t i = bins->count + 1;
+
+    while (i >= 0 && counters[i] == 0)
+        i--;
+    return i >= 0;
+}
+
 void clr_finish_bins(enum clr_form form, const struct clr_bins *bins, const uint64_t *counters,
                      struct clr_output *output)
 {
@@ -128,7 +138,7 @@ void clr_finish_bins(enum clr_form form, const struct clr_bins *bins, const uint
     unsigned char *bytes;
 
     if (!(form & CLR_FORM_STATE)) {
-        if (bins != NULL)
+        if (bins != NULL && has_values(bins, counters))
             write_json(counters, (size_t)bins->count + 2, output);
         return;
     }
