@@ -34,7 +34,8 @@ static int runs = 7;
 /* The device, or NULL, and the columns there. */
 static struct clr_worker *worker;
 static const struct clr_device_info *info;
-static struct clr_resident *residents[COLUMNS];
+static struct clr_division division;
+static struct clr_sharded *copies[COLUMNS];
 static int64_t kernel_time; /* nanoseconds; 0: the device has not grouped */
 
 static uint64_t draw(void)
@@ -64,11 +65,14 @@ static void wait_briefly(void)
 
 static void make_columns(size_t groups)
 {
+    const struct clr_devices devices = {1, {{worker, info}}};
     size_t i;
     int c;
 
+    if (worker != NULL && !clr_division_make(&devices, rows, &division))
+        exit(EXIT_FAILURE);
     for (c = 0; c < COLUMNS; c++) {
-        clr_resident_free(residents[c]);
+        clr_sharded_release(copies[c]);
         clr_column_release(columns[c]);
         columns[c] = clr_column_new(rows);
         if (columns[c] == NULL)
@@ -87,9 +91,9 @@ static void make_columns(size_t groups)
         columns[WIDE_KEY]->values[i] = (int64_t)((uint64_t)key * 0x9e3779b97f4a7c15);
     }
     for (c = 0; worker != NULL && c < COLUMNS; c++)
-        residents[c] = clr_resident_new(worker, columns[c]);
+        copies[c] = clr_sharded_new(&division, columns[c]);
     for (c = 0; worker != NULL && c < COLUMNS; c++)
-        while (residents[c] != NULL && clr_resident_state(residents[c]) == CLR_RESIDENT_COMING)
+        while (copies[c] != NULL && clr_sharded_state(copies[c]) == CLR_RESIDENT_COMING)
             wait_briefly();
 }
 
@@ -113,19 +117,15 @@ static void choose_device(const char *setting)
 }
 
 /* Until the program is built, threads do it. */
-static enum clr_scan_outcome group_on_device(void *context, struct clr_group_part *part)
+static enum clr_scan_outcome group_on_device(void *context, struct clr_group_part *const *parts)
 {
-    struct clr_resident *of_scan[COLUMNS];
     struct clr_device_work work = {0};
     struct clr_status status;
     enum clr_scan_outcome outcome;
-    int c;
 
     (void)context;
-    for (c = 0; c < COLUMNS; c++)
-        of_scan[c] = residents[c];
     clr_status_clear(&status);
-    outcome = clr_resident_group(worker, info, of_scan, part, 60000, NULL, &work, &status);
+    outcome = clr_resident_group(&division, copies, parts, 60000, NULL, &work, &status);
     if (outcome == CLR_SCAN_FAILED) {
         fprintf(stderr, "%s\n", status.message);
         outcome = CLR_SCAN_NOT_NOW;
@@ -160,11 +160,15 @@ static double ask(const struct clr_groups *groups, int tallies)
 
 static void measure(const char *name, const struct clr_scan *scan)
 {
-    const struct clr_group_device device = {group_on_device, NULL};
+    size_t ends[CLR_MOST_SHARDS];
+    const struct clr_group_device device = {
+        .run = group_on_device, .parts = division.count, .ends = ends};
     double best = 1e9, processor = 1e9, state = 0, kernel = 1e9;
     size_t count = 0;
-    int run, tries = 0;
+    int run, tries = 0, shard;
 
+    for (shard = 0; shard < division.count; shard++)
+        ends[shard] = division.shards[shard].first + division.shards[shard].rows;
     for (run = 0; run < runs; run++) {
         const double start = milliseconds(CLOCK_MONOTONIC);
         const double used = milliseconds(CLOCK_PROCESS_CPUTIME_ID);

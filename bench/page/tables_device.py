@@ -95,6 +95,20 @@ def decoding(results):
             + table(("wanted", "time:", "GB/s:", "speed:"), rows))
 
 
+def devices(results):
+    """A column on one device, and divided among several."""
+    lines = results["parts"].get("devices")
+    if not lines:
+        return None
+    rows = [(line["name"], line["notes"].partition(" device")[0].removeprefix("by "),
+             byte_label(line["bytes"]), bandwidth(line), times_as_fast(line["ratio"]))
+            for line in lines]
+    return ("### Several devices\n\n"
+            "A column of REALs that devices alike share: copied there, and summed where it lies. A speed is\n"
+            "how many times it is as fast as one device.\n\n"
+            + table(("what", "devices:", "size:", "GB/s:", "speed:"), rows))
+
+
 def startup(results):
     """Loading, discovery, opening and building."""
     lines = results["parts"].get("startup")

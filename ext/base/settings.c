@@ -45,7 +45,7 @@ static const struct setting settings_table[] = {
     {OF_CONNECTION(view_threshold), 1000, 0, INT64_MAX,
      "rows of a table below which SQLite runs a view's SELECT itself"},
     {"column_memory", 0, CLR_COLUMN_MEMORY, 0, 0, INT64_MAX,
-     "bytes of decoded columns that the process keeps for views on the host, and as many on a "
+     "bytes of decoded columns that the process keeps for views on the host, and as many on each "
      "device; larger tables stream; 0: a quarter of either's memory"},
     {"column_retention", 0, CLR_COLUMN_RETENTION, RETENTION_MS, 0, 86400000,
      "milliseconds that the process keeps columns of a file after its last connection has closed"},
@@ -64,6 +64,9 @@ static const struct setting settings_table[] = {
     {"device_columns", 0, CLR_DEVICE_COLUMNS, CLR_DEVICE_COLUMNS_AUTO, 0, CLR_DEVICE_COLUMNS_COPIED,
      "auto: devices whose memory is the host's use its columns where they lie; copied: they get "
      "copies, as all others do; to be set before devices are looked for"},
+    {OF_CONNECTION(devices), 0, 0, CLR_DEVICES_LIMIT,
+     "devices of one name that views' columns are divided among, at most; 0: all, and of CPU "
+     "devices one"},
 };
 
 enum { SETTINGS = sizeof settings_table / sizeof settings_table[0] };

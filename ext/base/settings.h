@@ -7,10 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLR_SETTING_TEXT_SIZE = 128, CLR_CHUNKS_IN_FLIGHT_LIMIT = 64 };
+enum { CLR_SETTING_TEXT_SIZE = 128, CLR_CHUNKS_IN_FLIGHT_LIMIT = 64, CLR_DEVICES_LIMIT = 16 };
 
 struct clr_settings {
     char device[CLR_SETTING_TEXT_SIZE]; /* auto, a type, host, or part of a name */
+    int64_t devices;                    /* of a kind that work together, at most; 0: see there */
     int64_t chunk_size;                 /* values in a full chunk */
     int64_t host_threshold;             /* values; fewer of one type stay on the host */
     int64_t start_after;                /* values fed before "auto" starts a device */

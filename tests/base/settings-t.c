@@ -94,7 +94,7 @@ static void test_refusals(void)
             "no setting 'speed'; there are: device, chunk_size, host_threshold, start_after, "
             "chunks_in_flight, device_timeout, view_threshold, column_memory, "
             "column_retention, values_memory, program_cache, override, device_arithmetic, "
-            "device_columns");
+            "device_columns, devices");
     refuses("Device", "auto", "no setting 'Device'"); /* names are exact */
     refuses("", "1", "no setting ''");
 }
@@ -172,7 +172,8 @@ static void test_list(void)
                                         "program_cache",
                                         "override",
                                         "device_arithmetic",
-                                        "device_columns"};
+                                        "device_columns",
+                                        "devices"};
     struct clr_setting_description description;
     struct clr_settings settings;
     struct clr_status status;

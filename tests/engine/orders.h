@@ -36,7 +36,7 @@ static inline struct clr_column *orders_column(uint8_t kind, size_t rows)
 static inline struct clr_resident *orders_resident(struct clr_worker *worker,
                                                    struct clr_column *column)
 {
-    struct clr_resident *resident = clr_resident_new(worker, column);
+    struct clr_resident *resident = clr_resident_new(worker, column, 0, column->rows);
     int64_t start = clr_clock_ns();
 
     if (resident == NULL)

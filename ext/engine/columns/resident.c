@@ -70,18 +70,20 @@ static void fail_upload(struct clr_resident *resident, bool passes)
     pthread_mutex_unlock(&resident->lock);
 }
 
-/* Has a resident's column that is narrow, but not on devices, be one of all bytes. */
+/* Has a resident's column that is narrow, but not on devices, be one of all bytes, and of its own
+   rows alone. */
 static enum clr_code widen(struct clr_resident *resident, struct clr_status *status)
 {
     struct clr_column *narrow = resident->column;
 
     if (narrow->words == NULL || clr_kind_narrow_bytes(resident->kind) > 0)
         return CLR_OK;
-    resident->column = clr_column_new_wide(narrow);
+    resident->column = clr_column_new_wide(narrow, resident->first, resident->rows);
     if (resident->column == NULL) {
         resident->column = narrow;
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for a column's values");
     }
+    resident->first = 0;
     clr_column_release(narrow);
     return CLR_OK;
 }
@@ -98,22 +100,31 @@ void clr_resident_count_copied(size_t bytes)
     atomic_fetch_add(&bytes_copied, (int64_t)bytes);
 }
 
-/* Returns the column's values, in whatever bytes it has them, or its codes. */
-static const void *rows_of(const struct clr_column *column)
+/* Returns what a device has of a column's rows, in whatever bytes, or of its codes: from that one
+   on. */
+static const void *find_rows(const struct clr_column *column, size_t first)
 {
-    if (column->codes != NULL)
-        return column->codes;
-    return column->words != NULL ? column->words : column->values;
+    const char *all = column->codes != NULL   ? column->codes
+                      : column->words != NULL ? column->words
+                                              : (const void *)column->values;
+
+    return all == NULL ? NULL : all + first * clr_column_width(column);
 }
 
-/* Has the device use the column where it lies. If it can't the column is copied, from now on. */
+static const uint8_t *find_tags(const struct clr_column *column, size_t first)
+{
+    return column->tags == NULL ? NULL : column->tags + first;
+}
+
+/* Has the device use the rows where they lie. If it can't they are copied, from now on. */
 static bool share(struct clr_resident *resident, const struct clr_device *device)
 {
     const struct clr_column *column = resident->column;
 
     if (!atomic_load(&resident->is_shared))
         return false;
-    if (clr_resident_column_share(device, resident->copy, rows_of(column), column->tags))
+    if (clr_resident_column_share(device, resident->copy, find_rows(column, resident->first),
+                                  find_tags(column, resident->first)))
         return true;
     atomic_store(&resident->is_shared, false);
     return false;
@@ -133,8 +144,8 @@ static bool step_upload(struct clr_task *task, struct clr_device *device, struct
     }
     if (!unwanted && widen(resident, status) == CLR_OK) {
         column = resident->column;
-        clr_resident_column_fill(device, resident->copy, rows_of(column), column->tags, &complete,
-                                 status);
+        clr_resident_column_fill(device, resident->copy, find_rows(column, resident->first),
+                                 find_tags(column, resident->first), &complete, status);
     }
     if (unwanted || status->code != CLR_OK) {
         fail_upload(resident, !unwanted && status->code == CLR_NOMEM);
@@ -220,14 +231,16 @@ static bool may_share(const struct clr_worker *worker, const struct clr_column *
            !clr_column_has_addresses(column);
 }
 
-struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column)
+struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column,
+                                      size_t first, size_t rows)
 {
-    struct clr_resident *resident = make(worker, clr_column_device_kind(column), column->rows);
+    struct clr_resident *resident = make(worker, clr_column_device_kind(column), rows);
 
     if (resident == NULL)
         return NULL;
     atomic_store(&resident->is_shared, may_share(worker, column));
     resident->column = clr_column_retain(column);
+    resident->first = first;
     clr_resident_column_set_least(resident->copy, column->frame.least);
     switch (post_upload(resident)) {
     case CLR_READY:

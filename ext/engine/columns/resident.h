@@ -10,21 +10,23 @@
 
 #include <stddef.h>
 
-/* A copy of a column on a device; or the column itself, which a device shares whose memory is the
-   host's. */
+/* A copy of a column, or of some of its rows, on a device; or these rows themselves, which a device
+   shares whose memory is the host's. */
 struct clr_resident;
 
 enum clr_residence { CLR_RESIDENT_COMING, CLR_RESIDENT_READY, CLR_RESIDENT_FAILED };
 
 /*
- * Starts copying a column, its values or its codes, to the worker's device, in the background:
- * staged through mapped buffers in pieces, between which the worker serves its other jobs. Takes a
- * reference to the column and drops it when the copy is complete or has failed. A device whose
- * memory is the host's gets no copy, unless it needs the column in another form or its driver
- * refuses to: then the reference is kept as long as the resident, and if the device fails to the
- * end of the process. Returns NULL without memory. The column's values must not change any more.
+ * Starts copying rows of a column, so many from row `first` on, their values or their codes, to the
+ * worker's device, in the background: staged through mapped buffers in pieces, between which the
+ * worker serves its other jobs. Takes a reference to the column and drops it when the copy is
+ * complete or has failed. A device whose memory is the host's gets no copy, unless it needs the
+ * column in another form, the rows are not aligned for it, or its driver refuses to: then the
+ * reference is kept as long as the resident, and if the device fails to the end of the process.
+ * Returns NULL without memory. The column's values must not change any more.
  */
-struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column);
+struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column,
+                                      size_t first, size_t rows);
 
 /*
  * Returns how far it is. FAILED: no room on the device, or a device that failed. If it may succeed

@@ -23,6 +23,7 @@ struct clr_resident {
     struct clr_column
         *column;           /* until it is on the device, or can't be any more; always if shared */
     atomic_bool is_shared; /* the copy is the column itself, or is to be */
+    size_t first;          /* row of the column that it begins with */
     struct clr_resident_column *copy;
     uint8_t kind; /* as of clr_column_device_kind() */
     size_t rows;

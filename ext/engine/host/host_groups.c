@@ -31,7 +31,9 @@ enum clr_scan_outcome clr_host_group(const struct clr_scan *scan, const struct c
                                            .context = &team,
                                            .device = device == NULL ? NULL : device->run,
                                            .device_context =
-                                               device == NULL ? NULL : device->context};
+                                               device == NULL ? NULL : device->context,
+                                           .device_parts = device == NULL ? 0 : device->parts,
+                                           .device_ends = device == NULL ? NULL : device->ends};
 
     return clr_group_scan(scan, &threads, groups);
 }

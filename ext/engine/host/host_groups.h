@@ -1,14 +1,16 @@
-/* Scans with keys on the host, by all of its threads, or by a device that it asks. */
+/* Scans with keys on the host, by all of its threads, or by devices that it asks. */
 #ifndef CLR_ENGINE_HOST_GROUPS_H
 #define CLR_ENGINE_HOST_GROUPS_H
 
 #include "engine/worker/team.h"
 #include "numeric/groups/group_scan.h"
 
-/* A device that may group the rows: see struct clr_group_team. */
+/* Devices that may group the rows: see struct clr_group_team. */
 struct clr_group_device {
-    enum clr_scan_outcome (*run)(void *context, struct clr_group_part *part);
+    enum clr_scan_outcome (*run)(void *context, struct clr_group_part *const *parts);
     void *context;
+    int parts;          /* one for each shard of the rows */
+    const size_t *ends; /* where these end */
 };
 
 /*

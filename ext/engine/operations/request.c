@@ -65,12 +65,16 @@ enum clr_readiness clr_request_post(struct clr_request *request)
     return readiness;
 }
 
-enum clr_scan_outcome clr_request_run(struct clr_request *request, int64_t timeout_ms,
+enum clr_scan_outcome clr_request_begin(struct clr_request *request)
+{
+    return clr_worker_post(request->worker, &request->task) == CLR_READY ? CLR_SCAN_DONE
+                                                                         : CLR_SCAN_NOT_NOW;
+}
+
+enum clr_scan_outcome clr_request_end(struct clr_request *request, int64_t timeout_ms,
                                       const struct clr_watch *watch, struct clr_device_work *work,
                                       struct clr_status *status)
 {
-    if (clr_worker_post(request->worker, &request->task) != CLR_READY)
-        return CLR_SCAN_NOT_NOW;
     switch (clr_worker_await(request->worker, &request->task, timeout_ms, watch, status)) {
     case CLR_TASK_DONE:
         break;
@@ -85,6 +89,16 @@ enum clr_scan_outcome clr_request_run(struct clr_request *request, int64_t timeo
         *status = request->reason;
     clr_device_work_add(work, &request->work);
     return request->outcome;
+}
+
+enum clr_scan_outcome clr_request_run(struct clr_request *request, int64_t timeout_ms,
+                                      const struct clr_watch *watch, struct clr_device_work *work,
+                                      struct clr_status *status)
+{
+    const enum clr_scan_outcome begun = clr_request_begin(request);
+
+    return begun == CLR_SCAN_DONE ? clr_request_end(request, timeout_ms, watch, work, status)
+                                  : begun;
 }
 
 static void destroy_build(struct clr_task *task)

@@ -58,12 +58,21 @@ static inline void clr_request_release(struct clr_request *request)
 /* Hands a request over that nobody waits for, with its reference. Returns as clr_worker_post(). */
 enum clr_readiness clr_request_post(struct clr_request *request);
 
+/* Hands a request over that is waited for by clr_request_end(); the caller keeps its reference.
+   Returns CLR_SCAN_DONE, or CLR_SCAN_NOT_NOW if the worker does not take it. */
+enum clr_scan_outcome clr_request_begin(struct clr_request *request);
+
 /*
- * Has the worker do it, and waits as clr_worker_await() does; the caller keeps its reference.
- * Increases work by what was done. Returns CLR_SCAN_DONE; CLR_SCAN_NOT_NOW if the worker does not
- * take it, or builds something first, and CLR_SCAN_STOPPED, after both of which it may still be
- * under way; CLR_SCAN_FAILED with the status; or another outcome that the step has set.
+ * Waits for a request that was begun as clr_worker_await() does. Increases work by what was done.
+ * Returns CLR_SCAN_DONE; CLR_SCAN_NOT_NOW if the worker builds something first, and
+ * CLR_SCAN_STOPPED, after both of which it may still be under way; CLR_SCAN_FAILED with the status;
+ * or another outcome that the step has set.
  */
+enum clr_scan_outcome clr_request_end(struct clr_request *request, int64_t timeout_ms,
+                                      const struct clr_watch *watch, struct clr_device_work *work,
+                                      struct clr_status *status);
+
+/* Begins a request, and ends it. */
 enum clr_scan_outcome clr_request_run(struct clr_request *request, int64_t timeout_ms,
                                       const struct clr_watch *watch, struct clr_device_work *work,
                                       struct clr_status *status);

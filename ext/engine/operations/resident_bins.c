@@ -53,15 +53,16 @@ size_t clr_resident_bins_memory(const struct clr_bins *bins)
     return ((size_t)bins->count + 2) * sizeof(uint64_t) + clr_bin_bounds_size(bins->count);
 }
 
-enum clr_scan_outcome clr_resident_bins(struct clr_worker *worker, struct clr_resident *resident,
-                                        const struct clr_bins *bins, uint64_t *counts,
-                                        int64_t timeout_ms, const struct clr_watch *watch,
-                                        struct clr_device_work *work, struct clr_status *status)
+/* Begins the counting of a shard. *begun is NULL unless it returns CLR_SCAN_DONE. */
+static enum clr_scan_outcome begin(struct clr_worker *worker, struct clr_resident *resident,
+                                   const struct clr_bins *bins, struct bins_request **begun,
+                                   struct clr_status *status)
 {
-    const size_t counts_size = ((size_t)bins->count + 2) * sizeof *counts;
+    const size_t counts_size = ((size_t)bins->count + 2) * sizeof *(*begun)->counts;
     enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
     struct bins_request *made;
 
+    *begun = NULL;
     if (clr_kind_wide(resident->kind) != CLR_TAG_INTEGER && resident->kind != CLR_TAG_REAL) {
         clr_status_set(status, CLR_INVALID, 0, "the column is not of one type of numbers");
         return CLR_SCAN_FAILED;
@@ -73,11 +74,42 @@ enum clr_scan_outcome clr_resident_bins(struct clr_worker *worker, struct clr_re
         return CLR_SCAN_FAILED;
     if (clr_bin_bounds_init(&made->bounds, bins,
                             resident->kind == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER))
-        outcome = clr_request_run(&made->request, timeout_ms, watch, work, status);
+        outcome = clr_request_begin(&made->request);
     else
         clr_status_set(status, CLR_NOMEM, 0, "no memory for %s", bins_kind.what);
     if (outcome == CLR_SCAN_DONE)
-        memcpy(counts, made->counts, counts_size);
-    clr_request_release(&made->request);
+        *begun = made;
+    else
+        clr_request_release(&made->request);
+    return outcome;
+}
+
+enum clr_scan_outcome clr_resident_bins(const struct clr_sharded *copy, const struct clr_bins *bins,
+                                        uint64_t *counts, int64_t timeout_ms,
+                                        const struct clr_watch *watch, struct clr_device_work *work,
+                                        struct clr_status *status)
+{
+    const struct clr_division *division = clr_sharded_division(copy);
+    struct bins_request *begun[CLR_MOST_SHARDS];
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE, one;
+    int64_t i;
+    int s;
+
+    for (s = 0; s < division->count; s++) {
+        one = begin(division->shards[s].device.worker, clr_sharded_resident(copy, s), bins,
+                    &begun[s], status);
+        if (outcome != CLR_SCAN_FAILED && one != CLR_SCAN_DONE)
+            outcome = one;
+    }
+    memset(counts, 0, ((size_t)bins->count + 2) * sizeof *counts);
+    for (s = 0; s < division->count; s++) {
+        if (begun[s] == NULL)
+            continue;
+        if (outcome == CLR_SCAN_DONE)
+            outcome = clr_request_end(&begun[s]->request, timeout_ms, watch, work, status);
+        for (i = 0; outcome == CLR_SCAN_DONE && i < bins->count + 2; i++)
+            counts[i] += begun[s]->counts[i];
+        clr_request_release(&begun[s]->request);
+    }
     return outcome;
 }

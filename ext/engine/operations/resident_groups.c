@@ -55,20 +55,26 @@ static bool step_group(struct clr_task *task, struct clr_device *device, struct 
 static const struct clr_request_kind group_kind = {
     .what = "groups", .turn = CLR_TASK_URGENT, .step = step_group, .clear = clear_group};
 
-static struct group_request *new_group(struct clr_worker *worker, const struct clr_group_plan *plan,
-                                       struct clr_resident *const *residents,
-                                       struct clr_status *status)
+/* Of a shard's rows. */
+static struct group_request *new_group(const struct clr_division *division, int shard,
+                                       const struct clr_group_plan *plan,
+                                       struct clr_sharded *const *copies, struct clr_status *status)
 {
-    struct group_request *made = clr_request_new(&group_kind, sizeof *made, worker, NULL, status);
+    struct group_request *made = clr_request_new(
+        &group_kind, sizeof *made, division->shards[shard].device.worker, NULL, status);
+    const struct clr_scan part = clr_scan_of_shard(plan->scan, division, shard);
+    struct clr_resident *residents[CLR_MOST_COLUMNS];
     int i;
 
     if (made == NULL)
         return NULL;
-    clr_scan_copy_init(&made->copy, plan->scan, residents, CLR_MOST_ROW_RANGES);
+    for (i = 0; i < plan->scan->column_count; i++) {
+        residents[i] = clr_sharded_resident(copies[i], shard);
+        made->kinds[i] = residents[i]->kind;
+    }
+    clr_scan_copy_init(&made->copy, &part, residents, CLR_MOST_ROW_RANGES);
     made->plan = *plan;
     made->plan.scan = &made->copy.scan;
-    for (i = 0; i < plan->scan->column_count; i++)
-        made->kinds[i] = residents[i]->kind;
     made->result.records = clr_memory_alloc((size_t)plan->places * clr_group_device_words(plan) *
                                             sizeof *made->result.records);
     if (made->result.records != NULL)
@@ -93,7 +99,7 @@ static void take_records(struct clr_group_part *part, const struct clr_group_res
             continue;
         memcpy(clr_group_part_record(part, place), record, (size_t)plan->words * sizeof *record);
         if (first_rows != NULL)
-            first_rows[place] = ~(uint64_t)record[plan->words];
+            first_rows[place] = part->first + ~(uint64_t)record[plan->words];
     }
 }
 
@@ -112,28 +118,66 @@ static enum clr_scan_outcome take(struct clr_group_part *part,
     return outcome;
 }
 
-enum clr_scan_outcome clr_resident_group(struct clr_worker *worker,
-                                         const struct clr_device_info *info,
-                                         struct clr_resident *const *residents,
-                                         struct clr_group_part *part, int64_t timeout_ms,
+/* Begins a shard's. *begun is NULL unless it returns CLR_SCAN_DONE. */
+static enum clr_scan_outcome begin(const struct clr_division *division, int shard,
+                                   const struct clr_group_plan *plan,
+                                   struct clr_sharded *const *copies, struct group_request **begun,
+                                   struct clr_status *status)
+{
+    struct group_request *made;
+    enum clr_scan_outcome outcome;
+
+    *begun = NULL;
+    if (!clr_grouper_fits(division->shards[shard].device.info, plan))
+        return CLR_SCAN_NOT_NOW;
+    made = new_group(division, shard, plan, copies, status);
+    if (made == NULL)
+        return CLR_SCAN_FAILED;
+    outcome = clr_request_begin(&made->request);
+    if (outcome == CLR_SCAN_DONE)
+        *begun = made;
+    else
+        clr_request_release(&made->request);
+    return outcome;
+}
+
+/* Ends it. What is doubtful in one shard is told, and the others are not needed. */
+static enum clr_scan_outcome end(struct group_request *begun, struct clr_group_part *part,
+                                 int64_t timeout_ms, const struct clr_watch *watch,
+                                 struct clr_device_work *work, struct clr_status *status)
+{
+    const enum clr_scan_outcome outcome =
+        clr_request_end(&begun->request, timeout_ms, watch, work, status);
+
+    if (outcome != CLR_SCAN_DONE)
+        return outcome;
+    if (!begun->result.is_doubtful)
+        return take(part, &begun->result);
+    part->doubts = begun->result.doubts;
+    return CLR_SCAN_NOT_NOW;
+}
+
+enum clr_scan_outcome clr_resident_group(const struct clr_division *division,
+                                         struct clr_sharded *const *copies,
+                                         struct clr_group_part *const *parts, int64_t timeout_ms,
                                          const struct clr_watch *watch,
                                          struct clr_device_work *work, struct clr_status *status)
 {
-    enum clr_scan_outcome outcome;
-    struct group_request *made;
+    struct group_request *begun[CLR_MOST_SHARDS];
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE, one;
+    int s;
 
-    if (!clr_grouper_fits(info, part->plan))
-        return CLR_SCAN_NOT_NOW;
-    made = new_group(worker, part->plan, residents, status);
-    if (made == NULL)
-        return CLR_SCAN_FAILED;
-    outcome = clr_request_run(&made->request, timeout_ms, watch, work, status);
-    if (outcome == CLR_SCAN_DONE && made->result.is_doubtful) {
-        part->doubts = made->result.doubts;
-        outcome = CLR_SCAN_NOT_NOW;
-    } else if (outcome == CLR_SCAN_DONE) {
-        outcome = take(part, &made->result);
+    for (s = 0; s < division->count; s++) {
+        one = begin(division, s, parts[0]->plan, copies, &begun[s], status);
+        if (outcome != CLR_SCAN_FAILED && one != CLR_SCAN_DONE)
+            outcome = one;
     }
-    clr_request_release(&made->request);
+    for (s = 0; s < division->count; s++) {
+        if (begun[s] == NULL)
+            continue;
+        if (outcome == CLR_SCAN_DONE)
+            outcome = end(begun[s], parts[s], timeout_ms, watch, work, status);
+        clr_request_release(&begun[s]->request);
+    }
     return outcome;
 }

@@ -3,19 +3,19 @@
 #include "base/memory.h"
 #include "engine/columns/resident_private.h"
 #include "engine/operations/resident_bins.h"
-#include "engine/operations/resident_order.h"
 #include "engine/operations/resident_scan.h"
+#include "engine/operations/sharded_order.h"
 #include "numeric/order/percentile.h"
 #include "numeric/scan/whole_columns.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A scan's questions, each with the resident whose rows are all its values, in one type. */
+/* A scan's questions, each with the copy whose rows are all its values, in one type. */
 struct asked {
-    struct clr_worker *worker;
+    const struct clr_division *division;
     struct clr_scan *scan;
-    struct clr_resident *columns[CLR_MOST_QUESTIONS];
+    struct clr_sharded *columns[CLR_MOST_QUESTIONS];
     /* The extremes of the tallies that are in order, and so need not be looked for. */
     struct {
         struct clr_range range;
@@ -25,28 +25,42 @@ struct asked {
     const struct clr_watch *watch;
 };
 
-/* Returns whether each question has such a resident. */
-static bool find_columns(struct asked *asked, struct clr_resident *const *residents)
+/* Returns the kind of all shards of a copy, with all bytes, or CLR_TAG_MIXED if they are of
+   several. */
+static uint8_t kind_of(const struct clr_sharded *copy)
+{
+    const uint8_t kind = clr_sharded_resident(copy, 0)->kind;
+    int s;
+
+    for (s = 1; s < clr_sharded_division(copy)->count; s++) {
+        if (clr_sharded_resident(copy, s)->kind != kind)
+            return CLR_TAG_MIXED;
+    }
+    return clr_kind_wide(kind);
+}
+
+/* Returns whether each question has such a copy. */
+static bool find_columns(struct asked *asked, struct clr_sharded *const *copies)
 {
     const struct clr_scan *scan = asked->scan;
     uint8_t kinds[CLR_MOST_COLUMNS];
     int columns[2], i;
 
     for (i = 0; i < scan->column_count; i++)
-        kinds[i] = clr_kind_wide(residents[i]->kind);
+        kinds[i] = kind_of(copies[i]);
     for (i = 0; i < scan->question_count; i++) {
         const struct clr_tally *tally = &scan->tallies[scan->questions[i].tally];
         if (tally->y >= 0 || !clr_tally_takes_whole_columns(scan, kinds, tally, columns) ||
             (kinds[columns[0]] != CLR_TAG_INTEGER && kinds[columns[0]] != CLR_TAG_REAL))
             return false;
-        asked->columns[i] = residents[columns[0]];
+        asked->columns[i] = copies[columns[0]];
     }
     return scan->rows > 0;
 }
 
 /* Returns the first question from that number on that the order of the column answers, or the
    end. */
-static int find_question(const struct asked *asked, int from, const struct clr_resident *column)
+static int find_question(const struct asked *asked, int from, const struct clr_sharded *column)
 {
     while (from < asked->scan->question_count &&
            (asked->columns[from] != column || asked->scan->questions[from].kind == CLR_ASK_BINS))
@@ -54,9 +68,9 @@ static int find_question(const struct asked *asked, int from, const struct clr_r
     return from;
 }
 
-static struct clr_value value_of(const struct clr_resident *resident, int64_t key)
+static struct clr_value value_of(const struct clr_sharded *column, int64_t key)
 {
-    return clr_sort_key_to_value(resident->kind == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER,
+    return clr_sort_key_to_value(kind_of(column) == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER,
                                  key);
 }
 
@@ -72,7 +86,7 @@ static bool is_position(const struct clr_question *question)
 
 /* Puts two neighbours into the order for each percentile of the column, and before these the ends,
    since percentiles have an error for Inf. */
-static void choose_ranks(const struct asked *asked, const struct clr_resident *column,
+static void choose_ranks(const struct asked *asked, const struct clr_sharded *column,
                          struct clr_order *order)
 {
     const uint64_t rows = asked->scan->rows;
@@ -95,7 +109,7 @@ static void choose_ranks(const struct asked *asked, const struct clr_resident *c
     }
 }
 
-static enum clr_scan_outcome take_positions(struct asked *asked, const struct clr_resident *column,
+static enum clr_scan_outcome take_positions(struct asked *asked, const struct clr_sharded *column,
                                             const struct clr_order *order)
 {
     struct clr_value found[CLR_MOST_RANKS];
@@ -116,14 +130,25 @@ static enum clr_scan_outcome take_positions(struct asked *asked, const struct cl
         question->answer.as.real =
             clr_percentile_at(found + place, beyond, question->kind == CLR_ASK_BETWEEN);
         place += 2;
-        asked->ends[question->tally].kind = clr_kind_wide(column->kind);
+        asked->ends[question->tally].kind = kind_of(column);
         asked->ends[question->tally].range =
             (struct clr_range){.seen = true, .least = order->keys[0], .greatest = order->keys[1]};
     }
     return CLR_SCAN_DONE;
 }
 
-static void take_runs(const struct asked *asked, const struct clr_resident *column,
+static bool has_runs(const struct asked *asked, const struct clr_sharded *column)
+{
+    int i;
+
+    for (i = 0; (i = find_question(asked, i, column)) < asked->scan->question_count; i++) {
+        if (!is_position(&asked->scan->questions[i]))
+            return true;
+    }
+    return false;
+}
+
+static void take_runs(const struct asked *asked, const struct clr_sharded *column,
                       const struct clr_order *order)
 {
     int i;
@@ -138,16 +163,16 @@ static void take_runs(const struct asked *asked, const struct clr_resident *colu
     }
 }
 
-/* Answers all questions to the order of a column with one request. */
-static enum clr_scan_outcome ask_order(struct asked *asked, struct clr_resident *column,
+/* Answers all questions to the order of a column: with one request, if it is in one shard. */
+static enum clr_scan_outcome ask_order(struct asked *asked, const struct clr_sharded *column,
                                        struct clr_device_work *work, struct clr_status *status)
 {
     enum clr_scan_outcome outcome;
     struct clr_order order;
 
     choose_ranks(asked, column, &order);
-    outcome = clr_resident_order(asked->worker, column, &order, asked->timeout_ms, asked->watch,
-                                 work, status);
+    outcome = clr_sharded_order(column, has_runs(asked, column), &order, asked->timeout_ms,
+                                asked->watch, work, status);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
     take_runs(asked, column, &order);
@@ -162,15 +187,16 @@ static enum clr_scan_outcome ask_bins(const struct asked *asked, int number,
     /* A bin's bounds take the host as long as to count a few values. If there is too little memory
        for the host as well, it is the host that says so. */
     if ((uint64_t)question->bins.count > asked->scan->rows ||
-        clr_resident_bins_memory(&question->bins) > asked->scan->values_memory)
+        clr_resident_bins_memory(&question->bins) >
+            asked->scan->values_memory / (uint64_t)asked->division->count)
         return CLR_SCAN_NOT_NOW;
-    return clr_resident_bins(asked->worker, asked->columns[number], &question->bins,
-                             question->counts, asked->timeout_ms, asked->watch, work, status);
+    return clr_resident_bins(asked->columns[number], &question->bins, question->counts,
+                             asked->timeout_ms, asked->watch, work, status);
 }
 
 /* The tallies alone, for which nothing need be kept, and no extremes found that are known. */
 static enum clr_scan_outcome scan_tallies(const struct asked *asked,
-                                          struct clr_resident *const *residents,
+                                          struct clr_sharded *const *copies,
                                           struct clr_device_work *work, struct clr_status *status)
 {
     const unsigned extremes = 1u << CLR_EXTREMES;
@@ -191,7 +217,7 @@ static enum clr_scan_outcome scan_tallies(const struct asked *asked,
         tallies_only.tallies[i].operations &=
             ~(CLR_KEEP | CLR_BYTES | (asked->ends[i].range.seen ? extremes : 0));
     }
-    outcome = clr_resident_scan(asked->worker, &tallies_only, residents, asked->timeout_ms,
+    outcome = clr_resident_scan(asked->division, &tallies_only, copies, asked->timeout_ms,
                                 asked->watch, work, status);
     for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++) {
         struct clr_state *state = &scan->tallies[i].state;
@@ -204,16 +230,17 @@ static enum clr_scan_outcome scan_tallies(const struct asked *asked,
     return outcome;
 }
 
-enum clr_scan_outcome clr_resident_answer(struct clr_worker *worker, struct clr_scan *scan,
-                                          struct clr_resident *const *residents, int64_t timeout_ms,
-                                          const struct clr_watch *watch,
+enum clr_scan_outcome clr_resident_answer(const struct clr_division *division,
+                                          struct clr_scan *scan, struct clr_sharded *const *copies,
+                                          int64_t timeout_ms, const struct clr_watch *watch,
                                           struct clr_device_work *work, struct clr_status *status)
 {
-    struct asked asked = {.worker = worker, .scan = scan, .timeout_ms = timeout_ms, .watch = watch};
+    struct asked asked = {
+        .division = division, .scan = scan, .timeout_ms = timeout_ms, .watch = watch};
     enum clr_scan_outcome outcome = CLR_SCAN_DONE, one;
     int i;
 
-    if (!find_columns(&asked, residents))
+    if (!find_columns(&asked, copies))
         return CLR_SCAN_NOT_NOW;
     /* All of them, so that after the first query all columns are being sorted, and what counts bins
        is being built. */
@@ -231,5 +258,5 @@ enum clr_scan_outcome clr_resident_answer(struct clr_worker *worker, struct clr_
     }
     if (outcome != CLR_SCAN_DONE)
         return outcome;
-    return scan_tallies(&asked, residents, work, status);
+    return scan_tallies(&asked, copies, work, status);
 }

@@ -94,29 +94,29 @@ static enum clr_readiness find_readiness(struct clr_worker *worker,
     return all;
 }
 
-/* Does, or prepares for, a scan: what both have in common. */
-static enum clr_scan_outcome run(struct clr_worker *worker, const struct clr_scan *scan,
-                                 struct clr_resident *const *residents, const uint8_t *kinds,
-                                 int64_t timeout_ms, const struct clr_watch *watch,
-                                 struct clr_device_work *work, struct clr_status *status)
+/* Begins, or prepares for, a scan: what both have in common. *begun is NULL unless it returns
+   CLR_SCAN_DONE. */
+static enum clr_scan_outcome begin(struct clr_worker *worker, const struct clr_scan *scan,
+                                   struct clr_resident *const *residents, const uint8_t *kinds,
+                                   struct scan_request **begun, struct clr_status *status)
 {
     enum clr_scan_outcome outcome;
-    struct scan_request *made;
     struct clr_scan_plan plan;
-    int i;
 
+    *begun = NULL;
     if (!clr_scan_plan_fits(scan))
         return CLR_SCAN_NOT_NOW;
     clr_scan_plan(scan, kinds, &plan);
     if (find_readiness(worker, &plan) != CLR_READY)
         return CLR_SCAN_NOT_NOW;
-    made = new_scan(worker, &plan, residents, status);
-    if (made == NULL)
+    *begun = new_scan(worker, &plan, residents, status);
+    if (*begun == NULL)
         return CLR_SCAN_FAILED;
-    outcome = clr_request_run(&made->request, timeout_ms, watch, work, status);
-    for (i = 0; outcome == CLR_SCAN_DONE && i < scan->tally_count; i++)
-        scan->tallies[i].state = made->copy.tallies[i].state;
-    clr_request_release(&made->request);
+    outcome = clr_request_begin(&(*begun)->request);
+    if (outcome == CLR_SCAN_DONE)
+        return outcome;
+    clr_request_release(&(*begun)->request);
+    *begun = NULL;
     return outcome;
 }
 
@@ -125,19 +125,59 @@ enum clr_scan_outcome clr_resident_prepare(struct clr_worker *worker, const stru
                                            const struct clr_watch *watch, struct clr_status *status)
 {
     struct clr_device_work none = {0};
+    struct scan_request *begun;
+    enum clr_scan_outcome outcome = begin(worker, scan, NULL, kinds, &begun, status);
 
-    return run(worker, scan, NULL, kinds, timeout_ms, watch, &none, status);
+    if (outcome != CLR_SCAN_DONE)
+        return outcome;
+    outcome = clr_request_end(&begun->request, timeout_ms, watch, &none, status);
+    clr_request_release(&begun->request);
+    return outcome;
 }
 
-enum clr_scan_outcome clr_resident_scan(struct clr_worker *worker, struct clr_scan *scan,
-                                        struct clr_resident *const *residents, int64_t timeout_ms,
-                                        const struct clr_watch *watch, struct clr_device_work *work,
-                                        struct clr_status *status)
+/* Begins the scan of a shard's rows. */
+static enum clr_scan_outcome begin_shard(const struct clr_division *division, int number,
+                                         const struct clr_scan *scan,
+                                         struct clr_sharded *const *copies,
+                                         struct scan_request **begun, struct clr_status *status)
 {
+    struct clr_resident *residents[CLR_MOST_COLUMNS];
+    const struct clr_scan part = clr_scan_of_shard(scan, division, number);
     uint8_t kinds[CLR_MOST_COLUMNS];
     int i;
 
-    for (i = 0; i < scan->column_count; i++)
+    for (i = 0; i < scan->column_count; i++) {
+        residents[i] = clr_sharded_resident(copies[i], number);
         kinds[i] = residents[i]->kind;
-    return run(worker, scan, residents, kinds, timeout_ms, watch, work, status);
+    }
+    return begin(division->shards[number].device.worker, &part, residents, kinds, begun, status);
+}
+
+enum clr_scan_outcome clr_resident_scan(const struct clr_division *division, struct clr_scan *scan,
+                                        struct clr_sharded *const *copies, int64_t timeout_ms,
+                                        const struct clr_watch *watch, struct clr_device_work *work,
+                                        struct clr_status *status)
+{
+    struct scan_request *begun[CLR_MOST_SHARDS];
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE, one;
+    int s, i;
+
+    /* All of them, so that after the first query all devices are building what they need. */
+    for (s = 0; s < division->count; s++) {
+        one = begin_shard(division, s, scan, copies, &begun[s], status);
+        if (outcome != CLR_SCAN_FAILED && one != CLR_SCAN_DONE)
+            outcome = one;
+    }
+    for (i = 0; i < scan->tally_count; i++)
+        clr_state_clear(&scan->tallies[i].state);
+    for (s = 0; s < division->count; s++) {
+        if (begun[s] == NULL)
+            continue;
+        if (outcome == CLR_SCAN_DONE)
+            outcome = clr_request_end(&begun[s]->request, timeout_ms, watch, work, status);
+        for (i = 0; outcome == CLR_SCAN_DONE && i < scan->tally_count; i++)
+            clr_state_merge(&scan->tallies[i].state, &begun[s]->copy.tallies[i].state);
+        clr_request_release(&begun[s]->request);
+    }
+    return outcome;
 }

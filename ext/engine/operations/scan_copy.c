@@ -7,6 +7,18 @@
 /* Blocks that are left out between two ranges: about as many as take a GPU longer than a launch. */
 enum { LEAST_GAP = 1024 };
 
+struct clr_scan clr_scan_of_shard(const struct clr_scan *scan, const struct clr_division *division,
+                                  int shard)
+{
+    struct clr_scan part = *scan;
+
+    if (division->count > 1) {
+        part.rows = division->shards[shard].rows;
+        part.blocks = NULL;
+    }
+    return part;
+}
+
 void clr_scan_copy_init(struct clr_scan_copy *copy, const struct clr_scan *scan,
                         struct clr_resident *const *residents, int most_ranges)
 {

@@ -5,6 +5,7 @@
 #ifndef CLR_ENGINE_SCAN_COPY_H
 #define CLR_ENGINE_SCAN_COPY_H
 
+#include "engine/columns/division.h"
 #include "engine/columns/resident.h"
 #include "opencl/memory/resident_column.h"
 #include "opencl/reduction/scan_plan.h"
@@ -19,6 +20,11 @@ struct clr_scan_copy {
     struct clr_lookup lookups[CLR_MOST_LOOKUPS]; /* with references to their results */
     struct clr_row_ranges ranges;                /* in the place of its blocks */
 };
+
+/* Returns a scan of a shard's rows: of one shard with the scan's blocks, and of each of several
+   with all of its rows, for blocks are of whole columns. */
+struct clr_scan clr_scan_of_shard(const struct clr_scan *scan, const struct clr_division *division,
+                                  int shard);
 
 /* Copies a scan that fits: see clr_scan_plan_fits(). residents: of its columns; or NULL if these
    are not to be looked at. most_ranges: of rows, 1 or more. clr_scan_copy_clear() is due. */

@@ -6,8 +6,9 @@
 #include <stdatomic.h>
 #include <strings.h>
 
-/* Many values are so many times host_threshold. */
-enum { MANY_FACTOR = 64 };
+/* Many values are so many times host_threshold. A further device takes 10 to 30 us for a scan of
+   its own, in which a GPU goes over millions of rows: each is to have so many times that. */
+enum { MANY_FACTOR = 64, SHARD_FACTOR = 1024 };
 
 bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values)
 {
@@ -55,15 +56,6 @@ static int find_device(const struct clr_settings *settings, const struct clr_dev
     return is_automatic(settings) && (*info)->type == CLR_DEVICE_CPU ? -1 : chosen;
 }
 
-bool clr_choice_has_device(const struct clr_settings *settings)
-{
-    const struct clr_device_info *info;
-    int chosen = is_host(settings) ? -1 : find_device(settings, &info);
-    struct clr_worker *worker = chosen < 0 ? NULL : clr_runtime_started_worker((size_t)chosen);
-
-    return worker != NULL && !clr_worker_has_failed(worker);
-}
-
 /* Whether so many values are worth a device at all: for few of them "auto" starts none. */
 static bool are_worth_it(const struct clr_settings *settings, uint64_t values)
 {
@@ -86,4 +78,75 @@ struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64
         clr_runtime_worker(settings->device, &worker) != CLR_AVAILABLE)
         return NULL;
     return find_device(settings, info) < 0 ? NULL : worker;
+}
+
+/* Returns how many devices like that one may work together. */
+static int count_allowed(const struct clr_settings *settings, const struct clr_device_info *info)
+{
+    if (settings->devices > 0)
+        return (int)settings->devices;
+    return info->type == CLR_DEVICE_CPU ? 1 : CLR_DEVICES_LIMIT;
+}
+
+bool clr_choose_devices(const struct clr_settings *settings, uint64_t values, uint64_t rows,
+                        struct clr_devices *devices)
+{
+    const uint64_t worth = rows / SHARD_FACTOR / (uint64_t)settings->host_threshold;
+    const struct clr_catalog *catalog = clr_runtime_known_catalog();
+    const struct clr_device_info *info;
+    size_t i;
+    int most;
+
+    devices->count = 0;
+    if (clr_choose_device(settings, values, &info) == NULL || catalog == NULL)
+        return false;
+    most = count_allowed(settings, info);
+    if (worth < (uint64_t)most)
+        most = worth > 1 ? (int)worth : 1;
+    for (i = 0; i < catalog->count && devices->count < most; i++) {
+        struct clr_worker *worker =
+            clr_catalog_is_alike(info, &catalog->devices[i]) ? clr_runtime_start_worker(i) : NULL;
+
+        if (worker != NULL && !clr_worker_has_failed(worker))
+            devices->list[devices->count++] =
+                (struct clr_chosen_device){worker, &catalog->devices[i]};
+    }
+    return devices->count > 0;
+}
+
+bool clr_choice_uses(const struct clr_settings *settings, size_t i)
+{
+    const struct clr_catalog *catalog = clr_runtime_known_catalog();
+    const int chosen = catalog == NULL ? -1 : clr_catalog_choose(catalog, settings->device);
+    int left;
+    size_t j;
+
+    if (chosen < 0)
+        return false;
+    left = count_allowed(settings, &catalog->devices[chosen]);
+    for (j = 0; j <= i && left > 0; j++) {
+        struct clr_worker *worker = clr_runtime_started_worker(j);
+
+        if (!clr_catalog_is_alike(&catalog->devices[chosen], &catalog->devices[j]) ||
+            (worker != NULL && clr_worker_has_failed(worker)))
+            continue;
+        if (j == i)
+            return true;
+        left--;
+    }
+    return false;
+}
+
+bool clr_choice_has_device(const struct clr_settings *settings)
+{
+    const struct clr_device_info *info;
+    const struct clr_catalog *catalog = clr_runtime_known_catalog();
+    bool has_one = false;
+    size_t i;
+
+    if (is_host(settings) || find_device(settings, &info) < 0)
+        return false;
+    for (i = 0; i < catalog->count && !has_one; i++)
+        has_one = clr_choice_uses(settings, i) && clr_runtime_started_worker(i) != NULL;
+    return has_one;
 }

@@ -3,7 +3,7 @@
 #define CLR_ENGINE_CHOICE_H
 
 #include "base/settings.h"
-#include "engine/worker/worker.h"
+#include "engine/columns/division.h"
 
 /* Returns whether so many values are worth other means than the usual: a hand-over to a device and
    its launches, or a count of all of them at the end. */
@@ -17,6 +17,19 @@ bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values);
  */
 struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64_t values,
                                      const struct clr_device_info **info);
+
+/*
+ * The same, of all devices that work together on so many values of a table with so many rows, at
+ * most as many as the setting `devices` allows: that one and others that are alike
+ * (clr_catalog_is_alike()), those left out that have failed. The rows alone decide how many they
+ * are: each is to have many for itself. Returns whether there is one.
+ */
+bool clr_choose_devices(const struct clr_settings *settings, uint64_t values, uint64_t rows,
+                        struct clr_devices *devices);
+
+/* Whether device number i of the catalog may be among these, for any number of rows. Starts
+   nothing. */
+bool clr_choice_uses(const struct clr_settings *settings, size_t i);
 
 /* Whether that would be the process's first look for devices, for so many values. Starts nothing.
  */

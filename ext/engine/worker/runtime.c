@@ -220,14 +220,25 @@ const struct clr_catalog *clr_runtime_known_catalog(void)
     return catalog;
 }
 
-struct clr_worker *clr_runtime_started_worker(size_t i)
+static struct clr_worker *find_worker(size_t i, bool starts)
 {
-    struct clr_worker *worker;
+    struct clr_worker *worker = NULL;
 
     if (clr_runtime_forked())
         return NULL;
     pthread_mutex_lock(&runtime.lock);
-    worker = runtime.phase == DISCOVERED && i < runtime.catalog.count ? runtime.workers[i] : NULL;
+    if (runtime.phase == DISCOVERED && i < runtime.catalog.count)
+        worker = starts ? locked_worker(i) : runtime.workers[i];
     pthread_mutex_unlock(&runtime.lock);
     return worker;
+}
+
+struct clr_worker *clr_runtime_start_worker(size_t i)
+{
+    return find_worker(i, true);
+}
+
+struct clr_worker *clr_runtime_started_worker(size_t i)
+{
+    return find_worker(i, false);
 }

@@ -32,6 +32,10 @@ const struct clr_catalog *clr_runtime_catalog(void);
 /* Returns the catalog if it is known already, else NULL. Never waits. */
 const struct clr_catalog *clr_runtime_known_catalog(void);
 
+/* Returns the worker of device number i of the catalog, which is started if need be; NULL: it can't
+   be, or devices are not known yet. */
+struct clr_worker *clr_runtime_start_worker(size_t i);
+
 /* Returns the worker of device number i of the catalog, or NULL if it was not started. */
 struct clr_worker *clr_runtime_started_worker(size_t i);
 

@@ -112,36 +112,50 @@ static enum clr_scan_outcome run_parts(struct clr_groups *groups, const struct c
     return find_outcome(groups, doubts);
 }
 
-/* Has the device group all rows, where there is one and it can. */
+/* Has the devices group all rows, where there are any and they can. */
 static enum clr_scan_outcome run_on_device(struct clr_groups *groups,
                                            const struct clr_group_team *team,
                                            struct clr_group_doubts *doubts)
 {
-    struct clr_group_part *part;
+    enum clr_scan_outcome outcome;
+    size_t first = 0;
+    int i;
 
-    if (team->device == NULL)
+    if (team->device == NULL || count_parts(groups, team->device_parts) < team->device_parts)
         return CLR_SCAN_NOT_NOW;
-    part = clr_group_part_new(&groups->plan, &groups->memory, 0, groups->plan.scan->rows);
-    if (part == NULL)
-        return CLR_SCAN_FAILED;
-    groups->parts[0] = part;
-    groups->part_count = 1;
-    part->outcome = team->device(team->device_context, part);
+    for (i = 0; i < team->device_parts; i++) {
+        groups->parts[i] =
+            clr_group_part_new(&groups->plan, &groups->memory, first, team->device_ends[i] - first);
+        if (groups->parts[i] == NULL)
+            return CLR_SCAN_FAILED;
+        groups->part_count = i + 1;
+        first = team->device_ends[i];
+    }
+    outcome = team->device(team->device_context, groups->parts);
+    for (i = 0; i < team->device_parts; i++)
+        groups->parts[i]->outcome = outcome;
     return find_outcome(groups, doubts);
 }
 
-/* Has the device or the threads group the rows. */
+static void drop_parts(struct clr_groups *groups)
+{
+    while (groups->part_count > 0)
+        clr_group_part_free(groups->parts[--groups->part_count]);
+}
+
+/* Has the devices or the threads group the rows. */
 static enum clr_scan_outcome run_all(struct clr_groups *groups, const struct clr_group_team *team,
                                      struct clr_group_doubts *doubts)
 {
     const enum clr_scan_outcome outcome = run_on_device(groups, team, doubts);
+    bool has_doubts = false;
+    int i;
 
-    if (outcome != CLR_SCAN_NOT_NOW ||
-        (groups->part_count > 0 && clr_group_part_has_doubts(groups->parts[0])))
+    for (i = 0; i < groups->part_count; i++)
+        has_doubts = has_doubts || clr_group_part_has_doubts(groups->parts[i]);
+    if (outcome != CLR_SCAN_NOT_NOW || has_doubts)
         return outcome;
-    if (groups->part_count > 0)
-        clr_group_part_free(groups->parts[0]);
-    groups->part_count = 0;
+    drop_parts(groups);
     return run_parts(groups, team, doubts);
 }
 

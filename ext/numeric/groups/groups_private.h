@@ -14,11 +14,14 @@ struct clr_group_team {
     /* As struct clr_portions has it. */
     bool (*run)(void *context, int count, clr_portion_work *work, void *argument);
     void *context;
-    /* A device that has the scan's columns, or NULL. It opens the part, which has all rows, and
-       fills it. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT, CLR_SCAN_STOPPED, or
-       CLR_SCAN_NOT_NOW: the plan will not do, and the part has doubts; or threads are to do it. */
-    enum clr_scan_outcome (*device)(void *context, struct clr_group_part *part);
+    /* Devices that have the scan's columns, or NULL. They open the parts, as many as there are
+       ends of their rows, and fill them. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT,
+       CLR_SCAN_STOPPED, or CLR_SCAN_NOT_NOW: the plan will not do, and a part has doubts; or
+       threads are to do it. */
+    enum clr_scan_outcome (*device)(void *context, struct clr_group_part *const *parts);
     void *device_context;
+    int device_parts; /* 1 to CLR_GROUP_PARTS */
+    const size_t *device_ends;
 };
 
 /* A group that a table has: its record, and its place, or the address of its key's words. */

@@ -108,17 +108,17 @@ void clr_column_narrow_rows(struct clr_column *narrow, const struct clr_column *
         memcpy(narrow->tags + first, column->tags + first, count);
 }
 
-struct clr_column *clr_column_new_wide(const struct clr_column *narrow)
+struct clr_column *clr_column_new_wide(const struct clr_column *narrow, size_t first, size_t rows)
 {
-    struct clr_column *wide = clr_column_new(narrow->rows);
+    struct clr_column *wide = clr_column_new(rows);
 
     if (wide == NULL)
         return NULL;
-    wide->rows = narrow->rows;
+    wide->rows = rows;
     wide->kind = narrow->kind;
-    clr_frame_widen(&narrow->frame, narrow->words, 0, narrow->rows, wide->values);
+    clr_frame_widen(&narrow->frame, narrow->words, first, rows, wide->values);
     if (narrow->kind == CLR_TAG_MIXED)
-        memcpy(wide->tags, narrow->tags, narrow->rows);
+        memcpy(wide->tags, narrow->tags + first, rows);
     return wide;
 }
 

@@ -109,9 +109,9 @@ static inline uint32_t clr_column_code(const struct clr_column *column, size_t r
 void clr_column_map_codes(struct clr_column *to, size_t at, const struct clr_column *from,
                           size_t first, size_t rows, const uint32_t *map);
 
-/* Returns a column like a narrow one, with one reference, that has all bytes of its values. NULL
-   without memory. */
-struct clr_column *clr_column_new_wide(const struct clr_column *narrow);
+/* Returns a column of some rows of a narrow one, so many from row `first` on, with one reference,
+   that has all bytes of its values. NULL without memory. */
+struct clr_column *clr_column_new_wide(const struct clr_column *narrow, size_t first, size_t rows);
 
 /* Returns the bits of a row of a column of values, which is not away. */
 static inline int64_t clr_column_value(const struct clr_column *column, size_t row)

@@ -87,7 +87,7 @@ static void describe(cl_device_id id, const char *platform, struct clr_device_in
 {
     cl_bool available = CL_FALSE, compiler = CL_FALSE;
     cl_uint units = 0;
-    cl_ulong memory = 0;
+    cl_ulong memory = 0, largest = 0;
 
     memset(device, 0, sizeof *device);
     device->id = id;
@@ -97,11 +97,13 @@ static void describe(cl_device_id id, const char *platform, struct clr_device_in
     device->type = get_type(id);
     clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
     clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
     clGetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
     clGetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
     device->compute_units = units;
     device->memory = memory;
     device->shared_alignment = get_shared_alignment(id);
+    device->largest_buffer = largest;
     device->fp64 = has_exact_doubles(id);
     device->doubles =
         device->fp64 && clr_process_setting(CLR_DEVICE_ARITHMETIC) != CLR_ARITHMETIC_INTEGER;
@@ -222,6 +224,13 @@ bool clr_catalog_matches(const struct clr_device_info *device, const char *setti
     if (clr_catalog_is_keyword(setting))
         return strcasecmp(setting, type_names[device->type]) == 0;
     return contains(device->name, setting) || contains(device->platform, setting);
+}
+
+bool clr_catalog_is_alike(const struct clr_device_info *device, const struct clr_device_info *other)
+{
+    return device->unusable[0] == '\0' && other->unusable[0] == '\0' &&
+           device->type == other->type && strcmp(device->platform, other->platform) == 0 &&
+           strcmp(device->name, other->name) == 0 && strcmp(device->version, other->version) == 0;
 }
 
 int clr_catalog_choose(const struct clr_catalog *catalog, const char *setting)

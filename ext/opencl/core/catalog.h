@@ -19,7 +19,8 @@ struct clr_device_info {
     char version[CLR_DEVICE_NAME_SIZE];
     enum clr_device_type type;
     uint32_t compute_units;
-    uint64_t memory; /* bytes of global memory */
+    uint64_t memory;         /* bytes of global memory */
+    uint64_t largest_buffer; /* bytes that a buffer may have; 0: not known */
     /* Of a device whose memory is the host's, and which is to use columns where they lie: bytes to
        which arrays have to be aligned for that. 0: columns are copied to it. */
     size_t shared_alignment;
@@ -56,6 +57,10 @@ void clr_catalog_fill(struct clr_catalog *catalog);
  * order of types. -1 if there is none, and for "host".
  */
 int clr_catalog_choose(const struct clr_catalog *catalog, const char *setting);
+
+/* Returns whether devices may share work: if the driver says the same of both. */
+bool clr_catalog_is_alike(const struct clr_device_info *device,
+                          const struct clr_device_info *other);
 
 /* Returns whether a setting is one of the words above, "host" among them, rather than a name. */
 bool clr_catalog_is_keyword(const char *setting);

@@ -1,6 +1,7 @@
 #include "sqlite/cache/cache_memory.h"
 
 #include "base/settings.h"
+#include "engine/worker/runtime.h"
 #include "sqlite/cache/cache_lock.h"
 #include "sqlite/cache/cache_tables.h"
 
@@ -23,26 +24,44 @@ int64_t clr_column_device_memory(const struct clr_device_info *info)
 
 /* ---- What there is, and what of it was used longest ago. All with the lock. */
 
-/* Adds up what images take, in bytes: columns, dictionaries and layouts on the host, copies on
-   devices. What is being changed counts as it was. */
-static void measure(int64_t *on_host, int64_t *on_devices)
+/* Adds up what images take on the host, in bytes: columns, dictionaries and layouts. What is being
+   changed counts as it was. */
+static int64_t measure_host(void)
 {
     const struct clr_cached_table *table;
     const struct clr_image *image;
+    int64_t bytes = 0;
 
-    *on_host = *on_devices = 0;
     for (table = clr_cache_first(); table != NULL; table = table->next) {
-        *on_host += clr_kept_dictionaries_size(table->dictionaries);
+        bytes += clr_kept_dictionaries_size(table->dictionaries);
+        for (image = table->images; image != NULL; image = image->next)
+            bytes += (int64_t)image->size;
+    }
+    return bytes;
+}
+
+/* Returns what a column's copy takes of a worker's device. */
+static int64_t size_on(const struct clr_image_column *column, const struct clr_worker *worker)
+{
+    return column->copy == NULL ? 0 : (int64_t)clr_sharded_size(column->copy, worker);
+}
+
+/* Adds up what images have there. */
+static int64_t measure_device(const struct clr_worker *worker)
+{
+    const struct clr_cached_table *table;
+    const struct clr_image *image;
+    int64_t bytes = 0;
+
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
         for (image = table->images; image != NULL; image = image->next) {
             const struct clr_image_column *column = image->is_changing ? NULL : image->columns;
 
-            *on_host += (int64_t)image->size;
-            for (; column != NULL; column = column->next) {
-                if (column->resident != NULL)
-                    *on_devices += (int64_t)clr_resident_size(column->resident);
-            }
+            for (; column != NULL; column = column->next)
+                bytes += size_on(column, worker);
         }
     }
+    return bytes;
 }
 
 /* Whether an image's columns may go. */
@@ -51,15 +70,9 @@ static bool may_go(const struct clr_image *image)
     return !image->is_changing && !image->table->is_busy;
 }
 
-/* Whether there is a copy that takes a device's memory. */
-static bool takes_memory(const struct clr_resident *copy)
-{
-    return copy != NULL && clr_resident_size(copy) > 0;
-}
-
-/* Finds the least recently used column, of those with copies on a device or of those on the host,
-   that no query needs; and its image. */
-static struct clr_image_column **find_oldest(bool on_device, struct clr_image **of)
+/* Finds the least recently used column, of those with copies on a worker's device or, if that is
+   NULL, of those on the host, that no query needs; and its image. */
+static struct clr_image_column **find_oldest(const struct clr_worker *device, struct clr_image **of)
 {
     struct clr_image_column **oldest = NULL, **link;
     struct clr_cached_table *table;
@@ -69,7 +82,7 @@ static struct clr_image_column **find_oldest(bool on_device, struct clr_image **
         for (image = table->images; image != NULL; image = image->next) {
             for (link = &image->columns; may_go(image) && *link != NULL; link = &(*link)->next) {
                 if ((*link)->pins > 0 ||
-                    (on_device ? !takes_memory((*link)->resident) : (*link)->column->is_away) ||
+                    (device != NULL ? size_on(*link, device) == 0 : (*link)->column->is_away) ||
                     (oldest != NULL && (*link)->used >= (*oldest)->used))
                     continue;
                 oldest = link;
@@ -104,7 +117,7 @@ static void remove_column(struct clr_image *image, struct clr_image_column **lin
 static bool drop_oldest(int64_t scan)
 {
     struct clr_image *image = NULL;
-    struct clr_image_column **link = find_oldest(false, &image);
+    struct clr_image_column **link = find_oldest(NULL, &image);
     struct clr_kept_dictionary **dictionary = find_oldest_dictionary(scan);
 
     if (dictionary != NULL && (link == NULL || (*dictionary)->used < (*link)->used)) {
@@ -135,11 +148,12 @@ static bool drop_layout(void)
     return false;
 }
 
-/* Drops the copy whose use is longest ago, and its column if that is nowhere else. */
-static bool drop_oldest_copy(void)
+/* Drops the copy on the worker's device whose use is longest ago, also what it has on others, and
+   its column if that is nowhere else. */
+static bool drop_oldest_copy(const struct clr_worker *worker)
 {
     struct clr_image *image = NULL;
-    struct clr_image_column **link = find_oldest(true, &image);
+    struct clr_image_column **link = find_oldest(worker, &image);
 
     if (link == NULL)
         return false;
@@ -147,31 +161,40 @@ static bool drop_oldest_copy(void)
         remove_column(image, link);
         return true;
     }
-    clr_resident_free((*link)->resident);
-    (*link)->resident = NULL;
+    clr_sharded_release((*link)->copy);
+    (*link)->copy = NULL;
     return true;
 }
 
 /* ---- */
 
-void clr_cache_trim(int64_t most, int64_t most_on_devices, int64_t scan)
+int64_t clr_column_device_bytes(const struct clr_worker *worker)
 {
-    int64_t on_host, on_devices;
+    int64_t bytes;
 
     clr_cache_lock();
-    do {
-        measure(&on_host, &on_devices);
-    } while ((on_host > most && (drop_oldest(scan) || drop_layout())) ||
-             (on_devices > most_on_devices && drop_oldest_copy()));
+    bytes = measure_device(worker);
     clr_cache_unlock();
+    return bytes;
 }
 
 void clr_column_memory_trim(int64_t most, int64_t scan)
 {
-    const int64_t setting = clr_process_setting(CLR_COLUMN_MEMORY);
+    const struct clr_catalog *catalog = clr_runtime_known_catalog();
+    size_t i;
 
-    /* A quarter of a device's memory is seen to when that is used. */
-    clr_cache_trim(most, setting > 0 ? setting : INT64_MAX, scan);
+    clr_cache_lock();
+    while (measure_host() > most && (drop_oldest(scan) || drop_layout()))
+        ;
+    for (i = 0; catalog != NULL && i < catalog->count; i++) {
+        const struct clr_worker *worker = clr_runtime_started_worker(i);
+
+        while (worker != NULL &&
+               measure_device(worker) > clr_column_device_memory(&catalog->devices[i]) &&
+               drop_oldest_copy(worker))
+            ;
+    }
+    clr_cache_unlock();
 }
 
 /* Evicts what a table has. Returns how many bytes that took. */

@@ -6,7 +6,7 @@
 
 static void free_column(struct clr_image_column *column)
 {
-    clr_resident_free(column->resident);
+    clr_sharded_release(column->copy);
     clr_column_release(column->column);
     clr_memory_free((void *)column->users);
     sqlite3_free(column->name);
@@ -38,7 +38,7 @@ static struct clr_image_column *clone_column(const struct clr_image_column *colu
     clone->next = NULL;
     clone->pins = 0;
     clone->column = clr_column_retain(column->column);
-    clone->resident = clr_resident_retain(column->resident);
+    clone->copy = clr_sharded_retain(column->copy);
     clone->name = sqlite3_mprintf("%s", column->name);
     clone->users = clr_memory_alloc((size_t)(column->user_count + 1) * sizeof *clone->users);
     if (clone->name == NULL || clone->users == NULL) {
@@ -83,8 +83,8 @@ int64_t clr_image_drop(struct clr_image *image, bool if_unpinned)
             continue;
         }
         bytes += (int64_t)(*link)->size;
-        if ((*link)->resident != NULL)
-            bytes += (int64_t)clr_resident_size((*link)->resident);
+        if ((*link)->copy != NULL)
+            bytes += (int64_t)clr_sharded_size((*link)->copy, NULL);
         clr_image_remove(link);
     }
     return bytes;
@@ -121,8 +121,8 @@ void clr_image_free(struct clr_image *image)
 
 void clr_image_replace(struct clr_image_column *column, struct clr_column *content)
 {
-    clr_resident_free(column->resident);
-    column->resident = NULL;
+    clr_sharded_release(column->copy);
+    column->copy = NULL;
     column->column = content;
 }
 
@@ -234,5 +234,5 @@ const char *clr_image_column_type(const struct clr_image_column *column, const c
 
 bool clr_image_column_on_device(const struct clr_image_column *column)
 {
-    return column->resident != NULL && clr_resident_state(column->resident) == CLR_RESIDENT_READY;
+    return column->copy != NULL && clr_sharded_state(column->copy) == CLR_RESIDENT_READY;
 }

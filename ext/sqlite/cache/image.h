@@ -5,7 +5,7 @@
 #ifndef CLR_SQLITE_IMAGE_H
 #define CLR_SQLITE_IMAGE_H
 
-#include "engine/columns/resident.h"
+#include "engine/columns/sharded.h"
 #include "sqlite/database/snapshot.h"
 #include "storage/load/load.h"
 
@@ -15,13 +15,12 @@ struct clr_image_column {
     struct clr_image_column *next; /* in the image's list */
     char *name;
     struct clr_field field;
-    struct clr_column *column;     /* away if the copy is all there is */
-    struct clr_resident *resident; /* the copy on a device, or NULL */
-    struct clr_worker *worker;     /* of that device */
-    size_t size;                   /* of the column on the host, in bytes: clr_image_measure() */
-    int pins;                      /* queries that need it now: it is not evicted */
-    int64_t hits;                  /* scans that found it here */
-    int64_t used;                  /* the cache's clock of scans: least recently used goes first */
+    struct clr_column *column; /* away if the copy is all there is */
+    struct clr_sharded *copy;  /* on devices, or NULL */
+    size_t size;               /* of the column on the host, in bytes: clr_image_measure() */
+    int pins;                  /* queries that need it now: it is not evicted */
+    int64_t hits;              /* scans that found it here */
+    int64_t used;              /* the cache's clock of scans: least recently used goes first */
     /* The connections that have used it. */
     const struct clr_connection **users;
     int user_count;
@@ -103,7 +102,7 @@ void clr_image_measure(struct clr_image *image);
 /* Returns the name of the column's type, "codes", or `mixed` if it has values of several. */
 const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed);
 
-/* Returns whether a device has a complete copy. */
+/* Returns whether there is a complete copy on devices. */
 bool clr_image_column_on_device(const struct clr_image_column *column);
 
 #endif

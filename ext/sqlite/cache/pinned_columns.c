@@ -82,27 +82,27 @@ enum clr_scan_outcome clr_cache_fetch_copy(struct clr_connection *connection,
                                            struct clr_column **column)
 {
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    struct clr_resident *resident;
-    struct clr_worker *worker;
+    struct clr_sharded *copy;
     struct clr_status status;
 
     clr_cache_lock();
     *column = clr_column_retain(found->column);
-    resident = clr_resident_retain(found->resident);
-    worker = found->worker;
+    copy = clr_sharded_retain(found->copy);
     clr_cache_unlock();
     if (!(*column)->is_away) {
-        clr_resident_free(resident);
+        clr_sharded_release(copy);
         return CLR_SCAN_DONE;
     }
     clr_column_release(*column);
     *column = NULL;
     clr_status_clear(&status);
-    outcome = resident == NULL
+    /* A device that decodes does so by itself: what is away is in one shard. */
+    outcome = copy == NULL
                   ? CLR_SCAN_FAILED
-                  : clr_resident_fetch(worker, resident, connection->settings.device_timeout, watch,
-                                       column, &status);
-    clr_resident_free(resident);
+                  : clr_resident_fetch(clr_sharded_division(copy)->shards[0].device.worker,
+                                       clr_sharded_resident(copy, 0),
+                                       connection->settings.device_timeout, watch, column, &status);
+    clr_sharded_release(copy);
     if (outcome == CLR_SCAN_FAILED && status.code != CLR_OK)
         clr_stats_note_failure(&connection->stats, &status);
     return outcome == CLR_SCAN_DONE || outcome == CLR_SCAN_STOPPED ? outcome : CLR_SCAN_FAILED;
@@ -122,9 +122,10 @@ enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct 
         found->column = clr_column_retain(*column);
         measure(image, found);
         /* The next copy, on a device whose memory is the host's, is this column itself. */
-        if (clr_worker_info(found->worker)->shared_alignment > 0) {
-            clr_resident_free(found->resident);
-            found->resident = NULL;
+        if (found->copy != NULL &&
+            clr_sharded_division(found->copy)->shards[0].device.info->shared_alignment > 0) {
+            clr_sharded_release(found->copy);
+            found->copy = NULL;
         }
     }
     clr_cache_unlock();
@@ -141,44 +142,81 @@ void clr_cache_drop_away(struct clr_image *image, bool if_lost)
 
 bool clr_cache_is_on(const struct clr_image_column *column, const struct clr_worker *worker)
 {
-    bool is_on;
+    const struct clr_division *division;
+    bool is_on = false;
 
     clr_cache_lock();
-    is_on = column->worker == worker && clr_image_column_on_device(column);
+    if (clr_image_column_on_device(column)) {
+        division = clr_sharded_division(column->copy);
+        is_on = division->count == 1 && division->shards[0].device.worker == worker;
+    }
     clr_cache_unlock();
     return is_on;
 }
 
-/* Returns a column's copy on the worker's device, which is made if need be, or NULL. */
-static struct clr_resident *locked_resident(struct clr_image_column *column,
-                                            struct clr_worker *worker)
+/* Whether all shards are on some of the devices. */
+static bool is_among(const struct clr_division *division, const struct clr_devices *devices)
 {
-    if (column->worker != worker) {
-        if (column->column->is_away || (column->resident != NULL && column->user_count > 1))
-            return NULL;
-        clr_resident_free(column->resident);
-        column->resident = NULL;
+    int s, i = 0;
+
+    for (s = 0; s < division->count && i < devices->count; s++) {
+        for (i = 0; i < devices->count; i++) {
+            if (division->shards[s].device.worker == devices->list[i].worker)
+                break;
+        }
     }
-    column->worker = worker;
-    if (column->resident == NULL)
-        column->resident = clr_resident_new(worker, column->column);
-    return column->resident;
+    return i < devices->count;
 }
 
-bool clr_cache_residents(struct clr_image_column *const *found, int count,
-                         struct clr_worker *worker, struct clr_resident **residents)
+/* Finds the division of columns' copies: that of what is nowhere else, or else the devices'. */
+static bool locked_division(struct clr_image_column *const *found, int count, size_t rows,
+                            const struct clr_devices *devices, struct clr_division *division)
 {
-    bool ready = true;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        if (!found[i]->column->is_away)
+            continue;
+        if (found[i]->copy == NULL)
+            return false;
+        *division = *clr_sharded_division(found[i]->copy);
+        return is_among(division, devices);
+    }
+    return clr_division_make(devices, rows, division);
+}
+
+/* Returns a column's copy of the division, which is made if need be, or NULL. */
+static struct clr_sharded *locked_copy(struct clr_image_column *column,
+                                       const struct clr_division *division)
+{
+    struct clr_sharded *copy = column->copy;
+
+    if (copy != NULL && !clr_division_is_same(clr_sharded_division(copy), division)) {
+        if (column->column->is_away || (column->user_count > 1 && !clr_sharded_is_lost(copy)))
+            return NULL;
+        clr_sharded_release(copy);
+        column->copy = NULL;
+    }
+    if (column->copy == NULL && !column->column->is_away)
+        column->copy = clr_sharded_new(division, column->column);
+    return column->copy;
+}
+
+bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t rows,
+                      const struct clr_devices *devices, struct clr_division *division,
+                      struct clr_sharded **copies)
+{
+    bool has_division, ready;
     int i;
 
     clr_cache_lock();
-    for (i = 0; i < count; i++) {
-        residents[i] = clr_resident_retain(locked_resident(found[i], worker));
-        ready =
-            ready && residents[i] != NULL && clr_resident_state(residents[i]) == CLR_RESIDENT_READY;
+    ready = has_division = locked_division(found, count, rows, devices, division);
+    for (i = 0; i < count && has_division; i++) {
+        copies[i] = clr_sharded_retain(locked_copy(found[i], division));
+        ready = ready && copies[i] != NULL && clr_sharded_state(copies[i]) == CLR_RESIDENT_READY;
     }
     clr_cache_unlock();
-    for (i = 0; i < count && !ready; i++)
-        clr_resident_free(residents[i]);
+    for (i = 0; i < count && has_division && !ready; i++)
+        clr_sharded_release(copies[i]);
     return ready;
 }

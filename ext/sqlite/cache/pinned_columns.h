@@ -42,18 +42,20 @@ enum clr_scan_outcome clr_cache_fetch_copy(struct clr_connection *connection,
                                            struct clr_column **column);
 
 /*
- * Returns whether pinned columns all have copies on the worker's device that are ready, and stores
- * those that there are, with references; starts those that are missing. A column that another
- * connection uses on another device stays there.
+ * Returns whether pinned columns of so many rows all have copies on the devices that are ready, and
+ * of one division, and stores it, and these, with references; starts those that are missing. A
+ * column that is nowhere else, or that another connection uses on other devices, stays where it is,
+ * unless one of those has failed.
  */
-bool clr_cache_residents(struct clr_image_column *const *found, int count,
-                         struct clr_worker *worker, struct clr_resident **residents);
+bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t rows,
+                      const struct clr_devices *devices, struct clr_division *division,
+                      struct clr_sharded **copies);
 
 /* Drops columns of an image that was entered that are on a device alone, and pinned by nobody:
    those which that has lost, as it has failed, or all. */
 void clr_cache_drop_away(struct clr_image *image, bool if_lost);
 
-/* Returns whether an image's column has a complete copy on the worker's device. */
+/* Returns whether an image's column has a complete copy on the worker's device, in one shard. */
 bool clr_cache_is_on(const struct clr_image_column *column, const struct clr_worker *worker);
 
 #endif

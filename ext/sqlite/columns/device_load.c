@@ -8,8 +8,7 @@
 /* What a load's feed is begun with. */
 struct feeding {
     struct clr_column_request *request;
-    const struct clr_device_info *info;
-    struct clr_worker *worker;
+    struct clr_chosen_device device;
     bool starts_only; /* the columns are the host's to decode */
 };
 
@@ -40,15 +39,29 @@ static bool can_answer(struct feeding *feeding, const struct clr_feed_setup *set
         const struct clr_image_column *column = clr_column_request_find(request, i);
         const struct clr_field field = clr_column_field(request->query, request->table, false, i);
 
-        if (column != NULL && !clr_cache_is_on(column, feeding->worker))
+        if (column != NULL && !clr_cache_is_on(column, feeding->device.worker))
             return false;
         kinds[i] =
             column != NULL ? clr_column_device_kind(column->column) : find_kind(setup, &field);
     }
     clr_status_clear(&status);
-    return clr_resident_prepare(feeding->worker, request->scan, kinds,
+    return clr_resident_prepare(feeding->device.worker, request->scan, kinds,
                                 request->connection->settings.device_timeout, request->watch,
                                 &status) == CLR_SCAN_DONE;
+}
+
+/* Chooses the device for columns of about so many rows. Returns whether it is to have them by
+   itself, and a buffer each: what several have, or several buffers, the host decodes. */
+static bool choose(struct feeding *feeding, uint64_t rows)
+{
+    struct clr_devices devices;
+    struct clr_division division;
+
+    if (!clr_choose_devices(&feeding->request->connection->settings, rows, rows, &devices) ||
+        !clr_division_make(&devices, rows, &division))
+        return false;
+    feeding->device = devices.list[0];
+    return division.count == 1;
 }
 
 static struct clr_leaf_feed *begin_feed(void *context, const struct clr_feed_setup *setup)
@@ -59,13 +72,12 @@ static struct clr_leaf_feed *begin_feed(void *context, const struct clr_feed_set
     struct clr_leaf_feed *feed;
     struct clr_status status;
 
-    feeding->worker = clr_choose_device(&connection->settings, setup->rows, &feeding->info);
-    if (feeding->worker == NULL || feeding->starts_only ||
-        (int64_t)setup->rows > clr_column_device_memory(feeding->info) / row_bytes ||
+    if (!choose(feeding, setup->rows) || feeding->starts_only ||
+        (int64_t)setup->rows > clr_column_device_memory(feeding->device.info) / row_bytes ||
         !can_answer(feeding, setup))
         return NULL;
     clr_status_clear(&status);
-    return clr_leaf_feed_begin(feeding->worker, setup, connection->settings.device_timeout,
+    return clr_leaf_feed_begin(feeding->device.worker, setup, connection->settings.device_timeout,
                                feeding->request->watch, &feed, &status) == CLR_SCAN_DONE
                ? feed
                : NULL;
@@ -84,7 +96,6 @@ enum clr_load_outcome clr_device_load(struct clr_column_request *request,
     bool may_decode, may_start;
     int i;
 
-    load->worker = NULL;
     load->device = NULL;
     clr_status_clear(&load->status);
     /* What a load for a device looks at first is not to be looked at in vain. What lookups are is
@@ -106,8 +117,9 @@ enum clr_load_outcome clr_device_load(struct clr_column_request *request,
             outcome == CLR_LOAD_DONE && decoding.is_done ? decoding.residents[i] : NULL;
     if (outcome != CLR_LOAD_DONE || !decoding.is_done)
         return outcome;
-    load->worker = feeding.worker;
-    load->device = feeding.info->name;
+    load->device = feeding.device.info->name;
+    load->division.count = 1;
+    load->division.shards[0] = (struct clr_shard){feeding.device, 0, image->layout.rows};
     stats->bytes_decoded_on_device += load->report.bytes_read;
     stats->bytes_to_device += decoding.work.bytes;
     stats->kernels_launched += decoding.work.kernels;

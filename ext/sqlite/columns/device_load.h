@@ -14,10 +14,10 @@ struct clr_device_load {
     struct clr_column *columns[CLR_MOST_COLUMNS];
     struct clr_load_report report;
     struct clr_status status;
-    /* If a device has decoded them, which then has them: its worker, its name, and copies with one
-       reference each. */
-    struct clr_worker *worker;
+    /* If a device has decoded them, which then has them: its name, their division, of one shard,
+       and residents with one reference each. */
     const char *device;
+    struct clr_division division;
     struct clr_resident *residents[CLR_MOST_COLUMNS];
 };
 

@@ -105,9 +105,9 @@ static void note_lent(const struct side *side, bool ends)
     int i;
 
     for (i = 0; i < side->count; i++) {
-        const struct clr_resident *copy = side->of[i]->resident;
+        const struct clr_sharded *copy = side->of[i]->copy;
 
-        side->columns[i]->is_lent = !ends && copy != NULL && clr_resident_lends(copy);
+        side->columns[i]->is_lent = !ends && copy != NULL && clr_sharded_lends(copy);
     }
 }
 
@@ -303,9 +303,9 @@ static int keep(struct clr_column_request *request, const struct clr_device_load
         if (column == NULL) {
             clr_resident_free(load->residents[i]);
             rc = SQLITE_NOMEM;
-        } else if (load->worker != NULL) {
-            column->resident = load->residents[i];
-            column->worker = load->worker;
+        } else if (load->device != NULL) {
+            column->copy = clr_sharded_new_of(&load->division, &load->residents[i]);
+            rc = column->copy == NULL ? SQLITE_NOMEM : rc;
         }
     }
     clr_image_measure(image);

@@ -59,7 +59,7 @@ static void show(const struct clr_connection *connection, const struct clr_cache
         break;
     case 6:
         if (clr_image_column_on_device(found))
-            sqlite3_result_int64(result, (sqlite3_int64)clr_resident_size(found->resident));
+            sqlite3_result_int64(result, (sqlite3_int64)clr_sharded_size(found->copy, NULL));
         break;
     case 7:
         sqlite3_result_int64(result, found->hits);

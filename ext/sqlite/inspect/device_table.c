@@ -1,7 +1,9 @@
 #include "sqlite/inspect/device_table.h"
 
+#include "engine/rows/choice.h"
 #include "engine/worker/runtime.h"
 #include "opencl/core/catalog.h"
+#include "sqlite/cache/cache_memory.h"
 
 /* In the order of the declaration below. */
 enum {
@@ -14,7 +16,8 @@ enum {
     COLUMN_FP64,
     COLUMN_ARITHMETIC,
     COLUMN_IN_USE,
-    COLUMN_REASON
+    COLUMN_REASON,
+    COLUMN_COLUMN_BYTES
 };
 
 /* Where there is no device, one row has the reason for that. */
@@ -40,11 +43,12 @@ static struct clr_worker_report report_of(size_t row)
 }
 
 /* Sets the reason why a device is not in use. */
-static void result_reason(const struct clr_catalog *catalog, size_t row, const char *setting,
-                          sqlite3_context *result)
+static void result_reason(const struct clr_catalog *catalog, size_t row,
+                          const struct clr_settings *settings, sqlite3_context *result)
 {
     const struct clr_device_info *device = &catalog->devices[row];
     const struct clr_worker_report report = report_of(row);
+    const char *setting = settings->device;
     int chosen = clr_catalog_choose(catalog, setting);
     char *text;
 
@@ -52,10 +56,13 @@ static void result_reason(const struct clr_catalog *catalog, size_t row, const c
         text = sqlite3_mprintf("%s", device->unusable);
     else if (report.failed)
         text = sqlite3_mprintf("failed: %s", report.status.message);
-    else if (chosen == (int)row)
+    else if (clr_choice_uses(settings, row))
         return;
     else if (!clr_catalog_matches(device, setting))
         text = sqlite3_mprintf("the setting device is '%s'", setting);
+    else if (clr_catalog_is_alike(device, &catalog->devices[chosen]))
+        text = sqlite3_mprintf("the setting devices is %lld%s", (long long)settings->devices,
+                               settings->devices > 0 ? "" : ": of CPU devices one is used");
     else
         text = sqlite3_mprintf("%s is preferred", catalog->devices[chosen].name);
     if (text == NULL)
@@ -68,8 +75,8 @@ static void column(struct clr_connection *connection, size_t row, int column,
                    sqlite3_context *result)
 {
     const struct clr_catalog *catalog = clr_runtime_catalog();
-    const char *setting = connection->settings.device;
     const struct clr_device_info *device;
+    struct clr_worker *worker;
 
     if (catalog == NULL)
         return;
@@ -107,11 +114,14 @@ static void column(struct clr_connection *connection, size_t row, int column,
         clr_result_text(result, device->doubles && !report_of(row).integers ? "fp64" : "integer");
         break;
     case COLUMN_IN_USE:
-        sqlite3_result_int(result, clr_catalog_choose(catalog, setting) == (int)row &&
-                                       !report_of(row).failed);
+        sqlite3_result_int(result, clr_choice_uses(&connection->settings, row));
         break;
     case COLUMN_REASON:
-        result_reason(catalog, row, setting, result);
+        result_reason(catalog, row, &connection->settings, result);
+        break;
+    case COLUMN_COLUMN_BYTES:
+        worker = clr_runtime_started_worker(row);
+        sqlite3_result_int64(result, worker == NULL ? 0 : clr_column_device_bytes(worker));
         break;
     default:
         break;
@@ -123,7 +133,7 @@ const struct clr_table clr_device_table = {
     .declaration =
         "CREATE TABLE clreduce_devices(platform TEXT, name TEXT, type TEXT, version TEXT, "
         "compute_units INTEGER, memory_bytes INTEGER, fp64 INTEGER, arithmetic TEXT, in_use "
-        "INTEGER, reason TEXT)",
+        "INTEGER, reason TEXT, column_bytes INTEGER)",
     .innocuous = false,
     .count = count,
     .column = column,

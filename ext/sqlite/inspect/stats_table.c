@@ -1,6 +1,7 @@
 #include "sqlite/inspect/stats_table.h"
 
 #include "engine/columns/resident.h"
+#include "engine/rows/choice.h"
 #include "engine/worker/runtime.h"
 #include "opencl/core/program_cache.h"
 
@@ -108,6 +109,22 @@ static void get_report(const struct clr_connection *connection, struct clr_worke
         report->status = catalog->status;
 }
 
+/* Whether one of the devices that the connection uses is being opened, or builds something. */
+static bool is_building(const struct clr_connection *connection)
+{
+    const struct clr_catalog *catalog = clr_runtime_known_catalog();
+    bool builds = false;
+    size_t i;
+
+    for (i = 0; catalog != NULL && i < catalog->count && !builds; i++) {
+        struct clr_worker *worker =
+            clr_choice_uses(&connection->settings, i) ? clr_runtime_started_worker(i) : NULL;
+
+        builds = worker != NULL && clr_worker_has_builds(worker);
+    }
+    return builds;
+}
+
 static void result_figure(const struct clr_stats *stats, const struct row *row,
                           sqlite3_context *result)
 {
@@ -132,9 +149,7 @@ static void result_special(const struct clr_connection *connection, const struct
     if (strcmp(row->name, "startup_time") == 0) {
         sqlite3_result_double(result, (double)report.startup_time / 1e6);
     } else if (strcmp(row->name, "is_building") == 0) {
-        struct clr_worker *worker = find_worker(connection);
-        sqlite3_result_int(result,
-                           worker != NULL && !report.failed && clr_worker_has_builds(worker));
+        sqlite3_result_int(result, is_building(connection));
     } else if (strcmp(row->name, "programs_from_cache") == 0) {
         sqlite3_result_int64(result, clr_program_cache_taken());
     } else if (strcmp(row->name, "column_bytes_copied") == 0) {

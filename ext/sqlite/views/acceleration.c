@@ -164,6 +164,7 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
     acceleration->last = (struct clr_last_run){.was_asked = true,
                                                .way = run->way,
                                                .device = run->device,
+                                               .device_count = run->device_count,
                                                .is_filled = run->request.no_pages != CLR_WHY_NONE,
                                                .by_index = run->request.table == &plan->index,
                                                .reading = run->request.reading,

@@ -21,6 +21,7 @@ struct clr_last_run {
     bool was_asked; /* else only the plan was made */
     enum clr_way way;
     const char *device; /* that answered, whose name lives as long as the process; NULL: the host */
+    int device_count;   /* how many of that name */
     bool is_filled;     /* the image was one that SQLite fills */
     bool by_index;      /* it was that of the plan's covering index */
     struct clr_reason reason; /* of CLR_WAY_SQLITE, or why there is no plan */

@@ -29,13 +29,16 @@ static void describe_way(struct clr_acceleration *acceleration, char line[CLR_RE
         clr_reason_print(&last->reason, text);
         sqlite3_snprintf(CLR_REASON_TEXT, line, "row by row: %s", text);
     } else {
-        sqlite3_snprintf(CLR_REASON_TEXT, line, "accelerated: %s%s",
+        text[0] = '\0';
+        if (last->device_count > 1)
+            sqlite3_snprintf(sizeof text, text, " (%d devices)", last->device_count);
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "accelerated: %s%s%s",
                          !last->was_asked              ? "not run yet"
                          : last->way == CLR_WAY_STREAM ? "host, streaming the table"
                          : last->way == CLR_WAY_PART   ? "host, reading a part of the table"
                          : last->device == NULL        ? "host"
                                                        : "device ",
-                         last->device == NULL ? "" : last->device);
+                         last->device == NULL ? "" : last->device, text);
     }
 }
 
@@ -54,19 +57,24 @@ static void describe_table(struct clr_acceleration *acceleration, char line[CLR_
 }
 
 /* Where a column that is on the host is besides. */
-static const char *describe_copy(const struct clr_image_column *column)
+static void describe_copy(const struct clr_image_column *column, char text[CLR_REASON_TEXT])
 {
-    if (column->resident == NULL)
-        return "";
-    switch (clr_resident_state(column->resident)) {
-    case CLR_RESIDENT_READY:
-        return clr_resident_is_shared(column->resident) ? ", shared with the device"
-                                                        : ", also on the device";
-    case CLR_RESIDENT_COMING:
-        return ", on its way to the device";
-    default:
-        return "";
-    }
+    const enum clr_residence state =
+        column->copy == NULL ? CLR_RESIDENT_FAILED : clr_sharded_state(column->copy);
+    const char *where = "also on";
+    char devices[32] = "the device";
+
+    text[0] = '\0';
+    if (state == CLR_RESIDENT_FAILED)
+        return;
+    if (clr_division_devices(clr_sharded_division(column->copy)) > 1)
+        sqlite3_snprintf(sizeof devices, devices, "%d devices",
+                         clr_division_devices(clr_sharded_division(column->copy)));
+    if (state == CLR_RESIDENT_COMING)
+        where = "on its way to";
+    else if (clr_sharded_is_shared(column->copy))
+        where = "shared with";
+    sqlite3_snprintf(CLR_REASON_TEXT, text, ", %s %s", where, devices);
 }
 
 static void describe_column(struct clr_acceleration *acceleration, int i,
@@ -77,6 +85,7 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
     const struct clr_image_column *column = NULL;
     struct clr_image *image;
     struct clr_field field;
+    char copy[CLR_REASON_TEXT];
 
     clr_cache_lock_unchanging(acceleration->connection);
     image = find_image(acceleration);
@@ -89,11 +98,13 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
     else if (column->column->is_away)
         sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes on the device", name,
                          clr_image_column_type(column, "of several types"),
-                         (long long)clr_resident_size(column->resident));
-    else
+                         (long long)clr_sharded_size(column->copy, NULL));
+    else {
+        describe_copy(column, copy);
         sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes%s", name,
                          clr_image_column_type(column, "of several types"),
-                         (long long)clr_column_size(column->column), describe_copy(column));
+                         (long long)clr_column_size(column->column), copy);
+    }
     clr_cache_unlock();
 }
 

@@ -86,38 +86,42 @@ static void take_all_blocks(struct clr_view_run *run)
     run->scan.rows = run->request.image->layout.rows;
 }
 
-/* A scan that a device is to do, and what it is done with. */
+/* A scan that devices are to do, and what it is done with. */
 struct device_scan {
     struct clr_view_run *run;
-    struct clr_worker *worker;
-    const struct clr_device_info *info;
-    struct clr_resident *residents[CLR_MOST_COLUMNS];
+    struct clr_division division;
+    struct clr_sharded *copies[CLR_MOST_COLUMNS];
 };
 
-/* Whether all columns are on the host, which would be done with them before the device, for which
-   others wait, would begin. */
-static bool is_host_sooner(const struct clr_view_run *run, struct clr_worker *worker)
+/* Whether all columns are on the host, which would be done with them before one of the devices, for
+   which others wait, would begin. */
+static bool is_host_sooner(const struct clr_view_run *run, const struct clr_devices *devices)
 {
     const struct clr_scan *scan = &run->scan;
+    const uint64_t values = (uint64_t)scan->rows * (uint64_t)scan->column_count;
+    bool is_sooner = false;
+    int i;
 
-    return !is_any_away(scan) &&
-           clr_choice_is_host_sooner(worker, (uint64_t)scan->rows * (uint64_t)scan->column_count);
+    for (i = 0; i < devices->count && !is_sooner; i++)
+        is_sooner = clr_choice_is_host_sooner(devices->list[i].worker, values);
+    return is_sooner && !is_any_away(scan);
 }
 
-/* Chooses the device for a scan. Returns whether there is one that has the columns; then
+/* Chooses the devices for a scan. Returns whether there are some that have the columns; then
    leave_device() is due. For few rows it is the host that does it, if it has the columns. */
 static bool find_device(struct device_scan *scan, struct clr_view_run *run)
 {
-    struct clr_connection *connection = run->request.connection;
-    const size_t rows = is_any_away(&run->scan) ? run->request.image->layout.rows : run->scan.rows;
+    const size_t rows = run->request.image->layout.rows;
+    struct clr_devices devices;
 
     scan->run = run;
-    scan->worker = clr_choose_device(&connection->settings, rows, &scan->info);
-    if (scan->worker == NULL || is_host_sooner(run, scan->worker) ||
-        !clr_cache_residents(run->request.found, run->scan.column_count, scan->worker,
-                             scan->residents))
+    if (!clr_choose_devices(&run->request.connection->settings,
+                            is_any_away(&run->scan) ? rows : run->scan.rows, rows, &devices) ||
+        is_host_sooner(run, &devices) ||
+        !clr_cache_copies(run->request.found, run->scan.column_count, rows, &devices,
+                          &scan->division, scan->copies))
         return false;
-    clr_cache_trim(INT64_MAX, clr_column_device_memory(scan->info), 0);
+    clr_column_memory_trim(INT64_MAX, 0);
     return true;
 }
 
@@ -133,11 +137,12 @@ static void leave_device(struct device_scan *scan)
     int i;
 
     for (i = 0; i < scan->run->scan.column_count; i++)
-        clr_resident_free(scan->residents[i]);
+        clr_sharded_release(scan->copies[i]);
 }
 
-/* Runs it: part is that of a scan with groups, else NULL. */
-static enum clr_scan_outcome run_on_device(struct device_scan *device, struct clr_group_part *part)
+/* Runs it: parts are those of a scan with groups, else NULL. */
+static enum clr_scan_outcome run_on_device(struct device_scan *device,
+                                           struct clr_group_part *const *parts)
 {
     struct clr_view_run *run = device->run;
     struct clr_connection *connection = run->request.connection;
@@ -148,14 +153,14 @@ static enum clr_scan_outcome run_on_device(struct device_scan *device, struct cl
     struct clr_status status;
 
     clr_status_clear(&status);
-    if (part != NULL)
-        outcome = clr_resident_group(device->worker, device->info, device->residents, part, timeout,
-                                     run->watch, &work, &status);
+    if (parts != NULL)
+        outcome = clr_resident_group(&device->division, device->copies, parts, timeout, run->watch,
+                                     &work, &status);
     else if (scan->question_count > 0)
-        outcome = clr_resident_answer(device->worker, scan, device->residents, timeout, run->watch,
+        outcome = clr_resident_answer(&device->division, scan, device->copies, timeout, run->watch,
                                       &work, &status);
     else
-        outcome = clr_resident_scan(device->worker, scan, device->residents, timeout, run->watch,
+        outcome = clr_resident_scan(&device->division, scan, device->copies, timeout, run->watch,
                                     &work, &status);
     if (outcome == CLR_SCAN_DONE) {
         connection->stats.bytes_to_device += work.bytes;
@@ -163,8 +168,10 @@ static enum clr_scan_outcome run_on_device(struct device_scan *device, struct cl
         connection->stats.passes += work.passes;
         connection->stats.kernel_time += work.kernel_time;
         connection->stats.scans_on_device++;
-        note_skipped(run);
-        run->device = device->info->name;
+        if (device->division.count == 1)
+            note_skipped(run);
+        run->device = device->division.shards[0].device.info->name;
+        run->device_count = clr_division_devices(&device->division);
     } else if (outcome == CLR_SCAN_FAILED) {
         clr_stats_note_failure(&connection->stats, &status);
     }
@@ -183,22 +190,28 @@ static enum clr_scan_outcome scan_on_device(struct clr_view_run *run)
     return outcome;
 }
 
-/* Where the device fails, threads do it. */
-static enum clr_scan_outcome group_on_device(void *context, struct clr_group_part *part)
+/* Where a device fails, threads do it. */
+static enum clr_scan_outcome group_on_device(void *context, struct clr_group_part *const *parts)
 {
-    const enum clr_scan_outcome outcome = run_on_device(context, part);
+    const enum clr_scan_outcome outcome = run_on_device(context, parts);
 
     return outcome == CLR_SCAN_FAILED ? CLR_SCAN_NOT_NOW : outcome;
 }
 
-/* Groups the rows, whose columns are on the host: a device that has them as well may do it. */
+/* Groups the rows, whose columns are on the host: devices that have them as well may do it. */
 static enum clr_scan_outcome group(struct clr_view_run *run)
 {
     struct device_scan scan;
-    const struct clr_group_device device = {group_on_device, &scan};
+    struct clr_group_device device = {.run = group_on_device, .context = &scan};
     const bool has_device = is_for_devices(&run->scan) && find_device(&scan, run);
+    size_t ends[CLR_MOST_SHARDS];
     enum clr_scan_outcome outcome;
+    int s;
 
+    for (s = 0; has_device && s < scan.division.count; s++)
+        ends[s] = scan.division.shards[s].first + scan.division.shards[s].rows;
+    device.parts = has_device ? scan.division.count : 0;
+    device.ends = ends;
     outcome = clr_host_group(&run->scan, run->watch, has_device ? &device : NULL, &run->groups);
     if (has_device)
         leave_device(&scan);

@@ -40,6 +40,7 @@ struct clr_view_run {
     struct clr_column_request request;
     enum clr_way way;
     const char *device; /* that answered; NULL: the host */
+    int device_count;   /* how many of that name */
     int rc;
 };
 

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "engine/operations/resident_fetch.h"
-#include "engine/operations/resident_scan.h"
 #include "engine/scans.h"
+#include "engine/shards.h"
 #include "engine/workers.h"
 #include "numeric/scan/evaluate.h"
 #include "opencl/devices.h"
@@ -59,7 +59,8 @@ static void open_world(struct world *world, struct clr_worker *worker, size_t ro
     for (i = 0; i < 2 && bytes > 0; i++)
         scans_narrow(&world->columns[may_be_narrow[i]], bytes);
     for (i = 0; i < SCANS_COLUMNS; i++) {
-        world->residents[i] = clr_resident_new(worker, world->columns[i]);
+        world->residents[i] =
+            clr_resident_new(worker, world->columns[i], 0, world->columns[i]->rows);
         if (world->residents[i] == NULL)
             tap_bail("no memory");
     }
@@ -92,8 +93,8 @@ static enum clr_scan_outcome scan_in_time(struct world *world, struct clr_scan *
     struct clr_status status;
 
     clr_status_clear(&status);
-    while ((outcome = clr_resident_scan(world->worker, scan, world->residents, TIMEOUT_MS, NULL,
-                                        &work, &status)) == CLR_SCAN_NOT_NOW &&
+    while ((outcome = shards_scan(world->worker, scan, world->residents, TIMEOUT_MS, NULL, &work,
+                                  &status)) == CLR_SCAN_NOT_NOW &&
            !is_late(start))
         usleep(2000);
     if (outcome == CLR_SCAN_FAILED)
@@ -234,8 +235,8 @@ static void test_inexact(struct world *world)
     add_tally(&made, 1u << CLR_DOT, 1, 6);
     compare(world, &made.scan, "a product with 2^53");
     made.constants[0].bits++;
-    tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, TIMEOUT_MS, NULL, &work,
-                             &status) == CLR_SCAN_NOT_NOW,
+    tap_ok(shards_scan(world->worker, &made.scan, world->residents, TIMEOUT_MS, NULL, &work,
+                       &status) == CLR_SCAN_NOT_NOW,
            "with one more it is the host's");
 }
 
@@ -365,8 +366,8 @@ static void test_shared_passes(struct world *world)
     add_tally(&made, 1u << CLR_DOT, 0, 0);
     add_tally(&made, 0, 0, -1);
     compare(world, &made.scan, "tallies that share columns");
-    outcome = clr_resident_scan(world->worker, &made.scan, world->residents, TIMEOUT_MS, NULL,
-                                &work, &status);
+    outcome =
+        shards_scan(world->worker, &made.scan, world->residents, TIMEOUT_MS, NULL, &work, &status);
     tap_ok(outcome == CLR_SCAN_DONE && (work.kernels == 1 || work.kernels == 2),
            "share a pass: %lld kernels", (long long)work.kernels);
 }
@@ -391,7 +392,7 @@ static void test_freeing(struct clr_worker *worker)
     int i;
 
     for (i = 0; i < MANY; i++) {
-        residents[i] = clr_resident_new(worker, column);
+        residents[i] = clr_resident_new(worker, column, 0, column->rows);
         if (i % 3 == 0) {
             clr_resident_free(residents[i]);
             residents[i] = NULL;
@@ -401,7 +402,7 @@ static void test_freeing(struct clr_worker *worker)
     tap_ok(clr_resident_size(residents[1]) == (shares(worker) ? 0 : rows * 9), "the size");
     for (i = 0; i < MANY; i++)
         clr_resident_free(residents[i]);
-    residents[0] = clr_resident_new(worker, column);
+    residents[0] = clr_resident_new(worker, column, 0, column->rows);
     tap_ok(settle(residents[0]) == CLR_RESIDENT_READY, "and another one");
     clr_resident_free(residents[0]);
     tap_ok(is_dropped(column), "nobody keeps the column");
@@ -470,8 +471,8 @@ static void test_stop(struct world *world)
     tap_ok(clr_worker_stop(world->worker, TIMEOUT_MS), "the worker ends");
     tap_ok(clr_resident_state(world->residents[0]) == CLR_RESIDENT_FAILED,
            "its residents are of no more use");
-    tap_ok(clr_resident_scan(world->worker, &made.scan, world->residents, TIMEOUT_MS, NULL, &work,
-                             &status) == CLR_SCAN_NOT_NOW,
+    tap_ok(shards_scan(world->worker, &made.scan, world->residents, TIMEOUT_MS, NULL, &work,
+                       &status) == CLR_SCAN_NOT_NOW,
            "and it scans no more");
     clr_resident_free(world->residents[0]);
     world->residents[0] = NULL;
@@ -497,7 +498,7 @@ static void test_unsuited(const struct clr_device_info *info)
     unsuited[count] = *info;
     unsuited[count].shared_alignment = (size_t)1 << 40;
     worker = workers_start(&unsuited[count++]);
-    resident = clr_resident_new(worker, column);
+    resident = clr_resident_new(worker, column, 0, rows);
     tap_ok(settle(resident) == CLR_RESIDENT_READY && !clr_resident_is_shared(resident) &&
                clr_resident_size(resident) == rows * 9 && is_dropped(column),
            "a column that is not aligned for the device is copied");

@@ -3,7 +3,7 @@
  * all, and whoever wants them is told why. See failing.h.
  */
 #include "engine/failing.h"
-#include "engine/operations/resident_bins.h"
+#include "engine/shards.h"
 #include "numeric/bins_data.h"
 
 #include "tap.h"
@@ -43,8 +43,8 @@ static enum clr_scan_outcome ask(struct clr_worker *worker, struct clr_resident 
 
     clr_status_clear(status);
     do {
-        outcome = clr_resident_bins(worker, resident, bins, counts, ORDERS_TIMEOUT_MS, NULL, &work,
-                                    status);
+        outcome =
+            shards_bins(worker, resident, bins, counts, ORDERS_TIMEOUT_MS, NULL, &work, status);
         clr_worker_report(worker, &report);
         if (outcome == CLR_SCAN_NOT_NOW)
             usleep(1000);

@@ -3,8 +3,8 @@
  * kinds, against the same computed row by row.
  */
 #include "base/clock.h"
-#include "engine/operations/resident_scan.h"
 #include "engine/scans.h"
+#include "engine/shards.h"
 #include "engine/workers.h"
 #include "opencl/devices.h"
 
@@ -36,7 +36,7 @@ static void open_columns(void)
     for (i = CODES; i < COLUMNS; i++)
         columns[i] = scans_codes((uint8_t)(1 << (i - CODES)), entries[i - CODES], ROWS);
     for (i = 0; i < COLUMNS; i++) {
-        residents[i] = clr_resident_new(worker, columns[i]);
+        residents[i] = clr_resident_new(worker, columns[i], 0, columns[i]->rows);
         if (residents[i] == NULL)
             tap_bail("no memory");
         while (clr_resident_state(residents[i]) == CLR_RESIDENT_COMING && !is_late(start))
@@ -66,7 +66,7 @@ static enum clr_scan_outcome scan_once(struct clr_scan *scan, struct clr_device_
     struct clr_status status;
 
     clr_status_clear(&status);
-    outcome = clr_resident_scan(worker, scan, residents, TIMEOUT_MS, NULL, work, &status);
+    outcome = shards_scan(worker, scan, residents, TIMEOUT_MS, NULL, work, &status);
     if (outcome == CLR_SCAN_FAILED)
         tap_diag("%s", status.message);
     return outcome;

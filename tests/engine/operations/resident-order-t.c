@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "engine/operations/resident_scan.h"
 #include "engine/orders.h"
+#include "engine/shards.h"
 #include "engine/workers.h"
 #include "opencl/devices.h"
 
@@ -264,16 +264,16 @@ static void test_turns(struct clr_worker *worker)
     int between = 0;
 
     clr_status_clear(&status);
-    while ((outcome = clr_resident_scan(worker, &scan, &summed, ORDERS_TIMEOUT_MS, NULL, &work,
-                                        &status)) == CLR_SCAN_NOT_NOW &&
+    while ((outcome = shards_scan(worker, &scan, &summed, ORDERS_TIMEOUT_MS, NULL, &work,
+                                  &status)) == CLR_SCAN_NOT_NOW &&
            !orders_late(start))
         usleep(1000);
     tap_ok(outcome == CLR_SCAN_DONE, "a sum");
     while (clr_resident_order(worker, sorted, &order, ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
                CLR_SCAN_NOT_NOW &&
            !orders_late(start))
-        between += clr_resident_scan(worker, &scan, &summed, ORDERS_TIMEOUT_MS, NULL, &work,
-                                     &status) == CLR_SCAN_DONE;
+        between += shards_scan(worker, &scan, &summed, ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
+                   CLR_SCAN_DONE;
     tap_ok(between >= 1, "%d sums while a column is being sorted", between);
     clr_resident_free(sorted);
     clr_resident_free(summed);

@@ -4,13 +4,11 @@
  * as well, as in resident-t.c. tests/opencl/bins/binner-t.c and resident-order-t.c have what may go
  * wrong in the kernels.
  */
-#include "engine/operations/resident_questions.h"
-
 #include "base/memory.h"
 #include "batch.h"
 #include "engine/host/host_scan.h"
-#include "engine/operations/resident_bins.h"
 #include "engine/orders.h"
+#include "engine/shards.h"
 #include "engine/workers.h"
 #include "numeric/bins_data.h"
 #include "opencl/devices.h"
@@ -126,9 +124,8 @@ static enum clr_scan_outcome ask(struct world *world, struct clr_device_work *wo
 
     clr_status_clear(status);
     memset(work, 0, sizeof *work);
-    while ((outcome = clr_resident_answer(world->worker, &world->scan, world->residents,
-                                          ORDERS_TIMEOUT_MS, NULL, work, status)) ==
-               CLR_SCAN_NOT_NOW &&
+    while ((outcome = shards_answer(world->worker, &world->scan, world->residents,
+                                    ORDERS_TIMEOUT_MS, NULL, work, status)) == CLR_SCAN_NOT_NOW &&
            !orders_late(start)) {
         memset(work, 0, sizeof *work);
         usleep(1000);
@@ -249,8 +246,8 @@ static void test_start(struct clr_worker *worker)
     add_bins(&world, 1, bins_integer(-100), bins_integer(100), 10);
     add_position(&world, 1, 0.5);
     clr_status_clear(&status);
-    tap_ok(clr_resident_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
-                               &status) == CLR_SCAN_NOT_NOW,
+    tap_ok(shards_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
+                         &status) == CLR_SCAN_NOT_NOW,
            "who asks first does not wait");
     tap_ok(clr_resident_size(world.residents[0]) >= own + ROWS * 8 &&
                clr_resident_size(world.residents[1]) >= own + ROWS * 8,
@@ -283,20 +280,20 @@ static void test_others(struct clr_worker *worker)
     world.scan.question_count = 0;
     add_bins(&world, 0, bins_integer(0), bins_integer(1), ROWS + 1);
     clr_status_clear(&status);
-    tap_ok(clr_resident_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
-                               &status) == CLR_SCAN_NOT_NOW,
+    tap_ok(shards_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
+                         &status) == CLR_SCAN_NOT_NOW,
            "more bins than rows");
     world.scan.question_count = 0;
     add_bins(&world, 0, bins_integer(0), bins_integer(1), 100);
     tap_ok(ask(&world, &work, &status) == CLR_SCAN_DONE, "a histogram");
     world.scan.values_memory = clr_resident_bins_memory(&world.questions[0].bins) - 1;
-    tap_ok(clr_resident_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
-                               &status) == CLR_SCAN_NOT_NOW,
+    tap_ok(shards_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
+                         &status) == CLR_SCAN_NOT_NOW,
            "but not in less memory than it takes");
     world.scan.values_memory = UINT64_MAX;
     world.scan.filter = 0;
-    tap_ok(clr_resident_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
-                               &status) == CLR_SCAN_NOT_NOW,
+    tap_ok(shards_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
+                         &status) == CLR_SCAN_NOT_NOW,
            "nor of some of the rows");
     close_world(&world);
 }
@@ -313,8 +310,8 @@ static void test_refusals(struct clr_worker *worker)
 
     bins_make(&bins, 0, 10);
     clr_status_clear(&status);
-    tap_ok(clr_resident_bins(worker, other, &bins, counts[0], ORDERS_TIMEOUT_MS, NULL, &work,
-                             &status) == CLR_SCAN_FAILED &&
+    tap_ok(shards_bins(worker, other, &bins, counts[0], ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
+                   CLR_SCAN_FAILED &&
                status.code == CLR_INVALID,
            "bins of a column of several types");
     clr_resident_free(other);
@@ -328,8 +325,8 @@ static void test_refusals(struct clr_worker *worker)
         enum clr_scan_outcome outcome;
         clr_status_clear(&status);
         clr_memory_fail_after(fails);
-        outcome = clr_resident_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL,
-                                      &work, &status);
+        outcome = shards_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL,
+                                &work, &status);
         if (!clr_memory_fail_after(-1))
             break;
         failed += outcome == CLR_SCAN_FAILED && status.code == CLR_NOMEM;
@@ -352,8 +349,8 @@ static void test_stop(struct clr_worker *worker)
     add_bins(&world, 1, bins_integer(0), bins_integer(100), 10);
     ask(&world, &work, &status);
     tap_ok(clr_worker_stop(worker, ORDERS_TIMEOUT_MS), "the worker ends");
-    tap_ok(clr_resident_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
-                               &status) == CLR_SCAN_NOT_NOW,
+    tap_ok(shards_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
+                         &status) == CLR_SCAN_NOT_NOW,
            "and answers no more");
     close_world(&world);
 }

@@ -9,7 +9,7 @@ import tap
 
 COLUMNS = {
     "clreduce_devices": (
-        "platform name type version compute_units memory_bytes fp64 arithmetic in_use reason".split()
+        "platform name type version compute_units memory_bytes fp64 arithmetic in_use reason column_bytes".split()
     ),
     "clreduce_stats": "name value unit meaning".split(),
     "clreduce_settings": "name value default meaning".split(),
@@ -39,6 +39,7 @@ DEFAULTS = {
     "override": "off",
     "device_arithmetic": os.environ.get("CLREDUCE_DEVICE_ARITHMETIC", "auto"),
     "device_columns": os.environ.get("CLREDUCE_DEVICE_COLUMNS", "auto"),
+    "devices": "0",
 }
 
 #: Settings that take numbers: the least and greatest allowed, where there are firm ones.
@@ -52,6 +53,7 @@ RANGES = {
     "column_memory": (0, None),
     "column_retention": (0, 86400000),
     "values_memory": (0, None),
+    "devices": (0, 16),
 }
 
 
@@ -397,8 +399,9 @@ def test_devices():
     """The table of devices, and which one is in use under each setting."""
     db = support.connect("auto")
     # Without a device one row says why: no-opencl-t.py.
+    support.configure(db, devices=1)
     devices = db.execute("SELECT * FROM clreduce_devices WHERE name IS NOT NULL").fetchall()
-    for platform, name, kind, version, units, memory, fp64, arithmetic, in_use, reason in devices:
+    for platform, name, kind, version, units, memory, fp64, arithmetic, in_use, reason, held in devices:
         tap.ok(
             isinstance(platform, str) and platform and isinstance(name, str) and name,
             f"{platform}: {name}",
@@ -409,6 +412,7 @@ def test_devices():
         tap.ok(fp64 in (0, 1) and in_use in (0, 1), f"its flags: {fp64}, {in_use}")
         tap.ok(arithmetic == "integer" or (fp64 and arithmetic == "fp64"), f"its arithmetic: {arithmetic}")
         tap.ok(bool(in_use) != bool(reason), f"in use, or a reason why not: {reason}")
+        tap.is_equal(held, 0, "it has no columns")
     best = min(
         [("gpu", "accelerator", "cpu").index(device[2]) for device in devices if device[8]],
         default=None,

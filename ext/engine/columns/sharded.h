@@ -1,0 +1,46 @@
+/* The copies of columns on devices, of one or several, in shards. Any thread may call this. */
+#ifndef CLR_ENGINE_SHARDED_H
+#define CLR_ENGINE_SHARDED_H
+
+#include "engine/columns/division.h"
+#include "engine/columns/resident.h"
+
+/* The copy of a column: for each shard of its division a resident. It never changes. */
+struct clr_sharded;
+
+/* Starts copying a column's shards, each as clr_resident_new() does. Returns a copy with one
+   reference, or NULL without memory. */
+struct clr_sharded *clr_sharded_new(const struct clr_division *division, struct clr_column *column);
+
+/* Returns a copy, with one reference, of residents that there are, one for each shard, to which it
+   takes the caller's references. NULL without memory, when these are dropped. */
+struct clr_sharded *clr_sharded_new_of(const struct clr_division *division,
+                                       struct clr_resident *const *residents);
+
+/* Take and drop references; the last one drops those to the residents. NULL is fine. */
+struct clr_sharded *clr_sharded_retain(struct clr_sharded *sharded);
+void clr_sharded_release(struct clr_sharded *sharded);
+
+const struct clr_division *clr_sharded_division(const struct clr_sharded *sharded);
+
+/* Returns the resident that has a shard; the copy's reference. */
+struct clr_resident *clr_sharded_resident(const struct clr_sharded *sharded, int shard);
+
+/* Returns how far it is: READY if all shards are, FAILED if one has. See clr_resident_state(). */
+enum clr_residence clr_sharded_state(const struct clr_sharded *sharded);
+
+/* Returns whether a device that has a shard is out of use. */
+bool clr_sharded_is_lost(const struct clr_sharded *sharded);
+
+/* Returns whether all shards are the column's own rows, or are to be: see
+   clr_resident_is_shared(). */
+bool clr_sharded_is_shared(const struct clr_sharded *sharded);
+
+/* For the only owner: whether the column is in one shard that lends it. See
+   clr_resident_lends(). */
+bool clr_sharded_lends(const struct clr_sharded *sharded);
+
+/* Returns the bytes that its shards take on the worker's device; NULL: on all devices. */
+size_t clr_sharded_size(const struct clr_sharded *sharded, const struct clr_worker *worker);
+
+#endif

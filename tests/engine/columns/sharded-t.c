@@ -1,0 +1,245 @@
+/*
+ * Columns in shards: how rows are divided, and what is found of them on two workers of a device,
+ * each with several shards, against the host.
+ */
+#include "engine/columns/sharded.h"
+
+#include "base/memory.h"
+#include "engine/host/host_scan.h"
+#include "engine/operations/resident_bins.h"
+#include "engine/operations/resident_scan.h"
+#include "engine/operations/sharded_order.h"
+#include "engine/orders.h"
+#include "engine/workers.h"
+#include "opencl/devices.h"
+
+#include "tap.h"
+
+#include <unistd.h>
+
+enum { ROWS = 20011, DIVISIONS = 2000, LARGEST = 4096 * 8, RANKS = 40, BINS = 30 };
+
+/* ---- Divisions. */
+
+/* Shards follow one another, and have all rows; none is larger than a buffer may be. */
+static bool is_right(const struct clr_division *division, const struct clr_devices *devices,
+                     size_t rows)
+{
+    size_t end = 0, least = SIZE_MAX, greatest = 0;
+    int s, device = 0;
+
+    for (s = 0; s < division->count; s++) {
+        const struct clr_shard *shard = &division->shards[s];
+
+        while (device < devices->count && devices->list[device].worker != shard->device.worker)
+            device++;
+        if (device == devices->count || shard->first != end || shard->first % 1024 != 0 ||
+            (shard->rows == 0 && rows > 0) ||
+            (shard->device.info->largest_buffer > 0 &&
+             shard->rows * 8 > shard->device.info->largest_buffer))
+            return false;
+        end += shard->rows;
+        least = shard->rows < least ? shard->rows : least;
+        greatest = shard->rows > greatest ? shard->rows : greatest;
+    }
+    /* Even, but for the last one's end, if all may have the same. */
+    return end == rows && division->count > 0 && clr_division_devices(division) == device + 1 &&
+           (devices->list[0].info->largest_buffer > 0 || greatest - least < 2048);
+}
+
+static void test_divisions(void)
+{
+    static char places[CLR_DEVICES_LIMIT];
+    struct clr_device_info info = {.largest_buffer = 0};
+    struct clr_devices devices;
+    struct clr_division division, again;
+    int i, d, wrong = 0;
+
+    for (i = 0; i < DIVISIONS; i++) {
+        const size_t rows = (size_t)random_below((uint64_t)1 << random_below(24));
+
+        devices.count = 1 + (int)random_below(4);
+        info.largest_buffer = random_below(2) ? 0 : rows + 16384;
+        for (d = 0; d < devices.count; d++)
+            devices.list[d] =
+                (struct clr_chosen_device){(struct clr_worker *)(void *)&places[d], &info};
+        if (!clr_division_make(&devices, rows, &division) || !is_right(&division, &devices, rows) ||
+            !clr_division_make(&devices, rows, &again) || !clr_division_is_same(&division, &again))
+            wrong++;
+    }
+    tap_is_uint64((uint64_t)wrong, 0, "divisions that are not right");
+    info.largest_buffer = 8192;
+    tap_ok(!clr_division_make(&devices, 1024 * CLR_MOST_SHARDS + 1, &division),
+           "more shards than there may be");
+    info.largest_buffer = 0;
+    clr_division_make(&devices, 5000, &division);
+    clr_division_make(&devices, 5001, &again);
+    tap_ok(!clr_division_is_same(&division, &again), "other rows have another division");
+}
+
+/* ---- On a device. */
+
+static struct clr_sharded *upload(const struct clr_division *division, struct clr_column *column)
+{
+    struct clr_sharded *copy = clr_sharded_new(division, column);
+    const int64_t start = clr_clock_ns();
+
+    if (copy == NULL)
+        tap_bail("no memory");
+    while (clr_sharded_state(copy) == CLR_RESIDENT_COMING && !orders_late(start))
+        usleep(500);
+    tap_ok(clr_sharded_state(copy) == CLR_RESIDENT_READY, "a column in %d shards", division->count);
+    return copy;
+}
+
+static void test_scan(const struct clr_division *division, struct clr_column *column,
+                      struct clr_sharded *copy)
+{
+    const struct clr_instruction load = {.opcode = CLR_OP_COLUMN, .a = 0};
+    struct clr_tally found = {.operations = 1u << CLR_SUM | 1u << CLR_EXTREMES,
+                              .x = 0,
+                              .y = -1,
+                              .filter = -1},
+                     wanted = found;
+    struct clr_scan scan = {.instruction_count = 1,
+                            .column_count = 1,
+                            .tally_count = 1,
+                            .filter = -1,
+                            .instructions = &load,
+                            .columns = &column,
+                            .rows = column->rows,
+                            .tallies = &wanted};
+    struct clr_device_work work = {0};
+    const int64_t start = clr_clock_ns();
+    enum clr_scan_outcome outcome;
+    struct clr_status status;
+
+    if (clr_host_scan(&scan, NULL) != CLR_SCAN_DONE)
+        tap_bail("the host can't scan");
+    scan.tallies = &found;
+    clr_status_clear(&status);
+    while ((outcome = clr_resident_scan(division, &scan, &copy, ORDERS_TIMEOUT_MS, NULL, &work,
+                                        &status)) == CLR_SCAN_NOT_NOW &&
+           !orders_late(start))
+        usleep(1000);
+    tap_ok(outcome == CLR_SCAN_DONE, "a scan %s", status.message);
+    tap_ok(found.state.count == wanted.state.count &&
+               scans_bits(clr_sum_round(&found.state.sum, 1)) ==
+                   scans_bits(clr_sum_round(&wanted.state.sum, 1)) &&
+               scans_same_range(&found.state.integers, &wanted.state.integers) &&
+               scans_same_range(&found.state.reals, &wanted.state.reals),
+           "has the host's sum and extremes");
+}
+
+static enum clr_scan_outcome ask(const struct clr_sharded *copy, struct clr_order *order,
+                                 struct clr_status *status)
+{
+    struct clr_device_work work = {0};
+    const int64_t start = clr_clock_ns();
+    enum clr_scan_outcome outcome;
+
+    clr_status_clear(status);
+    while ((outcome = clr_sharded_order(copy, false, order, ORDERS_TIMEOUT_MS, NULL, &work,
+                                        status)) == CLR_SCAN_NOT_NOW &&
+           !orders_late(start))
+        usleep(1000);
+    return outcome;
+}
+
+static void test_order(const struct clr_column *column, const struct clr_sharded *copy)
+{
+    int64_t *keys = orders_sort(column);
+    struct clr_device_work work = {0};
+    struct clr_order order = {.rank_count = RANKS};
+    struct clr_status status;
+    int i, wrong = 0;
+
+    for (i = 0; i < RANKS; i++)
+        order.ranks[i] = i == 0 ? 0 : i == 1 ? column->rows - 1 : random_below(column->rows);
+    tap_ok(ask(copy, &order, &status) == CLR_SCAN_DONE, "an order %s", status.message);
+    for (i = 0; i < RANKS; i++)
+        wrong += order.keys[i] != keys[order.ranks[i]];
+    tap_is_uint64((uint64_t)wrong, 0, "ranks that have another key");
+    tap_ok(clr_sharded_order(copy, true, &order, ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
+               CLR_SCAN_NOT_NOW,
+           "what equal keys there are is the host's to find");
+    clr_memory_fail_after(0);
+    tap_ok(clr_sharded_order(copy, false, &order, ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
+                   CLR_SCAN_FAILED &&
+               status.code == CLR_NOMEM,
+           "without memory");
+    clr_memory_fail_after(-1);
+    free(keys);
+}
+
+/* With memory for some of what it takes, a copy is there or not, and all of it. */
+static void test_memory(const struct clr_division *division, struct clr_column *column)
+{
+    struct clr_sharded *copy = NULL;
+    int i;
+
+    for (i = 0; i < 100 && copy == NULL; i++) {
+        clr_memory_fail_after(i);
+        copy = clr_sharded_new(division, column);
+        clr_memory_fail_after(-1);
+    }
+    tap_ok(copy != NULL && i > division->count, "a copy after %d shortages of memory", i - 1);
+    clr_sharded_release(copy);
+}
+
+/* shares: the devices' memory is the host's. */
+static void test_device(const struct clr_device_info *chosen, bool shares)
+{
+    static const uint8_t kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL};
+    static struct clr_device_info infos[2];
+    struct clr_device_info *info = &infos[shares];
+    struct clr_devices devices = {.count = 2};
+    struct clr_division division;
+    size_t i;
+
+    *info = *chosen;
+    info->largest_buffer = LARGEST;
+    if (!shares)
+        info->shared_alignment = 0;
+    for (i = 0; i < 2; i++)
+        devices.list[i] = (struct clr_chosen_device){workers_start(info), info};
+    if (!clr_division_make(&devices, ROWS, &division))
+        tap_bail("no division");
+    tap_ok(division.count == 6 && clr_division_devices(&division) == 2,
+           "three shards on each of two devices");
+    for (i = 0; i < sizeof kinds; i++) {
+        struct clr_column *column = orders_column(kinds[i], ROWS);
+        struct clr_sharded *copy = upload(&division, column);
+
+        tap_ok(clr_sharded_is_shared(copy) == shares && !clr_sharded_lends(copy), "which lie %s",
+               shares ? "where they were" : "there");
+        tap_is_uint64(clr_sharded_size(copy, NULL), shares ? 0 : ROWS * 8, "its size");
+        tap_is_uint64(clr_sharded_size(copy, devices.list[0].worker) +
+                          clr_sharded_size(copy, devices.list[1].worker),
+                      shares ? 0 : ROWS * 8, "that on either device");
+        test_scan(&division, column, copy);
+        test_order(column, copy);
+        test_memory(&division, column);
+        tap_ok(!clr_sharded_is_lost(copy), "it is not lost");
+        if (i == 1) {
+            clr_worker_stop(devices.list[1].worker, ORDERS_TIMEOUT_MS);
+            tap_ok(clr_sharded_state(copy) == CLR_RESIDENT_FAILED && clr_sharded_is_lost(copy),
+                   "but without one of the workers it is");
+        }
+        clr_sharded_release(copy);
+        clr_column_release(column);
+    }
+}
+
+int main(void)
+{
+    struct clr_device_info info;
+
+    random_start();
+    test_divisions();
+    info = devices_choose();
+    test_device(&info, false);
+    if (info.shared_alignment > 0)
+        test_device(&info, true);
+    return tap_done();
+}

@@ -1,0 +1,120 @@
+/*
+ * Accelerated views on two devices, of which one is lost: see failures.h. PoCL is asked for two; of
+ * others a test can use what the machine has.
+ */
+#include "opencl/failing_library.h"
+#include "sqlite/failures.h"
+
+#include "tap.h"
+
+enum { ROWS = 4000, LIMIT_S = 60 };
+
+/* ---- One run: until two devices answer, and then, one of them lost, until the other one does. */
+
+static const char *const selects[] = {
+    "SELECT gpu_sum(i), gpu_total(r), gpu_min(r), gpu_max(i) FROM t",
+    "SELECT count(*), gpu_sum(y) FROM t WHERE g < 3 AND r IS NOT NULL",
+};
+
+enum { SELECTS = sizeof selects / sizeof selects[0] };
+
+/* Asks all views, until their plans end so. Returns how many answers differ, and all if that takes
+   too long. */
+static int ask_until(sqlite3 *db, bool by_two)
+{
+    const double start = child_now();
+    char *one = database_query(db, "SELECT 1"), *zero = database_query(db, "SELECT 0");
+    int differing = 0, there = 0, i;
+
+    while (there < SELECTS && differing == 0 && child_now() - start < LIMIT_S) {
+        there = 0;
+        for (i = 0; i < SELECTS; i++) {
+            char name[200], *expected = database_query(db, selects[i]), *found, *plan;
+
+            snprintf(name, sizeof name, "SELECT * FROM v%d", i);
+            found = database_query(db, name);
+            differing += strcmp(found, expected) != 0;
+            snprintf(name, sizeof name,
+                     "SELECT line LIKE '%%(2 devices)' FROM clreduce_plan('v%d')"
+                     " WHERE line LIKE 'accelerated: device%%'",
+                     i);
+            plan = database_query(db, name);
+            there += strcmp(plan, by_two ? one : zero) == 0;
+            free(plan);
+            free(found);
+            free(expected);
+        }
+        usleep(5000);
+    }
+    free(one);
+    free(zero);
+    return there == SELECTS ? differing : SELECTS;
+}
+
+static int run(const char *device_timeout)
+{
+    sqlite3 *db = database_open();
+    int differing, i;
+    char *devices;
+
+    database_fill(db, ROWS);
+    for (i = 0; i < SELECTS; i++)
+        database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, selects[i]);
+    database_set(db, "host_threshold", "1");
+    database_set(db, "view_threshold", "0");
+    database_set(db, "start_after", "0");
+    database_set(db, "devices", "2");
+    database_set(db, "device_timeout", device_timeout);
+    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
+                     " WHERE name = 'device' AND \"default\" = 'auto'");
+    find_library();
+    differing = ask_until(db, true);
+    printf("%s, by two devices\n", differing == 0 ? "yes" : "no");
+    set_rule("clEnqueueReadBuffer:-36:1:1");
+    differing += ask_until(db, false);
+    printf("%s, by the other device\n", differing == 0 ? "yes" : "no");
+    devices = database_query(db, "SELECT sum(reason LIKE 'failed: clEnqueueReadBuffer%')"
+                                 " * sum(column_bytes > 0) FROM clreduce_devices");
+    printf("devices lost times devices that have columns: %s", devices);
+    free(devices);
+    failures_print(db, differing);
+    sqlite3_close(db);
+    return differing;
+}
+
+/* ---- The test. */
+
+static void test_all(void)
+{
+    struct failures_attempt attempt;
+
+    failures_attempt(&attempt, "nothing", "20000");
+    failures_conclude(&attempt, failures_shows(&attempt, "yes, by two devices"),
+                      "two devices answer");
+    failures_conclude(&attempt, attempt.passed,
+                      "the host's results, by the other device in the end");
+    failures_conclude(&attempt, failures_shows(&attempt, "have columns: 1"), "one is lost");
+}
+
+static bool has_two_devices(void)
+{
+    struct clr_catalog catalog;
+    bool found = false;
+    size_t i;
+
+    clr_catalog_fill(&catalog);
+    for (i = 1; i < catalog.count; i++)
+        found = found || clr_catalog_is_alike(&catalog.devices[0], &catalog.devices[i]);
+    clr_memory_free(catalog.devices);
+    return found;
+}
+
+int main(int count, char **arguments)
+{
+    setenv("POCL_DEVICES", "pthread pthread", 1);
+    /* Devices that share the host's columns would have no bytes of them. */
+    setenv("CLREDUCE_DEVICE_COLUMNS", "copied", 1);
+    if (count == 1 && !has_two_devices())
+        tap_skip_all("OpenCL has no two devices alike");
+    return failures_main(count, arguments, run, test_all);
+}

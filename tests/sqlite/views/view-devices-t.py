@@ -1,0 +1,238 @@
+"""Accelerated views on several devices of a kind: each has, and scans, some of the rows.
+
+What a view gives is what its SELECT gives (clause 1 of view.h), to the bit, and all of the devices give
+it: sums, moments, extremes, filters, lookups, groups, histograms and order statistics. PoCL is asked for
+two devices; of others a test can use what the machine has.
+"""
+
+import os
+
+os.environ["POCL_DEVICES"] = "pthread pthread pthread"
+# Devices that share the host's columns would take no memory for them.
+os.environ["CLREDUCE_DEVICE_COLUMNS"] = "copied"
+
+import support  # noqa: E402  (OpenCL is found when the first connection asks for devices)
+import tap  # noqa: E402
+import view_support as views  # noqa: E402
+
+FOLDER = views.Folder()
+ROWS = 5_001
+
+
+def find_kind():
+    """A kind of which there are several devices alike, and how many, or None."""
+    db = tap.connect()
+    found = db.execute(
+        "SELECT type, count(*) FROM clreduce_devices WHERE arithmetic = ? AND type IN ('gpu', 'accelerator', 'cpu')"
+        " GROUP BY platform, name, type HAVING count(*) > 1",
+        (views.ARITHMETIC,),
+    ).fetchone()
+    db.close()
+    return found
+
+
+def connect(kind, path, devices, **options):
+    """A connection whose views use so many devices of the kind."""
+    db = views.connect(path, kind, **options)
+    support.configure(db, devices=devices)
+    return db
+
+
+def fill(db, rng, rows=ROWS):
+    """Columns of all kinds: INTEGERs wide and narrow, REALs, NULLs, types that mix, text."""
+    db.execute(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, city TEXT, few INTEGER, n INTEGER, big INTEGER, x REAL, y REAL,"
+        " mixed, late, none)"
+    )
+    db.execute("BEGIN")
+    db.executemany(
+        "INSERT INTO t(city, few, n, big, x, y, mixed, late) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (
+                rng.choice(["ORD", "LAX", "Zürich", "", None]),
+                rng.randint(-2, 9),
+                rng.randint(-99, 99),
+                rng.choice([2**62, -(2**62), 1, 0]) + i,
+                rng.random() * 10 ** rng.randint(-300, 300),
+                rng.randint(-9999, 9999) / 8 if i % 5 else None,
+                rng.choice([None, 1, -7, 0.5]),
+                1 if i < rows - 3 else 0.25,
+            )
+            for i in range(rows)
+        ),
+    )
+    db.execute("COMMIT")
+
+
+SCANS = (
+    "SELECT count(*), count(y), gpu_sum(n), gpu_total(big), gpu_sum(x), gpu_sum(mixed), gpu_sum(late) FROM t",
+    "SELECT gpu_min(n), gpu_max(big), gpu_min(x), gpu_max(y), gpu_max(mixed), gpu_max(late), gpu_sum(none) FROM t",
+    "SELECT gpu_dot(x, y), gpu_corr(n, y), gpu_sum(x + n) FILTER (WHERE few < 3) FROM t WHERE id % 7 < 5",
+    "SELECT gpu_sum_state(x), count(*) FROM t WHERE city IN ('ORD', 'Zürich') AND length(city) > 2",
+    "SELECT gpu_histogram(x, -500, 500, 20), gpu_histogram(n, 0, 10, 5) FROM t",
+    "SELECT gpu_median(n), gpu_percentile(big, 10), gpu_percentile(few, 99), gpu_median(id) FROM t",
+)
+
+GROUPS = (
+    "SELECT few, count(*), gpu_sum(y), gpu_sum(n), gpu_max(y), gpu_avg(big) FROM t GROUP BY few",
+    "SELECT DISTINCT city FROM t WHERE n < 0",
+)
+
+#: What several devices leave to the host, whose answer they have.
+HOSTS = ("SELECT gpu_mode(n) FROM t", "SELECT count(DISTINCT n) FROM t")
+
+
+def test_answers(kind, rng, most):
+    """All that is asked, of two devices, and some of it of three."""
+    for devices, selects in ((most, SCANS[:1]), (2, SCANS[1:] + GROUPS)):
+        db = connect(kind, FOLDER.new(), devices)
+        fill(db, rng)
+        for select in selects:
+            tap.is_equal(views.create(db, "asked", select), None, "a view")
+            views.given_by_device(db, "asked", select)
+            tap.is_equal(views.plan(db, "asked")[0].rpartition(" (")[2], f"{devices} devices)", "by all of them")
+        for select in HOSTS:
+            views.create(db, "asked", select)
+            for _ in range(4):
+                tap.is_equal(repr(views.ask(db, "asked")), repr(views.outcome(db, select)), select)
+            tap.is_equal(views.plan(db, "asked")[0], "accelerated: host", "the host's")
+        db.close()
+
+
+def test_infinite(kind, rng):
+    """Order statistics of REALs: of values that are equal in several shards, of zeros, and of Inf."""
+    db = connect(kind, FOLDER.new(), 2)
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, z REAL, i REAL)")
+    db.execute("BEGIN")
+    db.executemany(
+        "INSERT INTO t(x, z, i) VALUES(?, ?, ?)",
+        (
+            (rng.choice([1.5, 2.5, rng.random()]), rng.choice([0.0, -0.0, 0.0]), float("inf") if i == 77 else 1.0)
+            for i in range(ROWS)
+        ),
+    )
+    db.execute("COMMIT")
+    select = "SELECT gpu_median(x), gpu_percentile(x, 0), gpu_percentile(x, 100), gpu_percentile(x, 37.5) FROM t"
+    tap.is_equal(views.create(db, "asked", select), None, "a view")
+    views.given_by_device(db, "asked", select)
+    for select in ("SELECT gpu_median(z), gpu_max(z) FROM t", "SELECT gpu_median(i) FROM t"):
+        views.create(db, "asked", select)
+        for _ in range(5):
+            views.agree(db, "asked", select, (), select)
+
+
+def test_zones(kind, rng):
+    """Blocks that zones leave out are of whole columns, and not of shards: of one device they are left out."""
+    selects = (
+        "SELECT count(*), gpu_sum(x), gpu_max(n) FROM t WHERE id BETWEEN 1900 AND 4200",
+        "SELECT few, count(*), gpu_sum(y) FROM t WHERE id > 3000 GROUP BY few",
+        "SELECT DISTINCT city FROM t WHERE id BETWEEN 2500 AND 4700",
+    )
+    for devices in (2, 1):
+        db = connect(kind, FOLDER.new(), devices)
+        fill(db, rng)
+        for select in selects:
+            tap.is_equal(views.create(db, "asked", select), None, "a view")
+            for _ in range(3):
+                views.given_by_device(db, "asked", select)
+            before = support.stats(db)
+            views.given_by_device(db, "asked", select)
+            after = support.stats(db)
+            is_alone = after["scans_on_host"] == before["scans_on_host"]
+            skipped = after["blocks_skipped"] - before["blocks_skipped"]
+            tap.ok(not is_alone or (skipped > 0) == (devices == 1), f"{skipped} blocks left out by {devices}")
+        db.close()
+
+
+def test_changes(kind, rng):
+    """Rows that come, go and change; and a row more or less at the shards' ends."""
+    db = connect(kind, FOLDER.new(), 2)
+    fill(db, rng, 4_096)
+    select = "SELECT count(*), gpu_sum(x), gpu_sum(n), gpu_max(big), gpu_sum(y) FROM t"
+    tap.is_equal(views.create(db, "changing", select), None, "a view")
+    views.given_by_device(db, "changing", select)
+    for change in (
+        "INSERT INTO t(n, x) VALUES(5, 0.5)",
+        "DELETE FROM t WHERE id IN (1024, 2048, 2049)",
+        "UPDATE t SET x = x * 2 WHERE id BETWEEN 2000 AND 2100",
+        "UPDATE t SET y = 'text' WHERE id = 4000",
+        "UPDATE t SET y = NULL WHERE id = 4000",
+        "DELETE FROM t WHERE id > 2500",
+    ):
+        db.execute(change)
+        want = repr(views.outcome(db, select))
+        for _ in range(3):
+            tap.is_equal(repr(views.ask(db, "changing")), want, change)
+    db.execute("DELETE FROM t WHERE id > 900")
+    tap.ok(views.ask_device(db, "changing"), "a device gives what is left")
+    tap.ok(not views.plan(db, "changing")[0].endswith("devices)"), "one, of so few rows")
+
+
+def test_setting(kind, rng):
+    """The setting `devices`, and who has what."""
+    path = FOLDER.new()
+    db = connect(kind, path, 2)
+    views.evict(db)
+    fill(db, rng)
+    select = "SELECT gpu_sum(x) FROM t"
+    tap.is_equal(views.create(db, "asked", select), None, "a view")
+    views.given_by_device(db, "asked", select)
+    sizes = [size for (size,) in db.execute("SELECT column_bytes FROM clreduce_devices WHERE in_use")]
+    tap.ok(len(sizes) == 2 and all(size > 0 for size in sizes), f"two devices have columns: {sizes}")
+    tap.is_equal(
+        sum(sizes), support.value(db, "SELECT sum(device_bytes) FROM clreduce_columns"), "all that there is"
+    )
+    tap.ok(any(line.endswith("also on 2 devices") for line in views.plan(db, "asked")), "the plan says where they are")
+    reasons = {reason for (reason,) in db.execute("SELECT reason FROM clreduce_devices WHERE NOT in_use AND type = ?", (kind,))}
+    tap.is_equal(reasons, {"the setting devices is 2"}, "why others are not used")
+    other = connect(kind, path, 1)
+    views.create(other, "asked", select)
+    for _ in range(3):
+        tap.is_equal(repr(views.ask(other, "asked")), repr(views.outcome(db, select)), "with another setting")
+    tap.is_equal(views.plan(other, "asked")[0], "accelerated: host", "the copies stay where another one uses them")
+    other.close()
+    support.configure(db, devices=1)
+    views.given_by_device(db, "asked", select)
+    tap.ok(not views.plan(db, "asked")[0].endswith("devices)"), "then one device has them")
+    sizes = [size for (size,) in db.execute("SELECT column_bytes FROM clreduce_devices") if size > 0]
+    tap.is_equal(len(sizes), 1, "and the others nothing")
+    for wrong in ("-1", "17", "two"):
+        problem = views.outcome(db, "SELECT clreduce_set('devices', ?)", (wrong,))
+        tap.is_equal(
+            problem.message.partition(": ")[2],
+            f"clreduce_set: devices must be an integer from 0 to 16, not '{wrong}'",
+            "the setting's range",
+        )
+
+
+def test_memory(kind, rng):
+    """Columns go from all devices where they take more than column_memory, those used least recently first."""
+    db = connect(kind, FOLDER.new(), 2, column_memory=200_000)
+    fill(db, rng)
+    for column in ("x", "y", "big", "mixed", "late", "x"):
+        select = f"SELECT gpu_max({column}) FROM t"
+        tap.is_equal(views.create(db, "asked", select), None, "a view")
+        views.given_by_device(db, "asked", select)
+        sizes = [size for (size,) in db.execute("SELECT column_bytes FROM clreduce_devices WHERE in_use")]
+        tap.ok(all(0 < size <= 200_000 for size in sizes), f"no more than column_memory: {sizes}")
+    support.configure(db, column_memory=0)
+
+
+def main():
+    found = find_kind()
+    if found is None:
+        tap.skip_all("OpenCL has no two devices alike here")
+    kind, most = found
+    rng = support.seed()
+    started = views.warm(kind)
+    test_answers(kind, rng, min(most, 3))
+    test_infinite(kind, rng)
+    test_zones(kind, rng)
+    test_changes(kind, rng)
+    test_setting(kind, rng)
+    test_memory(kind, rng)
+    started.close()
+    tap.done()
+
+
+main()
