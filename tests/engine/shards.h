@@ -40,6 +40,27 @@ static inline bool shards_make(struct shards *shards, struct clr_worker *worker,
     return true;
 }
 
+/* What both functions below are. */
+typedef enum clr_scan_outcome shards_asked(const struct clr_division *division,
+                                           struct clr_scan *scan, struct clr_sharded *const *copies,
+                                           int64_t timeout_ms, const struct clr_watch *watch,
+                                           struct clr_device_work *work, struct clr_status *status);
+
+static inline enum clr_scan_outcome
+shards_ask(shards_asked *ask, struct clr_worker *worker, struct clr_scan *scan,
+           struct clr_resident *const *residents, int64_t timeout_ms, const struct clr_watch *watch,
+           struct clr_device_work *work, struct clr_status *status)
+{
+    enum clr_scan_outcome outcome;
+    struct shards shards;
+
+    if (!shards_make(&shards, worker, scan->rows, residents, scan->column_count, status))
+        return CLR_SCAN_FAILED;
+    outcome = ask(&shards.division, scan, shards.copies, timeout_ms, watch, work, status);
+    shards_free(&shards);
+    return outcome;
+}
+
 /* As clr_resident_scan(). */
 static inline enum clr_scan_outcome shards_scan(struct clr_worker *worker, struct clr_scan *scan,
                                                 struct clr_resident *const *residents,
@@ -47,15 +68,7 @@ static inline enum clr_scan_outcome shards_scan(struct clr_worker *worker, struc
                                                 struct clr_device_work *work,
                                                 struct clr_status *status)
 {
-    enum clr_scan_outcome outcome;
-    struct shards shards;
-
-    if (!shards_make(&shards, worker, scan->rows, residents, scan->column_count, status))
-        return CLR_SCAN_FAILED;
-    outcome =
-        clr_resident_scan(&shards.division, scan, shards.copies, timeout_ms, watch, work, status);
-    shards_free(&shards);
-    return outcome;
+    return shards_ask(clr_resident_scan, worker, scan, residents, timeout_ms, watch, work, status);
 }
 
 /* As clr_resident_answer(). */
@@ -65,15 +78,8 @@ static inline enum clr_scan_outcome shards_answer(struct clr_worker *worker, str
                                                   struct clr_device_work *work,
                                                   struct clr_status *status)
 {
-    enum clr_scan_outcome outcome;
-    struct shards shards;
-
-    if (!shards_make(&shards, worker, scan->rows, residents, scan->column_count, status))
-        return CLR_SCAN_FAILED;
-    outcome =
-        clr_resident_answer(&shards.division, scan, shards.copies, timeout_ms, watch, work, status);
-    shards_free(&shards);
-    return outcome;
+    return shards_ask(clr_resident_answer, worker, scan, residents, timeout_ms, watch, work,
+                      status);
 }
 
 /* As clr_resident_bins(). */

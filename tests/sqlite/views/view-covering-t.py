@@ -5,16 +5,12 @@ Partial indexes, those of expressions, DESC, collating sequences and affinities:
 its SELECT gives.
 """
 
-import sqlite3
-
 import support
 import tap
 import view_support as views
+from random_table import COLLATIONS, TABLES, TYPES, RandomTable
 
 FOLDER = views.Folder()
-TABLES = 25 if tap.QUICK else 200
-TYPES = ("INT", "INTEGER", "REAL", "TEXT", "NUMERIC", "BLOB", "", "DOUBLE", "VARCHAR(9)")
-COLLATIONS = ("", "", "", "COLLATE NOCASE", "COLLATE RTRIM", "COLLATE BINARY")
 COLUMNS = ("a", "b", "c", "d")
 INDEX, TABLE = "covering index main.", "table main.t,"
 
@@ -24,18 +20,12 @@ def read(db, name):
     return [line for line in views.plan(db, name) if "when last read" in line][0]
 
 
-class Indexed:
-    """A random wide table with indexes, in a database of its own, and views of it."""
+class Indexed(RandomTable):
+    """A wide table with indexes."""
 
     def __init__(self, rng, check):
-        self.rng, self.check, self.log, self.found = rng, check, [], 0
-        self.path = FOLDER.new()
-        self.db = views.connect(self.path)
-        self.run(f"PRAGMA page_size = {512 << rng.randrange(3)}")
-        self.run(f"PRAGMA auto_vacuum = {rng.randrange(3)}")
-        self.run(f"PRAGMA encoding = '{rng.choice(('UTF-8', 'UTF-8', 'UTF-16le'))}'")
-        self.run(f"PRAGMA journal_mode = {rng.choice(('DELETE', 'WAL', 'WAL'))}")
-        self.run("PRAGMA synchronous = OFF")
+        super().__init__(rng, check, FOLDER.new(), 512 << rng.randrange(3))
+        self.found = 0
         parts = [f"{name} {rng.choice(TYPES)} {rng.choice(COLLATIONS)}" for name in COLUMNS]
         parts += ["made AS (a || b) VIRTUAL", "kept REAL AS (d) STORED", "pad TEXT"]
         key = rng.choice(("", "", "k INTEGER PRIMARY KEY, "))
@@ -47,15 +37,6 @@ class Indexed:
         if rng.random() < 0.5:
             self.run("ANALYZE")
         self.selects = self.questions()
-
-    def run(self, sql, parameters=(), db=None):
-        """A statement, which may fail."""
-        self.log.append(sql)
-        try:
-            return (db or self.db).execute(sql, parameters).fetchall()
-        except sqlite3.Error as error:
-            self.log.append(f"-- {error}")
-            return None
 
     def index(self, name):
         """An index of any kind."""
@@ -119,10 +100,7 @@ class Indexed:
         elif kind == 3:
             self.run(f"UPDATE t SET {column} = ? WHERE abs(random()) % 30 = 0", (rng.choice(self.pool),))
         elif kind == 4:
-            self.run("BEGIN")
-            self.fill(30)
-            self.compare("uncommitted")
-            self.run(rng.choice(("ROLLBACK", "COMMIT")))
+            self.fill_in_transaction()
         elif kind == 5:
             self.run("VACUUM")
         elif kind == 6:  # another index of the same name
@@ -131,23 +109,15 @@ class Indexed:
         elif kind == 7:
             self.run("DROP INDEX x1")
         elif kind == 8:
-            other = sqlite3.connect(self.path, isolation_level=None)
-            self.run(f"UPDATE t SET {column} = 7 WHERE abs(random()) % 50 = 0", (), other)
-            other.close()
+            self.run_elsewhere(f"UPDATE t SET {column} = 7 WHERE abs(random()) % 50 = 0")
         elif kind == 9:
             self.run(rng.choice(("PRAGMA wal_checkpoint(TRUNCATE)", "REINDEX", "ANALYZE")))
         else:
             views.evict(self.db)
 
-    def compare(self, step):
-        """Each view and its SELECT; made anew, if the step is so."""
-        for number, select in enumerate(self.selects):
-            want = views.comparable(views.outcome(self.db, select))
-            problem = views.create(self.db, f"v{number}", select) if step == "new" else None
-            got = views.comparable(problem or views.ask(self.db, f"v{number}"))
-            if not self.check.compare(got, want, f"{step}: {select}"):
-                tap.diag("\n".join(self.log + views.plan(self.db, f"v{number}")))
-            self.found += views.accelerated(self.db, f"v{number}") and INDEX in read(self.db, f"v{number}")
+    def answered(self, name):
+        """Counts the answers that were read from an index."""
+        self.found += views.accelerated(self.db, name) and INDEX in read(self.db, name)
 
 
 def test_random(rng):
@@ -155,16 +125,8 @@ def test_random(rng):
     check, found = support.Batch(f"{TABLES} tables"), 0
     for _ in range(TABLES):
         table = Indexed(rng, check)
-        memory = rng.choice((0, 0, 1, 30_000))
-        for turn in range(8):
-            if turn == 4:
-                support.configure(table.db, column_memory=memory)
-            table.compare("new")
-            table.compare(f"again, turn {turn}")
-            table.change()
+        table.live()
         found += table.found
-        support.configure(table.db, column_memory=0)
-        table.db.close()
     check.end()
     tap.ok(found > TABLES, f"{found} answers were read from indexes")
 

@@ -10,40 +10,23 @@ import sqlite3
 import support
 import tap
 import view_support as views
+from random_table import COLLATIONS, TABLES, TYPES, RandomTable
 
 FOLDER = views.Folder()
-TABLES = 25 if tap.QUICK else 200
-TYPES = ("INT", "INTEGER", "REAL", "TEXT", "NUMERIC", "BLOB", "", "DOUBLE", "VARCHAR(9)")
-COLLATIONS = ("", "", "", "COLLATE NOCASE", "COLLATE RTRIM", "COLLATE BINARY")
 
 
-class Keyed:
-    """A random table WITHOUT ROWID in a database of its own, and views of it."""
+class Keyed(RandomTable):
+    """A table WITHOUT ROWID."""
 
-    def __init__(self, rng, check):
-        self.rng, self.check, self.log = rng, check, []
-        self.path = FOLDER.new()
-        self.db = views.connect(self.path)
-        self.db.execute(f"PRAGMA page_size = {512 << rng.choice((0, 0, 0, 1, 2, 3, 5, 7))}")
-        self.run(f"PRAGMA auto_vacuum = {rng.randrange(3)}")
-        self.run(f"PRAGMA encoding = '{rng.choice(('UTF-8', 'UTF-8', 'UTF-16le'))}'")
-        self.run(f"PRAGMA journal_mode = {rng.choice(('DELETE', 'WAL', 'WAL'))}")
-        self.run("PRAGMA synchronous = OFF")
+    def __init__(self, rng, check, tally):
+        super().__init__(rng, check, FOLDER.new(), 512 << rng.choice((0, 0, 0, 1, 2, 3, 5, 7)))
+        self.tally = tally
         self.columns = [f"c{number}" for number in range(rng.randint(2, 7))]
         self.create()
         self.longest = rng.choice((0, 30, 300, 3000))
         self.pool = [self.value() for _ in range(30)]
         self.fill(rng.choice((0, 1, 20, 300, 900, 900, 2500)))
         self.selects = self.questions()
-
-    def run(self, sql, parameters=(), db=None):
-        """A statement, which may fail."""
-        self.log.append(sql)
-        try:
-            return (db or self.db).execute(sql, parameters).fetchall()
-        except sqlite3.Error as error:
-            self.log.append(f"-- {error}")
-            return None
 
     def create(self):
         """The table and its indexes, some of which have all of some columns."""
@@ -125,10 +108,7 @@ class Keyed:
         elif kind == 4:
             self.run(f"UPDATE OR IGNORE t SET {column} = ? WHERE abs(random()) % 30 = 0", (self.value(),))
         elif kind == 5:
-            self.run("BEGIN")
-            self.fill(30)
-            self.compare("uncommitted")
-            self.run(rng.choice(("ROLLBACK", "COMMIT")))
+            self.fill_in_transaction()
         elif kind == 6:
             self.run("VACUUM")
         elif kind == 7:
@@ -140,41 +120,23 @@ class Keyed:
         elif kind == 8:
             self.run(f"CREATE INDEX x{len(self.log)} ON t({column})")
         elif kind == 9:
-            other = sqlite3.connect(self.path, isolation_level=None)
-            self.run("DELETE FROM t WHERE abs(random()) % 50 = 0", (), other)
-            other.close()
+            self.run_elsewhere("DELETE FROM t WHERE abs(random()) % 50 = 0")
         elif kind == 10:
             self.run(rng.choice(("PRAGMA wal_checkpoint(TRUNCATE)", "REINDEX", "ANALYZE", "PRAGMA incremental_vacuum")))
         else:
             views.evict(self.db)
 
-    def compare(self, step):
-        """Each view and its SELECT; made anew, if the step is so."""
-        for number, select in enumerate(self.selects):
-            want = views.comparable(views.outcome(self.db, select))
-            problem = views.create(self.db, f"v{number}", select) if step == "new" else None
-            got = views.comparable(problem or views.ask(self.db, f"v{number}"))
-            what = f"{step}: {select}"
-            if not self.check.compare(got, want, what):
-                tap.diag("\n".join(self.log))
+    def turn_ends(self):
+        """Counts the views that are accelerated."""
+        for number in range(len(self.selects)):
+            self.tally.add(self.db, f"v{number}")
 
 
 def test_random(rng):
     """One check: tables that change."""
     check, tally = support.Batch(f"{TABLES} tables"), views.Tally()
     for _ in range(TABLES):
-        table = Keyed(rng, check)
-        memory = rng.choice((0, 0, 1, 30_000))
-        for turn in range(8):
-            if turn == 4:
-                support.configure(table.db, column_memory=memory)
-            table.compare("new")
-            table.compare(f"again, turn {turn}")
-            for number in range(len(table.selects)):
-                tally.add(table.db, f"v{number}")
-            table.change()
-        support.configure(table.db, column_memory=0)
-        table.db.close()
+        Keyed(rng, check, tally).live()
     check.end()
     tally.require(0.25, "WITHOUT ROWID tables")
 
