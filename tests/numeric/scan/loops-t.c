@@ -57,6 +57,35 @@ static void check_operators(const struct clr_loops *loops)
     }
 }
 
+/* Quotients next to whole numbers, of INTEGERs with few bits and with as many as loops take: they
+   are sure of these, and of no more bits, of no division by 0. */
+static void check_division(const struct clr_loops *loops)
+{
+    static const enum clr_opcode opcodes[] = {CLR_OP_DIVIDE, CLR_OP_REMAINDER};
+    const int64_t most = ((int64_t)1 << 51) - 1;
+    size_t i, round;
+
+    for (round = 0; round < 200; round++) {
+        for (i = 0; i < CLR_BLOCK; i++) {
+            const int bits = random_between(1, 51);
+            const int64_t size = 1 + (int64_t)(random_bits() >> (64 - bits)) % most;
+            b[i] = random_below(2) ? size : -size;
+            a[i] =
+                (int64_t)random_below((uint64_t)(most / size) + 1) * b[i] + random_between(-1, 1);
+            a[i] = a[i] > most ? most : a[i] < -most - 1 ? -most - 1 : a[i];
+        }
+        for (i = 0; i < sizeof opcodes / sizeof *opcodes; i++) {
+            batch_ok(loops->integers[opcodes[i]](a, b, result, a), "a division is sure");
+            check_operator(loops->integers[opcodes[i]], opcodes[i], VALUE_INTEGER);
+            (round % 2 ? a : b)[round * 5] = round % 2 ? most + 1 + (int64_t)round : -most - 2;
+            batch_ok(!loops->integers[opcodes[i]](a, b, result, a), "one of 52 bits is not");
+            b[round * 5] = 0, a[round * 5] = 1;
+            batch_ok(!loops->integers[opcodes[i]](a, b, result, a), "nor is one by 0");
+            a[round * 5] = b[round * 5] = 1;
+        }
+    }
+}
+
 static bool bit_of(const uint64_t *bits, size_t i)
 {
     return bits[i / 64] >> i % 64 & 1;
@@ -159,6 +188,7 @@ int main(void)
     for (skipped = 0; (loops = clr_loops_choose(skipped)) != NULL; skipped++) {
         batch_begin();
         check_operators(loops);
+        check_division(loops);
         for (round = 0; round < 50; round++) {
             int types = random_between(1, 5);
             fill(a, VALUE_INTEGER, round % 5 != 0);
