@@ -9,6 +9,11 @@
    before it makes a copy, which keeps them busy with nothing else. */
 enum { READERS_MS = 250 };
 
+/* How long a query that is about to begin its snapshot waits for those that refresh the table:
+   longer than they wait for readers, and then it shares their version. They may need a lock that is
+   held by this thread, so that there is a limit. */
+enum { ARRIVALS_MS = 1000 };
+
 /* How many images this thread has entered. */
 static _Thread_local int entered;
 
@@ -70,7 +75,7 @@ static void locked_depart(struct clr_arrival *arrival)
 
 void clr_cache_arrive(const struct clr_cache_place *place, struct clr_arrival *arrival)
 {
-    const int64_t end = clr_clock_ns() + READERS_MS * INT64_C(1000000);
+    const int64_t end = clr_clock_ns() + ARRIVALS_MS * INT64_C(1000000);
     struct clr_cached_table *table;
 
     *arrival = (struct clr_arrival){.table = NULL};
@@ -103,23 +108,29 @@ static bool is_preceded(const struct clr_cached_table *table, const struct clr_t
     return other != NULL;
 }
 
-/* Waits until the caller, whose version the newest image is not of, may make the table busy.
-   Returns FRESH then; or if an image of that version has come, or a later one. */
+/* Waits until the caller, whose version the newest image is not of, may make the table busy: those
+   of older versions go first, if they come soon after the table was busy last. Returns FRESH then;
+   or if an image of that version has come, or a later one. */
 static enum clr_entry locked_await_turn(struct clr_cached_table *table, uint32_t root,
                                         const struct clr_token *token,
                                         const struct clr_watch *watch)
 {
-    const int64_t end = clr_clock_ns() + READERS_MS * INT64_C(1000000);
+    bool was_busy = true;
+    int64_t end = 0;
 
-    while (table->is_busy || (is_preceded(table, token) && clr_clock_ns() < end)) {
-        if (table->is_busy && pthread_equal(table->busy, pthread_self()))
+    for (;;) {
+        if (was_busy && !table->is_busy)
+            end = clr_clock_ns() + READERS_MS * INT64_C(1000000);
+        was_busy = table->is_busy;
+        if (!was_busy && (!is_preceded(table, token) || clr_clock_ns() >= end))
+            return CLR_ENTRY_FRESH;
+        if (was_busy && pthread_equal(table->busy, pthread_self()))
             return CLR_ENTRY_NESTED;
         if (!clr_cache_wait(watch))
             return CLR_ENTRY_STOPPED;
         if (locked_find(table, root, token) != NULL)
-            break;
+            return CLR_ENTRY_FRESH;
     }
-    return CLR_ENTRY_FRESH;
 }
 
 /* Whether the newest image, which nobody is changing, is known to be of a later version. */

@@ -144,6 +144,40 @@ static void test_commit_between(void)
     sqlite3_close(writer);
 }
 
+/* Queries of a version each wait while the table is busy, for longer than they wait for one
+   another: the older ones go first all the same, and each brings the columns on from there. */
+static void test_versions_in_order(void)
+{
+    enum { WAITERS = 4 };
+    sqlite3 *first = asker_connect(1), *writer = pool_connect(1, 0), *db[WAITERS];
+    struct asker loader, waiters[WAITERS];
+    char *refreshed;
+    int i;
+
+    for (i = 0; i < WAITERS; i++)
+        db[i] = asker_connect(1);
+    /* What changes is told by the log, which begins with this. */
+    database_run(writer, "UPDATE t SET a = a + 1 WHERE k = 10");
+    start_loader(&loader, first);
+    for (i = 0; i < WAITERS; i++) {
+        database_run(writer, "UPDATE t SET a = a + 1 WHERE k = %d", 1 + i);
+        asker_start(&waiters[i], db[i], 0);
+        asker_is_done(&waiters[i], 1200, false);
+    }
+    slow_reads_release();
+    tap_ok(asker_join(&loader) == POOL_SAME, "the oldest of several versions");
+    for (i = 0; i < WAITERS; i++) {
+        tap_ok(asker_join(&waiters[i]) == POOL_SAME, "the version after %d commits", 1 + i);
+        refreshed = database_query(
+            db[i], "SELECT value > 0 FROM clreduce_stats WHERE name = 'leaves_refreshed'");
+        tap_is_string(refreshed, "1\n", "it is refreshed");
+        free(refreshed);
+        sqlite3_close(db[i]);
+    }
+    sqlite3_close(first);
+    sqlite3_close(writer);
+}
+
 /* ---- Several connections in one thread, of which one is in the middle of something. */
 
 static struct {
@@ -319,6 +353,7 @@ int main(void)
         test_half_read(file);
     }
     test_commit_between();
+    test_versions_in_order();
     test_opposite_orders();
     pool_end();
     return tap_done();
