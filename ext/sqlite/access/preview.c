@@ -1,6 +1,7 @@
 #include "sqlite/access/preview.h"
 
 #include "sqlite/database/connection_database.h"
+#include "sqlite/schema/schema_lock.h"
 #include "sqlite/views/view_life.h"
 
 static int plan(struct clr_connection *connection, const struct clr_select *select, bool *planned,
@@ -22,21 +23,46 @@ static int plan(struct clr_connection *connection, const struct clr_select *sele
     return rc;
 }
 
-int clr_preview(struct clr_connection *connection, const char *sql, bool *planned, char **message)
+/* What is asked for, and the answer. */
+struct preview {
+    struct clr_connection *connection;
+    const char *sql;
+    bool *planned;
+    char **message;
+};
+
+static int read_and_plan(void *pointer)
 {
-    char *argument = sqlite3_mprintf("(%s)", sql);
+    const struct preview *preview = pointer;
+    char *argument = sqlite3_mprintf("(%s)", preview->sql);
     struct clr_select select;
     int rc = SQLITE_NOMEM;
 
-    *planned = false;
-    *message = NULL;
     if (argument != NULL)
-        rc = clr_select_read(connection->db, argument, &select, message);
+        rc = clr_select_read(preview->connection->db, argument, &select, preview->message);
     sqlite3_free(argument);
     if (rc != SQLITE_OK)
         return rc;
-    rc = plan(connection, &select, planned, message);
+    rc = plan(preview->connection, &select, preview->planned, preview->message);
     clr_select_free(&select);
+    return rc;
+}
+
+/* A stale schema takes all views along, and with the last one the databases' statements: so SQLite
+   finds out about it before, and frees none while these are in use. */
+int clr_preview(struct clr_connection *connection, const char *sql, bool *planned, char **message)
+{
+    struct preview preview = {connection, sql, planned, message};
+    sqlite3_stmt *hold;
+    int rc = clr_schema_check(connection->db, &hold);
+
+    *planned = false;
+    *message = NULL;
+    if (rc == SQLITE_OK)
+        rc = clr_schema_lock_run(connection, read_and_plan, &preview);
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *message == NULL)
+        *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
+    sqlite3_finalize(hold);
     /* What views leave with a connection goes with the last view, and there may be none. */
     if (clr_views_of(connection) == NULL || clr_views_of(connection)->first == NULL)
         clr_databases_free(connection);

@@ -50,8 +50,28 @@ def outcome(db, sql, parameters):
     return cursor.fetchall(), [column[0] for column in cursor.description]
 
 
+def test_stale_schema():
+    """Another connection has changed the schema: views go with what this one knows of it, while the SELECT is planned."""
+    path = FOLDER.new()
+    db, other = views.connect(path), sqlite3.connect(path, isolation_level=None)
+    db.execute("CREATE TABLE t(x INTEGER)")
+    db.execute("SELECT clreduce_view('SELECT gpu_sum(x) FROM t')").fetchall()
+    for turn in range(3):
+        other.execute(f"CREATE TABLE t{turn}(x)")
+        select = f"SELECT gpu_sum(x + {turn}) FROM t"
+        text = rewritten(db, select)
+        tap.is_equal(outcome(db, text, ()), outcome(db, select, ()), f"{turn + 1} changes of the schema by others")
+    for turn in range(3):
+        other.execute(f"CREATE VIEW w{turn} AS SELECT gpu_sum(x + {turn}) AS s FROM t")
+        tap.is_equal(support.value(db, "SELECT clreduce_accelerate(?)", f"w{turn}"), 1, f"... and a view: w{turn}")
+        tap.is_equal(outcome(db, f"SELECT * FROM w{turn}", ()), ([(None,)], ["s"]), "... which is read")
+    other.close()
+    db.close()
+
+
 def main():
     """Runs the tests."""
+    test_stale_schema()
     db = open_database()
     for sql, parameters in REWRITTEN:
         text = rewritten(db, sql)
