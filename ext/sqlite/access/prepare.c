@@ -46,11 +46,51 @@ static bool find_view(struct clr_connection *connection, const char *sql, char n
     return rc == SQLITE_OK;
 }
 
+/* So many arguments of a view may be NULL: see view.c. */
+enum { MOST_ARGUMENTS = 16 };
+
+static const char *parameter(sqlite3_stmt *statement, int number)
+{
+    const char *name = sqlite3_bind_parameter_name(statement, number);
+
+    return name == NULL ? "?" : name;
+}
+
+/* Appends the parameters as arguments. */
+static void append_arguments(sqlite3_stmt *plain, sqlite3_str *text)
+{
+    const int count = sqlite3_bind_parameter_count(plain);
+    int i;
+
+    for (i = 1; i <= count; i++)
+        sqlite3_str_appendf(text, "%s%s", i == 1 ? "(" : ", ", parameter(plain, i));
+    sqlite3_str_appendf(text, "%s AS m", count > 0 ? ")" : "");
+}
+
+/* Appends the parameters as conditions on the view's hidden columns. If that fails some are
+   missing. */
+static void append_conditions(sqlite3_stmt *plain, const char *view, sqlite3_str *text)
+{
+    sqlite3_stmt *names;
+    int number = 0, rc;
+
+    rc =
+        clr_statement_prepare(sqlite3_db_handle(plain), &names,
+                              "SELECT name FROM pragma_table_xinfo(%Q, 'temp') WHERE hidden", view);
+    sqlite3_str_appendall(text, " AS m");
+    while (rc == SQLITE_OK && sqlite3_step(names) == SQLITE_ROW) {
+        sqlite3_str_appendf(text, "%s m.\"%w\" IS ", number == 0 ? " WHERE" : " AND",
+                            sqlite3_column_text(names, 0));
+        sqlite3_str_appendall(text, parameter(plain, ++number));
+    }
+    sqlite3_finalize(names);
+}
+
 /* Writes the SELECT from the view with the columns' names, and all parameters in the order of their
    numbers, which they get again by that. columns: a statement of all the view's columns. */
 static char *write_select(sqlite3_stmt *plain, sqlite3_stmt *columns, const char *view)
 {
-    const int count = sqlite3_column_count(plain), parameters = sqlite3_bind_parameter_count(plain);
+    const int count = sqlite3_column_count(plain);
     sqlite3_str *text = sqlite3_str_new(NULL);
     int i;
 
@@ -58,11 +98,10 @@ static char *write_select(sqlite3_stmt *plain, sqlite3_stmt *columns, const char
         sqlite3_str_appendf(text, "%s m.\"%w\" AS \"%w\"", i == 0 ? "SELECT" : ",",
                             sqlite3_column_name(columns, i), sqlite3_column_name(plain, i));
     sqlite3_str_appendf(text, " FROM temp.\"%w\"", view);
-    for (i = 1; i <= parameters; i++) {
-        const char *name = sqlite3_bind_parameter_name(plain, i);
-        sqlite3_str_appendf(text, "%s%s", i == 1 ? "(" : ", ", name == NULL ? "?" : name);
-    }
-    sqlite3_str_appendf(text, "%s AS m", parameters > 0 ? ")" : "");
+    if (sqlite3_bind_parameter_count(plain) > MOST_ARGUMENTS)
+        append_conditions(plain, view, text);
+    else
+        append_arguments(plain, text);
     return sqlite3_str_finish(text);
 }
 

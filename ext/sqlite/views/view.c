@@ -14,8 +14,14 @@
 /* Views may read each other: an endless chain of them must not end in an overflow of the stack. */
 enum { DEEPEST = 16 };
 
-/* Precedes the numbers of the parameters that are given, in what best_index() tells filter(). */
+/* Precedes the numbers of the parameters that are given, in what best_index() tells filter(), and
+   follows each number whose constraint SQLite itself checks by =. */
 static const char parameter_mark[] = "; parameters given:";
+static const char compared_mark = '=';
+
+/* SQLite leaves out its own check of the first 16 constraints alone, and of the first 16 that are
+   used: whereLoopAddVirtualOne() in its where.c. */
+enum { UNCHECKED = 16 };
 
 struct cursor {
     sqlite3_vtab_cursor base;
@@ -59,7 +65,8 @@ static int find_constraint(const sqlite3_index_info *info, int column)
 
     for (i = 0; i < info->nConstraint; i++) {
         if (info->aConstraint[i].iColumn != column ||
-            info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+            (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ &&
+             info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_IS))
             continue;
         if (info->aConstraint[i].usable)
             return i;
@@ -69,7 +76,7 @@ static int find_constraint(const sqlite3_index_info *info, int column)
 }
 
 /*
- * Parameters are equality constraints on hidden columns. The text that goes to filter() is also
+ * Parameters are constraints on hidden columns, by = or IS. The text that goes to filter() is also
  * what EXPLAIN QUERY PLAN shows. It begins with text of the user's, so the number that goes with it
  * says where the parameters are.
  */
@@ -101,6 +108,9 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
         if (given == 0)
             sqlite3_str_appendall(text, parameter_mark);
         sqlite3_str_appendf(text, " %d", parameter + 1);
+        if ((i >= UNCHECKED || given >= UNCHECKED) &&
+            info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ)
+            sqlite3_str_appendchar(text, 1, compared_mark);
         info->aConstraintUsage[i].argvIndex = ++given;
         info->aConstraintUsage[i].omit = 1;
     }
@@ -205,6 +215,17 @@ static int next(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
+/* NULL is equal to nothing, so that SQLite would drop all rows. */
+static int refuse_null(struct clr_view *view, long number)
+{
+    sqlite3_free(view->base.zErrMsg);
+    view->base.zErrMsg = sqlite3_mprintf(
+        "clreduce: parameter %ld of view %s is NULL, which SQLite compares by = behind %d other "
+        "conditions: leave it out, or write IS NULL for its hidden column",
+        number, view->name, UNCHECKED);
+    return SQLITE_ERROR;
+}
+
 /* Takes copies of the parameters that best_index() chose, whose numbers are at the end of its text;
    the others are NULL (clause 2). */
 static int take_parameters(struct cursor *cursor, const char *plan, int at, int count,
@@ -225,6 +246,9 @@ static int take_parameters(struct cursor *cursor, const char *plan, int at, int 
         const long number = strtol(plan, &end, 10);
         if (number < 1 || number > most || cursor->parameters[number - 1] != NULL)
             return SQLITE_INTERNAL;
+        if (*end == compared_mark && sqlite3_value_type(values[i]) == SQLITE_NULL)
+            return refuse_null(view_of(cursor), number);
+        end += *end == compared_mark;
         cursor->parameters[number - 1] = sqlite3_value_dup(values[i]);
         if (cursor->parameters[number - 1] == NULL)
             return SQLITE_NOMEM;

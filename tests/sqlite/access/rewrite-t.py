@@ -29,6 +29,7 @@ REWRITTEN = [
     ("SELECT d, d, s AS \"a \"\"b\"\"\", count(*) FROM t WHERE x > ? AND x < ? GROUP BY 1, 3", (3, 90)),
     ("SELECT max(d) AS \"d [date]\", gpu_sum(x + :c) FROM t WHERE x < :a OR x = $b", {"a": 50, "b": 70, "c": 3}),
     ("SELECT gpu_sum(x) AS n FROM t WHERE x > ?3", (0, 0, 9)),
+    (f"SELECT gpu_sum(x) AS n FROM t WHERE x IN ({', '.join('?' * 20)})", (*range(5, 20), None, 3, None, 70, None)),
 ]
 
 #: Texts that are to be run as they are.

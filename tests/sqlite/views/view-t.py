@@ -198,6 +198,29 @@ def test_selects(db, label):
                 tap.is_equal(got, want, f"2. without parameters: {select}")
 
 
+def test_many_parameters(db):
+    """SQLite itself compares the arguments that come after 16 other constraints: NULL would leave no row."""
+    numbers = range(1, 21)
+    select = f"SELECT {' || '.join(f'quote(?{i})' for i in numbers)} AS x FROM t WHERE id = 2"
+    views.create(db, "many", select)
+    for at in (None, *numbers):
+        values = [None if i == at else i for i in numbers]
+        if at is None or at <= 16:
+            views.agree(db, "many", select, values, f"{len(values)} parameters, number {at} is NULL")
+        else:
+            tap.raises(lambda values=values: db.execute(f"SELECT * FROM many({', '.join('?' * 20)})", values).fetchall(),
+                       f"parameter {at} of view many is NULL", f"... number {at} is an error")
+    want = db.execute(select, [None] * 20).fetchall()
+    hidden = [f'"?{i}" IS ?' for i in numbers]
+    tap.is_equal(db.execute(f"SELECT * FROM many WHERE {' AND '.join(hidden)}", [None] * 20).fetchall(), want,
+                 "all NULL, with IS")
+    views.create(db, "one", "SELECT 1 AS x, ? AS y")
+    conditions = " AND ".join(f"x < {i}" for i in range(2, 22))
+    tap.raises(lambda: db.execute(f"SELECT * FROM one(NULL) WHERE {conditions}").fetchall(),
+               "parameter 1 of view one is NULL", "... and NULL behind other conditions")
+    tap.is_equal(db.execute(f"SELECT x, y FROM one(7) WHERE {conditions}").fetchall(), [(1, 7)], "... but 7")
+
+
 def test_error_after_rows(db):
     """Rows that come before an error are given before it."""
     views.create(db, "v", "SELECT id, fails(id) FROM t")
@@ -353,6 +376,7 @@ def main():
         db.close()
     db = opened()
     test_names(db)
+    test_many_parameters(db)
     test_error_after_rows(db)
     test_refused(db)
     test_recursion(db)
