@@ -311,6 +311,7 @@ class Run:
         self.tally = views.Tally()
         self.errors = 0
         self.told = False
+        self.rewritten = 0
         self.filled = 0  # answers from columns that SQLite filled
         self.declined = []  # SELECTs that the device could have, and left to the host
 
@@ -353,6 +354,8 @@ class Run:
             self.tally.answers += 1
             self.errors += 1
             return
+        if self.device == "host" and self.rng.random() < 0.05:
+            self.rewrite(table, select, values)
         self.compare(table, name, select, values, "new")
         kept[name] = select, values
         for _ in range(2):
@@ -360,6 +363,15 @@ class Run:
             lines = views.plan(table.db, name)
             if "kept when asked" in lines[0] or "rows through SQLite" in lines[-1]:
                 self.compare(table, name, select, values, "asked again")
+
+    def rewrite(self, table, select, values):
+        """What is to be run instead of a SELECT, if there is something."""
+        [(text,)] = table.db.execute("SELECT clreduce_rewrite(?)", (select,))
+        if text is not None:
+            want = views.comparable(views.outcome(table.db, select, values))
+            got = views.comparable(views.outcome(table.db, text, values))
+            self.judge(table, got, want, f"rewritten as {text}: {select}\n  with {values!r}")
+            self.rewritten += 1
 
     def again(self, table, writer, kept):
         """The views that were kept, after a change, also with other parameters."""
@@ -373,6 +385,8 @@ class Run:
         """A change, sometimes inside a transaction that is looked into, and rolled back."""
         if table.other and self.rng.random() < 0.4:
             table.change(table.other)
+            if self.device == "host" and self.rng.random() < 0.5:
+                self.rewrite(table, *writer.select())
         elif self.rng.random() < 0.3:
             table.run("BEGIN")
             table.change()
@@ -440,6 +454,7 @@ class Run:
             self.tally.require_device(0.5, f"random SELECTs, {self.name}")
             tap.diag("\n".join(f"not on the device: {select}" for select in self.declined))
         else:
+            tap.ok(self.rewritten > 0, f"{self.rewritten} of them were rewritten")
             # With little memory tables rather stream.
             share = 0 if little else 0.002 if tap.QUICK else 0.02
             tap.ok(
