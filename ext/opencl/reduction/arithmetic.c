@@ -121,6 +121,15 @@ static enum clr_code run(const struct trial *trial, struct candidate *candidate,
     return CLR_OK;
 }
 
+/* Gives back what the host has of both candidates and the trial. What lies on a device that has
+   failed is left there. */
+static void abandon(struct trial *trial, struct candidate candidates[2])
+{
+    clr_memory_free(candidates[0].passes.kernels);
+    clr_memory_free(candidates[1].passes.kernels);
+    clr_chunk_free(trial->chunk);
+}
+
 enum clr_code clr_arithmetic_measure(struct clr_device *device, struct clr_arithmetic_times *times,
                                      struct clr_status *status)
 {
@@ -141,8 +150,10 @@ enum clr_code clr_arithmetic_measure(struct clr_device *device, struct clr_arith
                 run(&trial, &candidates[i], status);
         }
     }
-    if (status->code == CLR_DEVICE)
+    if (status->code == CLR_DEVICE) {
+        abandon(&trial, candidates);
         return status->code;
+    }
     if (status->code != CLR_OK)
         memset(times, 0, sizeof *times);
     clr_status_clear(status);

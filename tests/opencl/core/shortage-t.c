@@ -1,8 +1,10 @@
 /*
  * A device that is opened here, without a worker, and whose OpenCL fails once, at every call of an
- * upload, of a lookup's, and of a chunk's reduction: what can't be opened is not left half-open,
- * what fails for a moment works the next time, and a device that is closed has given everything
- * back. OpenCL fails by means of tests/opencl/failing-opencl.c: see engine/failing.h.
+ * upload, of a lookup's, and of a chunk's reduction, and at some of the measuring of its
+ * arithmetic: what can't be opened is not left half-open, what fails for a moment works the next
+ * time, and a device that is closed has given everything back. One that is lost leaves nothing on
+ * the host, which the address sanitizer sees. OpenCL fails by means of
+ * tests/opencl/failing-opencl.c: see engine/failing.h.
  */
 #include "engine/failing.h"
 #include "numeric/scan/lookup_results.h"
@@ -10,6 +12,7 @@
 #include "opencl/core/device_private.h"
 #include "opencl/failing_library.h"
 #include "opencl/memory/resident_column.h"
+#include "opencl/reduction/arithmetic.h"
 #include "opencl/reduction/reducer.h"
 #include "opencl/scan/lookup_cache.h"
 
@@ -139,6 +142,38 @@ static const char *try_call(const struct clr_device_info *info,
     return wrong;
 }
 
+/* Has a device measure its arithmetic, by that rule, which is to return the code. Returns what is
+   wrong, or NULL. */
+static const char *try_measuring(const struct clr_device_info *info, const char *rule,
+                                 enum clr_code code)
+{
+    struct clr_arithmetic_times times;
+    struct clr_device *device = NULL;
+    const char *wrong = NULL;
+    struct clr_status status;
+    long told;
+    int i;
+
+    clr_status_clear(&status);
+    if (clr_device_open(info, &device, &status) != CLR_OK)
+        return "the device can't be opened";
+    set_rule(rule);
+    if (clr_arithmetic_measure(device, &times, &status) != code)
+        wrong = "measuring gives another code";
+    seen(&told);
+    set_rule(NULL);
+    if (told == 0)
+        wrong = "nothing fails as arithmetic is measured";
+    clr_device_close(device);
+    for (i = 0; i < OBJECT_KINDS && code == CLR_OK; i++) {
+        if (live(i) != 0)
+            wrong = "measuring leaves something on the device";
+    }
+    if (wrong != NULL)
+        printf("%s: %s\n", rule, wrong);
+    return wrong;
+}
+
 static int run(void)
 {
     bool (*const works[])(struct clr_device *, struct clr_status *) = {copy, sum, look_up};
@@ -152,6 +187,11 @@ static int run(void)
     unsetenv("LD_PRELOAD");
     find_library();
     if (!failing_find_device(&info))
+        return EXIT_FAILURE;
+    /* The values, the second candidate's buffers, and a sum. */
+    if (try_measuring(&info, "clCreateBuffer:-4:1:1", CLR_OK) != NULL ||
+        try_measuring(&info, "clCreateBuffer:-4:8:1", CLR_OK) != NULL ||
+        try_measuring(&info, "clWaitForEvents:-5:2:1", CLR_OK) != NULL)
         return EXIT_FAILURE;
     for (i = 0; i < 2 * WORKS && wrong == NULL; i++) {
         for (call = 1, acted = true; acted && wrong == NULL && call < MOST_CALLS; call++) {
@@ -167,6 +207,8 @@ static int run(void)
                    wrong);
     }
     printf("%d calls\n", calls);
+    if (wrong == NULL)
+        wrong = try_measuring(&info, "clWaitForEvents:-12:2:1", CLR_DEVICE);
     return wrong == NULL ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
