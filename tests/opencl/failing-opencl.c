@@ -17,6 +17,9 @@
  * What releases an object always does, and returns the error afterwards; "any" leaves it alone.
  * The first time that a rule of the environment acts it says so on the standard error stream.
  *
+ * failing_opencl_room() limits the bytes of the buffers that a context may have, those apart that
+ * lie in memory of the host's: what does not fit fails with CL_MEM_OBJECT_ALLOCATION_FAILURE.
+ *
  * CLR_DELAYS=SEED has calls of OpenCL's, and of pthread_mutex_lock() and its like, wait now and
  * then for a random time, to shake out what depends on their order. The numbers that a thread draws
  * depend on the seed and on how many threads have drawn before it.
@@ -190,6 +193,63 @@ static void made(enum object kind, const void *object)
         atomic_fetch_add(&live[kind], 1);
 }
 
+/* ---- Room. */
+
+enum { MOST_CONTEXTS = 8 };
+
+static struct {
+    pthread_mutex_t lock;
+    long more; /* bytes that each context may have besides those that it had then; -1: any */
+    long refused;
+    int count;
+    struct {
+        cl_context context;
+        long used, most;
+    } contexts[MOST_CONTEXTS];
+} room = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = -1};
+
+/* Gives each context room for so many bytes besides those of the buffers that it has now; -1: for
+   any. Returns how many buffers have found none since the call before. */
+EXPORTED long failing_opencl_room(long more);
+long failing_opencl_room(long more)
+{
+    long refused;
+    int i;
+
+    pthread_mutex_lock(&room.lock);
+    room.more = more;
+    for (i = 0; i < room.count; i++)
+        room.contexts[i].most = room.contexts[i].used + more;
+    refused = room.refused;
+    room.refused = 0;
+    pthread_mutex_unlock(&room.lock);
+    return refused;
+}
+
+/* Takes so many bytes of the context's room, which may be less than none. Returns whether there was
+   room for them. */
+static bool takes_room(cl_context context, long bytes)
+{
+    bool has_room;
+    int i = 0;
+
+    pthread_mutex_lock(&room.lock);
+    while (i < room.count && room.contexts[i].context != context)
+        i++;
+    if (i == room.count && room.count < MOST_CONTEXTS) {
+        room.contexts[i].context = context;
+        room.contexts[i].most = room.more;
+        room.count++;
+    }
+    has_room = i == MOST_CONTEXTS || room.more < 0 || bytes < 0 ||
+               room.contexts[i].used + bytes <= room.contexts[i].most;
+    if (has_room && i < MOST_CONTEXTS)
+        room.contexts[i].used += bytes;
+    room.refused += !has_room;
+    pthread_mutex_unlock(&room.lock);
+    return has_room;
+}
+
 /* ---- The functions. */
 
 static void *next_function(const char *function)
@@ -297,10 +357,54 @@ OBJECT_FUNCTION(cl_command_queue, QUEUES, clCreateCommandQueue,
 RELEASE_FUNCTION(clReleaseCommandQueue, cl_command_queue, QUEUES)
 STATUS_FUNCTION(clFlush, (cl_command_queue queue), (queue))
 STATUS_FUNCTION(clFinish, (cl_command_queue queue), (queue))
-OBJECT_FUNCTION(cl_mem, BUFFERS, clCreateBuffer,
-                (cl_context context, cl_mem_flags flags, size_t size, void *memory, cl_int *error),
-                (context, flags, size, memory, error))
-RELEASE_FUNCTION(clReleaseMemObject, cl_mem, BUFFERS)
+
+static const cl_mem_flags in_host_memory = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR;
+
+EXPORTED cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *memory,
+                               cl_int *error)
+{
+    cl_mem (*next)(cl_context, cl_mem_flags, size_t, void *, cl_int *), buffer = NULL;
+    const long bytes = flags & in_host_memory ? 0 : (long)size;
+    cl_int failure = intercept("clCreateBuffer");
+
+    if (failure == CL_SUCCESS && !takes_room(context, bytes))
+        failure = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    if (failure != CL_SUCCESS) {
+        *error = failure;
+        return NULL;
+    }
+    FIND_NEXT(clCreateBuffer);
+    buffer = next(context, flags, size, memory, error);
+    if (buffer == NULL)
+        takes_room(context, -bytes);
+    made(BUFFERS, buffer);
+    return buffer;
+}
+
+/* What the buffer took is room again once it is released: the extension retains none. */
+EXPORTED cl_int clReleaseMemObject(cl_mem buffer)
+{
+    cl_int (*ask)(cl_mem, cl_mem_info, size_t, void *, size_t *), (*next)(cl_mem);
+    void *asking = next_function("clGetMemObjectInfo");
+    cl_int error = intercept("clReleaseMemObject"), released;
+    cl_context context = NULL;
+    cl_mem_flags flags = 0;
+    size_t size = 0;
+
+    memcpy(&ask, &asking, sizeof ask);
+    if (ask(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS ||
+        ask(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL) != CL_SUCCESS ||
+        ask(buffer, CL_MEM_SIZE, sizeof size, &size, NULL) != CL_SUCCESS ||
+        (flags & in_host_memory) != 0)
+        size = 0;
+    FIND_NEXT(clReleaseMemObject);
+    released = next(buffer);
+    if (released == CL_SUCCESS) {
+        atomic_fetch_sub(&live[BUFFERS], 1);
+        takes_room(context, -(long)size);
+    }
+    return error != CL_SUCCESS ? error : released;
+}
 RELEASE_FUNCTION(clReleaseProgram, cl_program, PROGRAMS)
 STATUS_FUNCTION(clBuildProgram,
                 (cl_program program, cl_uint count, const cl_device_id *devices,

@@ -6,7 +6,8 @@
  *
  *     warm:FIRST:STEP    fails once at each of these calls of a round, when everything is built
  *     cold               fails as the rule of the environment says, from the start of the process
- *     threads            several connections, for CLR_DELAYS
+ *     room               has room for no bytes, and then for more and more, when everything is
+ * built threads            several connections, for CLR_DELAYS
  *
  * A round goes over every path: rows fed in chunks and for an order, pages that the device decodes,
  * scans, orders, histograms and groups of columns that lie there, a refresh, which fetches them.
@@ -30,7 +31,7 @@ enum {
     KEPT_BUFFERS = 12
 };
 
-enum { ROWS = 2000, MOST_ROUNDS = 400, THREADS = 3, TURNS = 12 };
+enum { ROWS = 2000, MOST_ROUNDS = 400, MOST_ROOM = 1 << 22, THREADS = 3, TURNS = 12 };
 
 static const char *const views[] = {
     "SELECT gpu_sum(i), gpu_total(r), gpu_max(i) FROM t",
@@ -265,6 +266,31 @@ static void run_warm(long first, long step)
            left, unserved);
 }
 
+static void run_room(void)
+{
+    long counts[OBJECT_KINDS], most = 0, kept, bytes, refused = 0;
+    int unserved = !serves(), left = 0;
+
+    for (bytes = 1; bytes < MOST_ROOM; bytes *= 4) {
+        count_objects(counts);
+        kept = counts[OBJECT_BUFFERS];
+        most = kept > most ? kept : most;
+        set_room(bytes == 1 ? 0 : random_between((int)bytes, 4 * (int)bytes));
+        do_round();
+        do_round();
+        refused += set_room(-1);
+        if (!answers() || !serves()) {
+            unserved++;
+            tap_diag("%ld bytes: not in use again: %s", bytes,
+                     database_stat_text(run_state.db, "last_error"));
+        }
+    }
+    count_objects(counts);
+    left = counts[OBJECT_BUFFERS] > most + KEPT_BUFFERS;
+    printf("%s, %d left behind, %d unserved\n", refused > 0 ? "some refused" : "none refused", left,
+           unserved);
+}
+
 /* Each in a transaction of its own, in which the built-in functions know the answer. */
 static void *read_often(void *argument)
 {
@@ -332,6 +358,8 @@ static int run(const char *what)
         run_warm(first, step);
     else if (strcmp(what, "cold") == 0)
         printf("%s\n", serves() ? "0 unserved" : "1 unserved");
+    else if (strcmp(what, "room") == 0)
+        run_room();
     else
         run_threads();
     failures_print(run_state.db, run_state.differing);
@@ -370,6 +398,10 @@ static void test(void)
                           "any call fails for a moment: the host's results, nothing is left behind,"
                           " and the device is in use again");
     }
+    for (i = 0; i < 2; i++)
+        attempt_and_check("nothing", "room", "some refused, 0 left behind, 0 unserved",
+                          "little room: the host's results, nothing is left behind, and the device"
+                          " is in use again");
     attempt_and_check("clGetPlatformIDs:-6:1:2", "cold", "0 unserved", "while it is looked for");
     for (i = 0; i < count; i++) {
         snprintf(text, sizeof text, "any:%d:%d:%d", -4 - (int)random_below(3),
