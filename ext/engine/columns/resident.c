@@ -231,6 +231,14 @@ static bool may_share(const struct clr_worker *worker, const struct clr_column *
            !clr_column_has_addresses(column);
 }
 
+size_t clr_resident_cost(const struct clr_worker *worker, const struct clr_column *column,
+                         size_t rows)
+{
+    return may_share(worker, column)
+               ? 0
+               : clr_resident_column_size(clr_column_device_kind(column), rows);
+}
+
 struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column,
                                       size_t first, size_t rows)
 {
@@ -276,9 +284,14 @@ enum clr_residence clr_resident_state(struct clr_resident *resident)
     return (enum clr_residence)atomic_load(&resident->state);
 }
 
+bool clr_resident_has_failed(const struct clr_resident *resident)
+{
+    return atomic_load(&resident->state) == CLR_RESIDENT_FAILED;
+}
+
 size_t clr_resident_size(const struct clr_resident *resident)
 {
-    size_t size = atomic_load(&resident->is_shared)
+    size_t size = atomic_load(&resident->is_shared) || clr_resident_has_failed(resident)
                       ? 0
                       : clr_resident_column_size(resident->kind, resident->rows);
     int order = atomic_load(&resident->order);

@@ -34,9 +34,18 @@ struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_colu
  */
 enum clr_residence clr_resident_state(struct clr_resident *resident);
 
-/* Returns the bytes of device memory that it takes, none of a column that is shared, with the
-   sorted copy of engine/operations/resident_order.h if there is one or one is being made. */
+/* Whether it has FAILED; it is not tried again for that. */
+bool clr_resident_has_failed(const struct clr_resident *resident);
+
+/* Returns the bytes of device memory that it takes, none of a column that is shared or where it has
+   FAILED, with the sorted copy of engine/operations/resident_order.h if there is one or one is
+   being made. */
 size_t clr_resident_size(const struct clr_resident *resident);
+
+/* Returns the bytes that a copy of so many rows of a column would take of the worker's device: none
+   where it is to be shared. */
+size_t clr_resident_cost(const struct clr_worker *worker, const struct clr_column *column,
+                         size_t rows);
 
 /* Returns whether the column is shared, or is to be. */
 bool clr_resident_is_shared(const struct clr_resident *resident);

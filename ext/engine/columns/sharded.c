@@ -98,6 +98,17 @@ enum clr_residence clr_sharded_state(const struct clr_sharded *sharded)
     return all;
 }
 
+bool clr_sharded_has_failed(const struct clr_sharded *sharded)
+{
+    int i;
+
+    for (i = 0; i < sharded->division.count; i++) {
+        if (clr_resident_has_failed(sharded->residents[i]))
+            return true;
+    }
+    return false;
+}
+
 bool clr_sharded_is_lost(const struct clr_sharded *sharded)
 {
     int i;
@@ -136,6 +147,19 @@ size_t clr_sharded_size(const struct clr_sharded *sharded, const struct clr_work
     for (i = 0; i < sharded->division.count; i++) {
         if (worker == NULL || sharded->division.shards[i].device.worker == worker)
             size += clr_resident_size(sharded->residents[i]);
+    }
+    return size;
+}
+
+size_t clr_sharded_cost(const struct clr_division *division, const struct clr_column *column,
+                        const struct clr_worker *worker)
+{
+    size_t size = 0;
+    int i;
+
+    for (i = 0; i < division->count; i++) {
+        if (division->shards[i].device.worker == worker)
+            size += clr_resident_cost(worker, column, division->shards[i].rows);
     }
     return size;
 }

@@ -29,6 +29,9 @@ struct clr_resident *clr_sharded_resident(const struct clr_sharded *sharded, int
 /* Returns how far it is: READY if all shards are, FAILED if one has. See clr_resident_state(). */
 enum clr_residence clr_sharded_state(const struct clr_sharded *sharded);
 
+/* Returns whether a shard has FAILED; it is not tried again for that. */
+bool clr_sharded_has_failed(const struct clr_sharded *sharded);
+
 /* Returns whether a device that has a shard is out of use. */
 bool clr_sharded_is_lost(const struct clr_sharded *sharded);
 
@@ -42,5 +45,10 @@ bool clr_sharded_lends(const struct clr_sharded *sharded);
 
 /* Returns the bytes that its shards take on the worker's device; NULL: on all devices. */
 size_t clr_sharded_size(const struct clr_sharded *sharded, const struct clr_worker *worker);
+
+/* Returns the bytes that the shards of a column's copy would take on the worker's device: see
+   clr_resident_cost(). */
+size_t clr_sharded_cost(const struct clr_division *division, const struct clr_column *column,
+                        const struct clr_worker *worker);
 
 #endif

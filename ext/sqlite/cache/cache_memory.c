@@ -149,24 +149,179 @@ static bool drop_layout(void)
 }
 
 /* Drops the copy on the worker's device whose use is longest ago, also what it has on others, and
-   its column if that is nowhere else. */
-static bool drop_oldest_copy(const struct clr_worker *worker)
+   its column if that is nowhere else: from then on the host decodes the table, or the device might
+   do so again and again. Returns the bytes that the copy took there, or 0 if there is none. */
+static int64_t drop_oldest_copy(const struct clr_worker *worker)
 {
     struct clr_image *image = NULL;
     struct clr_image_column **link = find_oldest(worker, &image);
+    int64_t bytes;
 
     if (link == NULL)
-        return false;
+        return 0;
+    bytes = size_on(*link, worker);
     if ((*link)->column->is_away) {
+        image->table->host_decodes = true;
         remove_column(image, link);
-        return true;
+        return bytes;
     }
     clr_sharded_release((*link)->copy);
     (*link)->copy = NULL;
+    (*link)->wait = (struct clr_copy_wait){.left = CLR_COPY_ASKINGS};
+    return bytes;
+}
+
+/* ---- Room for copies. All with the lock. */
+
+static bool is_missing(const struct clr_image_column *column)
+{
+    return !column->column->is_away &&
+           (column->copy == NULL || clr_sharded_has_failed(column->copy));
+}
+
+/* Returns how many bytes are to go from a device, so that it has room for what is missing there; of
+   copies that have failed as many as they need, as it is not known what it has left. *fits becomes
+   false if the limit allows no more than what is there. */
+static int64_t find_lack(struct clr_image_column *const *found, int count,
+                         const struct clr_division *division,
+                         const struct clr_chosen_device *device, bool *fits)
+{
+    int64_t wanted = 0, failed = 0, over, bytes;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        bytes = (int64_t)clr_sharded_cost(division, found[i]->column, device->worker) -
+                size_on(found[i], device->worker);
+        if (!is_missing(found[i]) || bytes <= 0)
+            continue;
+        wanted += bytes;
+        failed += found[i]->copy == NULL ? 0 : bytes;
+    }
+    if (wanted == 0)
+        return 0;
+    over = measure_device(device->worker) + wanted - clr_column_device_memory(device->info);
+    *fits = *fits && over <= 0;
+    return over > failed ? over : failed;
+}
+
+/* Adds up what copies have there that may go, and were not used since that scan. */
+static int64_t measure_unused(const struct clr_worker *worker, int64_t since)
+{
+    const struct clr_cached_table *table;
+    const struct clr_image *image;
+    int64_t bytes = 0;
+
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        for (image = table->images; image != NULL; image = image->next) {
+            const struct clr_image_column *column = may_go(image) ? image->columns : NULL;
+
+            for (; column != NULL; column = column->next) {
+                if (column->pins == 0 && column->used < since)
+                    bytes += size_on(column, worker);
+            }
+        }
+    }
+    return bytes;
+}
+
+/* Counts the asking for what is missing. Returns the scan since which all of it has waited for
+   room; 0: not all has. *is_due becomes whether all has been asked for often enough. */
+static int64_t count_asking(struct clr_image_column *const *found, int count, bool *is_due)
+{
+    int64_t since = INT64_MAX;
+    int i;
+
+    *is_due = true;
+    for (i = 0; i < count; i++) {
+        struct clr_copy_wait *wait = &found[i]->wait;
+
+        if (!is_missing(found[i])) {
+            *wait = (struct clr_copy_wait){0, 0};
+            continue;
+        }
+        wait->left -= wait->left > 0;
+        *is_due = *is_due && wait->left == 0;
+        if (since == INT64_MAX || wait->since == 0 || (since != 0 && since < wait->since))
+            since = wait->since;
+    }
+    return since;
+}
+
+/* What is missing begins to wait for room, or ends. */
+static void set_wait(struct clr_image_column *const *found, int count, bool is_begun)
+{
+    int i;
+
+    for (i = 0; i < count; i++) {
+        if (is_missing(found[i]))
+            found[i]->wait = is_begun ? (struct clr_copy_wait){CLR_COPY_ASKINGS - 1, found[i]->used}
+                                      : (struct clr_copy_wait){0, 0};
+    }
+}
+
+/* Whether a shard is the first one of its device. */
+static bool is_first_shard(const struct clr_division *division, int shard)
+{
+    return shard == 0 ||
+           division->shards[shard].device.worker != division->shards[shard - 1].device.worker;
+}
+
+/* Drops what is in the way, and copies that have failed: they are made anew at once. */
+static void drop_unused(struct clr_image_column *const *found, int count,
+                        const struct clr_division *division, int64_t since)
+{
+    bool fits;
+    int i;
+
+    for (i = 0; i < division->count; i++) {
+        const struct clr_chosen_device *device = &division->shards[i].device;
+        int64_t lack =
+            is_first_shard(division, i) ? find_lack(found, count, division, device, &fits) : 0;
+
+        while (lack > 0 && measure_unused(device->worker, since) > 0)
+            lack -= drop_oldest_copy(device->worker);
+    }
+    for (i = 0; i < count; i++) {
+        if (!is_missing(found[i]))
+            continue;
+        clr_sharded_release(found[i]->copy);
+        found[i]->copy = NULL;
+    }
+}
+
+bool clr_column_device_make_room(struct clr_image_column *const *found, int count,
+                                 const struct clr_division *division)
+{
+    bool is_due, fits = true, is_short = false, may_drop = true;
+    const int64_t since = count_asking(found, count, &is_due);
+    int i;
+
+    for (i = 0; i < division->count; i++) {
+        const struct clr_chosen_device *device = &division->shards[i].device;
+        const int64_t lack =
+            is_first_shard(division, i) ? find_lack(found, count, division, device, &fits) : 0;
+
+        is_short = is_short || lack > 0;
+        may_drop = may_drop && (lack <= 0 || lack <= measure_unused(device->worker, since));
+    }
+    if (is_short && !may_drop) {
+        set_wait(found, count, true);
+        return fits;
+    }
+    if (!is_due)
+        return is_short && fits;
+    if (is_short)
+        drop_unused(found, count, division, since);
+    set_wait(found, count, false);
     return true;
 }
 
 /* ---- */
+
+int64_t clr_column_device_left(const struct clr_worker *worker)
+{
+    return clr_column_device_memory(clr_worker_info(worker)) - clr_column_device_bytes(worker);
+}
 
 int64_t clr_column_device_bytes(const struct clr_worker *worker)
 {
@@ -191,7 +346,7 @@ void clr_column_memory_trim(int64_t most, int64_t scan)
 
         while (worker != NULL &&
                measure_device(worker) > clr_column_device_memory(&catalog->devices[i]) &&
-               drop_oldest_copy(worker))
+               drop_oldest_copy(worker) > 0)
             ;
     }
     clr_cache_unlock();

@@ -3,6 +3,7 @@
 #define CLR_SQLITE_CACHE_MEMORY_H
 
 #include "engine/worker/worker.h"
+#include "sqlite/cache/image.h"
 #include "sqlite/session/connection.h"
 
 /* A row of a column takes a value and, maybe, a tag. */
@@ -17,6 +18,30 @@ int64_t clr_column_device_memory(const struct clr_device_info *info);
 
 /* Returns how many bytes of it copies take. The device's worker is that. */
 int64_t clr_column_device_bytes(const struct clr_worker *worker);
+
+/* Returns how many more they may take of a worker's device, if none goes. */
+int64_t clr_column_device_left(const struct clr_worker *worker);
+
+/*
+ * How many scans have to ask for a copy before it takes the room of others, which nobody has used
+ * since the first of these scans; and before a column whose copy was dropped gets another one. A
+ * copy takes about as long as a few scans by the host: so copying is a fraction of what the host
+ * does meanwhile, in whatever order columns are asked for that do not all fit. Where they are asked
+ * for in turn, none is asked for twice without the others: some stay and serve, and nothing is
+ * copied.
+ */
+enum { CLR_COPY_ASKINGS = 8 };
+
+/*
+ * With the cache's lock: a scan asks for copies of its columns, which are pinned, by that division;
+ * they have no copies of another one. Returns whether those that are missing may be made or, where
+ * they have failed, be tried again: all of them together must not take more of any device than
+ * clr_column_device_memory(). Where they would, or have failed for want of memory there, and have
+ * been asked for often enough, the least recently used copies on that device go, as many as are in
+ * the way, but none that a query has pinned. What the host has of their columns stays.
+ */
+bool clr_column_device_make_room(struct clr_image_column *const *found, int count,
+                                 const struct clr_division *division);
 
 /*
  * Drops the least recently used columns and dictionaries, of whatever connection, and then layouts

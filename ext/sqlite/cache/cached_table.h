@@ -65,7 +65,8 @@ struct clr_cached_table {
 
     struct clr_attempts attempts; /* the owner's: to fill it */
     int wait;                     /* queries before columns are filled in the next version */
-    bool host_decodes;            /* the pages are not for devices: for who has made it busy */
+    bool host_decodes; /* the pages are not for devices: for who has made it busy, or with the lock
+                          if nobody has */
     struct clr_many_values *many_values;      /* columns that are not to have codes */
     struct clr_kept_dictionary *dictionaries; /* of columns that are streamed */
     /* Of the table when it was last read, of whatever version; 0: never. Without the lock. */

@@ -2,6 +2,7 @@
 
 #include "engine/operations/resident_fetch.h"
 #include "sqlite/cache/cache_lock.h"
+#include "sqlite/cache/cache_memory.h"
 #include "sqlite/cache/cached_table.h"
 
 #include <stdatomic.h>
@@ -185,19 +186,25 @@ static bool locked_division(struct clr_image_column *const *found, int count, si
     return clr_division_make(devices, rows, division);
 }
 
-/* Returns a column's copy of the division, which is made if need be, or NULL. */
+/* Returns whether a column's copy is of the division, or there is none, and one may be made. A copy
+   of another division goes, if it may. */
+static bool locked_suits(struct clr_image_column *column, const struct clr_division *division)
+{
+    if (column->copy != NULL && clr_division_is_same(clr_sharded_division(column->copy), division))
+        return true;
+    if (column->column->is_away ||
+        (column->copy != NULL && column->user_count > 1 && !clr_sharded_is_lost(column->copy)))
+        return false;
+    clr_sharded_release(column->copy);
+    column->copy = NULL;
+    return true;
+}
+
+/* Returns a column's copy of the division, which is made if need be, or NULL without memory. */
 static struct clr_sharded *locked_copy(struct clr_image_column *column,
                                        const struct clr_division *division)
 {
-    struct clr_sharded *copy = column->copy;
-
-    if (copy != NULL && !clr_division_is_same(clr_sharded_division(copy), division)) {
-        if (column->column->is_away || (column->user_count > 1 && !clr_sharded_is_lost(copy)))
-            return NULL;
-        clr_sharded_release(copy);
-        column->copy = NULL;
-    }
-    if (column->copy == NULL && !column->column->is_away)
+    if (column->copy == NULL)
         column->copy = clr_sharded_new(division, column->column);
     return column->copy;
 }
@@ -206,17 +213,20 @@ bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t r
                       const struct clr_devices *devices, struct clr_division *division,
                       struct clr_sharded **copies)
 {
-    bool has_division, ready;
+    bool has_room, ready;
     int i;
 
     clr_cache_lock();
-    ready = has_division = locked_division(found, count, rows, devices, division);
-    for (i = 0; i < count && has_division; i++) {
+    has_room = locked_division(found, count, rows, devices, division);
+    for (i = 0; i < count && has_room; i++)
+        has_room = locked_suits(found[i], division);
+    ready = has_room = has_room && clr_column_device_make_room(found, count, division);
+    for (i = 0; i < count && has_room; i++) {
         copies[i] = clr_sharded_retain(locked_copy(found[i], division));
         ready = ready && copies[i] != NULL && clr_sharded_state(copies[i]) == CLR_RESIDENT_READY;
     }
     clr_cache_unlock();
-    for (i = 0; i < count && has_division && !ready; i++)
+    for (i = 0; i < count && has_room && !ready; i++)
         clr_sharded_release(copies[i]);
     return ready;
 }

@@ -43,9 +43,9 @@ enum clr_scan_outcome clr_cache_fetch_copy(struct clr_connection *connection,
 
 /*
  * Returns whether pinned columns of so many rows all have copies on the devices that are ready, and
- * of one division, and stores it, and these, with references; starts those that are missing. A
- * column that is nowhere else, or that another connection uses on other devices, stays where it is,
- * unless one of those has failed.
+ * of one division, and stores it, and these, with references; starts those that are missing, if
+ * there is room for all, see clr_column_device_make_room(). A column that is nowhere else, or that
+ * another connection uses on other devices, stays where it is, unless one of those has failed.
  */
 bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t rows,
                       const struct clr_devices *devices, struct clr_division *division,

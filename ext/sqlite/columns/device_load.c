@@ -73,7 +73,7 @@ static struct clr_leaf_feed *begin_feed(void *context, const struct clr_feed_set
     struct clr_status status;
 
     if (!choose(feeding, setup->rows) || feeding->starts_only ||
-        (int64_t)setup->rows > clr_column_device_memory(feeding->device.info) / row_bytes ||
+        (int64_t)setup->rows > clr_column_device_left(feeding->device.worker) / row_bytes ||
         !can_answer(feeding, setup))
         return NULL;
     clr_status_clear(&status);
