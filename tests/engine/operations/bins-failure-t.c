@@ -3,6 +3,7 @@
  * all, and whoever wants them is told why. See failing.h.
  */
 #include "engine/failing.h"
+#include "engine/operations/resident_bins.h"
 #include "engine/shards.h"
 #include "numeric/bins_data.h"
 
@@ -32,7 +33,7 @@ static bool are_right(const uint64_t *counts, const struct clr_bins *bins,
 
 /* Asks until there is an answer, or there will be none, since the device or what builds has failed.
  */
-static enum clr_scan_outcome ask(struct clr_worker *worker, struct clr_resident *resident,
+static enum clr_scan_outcome ask(struct clr_worker *worker, const struct clr_sharded *copy,
                                  const struct clr_bins *bins, uint64_t *counts,
                                  struct clr_status *status)
 {
@@ -43,8 +44,7 @@ static enum clr_scan_outcome ask(struct clr_worker *worker, struct clr_resident 
 
     clr_status_clear(status);
     do {
-        outcome =
-            shards_bins(worker, resident, bins, counts, ORDERS_TIMEOUT_MS, NULL, &work, status);
+        outcome = clr_resident_bins(copy, bins, counts, ORDERS_TIMEOUT_MS, NULL, &work, status);
         clr_worker_report(worker, &report);
         if (outcome == CLR_SCAN_NOT_NOW)
             usleep(1000);
@@ -60,7 +60,7 @@ static int run(void)
     struct clr_column *column = orders_column(CLR_TAG_REAL, ROWS);
     struct clr_worker *worker = failing_start_worker();
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    struct clr_resident *resident;
+    struct clr_sharded *copy;
     struct clr_status status;
     struct clr_bins bins;
     bool right = true;
@@ -68,14 +68,14 @@ static int run(void)
 
     if (worker == NULL)
         return EXIT_FAILURE;
-    resident = orders_resident(worker, column);
+    copy = shards_copy(worker, column);
     for (i = 0; i < 2 && outcome == CLR_SCAN_DONE; i++) {
         clr_bins_init(&bins, &low, &high, numbers[i]);
-        outcome = ask(worker, resident, &bins, counts, &status);
+        outcome = ask(worker, copy, &bins, counts, &status);
         right = right && (outcome != CLR_SCAN_DONE || are_right(counts, &bins, column));
     }
-    result = failing_report(worker, resident, outcome, right, &status);
-    clr_resident_free(resident);
+    result = failing_report(worker, clr_sharded_resident(copy, 0), outcome, right, &status);
+    clr_sharded_release(copy);
     clr_column_release(column);
     clr_worker_stop(worker, ORDERS_TIMEOUT_MS);
     return result;

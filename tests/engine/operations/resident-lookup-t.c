@@ -2,7 +2,7 @@
  * Lookups on every OpenCL device there is: columns of codes of all sizes there, and results of all
  * kinds, against the same computed row by row.
  */
-#include "base/clock.h"
+#include "engine/operations/resident_scan.h"
 #include "engine/scans.h"
 #include "engine/shards.h"
 #include "engine/workers.h"
@@ -12,23 +12,17 @@
 
 #include <unistd.h>
 
-enum { TIMEOUT_MS = 60000, ROWS = 20011, COLUMNS = 5, CODES = 2, LOOKUPS = 8, MANY = 200 };
+enum { ROWS = 20011, COLUMNS = 5, CODES = 2, LOOKUPS = 8, MANY = 200 };
 
 /* Two columns of values, and three of codes, whose dictionaries have so many entries. */
 static const uint32_t entries[COLUMNS - CODES] = {256, 1000, 70000};
 
 static struct clr_worker *worker;
 static struct clr_column *columns[COLUMNS];
-static struct clr_resident *residents[COLUMNS];
-
-static bool is_late(int64_t start)
-{
-    return clr_clock_ns() - start > (int64_t)TIMEOUT_MS * 1000000;
-}
+static struct clr_sharded *copies[COLUMNS];
 
 static void open_columns(void)
 {
-    const int64_t start = clr_clock_ns();
     int i, ready = 0;
 
     columns[0] = scans_column(CLR_TAG_REAL, ROWS, 0);
@@ -36,16 +30,12 @@ static void open_columns(void)
     for (i = CODES; i < COLUMNS; i++)
         columns[i] = scans_codes((uint8_t)(1 << (i - CODES)), entries[i - CODES], ROWS);
     for (i = 0; i < COLUMNS; i++) {
-        residents[i] = clr_resident_new(worker, columns[i], 0, columns[i]->rows);
-        if (residents[i] == NULL)
-            tap_bail("no memory");
-        while (clr_resident_state(residents[i]) == CLR_RESIDENT_COMING && !is_late(start))
-            usleep(500);
-        ready += clr_resident_state(residents[i]) == CLR_RESIDENT_READY;
+        copies[i] = shards_copy(worker, columns[i]);
+        ready += clr_sharded_state(copies[i]) == CLR_RESIDENT_READY;
     }
     tap_is_int64(ready, COLUMNS, "the columns are on the device");
     for (i = CODES; i < COLUMNS; i++)
-        tap_is_uint64(clr_resident_size(residents[i]),
+        tap_is_uint64(clr_sharded_size(copies[i], NULL),
                       workers_own(worker, (size_t)ROWS << (i - CODES)),
                       "codes of %d bytes take these", 1 << (i - CODES));
 }
@@ -55,7 +45,7 @@ static void close_columns(void)
     int i;
 
     for (i = 0; i < COLUMNS; i++) {
-        clr_resident_free(residents[i]);
+        clr_sharded_release(copies[i]);
         clr_column_release(columns[i]);
     }
 }
@@ -66,7 +56,8 @@ static enum clr_scan_outcome scan_once(struct clr_scan *scan, struct clr_device_
     struct clr_status status;
 
     clr_status_clear(&status);
-    outcome = shards_scan(worker, scan, residents, TIMEOUT_MS, NULL, work, &status);
+    outcome = clr_resident_scan(clr_sharded_division(copies[0]), scan, copies, ORDERS_TIMEOUT_MS,
+                                NULL, work, &status);
     if (outcome == CLR_SCAN_FAILED)
         tap_diag("%s", status.message);
     return outcome;
@@ -79,7 +70,7 @@ static enum clr_scan_outcome scan_in_time(struct clr_scan *scan)
     struct clr_device_work work = {0};
     enum clr_scan_outcome outcome;
 
-    while ((outcome = scan_once(scan, &work)) == CLR_SCAN_NOT_NOW && !is_late(start))
+    while ((outcome = scan_once(scan, &work)) == CLR_SCAN_NOT_NOW && !orders_late(start))
         usleep(2000);
     return outcome;
 }
@@ -297,7 +288,7 @@ static void test_device(const struct clr_device_info *info)
     test_mixture();
     test_others();
     test_many();
-    tap_ok(clr_worker_stop(worker, TIMEOUT_MS), "the worker ends");
+    tap_ok(clr_worker_stop(worker, ORDERS_TIMEOUT_MS), "the worker ends");
     close_columns();
 }
 

@@ -1,13 +1,14 @@
 /*
  * The order of columns in a device's memory, on every OpenCL device there is, against qsort(): what
  * is answered when, what it takes, and what is left of it. A CPU device runs the code for GPUs as
- * well, as in resident-t.c. tests/opencl/sort/sorter-t.c has what may go wrong in the sorting
+ * well, as in device-t.c. tests/opencl/sort/sorter-t.c has what may go wrong in the sorting
  * itself, and order-failure-t.c what OpenCL's failures lead to.
  */
 #include "engine/operations/resident_order.h"
 
 #include "base/memory.h"
 #include "batch.h"
+#include "engine/operations/resident_scan.h"
 #include "engine/orders.h"
 #include "engine/shards.h"
 #include "engine/workers.h"
@@ -245,7 +246,8 @@ static void test_turns(struct clr_worker *worker)
     struct clr_column *large = orders_column(CLR_TAG_INTEGER, tap_is_quick() ? 1000000 : 4000000);
     struct clr_column *small = orders_column(CLR_TAG_INTEGER, 1000);
     struct clr_resident *sorted = orders_resident(worker, large);
-    struct clr_resident *summed = orders_resident(worker, small);
+    struct clr_sharded *summed = shards_copy(worker, small);
+    const struct clr_division *division = clr_sharded_division(summed);
     struct clr_instruction instruction = {CLR_OP_COLUMN, 0, -1, -1};
     struct clr_tally tally = {.operations = 1u << CLR_SUM, .x = 0, .y = -1, .filter = -1};
     struct clr_scan scan = {.instruction_count = 1,
@@ -264,19 +266,19 @@ static void test_turns(struct clr_worker *worker)
     int between = 0;
 
     clr_status_clear(&status);
-    while ((outcome = shards_scan(worker, &scan, &summed, ORDERS_TIMEOUT_MS, NULL, &work,
-                                  &status)) == CLR_SCAN_NOT_NOW &&
+    while ((outcome = clr_resident_scan(division, &scan, &summed, ORDERS_TIMEOUT_MS, NULL, &work,
+                                        &status)) == CLR_SCAN_NOT_NOW &&
            !orders_late(start))
         usleep(1000);
     tap_ok(outcome == CLR_SCAN_DONE, "a sum");
     while (clr_resident_order(worker, sorted, &order, ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
                CLR_SCAN_NOT_NOW &&
            !orders_late(start))
-        between += shards_scan(worker, &scan, &summed, ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
-                   CLR_SCAN_DONE;
+        between += clr_resident_scan(division, &scan, &summed, ORDERS_TIMEOUT_MS, NULL, &work,
+                                     &status) == CLR_SCAN_DONE;
     tap_ok(between >= 1, "%d sums while a column is being sorted", between);
     clr_resident_free(sorted);
-    clr_resident_free(summed);
+    clr_sharded_release(summed);
     clr_column_release(large);
     clr_column_release(small);
 }

@@ -1,12 +1,14 @@
 /*
  * Questions about columns in a device's memory, on every OpenCL device there is, against the host's
  * answers: what is answered when, and with how many launches. A CPU device runs the code for GPUs
- * as well, as in resident-t.c. tests/opencl/bins/binner-t.c and resident-order-t.c have what may go
+ * as well, as in device-t.c. tests/opencl/bins/binner-t.c and resident-order-t.c have what may go
  * wrong in the kernels.
  */
 #include "base/memory.h"
 #include "batch.h"
 #include "engine/host/host_scan.h"
+#include "engine/operations/resident_bins.h"
+#include "engine/operations/resident_questions.h"
 #include "engine/orders.h"
 #include "engine/shards.h"
 #include "engine/workers.h"
@@ -22,9 +24,8 @@ enum { ROWS = 30011, COLUMNS = 2, QUESTIONS = 24, MOST_BINS = 40000 };
 
 /* A column of REALs and one of INTEGERs, and questions about them. */
 struct world {
-    struct clr_worker *worker;
     struct clr_column *columns[COLUMNS];
-    struct clr_resident *residents[COLUMNS];
+    struct clr_sharded *copies[COLUMNS];
     struct clr_instruction instructions[COLUMNS];
     struct clr_tally tallies[COLUMNS];
     struct clr_question questions[QUESTIONS];
@@ -38,10 +39,9 @@ static void open_world(struct world *world, struct clr_worker *worker, size_t ro
     int i;
 
     memset(world, 0, sizeof *world);
-    world->worker = worker;
     for (i = 0; i < COLUMNS; i++) {
         world->columns[i] = orders_column(i == 0 ? CLR_TAG_REAL : CLR_TAG_INTEGER, rows);
-        world->residents[i] = orders_resident(worker, world->columns[i]);
+        world->copies[i] = shards_copy(worker, world->columns[i]);
         world->instructions[i] = (struct clr_instruction){CLR_OP_COLUMN, i, -1, -1};
         world->tallies[i] =
             (struct clr_tally){.operations = CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM,
@@ -66,7 +66,7 @@ static void close_world(struct world *world)
     int i;
 
     for (i = 0; i < COLUMNS; i++) {
-        clr_resident_free(world->residents[i]);
+        clr_sharded_release(world->copies[i]);
         clr_column_release(world->columns[i]);
     }
 }
@@ -115,6 +115,14 @@ static void add_any(struct world *world)
     }
 }
 
+/* Asks once. */
+static enum clr_scan_outcome ask_once(struct world *world, struct clr_device_work *work,
+                                      struct clr_status *status)
+{
+    return clr_resident_answer(clr_sharded_division(world->copies[0]), &world->scan, world->copies,
+                               ORDERS_TIMEOUT_MS, NULL, work, status);
+}
+
 /* Asks until there is an answer, or something else than NOT_NOW. */
 static enum clr_scan_outcome ask(struct world *world, struct clr_device_work *work,
                                  struct clr_status *status)
@@ -124,9 +132,7 @@ static enum clr_scan_outcome ask(struct world *world, struct clr_device_work *wo
 
     clr_status_clear(status);
     memset(work, 0, sizeof *work);
-    while ((outcome = shards_answer(world->worker, &world->scan, world->residents,
-                                    ORDERS_TIMEOUT_MS, NULL, work, status)) == CLR_SCAN_NOT_NOW &&
-           !orders_late(start)) {
+    while ((outcome = ask_once(world, work, status)) == CLR_SCAN_NOT_NOW && !orders_late(start)) {
         memset(work, 0, sizeof *work);
         usleep(1000);
     }
@@ -246,11 +252,9 @@ static void test_start(struct clr_worker *worker)
     add_bins(&world, 1, bins_integer(-100), bins_integer(100), 10);
     add_position(&world, 1, 0.5);
     clr_status_clear(&status);
-    tap_ok(shards_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
-                         &status) == CLR_SCAN_NOT_NOW,
-           "who asks first does not wait");
-    tap_ok(clr_resident_size(world.residents[0]) >= own + ROWS * 8 &&
-               clr_resident_size(world.residents[1]) >= own + ROWS * 8,
+    tap_ok(ask_once(&world, &work, &status) == CLR_SCAN_NOT_NOW, "who asks first does not wait");
+    tap_ok(clr_sharded_size(world.copies[0], NULL) >= own + ROWS * 8 &&
+               clr_sharded_size(world.copies[1], NULL) >= own + ROWS * 8,
            "both columns are being sorted");
     tap_ok(ask(&world, &work, &status) == CLR_SCAN_DONE, "then there is an answer");
     close_world(&world);
@@ -265,8 +269,8 @@ static void test_others(struct clr_worker *worker)
 
     open_world(&world, worker, ROWS);
     world.columns[0]->values[17] = scans_bits(INFINITY);
-    clr_resident_free(world.residents[0]);
-    world.residents[0] = orders_resident(worker, world.columns[0]);
+    clr_sharded_release(world.copies[0]);
+    world.copies[0] = shards_copy(worker, world.columns[0]);
     add_question(&world, CLR_ASK_MODE, 0);
     tap_ok(ask(&world, &work, &status) == CLR_SCAN_DONE, "an infinity has its mode");
     add_bins(&world, 0, bins_integer(0), bins_integer(1), 2);
@@ -280,28 +284,23 @@ static void test_others(struct clr_worker *worker)
     world.scan.question_count = 0;
     add_bins(&world, 0, bins_integer(0), bins_integer(1), ROWS + 1);
     clr_status_clear(&status);
-    tap_ok(shards_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
-                         &status) == CLR_SCAN_NOT_NOW,
-           "more bins than rows");
+    tap_ok(ask_once(&world, &work, &status) == CLR_SCAN_NOT_NOW, "more bins than rows");
     world.scan.question_count = 0;
     add_bins(&world, 0, bins_integer(0), bins_integer(1), 100);
     tap_ok(ask(&world, &work, &status) == CLR_SCAN_DONE, "a histogram");
     world.scan.values_memory = clr_resident_bins_memory(&world.questions[0].bins) - 1;
-    tap_ok(shards_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
-                         &status) == CLR_SCAN_NOT_NOW,
+    tap_ok(ask_once(&world, &work, &status) == CLR_SCAN_NOT_NOW,
            "but not in less memory than it takes");
     world.scan.values_memory = UINT64_MAX;
     world.scan.filter = 0;
-    tap_ok(shards_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
-                         &status) == CLR_SCAN_NOT_NOW,
-           "nor of some of the rows");
+    tap_ok(ask_once(&world, &work, &status) == CLR_SCAN_NOT_NOW, "nor of some of the rows");
     close_world(&world);
 }
 
 static void test_refusals(struct clr_worker *worker)
 {
     struct clr_column *mixed = scans_column(CLR_TAG_MIXED, 100, 0);
-    struct clr_resident *other = orders_resident(worker, mixed);
+    struct clr_sharded *other = shards_copy(worker, mixed);
     struct clr_device_work work = {0};
     struct clr_status status;
     struct clr_bins bins;
@@ -310,11 +309,11 @@ static void test_refusals(struct clr_worker *worker)
 
     bins_make(&bins, 0, 10);
     clr_status_clear(&status);
-    tap_ok(shards_bins(worker, other, &bins, counts[0], ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
+    tap_ok(clr_resident_bins(other, &bins, counts[0], ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
                    CLR_SCAN_FAILED &&
                status.code == CLR_INVALID,
            "bins of a column of several types");
-    clr_resident_free(other);
+    clr_sharded_release(other);
     clr_column_release(mixed);
 
     open_world(&world, worker, ROWS);
@@ -325,8 +324,7 @@ static void test_refusals(struct clr_worker *worker)
         enum clr_scan_outcome outcome;
         clr_status_clear(&status);
         clr_memory_fail_after(fails);
-        outcome = shards_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL,
-                                &work, &status);
+        outcome = ask_once(&world, &work, &status);
         if (!clr_memory_fail_after(-1))
             break;
         failed += outcome == CLR_SCAN_FAILED && status.code == CLR_NOMEM;
@@ -349,9 +347,7 @@ static void test_stop(struct clr_worker *worker)
     add_bins(&world, 1, bins_integer(0), bins_integer(100), 10);
     ask(&world, &work, &status);
     tap_ok(clr_worker_stop(worker, ORDERS_TIMEOUT_MS), "the worker ends");
-    tap_ok(shards_answer(worker, &world.scan, world.residents, ORDERS_TIMEOUT_MS, NULL, &work,
-                         &status) == CLR_SCAN_NOT_NOW,
-           "and answers no more");
+    tap_ok(ask_once(&world, &work, &status) == CLR_SCAN_NOT_NOW, "and answers no more");
     close_world(&world);
 }
 
