@@ -205,7 +205,6 @@ static struct clr_resident *make(struct clr_worker *worker, uint8_t kind, size_t
     resident->kind = kind;
     resident->rows = rows;
     atomic_init(&resident->state, CLR_RESIDENT_COMING);
-    atomic_init(&resident->owners, 1);
     atomic_init(&resident->unwanted, false);
     atomic_init(&resident->is_shared, false);
     atomic_init(&resident->order, CLR_ORDER_UNWANTED);
@@ -311,20 +310,10 @@ bool clr_resident_lends(const struct clr_resident *resident)
     return clr_resident_is_shared(resident) && atomic_load(&resident->task.references) == 1;
 }
 
-struct clr_resident *clr_resident_retain(struct clr_resident *resident)
-{
-    if (resident == NULL)
-        return NULL;
-    atomic_fetch_add(&resident->owners, 1);
-    clr_task_retain(&resident->task);
-    return resident;
-}
-
 void clr_resident_free(struct clr_resident *resident)
 {
     if (resident == NULL || clr_runtime_forked())
         return;
-    if (atomic_fetch_sub(&resident->owners, 1) == 1)
-        atomic_store(&resident->unwanted, true);
+    atomic_store(&resident->unwanted, true);
     clr_task_release(&resident->task);
 }

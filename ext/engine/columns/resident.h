@@ -50,18 +50,15 @@ size_t clr_resident_cost(const struct clr_worker *worker, const struct clr_colum
 /* Returns whether the column is shared, or is to be. */
 bool clr_resident_is_shared(const struct clr_resident *resident);
 
-/* For the only owner: whether the column is shared, and nothing is under way that reads it or could
+/* For the owner: whether the column is shared, and nothing is under way that reads it or could
    begin to. Then it may be changed, if the resident is not used any more. */
 bool clr_resident_lends(const struct clr_resident *resident);
 
 /* Returns the bytes of columns of tables that this process has copied to devices and back. */
 int64_t clr_resident_copied(void);
 
-/* Makes the caller another owner of the resident. NULL is fine. */
-struct clr_resident *clr_resident_retain(struct clr_resident *resident);
-
-/* For an owner: gives the device's memory back, once nobody owns or uses it, and the object. Never
-   waits. NULL is fine. */
+/* For the owner: gives the device's memory back, once nobody uses it, and the object. Never waits.
+   NULL is fine. */
 void clr_resident_free(struct clr_resident *resident);
 
 #endif

@@ -14,7 +14,7 @@ enum clr_order_state { CLR_ORDER_UNWANTED, CLR_ORDER_COMING, CLR_ORDER_READY, CL
 
 /*
  * A resident is, when the last reference is dropped, the task of its release, since the worker
- * alone may free what lies on the device. Each owner has a reference, and so has every task that
+ * alone may free what lies on the device. Its owner has a reference, and so has every task that
  * works on it, even if nobody waits for it any more.
  */
 struct clr_resident {
@@ -27,9 +27,8 @@ struct clr_resident {
     struct clr_resident_column *copy;
     uint8_t kind; /* as of clr_column_device_kind() */
     size_t rows;
-    atomic_int state; /* enum clr_residence */
-    atomic_int owners;
-    atomic_bool unwanted; /* there are none any more */
+    atomic_int state;     /* enum clr_residence */
+    atomic_bool unwanted; /* its owner has given it up */
     /* Its values in order: the worker's while they are COMING, and constant from then on. */
     atomic_int order; /* enum clr_order_state */
     struct clr_sorted_column *sorted;

@@ -12,18 +12,18 @@ struct clr_sharded;
    reference, or NULL without memory. */
 struct clr_sharded *clr_sharded_new(const struct clr_division *division, struct clr_column *column);
 
-/* Returns a copy, with one reference, of residents that there are, one for each shard, to which it
-   takes the caller's references. NULL without memory, when these are dropped. */
+/* Returns a copy, with one reference, of residents that there are, one for each shard, which it
+   owns from now on. NULL without memory, when these are freed. */
 struct clr_sharded *clr_sharded_new_of(const struct clr_division *division,
                                        struct clr_resident *const *residents);
 
-/* Take and drop references; the last one drops those to the residents. NULL is fine. */
+/* Take and drop references; the last one frees the residents. NULL is fine. */
 struct clr_sharded *clr_sharded_retain(struct clr_sharded *sharded);
 void clr_sharded_release(struct clr_sharded *sharded);
 
 const struct clr_division *clr_sharded_division(const struct clr_sharded *sharded);
 
-/* Returns the resident that has a shard; the copy's reference. */
+/* Returns the resident that has a shard, which the copy owns. */
 struct clr_resident *clr_sharded_resident(const struct clr_sharded *sharded, int shard);
 
 /* Returns how far it is: READY if all shards are, FAILED if one has. See clr_resident_state(). */
