@@ -47,6 +47,17 @@ void clr_worker_locked_fail_queue(struct clr_worker *worker)
     worker->last = &worker->first;
 }
 
+/* Fails the job of a slot. */
+static void locked_fail_job(struct clr_worker *worker, int slot, const struct clr_status *status)
+{
+    struct clr_job *job = worker->in_slot[slot];
+
+    worker->in_slot[slot] = NULL;
+    worker->report.status = *status;
+    job->status = *status;
+    locked_end_job(worker, job, CLR_JOB_FAILED);
+}
+
 /* From an error on, the device's queues are in an unknown state: it is never used again. */
 static void locked_fail(struct clr_worker *worker, const struct clr_status *status)
 {
@@ -55,11 +66,8 @@ static void locked_fail(struct clr_worker *worker, const struct clr_status *stat
     worker->failed = true;
     worker->report.status = *status;
     for (i = 0; i < CLR_REDUCER_SLOTS; i++) {
-        if (worker->in_slot[i] != NULL) {
-            worker->in_slot[i]->status = *status;
-            locked_end_job(worker, worker->in_slot[i], CLR_JOB_FAILED);
-            worker->in_slot[i] = NULL;
-        }
+        if (worker->in_slot[i] != NULL)
+            locked_fail_job(worker, i, status);
     }
     worker->busy = 0;
     clr_worker_locked_fail_queue(worker);
@@ -73,17 +81,6 @@ static bool locked_is_lost(struct clr_worker *worker, struct clr_status *status)
         ++worker->shortages == CLR_MOST_SHORTAGES)
         status->code = CLR_DEVICE;
     return status->code == CLR_DEVICE;
-}
-
-/* The job of a slot fails alone. */
-static void locked_fail_job(struct clr_worker *worker, int slot, const struct clr_status *status)
-{
-    struct clr_job *job = worker->in_slot[slot];
-
-    worker->in_slot[slot] = NULL;
-    worker->report.status = *status;
-    job->status = *status;
-    locked_end_job(worker, job, CLR_JOB_FAILED);
 }
 
 /* The thread leaves the lock to do one thing on the device, and comes back. */
