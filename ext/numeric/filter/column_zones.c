@@ -2,6 +2,7 @@
 
 #include "numeric/filter/filter.h"
 #include "numeric/filter/row_set.h"
+#include "numeric/scan/block_run.h"
 #include "numeric/scan/host_reduce.h"
 
 _Static_assert((int)CLR_ZONE_ROWS == (int)CLR_BLOCK, "a zone is one of a scan's blocks");

@@ -1,6 +1,7 @@
 #include "numeric/filter/filter.h"
 
 #include "numeric/filter/row_set.h"
+#include "numeric/scan/block_run.h"
 
 #include <string.h>
 

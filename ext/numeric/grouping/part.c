@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/filter/filter.h"
+#include "numeric/scan/block_run.h"
 
 #include <string.h>
 

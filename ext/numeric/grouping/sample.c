@@ -2,6 +2,7 @@
 
 #include "numeric/exact/parts.h"
 #include "numeric/filter/filter.h"
+#include "numeric/scan/block_run.h"
 
 #include <limits.h>
 #include <math.h>

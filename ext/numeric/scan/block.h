@@ -42,7 +42,4 @@ void clr_block_set_gathered(struct clr_block *block, struct clr_column *const *c
  */
 const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values);
 
-/* Runs those instructions of a stage that have not run yet for the rows. */
-void clr_block_run(struct clr_block *block, enum clr_stage stage);
-
 #endif

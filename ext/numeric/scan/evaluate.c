@@ -2,7 +2,7 @@
 
 #include "numeric/filter/filter.h"
 #include "numeric/filter/gathered.h"
-#include "numeric/scan/block.h"
+#include "numeric/scan/block_run.h"
 #include "numeric/scan/collector.h"
 #include "numeric/scan/host_reduce.h"
 #include "numeric/scan/whole_columns.h"
