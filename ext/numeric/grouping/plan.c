@@ -3,10 +3,12 @@
 #include "base/memory.h"
 #include "numeric/grouping/codes.h"
 #include "numeric/grouping/sample.h"
+#include "numeric/scan/lookup_results.h"
 
 #include <string.h>
 
-/* From this span on the ends of a range are likely not to be in the sample. */
+/* From this span on the ends of a range are likely not to be in the sample. Those of a lookup are
+   known, unless it has more than MOST_ENTRIES. */
 enum { WIDE = 64, MARGIN = 16, FEW_PLACES = 4096, MOST_ENTRIES = 1 << 20 };
 
 /* A sum in one limb is left if what the sample has is so many times larger in the other rows. */
@@ -70,27 +72,6 @@ static unsigned expect_types(const struct planner *planner, int tally, int argum
 
 /* ---- Keys. */
 
-/* The INTEGERs of a lookup are known, unless there are too many. Returns whether they are. */
-static bool find_range_of_lookup(const struct clr_lookup *lookup, int64_t *least, int64_t *greatest)
-{
-    uint32_t i;
-
-    if (lookup->ranked != NULL) {
-        *least = 0;
-        *greatest = lookup->ranked_count == 0 ? 0 : (int64_t)lookup->ranked_count - 1;
-        return true;
-    }
-    if (lookup->count > MOST_ENTRIES)
-        return false;
-    for (i = 0; i < lookup->count; i++) {
-        if (clr_lookup_tag(lookup, i) != CLR_TAG_INTEGER)
-            continue;
-        *least = lookup->values[i] < *least ? lookup->values[i] : *least;
-        *greatest = lookup->values[i] > *greatest ? lookup->values[i] : *greatest;
-    }
-    return true;
-}
-
 static void widen(int64_t *least, int64_t *greatest)
 {
     const uint64_t span = (uint64_t)*greatest - (uint64_t)*least;
@@ -106,15 +87,16 @@ static bool place_key(const struct planner *planner, int number, struct clr_grou
     const int register_number = planner->scan->grouping->keys[number];
     const struct clr_instruction *instruction = &planner->scan->instructions[register_number];
     const struct clr_sampled *sampled = &planner->sample->values[register_number];
+    const struct clr_lookup *lookup =
+        instruction->opcode == CLR_OP_LOOKUP ? &planner->scan->lookups[instruction->b] : NULL;
     int64_t least = sampled->least, greatest = sampled->greatest;
 
     if (sampled->types & ~(CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_NULL)))
         return false;
-    if (instruction->opcode != CLR_OP_LOOKUP ||
-        !find_range_of_lookup(&planner->scan->lookups[instruction->b], &least, &greatest)) {
-        if (least <= greatest)
-            widen(&least, &greatest);
-    }
+    if (lookup != NULL && (lookup->ranked != NULL || lookup->count <= MOST_ENTRIES))
+        clr_lookup_widen_range(lookup, &least, &greatest);
+    else if (least <= greatest)
+        widen(&least, &greatest);
     if (least > greatest)
         least = greatest = 0;
     key->first = least;

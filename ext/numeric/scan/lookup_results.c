@@ -71,3 +71,20 @@ void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *result
     lookup->values = results->values;
     lookup->results = results;
 }
+
+void clr_lookup_widen_range(const struct clr_lookup *lookup, int64_t *least, int64_t *greatest)
+{
+    uint32_t i;
+
+    if (lookup->ranked != NULL) {
+        *least = 0;
+        *greatest = lookup->ranked_count == 0 ? 0 : (int64_t)lookup->ranked_count - 1;
+        return;
+    }
+    for (i = 0; i < lookup->count; i++) {
+        if (clr_lookup_tag(lookup, i) != CLR_TAG_INTEGER)
+            continue;
+        *least = lookup->values[i] < *least ? lookup->values[i] : *least;
+        *greatest = lookup->values[i] > *greatest ? lookup->values[i] : *greatest;
+    }
+}

@@ -29,4 +29,8 @@ void clr_lookup_results_release(struct clr_lookup_results *results);
    what they are. What the lookup had besides stays. */
 void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *results, uint32_t count);
 
+/* Widens a range of some of a lookup's results to that of all that are INTEGERs. It looks at each,
+   unless they are ranks. */
+void clr_lookup_widen_range(const struct clr_lookup *lookup, int64_t *least, int64_t *greatest);
+
 #endif
