@@ -6,6 +6,7 @@
 
 #include "../../kernels/reals.cl"
 #include "../../kernels/values.cl"
+#include "../../kernels/values_logic.cl"
 
 #include "tap.h"
 

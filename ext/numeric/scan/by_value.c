@@ -4,6 +4,7 @@
 
 #include "../../../kernels/reals.cl"
 #include "../../../kernels/values.cl"
+#include "../../../kernels/values_logic.cl"
 
 typedef void loop_function(const struct clr_register *a, const struct clr_register *b,
                            const struct clr_register *c, struct clr_register *result);

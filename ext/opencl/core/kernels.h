@@ -19,6 +19,7 @@ extern const char clr_kernel_group[];
 extern const char clr_kernel_reduce[];
 extern const char clr_kernel_reals[];
 extern const char clr_kernel_values[];
+extern const char clr_kernel_values_logic[];
 extern const char clr_kernel_kinds[];
 extern const char clr_kernel_counts[];
 extern const char clr_kernel_row[];

@@ -101,9 +101,10 @@ static enum clr_code build(struct clr_device *device, struct clr_group_program *
                            struct clr_status *status)
 {
     struct clr_grouper *grouper = clr_grouper_of(device);
-    const char *sources[] = {clr_kernel_reals,      clr_kernel_values,       grouper->text.text,
-                             clr_kernel_atomics,    clr_kernel_grouping,     clr_kernel_group_tiles,
-                             clr_kernel_group_rows, clr_kernel_group_records};
+    const char *sources[] = {
+        clr_kernel_reals,       clr_kernel_values,     clr_kernel_values_logic,
+        grouper->text.text,     clr_kernel_atomics,    clr_kernel_grouping,
+        clr_kernel_group_tiles, clr_kernel_group_rows, clr_kernel_group_records};
     const struct clr_group_limit limit = {.most = GROUP_SIZE,
                                           .local_per_item = CLR_GROUP_STAGED_BYTES};
     struct trial trial = {device, program};
