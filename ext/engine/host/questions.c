@@ -95,8 +95,7 @@ static enum clr_scan_outcome find_positions(struct clr_scan *scan, int tally,
     return CLR_SCAN_DONE;
 }
 
-/* Adds the TEXT and BLOBs, if there are any, to what is known of the numbers. Of values that are
-   equally frequent numbers come first. */
+/* Adds the TEXT and BLOBs, if there are any, to what is known of the numbers. */
 static enum clr_code add_bytes(const struct clr_scan *scan, const struct clr_portions *portions,
                                const struct clr_bytes_run *runs, bool with_mode, uint64_t memory,
                                struct clr_distinct_result *result)
@@ -113,11 +112,7 @@ static enum clr_code add_bytes(const struct clr_scan *scan, const struct clr_por
     code = clr_portions_distinct_bytes(portions, runs, with_mode, memory, scan->seed, &more);
     if (code != CLR_OK)
         return code;
-    result->size += more.size;
-    if (more.count > result->count) {
-        result->count = more.count;
-        result->mode = more.mode;
-    }
+    clr_distinct_join(result, &more);
     return CLR_OK;
 }
 

@@ -1,4 +1,4 @@
-/* What counting different numbers finds out. */
+/* What counting different values finds out. */
 #ifndef CLR_NUMERIC_DISTINCT_RESULT_H
 #define CLR_NUMERIC_DISTINCT_RESULT_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct clr_distinct_result {
-    uint64_t size;         /* how many different numbers there are */
+    uint64_t size;         /* how many different values there are */
     uint64_t count;        /* how often the most frequent one is there; 0: there is none */
     struct clr_value mode; /* that one; the least of them, if there are several. As distinct.h says,
                               an INTEGER if one of those equal to it is, else REAL */
@@ -23,6 +23,18 @@ static inline void clr_distinct_consider(struct clr_distinct_result *result, uin
         return;
     result->count = count;
     result->mode = *value;
+}
+
+/* Adds the result of the TEXT and BLOBs beside some numbers to that of these. Of values that are
+   equally frequent numbers come first. */
+static inline void clr_distinct_join(struct clr_distinct_result *numbers,
+                                     const struct clr_distinct_result *bytes)
+{
+    numbers->size += bytes->size;
+    if (bytes->count > numbers->count) {
+        numbers->count = bytes->count;
+        numbers->mode = bytes->mode;
+    }
 }
 
 #endif

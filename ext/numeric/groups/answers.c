@@ -168,7 +168,7 @@ static void count_sorted(const struct asked *asked, struct clr_distinct_result *
     }
 }
 
-/* Whatever they are. Of values that are equally frequent numbers come first. */
+/* Whatever they are. */
 static enum clr_code count_any(const struct asked *asked, bool mode,
                                struct clr_distinct_result *result)
 {
@@ -184,11 +184,7 @@ static enum clr_code count_any(const struct asked *asked, bool mode,
     code = clr_portions_distinct_bytes(&asked->portions, &run, mode, memory, seed, &more);
     if (code != CLR_OK)
         return code;
-    result->size += more.size;
-    if (more.count > result->count) {
-        result->count = more.count;
-        result->mode = more.mode;
-    }
+    clr_distinct_join(result, &more);
     return CLR_OK;
 }
 
