@@ -87,6 +87,16 @@ static void check_front(struct clr_deque *deque)
              "a window of %zu values", window_end - window_first);
 }
 
+/* Shifts until nothing is left. */
+static void empty(struct clr_deque *deque)
+{
+    while (window_first < window_end) {
+        clr_deque_shift(deque);
+        window_shift();
+        check_front(deque);
+    }
+}
+
 /* Pushes numbers of one type together. */
 static void push_many(struct clr_deque *deque, int shape)
 {
@@ -139,11 +149,7 @@ static void test_many(void)
             }
             check_front(&deque);
         }
-        while (window_first < window_end) {
-            clr_deque_shift(&deque);
-            window_shift();
-            check_front(&deque);
-        }
+        empty(&deque);
     }
     clr_deque_free(&deque);
     window_clear();
@@ -185,11 +191,7 @@ static void test_windows(int kinds, const char *name)
             }
             check_front(&deque);
         }
-        while (window_first < window_end) {
-            clr_deque_shift(&deque);
-            window_shift();
-            check_front(&deque);
-        }
+        empty(&deque);
     }
     clr_deque_free(&deque);
     window_clear();
