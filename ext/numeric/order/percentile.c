@@ -24,7 +24,7 @@ static void add_product(struct clr_sum *sum, const struct clr_value *value, doub
         clr_sum_add_product(sum, value->as.real, factor, weight);
 }
 
-double clr_percentile_between(const struct clr_value value[2], double beyond)
+static double interpolate(const struct clr_value value[2], double beyond)
 {
     struct clr_sum sum;
 
@@ -40,6 +40,6 @@ double clr_percentile_between(const struct clr_value value[2], double beyond)
 double clr_percentile_at(const struct clr_value value[2], double beyond, bool interpolated)
 {
     if (interpolated)
-        return clr_percentile_between(value, beyond);
+        return interpolate(value, beyond);
     return value->kind == CLR_KIND_INTEGER ? (double)value->as.integer : value->as.real;
 }

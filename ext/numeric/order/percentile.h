@@ -22,12 +22,9 @@ struct clr_position clr_percentile_position(double fraction, uint64_t count);
 
 /*
  * Returns the number that lies at the position, given the values of its rank and of the next one:
- * value[0] + (value[1] - value[0]) * beyond, rounded once. Both are INTEGER or REAL, and finite; a
- * zero result is +0.0.
+ * value[0] + (value[1] - value[0]) * beyond, rounded once, where a zero is +0.0; or, if it is not
+ * interpolated, the value of the rank rounded to a double. Both are INTEGER or REAL, and finite.
  */
-double clr_percentile_between(const struct clr_value value[2], double beyond);
-
-/* The same, or, not interpolated, the value of the rank rounded to a double. */
 double clr_percentile_at(const struct clr_value value[2], double beyond, bool interpolated);
 
 #endif
