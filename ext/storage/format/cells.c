@@ -2,7 +2,10 @@
 
 #include <string.h>
 
-enum { SHORT_SIZE = 128 }; /* below it a payload's size has one byte */
+enum {
+    SHORT_SIZE = 128, /* below it a payload's size has one byte */
+    UNLIKE = 7        /* times that find_alike() is left out where it has found but few */
+};
 
 /*
  * What is asked of a cell's place and rowid, if the last row's rowid has a key and this one's is as
@@ -121,76 +124,169 @@ static __attribute__((noinline)) size_t find_alike_in_index(const struct clr_sha
     return find_alike(shapes, expected, pointers, count, cells, true, false);
 }
 
-/* Finds the cells whose shape is known, whichever it is, of sizes of one byte or two, up to the
-   first of which that is not so, or that is not simple, or not sound. There are `from` rows
-   already.
+/*
+ * Finds the cells whose shape is known, whichever it is, behind those that have been found, up to
+ * the first of which that is not so, or that is not simple, or not sound. Their sizes have one byte
+ * or, unless are_short, two: which of these is no branch, since the processor would guess it wrong
+ * every other time. Again one rowid of another length is why none of them is known, and has_second
+ * and has_rowids are what they are above.
  */
-static void find_known(struct clr_shapes *known, struct expected *expected,
-                       const unsigned char *pointers, size_t from, size_t count,
-                       struct clr_cells *cells)
+static inline __attribute__((always_inline)) void
+find_known(struct clr_shapes *known, struct expected *expected, const unsigned char *pointers,
+           size_t count, struct clr_cells *cells, bool has_second, bool has_rowids, bool are_short)
 {
     /* Copies: the slots stored below are bytes, which to the compiler might be anything's. */
     const struct clr_shape *shapes = known->shapes;
     const struct expected e = *expected;
     const struct clr_header mask = known->mask;
-    uint64_t last = e.last;
+    uint64_t last = e.last, all = last, any = last;
+    const size_t from = cells->rows;
     size_t i;
 
     for (i = from; i < count; i++) {
         size_t cell = clr_get_u16(pointers + 2 * i), at;
+        uint32_t size = 0, is_long = 0, start, low, slot;
         const struct clr_shape *shape;
         struct clr_header header;
-        uint32_t size, slot;
-        uint64_t rowid;
+        uint64_t rowid, differs;
 
         if (cell - e.first > e.span)
             break;
-        size = e.data[cell++];
-        if (size >= SHORT_SIZE) {
-            if (e.data[cell] >= SHORT_SIZE)
-                break;
-            size = (size - SHORT_SIZE) << 7 | e.data[cell++];
+        if (are_short) {
+            size = e.data[cell];
+        } else {
+            start = clr_get_u16(e.data + cell);
+            is_long = start >> 15;
+            size = start >> 8 & 0x7f;
+            /* What is of a third byte makes it too large. */
+            low = (uint32_t)(int8_t)(start & 0xff);
+            size ^= (size ^ (size << 7 | low)) & (0 - is_long);
         }
-        rowid = clr_get_u64(e.data + cell) & e.key;
+        cell += 1 + is_long;
         at = cell + e.key_bytes;
+        rowid = clr_get_u64(e.data + cell) & e.key;
         header = clr_shapes_header(e.data + at, mask);
+        if (!has_second)
+            header.second = 0;
         slot = clr_shapes_slot(header);
         shape = &shapes[slot];
-        if (((rowid ^ last) & e.ends) != 0 || (e.key_bytes > 0 && rowid <= last) ||
-            !clr_header_is_same(header, shape->header) || size - shape->least > shape->range ||
-            at + size > e.limit)
+        differs = header.first ^ shape->header.first;
+        if (has_second)
+            differs |= header.second ^ shape->header.second;
+        if ((are_short && size >= SHORT_SIZE) || differs != 0 || (has_rowids && rowid <= last) ||
+            size - shape->least > shape->range || at + size > e.limit)
             break;
         last = rowid;
+        all &= rowid;
+        any |= rowid;
         cells->payloads[i] = (uint16_t)at;
-        cells->slots[i] = (uint8_t)slot;
+        cells->slots[i] = (uint16_t)slot;
     }
+    if (i == from || ((all ^ any) & e.ends) != 0)
+        return;
     expected->last = last;
     cells->rows = i;
-    if (i == from)
-        return;
-    cells->is_uniform = false;
+    cells->is_uniform = memcmp(cells->slots, cells->slots + 1, (i - 1) * sizeof *cells->slots) == 0;
     known->slot = cells->slots[i - 1];
+}
+
+static __attribute__((noinline)) void find_short_8(struct clr_shapes *known,
+                                                   struct expected *expected,
+                                                   const unsigned char *pointers, size_t count,
+                                                   struct clr_cells *cells)
+{
+    find_known(known, expected, pointers, count, cells, false, true, true);
+}
+
+static __attribute__((noinline)) void find_known_8(struct clr_shapes *known,
+                                                   struct expected *expected,
+                                                   const unsigned char *pointers, size_t count,
+                                                   struct clr_cells *cells)
+{
+    find_known(known, expected, pointers, count, cells, false, true, false);
+}
+
+static __attribute__((noinline)) void find_short_16(struct clr_shapes *known,
+                                                    struct expected *expected,
+                                                    const unsigned char *pointers, size_t count,
+                                                    struct clr_cells *cells)
+{
+    find_known(known, expected, pointers, count, cells, true, true, true);
+}
+
+static __attribute__((noinline)) void find_known_16(struct clr_shapes *known,
+                                                    struct expected *expected,
+                                                    const unsigned char *pointers, size_t count,
+                                                    struct clr_cells *cells)
+{
+    find_known(known, expected, pointers, count, cells, true, true, false);
+}
+
+static __attribute__((noinline)) void find_short_in_index(struct clr_shapes *known,
+                                                          struct expected *expected,
+                                                          const unsigned char *pointers,
+                                                          size_t count, struct clr_cells *cells)
+{
+    find_known(known, expected, pointers, count, cells, true, false, true);
+}
+
+static __attribute__((noinline)) void find_known_in_index(struct clr_shapes *known,
+                                                          struct expected *expected,
+                                                          const unsigned char *pointers,
+                                                          size_t count, struct clr_cells *cells)
+{
+    find_known(known, expected, pointers, count, cells, true, false, false);
+}
+
+/* The ways to find cells, by the mask's halves, and of an index. */
+typedef void find_cells(struct clr_shapes *known, struct expected *expected,
+                        const unsigned char *pointers, size_t count, struct clr_cells *cells);
+static const struct way {
+    size_t (*find_alike)(const struct clr_shapes *shapes, struct expected *expected,
+                         const unsigned char *pointers, size_t count, struct clr_cells *cells);
+    find_cells *find_short, *find_known;
+} way_8 = {find_alike_8, find_short_8, find_known_8},
+  way_16 = {find_alike_16, find_short_16, find_known_16},
+  way_in_index = {find_alike_in_index, find_short_in_index, find_known_in_index};
+
+/* Says that the first rows, so many, have the last row's shape. */
+static void note_slots(struct clr_cells *cells, size_t rows, uint32_t slot)
+{
+    const uint64_t four = slot * UINT64_C(0x0001000100010001);
+    size_t i;
+
+    for (i = 0; i < rows; i += 4)
+        memcpy(cells->slots + i, &four, sizeof four);
+    cells->rows = rows;
 }
 
 void clr_cells_find(struct clr_cells *cells, struct clr_shapes *shapes, struct clr_order *order,
                     const struct clr_page *page, uint32_t usable_size,
                     const unsigned char *pointers, size_t count)
 {
+    const struct way *way = order == NULL              ? &way_in_index
+                            : shapes->mask.second == 0 ? &way_8
+                                                       : &way_16;
     struct expected expected = expect(order, page, usable_size);
-    size_t rows;
+    size_t rows = 0;
 
     cells->key_bytes = (uint32_t)expected.key_bytes;
     cells->page = page->data;
     cells->is_uniform = true;
-    if (order == NULL)
-        rows = find_alike_in_index(shapes, &expected, pointers, count, cells);
-    else
-        rows = (shapes->mask.second == 0 ? find_alike_8 : find_alike_16)(shapes, &expected,
-                                                                         pointers, count, cells);
-    cells->rows = rows;
-    memset(cells->slots, (int)shapes->slot, cells->rows);
-    if (cells->rows < count)
-        find_known(shapes, &expected, pointers, cells->rows, count, cells);
+    if (shapes->unlike > 0) {
+        shapes->unlike--;
+    } else {
+        rows = way->find_alike(shapes, &expected, pointers, count, cells);
+        shapes->unlike = rows < count / 4 ? UNLIKE : 0;
+        shapes->are_long = false;
+    }
+    note_slots(cells, rows, shapes->slot);
+    if (cells->rows < count && !shapes->are_long)
+        way->find_short(shapes, &expected, pointers, count, cells);
+    rows = cells->rows;
+    if (rows < count)
+        way->find_known(shapes, &expected, pointers, count, cells);
+    shapes->are_long = shapes->are_long || cells->rows > rows;
     if (order != NULL)
         order->least = (int64_t)(expected.last >> (64 - 8 * expected.key_bytes)) + 1;
 }

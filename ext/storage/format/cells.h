@@ -21,7 +21,7 @@ struct clr_cells {
     const unsigned char *page;         /* the page's first byte */
     uint16_t payloads[CLR_CELLS_MOST]; /* their offsets in the page */
     uint32_t key_bytes;                /* of each rowid, right before the payload; 0: none */
-    uint8_t slots[CLR_CELLS_MOST];     /* of their shapes */
+    uint16_t slots[CLR_CELLS_MOST];    /* of their shapes */
     bool is_uniform;                   /* all have that in the shapes' slot */
 };
 

@@ -16,7 +16,7 @@ struct clr_serial {
     uint8_t one;   /* what serial type 9 stands for */
     uint64_t mask; /* of an INTEGER's bits */
 };
-enum { CLR_SERIAL_ONE_BYTE = 128, CLR_SERIAL_INVALID_SIZE = UINT16_MAX };
+enum { CLR_SERIAL_REAL = 7, CLR_SERIAL_ONE_BYTE = 128, CLR_SERIAL_INVALID_SIZE = UINT16_MAX };
 
 /*
  * What serial types are, and their sizes in the body: CLR_SERIAL_INVALID_SIZE, more than a page

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CLR_SHAPES = 256 };
+enum { CLR_SHAPE_BITS = 10, CLR_SHAPES = 1 << CLR_SHAPE_BITS };
 
 /* The first bytes of a record's header, as far as they matter. */
 struct clr_header {
@@ -37,6 +37,10 @@ struct clr_shapes {
     struct clr_shape *shapes;
     struct clr_place *places; /* CLR_SHAPES for each field */
     uint32_t slot;            /* of the last row whose shape was found */
+    /* A guess: so many times the rows to come are not taken to be of that shape, and their payloads
+       not to be short. */
+    int unlike;
+    bool are_long;
 };
 
 /* most: the bytes of a payload that a leaf can hold. Returns false without memory. Free in any
@@ -58,17 +62,12 @@ static inline struct clr_header clr_shapes_header(const unsigned char *payload,
     return header;
 }
 
-static inline bool clr_header_is_same(struct clr_header a, struct clr_header b)
-{
-    return ((a.first ^ b.first) | (a.second ^ b.second)) == 0;
-}
-
 /* Returns the slot for a header. */
 static inline uint32_t clr_shapes_slot(struct clr_header header)
 {
     return (uint32_t)((header.first * UINT64_C(0x9e3779b97f4a7c15) +
                        header.second * UINT64_C(0xd6e8feb86659fd93)) >>
-                      56);
+                      (64 - CLR_SHAPE_BITS));
 }
 
 /* Puts the shape of the payload into its slot, if it is one of a simple payload: all in the leaf,

@@ -129,15 +129,16 @@ static __attribute__((noinline)) void take_codes(const struct clr_cells *cells,
     }
 }
 
-/* Takes values of a field with bytes, from cell i on. Not inlined, so that fields without are none
-   the slower. */
+/* Takes values of a field with bytes. Not inlined, so that fields without are none the slower. */
 static __attribute__((noinline)) void take_with_bytes(const struct clr_cells *cells,
                                                       const struct clr_field *field,
                                                       const struct clr_place *places,
                                                       struct clr_target *target,
-                                                      struct clr_bytes *bytes, size_t row, size_t i)
+                                                      struct clr_bytes *bytes, size_t row)
 {
-    for (; i < cells->rows; i++) {
+    size_t i;
+
+    for (i = 0; i < cells->rows; i++) {
         struct clr_place place = places[cells->slots[i]];
         const unsigned char *from = cells->page + cells->payloads[i] + place.at;
 
@@ -149,15 +150,51 @@ static __attribute__((noinline)) void take_with_bytes(const struct clr_cells *ce
     }
 }
 
-/* Takes values of a field without bytes, from cell i on. Inlined, so that is_real is known. */
-static inline __attribute__((always_inline)) void
-take_values(const struct clr_cells *cells, const struct clr_place *places, bool is_real,
-            struct clr_target *target, size_t row, size_t i)
+/* Takes numbers of which the column has had no others yet: those before the first that is none, or
+   that has another type, and returns how many. Inlined, so that is_real is known. */
+static inline __attribute__((always_inline)) size_t take_numbers(const struct clr_cells *cells,
+                                                                 const struct clr_place *places,
+                                                                 bool is_real, int64_t *to)
+{
+    const unsigned char *page = cells->page;
+    const size_t rows = cells->rows;
+    size_t i;
+
+    for (i = 0; i < rows; i++) {
+        const struct clr_place place = places[cells->slots[i]];
+        struct clr_scalar value = {.bits =
+                                       (int64_t)clr_get_u64(page + cells->payloads[i] + place.at)};
+        const struct clr_serial *serial;
+
+        if (is_real && place.type == CLR_SERIAL_REAL) {
+            if (clr_real_is_nan((uint64_t)value.bits))
+                break;
+            to[i] = value.bits;
+            continue;
+        }
+        serial = &clr_serials[place.type];
+        if (serial->tag != CLR_TAG_INTEGER)
+            break;
+        value.tag = CLR_TAG_INTEGER;
+        value.bits = ((value.bits >> serial->shift) & (int64_t)serial->mask) + serial->one;
+        to[i] = is_real ? clr_scalar_to_real(value).bits : value.bits;
+    }
+    return i;
+}
+
+/* Takes values of a field without bytes. Inlined, so that is_real is known. */
+static inline __attribute__((always_inline)) void take_values(const struct clr_cells *cells,
+                                                              const struct clr_place *places,
+                                                              bool is_real,
+                                                              struct clr_target *target, size_t row)
 {
     struct clr_target to = *target; /* copies, as in clr_cells_find() */
     const unsigned char *page = cells->page;
     const size_t rows = cells->rows;
+    size_t i = 0;
 
+    if (to.kind == (is_real ? CLR_TAG_REAL : CLR_TAG_INTEGER))
+        i = take_numbers(cells, places, is_real, to.values + row);
     for (; i < rows; i++) {
         struct clr_place place = places[cells->slots[i]];
 
@@ -173,7 +210,7 @@ void clr_cells_take(const struct clr_cells *cells, const struct clr_shapes *shap
 {
     const struct clr_place *places = shapes->places + (size_t)k * CLR_SHAPES;
     const struct clr_field *field = &shapes->fields[k];
-    size_t i = 0;
+    size_t taken = 0;
 
     if (field->index == CLR_FIELD_ROWID) {
         take_rowids(cells, target, row, field->with_codes);
@@ -192,15 +229,17 @@ void clr_cells_take(const struct clr_cells *cells, const struct clr_shapes *shap
         const struct clr_serial *serial = &clr_serials[place.type];
 
         if (serial->tag == CLR_TAG_REAL && target->kind == CLR_TAG_REAL)
-            i = take_reals(cells, place.at, target->values + row);
+            taken = take_reals(cells, place.at, target->values + row);
         else if (serial->tag == CLR_TAG_INTEGER && serial->mask != 0 && !field->is_real &&
                  target->kind == CLR_TAG_INTEGER)
-            i = take_integers(cells, place, target->values + row);
+            taken = take_integers(cells, place, target->values + row);
     }
+    if (taken == cells->rows)
+        return;
     if (field->with_bytes)
-        take_with_bytes(cells, field, places, target, bytes, row, i);
+        take_with_bytes(cells, field, places, target, bytes, row);
     else if (field->is_real)
-        take_values(cells, places, true, target, row, i);
+        take_values(cells, places, true, target, row);
     else
-        take_values(cells, places, false, target, row, i);
+        take_values(cells, places, false, target, row);
 }

@@ -271,11 +271,12 @@ static void test_values(void)
     sqlite3_close(db);
 }
 
-/* Small rows: of few shapes, of more than are kept, and of one, through all lengths of rowids. */
+/* Small rows: of few shapes, of more than are kept, and of one, through all lengths of rowids; and
+   rows whose payloads have sizes of one to three bytes in turn. */
 static void test_shapes(void)
 {
     static const struct form form = {.page_size = 4096, .encoding = "UTF-8"};
-    static const char *const tables[] = {"few", "many", "one"};
+    static const char *const tables[] = {"few", "many", "one", "long"};
     sqlite3 *db = open_form(&form);
     struct image image = {0};
     struct image_bytes bytes;
@@ -294,22 +295,26 @@ static void test_shapes(void)
               " FROM n;"
               "WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
               "INSERT INTO one(rowid, a, b, c, d) SELECT (1 << i % 63) + i, i + 0.25, 5, 1.5, ''"
-              " FROM n WHERE i > 63 OR i < 50");
+              " FROM n WHERE i > 63 OR i < 50;"
+              "CREATE TABLE long(a REAL, b INT, c REAL, d TEXT);"
+              "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+              "INSERT INTO long(rowid, a, b, c, d) SELECT i * 13, iif(i % 3, i / 8.0, i), i % 7,"
+              " i / 3.0, printf('%.*c', iif(i % 900, 85 + i % 29, 16400), i % 10) FROM n");
     bytes = image_serialize(db);
     source = image_bytes_source(&bytes);
     image_add(&image, "a", 0, true);
     image_add(&image, "b", 1, false);
     image_add(&image, "c", 2, true);
     image_add(&image, "rowid", CLR_FIELD_ROWID, false);
-    for (i = 0; i < 9; i++) {
-        image.fields[0].with_bytes = image.fields[1].with_bytes = i / 3 == 1;
-        image.fields[0].with_codes = image.fields[3].with_codes = i / 3 == 2;
-        image.fields[4].with_bytes = i / 3 == 1;
-        if (i == 3)
+    for (i = 0; i < 12; i++) {
+        image.fields[0].with_bytes = image.fields[1].with_bytes = i / 4 == 1;
+        image.fields[0].with_codes = image.fields[3].with_codes = i / 4 == 2;
+        image.fields[4].with_bytes = i / 4 == 1;
+        if (i == 4)
             image_add_bytes(&image, "d", 3);
-        if (i == 6)
+        if (i == 8)
             image_add_codes(&image, "b", 1, false);
-        test_table(db, &source, &image, tables[i % 3], tables[i % 3]);
+        test_table(db, &source, &image, tables[i % 4], tables[i % 4]);
         image_free(&image);
     }
     sqlite3_free(bytes.data);
