@@ -60,4 +60,5 @@ void clr_shapes_learn(struct clr_shapes *shapes, const unsigned char *payload)
     if (index < 0 || (uint32_t)index + 2 < header_size)
         shape.range = shapes->most - end;
     shapes->shapes[slot] = shape;
+    shapes->slot = slot;
 }

@@ -36,7 +36,7 @@ struct clr_shapes {
     int count;
     struct clr_shape *shapes;
     struct clr_place *places; /* CLR_SHAPES for each field */
-    uint32_t slot;            /* of the last row whose shape was found */
+    uint32_t slot;            /* of the last row whose shape was found, or learnt */
     /* A guess: so many times the rows to come are not taken to be of that shape, and their payloads
        not to be short. */
     int unlike;
