@@ -66,6 +66,18 @@ static inline struct clr_source image_bytes_source(struct image_bytes *bytes)
     return source;
 }
 
+/* Has the source's pages in memory, but for the last one of the file, of a database of these bytes.
+ */
+static inline void image_map(struct clr_source *source, const struct image_bytes *bytes)
+{
+    const size_t pages = bytes->size / source->page_size;
+
+    source->mapped_pages =
+        (uint32_t)(pages < source->page_count ? pages : (size_t)source->page_count);
+    source->mapped_pages -= source->mapped_pages > 0;
+    source->mapped = bytes->data;
+}
+
 /* The bytes of a connection's database, to be freed with sqlite3_free(). */
 static inline struct image_bytes image_serialize(sqlite3 *db)
 {

@@ -58,6 +58,10 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     if (image_load(&image, &source, data[1] & 127) == CLR_LOAD_DONE && (data[0] & 192) != 0)
         sum = add_up(image.columns[0]);
     image_free(&image);
+    image_map(&source, &bytes);
+    if (image_load(&image, &source, data[1] & 127) == CLR_LOAD_DONE && (data[0] & 192) != 0)
+        sum = add_up(image.columns[0]);
+    image_free(&image);
     free(bytes.data);
     (void)sum;
     return 0;

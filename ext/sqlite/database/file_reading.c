@@ -1,6 +1,7 @@
 #include "sqlite/database/file_reading.h"
 
 #include <dirent.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -59,4 +60,26 @@ bool clr_file_reads_in_parallel(sqlite3 *db, const char *schema)
         (strcmp(vfs->zName, "unix") != 0 && strcmp(vfs->zName, "unix-excl") != 0))
         return false;
     return stands_still(name);
+}
+
+const unsigned char *clr_file_map(sqlite3_file *file, uint32_t page_size, uint32_t count)
+{
+    const sqlite3_io_methods *methods = file->pMethods;
+    const sqlite3_int64 after = (sqlite3_int64)page_size * count;
+    void *first = NULL, *last = NULL;
+
+    if (methods->iVersion < 3 || count == 0 ||
+        methods->xFetch(file, 0, (int)page_size, &first) != SQLITE_OK || first == NULL)
+        return NULL;
+    if (methods->xFetch(file, after, (int)page_size, &last) == SQLITE_OK && last != NULL)
+        methods->xUnfetch(file, after, last);
+    if (last != NULL && (uintptr_t)last - (uintptr_t)first == (uintptr_t)after)
+        return first;
+    methods->xUnfetch(file, 0, first);
+    return NULL;
+}
+
+void clr_file_unmap(sqlite3_file *file, const unsigned char *mapped)
+{
+    file->pMethods->xUnfetch(file, 0, (void *)mapped);
 }

@@ -184,6 +184,11 @@ enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr
     if (database->parallel < 0)
         database->parallel = clr_file_reads_in_parallel(database->connection->db, database->schema);
     source->parallel = database->parallel > 0;
+    /* With the last page there is nothing after it that could be read, or it is not whole. */
+    if (source->parallel && source->page_count > 1) {
+        source->mapped_pages = source->page_count - 1;
+        source->mapped = clr_file_map(snapshot->file, source->page_size, source->mapped_pages);
+    }
     return CLR_WHY_NONE;
 }
 
@@ -392,5 +397,8 @@ bool clr_token_is_later(const struct clr_token *token, const struct clr_token *t
 void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot)
 {
     snapshot->source.log = NULL;
+    if (snapshot->source.mapped != NULL)
+        clr_file_unmap(snapshot->file, snapshot->source.mapped);
+    snapshot->source.mapped = NULL;
     clr_database_release(database);
 }

@@ -96,6 +96,23 @@ enum clr_load_outcome clr_pages_read(struct clr_pages *pages, uint32_t number, u
     return CLR_LOAD_DONE;
 }
 
+enum clr_load_outcome clr_pages_fetch(struct clr_pages *pages, uint32_t number, uint32_t count,
+                                      unsigned char *buffer, const unsigned char **where)
+{
+    const struct clr_source *source = pages->source;
+    const size_t page_size = source->page_size;
+
+    *where = buffer;
+    if (source->mapped == NULL || number > source->mapped_pages ||
+        count > source->mapped_pages - number + 1 || !clr_page_in_database(source, number))
+        return clr_pages_read(pages, number, count, buffer);
+    if (wants_stop(pages))
+        return CLR_LOAD_STOPPED;
+    *where = source->mapped + (number - 1) * page_size;
+    pages->bytes_read += (int64_t)(count * page_size);
+    return CLR_LOAD_DONE;
+}
+
 /* Section 1.6, "B-tree Page Header Format". */
 enum clr_load_outcome clr_page_open(struct clr_pages *pages, uint32_t number,
                                     const unsigned char *data, int flags, bool may_be_empty,

@@ -78,6 +78,13 @@ static inline bool clr_page_in_database(const struct clr_source *source, uint32_
 enum clr_load_outcome clr_pages_read(struct clr_pages *pages, uint32_t number, uint32_t count,
                                      unsigned char *buffer);
 
+/*
+ * The same, but copies nothing where the source has the pages in memory: stores where the first one
+ * is, there or in the buffer. The next ones follow it.
+ */
+enum clr_load_outcome clr_pages_fetch(struct clr_pages *pages, uint32_t number, uint32_t count,
+                                      unsigned char *buffer, const unsigned char **where);
+
 /* A b-tree page whose header is sound. */
 struct clr_page {
     const unsigned char *data;     /* the page's first byte: offsets count from there */

@@ -33,6 +33,11 @@ struct clr_source {
     /* Which frames of the write-ahead log have pages' newest content: the other pages are in the
        database file. NULL if all pages are. */
     const struct clr_wal_map *log;
+    /* Where the database file's first pages, so many, and CLR_PAGE_SLACK bytes after them are in
+       memory, or NULL. Nobody writes to those that are not in the log as long as there is the
+       snapshot. */
+    const unsigned char *mapped;
+    uint32_t mapped_pages;
 };
 
 #endif

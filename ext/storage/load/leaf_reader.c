@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { WIDEST_HOLE = 4 };
+enum { WIDEST_HOLE = 4, LINE = 64 };
 
 enum clr_load_outcome clr_leaf_reader_init(struct clr_leaf_reader *reader, struct clr_pages *pages,
                                            const struct clr_field *fields, int field_count,
@@ -34,7 +34,8 @@ void clr_leaf_reader_free(struct clr_leaf_reader *reader)
     clr_memory_free(reader->leaves);
 }
 
-/* Reads many pages with few reads, and stores where each is. */
+/* Reads many pages with few reads, and stores where each is. Into the reader's own buffer nothing
+   is read that the source has in memory. */
 static enum clr_load_outcome gather(struct clr_leaf_reader *reader, const uint32_t *numbers,
                                     size_t count, unsigned char *buffer, size_t *used)
 {
@@ -45,11 +46,12 @@ static enum clr_load_outcome gather(struct clr_leaf_reader *reader, const uint32
 
     *used = 0;
     while (i < count && outcome == CLR_LOAD_DONE) {
-        unsigned char *start = buffer + *used * source->page_size;
+        unsigned char *room = buffer + *used * source->page_size;
         uint32_t first = numbers[i], next = first + 1; /* the run's pages, and the one after */
         bool grows = clr_page_in_database(source, first);
+        const unsigned char *start = room;
+        size_t begin = i++;
 
-        reader->where[i++] = start;
         while (grows && i < count) {
             uint32_t number = numbers[i];
 
@@ -59,11 +61,17 @@ static enum clr_load_outcome gather(struct clr_leaf_reader *reader, const uint32
                     *used + (number - first) + (count - i) <= reader->room &&
                     clr_page_in_database(source, number);
             if (grows) {
-                reader->where[i++] = start + (size_t)(number - first) * source->page_size;
+                i++;
                 next = number + 1;
             }
         }
-        outcome = clr_pages_read(pages, first, next - first, start);
+        outcome = buffer == reader->buffer
+                      ? clr_pages_fetch(pages, first, next - first, room, &start)
+                      : clr_pages_read(pages, first, next - first, room);
+        for (; begin < i; begin++) {
+            reader->where[begin] = start + (size_t)(numbers[begin] - first) * source->page_size;
+            __builtin_prefetch(reader->where[begin]);
+        }
         *used += next - first;
     }
     return outcome;
@@ -97,12 +105,36 @@ enum clr_load_outcome clr_leaf_reader_read_to(struct clr_leaf_reader *reader,
     return outcome;
 }
 
+/* Has the processor fetch what a page is decoded from, if it was not copied and may be in no cache:
+   the cells' first lines, or where cells are short all lines. An offset that is none does no harm.
+   Without this, decoding such pages takes twice the time. */
+static void fetch_page(const struct clr_page *page, uint32_t page_size)
+{
+    uint32_t i;
+
+    if (page->cells >= page_size / (2 * LINE)) {
+        for (i = 0; i < page_size; i += LINE)
+            __builtin_prefetch(page->data + i);
+        return;
+    }
+    for (i = 0; i < page->cells; i++) {
+        const unsigned char *cell = page->data + clr_get_u16(page->pointers + 2 * (size_t)i);
+
+        __builtin_prefetch(cell);
+        __builtin_prefetch(cell + LINE);
+    }
+}
+
 enum clr_load_outcome clr_leaf_reader_decode(struct clr_leaf_reader *reader)
 {
+    const struct clr_source *source = reader->decoder.reader.pages->source;
     enum clr_load_outcome outcome = CLR_LOAD_DONE;
     size_t i;
 
-    for (i = 0; i < reader->count && outcome == CLR_LOAD_DONE; i++)
+    for (i = 0; i < reader->count && outcome == CLR_LOAD_DONE; i++) {
+        if (source->mapped != NULL && i + 1 < reader->count)
+            fetch_page(&reader->pages[i + 1], source->page_size);
         outcome = clr_decode_leaf(&reader->decoder, &reader->pages[i], &reader->leaves[i]);
+    }
     return outcome;
 }

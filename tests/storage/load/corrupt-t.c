@@ -128,6 +128,8 @@ static void try_damaged(const struct image_bytes *bytes, uint32_t root, struct r
 
     source.context = (void *)(uintptr_t)bytes;
     source.parallel = random_below(8) == 0;
+    if (random_below(3) == 0)
+        image_map(&source, bytes);
     switch (random_below(8)) {
     case 7:
         image_add(&image, "a", 0, false);

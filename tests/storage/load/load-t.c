@@ -208,6 +208,10 @@ static void test_form(const struct form *form)
     source.parallel = true;
     test_table(db, &source, &bytes_too, "t", "with bytes");
     image_free(&bytes_too);
+    image_map(&source, &bytes);
+    test_table(db, &source, &bytes_too, "t", "where pages are in memory");
+    image_free(&bytes_too);
+    source.mapped = NULL;
     test_table(db, &source, &codes, "t", "with codes");
     image_free(&codes);
     test_table(db, &source, &some, "t", "in any form");
@@ -321,49 +325,6 @@ static void test_shapes(void)
     sqlite3_close(db);
 }
 
-/*
- * Where a rowid is longer than those before, or a payload's size has a needless byte, what lies at
- * the place of the header before is the rowid's last byte, or the rowid. It looks like the header:
- * its size, 3 or 4, and the type of a, which is the size as well.
- */
-static void test_misleading(int header_size, int bytes_of_b, bool is_rowid)
-{
-    static const struct form form = {.page_size = 4096, .encoding = "UTF-8"};
-    const int rowid = header_size, bytes_of_a = header_size;
-    sqlite3 *db = open_form(&form);
-    struct image image = {0};
-    struct image_bytes bytes;
-    struct clr_source source;
-    unsigned char *page, *pointer;
-    char sql[400];
-    uint32_t offset;
-
-    snprintf(sql, sizeof sql,
-             "CREATE TABLE t(a INT, b); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-             "INSERT INTO t(rowid, a, b) SELECT iif(i <= %d, i, %d + i), (1 << %d) + i,"
-             " zeroblob(%d) FROM n LIMIT 9",
-             rowid, is_rowid ? 127 : 0, 8 * bytes_of_a - 3, bytes_of_b);
-    image_sql(db, sql);
-    bytes = image_serialize(db);
-    source = image_bytes_source(&bytes);
-    image_add(&image, "a", 0, false);
-    if (!is_rowid) {
-        /* The row's cell goes to before all others. */
-        page = bytes.data + (image_root(db, "t") - 1) * (size_t)source.page_size;
-        pointer = page + 8 + 2 * (rowid - 1);
-        offset = clr_get_u16(page + 5) - (uint32_t)(bytes_of_a + bytes_of_b) - 20;
-        memcpy(page + offset + 1, page + clr_get_u16(pointer),
-               (size_t)(bytes_of_a + bytes_of_b) + 10);
-        page[offset] = 0x80;
-        pointer[0] = page[5] = (unsigned char)(offset >> 8);
-        pointer[1] = page[6] = (unsigned char)offset;
-    }
-    test_table(db, &source, &image, "t", is_rowid ? "a misleading rowid" : "a misleading size");
-    image_free(&image);
-    sqlite3_free(bytes.data);
-    sqlite3_close(db);
-}
-
 /* Numbers of values at which codes become wider, or are given up. */
 static void test_many_codes(void)
 {
@@ -423,8 +384,6 @@ int main(void)
     random_start();
     test_values();
     test_shapes();
-    for (i = 0; i < 4; i++)
-        test_misleading(i / 2 == 0 ? 3 : 4, i / 2 == 0 ? 10 : 130, i % 2 == 0);
     test_many_codes();
     for (i = 0; i < 24; i++) {
         form.page_size = page_sizes[i % 4];
