@@ -5,20 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static struct clr_value value_of(const struct clr_scalar *constant)
-{
-    struct clr_value value = {.kind = CLR_KIND_NONE};
-
-    if (constant->tag == CLR_TAG_INTEGER) {
-        value.kind = CLR_KIND_INTEGER;
-        value.as.integer = constant->bits;
-    } else if (constant->tag == CLR_TAG_REAL) {
-        value.kind = CLR_KIND_REAL;
-        memcpy(&value.as.real, &constant->bits, sizeof value.as.real);
-    }
-    return value;
-}
-
 static double real_of(const struct clr_value *value)
 {
     return value->kind == CLR_KIND_INTEGER ? (double)value->as.integer : value->as.real;
@@ -77,7 +63,7 @@ static enum clr_code ask(const struct clr_query_run *run, const struct clr_asked
     int i;
 
     for (i = 0; i < CLR_MOST_ARGUMENTS && asked->arguments[i] >= 0; i++)
-        arguments[i] = value_of(&run->constants[asked->arguments[i]]);
+        arguments[i] = clr_number_value(run->constants[asked->arguments[i]]);
     *question = (struct clr_question){.tally = asked->tally};
     switch (asked->aggregate->needs) {
     case CLR_NEEDS_FREQUENCIES:
@@ -94,7 +80,7 @@ static enum clr_code ask(const struct clr_query_run *run, const struct clr_asked
 /* Whether a scan can have that value of a parameter. */
 static bool is_fine(const struct clr_scalar *value, bool is_bounded)
 {
-    const struct clr_value number = value_of(value);
+    const struct clr_value number = clr_number_value(*value);
 
     return value->tag != CLR_TAG_BYTES && !clr_scalar_is_past_integers(value) &&
            !(is_bounded && number.kind != CLR_KIND_NONE &&

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The comparison with its operands the other way round. */
-static enum clr_opcode turn_round(enum clr_opcode opcode)
+enum clr_opcode clr_comparison_turn(enum clr_opcode opcode)
 {
     switch (opcode) {
     case CLR_OP_LESS:
@@ -113,24 +112,51 @@ static void bound_reals_by_integer(enum clr_opcode opcode, int64_t constant,
     bound_reals(opcode, rounded, bounds);
 }
 
-bool clr_bounds_find(const struct clr_scan *scan, int number, int *column,
-                     struct clr_bounds *bounds)
+bool clr_comparison_find(const struct clr_scan *scan, int number, int *column,
+                         enum clr_opcode *opcode, const struct clr_scalar **constant)
 {
     const struct clr_instruction *compared = &scan->instructions[number], *other;
-    enum clr_opcode opcode = compared->opcode;
-    const struct clr_scalar *constant;
     bool turned;
-    double real;
 
-    if (opcode != CLR_OP_EQUAL && opcode != CLR_OP_IS && !is_upper(opcode) && !is_lower(opcode))
+    *opcode = compared->opcode;
+    if (*opcode != CLR_OP_EQUAL && *opcode != CLR_OP_IS && !is_upper(*opcode) && !is_lower(*opcode))
         return false;
     turned = scan->instructions[compared->a].opcode == CLR_OP_CONSTANT;
-    opcode = turned ? turn_round(opcode) : opcode;
+    if (turned)
+        *opcode = clr_comparison_turn(*opcode);
     *column = turned ? compared->b : compared->a;
     other = &scan->instructions[turned ? compared->a : compared->b];
     if (scan->instructions[*column].opcode != CLR_OP_COLUMN || other->opcode != CLR_OP_CONSTANT)
         return false;
-    constant = &scan->constants[other->a];
+    *constant = &scan->constants[other->a];
+    return true;
+}
+
+struct clr_value_range clr_comparison_range(enum clr_opcode opcode,
+                                            const struct clr_value *constant)
+{
+    struct clr_value_range range = clr_value_range_at(constant);
+
+    if (constant->kind == CLR_KIND_NONE)
+        return opcode == CLR_OP_IS ? range : clr_value_range_none();
+    /* With NULL nothing compares. */
+    if (is_upper(opcode))
+        range.lower.value.kind = CLR_KIND_NONE;
+    range.lower.is_open = is_upper(opcode) || opcode == CLR_OP_GREATER;
+    range.upper.is_open = opcode == CLR_OP_LESS;
+    range.upper.is_there = !is_lower(opcode);
+    return range;
+}
+
+bool clr_bounds_find(const struct clr_scan *scan, int number, int *column,
+                     struct clr_bounds *bounds)
+{
+    const struct clr_scalar *constant;
+    enum clr_opcode opcode;
+    double real;
+
+    if (!clr_comparison_find(scan, number, column, &opcode, &constant))
+        return false;
     if (constant->tag == CLR_TAG_INTEGER) {
         bound_integers(opcode, constant->bits, bounds);
         bound_reals_by_integer(opcode, constant->bits, bounds);

@@ -4,6 +4,8 @@
 #ifndef CLR_NUMERIC_VALUE_H
 #define CLR_NUMERIC_VALUE_H
 
+#include "numeric/values/scalar.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,6 +29,21 @@ struct clr_value {
     } as;
     const void *bytes; /* TEXT (UTF-8) and BLOB: borrowed, or the holder's own */
 };
+
+/* Returns the value of a number; of anything else one of kind NONE. */
+static inline struct clr_value clr_number_value(struct clr_scalar scalar)
+{
+    struct clr_value value = {.kind = CLR_KIND_NONE};
+
+    if (scalar.tag == CLR_TAG_INTEGER) {
+        value.kind = CLR_KIND_INTEGER;
+        value.as.integer = scalar.bits;
+    } else if (scalar.tag == CLR_TAG_REAL) {
+        value.kind = CLR_KIND_REAL;
+        memcpy(&value.as.real, &scalar.bits, sizeof value.as.real);
+    }
+    return value;
+}
 
 /*
  * The order of two doubles as an order of integers: -0.0 comes right before +0.0, so that the
