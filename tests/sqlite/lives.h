@@ -152,6 +152,24 @@ static const struct step rowids[] = {
     {"DROP TABLE g", "SELECT 1 WHERE 0"},
 };
 
+/* And of views that read few pages of an index, or leave them to SQLite, with codes and without. */
+#define KEYED "SELECT gpu_sum(n), count(*) FROM keyed WHERE "
+static const struct step ranges[] = {
+    {"CREATE VIRTUAL TABLE temp.f USING clreduce((" KEYED "s >= '2' AND s < :last))",
+     "SELECT 1 WHERE 0"},
+    {"CREATE VIRTUAL TABLE temp.g USING clreduce((" KEYED "s BETWEEN :first AND '3'))",
+     "SELECT 1 WHERE 0"},
+    /* Where it streams a dictionary of the table has no room, but this needs none. */
+    {"CREATE VIRTUAL TABLE temp.h USING clreduce((" KEYED "n > :least))", "SELECT 1 WHERE 0"},
+    {"SELECT * FROM h(3000)", KEYED "n > 3000"},
+    {"SELECT * FROM f('23')", KEYED "s >= '2' AND s < '23'"},
+    {"SELECT line FROM clreduce_plan('f')", NULL},
+    {"SELECT * FROM g('249')", KEYED "s BETWEEN '249' AND '3'"},
+    {"DROP TABLE f", "SELECT 1 WHERE 0"},
+    {"DROP TABLE g", "SELECT 1 WHERE 0"},
+    {"DROP TABLE h", "SELECT 1 WHERE 0"},
+};
+
 /* And of an ordinary view, before which an accelerated one goes. */
 #define ORDINARY                                                                                   \
     "SELECT gpu_sum(r) AS s, count(*) AS n, gpu_max(k) AS \"k \"\"k\" FROM main.t WHERE i < 90"
@@ -182,6 +200,7 @@ FITS(lookups);
 FITS(groups);
 FITS(parts);
 FITS(rowids);
+FITS(ranges);
 FITS(ordinary);
 
 static const struct life {
@@ -189,10 +208,10 @@ static const struct life {
     const struct step *steps;
     int count; /* STEPS at most */
 } lives[] = {
-    {"numbers", numbers, COUNT(numbers)},    {"bytes", bytes, COUNT(bytes)},
-    {"lookups", lookups, COUNT(lookups)},    {"groups", groups, COUNT(groups)},
-    {"parts", parts, COUNT(parts)},          {"rowids", rowids, COUNT(rowids)},
-    {"ordinary", ordinary, COUNT(ordinary)},
+    {"numbers", numbers, COUNT(numbers)}, {"bytes", bytes, COUNT(bytes)},
+    {"lookups", lookups, COUNT(lookups)}, {"groups", groups, COUNT(groups)},
+    {"parts", parts, COUNT(parts)},       {"rowids", rowids, COUNT(rowids)},
+    {"ranges", ranges, COUNT(ranges)},    {"ordinary", ordinary, COUNT(ordinary)},
 };
 
 enum { LIVES = sizeof lives / sizeof lives[0] };

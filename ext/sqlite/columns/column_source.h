@@ -24,7 +24,7 @@ enum clr_reading_kind {
     CLR_READ_LOST,          /* bytes, since the device has lost the columns */
     CLR_READ_REFRESHED,     /* bytes: so many of the leaf pages have changed */
     CLR_READ_STREAMED,      /* bytes, of columns that do not fit */
-    CLR_READ_PART,          /* bytes, of the rowids that are asked for */
+    CLR_READ_PART,          /* bytes, of the rows that are asked for, by their keys */
     CLR_READ_FILLED         /* rows through SQLite, for the cause */
 };
 

@@ -208,6 +208,7 @@ static int begin(struct clr_column_request *request)
     if (!is_chosen)
         clr_table_choose_smaller(request);
     request->snapshot.source.is_index = request->table->without_rowid;
+    request->snapshot.source.key_orders = request->table->key_orders;
     entry = clr_column_request_enter(request, request->snapshot.known, &request->snapshot.token);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
         return clr_column_request_missed(request, entry);

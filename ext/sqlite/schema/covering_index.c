@@ -1,24 +1,33 @@
 #include "sqlite/schema/covering_index.h"
 
 #include "sqlite/schema/column_code.h"
+#include "sqlite/schema/key_orders.h"
 #include "sqlite/session/statement.h"
 
 #include <string.h>
 
 enum { AT_DETAIL = 3 }; /* column of EXPLAIN QUERY PLAN */
 
+/* Whether the plan searches by the first column: of what it skips it searches by others alone. */
+static bool searches(const char *detail)
+{
+    return strncmp(detail, "SEARCH", 6) == 0 && strstr(detail, " (ANY(") == NULL;
+}
+
 /*
  * Stores the name of the index that SQLite's plan goes through and no more, to be freed with
- * sqlite3_free(), or NULL. Plans that go through several tables or indexes, as those of subqueries,
- * are left alone. An index that has not all rows may be among them: see take_column().
+ * sqlite3_free(), or NULL; and whether it searches that, or the primary key of a WITHOUT ROWID
+ * table. Plans that go through several tables or indexes, as those of subqueries, are left alone.
+ * An index that has not all rows may be among them: see take_column().
  */
-static int read_plan(sqlite3 *db, const char *sql, char **index)
+static int read_plan(sqlite3 *db, const char *sql, char **index, bool *is_searched)
 {
     static const char word[] = " USING COVERING INDEX ";
     sqlite3_stmt *statement;
     int rc = clr_statement_prepare(db, &statement, "EXPLAIN QUERY PLAN %s", sql), loops = 0;
 
     *index = NULL;
+    *is_searched = false;
     while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *detail = (const char *)sqlite3_column_text(statement, AT_DETAIL), *name, *end;
 
@@ -26,7 +35,9 @@ static int read_plan(sqlite3 *db, const char *sql, char **index)
             (strncmp(detail, "SCAN", 4) != 0 && strncmp(detail, "SEARCH", 6) != 0))
             continue;
         name = strstr(detail, word);
-        if (++loops > 1 || name == NULL)
+        *is_searched = ++loops == 1 && searches(detail) &&
+                       (name != NULL || strstr(detail, " USING PRIMARY KEY ") != NULL);
+        if (loops > 1 || name == NULL)
             continue;
         name += strlen(word);
         end = strstr(name, " (");
@@ -81,20 +92,25 @@ static int take_columns(sqlite3 *db, const struct clr_table_info *table, const i
     *is_there = true;
     for (i = 0; i < count && rc == SQLITE_OK && *is_there; i++)
         rc = take_column(db, table, columns[i], index, is_there);
+    if (rc == SQLITE_OK && *is_there)
+        rc = clr_key_orders_find(db, index->schema, index->name, &index->key_orders);
     return rc;
 }
 
 int clr_covering_index_find(sqlite3 *db, const char *sql, const struct clr_table_info *table,
-                            const int *columns, int count, struct clr_table_info *index)
+                            const int *columns, int count, struct clr_table_info *index,
+                            bool *is_searched)
 {
     bool is_there = false;
     int rc = SQLITE_OK;
 
     memset(index, 0, sizeof *index);
+    *is_searched = false;
     if (count > 0)
-        rc = read_plan(db, sql, &index->name);
+        rc = read_plan(db, sql, &index->name, is_searched);
     if (rc == SQLITE_OK && index->name != NULL)
         rc = take_columns(db, table, columns, count, index, &is_there);
+    *is_searched = *is_searched && (is_there || index->name == NULL);
     if (!is_there || rc != SQLITE_OK)
         clr_table_info_free(index);
     return rc;

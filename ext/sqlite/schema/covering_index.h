@@ -12,9 +12,12 @@
  * Finds it, for a SELECT that reads `count` columns of the table, by their numbers. Stores it as a
  * table of the index's name, whose columns of these numbers have their places in the index, to be
  * freed with clr_table_info_free(); no name: there is none, or SQLite's code does not show that it
- * has all rows, and each column in one place of its records. Returns SQLITE_OK or SQLITE_NOMEM.
+ * has all rows, and each column in one place of its records. Stores whether SQLite searches the
+ * index, or, where there is none, the primary key of a table WITHOUT ROWID, by its first column.
+ * Returns SQLITE_OK or SQLITE_NOMEM.
  */
 int clr_covering_index_find(sqlite3 *db, const char *sql, const struct clr_table_info *table,
-                            const int *columns, int count, struct clr_table_info *index);
+                            const int *columns, int count, struct clr_table_info *index,
+                            bool *is_searched);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "query/reason.h"
 #include "sqlite/api.h"
+#include "storage/format/source.h"
 #include "storage/load/load.h"
 
 struct clr_column_info {
@@ -21,6 +22,7 @@ struct clr_table_info {
     uint32_t root;
     bool without_rowid; /* the root is that of an index, whose records columns have their places in
                          */
+    struct clr_key_orders key_orders; /* of these records */
     int column_count;
     struct clr_column_info *columns; /* column_count of them, and the rowid */
 };

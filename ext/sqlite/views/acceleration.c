@@ -132,6 +132,7 @@ static int begin_run(struct clr_acceleration *acceleration, const struct clr_wat
     if (run->query_run == NULL)
         return SQLITE_OK;
     run->scan = clr_query_run_scan(run->query_run);
+    clr_run_know_lookups(run);
     run->scan.values_memory = budget->used < budget->limit ? budget->limit - budget->used : 0;
     run->scan.longest = (size_t)sqlite3_limit(connection->db, SQLITE_LIMIT_LENGTH, -1);
     return SQLITE_OK;

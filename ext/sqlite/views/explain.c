@@ -153,7 +153,7 @@ static void describe_reading(const struct clr_reading *reading, char line[CLR_RE
         why = "the columns take more than column_memory";
         break;
     case CLR_READ_PART:
-        why = "the pages that can have the rowids which the WHERE asks for";
+        why = "the pages that can have the rows which the WHERE asks for";
         break;
     }
     sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: %lld bytes%s%s: %s", amount,

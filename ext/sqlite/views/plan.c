@@ -280,8 +280,9 @@ static int bind_table(struct clr_connection *connection, const struct clr_select
     plan->no_pages = find_no_pages(plan->query, &plan->table);
     /* What is in the order of the rows, or of these themselves, is for the table. */
     if (!plan->query->has_rows && !plan->query->grouping.by_first)
-        rc = clr_covering_index_find(connection->db, select->sql, &plan->table,
-                                     plan->query->columns, plan->query->column_count, &plan->index);
+        rc =
+            clr_covering_index_find(connection->db, select->sql, &plan->table, plan->query->columns,
+                                    plan->query->column_count, &plan->index, &plan->is_searched);
     if (rc == SQLITE_OK)
         rc = clr_probes_add(plan->query);
     return rc == SQLITE_OK

@@ -1,7 +1,7 @@
 #include "storage/stream/stream.h"
 #include "base/memory.h"
 #include "sqlite/views/ways.h"
-#include "storage/stream/rowids.h"
+#include "storage/stream/wanted.h"
 
 #include <string.h>
 
@@ -12,9 +12,15 @@ enum { STREAM_PART = 4, MOST_BYTES = 256 << 20, DICTIONARIES_PART = 2 };
 /*
  * Of a table of so many leaves or more a part is read alone as long as all parts that were, with
  * this one, are no more than one leaf in so many: who asks again and again has the columns loaded.
- * What it has decoded takes so many bytes at most, for which few kept columns have to go.
+ * What it has decoded takes so many bytes at most, for which few kept columns have to go. Fewer
+ * pages of an index SQLite searches as quickly.
  */
-enum { PART_LEAST_LEAVES = 256, PART_OF_LEAVES = 8, PART_MOST_BYTES = 16 << 20 };
+enum {
+    PART_LEAST_LEAVES = 256,
+    PART_LEAST_PAGES = 32,
+    PART_OF_LEAVES = 4,
+    PART_MOST_BYTES = 16 << 20
+};
 
 static int64_t stream_memory(int64_t budget)
 {
@@ -55,34 +61,37 @@ static enum clr_outcome give_up(struct clr_view_run *run, enum clr_load_outcome 
 
 /* ---- Codes. */
 
-/* Collects the dictionaries of count fields, the scan's columns of these numbers, and keeps them.
-   CLR_ANSWERED: they are all there. */
+/* Collects the dictionaries of count fields, the scan's columns of these numbers, and keeps them,
+   unless they are of a part of the table; stores the rows that they are of. CLR_ANSWERED: they are
+   all there. */
 static enum clr_outcome collect(struct clr_view_run *run, const struct clr_field *fields,
                                 const int *numbers, int count, size_t memory, int64_t used,
-                                struct clr_dictionary **dictionaries)
+                                struct clr_dictionary **dictionaries, size_t *rows)
 {
     struct clr_column_request *request = &run->request;
     struct clr_cached_table *table = request->image->table;
     struct clr_load_report report;
     enum clr_load_outcome outcome;
     struct clr_status status;
-    size_t rows = 0;
     int i;
 
     clr_status_clear(&status);
-    outcome = clr_stream_dictionaries(&request->snapshot.source, request->table->root, fields,
-                                      count, memory, run->scan.seed, dictionaries, &rows,
-                                      run->watch, &report, &status);
+    outcome = clr_stream_dictionaries(&request->snapshot.source, request->table->root,
+                                      run->way == CLR_WAY_PART ? &run->wanted : NULL, fields, count,
+                                      memory, run->scan.seed, dictionaries, rows, run->watch,
+                                      &report, &status);
     if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_MANY_VALUES)
         return give_up(run, outcome, CLR_WHY_KEEPS_CODES, &report, &status);
     request->connection->stats.bytes_decoded += report.bytes_read;
+    if (run->way == CLR_WAY_PART)
+        return outcome == CLR_LOAD_DONE ? CLR_ANSWERED : CLR_NEXT_WAY;
     if (outcome == CLR_LOAD_MANY_VALUES) {
         const char *name = clr_column_request_info(request, numbers[report.field])->name;
 
         clr_column_request_has_many_values(request, name, &fields[report.field]);
         return CLR_NEXT_WAY;
     }
-    atomic_store(&table->rows, rows);
+    atomic_store(&table->rows, *rows);
     clr_cache_lock();
     for (i = 0; i < count; i++)
         clr_kept_dictionary_add(&table->dictionaries, &fields[i], &request->snapshot.token,
@@ -91,10 +100,11 @@ static enum clr_outcome collect(struct clr_view_run *run, const struct clr_field
     return CLR_ANSWERED;
 }
 
-/* Gives the scan's columns with codes their dictionaries: those that are kept, or new ones. */
+/* Gives the scan's columns with codes their dictionaries: those that are kept, or new ones; stores
+   the rows that these are of, or else those of the table. */
 static enum clr_outcome bring_dictionaries(struct clr_view_run *run, const struct clr_field *fields,
                                            size_t memory, int64_t used,
-                                           struct clr_dictionary **dictionaries)
+                                           struct clr_dictionary **dictionaries, size_t *rows)
 {
     struct clr_column_request *request = &run->request;
     struct clr_dictionary *collected[CLR_MOST_COLUMNS];
@@ -114,10 +124,11 @@ static enum clr_outcome bring_dictionaries(struct clr_view_run *run, const struc
         }
     }
     clr_cache_unlock();
+    *rows = atomic_load(&request->image->table->rows);
     if (count == 0)
         return CLR_ANSWERED;
     clr_column_memory_trim(clr_column_memory() - (int64_t)memory, used);
-    outcome = collect(run, lacking, numbers, count, memory, used, collected);
+    outcome = collect(run, lacking, numbers, count, memory, used, collected, rows);
     for (i = 0; i < count && outcome == CLR_ANSWERED; i++)
         dictionaries[numbers[i]] = collected[i];
     return outcome;
@@ -129,7 +140,8 @@ static enum clr_outcome bring_codes(struct clr_view_run *run, const struct clr_f
                                     size_t memory, int64_t used, struct clr_column **columns)
 {
     struct clr_dictionary *dictionaries[CLR_MOST_COLUMNS] = {NULL};
-    enum clr_outcome outcome = bring_dictionaries(run, fields, memory, used, dictionaries);
+    size_t rows;
+    enum clr_outcome outcome = bring_dictionaries(run, fields, memory, used, dictionaries, &rows);
     int i;
 
     for (i = 0; i < run->scan.column_count; i++) {
@@ -138,7 +150,7 @@ static enum clr_outcome bring_codes(struct clr_view_run *run, const struct clr_f
             if (columns[i] == NULL)
                 outcome = refuse(run, CLR_WHY_SCAN_MEMORY);
             else
-                columns[i]->rows = atomic_load(&run->request.image->table->rows);
+                columns[i]->rows = rows;
         }
         clr_dictionary_release(dictionaries[i]);
     }
@@ -156,7 +168,7 @@ static enum clr_outcome stream_rows(struct clr_view_run *run, const struct clr_f
     const bool is_grouped = run->scan.grouping != NULL, is_part = run->way == CLR_WAY_PART;
     struct clr_load_report report;
     enum clr_load_outcome outcome;
-    struct clr_rowids rowids;
+    struct clr_wanted wanted;
     struct clr_status status;
     size_t rows;
 
@@ -178,7 +190,7 @@ static enum clr_outcome stream_rows(struct clr_view_run *run, const struct clr_f
     request->reading =
         (struct clr_reading){.kind = is_part ? CLR_READ_PART : CLR_READ_STREAMED,
                              .amount = connection->stats.bytes_decoded - request->decoded};
-    if (!clr_rowids_find(&run->scan, fields, &rowids)) {
+    if (!clr_wanted_find(&run->scan, source, fields, &wanted)) {
         atomic_store(&request->image->table->rows, rows);
         if (!clr_column_request_check_rows(request, rows))
             return CLR_NEXT_WAY;
@@ -232,25 +244,39 @@ enum clr_outcome clr_way_stream(struct clr_view_run *run)
     return outcome;
 }
 
-/* Whether few pages have all the rowids that are asked for. What codes mean is known of whole
-   tables alone, and rows SQLite finds by itself. What can't be read now is the load's to say. */
+/* Whether SQLite finds the rows by the keys that the part is found by, as quickly. */
+static bool finds_itself(const struct clr_view_run *run, const struct clr_page_list *leaves)
+{
+    const struct clr_plan *plan = run->plan;
+
+    return plan->is_searched && leaves->count < PART_LEAST_PAGES &&
+           run->request.table == (plan->index.name != NULL ? &plan->index : &plan->table);
+}
+
+/* Whether few pages have all the rows that are asked for; if they are very few the reason may be
+   that. Rows of SELECTs SQLite finds by itself. What can't be read now is the load's to say. */
 static bool are_few_pages(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
+    const struct clr_source *source = &request->snapshot.source;
     atomic_size_t *const part_leaves = &request->image->table->part_leaves;
     struct clr_field fields[CLR_MOST_COLUMNS];
     struct clr_page_list leaves;
-    struct clr_rowids rowids;
     bool are_few;
 
+    find_fields(run, fields);
     if (request->query->has_rows || keeps_values(&run->scan, request->query) ||
-        find_fields(run, fields) || !clr_rowids_find(&run->scan, fields, &rowids) ||
+        !clr_wanted_find(&run->scan, source, fields, &run->wanted) ||
         clr_snapshot_open(request->database, &request->snapshot) != CLR_WHY_NONE)
         return false;
-    are_few = clr_rowids_leaves(&request->snapshot.source, request->table->root, &rowids,
-                                run->watch, &leaves) == CLR_LOAD_DONE &&
-              leaves.all >= PART_LEAST_LEAVES &&
-              atomic_load(part_leaves) + leaves.count <= leaves.all / PART_OF_LEAVES;
+    are_few = clr_wanted_leaves(source, request->table->root, &run->wanted, run->watch, &leaves) ==
+                  CLR_LOAD_DONE &&
+              leaves.all >= PART_LEAST_LEAVES;
+    if (are_few && finds_itself(run, &leaves)) {
+        clr_reason_set_numbers(&request->reason, CLR_WHY_FEW_PAGES, (int64_t)leaves.count, 0);
+        are_few = false;
+    }
+    are_few = are_few && atomic_load(part_leaves) + leaves.count <= leaves.all / PART_OF_LEAVES;
     if (are_few)
         atomic_fetch_add(part_leaves, leaves.count);
     clr_page_list_free(&leaves);
@@ -259,6 +285,13 @@ static bool are_few_pages(struct clr_view_run *run)
 
 enum clr_outcome clr_way_part(struct clr_view_run *run)
 {
+    struct clr_reason *reason = &run->request.reason;
+    enum clr_outcome outcome;
+
     run->request.takes_all = true;
-    return are_few_pages(run) ? clr_way_stream(run) : CLR_NEXT_WAY;
+    outcome = are_few_pages(run) ? clr_way_stream(run) : CLR_NEXT_WAY;
+    /* A column that has many values for a part's rows may have few for the table's. */
+    if (outcome == CLR_NEXT_WAY && reason->code == CLR_WHY_MANY_VALUES)
+        clr_reason_set(reason, CLR_WHY_NONE);
+    return outcome;
 }

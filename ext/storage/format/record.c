@@ -350,3 +350,52 @@ enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t
     }
     return outcome;
 }
+
+enum clr_load_outcome clr_record_start(struct clr_record_reader *reader, uint32_t number,
+                                       const unsigned char *page, uint32_t offset,
+                                       struct clr_record_start *start)
+{
+    struct payload payload;
+    int64_t rowid;
+    enum clr_load_outcome outcome = open_payload(reader, number, page, offset, &rowid, &payload);
+
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    *start = (struct clr_record_start){.payload = payload.local,
+                                       .size = payload.size,
+                                       .local = payload.local_size,
+                                       .number = number};
+    start->at = clr_get_varint(payload.local, &start->header);
+    start->body = start->header;
+    return start->header > start->size ? clr_page_malformed(reader->pages, number) : CLR_LOAD_DONE;
+}
+
+enum clr_load_outcome clr_record_next(struct clr_record_reader *reader,
+                                      struct clr_record_start *start, bool is_real,
+                                      struct clr_value *value, bool *is_cut)
+{
+    unsigned char bytes[8] = {0};
+    uint64_t type, size, there;
+
+    *value = (struct clr_value){.kind = CLR_KIND_NONE};
+    *is_cut = (uint64_t)(start->at - start->payload) + CLR_VARINT_MOST > start->local;
+    if (*is_cut && start->local < start->size)
+        return CLR_LOAD_DONE;
+    start->at = clr_get_varint(start->at, &type);
+    size = type < CLR_SERIAL_ONE_BYTE ? clr_serial_sizes[type] : (type - 12) / 2;
+    if ((uint64_t)(start->at - start->payload) > start->header || type == 10 || type == 11 ||
+        size > start->size - start->body)
+        return clr_page_malformed(reader->pages, start->number);
+    there = start->body < start->local ? start->local - start->body : 0;
+    *is_cut = there < size;
+    if (type >= 12)
+        *value = (struct clr_value){.kind = type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB,
+                                    .as.size = (size_t)(*is_cut ? there : size),
+                                    .bytes = start->payload + (there > 0 ? start->body : 0)};
+    if (type < 12 && !*is_cut) {
+        memcpy(bytes, start->payload + (size > 0 ? start->body : 0), (size_t)size);
+        *value = clr_number_value(clr_serial_value(&clr_serials[type], bytes, is_real));
+    }
+    start->body += size;
+    return CLR_LOAD_DONE;
+}

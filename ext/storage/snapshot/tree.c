@@ -12,18 +12,20 @@ struct part {
     unsigned char *page;
     const uint32_t *parents;
     size_t parent_count;
-    const struct clr_rowids *rowids; /* that are wanted, or NULL */
+    const struct clr_wanted *wanted; /* or NULL */
     uint32_t *numbers;               /* of their children: those that are wanted */
     size_t count;
-    uint64_t all;           /* their children */
-    struct clr_order order; /* of the keys */
-    int64_t first;          /* of them */
+    uint64_t all;                    /* their children */
+    struct clr_order order;          /* of the keys, of a table */
+    int64_t first;                   /* of them */
+    struct clr_record_reader reader; /* of the keys of an index, if some rows are wanted */
+    struct clr_key_sides sides;      /* of these */
     enum clr_load_outcome outcome;
 };
 
 struct walk {
     struct clr_pages *pages;
-    const struct clr_rowids *rowids;
+    const struct clr_wanted *wanted;
     unsigned char *page;
     struct part *parts; /* of the level; the first one's page is that of the walk */
     int part_count;
@@ -49,27 +51,19 @@ static inline const unsigned char *take_key(struct clr_order *order, const unsig
     return end;
 }
 
-/* Whether rowids are wanted that are more than one key, unless it is the first child's, and not
-   more than the next, unless it is the last's. Table b-trees: section 1.6 of the file format. */
-static inline bool is_wanted(const struct clr_rowids *rowids, bool is_first, int64_t above,
-                             bool is_last, int64_t up_to)
-{
-    return rowids == NULL ||
-           ((is_first || above < rowids->greatest) && (is_last || up_to >= rowids->least));
-}
-
 /* Takes the keys of an interior page, and those of its children, *count of them, that are wanted.
    Returns false if some are not sound. Keys of an index are rows, which are read later: in which
-   order they are is the collations' matter. */
-static bool take_cells(struct part *part, const struct clr_page *page, size_t *count)
+   order they are is the collations' matter, unless some are wanted. */
+static bool take_cells(struct part *part, uint32_t number, const struct clr_page *page,
+                       size_t *count)
 {
     const struct clr_source *source = part->pages.source;
     const unsigned char *end = part->page + source->usable_size;
     uint32_t *numbers = part->numbers + part->count;
     const bool is_first = part->all == 0;
     struct clr_order order = part->order;
+    int before = -1, side = 0; /* of the keys on either side of a child */
     size_t wanted = 0;
-    int64_t above = 0;
     uint32_t i;
 
     for (i = 0; i < page->cells; i++) {
@@ -84,13 +78,17 @@ static bool take_cells(struct part *part, const struct clr_page *page, size_t *c
             return false;
         if (is_first && i == 0)
             part->first = clr_order_last(&order);
-        if (is_wanted(part->rowids, i == 0, above, false, clr_order_last(&order)))
+        if (part->wanted != NULL && !source->is_index)
+            side = clr_key_side_of_rowid(part->wanted, clr_order_last(&order));
+        else if (part->wanted != NULL && !clr_key_side_find(&part->sides, &part->reader, number,
+                                                            part->page, offset + 4, &side))
+            return false;
+        if (before <= 0 && side >= 0)
             numbers[wanted++] = clr_get_u32(part->page + offset);
-        if (part->rowids != NULL)
-            above = clr_order_last(&order);
+        before = side;
     }
     part->order = order;
-    if (is_wanted(part->rowids, page->cells == 0, above, true, 0))
+    if (before <= 0)
         numbers[wanted++] = page->right;
     *count = wanted;
     return true;
@@ -110,7 +108,7 @@ static enum clr_load_outcome append_children(struct part *part, uint32_t number)
     outcome = clr_page_open(pages, number, part->page, flags, number == 1, &page);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    if (!take_cells(part, &page, &wanted))
+    if (!take_cells(part, number, &page, &wanted))
         return clr_page_malformed(pages, number);
     part->count += wanted;
     part->all += (uint64_t)page.cells + 1;
@@ -162,11 +160,13 @@ static bool divide(struct walk *walk, const struct clr_page_list *level, uint32_
                               .page = walk->page,
                               .parents = level->numbers + first,
                               .parent_count = end - first,
-                              .rowids = walk->rowids,
+                              .wanted = walk->wanted,
                               .numbers = numbers + first * most,
+                              .sides.wanted = walk->wanted,
                               .outcome = CLR_LOAD_DONE};
         part->pages.bytes_read = 0;
         clr_order_init(&part->order);
+        clr_record_reader_init(&part->reader, &part->pages);
         if (parts > 1)
             part->pages.watch = NULL; /* is asked by whoever waits for the parts */
         if (i > 0)
@@ -185,6 +185,7 @@ static bool divide(struct walk *walk, const struct clr_page_list *level, uint32_
 static enum clr_load_outcome unite(struct walk *walk, const struct clr_page_list *level,
                                    struct clr_page_list *children)
 {
+    struct clr_key_sides sides = {.wanted = walk->wanted};
     uint64_t all = 0;
     int i;
 
@@ -198,8 +199,9 @@ static enum clr_load_outcome unite(struct walk *walk, const struct clr_page_list
             walk->pages->code = part->pages.code;
             return part->outcome;
         }
-        if (i > 0 && !walk->pages->source->is_index &&
-            part->first <= clr_order_last(&part[-1].order))
+        if (!clr_key_sides_append(&sides, &part->sides) ||
+            (i > 0 && !walk->pages->source->is_index &&
+             part->first <= clr_order_last(&part[-1].order)))
             return clr_page_malformed(walk->pages, part->parents[0]);
         memmove(children->numbers + children->count, part->numbers,
                 part->count * sizeof *part->numbers);
@@ -319,10 +321,10 @@ void clr_page_list_free(struct clr_page_list *list)
 }
 
 enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
-                                      const struct clr_rowids *rowids, struct clr_page_list *leaves)
+                                      const struct clr_wanted *wanted, struct clr_page_list *leaves)
 {
     struct clr_page_list inner = {.count = 0};
-    struct walk walk = {.pages = pages, .rowids = rowids};
+    struct walk walk = {.pages = pages, .wanted = wanted};
     enum clr_load_outcome outcome;
 
     *leaves = (struct clr_page_list){
