@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* At exit, a worker that is building ends after that build; a driver that hangs is left behind. */
+/* At exit, a worker that is building ends after that build; a driver that hangs, see clr_patience,
+   is left behind. */
 enum { EXIT_TIMEOUT_MS = 10000 };
 
 enum phase { IDLE, DISCOVERING, DISCOVERED, UNABLE };
@@ -37,10 +38,11 @@ static void mark_forked(void)
 /* Waits, but not for ever. Needs the lock. */
 static void locked_wait_for_discovery(void)
 {
-    struct timespec deadline = clr_thread_deadline(EXIT_TIMEOUT_MS);
+    struct clr_patience patience;
 
+    clr_patience_begin(&patience, EXIT_TIMEOUT_MS);
     while (runtime.phase == DISCOVERING &&
-           pthread_cond_timedwait(&runtime.changed, &runtime.lock, &deadline) == 0)
+           clr_patience_wait(&patience, &runtime.changed, &runtime.lock))
         ;
 }
 

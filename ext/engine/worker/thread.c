@@ -1,5 +1,6 @@
 #include "engine/worker/thread.h"
 
+#include "base/clock.h"
 #include "base/float_environment.h"
 
 #include <signal.h>
@@ -10,6 +11,10 @@
 #else
 #define DEADLINE_CLOCK CLOCK_MONOTONIC
 #endif
+
+/* A process is busy that takes 1/BUSY_SHARE of a processor. One whose driver waits in a loop is,
+   too: so there is an end after MOST_TIMES the time. */
+enum { BUSY_SHARE = 100, MOST_TIMES = 12 };
 
 int clr_thread_start(void *(*run)(void *), void *argument)
 {
@@ -55,4 +60,28 @@ struct timespec clr_thread_deadline(int64_t timeout_ms)
         time.tv_nsec -= 1000000000;
     }
     return time;
+}
+
+void clr_patience_begin(struct clr_patience *patience, int64_t timeout_ms)
+{
+    *patience = (struct clr_patience){.timeout_ms = timeout_ms,
+                                      .used_ns = clr_clock_process_ns(),
+                                      .deadline = clr_thread_deadline(timeout_ms),
+                                      .left = MOST_TIMES - 1};
+}
+
+bool clr_patience_wait(struct clr_patience *patience, pthread_cond_t *condition,
+                       pthread_mutex_t *lock)
+{
+    int64_t used_ns;
+
+    if (pthread_cond_timedwait(condition, lock, &patience->deadline) == 0)
+        return true;
+    used_ns = clr_clock_process_ns();
+    if (patience->left-- == 0 ||
+        used_ns - patience->used_ns < patience->timeout_ms * 1000000 / BUSY_SHARE)
+        return false;
+    patience->used_ns = used_ns;
+    patience->deadline = clr_thread_deadline(patience->timeout_ms);
+    return true;
 }

@@ -3,6 +3,7 @@
 #define CLR_ENGINE_THREAD_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -18,5 +19,23 @@ void clr_thread_cond_init(pthread_cond_t *condition);
 
 /* Returns the time timeout_ms milliseconds from now, on a clock that setting the time leaves. */
 struct timespec clr_thread_deadline(int64_t timeout_ms);
+
+/*
+ * How long a driver is waited for at the end of the process: as long as the process takes processor
+ * time. On a busy machine a compilation may take long, and a process that exits amid it crashes in
+ * the driver; only one that does nothing hangs.
+ */
+struct clr_patience {
+    int64_t timeout_ms, used_ns;
+    struct timespec deadline;
+    int left; /* how often the time may begin again */
+};
+
+/* From now on it lasts timeout_ms milliseconds, or many times as long while the process is busy. */
+void clr_patience_begin(struct clr_patience *patience, int64_t timeout_ms);
+
+/* Waits for the condition, of clr_thread_cond_init(). Returns false if that was all. */
+bool clr_patience_wait(struct clr_patience *patience, pthread_cond_t *condition,
+                       pthread_mutex_t *lock);
 
 #endif

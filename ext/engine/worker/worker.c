@@ -85,21 +85,18 @@ static bool locked_starts(const struct clr_worker *worker)
     return worker->starting && !worker->ended;
 }
 
-/*
- * Waits while the condition holds, and gives up timeout_ms milliseconds after the last step that
- * the driver has ended: on a busy machine the steps of a start take long together, and a process
- * that exits amid them crashes in the driver.
- */
+/* Waits while the condition holds, and is patient once more after each step that the driver has
+   ended. */
 static void locked_wait_while(struct clr_worker *worker, bool (*holds)(const struct clr_worker *),
                               int64_t timeout_ms)
 {
-    struct timespec deadline = clr_thread_deadline(timeout_ms);
+    struct clr_patience patience;
     unsigned seen = worker->milestones;
 
-    while (holds(worker) &&
-           pthread_cond_timedwait(&worker->answered, &worker->lock, &deadline) == 0) {
+    clr_patience_begin(&patience, timeout_ms);
+    while (holds(worker) && clr_patience_wait(&patience, &worker->answered, &worker->lock)) {
         if (worker->milestones != seen)
-            deadline = clr_thread_deadline(timeout_ms);
+            clr_patience_begin(&patience, timeout_ms);
         seen = worker->milestones;
     }
 }

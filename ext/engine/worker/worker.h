@@ -51,14 +51,14 @@ struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct c
 
 /*
  * Asks the worker to end after what it is doing at the moment; jobs still queued fail. Returns
- * whether its thread ended within timeout_ms milliseconds after the driver last got anywhere.
+ * whether its thread ended within timeout_ms milliseconds after the driver last got anywhere, or
+ * later if the process was busy meanwhile (clr_patience).
  * OpenCL's objects are left to the end of the process.
  */
 bool clr_worker_stop(struct clr_worker *worker, int64_t timeout_ms);
 
-/* Waits while the worker opens its device or builds: until it has ended, or nothing has ended for
-   timeout_ms milliseconds. What else is to be built waits until somebody asks for something again:
-   the process may end before. */
+/* Waits while the worker opens its device or builds, for as long as above. What else is to be built
+   waits until somebody asks for something again: the process may end before. */
 void clr_worker_rest(struct clr_worker *worker, int64_t timeout_ms);
 
 /*
