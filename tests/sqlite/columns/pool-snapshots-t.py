@@ -409,7 +409,7 @@ def main():
     test_forms()
     test_fork()
     # Of an old snapshot, and by limits or rights, SQLite may have to read the rows.
-    pool.TALLY.require(0.3, "all connections")
+    pool.TALLY.require(0.2, "all connections")
     tap.done()
 
 
