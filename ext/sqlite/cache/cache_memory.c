@@ -270,7 +270,7 @@ static bool is_first_shard(const struct clr_division *division, int shard)
 static void drop_unused(struct clr_image_column *const *found, int count,
                         const struct clr_division *division, int64_t since)
 {
-    bool fits;
+    bool fits = true;
     int i;
 
     for (i = 0; i < division->count; i++) {
