@@ -2,13 +2,15 @@
 #ifndef CLR_TESTS_WORKERS_H
 #define CLR_TESTS_WORKERS_H
 
+#include "engine/worker/exit_guard.h"
 #include "engine/worker/worker.h"
 
 #include "tap.h"
 
-enum { WORKERS_MOST = 64 };
+enum { WORKERS_MOST = 64, WORKERS_END_MS = 60000 };
 
-/* They live as long as the process. */
+/* They live as long as the process, and end before the driver's globals go: amid a build that would
+   end the process in some other way. */
 static struct clr_worker *workers[WORKERS_MOST];
 static int workers_count;
 
@@ -19,11 +21,19 @@ static inline size_t workers_own(const struct clr_worker *worker, size_t bytes)
     return clr_worker_info(worker)->shared_alignment > 0 ? 0 : bytes;
 }
 
+static inline void workers_end(void)
+{
+    while (workers_count > 0)
+        clr_worker_stop(workers[--workers_count], WORKERS_END_MS);
+}
+
 static inline struct clr_worker *workers_start(const struct clr_device_info *info)
 {
     struct clr_status status;
     struct clr_worker *worker;
 
+    if (workers_count == 0)
+        clr_exit_guard(workers_end);
     clr_status_clear(&status);
     worker = workers_count < WORKERS_MOST ? clr_worker_start(info, &status) : NULL;
     if (worker == NULL)
