@@ -69,13 +69,17 @@ bool clr_division_is_same(const struct clr_division *a, const struct clr_divisio
     return a->count == b->count;
 }
 
+bool clr_division_begins_device(const struct clr_division *division, int shard)
+{
+    return shard == 0 ||
+           division->shards[shard].device.worker != division->shards[shard - 1].device.worker;
+}
+
 int clr_division_devices(const struct clr_division *division)
 {
     int count = 0, i;
 
-    for (i = 0; i < division->count; i++) {
-        if (i == 0 || division->shards[i].device.worker != division->shards[i - 1].device.worker)
-            count++;
-    }
+    for (i = 0; i < division->count; i++)
+        count += clr_division_begins_device(division, i);
     return count;
 }

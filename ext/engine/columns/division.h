@@ -42,6 +42,9 @@ bool clr_division_make(const struct clr_devices *devices, size_t rows,
 
 bool clr_division_is_same(const struct clr_division *a, const struct clr_division *b);
 
+/* Whether a shard is the first one of its device. */
+bool clr_division_begins_device(const struct clr_division *division, int shard);
+
 /* Returns how many of the devices have a shard. */
 int clr_division_devices(const struct clr_division *division);
 

@@ -179,29 +179,36 @@ static bool is_missing(const struct clr_image_column *column)
            (column->copy == NULL || clr_sharded_has_failed(column->copy));
 }
 
-/* Returns how many bytes are to go from a device, so that it has room for what is missing there; of
-   copies that have failed as many as they need, as it is not known what it has left. *fits becomes
-   false if the limit allows no more than what is there. */
-static int64_t find_lack(struct clr_image_column *const *found, int count,
-                         const struct clr_division *division,
-                         const struct clr_chosen_device *device, bool *fits)
+/* What a device has no room for. */
+struct lack {
+    int64_t bytes; /* that are to go; of copies that have failed as many as they need, as it is not
+                      known what the device has left */
+    bool fits;     /* the limit allows what is missing beside what is there */
+};
+
+/* Finds what the device of a shard lacks for what is missing there: nothing, but with its first
+   shard. */
+static struct lack find_lack(struct clr_image_column *const *found, int count,
+                             const struct clr_division *division, int shard)
 {
+    const struct clr_chosen_device *device = &division->shards[shard].device;
     int64_t wanted = 0, failed = 0, over, bytes;
     int i;
 
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < count && clr_division_begins_device(division, shard); i++) {
+        if (!is_missing(found[i]))
+            continue;
         bytes = (int64_t)clr_sharded_cost(division, found[i]->column, device->worker) -
                 size_on(found[i], device->worker);
-        if (!is_missing(found[i]) || bytes <= 0)
+        if (bytes <= 0)
             continue;
         wanted += bytes;
         failed += found[i]->copy == NULL ? 0 : bytes;
     }
     if (wanted == 0)
-        return 0;
+        return (struct lack){.bytes = 0, .fits = true};
     over = measure_device(device->worker) + wanted - clr_column_device_memory(device->info);
-    *fits = *fits && over <= 0;
-    return over > failed ? over : failed;
+    return (struct lack){.bytes = over > failed ? over : failed, .fits = over <= 0};
 }
 
 /* Adds up what copies have there that may go, and were not used since that scan. */
@@ -259,27 +266,18 @@ static void set_wait(struct clr_image_column *const *found, int count, bool is_b
     }
 }
 
-/* Whether a shard is the first one of its device. */
-static bool is_first_shard(const struct clr_division *division, int shard)
-{
-    return shard == 0 ||
-           division->shards[shard].device.worker != division->shards[shard - 1].device.worker;
-}
-
 /* Drops what is in the way, and copies that have failed: they are made anew at once. */
 static void drop_unused(struct clr_image_column *const *found, int count,
                         const struct clr_division *division, int64_t since)
 {
-    bool fits = true;
     int i;
 
     for (i = 0; i < division->count; i++) {
-        const struct clr_chosen_device *device = &division->shards[i].device;
-        int64_t lack =
-            is_first_shard(division, i) ? find_lack(found, count, division, device, &fits) : 0;
+        const struct clr_worker *worker = division->shards[i].device.worker;
+        int64_t lack = find_lack(found, count, division, i).bytes;
 
-        while (lack > 0 && measure_unused(device->worker, since) > 0)
-            lack -= drop_oldest_copy(device->worker);
+        while (lack > 0 && measure_unused(worker, since) > 0)
+            lack -= drop_oldest_copy(worker);
     }
     for (i = 0; i < count; i++) {
         if (!is_missing(found[i]))
@@ -297,12 +295,14 @@ bool clr_column_device_make_room(struct clr_image_column *const *found, int coun
     int i;
 
     for (i = 0; i < division->count; i++) {
-        const struct clr_chosen_device *device = &division->shards[i].device;
-        const int64_t lack =
-            is_first_shard(division, i) ? find_lack(found, count, division, device, &fits) : 0;
+        const struct lack lack = find_lack(found, count, division, i);
 
-        is_short = is_short || lack > 0;
-        may_drop = may_drop && (lack <= 0 || lack <= measure_unused(device->worker, since));
+        fits = fits && lack.fits;
+        if (lack.bytes <= 0)
+            continue;
+        is_short = true;
+        may_drop =
+            may_drop && lack.bytes <= measure_unused(division->shards[i].device.worker, since);
     }
     if (is_short && !may_drop) {
         set_wait(found, count, true);
