@@ -66,14 +66,18 @@ static int64_t run(void *argument)
     static struct clr_scan_plan plan;
     struct clr_device_work work = {0};
     enum clr_scan_outcome outcome;
+    struct clr_scan_slot *slot;
     struct clr_status status;
     bool requested;
 
     clr_status_clear(&status);
     do {
         clr_scan_plan(&one->scan, &one->kind, &plan);
-        clr_scanner_run(one->device, &plan, &one->column, &outcome, &requested, &work, &status);
-        die_on(&status, "clr_scanner_run");
+        clr_scanner_begin(one->device, &plan, &one->column, &slot, &outcome, &requested, &work,
+                          &status);
+        if (slot != NULL)
+            clr_scanner_end(one->device, slot, &plan, &one->column, &outcome, &work, &status);
+        die_on(&status, "a scan");
         if (requested)
             build_all(one->device);
     } while (requested);

@@ -10,6 +10,7 @@ struct scan_request {
     struct clr_request request;
     struct clr_scan_copy copy;
     struct clr_scan_plan plan;
+    struct clr_scan_slot *slot; /* NULL until the device is at it */
 };
 
 static struct scan_request *scan_of(struct clr_task *task)
@@ -32,11 +33,17 @@ static bool step_scan(struct clr_task *task, struct clr_device *device, struct c
     struct scan_request *scan = scan_of(task);
     bool requested;
 
-    clr_scanner_run(device, &scan->plan, scan->copy.columns, &scan->request.outcome, &requested,
-                    &scan->request.work, status);
+    if (scan->slot != NULL) {
+        clr_scanner_end(device, scan->slot, &scan->plan, scan->copy.columns, &scan->request.outcome,
+                        &scan->request.work, status);
+        return false;
+    }
+    clr_scanner_begin(device, &scan->plan, scan->copy.columns, &scan->slot, &scan->request.outcome,
+                      &requested, &scan->request.work, status);
     if (status->code == CLR_OK && requested)
         clr_build_post(scan->request.worker, step_build);
-    return false;
+    task->is_under_way = scan->slot != NULL;
+    return task->is_under_way;
 }
 
 static bool step_prepare(struct clr_task *task, struct clr_device *device,

@@ -1,5 +1,7 @@
 #include "engine/worker/task.h"
 
+#include "engine/worker/thread.h"
+
 #include <stddef.h>
 
 void clr_task_init(struct clr_task *task, enum clr_task_kind kind, clr_task_step *step,
@@ -12,8 +14,10 @@ void clr_task_init(struct clr_task *task, enum clr_task_kind kind, clr_task_step
     task->is_awaited = kind == CLR_TASK_URGENT;
     atomic_init(&task->references, 1);
     task->next = NULL;
-    task->has_begun = false;
-    task->phase = CLR_TASK_IDLE;
+    task->has_begun = task->is_under_way = false;
+    task->step_ns = 0;
+    atomic_init(&task->phase, CLR_TASK_IDLE);
+    clr_thread_cond_init(&task->changed);
     clr_status_clear(&task->status);
 }
 
@@ -25,8 +29,10 @@ struct clr_task *clr_task_retain(struct clr_task *task)
 
 void clr_task_release(struct clr_task *task)
 {
-    if (atomic_fetch_sub(&task->references, 1) == 1)
-        task->destroy(task);
+    if (atomic_fetch_sub(&task->references, 1) != 1)
+        return;
+    pthread_cond_destroy(&task->changed);
+    task->destroy(task);
 }
 
 void clr_task_queue_init(struct clr_task_queue *queue)

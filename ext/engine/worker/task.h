@@ -7,9 +7,15 @@
 
 #include "base/status.h"
 #include "opencl/core/device.h"
+#include "opencl/scan/scanner.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+
+/* What a worker may have under way of tasks that go on by themselves: what the device has room
+   for. */
+enum { CLR_TASKS_UNDER_WAY = CLR_SCAN_SLOTS };
 
 /* In the order in which a worker prefers them; jobs take turns with the first. */
 enum clr_task_kind {
@@ -26,8 +32,9 @@ struct clr_task;
 
 /*
  * A step of a task, called by the worker's thread. Returns whether it is to be called again, which
- * after an error only a build is. CLR_DEVICE also ends the use of the device, and so does CLR_NOMEM
- * from OpenCL several times in a row; in a build neither does.
+ * after an error only a build is; those that are under way are called again in their order.
+ * CLR_DEVICE also ends the use of the device, and so does CLR_NOMEM from OpenCL several times in a
+ * row; in a build neither does.
  */
 typedef bool clr_task_step(struct clr_task *task, struct clr_device *device,
                            struct clr_status *status);
@@ -43,8 +50,15 @@ struct clr_task {
     atomic_int references;
     /* Under the worker's lock. */
     struct clr_task *next;
-    bool has_begun; /* its first step */
-    enum clr_task_phase phase;
+    bool has_begun;    /* its first step */
+    bool is_under_way; /* set by an URGENT one's step: the device goes on by itself, and the next
+                          step waits for it, so that others may begin before that */
+    int64_t step_ns;   /* what steps took that began something */
+    /* Written under the lock; who polls it reads it without. */
+    _Atomic(enum clr_task_phase) phase;
+    /* The task has ended, or a build keeps it from its beginning: its own, since threads that wait
+       for other tasks would only be in each other's way. */
+    pthread_cond_t changed;
     struct clr_status status; /* the reason, when FAILED */
 };
 

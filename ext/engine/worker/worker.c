@@ -43,6 +43,7 @@ struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct c
     worker->last = &worker->first;
     for (kind = 0; kind < CLR_TASK_KINDS; kind++)
         clr_task_queue_init(&worker->tasks[kind]);
+    clr_task_queue_init(&worker->under_way);
     clr_task_queue_init(&worker->over);
     worker->starting = true;
     pthread_mutex_init(&worker->lock, NULL);

@@ -32,7 +32,7 @@ struct clr_worker {
     const struct clr_device_info *info;
     pthread_mutex_t lock;
     pthread_cond_t work_arrived,
-        answered; /* answered also tells of milestones, and that the thread has ended */
+        answered; /* of jobs; it also tells of milestones, and that the thread has ended */
     bool stopping, ended, failed;
     bool opened;         /* the device is */
     bool resting;        /* nothing is opened or built until somebody asks for something */
@@ -44,6 +44,8 @@ struct clr_worker {
     struct clr_backoff pauses[CLR_OPERATIONS][CLR_ELEMENTS];
     struct clr_job *first, **last; /* the queue */
     struct clr_task_queue tasks[CLR_TASK_KINDS];
+    struct clr_task_queue under_way; /* URGENT ones that the device is at */
+    int under_way_count;
     struct clr_task_queue over; /* the worker's references to them are to be dropped */
     struct clr_worker_report report;
     /* Of the builds that failed. Any of them may be on its way to a user, and so none is freed. */

@@ -23,10 +23,10 @@ static void locked_end_job(struct clr_worker *worker, struct clr_job *job, enum 
 static void locked_end_task(struct clr_worker *worker, struct clr_task *task,
                             enum clr_task_phase phase, const struct clr_status *status)
 {
-    task->phase = phase;
     task->status = *status;
+    task->phase = phase;
     clr_task_queue_push(&worker->over, task);
-    pthread_cond_broadcast(&worker->answered);
+    pthread_cond_broadcast(&task->changed);
 }
 
 void clr_worker_locked_fail_queue(struct clr_worker *worker)
@@ -34,6 +34,9 @@ void clr_worker_locked_fail_queue(struct clr_worker *worker)
     struct clr_task *task;
     int kind;
 
+    while ((task = clr_task_queue_pop(&worker->under_way)) != NULL)
+        locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
+    worker->under_way_count = 0;
     for (kind = 0; kind < CLR_TASK_KINDS; kind++) {
         while ((task = clr_task_queue_pop(&worker->tasks[kind])) != NULL)
             locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
@@ -152,8 +155,11 @@ static void locked_finish_job(struct clr_worker *worker)
    told. */
 static void locked_start(struct clr_worker *worker)
 {
+    struct clr_task *task;
+
     worker->starting = true;
-    pthread_cond_broadcast(&worker->answered);
+    for (task = worker->tasks[CLR_TASK_URGENT].first; task != NULL; task = task->next)
+        pthread_cond_broadcast(&task->changed);
     locked_leave(worker);
 }
 
@@ -216,9 +222,16 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
         locked_fail(worker, &status);
 }
 
-static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
+static void locked_put_under_way(struct clr_worker *worker, struct clr_task *task)
 {
-    struct clr_task *task = clr_task_queue_pop(&worker->tasks[kind]);
+    clr_task_queue_push(&worker->under_way, task);
+    worker->under_way_count++;
+}
+
+/* The next step of a task that has been taken out of its queue. */
+static void locked_step_task(struct clr_worker *worker, struct clr_task *task)
+{
+    const enum clr_task_kind kind = task->kind;
     struct clr_status status;
     int64_t start = clr_clock_ns();
     bool again;
@@ -231,9 +244,12 @@ static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
     clr_status_clear(&status);
     again = task->step(task, worker->device, &status);
     come_back(worker);
-    /* A step is mostly all of an urgent task. */
-    if (kind == CLR_TASK_URGENT)
-        worker->urgent_ns = clr_mean_with(worker->urgent_ns, clr_clock_ns() - start);
+    /* A step is mostly all of an urgent task, if none is under way after it. */
+    task->step_ns += clr_clock_ns() - start;
+    if (kind == CLR_TASK_URGENT && !(again && task->is_under_way)) {
+        worker->urgent_ns = clr_mean_with(worker->urgent_ns, task->step_ns);
+        task->step_ns = 0;
+    }
     if (kind == CLR_TASK_BUILD)
         locked_report_start(worker, start, task->log, &status);
     else if (!worker->failed && locked_is_lost(worker, &status))
@@ -245,11 +261,38 @@ static void locked_step_task(struct clr_worker *worker, enum clr_task_kind kind)
     /* A build's failure is in the report; the task goes on with what else there is to build. */
     if (worker->failed)
         locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
+    else if (again && task->is_under_way)
+        locked_put_under_way(worker, task);
     else if (again)
         clr_task_queue_push(&worker->tasks[task->kind], task);
     else
         locked_end_task(worker, task, status.code == CLR_OK ? CLR_TASK_DONE : CLR_TASK_FAILED,
                         &status);
+}
+
+static void locked_step_first(struct clr_worker *worker, enum clr_task_kind kind)
+{
+    locked_step_task(worker, clr_task_queue_pop(&worker->tasks[kind]));
+}
+
+/* Waits for the oldest task that is under way. */
+static void locked_step_under_way(struct clr_worker *worker)
+{
+    struct clr_task *task = clr_task_queue_pop(&worker->under_way);
+
+    worker->under_way_count--;
+    task->is_under_way = false;
+    locked_step_task(worker, task);
+}
+
+/* An urgent task begins, if there is one and the device has room; else one is waited for. */
+static void locked_step_urgent(struct clr_worker *worker)
+{
+    if (worker->tasks[CLR_TASK_URGENT].first != NULL &&
+        worker->under_way_count < CLR_TASKS_UNDER_WAY)
+        locked_step_first(worker, CLR_TASK_URGENT);
+    else
+        locked_step_under_way(worker);
 }
 
 /* Builds something, if there is anything to build. */
@@ -263,7 +306,7 @@ static bool locked_build_one(struct clr_worker *worker)
     if (clr_worker_locked_find_request(worker, &operation, &element))
         locked_build(worker, operation, element);
     else if (worker->tasks[CLR_TASK_BUILD].first != NULL)
-        locked_step_task(worker, CLR_TASK_BUILD);
+        locked_step_first(worker, CLR_TASK_BUILD);
     else
         return false;
     return true;
@@ -286,7 +329,7 @@ static bool locked_is_build_due(struct clr_worker *worker)
 /* Does one thing. Urgent tasks and jobs take turns, and background tasks with all others. */
 static bool locked_serve(struct clr_worker *worker)
 {
-    bool urgent = worker->tasks[CLR_TASK_URGENT].first != NULL;
+    bool urgent = worker->tasks[CLR_TASK_URGENT].first != NULL || worker->under_way.first != NULL;
     bool background = worker->tasks[CLR_TASK_BACKGROUND].first != NULL;
     bool begin = worker->first != NULL && worker->busy < CLR_REDUCER_SLOTS;
 
@@ -298,21 +341,23 @@ static bool locked_serve(struct clr_worker *worker)
         return true;
     }
     if (locked_is_build_due(worker)) {
-        /* Nobody who waits for a job has to wait for a build. */
+        /* Nobody who waits for what the device is at has to wait for a build. */
         if (worker->busy > 0)
             locked_finish_job(worker);
+        else if (worker->under_way.first != NULL)
+            locked_step_under_way(worker);
         else
             locked_build_one(worker);
         return true;
     }
     if (background && worker->work_last) {
         worker->work_last = false;
-        locked_step_task(worker, CLR_TASK_BACKGROUND);
+        locked_step_first(worker, CLR_TASK_BACKGROUND);
         return true;
     }
     if (urgent && (!worker->urgent_last || (!begin && worker->busy == 0))) {
         worker->urgent_last = worker->work_last = true;
-        locked_step_task(worker, CLR_TASK_URGENT);
+        locked_step_urgent(worker);
         return true;
     }
     worker->urgent_last = false;
@@ -322,7 +367,7 @@ static bool locked_serve(struct clr_worker *worker)
     else if (worker->busy > 0)
         locked_finish_job(worker);
     else if (background)
-        locked_step_task(worker, CLR_TASK_BACKGROUND);
+        locked_step_first(worker, CLR_TASK_BACKGROUND);
     else
         return locked_build_one(worker);
     return true;
@@ -387,6 +432,8 @@ void *clr_worker_run(void *argument)
     }
     while (worker->busy > 0)
         locked_finish_job(worker);
+    while (worker->under_way.first != NULL)
+        locked_step_under_way(worker);
     worker->failed = true;
     if (worker->report.status.code == CLR_OK)
         clr_status_set(&worker->report.status, CLR_DEVICE, 0, "the process is ending");

@@ -31,15 +31,16 @@ static bool locked_got_nowhere(const struct clr_worker *worker, int64_t timeout_
     return worker->since != 0 && clr_clock_ns() - worker->since > timeout_ms * 1000000;
 }
 
-/* Waits for an answer, until it is time to see whether the device still gets on, and for most_ms
-   milliseconds at most. Returns whether it was woken before that. */
-static bool locked_wait(struct clr_worker *worker, int64_t timeout_ms, int64_t most_ms)
+/* Waits for the condition, until it is time to see whether the device still gets on, and for
+   most_ms milliseconds at most. Returns whether it was woken before that. */
+static bool locked_wait(struct clr_worker *worker, pthread_cond_t *condition, int64_t timeout_ms,
+                        int64_t most_ms)
 {
     const int64_t passed = worker->since != 0 ? (clr_clock_ns() - worker->since) / 1000000 : 0;
     int64_t left = passed < timeout_ms ? timeout_ms - passed + 1 : 1;
     struct timespec deadline = clr_thread_deadline(left < most_ms ? left : most_ms);
 
-    return pthread_cond_timedwait(&worker->answered, &worker->lock, &deadline) == 0;
+    return pthread_cond_timedwait(condition, &worker->lock, &deadline) == 0;
 }
 
 enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job *job,
@@ -56,7 +57,7 @@ enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job 
         if (locked_got_nowhere(worker, timeout_ms))
             locked_give_up(worker, timeout_ms);
         else
-            locked_wait(worker, timeout_ms, timeout_ms);
+            locked_wait(worker, &worker->answered, timeout_ms, timeout_ms);
     }
     phase = job->phase;
     pthread_mutex_unlock(&worker->lock);
@@ -67,16 +68,14 @@ enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job 
 /* How often the watch is asked while a task is waited for. */
 enum { WATCH_MS = 20 };
 
-/* Polls for the answer for a while: to be woken takes as long as a short scan. */
-static void locked_spin(struct clr_worker *worker, const struct clr_task *task)
+/* Polls for the answer for a while: to be woken takes as long as a short scan. That is done without
+   the lock, which the worker would have to wait for if several threads took it in turn. */
+static void spin(const struct clr_task *task)
 {
     const int64_t start = clr_clock_ns();
 
-    while (task->phase == CLR_TASK_PENDING && clr_clock_ns() - start < CLR_AWAIT_SPIN_NS) {
-        pthread_mutex_unlock(&worker->lock);
+    while (task->phase == CLR_TASK_PENDING && clr_clock_ns() - start < CLR_AWAIT_SPIN_NS)
         sched_yield();
-        pthread_mutex_lock(&worker->lock);
-    }
 }
 
 /* Whether a build keeps the task from its beginning, or for longer than timeout_ms from its end:
@@ -90,7 +89,7 @@ static bool locked_is_kept(const struct clr_worker *worker, const struct clr_tas
 
 /* Waits until the task has ended, or there is no use in that any more; or until the watch, asked
    without the lock, wants a stop: then it returns true. */
-static bool locked_wait_watching(struct clr_worker *worker, const struct clr_task *task,
+static bool locked_wait_watching(struct clr_worker *worker, struct clr_task *task,
                                  int64_t timeout_ms, const struct clr_watch *watch)
 {
     const int64_t end = clr_clock_ns() + timeout_ms * 1000000;
@@ -104,7 +103,9 @@ static bool locked_wait_watching(struct clr_worker *worker, const struct clr_tas
         }
         if (task->kind != CLR_TASK_URGENT && clr_clock_ns() >= end)
             return true;
-        if (locked_wait(worker, timeout_ms, watch != NULL ? WATCH_MS : timeout_ms) || watch == NULL)
+        if (locked_wait(worker, &task->changed, timeout_ms,
+                        watch != NULL ? WATCH_MS : timeout_ms) ||
+            watch == NULL)
             continue;
         pthread_mutex_unlock(&worker->lock);
         stop = watch->wants_stop(watch->context);
@@ -120,9 +121,9 @@ enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task 
     enum clr_task_phase phase = CLR_TASK_PENDING;
     bool is_mine = false;
 
-    pthread_mutex_lock(&worker->lock);
     if (task->kind == CLR_TASK_URGENT)
-        locked_spin(worker, task);
+        spin(task);
+    pthread_mutex_lock(&worker->lock);
     if (!locked_wait_watching(worker, task, timeout_ms, watch)) {
         phase = task->phase;
         if (phase == CLR_TASK_FAILED)
@@ -155,6 +156,7 @@ int64_t clr_worker_queue_ns(struct clr_worker *worker)
     queue = worker->since != 0 ? worker->urgent_ns : 0;
     for (task = worker->tasks[CLR_TASK_URGENT].first; task != NULL; task = task->next)
         queue += worker->urgent_ns;
+    queue += worker->under_way_count * worker->urgent_ns;
     pthread_mutex_unlock(&worker->lock);
     return queue;
 }

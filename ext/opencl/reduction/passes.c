@@ -197,21 +197,34 @@ enum clr_code clr_passes_fetch(struct clr_passes *passes, struct clr_status *sta
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFlush", error);
 }
 
+static cl_ulong fetch_time(const struct clr_passes *passes, cl_profiling_info moment)
+{
+    cl_ulong time = 0;
+
+    clGetEventProfilingInfo(passes->fetched, moment, sizeof time, &time, NULL);
+    return time;
+}
+
 /*
  * The nanoseconds of a batch's kernels without an event for each: before the transfer was enqueued,
- * by the host's clock, and from then until it started, by its event's times.
+ * by the host's clock, and from then until it started, by its event's times; but not before the
+ * batch that was in the queue when this one came had ended.
  */
 static int64_t batch_time(const struct clr_passes *passes)
 {
-    cl_ulong queued = 0, start = 0;
+    const cl_ulong queued = fetch_time(passes, CL_PROFILING_COMMAND_QUEUED);
+    const cl_ulong start = fetch_time(passes, CL_PROFILING_COMMAND_START);
+    const cl_ulong before = passes->ended != NULL ? *passes->ended : 0;
+    int64_t time;
 
-    if (clGetEventProfilingInfo(passes->fetched, CL_PROFILING_COMMAND_QUEUED, sizeof queued,
-                                &queued, NULL) != CL_SUCCESS ||
-        clGetEventProfilingInfo(passes->fetched, CL_PROFILING_COMMAND_START, sizeof start, &start,
-                                NULL) != CL_SUCCESS ||
-        start < queued)
+    if (passes->ended != NULL)
+        *passes->ended = fetch_time(passes, CL_PROFILING_COMMAND_END);
+    if (queued == 0 || start < queued)
         return 0;
-    return passes->end - passes->begun + (int64_t)(start - queued);
+    time = passes->end - passes->begun + (int64_t)(start - queued);
+    return before != 0 && start > before && (int64_t)(start - before) < time
+               ? (int64_t)(start - before)
+               : time;
 }
 
 enum clr_code clr_passes_wait(struct clr_passes *passes, struct clr_device_work *work,

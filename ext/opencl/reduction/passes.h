@@ -49,7 +49,8 @@ struct clr_passes {
     struct clr_pinned pinned; /* the host's copy of those */
     bool doubles;             /* how the device computes REALs */
     bool timed; /* set by a caller to whom each kernel's own time is worth what its event costs */
-    int most;   /* reductions in a batch */
+    cl_ulong *ended; /* set by a caller who has others use the queue: when their last batch ended */
+    int most;        /* reductions in a batch */
 
     /* Of the batch under way. */
     int started, launched;

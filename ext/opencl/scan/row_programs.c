@@ -30,11 +30,30 @@ struct clr_row_program *clr_row_programs_find(struct clr_row_programs *programs,
     return NULL;
 }
 
+/* Returns the place that is empty, or whose program has not been used for longest. */
+static int find_place(const struct clr_row_programs *programs)
+{
+    int i, place = 0;
+
+    for (i = 1; i < CLR_ROW_PROGRAMS && programs->programs[place] != NULL; i++) {
+        const struct clr_row_program *other = programs->programs[i];
+        if (other == NULL || other->used < programs->programs[place]->used)
+            place = i;
+    }
+    return place;
+}
+
+bool clr_row_programs_have_room(const struct clr_row_programs *programs)
+{
+    const struct clr_row_program *program = programs->programs[find_place(programs)];
+
+    return program == NULL || program->used < programs->kept_from;
+}
+
 bool clr_row_programs_add(struct clr_row_programs *programs, struct clr_row_program *program,
                           const struct clr_row_key *key)
 {
-    struct clr_row_program **place = &programs->programs[0];
-    int i;
+    struct clr_row_program **place = &programs->programs[find_place(programs)];
 
     program->phase = CLR_ROW_PROGRAM_REQUESTED;
     program->used = programs->scan;
@@ -45,11 +64,6 @@ bool clr_row_programs_add(struct clr_row_programs *programs, struct clr_row_prog
         return false;
     }
     memcpy(program->key, key->words, key->length * sizeof *program->key);
-    for (i = 1; i < CLR_ROW_PROGRAMS && *place != NULL; i++) {
-        struct clr_row_program **other = &programs->programs[i];
-        if (*other == NULL || (*other)->used < (*place)->used)
-            place = other;
-    }
     drop(programs, place);
     *place = program;
     return true;

@@ -25,20 +25,26 @@ struct clr_row_program {
     uint64_t used; /* by which scan, last */
 };
 
-/* Zeroed by its owner at first, who sets release(). */
+/* Zeroed by its owner at first, who sets release(), and kept_from if several scans are under way at
+   once. */
 struct clr_row_programs {
     struct clr_row_program *programs[CLR_ROW_PROGRAMS]; /* or NULL */
     void (*release)(struct clr_row_program *program);   /* gives back what its owner has in it */
     uint64_t scan;                                      /* the number of the one that asks */
+    uint64_t kept_from; /* scans from this number on are under way, and keep their programs */
 };
 
 /* Returns the program with that key, which is then one of those used last, or NULL. */
 struct clr_row_program *clr_row_programs_find(struct clr_row_programs *programs,
                                               const struct clr_row_key *key);
 
+/* Whether a program can be taken over: unless all that there are belong to scans under way. */
+bool clr_row_programs_have_room(const struct clr_row_programs *programs);
+
 /*
- * Takes over a program that is requested under that key, which no other has. It takes the place of
- * one that has not been used for longest. Returns false without memory; the program is freed then.
+ * Takes over a program that is requested under that key, which no other has, if there is room. It
+ * takes the place of one that has not been used for longest. Returns false without memory; the
+ * program is freed then.
  */
 bool clr_row_programs_add(struct clr_row_programs *programs, struct clr_row_program *program,
                           const struct clr_row_key *key);

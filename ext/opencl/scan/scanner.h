@@ -15,27 +15,50 @@
 struct clr_scanner;
 
 /*
- * Computes the tallies of a plan's scan from the device's copies of its columns, which are not
- * looked at themselves. The programs of the operations and element types of its steps are built.
- * *outcome: DONE; UNSURE; NOT_NOW if programs of its own are yet to be built, or can't be,
- * or the device cannot tell. *requested: whether there is something to build. Returns CLR_OK,
- * CLR_NOMEM, or CLR_DEVICE.
+ * So many scans may be under way at once. They run one after the other, but the device has the next
+ * one's kernels while the host still takes the last one's results and begins another: what a short
+ * scan takes is mostly that.
  */
-enum clr_code clr_scanner_run(struct clr_device *device, const struct clr_scan_plan *plan,
-                              struct clr_resident_column *const *columns,
-                              enum clr_scan_outcome *outcome, bool *requested,
-                              struct clr_device_work *work, struct clr_status *status);
+enum { CLR_SCAN_SLOTS = 4 };
+
+/* A scan under way. */
+struct clr_scan_slot;
 
 /*
- * Asks for the programs of a plan, and stores whether all are built; otherwise as
- * clr_scanner_run(), but for the states of the tallies, which are of no use.
+ * Begins to compute the tallies of a plan's scan from the device's copies of its columns, which are
+ * not looked at themselves. The programs of the operations and element types of its steps are
+ * built, and fewer than CLR_SCAN_SLOTS scans are under way. *slot: the scan, for which
+ * clr_scanner_end() is due; or NULL with *outcome NOT_NOW, if programs of its own are yet to be
+ * built, or can't be. *requested: whether there is something to build. Returns CLR_OK; or CLR_NOMEM
+ * or CLR_DEVICE, with *slot NULL.
+ */
+enum clr_code clr_scanner_begin(struct clr_device *device, const struct clr_scan_plan *plan,
+                                struct clr_resident_column *const *columns,
+                                struct clr_scan_slot **slot, enum clr_scan_outcome *outcome,
+                                bool *requested, struct clr_device_work *work,
+                                struct clr_status *status);
+
+/*
+ * Ends a scan that was begun with that plan and those columns, the oldest one under way first.
+ * *outcome: DONE; UNSURE; NOT_NOW if the device cannot tell. Returns CLR_OK, CLR_NOMEM, or
+ * CLR_DEVICE.
+ */
+enum clr_code clr_scanner_end(struct clr_device *device, struct clr_scan_slot *slot,
+                              const struct clr_scan_plan *plan,
+                              struct clr_resident_column *const *columns,
+                              enum clr_scan_outcome *outcome, struct clr_device_work *work,
+                              struct clr_status *status);
+
+/*
+ * Asks for the programs of a plan, and stores whether all are built. *requested, and what it
+ * returns, are as of clr_scanner_begin().
  */
 enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan_plan *plan,
                                   bool *ready, bool *requested, struct clr_status *status);
 
 /*
- * Builds one of the programs that were asked for; a failure concerns it alone. *log as in
- * clr_program_build(). Returns whether there are more.
+ * Builds one of the programs that were asked for, while no scan is under way; a failure concerns it
+ * alone. *log as in clr_program_build(). Returns whether there are more.
  */
 bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status *status);
 

@@ -30,6 +30,8 @@ struct probe {
     int pause_ms;       /* that a step takes at least */
     atomic_int *order;  /* of all tasks' steps */
     int last;           /* the number of its last step in that order */
+    atomic_int *begun;  /* unless NULL: it goes on by itself after its first step; how many do, */
+    int others;         /* and how many did when it began */
     int64_t since;
 };
 
@@ -50,6 +52,13 @@ static bool step(struct clr_task *task, struct clr_device *device, struct clr_st
     if (probe->code != CLR_OK)
         clr_status_set(status, probe->code, probe->code == CLR_DEVICE ? -5 : 0, "a probe");
     probe->steps++;
+    if (probe->begun != NULL && probe->steps == 1 && probe->code == CLR_OK) {
+        probe->others = atomic_fetch_add(probe->begun, 1);
+        task->is_under_way = true;
+        return true;
+    }
+    if (probe->begun != NULL)
+        atomic_fetch_sub(probe->begun, 1);
     if (probe->until != NULL)
         return !atomic_load(probe->until) && clr_clock_ns() - probe->since < LONG_MS * 1000000LL;
     return probe->steps < probe->wanted && probe->code == CLR_OK;
@@ -170,6 +179,79 @@ static void test_order(void)
     for (i = 0; i < 3; i++)
         clr_task_release(&urgent[i]->task);
     wait_destroyed(6, "each is freed once");
+    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+}
+
+/* Tasks that go on by themselves: others begin before the first of them is waited for, as many as
+   the device has room for, and each ends in its turn. */
+static void test_under_way(void)
+{
+    enum { TASKS = 3 * CLR_TASKS_UNDER_WAY };
+    struct clr_worker *worker = start();
+    struct probe *first = new_probe(CLR_TASK_URGENT, 1), *build = new_probe(CLR_TASK_BUILD, 1);
+    struct probe *queued[TASKS];
+    atomic_int order = 0, begun = 0;
+    struct clr_status status;
+    atomic_bool hold = true;
+    int i, most = 0;
+    bool in_turn = true;
+
+    first->hold = &hold;
+    build->order = &order;
+    clr_worker_post(worker, &first->task);
+    clr_worker_post(worker, &build->task);
+    for (i = 0; i < TASKS; i++) {
+        queued[i] = new_probe(CLR_TASK_URGENT, 1);
+        queued[i]->order = &order;
+        queued[i]->begun = &begun;
+        clr_worker_post(worker, &queued[i]->task);
+    }
+    atomic_store(&hold, false);
+    for (i = 0; i < TASKS; i++) {
+        tap_ok(await(worker, queued[i], LONG_MS, &status) == CLR_TASK_DONE && queued[i]->steps == 2,
+               "task %d ends after two steps", i);
+        in_turn = in_turn && (i == 0 || queued[i]->last > queued[i - 1]->last);
+        most = queued[i]->others > most ? queued[i]->others : most;
+    }
+    tap_ok(in_turn, "they end in their order");
+    tap_is_int64(most, CLR_TASKS_UNDER_WAY - 1, "so many others are under way when one begins");
+    tap_ok(await(worker, build, LONG_MS, &status) == CLR_TASK_DONE && build->last == 2 * TASKS,
+           "a build waits for all of them");
+    clr_task_release(&first->task);
+    clr_task_release(&build->task);
+    for (i = 0; i < TASKS; i++)
+        clr_task_release(&queued[i]->task);
+    wait_destroyed(TASKS + 2, "each is freed once");
+    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+}
+
+/* A device that is lost while tasks are under way: they fail, and so does what waits. */
+static void test_loss_under_way(void)
+{
+    struct clr_worker *worker = start();
+    struct probe *first = new_probe(CLR_TASK_URGENT, 1), *queued[3];
+    struct clr_status status;
+    atomic_bool hold = true;
+    atomic_int begun = 0;
+    int i;
+
+    first->hold = &hold;
+    clr_worker_post(worker, &first->task);
+    for (i = 0; i < 3; i++) {
+        queued[i] = new_probe(CLR_TASK_URGENT, 1);
+        queued[i]->begun = &begun;
+        clr_worker_post(worker, &queued[i]->task);
+    }
+    queued[2]->code = CLR_DEVICE;
+    atomic_store(&hold, false);
+    for (i = 0; i < 3; i++)
+        tap_ok(await(worker, queued[i], LONG_MS, &status) == CLR_TASK_FAILED && status.error == -5,
+               "task %d fails with the device", i);
+    tap_is_int64(queued[0]->steps, 1, "nobody waits for what was under way");
+    clr_task_release(&first->task);
+    for (i = 0; i < 3; i++)
+        clr_task_release(&queued[i]->task);
+    wait_destroyed(4, "each is freed once");
     tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
 }
 
@@ -406,6 +488,8 @@ static void test_building(void)
 int main(void)
 {
     test_order();
+    test_under_way();
+    test_loss_under_way();
     test_failures();
     test_watch();
     test_hang();
