@@ -6,6 +6,10 @@
 #include "engine/worker/runtime.h"
 #include "numeric/values/column.h"
 #include "opencl/memory/resident_column.h"
+#include "opencl/memory/upload.h"
+
+/* So many bytes are sent in one step: where more have changed, the column is copied, in pieces. */
+enum { CLR_RESIDENT_CHANGE = CLR_UPLOAD_PIECE };
 
 /* Leaves a resident and its column to the end of the process: the device has failed, and nobody
    knows what it still reads. */
@@ -18,6 +22,14 @@ static void leave(struct clr_resident *resident)
         continue;
 }
 
+/* Drops the resident that the copy was to be made of, if there is one. */
+static void forget_before(struct clr_resident *resident)
+{
+    if (resident->before != NULL)
+        clr_task_release(&resident->before->task);
+    resident->before = NULL;
+}
+
 static void free_resident(struct clr_task *task)
 {
     struct clr_resident *resident = clr_resident_of(task);
@@ -27,6 +39,7 @@ static void free_resident(struct clr_task *task)
         leave(resident);
         return;
     }
+    forget_before(resident);
     clr_column_release(resident->column);
     clr_sorted_column_free(NULL, resident->sorted);
     clr_resident_column_free(NULL, resident->copy);
@@ -130,14 +143,47 @@ static bool share(struct clr_resident *resident, const struct clr_device *device
     return false;
 }
 
+static size_t ranges_size(const struct clr_resident *resident)
+{
+    size_t size = 0;
+    int i;
+
+    for (i = 0; i < resident->fresh.count; i++)
+        size += clr_resident_column_size(resident->kind, resident->fresh.ranges[i].rows);
+    return size;
+}
+
+/* The copying of so many bytes has ended, well or not. Returns false: it is not to be gone on
+   with. */
+static bool end_upload(struct clr_resident *resident, size_t bytes, const struct clr_status *status)
+{
+    if (status->code != CLR_OK) {
+        fail_upload(resident, status->code == CLR_NOMEM);
+        return false;
+    }
+    clr_resident_count_copied(bytes);
+    clr_column_release(resident->column);
+    resident->column = NULL;
+    atomic_store(&resident->state, CLR_RESIDENT_READY);
+    return false;
+}
+
 /* The copying, once, or once more: of the resident that the request holds. */
 static bool step_upload(struct clr_task *task, struct clr_device *device, struct clr_status *status)
 {
     struct clr_resident *resident = clr_resident_of(clr_request_of(task)->held);
     const bool unwanted = atomic_load(&resident->unwanted);
-    const struct clr_column *column;
+    const struct clr_column *column = resident->column;
     bool complete = false;
 
+    if (!unwanted && resident->before != NULL) {
+        clr_resident_column_change(device, resident->copy, resident->before->copy,
+                                   find_rows(column, 0), find_tags(column, 0), &resident->fresh,
+                                   status);
+        forget_before(resident);
+        return end_upload(resident, ranges_size(resident), status);
+    }
+    forget_before(resident);
     if (!unwanted && share(resident, device)) {
         atomic_store(&resident->state, CLR_RESIDENT_READY);
         return false;
@@ -147,17 +193,13 @@ static bool step_upload(struct clr_task *task, struct clr_device *device, struct
         clr_resident_column_fill(device, resident->copy, find_rows(column, resident->first),
                                  find_tags(column, resident->first), &complete, status);
     }
-    if (unwanted || status->code != CLR_OK) {
-        fail_upload(resident, !unwanted && status->code == CLR_NOMEM);
+    if (unwanted) {
+        fail_upload(resident, false);
         return false;
     }
-    if (!complete)
-        return true;
-    clr_resident_count_copied(clr_resident_size(resident));
-    clr_column_release(resident->column);
-    resident->column = NULL;
-    atomic_store(&resident->state, CLR_RESIDENT_READY);
-    return false;
+    return status->code == CLR_OK && !complete
+               ? true
+               : end_upload(resident, clr_resident_size(resident), status);
 }
 
 static const struct clr_request_kind upload_kind = {
@@ -230,6 +272,24 @@ static bool may_share(const struct clr_worker *worker, const struct clr_column *
            !clr_column_has_addresses(column);
 }
 
+/* Starts copying rows of the column to a new resident, which is freed if there is no memory: then
+   it returns NULL, and else the resident. */
+static struct clr_resident *begin_upload(struct clr_resident *resident, struct clr_column *column)
+{
+    resident->column = clr_column_retain(column);
+    clr_resident_column_set_least(resident->copy, column->frame.least);
+    switch (post_upload(resident)) {
+    case CLR_READY:
+        return resident;
+    case CLR_STARTING:
+        clr_resident_free(resident);
+        return NULL;
+    default:
+        fail_upload(resident, false);
+        return resident;
+    }
+}
+
 size_t clr_resident_cost(const struct clr_worker *worker, const struct clr_column *column,
                          size_t rows)
 {
@@ -246,19 +306,32 @@ struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_colu
     if (resident == NULL)
         return NULL;
     atomic_store(&resident->is_shared, may_share(worker, column));
-    resident->column = clr_column_retain(column);
     resident->first = first;
-    clr_resident_column_set_least(resident->copy, column->frame.least);
-    switch (post_upload(resident)) {
-    case CLR_READY:
-        return resident;
-    case CLR_STARTING:
+    return begin_upload(resident, column);
+}
+
+struct clr_resident *clr_resident_change(struct clr_resident *before, struct clr_column *column,
+                                         const struct clr_row_ranges *ranges)
+{
+    const uint8_t kind = clr_column_device_kind(column);
+    struct clr_resident *resident;
+
+    if (clr_runtime_forked() || atomic_load(&before->state) != CLR_RESIDENT_READY || clr_resident_is_shared(before) ||
+        may_share(before->worker, column) || kind != before->kind ||
+        (column->words != NULL && clr_kind_narrow_bytes(kind) == 0) ||
+        !clr_resident_column_is_like(before->copy, &column->frame))
+        return NULL;
+    resident = make(before->worker, kind, column->rows);
+    if (resident == NULL)
+        return NULL;
+    resident->fresh = *ranges;
+    if (ranges_size(resident) > CLR_RESIDENT_CHANGE) {
         clr_resident_free(resident);
         return NULL;
-    default:
-        fail_upload(resident, false);
-        return resident;
     }
+    clr_task_retain(&before->task);
+    resident->before = before;
+    return begin_upload(resident, column);
 }
 
 enum clr_code clr_resident_sort(struct clr_device *device, struct clr_resident *resident,

@@ -6,6 +6,7 @@
 #define CLR_ENGINE_RESIDENT_H
 
 #include "engine/worker/worker.h"
+#include "numeric/scan/scan.h"
 #include "numeric/values/column.h"
 
 #include <stddef.h>
@@ -27,6 +28,13 @@ enum clr_residence { CLR_RESIDENT_COMING, CLR_RESIDENT_READY, CLR_RESIDENT_FAILE
  */
 struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_column *column,
                                       size_t first, size_t rows);
+
+/*
+ * Starts making a copy of a column from that of another one, which may be any as long as it is not
+ * freed: see clr_sharded_change(). Returns NULL as that does.
+ */
+struct clr_resident *clr_resident_change(struct clr_resident *before, struct clr_column *column,
+                                         const struct clr_row_ranges *ranges);
 
 /*
  * Returns how far it is. FAILED: no room on the device, or a device that failed. If it may succeed

@@ -24,6 +24,10 @@ struct clr_resident {
         *column;           /* until it is on the device, or can't be any more; always if shared */
     atomic_bool is_shared; /* the copy is the column itself, or is to be */
     size_t first;          /* row of the column that it begins with */
+    /* Another one, with a reference, of which the copy is to be made, and the rows that are not as
+       there; or NULL. */
+    struct clr_resident *before;
+    struct clr_row_ranges fresh;
     struct clr_resident_column *copy;
     uint8_t kind; /* as of clr_column_device_kind() */
     size_t rows;

@@ -56,6 +56,19 @@ struct clr_sharded *clr_sharded_new_of(const struct clr_division *division,
     return sharded;
 }
 
+struct clr_sharded *clr_sharded_change(const struct clr_sharded *before, struct clr_column *column,
+                                       const struct clr_row_ranges *ranges)
+{
+    struct clr_division division = before->division;
+    struct clr_resident *changed;
+
+    if (division.count > 1)
+        return NULL;
+    division.shards[0].rows = column->rows;
+    changed = clr_resident_change(before->residents[0], column, ranges);
+    return changed == NULL ? NULL : clr_sharded_new_of(&division, &changed);
+}
+
 struct clr_sharded *clr_sharded_retain(struct clr_sharded *sharded)
 {
     if (sharded != NULL)

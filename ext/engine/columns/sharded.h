@@ -4,6 +4,7 @@
 
 #include "engine/columns/division.h"
 #include "engine/columns/resident.h"
+#include "numeric/scan/scan.h"
 
 /* The copy of a column: for each shard of its division a resident. It never changes. */
 struct clr_sharded;
@@ -16,6 +17,16 @@ struct clr_sharded *clr_sharded_new(const struct clr_division *division, struct 
    owns from now on. NULL without memory, when these are freed. */
 struct clr_sharded *clr_sharded_new_of(const struct clr_division *division,
                                        struct clr_resident *const *residents);
+
+/*
+ * Starts making the copy of a column from that of another one, which has the same rows where they
+ * were, but for those of the ranges, and may have fewer or more at the end: on the device, to which
+ * these rows alone are sent. Returns a copy with one reference; or NULL if it can't be made so: if
+ * they are too many, or the other one is not READY, has several shards or another form, or is the
+ * host's column itself; or without memory.
+ */
+struct clr_sharded *clr_sharded_change(const struct clr_sharded *before, struct clr_column *column,
+                                       const struct clr_row_ranges *ranges);
 
 /* Take and drop references; the last one frees the residents. NULL is fine. */
 struct clr_sharded *clr_sharded_retain(struct clr_sharded *sharded);

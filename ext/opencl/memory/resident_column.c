@@ -211,6 +211,73 @@ enum clr_code clr_resident_column_resize(struct clr_device *device, cl_command_q
     return CLR_OK;
 }
 
+/* Sends the rows of a range to a buffer of so many bytes a row. */
+static enum clr_code send_range(struct clr_upload *upload, cl_mem buffer, const void *rows,
+                                const struct clr_row_range *range, size_t row_bytes,
+                                struct clr_status *status)
+{
+    const size_t offset = range->first * row_bytes, size = range->rows * row_bytes;
+
+    return size == 0 ? CLR_OK
+                     : clr_upload_send(upload, clr_upload_queue(upload), buffer, offset,
+                                       (const char *)rows + offset, size, status);
+}
+
+static enum clr_code change(struct clr_device *device, struct clr_resident_column *column,
+                            const struct clr_resident_column *other, const void *values,
+                            const uint8_t *tags, const struct clr_row_ranges *ranges,
+                            struct clr_status *status)
+{
+    const uint8_t kind = column->kind;
+    const size_t kept = other->rows < column->rows ? other->rows : column->rows;
+    const size_t value_bytes = clr_resident_values_size(kind, 1);
+    const size_t tag_bytes = clr_resident_tags_size(kind, 1);
+    struct clr_upload *upload;
+    cl_command_queue queue;
+    int i;
+
+    if (clr_upload_open(device, status) != CLR_OK)
+        return status->code;
+    upload = clr_upload_of(device);
+    queue = clr_upload_queue(upload);
+    if (move(device, queue, other->values, kept * value_bytes, column->rows * value_bytes,
+             &column->values, status) != CLR_OK ||
+        move(device, queue, other->tags, kept * tag_bytes, column->rows * tag_bytes, &column->tags,
+             status) != CLR_OK)
+        return status->code;
+    for (i = 0; i < ranges->count; i++) {
+        if (send_range(upload, column->values, values, &ranges->ranges[i], value_bytes, status) !=
+                CLR_OK ||
+            send_range(upload, column->tags, tags, &ranges->ranges[i], tag_bytes, status) != CLR_OK)
+            return status->code;
+    }
+    return clr_resident_column_settle(device, status);
+}
+
+enum clr_code clr_resident_column_change(struct clr_device *device,
+                                         struct clr_resident_column *column,
+                                         const struct clr_resident_column *other,
+                                         const void *values, const uint8_t *tags,
+                                         const struct clr_row_ranges *ranges,
+                                         struct clr_status *status)
+{
+    if (change(device, column, other, values, tags, ranges, status) == CLR_OK) {
+        column->copied = clr_resident_column_size(column->kind, column->rows);
+    } else if (status->code == CLR_NOMEM) {
+        clr_buffer_release(&column->values);
+        clr_buffer_release(&column->tags);
+    }
+    return status->code;
+}
+
+bool clr_resident_column_is_like(const struct clr_resident_column *column,
+                                 const struct clr_frame *frame)
+{
+    const struct clr_frame own = clr_resident_column_frame(column);
+
+    return own.bytes == 0 || (own.least == frame->least && own.power == frame->power);
+}
+
 enum clr_code clr_resident_column_append(struct clr_device *device,
                                          struct clr_resident_column *column, const int64_t *values,
                                          size_t count, struct clr_status *status)

@@ -6,6 +6,7 @@
 #define CLR_OPENCL_RESIDENT_COLUMN_H
 
 #include "base/status.h"
+#include "numeric/scan/scan.h"
 #include "numeric/values/narrow.h"
 #include "opencl/core/device.h"
 
@@ -36,6 +37,24 @@ enum clr_code clr_resident_column_fill(struct clr_device *device,
                                        struct clr_resident_column *column, const void *values,
                                        const uint8_t *tags, bool *complete,
                                        struct clr_status *status);
+
+/*
+ * Fills a column that was never filled with the rows of another, complete one of the same kind and
+ * frame, which are copied on the device, and with those of the ranges, whose values and tags are at
+ * their places in the host's arrays. All rows beyond the other one's are among them. It is waited
+ * for. Returns as clr_resident_column_fill().
+ */
+enum clr_code clr_resident_column_change(struct clr_device *device,
+                                         struct clr_resident_column *column,
+                                         const struct clr_resident_column *other,
+                                         const void *values, const uint8_t *tags,
+                                         const struct clr_row_ranges *ranges,
+                                         struct clr_status *status);
+
+/* Whether a column's values are kept as those of that frame are on devices, for columns of one
+   kind. */
+bool clr_resident_column_is_like(const struct clr_resident_column *column,
+                                 const struct clr_frame *frame);
 
 /*
  * Has a column that was never filled use the host's arrays where they lie, if the device's memory

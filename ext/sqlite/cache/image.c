@@ -119,11 +119,15 @@ void clr_image_free(struct clr_image *image)
     clr_memory_free(image);
 }
 
-void clr_image_replace(struct clr_image_column *column, struct clr_column *content)
+void clr_image_replace(struct clr_image_column *column, struct clr_column *content,
+                       const struct clr_row_ranges *fresh)
 {
-    clr_sharded_release(column->copy);
-    column->copy = NULL;
+    struct clr_sharded *before = column->copy;
+
+    column->copy =
+        before == NULL || fresh == NULL ? NULL : clr_sharded_change(before, content, fresh);
     column->column = content;
+    clr_sharded_release(before);
 }
 
 /* Finds a column, with bytes or without. */
@@ -153,7 +157,7 @@ struct clr_image_column *clr_image_add(struct clr_image *image, const char *name
 
     if (added != NULL) {
         clr_column_release(added->column);
-        clr_image_replace(added, column);
+        clr_image_replace(added, column, NULL);
         added->field = *field;
         return added;
     }

@@ -69,8 +69,13 @@ void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_to
 /* Frees an image that has no reference, whose table stays. */
 void clr_image_free(struct clr_image *image);
 
-/* Gives a column new content, with its reference; what was made of the old one goes. */
-void clr_image_replace(struct clr_image_column *column, struct clr_column *content);
+/*
+ * Gives a column new content, with its reference; what was made of the old one goes. fresh: the
+ * rows without which the content is as it was, so that the device's copy may be changed as well; or
+ * NULL.
+ */
+void clr_image_replace(struct clr_image_column *column, struct clr_column *content,
+                       const struct clr_row_ranges *fresh);
 
 /* Returns the image's column that a field describes, or NULL. One with bytes will do for a field
    without, and one in which there are none for a field with bytes; but one with codes only for a

@@ -135,7 +135,7 @@ static enum clr_load_outcome refresh_columns(struct clr_column_request *request,
     stats->bytes_decoded += report.bytes_read;
     for (i = 0; i < side.count && report.has_moved; i++) {
         if (side.changed[i])
-            clr_image_replace(side.of[i], side.columns[i]);
+            clr_image_replace(side.of[i], side.columns[i], report.rows_stay ? &report.fresh : NULL);
     }
     side_free(&side);
     if (outcome != CLR_LOAD_DONE)

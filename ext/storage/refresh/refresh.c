@@ -6,6 +6,7 @@
 #include "storage/refresh/splice.h"
 #include "storage/snapshot/tree.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /*
@@ -339,6 +340,45 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
     return CLR_LOAD_DONE;
 }
 
+/* Adds rows behind those that there are. If there would be too many ranges, the two with the fewest
+   rows between them become one. */
+static void add_range(struct clr_row_ranges *ranges, const struct clr_row_run *run)
+{
+    struct clr_row_range all[CLR_MOST_ROW_RANGES + 1];
+    size_t gap, least = SIZE_MAX;
+    int i, at = 0;
+
+    memcpy(all, ranges->ranges, sizeof ranges->ranges);
+    all[ranges->count] = (struct clr_row_range){run->to, run->rows};
+    for (i = 0; i < ranges->count; i++) {
+        gap = all[i + 1].first - (all[i].first + all[i].rows);
+        if (gap < least) {
+            least = gap;
+            at = i;
+        }
+    }
+    if (ranges->count == CLR_MOST_ROW_RANGES || least == 0) {
+        all[at].rows = all[at + 1].first + all[at + 1].rows - all[at].first;
+        memmove(&all[at + 1], &all[at + 2], (size_t)(ranges->count - at - 1) * sizeof *all);
+    } else {
+        ranges->count++;
+    }
+    memcpy(ranges->ranges, all, sizeof ranges->ranges);
+}
+
+/* Reports which rows are fresh, if the others are where they were. */
+static void report_rows(const struct refresh *refresh, struct clr_refresh_report *report)
+{
+    const struct clr_splice *splice = &refresh->splice;
+    size_t i;
+
+    report->rows_stay = true;
+    for (i = 0; i < splice->old_count; i++)
+        report->rows_stay = report->rows_stay && splice->old[i].from == splice->old[i].to;
+    for (i = 0; i < splice->fresh_count; i++)
+        add_range(&report->fresh, &splice->fresh[i]);
+}
+
 static void refresh_free(struct refresh *refresh)
 {
     int i;
@@ -379,6 +419,8 @@ enum clr_load_outcome clr_refresh(const struct clr_source *source, uint32_t root
                                           .leaves_read = refresh.fresh.leaf_count,
                                           .leaves = refresh.leaves.count,
                                           .has_moved = refresh.has_moved};
+    if (refresh.has_moved)
+        report_rows(&refresh, report);
     refresh_free(&refresh);
     return outcome;
 }

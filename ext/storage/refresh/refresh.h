@@ -6,12 +6,17 @@
 #ifndef CLR_STORAGE_REFRESH_H
 #define CLR_STORAGE_REFRESH_H
 
+#include "numeric/scan/scan.h"
 #include "storage/load/load.h"
 
 struct clr_refresh_report {
     int64_t bytes_read;
     size_t leaves_read, leaves; /* the latter of the table now */
     bool has_moved;             /* the layout is another one, and so may columns be */
+    /* If it has: whether all rows of unchanged leaves are still where they were. Then these are
+       rows of the new columns, without which they are as the old ones. */
+    bool rows_stay;
+    struct clr_row_ranges fresh;
 };
 
 /*
