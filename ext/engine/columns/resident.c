@@ -316,9 +316,9 @@ struct clr_resident *clr_resident_change(struct clr_resident *before, struct clr
     const uint8_t kind = clr_column_device_kind(column);
     struct clr_resident *resident;
 
-    if (clr_runtime_forked() || atomic_load(&before->state) != CLR_RESIDENT_READY || clr_resident_is_shared(before) ||
-        may_share(before->worker, column) || kind != before->kind ||
-        (column->words != NULL && clr_kind_narrow_bytes(kind) == 0) ||
+    if (clr_runtime_forked() || atomic_load(&before->state) != CLR_RESIDENT_READY ||
+        clr_resident_is_shared(before) || may_share(before->worker, column) ||
+        kind != before->kind || (column->words != NULL && clr_kind_narrow_bytes(kind) == 0) ||
         !clr_resident_column_is_like(before->copy, &column->frame))
         return NULL;
     resident = make(before->worker, kind, column->rows);
