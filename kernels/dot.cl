@@ -26,12 +26,22 @@ void running_take(running *sum, lanes x, lanes y WIDE_FORMAL)
 {
     lanes product = x * y;
 
+#if LANES == 1
+    sum->steps++;
+    if (!IS_TAKEN_BY(sum, product) ||
+        (!FITS_PRODUCT(product) && IS_NOT_ZERO(x) && IS_NOT_ZERO(y))) {
+        wide_take(wide, x, y);
+        running_went_wide(sum);
+        return;
+    }
+#else
     if (ANY(!FITS_PRODUCT(product))) {
         if (ANY(!FITS_EXPANSION(product) | (IS_NOT_ZERO(x) & IS_NOT_ZERO(y)))) {
             wide_take(wide, x, y);
             return;
         }
     }
+#endif
     running_add_pair(sum, product, fma(x, y, -product), wide);
 }
 
@@ -100,6 +110,7 @@ void running_take(running *sum, lanes x, lanes y WIDE_FORMAL)
     lanes_ulong a_part = KEPT_IF(!(IS_ZERO(a) | IS_ZERO(b)), SIGNIFICAND(a));
     lanes_ulong b_part = SIGNIFICAND(b);
 
+    sum->steps++;
     if (ANY(IS_OUTSIDE(a, b, sum->begin)) &&
         (!running_miss(sum, window_wanted(x, y), wide) || ANY(IS_OUTSIDE(a, b, sum->begin))))
         wide_take(wide, x, y);

@@ -10,8 +10,9 @@
 #define PRODUCT_FLOOR 0x1p-960
 
 /*
- * Whether |x| < EXPANSION_LIMIT; whether moreover |x| >= PRODUCT_FLOOR; whether x is neither 0 nor
- * -0. A GPU looks at the bits, by integers: its units for doubles have enough to do.
+ * Whether |x| < EXPANSION_LIMIT; in a GPU's work-item, whether the expansion takes it; whether
+ * moreover |x| >= PRODUCT_FLOOR; whether x is neither 0 nor -0. A GPU looks at the bits, by
+ * integers: its units for doubles have enough to do.
  */
 #if LANES > 1
 #define FITS_EXPANSION(x) (fabs(x) < EXPANSION_LIMIT)
@@ -20,6 +21,7 @@
 #else
 #define HIGH_BITS(x) ((uint)(as_ulong(x) >> 32) & 0x7fffffff)
 #define FITS_EXPANSION(x) (HIGH_BITS(x) < 0x7bf00000)
+#define IS_TAKEN_BY(sum, x) ((HIGH_BITS(x) | ((sum)->steps & ALL_WIDE)) < 0x7bf00000)
 #define FITS_PRODUCT(x) (HIGH_BITS(x) - 0x03f00000 < 0x7bf00000 - 0x03f00000)
 #define IS_NOT_ZERO(x) (as_ulong(x) << 1 != 0)
 #endif
@@ -41,6 +43,12 @@ typedef struct {
     double first, second, third;
 } partial;
 
+/* A flag of a GPU's steps, and the numbers of running_went_wide(). */
+#define ALL_WIDE (1U << 31)
+#define WIDE_STEPS 256
+#define WIDE_COST 8
+#define MOST_DUE 20
+
 /* The terms of a sum before the last: see blocks.cl. A product has twice the bits. */
 #define NUMBERS (OPERANDS + 1)
 
@@ -49,6 +57,8 @@ typedef struct {
 #if LANES > 1
     lanes number[NUMBERS], bias; /* bias: the first number's */
     uint waiting, wait;
+#else
+    uint steps, due; /* see running_went_wide() */
 #endif
 } running;
 
@@ -99,9 +109,34 @@ running running_zero(void)
         zero.number[i] = 0;
     zero.bias = 0;
     zero.waiting = zero.wait = 0;
+#else
+    zero.steps = 0;
+    zero.due = WIDE_COST;
 #endif
     return zero;
 }
+
+#if LANES == 1
+/*
+ * Takes note that a value went to the long accumulator. Where most do, the expansion is work for
+ * nothing: all go there, until the next multiple of WIDE_STEPS, which is the same for neighbouring
+ * work-items, as each way waits for the other. `due` runs ahead of the steps by WIDE_COST for each
+ * such value, and falls back by one with each step.
+ */
+void running_went_wide(running *sum)
+{
+    uint steps = sum->steps & ~ALL_WIDE;
+
+    if (sum->steps & ALL_WIDE) {
+        if (steps % WIDE_STEPS == 0)
+            sum->steps = steps;
+        return;
+    }
+    sum->due = max(sum->due, steps) + WIDE_COST;
+    if (sum->due - steps > MOST_DUE)
+        sum->steps |= ALL_WIDE;
+}
+#endif
 
 /* Adds what the second term dropped. */
 void running_add_rest(running *sum, lanes x, __local uint *wide)
@@ -114,6 +149,9 @@ void running_add_rest(running *sum, lanes x, __local uint *wide)
         STORE_LANES(error, lane);
         for (i = 0; i < LANES; i++)
             wide_add(wide, as_ulong(lane[i]));
+#if LANES == 1
+        running_went_wide(sum);
+#endif
     }
 }
 

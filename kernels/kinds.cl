@@ -22,6 +22,7 @@
 #define running_zero OF_KIND(running_zero)
 #define running_add OF_KIND(running_add)
 #define running_add_times OF_KIND(running_add_times)
+#define running_went_wide OF_KIND(running_went_wide)
 #define running_add_rest OF_KIND(running_add_rest)
 #define running_add_pair OF_KIND(running_add_pair)
 #define running_take OF_KIND(running_take)

@@ -18,7 +18,7 @@
 
 #if REAL
 #define WIDE_BEGIN                                                                                 \
-    __local uint wide[WIDE_WORDS];                                                                 \
+    __local uint wide[WIDE_LOCAL_WORDS];                                                           \
     wide_clear(wide);
 #define WIDE_END wide_flush(wide, wide_result);
 #define PUBLISHED_WORDS WIDE_RESULT_WORDS

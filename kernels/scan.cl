@@ -20,7 +20,7 @@
 #define ARGUMENT_DISTANCES(wide)
 
 #define BEGIN_WIDE(number)                                                                         \
-    __local uint wide##number[WIDE_WORDS];                                                         \
+    __local uint wide##number[WIDE_LOCAL_WORDS];                                                   \
     wide_clear(wide##number)
 #define BEGIN_NARROW(number)
 #define BEGIN_DISTANCES(number)
@@ -172,7 +172,7 @@ __kernel void scan_next(__global const ulong *parts, ulong count, __global ulong
     uint step = get_group_id(0), item = get_local_id(0), live = get_local_size(0);
     any_partial mine;
 #if ANY_WIDE
-    __local uint wide[WIDE_WORDS];
+    __local uint wide[WIDE_LOCAL_WORDS];
     wide_clear(wide);
 #else
     __local uint *wide = 0;

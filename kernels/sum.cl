@@ -18,11 +18,20 @@ void wide_take(__local uint *wide, lanes x, lanes y)
 
 void running_take(running *sum, lanes x, lanes y WIDE_FORMAL)
 {
+#if LANES == 1
+    sum->steps++;
+    if (!IS_TAKEN_BY(sum, x)) {
+        wide_take(wide, x, y);
+        running_went_wide(sum);
+        return;
+    }
+#else
     if (ANY(!FITS_EXPANSION(x))) {
         wide_take(wide, x, y);
-    } else {
-        running_add(sum, x, wide);
+        return;
     }
+#endif
+    running_add(sum, x, wide);
 }
 
 #if LANES > 1
@@ -73,6 +82,7 @@ void running_take(running *sum, lanes x, lanes y WIDE_FORMAL)
 {
     lanes_ulong bits = AS_LANES_ULONG(x);
 
+    sum->steps++;
     if (ANY(IS_OUTSIDE(bits, sum->begin)) &&
         (!running_miss(sum, window_wanted(x, y), wide) || ANY(IS_OUTSIDE(bits, sum->begin))))
         wide_take(wide, x, y);

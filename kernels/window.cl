@@ -40,8 +40,10 @@ typedef uint lanes_uint;
 #define WINDOW_UNIT (OPERANDS * -1075)
 #define WINDOW_LAST_BEGIN (OPERANDS * 2046 - WINDOW)
 
-/* So many steps that the window did not do for move it. */
-#define MOST_MISSES 16
+/* So many steps that the window did not do for move it; twice as many each time, up to the second
+   number, while windows do not do for more than an eighth of their steps: maybe none does. */
+#define FEW_MISSES 16
+#define MOST_MISSES 4096
 
 /* A number, times 2^exponent. */
 typedef struct {
@@ -53,7 +55,9 @@ typedef struct {
    part. */
 typedef struct {
     lanes_ulong low, middle, high, negatives;
-    uint begin, misses;
+    uint begin;
+    uint steps, misses; /* since the window began there */
+    uint patience;      /* misses that move it */
 } running;
 
 partial partial_zero(void)
@@ -68,7 +72,8 @@ running running_zero(void)
     running zero;
     zero.low = zero.middle = zero.high = zero.negatives = 0;
     zero.begin = 1;
-    zero.misses = MOST_MISSES - 1;
+    zero.steps = zero.misses = 0;
+    zero.patience = 1;
     return zero;
 }
 
@@ -165,14 +170,19 @@ partial running_finish(running sum, __local uint *wide)
    is this, or 0. Returns whether the window has moved there: it may do now. */
 int running_miss(running *sum, uint exponent, __local uint *wide)
 {
+    uint patience = sum->patience;
     partial before;
 
-    if (exponent == 0 || ++sum->misses < MOST_MISSES)
+    if (exponent == 0 || ++sum->misses < patience)
         return 0;
+    if (patience == 1 || sum->steps >= 8 * sum->misses)
+        patience = FEW_MISSES;
+    else
+        patience = min(2 * patience, (uint)MOST_MISSES);
     before = running_finish(*sum, wide);
     wide_add_192(wide, before.low, before.middle, before.high, (int)before.exponent);
     *sum = running_zero();
     sum->begin = min(max(exponent, (uint)WINDOW_BELOW + 1) - WINDOW_BELOW, (uint)WINDOW_LAST_BEGIN);
-    sum->misses = 0;
+    sum->patience = patience;
     return 1;
 }

@@ -87,7 +87,7 @@ static void describe(cl_device_id id, const char *platform, struct clr_device_in
 {
     cl_bool available = CL_FALSE, compiler = CL_FALSE;
     cl_uint units = 0;
-    cl_ulong memory = 0, largest = 0;
+    cl_ulong memory = 0, largest = 0, local = 0;
 
     memset(device, 0, sizeof *device);
     device->id = id;
@@ -98,12 +98,14 @@ static void describe(cl_device_id id, const char *platform, struct clr_device_in
     clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
     clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
     clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
     clGetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
     clGetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
     device->compute_units = units;
     device->memory = memory;
     device->shared_alignment = get_shared_alignment(id);
     device->largest_buffer = largest;
+    device->local_memory = local;
     device->fp64 = has_exact_doubles(id);
     device->doubles =
         device->fp64 && clr_process_setting(CLR_DEVICE_ARITHMETIC) != CLR_ARITHMETIC_INTEGER;

@@ -21,6 +21,7 @@ struct clr_device_info {
     uint32_t compute_units;
     uint64_t memory;         /* bytes of global memory */
     uint64_t largest_buffer; /* bytes that a buffer may have; 0: not known */
+    uint64_t local_memory;   /* bytes that a work-group may have; 0: not known */
     /* Of a device whose memory is the host's, and which is to use columns where they lie: bytes to
        which arrays have to be aligned for that. 0: columns are copied to it. */
     size_t shared_alignment;

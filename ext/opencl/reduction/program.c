@@ -15,13 +15,13 @@ enum { GROUP_SIZE_LIMIT = 256 };
 
 /*
  * Work-groups a compute unit. On a GPU: about as many as are resident at a time, which depends on
- * the kernel's registers; a few more, and a compute unit ends with a wave that fills it partly.
- * Measured on an H200 by `make bench BENCH=kernel`. On a CPU device: a few, so that the unit that
- * ends first has something left to do.
+ * the kernel's registers; a few more, and a compute unit ends with a wave that fills it partly; or
+ * twice as many. Measured on an H200 by `make bench BENCH=kernel`. On a CPU device: a few, so that
+ * the unit that ends first has something left to do.
  */
 static const size_t gpu_groups_per_unit[CLR_OPERATIONS][CLR_ELEMENTS] = {
     [CLR_SUM] = {[CLR_REAL] = 6, [CLR_INTEGER] = 8},
-    [CLR_DOT] = {[CLR_REAL] = 16, [CLR_INTEGER] = 8},
+    [CLR_DOT] = {[CLR_REAL] = 8, [CLR_INTEGER] = 8},
     [CLR_EXTREMES] = {[CLR_REAL] = 8, [CLR_INTEGER] = 8},
 };
 static const char *const reduce_names[] = {"reduce_first", "reduce_next"};
@@ -119,17 +119,41 @@ static void add_scan(struct sources *sources, const struct clr_step_kind *kinds,
     add(sources, clr_kernel_scan);
 }
 
+/* COPIES of kernels/accumulator.cl: more make nothing quicker. */
+enum { MOST_COPIES = 8 };
+
+/* The bytes of a group's long accumulator, WIDE_LOCAL_WORDS of kernels/accumulator.cl with digits
+   of 18 bits. A CPU device's is another, but its groups are never limited by local memory. */
+static size_t wide_size(int copies)
+{
+    return sizeof(cl_uint) * (((size_t)32 * CLR_ACCUMULATOR_DIGITS / 18 + 2) * (size_t)copies + 4);
+}
+
+/* Returns how many copies of its digits each of so many long accumulators may have, for half of the
+   local memory. */
+static int choose_copies(const struct clr_device_info *device, int wide)
+{
+    int copies = MOST_COPIES;
+
+    if (device->type == CLR_DEVICE_CPU)
+        return 1;
+    while (copies > 1 && (size_t)wide * wide_size(copies) > device->local_memory / 2)
+        copies /= 2;
+    return copies;
+}
+
 /* Makes the kernels, of those names, from the sources. wide: how many long accumulators a group
-   has. */
+   has, of so many copies each. */
 static enum clr_code build(struct clr_program *program, cl_context context,
                            const struct clr_device_info *device, struct sources *sources,
-                           const char *options, const char *const names[2], int wide, char **log,
-                           struct clr_status *status)
+                           const char *options, const char *const names[2], int wide, int copies,
+                           char **log, struct clr_status *status)
 {
     const struct clr_build build = {sources->count, sources->texts, options, 2, names};
-    /* Twice the accumulator's words, for what the driver itself puts into local memory. */
+    /* Some more, for what the driver itself puts into local memory. */
     const struct clr_group_limit limit = {GROUP_SIZE_LIMIT, program->partial_size,
-                                          (size_t)wide * 16 * CLR_ACCUMULATOR_DIGITS};
+                                          (size_t)wide *
+                                              (wide_size(copies) + 8 * CLR_ACCUMULATOR_DIGITS)};
     cl_kernel kernels[2];
     cl_int error;
 
@@ -162,6 +186,7 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
     const struct clr_step_kind kind = {operation, element};
     const struct clr_kernel_kind *macros = clr_kernel_kind_of(operation, element);
     const bool cpu = device->type == CLR_DEVICE_CPU, doubles = clr_device_sums_doubles(device);
+    const int wide = is_wide(&kind), copies = choose_copies(device, wide);
     struct sources sources = {.count = 0};
     char options[256];
 
@@ -172,10 +197,10 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
     add_reduction(&sources, &kind, doubles);
     snprintf(options, sizeof options,
              "-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DDOUBLES=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d "
-             "-DDIGITS=%d -DACCUMULATOR_BASE=%d",
+             "-DDIGITS=%d -DACCUMULATOR_BASE=%d -DCOPIES=%d",
              cpu, cpu ? 8 : 1, doubles, macros->real, macros->keys, macros->operands,
-             CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
-    return build(program, context, device, &sources, options, reduce_names, is_wide(&kind), log,
+             CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, copies);
+    return build(program, context, device, &sources, options, reduce_names, wide, copies, log,
                  status);
 }
 
@@ -188,11 +213,12 @@ enum clr_code clr_program_build_scan(struct clr_program *program, cl_context con
     struct sources sources = {.count = 0};
     size_t groups = gpu_groups_per_unit_of_bundles;
     char options[256];
-    int i, wide = 0;
+    int i, wide = 0, copies;
 
     memset(program, 0, sizeof *program);
     for (i = 0; i < count; i++)
         wide += is_wide(&kinds[i]);
+    copies = choose_copies(device, wide);
     if (count == 1)
         groups = gpu_groups_per_unit[kinds->operation][kinds->element];
     program->steps = count;
@@ -201,9 +227,12 @@ enum clr_code clr_program_build_scan(struct clr_program *program, cl_context con
     program->partial_size = CLR_PARTIAL_SIZE;
     add_scan(&sources, kinds, count, text, doubles);
     snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DCPU=%d -DLANES=1 -DDOUBLES=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d",
-             device->type == CLR_DEVICE_CPU, doubles, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE);
-    return build(program, context, device, &sources, options, scan_names, wide, log, status);
+             "-cl-std=CL1.2 -DCPU=%d -DLANES=1 -DDOUBLES=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d "
+             "-DCOPIES=%d",
+             device->type == CLR_DEVICE_CPU, doubles, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE,
+             copies);
+    return build(program, context, device, &sources, options, scan_names, wide, copies, log,
+                 status);
 }
 
 void clr_program_release(struct clr_program *program)
