@@ -1,7 +1,7 @@
 /*
  * What a scan's rows add to the records of their groups: see ext/numeric/grouping/plan.h, whose
- * words these are. Follows values.cl, and the text that ext/opencl/groups/group_text.c makes, which
- * defines:
+ * words these are. Follows values.cl, digits.cl and the text that ext/opencl/groups/group_text.c
+ * makes, which defines:
  *
  * ROW_FORMALS, ROW_BODY: as row.cl has them; FOR_EACH_COLUMN(X): X(type, array) for each
  * ROW_FILTER: a register, or scalar_integer(1) where there is none
@@ -12,8 +12,6 @@
  * WIDE_NUMBERS: for each of the added words its number among these, or NARROW
  * BY_FIRST: whether the last word is the one that tells the group's first row
  */
-#pragma OPENCL FP_CONTRACT OFF
-
 #define WORDS (ADDS + MOSTS)
 #define NARROW 255
 __constant uchar wide_numbers[ADDS] = {WIDE_NUMBERS};
@@ -163,19 +161,6 @@ int multiply_within(long x, long y, long limit, long *product)
     return mul_hi(x, y) == *product >> 63 && *product <= limit && *product >= -limit;
 }
 
-/* Cuts x into two digits: see ext/numeric/grouping/window.h. Returns whether they are all of it. */
-int cut_real(double x, double high_unit, double low_unit, double limit, ulong *high, ulong *low)
-{
-    double first = x + high_unit;
-    double rest = x - (first - high_unit);
-    double second = rest + low_unit;
-    double lost = rest - (second - low_unit);
-
-    *high = as_ulong(first) - as_ulong(high_unit);
-    *low = as_ulong(second) - as_ulong(low_unit);
-    return fabs(x) < limit && lost == 0.0;
-}
-
 /* Words whose order, as unsigned numbers, is that of the values, and 0 that of no value. */
 ulong greatest_word(scalar x)
 {
@@ -241,9 +226,8 @@ void spill(volatile __global uint *flags, __global ulong *spills, uint room, uin
         }                                                                                          \
         if (real >= 0 && (found & TALLY_COUNTS) && x.tag == VALUE_REAL) {                          \
             ulong high, low;                                                                       \
-            if (cut_real(VALUE_REAL_OF(x.bits), as_double(WINDOW_HIGH(number)),                    \
-                         as_double(WINDOW_LOW(number)), as_double(WINDOW_LIMIT(number)), &high,    \
-                         &low)) {                                                                  \
+            if (real_cut(x.bits, WINDOW_HIGH(number), WINDOW_LOW(number), WINDOW_LIMIT(number),    \
+                         &high, &low)) {                                                           \
                 ADD(real, real_wide, high);                                                        \
                 ADD(real + 1, real_wide + 1, low);                                                 \
             } else {                                                                               \

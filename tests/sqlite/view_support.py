@@ -43,19 +43,21 @@ def connect(path=":memory:", device="host", wait=5, column_memory=0, **options):
     return db
 
 
-#: That of the devices to test on. Not all that those with fp64 do is done without: groups are not.
-ARITHMETIC = os.environ.get("CLREDUCE_DEVICE_ARITHMETIC", "fp64")
+#: That of the devices to test on, or None: any.
+ARITHMETIC = os.environ.get("CLREDUCE_DEVICE_ARITHMETIC")
 
 
 def devices(arithmetic=ARITHMETIC):
-    """The host, and each type of device with that arithmetic that OpenCL offers here and the extension would
-    use."""
+    """The host, and each type of device with that arithmetic, or any, that OpenCL offers here and the extension
+    would use."""
     db = tap.connect()
-    found = db.execute("SELECT DISTINCT type FROM clreduce_devices WHERE arithmetic = ?", (arithmetic,)).fetchall()
+    found = db.execute(
+        "SELECT DISTINCT type FROM clreduce_devices WHERE arithmetic = coalesce(?, arithmetic)", (arithmetic,)
+    ).fetchall()
     db.close()
     kinds = [kind for (kind,) in found if kind in ("cpu", "gpu", "accelerator")]
     if not kinds:
-        tap.no_device(f"OpenCL offers no device with arithmetic {arithmetic}")
+        tap.no_device(f"OpenCL offers no device with {arithmetic or 'any'} arithmetic")
     return ["host"] + kinds
 
 

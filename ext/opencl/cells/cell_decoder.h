@@ -51,7 +51,7 @@ struct clr_stage_content {
 
 /*
  * Opens the module with `stages` stages, 1 to CLR_MOST_STAGES, which the test goes through as well.
- * Returns as clr_module_open(); CLR_DEVICE also for a device without doubles.
+ * Returns as clr_module_open().
  */
 enum clr_code clr_cell_decoder_open(struct clr_device *device, int stages, char **log,
                                     struct clr_status *status);

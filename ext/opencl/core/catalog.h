@@ -31,7 +31,7 @@ struct clr_device_info {
     char unusable[CLR_DEVICE_NAME_SIZE]; /* why it can't serve at all; empty if it can */
 };
 
-/* Whether reductions and scans compute REALs in doubles. */
+/* Whether reductions, scans and groups compute REALs in doubles. */
 static inline bool clr_device_sums_doubles(const struct clr_device_info *device)
 {
     return device->doubles && !device->slow_doubles;

@@ -25,6 +25,7 @@ extern const char clr_kernel_counts[];
 extern const char clr_kernel_row[];
 extern const char clr_kernel_narrow[];
 extern const char clr_kernel_scan[];
+extern const char clr_kernel_digits[];
 extern const char clr_kernel_grouping[];
 extern const char clr_kernel_group_tiles[];
 extern const char clr_kernel_group_rows[];

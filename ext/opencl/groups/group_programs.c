@@ -97,37 +97,47 @@ static enum clr_code run_trial(void *context, int way, const struct clr_group_pl
     return status->code;
 }
 
-static enum clr_code build(struct clr_device *device, struct clr_group_program *program, char **log,
-                           struct clr_status *status)
+enum clr_code clr_group_program_compile(struct clr_group_program *program, const char *text,
+                                        cl_context context, const struct clr_device_info *info,
+                                        char **log, struct clr_status *status)
 {
-    struct clr_grouper *grouper = clr_grouper_of(device);
-    const char *sources[] = {
-        clr_kernel_reals,       clr_kernel_values,     clr_kernel_values_logic,
-        grouper->text.text,     clr_kernel_atomics,    clr_kernel_grouping,
-        clr_kernel_group_tiles, clr_kernel_group_rows, clr_kernel_group_records};
+    const char *sources[] = {clr_kernel_reals,        clr_kernel_values,
+                             clr_kernel_values_logic, text,
+                             clr_kernel_atomics,      clr_kernel_digits,
+                             clr_kernel_grouping,     clr_kernel_group_tiles,
+                             clr_kernel_group_rows,   clr_kernel_group_records};
     const struct clr_group_limit limit = {.most = GROUP_SIZE,
                                           .local_per_item = CLR_GROUP_STAGED_BYTES};
-    struct trial trial = {device, program};
-    const struct clr_group_run run = {&trial, WAYS, run_trial};
-    const bool cpu = device->info.type == CLR_DEVICE_CPU;
+    const bool cpu = info->type == CLR_DEVICE_CPU;
     char options[96];
     const struct clr_build build = {sizeof sources / sizeof *sources, sources, options,
                                     CLR_GROUP_KERNELS, kernel_names};
     cl_int error;
 
     snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DCPU=%d -DDOUBLES=1 -DLOADS=%d -DMOST_LOADS=%d -DTEAM=%d", cpu,
-             cpu ? 1 : LOADS, cpu ? 1 : MOST_LOADS, TEAM);
+             "-cl-std=CL1.2 -DCPU=%d -DDOUBLES=%d -DLOADS=%d -DMOST_LOADS=%d -DTEAM=%d", cpu,
+             clr_device_sums_doubles(info), cpu ? 1 : LOADS, cpu ? 1 : MOST_LOADS, TEAM);
+    if (clr_build_kernels(&build, context, info, program->kernels, log, status) != CLR_OK)
+        return status->code;
+    error = clr_choose_group_size(info, program->kernels, CLR_GROUP_KERNELS, &limit,
+                                  &program->group_size);
+    return error == CL_SUCCESS ? CLR_OK
+                               : clr_opencl_failed(status, "clGetKernelWorkGroupInfo", error);
+}
+
+static enum clr_code build(struct clr_device *device, struct clr_group_program *program, char **log,
+                           struct clr_status *status)
+{
+    struct clr_grouper *grouper = clr_grouper_of(device);
+    struct trial trial = {device, program};
+    const struct clr_group_run run = {&trial, WAYS, run_trial};
+
     clr_group_key(&grouper->key, clr_group_trial_plan(program->trial),
                   clr_group_trial_kinds(program->trial));
     clr_group_text(&grouper->text, &grouper->key);
-    if (clr_build_kernels(&build, device->context, &device->info, program->kernels, log, status) !=
-        CLR_OK)
+    if (clr_group_program_compile(program, grouper->text.text, device->context, &device->info, log,
+                                  status) != CLR_OK)
         return status->code;
-    error = clr_choose_group_size(&device->info, program->kernels, CLR_GROUP_KERNELS, &limit,
-                                  &program->group_size);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clGetKernelWorkGroupInfo", error);
     return clr_group_test(device, program->trial, &run, status);
 }
 

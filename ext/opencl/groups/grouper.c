@@ -245,7 +245,7 @@ enum clr_code clr_grouper_try(struct clr_device *device, const struct clr_group_
 
 bool clr_grouper_fits(const struct clr_device_info *info, const struct clr_group_plan *plan)
 {
-    return info->doubles && clr_group_text_fits(plan) &&
+    return clr_group_text_fits(plan) &&
            plan->places <= info->memory / CLR_GROUP_MEMORY_PART /
                                (clr_group_device_words(plan) * sizeof(cl_long));
 }

@@ -117,6 +117,12 @@ enum clr_code clr_group_program_find(struct clr_grouper *grouper, const struct c
                                      const uint8_t *kinds, struct clr_group_program **found,
                                      struct clr_status *status);
 
+/* Makes a program's kernels of the text that clr_group_text() has made, for how the device computes
+   REALs. *log as in clr_program_build(). Returns CLR_OK, or CLR_DEVICE. */
+enum clr_code clr_group_program_compile(struct clr_group_program *program, const char *text,
+                                        cl_context context, const struct clr_device_info *info,
+                                        char **log, struct clr_status *status);
+
 /* Gives back what a program for groups has, other than its memory. */
 void clr_group_program_release(struct clr_row_program *program);
 

@@ -36,8 +36,9 @@ enum clr_code clr_arithmetic_measure(struct clr_device *device, struct clr_arith
 
 /*
  * Decides for a device that has just been opened: where device_arithmetic leaves the choice, and
- * the device is no CPU (whose doubles are as quick as its integers), it measures. Sums and scans
- * whose programs are built from then on are computed so. Returns as clr_arithmetic_measure().
+ * the device is no CPU (whose doubles are as quick as its integers), it measures. Sums,
+ * scans and groups whose programs are built from then on are computed so. Returns as
+ * clr_arithmetic_measure().
  */
 enum clr_code clr_arithmetic_choose(struct clr_device *device, struct clr_status *status);
 

@@ -1,4 +1,11 @@
-/* Windows: what is cut into digits and added up is the exact sum. */
+/*
+ * Windows: what is cut into digits and added up is the exact sum, and devices without doubles cut
+ * it into the same digits (kernels/digits.cl).
+ */
+#define DOUBLES 0
+#include "../../../kernels/reals.cl"
+
+#include "../../../kernels/digits.cl"
 #include "numeric/grouping/window.h"
 
 #include "batch.h"
@@ -96,6 +103,71 @@ static void test_largest(void)
     }
 }
 
+/* A number that is hard to cut: any; one about the window's limit, or in the middle of two digits,
+   or one of few bits, or their sum. */
+static double draw_hard(const struct clr_window *window)
+{
+    const int most = window->high_exponent - window->low_exponent + 2;
+    double x = 0.0;
+
+    if (random_below(8) == 0)
+        return value_real_of((int64_t)random_bits());
+    if (random_below(8) == 0)
+        x = window->limit + ldexp(random_between(-2, 2), window->low_exponent);
+    if (random_below(2) == 0)
+        x += ldexp(random_between(-99, 99), window->high_exponent + random_between(-1, most));
+    if (random_below(2) == 0)
+        x += ldexp(random_between(-9, 9), window->low_exponent + random_between(-2, most));
+    if (random_below(4) == 0)
+        x = nextafter(x, random_below(2) == 0 ? INFINITY : -INFINITY);
+    return random_below(2) == 0 ? x : -x;
+}
+
+/* Returns whether the number lies within the window. */
+static bool compare_digits(const struct clr_window *window, double x)
+{
+    int64_t high = 0, low = 0;
+    uint64_t other_high = 0, other_low = 0;
+    const bool lies = clr_window_cut(window, x, &high, &low);
+    const bool other =
+        real_cut(value_bits_of(x), value_bits_of(window->high), value_bits_of(window->low),
+                 value_bits_of(window->limit), &other_high, &other_low);
+
+    batch_ok(lies == other, "whether %a lies within 2^%d and 2^%d", x, window->high_exponent,
+             window->low_exponent);
+    batch_ok(!lies || (high == (int64_t)other_high && low == (int64_t)other_low),
+             "the digits of %a by 2^%d and 2^%d", x, window->high_exponent, window->low_exponent);
+    return lies;
+}
+
+/* The digits of doubles and of their bits, in windows of all places and widths. */
+static void test_bits(void)
+{
+    long within = 0, outside = 0;
+    int round, i;
+
+    batch_begin();
+    for (round = 0; round < batch_rounds(50000); round++) {
+        const int bottom = random_between(-1100, 950);
+        struct clr_window window;
+
+        clr_window_lay(&window, bottom + random_between(-1, 120), bottom,
+                       (uint64_t)1 << random_below(32));
+        for (i = 0; i < 20; i++)
+            if (compare_digits(&window, draw_hard(&window)))
+                within++;
+            else
+                outside++;
+        compare_digits(&window, 0.0);
+        compare_digits(&window, -0.0);
+        compare_digits(&window, NAN);
+        compare_digits(&window, -INFINITY);
+    }
+    batch_end("digits by doubles and by integers");
+    tap_ok(within > 100 && outside > 100, "of %ld numbers within windows and %ld outside", within,
+           outside);
+}
+
 int main(void)
 {
     int round;
@@ -107,5 +179,6 @@ int main(void)
     batch_end("sums of digits");
     test_outside();
     test_largest();
+    test_bits();
     return tap_done();
 }

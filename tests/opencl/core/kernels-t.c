@@ -339,8 +339,7 @@ static void test_as(const struct clr_device_info *info, enum clr_device_type typ
     test_operation("dot", CLR_DOT);
     test_operation("extremes", CLR_EXTREMES);
     test_views(columns);
-    if (doubles)
-        test_groups(&other, columns);
+    test_groups(&other, columns);
     if (is_wanted("sort")) {
         start = clr_clock_ns();
         clr_module_open(device, &clr_sorter_kind, &log, &status);

@@ -6,6 +6,7 @@
 #include "engine/scans.h"
 #include "opencl/core/build.h"
 #include "opencl/core/kernels.h"
+#include "opencl/groups/grouper_private.h"
 #include "opencl/reduction/program.h"
 #include "opencl/scan/scan_text.h"
 
@@ -71,9 +72,26 @@ static void test_reduction(const struct clr_device_info *info, enum clr_operatio
            info->doubles ? "with" : "without");
 }
 
-/* Every operator, of values of all types, in two sums, products and extremes at once. */
+/* Adds every operator to a scan of one column. Returns the last one's register. */
+static int add_operators(struct clr_scan *scan, struct clr_instruction *instructions)
+{
+    int opcode, last = 0;
+
+    for (opcode = 0; opcode < CLR_OPCODES; opcode++) {
+        if (opcode == CLR_OP_COLUMN || opcode == CLR_OP_CONSTANT || opcode == CLR_OP_LOOKUP)
+            continue;
+        instructions[scan->instruction_count] =
+            (struct clr_instruction){(enum clr_opcode)opcode, last, last, last};
+        last = scan->instruction_count++;
+    }
+    return last;
+}
+
+/* Every operator, of values of all types, in two sums, products and extremes at once; and groups by
+   what comes of it, with all that a record may have. */
 static void test_scan(const struct clr_device_info *info)
 {
+    enum { NUMBERS = CLR_TYPE(CLR_TAG_NULL) | CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_REAL) };
     struct clr_instruction instructions[CLR_OPCODES + 1] = {{CLR_OP_COLUMN, 0, -1, -1}};
     struct clr_tally tallies[] = {
         {.operations = 1 << CLR_SUM | 1 << CLR_EXTREMES, .x = 0, .y = -1, .filter = -1},
@@ -84,26 +102,20 @@ static void test_scan(const struct clr_device_info *info)
     struct clr_scan scan = {.instruction_count = 1,
                             .column_count = 1,
                             .rows = 1,
-                            .filter = -1,
                             .tally_count = 2,
                             .instructions = instructions,
                             .tallies = tallies};
     static struct clr_scan_plan plan;
     static struct clr_scan_key key;
+    static struct clr_group_plan groups;
+    static struct clr_row_key group_key;
     static struct clr_row_text text;
+    struct clr_group_program group_program;
     struct clr_program program;
     struct clr_status status;
-    int opcode, last = 0;
     char *log;
 
-    for (opcode = 0; opcode < CLR_OPCODES; opcode++) {
-        if (opcode == CLR_OP_COLUMN || opcode == CLR_OP_CONSTANT || opcode == CLR_OP_LOOKUP)
-            continue;
-        instructions[scan.instruction_count] =
-            (struct clr_instruction){(enum clr_opcode)opcode, last, last, last};
-        last = scan.instruction_count++;
-    }
-    scan.filter = last;
+    scan.filter = add_operators(&scan, instructions);
     clr_scan_plan(&scan, kinds, &plan);
     tap_is_int64(plan.count, bundle.count, "sums, extremes and products of INTEGERs and REALs");
     clr_scan_key(&key, &plan, &bundle);
@@ -112,6 +124,38 @@ static void test_scan(const struct clr_device_info *info)
     clr_program_build_scan(&program, NULL, info, key.steps, key.step_count, text.text, &log,
                            &status);
     tap_ok(text.complete && compiles == !info->doubles, "a scan with all operators, %s doubles",
+           info->doubles ? "with" : "without");
+
+    groups = (struct clr_group_plan){
+        .scan = &scan,
+        .grouping = {.key_count = 1, .keys = {scan.filter}, .by_first = true},
+        .tally_count = 2,
+        .adds = 8,
+        .words = 12,
+        .tallies = {{.x_types = NUMBERS,
+                     .filter = -1,
+                     .missing = 1,
+                     .others = 2,
+                     .integer = 3,
+                     .integer_high = 4,
+                     .real_high = 5,
+                     .real_low = 6,
+                     .extremes = {8, 9, 10, 11}},
+                    {.x_types = NUMBERS,
+                     .y_types = NUMBERS,
+                     .filter = scan.filter,
+                     .missing = -1,
+                     .others = -1,
+                     .integer = 7,
+                     .integer_high = -1,
+                     .integer_limit = 1,
+                     .real_high = -1,
+                     .real_low = -1,
+                     .extremes = {-1, -1, -1, -1}}}};
+    clr_group_key(&group_key, &groups, kinds);
+    clr_group_text(&text, &group_key);
+    clr_group_program_compile(&group_program, text.text, NULL, info, &log, &status);
+    tap_ok(text.complete && compiles == !info->doubles, "groups with all operators, %s doubles",
            info->doubles ? "with" : "without");
 }
 

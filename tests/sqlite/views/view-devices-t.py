@@ -23,7 +23,7 @@ def find_kind():
     """A kind of which there are several devices alike, and how many, or None."""
     db = tap.connect()
     found = db.execute(
-        "SELECT type, count(*) FROM clreduce_devices WHERE arithmetic = ? AND type IN ('gpu', 'accelerator', 'cpu')"
+        "SELECT type, count(*) FROM clreduce_devices WHERE arithmetic = coalesce(?, arithmetic) AND type IN ('gpu', 'accelerator', 'cpu')"
         " GROUP BY platform, name, type HAVING count(*) > 1",
         (views.ARITHMETIC,),
     ).fetchone()
