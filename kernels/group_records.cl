@@ -11,7 +11,7 @@
 #define ADD(word, wide, value) addends[word] += value
 #if MOSTS > 0
 #define MOST(word, value)                                                                          \
-    atom_max((volatile __global ulong *)records + (ulong)place * WORDS + (word), value)
+    KEEP_MOST((volatile __global ulong *)records + (ulong)place * WORDS + (word), value)
 #else
 #define MOST(word, value)
 #endif
@@ -25,7 +25,7 @@ __kernel void group_rows_globally(ROW_FORMALS ulong first_row, ulong rows,
                                   __constant long *parameters, uint places, uint place_count,
                                   uint copies, __global ulong *records,
                                   volatile __global uint *flags, __global ulong *spills,
-                                  uint spill_room, __local ulong *local_memory)
+                                  uint spill_room, uint second_round, __local ulong *local_memory)
 {
     row_doubts doubts = {0, 0, 0};
     uint item = get_local_id(0), size = get_local_size(0);

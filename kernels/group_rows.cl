@@ -19,7 +19,7 @@ typedef struct {
 #define ADD(word, wide, value)                                                                     \
     add_in_local(lows + (word)*place_count + cell, highs + (wide)*place_count + cell, value)
 #if MOSTS > 0
-#define MOST(word, value) atom_max(mosts + ((word)-ADDS) * place_count + cell, value)
+#define MOST(word, value) KEEP_MOST_LOCALLY(mosts + ((word)-ADDS) * place_count + cell, value)
 #else
 #define MOST(word, value)
 #endif
@@ -35,9 +35,10 @@ void add_in_local(volatile __local uint *low_half, volatile __local uint *high_h
         atomic_add(high_half, high);
 }
 
-/* Makes the table of place_count places, from the first one on, in memory, all zero. */
+/* Makes the table of place_count places, from the first one on, in memory, all zero but for what
+   the first round has left in the records. */
 group_table make_table(__local ulong *memory, uint places, uint first_place, uint place_count,
-                       uint copies)
+                       uint copies, __global const ulong *records, uint second_round)
 {
     uint stride = place_count * (ADDS + WIDES) | 1, cells = copies * stride;
     group_table table = {(__local uint *)memory,
@@ -50,14 +51,20 @@ group_table make_table(__local ulong *memory, uint places, uint first_place, uin
 
     for (uint i = get_local_id(0); i < cells; i += get_local_size(0))
         table.halves[i] = 0;
-    for (uint i = get_local_id(0); i < copies * place_count * MOSTS; i += get_local_size(0))
-        table.mosts[i] = 0;
+#if MOSTS > 0
+    for (uint i = get_local_id(0); i < copies * place_count * MOSTS; i += get_local_size(0)) {
+        uint cell = i % place_count, word = i / place_count % MOSTS;
+        table.mosts[i] = IN_SECOND_ROUND && cell < table.held
+                             ? records[(ulong)(first_place + cell) * WORDS + ADDS + word]
+                             : 0;
+    }
+#endif
     barrier(CLK_LOCAL_MEM_FENCE);
     return table;
 }
 
 /* Adds what the work-group has in its table to the records. */
-void add_table(group_table table, __global ulong *records)
+void add_table(group_table table, __global ulong *records, uint second_round)
 {
     uint held = table.held, place_count = table.place_count;
     /* Each work-group begins elsewhere: at the same place they would wait for each other. */
@@ -84,9 +91,9 @@ void add_table(group_table table, __global ulong *records)
         for (uint copy = 0; copy < table.copies; copy++)
             most = max(most, table.mosts[(copy * MOSTS + word) * place_count + cell]);
         if (most != 0)
-            atom_max((volatile __global ulong *)records +
-                         (ulong)(table.first_place + cell) * WORDS + ADDS + word,
-                     most);
+            KEEP_MOST((volatile __global ulong *)records +
+                          (ulong)(table.first_place + cell) * WORDS + ADDS + word,
+                      most);
     }
 #endif
 }
@@ -106,19 +113,20 @@ void add_table(group_table table, __global ulong *records)
     if (cell < table.held)                                                                         \
     TAKE_ROW
 
-/* Adds rows to records, and tells in flags, spills and spill_room what does not fit: see
-   grouping.cl. A work-group has the records of place_count places: the first one has the first so
-   many, the second the next, and so on, and when all are taken, the next one begins again, for
-   other rows. */
+/* Adds rows to records, in one of two rounds if there are more, and tells in flags, spills and
+   spill_room what does not fit: see grouping.cl. A work-group has the records of place_count
+   places: the first one has the first so many, the second the next, and so on, and when all are
+   taken, the next one begins again, for other rows. */
 __kernel void group_rows_locally(ROW_FORMALS ulong first_row, ulong rows,
                                  __constant long *parameters, uint places, uint place_count,
                                  uint copies, __global ulong *records,
                                  volatile __global uint *flags, __global ulong *spills,
-                                 uint spill_room, __local ulong *local_memory)
+                                 uint spill_room, uint second_round, __local ulong *local_memory)
 {
     row_doubts doubts = {0, 0, 0};
     uint slices = (places + place_count - 1) / place_count, slice = get_group_id(0) % slices;
-    group_table table = make_table(local_memory, places, slice * place_count, place_count, copies);
+    group_table table = make_table(local_memory, places, slice * place_count, place_count, copies,
+                                   records, second_round);
     USE_TABLE(table)
     ulong item = get_group_id(0) / slices * get_local_size(0) + get_local_id(0);
     SHARE_ROWS(item, get_num_groups(0) / slices * get_local_size(0))
@@ -145,20 +153,21 @@ __kernel void group_rows_locally(ROW_FORMALS ulong first_row, ulong rows,
         }
     }
     tell_doubts(doubts, flags);
-    add_table(table, records);
+    add_table(table, records, second_round);
 }
 
 /* The same for rows that are sorted: lists and starts are those of group_tiles.cl. */
 __kernel void group_rows_sorted(ROW_FORMALS ulong first_row, ulong rows,
                                 __constant long *parameters, uint places, uint place_count,
                                 uint copies, __global ulong *records, volatile __global uint *flags,
-                                __global ulong *spills, uint spill_room,
+                                __global ulong *spills, uint spill_room, uint second_round,
                                 __global const uint *restrict lists,
                                 __global const ushort *restrict starts, __local ulong *local_memory)
 {
     row_doubts doubts = {0, 0, 0};
     uint slices = (places + place_count - 1) / place_count, slice = get_group_id(0) % slices;
-    group_table table = make_table(local_memory, places, slice * place_count, place_count, copies);
+    group_table table = make_table(local_memory, places, slice * place_count, place_count, copies,
+                                   records, second_round);
     USE_TABLE(table)
     /* Work-items that go through a tile together: a slice has but few rows of one. */
     uint team = get_local_size(0) % TEAM == 0 ? TEAM : get_local_size(0);
@@ -194,5 +203,5 @@ __kernel void group_rows_sorted(ROW_FORMALS ulong first_row, ulong rows,
         }
     }
     tell_doubts(doubts, flags);
-    add_table(table, records);
+    add_table(table, records, second_round);
 }

@@ -11,6 +11,11 @@
  * WIDES: how many of the added words are no counts
  * WIDE_NUMBERS: for each of the added words its number among these, or NARROW
  * BY_FIRST: whether the last word is the one that tells the group's first row
+ *
+ * Defined by the host: HALVES (1: the device has no atomic maximum of 64 bits). There rows are gone
+ * through in two rounds if words have their greatest value: in the first one all is added, and the
+ * greatest upper half of such a word stays; in the second one the greatest lower half of those that
+ * have this upper half.
  */
 #define WORDS (ADDS + MOSTS)
 #define NARROW 255
@@ -25,8 +30,28 @@ DEFINE_ATOMIC_ADD_64(add_to_record, __global)
 #define ADD_TO_RECORD(records, number, value)                                                      \
     add_to_record((volatile __global uint *)(records), (uint)(number), value)
 #endif
-#if MOSTS > 0
+/* Keeps the greater one of a word and a value. */
+#if HALVES
+#define IN_SECOND_ROUND (second_round != 0)
+#define DEFINE_ATOMIC_MAX_64(name, space)                                                          \
+    void name(volatile space ulong *number, ulong value, uint second_round)                        \
+    {                                                                                              \
+        volatile space uint *halves = (volatile space uint *)number;                               \
+        uint high = (uint)(value >> 32);                                                           \
+        if (!second_round)                                                                         \
+            atomic_max(halves + 1, high);                                                          \
+        else if (halves[1] == high)                                                                \
+            atomic_max(halves, (uint)value);                                                       \
+    }
+DEFINE_ATOMIC_MAX_64(keep_most, __global)
+DEFINE_ATOMIC_MAX_64(keep_most_locally, __local)
+#define KEEP_MOST(number, value) keep_most(number, value, second_round)
+#define KEEP_MOST_LOCALLY(number, value) keep_most_locally(number, value, second_round)
+#else
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#define IN_SECOND_ROUND 0
+#define KEEP_MOST(number, value) atom_max(number, value)
+#define KEEP_MOST_LOCALLY(number, value) atom_max(number, value)
 #endif
 
 /* parameters: 4 numbers of each key, then 4 of each tally. The place of an INTEGER is KEY_START and
@@ -198,15 +223,16 @@ void spill(volatile __global uint *flags, __global ulong *spills, uint room, uin
               integer, is_limited, real, integers, reals, wide, real_wide)                         \
     {                                                                                              \
         uint found = look_at_tally(own_filter, x, y, x_types, y_types, unsure_from);               \
+        uint added = IN_SECOND_ROUND ? 0 : found;                                                  \
         if (found & TALLY_UNSURE)                                                                  \
             doubts.flags |= UNSURE_ROW;                                                            \
         if ((found & TALLY_OTHER_TYPE) || (misses < 0 && (found & TALLY_MISSES)))                  \
             doubts.types |= 1u << number;                                                          \
-        if (misses >= 0 && (found & TALLY_MISSES))                                                 \
+        if (misses >= 0 && (added & TALLY_MISSES))                                                 \
             COUNT(misses);                                                                         \
-        if (others >= 0 && (found & (TALLY_COUNTS | TALLY_INTEGERS)) == TALLY_COUNTS)              \
+        if (others >= 0 && (added & (TALLY_COUNTS | TALLY_INTEGERS)) == TALLY_COUNTS)              \
             COUNT(others);                                                                         \
-        if (integer >= 0 && is_dot && (found & TALLY_INTEGERS)) {                                  \
+        if (integer >= 0 && is_dot && (added & TALLY_INTEGERS)) {                                  \
             long product;                                                                          \
             if (multiply_within(x.bits, y.bits, INTEGER_LIMIT(number), &product)) {                \
                 ADD(integer, wide, (ulong)product);                                                \
@@ -214,7 +240,7 @@ void spill(volatile __global uint *flags, __global ulong *spills, uint room, uin
                 SPILL(number, x, y);                                                               \
             }                                                                                      \
         }                                                                                          \
-        if (integer >= 0 && !is_dot && (found & TALLY_COUNTS) && x.tag == VALUE_INTEGER) {         \
+        if (integer >= 0 && !is_dot && (added & TALLY_COUNTS) && x.tag == VALUE_INTEGER) {         \
             if (!is_limited) {                                                                     \
                 ADD(integer, wide, (ulong)x.bits & 0xffffffff);                                    \
                 ADD(integer + 1, wide + 1, (ulong)(x.bits >> 32));                                 \
@@ -224,7 +250,7 @@ void spill(volatile __global uint *flags, __global ulong *spills, uint room, uin
                 SPILL(number, x, scalar_of(VALUE_NULL, 0));                                        \
             }                                                                                      \
         }                                                                                          \
-        if (real >= 0 && (found & TALLY_COUNTS) && x.tag == VALUE_REAL) {                          \
+        if (real >= 0 && (added & TALLY_COUNTS) && x.tag == VALUE_REAL) {                          \
             ulong high, low;                                                                       \
             if (real_cut(x.bits, WINDOW_HIGH(number), WINDOW_LOW(number), WINDOW_LIMIT(number),    \
                          &high, &low)) {                                                           \
@@ -252,7 +278,8 @@ void spill(volatile __global uint *flags, __global ulong *spills, uint room, uin
 #endif
 #define TAKE_ROW                                                                                   \
     {                                                                                              \
-        COUNT(0);                                                                                  \
+        if (!IN_SECOND_ROUND)                                                                      \
+            COUNT(0);                                                                              \
         FOR_EACH_TALLY(TALLY)                                                                      \
         TAKE_NUMBER                                                                                \
     }

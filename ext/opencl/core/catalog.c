@@ -65,6 +65,16 @@ static bool has_exact_doubles(cl_device_id id)
     return (config & needed) == needed;
 }
 
+/* Returns whether OpenCL C has the extension; false as well if the device has more of them than
+   drivers do have. */
+static bool has_extension(cl_device_id id, const char *name)
+{
+    char all[16384] = "";
+
+    return clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof all - 1, all, NULL) == CL_SUCCESS &&
+           strstr(all, name) != NULL;
+}
+
 /* Zero copy needs whole pages on Intel's and AMD's GPUs, whose guides ask for these, and never less
    than what buffers in buffers are aligned to (OpenCL 1.2, table 4.3, in bits). */
 enum { LEAST_SHARED_ALIGNMENT = 4096 };
@@ -107,6 +117,7 @@ static void describe(cl_device_id id, const char *platform, struct clr_device_in
     device->largest_buffer = largest;
     device->local_memory = local;
     device->fp64 = has_exact_doubles(id);
+    device->long_maxima = has_extension(id, "cl_khr_int64_extended_atomics");
     device->doubles =
         device->fp64 && clr_process_setting(CLR_DEVICE_ARITHMETIC) != CLR_ARITHMETIC_INTEGER;
     if (!available)

@@ -27,6 +27,7 @@ struct clr_device_info {
     size_t shared_alignment;
     bool fp64;         /* has doubles with the rounding, denormals and fma that exactness needs */
     bool doubles;      /* and may use them, rather than integers on the REALs' bits */
+    bool long_maxima;  /* has cl_khr_int64_extended_atomics: a maximum of 64 bits by an atomic */
     bool slow_doubles; /* but sums REALs quicker by integers: set once that has been measured */
     char unusable[CLR_DEVICE_NAME_SIZE]; /* why it can't serve at all; empty if it can */
 };

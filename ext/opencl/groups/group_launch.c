@@ -234,17 +234,17 @@ static enum clr_code sort_rows(const struct clr_group_job *job, struct clr_argum
                       (size_t)count_tiles(rows), job->program->group_size, event, status);
 }
 
-/* Adds a range of rows to the records. */
+/* Adds a range of rows to the records. second_round: see kernels/grouping.cl. */
 static enum clr_code launch_range(const struct clr_group_job *job,
                                   const struct clr_kept_lookup *const *lookups,
-                                  const struct clr_row_range *range, cl_event *events,
-                                  struct clr_status *status)
+                                  const struct clr_row_range *range, cl_uint second_round,
+                                  cl_event *events, struct clr_status *status)
 {
     const struct clr_grouper *grouper = job->grouper;
     const struct division division = divide(job, range->rows);
     const cl_ulong first = range->first, rows = range->rows;
     const cl_uint places = (cl_uint)job->plan->places, room = CLR_GROUP_SPILL_ROOM;
-    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 13];
+    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 14];
     cl_uint count;
 
     count = clr_row_arguments_list(&grouper->key.arguments, job->plan->scan, job->columns, lookups,
@@ -262,6 +262,7 @@ static enum clr_code launch_range(const struct clr_group_job *job,
     list[count++] = CLR_VALUE(grouper->flags);
     list[count++] = CLR_VALUE(grouper->spills);
     list[count++] = CLR_VALUE(room);
+    list[count++] = CLR_VALUE(second_round);
     if (job->kernel == CLR_GROUP_SORTED) {
         list[count++] = CLR_VALUE(grouper->lists.buffer);
         list[count++] = CLR_VALUE(grouper->starts.buffer);
@@ -276,11 +277,14 @@ enum clr_code clr_group_launch(const struct clr_group_job *job,
                                cl_event events[CLR_GROUP_LAUNCHES], struct clr_status *status)
 {
     const struct clr_row_ranges ranges = clr_scan_ranges(job->plan->scan);
+    const bool has_mosts = job->words > (size_t)job->plan->adds;
+    const int rounds = has_mosts && !job->device->info.long_maxima ? 2 : 1;
     int i;
 
     if (begin(job, status) != CLR_OK)
         return status->code;
-    for (i = 0; i < ranges.count && status->code == CLR_OK; i++)
-        launch_range(job, lookups, &ranges.ranges[i], events + 2 * i, status);
+    for (i = 0; i < rounds * ranges.count && status->code == CLR_OK; i++)
+        launch_range(job, lookups, &ranges.ranges[i % ranges.count], i >= ranges.count,
+                     events + 2 * i, status);
     return status->code;
 }

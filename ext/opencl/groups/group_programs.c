@@ -115,8 +115,9 @@ enum clr_code clr_group_program_compile(struct clr_group_program *program, const
     cl_int error;
 
     snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DCPU=%d -DDOUBLES=%d -DLOADS=%d -DMOST_LOADS=%d -DTEAM=%d", cpu,
-             clr_device_sums_doubles(info), cpu ? 1 : LOADS, cpu ? 1 : MOST_LOADS, TEAM);
+             "-cl-std=CL1.2 -DCPU=%d -DDOUBLES=%d -DHALVES=%d -DLOADS=%d -DMOST_LOADS=%d -DTEAM=%d",
+             cpu, clr_device_sums_doubles(info), !info->long_maxima, cpu ? 1 : LOADS,
+             cpu ? 1 : MOST_LOADS, TEAM);
     if (clr_build_kernels(&build, context, info, program->kernels, log, status) != CLR_OK)
         return status->code;
     error = clr_choose_group_size(info, program->kernels, CLR_GROUP_KERNELS, &limit,

@@ -27,8 +27,8 @@ enum { CLR_GROUP_MEMORY_PART = 8 };
 /* The bytes of local memory that a work-item takes in kernels/group_records.cl. */
 enum { CLR_GROUP_STAGED_BYTES = 4 * sizeof(cl_ulong) + sizeof(cl_uint) };
 
-/* A grouping is so many launches at most: two for each range of rows. */
-enum { CLR_GROUP_LAUNCHES = 2 * CLR_MOST_ROW_RANGES };
+/* A grouping is so many launches at most: two for each range of rows, in two rounds. */
+enum { CLR_GROUP_LAUNCHES = 4 * CLR_MOST_ROW_RANGES };
 
 struct clr_group_trial; /* see group_test.h */
 

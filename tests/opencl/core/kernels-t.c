@@ -331,6 +331,7 @@ static void test_as(const struct clr_device_info *info, enum clr_device_type typ
         return;
     other.type = type;
     other.doubles = doubles;
+    other.long_maxima = info->long_maxima && doubles;
     as = !doubles ? "device without doubles" : type == CLR_DEVICE_CPU ? "CPU" : "GPU";
     clr_status_clear(&status);
     clr_device_open(&other, &device, &status);

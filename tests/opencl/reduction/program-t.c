@@ -1,7 +1,7 @@
 /*
  * The programs of devices without doubles: they have none in their source, neither by name nor as a
- * constant, as clang finds that knows no cl_khr_fp64. Takes the place of opencl/core/build.c, and
- * needs no device.
+ * constant, as clang finds that knows no cl_khr_fp64; nor atomics of 64 bits, which it does not
+ * know either. Takes the place of opencl/core/build.c, and needs no device.
  */
 #include "engine/scans.h"
 #include "opencl/core/build.h"
@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #define CHECKER                                                                                    \
-    "clang -x cl -Xclang -finclude-default-header -Xclang -cl-ext=-cl_khr_fp64 -fsyntax-only "     \
+    "clang -x cl -Xclang -finclude-default-header -fsyntax-only -Xclang -cl-ext=-cl_khr_fp64,"     \
+    "-cl_khr_int64_base_atomics,-cl_khr_int64_extended_atomics "                                   \
     "-Werror"
 
 static char path[] = "/tmp/clreduce-program-XXXXXX";
@@ -184,7 +185,7 @@ int main(void)
     close(file);
     for (doubles = 0; doubles < 2; doubles++) {
         info.type = CLR_DEVICE_GPU;
-        info.doubles = doubles;
+        info.doubles = info.long_maxima = doubles;
         for (operation = 0; operation < CLR_OPERATIONS; operation++) {
             for (element = 0; element < CLR_ELEMENTS; element++)
                 test_reduction(&info, (enum clr_operation)operation, (enum clr_element)element);
