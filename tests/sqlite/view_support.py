@@ -61,6 +61,26 @@ def devices(arithmetic=ARITHMETIC):
     return ["host"] + kinds
 
 
+def find_several():
+    """A kind of which there are several devices alike, and how many, or None."""
+    db = tap.connect()
+    found = db.execute(
+        "SELECT type, count(*) FROM clreduce_devices"
+        " WHERE arithmetic = coalesce(?, arithmetic) AND type IN ('gpu', 'accelerator', 'cpu')"
+        " GROUP BY platform, name, type HAVING count(*) > 1",
+        (ARITHMETIC,),
+    ).fetchone()
+    db.close()
+    return found
+
+
+def connect_several(kind, path, devices, **options):
+    """A connection whose views use so many devices of the kind."""
+    db = connect(path, kind, **options)
+    support.configure(db, devices=devices)
+    return db
+
+
 def outcome(db, sql, parameters=()):
     """The rows of a query as a list, or what SQLite reports as a Failure, with its code."""
     try:

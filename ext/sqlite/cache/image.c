@@ -58,6 +58,7 @@ struct clr_image *clr_image_clone(const struct clr_image *image)
 
     if (clone == NULL)
         return NULL;
+    clone->rows_divided = image->rows_divided;
     link = &clone->columns;
     for (column = image->columns; column != NULL; column = column->next) {
         *link = clone_column(column);
@@ -108,6 +109,7 @@ void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_to
 {
     clr_image_drop(image, false);
     clr_layout_free(&image->layout);
+    image->rows_divided = 0;
     image->root = root;
     image->token = *token;
 }

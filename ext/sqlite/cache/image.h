@@ -42,6 +42,9 @@ struct clr_image {
     uint32_t root;
     struct clr_token token;   /* of a snapshot, or, if filled, of a row version */
     struct clr_layout layout; /* changed by whoever has made the table busy, alone */
+    /* About so many rows the devices were chosen for that decoded the first columns; 0: not several
+       devices. Set, as the layout is, before there are columns. */
+    size_t rows_divided;
     struct clr_image_column *columns;
     bool is_known; /* the layout is: clr_image_measure() */
     size_t size;   /* of all that on the host, in bytes: likewise */
@@ -76,6 +79,14 @@ void clr_image_free(struct clr_image *image);
  */
 void clr_image_replace(struct clr_image_column *column, struct clr_column *content,
                        const struct clr_row_ranges *fresh);
+
+/* Returns how many rows decide by how many devices columns of so many rows are used: as many
+   devices as have decoded columns go on to do so, if the guess by which they were chosen was too
+   high. */
+static inline size_t clr_image_rows_divided(const struct clr_image *image, size_t rows)
+{
+    return rows > image->rows_divided ? rows : image->rows_divided;
+}
 
 /* Returns the image's column that a field describes, or NULL. One with bytes will do for a field
    without, and one in which there are none for a field with bytes; but one with codes only for a

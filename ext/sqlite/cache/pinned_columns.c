@@ -1,6 +1,6 @@
 #include "sqlite/cache/pinned_columns.h"
 
-#include "engine/operations/resident_fetch.h"
+#include "engine/operations/sharded_fetch.h"
 #include "sqlite/cache/cache_lock.h"
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/cache/cached_table.h"
@@ -97,12 +97,9 @@ enum clr_scan_outcome clr_cache_fetch_copy(struct clr_connection *connection,
     clr_column_release(*column);
     *column = NULL;
     clr_status_clear(&status);
-    /* A device that decodes does so by itself: what is away is in one shard. */
-    outcome = copy == NULL
-                  ? CLR_SCAN_FAILED
-                  : clr_resident_fetch(clr_sharded_division(copy)->shards[0].device.worker,
-                                       clr_sharded_resident(copy, 0),
-                                       connection->settings.device_timeout, watch, column, &status);
+    outcome = copy == NULL ? CLR_SCAN_FAILED
+                           : clr_sharded_fetch(copy, connection->settings.device_timeout, watch,
+                                               column, &status);
     clr_sharded_release(copy);
     if (outcome == CLR_SCAN_FAILED && status.code != CLR_OK)
         clr_stats_note_failure(&connection->stats, &status);
@@ -141,16 +138,13 @@ void clr_cache_drop_away(struct clr_image *image, bool if_lost)
     clr_cache_unlock();
 }
 
-bool clr_cache_is_on(const struct clr_image_column *column, const struct clr_worker *worker)
+bool clr_cache_is_on(const struct clr_image_column *column, const struct clr_division *division)
 {
-    const struct clr_division *division;
-    bool is_on = false;
+    bool is_on;
 
     clr_cache_lock();
-    if (clr_image_column_on_device(column)) {
-        division = clr_sharded_division(column->copy);
-        is_on = division->count == 1 && division->shards[0].device.worker == worker;
-    }
+    is_on = clr_image_column_on_device(column) &&
+            clr_division_is_same(clr_sharded_division(column->copy), division);
     clr_cache_unlock();
     return is_on;
 }
@@ -169,21 +163,37 @@ static bool is_among(const struct clr_division *division, const struct clr_devic
     return i < devices->count;
 }
 
-/* Finds the division of columns' copies: that of what is nowhere else, or else the devices'. */
+/* Whether a copy is on all of these devices, and on no others. What devices have decoded has other
+   borders between its shards than clr_division_make() finds. */
+static bool is_on_all(const struct clr_sharded *copy, const struct clr_devices *devices)
+{
+    const struct clr_division *division = clr_sharded_division(copy);
+
+    return clr_division_devices(division) == devices->count && is_among(division, devices);
+}
+
+/* Finds the division of columns' copies: that of what is nowhere else, or else of a copy that there
+   is on the devices, or else the devices'. */
 static bool locked_division(struct clr_image_column *const *found, int count, size_t rows,
                             const struct clr_devices *devices, struct clr_division *division)
 {
+    const struct clr_sharded *copy = NULL;
     int i;
 
     for (i = 0; i < count; i++) {
-        if (!found[i]->column->is_away)
-            continue;
-        if (found[i]->copy == NULL)
-            return false;
-        *division = *clr_sharded_division(found[i]->copy);
-        return is_among(division, devices);
+        if (found[i]->column->is_away) {
+            if (found[i]->copy == NULL)
+                return false;
+            *division = *clr_sharded_division(found[i]->copy);
+            return is_among(division, devices);
+        }
+        if (copy == NULL && found[i]->copy != NULL && is_on_all(found[i]->copy, devices))
+            copy = found[i]->copy;
     }
-    return clr_division_make(devices, rows, division);
+    if (copy == NULL)
+        return clr_division_make(devices, rows, division);
+    *division = *clr_sharded_division(copy);
+    return true;
 }
 
 /* Returns whether a column's copy is of the division, or there is none, and one may be made. A copy

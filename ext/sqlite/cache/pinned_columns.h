@@ -55,7 +55,7 @@ bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t r
    those which that has lost, as it has failed, or all. */
 void clr_cache_drop_away(struct clr_image *image, bool if_lost);
 
-/* Returns whether an image's column has a complete copy on the worker's device, in one shard. */
-bool clr_cache_is_on(const struct clr_image_column *column, const struct clr_worker *worker);
+/* Returns whether an image's column has a complete copy of that division. */
+bool clr_cache_is_on(const struct clr_image_column *column, const struct clr_division *division);
 
 #endif

@@ -33,6 +33,7 @@ struct clr_reading {
     int64_t amount; /* of bytes or rows */
     uint64_t leaves_read, leaves;
     const char *device; /* that decoded them, whose name lives as long as the process; or NULL */
+    int device_count;   /* of these, which are alike */
     enum clr_reason_code cause;
 };
 

@@ -1,4 +1,4 @@
-/* Columns loaded from pages, which a device decodes where it can answer the query. */
+/* Columns loaded from pages, which devices decode where they can answer the query. */
 #ifndef CLR_SQLITE_DEVICE_LOAD_H
 #define CLR_SQLITE_DEVICE_LOAD_H
 
@@ -14,11 +14,11 @@ struct clr_device_load {
     struct clr_column *columns[CLR_MOST_COLUMNS];
     struct clr_load_report report;
     struct clr_status status;
-    /* If a device has decoded them, which then has them: its name, their division, of one shard,
-       and residents with one reference each. */
+    /* If devices have decoded them, which then have them: the first one's name, how many they are,
+       and copies with one reference each. */
     const char *device;
-    struct clr_division division;
-    struct clr_resident *residents[CLR_MOST_COLUMNS];
+    int device_count;
+    struct clr_sharded *copies[CLR_MOST_COLUMNS];
 };
 
 /* Calls clr_load() for the request's image, whose snapshot is open. */

@@ -293,7 +293,8 @@ static int keep(struct clr_column_request *request, const struct clr_device_load
                                                     : request->is_stale ? CLR_READ_CHANGED
                                                                         : CLR_READ_ABSENT,
                                             .amount = load->report.bytes_read,
-                                            .device = load->device};
+                                            .device = load->device,
+                                            .device_count = load->device_count};
     clr_cache_lock();
     for (i = 0; i < load->count; i++) {
         struct clr_image_column *column =
@@ -301,12 +302,11 @@ static int keep(struct clr_column_request *request, const struct clr_device_load
 
         if (load->fields[i].with_codes)
             clr_many_values_forget(&image->table->many_values, load->fields[i].index);
-        if (column == NULL) {
-            clr_resident_free(load->residents[i]);
+        if (column != NULL) {
+            column->copy = load->copies[i];
+        } else {
+            clr_sharded_release(load->copies[i]);
             rc = SQLITE_NOMEM;
-        } else if (load->device != NULL) {
-            column->copy = clr_sharded_new_of(&load->division, &load->residents[i]);
-            rc = column->copy == NULL ? SQLITE_NOMEM : rc;
         }
     }
     clr_image_measure(image);

@@ -2,6 +2,16 @@
 #include "sqlite/cache/cache_tables.h"
 #include "sqlite/views/acceleration.h"
 
+enum { DEVICES_TEXT = 32 };
+
+/* Says how many devices there are, if not one. */
+static void add_devices(int count, char text[DEVICES_TEXT])
+{
+    text[0] = '\0';
+    if (count > 1)
+        sqlite3_snprintf(DEVICES_TEXT, text, " (%d devices)", count);
+}
+
 /* Returns what was read the last time. */
 static const struct clr_table_info *find_table(const struct clr_acceleration *acceleration)
 {
@@ -23,22 +33,20 @@ static struct clr_image *find_image(const struct clr_acceleration *acceleration)
 static void describe_way(struct clr_acceleration *acceleration, char line[CLR_REASON_TEXT])
 {
     const struct clr_last_run *last = &acceleration->last;
-    char text[CLR_REASON_TEXT];
+    char text[CLR_REASON_TEXT], devices[DEVICES_TEXT];
 
     if (last->reason.code != CLR_WHY_NONE) {
         clr_reason_print(&last->reason, text);
         sqlite3_snprintf(CLR_REASON_TEXT, line, "row by row: %s", text);
     } else {
-        text[0] = '\0';
-        if (last->device_count > 1)
-            sqlite3_snprintf(sizeof text, text, " (%d devices)", last->device_count);
+        add_devices(last->device_count, devices);
         sqlite3_snprintf(CLR_REASON_TEXT, line, "accelerated: %s%s%s",
                          !last->was_asked              ? "not run yet"
                          : last->way == CLR_WAY_STREAM ? "host, streaming the table"
                          : last->way == CLR_WAY_PART   ? "host, reading a part of the table"
                          : last->device == NULL        ? "host"
                                                        : "device ",
-                         last->device == NULL ? "" : last->device, text);
+                         last->device == NULL ? "" : last->device, devices);
     }
 }
 
@@ -56,20 +64,29 @@ static void describe_table(struct clr_acceleration *acceleration, char line[CLR_
     clr_cache_unlock();
 }
 
+/* Says how many devices have a column's copy. */
+static void name_devices(const struct clr_image_column *column, char text[DEVICES_TEXT])
+{
+    const int count = clr_division_devices(clr_sharded_division(column->copy));
+
+    if (count > 1)
+        sqlite3_snprintf(DEVICES_TEXT, text, "%d devices", count);
+    else
+        sqlite3_snprintf(DEVICES_TEXT, text, "the device");
+}
+
 /* Where a column that is on the host is besides. */
 static void describe_copy(const struct clr_image_column *column, char text[CLR_REASON_TEXT])
 {
     const enum clr_residence state =
         column->copy == NULL ? CLR_RESIDENT_FAILED : clr_sharded_state(column->copy);
     const char *where = "also on";
-    char devices[32] = "the device";
+    char devices[DEVICES_TEXT];
 
     text[0] = '\0';
     if (state == CLR_RESIDENT_FAILED)
         return;
-    if (clr_division_devices(clr_sharded_division(column->copy)) > 1)
-        sqlite3_snprintf(sizeof devices, devices, "%d devices",
-                         clr_division_devices(clr_sharded_division(column->copy)));
+    name_devices(column, devices);
     if (state == CLR_RESIDENT_COMING)
         where = "on its way to";
     else if (clr_sharded_is_shared(column->copy))
@@ -85,7 +102,7 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
     const struct clr_image_column *column = NULL;
     struct clr_image *image;
     struct clr_field field;
-    char copy[CLR_REASON_TEXT];
+    char copy[CLR_REASON_TEXT], devices[DEVICES_TEXT];
 
     clr_cache_lock_unchanging(acceleration->connection);
     image = find_image(acceleration);
@@ -95,11 +112,12 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
     }
     if (column == NULL)
         sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: not resident", name);
-    else if (column->column->is_away)
-        sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes on the device", name,
+    else if (column->column->is_away) {
+        name_devices(column, devices);
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes on %s", name,
                          clr_image_column_type(column, "of several types"),
-                         (long long)clr_sharded_size(column->copy, NULL));
-    else {
+                         (long long)clr_sharded_size(column->copy, NULL), devices);
+    } else {
         describe_copy(column, copy);
         sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes%s", name,
                          clr_image_column_type(column, "of several types"),
@@ -113,7 +131,7 @@ static void describe_reading(const struct clr_reading *reading, char line[CLR_RE
     const long long amount = (long long)reading->amount;
     struct clr_reason cause = {.code = reading->cause};
     const char *why = "";
-    char text[CLR_REASON_TEXT];
+    char text[CLR_REASON_TEXT], devices[DEVICES_TEXT];
 
     clr_reason_print(&cause, text);
     switch (reading->kind) {
@@ -156,9 +174,10 @@ static void describe_reading(const struct clr_reading *reading, char line[CLR_RE
         why = "the pages that can have the rows which the WHERE asks for";
         break;
     }
-    sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: %lld bytes%s%s: %s", amount,
+    add_devices(reading->device_count, devices);
+    sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: %lld bytes%s%s%s: %s", amount,
                      reading->device == NULL ? "" : ", decoded by ",
-                     reading->device == NULL ? "" : reading->device, why);
+                     reading->device == NULL ? "" : reading->device, devices, why);
 }
 
 const char *clr_acceleration_explain(struct clr_acceleration *acceleration, int i)

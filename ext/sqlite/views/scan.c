@@ -116,7 +116,8 @@ static bool find_device(struct device_scan *scan, struct clr_view_run *run)
 
     scan->run = run;
     if (!clr_choose_devices(&run->request.connection->settings,
-                            is_any_away(&run->scan) ? rows : run->scan.rows, rows, &devices) ||
+                            is_any_away(&run->scan) ? rows : run->scan.rows,
+                            clr_image_rows_divided(run->request.image, rows), &devices) ||
         is_host_sooner(run, &devices) ||
         !clr_cache_copies(run->request.found, run->scan.column_count, rows, &devices,
                           &scan->division, scan->copies))

@@ -1,14 +1,10 @@
 #include "storage/load/device_load.h"
 
 #include "base/memory.h"
+#include "storage/load/device_parts.h"
 #include "storage/load/few_leaves.h"
-#include "storage/load/placement.h"
 
 #include <string.h>
-
-/* The pages that the host decodes for the device each cost as much as hundreds of others do: up to
-   so many, and one in so many of the table's, are few enough. */
-enum { FEW_LEFT = 64, LEFT_PART = 512 };
 
 /* Leaves by which the others are judged: fewer than a table has that a device decodes. */
 enum { SAMPLES = 8 };
@@ -16,20 +12,23 @@ enum { SAMPLES = 8 };
 struct device_load {
     struct clr_units *units;
     struct clr_placement placement;
-    struct clr_leaf_feed *feed;
+    struct clr_devices devices;
+    struct clr_device_parts parts; /* one for each device */
 };
 
 /* ---- Pages on their way. */
 
 /* Notes where the rows of the unit's leaves go, and sees that rowids ascend from page to page: that
    they do within a page is for the device to see. */
-static enum clr_load_outcome place_leaves(struct device_load *load, struct clr_leaf_reader *reader,
+static enum clr_load_outcome place_leaves(struct device_load *load,
+                                          const struct clr_device_part *part,
+                                          struct clr_leaf_reader *reader,
                                           struct clr_feed_stage *stage, size_t i)
 {
     struct clr_pages *pages = reader->decoder.reader.pages;
     struct clr_leaf *leaves = clr_placement_leaves(&load->placement, i);
     struct clr_unit *unit = &load->units->units[i];
-    size_t row = unit->row, j;
+    size_t row = unit->row - part->row, j;
 
     for (j = 0; j < reader->count; j++) {
         const struct clr_page *page = &reader->pages[j];
@@ -48,7 +47,7 @@ static enum clr_load_outcome place_leaves(struct device_load *load, struct clr_l
                                     .at = (uint32_t)(page->data - stage->pages),
                                     .pointers = (uint32_t)(page->pointers - page->data),
                                     .cells = page->cells,
-                                    .leaf = (uint32_t)(unit->first + j)};
+                                    .leaf = (uint32_t)(unit->first + j - part->leaf)};
         row += page->cells;
     }
     unit->least = leaves[0].first;
@@ -58,21 +57,23 @@ static enum clr_load_outcome place_leaves(struct device_load *load, struct clr_l
     return CLR_LOAD_DONE;
 }
 
-/* Fills a stage with units, as long as there are any and room for another. */
-static enum clr_load_outcome fill(struct device_load *load, struct clr_leaf_reader *reader,
-                                  struct clr_feed_stage *stage)
+/* Fills a stage with units of a part, as long as there are any and room for another. */
+static enum clr_load_outcome fill(struct device_load *load, struct clr_device_part *part,
+                                  struct clr_leaf_reader *reader, struct clr_feed_stage *stage)
 {
     struct clr_units *units = load->units;
     size_t page_size = units->source->page_size, i, rows, used;
     enum clr_load_outcome outcome = CLR_LOAD_DONE;
 
     while (outcome == CLR_LOAD_DONE && stage->bytes + reader->room * page_size <= CLR_STAGE_BYTES &&
-           stage->count + units->most_leaves <= stage->room && clr_units_take(units, &i)) {
+           stage->count + units->most_leaves <= stage->room &&
+           clr_device_part_take(part, units, &i)) {
         outcome = clr_unit_read_to(units, i, reader, stage->pages + stage->bytes, &used, &rows);
         if (outcome == CLR_LOAD_DONE)
-            outcome = clr_placement_take(&load->placement, reader->decoder.reader.pages, i, rows);
+            outcome = clr_placement_take(&load->placement, &part->placed,
+                                         reader->decoder.reader.pages, i, rows);
         if (outcome == CLR_LOAD_DONE)
-            outcome = place_leaves(load, reader, stage, i);
+            outcome = place_leaves(load, part, reader, stage, i);
         stage->bytes += used * page_size;
     }
     return outcome;
@@ -84,19 +85,19 @@ static enum clr_load_outcome feed_units(void *argument, int thread, struct clr_l
     struct device_load *load = argument;
     const atomic_bool *stop = reader->decoder.reader.pages->stop;
     enum clr_load_outcome outcome = CLR_LOAD_DONE;
-    bool has_more = true;
+    struct clr_device_part *part;
 
     (void)thread;
-    while (outcome == CLR_LOAD_DONE && has_more) {
-        struct clr_feed_stage *stage = clr_leaf_feed_take(load->feed, stop);
+    while (outcome == CLR_LOAD_DONE &&
+           (part = clr_device_parts_choose(&load->parts, load->units)) != NULL) {
+        struct clr_feed_stage *stage = clr_leaf_feed_take(part->feed, stop);
 
         if (stage == NULL)
             return atomic_load(stop) ? CLR_LOAD_STOPPED : CLR_LOAD_NO_DEVICE;
-        outcome = fill(load, reader, stage);
-        has_more = stage->count > 0;
+        outcome = fill(load, part, reader, stage);
         if (outcome != CLR_LOAD_DONE) /* what it has may not be whole */
             stage->count = 0;
-        clr_leaf_feed_hand_over(load->feed, stage);
+        clr_leaf_feed_hand_over(part->feed, stage);
     }
     return outcome;
 }
@@ -119,10 +120,9 @@ static enum clr_load_outcome add_leaf(struct clr_few_leaves *few, uint32_t numbe
 }
 
 /* Gives the feed the rows of a leaf that has been decoded, which are from that one on. */
-static bool give(const struct device_load *load, const struct clr_few_leaves *few, size_t i,
-                 size_t row)
+static bool give(const struct clr_units *units, const struct clr_device_part *part,
+                 const struct clr_few_leaves *few, size_t i, size_t row)
 {
-    const struct clr_units *units = load->units;
     const size_t at = few->at[i], rows = few->leaves[i].rows;
     int k;
 
@@ -131,7 +131,7 @@ static bool give(const struct device_load *load, const struct clr_few_leaves *fe
 
         if (column->kind != CLR_TAG_MIXED)
             memset(column->tags + at, column->kind, rows);
-        if (!clr_leaf_feed_add_rows(load->feed, k, row, column->values + at, column->tags + at,
+        if (!clr_leaf_feed_add_rows(part->feed, k, row, column->values + at, column->tags + at,
                                     rows))
             return false;
     }
@@ -139,7 +139,8 @@ static bool give(const struct device_load *load, const struct clr_few_leaves *fe
 }
 
 /* Decodes what the device leaves to the host, so many leaves, and gives the feed their rows. */
-static enum clr_load_outcome decode_rest(struct device_load *load, const uint8_t *left,
+static enum clr_load_outcome decode_rest(struct device_load *load,
+                                         const struct clr_device_part *part, const uint8_t *left,
                                          struct clr_few_leaves *few, struct clr_pages *pages,
                                          size_t count)
 {
@@ -148,20 +149,20 @@ static enum clr_load_outcome decode_rest(struct device_load *load, const uint8_t
         clr_few_leaves_init(few, pages, units->fields, units->field_count, count, 0, 0);
     size_t i, j, row, done = 0;
 
-    for (i = 0; i < units->leaves.count && outcome == CLR_LOAD_DONE; i++) {
+    for (i = 0; i < part->leaves && outcome == CLR_LOAD_DONE; i++) {
         if (left[i] != 0)
-            outcome = add_leaf(few, units->leaves.numbers[i]);
+            outcome = add_leaf(few, units->leaves.numbers[part->leaf + i]);
     }
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     clr_few_leaves_end(few);
-    for (i = 0; i < units->count; i++) {
+    for (i = part->first; i < part->end; i++) {
         struct clr_leaf *leaves = clr_placement_leaves(&load->placement, i);
 
-        row = units->units[i].row;
+        row = units->units[i].row - part->row;
         for (j = 0; j < units->units[i].count; j++) {
-            if (left[units->units[i].first + j] != 0) {
-                if (!give(load, few, done, row))
+            if (left[units->units[i].first + j - part->leaf] != 0) {
+                if (!give(units, part, few, done, row))
                     return clr_pages_no_memory(pages);
                 leaves[j].is_chained = few->leaves[done++].is_chained;
             }
@@ -171,7 +172,8 @@ static enum clr_load_outcome decode_rest(struct device_load *load, const uint8_t
     return CLR_LOAD_DONE;
 }
 
-static enum clr_load_outcome load_rest(struct device_load *load, const uint8_t *left, size_t count,
+static enum clr_load_outcome load_rest(struct device_load *load, const struct clr_device_part *part,
+                                       const uint8_t *left, size_t count,
                                        const struct clr_watch *watch)
 {
     struct clr_pages pages = clr_units_pages(load->units);
@@ -179,13 +181,14 @@ static enum clr_load_outcome load_rest(struct device_load *load, const uint8_t *
     enum clr_load_outcome outcome;
 
     pages.watch = watch;
-    outcome = decode_rest(load, left, &few, &pages, count);
+    outcome = decode_rest(load, part, left, &few, &pages, count);
     clr_few_leaves_free(&few);
     return clr_units_note(load->units, outcome, &pages);
 }
 
-/* Waits for the device, and does what that has left to do. */
-static enum clr_load_outcome settle(struct device_load *load, const struct clr_watch *watch)
+/* Waits for a part's device, and does what that has left to do. */
+static enum clr_load_outcome settle(struct device_load *load, const struct clr_device_part *part,
+                                    const struct clr_watch *watch)
 {
     enum clr_load_outcome outcome;
     struct clr_status status;
@@ -193,10 +196,10 @@ static enum clr_load_outcome settle(struct device_load *load, const struct clr_w
     size_t count = 0, i;
 
     clr_status_clear(&status);
-    outcome = outcome_of(clr_leaf_feed_settle(load->feed, &left, watch, &status));
-    for (i = 0; i < load->units->leaves.count && outcome == CLR_LOAD_DONE; i++)
+    outcome = outcome_of(clr_leaf_feed_settle(part->feed, &left, watch, &status));
+    for (i = 0; i < part->leaves && outcome == CLR_LOAD_DONE; i++)
         count += left[i] != 0;
-    return count == 0 ? outcome : load_rest(load, left, count, watch);
+    return count == 0 ? outcome : load_rest(load, part, left, count, watch);
 }
 
 /* ---- The whole. */
@@ -207,63 +210,105 @@ static void drop(const struct clr_units *units, struct clr_device_decoding *deco
     int k;
 
     for (k = 0; k < units->field_count; k++) {
-        clr_resident_free(decoding->residents[k]);
-        decoding->residents[k] = NULL;
+        clr_sharded_release(decoding->copies[k]);
+        decoding->copies[k] = NULL;
         clr_column_release(columns[k]);
         columns[k] = NULL;
     }
 }
 
-/* Takes the columns from the feed. */
-static enum clr_load_outcome finish(struct device_load *load, size_t rows,
-                                    struct clr_device_decoding *decoding,
-                                    struct clr_column **columns, const struct clr_watch *watch)
+/* Takes the parts' columns from the feeds, and stores what rows each has. */
+static enum clr_load_outcome finish_parts(struct device_load *load, struct clr_division *division,
+                                          const struct clr_watch *watch,
+                                          struct clr_device_work *work)
 {
-    const struct clr_units *units = load->units;
-    struct clr_fed_column found[CLR_MOST_COLUMNS];
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     struct clr_status status;
-    bool complete = true, sure = true;
-    enum clr_load_outcome outcome;
-    int k;
+    size_t first = 0;
+    int p;
 
     clr_status_clear(&status);
-    outcome =
-        outcome_of(clr_leaf_feed_finish(load->feed, rows, found, watch, &decoding->work, &status));
-    if (outcome != CLR_LOAD_DONE)
-        return outcome;
-    for (k = 0; k < units->field_count; k++) {
-        int position = units->fields[k].position;
-        bool any_bytes = (found[k].tags >> CLR_TAG_BYTES & 1) != 0;
+    division->count = load->parts.count;
+    for (p = 0; p < load->parts.count && outcome == CLR_SCAN_DONE; p++) {
+        struct clr_device_part *part = &load->parts.list[p];
+        const size_t rows = clr_device_part_rows(part, load->units);
 
-        sure = sure && !(units->fields[k].never_null && (found[k].tags >> CLR_TAG_NULL & 1) != 0);
-        decoding->residents[position] = found[k].resident;
-        columns[position] = clr_column_new_away(found[k].kind, rows, any_bytes);
-        complete = complete && columns[position] != NULL;
+        division->shards[p] = (struct clr_shard){load->devices.list[p], first, rows};
+        first += rows;
+        outcome = clr_leaf_feed_finish(part->feed, rows, part->columns, watch, work, &status);
     }
-    if (!complete)
-        return CLR_LOAD_FAILED;
-    return sure ? CLR_LOAD_DONE : CLR_LOAD_UNSURE;
+    return outcome_of(outcome);
 }
 
-/* With a feed. */
+/* Makes a column, so many rows, and its copy, of what the parts have of it. */
+static enum clr_load_outcome finish_column(struct device_load *load, int k, size_t rows,
+                                           const struct clr_division *division,
+                                           struct clr_sharded **copy, struct clr_column **column)
+{
+    const struct clr_device_part *parts = load->parts.list;
+    struct clr_resident *residents[CLR_DEVICES_LIMIT];
+    uint8_t kind = parts[0].columns[k].kind;
+    unsigned tags = 0;
+    int p;
+
+    for (p = 0; p < load->parts.count; p++) {
+        struct clr_fed_column *fed = &load->parts.list[p].columns[k];
+
+        tags |= fed->tags;
+        if (fed->kind != kind)
+            kind = CLR_TAG_MIXED;
+        residents[p] = fed->resident;
+        fed->resident = NULL;
+    }
+    *copy = clr_sharded_new_of(division, residents);
+    *column = clr_column_new_away(kind, rows, (tags >> CLR_TAG_BYTES & 1) != 0);
+    if (*copy == NULL || *column == NULL)
+        return CLR_LOAD_FAILED;
+    return load->units->fields[k].never_null && (tags >> CLR_TAG_NULL & 1) != 0 ? CLR_LOAD_UNSURE
+                                                                                : CLR_LOAD_DONE;
+}
+
+/* Takes the columns from the feeds. */
+static enum clr_load_outcome finish(struct device_load *load, struct clr_device_decoding *decoding,
+                                    struct clr_column **columns, const struct clr_watch *watch)
+{
+    struct clr_division division;
+    enum clr_load_outcome outcome = finish_parts(load, &division, watch, &decoding->work);
+    int k;
+
+    for (k = 0; k < load->units->field_count && outcome == CLR_LOAD_DONE; k++) {
+        const int position = load->units->fields[k].position;
+
+        outcome = finish_column(load, k, clr_placement_rows(&load->placement), &division,
+                                &decoding->copies[position], &columns[position]);
+    }
+    return outcome;
+}
+
+/* With feeds. */
 static enum clr_load_outcome run(struct device_load *load, struct clr_layout *layout,
                                  struct clr_device_decoding *decoding, struct clr_column **columns,
                                  const struct clr_watch *watch)
 {
     struct clr_units *units = load->units;
     enum clr_load_outcome outcome;
+    int threads = 0, p;
 
     if (!clr_placement_init(&load->placement, units, layout))
         return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
-    if (units->threads > clr_leaf_feed_threads(load->feed))
-        units->threads = clr_leaf_feed_threads(load->feed);
+    for (p = 0; p < load->parts.count; p++)
+        threads += clr_leaf_feed_threads(load->parts.list[p].feed);
+    if (units->threads > threads)
+        units->threads = threads;
     outcome = clr_units_run(units, feed_units, load, watch);
-    if (outcome == CLR_LOAD_DONE)
-        outcome = settle(load, watch);
-    decoding->is_unsuited = clr_leaf_feed_is_unsuited(load->feed);
+    for (p = 0; p < load->parts.count && outcome == CLR_LOAD_DONE; p++)
+        outcome = settle(load, &load->parts.list[p], watch);
+    for (p = 0; p < load->parts.count; p++)
+        decoding->is_unsuited =
+            decoding->is_unsuited || clr_leaf_feed_is_unsuited(load->parts.list[p].feed);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    outcome = finish(load, clr_placement_rows(&load->placement), decoding, columns, watch);
+    outcome = finish(load, decoding, columns, watch);
     if (outcome == CLR_LOAD_DONE)
         outcome = clr_placement_keep(&load->placement, layout);
     decoding->is_done = outcome == CLR_LOAD_DONE;
@@ -304,14 +349,13 @@ static enum clr_load_outcome sample(struct clr_units *units, struct clr_feed_set
         pages.visited == NULL ? clr_pages_no_memory(&pages) : decode_samples(units, &few, &pages);
     for (k = 0; k < setup->count && outcome == CLR_LOAD_DONE; k++)
         kinds[k] = few.columns[units->fields[k].position]->kind;
-    setup->rows = (few.reader.decoder.rows + 1) * (units->leaves.count / SAMPLES + 1);
-    setup->rows += setup->rows / 32; /* columns that turn out too short have to move */
+    setup->rows = few.reader.decoder.rows * units->leaves.count / SAMPLES;
     clr_few_leaves_free(&few);
     clr_memory_free(pages.visited);
     return clr_units_note(units, outcome, &pages);
 }
 
-/* Begins a feed, if there are threads for it and somebody wants one. */
+/* Begins feeds, if there are threads for them and somebody wants some. */
 static enum clr_load_outcome begin(struct device_load *load, const struct clr_layout *layout,
                                    const struct clr_device_decoding *decoding)
 {
@@ -320,9 +364,7 @@ static enum clr_load_outcome begin(struct device_load *load, const struct clr_la
     struct clr_feed_setup setup = {.fields = units->fields,
                                    .kinds = kinds,
                                    .count = units->field_count,
-                                   .usable_size = units->source->usable_size,
-                                   .leaves = units->leaves.count,
-                                   .most_skipped = FEW_LEFT + units->leaves.count / LEFT_PART};
+                                   .usable_size = units->source->usable_size};
     enum clr_load_outcome outcome;
 
     if (units->threads < 2)
@@ -332,8 +374,12 @@ static enum clr_load_outcome begin(struct device_load *load, const struct clr_la
         return outcome;
     if (layout->known)
         setup.rows = layout->rows;
-    load->feed = decoding->begin(decoding->context, &setup);
-    return load->feed == NULL ? CLR_LOAD_NO_DEVICE : CLR_LOAD_DONE;
+    if (!decoding->choose(decoding->context, setup.rows, &load->devices))
+        return CLR_LOAD_NO_DEVICE;
+    return clr_device_parts_begin(&load->parts, units, layout->known, &load->devices, decoding,
+                                  &setup)
+               ? CLR_LOAD_DONE
+               : CLR_LOAD_NO_DEVICE;
 }
 
 enum clr_load_outcome clr_load_on_device(struct clr_units *units, struct clr_layout *layout,
@@ -347,6 +393,6 @@ enum clr_load_outcome clr_load_on_device(struct clr_units *units, struct clr_lay
     if (outcome == CLR_LOAD_DONE)
         outcome = run(&load, layout, decoding, columns, watch);
     clr_placement_free(&load.placement);
-    clr_leaf_feed_free(load.feed);
+    clr_device_parts_free(&load.parts);
     return outcome;
 }

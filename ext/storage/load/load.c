@@ -12,6 +12,7 @@
 struct load {
     struct clr_units units;
     struct clr_placement placement;
+    struct clr_placed placed; /* of all units */
     int count;
     struct clr_column **columns; /* as the caller has them: fields have the position */
     struct clr_bytes *bytes;     /* of each thread, in the order of fields */
@@ -64,7 +65,8 @@ static enum clr_load_outcome load_unit(struct load *load, int thread,
 
     outcome = clr_unit_read(&load->units, i, reader, &rows);
     if (outcome == CLR_LOAD_DONE)
-        outcome = clr_placement_take(&load->placement, decoder->reader.pages, i, rows);
+        outcome =
+            clr_placement_take(&load->placement, &load->placed, decoder->reader.pages, i, rows);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     populate(load, i);

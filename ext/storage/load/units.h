@@ -17,7 +17,8 @@ struct clr_unit {
     size_t first, count; /* its leaves, of those of the units */
     /* Rowids, where there are rows that have any: stored by whoever has met them. */
     int64_t least, greatest;
-    /* Of loads: where its rows go in the columns, and its leaves in the layout. */
+    /* Of loads: where its rows go in the columns, or in what a device has of them, and its leaves
+       in the layout. */
     size_t row, rows, place;
     int thread; /* that has decoded it */
 };
@@ -36,7 +37,7 @@ struct clr_units {
     int field_count;
     const struct clr_watch *watch; /* if the calling thread does the work, else NULL */
     atomic_uint *visited;
-    atomic_size_t next;
+    atomic_size_t next; /* so many have been taken */
     atomic_int_least64_t bytes_read;
     atomic_bool failed;
     /* Written by whoever sets failed, and read when all threads have returned. */

@@ -4,7 +4,7 @@
  */
 #include "engine/columns/resident.h"
 
-#include "engine/operations/resident_fetch.h"
+#include "engine/operations/sharded_fetch.h"
 #include "engine/workers.h"
 #include "engine/world.h"
 #include "opencl/devices.h"
@@ -36,8 +36,8 @@ static void test_fetch(struct clr_worker *worker, uint8_t bytes)
         const struct clr_column *column = world.columns[i];
 
         clr_status_clear(&status);
-        tap_ok(clr_resident_fetch(worker, clr_sharded_resident(world.copies[i], 0),
-                                  ORDERS_TIMEOUT_MS, NULL, &fetched, &status) == CLR_SCAN_DONE &&
+        tap_ok(clr_sharded_fetch(world.copies[i], ORDERS_TIMEOUT_MS, NULL, &fetched, &status) ==
+                       CLR_SCAN_DONE &&
                    fetched->rows == column->rows && fetched->kind == column->kind &&
                    fetched->frame.bytes == bytes && fetched->frame.least == column->frame.least &&
                    memcmp(fetched->words, column->words, column->rows * bytes) == 0 &&
@@ -93,7 +93,8 @@ static void test_unsuited(const struct clr_device_info *info)
     static int count;
     struct clr_column *column = scans_column(CLR_TAG_MIXED, rows, 0), *fetched = NULL;
     const int64_t copied = clr_resident_copied();
-    struct clr_resident *resident;
+    const struct clr_resident *resident;
+    struct clr_sharded *copy;
     struct clr_worker *worker;
     struct clr_status status;
 
@@ -103,17 +104,17 @@ static void test_unsuited(const struct clr_device_info *info)
     unsuited[count] = *info;
     unsuited[count].shared_alignment = (size_t)1 << 40;
     worker = workers_start(&unsuited[count++]);
-    resident = clr_resident_new(worker, column, 0, rows);
-    tap_ok(settle(resident) == CLR_RESIDENT_READY && !clr_resident_is_shared(resident) &&
+    copy = shards_copy(worker, column);
+    resident = clr_sharded_resident(copy, 0);
+    tap_ok(clr_sharded_state(copy) == CLR_RESIDENT_READY && !clr_resident_is_shared(resident) &&
                clr_resident_size(resident) == rows * 9 && is_dropped(column),
            "a column that is not aligned for the device is copied");
-    tap_ok(clr_resident_fetch(worker, resident, ORDERS_TIMEOUT_MS, NULL, &fetched, &status) ==
-                   CLR_SCAN_DONE &&
+    tap_ok(clr_sharded_fetch(copy, ORDERS_TIMEOUT_MS, NULL, &fetched, &status) == CLR_SCAN_DONE &&
                memcmp(fetched->values, column->values, rows * sizeof *column->values) == 0 &&
                memcmp(fetched->tags, column->tags, rows) == 0,
            "and comes back as it was");
     tap_is_int64(clr_resident_copied() - copied, 2 * 9 * (int64_t)rows, "which is counted");
-    clr_resident_free(resident);
+    clr_sharded_release(copy);
     clr_column_release(fetched);
     clr_column_release(column);
 }

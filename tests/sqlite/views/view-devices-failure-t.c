@@ -1,6 +1,6 @@
 /*
- * Accelerated views on two devices, of which one is lost: see failures.h. PoCL is asked for two; of
- * others a test can use what the machine has.
+ * Accelerated views on two devices, of which one is lost, in a scan or while both decode pages: see
+ * failures.h. PoCL is asked for two; of others a test can use what the machine has.
  */
 #include "opencl/failing_library.h"
 #include "sqlite/failures.h"
@@ -17,6 +17,11 @@ static const char *const selects[] = {
 };
 
 enum { SELECTS = sizeof selects / sizeof selects[0] };
+
+/* How a device is lost: its next scan fails; or the second launch of those that decode the pages of
+   the two, a launch each. */
+static const char *const loss_in_scan = "clEnqueueReadBuffer:-36:1:1";
+static const char *const loss_in_decoding = "clEnqueueNDRangeKernel:-36:2:1";
 
 /* Asks all views, until their plans end so. Returns how many answers differ, and all if that takes
    too long. */
@@ -51,12 +56,49 @@ static int ask_until(sqlite3 *db, bool by_two)
     return there == SELECTS ? differing : SELECTS;
 }
 
+/* Has both devices decode, until they do. Returns how many answers differ, and all if that takes
+   too long. */
+static int decode_by_two(sqlite3 *db)
+{
+    const double start = child_now();
+    char *one = database_query(db, "SELECT 1"), *expected = database_query(db, selects[0]);
+    int differing = 0;
+    bool decoded = false;
+
+    while (!decoded && differing == 0 && child_now() - start < LIMIT_S) {
+        char *found, *plan;
+
+        free(database_query(db, "SELECT clreduce_evict()"));
+        found = database_query(db, "SELECT * FROM v0");
+        differing += strcmp(found, expected) != 0;
+        plan = database_query(db, "SELECT count(*) FROM clreduce_plan('v0')"
+                                  " WHERE line LIKE '%decoded by%(2 devices)%'");
+        decoded = strcmp(plan, one) == 0;
+        free(plan);
+        free(found);
+    }
+    free(one);
+    free(expected);
+    return decoded ? differing : SELECTS;
+}
+
 static int run(const char *device_timeout)
 {
-    sqlite3 *db = database_open();
-    int differing, i;
-    char *devices;
+    const char *loss = getenv("CLR_LOSS"); /* the rule by which a device is lost */
 
+    const char *parent = getenv("TMPDIR");
+    int file, differing, i;
+    char path[300], *devices;
+    sqlite3 *db;
+
+    snprintf(path, sizeof path, "%s/clreduce-devices-XXXXXX", parent != NULL ? parent : "/tmp");
+    file = mkstemp(path);
+    if (file < 0 || sqlite3_open(path, &db) != SQLITE_OK)
+        tap_bail("no database in %s", path);
+    close(file);
+    /* Small pages, of which there are enough for devices to decode them. */
+    database_run(db, "PRAGMA synchronous = OFF");
+    database_run(db, "PRAGMA page_size = 512");
     database_fill(db, ROWS);
     for (i = 0; i < SELECTS; i++)
         database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, selects[i]);
@@ -70,30 +112,44 @@ static int run(const char *device_timeout)
     find_library();
     differing = ask_until(db, true);
     printf("%s, by two devices\n", differing == 0 ? "yes" : "no");
-    set_rule("clEnqueueReadBuffer:-36:1:1");
+    differing += decode_by_two(db);
+    printf("%s, decoded by two devices\n", differing == 0 ? "yes" : "no");
+    if (strcmp(loss, loss_in_decoding) == 0)
+        free(database_query(db, "SELECT clreduce_evict()"));
+    set_rule(loss);
     differing += ask_until(db, false);
     printf("%s, by the other device\n", differing == 0 ? "yes" : "no");
-    devices = database_query(db, "SELECT sum(reason LIKE 'failed: clEnqueueReadBuffer%')"
+    devices = database_query(db, "SELECT sum(reason LIKE 'failed: clEnqueue%')"
                                  " * sum(column_bytes > 0) FROM clreduce_devices");
     printf("devices lost times devices that have columns: %s", devices);
     free(devices);
     failures_print(db, differing);
     sqlite3_close(db);
+    unlink(path);
     return differing;
 }
 
 /* ---- The test. */
 
-static void test_all(void)
+static void test_loss(const char *loss)
 {
     struct failures_attempt attempt;
 
+    setenv("CLR_LOSS", loss, 1);
     failures_attempt(&attempt, "nothing", "20000");
     failures_conclude(&attempt, failures_shows(&attempt, "yes, by two devices"),
                       "two devices answer");
+    failures_conclude(&attempt, failures_shows(&attempt, "yes, decoded by two devices"),
+                      "and decode");
     failures_conclude(&attempt, attempt.passed,
                       "the host's results, by the other device in the end");
     failures_conclude(&attempt, failures_shows(&attempt, "have columns: 1"), "one is lost");
+}
+
+static void test_all(void)
+{
+    test_loss(loss_in_scan);
+    test_loss(loss_in_decoding);
 }
 
 static bool has_two_devices(void)

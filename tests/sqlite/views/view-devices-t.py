@@ -19,25 +19,6 @@ FOLDER = views.Folder()
 ROWS = 5_001
 
 
-def find_kind():
-    """A kind of which there are several devices alike, and how many, or None."""
-    db = tap.connect()
-    found = db.execute(
-        "SELECT type, count(*) FROM clreduce_devices WHERE arithmetic = coalesce(?, arithmetic) AND type IN ('gpu', 'accelerator', 'cpu')"
-        " GROUP BY platform, name, type HAVING count(*) > 1",
-        (views.ARITHMETIC,),
-    ).fetchone()
-    db.close()
-    return found
-
-
-def connect(kind, path, devices, **options):
-    """A connection whose views use so many devices of the kind."""
-    db = views.connect(path, kind, **options)
-    support.configure(db, devices=devices)
-    return db
-
-
 def fill(db, rng, rows=ROWS):
     """Columns of all kinds: INTEGERs wide and narrow, REALs, NULLs, types that mix, text."""
     db.execute(
@@ -85,7 +66,7 @@ HOSTS = ("SELECT gpu_mode(n) FROM t", "SELECT count(DISTINCT n) FROM t")
 def test_answers(kind, rng, most):
     """All that is asked, of two devices, and some of it of three."""
     for devices, selects in ((most, SCANS[:1]), (2, SCANS[1:] + GROUPS)):
-        db = connect(kind, FOLDER.new(), devices)
+        db = views.connect_several(kind, FOLDER.new(), devices)
         fill(db, rng)
         for select in selects:
             tap.is_equal(views.create(db, "asked", select), None, "a view")
@@ -101,7 +82,7 @@ def test_answers(kind, rng, most):
 
 def test_infinite(kind, rng):
     """Order statistics of REALs: of values that are equal in several shards, of zeros, and of Inf."""
-    db = connect(kind, FOLDER.new(), 2)
+    db = views.connect_several(kind, FOLDER.new(), 2)
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, z REAL, i REAL)")
     db.execute("BEGIN")
     db.executemany(
@@ -129,7 +110,7 @@ def test_zones(kind, rng):
         "SELECT DISTINCT city FROM t WHERE id BETWEEN 2500 AND 4700",
     )
     for devices in (2, 1):
-        db = connect(kind, FOLDER.new(), devices)
+        db = views.connect_several(kind, FOLDER.new(), devices)
         fill(db, rng)
         for select in selects:
             tap.is_equal(views.create(db, "asked", select), None, "a view")
@@ -146,7 +127,7 @@ def test_zones(kind, rng):
 
 def test_changes(kind, rng):
     """Rows that come, go and change; and a row more or less at the shards' ends."""
-    db = connect(kind, FOLDER.new(), 2)
+    db = views.connect_several(kind, FOLDER.new(), 2)
     fill(db, rng, 4_096)
     select = "SELECT count(*), gpu_sum(x), gpu_sum(n), gpu_max(big), gpu_sum(y) FROM t"
     tap.is_equal(views.create(db, "changing", select), None, "a view")
@@ -171,7 +152,7 @@ def test_changes(kind, rng):
 def test_setting(kind, rng):
     """The setting `devices`, and who has what."""
     path = FOLDER.new()
-    db = connect(kind, path, 2)
+    db = views.connect_several(kind, path, 2)
     views.evict(db)
     fill(db, rng)
     select = "SELECT gpu_sum(x) FROM t"
@@ -185,7 +166,7 @@ def test_setting(kind, rng):
     tap.ok(any(line.endswith("also on 2 devices") for line in views.plan(db, "asked")), "the plan says where they are")
     reasons = {reason for (reason,) in db.execute("SELECT reason FROM clreduce_devices WHERE NOT in_use AND type = ?", (kind,))}
     tap.is_equal(reasons, {"the setting devices is 2"}, "why others are not used")
-    other = connect(kind, path, 1)
+    other = views.connect_several(kind, path, 1)
     views.create(other, "asked", select)
     for _ in range(3):
         tap.is_equal(repr(views.ask(other, "asked")), repr(views.outcome(db, select)), "with another setting")
@@ -207,7 +188,7 @@ def test_setting(kind, rng):
 
 def test_memory(kind, rng):
     """Columns go from all devices where they take more than column_memory, those used least recently first."""
-    db = connect(kind, FOLDER.new(), 2, column_memory=200_000)
+    db = views.connect_several(kind, FOLDER.new(), 2, column_memory=200_000)
     fill(db, rng)
     for column in ("x", "y", "big", "mixed", "late", "x"):
         select = f"SELECT gpu_max({column}) FROM t"
@@ -219,7 +200,7 @@ def test_memory(kind, rng):
 
 
 def main():
-    found = find_kind()
+    found = views.find_several()
     if found is None:
         tap.skip_all("OpenCL has no two devices alike here")
     kind, most = found

@@ -86,15 +86,16 @@ static int read_after(void *context, enum clr_file file, void *buffer, size_t si
 }
 
 /* Begins the first load's feed, after which all it reads goes to the device's memory. */
-static struct clr_leaf_feed *begin_held(void *context, const struct clr_feed_setup *setup)
+static bool begin_held(void *context, const struct clr_division *division,
+                       const struct clr_feed_setup *setups, struct clr_leaf_feed **feeds)
 {
-    struct clr_leaf_feed *feed = feeding_begin(context, setup);
+    const bool begun = feeding_begin(context, division, setups, feeds);
 
     pthread_mutex_lock(&held.lock);
-    held.armed = feed != NULL;
-    held.feed = feed;
+    held.armed = begun;
+    held.feed = feeds[0];
     pthread_mutex_unlock(&held.lock);
-    return feed;
+    return begun;
 }
 
 struct table {
@@ -197,7 +198,7 @@ static void test_device(const struct clr_device_info *info)
     make_table(&first.table, "a, b", "zeroblob(1990), i", LONG_ROWS);
     image_add(&first.table.image, "b", 1, false);
     first.table.source.read = read_held;
-    feeding_init(&first.feeding, feeding.worker);
+    feeding_init(&first.feeding, feeding.devices.list[0].worker);
     first.feeding.decoding.begin = begin_held;
     make_table(&second, "a INT, b INT", "i, -i", SHORT_ROWS);
     image_add(&second.image, "a", 0, false);

@@ -1,7 +1,8 @@
 /*
- * Loads that a device decodes, on every OpenCL device there is, against what SQLite reads and what
- * the host loads from the same bytes, sound or damaged. A CPU device runs the code for GPUs as
- * well, as in device-t.c. CLREDUCE_DAMAGES sets how many databases are damaged for each device.
+ * Loads that a device decodes, or several, on every OpenCL device there is, against what SQLite
+ * reads and what the host loads from the same bytes, sound or damaged. A CPU device runs the code
+ * for GPUs as well, as in device-t.c. CLREDUCE_DAMAGES sets how many databases are damaged for each
+ * device.
  */
 #include "storage/damage.h"
 #include "storage/feeding.h"
@@ -15,7 +16,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { DAMAGES = 1500, QUICK_DAMAGES = 60 };
+enum { DAMAGES = 1500, QUICK_DAMAGES = 60, MOST_DEVICES = 3 };
 
 /* ---- Sound databases. */
 
@@ -421,13 +422,17 @@ static void test_rivals(struct clr_worker *worker)
     sqlite3_close(db);
 }
 
-static void test_device(const struct clr_device_info *info)
+/* As many workers of a device decode a part of the pages each. */
+static void test_devices(const struct clr_device_info *info, int count)
 {
+    struct clr_worker *decoders[MOST_DEVICES];
     struct feeding feeding;
     size_t i;
 
-    tap_diag("%s (%s)", info->name, info->platform);
-    feeding_init(&feeding, workers_start(info));
+    tap_diag("%s (%s), %d times", info->name, info->platform, count);
+    for (i = 0; i < (size_t)count; i++)
+        decoders[i] = workers_start(info);
+    feeding_init_many(&feeding, decoders, count);
     if (!tap_ok(feeding_await(&feeding), "the device decodes")) {
         tap_diag("%s", feeding.status.message);
         return;
@@ -440,7 +445,14 @@ static void test_device(const struct clr_device_info *info)
     test_damaged(&feeding, 1024, 1500);
     test_failures(&feeding);
     test_no_memory(&feeding);
-    test_rivals(feeding.worker);
+    if (count == 1)
+        test_rivals(decoders[0]);
+}
+
+static void test_device(const struct clr_device_info *info)
+{
+    test_devices(info, 1);
+    test_devices(info, MOST_DEVICES);
 }
 
 int main(void)
