@@ -1,8 +1,10 @@
 /*
  * Columns on one and more devices of a kind: how long it takes to copy one there, and to sum it
- * where it lies, as views do. PoCL gives several devices for POCL_DEVICES="pthread pthread".
+ * where it lies, as views do; and how long a view's first query takes. PoCL gives several devices
+ * for POCL_DEVICES="pthread pthread".
  */
 #include "base/clock.h"
+#include "devices_load.h"
 #include "engine/operations/resident_scan.h"
 #include "measure.h"
 #include "options.h"
@@ -154,13 +156,13 @@ void bench_part_devices(const struct bench_options *options)
     static struct bench_case copies[CLR_DEVICES_LIMIT], sums[CLR_DEVICES_LIMIT];
     struct clr_devices all, some[CLR_DEVICES_LIMIT];
     struct clr_column *column;
-    int count = 0, used = 1, i;
+    int counts[CLR_DEVICES_LIMIT], count = 0, used = 1, i;
 
     find_devices(options, &all);
     column = make_column(all.list[0].info, options);
     do {
         some[count] = all;
-        some[count].count = used;
+        some[count].count = counts[count] = used;
         shards[count].column = column;
         if (!clr_division_make(&some[count], column->rows, &shards[count].division))
             bench_die("a column of %zu rows has too many shards", column->rows);
@@ -169,8 +171,8 @@ void bench_part_devices(const struct bench_options *options)
         count++;
         used = used < all.count && 2 * used > all.count ? all.count : 2 * used;
     } while (used <= all.count && count < CLR_DEVICES_LIMIT);
-    bench_measure(copies, (size_t)count, options->runs, options->seconds / 2);
-    bench_measure(sums, (size_t)count, options->runs, options->seconds / 2);
+    bench_measure(copies, (size_t)count, options->runs, options->seconds / 4);
+    bench_measure(sums, (size_t)count, options->runs, options->seconds / 4);
     for (i = 0; i < count; i++) {
         const size_t bytes = column->rows * sizeof(int64_t);
         const bool is_equal = clr_sum_round(&shards[i].tally.state.sum, 1) ==
@@ -184,4 +186,5 @@ void bench_part_devices(const struct bench_options *options)
         clr_sharded_release(shards[i].copy);
     }
     clr_column_release(column);
+    bench_devices_load(options, all.list[0].info, counts, count);
 }

@@ -104,8 +104,9 @@ def devices(results):
              byte_label(line["bytes"]), bandwidth(line), times_as_fast(line["ratio"]))
             for line in lines]
     return ("### Several devices\n\n"
-            "A column of REALs that devices alike share: copied there, and summed where it lies. A speed is\n"
-            "how many times it is as fast as one device.\n\n"
+            "A column of REALs that devices alike share: copied there, and summed where it lies; and the first query\n"
+            "of a view whose table they load from the page cache. A speed is how many times it is as fast as one\n"
+            "device.\n\n"
             + table(("what", "devices:", "size:", "GB/s:", "speed:"), rows))
 
 
