@@ -363,10 +363,10 @@ bool clr_tree_guess_leaves(const struct clr_source *source, uint32_t root, uint6
         is_leaf = is_sound && clr_page_flags(number, data) == leaf;
         is_sound = is_sound && !is_leaf &&
                    clr_page_open(&pages, number, data, interior, false, &page) == CLR_LOAD_DONE &&
-                   clr_page_cell(&page, 0) != 0;
+                   clr_page_cell(&page, page.cells / 2) != 0;
         if (is_sound) {
             *leaves *= page.cells + UINT64_C(1);
-            number = clr_get_u32(data + clr_page_cell(&page, 0));
+            number = clr_get_u32(data + clr_page_cell(&page, page.cells / 2));
         }
     }
     clr_memory_free(data);

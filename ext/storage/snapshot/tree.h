@@ -33,9 +33,9 @@ enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
                                       struct clr_page_list *leaves);
 
 /*
- * Guesses how many leaves the tree has, by its pages that lead to the first one: the children of
- * each are taken to have as many as the first. Returns false if one of these pages can't be read,
- * or is not sound.
+ * Guesses how many leaves the tree has, by its pages that lead to one in the middle: the children
+ * of each are taken to have as many as the middle one. Returns false if one of these pages can't be
+ * read, or is not sound.
  */
 bool clr_tree_guess_leaves(const struct clr_source *source, uint32_t root, uint64_t *leaves);
 

@@ -399,9 +399,9 @@ static void test_guess(const struct clr_source *source, uint32_t root, size_t le
 {
     struct clr_source other = *source;
     uint64_t guess = 0;
+    const bool guessed = clr_tree_guess_leaves(source, root, &guess);
 
-    tap_ok(clr_tree_guess_leaves(source, root, &guess) && guess <= leaves * 3 &&
-               leaves <= guess * 3,
+    tap_ok(guessed && guess <= leaves * 3 && leaves <= guess * 3,
            "%zu leaves are guessed to be %llu", leaves, (unsigned long long)guess);
     other.is_index = !source->is_index;
     tap_ok(!clr_tree_guess_leaves(&other, root, &guess) &&
@@ -455,6 +455,32 @@ static void test_index(void)
     sqlite3_free(bytes.data);
 }
 
+/* An index whose first keys are short, so that a page has many times more of them. */
+static void test_uneven_index(void)
+{
+    struct image_bytes bytes;
+    struct clr_source source;
+    struct walk walk;
+    uint32_t root;
+    sqlite3 *db;
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+        tap_bail("no database");
+    image_sql(db, "PRAGMA page_size = 512; CREATE TABLE w(a PRIMARY KEY) WITHOUT ROWID;"
+                  "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
+                  "INSERT INTO w SELECT iif(i < 4000, i, printf('%0100d', i)) FROM n");
+    root = image_root(db, "w");
+    bytes = image_serialize(db);
+    source = image_bytes_source(&bytes);
+    sqlite3_close(db);
+    source.is_index = true;
+    walk_down(&walk, &source, root);
+    tap_is_int64(walk.outcome, CLR_LOAD_DONE, "an index with short keys and long ones");
+    test_guess(&source, root, walk.leaves.count);
+    clr_page_list_free(&walk.leaves);
+    sqlite3_free(bytes.data);
+}
+
 int main(void)
 {
     static const char *const rowids[] = {"i", "-i", "i + (1 << 50)", "i * 1000"};
@@ -494,6 +520,7 @@ int main(void)
     test_wide();
     test_schema();
     test_index();
+    test_uneven_index();
     table = new_table("INSERT INTO t VALUES (1)", "t");
     test_sound(table, "a table of one page");
     test_rowids(table, "a table of one page");
