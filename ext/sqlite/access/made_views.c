@@ -373,10 +373,11 @@ int clr_made_view_get(struct clr_connection *connection, const char *sql, bool l
     *message = NULL;
     if (views == NULL)
         return SQLITE_NOMEM;
-    rc = clr_schema_check(connection->db, &hold);
+    rc = clr_schema_renew(connection, &hold);
     sqlite3_finalize(hold);
     if (rc == SQLITE_OK)
         rc = get(connection, views, sql, lasting, &made, message);
+    clr_views_end(connection);
     if (rc != SQLITE_OK)
         return rc;
     made->used = ++clr_views_of(connection)->uses;

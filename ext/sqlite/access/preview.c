@@ -1,6 +1,5 @@
 #include "sqlite/access/preview.h"
 
-#include "sqlite/database/connection_database.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/views/view_life.h"
 
@@ -54,7 +53,7 @@ int clr_preview(struct clr_connection *connection, const char *sql, bool *planne
 {
     struct preview preview = {connection, sql, planned, message};
     sqlite3_stmt *hold;
-    int rc = clr_schema_check(connection->db, &hold);
+    int rc = clr_schema_renew(connection, &hold);
 
     *planned = false;
     *message = NULL;
@@ -63,8 +62,6 @@ int clr_preview(struct clr_connection *connection, const char *sql, bool *planne
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *message == NULL)
         *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
     sqlite3_finalize(hold);
-    /* What views leave with a connection goes with the last view, and there may be none. */
-    if (clr_views_of(connection) == NULL || clr_views_of(connection)->first == NULL)
-        clr_databases_free(connection);
+    clr_views_end(connection);
     return rc;
 }

@@ -112,10 +112,13 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
     database->schema_version = -1;
     database->next = databases->first;
     databases->first = database;
-    /* Opens a write-ahead log, if there is one: then it shows. */
-    sqlite3_step(database->hold);
-    database->schema_version = read_schema_version(database);
-    sqlite3_reset(database->hold);
+    /* Opens a write-ahead log, if there is one: then it shows. Within BEGIN the transaction would
+       stay, and not be known to be of any snapshot. */
+    if (sqlite3_get_autocommit(connection->db) != 0) {
+        sqlite3_step(database->hold);
+        database->schema_version = read_schema_version(database);
+        sqlite3_reset(database->hold);
+    }
     return database;
 }
 
@@ -144,7 +147,9 @@ static void begin_generation(struct clr_database *database)
         database->file_generation = database->generation;
     database->schema_version = version;
     database->parallel = -1;
-    database->proved = false;
+    /* Another database may be attached by the name, with the same data version. */
+    if (!database->is_main)
+        database->proved = false;
 }
 
 /* Gives up the files of databases that are detached by now, and that of the schema but for this
@@ -227,6 +232,8 @@ int clr_database_hold(struct clr_database *database, enum clr_reason_code *why)
     }
     if (sqlite3_stmt_status(database->hold, SQLITE_STMTSTATUS_REPREPARE, 1) > 0)
         begin_generation(database);
+    else if (database->schema_version < 0)
+        database->schema_version = read_schema_version(database);
     return SQLITE_OK;
 }
 

@@ -259,7 +259,7 @@ static int hold_wal(struct clr_database *database, struct clr_snapshot *snapshot
 {
     struct clr_wal_index before;
     unsigned version = 0;
-    bool first;
+    bool first, proved;
     int attempt, rc;
 
     for (attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
@@ -268,11 +268,12 @@ static int hold_wal(struct clr_database *database, struct clr_snapshot *snapshot
             (!clr_wal_index_read(snapshot->file, &before) || !read_version(database, &version)))
             break;
         rc = clr_database_hold(database, why);
-        if (rc != SQLITE_OK || *why != CLR_WHY_NONE)
+        /* Within BEGIN, a statement that fails as its schema is stale has begun the transaction. */
+        proved = sqlite3_txn_state(database->connection->db, database->schema) != SQLITE_TXN_NONE &&
+                 (first ? prove_begun(database, snapshot, &before, version)
+                        : prove_open(database, snapshot));
+        if (rc != SQLITE_OK || *why != CLR_WHY_NONE || proved)
             return rc;
-        if (first ? prove_begun(database, snapshot, &before, version)
-                  : prove_open(database, snapshot))
-            return SQLITE_OK;
         clr_database_release(database);
         state = sqlite3_txn_state(database->connection->db, database->schema);
         if (state != SQLITE_TXN_NONE)
@@ -352,6 +353,17 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     if (*why == CLR_WHY_NONE)
         identify(database, snapshot);
     return SQLITE_OK;
+}
+
+void clr_snapshot_lead(struct clr_database *database, struct clr_snapshot *snapshot)
+{
+    enum clr_reason_code why;
+
+    memset(snapshot, 0, sizeof *snapshot);
+    if (clr_database_find_file(database, &snapshot->file) == CLR_WHY_NONE &&
+        sqlite3_txn_state(database->connection->db, database->schema) == SQLITE_TXN_NONE &&
+        clr_database_has_mode(database, "wal"))
+        hold_wal(database, snapshot, SQLITE_TXN_NONE, &why);
 }
 
 uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapshot *snapshot,

@@ -89,6 +89,12 @@ struct clr_snapshot {
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
                        enum clr_reason_code *why);
 
+/*
+ * In WAL mode begins a read transaction, if none is open, for others to read in: its snapshot is
+ * known to them. It has to be ended in any case, which leaves the transaction to who takes part.
+ */
+void clr_snapshot_lead(struct clr_database *database, struct clr_snapshot *snapshot);
+
 /* Opens a snapshot's pages, once: makes its source complete. Returns CLR_WHY_NONE, or why they
    can't be read this time. */
 enum clr_reason_code clr_snapshot_open(struct clr_database *database,

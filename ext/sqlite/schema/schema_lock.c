@@ -1,5 +1,7 @@
 #include "sqlite/schema/schema_lock.h"
 
+#include "sqlite/database/snapshot.h"
+#include "sqlite/schema/view_text.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/session/virtual_table.h"
 
@@ -104,7 +106,8 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*call)(void *arg
     return rc == SQLITE_OK ? SQLITE_ERROR : rc;
 }
 
-int clr_schema_check(sqlite3 *db, sqlite3_stmt **hold)
+/* Begins read transactions, and has SQLite check schemas, as clr_schema_check() says. */
+static int read_all(sqlite3 *db, sqlite3_stmt **hold)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_stmt *list = NULL;
@@ -125,4 +128,74 @@ int clr_schema_check(sqlite3 *db, sqlite3_stmt **hold)
     if (rc == SQLITE_OK && sqlite3_step(*hold) != SQLITE_ROW)
         rc = sqlite3_reset(*hold);
     return (rc & 0xff) == SQLITE_SCHEMA || (rc & 0xff) == SQLITE_NOMEM ? rc & 0xff : SQLITE_OK;
+}
+
+int clr_schema_check(struct clr_connection *connection, sqlite3_stmt **hold)
+{
+    struct clr_database *database = clr_database_get(connection, "main");
+    struct clr_snapshot snapshot;
+    int rc;
+
+    if (database != NULL)
+        clr_snapshot_lead(database, &snapshot);
+    rc = read_all(connection->db, hold);
+    if (database != NULL)
+        clr_snapshot_end(database, &snapshot);
+    return rc;
+}
+
+/* A check as work, and where it stores the statement. */
+struct check {
+    struct clr_connection *connection;
+    sqlite3_stmt **hold;
+};
+
+static int run_check(void *pointer)
+{
+    const struct check *check = pointer;
+
+    return clr_schema_check(check->connection, check->hold);
+}
+
+/* Checks as work and, where a schema is stale, has SQLite read it anew, which takes the views
+   along. Returns what the check has; SQLITE_OK if it could not be made. */
+static int renew(struct clr_connection *connection, sqlite3_stmt **hold)
+{
+    struct check check = {connection, hold};
+    int rc;
+
+    *hold = NULL;
+    rc = clr_schema_lock_run(connection, run_check, &check);
+    if (rc != SQLITE_SCHEMA)
+        return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+    sqlite3_finalize(*hold);
+    rc = read_all(connection->db, hold);
+    return rc == SQLITE_OK ? SQLITE_SCHEMA : rc;
+}
+
+int clr_schema_renew(struct clr_connection *connection, sqlite3_stmt **hold)
+{
+    const int rc = renew(connection, hold);
+
+    return rc == SQLITE_SCHEMA ? SQLITE_OK : rc;
+}
+
+/* Whether a CREATE runs. */
+static bool is_creating(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+
+    while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
+        const char *sql = sqlite3_sql(statement);
+        if (sql != NULL && sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement) &&
+            sqlite3_strnicmp(clr_view_text_skip_blank(sql), "CREATE", 6) == 0)
+            return true;
+    }
+    return false;
+}
+
+int clr_schema_settle(struct clr_connection *connection, bool has_columns, sqlite3_stmt **hold)
+{
+    *hold = NULL;
+    return has_columns && !is_creating(connection->db) ? SQLITE_OK : renew(connection, hold);
 }

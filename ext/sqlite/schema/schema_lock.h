@@ -29,10 +29,28 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*work)(void *arg
  * Within such work: begins a read transaction on each database and checks that the schema which
  * SQLite has in memory is the database's. Returns SQLITE_OK, also for databases that cannot be
  * read; SQLITE_SCHEMA if one is stale: SQLite repeats what fails with that code, with the new
- * schema; or SQLITE_NOMEM. *hold is to be finalized at last, and ends the transactions. Elsewhere
- * SQLite reads a stale schema anew.
+ * schema; or SQLITE_NOMEM. *hold is to be finalized at last, and ends the transactions.
+ * If the transaction on main begins here, its snapshot is proved: views that read in it need that.
+ * That leaves a record of main, which clr_databases_free() frees.
  */
-int clr_schema_check(sqlite3 *db, sqlite3_stmt **hold);
+int clr_schema_check(struct clr_connection *connection, sqlite3_stmt **hold);
+
+/*
+ * Elsewhere: the same, but SQLite reads a stale schema anew, which disconnects views. Returns
+ * SQLITE_OK or SQLITE_NOMEM.
+ */
+int clr_schema_renew(struct clr_connection *connection, sqlite3_stmt **hold);
+
+/*
+ * For xFilter of a view, which has no columns that are known, or some. SQLite clears temp's schema
+ * where a nested statement finds that of another database changed. A CREATE that runs meanwhile
+ * then misses in temp what it has created there, and fails with SQLITE_CORRUPT (OP_ParseSchema in
+ * vdbe.c). So amid a CREATE this checks the schemas first. So it does for a view without columns,
+ * which may have some by now. Returns SQLITE_OK with *hold as above, until the rows are there; NULL
+ * otherwise. Or SQLITE_SCHEMA, with which SQLite begins the statement again, by the new schema; or
+ * SQLITE_NOMEM.
+ */
+int clr_schema_settle(struct clr_connection *connection, bool has_columns, sqlite3_stmt **hold);
 
 /*
  * Whether main may be a database that sqlite3_deserialize() made. SQLite keeps an eponymous table

@@ -335,6 +335,21 @@ int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select
     return rc;
 }
 
+int clr_select_read_unknown(const char *argument, struct clr_select *select, char **error)
+{
+    int rc;
+
+    memset(select, 0, sizeof *select);
+    rc = copy_inside(argument, select, error);
+    if (rc == SQLITE_OK)
+        select->declaration = sqlite3_mprintf("CREATE TABLE clreduce(unknown)");
+    if (rc == SQLITE_OK && select->declaration == NULL)
+        rc = SQLITE_NOMEM;
+    if (rc != SQLITE_OK)
+        clr_select_free(select);
+    return rc;
+}
+
 int clr_select_copy(const struct clr_select *from, struct clr_select *to)
 {
     *to = *from;

@@ -8,8 +8,8 @@
 #include "sqlite/api.h"
 
 struct clr_select {
-    char *sql; /* without the parentheses around it */
-    int column_count;
+    char *sql;           /* without the parentheses around it */
+    int column_count;    /* 0: nothing is known of them, see clr_select_read_unknown() */
     int parameter_count; /* the largest number of a parameter */
     char *declaration;   /* CREATE TABLE for sqlite3_declare_vtab(): columns, hidden parameters */
     /* Of SELECT * FROM schema.view, where that is an ordinary view, what is planned is the SELECT
@@ -32,6 +32,14 @@ int clr_select_check(const struct clr_select *select, sqlite3_stmt *statement);
 
 /* The same of the SELECT as it is prepared now; else SQLite's code. */
 int clr_select_check_now(sqlite3 *db, const struct clr_select *select);
+
+/*
+ * Takes an argument whose SELECT is an error at the moment, of a view that was made before: one
+ * column stands for its columns, of which nothing is known. The view can be dropped, and reading it
+ * is an error. Returns SQLITE_OK, to be freed with clr_select_free(), or an error code, with *error
+ * as above.
+ */
+int clr_select_read_unknown(const char *argument, struct clr_select *select, char **error);
 
 /* Makes a copy, to be freed in any case. Returns SQLITE_OK or SQLITE_NOMEM. */
 int clr_select_copy(const struct clr_select *from, struct clr_select *to);

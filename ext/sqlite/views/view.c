@@ -289,8 +289,9 @@ static int keep_rows(struct cursor *cursor)
     return SQLITE_OK;
 }
 
-static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int count,
-                  sqlite3_value **values)
+/* Gives the rows for those values of the parameters. */
+static int fill(sqlite3_vtab_cursor *base, int index, const char *plan, int count,
+                sqlite3_value **values)
 {
     struct cursor *cursor = (struct cursor *)base;
     struct clr_view *view = view_of(cursor);
@@ -306,7 +307,7 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
         return SQLITE_ERROR;
     }
     rc = take_parameters(cursor, plan, index, count, values);
-    if (rc == SQLITE_OK)
+    if (rc == SQLITE_OK && view->select.column_count > 0)
         rc = clr_acceleration_run(view->acceleration, cursor->parameters, &cursor->kept,
                                   &cursor->groups, &answered);
     cursor->is_kept = answered && cursor->groups.statement == NULL;
@@ -320,6 +321,12 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
     rc = run_select(cursor);
     if (rc != SQLITE_OK)
         return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
+    if (view->select.column_count == 0) {
+        view->base.zErrMsg = sqlite3_mprintf("clreduce: the columns of view %s are not known, as "
+                                             "its SELECT was an error: create it again",
+                                             view->name);
+        return SQLITE_ERROR;
+    }
     rc = clr_is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
     cursor->row = 0;
     if (rc == SQLITE_OK && view->select.view_name != NULL) {
@@ -338,6 +345,20 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
                                              view->select.column_count);
         return SQLITE_ERROR;
     }
+    return rc;
+}
+
+/* Rows for a CREATE TABLE ... AS SELECT are fetched by the schema that SQLite has in memory. */
+static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int count,
+                  sqlite3_value **values)
+{
+    const struct clr_view *view = view_of((struct cursor *)base);
+    sqlite3_stmt *hold;
+    int rc = clr_schema_settle(view->connection, view->select.column_count > 0, &hold);
+
+    if (rc == SQLITE_OK)
+        rc = fill(base, index, plan, count, values);
+    sqlite3_finalize(hold);
     return rc;
 }
 

@@ -39,15 +39,21 @@ static void free_view(struct clr_view *view)
     sqlite3_free(view);
 }
 
-/* Frees a view that is not, or no longer, in the list. With the last one goes what views leave with
-   the connection: one that has statements cannot be closed. */
+void clr_views_end(struct clr_connection *connection)
+{
+    const struct clr_views *views = clr_views_of(connection);
+
+    if (views == NULL || views->first == NULL)
+        clr_databases_free(connection);
+}
+
+/* Frees a view that is not, or no longer, in the list. */
 static void end_view(struct clr_view *view)
 {
     struct clr_connection *connection = view->connection;
 
     free_view(view);
-    if (clr_views_of(connection)->first == NULL)
-        clr_databases_free(connection);
+    clr_views_end(connection);
 }
 
 static void unlink_view(struct clr_view **list, struct clr_view *view)
@@ -89,7 +95,8 @@ static bool stays(const struct clr_view *known)
 /*
  * SQLite connects a view anew after each change of the schema, also to drop it, and may let go of
  * the old one only later. If the SELECT is an error by then, the view is what it was before: using
- * it reports that error.
+ * it reports that error. What it was is not known of one that was dropped, if ROLLBACK has brought
+ * it back.
  */
 static int read_select(struct clr_view *view, int is_new, char **error)
 {
@@ -101,10 +108,12 @@ static int read_select(struct clr_view *view, int is_new, char **error)
 
     if (known == NULL)
         known = find_known(views->first, view);
-    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && !is_new && known != NULL) {
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && !is_new &&
+        (known != NULL || (rc & 0xff) == SQLITE_ERROR || (rc & 0xff) == SQLITE_AUTH)) {
         sqlite3_free(*error);
         *error = NULL;
-        rc = clr_select_copy(&known->select, &view->select);
+        rc = known != NULL ? clr_select_copy(&known->select, &view->select)
+                           : clr_select_read_unknown(view->argument, &view->select, error);
     }
     if (rc == SQLITE_OK && !is_new && known != NULL && stays(known) &&
         strcmp(known->select.declaration, view->select.declaration) != 0) {
@@ -131,7 +140,7 @@ static int learn(void *pointer)
     struct making *making = pointer;
     struct clr_view *view = making->view;
     sqlite3_stmt *hold;
-    int rc = clr_schema_check(view->connection->db, &hold);
+    int rc = clr_schema_check(view->connection, &hold);
 
     if (rc == SQLITE_OK)
         rc = read_select(view, making->is_new, making->error);

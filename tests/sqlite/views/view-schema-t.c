@@ -61,6 +61,11 @@ static const struct scenario {
       "<ALTER TABLE u RENAME TO t", ASK, "ALTER TABLE v RENAME TO w", "<CREATE TABLE o2(x)",
       "SELECT * FROM w(1)", "ALTER TABLE w RENAME TO v"},
      0},
+    {"dropped, brought back by ROLLBACK, and its table gone",
+     {MAKE, "BEGIN", "DROP TABLE v", "CREATE VIRTUAL TABLE temp.v USING clreduce((SELECT 1))",
+      "ROLLBACK", "<ALTER TABLE t RENAME TO u", "!" ASK, "!SELECT * FROM v", "DROP TABLE v",
+      "<ALTER TABLE u RENAME TO t", MAKE},
+     0},
     {"an attached database",
      {"ATTACH '%s-attached' AS \"an \"\"other\"", "<ATTACH '%s-attached' AS b",
       "<CREATE TABLE IF NOT EXISTS b.u(a, b)", MAKE,
@@ -84,7 +89,8 @@ static const struct scenario {
      SQLITE_OPEN_SHAREDCACHE},
     {"what writes from a view", /* SQLite checks the schema in the midst of it */
      {MAKE, "CREATE TEMP TABLE o1(x)", "<CREATE TABLE o2(x)", "INSERT INTO o1 SELECT s FROM v(1)",
-      "<CREATE TABLE o3(x)", "UPDATE o1 SET x = (SELECT s FROM v(1))"},
+      "<CREATE TABLE o3(x)", "UPDATE o1 SET x = (SELECT s FROM v(1))", "<CREATE TABLE o4(x)",
+      "CREATE TEMP TABLE o5 AS SELECT * FROM v(1)"},
      0},
 };
 

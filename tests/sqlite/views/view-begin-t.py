@@ -1,0 +1,192 @@
+"""Views that are made, read and dropped within BEGIN, or read by a CREATE, while another connection commits.
+
+They give what their SELECT gives, and from pages where the transaction is one that they began; what
+ROLLBACK brings back can be dropped.
+"""
+
+import sqlite3
+
+import tap
+import view_support as views
+
+FOLDER = views.Folder()
+SELECT = "SELECT gpu_sum(a) AS s, count(*) FROM t WHERE b > 3"
+OTHER = "SELECT gpu_sum(b) AS s FROM t"
+CHANGES = (
+    ("nothing", ()),
+    ("commits", ("INSERT INTO t VALUES (7, 8)", "UPDATE t SET a = a + 1 WHERE rowid = 5")),
+    ("a checkpoint", ("INSERT INTO t VALUES (7, 8)", "PRAGMA wal_checkpoint(TRUNCATE)", "DELETE FROM t WHERE b = 9")),
+    ("another schema", ("ALTER TABLE t ADD COLUMN c", "INSERT INTO t(a, b) VALUES (1, 9)")),
+)
+
+
+def begin(mode):
+    """Two connections to a database, of which the first one has the extension."""
+    path = FOLDER.new()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute(f"PRAGMA journal_mode = {mode}").fetchall()
+    other.execute("CREATE TABLE t(a INT, b INT)")
+    other.execute("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, i FROM n")
+    return views.connect(path), other
+
+
+def end(*connections):
+    """Closes them."""
+    for connection in connections:
+        connection.close()
+
+
+def look(db, name, select, what):
+    """The view agrees with its SELECT, and reads pages."""
+    views.agree(db, name, select, (), what)
+    tap.ok(views.accelerated(db, name), f"... from pages: {views.plan(db, name)[0]}")
+
+
+def test_made(mode, known, changes, label):
+    """Made within BEGIN, by CREATE and by its SELECT; beside another view that was read before, or not."""
+    db, other = begin(mode)
+    what = f"{mode}, after {label}, {'beside another view' if known else 'the first view'}"
+    if known:
+        views.create(db, "known", OTHER)
+        views.ask(db, "known")
+    for turn in range(2):
+        for sql in changes if turn == 0 else ():
+            other.execute(sql).fetchall()
+        db.execute("BEGIN")
+        if turn == 0:
+            views.create(db, "v", SELECT)
+            look(db, "v", SELECT, f"{what}: made within BEGIN")
+        else:
+            (name,) = db.execute("SELECT clreduce_view(?)", (SELECT,)).fetchone()
+            look(db, name, SELECT, f"{what}: made by its SELECT within BEGIN")
+        if known:
+            look(db, "known", OTHER, f"{what}: and the other one")
+        if mode == "WAL":
+            other.execute("INSERT INTO t(a, b) VALUES (1000, 1000)")
+            look(db, "v", SELECT, f"{what}: and once more, overtaken by a commit")
+        db.execute("COMMIT")
+        look(db, "v", SELECT, f"{what}: after COMMIT")
+    end(db, other)
+
+
+def test_begun_by_others():
+    """A transaction that SQLite began is not proved to be any snapshot; one that is, stays so."""
+    db, other = begin("WAL")
+    views.create(db, "v", SELECT)
+    views.ask(db, "v")
+    for sql in (None, "UPDATE t SET a = a + 3", "ALTER TABLE t ADD COLUMN c"):
+        if sql:
+            other.execute(sql)
+        db.execute("BEGIN")
+        db.execute("SELECT count(*) FROM t").fetchall()
+        if sql:
+            other.execute("UPDATE t SET a = a + 10")
+        views.agree(db, "v", SELECT, (), f"begun by a SELECT, after {sql}")
+        views.create(db, "w", OTHER)
+        views.agree(db, "w", OTHER, (), f"... and a new view, after {sql}")
+        db.execute("COMMIT")
+    end(db, other)
+
+
+def test_dropped(mode, select, error):
+    """A view that ROLLBACK brings back, whose SELECT is an error by then, can be dropped."""
+    db, other = begin(mode)
+    for change, back in (
+        ("ALTER TABLE t RENAME COLUMN a TO z", "ALTER TABLE t RENAME COLUMN z TO a"),
+        ("ALTER TABLE t RENAME TO u", "ALTER TABLE u RENAME TO t"),
+    ):
+        views.create(db, "v", select)
+        db.execute("BEGIN")
+        db.execute("DROP TABLE v")
+        views.create(db, "v", "SELECT 1 AS one")
+        db.execute("ROLLBACK")
+        other.execute(change)
+        got = views.comparable(views.ask(db, "v"))
+        tap.ok(got[0] == "error" and error in got[1], f"{mode}, {change}: reading it is an error: {got}")
+        got = views.comparable(views.outcome(db, "SELECT * FROM v WHERE unknown > 5"))
+        tap.ok(got[0] == "error" and error in got[1], f"... with a condition as well: {got}")
+        tap.is_equal(views.comparable(views.outcome(db, "DROP TABLE v")), [], "... and it can be dropped")
+        other.execute(back)
+        tap.is_equal(views.create(db, "v", select), None, "... and made again")
+        views.agree(db, "v", select, (), "... as what it was")
+        db.execute("BEGIN")
+        db.execute("DROP TABLE v")
+        db.execute("ROLLBACK")
+        other.execute(change)
+        views.ask(db, "v")
+        other.execute(back)
+        views.agree(db, "v", select, (), "brought back, and its column too")
+    end(db, other)
+
+
+def test_unknown():
+    """A view whose columns are not known has them again when its SELECT is one again: or says what to do."""
+    db, other = begin("DELETE")
+    path = FOLDER.new()
+    select = "SELECT a, b FROM side.u WHERE b < 3"
+    db.execute("ATTACH ? AS side", (path,))
+    db.execute("CREATE TABLE side.u(a, b)")
+    db.execute("INSERT INTO side.u VALUES (1, 2), (2, 3)")
+    views.create(db, "v", select)
+    db.execute("BEGIN")
+    db.execute("DROP TABLE v")
+    views.create(db, "v", "SELECT 1 AS one")
+    db.execute("ROLLBACK")
+    db.execute("DETACH side")
+    other.execute("CREATE TABLE o(x)")
+    got = views.comparable(views.ask(db, "v"))
+    tap.ok(got[0] == "error" and "no such table" in got[1], f"a database that is gone: {got}")
+    db.execute("ATTACH ? AS side", (path,))
+    got = views.comparable(views.ask(db, "v"))
+    told = got[0] == "error" and "create it again" in got[1]
+    tap.ok(told or got == [(1, 2)], f"... and there again: {got}")
+    other.execute("DROP TABLE o")
+    views.agree(db, "v", select, (), "... and connected anew")
+    end(db, other)
+
+
+def test_create(mode, within):
+    """CREATE ... AS SELECT from a view right after another connection has changed the schema."""
+    db, other = begin(mode)
+    views.create(db, "v", SELECT)
+    views.create(db, "over", "SELECT s + 1 AS s FROM v")
+    want = db.execute(SELECT).fetchall()
+    for turn, sql in enumerate(
+        (
+            "CREATE TEMP TABLE {} AS SELECT * FROM v",
+            "/* one */ create table temp.{} as select a.s, o.s from v a, over o",
+            "CREATE TABLE main.{} AS SELECT * FROM v",
+            "CREATE TEMP TABLE {} AS SELECT * FROM json_each('[1, 2, 3]') j, v WHERE v.s > j.value",
+        )
+    ):
+        other.execute(f"CREATE TABLE o{turn}(x)")
+        if within:
+            db.execute("BEGIN")
+        got = views.comparable(views.outcome(db, sql.format(f"x{turn}")))
+        tap.is_equal(got, [], f"{mode}{', within BEGIN' * within}: {sql}")
+        if " TEMP TABLE {} AS SELECT * FROM v" in sql:
+            tap.ok(views.accelerated(db, "v"), f"... from pages: {views.plan(db, 'v')[0]}")
+        if within:
+            db.execute("COMMIT")
+        rows = db.execute(f"SELECT * FROM x{turn}").fetchall()
+        tap.is_equal([row[-2:] for row in rows][:1] if turn != 1 else [(rows[0][0], len(rows))],
+                     want if turn != 1 else [(want[0][0], 1)], "... and its rows")
+    tap.is_equal(len(rows), 3, "each row once")
+    end(db, other)
+
+
+def main():
+    for mode in ("WAL", "DELETE"):
+        for label, changes in CHANGES:
+            for known in (False, True):
+                test_made(mode, known, changes, label)
+        test_dropped(mode, "SELECT gpu_sum(a) FROM t", "no such ")
+        test_dropped(mode, "SELECT a AS x FROM t WHERE a < 5", "no such ")
+        for within in (False, True):
+            test_create(mode, within)
+    test_begun_by_others()
+    test_unknown()
+    tap.done()
+
+
+main()
