@@ -113,7 +113,7 @@ static void measure(struct clr_device *device, const struct bench_options *optio
     sorting.kind = element == CLR_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER;
     clr_status_clear(&status);
     sorting.column =
-        clr_test_column(device, sorting.kind, 0, numbers, NULL, sorting.count, &status);
+        clr_test_column(device, sorting.kind, NULL, numbers, NULL, sorting.count, &status);
     check(&status);
     bench_measure(&one, 1, options->runs, seconds);
     line.exact = verify(&sorting, numbers, names[values]);

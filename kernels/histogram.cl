@@ -5,18 +5,13 @@
  * guess in doubles is good (struct clr_bin_bounds in ext/numeric/bins/bin_bounds.h says what that
  * means), one comparison finds it, else a search.
  *
- * Follows loads.cl, whose bytes and least say how the values lie there. A launch goes through the
+ * Follows loads.cl, whose column says how the values lie there. A launch goes through the
  * values from number `begin` on up to `end`, fewer than 2^32, and adds to
  * the counts, one for each slot. Any number of groups and of work-items a group.
  *
  * Defined by the host: CPU (1: groups have one work-item), DOUBLES (1: the device has exact ones),
  * LOADS (values that a work-item loads before it counts the first of them).
  */
-#if DOUBLES
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL FP_CONTRACT OFF
-#endif
-
 #if CPU
 #define ADD_IN_GROUP(counter, number) ((void)((counter) += (number)))
 #else
@@ -156,14 +151,14 @@ INLINE void count_values(const bounds *by, uint guesses, tally *to, const column
  * of each slot. All copies of a slot's counter follow each other: work-items that are neighbours
  * have theirs in different banks.
  */
-__kernel void histogram_in_group(__global const void *values, uint bytes, long least, ulong begin,
-                                 ulong end, __global const long *firsts, uint count, uint real,
-                                 uint guesses, long origin, ulong scale, ulong offset,
-                                 __global uint *counts, uint copies, __local long *own_firsts,
-                                 __local uint *counters)
+__kernel void histogram_in_group(__global const void *values, uint bytes, long least, long power,
+                                 ulong reciprocal, ulong begin, ulong end,
+                                 __global const long *firsts, uint count, uint real, uint guesses,
+                                 long origin, ulong scale, ulong offset, __global uint *counts,
+                                 uint copies, __local long *own_firsts, __local uint *counters)
 {
     uint item = get_local_id(0), items = get_local_size(0);
-    column from = {values, bytes, least};
+    column from = {values, bytes, least, power, reciprocal};
     bounds by = {true, own_firsts, firsts, count, real, origin, scale, offset};
     tally to = {counters + item % copies, copies, counts, 0, 0};
 
@@ -184,12 +179,12 @@ __kernel void histogram_in_group(__global const void *values, uint bytes, long l
 }
 
 /* For more bins than a group's memory has room for. */
-__kernel void histogram_in_memory(__global const void *values, uint bytes, long least, ulong begin,
-                                  ulong end, __global const long *firsts, uint count, uint real,
-                                  uint guesses, long origin, ulong scale, ulong offset,
-                                  __global uint *counts)
+__kernel void histogram_in_memory(__global const void *values, uint bytes, long least, long power,
+                                  ulong reciprocal, ulong begin, ulong end,
+                                  __global const long *firsts, uint count, uint real, uint guesses,
+                                  long origin, ulong scale, ulong offset, __global uint *counts)
 {
-    column from = {values, bytes, least};
+    column from = {values, bytes, least, power, reciprocal};
     bounds by = {false, 0, firsts, count, real, origin, scale, offset};
     tally to = {0, 0, counts, 0, 0};
 

@@ -1,35 +1,92 @@
 /*
- * How a column's values are loaded that may be narrow, where a kernel is told so as it runs: the
- * bits of a value, 8 bytes, or its distance from the least one of a frame, 1, 2 or 4 bytes. See
- * ext/numeric/values/narrow.h.
+ * How a column's values are loaded that may be narrow: the bits of a value, 8 bytes, or what a
+ * frame keeps of it, 1, 2 or 4 bytes. See ext/numeric/values/narrow.h and decimals.h. Follows
+ * reals.cl.
  */
+
+/*
+ * Returns the bits of a decimal of which a word is kept: of (least + word) / power, rounded to
+ * nearest. reciprocal: of the power, as of clr_resident_reciprocal().
+ */
+#if DOUBLES
+/* Returns the double next to 1 / power. */
+static inline double reciprocal_of(long power, ulong reciprocal)
+{
+    const ulong exponent = (ulong)(127 - clz(power)) << 52;
+
+    return as_double(as_ulong(convert_double(reciprocal)) - exponent);
+}
+
+/* The quotient of doubles, or of vectors, one of which is next to 1 / power: that of divide() in
+   ext/numeric/values/decimals.c, which says why it is the right one. */
+#define DECIMAL_QUOTIENT(k, power, by) fma(fma(-((k) * (by)), power, k), by, (k) * (by))
+
+/* The word's bits are the last ones of 2^52 and more. */
+static inline long decimal_bits(uint word, long least, long power, ulong reciprocal)
+{
+    const double k = as_double((ulong)word | 0x4330000000000000) - (0x1p52 - convert_double(least));
+    const double by = reciprocal_of(power, reciprocal);
+
+    return as_long(DECIMAL_QUOTIENT(k, convert_double(power), by));
+}
+#else
+/* The size's bits begin with the highest one of 64, and the product with the reciprocal, of which
+   the upper half counts, is too small by less than 2. */
+static inline long decimal_bits(uint word, long least, long power, ulong reciprocal)
+{
+    const long k = least + word;
+    const int zeros = k == 0 ? 0 : (int)clz(k < 0 ? -k : k), bits = 63 - (int)clz(power);
+    const ulong size = (ulong)(k < 0 ? -k : k) << zeros;
+    ulong quotient = mul_hi(size, reciprocal);
+    ulong rest = (size << bits) - quotient * (ulong)power;
+
+    if (rest >= (ulong)power) {
+        quotient++;
+        rest -= (ulong)power;
+    }
+    return real_round((ulong)k & REAL_SIGN, -bits - zeros, quotient | (rest != 0));
+}
+#endif
+
+/* A column, where a kernel is told how wide it is as it runs. */
 typedef struct {
     __global const void *rows;
     uint bytes; /* of a row */
     long least;
+    long power; /* of decimals, or 0 */
+    ulong reciprocal;
 } column;
+
+static inline __attribute__((always_inline)) long widen_word(const column *from, uint word)
+{
+    return from->power == 0 ? from->least + word
+                            : decimal_bits(word, from->least, from->power, from->reciprocal);
+}
 
 /* Stores, in `loaded`, `count` values from number i on, `stride` apart. */
 static inline __attribute__((always_inline)) void
 load_values(const column *from, ulong i, ulong stride, uint count, long *loaded)
 {
-#define LOAD_EACH(type, least)                                                                     \
+#define LOAD_EACH(type)                                                                            \
     for (uint load = 0; load < count; load++)                                                      \
-    loaded[load] = (least) + ((__global const type *)from->rows)[i + load * stride]
+    loaded[load] = ((__global const type *)from->rows)[i + load * stride]
 
     switch (from->bytes) {
     case 1:
-        LOAD_EACH(uchar, from->least);
+        LOAD_EACH(uchar);
         break;
     case 2:
-        LOAD_EACH(ushort, from->least);
+        LOAD_EACH(ushort);
         break;
     case 4:
-        LOAD_EACH(uint, from->least);
+        LOAD_EACH(uint);
         break;
     default:
-        LOAD_EACH(long, 0);
+        LOAD_EACH(long);
+        return;
     }
+    for (uint load = 0; load < count; load++)
+        loaded[load] = widen_word(from, (uint)loaded[load]);
 #undef LOAD_EACH
 }
 

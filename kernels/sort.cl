@@ -7,9 +7,10 @@
  * No group waits for another one, which OpenCL has no promise for (1.2, 3.4.3).
  *
  * Follows loads.cl. Any number of keys below 2^32, of groups and of work-items a group; no size
- * need be a power of two. No floating point.
+ * need be a power of two.
  *
- * Defined by the host: CPU (1: groups have one work-item), KEYS_PER_ITEM.
+ * Defined by the host: CPU (1: groups have one work-item), DOUBLES (1: the device has exact ones),
+ * KEYS_PER_ITEM.
  */
 enum { DIGITS = 256, LANES = 32 };
 
@@ -80,14 +81,14 @@ void extent_merge(extent *a, extent b)
     a->differing |= b.differing;
 }
 
-/* Makes keys of a column's values (bytes, least: as in loads.cl; real: bits of doubles), and what
-   each group's are like, compared with the column's first. */
-__kernel void sort_begin(__global const void *values, uint bytes, long least, uint real,
-                         ulong count, ulong span, ulong first, __global long *keys,
-                         __global extent *result, __local extent *scratch)
+/* Makes keys of a column's values (bytes to reciprocal: as in loads.cl; real: bits of doubles), and
+   what each group's are like, compared with the column's first. */
+__kernel void sort_begin(__global const void *values, uint bytes, long least, long power,
+                         ulong reciprocal, uint real, ulong count, ulong span, ulong first,
+                         __global long *keys, __global extent *result, __local extent *scratch)
 {
     ulong begin = SPAN_BEGIN(first, span), end = SPAN_END(begin, span, count);
-    column from = {values, bytes, least};
+    column from = {values, bytes, least, power, reciprocal};
     long any = key_of(load_value(&from, 0), real);
     extent mine = {any, any, 0};
 

@@ -78,7 +78,7 @@ static inline int64_t *orders_sort(const struct clr_column *column)
     if (keys == NULL)
         tap_bail("no memory");
     for (i = 0; i < column->rows; i++)
-        keys[i] = column->kind == CLR_TAG_REAL ? clr_real_to_key(column->values[i])
+        keys[i] = column->kind == CLR_TAG_REAL ? clr_real_to_key(clr_column_value(column, i))
                                                : clr_column_value(column, i);
     qsort(keys, column->rows, sizeof *keys, orders_compare);
     return keys;

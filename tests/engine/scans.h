@@ -75,14 +75,30 @@ static inline struct clr_column *scans_column(uint8_t kind, size_t rows, uint64_
     return column;
 }
 
-/* Has a column of INTEGERs, or of several types, be one of others that is narrow, in so many bytes
-   for each: of a frame with both ends, and 0 where there are NULLs. */
+/* Returns a frame of so many bytes: of INTEGERs, of REALs, which are decimals, or of both and 0. */
+static inline struct clr_frame scans_frame(uint8_t kind, uint8_t bytes)
+{
+    static const double powers[] = {1.0, 10.0, 100.0, CLR_DECIMALS_MOST_POWER};
+    const bool decimals = kind == CLR_TAG_REAL || (kind == CLR_TAG_MIXED && random_below(2) == 0);
+    const int64_t most = decimals ? CLR_DECIMALS_MOST - 1 : INT64_MAX;
+    const int64_t greatest = INT64_MAX >> (63 - 8 * bytes), half = greatest / 2 + 1;
+    const int64_t leasts[] = {0, -half, -most - 1, most - greatest};
+    const int64_t least = leasts[random_below(kind == CLR_TAG_MIXED ? 2 : 4)];
+
+    return (struct clr_frame){.bytes = bytes,
+                              .least = least,
+                              .known_least = least,
+                              .known_greatest = least + greatest,
+                              .power = decimals ? powers[random_below(4)] : 0.0};
+}
+
+/* Has a column of numbers be one of others that is narrow, in so many bytes for each: of a frame
+   with both ends, and 0 where there are NULLs. */
 static inline void scans_narrow(struct clr_column **column, uint8_t bytes)
 {
-    const int64_t greatest = INT64_MAX >> (63 - 8 * bytes), half = greatest / 2 + 1;
-    const int64_t leasts[] = {0, -half, INT64_MIN, INT64_MAX - greatest};
+    const struct clr_frame frame = scans_frame((*column)->kind, bytes);
+    const int64_t greatest = frame.known_greatest - frame.least;
     const bool mixed = (*column)->kind == CLR_TAG_MIXED;
-    const struct clr_frame frame = {.bytes = bytes, .least = leasts[random_below(mixed ? 2 : 4)]};
     struct clr_column *narrow = clr_column_new_framed((*column)->rows, &frame);
     size_t i;
 
@@ -95,10 +111,11 @@ static inline void scans_narrow(struct clr_column **column, uint8_t bytes)
         const int64_t ends[] = {0, greatest, (*column)->values[i] & greatest};
         int64_t bits = frame.least + ends[random_below(20) < 18 ? 2 : random_below(2)];
 
-        /* REALs are 0 and subnormal ones. */
+        /* Among INTEGERs REALs are 0 and subnormal ones, and all others are 0 among decimals. */
         if (tag == CLR_TAG_REAL)
-            bits = (*column)->values[i] & INT8_MAX;
-        else if (tag != CLR_TAG_INTEGER)
+            bits = frame.power != 0.0 ? clr_decimal_bits(bits, frame.power)
+                                      : (*column)->values[i] & INT8_MAX;
+        else if (tag != CLR_TAG_INTEGER || frame.power != 0.0)
             bits = 0;
         clr_column_put_values(narrow, i, &bits, 1);
         narrow->tags[i] = tag;

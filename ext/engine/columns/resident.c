@@ -83,24 +83,6 @@ static void fail_upload(struct clr_resident *resident, bool passes)
     pthread_mutex_unlock(&resident->lock);
 }
 
-/* Has a resident's column that is narrow, but not on devices, be one of all bytes, and of its own
-   rows alone. */
-static enum clr_code widen(struct clr_resident *resident, struct clr_status *status)
-{
-    struct clr_column *narrow = resident->column;
-
-    if (narrow->words == NULL || clr_kind_narrow_bytes(resident->kind) > 0)
-        return CLR_OK;
-    resident->column = clr_column_new_wide(narrow, resident->first, resident->rows);
-    if (resident->column == NULL) {
-        resident->column = narrow;
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for a column's values");
-    }
-    resident->first = 0;
-    clr_column_release(narrow);
-    return CLR_OK;
-}
-
 static atomic_int_least64_t bytes_copied;
 
 int64_t clr_resident_copied(void)
@@ -188,7 +170,7 @@ static bool step_upload(struct clr_task *task, struct clr_device *device, struct
         atomic_store(&resident->state, CLR_RESIDENT_READY);
         return false;
     }
-    if (!unwanted && widen(resident, status) == CLR_OK) {
+    if (!unwanted) {
         column = resident->column;
         clr_resident_column_fill(device, resident->copy, find_rows(column, resident->first),
                                  find_tags(column, resident->first), &complete, status);
@@ -261,15 +243,11 @@ struct clr_resident *clr_resident_new_open(struct clr_worker *worker, uint8_t ki
     return make(worker, kind, 0);
 }
 
-/* Whether the worker's device can have the column as it is: not one that it needs in another form.
-   Who changes a column with addresses has to be the only one that refers to it. */
+/* Whether the worker's device can have the column as it is. Who changes a column with addresses has
+   to be the only one that refers to it. */
 static bool may_share(const struct clr_worker *worker, const struct clr_column *column)
 {
-    const bool fits =
-        column->words == NULL || clr_kind_narrow_bytes(clr_column_device_kind(column)) > 0;
-
-    return clr_worker_info(worker)->shared_alignment > 0 && fits &&
-           !clr_column_has_addresses(column);
+    return clr_worker_info(worker)->shared_alignment > 0 && !clr_column_has_addresses(column);
 }
 
 /* Starts copying rows of the column to a new resident, which is freed if there is no memory: then
@@ -277,7 +255,7 @@ static bool may_share(const struct clr_worker *worker, const struct clr_column *
 static struct clr_resident *begin_upload(struct clr_resident *resident, struct clr_column *column)
 {
     resident->column = clr_column_retain(column);
-    clr_resident_column_set_least(resident->copy, column->frame.least);
+    clr_resident_column_set_frame(resident->copy, &column->frame);
     switch (post_upload(resident)) {
     case CLR_READY:
         return resident;
@@ -318,8 +296,7 @@ struct clr_resident *clr_resident_change(struct clr_resident *before, struct clr
 
     if (clr_runtime_forked() || atomic_load(&before->state) != CLR_RESIDENT_READY ||
         clr_resident_is_shared(before) || may_share(before->worker, column) ||
-        kind != before->kind || (column->words != NULL && clr_kind_narrow_bytes(kind) == 0) ||
-        !clr_resident_column_is_like(before->copy, &column->frame))
+        kind != before->kind || !clr_resident_column_is_like(before->copy, &column->frame))
         return NULL;
     resident = make(before->worker, kind, column->rows);
     if (resident == NULL)

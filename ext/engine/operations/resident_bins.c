@@ -60,10 +60,11 @@ static enum clr_scan_outcome begin(struct clr_worker *worker, struct clr_residen
 {
     const size_t counts_size = ((size_t)bins->count + 2) * sizeof *(*begun)->counts;
     enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
+    const uint8_t kind = clr_kind_wide(resident->kind);
     struct bins_request *made;
 
     *begun = NULL;
-    if (clr_kind_wide(resident->kind) != CLR_TAG_INTEGER && resident->kind != CLR_TAG_REAL) {
+    if (kind != CLR_TAG_INTEGER && kind != CLR_TAG_REAL) {
         clr_status_set(status, CLR_INVALID, 0, "the column is not of one type of numbers");
         return CLR_SCAN_FAILED;
     }
@@ -73,7 +74,7 @@ static enum clr_scan_outcome begin(struct clr_worker *worker, struct clr_residen
     if (made == NULL)
         return CLR_SCAN_FAILED;
     if (clr_bin_bounds_init(&made->bounds, bins,
-                            resident->kind == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER))
+                            kind == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER))
         outcome = clr_request_begin(&made->request);
     else
         clr_status_set(status, CLR_NOMEM, 0, "no memory for %s", bins_kind.what);

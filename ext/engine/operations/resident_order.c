@@ -146,7 +146,8 @@ static enum clr_code check(const struct clr_resident *resident, const struct clr
 {
     int i;
 
-    if (clr_kind_wide(resident->kind) != CLR_TAG_INTEGER && resident->kind != CLR_TAG_REAL)
+    if (clr_kind_wide(resident->kind) != CLR_TAG_INTEGER &&
+        clr_kind_wide(resident->kind) != CLR_TAG_REAL)
         return clr_status_set(status, CLR_INVALID, 0, "the column is not of one type of numbers");
     if (order->rank_count < 0 || order->rank_count > CLR_MOST_RANKS)
         return clr_status_set(status, CLR_INVALID, 0, "%d ranks at a time", order->rank_count);

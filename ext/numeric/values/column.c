@@ -108,20 +108,6 @@ void clr_column_narrow_rows(struct clr_column *narrow, const struct clr_column *
         memcpy(narrow->tags + first, column->tags + first, count);
 }
 
-struct clr_column *clr_column_new_wide(const struct clr_column *narrow, size_t first, size_t rows)
-{
-    struct clr_column *wide = clr_column_new(rows);
-
-    if (wide == NULL)
-        return NULL;
-    wide->rows = rows;
-    wide->kind = narrow->kind;
-    clr_frame_widen(&narrow->frame, narrow->words, first, rows, wide->values);
-    if (narrow->kind == CLR_TAG_MIXED)
-        memcpy(wide->tags, narrow->tags + first, rows);
-    return wide;
-}
-
 struct clr_column *clr_column_new_codes(struct clr_dictionary *dictionary, size_t capacity,
                                         uint8_t code_bytes)
 {

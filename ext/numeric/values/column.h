@@ -109,10 +109,6 @@ static inline uint32_t clr_column_code(const struct clr_column *column, size_t r
 void clr_column_map_codes(struct clr_column *to, size_t at, const struct clr_column *from,
                           size_t first, size_t rows, const uint32_t *map);
 
-/* Returns a column of some rows of a narrow one, so many from row `first` on, with one reference,
-   that has all bytes of its values. NULL without memory. */
-struct clr_column *clr_column_new_wide(const struct clr_column *narrow, size_t first, size_t rows);
-
 /* Returns the bits of a row of a column of values, which is not away. */
 static inline int64_t clr_column_value(const struct clr_column *column, size_t row)
 {
@@ -193,20 +189,21 @@ static inline bool clr_column_has_addresses(const struct clr_column *column)
 
 /*
  * Returns what a copy of the column is on a device: its kind, or, of codes, CLR_TAG_CODES plus the
- * bytes of each, or, if it has INTEGERs and is narrow, CLR_TAG_NARROW or CLR_TAG_NARROW_MIXED plus
- * the frame's bytes. Others that are narrow lie there with all bytes.
+ * bytes of each, or, if it has values and is narrow, CLR_TAG_NARROW, CLR_TAG_NARROW_MIXED or
+ * CLR_TAG_NARROW_REAL plus the frame's bytes, and CLR_TAG_DECIMALS if the frame has a power.
  */
 static inline uint8_t clr_column_device_kind(const struct clr_column *column)
 {
+    const int narrow = column->kind == CLR_TAG_INTEGER ? CLR_TAG_NARROW
+                       : column->kind == CLR_TAG_REAL  ? CLR_TAG_NARROW_REAL
+                                                       : CLR_TAG_NARROW_MIXED;
+
     if (column->codes != NULL)
         return (uint8_t)(CLR_TAG_CODES + column->code_bytes);
-    if (column->words == NULL || column->frame.power != 0.0)
+    if (column->words == NULL || !clr_kind_has_values(column->kind))
         return column->kind;
-    if (column->kind == CLR_TAG_INTEGER)
-        return (uint8_t)(CLR_TAG_NARROW + column->frame.bytes);
-    if (column->kind == CLR_TAG_MIXED)
-        return (uint8_t)(CLR_TAG_NARROW_MIXED + column->frame.bytes);
-    return column->kind;
+    return (uint8_t)(narrow + column->frame.bytes +
+                     (column->frame.power != 0.0 ? CLR_TAG_DECIMALS : 0));
 }
 
 /* Returns how many bytes a code takes in a column of that kind on a device; 0: it has none. */
@@ -222,15 +219,28 @@ static inline uint8_t clr_kind_wide(uint8_t kind)
 {
     const uint8_t bytes = 7;
 
-    if ((kind & ~bytes) == CLR_TAG_NARROW)
+    switch (kind & ~(bytes | CLR_TAG_DECIMALS)) {
+    case CLR_TAG_NARROW:
         return CLR_TAG_INTEGER;
-    return (kind & ~bytes) == CLR_TAG_NARROW_MIXED ? (uint8_t)CLR_TAG_MIXED : kind;
+    case CLR_TAG_NARROW_MIXED:
+        return CLR_TAG_MIXED;
+    case CLR_TAG_NARROW_REAL:
+        return CLR_TAG_REAL;
+    default:
+        return kind;
+    }
 }
 
 /* Returns how many bytes a row's value takes in such a column if it is narrow, or else 0. */
 static inline size_t clr_kind_narrow_bytes(uint8_t kind)
 {
     return clr_kind_wide(kind) == kind ? 0 : kind & 7;
+}
+
+/* Whether what is kept of the values of such a column is that of decimals. */
+static inline bool clr_kind_has_decimals(uint8_t kind)
+{
+    return clr_kind_wide(kind) != kind && (kind & CLR_TAG_DECIMALS) != 0;
 }
 
 /* Returns how many bytes a row's value, or code, takes in such a column. */

@@ -15,10 +15,13 @@ enum clr_tag {
     CLR_TAG_UNSURE =
         4, /* of results only: SQLite alone can tell, as for an error or a TEXT operand */
     /* Of columns on devices only, each plus the bytes that a row takes: of codes; and narrow ones,
-       which would be CLR_TAG_INTEGER or CLR_TAG_MIXED otherwise. */
+       which would be CLR_TAG_INTEGER, CLR_TAG_MIXED or CLR_TAG_REAL otherwise, these plus
+       CLR_TAG_DECIMALS if that is what is kept of their values. */
     CLR_TAG_CODES = 16,
     CLR_TAG_NARROW = 32,
     CLR_TAG_NARROW_MIXED = 64,
+    CLR_TAG_NARROW_REAL = 96,
+    CLR_TAG_DECIMALS = 128,
     CLR_TAG_MIXED = 255 /* of columns only: see their tags */
 };
 

@@ -59,7 +59,7 @@ static void release(struct clr_module *module)
 
 const struct clr_module_kind clr_binner_kind = {
     .attachment = {sizeof(struct clr_binner), "histograms", clr_module_release},
-    .shared = clr_kernel_loads,
+    .shared = {clr_kernel_reals, clr_kernel_loads},
     .source = clr_kernel_histogram,
     .kernel_names = kernel_names,
     .kernel_count = CLR_BIN_KERNELS,

@@ -69,15 +69,14 @@ static enum clr_code test_kind(struct clr_device *device, struct room *room, uin
 {
     const uint8_t tag = clr_kind_wide(device_kind);
     const enum clr_kind kind = tag == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER;
-    const int64_t least = -100;
+    const struct clr_frame frame = clr_test_frame(device_kind, -100);
     struct clr_resident_column *column;
     size_t i;
 
     clr_test_values(room->values, VALUES, tag);
     for (i = 0; i < VALUES; i++)
-        room->values[i] =
-            clr_test_narrow_value(clr_kind_narrow_bytes(device_kind), least, room->values[i]);
-    column = clr_test_column(device, device_kind, least, room->values, NULL, VALUES, status);
+        room->values[i] = clr_test_frame_value(&frame, room->values[i]);
+    column = clr_test_column(device, device_kind, &frame, room->values, NULL, VALUES, status);
     for (i = 0; i < sizeof tests / sizeof tests[0] && status->code == CLR_OK; i++)
         test_bins(device, room, i, column, kind, status);
     clr_resident_column_free(clr_device_unless_lost(device, status), column);
@@ -88,8 +87,14 @@ enum clr_code clr_binner_test(struct clr_device *device, struct clr_status *stat
 {
     const size_t copies = clr_binner_of(device)->most_copies;
     const uint64_t values = clr_binner_of(device)->most_values;
-    static const uint8_t kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_NARROW + 1,
-                                    CLR_TAG_NARROW + 2, CLR_TAG_NARROW + 4};
+    static const uint8_t kinds[] = {CLR_TAG_INTEGER,
+                                    CLR_TAG_REAL,
+                                    CLR_TAG_NARROW + 1,
+                                    CLR_TAG_NARROW + 2,
+                                    CLR_TAG_NARROW + 4,
+                                    CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + 1,
+                                    CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + 2,
+                                    CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + 4};
     struct room *room = clr_memory_alloc(sizeof *room);
     size_t i;
 

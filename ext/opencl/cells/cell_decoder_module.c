@@ -53,7 +53,7 @@ static const char *const kernel_name = "decode_cells";
 
 const struct clr_module_kind clr_cell_decoder_kind = {
     .attachment = {sizeof(struct clr_cell_decoder), "a decoder", clr_module_release},
-    .shared = clr_kernel_reals,
+    .shared = {clr_kernel_reals},
     .source = clr_kernel_cells,
     .kernel_names = &kernel_name,
     .kernel_count = 1,

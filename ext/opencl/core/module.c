@@ -11,15 +11,15 @@ static enum clr_code build_kernels(struct clr_device *device, const struct clr_m
                                    struct clr_module *module, char **log, struct clr_status *status)
 {
     char options[128] = "-cl-std=CL1.2";
-    const char *sources[] = {kind->source, NULL};
-    const struct clr_build build = {kind->shared != NULL ? 2 : 1, sources, options,
-                                    kind->kernel_count, kind->kernel_names};
+    const char *sources[CLR_MODULE_SHARED + 1];
+    struct clr_build build = {0, sources, options, kind->kernel_count, kind->kernel_names};
     const size_t used = strlen(options);
 
-    if (kind->shared != NULL) {
-        sources[0] = kind->shared;
-        sources[1] = kind->source;
+    while (build.source_count < CLR_MODULE_SHARED && kind->shared[build.source_count] != NULL) {
+        sources[build.source_count] = kind->shared[build.source_count];
+        build.source_count++;
     }
+    sources[build.source_count++] = kind->source;
     if (kind->write_options != NULL)
         kind->write_options(&device->info, options + used, sizeof options - used);
     return clr_build_kernels(&build, device->context, &device->info, module->kernels, log, status);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CLR_MODULE_QUEUES = 2, CLR_MODULE_KERNELS = 6 }; /* at most */
+enum { CLR_MODULE_QUEUES = 2, CLR_MODULE_KERNELS = 6, CLR_MODULE_SHARED = 2 }; /* at most */
 
 /* What a device has of a module: the module's own structure begins with it. */
 struct clr_module {
@@ -21,7 +21,7 @@ struct clr_module {
 
 struct clr_module_kind {
     struct clr_attachment_kind attachment; /* its release is clr_module_release() */
-    const char *shared;                    /* goes before the source; may be NULL */
+    const char *shared[CLR_MODULE_SHARED]; /* go before the source, as far as they are not NULL */
     const char *source;
     const char *const *kernel_names;
     int kernel_count, queue_count;

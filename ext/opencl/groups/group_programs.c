@@ -101,11 +101,17 @@ enum clr_code clr_group_program_compile(struct clr_group_program *program, const
                                         cl_context context, const struct clr_device_info *info,
                                         char **log, struct clr_status *status)
 {
-    const char *sources[] = {clr_kernel_reals,        clr_kernel_values,
-                             clr_kernel_values_logic, text,
-                             clr_kernel_atomics,      clr_kernel_digits,
-                             clr_kernel_grouping,     clr_kernel_group_tiles,
-                             clr_kernel_group_rows,   clr_kernel_group_records};
+    const char *sources[] = {clr_kernel_reals,
+                             clr_kernel_loads,
+                             clr_kernel_values,
+                             clr_kernel_values_logic,
+                             text,
+                             clr_kernel_atomics,
+                             clr_kernel_digits,
+                             clr_kernel_grouping,
+                             clr_kernel_group_tiles,
+                             clr_kernel_group_rows,
+                             clr_kernel_group_records};
     const struct clr_group_limit limit = {.most = GROUP_SIZE,
                                           .local_per_item = CLR_GROUP_STAGED_BYTES};
     const bool cpu = info->type == CLR_DEVICE_CPU;

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/values/column.h"
+#include "numeric/values/int192.h"
 #include "opencl/core/buffers.h"
 #include "opencl/core/device_private.h"
 #include "opencl/core/failures.h"
@@ -22,28 +23,30 @@ struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows)
         return NULL;
     column->kind = kind;
     column->rows = rows;
+    column->frame.known_least = INT64_MIN;
+    column->frame.known_greatest = INT64_MAX;
     return column;
 }
 
-void clr_resident_column_set_least(struct clr_resident_column *column, int64_t least)
+void clr_resident_column_set_frame(struct clr_resident_column *column,
+                                   const struct clr_frame *frame)
 {
-    column->least = least;
+    int bits = 0;
+
+    if (clr_kind_narrow_bytes(column->kind) == 0)
+        return;
+    column->frame = *frame;
+    column->power = (cl_long)frame->power;
+    if (column->power == 0)
+        return;
+    while (column->power >> bits > 0)
+        bits++;
+    column->reciprocal = (cl_ulong)((((clr_u128)1 << (63 + bits)) - 1) / (clr_u128)column->power);
 }
 
 struct clr_frame clr_resident_column_frame(const struct clr_resident_column *column)
 {
-    const uint8_t bytes = (uint8_t)clr_kind_narrow_bytes(column->kind);
-    struct clr_frame frame = {.known_least = INT64_MIN, .known_greatest = INT64_MAX};
-
-    if (bytes > 0) {
-        const int64_t most = INT64_MAX >> (63 - 8 * bytes);
-
-        frame.bytes = bytes;
-        frame.least = frame.known_least = column->least;
-        if (column->least < INT64_MAX - most)
-            frame.known_greatest = column->least + most;
-    }
-    return frame;
+    return column->frame;
 }
 
 size_t clr_resident_column_size(uint8_t kind, size_t rows)

@@ -20,10 +20,11 @@ struct clr_resident_column;
    or NULL. */
 struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows);
 
-/* Sets, before it is filled, what the values of a narrow column are distances from. */
-void clr_resident_column_set_least(struct clr_resident_column *column, int64_t least);
+/* Sets, before it is filled, the frame of the values, if the column's kind is narrow. */
+void clr_resident_column_set_frame(struct clr_resident_column *column,
+                                   const struct clr_frame *frame);
 
-/* Returns the frame of a column, whose bounds are those of all that it can have. */
+/* Returns the frame of a column; one that is not narrow may have any values. */
 struct clr_frame clr_resident_column_frame(const struct clr_resident_column *column);
 
 /*

@@ -8,7 +8,11 @@
 
 struct clr_resident_column {
     uint8_t kind;
-    int64_t least; /* of a narrow one: that of the values' frame */
+    struct clr_frame frame; /* of a narrow one */
+    /* Of decimals, or 0: the frame's power, and 2^(63 + its bits) over it, cut off, by which
+       kernels divide: kernels/loads.cl. */
+    cl_long power;
+    cl_ulong reciprocal;
     size_t rows;
     size_t copied;  /* bytes, of the values and then of the tags */
     size_t room;    /* rows that the buffers of a column that grows have room for */

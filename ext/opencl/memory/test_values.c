@@ -51,11 +51,21 @@ bool clr_test_same_range(const struct clr_range *a, const struct clr_range *b)
     return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
 }
 
-int64_t clr_test_narrow_value(size_t bytes, int64_t least, int64_t value)
+struct clr_frame clr_test_frame(uint8_t kind, int64_t least)
 {
-    const uint64_t mask = ((uint64_t)1 << 8 * bytes) - 1;
+    return (struct clr_frame){.bytes = (uint8_t)clr_kind_narrow_bytes(kind),
+                              .least = least,
+                              .power = clr_kind_has_decimals(kind) ? 1e3 : 0.0};
+}
 
-    return bytes == 0 ? value : (int64_t)((uint64_t)least + ((uint64_t)value & mask));
+int64_t clr_test_frame_value(const struct clr_frame *frame, int64_t value)
+{
+    const uint64_t word = (uint64_t)value & (((uint64_t)1 << 8 * frame->bytes) - 1);
+    const int64_t integer = (int64_t)((uint64_t)frame->least + word);
+
+    if (frame->bytes == 0)
+        return value;
+    return frame->power == 0.0 ? integer : clr_decimal_bits(integer, frame->power);
 }
 
 static void fill(struct clr_device *device, struct clr_resident_column *column, const void *values,
@@ -67,19 +77,20 @@ static void fill(struct clr_device *device, struct clr_resident_column *column, 
         clr_resident_column_fill(device, column, values, tags, &complete, status);
 }
 
-struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t kind, int64_t least,
-                                            const void *values, const uint8_t *tags, size_t count,
+struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t kind,
+                                            const struct clr_frame *frame, const void *values,
+                                            const uint8_t *tags, size_t count,
                                             struct clr_status *status)
 {
     struct clr_resident_column *column = clr_resident_column_new(kind, count);
-    const struct clr_frame frame = {.bytes = (uint8_t)clr_kind_narrow_bytes(kind), .least = least};
-    void *words = frame.bytes == 0 ? NULL : clr_memory_alloc(count * frame.bytes);
+    const size_t bytes = clr_kind_narrow_bytes(kind);
+    void *words = bytes == 0 ? NULL : clr_memory_alloc(count * bytes);
 
-    if (column == NULL || (frame.bytes > 0 && words == NULL))
+    if (column == NULL || (bytes > 0 && words == NULL))
         clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
     if (status->code == CLR_OK && words != NULL) {
-        clr_resident_column_set_least(column, least);
-        clr_frame_keep(&frame, values, count, words, 0);
+        clr_resident_column_set_frame(column, frame);
+        clr_frame_keep(frame, values, count, words, 0);
     }
     if (status->code == CLR_OK)
         fill(device, column, words != NULL ? words : values, tags, status);

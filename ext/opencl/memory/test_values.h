@@ -28,14 +28,19 @@ bool clr_test_same_range(const struct clr_range *a, const struct clr_range *b);
 
 /*
  * Returns a column of that kind, as of clr_column_device_kind(), with the values or codes on the
- * device, and the tags if it has any; or NULL with CLR_NOMEM or CLR_DEVICE in status. least: if the
- * kind is narrow, of the frame, which has the values, in 8 bytes each here.
+ * device, and the tags if it has any; or NULL with CLR_NOMEM or CLR_DEVICE in status. frame: if the
+ * kind is narrow, one that has the values, in 8 bytes each here.
  */
-struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t kind, int64_t least,
-                                            const void *values, const uint8_t *tags, size_t count,
+struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t kind,
+                                            const struct clr_frame *frame, const void *values,
+                                            const uint8_t *tags, size_t count,
                                             struct clr_status *status);
 
-/* Returns the value that a frame of so many bytes, or of none, has in the place of another one. */
-int64_t clr_test_narrow_value(size_t bytes, int64_t least, int64_t value);
+/* Returns a frame for a column of that kind, narrow or not, from the integer `least` on; decimals
+   are thousandths. */
+struct clr_frame clr_test_frame(uint8_t kind, int64_t least);
+
+/* Returns the value that a frame, narrow or not, has in the place of another one. */
+int64_t clr_test_frame_value(const struct clr_frame *frame, int64_t value);
 
 #endif

@@ -31,7 +31,7 @@ static const size_t gpu_groups_per_unit_of_bundles = 4;
 static const size_t cpu_groups_per_unit = 4;
 
 /* The files of all kinds of a scan, those of its rows, and a few more. */
-enum { MOST_SOURCES = 7 * CLR_MOST_BUNDLE + 12 };
+enum { MOST_SOURCES = 7 * CLR_MOST_BUNDLE + 13 };
 
 struct sources {
     const char *texts[MOST_SOURCES];
@@ -96,6 +96,7 @@ static void add_scan(struct sources *sources, const struct clr_step_kind *kinds,
     add(sources, clr_kernel_kinds);
     add(sources, text);
     add(sources, clr_kernel_reals);
+    add(sources, clr_kernel_loads);
     add(sources, clr_kernel_values);
     add(sources, clr_kernel_values_logic);
     add(sources, clr_kernel_lanes);

@@ -91,6 +91,14 @@ static int add_steps(struct clr_scan_step *steps, int count, struct clr_scan_ste
     return count;
 }
 
+/* Whether all rows of a column can be reduced as they are kept: if it is narrow, INTEGERs by their
+   bits, and REALs as decimals. */
+static bool takes_all(uint8_t kind)
+{
+    return clr_kind_narrow_bytes(kind) == 0 ||
+           (clr_kind_wide(kind) == CLR_TAG_REAL) == clr_kind_has_decimals(kind);
+}
+
 /* A plain tally of one argument, or of none: its counts are known. Returns whether it is one, and
    stores the column if there is anything to reduce, or else -1. */
 static bool is_plain(const struct clr_scan *scan, const uint8_t *device_kinds,
@@ -103,7 +111,8 @@ static bool is_plain(const struct clr_scan *scan, const uint8_t *device_kinds,
     for (i = 0; i < scan->column_count; i++)
         kinds[i] = clr_kind_wide(device_kinds[i]);
     *column = -1;
-    if (tally->y >= 0 || !clr_tally_takes_whole_columns(scan, kinds, tally, columns))
+    if (tally->y >= 0 || !clr_tally_takes_whole_columns(scan, kinds, tally, columns) ||
+        (columns[0] >= 0 && !takes_all(device_kinds[columns[0]])))
         return false;
     kind = columns[0] < 0 ? CLR_TAG_INTEGER : kinds[columns[0]];
     if (kind == CLR_TAG_BYTES && tally->operations != 0)

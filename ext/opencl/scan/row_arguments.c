@@ -17,7 +17,11 @@ cl_uint clr_row_arguments_list(const struct clr_row_arguments *arguments,
         if (clr_kind_wide(column->kind) == CLR_TAG_MIXED)
             list[count++] = CLR_VALUE(column->tags);
         if (clr_kind_narrow_bytes(column->kind) > 0)
-            list[count++] = CLR_VALUE(column->least);
+            list[count++] = CLR_VALUE(column->frame.least);
+        if (clr_kind_has_decimals(column->kind)) {
+            list[count++] = CLR_VALUE(column->power);
+            list[count++] = CLR_VALUE(column->reciprocal);
+        }
     }
     for (i = 0; i < arguments->lookup_count; i++) {
         const struct clr_kept_lookup *kept = lookups[arguments->lookups[i]];

@@ -10,7 +10,7 @@
 /* So many arguments at most. */
 enum {
     CLR_MOST_ROW_ARGUMENTS =
-        3 * CLR_MOST_COLUMNS + 2 * CLR_MOST_LOOKUPS + CLR_MOST_SCAN_INSTRUCTIONS
+        5 * CLR_MOST_COLUMNS + 2 * CLR_MOST_LOOKUPS + CLR_MOST_SCAN_INSTRUCTIONS
 };
 
 /*

@@ -209,9 +209,13 @@ static void add_value(struct clr_row_text *text, uint8_t kind, int argument)
         clr_row_text_add(text, "scalar_of(AT(t%d), ", argument);
     else
         clr_row_text_add(text, "scalar_of(%s, ", tag_names[tag]);
-    if (tag != kind)
-        clr_row_text_add(text, "b%d + ", argument);
-    clr_row_text_add(text, "AT(v%d));", argument);
+    if (clr_kind_has_decimals(kind))
+        clr_row_text_add(text, "decimal_bits(AT(v%d), b%d, p%d, q%d));", argument, argument,
+                         argument, argument);
+    else if (tag != kind)
+        clr_row_text_add(text, "b%d + AT(v%d));", argument, argument);
+    else
+        clr_row_text_add(text, "AT(v%d));", argument);
 }
 
 /* Adds an instruction, from its first word on. Returns the word after it. */
@@ -267,6 +271,8 @@ static void add_columns(struct clr_row_text *text, enum form form,
             add_array(text, form, "uchar", "t", i);
         if (clr_kind_narrow_bytes(kind) > 0 && form != LISTED)
             clr_row_text_add(text, form == FORMAL ? " long b%d," : " b%d,", i);
+        if (clr_kind_has_decimals(kind) && form != LISTED)
+            clr_row_text_add(text, form == FORMAL ? " long p%d, ulong q%d," : " p%d, q%d,", i, i);
     }
 }
 

@@ -18,8 +18,8 @@ enum {
 };
 
 /* What the kernel's first arguments are: for each column its values, or codes, and then its tags,
-   and of a narrow one what its values are distances from, as far as its kind has them; likewise for
-   each lookup; then the bits of each constant. */
+   and of a narrow one the least integer of its frame, and of decimals the power and its reciprocal,
+   as far as its kind has them; likewise for each lookup; then the bits of each constant. */
 struct clr_row_arguments {
     int column_count, columns[CLR_MOST_COLUMNS];
     uint8_t kinds[CLR_MOST_COLUMNS]; /* of those columns */

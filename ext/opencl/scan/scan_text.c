@@ -8,16 +8,20 @@
    needs; the registers of the filters and operands, or -1; and its base. */
 enum { OPERATION, ELEMENT, TAKES, WHOLE, HEAD_WORDS, ROOTS = 4 };
 
-/* Returns the argument of a step's column if it adds what that has, which is narrow, or else -1. */
+/* Returns the argument of a step's column if it adds what that has, which is narrow and of
+   INTEGERs, or else -1. */
 static int find_base(const struct clr_row_arguments *arguments, const struct clr_scan_plan *plan,
                      const struct clr_scan_step *step)
 {
     const int x = plan->scan->tallies[step->tally].x;
+    uint8_t kind;
     int i;
 
     if (step->operation != CLR_SUM || step->element != CLR_INTEGER || step->whole || x < 0 ||
-        plan->scan->instructions[x].opcode != CLR_OP_COLUMN ||
-        clr_kind_narrow_bytes(plan->kinds[plan->scan->instructions[x].a]) == 0)
+        plan->scan->instructions[x].opcode != CLR_OP_COLUMN)
+        return -1;
+    kind = plan->kinds[plan->scan->instructions[x].a];
+    if (clr_kind_narrow_bytes(kind) == 0 || clr_kind_has_decimals(kind))
         return -1;
     for (i = 0; arguments->columns[i] != plan->scan->instructions[x].a; i++)
         ;
@@ -83,9 +87,10 @@ static void add_head(struct clr_row_text *text, const struct clr_scan_key *key)
                                               : "NARROW");
         wide = wide || kind->real;
     }
-    clr_row_text_add(text, "\n#define ANY_WIDE %d\n#define WHOLE %d\n#define WHOLE_SUMS %d\n", wide,
-                     key->whole ? (int)clr_kind_narrow_bytes(key->row.arguments.kinds[0]) : 0,
-                     key->steps[0].operation == CLR_SUM);
+    clr_row_text_add(text, "\n#define ANY_WIDE %d\n#define WHOLE %d\n", wide,
+                     key->whole ? (int)clr_kind_narrow_bytes(key->row.arguments.kinds[0]) : 0);
+    clr_row_text_add(text, "#define WHOLE_SUMS %d\n#define WHOLE_DECIMALS %d\n",
+                     key->steps[0].operation == CLR_SUM, key->steps[0].element == CLR_REAL);
     for (i = 0; i < key->step_count; i++)
         if (key->bases[i] >= 0)
             clr_row_text_add(text, "#define BASE_%d b%d\n", i, key->bases[i]);

@@ -149,30 +149,37 @@ static void fill_codes(int number, struct clr_column *column)
     }
 }
 
-/* Returns the least value of the frame of a narrow column: one of the ends of all values, or for
-   others than hard ones, or of several types, such that the frame has small values, and 0. */
-static int64_t choose_least(uint8_t kind, const struct clr_trial_round *round, int number)
+/* Returns the frame of a column, narrow or not: it begins with one of the ends of all that may be
+   kept, or for others than hard values, or several types, such that it has small values, and 0. */
+static struct clr_frame choose_frame(uint8_t kind, const struct clr_trial_round *round, int number)
 {
     const size_t bits = 8 * clr_kind_narrow_bytes(kind);
+    const bool decimals = clr_kind_has_decimals(kind);
+    const int64_t greatest = decimals ? CLR_DECIMALS_MOST - 1 : INT64_MAX;
 
-    if (round->kind != CLR_TRIAL_HARD || clr_kind_wide(kind) == CLR_TAG_MIXED)
-        return -(INT64_C(1) << (bits - 1));
-    return number % 2 == 0 ? INT64_MIN : INT64_MAX - (INT64_MAX >> (63 - bits));
+    if (bits == 0)
+        return clr_test_frame(kind, 0);
+    if (round->kind != CLR_TRIAL_HARD ||
+        clr_kind_wide(kind) != (decimals ? CLR_TAG_REAL : CLR_TAG_INTEGER))
+        return clr_test_frame(kind, -(INT64_C(1) << (bits - 1)));
+    return clr_test_frame(kind,
+                          number % 2 == 0 ? -greatest - 1 : greatest - (INT64_MAX >> (63 - bits)));
 }
 
-/* Has the values of a column be such as the frame has; the bits of REALs no NaN's. */
-static void fit(struct clr_column *column, uint8_t kind, int64_t least)
+/* Has the values of a column be such as the frame has; the bits of REALs no NaN's, and those of
+   other types that are among decimals 0. */
+static void fit(struct clr_column *column, const struct clr_frame *frame)
 {
-    const size_t bytes = clr_kind_narrow_bytes(kind);
+    const uint8_t whose = frame->power == 0.0 ? CLR_TAG_INTEGER : CLR_TAG_REAL;
     size_t i;
 
-    for (i = 0; i < column->rows && bytes > 0; i++) {
+    for (i = 0; i < column->rows && frame->bytes > 0; i++) {
         const uint8_t tag = column->kind == CLR_TAG_MIXED ? column->tags[i] : column->kind;
 
-        if (tag == CLR_TAG_INTEGER)
-            column->values[i] = clr_test_narrow_value(bytes, least, column->values[i]);
+        if (tag == whose)
+            column->values[i] = clr_test_frame_value(frame, column->values[i]);
         else
-            column->values[i] &= INT8_MAX;
+            column->values[i] &= frame->power == 0.0 ? INT8_MAX : 0;
     }
 }
 
@@ -182,7 +189,7 @@ static enum clr_code make_column(struct clr_device *device, const struct clr_tri
 {
     const uint8_t kind = trial->kinds[i];
     const size_t code_bytes = clr_kind_code_bytes(kind);
-    const int64_t least = clr_kind_narrow_bytes(kind) > 0 ? choose_least(kind, round, i) : 0;
+    const struct clr_frame frame = choose_frame(kind, round, i);
     struct clr_column *here = table->here[i] =
         code_bytes > 0 ? clr_column_new_codes(NULL, CLR_TRIAL_ROWS, (uint8_t)code_bytes)
                        : clr_column_new(CLR_TRIAL_ROWS);
@@ -199,10 +206,10 @@ static enum clr_code make_column(struct clr_device *device, const struct clr_tri
                               .count = CLR_TRIAL_ROWS,
                               .bits = here->values,
                               .tags = here->tags});
-        fit(here, kind, least);
+        fit(here, &frame);
     }
     table->there[i] =
-        clr_test_column(device, kind, least, code_bytes > 0 ? here->codes : here->values,
+        clr_test_column(device, kind, &frame, code_bytes > 0 ? here->codes : here->values,
                         here->tags, CLR_TRIAL_ROWS, status);
     return status->code;
 }

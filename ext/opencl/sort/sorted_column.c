@@ -209,7 +209,9 @@ static enum clr_code step_begin(struct clr_device *device, struct clr_sorted_col
     const struct clr_argument arguments[] = {
         CLR_VALUE(source->values),
         CLR_VALUE(bytes),
-        CLR_VALUE(source->least),
+        CLR_VALUE(source->frame.least),
+        CLR_VALUE(source->power),
+        CLR_VALUE(source->reciprocal),
         CLR_VALUE(real),
         CLR_VALUE(rows),
         CLR_VALUE(span),

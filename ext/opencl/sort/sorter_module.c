@@ -50,8 +50,8 @@ static cl_int choose_sizes(struct clr_module *module, const struct clr_device_in
 
 static void write_options(const struct clr_device_info *device, char *options, size_t size)
 {
-    snprintf(options, size, " -DCPU=%d -DKEYS_PER_ITEM=%d", device->type == CLR_DEVICE_CPU,
-             CLR_SORT_KEYS_PER_ITEM);
+    snprintf(options, size, " -DCPU=%d -DDOUBLES=%d -DKEYS_PER_ITEM=%d",
+             device->type == CLR_DEVICE_CPU, device->doubles, CLR_SORT_KEYS_PER_ITEM);
 }
 
 /* What ranks and keys go through. */
@@ -81,7 +81,7 @@ static void release(struct clr_module *module)
 
 const struct clr_module_kind clr_sorter_kind = {
     .attachment = {sizeof(struct clr_sorter), "sorting", clr_module_release},
-    .shared = clr_kernel_loads,
+    .shared = {clr_kernel_reals, clr_kernel_loads},
     .source = clr_kernel_sort,
     .kernel_names = kernel_names,
     .kernel_count = CLR_SORT_KERNELS,

@@ -76,6 +76,8 @@ static enum clr_code test_kind(struct clr_device *device, struct room *room, uin
                                struct clr_status *status)
 {
     const uint8_t kind = clr_kind_wide(device_kind);
+    const struct clr_frame frame =
+        clr_test_frame(device_kind, kind == CLR_TAG_INTEGER ? INT64_MIN : -500);
     struct clr_sorted_column *sorted = clr_sorted_column_new(kind, room->count);
     struct clr_resident_column *column = NULL;
     const struct clr_runs *found;
@@ -84,14 +86,13 @@ static enum clr_code test_kind(struct clr_device *device, struct room *room, uin
 
     clr_test_values(room->values, room->count, kind);
     for (i = 0; i < room->count; i++)
-        room->values[i] =
-            clr_test_narrow_value(clr_kind_narrow_bytes(device_kind), INT64_MIN, room->values[i]);
+        room->values[i] = clr_test_frame_value(&frame, room->values[i]);
     expect(room, kind, &expected);
     if (sorted == NULL)
         clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
     else
-        column = clr_test_column(device, device_kind, INT64_MIN, room->values, NULL, room->count,
-                                 status);
+        column =
+            clr_test_column(device, device_kind, &frame, room->values, NULL, room->count, status);
     if (column != NULL && sort_on_device(device, room, column, sorted, status) == CLR_OK) {
         found = clr_sorted_column_runs(sorted);
         if (memcmp(room->found, room->expected, room->count * sizeof room->found[0]) != 0 ||
@@ -109,8 +110,14 @@ static enum clr_code test_kind(struct clr_device *device, struct room *room, uin
 enum clr_code clr_sorter_test(struct clr_device *device, struct clr_status *status)
 {
     size_t groups = clr_sorter_of(device)->most_groups, least = clr_sorter_of(device)->least_span;
-    static const uint8_t kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_NARROW + 1,
-                                    CLR_TAG_NARROW + 2, CLR_TAG_NARROW + 4};
+    static const uint8_t kinds[] = {CLR_TAG_INTEGER,
+                                    CLR_TAG_REAL,
+                                    CLR_TAG_NARROW + 1,
+                                    CLR_TAG_NARROW + 2,
+                                    CLR_TAG_NARROW + 4,
+                                    CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + 1,
+                                    CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + 2,
+                                    CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + 4};
     struct room *room = clr_memory_alloc(sizeof *room);
     size_t i;
 

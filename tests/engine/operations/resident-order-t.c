@@ -314,8 +314,10 @@ static void test_device(const struct clr_device_info *info)
     tap_diag("%s (%s), as %s", info->name, info->platform, clr_device_type_name(info->type));
     test_course(worker);
     for (i = 0; i < sizeof rows / sizeof rows[0] - tap_is_quick(); i++) {
-        for (bytes = 4; bytes > 0; bytes /= 2)
+        for (bytes = 4; bytes > 0; bytes /= 2) {
             test_answers(worker, CLR_TAG_INTEGER, bytes, rows[i]);
+            test_answers(worker, CLR_TAG_REAL, bytes, rows[i]);
+        }
         test_answers(worker, CLR_TAG_INTEGER, 0, rows[i]);
         test_answers(worker, CLR_TAG_REAL, 0, rows[i]);
     }

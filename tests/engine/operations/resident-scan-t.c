@@ -217,7 +217,8 @@ static void test_sizes(struct clr_worker *worker)
             compare(&world, &made.scan, "a scan");
             begin_scan(&made, &world);
             add_tally(&made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 0, -1);
-            compare(&world, &made.scan, "a whole column");
+            add_tally(&made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 1, -1);
+            compare(&world, &made.scan, "whole columns");
             world_close(&world);
         }
     }

@@ -69,7 +69,9 @@ struct view {
     int filter;
     struct clr_tally tallies[SCANS_TALLIES]; /* likewise */
     bool looks_up; /* NULLS and OTHERS are columns of codes, and their values those of `lookups` */
-    uint8_t narrow[2]; /* the bytes of INTEGERS and of MIXED, or 0 if they are not narrow */
+    /* The bytes of INTEGERS, of MIXED, of REALS and of MORE_REALS, the latter two decimals, or 0 of
+       those that are not narrow. */
+    uint8_t narrow[4];
 };
 
 static const struct clr_lookup lookups[] = {
@@ -148,6 +150,20 @@ static const struct view views[] = {
       {.operations = SUM, .x = MIXED, .y = -1, .filter = -1}},
      false,
      {1, 4}},
+    {"all of decimals of 2 bytes each, and of a byte each",
+     {{0}},
+     -1,
+     {{.operations = SUM | RANGE, .x = REALS, .y = -1, .filter = -1},
+      {.operations = SUM, .x = MORE_REALS, .y = -1, .filter = -1}},
+     false,
+     {0, 0, 2, 1}},
+    {"all of decimals of 4 bytes each, and products with other ones, where",
+     {{CLR_OP_LESS, REALS, CONSTANT + 1, -1}},
+     -1,
+     {{.operations = SUM, .x = REALS, .y = -1, .filter = -1},
+      {.operations = DOT, .x = REALS, .y = MORE_REALS, .filter = FIRST}},
+     false,
+     {0, 0, 4, 2}},
 };
 
 static void make_scan(struct scans_made *made, const struct view *view,
@@ -189,6 +205,10 @@ static void find_kinds(const struct view *view, struct clr_column *const *column
         kinds[INTEGERS] = (uint8_t)(CLR_TAG_NARROW + view->narrow[0]);
     if (view->narrow[1] > 0)
         kinds[MIXED] = (uint8_t)(CLR_TAG_NARROW_MIXED + view->narrow[1]);
+    if (view->narrow[2] > 0)
+        kinds[REALS] = (uint8_t)(CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + view->narrow[2]);
+    if (view->narrow[3] > 0)
+        kinds[MORE_REALS] = (uint8_t)(CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + view->narrow[3]);
     if (view->looks_up) {
         kinds[NULLS] = CLR_TAG_CODES + 1;
         kinds[OTHERS] = CLR_TAG_CODES + 4;
@@ -229,7 +249,7 @@ struct grouped {
     int key_count, filter;
     bool by_first;
     struct clr_tally tallies[SCANS_TALLIES];
-    uint8_t narrow[2]; /* likewise */
+    uint8_t narrow[4]; /* likewise */
 };
 
 static const struct grouped groups[] = {
@@ -249,14 +269,14 @@ static const struct grouped groups[] = {
      {{.operations = SUM, .x = MIXED, .y = -1, .filter = -1},
       {.operations = DOT, .x = FIRST, .y = FIRST, .filter = -1}},
      {0, 0}},
-    {"narrow INTEGERs and others by remainders of one another",
+    {"narrow INTEGERs, decimals and others by remainders of one another",
      {{CLR_OP_REMAINDER, INTEGERS, CONSTANT, -1}, {CLR_OP_LESS, MIXED, CONSTANT, -1}},
      1,
      FIRST + 1,
      false,
      {{.operations = SUM | RANGE, .x = INTEGERS, .y = -1, .filter = -1},
-      {.operations = SUM, .x = MIXED, .y = -1, .filter = -1}},
-     {2, 4}},
+      {.operations = SUM | RANGE, .x = REALS, .y = -1, .filter = -1}},
+     {2, 4, 2, 0}},
 };
 
 static void make_plan(struct scans_made *made, const struct grouped *grouped,
