@@ -6,7 +6,7 @@
 
 /*
  * Returns the bits of a decimal of which a word is kept: of (least + word) / power, rounded to
- * nearest. reciprocal: of the power, as of clr_resident_reciprocal().
+ * nearest. reciprocal: 2^(63 + the bits of the power) over it, cut off.
  */
 #if DOUBLES
 /* Returns the double next to 1 / power. */
@@ -31,20 +31,24 @@ static inline long decimal_bits(uint word, long least, long power, ulong recipro
 }
 #else
 /* The size's bits begin with the highest one of 64, and the product with the reciprocal, of which
-   the upper half counts, is too small by less than 2. */
+   the upper half counts, is too small by less than 2. The quotient, cut off, begins with one of its
+   two highest bits, and is rounded by the bit behind 53 of them: it is no middle of two doubles. */
 static inline long decimal_bits(uint word, long least, long power, ulong reciprocal)
 {
     const long k = least + word;
-    const int zeros = k == 0 ? 0 : (int)clz(k < 0 ? -k : k), bits = 63 - (int)clz(power);
-    const ulong size = (ulong)(k < 0 ? -k : k) << zeros;
+    const int zeros = (int)clz(k < 0 ? -k : k), bits = 63 - (int)clz(power);
+    const ulong size = (ulong)(k < 0 ? -k : k) << (zeros & 63);
     ulong quotient = mul_hi(size, reciprocal);
-    ulong rest = (size << bits) - quotient * (ulong)power;
+    int exponent = 1023 + 63 - bits - zeros;
 
-    if (rest >= (ulong)power) {
+    if ((size << bits) - quotient * (ulong)power >= (ulong)power)
         quotient++;
-        rest -= (ulong)power;
+    if (quotient >> 63 == 0) {
+        quotient <<= 1;
+        exponent--;
     }
-    return real_round((ulong)k & REAL_SIGN, -bits - zeros, quotient | (rest != 0));
+    quotient = (quotient >> 11) + (quotient >> 10 & 1) + ((ulong)(exponent - 1) << 52);
+    return k == 0 ? 0 : (long)(quotient | ((ulong)k & REAL_SIGN));
 }
 #endif
 

@@ -17,17 +17,11 @@ typedef struct {
 } whole_frame;
 
 #if WHOLE_DECIMALS
-#define WHOLE_FRAME                                                                                \
-    {                                                                                              \
-        b0, p0, q0                                                                                 \
-    }
+#define WHOLE_FRAME b0, p0, q0
 #define WHOLE_VALUE(frame, word)                                                                   \
     decimal_bits(word, (frame)->least, (frame)->power, (frame)->reciprocal)
 #else
-#define WHOLE_FRAME                                                                                \
-    {                                                                                              \
-        b0, 0, 0                                                                                   \
-    }
+#define WHOLE_FRAME b0, 0, 0
 #define WHOLE_VALUE(frame, word) ((frame)->least + (word))
 #endif
 #if WHOLE_DECIMALS && WHOLE_SUMS

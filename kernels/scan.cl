@@ -97,7 +97,7 @@ __kernel void scan_first(ROW_FORMALS ulong first, ulong count, __global ulong *r
     uint load;
     FOR_EACH_STEP(BEGIN)
 #if WHOLE
-    whole_frame frame = WHOLE_FRAME;
+    whole_frame frame = {WHOLE_FRAME};
     take_whole(&sum0, &counts0, v0 + first, frame, count WHOLE_WIDE);
 #else
 #if CPU
