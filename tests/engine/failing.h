@@ -137,6 +137,9 @@ static inline bool failing_shows(const char *output, const char *text)
     return strstr(output, text) != NULL;
 }
 
+/* A device's programs are tested with fewer calls of each function. */
+enum { FAILING_CALLS = 20000 };
+
 /* A function that fails from some call on: those of the upload come first, then those of the build,
    of its self-test, and of the answer. */
 static inline void failing_test_function(const char *function, const char *action)
@@ -144,7 +147,7 @@ static inline void failing_test_function(const char *function, const char *actio
     char output[FAILING_OUTPUT], rule[100];
     int call, failed = 0;
 
-    for (call = 1; call < 2000; call += 1 + (tap_is_quick() ? 3 * call : call / 5)) {
+    for (call = 1; call < FAILING_CALLS; call += 1 + (tap_is_quick() ? 3 * call : call / 5)) {
         snprintf(rule, sizeof rule, "%s:%s:%d", function, action, call);
         if (!failing_attempt(rule, output)) {
             tap_ok(false, "%s", rule);
@@ -156,7 +159,8 @@ static inline void failing_test_function(const char *function, const char *actio
         failed += failing_shows(output, "outcome 4") || failing_shows(output, "device failed") ||
                   !failing_shows(output, "report \n");
     }
-    tap_ok(failed > 0 && call < 2000, "%s: %s, from any call up to %d on", function, action, call);
+    tap_ok(failed > 0 && call < FAILING_CALLS, "%s: %s, from any call up to %d on", function,
+           action, call);
 }
 
 /* No room on the device is the matter of one column, or one histogram, alone. shown: how that

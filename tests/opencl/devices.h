@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The device that CLREDUCE_DEVICE chooses, as the setting does; skips everything where there is
    none. */
@@ -39,6 +40,16 @@ static inline void devices_bail_on(const struct clr_status *status, const char *
 {
     if (status->code != CLR_OK)
         tap_bail("%s: %s", what, status->message);
+}
+
+/*
+ * Whether two devices alike may bring the process down: those of PoCL from version 4 on, which are
+ * called "cpu-..." instead of "pthread-...", start kernels with a list that is made anew with each
+ * of them, and abort (PoCL 5.0: pocl_release_dlhandle_cache; issue 1612).
+ */
+static inline bool devices_clash(const struct clr_device_info *info)
+{
+    return strstr(info->version, "PoCL HSTR: cpu-") != NULL;
 }
 
 /* Runs the test on each device that can be used, and on CPU devices as on GPUs with memory of their
