@@ -66,6 +66,26 @@ void *clr_worker_run(void *argument);
 /* Stores a program that is to be built. Returns whether there is one. Needs the lock. */
 bool clr_worker_locked_find_request(const struct clr_worker *worker, int *operation, int *element);
 
+/* End a job, or a task that is in no queue, and wake who waits for it. They need the lock, as all
+   that are named locked_. */
+void clr_worker_locked_end_job(struct clr_worker *worker, struct clr_job *job,
+                               enum clr_job_phase phase);
+void clr_worker_locked_end_task(struct clr_worker *worker, struct clr_task *task,
+                                enum clr_task_phase phase, const struct clr_status *status);
+
+/* Fails the job of a slot, for that reason. */
+void clr_worker_locked_fail_job(struct clr_worker *worker, int slot,
+                                const struct clr_status *status);
+
+/* For the thread, after an error: the device's queues are in an unknown state, it is never used
+   again, and all that is under way or queued fails. */
+void clr_worker_locked_fail(struct clr_worker *worker, const struct clr_status *status);
+
+/* For the thread: whether what was done on the device ended so that it must not be used any more.
+   What passes is the matter of one job or task, unless it comes again and again: then the status
+   becomes CLR_DEVICE. */
+bool clr_worker_locked_is_lost(struct clr_worker *worker, struct clr_status *status);
+
 /* Fails all that is queued, for the reason in the report. Needs the lock. */
 void clr_worker_locked_fail_queue(struct clr_worker *worker);
 

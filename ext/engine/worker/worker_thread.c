@@ -10,82 +10,6 @@
 
 /* These functions are the thread's; those named locked_ need the lock. */
 
-static void locked_end_job(struct clr_worker *worker, struct clr_job *job, enum clr_job_phase phase)
-{
-    if (job->abandoned) {
-        clr_job_free(job);
-        return;
-    }
-    job->phase = phase;
-    pthread_cond_broadcast(&worker->answered);
-}
-
-static void locked_end_task(struct clr_worker *worker, struct clr_task *task,
-                            enum clr_task_phase phase, const struct clr_status *status)
-{
-    task->status = *status;
-    task->phase = phase;
-    clr_task_queue_push(&worker->over, task);
-    pthread_cond_broadcast(&task->changed);
-}
-
-void clr_worker_locked_fail_queue(struct clr_worker *worker)
-{
-    struct clr_task *task;
-    int kind;
-
-    while ((task = clr_task_queue_pop(&worker->under_way)) != NULL)
-        locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
-    worker->under_way_count = 0;
-    for (kind = 0; kind < CLR_TASK_KINDS; kind++) {
-        while ((task = clr_task_queue_pop(&worker->tasks[kind])) != NULL)
-            locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
-    }
-    while (worker->first != NULL) {
-        struct clr_job *job = worker->first;
-        worker->first = job->next;
-        job->status = worker->report.status;
-        locked_end_job(worker, job, CLR_JOB_FAILED);
-    }
-    worker->last = &worker->first;
-}
-
-/* Fails the job of a slot. */
-static void locked_fail_job(struct clr_worker *worker, int slot, const struct clr_status *status)
-{
-    struct clr_job *job = worker->in_slot[slot];
-
-    worker->in_slot[slot] = NULL;
-    worker->report.status = *status;
-    job->status = *status;
-    locked_end_job(worker, job, CLR_JOB_FAILED);
-}
-
-/* From an error on, the device's queues are in an unknown state: it is never used again. */
-static void locked_fail(struct clr_worker *worker, const struct clr_status *status)
-{
-    int i;
-
-    worker->failed = true;
-    worker->report.status = *status;
-    for (i = 0; i < CLR_REDUCER_SLOTS; i++) {
-        if (worker->in_slot[i] != NULL)
-            locked_fail_job(worker, i, status);
-    }
-    worker->busy = 0;
-    clr_worker_locked_fail_queue(worker);
-}
-
-/* Whether what was done on the device ended so that it must not be used any more. What passes is
-   the matter of one job or task, unless it comes again and again. */
-static bool locked_is_lost(struct clr_worker *worker, struct clr_status *status)
-{
-    if (status->code == CLR_NOMEM && status->error != 0 &&
-        ++worker->shortages == CLR_MOST_SHORTAGES)
-        status->code = CLR_DEVICE;
-    return status->code == CLR_DEVICE;
-}
-
 /* The thread leaves the lock to do one thing on the device, and comes back. */
 static void locked_leave(struct clr_worker *worker)
 {
@@ -115,11 +39,11 @@ static void locked_begin_job(struct clr_worker *worker)
     clr_status_clear(&status);
     clr_reducer_begin(worker->device, slot, job->chunk, job->elements, &status);
     come_back(worker);
-    if (locked_is_lost(worker, &status)) {
-        locked_fail(worker, &status);
+    if (clr_worker_locked_is_lost(worker, &status)) {
+        clr_worker_locked_fail(worker, &status);
     } else if (status.code != CLR_OK) {
         worker->busy--; /* it is the last one */
-        locked_fail_job(worker, slot, &status);
+        clr_worker_locked_fail_job(worker, slot, &status);
     }
 }
 
@@ -136,19 +60,19 @@ static void locked_finish_job(struct clr_worker *worker)
     memset(&job->work, 0, sizeof job->work);
     clr_reducer_finish(worker->device, slot, &job->state, &job->work, &status);
     come_back(worker);
-    if (locked_is_lost(worker, &status)) {
-        locked_fail(worker, &status);
+    if (clr_worker_locked_is_lost(worker, &status)) {
+        clr_worker_locked_fail(worker, &status);
         return;
     }
     worker->oldest = (slot + 1) % CLR_REDUCER_SLOTS;
     worker->busy--;
     if (status.code != CLR_OK) {
-        locked_fail_job(worker, slot, &status);
+        clr_worker_locked_fail_job(worker, slot, &status);
         return;
     }
     worker->in_slot[slot] = NULL;
     worker->shortages = 0;
-    locked_end_job(worker, job, CLR_JOB_DONE);
+    clr_worker_locked_end_job(worker, job, CLR_JOB_DONE);
 }
 
 /* An opening or a build begins, which can take a driver seconds: who waits for something else is
@@ -219,7 +143,7 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
     worker->programs[operation][element] = UNBUILDABLE;
     /* An OpenCL error in a test's commands, unlike a wrong result, leaves the queues unknown. */
     if (tested && status.error != 0)
-        locked_fail(worker, &status);
+        clr_worker_locked_fail(worker, &status);
 }
 
 static void locked_put_under_way(struct clr_worker *worker, struct clr_task *task)
@@ -252,22 +176,22 @@ static void locked_step_task(struct clr_worker *worker, struct clr_task *task)
     }
     if (kind == CLR_TASK_BUILD)
         locked_report_start(worker, start, task->log, &status);
-    else if (!worker->failed && locked_is_lost(worker, &status))
-        locked_fail(worker, &status);
+    else if (!worker->failed && clr_worker_locked_is_lost(worker, &status))
+        clr_worker_locked_fail(worker, &status);
     else if (status.code != CLR_OK && !worker->failed)
         worker->report.status = status;
     else if (kind == CLR_TASK_URGENT && !again)
         worker->shortages = 0;
     /* A build's failure is in the report; the task goes on with what else there is to build. */
     if (worker->failed)
-        locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
+        clr_worker_locked_end_task(worker, task, CLR_TASK_FAILED, &worker->report.status);
     else if (again && task->is_under_way)
         locked_put_under_way(worker, task);
     else if (again)
         clr_task_queue_push(&worker->tasks[task->kind], task);
     else
-        locked_end_task(worker, task, status.code == CLR_OK ? CLR_TASK_DONE : CLR_TASK_FAILED,
-                        &status);
+        clr_worker_locked_end_task(
+            worker, task, status.code == CLR_OK ? CLR_TASK_DONE : CLR_TASK_FAILED, &status);
 }
 
 static void locked_step_first(struct clr_worker *worker, enum clr_task_kind kind)
@@ -395,7 +319,7 @@ static void locked_open(struct clr_worker *worker)
         if (status.code == CLR_OK)
             return;
         if (status.code == CLR_DEVICE)
-            locked_fail(worker, &status);
+            clr_worker_locked_fail(worker, &status);
         do {
             deadline = clr_thread_deadline(pause_ms);
             while (!worker->stopping && !worker->failed &&
