@@ -28,7 +28,7 @@ SELECTS = {
     "filtered": "SELECT gpu_sum(a * b), count(*) FILTER (WHERE m IS NULL), sum(k) FROM t"
     " WHERE a % 3 = 1 AND b > :least OR m BETWEEN 5 AND 20",
     "added": "SELECT gpu_sum(later), gpu_max(later), gpu_sum(late), count(late) FROM t",
-    "none": "SELECT gpu_sum(a), count(*), gpu_min(b), gpu_total(b) FROM t WHERE k < 0",
+    "none": "SELECT gpu_sum(a), count(*), gpu_min(b), gpu_total(b) FROM t WHERE k * 2 < 0",
     "rowids": "SELECT gpu_sum(rowid), gpu_max(_rowid_) FROM t WHERE b < 99",
     "counts": "SELECT count(*) FROM t",
 }
