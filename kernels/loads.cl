@@ -35,9 +35,9 @@ static inline long decimal_bits(uint word, long least, long power, ulong recipro
    two highest bits, and is rounded by the bit behind 53 of them: it is no middle of two doubles. */
 static inline long decimal_bits(uint word, long least, long power, ulong reciprocal)
 {
-    const long k = least + word;
-    const int zeros = (int)clz(k < 0 ? -k : k), bits = 63 - (int)clz(power);
-    const ulong size = (ulong)(k < 0 ? -k : k) << (zeros & 63);
+    const long k = least + word, whole = max(k, -k);
+    const int zeros = (int)clz(whole), bits = 63 - (int)clz(power);
+    const ulong size = (ulong)whole << (zeros & 63);
     ulong quotient = mul_hi(size, reciprocal);
     int exponent = 1023 + 63 - bits - zeros;
 
