@@ -145,12 +145,12 @@ void wide_add_scaled(__local uint *wide, ulong high, ulong low, int exponent, in
     wide[WIDE_USED] = 1;
     low = (low ^ sign) - sign;
     high = (high ^ sign) + (ulong)(negative && low == 0);
-    high = high << shift | low >> 32 >> (32 - shift);
+    high = high << shift | mul_hi(low, 1UL << shift);
     low <<= shift;
     ADD_DIGIT(0, low & DIGIT_MASK);
     ADD_DIGIT(1, low >> 18 & DIGIT_MASK);
     ADD_DIGIT(2, low >> 36 & DIGIT_MASK);
-    ADD_DIGIT(3, (low >> 54 | high << 10) & DIGIT_MASK);
+    ADD_DIGIT(3, low >> 54 | (high & 0xff) << 10);
     ADD_DIGIT(4, high >> 8 & DIGIT_MASK);
     ADD_DIGIT(5, high >> 26 & DIGIT_MASK);
     ADD_DIGIT(6, (long)high >> 44);
@@ -184,7 +184,7 @@ void wide_add_192(__local uint *wide, ulong low, ulong middle, ulong high, int e
         return;
     wide_add_scaled(wide, 0, low, exponent, 0);
     wide_add_scaled(wide, 0, middle, exponent + 64, 0);
-    wide_add_scaled(wide, 0, negative ? -high : high, exponent + 128, negative);
+    wide_add_scaled(wide, 0, abs((long)high), exponent + 128, negative);
 }
 
 /* What digit number i of the result gets: of the digits that begin there the lower 32 bits, and of
