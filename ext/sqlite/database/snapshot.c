@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "sqlite/database/file_reading.h"
+#include "sqlite/database/wal_transaction.h"
 #include "storage/snapshot/wal.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ enum {
 /* The log: file format, section 4.1. */
 enum { LOG_HEADER_SIZE = 32, FRAME_HEADER_SIZE = 24 };
 
-enum { MOST_AT_A_TIME = 65536, MOST_ATTEMPTS = 5, LARGEST_PAGE = 65536 };
+enum { MOST_AT_A_TIME = 65536, LARGEST_PAGE = 65536 };
 
 #define MOST_PAGES UINT32_C(0xfffffffe)
 
@@ -192,97 +193,6 @@ enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr
     return CLR_WHY_NONE;
 }
 
-/* Stores the pager's data version. Returns whether there is one. */
-static bool read_version(const struct clr_database *database, unsigned *version)
-{
-    return sqlite3_file_control(database->connection->db, database->schema,
-                                SQLITE_FCNTL_DATA_VERSION, version) == SQLITE_OK;
-}
-
-/* Whether the last snapshot that was proved has that data version, and that header. */
-static bool was_proved(const struct clr_database *database, unsigned version,
-                       const unsigned char *header)
-{
-    return database->proved && database->data_version == version &&
-           memcmp(database->wal_header, header, CLR_WAL_HEADER_SIZE) == 0;
-}
-
-/* The index has a later header than the snapshot, which has the last one that was proved: what the
-   index says of pages proves nothing (clause 3). */
-static void take_last_header(const struct clr_database *database, struct clr_snapshot *snapshot)
-{
-    memcpy(snapshot->index.header, database->wal_header, CLR_WAL_HEADER_SIZE);
-    snapshot->is_overtaken = true;
-}
-
-/* Clause 2, if a transaction was open already. */
-static bool prove_open(const struct clr_database *database, struct clr_snapshot *snapshot)
-{
-    unsigned version = 0;
-
-    if (!clr_wal_index_read(snapshot->file, &snapshot->index) || !database->proved ||
-        !read_version(database, &version) || version != database->data_version)
-        return false;
-    if (!was_proved(database, version, snapshot->index.header))
-        take_last_header(database, snapshot);
-    return true;
-}
-
-/* Clause 2, if the transaction has just begun, with what the index and the version were before. */
-static bool prove_begun(struct clr_database *database, struct clr_snapshot *snapshot,
-                        const struct clr_wal_index *before, unsigned version_before)
-{
-    const unsigned char *after = snapshot->index.header;
-    unsigned version = 0;
-    bool proved;
-
-    if (!clr_wal_index_read(snapshot->file, &snapshot->index) || !read_version(database, &version))
-        return false;
-    proved = memcmp(before->header, after, CLR_WAL_HEADER_SIZE) == 0;
-    if (!proved && was_proved(database, version_before, before->header)) {
-        if (version == version_before)
-            take_last_header(database, snapshot);
-        proved = version == version_before || clr_wal_index_is_next(before->header, after);
-    }
-    database->proved = proved;
-    memcpy(database->wal_header, after, CLR_WAL_HEADER_SIZE);
-    database->data_version = version;
-    return proved;
-}
-
-/*
- * Begins in WAL mode, where a commit just then leaves it open whether the transaction sees it. Then
- * another transaction is begun, if that can be done: within BEGIN, this one stays.
- */
-static int hold_wal(struct clr_database *database, struct clr_snapshot *snapshot, int state,
-                    enum clr_reason_code *why)
-{
-    struct clr_wal_index before;
-    unsigned version = 0;
-    bool first, proved;
-    int attempt, rc;
-
-    for (attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        first = state == SQLITE_TXN_NONE;
-        if (first &&
-            (!clr_wal_index_read(snapshot->file, &before) || !read_version(database, &version)))
-            break;
-        rc = clr_database_hold(database, why);
-        /* Within BEGIN, a statement that fails as its schema is stale has begun the transaction. */
-        proved = sqlite3_txn_state(database->connection->db, database->schema) != SQLITE_TXN_NONE &&
-                 (first ? prove_begun(database, snapshot, &before, version)
-                        : prove_open(database, snapshot));
-        if (rc != SQLITE_OK || *why != CLR_WHY_NONE || proved)
-            return rc;
-        clr_database_release(database);
-        state = sqlite3_txn_state(database->connection->db, database->schema);
-        if (state != SQLITE_TXN_NONE)
-            break;
-    }
-    *why = CLR_WHY_UNPROVED_SNAPSHOT;
-    return SQLITE_OK;
-}
-
 /* Fills in the token. */
 static void identify(struct clr_database *database, struct clr_snapshot *snapshot)
 {
@@ -337,7 +247,8 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     if (*why != CLR_WHY_NONE)
         return SQLITE_OK;
     snapshot->is_wal = clr_database_has_mode(database, "wal");
-    rc = snapshot->is_wal ? hold_wal(database, snapshot, state, why)
+    rc = snapshot->is_wal ? clr_wal_transaction_hold(database, snapshot->file, &snapshot->index,
+                                                     &snapshot->is_overtaken, why)
                           : clr_database_hold(database, why);
     if (rc != SQLITE_OK || *why != CLR_WHY_NONE)
         return rc;
@@ -363,7 +274,8 @@ void clr_snapshot_lead(struct clr_database *database, struct clr_snapshot *snaps
     if (clr_database_find_file(database, &snapshot->file) == CLR_WHY_NONE &&
         sqlite3_txn_state(database->connection->db, database->schema) == SQLITE_TXN_NONE &&
         clr_database_has_mode(database, "wal"))
-        hold_wal(database, snapshot, SQLITE_TXN_NONE, &why);
+        clr_wal_transaction_hold(database, snapshot->file, &snapshot->index,
+                                 &snapshot->is_overtaken, &why);
 }
 
 uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapshot *snapshot,
