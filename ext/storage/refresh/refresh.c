@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "storage/format/page_set.h"
 #include "storage/load/few_leaves.h"
+#include "storage/refresh/refreshed_columns.h"
 #include "storage/refresh/splice.h"
 #include "storage/snapshot/tree.h"
 
@@ -18,16 +19,6 @@
  * More leaves than these, and than a part of all, are better loaded by several threads.
  */
 enum { MOST_LEAVES = 64, MOST_PART = 8 };
-
-/*
- * The bytes of TEXT and BLOBs that are no more stay with the column; if those that were read since
- * it was loaded take as much as those that were there then, and this much more, it is time for a
- * new column.
- */
-enum { SPARE_BYTES = 1 << 20 };
-
-/* So it is with the entries of a dictionary: none goes when its rows do. */
-enum { SPARE_ENTRIES = CLR_DICTIONARY_FEW };
 
 /* What becomes of a leaf that the layout has: it is no more, or kept, or the fresh leaf i. */
 enum { GONE = 0, KEPT = 1, FRESH = 2 };
@@ -49,10 +40,6 @@ struct refresh {
     struct clr_leaf *new_leaves;
     size_t new_count;
     struct clr_splice splice;
-    struct clr_column **results; /* one for each column */
-    uint32_t **maps;             /* the same, of columns of codes: see clr_splice_finish() */
-    struct clr_dictionary **dictionaries; /* theirs, with references */
-    bool *changed;                        /* the caller's */
     bool has_moved;
 };
 
@@ -195,114 +182,9 @@ static bool plan_rows(struct refresh *refresh)
     return true;
 }
 
-/* Returns the dictionary that a column's result is to have, with a reference: another one, if those
-   who refer to the column may be reading its own. NULL without memory. */
-static struct clr_dictionary *take_dictionary(const struct clr_column *column)
-{
-    return clr_column_is_free(column) ? clr_dictionary_retain(column->dictionary)
-                                      : clr_dictionary_clone(column->dictionary);
-}
-
-/* Adds the fresh entries to the columns' dictionaries, where those that no row has do no harm. */
-static enum clr_load_outcome merge_dictionaries(struct refresh *refresh,
-                                                struct clr_column *const *columns)
-{
-    const struct clr_few_leaves *fresh = &refresh->fresh;
-    enum clr_code code = CLR_OK;
-    int i;
-
-    refresh->maps = clr_memory_alloc_zero(((size_t)fresh->count + 1) * sizeof(uint32_t *));
-    refresh->dictionaries =
-        clr_memory_alloc_zero(((size_t)fresh->count + 1) * sizeof(struct clr_dictionary *));
-    if (refresh->maps == NULL || refresh->dictionaries == NULL)
-        return clr_pages_no_memory(&refresh->pages);
-    for (i = 0; i < fresh->count && code == CLR_OK; i++) {
-        const struct clr_dictionary *dictionary = fresh->columns[i]->dictionary;
-
-        if (dictionary == NULL)
-            continue;
-        refresh->maps[i] = new_array(dictionary->count, sizeof *refresh->maps[i]);
-        refresh->dictionaries[i] = take_dictionary(columns[i]);
-        code = refresh->maps[i] == NULL || refresh->dictionaries[i] == NULL
-                   ? CLR_NOMEM
-                   : clr_dictionary_merge(refresh->dictionaries[i], dictionary, refresh->maps[i]);
-    }
-    if (code == CLR_NOMEM)
-        return clr_pages_no_memory(&refresh->pages);
-    return code == CLR_OK ? CLR_LOAD_DONE : CLR_LOAD_TOO_LARGE;
-}
-
-/* Whether a dictionary has grown so much that it is time for a new one. */
-static bool has_outgrown(const struct clr_column *column, const struct clr_dictionary *dictionary)
-{
-    const uint32_t more = dictionary->count - column->entries_read;
-
-    return more > column->entries_read && more > SPARE_ENTRIES;
-}
-
-/* Whether the columns, with what is fresh, leave too little room. */
-static bool is_too_large(const struct refresh *refresh, struct clr_column *const *columns)
-{
-    const struct clr_layout *layout = refresh->layout;
-    size_t size = refresh->splice.rows * layout->row_bytes;
-    int i;
-
-    if (layout->most_rows > 0 && refresh->splice.rows > layout->most_rows)
-        return true;
-    for (i = 0; i < refresh->fresh.count; i++) {
-        const struct clr_column *column = columns[i];
-        size_t bytes = column->bytes.size + refresh->fresh.columns[i]->bytes.size;
-
-        if (bytes > 2 * column->bytes_read + SPARE_BYTES)
-            return true;
-        size += bytes;
-        if (refresh->dictionaries[i] == NULL)
-            continue;
-        if (has_outgrown(column, refresh->dictionaries[i]))
-            return true;
-        size += clr_dictionary_size(refresh->dictionaries[i]);
-    }
-    return layout->most_bytes > 0 && size > layout->most_bytes;
-}
-
-/* Makes the columns' results, which can fail, and then fills them, which can't. A column whose
-   values are those that it had stays with whatever has been made of it. */
-static bool splice_columns(struct refresh *refresh, struct clr_column **columns)
-{
-    const struct clr_few_leaves *fresh = &refresh->fresh;
-    int i;
-
-    refresh->results = new_array((size_t)fresh->count, sizeof(struct clr_column *));
-    for (i = 0; i < fresh->count && refresh->results != NULL; i++) {
-        refresh->changed[i] =
-            clr_splice_changes(&refresh->splice, columns[i], fresh->columns[i], refresh->maps[i]);
-        refresh->results[i] = refresh->changed[i]
-                                  ? clr_splice_begin(&refresh->splice, columns[i],
-                                                     fresh->columns[i], refresh->dictionaries[i])
-                                  : columns[i];
-        if (refresh->results[i] != NULL)
-            continue;
-        while (i-- > 0) {
-            if (refresh->results[i] != columns[i])
-                clr_column_release(refresh->results[i]);
-        }
-        return false;
-    }
-    for (i = 0; i < fresh->count && refresh->results != NULL; i++) {
-        if (!refresh->changed[i])
-            continue;
-        clr_splice_finish(&refresh->splice, columns[i], fresh->columns[i], refresh->maps[i],
-                          refresh->results[i]);
-        if (refresh->results[i] != columns[i])
-            clr_column_release(columns[i]);
-        columns[i] = refresh->results[i];
-    }
-    return refresh->results != NULL;
-}
-
 static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t root,
                                            const struct clr_field *fields, int count,
-                                           struct clr_column **columns)
+                                           struct clr_column **columns, bool *changed)
 {
     struct clr_pages *pages = &refresh->pages;
     const struct clr_layout *layout = refresh->layout;
@@ -325,13 +207,10 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
         return outcome;
     if (!plan_rows(refresh))
         return clr_pages_no_memory(pages);
-    outcome = merge_dictionaries(refresh, columns);
+    outcome = clr_refreshed_columns_make(&refresh->splice, layout, pages, &refresh->fresh, columns,
+                                         changed);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    if (is_too_large(refresh, columns))
-        return CLR_LOAD_TOO_LARGE;
-    if (!splice_columns(refresh, columns))
-        return clr_pages_no_memory(pages);
     clr_layout_keep(refresh->layout, refresh->new_leaves, refresh->new_count, &refresh->pages,
                     refresh->before, refresh->keeps_chains);
     refresh->new_leaves = NULL;
@@ -381,14 +260,6 @@ static void report_rows(const struct refresh *refresh, struct clr_refresh_report
 
 static void refresh_free(struct refresh *refresh)
 {
-    int i;
-
-    for (i = 0; i < refresh->fresh.count && refresh->maps != NULL; i++)
-        clr_memory_free(refresh->maps[i]);
-    for (i = 0; i < refresh->fresh.count && refresh->dictionaries != NULL; i++)
-        clr_dictionary_release(refresh->dictionaries[i]);
-    clr_memory_free((void *)refresh->maps);
-    clr_memory_free((void *)refresh->dictionaries);
     clr_few_leaves_free(&refresh->fresh);
     clr_page_list_free(&refresh->leaves);
     clr_memory_free(refresh->pages.visited);
@@ -400,7 +271,6 @@ static void refresh_free(struct refresh *refresh)
     clr_memory_free(refresh->new_leaves);
     clr_memory_free(refresh->splice.old);
     clr_memory_free(refresh->splice.fresh);
-    clr_memory_free((void *)refresh->results);
 }
 
 enum clr_load_outcome clr_refresh(const struct clr_source *source, uint32_t root,
@@ -409,12 +279,11 @@ enum clr_load_outcome clr_refresh(const struct clr_source *source, uint32_t root
                                   bool *changed, const struct clr_watch *watch,
                                   struct clr_refresh_report *report)
 {
-    struct refresh refresh = {
-        .source = source, .changes = changes, .layout = layout, .changed = changed};
+    struct refresh refresh = {.source = source, .changes = changes, .layout = layout};
     enum clr_load_outcome outcome;
 
     refresh.pages = (struct clr_pages){.source = source, .watch = watch};
-    outcome = refresh_table(&refresh, root, fields, count, columns);
+    outcome = refresh_table(&refresh, root, fields, count, columns, changed);
     *report = (struct clr_refresh_report){.bytes_read = refresh.pages.bytes_read,
                                           .leaves_read = refresh.fresh.leaf_count,
                                           .leaves = refresh.leaves.count,
