@@ -2,12 +2,11 @@
 
 #include "base/memory.h"
 #include "storage/load/cell_values.h"
+#include "storage/load/simple_cell.h"
 
 /*
- * Most cells are simple: a payload of less than 16,384 bytes, all in the page, whose header has one
- * byte for its own size and for each serial type up to the last wanted. They are decoded right
- * here; what is not simple, or not sound, is left to clr_record_read(), which does without such
- * conditions.
+ * Most cells are simple (simple_cell.h); what is not simple, or not sound, is left to
+ * clr_record_read(), which does without such conditions.
  *
  * Most simple cells are like others before: their records' shape is known, and the rowid is as long
  * as the last one. Such cells are found a block at a time, and then each column is taken from them.
@@ -160,93 +159,6 @@ void clr_decoder_end_columns(const struct clr_decoder *decoder, struct clr_colum
     }
 }
 
-/* What the inner loop changes, in registers where there is one column. */
-struct loop {
-    const struct clr_field *fields;
-    struct clr_target *targets;
-    struct clr_bytes *const *bytes;
-    const unsigned char *limit; /* the end of the page's content */
-    uint32_t most;              /* bytes of a payload that is in the page */
-    struct clr_order order;
-    size_t first; /* row since which rowids ascend */
-};
-
-/* Rowids are long or short, as clr_order_get_key() has them, or there is none. */
-enum rowids { SHORT, LONG, NO_ROWIDS };
-
-/* Decodes the cell as a row of the targets, if it is simple and sound and comes after those before.
- */
-static inline __attribute__((always_inline)) bool decode_simple(struct loop *loop,
-                                                                const unsigned char *cell,
-                                                                int count, size_t row,
-                                                                enum rowids rowids, bool with_bytes)
-{
-    const unsigned char *payload, *types, *types_end;
-    uint32_t size = cell[0], header_size, type = 0, body, next;
-    uint64_t number;
-    int64_t rowid = 0, key = 0;
-    int i, index = -1; /* of the column that type and body are of */
-
-    cell++;
-    if (size >= 0x80) {
-        if (*cell >= 0x80)
-            return false;
-        size = (size & 0x7f) << 7 | *cell++;
-    }
-    if (rowids == LONG) {
-        payload = clr_get_varint(cell, &number);
-        rowid = (int64_t)number;
-    } else {
-        payload = rowids == SHORT ? clr_order_get_key(cell, &key) : cell;
-    }
-    if (size - 2 > loop->most - 2 || payload == NULL || payload + size > loop->limit)
-        return false;
-    header_size = payload[0];
-    if (header_size - 2 > size - 2 || header_size >= 0x80)
-        return false;
-    types = payload + 1;
-    types_end = payload + header_size;
-    body = header_size;
-    for (i = 0; i < count; i++) {
-        const struct clr_field *field = &loop->fields[i];
-
-        if (field->index == CLR_FIELD_ROWID) {
-            const struct clr_scalar value = {.tag = CLR_TAG_INTEGER,
-                                             .bits = rowids == LONG ? rowid : clr_order_rowid(key)};
-
-            if (with_bytes && field->with_codes)
-                clr_target_find_number(&loop->targets[i], row, value);
-            else
-                clr_target_put(&loop->targets[i], row, value);
-            continue;
-        }
-        if (field->index > index) {
-            if (types_end - types < field->index - index)
-                return false;
-            for (; index < field->index; index++) {
-                body += clr_serial_sizes[type];
-                type = *types++;
-            }
-            next = body + clr_serial_sizes[type];
-            if (next > size || (types == types_end && next != size))
-                return false;
-        }
-        if (with_bytes && field->with_codes) {
-            clr_target_find_serial(&loop->targets[i], row, type, payload + body, field->is_real);
-            continue;
-        }
-        if (with_bytes && field->with_bytes && clr_serials[type].tag == CLR_TAG_BYTES) {
-            clr_target_put_bytes(&loop->targets[i], row, type, payload + body, loop->bytes[i]);
-            continue;
-        }
-        clr_target_put(&loop->targets[i], row,
-                       clr_serial_value(&clr_serials[type], payload + body, field->is_real));
-    }
-    if (rowids == LONG)
-        return clr_order_take(&loop->order, rowid, row == loop->first);
-    return rowids == NO_ROWIDS || clr_order_take_key(&loop->order, key);
-}
-
 /* Decodes the cell, of a table if its rowid is long, or by the general way. */
 static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_decoder *decoder,
                                                                     uint32_t number,
@@ -254,21 +166,23 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
                                                                     uint32_t offset, size_t row)
 {
     struct clr_pages *pages = decoder->reader.pages;
-    struct loop loop = {decoder->fields,
-                        decoder->targets,
-                        decoder->bytes,
-                        page->data + pages->source->usable_size,
-                        decoder->reader.max_local,
-                        decoder->order,
-                        decoder->first};
+    struct clr_cell_loop loop = {decoder->fields,
+                                 decoder->targets,
+                                 decoder->bytes,
+                                 page->data + pages->source->usable_size,
+                                 decoder->reader.max_local,
+                                 decoder->order,
+                                 decoder->first};
     const bool is_index = pages->source->is_index;
     const unsigned char *cell = page->data + offset;
     enum clr_load_outcome outcome;
     int64_t rowid;
     int i;
 
-    if (is_index ? decode_simple(&loop, cell, decoder->count, row, NO_ROWIDS, decoder->with_bytes)
-                 : decode_simple(&loop, cell, decoder->count, row, LONG, decoder->with_bytes)) {
+    if (is_index ? clr_simple_cell_decode(&loop, cell, decoder->count, row, CLR_ROWIDS_NONE,
+                                          decoder->with_bytes)
+                 : clr_simple_cell_decode(&loop, cell, decoder->count, row, CLR_ROWIDS_LONG,
+                                          decoder->with_bytes)) {
         decoder->order = loop.order;
         return CLR_LOAD_DONE;
     }
@@ -287,16 +201,16 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
 static inline __attribute__((always_inline)) enum clr_load_outcome
 decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page *page,
              const struct clr_field *fields, struct clr_target *targets, int count,
-             enum rowids rowids, bool with_bytes)
+             enum clr_cell_rowids rowids, bool with_bytes)
 {
     struct clr_pages *pages = decoder->reader.pages;
-    struct loop loop = {fields,
-                        targets,
-                        decoder->bytes,
-                        page->data + pages->source->usable_size,
-                        decoder->reader.max_local,
-                        decoder->order,
-                        decoder->first};
+    struct clr_cell_loop loop = {fields,
+                                 targets,
+                                 decoder->bytes,
+                                 page->data + pages->source->usable_size,
+                                 decoder->reader.max_local,
+                                 decoder->order,
+                                 decoder->first};
     size_t row = decoder->rows, end = row + page->cells;
     const unsigned char *pointer = page->pointers;
 
@@ -306,10 +220,11 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
 
         if (offset - page->first > page->last - page->first)
             return clr_page_malformed(pages, number);
-        if (rowids == NO_ROWIDS)
+        if (rowids == CLR_ROWIDS_NONE)
             offset += page->child;
         if (__builtin_expect(
-                decode_simple(&loop, page->data + offset, count, row, rowids, with_bytes), 1))
+                clr_simple_cell_decode(&loop, page->data + offset, count, row, rowids, with_bytes),
+                1))
             continue;
         if (count == 1)
             decoder->targets[0] = targets[0];
@@ -383,18 +298,18 @@ static enum clr_load_outcome decode_page(struct clr_decoder *decoder, uint32_t n
         decoder->pages_without_shapes--;
     if (decoder->reader.pages->source->is_index)
         return decode_cells(decoder, number, page, decoder->fields, decoder->targets,
-                            decoder->count, NO_ROWIDS, true);
+                            decoder->count, CLR_ROWIDS_NONE, true);
     if (decoder->with_bytes)
         return decode_cells(decoder, number, page, decoder->fields, decoder->targets,
-                            decoder->count, SHORT, true);
+                            decoder->count, CLR_ROWIDS_SHORT, true);
     if (decoder->count == 1) {
         struct clr_field field = decoder->fields[0];
         struct clr_target target = decoder->targets[0];
 
-        return decode_cells(decoder, number, page, &field, &target, 1, SHORT, false);
+        return decode_cells(decoder, number, page, &field, &target, 1, CLR_ROWIDS_SHORT, false);
     }
     return decode_cells(decoder, number, page, decoder->fields, decoder->targets, decoder->count,
-                        SHORT, false);
+                        CLR_ROWIDS_SHORT, false);
 }
 
 enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, const struct clr_page *page,
