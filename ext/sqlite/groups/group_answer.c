@@ -1,7 +1,7 @@
 #include "sqlite/groups/group_answer.h"
 
+#include "sqlite/acceleration/probes.h"
 #include "sqlite/groups/group_table.h"
-#include "sqlite/views/probes.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #define CLR_SQLITE_GROUP_ANSWER_H
 
 #include "base/float_environment.h"
+#include "sqlite/acceleration/select.h"
 #include "sqlite/groups/group_values.h"
-#include "sqlite/views/select.h"
 
 /* Zeros: there is none. */
 struct clr_group_answer {

@@ -1,8 +1,8 @@
 #include "sqlite/groups/group_values.h"
 
 #include "base/memory.h"
+#include "sqlite/acceleration/finish.h"
 #include "sqlite/session/sql_value.h"
-#include "sqlite/views/finish.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* The contract whose numbers are cited here is in view.h. */
 #include "sqlite/views/view.h"
 
+#include "sqlite/acceleration/kept_rows.h"
 #include "sqlite/groups/group_table.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/session/running.h"
-#include "sqlite/views/kept_rows.h"
 #include "sqlite/views/view_life.h"
 #include "sqlite/views/view_parameters.h"
 

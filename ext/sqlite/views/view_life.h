@@ -3,10 +3,10 @@
 #ifndef CLR_SQLITE_VIEW_LIFE_H
 #define CLR_SQLITE_VIEW_LIFE_H
 
+#include "sqlite/acceleration/acceleration.h"
+#include "sqlite/acceleration/select.h"
 #include "sqlite/session/connection.h"
-#include "sqlite/views/acceleration.h"
 #include "sqlite/views/parameter_sets.h"
-#include "sqlite/views/select.h"
 
 /* How the names of views begin that are made for somebody: see access/made_views.h. */
 #define CLR_MADE_VIEW "clreduce_view_"

@@ -4,8 +4,8 @@
 
 #include "base/float_environment.h"
 #include "query/query_run.h"
-#include "sqlite/views/kept_rows.h"
-#include "sqlite/views/select.h"
+#include "sqlite/acceleration/kept_rows.h"
+#include "sqlite/acceleration/select.h"
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "sqlite/views/probes.h"
+#include "sqlite/acceleration/probes.h"
 
 #include "base/memory.h"
 

@@ -1,4 +1,4 @@
-#include "sqlite/views/select.h"
+#include "sqlite/acceleration/select.h"
 
 #include "base/float_environment.h"
 #include "base/memory.h"

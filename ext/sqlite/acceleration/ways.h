@@ -3,9 +3,9 @@
 #define CLR_SQLITE_WAYS_H
 
 #include "query/query_run.h"
+#include "sqlite/acceleration/plan.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/lookups/memo.h"
-#include "sqlite/views/plan.h"
 #include "storage/snapshot/tree.h"
 
 enum clr_way {

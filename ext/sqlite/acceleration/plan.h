@@ -7,11 +7,11 @@
 #define CLR_SQLITE_PLAN_H
 
 #include "query/query.h"
+#include "sqlite/acceleration/select.h"
 #include "sqlite/lookups/functions.h"
 #include "sqlite/lookups/lookup.h"
 #include "sqlite/schema/table_names.h"
 #include "sqlite/session/skips.h"
-#include "sqlite/views/select.h"
 
 /* Columns of a table, by their numbers, that lookups are not worth: see struct clr_environment. */
 struct clr_varied_columns {

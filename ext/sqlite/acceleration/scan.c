@@ -1,4 +1,4 @@
-#include "sqlite/views/ways.h"
+#include "sqlite/acceleration/ways.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 #include "storage/stream/stream.h"
 #include "base/memory.h"
-#include "sqlite/views/ways.h"
+#include "sqlite/acceleration/ways.h"
 #include "storage/stream/wanted.h"
 
 #include <string.h>

@@ -7,12 +7,12 @@
 #ifndef CLR_SQLITE_ACCELERATION_H
 #define CLR_SQLITE_ACCELERATION_H
 
+#include "sqlite/acceleration/answer.h"
+#include "sqlite/acceleration/plan.h"
+#include "sqlite/acceleration/ways.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/groups/group_answer.h"
 #include "sqlite/session/interruption.h"
-#include "sqlite/views/answer.h"
-#include "sqlite/views/plan.h"
-#include "sqlite/views/ways.h"
 
 #include <stdbool.h>
 

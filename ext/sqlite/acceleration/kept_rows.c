@@ -1,4 +1,4 @@
-#include "sqlite/views/kept_rows.h"
+#include "sqlite/acceleration/kept_rows.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 #include "numeric/filter/bounds.h"
-#include "sqlite/views/ways.h"
+#include "sqlite/acceleration/ways.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
-#include "sqlite/views/plan.h"
+#include "sqlite/acceleration/plan.h"
 
 #include "base/float_environment.h"
+#include "sqlite/acceleration/inner.h"
+#include "sqlite/acceleration/probes.h"
 #include "sqlite/aggregates/replaced.h"
 #include "sqlite/groups/group_order.h"
 #include "sqlite/schema/covering_index.h"
 #include "sqlite/schema/view_text.h"
 #include "sqlite/session/statement.h"
-#include "sqlite/views/inner.h"
-#include "sqlite/views/probes.h"
 
 #include <limits.h>
 #include <string.h>

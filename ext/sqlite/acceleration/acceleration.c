@@ -1,4 +1,4 @@
-#include "sqlite/views/acceleration.h"
+#include "sqlite/acceleration/acceleration.h"
 
 #include "base/float_environment.h"
 

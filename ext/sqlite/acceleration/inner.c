@@ -1,4 +1,4 @@
-#include "sqlite/views/inner.h"
+#include "sqlite/acceleration/inner.h"
 
 #include "sqlite/schema/explain_columns.h"
 

@@ -1,7 +1,7 @@
-#include "sqlite/views/answer.h"
+#include "sqlite/acceleration/answer.h"
 
-#include "sqlite/views/finish.h"
-#include "sqlite/views/probes.h"
+#include "sqlite/acceleration/finish.h"
+#include "sqlite/acceleration/probes.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "sqlite/views/finish.h"
+#include "sqlite/acceleration/finish.h"
 
 #include "base/float_environment.h"
 #include "base/memory.h"

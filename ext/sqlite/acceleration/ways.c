@@ -1,6 +1,6 @@
-#include "sqlite/views/ways.h"
+#include "sqlite/acceleration/ways.h"
 
-#include "sqlite/views/inner.h"
+#include "sqlite/acceleration/inner.h"
 
 /* Returns CLR_ERROR for an error that is the user's to see. */
 static enum clr_outcome go_on(struct clr_view_run *run, int rc)
