@@ -5,7 +5,7 @@
 #ifndef CLR_STORAGE_CODING_H
 #define CLR_STORAGE_CODING_H
 
-#include "storage/load/units.h"
+#include "storage/leaves/units.h"
 
 /* Zeros: nothing is with codes. */
 struct clr_coding {

@@ -1,8 +1,8 @@
 #include "storage/load/device_load.h"
 
 #include "base/memory.h"
+#include "storage/leaves/few_leaves.h"
 #include "storage/load/device_parts.h"
-#include "storage/load/few_leaves.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #define CLR_STORAGE_DEVICE_LOAD_H
 
 #include "storage/format/outcome.h"
+#include "storage/leaves/layout.h"
+#include "storage/leaves/units.h"
 #include "storage/load/device_decoding.h"
-#include "storage/load/layout.h"
-#include "storage/load/units.h"
 
 /*
  * Loads the columns of units that have been found, whose fields have no bytes, as clr_load() does:

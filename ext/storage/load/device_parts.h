@@ -7,9 +7,9 @@
 
 #include "engine/columns/division.h"
 #include "engine/feed/leaf_feed.h"
+#include "storage/leaves/units.h"
 #include "storage/load/device_decoding.h"
 #include "storage/load/placement.h"
-#include "storage/load/units.h"
 
 /* What one of the devices decodes: units that follow one another. */
 struct clr_device_part {

@@ -1,11 +1,11 @@
 #include "storage/load/load.h"
 
 #include "base/memory.h"
+#include "storage/leaves/units.h"
 #include "storage/load/coding.h"
 #include "storage/load/device_load.h"
 #include "storage/load/packing.h"
 #include "storage/load/placement.h"
-#include "storage/load/units.h"
 
 #include <string.h>
 

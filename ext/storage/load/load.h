@@ -12,8 +12,8 @@
 #include "numeric/values/field.h"
 #include "storage/format/outcome.h"
 #include "storage/format/source.h"
+#include "storage/leaves/layout.h"
 #include "storage/load/device_decoding.h"
-#include "storage/load/layout.h"
 
 #include <stdint.h>
 

@@ -9,7 +9,7 @@
 #ifndef CLR_STORAGE_PACKING_H
 #define CLR_STORAGE_PACKING_H
 
-#include "storage/load/units.h"
+#include "storage/leaves/units.h"
 
 #include <pthread.h>
 

@@ -2,8 +2,8 @@
 #ifndef CLR_STORAGE_PLACEMENT_H
 #define CLR_STORAGE_PLACEMENT_H
 
-#include "storage/load/layout.h"
-#include "storage/load/units.h"
+#include "storage/leaves/layout.h"
+#include "storage/leaves/units.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

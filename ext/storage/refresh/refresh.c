@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "storage/format/page_set.h"
-#include "storage/load/few_leaves.h"
+#include "storage/leaves/few_leaves.h"
 #include "storage/refresh/refreshed_columns.h"
 #include "storage/refresh/splice.h"
 #include "storage/snapshot/tree.h"

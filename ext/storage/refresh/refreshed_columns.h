@@ -2,8 +2,8 @@
 #ifndef CLR_STORAGE_REFRESHED_COLUMNS_H
 #define CLR_STORAGE_REFRESHED_COLUMNS_H
 
-#include "storage/load/few_leaves.h"
-#include "storage/load/layout.h"
+#include "storage/leaves/few_leaves.h"
+#include "storage/leaves/layout.h"
 #include "storage/refresh/splice.h"
 
 /*

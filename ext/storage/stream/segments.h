@@ -6,7 +6,7 @@
 #define CLR_STORAGE_SEGMENTS_H
 
 #include "numeric/scan/scan.h"
-#include "storage/load/units.h"
+#include "storage/leaves/units.h"
 
 /* The rows that a thread has decoded since its last scan. */
 struct clr_segment {

@@ -1,4 +1,4 @@
-#include "storage/load/cell_values.h"
+#include "storage/leaves/cell_values.h"
 
 typedef double reals __attribute__((vector_size(16), aligned(8), may_alias));
 typedef int64_t masks __attribute__((vector_size(16)));

@@ -1,4 +1,4 @@
-#include "storage/load/leaf_reader.h"
+#include "storage/leaves/leaf_reader.h"
 
 #include "base/memory.h"
 

@@ -2,7 +2,7 @@
 #ifndef CLR_STORAGE_TARGET_H
 #define CLR_STORAGE_TARGET_H
 
-#include "storage/load/code_cache.h"
+#include "storage/leaves/code_cache.h"
 
 #include <stddef.h>
 #include <stdint.h>

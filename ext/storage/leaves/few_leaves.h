@@ -5,7 +5,7 @@
 #ifndef CLR_STORAGE_FEW_LEAVES_H
 #define CLR_STORAGE_FEW_LEAVES_H
 
-#include "storage/load/leaf_reader.h"
+#include "storage/leaves/leaf_reader.h"
 
 struct clr_few_leaves {
     int count;

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "engine/worker/team.h"
-#include "storage/load/leaf_reader.h"
+#include "storage/leaves/leaf_reader.h"
 #include "storage/snapshot/tree.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-#include "storage/load/target.h"
+#include "storage/leaves/target.h"
 
 /* As clr_target_put_code_of_bytes(), of NULL or a number. */
 static void put_code(struct clr_target *target, size_t row, struct clr_scalar value)

@@ -5,8 +5,8 @@
 #include "storage/format/order.h"
 #include "storage/format/record.h"
 #include "storage/format/shape.h"
-#include "storage/load/layout.h"
-#include "storage/load/target.h"
+#include "storage/leaves/layout.h"
+#include "storage/leaves/target.h"
 
 #include <stddef.h>
 

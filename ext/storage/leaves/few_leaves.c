@@ -1,4 +1,4 @@
-#include "storage/load/few_leaves.h"
+#include "storage/leaves/few_leaves.h"
 
 #include "base/memory.h"
 

@@ -1,4 +1,4 @@
-#include "storage/load/layout.h"
+#include "storage/leaves/layout.h"
 
 #include "base/memory.h"
 #include "storage/format/page.h"

@@ -1,4 +1,4 @@
-#include "storage/load/units.h"
+#include "storage/leaves/units.h"
 
 #include "base/memory.h"
 

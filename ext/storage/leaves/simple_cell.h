@@ -8,7 +8,7 @@
 
 #include "storage/format/order.h"
 #include "storage/format/record.h"
-#include "storage/load/target.h"
+#include "storage/leaves/target.h"
 
 /* What the loop over a page's cells needs and changes, in registers where there is one column. */
 struct clr_cell_loop {

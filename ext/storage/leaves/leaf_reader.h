@@ -2,7 +2,7 @@
 #ifndef CLR_STORAGE_LEAF_READER_H
 #define CLR_STORAGE_LEAF_READER_H
 
-#include "storage/load/decode.h"
+#include "storage/leaves/decode.h"
 
 #include <stddef.h>
 

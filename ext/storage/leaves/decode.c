@@ -1,8 +1,8 @@
-#include "storage/load/decode.h"
+#include "storage/leaves/decode.h"
 
 #include "base/memory.h"
-#include "storage/load/cell_values.h"
-#include "storage/load/simple_cell.h"
+#include "storage/leaves/cell_values.h"
+#include "storage/leaves/simple_cell.h"
 
 /*
  * Most cells are simple (simple_cell.h); what is not simple, or not sound, is left to

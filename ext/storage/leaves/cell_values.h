@@ -3,7 +3,7 @@
 #define CLR_STORAGE_CELL_VALUES_H
 
 #include "storage/format/cells.h"
-#include "storage/load/target.h"
+#include "storage/leaves/target.h"
 
 /* Stores the values of the field that is number k of the shapes', as rows from row on. Its bytes go
    to bytes, if it is with bytes. */
