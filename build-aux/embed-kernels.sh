@@ -1,6 +1,6 @@
 #!/bin/sh
 # Turns OpenCL C files into one C source, which holds the text of each as the array of characters that
-# opencl/core/kernels.h declares: kernels/sum.cl becomes clr_kernel_sum, and ends with a NUL.
+# opencl/core/kernels.h declares: kernels/reduction/sum.cl becomes clr_kernel_sum, and ends with a NUL.
 #
 #     embed-kernels.sh FILE.cl... >kernels_embedded.c
 #

@@ -1,6 +1,6 @@
 /*
  * Columns and scans made at random, and the scan's tallies computed row by row with the functions
- * of kernels/values.cl, the plainest way there is. For the tests of scans.
+ * of kernels/scan/values.cl, the plainest way there is. For the tests of scans.
  */
 #ifndef CLR_TESTS_SCANS_H
 #define CLR_TESTS_SCANS_H

@@ -4,9 +4,9 @@
 
 #include "numeric/scan/scan.h"
 
-#include "../../kernels/reals.cl"
-#include "../../kernels/values.cl"
-#include "../../kernels/values_logic.cl"
+#include "../../kernels/arithmetic/reals.cl"
+#include "../../kernels/scan/values.cl"
+#include "../../kernels/scan/values_logic.cl"
 
 #include "tap.h"
 

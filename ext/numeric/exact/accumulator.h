@@ -6,8 +6,8 @@
  * superaccumulators", arXiv:1505.05571 (2015), whose small superaccumulator this resembles: digits
  * of 32 bits in signed words of 64, so that carries can wait.
  *
- * kernels/exact.cl has the same accumulator with the same geometry; a device's digits are added to
- * the host's one by one.
+ * kernels/arithmetic/exact.cl has the same accumulator with the same geometry; a device's digits
+ * are added to the host's one by one.
  */
 #ifndef CLR_NUMERIC_ACCUMULATOR_H
 #define CLR_NUMERIC_ACCUMULATOR_H

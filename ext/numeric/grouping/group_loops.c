@@ -2,8 +2,8 @@
 
 #include "base/processor.h"
 
-#include "../../../kernels/reals.cl"
-#include "../../../kernels/values.cl"
+#include "../../../kernels/arithmetic/reals.cl"
+#include "../../../kernels/scan/values.cl"
 
 #include <math.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 
 #include "numeric/scan/loops.h"
 
-#include "../../../kernels/reals.cl"
-#include "../../../kernels/values.cl"
-#include "../../../kernels/values_logic.cl"
+#include "../../../kernels/arithmetic/reals.cl"
+#include "../../../kernels/scan/values.cl"
+#include "../../../kernels/scan/values_logic.cl"
 
 typedef void loop_function(const struct clr_register *a, const struct clr_register *b,
                            const struct clr_register *c, struct clr_register *result);

@@ -1,6 +1,7 @@
 /*
  * Runs a scan over some of its rows, on one thread of the host: block by block, each instruction
- * over a whole block, in loops for blocks of one type and value by value (kernels/values.cl) else.
+ * over a whole block, in loops for blocks of one type and value by value (kernels/scan/values.cl)
+ * else.
  */
 #ifndef CLR_NUMERIC_EVALUATE_H
 #define CLR_NUMERIC_EVALUATE_H

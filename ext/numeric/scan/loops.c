@@ -2,8 +2,8 @@
 
 #include "base/processor.h"
 
-#include "../../../kernels/reals.cl"
-#include "../../../kernels/values.cl"
+#include "../../../kernels/arithmetic/reals.cl"
+#include "../../../kernels/scan/values.cl"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,7 +1,7 @@
 /*
  * What a scan over columns computes: expressions as a list of instructions, a filter, and
  * tallies, which are aggregates before their functions finish them. Host and device run the same
- * list; what an instruction does to a value is said once, in kernels/values.cl and
+ * list; what an instruction does to a value is said once, in kernels/scan/values.cl and
  * values_logic.cl.
  */
 #ifndef CLR_NUMERIC_SCAN_H

@@ -1,6 +1,7 @@
 /*
- * A device's counting of the values of columns by bins, see kernels/histogram.cl. As for all of a
- * device, one thread at a time calls these. Errors of OpenCL are final, as in opencl/core/device.h.
+ * A device's counting of the values of columns by bins, see kernels/columns/histogram.cl. As for
+ * all of a device, one thread at a time calls these. Errors of OpenCL are final, as in
+ * opencl/core/device.h.
  */
 #ifndef CLR_OPENCL_BINNER_H
 #define CLR_OPENCL_BINNER_H

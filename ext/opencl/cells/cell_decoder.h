@@ -1,8 +1,8 @@
 /*
  * A device's decoder of leaf pages: from staging buffers, which hold pages as a database file has
- * them, values go straight into columns in the device's memory; see kernels/cells.cl. As for all of
- * a device, one thread at a time calls these, but any thread may fill a stage that is not under
- * way. Errors of OpenCL are final, as in opencl/core/device.h.
+ * them, values go straight into columns in the device's memory; see kernels/columns/cells.cl. As
+ * for all of a device, one thread at a time calls these, but any thread may fill a stage that is
+ * not under way. Errors of OpenCL are final, as in opencl/core/device.h.
  */
 #ifndef CLR_OPENCL_CELL_DECODER_H
 #define CLR_OPENCL_CELL_DECODER_H
@@ -22,7 +22,7 @@ enum { CLR_STAGE_BYTES = 2 << 20, CLR_STAGE_LEAVES = CLR_STAGE_BYTES / 512, CLR_
 /* Module: see opencl/core/module.h. */
 extern const struct clr_module_kind clr_cell_decoder_kind;
 
-/* A leaf page in a stage, whose header the host has checked; as kernels/cells.cl has it. */
+/* A leaf page in a stage, whose header the host has checked; as kernels/columns/cells.cl has it. */
 struct clr_leaf_place {
     uint64_t row;      /* of its first cell, in the columns */
     uint32_t at;       /* byte offset of the page in the stage, a multiple of 512 */

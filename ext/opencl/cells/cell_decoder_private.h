@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Columns that a launch decodes at most; as kernels/cells.cl has it. */
+/* Columns that a launch decodes at most; as kernels/columns/cells.cl has it. */
 enum { CLR_LAUNCH_WANTS = 8 };
 
-/* What is wanted of each cell, as kernels/cells.cl has it. */
+/* What is wanted of each cell, as kernels/columns/cells.cl has it. */
 struct clr_stage_want {
     int64_t missing_bits;
     int32_t column; /* in the records; below 0: the rowid */

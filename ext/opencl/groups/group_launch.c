@@ -9,8 +9,8 @@
 /* MOST_COPIES: of the table, for about as many work-items as add at the same moment. */
 enum { GPU_GROUPS_PER_UNIT = 4, CPU_GROUPS_PER_UNIT = 2, GPU_MOST_COPIES = 16 };
 
-/* kernels/group_tiles.cl: rows of a tile, places of a slice that an entry has bits for, counters of
-   a slice. */
+/* kernels/groups/group_tiles.cl: rows of a tile, places of a slice that an entry has bits for,
+   counters of a slice. */
 enum { TILE = 4096, MOST_SLICE_PLACES = 1 << 15, COUNTERS = 8, INVERSE_BITS = 40 };
 
 /*
@@ -95,7 +95,7 @@ struct division {
     size_t bytes, groups;
 };
 
-/* Returns the bytes of a table: see kernels/group_rows.cl. */
+/* Returns the bytes of a table: see kernels/groups/group_rows.cl. */
 static size_t table_size(const struct clr_group_plan *plan, size_t words, uint64_t places,
                          size_t copies)
 {
@@ -234,7 +234,7 @@ static enum clr_code sort_rows(const struct clr_group_job *job, struct clr_argum
                       (size_t)count_tiles(rows), job->program->group_size, event, status);
 }
 
-/* Adds a range of rows to the records. second_round: see kernels/grouping.cl. */
+/* Adds a range of rows to the records. second_round: see kernels/groups/grouping.cl. */
 static enum clr_code launch_range(const struct clr_group_job *job,
                                   const struct clr_kept_lookup *const *lookups,
                                   const struct clr_row_range *range, cl_uint second_round,

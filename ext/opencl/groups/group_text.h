@@ -24,7 +24,7 @@ int clr_group_wide_words(const struct clr_group_plan *plan);
 void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan,
                    const uint8_t *kinds);
 
-/* Makes the text of a key, in one part: kernels/grouping.cl follows it. */
+/* Makes the text of a key, in one part: kernels/groups/grouping.cl follows it. */
 void clr_group_text(struct clr_row_text *text, const struct clr_row_key *key);
 
 #endif

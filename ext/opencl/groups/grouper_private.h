@@ -11,7 +11,7 @@
 
 /*
  * The ways of a grouping: records are in local memory; slices of them are, whose rows
- * kernels/group_tiles.cl has found before; or they are in global memory. And that kernel.
+ * kernels/groups/group_tiles.cl has found before; or they are in global memory. And that kernel.
  */
 enum clr_group_kernel {
     CLR_GROUP_LOCALLY,
@@ -24,7 +24,7 @@ enum clr_group_kernel {
 /* No more than this part of a device's memory is taken for records, nor for lists of rows. */
 enum { CLR_GROUP_MEMORY_PART = 8 };
 
-/* The bytes of local memory that a work-item takes in kernels/group_records.cl. */
+/* The bytes of local memory that a work-item takes in kernels/groups/group_records.cl. */
 enum { CLR_GROUP_STAGED_BYTES = 4 * sizeof(cl_ulong) + sizeof(cl_uint) };
 
 /* A grouping is so many launches at most: two for each range of rows, in two rounds. */

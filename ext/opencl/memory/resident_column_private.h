@@ -10,7 +10,7 @@ struct clr_resident_column {
     uint8_t kind;
     struct clr_frame frame; /* of a narrow one */
     /* Of decimals, or 0: the frame's power, and 2^(63 + its bits) over it, cut off, by which
-       kernels divide: kernels/loads.cl. */
+       kernels divide: kernels/columns/loads.cl. */
     cl_long power;
     cl_ulong reciprocal;
     size_t rows;

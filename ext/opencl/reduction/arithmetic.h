@@ -1,7 +1,7 @@
 /*
  * Which arithmetic sums REALs quicker on a device that has both. Many GPUs compute with doubles at
  * 1/32 to 1/64 of the rate of integers: there the sums by integers that devices without doubles
- * compute (kernels/window.cl) are the quicker ones. The bits are the same.
+ * compute (kernels/arithmetic/window.cl) are the quicker ones. The bits are the same.
  */
 #ifndef CLR_OPENCL_ARITHMETIC_H
 #define CLR_OPENCL_ARITHMETIC_H

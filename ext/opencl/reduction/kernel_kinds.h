@@ -9,7 +9,7 @@
 /* What the kernels' macros REAL, KEYS and OPERANDS are: extremes compare the bits of doubles as
    integers. */
 struct clr_kernel_kind {
-    const char *name; /* KIND, where a program has several: kernels/kinds.cl */
+    const char *name; /* KIND, where a program has several: kernels/scan/kinds.cl */
     bool real;        /* sums of doubles, with a long accumulator behind them */
     bool keys;
     int operands;

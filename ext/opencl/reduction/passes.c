@@ -269,8 +269,8 @@ struct clr_row_counts clr_passes_counts(const struct clr_passes *passes, int num
     };
 }
 
-/* Adds a partial result of kernels/window.cl to digits of a long accumulator. All of its own but
-   the last, which has the sign, are as without one. */
+/* Adds a partial result of kernels/arithmetic/window.cl to digits of a long accumulator. All of its
+   own but the last, which has the sign, are as without one. */
 static void add_window(const cl_uint *result, int64_t *digits)
 {
     const int64_t position = word_pair(result + 6) - CLR_ACCUMULATOR_BASE;

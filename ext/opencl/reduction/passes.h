@@ -16,7 +16,7 @@
 
 /*
  * The words of the long accumulator, and behind them those of a scan's counts; the words of a
- * result: a partial result, and those two. See publish() in kernels/group.cl.
+ * result: a partial result, and those two. See publish() in kernels/reduction/group.cl.
  */
 enum {
     CLR_MOST_PASSES = 8,
@@ -26,7 +26,7 @@ enum {
     CLR_RESULT_WORDS = CLR_PARTIAL_WORDS + CLR_WIDE_WORDS + CLR_COUNT_WORDS
 };
 
-/* What the rows of a scan were: see kernels/scan.cl. */
+/* What the rows of a scan were: see kernels/scan/scan.cl. */
 struct clr_row_counts {
     int64_t counted, non_integers;
     bool unsure, inexact;

@@ -120,11 +120,12 @@ static void add_scan(struct sources *sources, const struct clr_step_kind *kinds,
     add(sources, clr_kernel_scan);
 }
 
-/* COPIES of kernels/accumulator.cl: more make nothing quicker. */
+/* COPIES of kernels/arithmetic/accumulator.cl: more make nothing quicker. */
 enum { MOST_COPIES = 8 };
 
-/* The bytes of a group's long accumulator, WIDE_LOCAL_WORDS of kernels/accumulator.cl with digits
-   of 18 bits. A CPU device's is another, but its groups are never limited by local memory. */
+/* The bytes of a group's long accumulator, WIDE_LOCAL_WORDS of kernels/arithmetic/accumulator.cl
+   with digits of 18 bits. A CPU device's is another, but its groups are never limited by local
+   memory. */
 static size_t wide_size(int copies)
 {
     return sizeof(cl_uint) * (((size_t)32 * CLR_ACCUMULATOR_DIGITS / 18 + 2) * (size_t)copies + 4);

@@ -16,12 +16,12 @@ enum { CLR_PARTIAL_SIZE = 32, CLR_MOST_GROUPS_PER_UNIT = 16 };
 
 struct clr_program {
     bool built;
-    int steps;             /* reductions in a pass: of a scan (kernels/scan.cl), or else 1 */
-    bool scans;            /* the first kernel goes through rows: kernels/scan.cl */
+    int steps;             /* reductions in a pass: of a scan (kernels/scan/scan.cl), or else 1 */
+    bool scans;            /* the first kernel goes through rows: kernels/scan/scan.cl */
     size_t partial_size;   /* bytes of a partial result */
     size_t group_size;     /* work-items in a work-group, for both kernels */
     size_t most_groups;    /* work-groups that are worth having on this device */
-    cl_kernel first, next; /* kernels/reduce.cl, kernels/scan.cl */
+    cl_kernel first, next; /* kernels/reduction/reduce.cl, kernels/scan/scan.cl */
 };
 
 /*

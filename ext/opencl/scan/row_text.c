@@ -6,7 +6,7 @@
 /* Behind the instructions. */
 enum { END = -1 };
 
-/* Functions of kernels/values.cl and values_logic.cl. */
+/* Functions of kernels/scan/values.cl and values_logic.cl. */
 static const char *const operators[CLR_OPCODES] = {
     [CLR_OP_ADD] = "scalar_add",
     [CLR_OP_SUBTRACT] = "scalar_subtract",

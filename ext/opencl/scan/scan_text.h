@@ -20,8 +20,8 @@ struct clr_scan_key {
 void clr_scan_key(struct clr_scan_key *key, const struct clr_scan_plan *plan,
                   const struct clr_scan_bundle *bundle);
 
-/* Makes the text of a key, which a program takes that is to be built, and kernels/scan.cl follows:
-   what all steps share, and then each step's. */
+/* Makes the text of a key, which a program takes that is to be built, and kernels/scan/scan.cl
+   follows: what all steps share, and then each step's. */
 void clr_scan_text(struct clr_row_text *text, const struct clr_scan_key *key);
 
 #endif

@@ -1,4 +1,4 @@
-/* What sorts columns on a device, see kernels/sort.cl: a module, see opencl/core/module.h. */
+/* What sorts columns on a device (kernels/columns/sort.cl): a module, see opencl/core/module.h. */
 #ifndef CLR_OPENCL_SORTER_H
 #define CLR_OPENCL_SORTER_H
 

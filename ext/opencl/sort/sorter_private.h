@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* As in kernels/sort.cl. KEYS_PER_ITEM: on an H200 8, 12 or 22 lost against 16. */
+/* As in kernels/columns/sort.cl. KEYS_PER_ITEM: on an H200 8, 12 or 22 lost against 16. */
 enum { CLR_SORT_DIGITS = 256, CLR_SORT_DIGIT_BITS = 8, CLR_SORT_LANES = 32 };
 enum { CLR_SORT_KEYS_PER_ITEM = 16 };
 

@@ -1,11 +1,11 @@
 /*
  * Windows: what is cut into digits and added up is the exact sum, and devices without doubles cut
- * it into the same digits (kernels/digits.cl).
+ * it into the same digits (kernels/arithmetic/digits.cl).
  */
 #define DOUBLES 0
-#include "../../../kernels/reals.cl"
+#include "../../../kernels/arithmetic/reals.cl"
 
-#include "../../../kernels/digits.cl"
+#include "../../../kernels/arithmetic/digits.cl"
 #include "numeric/grouping/window.h"
 
 #include "batch.h"

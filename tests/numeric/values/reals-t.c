@@ -1,10 +1,11 @@
 /*
- * Doubles by integers, as devices without fp64 compute with them (kernels/reals.cl), against the
- * processor's: sums, products, quotients, roundings, conversions and the order of any bits, and
- * above all of those whose results are close to where they round, overflow or are subnormal.
+ * Doubles by integers, as devices without fp64 compute with them (kernels/arithmetic/reals.cl),
+ * against the processor's: sums, products, quotients, roundings, conversions and the order of any
+ * bits, and above all of those whose results are close to where they round, overflow or are
+ * subnormal.
  */
 #define DOUBLES 0
-#include "../../../kernels/reals.cl"
+#include "../../../kernels/arithmetic/reals.cl"
 
 #include "batch.h"
 #include "random.h"

@@ -1,3 +1,3 @@
-/* The operators of kernels/values.cl as devices without doubles have them: the same tests. */
+/* The operators of kernels/scan/values.cl as devices without doubles have them: the same tests. */
 #define DOUBLES 0
 #include "numeric/values/values-t.c"

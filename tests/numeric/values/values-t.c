@@ -1,6 +1,6 @@
 /*
  * Operators against SQLite's own, on all pairs of values that are hard on them: one by one in
- * kernels/values.cl, and as scans over columns of one type and of all types.
+ * kernels/scan/values.cl, and as scans over columns of one type and of all types.
  */
 #include "base/memory.h"
 #include "batch.h"

@@ -1,8 +1,8 @@
 /*
- * The long accumulator of kernels/accumulator.cl, with as many copies of its digits as the local
- * memory has room for: sums of values that go there one and all, whose digits have to carry; of
- * values that go there for a while; and of what is no number. Expected is the host's sum, to the
- * bit.
+ * The long accumulator of kernels/arithmetic/accumulator.cl, with as many copies of its digits as
+ * the local memory has room for: sums of values that go there one and all, whose digits have to
+ * carry; of values that go there for a while; and of what is no number. Expected is the host's sum,
+ * to the bit.
  */
 #include "base/memory.h"
 #include "numeric/scan/host_reduce.h"
