@@ -5,8 +5,8 @@
  *
  *     PROGRAM DEVICE-TIMEOUT     is one of those runs
  *
- * Each failure has a process of its own. There is one program for each kind of work that calls
- * OpenCL in its own way.
+ * Each failure has a process of its own; failure_runs.h has what these processes do. There is one
+ * program for each kind of work that calls OpenCL in its own way.
  */
 #ifndef CLR_TESTS_FAILURES_H
 #define CLR_TESTS_FAILURES_H
@@ -15,28 +15,13 @@
 #include "child.h"
 #include "opencl/core/catalog.h"
 #include "opencl/core/error_names.h"
-#include "sqlite/database.h"
+#include "sqlite/failure_runs.h"
 
 #include "tap.h"
 
 #include <fcntl.h>
 
 enum { FAILURES_LIMIT_S = 120, FAILURES_AT_A_TIME = 2, FAILURES_OUTPUT = 8192 };
-
-/* ---- One run, with whatever OpenCL the environment gives it. */
-
-/* What has gone wrong as far as a user can see. */
-static inline void failures_print(sqlite3 *db, int differing)
-{
-    printf("%d results differ\n", differing);
-    printf("chunks_to_device %s\n", database_stat_text(db, "chunks_to_device"));
-    printf("scans_on_device %s\n", database_stat_text(db, "scans_on_device"));
-    printf("bytes_decoded_on_device %s\n", database_stat_text(db, "bytes_decoded_on_device"));
-    printf("last_error %s\n", database_stat_text(db, "last_error"));
-    printf("build_log %s\n", database_stat_text(db, "build_log"));
-}
-
-/* ---- The test. */
 
 /* The kinds of work. */
 enum failures_work { FAILURES_AGGREGATES = 1, FAILURES_VIEWS = 2, FAILURES_ORDERS = 4 };

@@ -19,12 +19,8 @@ static sqlite3 *connect_to_device(const char *device_timeout)
 {
     sqlite3 *db = pool_connect(0, 0);
 
-    database_set(db, "host_threshold", "1");
-    database_set(db, "start_after", "0");
-    database_set(db, "device_timeout", device_timeout);
     database_use_device(db);
-    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
-                     " WHERE name = 'device' AND \"default\" = 'auto'");
+    failures_use_devices(db, device_timeout);
     if (pool_create_views(db) != SQLITE_OK)
         tap_bail("views: %s", sqlite3_errmsg(db));
     return db;

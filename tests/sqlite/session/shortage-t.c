@@ -6,8 +6,8 @@
  *
  *     warm:FIRST:STEP    fails once at each of these calls of a round, when everything is built
  *     cold               fails as the rule of the environment says, from the start of the process
- *     room               has room for no bytes, and then for more and more, when everything is
- * built threads            several connections, for CLR_DELAYS
+ *     room               has no room, and then more and more of it, when everything is built
+ *     threads            several connections, for CLR_DELAYS
  *
  * A round goes over every path: rows fed in chunks and for an order, pages that the device decodes,
  * scans, orders, histograms and groups of columns that lie there, a refresh, which fetches them.
@@ -17,8 +17,6 @@
 #include "sqlite/failures.h"
 
 #include "tap.h"
-
-#include <pthread.h>
 
 /* Kinds of objects. Of events the decoder keeps one for each of its stages and for a question, and
    uploads those of their two, until they are next used. The second slot's buffers are made when two
@@ -31,7 +29,7 @@ enum {
     KEPT_BUFFERS = 12
 };
 
-enum { ROWS = 2000, MOST_ROUNDS = 400, MOST_ROOM = 1 << 22, THREADS = 3, TURNS = 12 };
+enum { ROWS = 2000, MOST_ROUNDS = 400, MOST_ROOM = 1 << 22, TURNS = 12 };
 
 static const char *const views[] = {
     "SELECT gpu_sum(i), gpu_total(r), gpu_max(i) FROM t",
@@ -53,31 +51,23 @@ enum { VIEWS = sizeof views / sizeof views[0], FED = sizeof fed / sizeof fed[0] 
 
 /* The database, a connection that uses the device, and one that does not. */
 static struct {
-    char path[300];
+    char path[FAILURES_PATH];
     sqlite3 *db, *plain;
     int differing, updates;
 } run_state;
 
 static sqlite3 *open_connection(bool uses_device)
 {
-    sqlite3 *db;
+    sqlite3 *db = failures_open(run_state.path);
     int i;
 
-    if (sqlite3_open(run_state.path, &db) != SQLITE_OK)
-        tap_bail("no database in %s", run_state.path);
     sqlite3_busy_timeout(db, FAILURES_LIMIT_S * 1000);
     database_set(db, "chunk_size", "100");
-    database_set(db, "host_threshold", "1");
-    database_set(db, "view_threshold", "0");
-    database_set(db, "start_after", "0");
-    database_set(db, "device_timeout", "60000");
+    failures_use_devices(db, "60000");
     if (!uses_device) {
         database_set(db, "device", "host");
         return db;
     }
-    /* An automatic choice has no processor put numbers in order. */
-    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
-                     " WHERE name = 'device' AND \"default\" = 'auto'");
     for (i = 0; i < VIEWS; i++)
         database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, views[i]);
     return db;
@@ -85,16 +75,10 @@ static sqlite3 *open_connection(bool uses_device)
 
 static void make_database(void)
 {
-    const char *parent = getenv("TMPDIR");
     sqlite3 *db;
-    int file;
 
-    snprintf(run_state.path, sizeof run_state.path, "%s/clreduce-shortage-XXXXXX",
-             parent != NULL ? parent : "/tmp");
-    file = mkstemp(run_state.path);
-    if (file < 0 || sqlite3_open(run_state.path, &db) != SQLITE_OK)
-        tap_bail("no database in %s", run_state.path);
-    close(file);
+    failures_make_file(run_state.path, "shortage");
+    db = failures_open(run_state.path);
     /* Small pages, of which there are enough to be fed. */
     database_run(db, "PRAGMA page_size = 512; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF");
     database_fill(db, ROWS);
@@ -331,21 +315,6 @@ static void *read_often(void *argument)
     return (void *)differing;
 }
 
-static void run_threads(void)
-{
-    pthread_t threads[THREADS];
-    void *differing;
-    intptr_t i;
-
-    for (i = 0; i < THREADS; i++)
-        if (pthread_create(&threads[i], NULL, read_often, (void *)i) != 0)
-            tap_bail("no thread");
-    for (i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], &differing);
-        run_state.differing += (int)(intptr_t)differing;
-    }
-}
-
 static int run(const char *what)
 {
     long first = 1, step = 1;
@@ -361,7 +330,7 @@ static int run(const char *what)
     else if (strcmp(what, "room") == 0)
         run_room();
     else
-        run_threads();
+        run_state.differing += failures_run_threads(read_often);
     failures_print(run_state.db, run_state.differing);
     sqlite3_close(run_state.db);
     sqlite3_close(run_state.plain);

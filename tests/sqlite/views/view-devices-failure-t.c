@@ -86,30 +86,20 @@ static int decode_by_two(sqlite3 *db)
 static int run(const char *device_timeout)
 {
     const char *loss = getenv("CLR_LOSS"); /* the rule by which a device is lost */
-
-    const char *parent = getenv("TMPDIR");
-    int file, differing, i;
-    char path[300], *devices;
+    char path[FAILURES_PATH], *devices;
+    int differing, i;
     sqlite3 *db;
 
-    snprintf(path, sizeof path, "%s/clreduce-devices-XXXXXX", parent != NULL ? parent : "/tmp");
-    file = mkstemp(path);
-    if (file < 0 || sqlite3_open(path, &db) != SQLITE_OK)
-        tap_bail("no database in %s", path);
-    close(file);
+    failures_make_file(path, "devices");
+    db = failures_open(path);
     /* Small pages, of which there are enough for devices to decode them. */
     database_run(db, "PRAGMA synchronous = OFF");
     database_run(db, "PRAGMA page_size = 512");
     database_fill(db, ROWS);
     for (i = 0; i < SELECTS; i++)
         database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, selects[i]);
-    database_set(db, "host_threshold", "1");
-    database_set(db, "view_threshold", "0");
-    database_set(db, "start_after", "0");
     database_set(db, "devices", "2");
-    database_set(db, "device_timeout", device_timeout);
-    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
-                     " WHERE name = 'device' AND \"default\" = 'auto'");
+    failures_use_devices(db, device_timeout);
     find_library();
     differing = ask_until(db, true);
     printf("%s, by two devices\n", differing == 0 ? "yes" : "no");

@@ -71,16 +71,12 @@ static int run_view_rounds(sqlite3 *db)
 
 static int run(const char *device_timeout)
 {
-    char path[300];
-    const char *parent = getenv("TMPDIR");
+    char path[FAILURES_PATH];
     sqlite3 *db;
-    int file, i, differing;
+    int i, differing;
 
-    snprintf(path, sizeof path, "%s/clreduce-failure-XXXXXX", parent != NULL ? parent : "/tmp");
-    file = mkstemp(path);
-    if (file < 0 || sqlite3_open(path, &db) != SQLITE_OK)
-        tap_bail("no database in %s", path);
-    close(file);
+    failures_make_file(path, "failure");
+    db = failures_open(path);
     /* Small pages, of which there are enough to be fed. */
     database_run(db, "PRAGMA synchronous = OFF");
     database_run(db, "PRAGMA page_size = 512");
@@ -93,12 +89,7 @@ static int run(const char *device_timeout)
                  ROWS);
     for (i = 0; i < SELECTS; i++)
         database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, selects[i]);
-    database_set(db, "host_threshold", "1");
-    database_set(db, "view_threshold", "0");
-    database_set(db, "start_after", "0");
-    database_set(db, "device_timeout", device_timeout);
-    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
-                     " WHERE name = 'device' AND \"default\" = 'auto'");
+    failures_use_devices(db, device_timeout);
     differing = run_view_rounds(db);
     failures_print(db, differing);
     sqlite3_close(db);

@@ -15,15 +15,12 @@
 
 #include "tap.h"
 
-#include <pthread.h>
-
 /* REALs that take 8 bytes each. */
 enum {
     ROWS = 40000,
     VIEWS = 3,
     ROOM = ROWS * 20,
     TURNS = 30,
-    THREADS = 3,
     ROUNDS = 9,
     LIMIT_S = 60,
     BUFFERS = 2
@@ -34,7 +31,7 @@ enum {
 /* ---- One run. */
 
 static struct {
-    char path[300];
+    char path[FAILURES_PATH];
     sqlite3 *db;
     char *expected[VIEWS];
     int differing;
@@ -141,17 +138,10 @@ static void settle(void)
 
 static sqlite3 *open_connection(const char *devices)
 {
-    sqlite3 *db;
+    sqlite3 *db = failures_open(run_state.path);
 
-    if (sqlite3_open(run_state.path, &db) != SQLITE_OK)
-        tap_bail("no database in %s", run_state.path);
-    database_set(db, "host_threshold", "1");
-    database_set(db, "view_threshold", "0");
-    database_set(db, "start_after", "0");
     database_set(db, "devices", devices);
-    database_set(db, "device_timeout", "60000");
-    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
-                     " WHERE name = 'device' AND \"default\" = 'auto'");
+    failures_use_devices(db, "60000");
     return db;
 }
 
@@ -166,16 +156,10 @@ static void add_views(sqlite3 *db)
 /* The b-tree of a table without rowids, an index, is the host's to decode. */
 static void set_up(const char *devices, const char *without)
 {
-    const char *parent = getenv("TMPDIR");
     char sql[100];
-    int i, file;
+    int i;
 
-    snprintf(run_state.path, sizeof run_state.path, "%s/clreduce-room-XXXXXX",
-             parent != NULL ? parent : "/tmp");
-    file = mkstemp(run_state.path);
-    if (file < 0)
-        tap_bail("no database in %s", run_state.path);
-    close(file);
+    failures_make_file(run_state.path, "room");
     run_state.db = open_connection(devices);
     database_run(run_state.db,
                  "CREATE TABLE t(i INTEGER PRIMARY KEY, c0, c1, c2) %s;"
@@ -233,21 +217,12 @@ static void *ask_often(void *argument)
 
 static void run_threads(void)
 {
-    pthread_t threads[THREADS];
-    void *differing;
-    intptr_t i;
-    int served = 0;
+    int served = 0, i;
 
-    for (i = 0; i < THREADS; i++)
-        if (pthread_create(&threads[i], NULL, ask_often, (void *)i) != 0)
-            tap_bail("no thread");
-    for (i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], &differing);
-        run_state.differing += (int)(intptr_t)differing;
-    }
+    run_state.differing += failures_run_threads(ask_often);
     printf("%s\n", set_room(-1) > 0 ? "some refused" : "none refused");
     for (i = 0; i < VIEWS; i++)
-        served += ask_until_served((int)i, (int)i) > 0;
+        served += ask_until_served(i, i) > 0;
     printf("%d served at last\n", served);
 }
 

@@ -1,0 +1,79 @@
+/* One run of a test of failures, see failures.h, with whatever OpenCL the environment gives it. */
+#ifndef CLR_TESTS_FAILURE_RUNS_H
+#define CLR_TESTS_FAILURE_RUNS_H
+
+#include "sqlite/database.h"
+
+#include "tap.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <unistd.h>
+
+enum { FAILURES_PATH = 300, FAILURES_THREADS = 3 };
+
+/* Makes an empty file for a database, with that word in its name, which the caller removes. */
+static inline void failures_make_file(char path[FAILURES_PATH], const char *word)
+{
+    const char *parent = getenv("TMPDIR");
+    int file;
+
+    snprintf(path, FAILURES_PATH, "%s/clreduce-%s-XXXXXX", parent != NULL ? parent : "/tmp", word);
+    file = mkstemp(path);
+    if (file < 0)
+        tap_bail("no file %s", path);
+    close(file);
+}
+
+static inline sqlite3 *failures_open(const char *path)
+{
+    sqlite3 *db;
+
+    if (sqlite3_open(path, &db) != SQLITE_OK)
+        tap_bail("no database in %s", path);
+    return db;
+}
+
+/* Has devices begin at once with all that they can do. An automatic choice has no processor put
+   numbers in order. */
+static inline void failures_use_devices(sqlite3 *db, const char *device_timeout)
+{
+    database_set(db, "host_threshold", "1");
+    database_set(db, "view_threshold", "0");
+    database_set(db, "start_after", "0");
+    database_set(db, "device_timeout", device_timeout);
+    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
+                     " WHERE name = 'device' AND \"default\" = 'auto'");
+}
+
+/* Runs FAILURES_THREADS threads, each given its number as a pointer. Returns the sum of the numbers
+   that they return so: how many results differ. */
+static inline int failures_run_threads(void *(*work)(void *))
+{
+    pthread_t threads[FAILURES_THREADS];
+    int differing = 0;
+    intptr_t i;
+    void *result;
+
+    for (i = 0; i < FAILURES_THREADS; i++)
+        if (pthread_create(&threads[i], NULL, work, (void *)i) != 0)
+            tap_bail("no thread");
+    for (i = 0; i < FAILURES_THREADS; i++) {
+        pthread_join(threads[i], &result);
+        differing += (int)(intptr_t)result;
+    }
+    return differing;
+}
+
+/* What has gone wrong as far as a user can see. */
+static inline void failures_print(sqlite3 *db, int differing)
+{
+    printf("%d results differ\n", differing);
+    printf("chunks_to_device %s\n", database_stat_text(db, "chunks_to_device"));
+    printf("scans_on_device %s\n", database_stat_text(db, "scans_on_device"));
+    printf("bytes_decoded_on_device %s\n", database_stat_text(db, "bytes_decoded_on_device"));
+    printf("last_error %s\n", database_stat_text(db, "last_error"));
+    printf("build_log %s\n", database_stat_text(db, "build_log"));
+}
+
+#endif
