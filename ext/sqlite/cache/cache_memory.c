@@ -46,8 +46,15 @@ static int64_t size_on(const struct clr_image_column *column, const struct clr_w
     return column->copy == NULL ? 0 : (int64_t)clr_sharded_size(column->copy, worker);
 }
 
-/* Adds up what images have there. */
-static int64_t measure_device(const struct clr_worker *worker)
+/* Whether an image's columns may go. */
+static bool may_go(const struct clr_image *image)
+{
+    return !image->is_changing && !image->table->is_busy;
+}
+
+/* Adds up what images have there, or, if since is no NULL pointer, what of that may go and was not
+   used since that scan. */
+static int64_t measure_device(const struct clr_worker *worker, const int64_t *since)
 {
     const struct clr_cached_table *table;
     const struct clr_image *image;
@@ -55,19 +62,16 @@ static int64_t measure_device(const struct clr_worker *worker)
 
     for (table = clr_cache_first(); table != NULL; table = table->next) {
         for (image = table->images; image != NULL; image = image->next) {
-            const struct clr_image_column *column = image->is_changing ? NULL : image->columns;
+            const bool counts = since == NULL ? !image->is_changing : may_go(image);
+            const struct clr_image_column *column = counts ? image->columns : NULL;
 
-            for (; column != NULL; column = column->next)
-                bytes += size_on(column, worker);
+            for (; column != NULL; column = column->next) {
+                if (since == NULL || (column->pins == 0 && column->used < *since))
+                    bytes += size_on(column, worker);
+            }
         }
     }
     return bytes;
-}
-
-/* Whether an image's columns may go. */
-static bool may_go(const struct clr_image *image)
-{
-    return !image->is_changing && !image->table->is_busy;
 }
 
 /* Finds the least recently used column, of those with copies on a worker's device or, if that is
@@ -207,28 +211,8 @@ static struct lack find_lack(struct clr_image_column *const *found, int count,
     }
     if (wanted == 0)
         return (struct lack){.bytes = 0, .fits = true};
-    over = measure_device(device->worker) + wanted - clr_column_device_memory(device->info);
+    over = measure_device(device->worker, NULL) + wanted - clr_column_device_memory(device->info);
     return (struct lack){.bytes = over > failed ? over : failed, .fits = over <= 0};
-}
-
-/* Adds up what copies have there that may go, and were not used since that scan. */
-static int64_t measure_unused(const struct clr_worker *worker, int64_t since)
-{
-    const struct clr_cached_table *table;
-    const struct clr_image *image;
-    int64_t bytes = 0;
-
-    for (table = clr_cache_first(); table != NULL; table = table->next) {
-        for (image = table->images; image != NULL; image = image->next) {
-            const struct clr_image_column *column = may_go(image) ? image->columns : NULL;
-
-            for (; column != NULL; column = column->next) {
-                if (column->pins == 0 && column->used < since)
-                    bytes += size_on(column, worker);
-            }
-        }
-    }
-    return bytes;
 }
 
 /* Counts the asking for what is missing. Returns the scan since which all of it has waited for
@@ -276,7 +260,7 @@ static void drop_unused(struct clr_image_column *const *found, int count,
         const struct clr_worker *worker = division->shards[i].device.worker;
         int64_t lack = find_lack(found, count, division, i).bytes;
 
-        while (lack > 0 && measure_unused(worker, since) > 0)
+        while (lack > 0 && measure_device(worker, &since) > 0)
             lack -= drop_oldest_copy(worker);
     }
     for (i = 0; i < count; i++) {
@@ -302,7 +286,7 @@ bool clr_column_device_make_room(struct clr_image_column *const *found, int coun
             continue;
         is_short = true;
         may_drop =
-            may_drop && lack.bytes <= measure_unused(division->shards[i].device.worker, since);
+            may_drop && lack.bytes <= measure_device(division->shards[i].device.worker, &since);
     }
     if (is_short && !may_drop) {
         set_wait(found, count, true);
@@ -328,7 +312,7 @@ int64_t clr_column_device_bytes(const struct clr_worker *worker)
     int64_t bytes;
 
     clr_cache_lock();
-    bytes = measure_device(worker);
+    bytes = measure_device(worker, NULL);
     clr_cache_unlock();
     return bytes;
 }
@@ -345,7 +329,7 @@ void clr_column_memory_trim(int64_t most, int64_t scan)
         const struct clr_worker *worker = clr_runtime_started_worker(i);
 
         while (worker != NULL &&
-               measure_device(worker) > clr_column_device_memory(&catalog->devices[i]) &&
+               measure_device(worker, NULL) > clr_column_device_memory(&catalog->devices[i]) &&
                drop_oldest_copy(worker) > 0)
             ;
     }
