@@ -1,5 +1,6 @@
 #include "engine/worker/worker.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/worker/thread.h"
 #include "engine/worker/worker_private.h"
@@ -224,16 +225,43 @@ bool clr_worker_locked_find_request(const struct clr_worker *worker, int *operat
     return false;
 }
 
-bool clr_worker_has_builds(struct clr_worker *worker)
+static bool locked_has_builds(const struct clr_worker *worker)
 {
     int operation, element;
+
+    return locked_is_starting(worker) || worker->tasks[CLR_TASK_BUILD].first != NULL ||
+           clr_worker_locked_find_request(worker, &operation, &element);
+}
+
+bool clr_worker_has_builds(struct clr_worker *worker)
+{
     bool has_builds;
 
     pthread_mutex_lock(&worker->lock);
-    has_builds = locked_is_starting(worker) || worker->tasks[CLR_TASK_BUILD].first != NULL ||
-                 clr_worker_locked_find_request(worker, &operation, &element);
+    has_builds = locked_has_builds(worker);
     pthread_mutex_unlock(&worker->lock);
     return has_builds;
+}
+
+enum clr_scan_outcome clr_worker_await_builds(struct clr_worker *worker, int64_t end,
+                                              const struct clr_watch *watch)
+{
+    bool has_builds, stop = false;
+    struct timespec deadline;
+
+    pthread_mutex_lock(&worker->lock);
+    locked_rouse(worker);
+    while ((has_builds = locked_has_builds(worker)) && !stop && clr_clock_ns() < end) {
+        deadline = clr_thread_deadline(CLR_WATCH_MS);
+        pthread_cond_timedwait(&worker->answered, &worker->lock, &deadline);
+        pthread_mutex_unlock(&worker->lock);
+        stop = watch != NULL && watch->wants_stop(watch->context);
+        pthread_mutex_lock(&worker->lock);
+    }
+    pthread_mutex_unlock(&worker->lock);
+    if (stop)
+        return CLR_SCAN_STOPPED;
+    return has_builds ? CLR_SCAN_NOT_NOW : CLR_SCAN_DONE;
 }
 
 const struct clr_device_info *clr_worker_info(const struct clr_worker *worker)

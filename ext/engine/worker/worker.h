@@ -9,6 +9,7 @@
 #include "engine/worker/task.h"
 #include "engine/worker/team.h"
 #include "numeric/exact/chunk.h"
+#include "numeric/scan/scan.h"
 #include "numeric/states/state.h"
 #include "opencl/core/catalog.h"
 #include "opencl/core/device.h"
@@ -122,6 +123,14 @@ bool clr_worker_is_starting(struct clr_worker *worker);
 
 /* Returns whether that is so, or about to be: whether something is to be built. */
 bool clr_worker_has_builds(struct clr_worker *worker);
+
+/*
+ * Waits while that is so, until `end` by the clock (clr_clock_ns()). Returns CLR_SCAN_DONE if
+ * nothing is to be built any more; CLR_SCAN_NOT_NOW if something still is; or CLR_SCAN_STOPPED as
+ * the watch, which may be NULL, wanted.
+ */
+enum clr_scan_outcome clr_worker_await_builds(struct clr_worker *worker, int64_t end,
+                                              const struct clr_watch *watch);
 
 /* Returns the description of its device. */
 const struct clr_device_info *clr_worker_info(const struct clr_worker *worker);

@@ -15,6 +15,9 @@
  */
 enum { CLR_AWAIT_SPIN_NS = 1000000, CLR_SPIN_NS = 200000 };
 
+/* How often a watch is asked while something is waited for. */
+enum { CLR_WATCH_MS = 20 };
+
 /* Builds give way to everything else, but not for longer than this. */
 enum { CLR_BUILD_DELAY_NS = 500000000 };
 

@@ -65,9 +65,6 @@ enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job 
     return phase;
 }
 
-/* How often the watch is asked while a task is waited for. */
-enum { WATCH_MS = 20 };
-
 /* Polls for the answer for a while: to be woken takes as long as a short scan. That is done without
    the lock, which the worker would have to wait for if several threads took it in turn. */
 static void spin(const struct clr_task *task)
@@ -104,7 +101,7 @@ static bool locked_wait_watching(struct clr_worker *worker, struct clr_task *tas
         if (task->kind != CLR_TASK_URGENT && clr_clock_ns() >= end)
             return true;
         if (locked_wait(worker, &task->changed, timeout_ms,
-                        watch != NULL ? WATCH_MS : timeout_ms) ||
+                        watch != NULL ? CLR_WATCH_MS : timeout_ms) ||
             watch == NULL)
             continue;
         pthread_mutex_unlock(&worker->lock);

@@ -167,6 +167,9 @@ static void describe_reading(const struct clr_reading *reading, char line[CLR_RE
     case CLR_READ_LOST:
         why = "the device has lost the columns";
         break;
+    case CLR_READ_BUILDING:
+        why = "the device that has the columns was building programs";
+        break;
     case CLR_READ_STREAMED:
         why = "the columns take more than column_memory";
         break;

@@ -57,7 +57,7 @@ static void bring_zones_of_away(struct clr_view_run *run)
 
         if (!wanted[i] || !column->is_away || clr_column_zones(column) != NULL ||
             !atomic_exchange(&column->wants_zones, true) ||
-            clr_cache_fetch_copy(run->request.connection, run->request.found[i], run->watch,
+            clr_cache_fetch_copy(run->request.connection, run->request.found[i], 0, run->watch,
                                  &copy) != CLR_SCAN_DONE)
             continue;
         clr_column_set_zones(column, clr_host_find_zones(copy, run->watch));
@@ -179,14 +179,21 @@ static enum clr_scan_outcome run_on_device(struct device_scan *device,
     return outcome;
 }
 
+/* What devices build is waited for if they alone have columns: these would have to be fetched, and
+   meanwhile can't be. */
 static enum clr_scan_outcome scan_on_device(struct clr_view_run *run)
 {
+    const bool waits = is_any_away(&run->scan);
     enum clr_scan_outcome outcome;
     struct device_scan device;
 
     if (!find_device(&device, run))
         return CLR_SCAN_NOT_NOW;
     outcome = run_on_device(&device, NULL);
+    while (waits && outcome == CLR_SCAN_NOT_NOW &&
+           (outcome = clr_division_await_builds(&device.division, run->request.builds_end,
+                                                run->watch)) == CLR_SCAN_DONE)
+        outcome = run_on_device(&device, NULL);
     leave_device(&device);
     return outcome;
 }
@@ -251,9 +258,10 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run, struct clr_c
     for (i = 0; i < run->scan.column_count && outcome == CLR_SCAN_DONE; i++) {
         if (!columns[i]->is_away)
             continue;
-        outcome = clr_cache_fetch(connection, run->request.image, run->request.found[i], run->watch,
-                                  &here);
-        run->request.has_lost = run->request.has_lost || outcome == CLR_SCAN_FAILED;
+        outcome = clr_cache_fetch(connection, run->request.image, run->request.found[i],
+                                  run->request.builds_end, run->watch, &here);
+        if (outcome == CLR_SCAN_FAILED || outcome == CLR_SCAN_NOT_NOW)
+            run->request.missing = outcome == CLR_SCAN_FAILED ? CLR_READ_LOST : CLR_READ_BUILDING;
         if (outcome != CLR_SCAN_DONE)
             continue;
         clr_column_release(columns[i]);
@@ -291,7 +299,7 @@ static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run, struct clr_
                                                                      : outcome;
 }
 
-/* Columns that a device alone had are to be loaded again, once. */
+/* Columns that a device alone has are to be loaded again, once. */
 static enum clr_outcome lose_columns(struct clr_view_run *run, bool again)
 {
     struct clr_column_request *request = &run->request;
@@ -300,7 +308,8 @@ static enum clr_outcome lose_columns(struct clr_view_run *run, bool again)
     request->has_columns = request->is_scanned = false;
     clr_cache_drop_away(request->image, false);
     if (again)
-        clr_reason_set(&request->reason, CLR_WHY_DEVICE_LOST);
+        clr_reason_set(&request->reason, request->missing == CLR_READ_LOST ? CLR_WHY_DEVICE_LOST
+                                                                           : CLR_WHY_DEVICE_BUILDS);
     return CLR_NEXT_WAY;
 }
 
@@ -308,7 +317,7 @@ static enum clr_outcome lose_columns(struct clr_view_run *run, bool again)
 static enum clr_outcome scan_columns(struct clr_view_run *run, struct clr_column **columns)
 {
     struct clr_column_request *request = &run->request;
-    const bool had_lost = request->has_lost;
+    const bool had_missing = request->missing != CLR_READ_NOTHING;
     struct clr_shared_sums *shared = NULL;
     enum clr_scan_outcome outcome;
     enum clr_outcome looked_up;
@@ -322,7 +331,8 @@ static enum clr_outcome scan_columns(struct clr_view_run *run, struct clr_column
     if (looked_up != CLR_ANSWERED)
         return looked_up;
     request->is_scanned = true;
-    request->has_lost = false;
+    request->missing = CLR_READ_NOTHING;
+    request->builds_end = clr_clock_ns() + atomic_load(&request->image->table->load_ns);
     skip_blocks(run);
     if (run->scan.grouping == NULL && run->scan.question_count == 0)
         shared = clr_shared_sums_begin(&run->scan);
@@ -344,8 +354,8 @@ static enum clr_outcome scan_columns(struct clr_view_run *run, struct clr_column
             clr_reason_set(&request->reason, CLR_WHY_VALUES_MEMORY);
         return CLR_NEXT_WAY;
     default:
-        if (request->has_lost)
-            return lose_columns(run, had_lost);
+        if (request->missing != CLR_READ_NOTHING)
+            return lose_columns(run, had_missing);
         clr_reason_set(&request->reason, CLR_WHY_SCAN_MEMORY);
         return CLR_NEXT_WAY;
     }

@@ -71,6 +71,8 @@ struct clr_cached_table {
     struct clr_kept_dictionary *dictionaries; /* of columns that are streamed */
     /* Of the table when it was last read, of whatever version; 0: never. Without the lock. */
     atomic_size_t rows;
+    /* Nanoseconds that it took to read pages when columns were last loaded; likewise. */
+    atomic_int_least64_t load_ns;
     /* Leaves that were read of it as parts, and not kept, since columns were loaded; likewise. */
     atomic_size_t part_leaves;
 };

@@ -77,14 +77,33 @@ void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *
     clr_cache_unlock();
 }
 
+/* Fetches a copy, and waits for builds until then. */
+static enum clr_scan_outcome fetch(struct clr_connection *connection,
+                                   const struct clr_sharded *copy, int64_t end,
+                                   const struct clr_watch *watch, struct clr_column **column)
+{
+    const int64_t timeout = connection->settings.device_timeout;
+    enum clr_scan_outcome outcome;
+    struct clr_status status;
+
+    clr_status_clear(&status);
+    outcome = clr_sharded_fetch(copy, timeout, watch, column, &status);
+    while (outcome == CLR_SCAN_NOT_NOW &&
+           (outcome = clr_division_await_builds(clr_sharded_division(copy), end, watch)) ==
+               CLR_SCAN_DONE)
+        outcome = clr_sharded_fetch(copy, timeout, watch, column, &status);
+    if (outcome == CLR_SCAN_FAILED && status.code != CLR_OK)
+        clr_stats_note_failure(&connection->stats, &status);
+    return outcome == CLR_SCAN_NOT_NOW && clr_sharded_is_lost(copy) ? CLR_SCAN_FAILED : outcome;
+}
+
 enum clr_scan_outcome clr_cache_fetch_copy(struct clr_connection *connection,
-                                           struct clr_image_column *found,
+                                           struct clr_image_column *found, int64_t end,
                                            const struct clr_watch *watch,
                                            struct clr_column **column)
 {
-    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    enum clr_scan_outcome outcome;
     struct clr_sharded *copy;
-    struct clr_status status;
 
     clr_cache_lock();
     *column = clr_column_retain(found->column);
@@ -96,21 +115,17 @@ enum clr_scan_outcome clr_cache_fetch_copy(struct clr_connection *connection,
     }
     clr_column_release(*column);
     *column = NULL;
-    clr_status_clear(&status);
-    outcome = copy == NULL ? CLR_SCAN_FAILED
-                           : clr_sharded_fetch(copy, connection->settings.device_timeout, watch,
-                                               column, &status);
+    outcome = copy == NULL ? CLR_SCAN_FAILED : fetch(connection, copy, end, watch, column);
     clr_sharded_release(copy);
-    if (outcome == CLR_SCAN_FAILED && status.code != CLR_OK)
-        clr_stats_note_failure(&connection->stats, &status);
-    return outcome == CLR_SCAN_DONE || outcome == CLR_SCAN_STOPPED ? outcome : CLR_SCAN_FAILED;
+    return outcome;
 }
 
 enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct clr_image *image,
-                                      struct clr_image_column *found, const struct clr_watch *watch,
-                                      struct clr_column **column)
+                                      struct clr_image_column *found, int64_t end,
+                                      const struct clr_watch *watch, struct clr_column **column)
 {
-    const enum clr_scan_outcome outcome = clr_cache_fetch_copy(connection, found, watch, column);
+    const enum clr_scan_outcome outcome =
+        clr_cache_fetch_copy(connection, found, end, watch, column);
 
     if (outcome != CLR_SCAN_DONE)
         return outcome;

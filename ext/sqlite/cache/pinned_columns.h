@@ -28,16 +28,17 @@ void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *
 
 /*
  * Sees that the rows of an image's pinned column are on the host, too, and stores them with a
- * reference. Returns CLR_SCAN_DONE; CLR_SCAN_STOPPED; or CLR_SCAN_FAILED if they can't be had from
- * the device: then they are to be loaded again.
+ * reference. Waits for what the devices build until `end` by the clock (clr_clock_ns()). Returns
+ * CLR_SCAN_DONE; CLR_SCAN_STOPPED; CLR_SCAN_NOT_NOW if they still build; or CLR_SCAN_FAILED if the
+ * rows can't be had from the devices. After the latter two they are to be loaded again.
  */
 enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct clr_image *image,
-                                      struct clr_image_column *found, const struct clr_watch *watch,
-                                      struct clr_column **column);
+                                      struct clr_image_column *found, int64_t end,
+                                      const struct clr_watch *watch, struct clr_column **column);
 
 /* The same, but a column that a device alone has stays so: what is stored is a copy then. */
 enum clr_scan_outcome clr_cache_fetch_copy(struct clr_connection *connection,
-                                           struct clr_image_column *found,
+                                           struct clr_image_column *found, int64_t end,
                                            const struct clr_watch *watch,
                                            struct clr_column **column);
 

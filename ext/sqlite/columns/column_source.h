@@ -22,6 +22,7 @@ enum clr_reading_kind {
     CLR_READ_ABSENT,        /* bytes, since the columns were not resident */
     CLR_READ_CHANGED,       /* bytes, since the database has changed */
     CLR_READ_LOST,          /* bytes, since the device has lost the columns */
+    CLR_READ_BUILDING,      /* bytes, since the device that has the columns was building */
     CLR_READ_REFRESHED,     /* bytes: so many of the leaf pages have changed */
     CLR_READ_STREAMED,      /* bytes, of columns that do not fit */
     CLR_READ_PART,          /* bytes, of the rows that are asked for, by their keys */
@@ -61,12 +62,15 @@ struct clr_column_request {
     struct clr_image *image; /* of the table, in the version that was begun: it was entered */
     struct clr_image_column *found[CLR_MOST_COLUMNS]; /* once it has_columns: pinned */
     bool is_stale;                                    /* the image was of another version */
-    bool has_columns;              /* the image has all columns, which are pinned */
-    bool has_lost;                 /* a device has lost some that it alone had */
-    bool takes_all;                /* it is settled that a part of the table will not do */
-    bool is_too_large;             /* the columns do not fit into column_memory */
-    bool is_scanned;               /* the columns have served */
-    bool is_outdated;              /* the plan is of an older schema */
+    bool has_columns; /* the image has all columns, which are pinned */
+    /* LOST or BUILDING: why columns that a device alone has are to be read again; NOTHING: they
+       are not. */
+    enum clr_reading_kind missing;
+    int64_t builds_end; /* by the clock: for so long the scan waits for what devices build */
+    bool takes_all;     /* it is settled that a part of the table will not do */
+    bool is_too_large;  /* the columns do not fit into column_memory */
+    bool is_scanned;    /* the columns have served */
+    bool is_outdated;   /* the plan is of an older schema */
     enum clr_reason_code no_pages; /* why pages can't be read */
     struct clr_reason reason;      /* why there is no way but SQLite */
     struct clr_reading reading;

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "base/memory.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/columns/device_load.h"
@@ -22,11 +23,12 @@ static enum clr_scan_outcome fetch_all(struct clr_column_request *request)
 {
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     struct clr_image_column *column = request->image->columns;
+    const int64_t end = clr_clock_ns() + atomic_load(&request->image->table->load_ns);
     struct clr_column *here;
 
     for (; column != NULL && outcome == CLR_SCAN_DONE; column = column->next) {
-        outcome =
-            clr_cache_fetch(request->connection, request->image, column, request->watch, &here);
+        outcome = clr_cache_fetch(request->connection, request->image, column, end, request->watch,
+                                  &here);
         if (outcome == CLR_SCAN_DONE)
             clr_column_release(here);
     }
@@ -289,12 +291,13 @@ static int keep(struct clr_column_request *request, const struct clr_device_load
     atomic_store(&image->table->rows, image->layout.rows);
     atomic_store(&image->table->part_leaves, 0);
     request->connection->stats.bytes_decoded += load->report.bytes_read;
-    request->reading = (struct clr_reading){.kind = request->has_lost   ? CLR_READ_LOST
-                                                    : request->is_stale ? CLR_READ_CHANGED
-                                                                        : CLR_READ_ABSENT,
-                                            .amount = load->report.bytes_read,
-                                            .device = load->device,
-                                            .device_count = load->device_count};
+    request->reading =
+        (struct clr_reading){.kind = request->missing != CLR_READ_NOTHING ? request->missing
+                                     : request->is_stale                  ? CLR_READ_CHANGED
+                                                                          : CLR_READ_ABSENT,
+                             .amount = load->report.bytes_read,
+                             .device = load->device,
+                             .device_count = load->device_count};
     clr_cache_lock();
     for (i = 0; i < load->count; i++) {
         struct clr_image_column *column =
@@ -320,6 +323,7 @@ static int load_columns(struct clr_column_request *request)
     struct clr_device_load load = {.count = 0};
     enum clr_load_outcome outcome;
     enum clr_reason_code why = clr_snapshot_open(request->database, &request->snapshot);
+    int64_t start;
     int i;
 
     for (i = 0; i < request->query->column_count; i++) {
@@ -338,9 +342,12 @@ static int load_columns(struct clr_column_request *request)
     if (request->is_too_large)
         return SQLITE_OK;
     count_bytes(request);
+    start = clr_clock_ns();
     outcome = clr_device_load(request, &load);
-    if (outcome == CLR_LOAD_DONE)
+    if (outcome == CLR_LOAD_DONE) {
+        atomic_store(&request->image->table->load_ns, clr_clock_ns() - start);
         return keep(request, &load);
+    }
     if (outcome == CLR_LOAD_MANY_VALUES) {
         request->connection->stats.bytes_decoded += load.report.bytes_read;
         clr_column_request_has_many_values(request, load.names[load.report.field],
