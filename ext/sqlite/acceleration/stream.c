@@ -253,6 +253,18 @@ static bool finds_itself(const struct clr_view_run *run, const struct clr_page_l
            run->request.table == (plan->index.name != NULL ? &plan->index : &plan->table);
 }
 
+/* Returns how many leaves the tree has, about. The pages that lead to the wanted leaves tell too
+   little where they are the last ones of their levels, which may be nearly empty. */
+static uint64_t count_leaves(const struct clr_view_run *run, const struct clr_page_list *leaves)
+{
+    uint64_t guess;
+
+    return clr_tree_guess_leaves(&run->request.snapshot.source, run->request.table->root, &guess) &&
+                   guess > leaves->all
+               ? guess
+               : leaves->all;
+}
+
 /* Whether few pages have all the rows that are asked for; if they are very few the reason may be
    that. Rows of SELECTs SQLite finds by itself. What can't be read now is the load's to say. */
 static bool are_few_pages(struct clr_view_run *run)
@@ -262,6 +274,7 @@ static bool are_few_pages(struct clr_view_run *run)
     atomic_size_t *const part_leaves = &request->image->table->part_leaves;
     struct clr_field fields[CLR_MOST_COLUMNS];
     struct clr_page_list leaves;
+    uint64_t all = 0;
     bool are_few;
 
     find_fields(run, fields);
@@ -269,14 +282,15 @@ static bool are_few_pages(struct clr_view_run *run)
         !clr_wanted_find(&run->scan, source, fields, &run->wanted) ||
         clr_snapshot_open(request->database, &request->snapshot) != CLR_WHY_NONE)
         return false;
-    are_few = clr_wanted_leaves(source, request->table->root, &run->wanted, run->watch, &leaves) ==
-                  CLR_LOAD_DONE &&
-              leaves.all >= PART_LEAST_LEAVES;
+    if (clr_wanted_leaves(source, request->table->root, &run->wanted, run->watch, &leaves) ==
+        CLR_LOAD_DONE)
+        all = count_leaves(run, &leaves);
+    are_few = all >= PART_LEAST_LEAVES;
     if (are_few && finds_itself(run, &leaves)) {
         clr_reason_set_numbers(&request->reason, CLR_WHY_FEW_PAGES, (int64_t)leaves.count, 0);
         are_few = false;
     }
-    are_few = are_few && atomic_load(part_leaves) + leaves.count <= leaves.all / PART_OF_LEAVES;
+    are_few = are_few && atomic_load(part_leaves) + leaves.count <= all / PART_OF_LEAVES;
     if (are_few)
         atomic_fetch_add(part_leaves, leaves.count);
     clr_page_list_free(&leaves);
