@@ -103,6 +103,78 @@ static int compare_index(sqlite3 *db, const char *index, const struct clr_table_
     return rc == SQLITE_OK ? sqlite3_finalize(statement) : rc;
 }
 
+/* Whether each column of an index is one that the query names. */
+static int find_named(sqlite3 *db, const char *index, const struct clr_table_info *table,
+                      const struct clr_query *query, bool *are_named)
+{
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("PRAGMA \"%w\".index_info(\"%w\")", table->schema, index);
+    int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+    *are_named = true;
+    /* seqno, cid, name */
+    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(statement, 2);
+        const int column = name == NULL ? -1 : clr_table_info_find(table, name);
+        int i;
+
+        for (i = 0; i < query->column_count && query->columns[i] != column; i++)
+            ;
+        *are_named = *are_named && i < query->column_count;
+    }
+    sqlite3_free(sql);
+    return rc == SQLITE_OK ? sqlite3_finalize(statement) : rc;
+}
+
+/* Stores whether SQLite may leave out a DISTINCT that it needs no sorter for, since no two rows are
+   alike: then they come as they are read, whatever they are read by. Its rule,
+   isDistinctRedundant() in where.c, is that they have the rowid, or all columns of a UNIQUE index.
+ */
+static int find_unique(sqlite3 *db, const struct clr_table_info *table,
+                       const struct clr_query *query, bool *may_be_unique)
+{
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("PRAGMA \"%w\".index_list(\"%w\")", table->schema, table->name);
+    int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    int i;
+
+    *may_be_unique = false;
+    for (i = 0; i < query->column_count; i++)
+        *may_be_unique = *may_be_unique || query->columns[i] == table->column_count ||
+                         table->columns[query->columns[i]].field.index == CLR_FIELD_ROWID;
+    /* seq, name, unique */
+    while (rc == SQLITE_OK && !*may_be_unique && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(statement, 1);
+
+        if (name == NULL)
+            rc = SQLITE_NOMEM;
+        else if (sqlite3_column_int(statement, 2) != 0)
+            rc = find_named(db, name, table, query, may_be_unique);
+    }
+    sqlite3_free(sql);
+    if (rc == SQLITE_OK)
+        return sqlite3_finalize(statement);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+/* Stores whether the rows of a DISTINCT without a sorter come in the order of the keys. Unless an
+   index puts equal rows side by side, SQLite has left the DISTINCT out, and they come in the order
+   of the table. */
+static int find_distinct(sqlite3 *db, const struct order *order, const struct clr_table_info *table,
+                         const struct clr_query *query, bool *is_same)
+{
+    bool may_be_unique = true;
+    int rc = SQLITE_OK;
+
+    *is_same = false;
+    if (order->index != NULL)
+        rc = find_unique(db, table, query, &may_be_unique);
+    return rc == SQLITE_OK && !may_be_unique
+               ? compare_index(db, order->index, table, query, is_same)
+               : rc;
+}
+
 /* Stores whether rows come in the order of the keys, by the index or by the table's own key. */
 static int find_same(sqlite3 *db, const struct order *order, const struct clr_table_info *table,
                      const struct clr_query *query, bool *is_same)
@@ -136,6 +208,8 @@ int clr_group_order_check(sqlite3 *db, const char *sql, const struct clr_table_i
         is_same = order.index == NULL && !table->without_rowid;
     else if (rc == SQLITE_OK && order.sorts_groups)
         is_same = true;
+    else if (rc == SQLITE_OK && grouping->by_first)
+        rc = find_distinct(db, &order, table, query, &is_same);
     else if (rc == SQLITE_OK)
         rc = find_same(db, &order, table, query, &is_same);
     if (!order.finds_values)
