@@ -27,7 +27,7 @@ struct clr_feed_setup {
     uint32_t usable_size;           /* of a page, in bytes */
     size_t leaves;                  /* that will come */
     size_t rows;                    /* so many, or some number near that */
-    const uint8_t *kinds;           /* of the fields' columns, as some pages have them */
+    const uint8_t *kinds;           /* of the fields' columns on the device, as some pages tell */
     size_t most_skipped;            /* pages that may be left to the host */
 };
 
@@ -84,8 +84,8 @@ bool clr_leaf_feed_is_unsuited(struct clr_leaf_feed *feed);
 /* A column that has been fed: on the device, with one reference, the caller's. */
 struct clr_fed_column {
     struct clr_resident *resident; /* READY */
-    uint8_t kind;
-    unsigned tags; /* the set of its rows' tags, bits 1 << tag */
+    uint8_t kind;                  /* as of clr_column_device_kind() */
+    unsigned tags;                 /* the set of its rows' tags, bits 1 << tag */
 };
 
 /*

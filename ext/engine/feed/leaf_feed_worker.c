@@ -4,6 +4,7 @@
 #include "engine/operations/request.h"
 #include "engine/worker/thread.h"
 #include "opencl/cells/decoded_column.h"
+#include "opencl/cells/narrowed_column.h"
 
 /* How long the worker waits for more of the feed before it serves other tasks. */
 enum { WAIT_MS = 1 };
@@ -132,7 +133,8 @@ static void conclude(struct clr_leaf_feed *feed, struct clr_device *device,
         struct clr_resident *resident = feed->residents[i];
 
         if (clr_decoded_column_conclude(device, resident->copy, feed->rows, &feed->tags[i],
-                                        status) != CLR_OK)
+                                        status) != CLR_OK ||
+            clr_decoded_column_narrow(device, resident->copy, status) != CLR_OK)
             return;
         resident->rows = feed->rows;
         resident->kind = clr_resident_column_kind(resident->copy);

@@ -126,7 +126,7 @@ struct clr_column *clr_column_new_codes(struct clr_dictionary *dictionary, size_
     return column;
 }
 
-struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool any_bytes)
+struct clr_column *clr_column_new_away(uint8_t device_kind, size_t rows, bool any_bytes)
 {
     struct clr_column *column = clr_memory_alloc(sizeof *column);
 
@@ -134,7 +134,8 @@ struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool any_bytes
         return NULL;
     memset(column, 0, sizeof *column);
     atomic_init(&column->references, 1);
-    column->kind = kind;
+    column->kind = clr_kind_wide(device_kind);
+    column->away_kind = device_kind;
     column->rows = rows;
     column->is_away = true;
     column->any_bytes = any_bytes;

@@ -30,11 +30,12 @@ struct clr_column {
     bool is_lent;
     size_t capacity; /* rows there is address space for; pages never touched cost nothing else */
     size_t rows;
-    uint8_t kind;    /* the tag of all rows, or CLR_TAG_MIXED */
-    bool is_away;    /* the rows lie on a device alone: values and tags are NULL */
-    bool any_bytes;  /* of a column that is away: whether a row is BYTES */
-    int64_t *values; /* bits, 0 for NULL and BYTES; NULL: it is narrow */
-    uint8_t *tags;   /* defined where kind is CLR_TAG_MIXED */
+    uint8_t kind;      /* the tag of all rows, or CLR_TAG_MIXED */
+    bool is_away;      /* the rows lie on a device alone: values and tags are NULL */
+    bool any_bytes;    /* of a column that is away: whether a row is BYTES */
+    uint8_t away_kind; /* likewise: what it is there, as of clr_column_device_kind() */
+    int64_t *values;   /* bits, 0 for NULL and BYTES; NULL: it is narrow */
+    uint8_t *tags;     /* defined where kind is CLR_TAG_MIXED */
     /* Of a narrow column: what is kept of its values, in frame.bytes bytes for a row. */
     void *words;
     struct clr_frame frame;
@@ -145,8 +146,9 @@ static inline size_t clr_column_width(const struct clr_column *column)
                                    : sizeof *column->values;
 }
 
-/* Returns a column that is away, with one reference, or NULL without memory. */
-struct clr_column *clr_column_new_away(uint8_t kind, size_t rows, bool any_bytes);
+/* Returns a column that is away, of that kind on devices, with one reference, or NULL without
+   memory. */
+struct clr_column *clr_column_new_away(uint8_t device_kind, size_t rows, bool any_bytes);
 
 /*
  * Makes the system provide the memory of a block of rows, where it can be asked to. Threads that
@@ -188,22 +190,29 @@ static inline bool clr_column_has_addresses(const struct clr_column *column)
 }
 
 /*
- * Returns what a copy of the column is on a device: its kind, or, of codes, CLR_TAG_CODES plus the
- * bytes of each, or, if it has values and is narrow, CLR_TAG_NARROW, CLR_TAG_NARROW_MIXED or
+ * Returns what a column of values, of that kind, is on a device that keeps them by a frame: the
+ * kind, or, if it has values and the frame is narrow, CLR_TAG_NARROW, CLR_TAG_NARROW_MIXED or
  * CLR_TAG_NARROW_REAL plus the frame's bytes, and CLR_TAG_DECIMALS if the frame has a power.
  */
+static inline uint8_t clr_kind_framed(uint8_t kind, const struct clr_frame *frame)
+{
+    const int narrow = kind == CLR_TAG_INTEGER ? CLR_TAG_NARROW
+                       : kind == CLR_TAG_REAL  ? CLR_TAG_NARROW_REAL
+                                               : CLR_TAG_NARROW_MIXED;
+
+    if (frame->bytes == 0 || !clr_kind_has_values(kind))
+        return kind;
+    return (uint8_t)(narrow + frame->bytes + (frame->power != 0.0 ? CLR_TAG_DECIMALS : 0));
+}
+
+/* Returns what a copy of the column is on a device: of codes, CLR_TAG_CODES plus the bytes of each,
+   else as clr_kind_framed() has it. */
 static inline uint8_t clr_column_device_kind(const struct clr_column *column)
 {
-    const int narrow = column->kind == CLR_TAG_INTEGER ? CLR_TAG_NARROW
-                       : column->kind == CLR_TAG_REAL  ? CLR_TAG_NARROW_REAL
-                                                       : CLR_TAG_NARROW_MIXED;
-
-    if (column->codes != NULL)
-        return (uint8_t)(CLR_TAG_CODES + column->code_bytes);
-    if (column->words == NULL || !clr_kind_has_values(column->kind))
-        return column->kind;
-    return (uint8_t)(narrow + column->frame.bytes +
-                     (column->frame.power != 0.0 ? CLR_TAG_DECIMALS : 0));
+    if (column->is_away)
+        return column->away_kind;
+    return column->codes != NULL ? (uint8_t)(CLR_TAG_CODES + column->code_bytes)
+                                 : clr_kind_framed(column->kind, &column->frame);
 }
 
 /* Returns how many bytes a code takes in a column of that kind on a device; 0: it has none. */

@@ -9,16 +9,27 @@
 /* Work-items of a GPU's group, which takes a page: about as many as a page has cells. */
 enum { GPU_GROUP_SIZE = 128 };
 
+/* Groups that narrow a column: about as many as are resident at a time, which go over all rows. */
+enum { GPU_GROUPS_PER_UNIT = 8, CPU_GROUPS_PER_UNIT = 4 };
+
 /* Half of the local memory is left to what the kernel itself has, and to other groups. On a CPU
    device, where local memory is memory like any other, a copy would be of no use. */
 static cl_int choose_sizes(struct clr_module *module, const struct clr_device_info *device)
 {
     struct clr_cell_decoder *decoder = (struct clr_cell_decoder *)module;
+    const bool cpu = device->type == CLR_DEVICE_CPU;
     const struct clr_group_limit limit = {.most = GPU_GROUP_SIZE};
+    const struct clr_group_limit narrow_limit = {.most = GPU_GROUP_SIZE,
+                                                 .local_per_item = CLR_NARROW_LOCAL};
     cl_ulong local = 0;
     cl_int error = clr_choose_group_size(device, module->kernels, 1, &limit, &decoder->group_size);
 
-    if (error != CL_SUCCESS || device->type == CLR_DEVICE_CPU)
+    if (error == CL_SUCCESS)
+        error = clr_choose_group_size(device, module->kernels + 1, CLR_CELLS_KERNELS - 1,
+                                      &narrow_limit, &decoder->narrow_group_size);
+    decoder->narrow_groups = (device->compute_units > 0 ? device->compute_units : 1) *
+                             (size_t)(cpu ? CPU_GROUPS_PER_UNIT : GPU_GROUPS_PER_UNIT);
+    if (error != CL_SUCCESS || cpu)
         return error;
     error = clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
     decoder->copy_room = (size_t)(local / 2);
@@ -49,14 +60,18 @@ static void write_options(const struct clr_device_info *device, char *options, s
     snprintf(options, size, " -DDOUBLES=0 -DCPU=%d", device->type == CLR_DEVICE_CPU);
 }
 
-static const char *const kernel_name = "decode_cells";
+static const char *const kernel_names[CLR_CELLS_KERNELS] = {
+    [CLR_CELLS_DECODE] = "decode_cells",
+    [CLR_CELLS_BOUNDS] = "find_bounds",
+    [CLR_CELLS_NARROW] = "narrow_values",
+};
 
 const struct clr_module_kind clr_cell_decoder_kind = {
     .attachment = {sizeof(struct clr_cell_decoder), "a decoder", clr_module_release},
-    .shared = {clr_kernel_reals},
+    .shared = {clr_kernel_reals, clr_kernel_narrowing},
     .source = clr_kernel_cells,
-    .kernel_names = &kernel_name,
-    .kernel_count = 1,
+    .kernel_names = kernel_names,
+    .kernel_count = CLR_CELLS_KERNELS,
     .queue_count = 2,
     .write_options = write_options,
     .choose_sizes = choose_sizes,

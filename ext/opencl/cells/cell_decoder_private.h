@@ -45,6 +45,11 @@ struct clr_skipped_pages {
     unsigned sends;      /* since the beginning */
 };
 
+/* The module's kernels: those behind the first one are of kernels/columns/narrowing.cl, which takes
+   so many bytes of local memory for each work-item. */
+enum { CLR_CELLS_DECODE, CLR_CELLS_BOUNDS, CLR_CELLS_NARROW, CLR_CELLS_KERNELS };
+enum { CLR_NARROW_LOCAL = 40 };
+
 /* The module's queues, which are in order; a stage's first launch waits for its bytes. */
 enum { CLR_CELL_TRANSFERS, CLR_CELL_DECODING };
 
@@ -52,6 +57,7 @@ struct clr_cell_decoder {
     struct clr_module module;
     size_t group_size; /* work-items of a group; tests change it */
     size_t copy_room;  /* bytes of local memory for a page; 0: it is read where it is; likewise */
+    size_t narrow_group_size, narrow_groups; /* likewise, of the others */
     bool claimed;
     struct clr_skipped_pages skipped;
     int count; /* of stages that there are */
@@ -79,6 +85,10 @@ enum clr_code clr_skipped_pages_take(struct clr_skipped_pages *skipped, struct c
  * columns with what was put into the pages.
  */
 enum clr_code clr_cell_decoder_test(struct clr_device *device, struct clr_status *status);
+
+/* The part of it that narrows columns, of INTEGERs and REALs that can be kept in few bytes or
+   can't, and compares what they are with what the host makes of them. */
+enum clr_code clr_narrowed_column_test(struct clr_device *device, struct clr_status *status);
 
 /* Returns the device's, or NULL while it has none. */
 static inline struct clr_cell_decoder *clr_cell_decoder_of(const struct clr_device *device)

@@ -147,7 +147,8 @@ enum clr_code clr_cell_decoder_test(struct clr_device *device, struct clr_status
     if (room == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
     clr_test_pages_make(&room->pages);
-    run(device, room, status);
+    if (run(device, room, status) == CLR_OK)
+        clr_narrowed_column_test(device, status);
     clr_cell_decoder_recover(device, status);
     device = clr_device_unless_lost(device, status);
     for (i = 0; i < WANTS; i++)

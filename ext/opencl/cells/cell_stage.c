@@ -98,10 +98,10 @@ static enum clr_code launch(struct clr_cell_decoder *decoder, struct clr_stage *
     };
 
     set_columns(arguments + ARGUMENTS, wants + first, used);
-    return clr_launch_after(decoder->module.queues[CLR_CELL_DECODING], decoder->module.kernels[0],
-                            CLR_ARGUMENTS(arguments), content->count, decoder->group_size,
-                            first == 0 ? &stage->written : NULL,
-                            used == left ? &stage->decoded : NULL, status);
+    return clr_launch_after(
+        decoder->module.queues[CLR_CELL_DECODING], decoder->module.kernels[CLR_CELLS_DECODE],
+        CLR_ARGUMENTS(arguments), content->count, decoder->group_size,
+        first == 0 ? &stage->written : NULL, used == left ? &stage->decoded : NULL, status);
 }
 
 /* Has the launches begin. */

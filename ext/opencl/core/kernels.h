@@ -33,6 +33,7 @@ extern const char clr_kernel_group_records[];
 extern const char clr_kernel_loads[];
 extern const char clr_kernel_sort[];
 extern const char clr_kernel_histogram[];
+extern const char clr_kernel_narrowing[];
 extern const char clr_kernel_cells[];
 
 #endif

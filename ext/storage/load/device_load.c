@@ -3,11 +3,9 @@
 #include "base/memory.h"
 #include "storage/leaves/few_leaves.h"
 #include "storage/load/device_parts.h"
+#include "storage/load/device_sample.h"
 
 #include <string.h>
-
-/* Leaves by which the others are judged: fewer than a table has that a device decodes. */
-enum { SAMPLES = 8 };
 
 struct device_load {
     struct clr_units *units;
@@ -240,6 +238,15 @@ static enum clr_load_outcome finish_parts(struct device_load *load, struct clr_d
     return outcome_of(outcome);
 }
 
+/* Returns what a column is on devices of which one has rows of that kind, and others of another:
+   that, or without narrowness, or mixed. */
+static uint8_t join_kinds(uint8_t kind, uint8_t other)
+{
+    if (kind == other)
+        return kind;
+    return clr_kind_wide(kind) == clr_kind_wide(other) ? clr_kind_wide(kind) : CLR_TAG_MIXED;
+}
+
 /* Makes a column, so many rows, and its copy, of what the parts have of it. */
 static enum clr_load_outcome finish_column(struct device_load *load, int k, size_t rows,
                                            const struct clr_division *division,
@@ -255,8 +262,7 @@ static enum clr_load_outcome finish_column(struct device_load *load, int k, size
         struct clr_fed_column *fed = &load->parts.list[p].columns[k];
 
         tags |= fed->tags;
-        if (fed->kind != kind)
-            kind = CLR_TAG_MIXED;
+        kind = join_kinds(kind, fed->kind);
         residents[p] = fed->resident;
         fed->resident = NULL;
     }
@@ -318,43 +324,6 @@ static enum clr_load_outcome run(struct device_load *load, struct clr_layout *la
     return clr_units_fail(units, outcome, 0, 0);
 }
 
-/* Decodes some of the leaves. */
-static enum clr_load_outcome decode_samples(const struct clr_units *units,
-                                            struct clr_few_leaves *few, struct clr_pages *pages)
-{
-    const struct clr_page_list *leaves = &units->leaves;
-    enum clr_load_outcome outcome =
-        clr_few_leaves_init(few, pages, units->fields, units->field_count, SAMPLES, 0, 0);
-    size_t i;
-
-    for (i = 0; i < SAMPLES && outcome == CLR_LOAD_DONE; i++)
-        outcome = add_leaf(few, leaves->numbers[leaves->count / SAMPLES * i]);
-    if (outcome == CLR_LOAD_DONE)
-        clr_few_leaves_end(few);
-    return outcome;
-}
-
-/* Learns from some of the leaves about how many rows there are, and of what kinds the columns may
-   be. */
-static enum clr_load_outcome sample(struct clr_units *units, struct clr_feed_setup *setup,
-                                    uint8_t *kinds)
-{
-    struct clr_pages pages = clr_units_pages(units);
-    struct clr_few_leaves few = {.count = 0};
-    enum clr_load_outcome outcome;
-    int k;
-
-    pages.visited = clr_pages_new_visits(units->source); /* what is met now is met again */
-    outcome =
-        pages.visited == NULL ? clr_pages_no_memory(&pages) : decode_samples(units, &few, &pages);
-    for (k = 0; k < setup->count && outcome == CLR_LOAD_DONE; k++)
-        kinds[k] = few.columns[units->fields[k].position]->kind;
-    setup->rows = few.reader.decoder.rows * units->leaves.count / SAMPLES;
-    clr_few_leaves_free(&few);
-    clr_memory_free(pages.visited);
-    return clr_units_note(units, outcome, &pages);
-}
-
 /* Begins feeds, if there are threads for them and somebody wants some. */
 static enum clr_load_outcome begin(struct device_load *load, const struct clr_layout *layout,
                                    const struct clr_device_decoding *decoding)
@@ -369,7 +338,7 @@ static enum clr_load_outcome begin(struct device_load *load, const struct clr_la
 
     if (units->threads < 2)
         return CLR_LOAD_NO_DEVICE;
-    outcome = sample(load->units, &setup, kinds);
+    outcome = clr_device_sample(load->units, &setup, kinds);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     if (layout->known)
