@@ -60,7 +60,7 @@ static inline bool split_decimal(long bits, long power, long *k)
         back = whole << (places - 64);
         back_low = 0;
     }
-    if (whole == 0 || whole >= MOST_DECIMAL)
+    if (whole == 0 || whole > MOST_DECIMAL - (bits >= 0))
         return false;
     differ_low = low - back_low;
     differ = high - back - (low < back_low);
@@ -82,7 +82,7 @@ static inline void raise_power(bounds *of)
         return;
     of->low *= 10;
     of->high *= 10;
-    if (of->low <= -MOST_DECIMAL || of->high >= MOST_DECIMAL)
+    if (of->low < -MOST_DECIMAL || of->high >= MOST_DECIMAL)
         of->power = 0;
 }
 
