@@ -110,12 +110,11 @@ static inline void join_bounds(bounds *to, bounds other)
     to->high = max(to->high, other.high);
 }
 
-/* Finds the bounds that each group's rows have: of decimals, too, if they may be that. own: one for
-   each work-item of the group. */
-__kernel void find_bounds(__global const long *values, ulong rows, uint decimals,
-                          __local bounds *own, __global bounds *found)
+/* Finds the bounds that each group's rows have. own: one for each work-item of the group. */
+__kernel void find_bounds(__global const long *values, ulong rows, __local bounds *own,
+                          __global bounds *found)
 {
-    bounds mine = {LONG_MAX, LONG_MIN, LONG_MAX, LONG_MIN, decimals != 0};
+    bounds mine = {LONG_MAX, LONG_MIN, LONG_MAX, LONG_MIN, 1};
 
     FOR_ROWS(i, rows)
     {

@@ -63,11 +63,9 @@ static enum clr_code find_bounds(const struct narrowing *narrowing,
                                  struct clr_status *status)
 {
     const size_t size = narrowing->groups * sizeof(struct clr_found_bounds);
-    const cl_uint decimals = column->kind != CLR_TAG_INTEGER;
     const struct clr_argument arguments[] = {
         CLR_VALUE(column->values),
         CLR_VALUE(narrowing->rows),
-        CLR_VALUE(decimals),
         CLR_LOCAL(narrowing->decoder->narrow_group_size * sizeof(struct clr_found_bounds)),
         CLR_VALUE(narrowing->found),
     };
