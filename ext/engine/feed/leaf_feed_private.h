@@ -67,6 +67,7 @@ struct clr_leaf_feed {
 
     /* The worker's own. */
     struct clr_feed_line under_way;
+    int concluded;             /* columns */
     bool has_decoder;          /* it is claimed */
     struct clr_status failure; /* what the task ends with */
     struct clr_device_work work;

@@ -124,22 +124,21 @@ static void write_host_rows(const struct clr_leaf_feed *feed, struct clr_device 
     clr_memory_free(rows);
 }
 
+/* Completes the next column: one in a step, as it goes over all rows. */
 static void conclude(struct clr_leaf_feed *feed, struct clr_device *device,
                      struct clr_status *status)
 {
-    int i;
+    const int i = feed->concluded;
+    struct clr_resident *resident = feed->residents[i];
 
-    for (i = 0; i < feed->setup.count; i++) {
-        struct clr_resident *resident = feed->residents[i];
-
-        if (clr_decoded_column_conclude(device, resident->copy, feed->rows, &feed->tags[i],
-                                        status) != CLR_OK ||
-            clr_decoded_column_narrow(device, resident->copy, status) != CLR_OK)
-            return;
-        resident->rows = feed->rows;
-        resident->kind = clr_resident_column_kind(resident->copy);
-        atomic_store(&resident->state, CLR_RESIDENT_READY);
-    }
+    if (clr_decoded_column_conclude(device, resident->copy, feed->rows, &feed->tags[i], status) !=
+            CLR_OK ||
+        clr_decoded_column_narrow(device, resident->copy, status) != CLR_OK)
+        return;
+    resident->rows = feed->rows;
+    resident->kind = clr_resident_column_kind(resident->copy);
+    atomic_store(&resident->state, CLR_RESIDENT_READY);
+    feed->concluded++;
 }
 
 /* Takes what the threads have for the worker: a stage, or rows; number is -1 where there is none.
@@ -202,8 +201,7 @@ static bool serve(struct clr_leaf_feed *feed, struct clr_device *device, struct 
         conclude(feed, device, status);
     else
         await_work(feed);
-    return status->code == CLR_OK &&
-           !(phase == CLR_FEED_FINISHING && rows == NULL && feed->under_way.count == 0);
+    return status->code == CLR_OK && feed->concluded < feed->setup.count;
 }
 
 /*
