@@ -51,7 +51,7 @@ static inline bool split_decimal(long bits, long power, long *k)
     if (places < 1 || places > 127 || (places < 64 && high >> places != 0))
         return false;
     if (places < 64) {
-        whole = (high << (64 - places) | low >> places) + (low >> (places - 1) & 1);
+        whole = (high << (63 - places) << 1 | low >> places) + (low >> (places - 1) & 1);
         back = whole >> (64 - places);
         back_low = whole << places;
     } else {
@@ -158,5 +158,5 @@ __kernel void narrow_values(__global const long *values, ulong rows, uint bytes,
             ((__global uint *)words)[i] = (uint)word;
     }
     if (!fits)
-        *unfit = 1;
+        (void)atomic_or(unfit, 1U);
 }

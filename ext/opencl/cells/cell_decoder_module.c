@@ -10,7 +10,7 @@
 enum { GPU_GROUP_SIZE = 128 };
 
 /* Groups that narrow a column: about as many as are resident at a time, which go over all rows. */
-enum { GPU_GROUPS_PER_UNIT = 8, CPU_GROUPS_PER_UNIT = 4 };
+enum { GPU_GROUPS_PER_UNIT = 16, CPU_GROUPS_PER_UNIT = 4 };
 
 /* Half of the local memory is left to what the kernel itself has, and to other groups. On a CPU
    device, where local memory is memory like any other, a copy would be of no use. */
