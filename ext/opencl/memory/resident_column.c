@@ -237,6 +237,7 @@ static enum clr_code change(struct clr_device *device, struct clr_resident_colum
     const size_t tag_bytes = clr_resident_tags_size(kind, 1);
     struct clr_upload *upload;
     cl_command_queue queue;
+    cl_int error;
     int i;
 
     if (clr_upload_open(device, status) != CLR_OK)
@@ -254,7 +255,11 @@ static enum clr_code change(struct clr_device *device, struct clr_resident_colum
             send_range(upload, column->tags, tags, &ranges->ranges[i], tag_bytes, status) != CLR_OK)
             return status->code;
     }
-    return clr_resident_column_settle(device, status);
+    if (clr_resident_column_settle(device, status) != CLR_OK)
+        return status->code;
+    /* What is sent comes behind the copies, but perhaps nothing is. */
+    error = clFinish(queue);
+    return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, "clFinish", error);
 }
 
 enum clr_code clr_resident_column_change(struct clr_device *device,
