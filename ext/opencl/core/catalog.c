@@ -95,7 +95,7 @@ static size_t get_shared_alignment(cl_device_id id)
 
 static void describe(cl_device_id id, const char *platform, struct clr_device_info *device)
 {
-    cl_bool available = CL_FALSE, compiler = CL_FALSE;
+    cl_bool available = CL_FALSE, compiler = CL_FALSE, little = CL_FALSE;
     cl_uint units = 0;
     cl_ulong memory = 0, largest = 0, local = 0;
 
@@ -111,6 +111,7 @@ static void describe(cl_device_id id, const char *platform, struct clr_device_in
     clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
     clGetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
     clGetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_ENDIAN_LITTLE, sizeof little, &little, NULL);
     device->compute_units = units;
     device->memory = memory;
     device->shared_alignment = get_shared_alignment(id);
@@ -127,6 +128,8 @@ static void describe(cl_device_id id, const char *platform, struct clr_device_in
     else if (strncmp(device->version, "OpenCL 1.0", 10) == 0 ||
              strncmp(device->version, "OpenCL 1.1", 10) == 0)
         snprintf(device->unusable, sizeof device->unusable, "OpenCL 1.2 is needed");
+    else if (!little) /* the host's words are sent as they are */
+        snprintf(device->unusable, sizeof device->unusable, "a little-endian device is needed");
 }
 
 static void add_platform(struct clr_catalog *catalog, cl_platform_id platform)

@@ -2,6 +2,7 @@
 #include "opencl/core/catalog.h"
 
 #include "base/memory.h"
+#include "opencl/core/api.h"
 
 #include "tap.h"
 
@@ -119,6 +120,39 @@ static void test_machine(void)
     clr_memory_free(catalog.devices);
 }
 
+/* ---- Devices whose words are in the other order. */
+
+static __typeof__(clGetDeviceInfo) get_device_info;
+
+static cl_int get_big_endian(cl_device_id id, cl_device_info what, size_t size, void *value,
+                             size_t *length)
+{
+    static const cl_bool is_little = CL_FALSE;
+    const cl_int error = get_device_info(id, what, size, value, length);
+
+    if (error == CL_SUCCESS && what == CL_DEVICE_ENDIAN_LITTLE)
+        memcpy(value, &is_little, sizeof is_little);
+    return error;
+}
+
+static void test_big_endian(void)
+{
+    struct clr_catalog catalog;
+    size_t i;
+
+    get_device_info = clGetDeviceInfo;
+    if (get_device_info == NULL)
+        return;
+    clGetDeviceInfo = get_big_endian;
+    clr_catalog_fill(&catalog);
+    clGetDeviceInfo = get_device_info;
+    for (i = 0; i < catalog.count; i++)
+        tap_is_string(catalog.devices[i].unusable, "a little-endian device is needed",
+                      "device %zu, were it big-endian", i);
+    tap_is_int64(clr_catalog_choose(&catalog, "auto"), -1, "then none is chosen");
+    clr_memory_free(catalog.devices);
+}
+
 /* A catalog that there was no memory for is made once more. */
 static void test_memory(void)
 {
@@ -145,5 +179,6 @@ int main(void)
     test_choice();
     test_machine();
     test_memory();
+    test_big_endian();
     return tap_done();
 }
