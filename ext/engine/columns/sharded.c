@@ -59,12 +59,13 @@ struct clr_sharded *clr_sharded_new_of(const struct clr_division *division,
 struct clr_sharded *clr_sharded_change(const struct clr_sharded *before, struct clr_column *column,
                                        const struct clr_row_ranges *ranges)
 {
-    struct clr_division division = before->division;
+    const struct clr_devices devices = {.count = 1, .list = {before->division.shards[0].device}};
+    struct clr_division division;
     struct clr_resident *changed;
 
-    if (division.count > 1)
+    if (before->division.count > 1 || !clr_division_make(&devices, column->rows, &division) ||
+        division.count > 1)
         return NULL;
-    division.shards[0].rows = column->rows;
     changed = clr_resident_change(before->residents[0], column, ranges);
     return changed == NULL ? NULL : clr_sharded_new_of(&division, &changed);
 }

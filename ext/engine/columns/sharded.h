@@ -22,8 +22,8 @@ struct clr_sharded *clr_sharded_new_of(const struct clr_division *division,
  * Starts making the copy of a column from that of another one, which has the same rows where they
  * were, but for those of the ranges, and may have fewer or more at the end: on the device, to which
  * these rows alone are sent. Returns a copy with one reference; or NULL if it can't be made so: if
- * they are too many, or the other one is not READY, has several shards or another form, or is the
- * host's column itself; or without memory.
+ * they are too many, or the other one is not READY, has another form, or is the host's column
+ * itself, or if one of both takes several shards; or without memory.
  */
 struct clr_sharded *clr_sharded_change(const struct clr_sharded *before, struct clr_column *column,
                                        const struct clr_row_ranges *ranges);

@@ -187,6 +187,30 @@ static void test_memory(const struct clr_division *division, struct clr_column *
     clr_sharded_release(copy);
 }
 
+/* A copy is made of another one as long as both are one shard. */
+static void test_change(const struct clr_chosen_device *device)
+{
+    static const size_t rows = LARGEST / 8;
+    const struct clr_devices devices = {.count = 1, .list = {*device}};
+    struct clr_row_ranges fresh = {.count = 1, .ranges = {{rows - 1, 1}}};
+    struct clr_column *column = orders_column(CLR_TAG_INTEGER, rows),
+                      *longer = orders_column(CLR_TAG_INTEGER, rows + 1);
+    struct clr_sharded *copy, *changed;
+    struct clr_division division;
+
+    if (!clr_division_make(&devices, rows, &division))
+        tap_bail("no division");
+    copy = upload(&division, column);
+    changed = clr_sharded_change(copy, column, &fresh);
+    tap_ok(changed != NULL, "a copy of a copy, as large as a buffer may be");
+    clr_sharded_release(changed);
+    fresh.ranges[0].rows = 2;
+    tap_ok(clr_sharded_change(copy, longer, &fresh) == NULL, "but not of more rows");
+    clr_sharded_release(copy);
+    clr_column_release(longer);
+    clr_column_release(column);
+}
+
 /* shares: the devices' memory is the host's. */
 static void test_device(const struct clr_device_info *chosen, bool shares)
 {
@@ -207,6 +231,8 @@ static void test_device(const struct clr_device_info *chosen, bool shares)
         tap_bail("no division");
     tap_ok(division.count == 6 && clr_division_devices(&division) == 2,
            "three shards on each of two devices");
+    if (!shares)
+        test_change(&devices.list[0]);
     for (i = 0; i < sizeof kinds; i++) {
         struct clr_column *column = orders_column(kinds[i], ROWS);
         struct clr_sharded *copy = upload(&division, column);
