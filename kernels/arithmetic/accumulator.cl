@@ -134,7 +134,8 @@ __attribute__((noinline)) void wide_carry(volatile __local int *place, int digit
 #define ADD_DIGIT(number, value)                                                                   \
     full |= (uint)atomic_add(place + (number)*COPIES, (int)(value)) + (1U << 30)
 
-/* Adds (high * 2^64 + low) * 2^exponent, negated if negative; high is below 2^53. */
+/* Adds (high * 2^64 + low) * 2^exponent, negated if negative; high is below 2^46, which leaves room
+   for its shift. */
 void wide_add_scaled(__local uint *wide, ulong high, ulong low, int exponent, int negative)
 {
     uint position = (uint)(exponent - ACCUMULATOR_BASE);
