@@ -86,6 +86,12 @@ enum clr_load_outcome clr_few_leaves_add(struct clr_few_leaves *few, uint32_t nu
     return outcome;
 }
 
+enum clr_load_outcome clr_few_leaves_add_any(struct clr_few_leaves *few, uint32_t number)
+{
+    clr_decoder_restart_order(&few->reader.decoder);
+    return clr_few_leaves_add(few, number, false);
+}
+
 void clr_few_leaves_end(struct clr_few_leaves *few)
 {
     clr_decoder_end_columns(&few->reader.decoder, few->columns);

@@ -28,10 +28,12 @@ enum clr_load_outcome clr_few_leaves_init(struct clr_few_leaves *few, struct clr
                                           size_t most_bytes, uint64_t seed);
 void clr_few_leaves_free(struct clr_few_leaves *few);
 
-/* Decodes a leaf whose rows come after those of the leaves before, unless the order of the reader's
-   decoder is restarted; only if it is the table's only one it may be empty. CLR_LOAD_TOO_LARGE:
-   there is no more room. */
+/* Decodes a leaf whose rows come after those of the leaves before; only if it is the table's only
+   one it may be empty. CLR_LOAD_TOO_LARGE: there is no more room. */
 enum clr_load_outcome clr_few_leaves_add(struct clr_few_leaves *few, uint32_t number, bool is_only);
+
+/* The same where leaves come in no order, and one of several. */
+enum clr_load_outcome clr_few_leaves_add_any(struct clr_few_leaves *few, uint32_t number);
 
 /* Completes the columns, which stay here. */
 void clr_few_leaves_end(struct clr_few_leaves *few);

@@ -110,13 +110,6 @@ static enum clr_load_outcome outcome_of(enum clr_scan_outcome outcome)
 
 /* ---- Pages that the device leaves to the host. */
 
-/* Decodes a leaf. Those of a layout that is known are in no order. */
-static enum clr_load_outcome add_leaf(struct clr_few_leaves *few, uint32_t number)
-{
-    clr_decoder_restart_order(&few->reader.decoder);
-    return clr_few_leaves_add(few, number, false);
-}
-
 /* Gives the feed the rows of a leaf that has been decoded, which are from that one on. */
 static bool give(const struct clr_units *units, const struct clr_device_part *part,
                  const struct clr_few_leaves *few, size_t i, size_t row)
@@ -136,7 +129,8 @@ static bool give(const struct clr_units *units, const struct clr_device_part *pa
     return true;
 }
 
-/* Decodes what the device leaves to the host, so many leaves, and gives the feed their rows. */
+/* Decodes what the device leaves to the host, so many leaves, and gives the feed their rows. Those
+   of a layout that is known are in no order. */
 static enum clr_load_outcome decode_rest(struct device_load *load,
                                          const struct clr_device_part *part, const uint8_t *left,
                                          struct clr_few_leaves *few, struct clr_pages *pages,
@@ -149,7 +143,7 @@ static enum clr_load_outcome decode_rest(struct device_load *load,
 
     for (i = 0; i < part->leaves && outcome == CLR_LOAD_DONE; i++) {
         if (left[i] != 0)
-            outcome = add_leaf(few, units->leaves.numbers[part->leaf + i]);
+            outcome = clr_few_leaves_add_any(few, units->leaves.numbers[part->leaf + i]);
     }
     if (outcome != CLR_LOAD_DONE)
         return outcome;

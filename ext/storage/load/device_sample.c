@@ -14,11 +14,9 @@ static enum clr_load_outcome decode(const struct clr_units *units, struct clr_fe
         clr_few_leaves_init(few, pages, units->fields, units->field_count, SAMPLES, 0, 0);
     size_t i;
 
-    for (i = 0; i < SAMPLES && outcome == CLR_LOAD_DONE; i++) {
-        /* Those of a layout that is known are in no order. */
-        clr_decoder_restart_order(&few->reader.decoder);
-        outcome = clr_few_leaves_add(few, leaves->numbers[leaves->count / SAMPLES * i], false);
-    }
+    /* Those of a layout that is known are in no order. */
+    for (i = 0; i < SAMPLES && outcome == CLR_LOAD_DONE; i++)
+        outcome = clr_few_leaves_add_any(few, leaves->numbers[leaves->count / SAMPLES * i]);
     if (outcome == CLR_LOAD_DONE)
         clr_few_leaves_end(few);
     return outcome;
