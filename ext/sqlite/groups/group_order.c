@@ -78,14 +78,28 @@ static int column_of_key(const struct clr_query *query, int key)
     return is_column ? query->columns[x->a] : -1;
 }
 
+/* Prepares a PRAGMA that lists what the table, or an index of it, has. The statement is NULL unless
+   it returns SQLITE_OK. */
+static int prepare_list(sqlite3 *db, const struct clr_table_info *table, const char *pragma,
+                        const char *of, sqlite3_stmt **statement)
+{
+    char *sql = sqlite3_mprintf("PRAGMA \"%w\".%s(\"%w\")", table->schema, pragma, of);
+    int rc = SQLITE_NOMEM;
+
+    *statement = NULL;
+    if (sql != NULL)
+        rc = sqlite3_prepare_v2(db, sql, -1, statement, NULL);
+    sqlite3_free(sql);
+    return rc;
+}
+
 /* Stores whether an index has the keys among its columns, in their order, and none descends. */
 static int compare_index(sqlite3 *db, const char *index, const struct clr_table_info *table,
                          const struct clr_query *query, bool *is_same)
 {
     const int count = query->grouping.key_count;
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("PRAGMA \"%w\".index_xinfo(\"%w\")", table->schema, index);
-    int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_stmt *statement;
+    int rc = prepare_list(db, table, "index_xinfo", index, &statement);
     bool descends = false;
     int next = 0;
 
@@ -99,7 +113,6 @@ static int compare_index(sqlite3 *db, const char *index, const struct clr_table_
                 sqlite3_stricmp(name, table->columns[column].name) == 0;
     }
     *is_same = next == count && !descends;
-    sqlite3_free(sql);
     return rc == SQLITE_OK ? sqlite3_finalize(statement) : rc;
 }
 
@@ -107,9 +120,8 @@ static int compare_index(sqlite3 *db, const char *index, const struct clr_table_
 static int find_named(sqlite3 *db, const char *index, const struct clr_table_info *table,
                       const struct clr_query *query, bool *are_named)
 {
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("PRAGMA \"%w\".index_info(\"%w\")", table->schema, index);
-    int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_stmt *statement;
+    int rc = prepare_list(db, table, "index_info", index, &statement);
 
     *are_named = true;
     /* seqno, cid, name */
@@ -122,7 +134,6 @@ static int find_named(sqlite3 *db, const char *index, const struct clr_table_inf
             ;
         *are_named = *are_named && i < query->column_count;
     }
-    sqlite3_free(sql);
     return rc == SQLITE_OK ? sqlite3_finalize(statement) : rc;
 }
 
@@ -133,9 +144,8 @@ static int find_named(sqlite3 *db, const char *index, const struct clr_table_inf
 static int find_unique(sqlite3 *db, const struct clr_table_info *table,
                        const struct clr_query *query, bool *may_be_unique)
 {
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("PRAGMA \"%w\".index_list(\"%w\")", table->schema, table->name);
-    int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_stmt *statement;
+    int rc = prepare_list(db, table, "index_list", table->name, &statement);
     int i;
 
     *may_be_unique = false;
@@ -151,7 +161,6 @@ static int find_unique(sqlite3 *db, const struct clr_table_info *table,
         else if (sqlite3_column_int(statement, 2) != 0)
             rc = find_named(db, name, table, query, may_be_unique);
     }
-    sqlite3_free(sql);
     if (rc == SQLITE_OK)
         return sqlite3_finalize(statement);
     sqlite3_finalize(statement);
