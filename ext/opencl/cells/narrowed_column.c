@@ -15,6 +15,9 @@ struct clr_found_bounds {
     int64_t power;
 };
 
+_Static_assert(sizeof(struct clr_found_bounds) == CLR_NARROW_LOCAL,
+               "a work-item has its bounds in local memory");
+
 /* What the work on one column needs. found: of each group, and then, in its beginning, whether a
    value did not fit. */
 struct narrowing {
