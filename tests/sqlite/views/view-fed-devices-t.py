@@ -85,17 +85,8 @@ def ask_until_fed(db, name, devices, what):
     """Two checks: all that a view gives, with nothing kept, is what its SELECT gives, and in the end the devices
     decode for it."""
     want = repr(views.comparable(views.outcome(db, SELECTS[int(name[1:])])))
-    start = time.monotonic()
-    wrong = []
-    while True:
-        views.evict(db)
-        got = repr(views.comparable(views.ask(db, name)))
-        if got != want:
-            wrong.append(got)
-        if is_fed(db, name, devices) or wrong or time.monotonic() - start > TIMEOUT_S:
-            break
-        time.sleep(0.01)
-    tap.is_equal(wrong, [], f"{what}: the SELECT's own answer")
+    got = views.ask_anew(db, name, want, lambda: is_fed(db, name, devices))
+    tap.is_equal(got, want, f"{what}: the SELECT's own answer")
     if not tap.ok(is_fed(db, name, devices), f"{what}: decoded by {devices} devices"):
         tap.diag("\n".join(views.plan(db, name)))
 
