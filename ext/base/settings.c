@@ -47,6 +47,9 @@ static const struct setting settings_table[] = {
     {"column_memory", 0, CLR_COLUMN_MEMORY, 0, 0, INT64_MAX,
      "bytes of decoded columns that the process keeps for views on the host, and as many on each "
      "device; larger tables stream; 0: a quarter of either's memory"},
+    {"device_memory", 0, CLR_DEVICE_MEMORY, 0, 0, INT64_MAX,
+     "bytes of each device's memory that columns may take; what of a column does not fit there is "
+     "scanned by the host; 0: as column_memory says"},
     {"column_retention", 0, CLR_COLUMN_RETENTION, RETENTION_MS, 0, 86400000,
      "milliseconds that the process keeps columns of a file after its last connection has closed"},
     {OF_CONNECTION(values_memory), 0, 0, INT64_MAX,

@@ -93,7 +93,8 @@ static void test_refusals(void)
     refuses("speed", "1",
             "no setting 'speed'; there are: device, chunk_size, host_threshold, start_after, "
             "chunks_in_flight, device_timeout, view_threshold, column_memory, "
-            "column_retention, values_memory, program_cache, override, device_arithmetic, "
+            "device_memory, column_retention, values_memory, program_cache, override, "
+            "device_arithmetic, "
             "device_columns, devices");
     refuses("Device", "auto", "no setting 'Device'"); /* names are exact */
     refuses("", "1", "no setting ''");
@@ -159,21 +160,11 @@ static void test_changes(void)
 
 static void test_list(void)
 {
-    static const char *const names[] = {"device",
-                                        "chunk_size",
-                                        "host_threshold",
-                                        "start_after",
-                                        "chunks_in_flight",
-                                        "device_timeout",
-                                        "view_threshold",
-                                        "column_memory",
-                                        "column_retention",
-                                        "values_memory",
-                                        "program_cache",
-                                        "override",
-                                        "device_arithmetic",
-                                        "device_columns",
-                                        "devices"};
+    static const char *const names[] = {
+        "device",           "chunk_size",        "host_threshold", "start_after",
+        "chunks_in_flight", "device_timeout",    "view_threshold", "column_memory",
+        "device_memory",    "column_retention",  "values_memory",  "program_cache",
+        "override",         "device_arithmetic", "device_columns", "devices"};
     struct clr_setting_description description;
     struct clr_settings settings;
     struct clr_status status;

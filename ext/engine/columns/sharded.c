@@ -56,8 +56,9 @@ struct clr_sharded *clr_sharded_new_of(const struct clr_division *division,
     return sharded;
 }
 
-struct clr_sharded *clr_sharded_change(const struct clr_sharded *before, struct clr_column *column,
-                                       const struct clr_row_ranges *ranges)
+/* Makes a copy of the column's first rows. */
+static struct clr_sharded *change(const struct clr_sharded *before, struct clr_column *column,
+                                  size_t rows, const struct clr_row_ranges *ranges)
 {
     const struct clr_devices devices = {.count = 1, .list = {before->division.shards[0].device}};
     struct clr_division division;
@@ -66,8 +67,27 @@ struct clr_sharded *clr_sharded_change(const struct clr_sharded *before, struct 
     if (before->division.count > 1 || !clr_division_make(&devices, column->rows, &division) ||
         division.count > 1)
         return NULL;
-    changed = clr_resident_change(before->residents[0], column, ranges);
+    division.shards[0].rows = rows;
+    changed = clr_resident_change(before->residents[0], column, rows, ranges);
     return changed == NULL ? NULL : clr_sharded_new_of(&division, &changed);
+}
+
+struct clr_sharded *clr_sharded_change(const struct clr_sharded *before, struct clr_column *column,
+                                       const struct clr_row_ranges *ranges)
+{
+    return change(before, column, column->rows, ranges);
+}
+
+struct clr_sharded *clr_sharded_change_part(struct clr_sharded *before, struct clr_column *column,
+                                            const struct clr_row_ranges *ranges)
+{
+    const size_t rows = clr_sharded_rows(before);
+
+    if (before->division.count > 1 || rows > column->rows)
+        return NULL;
+    return clr_resident_has_rows(before->residents[0], column, ranges)
+               ? clr_sharded_retain(before)
+               : change(before, column, rows, ranges);
 }
 
 struct clr_sharded *clr_sharded_retain(struct clr_sharded *sharded)
@@ -91,6 +111,14 @@ void clr_sharded_release(struct clr_sharded *sharded)
 const struct clr_division *clr_sharded_division(const struct clr_sharded *sharded)
 {
     return &sharded->division;
+}
+
+size_t clr_sharded_rows(const struct clr_sharded *sharded)
+{
+    const struct clr_division *division = &sharded->division;
+    const struct clr_shard *last = &division->shards[division->count - 1];
+
+    return last->first + last->rows;
 }
 
 struct clr_resident *clr_sharded_resident(const struct clr_sharded *sharded, int shard)

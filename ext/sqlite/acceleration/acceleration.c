@@ -166,6 +166,7 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
                                                .way = run->way,
                                                .device = run->device,
                                                .device_count = run->device_count,
+                                               .host_rows = run->host_rows,
                                                .is_filled = run->request.no_pages != CLR_WHY_NONE,
                                                .by_index = run->request.table == &plan->index,
                                                .reading = run->request.reading,

@@ -44,6 +44,7 @@ struct clr_view_run {
     struct clr_wanted wanted; /* of CLR_WAY_PART */
     const char *device;       /* that answered; NULL: the host */
     int device_count;         /* how many of that name */
+    size_t host_rows;         /* over which the host's threads went at the same time */
     int rc;
 };
 

@@ -4,6 +4,7 @@
 #include "engine/worker/runtime.h"
 #include "sqlite/cache/cache_lock.h"
 #include "sqlite/cache/cache_tables.h"
+#include "sqlite/cache/copy_room.h"
 
 #include <unistd.h>
 
@@ -13,13 +14,6 @@ int64_t clr_column_memory(void)
 
     return setting > 0 ? setting
                        : (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGE_SIZE) / 4;
-}
-
-int64_t clr_column_device_memory(const struct clr_device_info *info)
-{
-    const int64_t setting = clr_process_setting(CLR_COLUMN_MEMORY);
-
-    return setting > 0 ? setting : (int64_t)(info->memory / 4);
 }
 
 /* ---- What there is, and what of it was used longest ago. All with the lock. */
@@ -40,43 +34,9 @@ static int64_t measure_host(void)
     return bytes;
 }
 
-/* Returns what a column's copy takes of a worker's device. */
-static int64_t size_on(const struct clr_image_column *column, const struct clr_worker *worker)
-{
-    return column->copy == NULL ? 0 : (int64_t)clr_sharded_size(column->copy, worker);
-}
-
-/* Whether an image's columns may go. */
-static bool may_go(const struct clr_image *image)
-{
-    return !image->is_changing && !image->table->is_busy;
-}
-
-/* Adds up what images have there, or, if since is no NULL pointer, what of that may go and was not
-   used since that scan. */
-static int64_t measure_device(const struct clr_worker *worker, const int64_t *since)
-{
-    const struct clr_cached_table *table;
-    const struct clr_image *image;
-    int64_t bytes = 0;
-
-    for (table = clr_cache_first(); table != NULL; table = table->next) {
-        for (image = table->images; image != NULL; image = image->next) {
-            const bool counts = since == NULL ? !image->is_changing : may_go(image);
-            const struct clr_image_column *column = counts ? image->columns : NULL;
-
-            for (; column != NULL; column = column->next) {
-                if (since == NULL || (column->pins == 0 && column->used < *since))
-                    bytes += size_on(column, worker);
-            }
-        }
-    }
-    return bytes;
-}
-
-/* Finds the least recently used column, of those with copies on a worker's device or, if that is
-   NULL, of those on the host, that no query needs; and its image. */
-static struct clr_image_column **find_oldest(const struct clr_worker *device, struct clr_image **of)
+/* Finds the least recently used column, of those on the host, that no query needs; and its image.
+ */
+static struct clr_image_column **find_oldest(struct clr_image **of)
 {
     struct clr_image_column **oldest = NULL, **link;
     struct clr_cached_table *table;
@@ -84,9 +44,9 @@ static struct clr_image_column **find_oldest(const struct clr_worker *device, st
 
     for (table = clr_cache_first(); table != NULL; table = table->next) {
         for (image = table->images; image != NULL; image = image->next) {
-            for (link = &image->columns; may_go(image) && *link != NULL; link = &(*link)->next) {
-                if ((*link)->pins > 0 ||
-                    (device != NULL ? size_on(*link, device) == 0 : (*link)->column->is_away) ||
+            for (link = &image->columns; clr_copy_may_go(image) && *link != NULL;
+                 link = &(*link)->next) {
+                if ((*link)->pins > 0 || (*link)->column->is_away ||
                     (oldest != NULL && (*link)->used >= (*oldest)->used))
                     continue;
                 oldest = link;
@@ -121,7 +81,7 @@ static void remove_column(struct clr_image *image, struct clr_image_column **lin
 static bool drop_oldest(int64_t scan)
 {
     struct clr_image *image = NULL;
-    struct clr_image_column **link = find_oldest(NULL, &image);
+    struct clr_image_column **link = find_oldest(&image);
     struct clr_kept_dictionary **dictionary = find_oldest_dictionary(scan);
 
     if (dictionary != NULL && (link == NULL || (*dictionary)->used < (*link)->used)) {
@@ -142,37 +102,14 @@ static bool drop_layout(void)
     for (table = clr_cache_first(); table != NULL; table = table->next) {
         struct clr_image *image = table->images;
 
-        if (image == NULL || !may_go(image) || image->references > 1 || image->columns != NULL ||
-            clr_layout_size(&image->layout) == 0)
+        if (image == NULL || !clr_copy_may_go(image) || image->references > 1 ||
+            image->columns != NULL || clr_layout_size(&image->layout) == 0)
             continue;
         clr_layout_free(&image->layout);
         clr_image_measure(image);
         return true;
     }
     return false;
-}
-
-/* Drops the copy on the worker's device whose use is longest ago, also what it has on others, and
-   its column if that is nowhere else: from then on the host decodes the table, or the device might
-   do so again and again. Returns the bytes that the copy took there, or 0 if there is none. */
-static int64_t drop_oldest_copy(const struct clr_worker *worker)
-{
-    struct clr_image *image = NULL;
-    struct clr_image_column **link = find_oldest(worker, &image);
-    int64_t bytes;
-
-    if (link == NULL)
-        return 0;
-    bytes = size_on(*link, worker);
-    if ((*link)->column->is_away) {
-        image->table->host_decodes = true;
-        remove_column(image, link);
-        return bytes;
-    }
-    clr_sharded_release((*link)->copy);
-    (*link)->copy = NULL;
-    (*link)->wait = (struct clr_copy_wait){.left = CLR_COPY_ASKINGS};
-    return bytes;
 }
 
 /* ---- Room for copies. All with the lock. */
@@ -203,7 +140,7 @@ static struct lack find_lack(struct clr_image_column *const *found, int count,
         if (!is_missing(found[i]))
             continue;
         bytes = (int64_t)clr_sharded_cost(division, found[i]->column, device->worker) -
-                size_on(found[i], device->worker);
+                clr_copy_size(found[i], CLR_COPY_WHOLE, device->worker);
         if (bytes <= 0)
             continue;
         wanted += bytes;
@@ -211,7 +148,8 @@ static struct lack find_lack(struct clr_image_column *const *found, int count,
     }
     if (wanted == 0)
         return (struct lack){.bytes = 0, .fits = true};
-    over = measure_device(device->worker, NULL) + wanted - clr_column_device_memory(device->info);
+    over = clr_copy_measure(CLR_COPY_WHOLE, device->worker, NULL) + wanted -
+           clr_column_device_memory(device->info);
     return (struct lack){.bytes = over > failed ? over : failed, .fits = over <= 0};
 }
 
@@ -260,8 +198,8 @@ static void drop_unused(struct clr_image_column *const *found, int count,
         const struct clr_worker *worker = division->shards[i].device.worker;
         int64_t lack = find_lack(found, count, division, i).bytes;
 
-        while (lack > 0 && measure_device(worker, &since) > 0)
-            lack -= drop_oldest_copy(worker);
+        while (lack > 0 && clr_copy_measure(CLR_COPY_WHOLE, worker, &since) > 0)
+            lack -= clr_copy_drop_oldest(CLR_COPY_WHOLE, worker);
     }
     for (i = 0; i < count; i++) {
         if (!is_missing(found[i]))
@@ -285,8 +223,9 @@ bool clr_column_device_make_room(struct clr_image_column *const *found, int coun
         if (lack.bytes <= 0)
             continue;
         is_short = true;
-        may_drop =
-            may_drop && lack.bytes <= measure_device(division->shards[i].device.worker, &since);
+        may_drop = may_drop &&
+                   lack.bytes <=
+                       clr_copy_measure(CLR_COPY_WHOLE, division->shards[i].device.worker, &since);
     }
     if (is_short && !may_drop) {
         set_wait(found, count, true);
@@ -304,7 +243,12 @@ bool clr_column_device_make_room(struct clr_image_column *const *found, int coun
 
 int64_t clr_column_device_left(const struct clr_worker *worker)
 {
-    return clr_column_device_memory(clr_worker_info(worker)) - clr_column_device_bytes(worker);
+    int64_t bytes;
+
+    clr_cache_lock();
+    bytes = clr_copy_measure(CLR_COPY_WHOLE, worker, NULL);
+    clr_cache_unlock();
+    return clr_column_device_memory(clr_worker_info(worker)) - bytes;
 }
 
 int64_t clr_column_device_bytes(const struct clr_worker *worker)
@@ -312,7 +256,8 @@ int64_t clr_column_device_bytes(const struct clr_worker *worker)
     int64_t bytes;
 
     clr_cache_lock();
-    bytes = measure_device(worker, NULL);
+    bytes = clr_copy_measure(CLR_COPY_WHOLE, worker, NULL) +
+            clr_copy_measure(CLR_COPY_PART, worker, NULL);
     clr_cache_unlock();
     return bytes;
 }
@@ -320,6 +265,7 @@ int64_t clr_column_device_bytes(const struct clr_worker *worker)
 void clr_column_memory_trim(int64_t most, int64_t scan)
 {
     const struct clr_catalog *catalog = clr_runtime_known_catalog();
+    int64_t most_there;
     size_t i;
 
     clr_cache_lock();
@@ -328,9 +274,12 @@ void clr_column_memory_trim(int64_t most, int64_t scan)
     for (i = 0; catalog != NULL && i < catalog->count; i++) {
         const struct clr_worker *worker = clr_runtime_started_worker(i);
 
-        while (worker != NULL &&
-               measure_device(worker, NULL) > clr_column_device_memory(&catalog->devices[i]) &&
-               drop_oldest_copy(worker) > 0)
+        if (worker == NULL)
+            continue;
+        most_there = clr_column_device_memory(&catalog->devices[i]);
+        clr_copy_trim_parts(worker, most_there);
+        while (clr_copy_measure(CLR_COPY_WHOLE, worker, NULL) > most_there &&
+               clr_copy_drop_oldest(CLR_COPY_WHOLE, worker) > 0)
             ;
     }
     clr_cache_unlock();

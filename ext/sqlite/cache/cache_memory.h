@@ -13,24 +13,12 @@ enum { CLR_ROW_BYTES = 9 };
    setting says. */
 int64_t clr_column_memory(void);
 
-/* Returns how many bytes of a device's memory they may take, likewise. */
-int64_t clr_column_device_memory(const struct clr_device_info *info);
-
 /* Returns how many bytes of it copies take. The device's worker is that. */
 int64_t clr_column_device_bytes(const struct clr_worker *worker);
 
-/* Returns how many more they may take of a worker's device, if none goes. */
-int64_t clr_column_device_left(const struct clr_worker *worker);
-
-/*
- * How many scans have to ask for a copy before it takes the room of others, which nobody has used
- * since the first of these scans; and before a column whose copy was dropped gets another one. A
- * copy takes about as long as a few scans by the host: so copying is a fraction of what the host
- * does meanwhile, in whatever order columns are asked for that do not all fit. Where they are asked
- * for in turn, none is asked for twice without the others: some stay and serve, and nothing is
- * copied.
+/* Returns how many more they may take of a worker's device, if none goes but parts (copy_room.h).
  */
-enum { CLR_COPY_ASKINGS = 8 };
+int64_t clr_column_device_left(const struct clr_worker *worker);
 
 /*
  * With the cache's lock: a scan asks for copies of its columns, which are pinned, by that division;

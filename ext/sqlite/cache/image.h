@@ -17,16 +17,17 @@ struct clr_image_column {
     struct clr_field field;
     struct clr_column *column; /* away if the copy is all there is */
     struct clr_sharded *copy;  /* on devices, or NULL */
-    size_t size;               /* of the column on the host, in bytes: clr_image_measure() */
-    int pins;                  /* queries that need it now: it is not evicted */
-    int64_t hits;              /* scans that found it here */
-    int64_t used;              /* the cache's clock of scans: least recently used goes first */
+    struct clr_sharded *part; /* of the first rows, on devices that have no room for all; or NULL */
+    size_t size;              /* of the column on the host, in bytes: clr_image_measure() */
+    int pins;                 /* queries that need it now: it is not evicted */
+    int64_t hits;             /* scans that found it here */
+    int64_t used;             /* the cache's clock of scans: least recently used goes first */
     /* While it has no copy: how many more scans have to ask for one, and the number of the first
        scan that found no room for it, or 0. See clr_column_device_make_room(). */
     struct clr_copy_wait {
         int left;
         int64_t since;
-    } wait;
+    } wait, part_wait; /* the latter for a part that would take the room of others */
     /* The connections that have used it. */
     const struct clr_connection **users;
     int user_count;
@@ -126,5 +127,14 @@ const char *clr_image_column_type(const struct clr_image_column *column, const c
 
 /* Returns whether there is a complete copy on devices. */
 bool clr_image_column_on_device(const struct clr_image_column *column);
+
+/* Returns how many rows devices have. */
+size_t clr_image_column_device_rows(const struct clr_image_column *column);
+
+/* Returns the bytes that copies, of all rows or of the first ones, take on devices. */
+size_t clr_image_column_device_size(const struct clr_image_column *column);
+
+/* Drops the copy of the first rows, if there is one. */
+void clr_image_column_drop_part(struct clr_image_column *column);
 
 #endif
