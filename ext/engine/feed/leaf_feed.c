@@ -132,7 +132,7 @@ static bool locked_wait(struct clr_leaf_feed *feed, const struct waiting *waitin
 
     if (stop)
         return false;
-    if (pthread_cond_timedwait(waiting->condition, &feed->lock, &deadline) == 0)
+    if (clr_thread_wait(waiting->condition, &feed->lock, &deadline))
         return true;
     pthread_mutex_unlock(&feed->lock);
     look_at_worker(feed);

@@ -169,7 +169,7 @@ static void await_work(struct clr_leaf_feed *feed)
     pthread_mutex_lock(&feed->lock);
     if (feed->full.count == 0 && feed->host_rows == NULL &&
         (feed->phase == CLR_FEED_OPEN || feed->phase == CLR_FEED_SETTLED))
-        pthread_cond_timedwait(&feed->arrived, &feed->lock, &deadline);
+        clr_thread_wait(&feed->arrived, &feed->lock, &deadline);
     pthread_mutex_unlock(&feed->lock);
 }
 
@@ -229,7 +229,7 @@ static bool end(struct clr_leaf_feed *feed, struct clr_device *device, struct cl
     clr_status_clear(status);
     pthread_mutex_lock(&feed->lock);
     if (feed->taken > 0)
-        pthread_cond_timedwait(&feed->arrived, &feed->lock, &deadline);
+        clr_thread_wait(&feed->arrived, &feed->lock, &deadline);
     is_held = feed->taken > 0;
     pthread_mutex_unlock(&feed->lock);
     if (is_held)

@@ -204,7 +204,7 @@ const struct clr_catalog *clr_runtime_catalog(void)
     /* A look at the list starts no worker. */
     locked_start("host");
     while (runtime.phase == DISCOVERING)
-        pthread_cond_wait(&runtime.changed, &runtime.lock);
+        clr_thread_wait(&runtime.changed, &runtime.lock, NULL);
     catalog = runtime.phase == DISCOVERED ? &runtime.catalog : NULL;
     pthread_mutex_unlock(&runtime.lock);
     return catalog;

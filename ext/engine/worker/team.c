@@ -73,8 +73,8 @@ static void wait_for_all(struct team *team, const struct clr_watch *watch)
         struct timespec deadline = clr_thread_deadline(WATCH_MS);
 
         if (watch == NULL) {
-            pthread_cond_wait(&team->done, &team->lock);
-        } else if (pthread_cond_timedwait(&team->done, &team->lock, &deadline) != 0) {
+            clr_thread_wait(&team->done, &team->lock, NULL);
+        } else if (!clr_thread_wait(&team->done, &team->lock, &deadline)) {
             pthread_mutex_unlock(&team->lock);
             ask(team, watch);
             pthread_mutex_lock(&team->lock);

@@ -62,6 +62,30 @@ struct timespec clr_thread_deadline(int64_t timeout_ms)
     return time;
 }
 
+bool clr_thread_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                     const struct timespec *deadline)
+{
+    const int state = clr_thread_defer_cancel();
+    const int error = deadline == NULL ? pthread_cond_wait(condition, lock)
+                                       : pthread_cond_timedwait(condition, lock, deadline);
+
+    clr_thread_restore_cancel(state);
+    return error == 0;
+}
+
+int clr_thread_defer_cancel(void)
+{
+    int state;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    return state;
+}
+
+void clr_thread_restore_cancel(int state)
+{
+    pthread_setcancelstate(state, &state);
+}
+
 void clr_patience_begin(struct clr_patience *patience, int64_t timeout_ms)
 {
     *patience = (struct clr_patience){.timeout_ms = timeout_ms,
@@ -75,7 +99,7 @@ bool clr_patience_wait(struct clr_patience *patience, pthread_cond_t *condition,
 {
     int64_t used_ns;
 
-    if (pthread_cond_timedwait(condition, lock, &patience->deadline) == 0)
+    if (clr_thread_wait(condition, lock, &patience->deadline))
         return true;
     used_ns = clr_clock_process_ns();
     if (patience->left-- == 0 ||

@@ -253,7 +253,7 @@ enum clr_scan_outcome clr_worker_await_builds(struct clr_worker *worker, int64_t
     locked_rouse(worker);
     while ((has_builds = locked_has_builds(worker)) && !stop && clr_clock_ns() < end) {
         deadline = clr_thread_deadline(CLR_WATCH_MS);
-        pthread_cond_timedwait(&worker->answered, &worker->lock, &deadline);
+        clr_thread_wait(&worker->answered, &worker->lock, &deadline);
         pthread_mutex_unlock(&worker->lock);
         stop = watch != NULL && watch->wants_stop(watch->context);
         pthread_mutex_lock(&worker->lock);

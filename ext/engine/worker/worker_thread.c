@@ -323,7 +323,7 @@ static void locked_open(struct clr_worker *worker)
         do {
             deadline = clr_thread_deadline(pause_ms);
             while (!worker->stopping && !worker->failed &&
-                   pthread_cond_timedwait(&worker->work_arrived, &worker->lock, &deadline) == 0)
+                   clr_thread_wait(&worker->work_arrived, &worker->lock, &deadline))
                 continue;
         } while (worker->resting && !worker->stopping && !worker->failed);
         if (pause_ms < CLR_OPEN_MOST_PAUSE_MS)
@@ -351,7 +351,7 @@ void *clr_worker_run(void *argument)
             sched_yield();
             pthread_mutex_lock(&worker->lock);
         } else {
-            pthread_cond_wait(&worker->work_arrived, &worker->lock);
+            clr_thread_wait(&worker->work_arrived, &worker->lock, NULL);
         }
     }
     while (worker->busy > 0)

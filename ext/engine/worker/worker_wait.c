@@ -40,7 +40,7 @@ static bool locked_wait(struct clr_worker *worker, pthread_cond_t *condition, in
     int64_t left = passed < timeout_ms ? timeout_ms - passed + 1 : 1;
     struct timespec deadline = clr_thread_deadline(left < most_ms ? left : most_ms);
 
-    return pthread_cond_timedwait(condition, &worker->lock, &deadline) == 0;
+    return clr_thread_wait(condition, &worker->lock, &deadline);
 }
 
 enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job *job,

@@ -1,6 +1,7 @@
 #include "sqlite/acceleration/acceleration.h"
 
 #include "base/float_environment.h"
+#include "engine/worker/thread.h"
 
 #include <string.h>
 
@@ -286,13 +287,16 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
                          struct clr_kept_rows *rows, struct clr_group_answer *groups,
                          bool *answered)
 {
-    int rc;
+    int rc, state;
 
     *answered = false;
     if (acceleration->is_running)
         return SQLITE_OK;
     acceleration->is_running = true;
+    /* Others wait for the table that this thread has made busy, and its helpers use its stack. */
+    state = clr_thread_defer_cancel();
     rc = run(acceleration, parameters, rows, groups, answered);
+    clr_thread_restore_cancel(state);
     acceleration->is_running = false;
     return rc;
 }

@@ -10,6 +10,7 @@ enum { WATCH_MS = 20 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+static int cancel_state; /* what clr_thread_restore_cancel() gets, of the thread with the lock */
 
 static void prepare(void)
 {
@@ -18,13 +19,19 @@ static void prepare(void)
 
 void clr_cache_lock(void)
 {
+    const int state = clr_thread_defer_cancel();
+
     pthread_once(&prepared, prepare);
     pthread_mutex_lock(&lock);
+    cancel_state = state;
 }
 
 void clr_cache_unlock(void)
 {
+    const int state = cancel_state;
+
     pthread_mutex_unlock(&lock);
+    clr_thread_restore_cancel(state);
 }
 
 void clr_cache_wake(void)
@@ -35,8 +42,10 @@ void clr_cache_wake(void)
 void clr_cache_wait_until_woken(int64_t timeout_ms)
 {
     const struct timespec deadline = clr_thread_deadline(timeout_ms);
+    const int state = cancel_state;
 
-    pthread_cond_timedwait(&changed, &lock, &deadline);
+    clr_thread_wait(&changed, &lock, &deadline);
+    cancel_state = state;
 }
 
 /* The watch is asked without the lock: it may take its time. */
@@ -47,8 +56,8 @@ bool clr_cache_wait(const struct clr_watch *watch)
     clr_cache_wait_until_woken(WATCH_MS);
     if (watch == NULL)
         return true;
-    pthread_mutex_unlock(&lock);
+    clr_cache_unlock();
     wants_stop = watch->wants_stop(watch->context);
-    pthread_mutex_lock(&lock);
+    clr_cache_lock();
     return !wants_stop;
 }

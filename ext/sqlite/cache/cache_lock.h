@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Whoever has the lock is not cancelled. */
 void clr_cache_lock(void);
 void clr_cache_unlock(void);
 

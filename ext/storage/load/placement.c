@@ -60,7 +60,7 @@ static void wait_for_turn(struct clr_placement *placement, const struct clr_plac
     const struct timespec deadline = clr_thread_deadline(TURN_MS);
 
     while (!placement->is_unordered && placed->units_taken != i) {
-        if (pthread_cond_timedwait(&placement->taken, &placement->lock, &deadline) != 0) {
+        if (!clr_thread_wait(&placement->taken, &placement->lock, &deadline)) {
             placement->is_unordered = true;
             pthread_cond_broadcast(&placement->taken);
         }

@@ -92,9 +92,46 @@ static void test_nanoseconds(void)
     tap_ok(valid, "deadlines are valid times");
 }
 
+/* Waits with the lock, is cancelled meanwhile, and gives the lock back before that takes effect. */
+static void *wait_cancelled(void *argument)
+{
+    bool *waits = argument;
+
+    pthread_mutex_lock(&lock);
+    *waits = true;
+    pthread_cond_broadcast(&changed);
+    while (*waits)
+        clr_thread_wait(&changed, &lock, NULL);
+    pthread_mutex_unlock(&lock);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void test_cancelled(void)
+{
+    void *result = NULL;
+    bool waits = false;
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, wait_cancelled, &waits) != 0)
+        tap_bail("no thread");
+    pthread_mutex_lock(&lock);
+    while (!waits)
+        clr_thread_wait(&changed, &lock, NULL);
+    pthread_cancel(thread);
+    waits = false;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, &result);
+    tap_ok(result == PTHREAD_CANCELED, "a thread that waits is cancelled later");
+    tap_is_int64(pthread_mutex_trylock(&lock), 0, "without the lock");
+    pthread_mutex_unlock(&lock);
+}
+
 int main(void)
 {
     clr_thread_cond_init(&changed);
+    test_cancelled();
     test_start();
     test_nanoseconds();
     test_deadline(0);

@@ -1,7 +1,7 @@
 /*
  * Connections that need the columns which another one is loading at that moment: whoever waits can
- * be interrupted, whoever loads may fail, and no two wait for each other, in one thread or two.
- * Each answer that comes is that of the SELECT.
+ * be interrupted or cancelled, whoever loads may fail, and no two wait for each other, in one
+ * thread or two. Each answer that comes is that of the SELECT.
  *
  * A load is held in the middle by a read that does not return.
  */
@@ -66,6 +66,65 @@ static void test_loader_interrupted(int file)
            modes[file], answer);
     for (i = 0; i < 2; i++)
         tap_ok(asker_join(&waiters[i]) == POOL_SAME, "%s: waiter %d is right", modes[file], i);
+    for (i = 0; i < 3; i++)
+        tap_ok(pool_all_right(db[i]) && sqlite3_close(db[i]) == SQLITE_OK, "%s: connection %d",
+               modes[file], i);
+}
+
+/* A thread that may be cancelled: it asks view 0, and does nothing else that is a cancellation
+   point. */
+static void *ask_cancelled(void *argument)
+{
+    struct asker *self = argument;
+    sqlite3_stmt *query = NULL;
+    int rc = sqlite3_prepare_v2(self->db, "SELECT * FROM v0", -1, &query, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(query);
+    sqlite3_finalize(query);
+    self->answer = rc == SQLITE_ROW ? POOL_SAME : POOL_OTHER;
+    pthread_testcancel();
+    return NULL;
+}
+
+static void start_cancelled(struct asker *self, sqlite3 *db)
+{
+    self->db = db;
+    self->answer = POOL_BUSY;
+    atomic_init(&self->done, false);
+    if (pthread_create(&self->thread, NULL, ask_cancelled, self) != 0)
+        tap_bail("no thread");
+}
+
+/* The thread that loads and another one that waits are cancelled: nothing stays locked, and a third
+   gets its answer. */
+static void test_cancelled(int file)
+{
+    sqlite3 *db[3];
+    struct asker cancelled[2], third;
+    void *result;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        db[i] = asker_connect(file);
+    database_run(db[0], "SELECT clreduce_evict()");
+    slow_reads_stop_next();
+    start_cancelled(&cancelled[0], db[0]);
+    if (!slow_reads_wait_stopped(PROMPT_MS))
+        tap_bail("the load reads nothing");
+    start_cancelled(&cancelled[1], db[1]);
+    asker_start(&third, db[2], 0);
+    asker_is_done(&third, 100, false);
+    for (i = 0; i < 2; i++)
+        pthread_cancel(cancelled[i].thread);
+    asker_is_done(&third, 100, false);
+    slow_reads_release();
+    tap_ok(asker_join(&third) == POOL_SAME, "%s: others go on", modes[file]);
+    for (i = 0; i < 2; i++) {
+        pthread_join(cancelled[i].thread, &result);
+        tap_ok(result == PTHREAD_CANCELED && cancelled[i].answer == POOL_SAME,
+               "%s: who is cancelled has the row first", modes[file]);
+    }
     for (i = 0; i < 3; i++)
         tap_ok(pool_all_right(db[i]) && sqlite3_close(db[i]) == SQLITE_OK, "%s: connection %d",
                modes[file], i);
@@ -347,6 +406,7 @@ int main(void)
         pool_make(file, modes[file], ROWS);
         test_interrupted(file);
         test_loader_interrupted(file);
+        test_cancelled(file);
         test_impatient(file);
         test_meddled(file);
         test_nested(file);
