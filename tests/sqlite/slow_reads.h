@@ -21,7 +21,8 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     long delay_us;      /* of each read */
-    bool stop, stopped; /* the next read is to be stopped; one is */
+    int passing;        /* so many more reads go on before one is stopped */
+    bool stop, stopped; /* a read is to be stopped; one is */
 } slow_reads = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static inline void slow_reads_wait(off_t offset)
@@ -31,7 +32,7 @@ static inline void slow_reads_wait(off_t offset)
     pthread_mutex_lock(&slow_reads.lock);
     if (offset >= SLOW_READS_FROM) {
         delay.tv_nsec = slow_reads.delay_us * 1000;
-        if (slow_reads.stop) {
+        if (slow_reads.stop && slow_reads.passing-- == 0) {
             slow_reads.stop = false;
             slow_reads.stopped = true;
             pthread_cond_broadcast(&slow_reads.changed);
@@ -77,12 +78,19 @@ static inline void slow_reads_delay(long microseconds)
     pthread_mutex_unlock(&slow_reads.lock);
 }
 
-/* The next read of rows, whoever it is that reads, stops; others go on. */
-static inline void slow_reads_stop_next(void)
+/* Of the next reads of rows, whoever it is that reads, so many go on, and one stops; others go on.
+ */
+static inline void slow_reads_stop_after(int reads)
 {
     pthread_mutex_lock(&slow_reads.lock);
     slow_reads.stop = true;
+    slow_reads.passing = reads;
     pthread_mutex_unlock(&slow_reads.lock);
+}
+
+static inline void slow_reads_stop_next(void)
+{
+    slow_reads_stop_after(0);
 }
 
 /* Waits until one has stopped; returns false if none has after so many milliseconds. */

@@ -1,10 +1,11 @@
 #include "sqlite/cache/cache_tables.h"
 
+#include "base/clock.h"
 #include "sqlite/cache/cache_lock.h"
 #include "sqlite/database/connection_database.h"
 
-/* How long it is waited at a time for who changes an image. */
-enum { LONGEST_MS = 250 };
+/* How long those who look at images wait for who changes one, which may wait for them in turn. */
+enum { LONGEST_MS = 1000 };
 
 static struct clr_cached_table *tables;
 
@@ -61,12 +62,13 @@ static bool is_changing_elsewhere(const struct clr_cached_table *table)
 
 void clr_cache_lock_unchanging(const struct clr_connection *connection)
 {
+    const int64_t end = clr_clock_ns() + LONGEST_MS * INT64_C(1000000);
     const struct clr_cached_table *table;
 
     clr_cache_lock();
-    for (table = tables; table != NULL;) {
+    for (table = tables; table != NULL && clr_clock_ns() < end;) {
         if (is_changing_elsewhere(table) && clr_cache_schema(connection, table) != NULL) {
-            clr_cache_wait_until_woken(LONGEST_MS);
+            clr_cache_wait(NULL);
             table = tables;
         } else {
             table = table->next;
@@ -121,24 +123,13 @@ static void heed_forks(void)
 static void free_own(struct clr_connection *connection, void *attachment)
 {
     struct clr_cached_table *table, *next;
-    struct clr_image_column *column;
-    struct clr_image *image;
 
     (void)attachment;
     clr_cache_lock();
     for (table = tables; table != NULL; table = next) {
         next = table->next;
-        if (table->owner == connection) {
+        if (table->owner == connection)
             clr_cache_drop_table(table);
-        } else if (is_changing_elsewhere(table)) {
-            clr_cache_wait_until_woken(LONGEST_MS);
-            next = tables;
-        } else {
-            for (image = table->images; image != NULL; image = image->next) {
-                for (column = image->columns; column != NULL; column = column->next)
-                    clr_image_column_disuse(column, connection);
-            }
-        }
     }
     clr_cache_unlock();
 }

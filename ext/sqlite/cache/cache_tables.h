@@ -12,7 +12,7 @@
 bool clr_cache_prepare(struct clr_connection *connection);
 
 /* Takes the lock when no image that a connection may see is being changed, but by the calling
-   thread. */
+   thread; or after a second, as who changes one may wait for a lock of the caller's. */
 void clr_cache_lock_unchanging(const struct clr_connection *connection);
 
 /* Returns the first table. */

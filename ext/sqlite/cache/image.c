@@ -9,7 +9,7 @@ static void free_column(struct clr_image_column *column)
     clr_sharded_release(column->copy);
     clr_sharded_release(column->part);
     clr_column_release(column->column);
-    clr_memory_free((void *)column->users);
+    clr_memory_free(column->users);
     sqlite3_free(column->name);
     sqlite3_free(column);
 }
@@ -47,8 +47,7 @@ static struct clr_image_column *clone_column(const struct clr_image_column *colu
         free_column(clone);
         return NULL;
     }
-    memcpy((void *)clone->users, (const void *)column->users,
-           (size_t)column->user_count * sizeof *clone->users);
+    memcpy(clone->users, column->users, (size_t)column->user_count * sizeof *clone->users);
     return clone;
 }
 
@@ -193,32 +192,43 @@ void clr_image_remove(struct clr_image_column **link)
     free_column(column);
 }
 
+/* Forgets the connections that have been closed: they do not say so, as they would have to wait for
+   who changes the image. */
+static void forget_closed(struct clr_image_column *column)
+{
+    int i, count = 0;
+
+    for (i = 0; i < column->user_count; i++) {
+        if (clr_connection_is_open(column->users[i]))
+            column->users[count++] = column->users[i];
+    }
+    column->user_count = count;
+}
+
 void clr_image_column_use(struct clr_image_column *column, const struct clr_connection *connection)
 {
-    const struct clr_connection **users;
+    int64_t *users;
     int i;
 
     for (i = 0; i < column->user_count; i++) {
-        if (column->users[i] == connection)
+        if (column->users[i] == connection->number)
             return;
     }
-    users =
-        clr_memory_realloc((void *)column->users, (size_t)(column->user_count + 1) * sizeof *users);
+    forget_closed(column);
+    users = clr_memory_realloc(column->users, (size_t)(column->user_count + 1) * sizeof *users);
     if (users == NULL)
         return;
-    users[column->user_count++] = connection;
+    users[column->user_count++] = connection->number;
     column->users = users;
 }
 
-void clr_image_column_disuse(struct clr_image_column *column,
-                             const struct clr_connection *connection)
+int clr_image_column_users(const struct clr_image_column *column)
 {
-    int i;
+    int i, count = 0;
 
-    for (i = 0; i < column->user_count; i++) {
-        if (column->users[i] == connection)
-            column->users[i] = column->users[--column->user_count];
-    }
+    for (i = 0; i < column->user_count; i++)
+        count += clr_connection_is_open(column->users[i]);
+    return count;
 }
 
 void clr_image_measure(struct clr_image *image)

@@ -28,8 +28,8 @@ struct clr_image_column {
         int left;
         int64_t since;
     } wait, part_wait; /* the latter for a part that would take the room of others */
-    /* The connections that have used it. */
-    const struct clr_connection **users;
+    /* The numbers of connections that have used it: see clr_image_column_users(). */
+    int64_t *users;
     int user_count;
 };
 
@@ -112,11 +112,11 @@ struct clr_image_column *clr_image_add(struct clr_image *image, const char *name
 /* Takes the column with that link out of its image and frees it. */
 void clr_image_remove(struct clr_image_column **link);
 
-/* Takes note of a connection that uses the column; or that is gone. Without memory it is not
-   counted. */
+/* Takes note of a connection that uses the column. Without memory it is not counted. */
 void clr_image_column_use(struct clr_image_column *column, const struct clr_connection *connection);
-void clr_image_column_disuse(struct clr_image_column *column,
-                             const struct clr_connection *connection);
+
+/* Returns how many connections have used the column and are open. */
+int clr_image_column_users(const struct clr_image_column *column);
 
 /* Takes note of what columns and layout take on the host. Whoever changes the layout calls this
    when that is done. */

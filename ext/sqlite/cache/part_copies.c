@@ -56,7 +56,7 @@ static bool find_lacking(struct clr_image_column *const *found, int count, struc
         if (column->copy != NULL)
             return false;
         if (column->part != NULL && !is_on(column->part, lacking->devices)) {
-            if (column->user_count > 1 && !clr_sharded_is_lost(column->part))
+            if (clr_image_column_users(column) > 1 && !clr_sharded_is_lost(column->part))
                 return false;
             clr_image_column_drop_part(column);
         } else if (column->part != NULL &&

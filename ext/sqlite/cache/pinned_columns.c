@@ -218,8 +218,8 @@ static bool locked_suits(struct clr_image_column *column, const struct clr_divis
 {
     if (column->copy != NULL && clr_division_is_same(clr_sharded_division(column->copy), division))
         return true;
-    if (column->column->is_away ||
-        (column->copy != NULL && column->user_count > 1 && !clr_sharded_is_lost(column->copy)))
+    if (column->column->is_away || (column->copy != NULL && clr_image_column_users(column) > 1 &&
+                                    !clr_sharded_is_lost(column->copy)))
         return false;
     clr_sharded_release(column->copy);
     column->copy = NULL;

@@ -65,7 +65,7 @@ static void show(const struct clr_connection *connection, const struct clr_cache
         sqlite3_result_int64(result, found->hits);
         break;
     case 8:
-        sqlite3_result_int(result, found->user_count);
+        sqlite3_result_int(result, clr_image_column_users(found));
         break;
     case 9:
         if (!found->column->is_away)

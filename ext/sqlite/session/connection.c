@@ -9,6 +9,7 @@
 /* Connections of different threads are opened and closed at the same time. */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct clr_connection *list;
+static int64_t numbers; /* given out so far */
 
 struct clr_connection *clr_connection_of(sqlite3 *db)
 {
@@ -27,6 +28,18 @@ bool clr_connection_exists(sqlite3 *db)
     return clr_connection_of(db) != NULL;
 }
 
+bool clr_connection_is_open(int64_t number)
+{
+    const struct clr_connection *connection;
+
+    pthread_mutex_lock(&list_lock);
+    connection = list;
+    while (connection != NULL && connection->number != number)
+        connection = connection->next;
+    pthread_mutex_unlock(&list_lock);
+    return connection != NULL;
+}
+
 struct clr_connection *clr_connection_new(sqlite3 *db)
 {
     struct clr_connection *connection = clr_memory_alloc(sizeof *connection);
@@ -40,6 +53,7 @@ struct clr_connection *clr_connection_new(sqlite3 *db)
     clr_connection_heed_settings(connection);
     clr_pool_init(&connection->pool, &connection->settings, &connection->stats);
     pthread_mutex_lock(&list_lock);
+    connection->number = ++numbers;
     connection->next = list;
     list = connection;
     pthread_mutex_unlock(&list_lock);

@@ -23,6 +23,7 @@ struct clr_attachment {
 /* Used under the connection's own mutex, as SQLite calls functions and tables. */
 struct clr_connection {
     struct clr_connection *next; /* in the list of all connections */
+    int64_t number;              /* no other connection of the process has had it */
     sqlite3 *db;
     int references; /* one for each function and table registered, and the creator's */
     bool complete;  /* all of them are registered: without memory some may be, and are replaced */
@@ -57,6 +58,9 @@ struct clr_connection *clr_connection_of(sqlite3 *db);
 
 /* Returns whether all is registered with the connection: loading twice must change nothing. */
 bool clr_connection_exists(sqlite3 *db);
+
+/* Returns whether the connection of that number is still open. Any thread may ask. */
+bool clr_connection_is_open(int64_t number);
 
 /* Returns a new connection with one reference, or NULL without memory. */
 struct clr_connection *clr_connection_new(sqlite3 *db);

@@ -183,6 +183,73 @@ static void test_meddled(int file)
     sqlite3_close(second);
 }
 
+/* ---- Closing, while another thread cannot end its refresh. */
+
+static atomic_bool are_closed;
+
+static void *close_both(void *argument)
+{
+    sqlite3 **db = argument;
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        if (sqlite3_close(db[i]) != SQLITE_OK)
+            tap_bail("a connection is in use");
+    }
+    atomic_store(&are_closed, true);
+    return NULL;
+}
+
+/* Closes connections while a refresh stands still at read number `read`: one to that file, which
+   has used its columns, and one to another file. Returns whether it came to that read, and *prompt
+   whether they were closed meanwhile. */
+static bool close_amid_refresh(int read, bool *prompt)
+{
+    sqlite3 *first = asker_connect(1), *writer = pool_connect(1, 0);
+    sqlite3 *closed[] = {asker_connect(1), asker_connect(0)};
+    struct asker refresher;
+    pthread_t closer;
+    bool stopped;
+    int left = PROMPT_MS, wrong = 0, i;
+
+    database_run(writer, "UPDATE t SET a = a + 1 WHERE k = 10"); /* the log begins with this */
+    for (i = 0; i < 2; i++)
+        wrong += pool_ask(closed[i], 0) != POOL_SAME;
+    if (wrong > 0 || pool_ask(first, 0) != POOL_SAME)
+        tap_bail("no answers");
+    database_run(writer, "UPDATE t SET a = a + 1 WHERE k %% 1000 < 2");
+    atomic_store(&are_closed, false);
+    slow_reads_stop_after(read);
+    asker_start(&refresher, first, 0);
+    while (!(stopped = slow_reads_wait_stopped(5)) && !atomic_load(&refresher.done))
+        ;
+    if (pthread_create(&closer, NULL, close_both, closed) != 0)
+        tap_bail("no thread");
+    for (; !atomic_load(&are_closed) && left > 0; left -= 5)
+        sqlite3_sleep(5);
+    *prompt = left > 0;
+    slow_reads_release();
+    pthread_join(closer, NULL);
+    if (asker_join(&refresher) != POOL_SAME || database_stat(first, "leaves_refreshed") == 0)
+        tap_bail("no refresh");
+    sqlite3_close(first);
+    sqlite3_close(writer);
+    return stopped;
+}
+
+/* sqlite3_close() waits for no other thread's refresh, whose progress handler may wait for a lock
+   of the closing thread's: such as Python's. */
+static void test_closed_amid_refresh(void)
+{
+    bool prompt = true;
+    int read = 0;
+
+    while (close_amid_refresh(read, &prompt) && prompt)
+        read++;
+    tap_ok(prompt, "connections are closed amid a refresh, at each of its reads: %d", read);
+    tap_ok(read > 10, "which were several");
+}
+
 /* A commit comes in between: one loads the old snapshot, and one needs the new. */
 static void test_commit_between(void)
 {
@@ -412,6 +479,7 @@ int main(void)
         test_nested(file);
         test_half_read(file);
     }
+    test_closed_amid_refresh();
     test_commit_between();
     test_versions_in_order();
     test_opposite_orders();
