@@ -38,17 +38,6 @@ struct clr_tally_plan {
    over. */
 #define CLR_LOOKUP_COLUMN "entry"
 
-/* A comparison of a column with a constant: the comparison, and the TEXT of a literal, which is the
-   query's, or the number of a parameter. */
-struct clr_compared {
-    enum clr_opcode opcode;
-    const char *text;
-    size_t size;
-    int parameter; /* 0: it is the literal */
-};
-
-enum { CLR_MOST_COMPARED = 4 };
-
 /* An expression over one column that SQLite evaluates for each entry of the column's dictionary. */
 struct clr_lookup_plan {
     int column; /* of the scan, with codes */
@@ -60,13 +49,6 @@ struct clr_lookup_plan {
     bool is_timed;
     /* The results are needed in their order: each is the INTEGER that is its rank. */
     bool is_ranked;
-    /* SQLite reports no error for it: there are no functions, nor operators that are. */
-    bool is_sure;
-    /* It is true only where all of these are, of the column itself. */
-    struct clr_compared compared[CLR_MOST_COMPARED];
-    int compared_count;
-    /* Of that column: whether it has TEXT affinity, and a numeric one. */
-    bool is_text, is_numeric;
 };
 
 enum { CLR_MOST_LISTS = 32 };

@@ -104,7 +104,6 @@ CLR_WHY(ARGUMENTS, "an aggregate may refuse its arguments")
 CLR_WHY(FLOAT_ENVIRONMENT, "it computes, and the thread's floating-point environment (rounding "
                            "mode, flushing of subnormal numbers, traps) is not the default one")
 CLR_WHY(EMPTY_TABLE, "the table is empty")
-CLR_WHY(FEW_PAGES, "the rows are on %1 pages of the index that SQLite searches")
 CLR_WHY(SMALL_TABLE, "the table has %1 rows, and view_threshold is %2")
 CLR_WHY(VALUE, "some row has TEXT, a BLOB or an error, which only SQLite can treat")
 CLR_WHY(MANY_ROWS, "more than one row in %1 passes: SQLite is as quick")

@@ -137,39 +137,6 @@ static const struct step parts[] = {
     {"DROP TABLE c", "SELECT 1 WHERE 0"},
 };
 
-/* And of views that read few pages of a table, of which there is one for each row. */
-static const struct step rowids[] = {
-    {"CREATE VIRTUAL TABLE temp.f USING clreduce((SELECT gpu_sum(i), count(*) FROM far WHERE k "
-     "BETWEEN 70 AND :last))",
-     "SELECT 1 WHERE 0"},
-    {"CREATE VIRTUAL TABLE temp.g USING clreduce((SELECT i % 2, gpu_sum(i) FROM far WHERE k > 298 "
-     "GROUP BY 1))",
-     "SELECT 1 WHERE 0"},
-    {"SELECT * FROM f(72)", "SELECT gpu_sum(i), count(*) FROM far WHERE k BETWEEN 70 AND 72"},
-    {"SELECT line FROM clreduce_plan('f')", NULL},
-    {"SELECT * FROM g", "SELECT i % 2, gpu_sum(i) FROM far WHERE k > 298 GROUP BY 1"},
-    {"DROP TABLE f", "SELECT 1 WHERE 0"},
-    {"DROP TABLE g", "SELECT 1 WHERE 0"},
-};
-
-/* And of views that read few pages of an index, or leave them to SQLite, with codes and without. */
-#define KEYED "SELECT gpu_sum(n), count(*) FROM keyed WHERE "
-static const struct step ranges[] = {
-    {"CREATE VIRTUAL TABLE temp.f USING clreduce((" KEYED "s >= '2' AND s < :last))",
-     "SELECT 1 WHERE 0"},
-    {"CREATE VIRTUAL TABLE temp.g USING clreduce((" KEYED "s BETWEEN :first AND '3'))",
-     "SELECT 1 WHERE 0"},
-    /* Where it streams a dictionary of the table has no room, but this needs none. */
-    {"CREATE VIRTUAL TABLE temp.h USING clreduce((" KEYED "n > :least))", "SELECT 1 WHERE 0"},
-    {"SELECT * FROM h(3000)", KEYED "n > 3000"},
-    {"SELECT * FROM f('23')", KEYED "s >= '2' AND s < '23'"},
-    {"SELECT line FROM clreduce_plan('f')", NULL},
-    {"SELECT * FROM g('249')", KEYED "s BETWEEN '249' AND '3'"},
-    {"DROP TABLE f", "SELECT 1 WHERE 0"},
-    {"DROP TABLE g", "SELECT 1 WHERE 0"},
-    {"DROP TABLE h", "SELECT 1 WHERE 0"},
-};
-
 /* And of an ordinary view, before which an accelerated one goes. */
 #define ORDINARY                                                                                   \
     "SELECT gpu_sum(r) AS s, count(*) AS n, gpu_max(k) AS \"k \"\"k\" FROM main.t WHERE i < 90"
@@ -199,8 +166,6 @@ FITS(bytes);
 FITS(lookups);
 FITS(groups);
 FITS(parts);
-FITS(rowids);
-FITS(ranges);
 FITS(ordinary);
 
 static const struct life {
@@ -210,8 +175,7 @@ static const struct life {
 } lives[] = {
     {"numbers", numbers, COUNT(numbers)}, {"bytes", bytes, COUNT(bytes)},
     {"lookups", lookups, COUNT(lookups)}, {"groups", groups, COUNT(groups)},
-    {"parts", parts, COUNT(parts)},       {"rowids", rowids, COUNT(rowids)},
-    {"ranges", ranges, COUNT(ranges)},    {"ordinary", ordinary, COUNT(ordinary)},
+    {"parts", parts, COUNT(parts)},       {"ordinary", ordinary, COUNT(ordinary)},
 };
 
 enum { LIVES = sizeof lives / sizeof lives[0] };

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-enum clr_opcode clr_comparison_turn(enum clr_opcode opcode)
+/* Returns the comparison that is the same with its operands the other way round. */
+static enum clr_opcode turn(enum clr_opcode opcode)
 {
     switch (opcode) {
     case CLR_OP_LESS:
@@ -112,8 +113,11 @@ static void bound_reals_by_integer(enum clr_opcode opcode, int64_t constant,
     bound_reals(opcode, rounded, bounds);
 }
 
-bool clr_comparison_find(const struct clr_scan *scan, int number, int *column,
-                         enum clr_opcode *opcode, const struct clr_scalar **constant)
+/* Finds out whether an instruction compares a column of values with a constant, and if so stores
+   the instruction that is the column, the comparison with the column on its left side, and the
+   scan's constant. */
+static bool find_comparison(const struct clr_scan *scan, int number, int *column,
+                            enum clr_opcode *opcode, const struct clr_scalar **constant)
 {
     const struct clr_instruction *compared = &scan->instructions[number], *other;
     bool turned;
@@ -123,29 +127,13 @@ bool clr_comparison_find(const struct clr_scan *scan, int number, int *column,
         return false;
     turned = scan->instructions[compared->a].opcode == CLR_OP_CONSTANT;
     if (turned)
-        *opcode = clr_comparison_turn(*opcode);
+        *opcode = turn(*opcode);
     *column = turned ? compared->b : compared->a;
     other = &scan->instructions[turned ? compared->a : compared->b];
     if (scan->instructions[*column].opcode != CLR_OP_COLUMN || other->opcode != CLR_OP_CONSTANT)
         return false;
     *constant = &scan->constants[other->a];
     return true;
-}
-
-struct clr_value_range clr_comparison_range(enum clr_opcode opcode,
-                                            const struct clr_value *constant)
-{
-    struct clr_value_range range = clr_value_range_at(constant);
-
-    if (constant->kind == CLR_KIND_NONE)
-        return opcode == CLR_OP_IS ? range : clr_value_range_none();
-    /* With NULL nothing compares. */
-    if (is_upper(opcode))
-        range.lower.value.kind = CLR_KIND_NONE;
-    range.lower.is_open = is_upper(opcode) || opcode == CLR_OP_GREATER;
-    range.upper.is_open = opcode == CLR_OP_LESS;
-    range.upper.is_there = !is_lower(opcode);
-    return range;
 }
 
 bool clr_bounds_find(const struct clr_scan *scan, int number, int *column,
@@ -155,7 +143,7 @@ bool clr_bounds_find(const struct clr_scan *scan, int number, int *column,
     enum clr_opcode opcode;
     double real;
 
-    if (!clr_comparison_find(scan, number, column, &opcode, &constant))
+    if (!find_comparison(scan, number, column, &opcode, &constant))
         return false;
     if (constant->tag == CLR_TAG_INTEGER) {
         bound_integers(opcode, constant->bits, bounds);

@@ -3,7 +3,6 @@
 #define CLR_NUMERIC_BOUNDS_H
 
 #include "numeric/scan/scan.h"
-#include "numeric/values/value_range.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,20 +13,6 @@ struct clr_bounds {
     int64_t least, greatest;
     double least_real, greatest_real;
 };
-
-/* Returns the comparison that is the same with its operands the other way round. */
-enum clr_opcode clr_comparison_turn(enum clr_opcode opcode);
-
-/* Finds out whether an instruction compares a column of values with a constant by =, IS, <, <=, >
-   or >=, and if so stores the instruction that is the column, the comparison with the column on its
-   left side, and the scan's constant. */
-bool clr_comparison_find(const struct clr_scan *scan, int number, int *column,
-                         enum clr_opcode *opcode, const struct clr_scalar **constant);
-
-/* Returns the values for which one of these comparisons with a constant, of kind NONE: NULL, is
-   true, by SQLite's order of values. */
-struct clr_value_range clr_comparison_range(enum clr_opcode opcode,
-                                            const struct clr_value *constant);
 
 /*
  * Finds out whether an instruction compares a column of values with a number by =, IS, <, <=, > or

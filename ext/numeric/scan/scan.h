@@ -12,7 +12,6 @@
 #include "numeric/states/merged.h"
 #include "numeric/states/state.h"
 #include "numeric/values/column.h"
-#include "numeric/values/value_range.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -142,12 +141,6 @@ struct clr_lookup {
     struct clr_bytes bytes; /* theirs */
 };
 
-/* What is known of a lookup without its results. */
-struct clr_lookup_known {
-    bool is_sure;                 /* no result is UNSURE, whatever the column's values are */
-    struct clr_value_range range; /* for no other value of the column the result is true */
-};
-
 /* Returns the tag of an entry's result. */
 static inline uint8_t clr_lookup_tag(const struct clr_lookup *lookup, uint32_t code)
 {
@@ -204,7 +197,6 @@ struct clr_scan {
     const struct clr_row_ranges *ranges;
     int lookup_count;
     const struct clr_lookup *lookups; /* the caller's, of the dictionaries as they are now */
-    const struct clr_lookup_known *known_lookups; /* of each; the caller's, or NULL */
     struct clr_tally
         *tallies; /* their states are cleared, and computed, by whoever runs the scan */
 

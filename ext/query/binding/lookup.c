@@ -1,7 +1,6 @@
 #include "query/binding/lookup.h"
 
 #include "base/memory.h"
-#include "numeric/filter/bounds.h"
 #include "query/binding/content.h"
 #include "query/held.h"
 #include "query/syntax/grammar.h"
@@ -85,75 +84,6 @@ static void write(struct text *to, const struct clr_syntax *syntax, const struct
         to->text[to->length] = '\0';
 }
 
-/* ---- What is known of it without its results. */
-
-/* Whether SQLite reports no error for an expression. */
-static bool is_sure(const struct clr_node *node)
-{
-    const struct clr_node *child;
-
-    if (node->kind == CLR_N_FUNCTION || node->kind == CLR_N_OPERATOR ||
-        node->kind == CLR_N_SUBQUERY || node->kind == CLR_N_AGGREGATE || node->function != NULL)
-        return false;
-    for (child = node->first; child != NULL; child = child->next) {
-        if (!is_sure(child))
-            return false;
-    }
-    return true;
-}
-
-/* Takes a comparison, if it is one of a column, in binary order, with a parameter or with TEXT that
-   has no quotes in it. */
-static void take_compared(const struct clr_node *column, enum clr_opcode opcode,
-                          const struct clr_node *constant, struct clr_lookup_plan *plan)
-{
-    struct clr_compared compared = {.opcode = opcode};
-    const struct clr_token *token = &constant->names[0];
-
-    if (column->kind == CLR_N_LITERAL || column->kind == CLR_N_PARAMETER) {
-        const struct clr_node *other = column;
-
-        column = constant;
-        constant = other;
-        token = &constant->names[0];
-        compared.opcode = clr_comparison_turn(opcode);
-    }
-    if (column->kind != CLR_N_COLUMN || !column->is_binary ||
-        plan->compared_count == CLR_MOST_COMPARED)
-        return;
-    if (constant->kind == CLR_N_PARAMETER) {
-        compared.parameter = constant->number;
-    } else if (constant->kind == CLR_N_LITERAL && token->kind == CLR_T_STRING &&
-               memchr(token->text + 1, '\'', token->length - 2) == NULL) {
-        compared.text = token->text + 1;
-        compared.size = token->length - 2;
-    } else {
-        return;
-    }
-    plan->is_text = column->is_text;
-    plan->is_numeric = column->is_numeric;
-    plan->compared[plan->compared_count++] = compared;
-}
-
-/* Takes what has to be true for an expression to be true, as far as it is comparisons. */
-static void find_compared(const struct clr_node *node, struct clr_lookup_plan *plan)
-{
-    const struct clr_node *child = node->first;
-    const bool compares = node->kind == CLR_N_FOLD && child->next->next == NULL;
-
-    if (node->kind == CLR_N_FOLD && node->opcode == CLR_OP_AND) {
-        for (; child != NULL; child = child->next)
-            find_compared(child, plan);
-    } else if (node->kind == CLR_N_BETWEEN) {
-        take_compared(child, CLR_OP_GREATER_EQUAL, child->next, plan);
-        take_compared(child, CLR_OP_LESS_EQUAL, child->next->next, plan);
-    } else if (compares &&
-               (node->opcode == CLR_OP_EQUAL || node->opcode == CLR_OP_IS ||
-                (node->opcode >= CLR_OP_LESS && node->opcode <= CLR_OP_GREATER_EQUAL))) {
-        take_compared(child, node->opcode, child->next, plan);
-    }
-}
-
 /* ---- The lookup. */
 
 /* Returns the number of the lookup of a column with codes, which takes the text; -1 once it has
@@ -232,9 +162,6 @@ static int emit_lookup(struct clr_binder *binder, struct clr_node *node, struct 
     if (plan.column < 0)
         return -1;
     write(&text, syntax, node, equal);
-    plan.is_sure = is_sure(node) && (equal == NULL || is_sure(equal));
-    if (equal == NULL)
-        find_compared(node, &plan);
     text.text = clr_memory_alloc(text.length + 1);
     if (text.text == NULL)
         return clr_bind_no_memory(binder);

@@ -109,31 +109,27 @@ static int begin_run(struct clr_acceleration *acceleration, const struct clr_wat
     const struct clr_budget *budget = &connection->values;
     struct clr_plan *plan = acceleration->plan;
 
-    *run =
-        (struct clr_view_run){.watch = watch,
-                              .plan = plan,
-                              .parameters = parameters,
-                              .memos = acceleration->memos,
-                              .parameter_count = acceleration->select->parameter_count,
-                              .request = {.connection = connection,
-                                          .database = plan->database,
-                                          .own_table = &plan->table,
-                                          .index = plan->index.name == NULL ? NULL : &plan->index,
-                                          .table = &plan->table,
-                                          .names = &plan->names,
-                                          .query = plan->query,
-                                          .scan = &run->scan,
-                                          .watch = watch,
-                                          .keeping = &acceleration->keeping,
-                                          .no_pages = acceleration->no_pages},
-                              .way = CLR_WAY_SQLITE};
+    *run = (struct clr_view_run){.watch = watch,
+                                 .plan = plan,
+                                 .parameters = parameters,
+                                 .memos = acceleration->memos,
+                                 .parameter_count = acceleration->select->parameter_count,
+                                 .request = {.connection = connection,
+                                             .database = plan->database,
+                                             .table = &plan->table,
+                                             .names = &plan->names,
+                                             .query = plan->query,
+                                             .scan = &run->scan,
+                                             .watch = watch,
+                                             .keeping = &acceleration->keeping,
+                                             .no_pages = acceleration->no_pages},
+                                 .way = CLR_WAY_SQLITE};
     if (clr_query_run_begin(plan->query, &values, &run->query_run, &run->request.reason) ==
         CLR_NOMEM)
         return SQLITE_NOMEM;
     if (run->query_run == NULL)
         return SQLITE_OK;
     run->scan = clr_query_run_scan(run->query_run);
-    clr_run_know_lookups(run);
     run->scan.values_memory = budget->used < budget->limit ? budget->limit - budget->used : 0;
     run->scan.longest = (size_t)sqlite3_limit(connection->db, SQLITE_LIMIT_LENGTH, -1);
     return SQLITE_OK;
@@ -169,7 +165,6 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
                                                .device_count = run->device_count,
                                                .host_rows = run->host_rows,
                                                .is_filled = run->request.no_pages != CLR_WHY_NONE,
-                                               .by_index = run->request.table == &plan->index,
                                                .reading = run->request.reading,
                                                .reason = run->request.reason};
 }

@@ -24,7 +24,6 @@ struct clr_last_run {
     int device_count;   /* how many of that name */
     size_t host_rows;   /* over which the host's threads went at the same time */
     bool is_filled;     /* the image was one that SQLite fills */
-    bool by_index;      /* it was that of the plan's covering index */
     struct clr_reason reason; /* of CLR_WAY_SQLITE, or why there is no plan */
     struct clr_reading reading;
 };

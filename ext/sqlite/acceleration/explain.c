@@ -12,18 +12,10 @@ static void add_devices(int count, char text[DEVICES_TEXT])
         sqlite3_snprintf(DEVICES_TEXT, text, " (%d devices)", count);
 }
 
-/* Returns what was read the last time. */
-static const struct clr_table_info *find_table(const struct clr_acceleration *acceleration)
-{
-    const struct clr_plan *plan = acceleration->plan;
-
-    return acceleration->last.by_index && plan->index.name != NULL ? &plan->index : &plan->table;
-}
-
 /* With the cache's lock. */
 static struct clr_image *find_image(const struct clr_acceleration *acceleration)
 {
-    const struct clr_table_info *table = find_table(acceleration);
+    const struct clr_table_info *table = &acceleration->plan->table;
 
     return clr_cache_look_up(acceleration->connection, table->schema, table->name,
                              acceleration->last.is_filled);
@@ -46,7 +38,6 @@ static void describe_way(struct clr_acceleration *acceleration, char line[CLR_RE
         sqlite3_snprintf(CLR_REASON_TEXT, line, "accelerated: %s%s%s%s",
                          !last->was_asked              ? "not run yet"
                          : last->way == CLR_WAY_STREAM ? "host, streaming the table"
-                         : last->way == CLR_WAY_PART   ? "host, reading a part of the table"
                          : last->device == NULL        ? "host"
                                                        : "device ",
                          last->device == NULL ? "" : last->device, devices, host);
@@ -55,14 +46,13 @@ static void describe_way(struct clr_acceleration *acceleration, char line[CLR_RE
 
 static void describe_table(struct clr_acceleration *acceleration, char line[CLR_REASON_TEXT])
 {
-    const struct clr_table_info *table = find_table(acceleration);
+    const struct clr_table_info *table = &acceleration->plan->table;
     const struct clr_image *image;
 
     clr_cache_lock_unchanging(acceleration->connection);
     image = find_image(acceleration);
-    sqlite3_snprintf(CLR_REASON_TEXT, line, "%s %s.%s, %lld rows when last read",
-                     table == &acceleration->plan->table ? "table" : "covering index",
-                     table->schema, table->name,
+    sqlite3_snprintf(CLR_REASON_TEXT, line, "table %s.%s, %lld rows when last read", table->schema,
+                     table->name,
                      image == NULL ? 0LL : (long long)atomic_load(&image->table->rows));
     clr_cache_unlock();
 }
@@ -112,7 +102,7 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
     clr_cache_lock_unchanging(acceleration->connection);
     image = find_image(acceleration);
     if (image != NULL) {
-        field = clr_column_field(plan->query, find_table(acceleration), image->table->is_filled, i);
+        field = clr_column_field(plan->query, &plan->table, image->table->is_filled, i);
         column = clr_image_find(image, &field);
     }
     if (column == NULL)
@@ -177,9 +167,6 @@ static void describe_reading(const struct clr_reading *reading, char line[CLR_RE
         break;
     case CLR_READ_STREAMED:
         why = "the columns take more than column_memory";
-        break;
-    case CLR_READ_PART:
-        why = "the pages that can have the rows which the WHERE asks for";
         break;
     }
     add_devices(reading->device_count, devices);

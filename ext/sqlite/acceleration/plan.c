@@ -5,7 +5,6 @@
 #include "sqlite/acceleration/probes.h"
 #include "sqlite/aggregates/replaced.h"
 #include "sqlite/groups/group_order.h"
-#include "sqlite/schema/covering_index.h"
 #include "sqlite/schema/view_text.h"
 #include "sqlite/session/statement.h"
 
@@ -23,7 +22,6 @@ void clr_plan_free(struct clr_plan *plan)
     clr_function_names_free(&plan->functions);
     clr_query_free(plan->query);
     clr_table_info_free(&plan->table);
-    clr_table_info_free(&plan->index);
     clr_table_names_free(&plan->names);
     sqlite3_free(plan);
 }
@@ -278,13 +276,7 @@ static int bind_table(struct clr_connection *connection, const struct clr_select
     }
     plan->generation = plan->database->generation;
     plan->no_pages = find_no_pages(plan->query, &plan->table);
-    /* What is in the order of the rows, or of these themselves, is for the table. */
-    if (!plan->query->has_rows && !plan->query->grouping.by_first)
-        rc =
-            clr_covering_index_find(connection->db, select->sql, &plan->table, plan->query->columns,
-                                    plan->query->column_count, &plan->index, &plan->is_searched);
-    if (rc == SQLITE_OK)
-        rc = clr_probes_add(plan->query);
+    rc = clr_probes_add(plan->query);
     return rc == SQLITE_OK
                ? clr_inner_check(connection->db, plan->query, select->parameter_count, reason)
                : rc;

@@ -23,8 +23,6 @@ struct clr_varied_columns {
 struct clr_plan {
     struct clr_query *query;
     struct clr_table_info table;
-    struct clr_table_info index;             /* see covering_index.h */
-    bool is_searched;                        /* likewise */
     struct clr_table_names names;            /* which the table's name was looked for in */
     struct clr_database *database;           /* of the table */
     int generation;                          /* of the database, when the plan was made */

@@ -1,26 +1,12 @@
 #include "storage/stream/stream.h"
 #include "base/memory.h"
 #include "sqlite/acceleration/ways.h"
-#include "storage/stream/wanted.h"
 
 #include <string.h>
 
 /* Of column_memory a stream takes so large a part, and so many bytes at most, which is more than
    any number of threads makes good use of. Dictionaries that are new may take another part. */
 enum { STREAM_PART = 4, MOST_BYTES = 256 << 20, DICTIONARIES_PART = 2 };
-
-/*
- * Of a table of so many leaves or more a part is read alone as long as all parts that were, with
- * this one, are no more than one leaf in so many: who asks again and again has the columns loaded.
- * What it has decoded takes so many bytes at most, for which few kept columns have to go. Fewer
- * pages of an index SQLite searches as quickly.
- */
-enum {
-    PART_LEAST_LEAVES = 256,
-    PART_LEAST_PAGES = 32,
-    PART_OF_LEAVES = 4,
-    PART_MOST_BYTES = 16 << 20
-};
 
 static int64_t stream_memory(int64_t budget)
 {
@@ -61,9 +47,8 @@ static enum clr_outcome give_up(struct clr_view_run *run, enum clr_load_outcome 
 
 /* ---- Codes. */
 
-/* Collects the dictionaries of count fields, the scan's columns of these numbers, and keeps them,
-   unless they are of a part of the table; stores the rows that they are of. CLR_ANSWERED: they are
-   all there. */
+/* Collects the dictionaries of count fields, the scan's columns of these numbers, and keeps them;
+   stores the rows that they are of. CLR_ANSWERED: they are all there. */
 static enum clr_outcome collect(struct clr_view_run *run, const struct clr_field *fields,
                                 const int *numbers, int count, size_t memory, int64_t used,
                                 struct clr_dictionary **dictionaries, size_t *rows)
@@ -76,15 +61,12 @@ static enum clr_outcome collect(struct clr_view_run *run, const struct clr_field
     int i;
 
     clr_status_clear(&status);
-    outcome = clr_stream_dictionaries(&request->snapshot.source, request->table->root,
-                                      run->way == CLR_WAY_PART ? &run->wanted : NULL, fields, count,
-                                      memory, run->scan.seed, dictionaries, rows, run->watch,
+    outcome = clr_stream_dictionaries(&request->snapshot.source, request->table->root, fields,
+                                      count, memory, run->scan.seed, dictionaries, rows, run->watch,
                                       &report, &status);
     if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_MANY_VALUES)
         return give_up(run, outcome, CLR_WHY_KEEPS_CODES, &report, &status);
     request->connection->stats.bytes_decoded += report.bytes_read;
-    if (run->way == CLR_WAY_PART)
-        return outcome == CLR_LOAD_DONE ? CLR_ANSWERED : CLR_NEXT_WAY;
     if (outcome == CLR_LOAD_MANY_VALUES) {
         const char *name = clr_column_request_info(request, numbers[report.field])->name;
 
@@ -165,10 +147,9 @@ static enum clr_outcome stream_rows(struct clr_view_run *run, const struct clr_f
     struct clr_column_request *request = &run->request;
     struct clr_connection *connection = request->connection;
     const struct clr_source *source = &request->snapshot.source;
-    const bool is_grouped = run->scan.grouping != NULL, is_part = run->way == CLR_WAY_PART;
+    const bool is_grouped = run->scan.grouping != NULL;
     struct clr_load_report report;
     enum clr_load_outcome outcome;
-    struct clr_wanted wanted;
     struct clr_status status;
     size_t rows;
 
@@ -178,23 +159,16 @@ static enum clr_outcome stream_rows(struct clr_view_run *run, const struct clr_f
                                              &report, &status)
                          : clr_stream(source, request->table->root, fields, &run->scan,
                                       (size_t)memory, &rows, run->watch, &report, &status);
-    if (outcome == CLR_LOAD_TOO_LARGE && is_part) {
-        connection->stats.bytes_decoded += report.bytes_read;
-        return CLR_NEXT_WAY;
-    }
     if (outcome != CLR_LOAD_DONE)
         return give_up(run, outcome, is_grouped ? CLR_WHY_VALUES_MEMORY : CLR_WHY_LARGE_PAGE,
                        &report, &status);
     run->scan.rows = rows;
     connection->stats.bytes_decoded += report.bytes_read;
-    request->reading =
-        (struct clr_reading){.kind = is_part ? CLR_READ_PART : CLR_READ_STREAMED,
-                             .amount = connection->stats.bytes_decoded - request->decoded};
-    if (!clr_wanted_find(&run->scan, source, fields, &wanted)) {
-        atomic_store(&request->image->table->rows, rows);
-        if (!clr_column_request_check_rows(request, rows))
-            return CLR_NEXT_WAY;
-    }
+    request->reading = (struct clr_reading){
+        .kind = CLR_READ_STREAMED, .amount = connection->stats.bytes_decoded - request->decoded};
+    atomic_store(&request->image->table->rows, rows);
+    if (!clr_column_request_check_rows(request, rows))
+        return CLR_NEXT_WAY;
     connection->stats.scans_on_host++;
     connection->stats.scans_streamed++;
     return CLR_ANSWERED;
@@ -217,9 +191,7 @@ static bool find_fields(const struct clr_view_run *run, struct clr_field *fields
 enum clr_outcome clr_way_stream(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
-    const int64_t budget = clr_column_memory(), most = stream_memory(budget);
-    const int64_t memory =
-        run->way == CLR_WAY_PART && most > PART_MOST_BYTES ? PART_MOST_BYTES : most;
+    const int64_t budget = clr_column_memory(), memory = stream_memory(budget);
     int64_t used;
     struct clr_field fields[CLR_MOST_COLUMNS];
     enum clr_outcome outcome = CLR_ANSWERED;
@@ -241,71 +213,5 @@ enum clr_outcome clr_way_stream(struct clr_view_run *run)
         outcome = stream_rows(run, fields, memory);
         run->scan.columns = NULL;
     }
-    return outcome;
-}
-
-/* Whether SQLite finds the rows by the keys that the part is found by, as quickly. */
-static bool finds_itself(const struct clr_view_run *run, const struct clr_page_list *leaves)
-{
-    const struct clr_plan *plan = run->plan;
-
-    return plan->is_searched && leaves->count < PART_LEAST_PAGES &&
-           run->request.table == (plan->index.name != NULL ? &plan->index : &plan->table);
-}
-
-/* Returns how many leaves the tree has, about. The pages that lead to the wanted leaves tell too
-   little where they are the last ones of their levels, which may be nearly empty. */
-static uint64_t count_leaves(const struct clr_view_run *run, const struct clr_page_list *leaves)
-{
-    uint64_t guess;
-
-    return clr_tree_guess_leaves(&run->request.snapshot.source, run->request.table->root, &guess) &&
-                   guess > leaves->all
-               ? guess
-               : leaves->all;
-}
-
-/* Whether few pages have all the rows that are asked for; if they are very few the reason may be
-   that. Rows of SELECTs SQLite finds by itself. What can't be read now is the load's to say. */
-static bool are_few_pages(struct clr_view_run *run)
-{
-    struct clr_column_request *request = &run->request;
-    const struct clr_source *source = &request->snapshot.source;
-    atomic_size_t *const part_leaves = &request->image->table->part_leaves;
-    struct clr_field fields[CLR_MOST_COLUMNS];
-    struct clr_page_list leaves;
-    uint64_t all = 0;
-    bool are_few;
-
-    find_fields(run, fields);
-    if (request->query->has_rows || keeps_values(&run->scan, request->query) ||
-        !clr_wanted_find(&run->scan, source, fields, &run->wanted) ||
-        clr_snapshot_open(request->database, &request->snapshot) != CLR_WHY_NONE)
-        return false;
-    if (clr_wanted_leaves(source, request->table->root, &run->wanted, run->watch, &leaves) ==
-        CLR_LOAD_DONE)
-        all = count_leaves(run, &leaves);
-    are_few = all >= PART_LEAST_LEAVES;
-    if (are_few && finds_itself(run, &leaves)) {
-        clr_reason_set_numbers(&request->reason, CLR_WHY_FEW_PAGES, (int64_t)leaves.count, 0);
-        are_few = false;
-    }
-    are_few = are_few && atomic_load(part_leaves) + leaves.count <= all / PART_OF_LEAVES;
-    if (are_few)
-        atomic_fetch_add(part_leaves, leaves.count);
-    clr_page_list_free(&leaves);
-    return are_few;
-}
-
-enum clr_outcome clr_way_part(struct clr_view_run *run)
-{
-    struct clr_reason *reason = &run->request.reason;
-    enum clr_outcome outcome;
-
-    run->request.takes_all = true;
-    outcome = are_few_pages(run) ? clr_way_stream(run) : CLR_NEXT_WAY;
-    /* A column that has many values for a part's rows may have few for the table's. */
-    if (outcome == CLR_NEXT_WAY && reason->code == CLR_WHY_MANY_VALUES)
-        clr_reason_set(reason, CLR_WHY_NONE);
     return outcome;
 }

@@ -40,9 +40,7 @@ static enum clr_way choose_way(const struct clr_column_request *request)
         return CLR_WAY_RESIDENT;
     if (request->no_pages != CLR_WHY_NONE)
         return CLR_WAY_FILL;
-    if (request->is_too_large)
-        return CLR_WAY_STREAM;
-    return request->takes_all ? CLR_WAY_LOAD : CLR_WAY_PART;
+    return request->is_too_large ? CLR_WAY_STREAM : CLR_WAY_LOAD;
 }
 
 /* Whether a source is to be begun: none has been, or pages can't be read after all. */
@@ -85,7 +83,6 @@ enum clr_outcome clr_ways_take(struct clr_view_run *run)
         [CLR_WAY_RESIDENT] = use_resident,
         [CLR_WAY_LOAD] = bring,
         [CLR_WAY_STREAM] = clr_way_stream,
-        [CLR_WAY_PART] = clr_way_part,
         [CLR_WAY_FILL] = bring,
         [CLR_WAY_SQLITE] = leave_to_sqlite};
     enum clr_outcome outcome = CLR_NEXT_WAY;

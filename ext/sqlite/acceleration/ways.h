@@ -6,13 +6,11 @@
 #include "sqlite/acceleration/plan.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/lookups/memo.h"
-#include "storage/snapshot/tree.h"
 
 enum clr_way {
     CLR_WAY_RESIDENT, /* scan columns that are here */
     CLR_WAY_LOAD,     /* load columns from pages, and scan them */
     CLR_WAY_STREAM,   /* scan on the host while the pages pass, and keep no column */
-    CLR_WAY_PART,     /* the same, of the few pages that can have the rows which are asked for */
     CLR_WAY_FILL,     /* have SQLite fill columns, and scan them */
     CLR_WAY_SQLITE    /* SQLite runs the SELECT: the request's reason says why */
 };
@@ -31,9 +29,8 @@ struct clr_view_run {
     const struct clr_plan *plan;
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on */
     int parameter_count;
-    struct clr_lookup_memo *memos;                           /* of the plan's lookups, the view's */
-    struct clr_lookup lookups[CLR_MOST_LOOKUPS];             /* theirs, as the scan has them */
-    struct clr_lookup_known known_lookups[CLR_MOST_LOOKUPS]; /* likewise */
+    struct clr_lookup_memo *memos;               /* of the plan's lookups, the view's */
+    struct clr_lookup lookups[CLR_MOST_LOOKUPS]; /* theirs, as the scan has them */
     const struct clr_watch *watch;
     struct clr_groups *groups; /* that a scan with keys has found, the run's; else NULL */
     /* The scan's columns, with references until clr_run_release_columns(): what tallies and groups
@@ -41,10 +38,9 @@ struct clr_view_run {
     struct clr_column *columns[CLR_MOST_COLUMNS];
     struct clr_column_request request;
     enum clr_way way;
-    struct clr_wanted wanted; /* of CLR_WAY_PART */
-    const char *device;       /* that answered; NULL: the host */
-    int device_count;         /* how many of that name */
-    size_t host_rows;         /* over which the host's threads went at the same time */
+    const char *device; /* that answered; NULL: the host */
+    int device_count;   /* how many of that name */
+    size_t host_rows;   /* over which the host's threads went at the same time */
     int rc;
 };
 
@@ -61,13 +57,7 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run);
    them to the scan: lookups.c. CLR_ANSWERED: that is done, and the database is what it was. */
 enum clr_outcome clr_run_look_up(struct clr_view_run *run, struct clr_column *const *columns);
 
-/* Gives the scan what is known of the lookups without their results: lookups.c. */
-void clr_run_know_lookups(struct clr_view_run *run);
-
 /* Streams the table, whose pages the request has: stream.c. */
 enum clr_outcome clr_way_stream(struct clr_view_run *run);
-
-/* The same, if few pages will do: else the request takes_all from then on. */
-enum clr_outcome clr_way_part(struct clr_view_run *run);
 
 #endif

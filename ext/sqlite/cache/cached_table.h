@@ -73,8 +73,6 @@ struct clr_cached_table {
     atomic_size_t rows;
     /* Nanoseconds that it took to read pages when columns were last loaded; likewise. */
     atomic_int_least64_t load_ns;
-    /* Leaves that were read of it as parts, and not kept, since columns were loaded; likewise. */
-    atomic_size_t part_leaves;
 };
 
 /* Returns a table of that place without images and with one reference, or NULL without memory. */

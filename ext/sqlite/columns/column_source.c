@@ -9,7 +9,6 @@ int clr_column_request_begin(struct clr_column_request *request)
 {
     clr_column_request_end(request);
     request->source = request->no_pages == CLR_WHY_NONE ? &clr_page_source : &clr_row_source;
-    request->table = request->own_table;
     return request->source->begin(request);
 }
 
@@ -64,7 +63,6 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
 }
 
 static struct clr_cache_place place_of(const struct clr_column_request *request,
-                                       const struct clr_table_info *table,
                                        struct clr_known_file *file)
 {
     sqlite3 *db = request->connection->db;
@@ -74,7 +72,7 @@ static struct clr_cache_place place_of(const struct clr_column_request *request,
         .file = file,
         .longest = file == NULL ? 0 : (uint32_t)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1),
         .schema = request->database->schema,
-        .table = table->name,
+        .table = request->table->name,
         .is_filled = request->source == &clr_row_source};
 }
 
@@ -84,14 +82,14 @@ void clr_column_request_arrive(struct clr_column_request *request)
 
     if (request->database->file == NULL)
         return;
-    place = place_of(request, request->table, request->database->file);
+    place = place_of(request, request->database->file);
     clr_cache_arrive(&place, &request->arrival);
 }
 
 enum clr_entry clr_column_request_enter(struct clr_column_request *request,
                                         struct clr_known_file *file, const struct clr_token *token)
 {
-    const struct clr_cache_place place = place_of(request, request->table, file);
+    const struct clr_cache_place place = place_of(request, file);
     enum clr_entry entry;
 
     clr_retention_begin();
@@ -141,30 +139,6 @@ void clr_column_request_pin(struct clr_column_request *request)
             clr_column_field(request->query, request->table, request->image->table->is_filled, i);
     request->has_columns =
         clr_cache_pin(request->image, fields, request->query->column_count, request->found);
-}
-
-bool clr_column_request_seems_kept(const struct clr_column_request *request,
-                                   const struct clr_table_info *table, struct clr_known_file *file)
-{
-    const struct clr_cache_place place = place_of(request, table, file);
-    const struct clr_query *query = request->query;
-    const struct clr_cached_table *cached;
-    const struct clr_image *image;
-    bool is_kept;
-    int i;
-
-    clr_cache_lock();
-    cached = clr_cache_find_table(&place);
-    image = cached == NULL ? NULL : cached->images;
-    is_kept = image != NULL;
-    /* Who changes an image looks at it alone, and mostly to keep its columns. */
-    for (i = 0; i < query->column_count && is_kept && !image->is_changing; i++) {
-        const struct clr_field field = clr_column_field(query, table, false, i);
-
-        is_kept = clr_image_find(image, &field) != NULL;
-    }
-    clr_cache_unlock();
-    return is_kept;
 }
 
 void clr_column_request_leave(struct clr_column_request *request)

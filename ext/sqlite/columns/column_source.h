@@ -25,7 +25,6 @@ enum clr_reading_kind {
     CLR_READ_BUILDING,      /* bytes, since the device that has the columns was building */
     CLR_READ_REFRESHED,     /* bytes: so many of the leaf pages have changed */
     CLR_READ_STREAMED,      /* bytes, of columns that do not fit */
-    CLR_READ_PART,          /* bytes, of the rows that are asked for, by their keys */
     CLR_READ_FILLED         /* rows through SQLite, for the cause */
 };
 
@@ -45,8 +44,7 @@ struct clr_column_request {
     /* What is asked for, and by whom. */
     struct clr_connection *connection;
     struct clr_database *database;
-    const struct clr_table_info *own_table; /* the query's */
-    const struct clr_table_info *index;     /* that has all of its columns, or NULL */
+    const struct clr_table_info *table; /* the query's */
     const struct clr_table_names *names;
     const struct clr_query *query;
     const struct clr_scan *scan; /* that the columns are for; it has none yet */
@@ -54,7 +52,6 @@ struct clr_column_request {
     struct clr_skips *keeping; /* holds while columns with bytes are too large to be kept */
 
     /* What is known so far. */
-    const struct clr_table_info *table;     /* that is read: its own, or the index in its place */
     const struct clr_column_source *source; /* that has been begun, or NULL */
     struct clr_snapshot snapshot;           /* of pages */
     int64_t decoded;                        /* bytes, by the connection, before that */
@@ -67,7 +64,6 @@ struct clr_column_request {
        are not. */
     enum clr_reading_kind missing;
     int64_t builds_end; /* by the clock: for so long the scan waits for what devices build */
-    bool takes_all;     /* it is settled that a part of the table will not do */
     bool is_too_large;  /* the columns do not fit into column_memory */
     bool is_scanned;    /* the columns have served */
     bool is_outdated;   /* the plan is of an older schema */
@@ -137,11 +133,6 @@ int clr_column_request_begin_load(struct clr_column_request *request, bool *is_b
 
 /* Pins the columns, if the image has all of them: has_columns says so. */
 void clr_column_request_pin(struct clr_column_request *request);
-
-/* Returns whether the cache seems to have all columns of a table of that known file, or NULL, which
-   may be the index: of whatever version. */
-bool clr_column_request_seems_kept(const struct clr_column_request *request,
-                                   const struct clr_table_info *table, struct clr_known_file *file);
 
 /* Gives up the columns and the image. */
 void clr_column_request_leave(struct clr_column_request *request);

@@ -2,7 +2,6 @@
 #include "base/memory.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/columns/device_load.h"
-#include "sqlite/columns/table_choice.h"
 #include "storage/refresh/refresh.h"
 
 #include <string.h>
@@ -194,10 +193,8 @@ static int begin(struct clr_column_request *request)
 {
     enum clr_reason_code why;
     enum clr_entry entry;
-    bool is_chosen;
     int rc;
 
-    is_chosen = clr_table_choose_kept(request, request->database->file);
     clr_column_request_arrive(request);
     rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
     request->decoded = request->connection->stats.bytes_decoded;
@@ -207,10 +204,7 @@ static int begin(struct clr_column_request *request)
         clr_cache_turn_back(&request->arrival);
         return rc;
     }
-    if (!is_chosen)
-        clr_table_choose_smaller(request);
     request->snapshot.source.is_index = request->table->without_rowid;
-    request->snapshot.source.key_orders = request->table->key_orders;
     entry = clr_column_request_enter(request, request->snapshot.known, &request->snapshot.token);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
         return clr_column_request_missed(request, entry);
@@ -289,7 +283,6 @@ static int keep(struct clr_column_request *request, const struct clr_device_load
     int i, rc = SQLITE_OK;
 
     atomic_store(&image->table->rows, image->layout.rows);
-    atomic_store(&image->table->part_leaves, 0);
     request->connection->stats.bytes_decoded += load->report.bytes_read;
     request->reading =
         (struct clr_reading){.kind = request->missing != CLR_READ_NOTHING ? request->missing

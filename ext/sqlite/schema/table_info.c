@@ -2,7 +2,6 @@
 
 #include "sqlite/schema/affinity.h"
 #include "sqlite/schema/column_code.h"
-#include "sqlite/schema/key_orders.h"
 #include "sqlite/session/statement.h"
 
 #include <math.h>
@@ -266,9 +265,6 @@ static void read_columns(struct source *source, struct clr_table_info *info)
         else
             read_code(source, info, key_index, column);
     }
-    if (info->without_rowid && key_index != NULL && !source->nomem &&
-        clr_key_orders_find(source->db, info->schema, key_index, &info->key_orders) == SQLITE_NOMEM)
-        source->nomem = true;
     sqlite3_free(key_index);
     /* Its name may be another column's. */
     if (clr_table_info_find(info, "rowid") != info->column_count)

@@ -22,7 +22,6 @@ struct clr_table_info {
     uint32_t root;
     bool without_rowid; /* the root is that of an index, whose records columns have their places in
                          */
-    struct clr_key_orders key_orders; /* of these records */
     int column_count;
     struct clr_column_info *columns; /* column_count of them, and the rowid */
 };

@@ -87,26 +87,4 @@ enum clr_load_outcome clr_record_read(struct clr_record_reader *reader, uint32_t
                                       const struct clr_field *fields, int count, int64_t *rowid,
                                       struct clr_scalar *values);
 
-/* The values of a record from the first one on, as far as a page has them itself. */
-struct clr_record_start {
-    const unsigned char *payload, *at; /* and its next serial type */
-    uint64_t header, size;             /* bytes of the header, and of the payload */
-    uint64_t local, body;              /* those that the page has, and where the next value is */
-    uint32_t number;                   /* of the page */
-};
-
-/* Begins with an index's record in a page; offset is that of its payload's size. */
-enum clr_load_outcome clr_record_start(struct clr_record_reader *reader, uint32_t number,
-                                       const unsigned char *page, uint32_t offset,
-                                       struct clr_record_start *start);
-
-/*
- * Takes the next value; is_real: as of struct clr_field. Stores it, its bytes being those of the
- * page, of kind NONE for NULL, and whether it is cut: then it is only where the bytes begin of a
- * TEXT or BLOB, or, of kind NONE, any value.
- */
-enum clr_load_outcome clr_record_next(struct clr_record_reader *reader,
-                                      struct clr_record_start *start, bool is_real,
-                                      struct clr_value *value, bool *is_cut);
-
 #endif

@@ -13,16 +13,6 @@ struct clr_wal_map;
 
 enum clr_file { CLR_FILE_DATABASE, CLR_FILE_WAL };
 
-/* The order of values from one record of an index to the next, where those before are equal, as far
-   as it is known to be that of clr_value_range_side(). */
-enum clr_key_order { CLR_ORDER_UNKNOWN, CLR_ORDER_ASCENDS, CLR_ORDER_DESCENDS };
-
-/* Those of an index's first columns. */
-enum { CLR_KEY_COLUMNS = 4 };
-struct clr_key_orders {
-    enum clr_key_order of[CLR_KEY_COLUMNS];
-};
-
 struct clr_source {
     void *context;
     /*
@@ -40,7 +30,6 @@ struct clr_source {
     /* The b-tree that is read is to be an index's, as that of a WITHOUT ROWID table, else a
        table's. Section 1.6: interior pages of indexes have rows as well. */
     bool is_index;
-    struct clr_key_orders key_orders; /* of an index */
     /* Which frames of the write-ahead log have pages' newest content: the other pages are in the
        database file. NULL if all pages are. */
     const struct clr_wal_map *log;

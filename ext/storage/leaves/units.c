@@ -109,9 +109,9 @@ static bool divide(struct clr_units *units, size_t most_leaves)
 }
 
 enum clr_load_outcome clr_units_find(struct clr_units *units, const struct clr_source *source,
-                                     uint32_t root, const struct clr_wanted *wanted,
-                                     const struct clr_field *fields, int count, size_t most_leaves,
-                                     const struct clr_layout *layout, const struct clr_watch *watch)
+                                     uint32_t root, const struct clr_field *fields, int count,
+                                     size_t most_leaves, const struct clr_layout *layout,
+                                     const struct clr_watch *watch)
 {
     enum clr_load_outcome outcome;
     struct clr_pages pages;
@@ -125,7 +125,7 @@ enum clr_load_outcome clr_units_find(struct clr_units *units, const struct clr_s
         return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
     pages = clr_units_pages(units);
     pages.watch = watch;
-    outcome = clr_tree_leaves(&pages, root, wanted, &units->leaves);
+    outcome = clr_tree_leaves(&pages, root, &units->leaves);
     if (clr_units_note(units, outcome, &pages) != CLR_LOAD_DONE)
         return outcome;
     if (layout != NULL && layout->known && !follow_layout(units, &pages, layout))
@@ -212,7 +212,7 @@ enum clr_load_outcome clr_unit_read_to(const struct clr_units *units, size_t i,
     const struct clr_unit *unit = &units->units[i];
 
     return clr_leaf_reader_read_to(reader, units->leaves.numbers + unit->first, unit->count,
-                                   units->leaves.all == 1, buffer, used, rows);
+                                   units->leaves.count == 1, buffer, used, rows);
 }
 
 enum clr_load_outcome clr_unit_decode(const struct clr_units *units, size_t i,

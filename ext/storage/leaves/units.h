@@ -49,14 +49,13 @@ struct clr_units {
 /*
  * Finds the leaves of the table whose root page is root, as clr_tree_leaves() does, and divides
  * them into units of at most most_leaves leaves, within which rowids ascend. There is one unit at
- * least. layout may be NULL, as where some rows are wanted it is; if it is known, units follow it,
+ * least. layout may be NULL; if it is known, units follow it,
  * with rows and places: CLR_LOAD_MALFORMED if the table's leaves are others. watch may be NULL.
  * Whatever the outcome, clr_units_report() and clr_units_free() have to follow.
  */
 enum clr_load_outcome clr_units_find(struct clr_units *units, const struct clr_source *source,
-                                     uint32_t root, const struct clr_wanted *wanted,
-                                     const struct clr_field *fields, int count, size_t most_leaves,
-                                     const struct clr_layout *layout,
+                                     uint32_t root, const struct clr_field *fields, int count,
+                                     size_t most_leaves, const struct clr_layout *layout,
                                      const struct clr_watch *watch);
 
 /*

@@ -209,7 +209,7 @@ static enum clr_load_outcome load_table(struct load *load, const struct clr_sour
 {
     struct clr_units *units = &load->units;
     enum clr_load_outcome outcome =
-        clr_units_find(units, source, root, NULL, fields, load->count, SIZE_MAX, layout, watch);
+        clr_units_find(units, source, root, fields, load->count, SIZE_MAX, layout, watch);
     int64_t bytes_read;
 
     if (outcome == CLR_LOAD_DONE && decoding != NULL && suits_device(fields, load->count)) {
@@ -222,8 +222,7 @@ static enum clr_load_outcome load_table(struct load *load, const struct clr_sour
     if (outcome == CLR_LOAD_NO_DEVICE && clr_units_have_run(units)) {
         bytes_read = atomic_load(&units->bytes_read);
         clr_units_free(units);
-        outcome =
-            clr_units_find(units, source, root, NULL, fields, load->count, SIZE_MAX, layout, watch);
+        outcome = clr_units_find(units, source, root, fields, load->count, SIZE_MAX, layout, watch);
         atomic_fetch_add(&units->bytes_read, bytes_read);
     }
     return outcome == CLR_LOAD_DONE || outcome == CLR_LOAD_NO_DEVICE

@@ -193,7 +193,7 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
     pages->visited = clr_pages_new_visits(refresh->source);
     if (pages->visited == NULL)
         return clr_pages_no_memory(pages);
-    outcome = clr_tree_leaves(pages, root, NULL, &refresh->leaves);
+    outcome = clr_tree_leaves(pages, root, &refresh->leaves);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     pages->inner = refresh->leaves.inner;

@@ -12,20 +12,15 @@ struct part {
     unsigned char *page;
     const uint32_t *parents;
     size_t parent_count;
-    const struct clr_wanted *wanted; /* or NULL */
-    uint32_t *numbers;               /* of their children: those that are wanted */
+    uint32_t *numbers; /* of their children */
     size_t count;
-    uint64_t all;                    /* their children */
-    struct clr_order order;          /* of the keys, of a table */
-    int64_t first;                   /* of them */
-    struct clr_record_reader reader; /* of the keys of an index, if some rows are wanted */
-    struct clr_key_sides sides;      /* of these */
+    struct clr_order order; /* of the keys, of a table */
+    int64_t first;          /* of them */
     enum clr_load_outcome outcome;
 };
 
 struct walk {
     struct clr_pages *pages;
-    const struct clr_wanted *wanted;
     unsigned char *page;
     struct part *parts; /* of the level; the first one's page is that of the walk */
     int part_count;
@@ -51,19 +46,15 @@ static inline const unsigned char *take_key(struct clr_order *order, const unsig
     return end;
 }
 
-/* Takes the keys of an interior page, and those of its children, *count of them, that are wanted.
-   Returns false if some are not sound. Keys of an index are rows, which are read later: in which
-   order they are is the collations' matter, unless some are wanted. */
-static bool take_cells(struct part *part, uint32_t number, const struct clr_page *page,
-                       size_t *count)
+/* Takes the keys of an interior page and its children. Returns false if some are not sound. Keys of
+   an index are rows, which are read later: in which order they are is the collations' matter. */
+static bool take_cells(struct part *part, const struct clr_page *page)
 {
     const struct clr_source *source = part->pages.source;
     const unsigned char *end = part->page + source->usable_size;
     uint32_t *numbers = part->numbers + part->count;
-    const bool is_first = part->all == 0;
+    const bool is_first = part->count == 0;
     struct clr_order order = part->order;
-    int before = -1, side = 0; /* of the keys on either side of a child */
-    size_t wanted = 0;
     uint32_t i;
 
     for (i = 0; i < page->cells; i++) {
@@ -78,19 +69,10 @@ static bool take_cells(struct part *part, uint32_t number, const struct clr_page
             return false;
         if (is_first && i == 0)
             part->first = clr_order_last(&order);
-        if (part->wanted != NULL && !source->is_index)
-            side = clr_key_side_of_rowid(part->wanted, clr_order_last(&order));
-        else if (part->wanted != NULL && !clr_key_side_find(&part->sides, &part->reader, number,
-                                                            part->page, offset + 4, &side))
-            return false;
-        if (before <= 0 && side >= 0)
-            numbers[wanted++] = clr_get_u32(part->page + offset);
-        before = side;
+        numbers[i] = clr_get_u32(part->page + offset);
     }
     part->order = order;
-    if (before <= 0)
-        numbers[wanted++] = page->right;
-    *count = wanted;
+    numbers[page->cells] = page->right;
     return true;
 }
 
@@ -102,17 +84,15 @@ static enum clr_load_outcome append_children(struct part *part, uint32_t number)
     const uint32_t *numbers = part->numbers + part->count;
     struct clr_page page;
     enum clr_load_outcome outcome;
-    size_t wanted;
 
     /* The schema's root can have a child and no cell: page 1 has less room than its child. */
     outcome = clr_page_open(pages, number, part->page, flags, number == 1, &page);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    if (!take_cells(part, number, &page, &wanted))
+    if (!take_cells(part, &page))
         return clr_page_malformed(pages, number);
-    part->count += wanted;
-    part->all += (uint64_t)page.cells + 1;
-    return clr_pages_visit(pages, numbers, wanted);
+    part->count += (size_t)page.cells + 1;
+    return clr_pages_visit(pages, numbers, (size_t)page.cells + 1);
 }
 
 /* Finds the children of a part's pages, the first of which has been read if it is the level's. */
@@ -160,13 +140,10 @@ static bool divide(struct walk *walk, const struct clr_page_list *level, uint32_
                               .page = walk->page,
                               .parents = level->numbers + first,
                               .parent_count = end - first,
-                              .wanted = walk->wanted,
                               .numbers = numbers + first * most,
-                              .sides.wanted = walk->wanted,
                               .outcome = CLR_LOAD_DONE};
         part->pages.bytes_read = 0;
         clr_order_init(&part->order);
-        clr_record_reader_init(&part->reader, &part->pages);
         if (parts > 1)
             part->pages.watch = NULL; /* is asked by whoever waits for the parts */
         if (i > 0)
@@ -180,13 +157,9 @@ static bool divide(struct walk *walk, const struct clr_page_list *level, uint32_
     return true;
 }
 
-/* Puts the parts' children together, if keys ascend from part to part. Pages of the level that have
-   not been read have as many children as the others. */
-static enum clr_load_outcome unite(struct walk *walk, const struct clr_page_list *level,
-                                   struct clr_page_list *children)
+/* Puts the parts' children together, if keys ascend from part to part. */
+static enum clr_load_outcome unite(struct walk *walk, struct clr_page_list *children)
 {
-    struct clr_key_sides sides = {.wanted = walk->wanted};
-    uint64_t all = 0;
     int i;
 
     for (i = 0; i < walk->part_count; i++) {
@@ -199,16 +172,13 @@ static enum clr_load_outcome unite(struct walk *walk, const struct clr_page_list
             walk->pages->code = part->pages.code;
             return part->outcome;
         }
-        if (!clr_key_sides_append(&sides, &part->sides) ||
-            (i > 0 && !walk->pages->source->is_index &&
-             part->first <= clr_order_last(&part[-1].order)))
+        if (i > 0 && !walk->pages->source->is_index &&
+            part->first <= clr_order_last(&part[-1].order))
             return clr_page_malformed(walk->pages, part->parents[0]);
         memmove(children->numbers + children->count, part->numbers,
                 part->count * sizeof *part->numbers);
         children->count += part->count;
-        all += part->all;
     }
-    children->all = level->all * all / level->count;
     return CLR_LOAD_DONE;
 }
 
@@ -228,7 +198,7 @@ static enum clr_load_outcome descend(struct walk *walk, const struct clr_page_li
         outcome = clr_pages_no_memory(walk->pages);
     else if (clr_team_run(walk->part_count, descend_part, walk,
                           walk->part_count > 1 ? walk->pages->watch : NULL))
-        outcome = unite(walk, level, children);
+        outcome = unite(walk, children);
     else
         outcome = CLR_LOAD_STOPPED;
     for (i = 1; i < walk->part_count; i++)
@@ -321,14 +291,14 @@ void clr_page_list_free(struct clr_page_list *list)
 }
 
 enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
-                                      const struct clr_wanted *wanted, struct clr_page_list *leaves)
+                                      struct clr_page_list *leaves)
 {
     struct clr_page_list inner = {.count = 0};
-    struct walk walk = {.pages = pages, .wanted = wanted};
+    struct walk walk = {.pages = pages};
     enum clr_load_outcome outcome;
 
-    *leaves = (struct clr_page_list){
-        .numbers = clr_memory_alloc(sizeof *leaves->numbers), .count = 1, .all = 1};
+    *leaves =
+        (struct clr_page_list){.numbers = clr_memory_alloc(sizeof *leaves->numbers), .count = 1};
     if (leaves->numbers == NULL)
         return clr_pages_no_memory(pages);
     leaves->numbers[0] = root;
@@ -344,31 +314,4 @@ enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
     clr_page_list_free(&inner);
     clr_memory_free(walk.page);
     return outcome;
-}
-
-bool clr_tree_guess_leaves(const struct clr_source *source, uint32_t root, uint64_t *leaves)
-{
-    const int leaf = source->is_index ? CLR_PAGE_INDEX_LEAF : CLR_PAGE_TABLE_LEAF;
-    const int interior = source->is_index ? CLR_PAGE_INDEX_INTERIOR : CLR_PAGE_TABLE_INTERIOR;
-    struct clr_pages pages = {.source = source};
-    unsigned char *data = clr_memory_alloc(source->page_size + (size_t)CLR_PAGE_SLACK);
-    bool is_leaf = false, is_sound = data != NULL;
-    uint32_t number = root, depth;
-    struct clr_page page;
-
-    *leaves = 1;
-    for (depth = 0; is_sound && !is_leaf; depth++) {
-        is_sound = depth < DEEPEST && number > 0 && number <= source->page_count &&
-                   clr_pages_read(&pages, number, 1, data) == CLR_LOAD_DONE;
-        is_leaf = is_sound && clr_page_flags(number, data) == leaf;
-        is_sound = is_sound && !is_leaf &&
-                   clr_page_open(&pages, number, data, interior, false, &page) == CLR_LOAD_DONE &&
-                   clr_page_cell(&page, page.cells / 2) != 0;
-        if (is_sound) {
-            *leaves *= page.cells + UINT64_C(1);
-            number = clr_get_u32(data + clr_page_cell(&page, page.cells / 2));
-        }
-    }
-    clr_memory_free(data);
-    return is_leaf;
 }

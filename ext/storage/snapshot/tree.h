@@ -4,7 +4,6 @@
 #define CLR_STORAGE_TREE_H
 
 #include "storage/format/page.h"
-#include "storage/snapshot/key_side.h"
 
 #include <stddef.h>
 
@@ -13,30 +12,19 @@ struct clr_page_list {
     uint32_t *numbers;
     size_t count;
     uint32_t *inner; /* of an index: which of them are interior pages (see page_set.h); else NULL */
-    uint64_t all;    /* how many there are, about, if some alone are listed; else the count */
 };
 
 /* Frees what a list has. */
 void clr_page_list_free(struct clr_page_list *list);
 
 /*
- * Lists the leaf pages of the table whose root page is root, in the order of their keys: all, or,
- * unless wanted is NULL, those that can have rows which are wanted by the keys of the interior
- * pages, of which only those are read that lead to them; one leaf at least. Of an index, if the
- * pages' source says that it is one, all other pages follow, or those that were read. The leaves
- * have been visited, but not read; the walk takes them to be as deep as the first one, which
+ * Lists the leaf pages of the table whose root page is root, in the order of their keys; one leaf
+ * at least. Of an index, if the pages' source says that it is one, all other pages follow. The
+ * leaves have been visited, but not read; the walk takes them to be as deep as the first one, which
  * whoever reads them has to check. An empty table has one leaf, without cells. The caller frees the
  * list whatever the outcome. CLR_LOAD_UNSUPPORTED: the root page is one of the other kind.
  */
 enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
-                                      const struct clr_wanted *wanted,
                                       struct clr_page_list *leaves);
-
-/*
- * Guesses how many leaves the tree has, by its pages that lead to one in the middle: the children
- * of each are taken to have as many as the middle one. Returns false if one of these pages can't be
- * read, or is not sound.
- */
-bool clr_tree_guess_leaves(const struct clr_source *source, uint32_t root, uint64_t *leaves);
 
 #endif

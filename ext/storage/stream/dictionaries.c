@@ -94,11 +94,12 @@ static void free_collecting(struct collecting *collecting)
 }
 
 /* Collects the dictionaries by so many threads at most, *threads, and stores how many they were. */
-static enum clr_load_outcome
-collect(const struct clr_source *source, uint32_t root, const struct clr_wanted *wanted,
-        const struct clr_field *fields, int count, size_t memory, uint64_t seed, int *threads,
-        struct clr_dictionary **dictionaries, size_t *rows, const struct clr_watch *watch,
-        struct clr_load_report *report, struct clr_status *status)
+static enum clr_load_outcome collect(const struct clr_source *source, uint32_t root,
+                                     const struct clr_field *fields, int count, size_t memory,
+                                     uint64_t seed, int *threads,
+                                     struct clr_dictionary **dictionaries, size_t *rows,
+                                     const struct clr_watch *watch, struct clr_load_report *report,
+                                     struct clr_status *status)
 {
     struct collecting collecting = {.columns = NULL};
     struct clr_units *units = &collecting.units;
@@ -110,7 +111,7 @@ collect(const struct clr_source *source, uint32_t root, const struct clr_wanted 
     atomic_init(&collecting.left, memory < INT64_MAX ? (int64_t)memory : INT64_MAX);
     atomic_init(&collecting.rows, 0);
     atomic_init(&collecting.coding.full, 0);
-    outcome = clr_units_find(units, source, root, wanted, fields, count, SIZE_MAX, NULL, watch);
+    outcome = clr_units_find(units, source, root, fields, count, SIZE_MAX, NULL, watch);
     *threads = units->threads = units->threads < *threads ? units->threads : *threads;
     if (outcome == CLR_LOAD_DONE && !prepare(&collecting, seed))
         outcome = clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
@@ -132,24 +133,22 @@ collect(const struct clr_source *source, uint32_t root, const struct clr_wanted 
     return outcome;
 }
 
-enum clr_load_outcome
-clr_stream_dictionaries(const struct clr_source *source, uint32_t root,
-                        const struct clr_wanted *wanted, const struct clr_field *fields, int count,
-                        size_t memory, uint64_t seed, struct clr_dictionary **dictionaries,
-                        size_t *rows, const struct clr_watch *watch, struct clr_load_report *report,
-                        struct clr_status *status)
+enum clr_load_outcome clr_stream_dictionaries(
+    const struct clr_source *source, uint32_t root, const struct clr_field *fields, int count,
+    size_t memory, uint64_t seed, struct clr_dictionary **dictionaries, size_t *rows,
+    const struct clr_watch *watch, struct clr_load_report *report, struct clr_status *status)
 {
     int threads = most_threads(memory);
-    enum clr_load_outcome outcome = collect(source, root, wanted, fields, count, memory, seed,
-                                            &threads, dictionaries, rows, watch, report, status);
+    enum clr_load_outcome outcome = collect(source, root, fields, count, memory, seed, &threads,
+                                            dictionaries, rows, watch, report, status);
     int64_t bytes_read = 0;
 
     /* Threads may all have the same values. */
     if (outcome == CLR_LOAD_TOO_LARGE && threads > 1) {
         threads = 1;
         bytes_read = report->bytes_read;
-        outcome = collect(source, root, wanted, fields, count, memory, seed, &threads, dictionaries,
-                          rows, watch, report, status);
+        outcome = collect(source, root, fields, count, memory, seed, &threads, dictionaries, rows,
+                          watch, report, status);
     }
     report->bytes_read += bytes_read;
     return outcome;

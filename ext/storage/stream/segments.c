@@ -1,7 +1,6 @@
 #include "storage/stream/segments.h"
 
 #include "base/memory.h"
-#include "storage/stream/wanted.h"
 
 #include <string.h>
 
@@ -105,15 +104,13 @@ enum clr_load_outcome clr_segments_begin(struct clr_segments *segments,
                                          const struct clr_watch *watch)
 {
     enum clr_load_outcome outcome;
-    struct clr_wanted wanted;
     size_t threads, most_leaves;
 
     *segments = (struct clr_segments){.scan = scan};
     atomic_init(&segments->rows, 0);
     most_leaves = plan_segments(segments, source, fields, memory, &threads);
-    outcome = clr_units_find(&segments->units, source, root,
-                             clr_wanted_find(scan, source, fields, &wanted) ? &wanted : NULL,
-                             fields, scan->column_count, most_leaves, NULL, watch);
+    outcome = clr_units_find(&segments->units, source, root, fields, scan->column_count,
+                             most_leaves, NULL, watch);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     if ((size_t)segments->units.threads > threads)

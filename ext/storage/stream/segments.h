@@ -37,8 +37,7 @@ struct clr_segments {
 /*
  * Begins, for the table whose root page is root: fields has the field of each of the scan's
  * columns; of those with codes the scan's columns have the dictionaries, which are complete, and
- * its other columns and its rows are not looked at. Leaves in which no row can pass the scan's
- * filter are not read (wanted.h). The decoded columns take at most memory bytes
+ * its other columns and its rows are not looked at. The decoded columns take at most memory bytes
  * at a time, or those of one page in one thread if that is more. Half of that is for the bytes of
  * TEXT and BLOBs, if some are wanted. There is a segment for each of units.threads, whose number
  * may be lowered before they run. Whatever the outcome, clr_segments_free() has to follow.

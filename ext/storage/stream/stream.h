@@ -30,8 +30,7 @@
  * wanted; CLR_LOAD_TOO_LARGE: those that are needed together, or what the tallies keep, take more,
  * or a dictionary lacks a value.
  *
- * After CLR_LOAD_DONE the tallies' states are complete, and *rows is how many rows were read: those
- * of the table, unless some of its pages alone are wanted (wanted.h).
+ * After CLR_LOAD_DONE the tallies' states are complete, and *rows is how many rows the table has.
  */
 enum clr_load_outcome clr_stream(const struct clr_source *source, uint32_t root,
                                  const struct clr_field *fields, struct clr_scan *scan,
@@ -51,16 +50,13 @@ enum clr_load_outcome clr_stream_groups(const struct clr_source *source, uint32_
                                         struct clr_load_report *report, struct clr_status *status);
 
 /*
- * Collects the dictionaries of count fields with codes, of the rows that are wanted, or of all if
- * that is NULL. They take memory bytes at most
+ * Collects the dictionaries of count fields with codes. They take memory bytes at most
  * (CLR_LOAD_TOO_LARGE), each with a reference, or NULL unless the outcome is CLR_LOAD_DONE. seed is
  * theirs, and CLR_LOAD_MANY_VALUES as of clr_load().
  */
-enum clr_load_outcome
-clr_stream_dictionaries(const struct clr_source *source, uint32_t root,
-                        const struct clr_wanted *wanted, const struct clr_field *fields, int count,
-                        size_t memory, uint64_t seed, struct clr_dictionary **dictionaries,
-                        size_t *rows, const struct clr_watch *watch, struct clr_load_report *report,
-                        struct clr_status *status);
+enum clr_load_outcome clr_stream_dictionaries(
+    const struct clr_source *source, uint32_t root, const struct clr_field *fields, int count,
+    size_t memory, uint64_t seed, struct clr_dictionary **dictionaries, size_t *rows,
+    const struct clr_watch *watch, struct clr_load_report *report, struct clr_status *status);
 
 #endif

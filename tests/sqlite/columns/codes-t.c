@@ -98,7 +98,7 @@ static struct clr_column_request new_request(struct asked *asked)
 
     return (struct clr_column_request){.connection = connection,
                                        .database = clr_database_get(connection, "main"),
-                                       .own_table = &asked->table,
+                                       .table = &asked->table,
                                        .names = &asked->names,
                                        .query = &asked->query,
                                        .scan = &scan,

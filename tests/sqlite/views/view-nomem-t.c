@@ -72,8 +72,6 @@ static const struct place {
      NULL},
     {"an application's max()", "PRAGMA journal_mode = DELETE", replace_max, false, false, NULL},
     {"a table WITHOUT ROWID", "PRAGMA journal_mode = DELETE", NULL, true, false, "WITHOUT ROWID"},
-    {"a covering index", "PRAGMA page_size = 512", NULL, true, false,
-     "; CREATE INDEX x ON t(i, r, oid)"},
 };
 
 enum { PLACES = sizeof places / sizeof places[0] };
@@ -114,13 +112,6 @@ static sqlite3 *fill(int number, int rows)
                  rows);
     database_run(db, "ALTER TABLE t ADD COLUMN e REAL DEFAULT 7");
     database_run(db, "CREATE VIEW ov AS %s", ORDINARY);
-    database_run(db, "CREATE TABLE far(k INTEGER PRIMARY KEY, i INT, z)");
-    database_run(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
-                     " INSERT INTO far SELECT i, i * i, zeroblob(4000) FROM n");
-    database_run(db, "CREATE TABLE keyed(s TEXT, n INT, z, PRIMARY KEY(s, n)) WITHOUT ROWID");
-    database_run(db,
-                 "WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)"
-                 " INSERT INTO keyed SELECT i / 20, i, zeroblob(900) FROM n WHERE i %% 3 = 0");
     database_run(db, "BEGIN EXCLUSIVE");
     database_run(db, "COMMIT");
     return db;

@@ -86,107 +86,18 @@ static void free_table(struct table *table)
     free(table);
 }
 
-static void walk_to(struct walk *walk, const struct clr_source *source, uint32_t root,
-                    const struct clr_wanted *wanted)
+static void walk_down(struct walk *walk, const struct clr_source *source, uint32_t root)
 {
     struct clr_pages pages = {.source = source, .visited = clr_pages_new_visits(source)};
     size_t i;
 
-    walk->outcome = clr_tree_leaves(&pages, root, wanted, &walk->leaves);
+    walk->outcome = clr_tree_leaves(&pages, root, &walk->leaves);
     walk->page = pages.page;
     walk->bytes_read = pages.bytes_read;
     walk->visited = 0;
     for (i = 0; i < clr_page_set_words(source->page_count); i++)
         walk->visited += (size_t)__builtin_popcount(atomic_load(&pages.visited[i]));
     clr_memory_free(pages.visited);
-}
-
-static void walk_down(struct walk *walk, const struct clr_source *source, uint32_t root)
-{
-    walk_to(walk, source, root, NULL);
-}
-
-/* Returns a row of a leaf. */
-static int64_t rowid_at(const struct table *table, uint32_t leaf, uint32_t i)
-{
-    const unsigned char *page = page_at(table, leaf);
-    uint64_t size, rowid;
-
-    clr_get_varint(clr_get_varint(page + clr_get_u16(page + 8 + (size_t)(2 * i)), &size), &rowid);
-    return (int64_t)rowid;
-}
-
-static int64_t greatest_of(const struct table *table, size_t leaf)
-{
-    return rowid_at(table, table->leaves[leaf], cells_of(table, table->leaves[leaf]) - 1);
-}
-
-/* Rowids around those that there are. */
-static int64_t choose_rowid(const struct table *table)
-{
-    const uint32_t leaf = table->leaves[random_below(table->leaf_count)];
-    const int64_t rowid = rowid_at(table, leaf, (uint32_t)random_below(cells_of(table, leaf)));
-    const uint64_t kind = random_below(20);
-
-    if (kind < 3)
-        return kind == 0 ? INT64_MIN : kind == 1 ? INT64_MAX : 0;
-    return rowid > INT64_MIN && rowid < INT64_MAX ? rowid + (int64_t)random_below(3) - 1 : rowid;
-}
-
-static struct clr_value_end rowid_end(int64_t rowid)
-{
-    return (struct clr_value_end){.value = {.kind = CLR_KIND_INTEGER, .as.integer = rowid},
-                                  .is_there = true};
-}
-
-/* Whether a walk for some rowids has found the leaves that have them, and at most one more on
-   either side, and has read few other pages. */
-static bool found_rowids(const struct table *table, int64_t least, int64_t greatest)
-{
-    const struct clr_wanted wanted = {
-        .count = 1, .columns[0].range = {.lower = rowid_end(least), .upper = rowid_end(greatest)}};
-    size_t first = 0, end = table->leaf_count, place = 0;
-    struct walk walk;
-    bool right;
-
-    while (first + 1 < end && greatest_of(table, first) < least)
-        first++;
-    while (end - 1 > first && rowid_at(table, table->leaves[end - 1], 0) > greatest)
-        end--;
-    walk_to(&walk, &table->source, table->root, &wanted);
-    right = walk.outcome == CLR_LOAD_DONE && walk.leaves.count > 0;
-    while (right && place < table->leaf_count && table->leaves[place] != walk.leaves.numbers[0])
-        place++;
-    right = right && place <= first && place + 1 >= first && place + walk.leaves.count >= end &&
-            place + walk.leaves.count <= end + 1 &&
-            memcmp(walk.leaves.numbers, table->leaves + place,
-                   walk.leaves.count * sizeof *table->leaves) == 0;
-    right = right && walk.leaves.all >= table->leaf_count / 3 &&
-            walk.leaves.all <= table->leaf_count * 3;
-    if (walk.leaves.count < 10)
-        right = right && walk.bytes_read <= 12 * PAGE;
-    if (!right)
-        tap_diag("%lld to %lld: leaves %zu to %zu, but %zu and %zu more of %zu (%llu)",
-                 (long long)least, (long long)greatest, first, end, place, walk.leaves.count,
-                 table->leaf_count, (unsigned long long)walk.leaves.all);
-    clr_page_list_free(&walk.leaves);
-    return right;
-}
-
-static void test_rowids(const struct table *table, const char *name)
-{
-    const int rounds = tap_is_quick() ? 100 : 1000;
-    int round, right = 0;
-
-    for (round = 0; round < rounds; round++) {
-        const int64_t a = choose_rowid(table), b = choose_rowid(table);
-
-        if (round % 3 == 0)
-            right += found_rowids(table, a, a);
-        else
-            right += found_rowids(table, a < b ? a : b, a < b ? b : a);
-    }
-    tap_is_int64(right, rounds, "%s: the leaves of some rowids", name);
 }
 
 static void test_sound(const struct table *table, const char *name)
@@ -328,7 +239,6 @@ static void test_wide(void)
     tap_ok(table->lowest_count >= 96, "a wide table: %zu pages above the leaves",
            table->lowest_count);
     test_sound(table, "a wide table");
-    test_rowids(table, "a wide table");
     test_children(table);
     for (i = 0; i + 1 < table->lowest_count; i++) {
         uint32_t page = table->lowest[i], next = table->lowest[i + 1];
@@ -394,22 +304,6 @@ static void test_schema(void)
     tap_ok(had_empty, "both were met");
 }
 
-/* A guess of the leaves that are there. */
-static void test_guess(const struct clr_source *source, uint32_t root, size_t leaves)
-{
-    struct clr_source other = *source;
-    uint64_t guess = 0;
-    const bool guessed = clr_tree_guess_leaves(source, root, &guess);
-
-    tap_ok(guessed && guess <= leaves * 3 && leaves <= guess * 3,
-           "%zu leaves are guessed to be %llu", leaves, (unsigned long long)guess);
-    other.is_index = !source->is_index;
-    tap_ok(!clr_tree_guess_leaves(&other, root, &guess) &&
-               !clr_tree_guess_leaves(source, source->page_count + 1, &guess) &&
-               !clr_tree_guess_leaves(source, 0, &guess),
-           "none of another kind, and of no page");
-}
-
 /* The b-tree of an index: all of its pages have rows, and each row is there once. */
 static void test_index(void)
 {
@@ -450,33 +344,6 @@ static void test_index(void)
     tap_is_int64((int64_t)rows, ROWS, "%zu pages have all rows", walk.leaves.count);
     tap_ok(are_told && inner > 10, "%zu of them are interior, and told", inner);
     tap_is_int64((int64_t)walk.visited, (int64_t)walk.leaves.count, "each was visited");
-    test_guess(&source, root, walk.leaves.count - inner);
-    clr_page_list_free(&walk.leaves);
-    sqlite3_free(bytes.data);
-}
-
-/* An index whose first keys are short, so that a page has many times more of them. */
-static void test_uneven_index(void)
-{
-    struct image_bytes bytes;
-    struct clr_source source;
-    struct walk walk;
-    uint32_t root;
-    sqlite3 *db;
-
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
-        tap_bail("no database");
-    image_sql(db, "PRAGMA page_size = 512; CREATE TABLE w(a PRIMARY KEY) WITHOUT ROWID;"
-                  "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
-                  "INSERT INTO w SELECT iif(i < 4000, i, printf('%0100d', i)) FROM n");
-    root = image_root(db, "w");
-    bytes = image_serialize(db);
-    source = image_bytes_source(&bytes);
-    sqlite3_close(db);
-    source.is_index = true;
-    walk_down(&walk, &source, root);
-    tap_is_int64(walk.outcome, CLR_LOAD_DONE, "an index with short keys and long ones");
-    test_guess(&source, root, walk.leaves.count);
     clr_page_list_free(&walk.leaves);
     sqlite3_free(bytes.data);
 }
@@ -498,8 +365,6 @@ int main(void)
                  rowids[i]);
         table = new_table(sql, "t");
         test_sound(table, names[i]);
-        test_guess(&table->source, table->root, table->leaf_count);
-        test_rowids(table, names[i]);
         test_children(table);
         test_keys(table);
         test_pages(table);
@@ -513,17 +378,14 @@ int main(void)
                       "ORDER BY 1",
                       "t");
     test_sound(table, "rowids of all lengths");
-    test_rowids(table, "rowids of all lengths");
     clr_get_varint(cell_at(table, table->lowest[0], 0) + 4, &least);
     tap_ok((int64_t)least == INT64_MIN, "the least of which is a key");
     free_table(table);
     test_wide();
     test_schema();
     test_index();
-    test_uneven_index();
     table = new_table("INSERT INTO t VALUES (1)", "t");
     test_sound(table, "a table of one page");
-    test_rowids(table, "a table of one page");
     free_table(table);
     return tap_done();
 }

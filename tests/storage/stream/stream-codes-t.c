@@ -105,9 +105,9 @@ static enum clr_load_outcome stream_coded(const struct clr_source *source, uint3
     size_t rows = 0;
 
     clr_status_clear(&streamed->status);
-    outcome = clr_stream_dictionaries(source, root, NULL, coded_fields, CODED, memory, 77,
-                                      coded.dictionaries, &streamed->rows, NULL, &streamed->report,
-                                      &streamed->status);
+    outcome =
+        clr_stream_dictionaries(source, root, coded_fields, CODED, memory, 77, coded.dictionaries,
+                                &streamed->rows, NULL, &streamed->report, &streamed->status);
     if (outcome == CLR_LOAD_DONE && !coded_make(&coded)) {
         clr_status_set(&streamed->status, CLR_NOMEM, 0, "no memory for the scan");
         outcome = CLR_LOAD_FAILED;
