@@ -125,6 +125,7 @@ struct clr_query {
 #define CLR_GROUP_TABLE "clreduce_groups"
 #define CLR_GROUP_KEY_TEXT "k:%d:text"
 #define CLR_GROUP_KEY_NUMERIC "k:%d:numeric"
+#define CLR_GROUP_KEY_REAL "k:%d:real"
 #define CLR_GROUP_KEY_BLOB "k:%d:blob"
 #define CLR_GROUP_CALL "c:%d"
 

@@ -69,25 +69,46 @@ static size_t write_sequence(const struct clr_node *node, char *to, size_t size)
     return (size_t)snprintf(to, size, " COLLATE \"%s\"", node->collation);
 }
 
+/* Writes what a key is that has no affinity, or that CAST gives one: the expression's collating
+   sequence, if it has one, is BINARY. */
+static size_t write_bare(const struct row *row, const struct clr_node *node, char *to, size_t size)
+{
+    if (!clr_content_has_sequence(node))
+        return write_plain(row, CLR_GROUP_KEY_BLOB, node->key - 1, to, size);
+    return (size_t)snprintf(to, size, "(+\"" CLR_GROUP_KEY_BLOB "\")", node->key - 1);
+}
+
+/* A value that is of the type already stays as it is. No column may take the place of CAST: WHERE
+   puts a constant in a column's place, once it is to be equal to it, but not in that of CAST. */
+static size_t write_cast(const struct row *row, const struct clr_node *node, char *to, size_t size)
+{
+    static const char *const types[] = {[CLR_CAST_TO_BLOB] = "BLOB",
+                                        [CLR_CAST_TO_TEXT] = "TEXT",
+                                        [CLR_CAST_TO_INTEGER] = "INTEGER",
+                                        [CLR_CAST_TO_REAL] = "REAL",
+                                        [CLR_CAST_TO_NUMERIC] = "NUMERIC"};
+    size_t length = (size_t)snprintf(to, size, "CAST(");
+
+    length += write_bare(row, node, to + length, size - length);
+    return length + (size_t)snprintf(to + length, size - length, " AS %s)", types[node->cast]);
+}
+
 /* Writes the column of the table of groups that a key is, with the affinity that the key's
    expression has (SQLite's sqlite3ExprAffinity()). */
 static size_t write_key(const struct row *row, const struct clr_node *node, char *to, size_t size)
 {
-    const char *format = "(+\"" CLR_GROUP_KEY_BLOB "\")";
+    const char *format = node->is_text      ? "\"" CLR_GROUP_KEY_TEXT "\""
+                         : node->is_real    ? "\"" CLR_GROUP_KEY_REAL "\""
+                         : node->is_numeric ? "\"" CLR_GROUP_KEY_NUMERIC "\""
+                                            : "\"" CLR_GROUP_KEY_BLOB "\"";
     size_t length;
 
-    if (node->kind != CLR_N_COLUMN && node->kind != CLR_N_CAST && !clr_content_has_sequence(node))
-        return write_plain(row, CLR_GROUP_KEY_BLOB, node->key - 1, to, size);
-    if (node->kind == CLR_N_COLUMN)
-        format = node->is_text      ? "\"" CLR_GROUP_KEY_TEXT "\""
-                 : node->is_numeric ? "\"" CLR_GROUP_KEY_NUMERIC "\""
-                                    : "\"" CLR_GROUP_KEY_BLOB "\"";
-    else if (node->kind == CLR_N_CAST)
-        format = node->cast == CLR_CAST_TO_TEXT   ? "\"" CLR_GROUP_KEY_TEXT "\""
-                 : node->cast == CLR_CAST_TO_BLOB ? "\"" CLR_GROUP_KEY_BLOB "\""
-                                                  : "\"" CLR_GROUP_KEY_NUMERIC "\"";
+    if (node->kind == CLR_N_CAST)
+        return write_cast(row, node, to, size);
+    if (node->kind != CLR_N_COLUMN)
+        return write_bare(row, node, to, size);
     length = (size_t)snprintf(to, size, format, node->key - 1);
-    if (node->kind == CLR_N_COLUMN && !node->is_binary && node->collation[0] != '\0')
+    if (!node->is_binary && node->collation[0] != '\0')
         length += write_sequence(node, to + length, size - length);
     return length;
 }

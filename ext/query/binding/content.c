@@ -163,17 +163,19 @@ bool clr_content_is_text(const struct clr_node *node)
            (node->kind == CLR_N_CAST && node->cast == CLR_CAST_TO_TEXT);
 }
 
-/* Returns what an expression has its collating sequence of. */
+bool clr_content_has_sequence(const struct clr_node *node)
+{
+    while (node->name_end == 0 && (node->kind == CLR_N_PLUS || node->kind == CLR_N_CAST))
+        node = node->first;
+    return node->kind == CLR_N_COLUMN || node->name_end != 0;
+}
+
+/* Returns what an expression may have its collating sequence of. */
 static const struct clr_node *strip(const struct clr_node *node)
 {
     while (node->kind == CLR_N_PLUS || node->kind == CLR_N_CAST || node->kind == CLR_N_HINT)
         node = node->first;
     return node;
-}
-
-bool clr_content_has_sequence(const struct clr_node *node)
-{
-    return strip(node)->kind == CLR_N_COLUMN;
 }
 
 bool clr_content_compares_binary(const struct clr_node *node)

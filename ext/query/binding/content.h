@@ -32,8 +32,8 @@ bool clr_content_is_text(const struct clr_node *node);
    that has another collating sequence, signs, casts and hints aside, and names none. */
 bool clr_content_compares_binary(const struct clr_node *node);
 
-/* Whether SQLite compares what an expression is by a collating sequence of its own, that of a
-   column, which goes before that of what it is compared with. */
+/* Whether an expression has a collating sequence of its own, which goes before the one that its
+   other operand in a comparison has: a column's, or that of a subquery's column. */
 bool clr_content_has_sequence(const struct clr_node *node);
 
 /* Whether a function of SQLite that calculates with times has that name, in small letters. */

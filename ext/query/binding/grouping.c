@@ -163,10 +163,6 @@ static bool check_key(struct clr_binder *binder, struct clr_node *term)
     if (!clr_content_find(binder, term->first))
         return false;
     term->is_constant = term->first->reads == CLR_READS_NONE;
-    /* Compared with a subquery's column, such a cast takes that one's collating sequence. */
-    if (binder->query->syntax->subqueries.first != NULL && term->first->kind == CLR_N_CAST &&
-        !clr_content_has_sequence(term->first))
-        return refuse(binder, CLR_WHY_COLLATION);
     return find_sequence(binder, term);
 }
 

@@ -56,8 +56,10 @@ static bool check_names(struct clr_binder *binder, const struct clr_node *node)
 }
 
 /* Returns the key or the aggregate that an operand of IN is, whose value SQLite has in one place
-   for the whole row; or NULL: it is computed for IN alone. */
-static const struct clr_node *find_shared(struct clr_binder *binder, const struct clr_node *node)
+   for the whole row; or NULL: it is computed for IN alone. *is_bare: a unary plus or a hint takes
+   the affinity away that it has by itself. */
+static const struct clr_node *find_shared(struct clr_binder *binder, const struct clr_node *node,
+                                          bool *is_bare)
 {
     struct clr_node *item = NULL;
 
@@ -67,18 +69,21 @@ static const struct clr_node *find_shared(struct clr_binder *binder, const struc
             clr_bind_no_memory(binder);
         if (node->is_item && item == NULL)
             break;
+        *is_bare = *is_bare || node->kind == CLR_N_PLUS || node->kind == CLR_N_HINT;
         node = node->is_item ? item->first : node->first;
     }
     return node->key != 0 || node->kind == CLR_N_AGGREGATE || node->kind == CLR_N_COLUMN ? node
                                                                                          : NULL;
 }
 
-/* Returns the letters of the affinities that change no value of the key or the aggregate, by
-   SQLite's sqlite3CompareAffinity() and applyAffinity(). */
-static const char *find_harmless(const struct clr_node *node)
+/* Returns the letters of the affinities of a subquery's column by which no value of the key or the
+   aggregate changes, by SQLite's sqlite3CompareAffinity() and applyAffinity(). */
+static const char *find_harmless(const struct clr_node *node, bool is_bare)
 {
-    while (node->kind == CLR_N_HINT)
+    while (node->kind == CLR_N_HINT) {
+        is_bare = true;
         node = node->first;
+    }
     /* A REAL that is whole becomes an INTEGER by its own affinity. */
     if ((node->kind == CLR_N_COLUMN && node->is_real) ||
         (node->kind == CLR_N_CAST &&
@@ -87,7 +92,7 @@ static const char *find_harmless(const struct clr_node *node)
     if (clr_content_is_text(node))
         return "@AB";
     if (node->kind == CLR_N_COLUMN && node->is_numeric)
-        return "@ABCDE";
+        return is_bare ? "@ACD" : "@ABCDE";
     if (node->kind == CLR_N_AGGREGATE && node->aggregate->needs == CLR_NEEDS_COUNT)
         return "@ACD";
     return "@A";
@@ -100,17 +105,18 @@ bool clr_subqueries_find(struct clr_binder *binder)
 
     for (node = query->syntax->subqueries.first; node != NULL; node = node->listed) {
         const struct clr_node *shared = NULL;
+        bool is_bare = false;
 
         if (!check_names(binder, node))
             return false;
         if (node->tested != NULL)
-            shared = find_shared(binder, node->tested);
+            shared = find_shared(binder, node->tested, &is_bare);
         if (shared == NULL)
             continue;
         if (query->list_count == CLR_MOST_LISTS)
             clr_bind_refuse_more(binder, "subqueries behind IN");
         else
-            query->lists[query->list_count++] = find_harmless(shared);
+            query->lists[query->list_count++] = find_harmless(shared, is_bare);
         node->number = query->list_count;
     }
     return binder->code == CLR_OK;

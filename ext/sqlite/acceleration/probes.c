@@ -90,8 +90,8 @@ static void add_columns(sqlite3_str *text, const struct clr_query *query)
     for (i = 0; i < query->grouping.key_count; i++)
         sqlite3_str_appendf(text,
                             ", \"" CLR_GROUP_KEY_TEXT "\", \"" CLR_GROUP_KEY_NUMERIC
-                            "\", \"" CLR_GROUP_KEY_BLOB "\"",
-                            i, i, i);
+                            "\", \"" CLR_GROUP_KEY_REAL "\", \"" CLR_GROUP_KEY_BLOB "\"",
+                            i, i, i, i);
     for (i = 0; i < query->call_count; i++)
         sqlite3_str_appendf(text, ", \"" CLR_GROUP_CALL "\"", i);
     sqlite3_str_appendall(text, " FROM \"" CLR_GROUP_TABLE "\"(?1), (SELECT 7");

@@ -6,9 +6,9 @@
 
 static const char pointer_type[] = "clreduce groups";
 
-/* A key has a column for each way that it can be compared in: TEXT, NUMERIC, BLOB. */
+/* A key has a column for each affinity that its expression may have: TEXT, NUMERIC, REAL, BLOB. */
 enum {
-    KEY_COLUMNS = 3,
+    KEY_COLUMNS = 4,
     FIRST_CALL = KEY_COLUMNS * CLR_MOST_KEYS,
     SOURCE = FIRST_CALL + CLR_MOST_CALLS
 };
@@ -33,8 +33,9 @@ static int connect_table(sqlite3 *db, void *argument, int count, const char *con
     for (i = 0; i < CLR_MOST_KEYS; i++)
         sqlite3_str_appendf(text,
                             "\"" CLR_GROUP_KEY_TEXT "\" TEXT, \"" CLR_GROUP_KEY_NUMERIC
-                            "\" NUMERIC, \"" CLR_GROUP_KEY_BLOB "\", ",
-                            i, i, i);
+                            "\" NUMERIC, \"" CLR_GROUP_KEY_REAL "\" REAL, \"" CLR_GROUP_KEY_BLOB
+                            "\", ",
+                            i, i, i, i);
     for (i = 0; i < CLR_MOST_CALLS; i++)
         sqlite3_str_appendf(text, "\"" CLR_GROUP_CALL "\", ", i);
     sqlite3_str_appendall(text, "\"g:source\" HIDDEN)");

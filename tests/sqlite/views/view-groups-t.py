@@ -270,6 +270,125 @@ def test_collations(rng):
     db.close()
 
 
+#: Columns of every affinity, and another table's.
+AFFINITIES = {"r": "REAL", "i": "INTEGER", "m": "NUMERIC", "s": "TEXT", "c": "TEXT COLLATE NOCASE", "a": "", "b": "BLOB"}
+INNER = ("w TEXT", "u INTEGER", "v REAL", "z", "q NUMERIC", "d BLOB", "e TEXT COLLATE NOCASE")
+LITERALS = ("5", "5.0", "'5'", "'5.0'", "0", "'a'", "2.5", "'2.5'", "x'35'", "'A'", "NULL", "-1", "'-1'", "1e1", "'1e1'")
+
+
+class HavingWriter:
+    """Writes random SELECTs that compare and compute with their keys, whose affinities decide what comes of it."""
+
+    def __init__(self, rng):
+        self.rng, self.pick, self.values = rng, rng.choice, []
+
+    def key(self):
+        """A key of any affinity, or none."""
+        name, kind = self.pick(list(AFFINITIES)), self.pick(("TEXT", "REAL", "INTEGER", "NUMERIC", "BLOB"))
+        return self.pick((
+            name, name, name, name, f"CAST({name} AS {kind})", f"CAST({name} AS {kind})", f"CAST({name} || '' AS {kind})",
+            f"CAST({name} + 0 AS {kind})", f"+{name}", f"+CAST({name} AS {kind})", f"{name} + 0", f"{name} || ''", f"-{name}",
+            f"likely({name})", f"unlikely(CAST({name} AS {kind}))", f"coalesce({name}, 5)", f"{name} COLLATE NOCASE",
+            f"iif({name} > 1, {name}, 0)", f"nullif({name}, 1)",
+        ))
+
+    def constant(self):
+        """A literal or a parameter."""
+        if self.rng.random() < 0.85:
+            return self.pick(LITERALS)
+        self.values.append(self.pick((5, 5.0, "5", "a", 2.5, None, b"5")))
+        return f"?{len(self.values)}"
+
+    def used(self, use):
+        """A key, or what SQLite may look through on its way to it."""
+        return self.pick((use, use, use, use, f"+{use}", f"likely({use})", f"({use})", f"+likely({use})", f"unlikely(+{use})",
+                          f"likelihood({use}, 0.5)", f"{use} COLLATE NOCASE", f"CAST({use} AS TEXT)"))
+
+    def condition(self, uses):
+        """A condition about keys."""
+        use, kind = self.pick(uses), self.rng.randrange(12)
+        if kind < 3:
+            return f"{self.used(use)} {self.pick(('=', '=', '<', '>=', '<>', 'IS'))} {self.constant()}"
+        if kind < 4:
+            return f"{self.used(use)} {self.pick(('=', '<', 'IS'))} {self.used(self.pick(uses))}"
+        if kind < 5:
+            return f"{use} = {self.pick(('count(*)', 'max(x)', 'gpu_sum(x)'))}"
+        if kind < 6:
+            return f"typeof({use}) = '{self.pick(('real', 'integer', 'text'))}'"
+        if kind < 7:
+            return f"{use} / 2 = 2.5"
+        if kind < 8:
+            return f"{self.used(use)} BETWEEN {self.constant()} AND {self.constant()}"
+        if kind < 9:
+            return f"{self.used(use)} {self.pick(('', 'NOT '))}IN ({self.constant()}, {self.constant()})"
+        if kind < 11:
+            return f"{self.used(self.pick((use, use, 'count(*)')))} {self.pick(('', 'NOT '))}IN (SELECT {self.pick('wuvzqde')} FROM o)"
+        return f"{self.used(use)} = (SELECT {self.pick('wuvzqde')} FROM o LIMIT 1 OFFSET {self.rng.randrange(5)})"
+
+    def select(self):
+        """A SELECT, whose keys may be a subquery's columns, and its items have names."""
+        self.values = []
+        keys = [self.key() for _ in range(self.pick((1, 1, 2)))]
+        uses, source, names = [key if key in AFFINITIES else f"({key})" for key in keys], "t", [""] * len(keys)
+        if self.rng.random() < 0.2:
+            source = f"(SELECT {', '.join(f'{key} AS k{i}' for i, key in enumerate(keys))}, x FROM t)"
+            keys = uses = [f"k{i}" for i in range(len(keys))]
+        elif self.rng.random() < 0.2:
+            names = [f" AS n{i}" for i in range(len(keys))]
+        items = [*map("".join, zip(keys, names)), "count(*)"]
+        items += [self.pick((f"typeof({uses[0]})", f"{uses[-1]} / 2", self.condition(uses))) for _ in range(self.rng.randrange(3))]
+        text = f"SELECT {', '.join(items)} FROM {source} GROUP BY {', '.join(keys)}"
+        named = uses + [name.removeprefix(" AS ") for name in names if name]
+        if self.rng.random() < 0.8:
+            text += f" HAVING {self.pick((' AND ', ' AND ', ' OR ')).join(self.condition(named) for _ in range(self.pick((1, 2, 2, 3))))}"
+        if self.rng.random() < 0.4:
+            text += f" ORDER BY {self.pick((self.condition(named), self.used(self.pick(named)), '2'))}{self.pick(('', ' DESC'))}, 1"
+        return text
+
+
+def test_affinities(rng):
+    """What a key is compared with is converted as in the SELECT, and its value and type are the column's."""
+    db = connect(FOLDER.new())
+    db.execute(f"CREATE TABLE t({', '.join(f'{name} {kind}' for name, kind in AFFINITIES.items())}, x REAL)")
+    words = ("5", "5.0", "-1", "0", "a", "5x", "1e1", "", "2.5")
+    values = {"r": (0.0, 1.0, 2.5, 5.0, -1.0), "i": (0, 1, 2, 5, 10, -1), "m": (0, 1, 5, -1), "s": words, "c": words,
+              "a": (0.5, 1.0, 2.5, 5.0, 7.5), "b": (0, 5.5, "5", b"5", b"a")}
+    db.executemany(f"INSERT INTO t VALUES({', '.join('?' * len(AFFINITIES))}, ?)", (
+        (*(None if rng.random() < 0.05 else rng.choice(values[name]) for name in AFFINITIES), i / 8) for i in range(800)))
+    db.execute(f"CREATE TABLE o({', '.join(INNER)})")
+    db.executemany("INSERT INTO o VALUES(?, ?, ?, ?, ?, ?, ?)", (
+        ("5", 5, 5.0, 5, 5, b"5", "A"), ("5.0", 0, 2.5, 5.0, 2.5, 5, "5"), ("a", 10, None, "5", 0, None, "a"), ("1e1", -1, 0.5, 2, 10, b"a", "0"), (None, 1, 1, -1, -1, 1, "1")))
+    db.commit()
+    for select in ("SELECT r, count(*) FROM t GROUP BY r HAVING r = 5 AND r / 2 = 2.5",
+                   "SELECT r, count(*) FROM t GROUP BY r HAVING r = 5 AND typeof(r) = 'real'",
+                   "SELECT CAST(i AS REAL), count(*) FROM t GROUP BY 1 HAVING CAST(i AS REAL) = 5 AND CAST(i AS REAL) / 2 = 2.5",
+                   "SELECT likely(s), count(*), likely(s) IN (SELECT e FROM o) FROM t GROUP BY likely(s)",
+                   "SELECT CAST(likely(s) AS TEXT), count(*), CAST(likely(s) AS TEXT) IN (SELECT e FROM o) FROM t GROUP BY 1",
+                   "SELECT k, count(*) FROM (SELECT iif(s > 1, s, 0) AS k FROM t) GROUP BY k HAVING k IN (SELECT +e FROM o)"):
+        is_fast(db, select)
+    real = "SELECT r, count(*) FROM t GROUP BY r HAVING r = ?1 AND r / 2 = 2.5 AND typeof(r) = 'real'"
+    is_fast(db, real, (5,))
+    for wrapped in ("+i", "likely(i)", "unlikely(i)", "likelihood(i, 0.5)", "+likely(i)", "likely(+i)", "+m", "likely(m)", "+n", "(i)", "coalesce(i, 3)"):
+        for inner in INNER:
+            select = (f"SELECT i, m, i AS n, typeof(i), typeof(m), count(*) FROM t GROUP BY i, m"
+                      f" HAVING {wrapped} IN (SELECT {inner.split()[0]} FROM o)")
+            tap.is_equal(views.through_view(db, select), views.outcome(db, select), select)
+    writer, tally = HavingWriter(rng), views.Tally()
+    batch = support.Batch("random SELECTs that compare their keys")
+    for _ in range(4 * STATEMENTS):
+        select = writer.select()
+        numbers = list(dict.fromkeys(re.findall(r"\?(\d+)", select)))
+        values = [writer.values[int(number) - 1] for number in numbers]
+        select = re.sub(r"\?(\d+)", lambda found, numbers=numbers: f"?{numbers.index(found[1]) + 1}", select)
+        got, want = views.through_view(db, select, values), views.outcome(db, select, values)
+        batch.compare(views.comparable(got), views.comparable(want), f"{select} {values}")
+        if not isinstance(want, views.Failure):
+            tally.add(db, "view_of_it", hosts_own=True)
+    batch.end()
+    tally.require(0.3, "keys that are compared")
+    db.close()
+
+
 def test_rights(rng):
     """An authorizer that hides, or refuses, what it does not know: the table of groups."""
     db = connect(FOLDER.new())
@@ -280,7 +399,7 @@ def test_rights(rng):
     for select in selects:
         is_fast(db, select)
         want = views.outcome(db, select)
-        for verdict, hidden in ((2, "k:0:text"), (2, "k:0:numeric"), (2, "k:0:blob"), (2, "c:0"), (2, "source"), (1, "source"), (2, "")):
+        for verdict, hidden in ((2, "k:0:text"), (2, "k:0:numeric"), (2, "k:0:real"), (2, "k:0:blob"), (2, "c:0"), (2, "source"), (1, "source"), (2, "")):
             db.set_authorizer(
                 lambda action, table, column, *rest, verdict=verdict, hidden=hidden:
                 verdict if action == 20 and table == "clreduce_groups" and column == hidden else 0
@@ -392,6 +511,7 @@ def main():
     test_plain_rows()
     test_bounds()
     test_collations(rng)
+    test_affinities(rng)
     test_rights(rng)
     test_hidden()
     test_kept_values(rng)
