@@ -69,8 +69,13 @@ bool clr_choice_would_start(const struct clr_settings *settings, uint64_t values
     return !clr_runtime_started() && are_worth_it(settings, values);
 }
 
-struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64_t values,
-                                     const struct clr_device_info **info)
+/*
+ * Returns the worker of the device that is worth asking about so many values, with the device's
+ * description, which lives as long as the process; NULL: the host is to do it. A device that is the
+ * processor itself is no quicker than the host's threads, and chosen only if the setting names it.
+ */
+static struct clr_worker *choose_device(const struct clr_settings *settings, uint64_t values,
+                                        const struct clr_device_info **info)
 {
     struct clr_worker *worker;
 
@@ -98,7 +103,7 @@ bool clr_choose_devices(const struct clr_settings *settings, uint64_t values, ui
     int most;
 
     devices->count = 0;
-    if (clr_choose_device(settings, values, &info) == NULL || catalog == NULL)
+    if (choose_device(settings, values, &info) == NULL || catalog == NULL)
         return false;
     most = count_allowed(settings, info);
     if (worth < (uint64_t)most)

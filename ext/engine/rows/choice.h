@@ -10,19 +10,13 @@
 bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values);
 
 /*
- * Returns the worker of the device that is worth asking about so many values under these settings,
- * with the device's description, which lives as long as the process; NULL: the host is to do it. A
- * device that is the processor itself is no quicker than the host's threads, and chosen only if the
- * setting names it. Starts what has to be started for the next time, and never waits.
- */
-struct clr_worker *clr_choose_device(const struct clr_settings *settings, uint64_t values,
-                                     const struct clr_device_info **info);
-
-/*
- * The same, of all devices that work together on so many values of a table with so many rows, at
- * most as many as the setting `devices` allows: that one and others that are alike
- * (clr_catalog_is_alike()), those left out that have failed. The rows alone decide how many they
- * are: each is to have many for itself. Returns whether there is one.
+ * Finds the devices that are worth asking about so many values under these settings, of a table
+ * with so many rows: at most as many as the setting `devices` allows, the one that the setting
+ * `device` chooses and others that are alike (clr_catalog_is_alike()), but none that has failed.
+ * The rows alone decide how many they are: each is to have many for itself. A device that is the
+ * processor itself is no quicker than the host's threads, and chosen only if the setting names it.
+ * Starts whatever has to be started for the next time, and never waits. Returns whether there is
+ * one.
  */
 bool clr_choose_devices(const struct clr_settings *settings, uint64_t values, uint64_t rows,
                         struct clr_devices *devices);

@@ -1,5 +1,6 @@
 #include "engine/rows/fed_distinct.h"
 
+#include "base/memory.h"
 #include "engine/rows/choice.h"
 #include "engine/worker/team_portions.h"
 
@@ -18,17 +19,15 @@ void clr_fed_distinct_init(struct clr_fed_distinct *fed, struct clr_distinct *di
 {
     fed->distinct = distinct;
     fed->settings = settings;
-    fed->keeping = fed->has_integers = false;
+    fed->keeping = false;
     fed->count = 0;
     fed->look = FIRST_LOOK;
     clr_kept_init(&fed->kept, budget);
     memset(&fed->feed, 0, sizeof fed->feed);
-    memset(&fed->order, 0, sizeof fed->order);
 }
 
 void clr_fed_distinct_end(struct clr_fed_distinct *fed)
 {
-    clr_fed_order_end(&fed->order);
     clr_kept_clear(&fed->kept);
     clr_fed_distinct_init(fed, fed->distinct, fed->kept.budget, fed->settings);
 }
@@ -51,7 +50,6 @@ static enum clr_code keep(struct clr_fed_distinct *fed, enum clr_kind kind, cons
         size_t room = room_for(feed, kind), part = *count < room ? *count : room;
 
         if (room == 0) {
-            clr_fed_order_offer(&fed->order, &fed->kept, feed, fed->settings);
             code = clr_kept_make_room(&fed->kept, feed, kind);
             continue;
         }
@@ -89,7 +87,6 @@ enum clr_code clr_fed_distinct_add(struct clr_fed_distinct *fed, enum clr_kind k
     if (count == 0)
         return CLR_OK;
     fed->count += count;
-    fed->has_integers = fed->has_integers || kind == CLR_KIND_INTEGER;
     /* If many are equal, the tables take less. */
     if (fed->keeping && (takes_too_much(fed) || keep(fed, kind, &left, &count) != CLR_OK))
         code = clr_fed_distinct_fold(fed, NULL);
@@ -103,17 +100,10 @@ static enum clr_code take_out(struct clr_fed_distinct *fed)
     enum clr_code code = CLR_OK;
 
     while (code == CLR_OK && clr_distinct_next(fed->distinct, &cursor)) {
-        struct clr_value value = cursor.value;
-
-        /* In the tables whole numbers are INTEGERs: a device is to have all of one type. */
-        if (value.kind == CLR_KIND_INTEGER && !fed->has_integers) {
-            value.kind = CLR_KIND_REAL;
-            value.as.real = (double)value.as.integer;
-        }
         for (; cursor.count > 0 && code == CLR_OK; cursor.count--) {
-            const char *number = (const char *)&value.as;
+            const char *number = (const char *)&cursor.value.as;
             size_t one = 1;
-            code = keep(fed, value.kind, &number, &one);
+            code = keep(fed, cursor.value.kind, &number, &one);
         }
     }
     return code;
@@ -121,7 +111,6 @@ static enum clr_code take_out(struct clr_fed_distinct *fed)
 
 static void drop_kept(struct clr_fed_distinct *fed)
 {
-    clr_fed_order_end(&fed->order);
     clr_kept_clear(&fed->kept);
     memset(&fed->feed, 0, sizeof fed->feed);
 }
@@ -139,8 +128,9 @@ static void begin_keeping(struct clr_fed_distinct *fed)
     fed->look = RECOUNT * fed->count;
 }
 
-static enum clr_code count_here(struct clr_fed_distinct *fed, bool with_mode,
-                                const struct clr_watch *watch, struct clr_distinct_result *result)
+enum clr_code clr_fed_distinct_count(struct clr_fed_distinct *fed, bool with_mode,
+                                     const struct clr_watch *watch,
+                                     struct clr_distinct_result *result)
 {
     const struct clr_budget *budget = fed->kept.budget;
     struct clr_team_portions team;
@@ -155,7 +145,7 @@ static enum clr_code count_here(struct clr_fed_distinct *fed, bool with_mode,
 static enum clr_code recount(struct clr_fed_distinct *fed, const struct clr_watch *watch)
 {
     struct clr_distinct_result result;
-    enum clr_code code = count_here(fed, false, watch, &result);
+    enum clr_code code = clr_fed_distinct_count(fed, false, watch, &result);
 
     fed->look *= RECOUNT;
     if (code == CLR_STOPPED || (code == CLR_OK && result.size >= fed->count / 2))
@@ -184,7 +174,6 @@ enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed, const struct c
     const struct clr_run *run;
     enum clr_code code = CLR_OK;
 
-    clr_fed_order_end(&fed->order);
     clr_kept_runs(&fed->kept, &fed->feed);
     /* Out of the budget first: the tables get what they would have had without them. */
     block = clr_kept_take_blocks(&fed->kept);
@@ -194,7 +183,7 @@ enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed, const struct c
             code = CLR_STOPPED;
         if (code == CLR_OK)
             code = count_numbers(fed, block->run.kind, block->run.values, block->run.count);
-        clr_kept_block_release(block);
+        clr_memory_free(block);
     }
     /* The two that are not in blocks. */
     for (run = &fed->kept.first_reals; run != NULL && code == CLR_OK; run = run->next)
@@ -203,20 +192,4 @@ enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed, const struct c
     fed->keeping = false;
     fed->look = UINT64_MAX;
     return code;
-}
-
-enum clr_code clr_fed_distinct_count(struct clr_fed_distinct *fed, bool with_mode, bool may_launch,
-                                     const struct clr_watch *watch, struct clr_stats *stats,
-                                     struct clr_distinct_result *result)
-{
-    struct clr_order order = {.rank_count = 0};
-
-    if (!may_launch || !clr_fed_order_ask(&fed->order, &fed->kept, &fed->feed, fed->settings, watch,
-                                          stats, &order))
-        return count_here(fed, with_mode, watch, result);
-    result->size = order.runs.distinct;
-    result->count = order.runs.longest;
-    result->mode = clr_sort_key_to_value(
-        fed->kept.first_reals.count > 0 ? CLR_KIND_REAL : CLR_KIND_INTEGER, order.runs.mode);
-    return CLR_OK;
 }

@@ -2,28 +2,25 @@
  * The numbers among the values that a collection of distinct values (numeric/distinct/distinct.h)
  * is to count: in its tables, or, once there are many and most have turned out to be different,
  * kept apart to be counted together at the end. That takes the host's threads a fifth of the time
- * that tables take which are larger than a processor's caches, and a device less. One thread at a
- * time uses each.
+ * that tables take which are larger than a processor's caches. One thread at a time uses each.
  */
 #ifndef CLR_ENGINE_FED_DISTINCT_H
 #define CLR_ENGINE_FED_DISTINCT_H
 
 #include "base/settings.h"
-#include "base/stats.h"
-#include "engine/rows/fed_order.h"
+#include "engine/worker/team.h"
 #include "numeric/distinct/distinct.h"
 #include "numeric/distinct/distinct_portions.h"
+#include "numeric/order/kept.h"
 
 struct clr_fed_distinct {
     struct clr_distinct *distinct; /* the caller's, as the settings are */
     const struct clr_settings *settings;
-    bool keeping;      /* the numbers are all here, and none is in the tables */
-    bool has_integers; /* some have come as INTEGER */
-    uint64_t count;    /* of the numbers so far */
-    uint64_t look;     /* numbers if keeping, else different values, at which to decide next */
+    bool keeping;   /* the numbers are all here, and none is in the tables */
+    uint64_t count; /* of the numbers so far */
+    uint64_t look;  /* numbers if keeping, else different values, at which to decide next */
     struct clr_kept kept;
     struct clr_feed feed;
-    struct clr_fed_order order;
 };
 
 /* Sets up for an empty collection; budget is that of the collection. */
@@ -46,11 +43,10 @@ enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed,
    which part of them may be there. */
 enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed, const struct clr_watch *watch);
 
-/* Counts the numbers that are kept, and with_mode finds their mode: by the device, if it has them
-   and may_launch, else here. watch may be NULL. Returns CLR_OK; CLR_STOPPED; CLR_NOMEM or
-   CLR_LIMIT: the tables may take less. What a device did is added to stats. */
-enum clr_code clr_fed_distinct_count(struct clr_fed_distinct *fed, bool with_mode, bool may_launch,
-                                     const struct clr_watch *watch, struct clr_stats *stats,
+/* Counts the numbers that are kept, and with_mode finds their mode. watch may be NULL. Returns
+   CLR_OK; CLR_STOPPED; CLR_NOMEM or CLR_LIMIT: the tables may take less. */
+enum clr_code clr_fed_distinct_count(struct clr_fed_distinct *fed, bool with_mode,
+                                     const struct clr_watch *watch,
                                      struct clr_distinct_result *result);
 
 /* Frees what is kept and starts anew, for an empty collection. */

@@ -11,7 +11,6 @@ void clr_task_init(struct clr_task *task, enum clr_task_kind kind, clr_task_step
     task->step = step;
     task->destroy = destroy;
     task->log = NULL;
-    task->is_awaited = kind == CLR_TASK_URGENT;
     atomic_init(&task->references, 1);
     task->next = NULL;
     task->has_begun = task->is_under_way = false;

@@ -45,8 +45,7 @@ struct clr_task {
     enum clr_task_kind kind; /* the step of a BUILD may make it BACKGROUND, to go on as such */
     clr_task_step *step;
     void (*destroy)(struct clr_task *task);
-    char *log;       /* of a build that fails: a text of clr_memory_alloc(), the worker's */
-    bool is_awaited; /* somebody waits: URGENT ones are, and what their posters say */
+    char *log; /* of a build that fails: a text of clr_memory_alloc(), the worker's */
     atomic_int references;
     /* Under the worker's lock. */
     struct clr_task *next;

@@ -180,16 +180,6 @@ bool clr_worker_poll(struct clr_worker *worker, struct clr_job *job)
     return ended;
 }
 
-bool clr_worker_is_starting(struct clr_worker *worker)
-{
-    bool starting;
-
-    pthread_mutex_lock(&worker->lock);
-    starting = locked_is_starting(worker);
-    pthread_mutex_unlock(&worker->lock);
-    return starting;
-}
-
 enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *task)
 {
     enum clr_readiness readiness = CLR_READY;
@@ -198,7 +188,7 @@ enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *t
     locked_rouse(worker);
     if (worker->failed) {
         readiness = CLR_FAILED;
-    } else if (locked_is_starting(worker) && task->is_awaited) {
+    } else if (locked_is_starting(worker) && task->kind == CLR_TASK_URGENT) {
         readiness = CLR_STARTING;
     } else {
         task->phase = CLR_TASK_PENDING;

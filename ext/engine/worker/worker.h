@@ -118,10 +118,8 @@ int64_t clr_worker_queue_ns(struct clr_worker *worker);
  */
 bool clr_worker_is_late(struct clr_worker *worker, int64_t timeout_ms, struct clr_status *status);
 
-/* Returns whether the device is being opened or something is built, which can take seconds. */
-bool clr_worker_is_starting(struct clr_worker *worker);
-
-/* Returns whether that is so, or about to be: whether something is to be built. */
+/* Returns whether the device is being opened, or something is built or to be built, which can take
+   seconds. */
 bool clr_worker_has_builds(struct clr_worker *worker);
 
 /*

@@ -39,7 +39,7 @@ void clr_kept_clear(struct clr_kept *kept)
 
     for (; block != NULL; block = next) {
         next = block->next;
-        clr_kept_block_release(block);
+        clr_memory_free(block);
     }
     clr_kept_init(kept, kept->budget);
 }
@@ -63,7 +63,6 @@ static enum clr_code add_block(struct clr_kept *kept, enum clr_kind kind, size_t
     if (code != CLR_OK)
         return code;
     block = memory;
-    atomic_init(&block->references, 1);
     block->size = size;
     block->next = kept->blocks;
     start(&block->run, kind, block->values);
@@ -106,37 +105,4 @@ const struct clr_run *clr_kept_runs(struct clr_kept *kept, const struct clr_feed
 {
     settle(kept, feed);
     return &kept->first_reals;
-}
-
-bool clr_kept_is_mixed(const struct clr_kept *kept)
-{
-    return kept->first_reals.count > 0 && kept->first_integers.count > 0;
-}
-
-struct clr_kept_block *clr_kept_block_copy(const struct clr_run *run)
-{
-    const size_t values = run->count * sizeof(int64_t);
-    struct clr_kept_block *block = clr_memory_alloc(sizeof *block + values);
-
-    if (block == NULL)
-        return NULL;
-    atomic_init(&block->references, 1);
-    block->next = NULL;
-    block->size = sizeof *block + values;
-    start(&block->run, run->kind, block->values);
-    block->run.count = run->count;
-    memcpy(block->values, run->values, values);
-    return block;
-}
-
-struct clr_kept_block *clr_kept_block_retain(struct clr_kept_block *block)
-{
-    atomic_fetch_add(&block->references, 1);
-    return block;
-}
-
-void clr_kept_block_release(struct clr_kept_block *block)
-{
-    if (atomic_fetch_sub(&block->references, 1) == 1)
-        clr_memory_free(block);
 }

@@ -1,7 +1,6 @@
 /*
  * Numbers that are kept, all of them, in no order: INTEGERs and REALs apart, in blocks that grow.
- * A block is filled through a feed, so that the most frequent step is an append and no call. What
- * is in it does not change any more, and other threads may have references to it.
+ * A block is filled through a feed, so that the most frequent step is an append and no call.
  */
 #ifndef CLR_NUMERIC_KEPT_H
 #define CLR_NUMERIC_KEPT_H
@@ -10,15 +9,11 @@
 #include "numeric/order/selection.h"
 #include "numeric/values/feed.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
-
 enum { CLR_KEPT_FIRST = 64 }; /* numbers of each type that need no memory beyond the structure */
 
 /* A block counts towards the budget for as long as the store has it. */
 struct clr_kept_block {
     struct clr_kept_block *next; /* in the store */
-    atomic_int references;       /* the store's and others' */
     size_t size;                 /* bytes of all of it */
     struct clr_run run;
     int64_t values[]; /* or as many doubles */
@@ -48,20 +43,9 @@ const struct clr_run *clr_kept_runs(struct clr_kept *kept, const struct clr_feed
 
 /*
  * Takes all blocks out of the store, and the budget, and returns the newest, from which the others
- * follow; all are the caller's, to be released. The numbers that are in no block stay, and nothing
- * may be added any more.
+ * follow; all are the caller's, for clr_memory_free(). The numbers that are in no block stay, and
+ * nothing may be added any more.
  */
 struct clr_kept_block *clr_kept_take_blocks(struct clr_kept *kept);
-
-/* Returns whether there are numbers of both types, as of the last clr_kept_runs(). */
-bool clr_kept_is_mixed(const struct clr_kept *kept);
-
-/* Returns a block of no store, with one reference, that has copies of the run's numbers; NULL
-   without memory. */
-struct clr_kept_block *clr_kept_block_copy(const struct clr_run *run);
-
-/* Any thread may take and drop references; the block is freed with the last one. */
-struct clr_kept_block *clr_kept_block_retain(struct clr_kept_block *block);
-void clr_kept_block_release(struct clr_kept_block *block);
 
 #endif

@@ -9,9 +9,6 @@
 #include "opencl/memory/resident_column_private.h"
 #include "opencl/memory/upload.h"
 
-/* Rows that a column that grows has room for at first. */
-static const size_t first_room = (size_t)1 << 16;
-
 /* Bytes of a cache line. */
 enum { SHARED_UNIT = 64 };
 
@@ -70,6 +67,14 @@ static enum clr_code make_buffers(const struct clr_device *device,
     return status->code;
 }
 
+/* Waits until all that was sent is on the device. */
+static enum clr_code settle(struct clr_device *device, struct clr_status *status)
+{
+    struct clr_upload *upload = clr_upload_of(device);
+
+    return upload == NULL ? CLR_OK : clr_upload_settle(upload, status);
+}
+
 static enum clr_code fill(struct clr_device *device, struct clr_resident_column *column,
                           const void *values, const uint8_t *tags, bool *complete,
                           struct clr_status *status)
@@ -95,7 +100,7 @@ static enum clr_code fill(struct clr_device *device, struct clr_resident_column 
     column->copied += size;
     if (column->copied < first + second)
         return CLR_OK;
-    *complete = clr_resident_column_settle(device, status) == CLR_OK;
+    *complete = settle(device, status) == CLR_OK;
     return status->code;
 }
 
@@ -255,7 +260,7 @@ static enum clr_code change(struct clr_device *device, struct clr_resident_colum
             send_range(upload, column->tags, tags, &ranges->ranges[i], tag_bytes, status) != CLR_OK)
             return status->code;
     }
-    if (clr_resident_column_settle(device, status) != CLR_OK)
+    if (settle(device, status) != CLR_OK)
         return status->code;
     /* What is sent comes behind the copies, but perhaps nothing is. */
     error = clFinish(queue);
@@ -284,37 +289,6 @@ bool clr_resident_column_is_like(const struct clr_resident_column *column,
     const struct clr_frame own = clr_resident_column_frame(column);
 
     return own.bytes == 0 || (own.least == frame->least && own.power == frame->power);
-}
-
-enum clr_code clr_resident_column_append(struct clr_device *device,
-                                         struct clr_resident_column *column, const int64_t *values,
-                                         size_t count, struct clr_status *status)
-{
-    const size_t rows = column->rows + count;
-    size_t room = column->room > 0 ? 2 * column->room : first_room;
-    struct clr_upload *upload;
-
-    if (clr_upload_open(device, status) != CLR_OK)
-        return status->code;
-    upload = clr_upload_of(device);
-    if (room < rows)
-        room = rows;
-    if ((rows > column->room &&
-         clr_resident_column_resize(device, clr_upload_queue(upload), column, column->kind,
-                                    column->rows, room, status) != CLR_OK) ||
-        clr_upload_send(upload, clr_upload_queue(upload), column->values,
-                        column->rows * sizeof *values, values, count * sizeof *values,
-                        status) != CLR_OK)
-        return status->code;
-    column->rows = rows;
-    return CLR_OK;
-}
-
-enum clr_code clr_resident_column_settle(struct clr_device *device, struct clr_status *status)
-{
-    struct clr_upload *upload = clr_upload_of(device);
-
-    return upload == NULL ? CLR_OK : clr_upload_settle(upload, status);
 }
 
 size_t clr_resident_column_rows(const struct clr_resident_column *column)

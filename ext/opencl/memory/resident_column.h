@@ -83,19 +83,6 @@ enum clr_code clr_resident_column_fetch(struct clr_device *device,
                                         uint8_t *tags, size_t *done, bool *complete,
                                         struct clr_status *status);
 
-/*
- * For a column of one type that began without rows, and is not narrow: appends count values, which
- * have been read when it returns; clr_resident_column_settle() has to follow the last ones. The
- * device's memory grows as they come, to twice what it was. Returns as clr_resident_column_fill().
- */
-enum clr_code clr_resident_column_append(struct clr_device *device,
-                                         struct clr_resident_column *column, const int64_t *values,
-                                         size_t count, struct clr_status *status);
-
-/* Waits until all values that were appended are on the device. Returns CLR_OK, CLR_NOMEM, after
-   which some may not be there, or CLR_DEVICE. */
-enum clr_code clr_resident_column_settle(struct clr_device *device, struct clr_status *status);
-
 /* Returns how many rows it has so far, and its kind. */
 size_t clr_resident_column_rows(const struct clr_resident_column *column);
 uint8_t clr_resident_column_kind(const struct clr_resident_column *column);

@@ -251,9 +251,7 @@ static enum clr_code show_kept(const struct clr_function *function, struct colle
 {
     const bool with_mode = function->aggregate->finish == CLR_MODE;
     struct clr_distinct_result result;
-    enum clr_code code = clr_fed_distinct_count(&collection->numbers, with_mode,
-                                                collection->numbers.order.ordering != NULL, watch,
-                                                &function->connection->stats, &result);
+    enum clr_code code = clr_fed_distinct_count(&collection->numbers, with_mode, watch, &result);
 
     if (code != CLR_OK)
         return code;

@@ -2,13 +2,11 @@
  * gpu_median, gpu_percentile, gpu_percentile_cont and gpu_percentile_disc. The contract whose
  * numbers are cited here is in aggregates.h.
  *
- * The values are kept as they come, and the ranks that are sought selected from them, or read from
- * their order on a device, to which blocks of them go as they fill. In a window rows leave and a
- * value is asked for after every row: once a second one is, the values go to a structure that keeps
- * them in order.
+ * The values are kept as they come, and the ranks that are sought selected from them. In a window
+ * rows leave and a value is asked for after every row: once a second one is, the values go to a
+ * structure that keeps them in order.
  */
 #include "base/memory.h"
-#include "engine/rows/fed_order.h"
 #include "engine/rows/ordered_runs.h"
 #include "engine/worker/team_portions.h"
 #include "numeric/order/kept.h"
@@ -36,7 +34,6 @@ struct percentile {
     bool empty; /* ASKED: there is no result */
     double result;
     struct clr_kept kept;
-    struct clr_fed_order fed; /* while they are KEPT */
     struct clr_ordered ordered;
 };
 
@@ -53,7 +50,6 @@ static void free_percentile(struct clr_spare *spare)
 {
     struct percentile *values = (struct percentile *)(void *)spare;
 
-    clr_fed_order_end(&values->fed);
     clr_kept_clear(&values->kept);
     clr_ordered_clear(&values->ordered);
     clr_memory_free(values);
@@ -71,7 +67,6 @@ static struct percentile *take_percentile(struct clr_connection *connection)
     if (values == NULL)
         return NULL;
     values->stage = KEPT;
-    memset(&values->fed, 0, sizeof values->fed);
     clr_kept_init(&values->kept, &connection->values);
     clr_ordered_init(&values->ordered, &connection->values);
     return values;
@@ -85,7 +80,6 @@ static void end(struct clr_connection *connection, void *pointer)
 
     if (values == NULL)
         return;
-    clr_fed_order_end(&values->fed);
     clr_kept_clear(&values->kept);
     clr_ordered_clear(&values->ordered);
     values->stage = KEPT;
@@ -116,7 +110,6 @@ static enum clr_code put_in_order(struct clr_connection *connection,
     connection->stats.values_fed += values->stage == KEPT ? (int64_t)clr_runs_count(runs) : 0;
     code = clr_ordered_runs_insert(&values->ordered, runs, &watch);
     clr_interruption_end(&interruption);
-    clr_fed_order_end(&values->fed);
     clr_kept_clear(&values->kept);
     memset(&context->feed, 0, sizeof context->feed);
     values->stage = ORDERED;
@@ -141,12 +134,9 @@ static enum clr_code take_number(struct clr_connection *connection,
         return clr_ordered_insert(&context->values->ordered, place_of(argument));
     }
     if (code == CLR_OK && (real ? context->feed.real == context->feed.real_end
-                                : context->feed.integer == context->feed.integer_end)) {
-        clr_fed_order_offer(&context->values->fed, &context->values->kept, &context->feed,
-                            &connection->settings);
+                                : context->feed.integer == context->feed.integer_end))
         code = clr_kept_make_room(&context->values->kept, &context->feed,
                                   real ? CLR_KIND_REAL : CLR_KIND_INTEGER);
-    }
     if (code == CLR_OK && real)
         *context->feed.real++ = sqlite3_value_double(argument);
     else if (code == CLR_OK)
@@ -240,52 +230,24 @@ static double result_of(int percentile, const struct clr_value value[2], double 
     return clr_percentile_at(value, beyond, percentile != CLR_PERCENTILE_DISC);
 }
 
-static enum clr_code select_here(const struct clr_run *runs, uint64_t rank,
-                                 const struct clr_watch *watch, struct clr_value found[2])
+/* The number of a rank, and the next one. */
+static enum clr_code find_rank(struct clr_connection *connection, const struct clr_run *runs,
+                               uint64_t rank, struct clr_value found[2])
 {
+    struct clr_interruption interruption = {connection->db, NULL};
+    struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
     struct clr_value both[1][2];
     struct clr_team_portions team;
     enum clr_code code;
 
-    clr_team_portions_divide(&team, runs, watch);
-    if (team.portions.count == 1)
-        return clr_select(runs, rank, found);
-    code = clr_portions_select(&team.portions, &rank, 1, both);
-    if (code == CLR_OK)
-        memcpy(found, both[0], sizeof both[0]);
-    return code;
-}
-
-/* From the device, if it has the values; not for a statement that is interrupted (clause 8). */
-static bool ask_device(struct clr_connection *connection, struct percentile_context *context,
-                       uint64_t rank, uint64_t count, const struct clr_watch *watch,
-                       struct clr_value found[2])
-{
-    struct percentile *values = context->values;
-    struct clr_order order = {.rank_count = 2, .ranks = {rank, rank + 1 < count ? rank + 1 : rank}};
-    enum clr_kind kind;
-
-    if (values->fed.ordering == NULL || watch->wants_stop(watch->context) ||
-        !clr_fed_order_ask(&values->fed, &values->kept, &context->feed, &connection->settings,
-                           watch, &connection->stats, &order))
-        return false;
-    kind = values->kept.first_reals.count > 0 ? CLR_KIND_REAL : CLR_KIND_INTEGER;
-    found[0] = clr_sort_key_to_value(kind, order.keys[0]);
-    found[1] = clr_sort_key_to_value(kind, order.keys[1]);
-    return true;
-}
-
-/* The number of a rank, and the next one. */
-static enum clr_code find_rank(struct clr_connection *connection,
-                               struct percentile_context *context, uint64_t rank, uint64_t count,
-                               struct clr_value found[2])
-{
-    struct clr_interruption interruption = {connection->db, NULL};
-    struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
-    enum clr_code code = CLR_OK;
-
-    if (!ask_device(connection, context, rank, count, &watch, found))
-        code = select_here(&context->values->kept.first_reals, rank, &watch, found);
+    clr_team_portions_divide(&team, runs, &watch);
+    if (team.portions.count == 1) {
+        code = clr_select(runs, rank, found);
+    } else {
+        code = clr_portions_select(&team.portions, &rank, 1, both);
+        if (code == CLR_OK)
+            memcpy(found, both[0], sizeof both[0]);
+    }
     clr_interruption_end(&interruption);
     return code;
 }
@@ -309,7 +271,7 @@ static enum clr_code select_result(struct clr_connection *connection, int percen
     if (count == 0)
         return CLR_OK;
     position = clr_percentile_position(fraction, count);
-    code = find_rank(connection, context, position.rank, count, found);
+    code = find_rank(connection, runs, position.rank, found);
     if (code == CLR_OK)
         values->result = result_of(percentile, found, position.beyond);
     return code;

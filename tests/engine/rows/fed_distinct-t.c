@@ -1,19 +1,13 @@
-/*
- * Distinct numbers that are kept, and counted by a device of this machine or by the host, against
- * what is known of them.
- */
+/* Distinct numbers that are kept and counted together, against what is known of them. */
 #include "engine/rows/fed_distinct.h"
 
-#include "base/clock.h"
 #include "batch.h"
-#include "engine/fed.h"
 #include "numeric/distinct/mode.h"
 #include "random.h"
 
 #include "tap.h"
 
 static struct clr_settings settings;
-static struct clr_stats stats;
 static struct clr_budget budget;
 
 struct numbers {
@@ -62,42 +56,25 @@ static enum clr_code add_numbers(struct numbers *numbers, enum clr_kind kind, in
     return code;
 }
 
-/* What is said of 40,000 different numbers, some of which come twice and one three times. */
-static bool count_and_check(enum clr_kind kind, bool typed, bool may_launch, bool *by_device)
+/* 40,000 different numbers, some of which come twice and one three times. */
+static void test_distinct(enum clr_kind kind, bool typed)
 {
-    int64_t launched = stats.kernels_launched;
+    const char *name = kind == CLR_KIND_REAL ? "REALs" : "INTEGERs";
     struct clr_distinct_result result = {0};
     struct numbers numbers;
-    bool kept, right;
 
     begin_numbers(&numbers, typed, SIZE_MAX);
     add_numbers(&numbers, kind, 0, 10);
     add_numbers(&numbers, kind, -20000, 40000);
-    kept = numbers.fed.keeping && clr_distinct_size(&numbers.distinct) == 0;
+    tap_ok(numbers.fed.keeping && clr_distinct_size(&numbers.distinct) == 0, "%s are kept", name);
     add_numbers(&numbers, kind, 8, 1);
-    right =
-        clr_fed_distinct_count(&numbers.fed, typed, may_launch, NULL, &stats, &result) == CLR_OK &&
-        result.size == 40000 &&
-        (!typed ||
-         (result.count == 3 && result.mode.kind == kind &&
-          (kind == CLR_KIND_REAL ? result.mode.as.real == 2.0 : result.mode.as.integer == 8)));
+    tap_ok(clr_fed_distinct_count(&numbers.fed, typed, NULL, &result) == CLR_OK &&
+               result.size == 40000 &&
+               (!typed || (result.count == 3 && result.mode.kind == kind &&
+                           (kind == CLR_KIND_REAL ? result.mode.as.real == 2.0
+                                                  : result.mode.as.integer == 8))),
+           "and counted%s", typed ? ", with their mode" : "");
     end_numbers(&numbers);
-    *by_device = stats.kernels_launched > launched;
-    return kept && right;
-}
-
-static void test_distinct(enum clr_kind kind, bool typed)
-{
-    const char *name = kind == CLR_KIND_REAL ? "REALs" : "INTEGERs";
-    int64_t start = clr_clock_ns();
-    bool right = true, by_device = false;
-
-    tap_ok(count_and_check(kind, typed, false, &by_device) && !by_device,
-           "%s are kept and counted here%s", name, typed ? ", with their mode" : "");
-    while (right && !by_device && clr_clock_ns() - start < (int64_t)FED_TIMEOUT_S * 1000000000)
-        right = count_and_check(kind, typed, true, &by_device);
-    tap_ok(right && by_device, "%s are kept and counted by the device%s", name,
-           typed ? ", with their mode" : "");
 }
 
 /* Numbers of both types, of which some are equal. */
@@ -111,7 +88,7 @@ static void test_mixed(bool typed)
     add_numbers(&numbers, CLR_KIND_INTEGER, 0, 6000);
     add_numbers(&numbers, CLR_KIND_INTEGER, 3, 1);
     tap_ok(numbers.fed.keeping &&
-               clr_fed_distinct_count(&numbers.fed, typed, true, NULL, &stats, &result) == CLR_OK &&
+               clr_fed_distinct_count(&numbers.fed, typed, NULL, &result) == CLR_OK &&
                result.size == 41000,
            "numbers of both types are counted");
     tap_ok(!typed || (result.count == 3 && result.mode.kind == CLR_KIND_INTEGER &&
@@ -135,7 +112,7 @@ static bool can_count(uint64_t limit, bool typed, bool keeps, int64_t different)
     for (added = 0; added < 120000 && code == CLR_OK; added += different)
         code = add_numbers(&numbers, CLR_KIND_INTEGER, 0, (size_t)different);
     if (code == CLR_OK && numbers.fed.keeping &&
-        clr_fed_distinct_count(&numbers.fed, typed, false, NULL, &stats, &result) == CLR_OK)
+        clr_fed_distinct_count(&numbers.fed, typed, NULL, &result) == CLR_OK)
         right = result.size == (uint64_t)different;
     else if (code == CLR_OK &&
              (!numbers.fed.keeping || clr_fed_distinct_fold(&numbers.fed, NULL) == CLR_OK))
@@ -185,7 +162,7 @@ static void test_stop(void)
 
     begin_numbers(&numbers, false, SIZE_MAX);
     add_numbers(&numbers, CLR_KIND_INTEGER, 0, MANY);
-    code = clr_fed_distinct_count(&numbers.fed, false, false, &watch, &stats, &result);
+    code = clr_fed_distinct_count(&numbers.fed, false, &watch, &result);
     tap_ok(code == (asked > 0 ? CLR_STOPPED : CLR_OK),
            "who is asked %d times, and wants a stop, gets it", asked);
     end_numbers(&numbers);
@@ -239,7 +216,8 @@ static void test_folding(bool typed)
 
 int main(void)
 {
-    settings = fed_settings();
+    clr_settings_init(&settings);
+    settings.host_threshold = 1;
     random_start();
     test_distinct(CLR_KIND_INTEGER, false);
     test_distinct(CLR_KIND_REAL, false);

@@ -1,6 +1,6 @@
 /*
  * Aggregates of rows that are fed, with an OpenCL that fails: see failures.h. view-failure-t.c has
- * accelerated views, and fed-order-failure-t.c order statistics.
+ * accelerated views.
  */
 #include "sqlite/failures.h"
 
