@@ -34,7 +34,6 @@ static const struct {
     {"devices", "a column that several devices share", bench_part_devices},
     {"startup", "discovery, building and self-test, with cold and warm caches", bench_part_startup},
     {"ladder", "the kernels of the literature beside the exact ones", bench_part_ladder},
-    {"sort", "the order of values that the device holds", bench_part_sort},
     {"startup-once", NULL, bench_part_startup_once},
 };
 

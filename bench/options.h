@@ -31,7 +31,6 @@ void bench_part_devices(const struct bench_options *options);
 void bench_part_startup(const struct bench_options *options);
 void bench_part_startup_once(const struct bench_options *options);
 void bench_part_ladder(const struct bench_options *options);
-void bench_part_sort(const struct bench_options *options);
 
 /*
  * Stores the sizes to measure and returns how many: those asked for, or else powers of 4 (and the

@@ -7,7 +7,7 @@
 #ifndef CLR_TESTS_FAILING_H
 #define CLR_TESTS_FAILING_H
 
-#include "engine/orders.h"
+#include "engine/shards.h"
 #include "engine/worker/worker.h"
 
 #include "tap.h"

@@ -41,7 +41,6 @@ static void free_resident(struct clr_task *task)
     }
     forget_before(resident);
     clr_column_release(resident->column);
-    clr_sorted_column_free(NULL, resident->sorted);
     clr_resident_column_free(NULL, resident->copy);
     clr_memory_free(resident);
 }
@@ -52,8 +51,6 @@ static bool step_release(struct clr_task *task, struct clr_device *device,
     struct clr_resident *resident = clr_resident_of(task);
 
     (void)status;
-    clr_sorted_column_free(device, resident->sorted);
-    resident->sorted = NULL;
     clr_resident_column_free(device, resident->copy);
     resident->copy = NULL;
     return false;
@@ -231,8 +228,6 @@ static struct clr_resident *make(struct clr_worker *worker, uint8_t kind, size_t
     atomic_init(&resident->state, CLR_RESIDENT_COMING);
     atomic_init(&resident->unwanted, false);
     atomic_init(&resident->is_shared, false);
-    atomic_init(&resident->order, CLR_ORDER_UNWANTED);
-    atomic_init(&resident->order_counted, false);
     pthread_mutex_init(&resident->lock, NULL);
     clr_task_init(&resident->task, CLR_TASK_BACKGROUND, NULL, release_resident);
     return resident;
@@ -343,17 +338,6 @@ struct clr_resident *clr_resident_change(struct clr_resident *before, struct clr
     return begin_upload(resident, column);
 }
 
-enum clr_code clr_resident_sort(struct clr_device *device, struct clr_resident *resident,
-                                bool *complete, struct clr_status *status)
-{
-    if (clr_sorted_column_step(device, resident->sorted, resident->copy, complete, status) !=
-        CLR_OK) {
-        clr_sorted_column_free(status->code == CLR_DEVICE ? NULL : device, resident->sorted);
-        resident->sorted = NULL;
-    }
-    return status->code;
-}
-
 /* In a child after fork() a worker's lock may be held for ever, and what lies on a device is the
    parent's. */
 enum clr_residence clr_resident_state(struct clr_resident *resident)
@@ -372,14 +356,9 @@ bool clr_resident_has_failed(const struct clr_resident *resident)
 
 size_t clr_resident_size(const struct clr_resident *resident)
 {
-    size_t size = atomic_load(&resident->is_shared) || clr_resident_has_failed(resident)
-                      ? 0
-                      : clr_resident_column_size(resident->kind, resident->rows);
-    int order = atomic_load(&resident->order);
-
-    if (order == CLR_ORDER_COMING || order == CLR_ORDER_READY)
-        size += clr_sorted_column_size(resident->rows, order == CLR_ORDER_READY);
-    return size;
+    return atomic_load(&resident->is_shared) || clr_resident_has_failed(resident)
+               ? 0
+               : clr_resident_column_size(resident->kind, resident->rows);
 }
 
 bool clr_resident_is_shared(const struct clr_resident *resident)

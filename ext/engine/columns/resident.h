@@ -51,8 +51,7 @@ enum clr_residence clr_resident_state(struct clr_resident *resident);
 bool clr_resident_has_failed(const struct clr_resident *resident);
 
 /* Returns the bytes of device memory that it takes, none of a column that is shared or where it has
-   FAILED, with the sorted copy of engine/operations/resident_order.h if there is one or one is
-   being made. */
+   FAILED. */
 size_t clr_resident_size(const struct clr_resident *resident);
 
 /* Returns the bytes that a copy of so many rows of a column would take of the worker's device: none

@@ -5,12 +5,9 @@
 #include "engine/columns/resident.h"
 #include "engine/worker/backoff.h"
 #include "opencl/memory/resident_column.h"
-#include "opencl/sort/sorted_column.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-enum clr_order_state { CLR_ORDER_UNWANTED, CLR_ORDER_COMING, CLR_ORDER_READY, CLR_ORDER_FAILED };
 
 /*
  * A resident is, when the last reference is dropped, the task of its release, since the worker
@@ -33,16 +30,11 @@ struct clr_resident {
     size_t rows;
     atomic_int state;     /* enum clr_residence */
     atomic_bool unwanted; /* its owner has given it up */
-    /* Its values in order: the worker's while they are COMING, and constant from then on. */
-    atomic_int order; /* enum clr_order_state */
-    struct clr_sorted_column *sorted;
-    atomic_bool order_counted; /* somebody has been told what sorting cost */
     /* What failed for a time, and when that is to be tried again: under the lock. */
     pthread_mutex_t lock;
     bool pauses; /* the upload: it has FAILED, and may be tried again */
-    struct clr_backoff upload_pause, order_pause;
-    struct clr_status order_status; /* why the order has FAILED */
-    struct clr_resident *left;      /* another one that is left to the end of the process */
+    struct clr_backoff upload_pause;
+    struct clr_resident *left; /* another one that is left to the end of the process */
 };
 
 /* Returns the resident that a task is. */
@@ -60,12 +52,5 @@ struct clr_resident *clr_resident_new_open(struct clr_worker *worker, uint8_t ki
 
 /* Adds to what clr_resident_copied() returns. */
 void clr_resident_count_copied(size_t bytes);
-
-/*
- * For the worker: does the next step of sorting the resident's copy into its sorted column, which
- * after a failure is gone. Returns as clr_sorted_column_step().
- */
-enum clr_code clr_resident_sort(struct clr_device *device, struct clr_resident *resident,
-                                bool *complete, struct clr_status *status);
 
 #endif

@@ -1,8 +1,11 @@
 #include "engine/operations/resident_bins.h"
 
+#include "base/memory.h"
 #include "engine/columns/resident_private.h"
 #include "engine/operations/request.h"
+#include "engine/operations/resident_scan.h"
 #include "numeric/bins/bin_bounds.h"
+#include "numeric/scan/whole_columns.h"
 #include "opencl/bins/binner.h"
 
 #include <string.h>
@@ -113,4 +116,95 @@ enum clr_scan_outcome clr_resident_bins(const struct clr_sharded *copy, const st
         clr_request_release(&begun[s]->request);
     }
     return outcome;
+}
+
+/* Returns the kind of all shards of a copy, with all bytes, or CLR_TAG_MIXED if they are of
+   several. */
+static uint8_t kind_of(const struct clr_sharded *copy)
+{
+    const uint8_t kind = clr_sharded_resident(copy, 0)->kind;
+    int s;
+
+    for (s = 1; s < clr_sharded_division(copy)->count; s++) {
+        if (clr_sharded_resident(copy, s)->kind != kind)
+            return CLR_TAG_MIXED;
+    }
+    return clr_kind_wide(kind);
+}
+
+/* Finds the copies whose rows are all the values of each question, in one type. Returns false if
+   there are none, or the bins are for the host. */
+static bool find_copies(const struct clr_division *division, const struct clr_scan *scan,
+                        struct clr_sharded *const *copies, const struct clr_sharded **found)
+{
+    uint8_t kinds[CLR_MOST_COLUMNS];
+    int columns[2], i;
+
+    for (i = 0; i < scan->column_count; i++)
+        kinds[i] = kind_of(copies[i]);
+    for (i = 0; i < scan->question_count; i++) {
+        const struct clr_question *question = &scan->questions[i];
+
+        if (!clr_tally_takes_whole_columns(scan, kinds, &scan->tallies[question->tally], columns) ||
+            (kinds[columns[0]] != CLR_TAG_INTEGER && kinds[columns[0]] != CLR_TAG_REAL))
+            return false;
+        /* A bin's bounds take the host as long as to count a few values. If there is too little
+           memory for the host as well, it is the host that says so. */
+        if ((uint64_t)question->bins.count > scan->rows ||
+            clr_resident_bins_memory(&question->bins) >
+                scan->values_memory / (uint64_t)division->count)
+            return false;
+        found[i] = copies[columns[0]];
+    }
+    return true;
+}
+
+/* The tallies alone, for which nothing need be kept. */
+static enum clr_scan_outcome scan_tallies(const struct clr_division *division,
+                                          const struct clr_scan *scan,
+                                          struct clr_sharded *const *copies, int64_t timeout_ms,
+                                          const struct clr_watch *watch,
+                                          struct clr_device_work *work, struct clr_status *status)
+{
+    struct clr_scan tallies_only = *scan;
+    enum clr_scan_outcome outcome;
+    int i;
+
+    tallies_only.question_count = 0;
+    tallies_only.tallies =
+        clr_memory_alloc((size_t)scan->tally_count * sizeof *tallies_only.tallies);
+    if (tallies_only.tallies == NULL) {
+        clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
+        return CLR_SCAN_FAILED;
+    }
+    for (i = 0; i < scan->tally_count; i++) {
+        tallies_only.tallies[i] = scan->tallies[i];
+        tallies_only.tallies[i].operations &= ~(CLR_KEEP | CLR_BYTES);
+    }
+    outcome = clr_resident_scan(division, &tallies_only, copies, timeout_ms, watch, work, status);
+    for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++)
+        scan->tallies[i].state = tallies_only.tallies[i].state;
+    clr_memory_free(tallies_only.tallies);
+    return outcome;
+}
+
+enum clr_scan_outcome clr_resident_histograms(const struct clr_division *division,
+                                              struct clr_scan *scan,
+                                              struct clr_sharded *const *copies, int64_t timeout_ms,
+                                              const struct clr_watch *watch,
+                                              struct clr_device_work *work,
+                                              struct clr_status *status)
+{
+    const struct clr_sharded *found[CLR_MOST_QUESTIONS];
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    int i;
+
+    if (!find_copies(division, scan, copies, found))
+        return CLR_SCAN_NOT_NOW;
+    for (i = 0; i < scan->question_count && outcome == CLR_SCAN_DONE; i++)
+        outcome = clr_resident_bins(found[i], &scan->questions[i].bins, scan->questions[i].counts,
+                                    timeout_ms, watch, work, status);
+    return outcome == CLR_SCAN_DONE
+               ? scan_tallies(division, scan, copies, timeout_ms, watch, work, status)
+               : outcome;
 }

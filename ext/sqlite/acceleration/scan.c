@@ -5,8 +5,8 @@
 #include "engine/host/host_groups.h"
 #include "engine/host/host_scan.h"
 #include "engine/host/host_skipping.h"
+#include "engine/operations/resident_bins.h"
 #include "engine/operations/resident_groups.h"
-#include "engine/operations/resident_questions.h"
 #include "engine/operations/resident_scan.h"
 #include "engine/rows/choice.h"
 #include "numeric/filter/skipping.h"
@@ -18,11 +18,15 @@
 enum { ROWS_PER_FOUND = 50 };
 
 /* A device has neither the bytes of values nor a use for their addresses. Of codes it does not see
-   what is too long for SQLite. */
+   what is too long for SQLite. Of all questions it counts bins alone. */
 static bool is_for_devices(const struct clr_scan *scan)
 {
     int i;
 
+    for (i = 0; i < scan->question_count; i++) {
+        if (scan->questions[i].kind != CLR_ASK_BINS)
+            return false;
+    }
     for (i = 0; i < scan->column_count; i++) {
         if (clr_column_has_addresses(scan->columns[i]) ||
             (scan->longest != 0 && clr_column_longest(scan->columns[i]) > scan->longest))
@@ -196,8 +200,8 @@ static enum clr_scan_outcome run_on_device(struct device_scan *device,
         outcome = clr_resident_group(&device->division, device->copies, parts, timeout, run->watch,
                                      &work, &status);
     else if (scan->question_count > 0)
-        outcome = clr_resident_answer(&device->division, scan, device->copies, timeout, run->watch,
-                                      &work, &status);
+        outcome = clr_resident_histograms(&device->division, scan, device->copies, timeout,
+                                          run->watch, &work, &status);
     else if (device->rows < scan->rows)
         outcome = clr_partial_scan(&device->division, scan, device->copies, device->rows, timeout,
                                    run->watch, &work, &status);

@@ -18,7 +18,7 @@ static enum clr_residence settle(struct clr_resident *resident)
     int64_t start = clr_clock_ns();
     enum clr_residence state;
 
-    while ((state = clr_resident_state(resident)) == CLR_RESIDENT_COMING && !orders_late(start))
+    while ((state = clr_resident_state(resident)) == CLR_RESIDENT_COMING && !shards_late(start))
         usleep(500);
     return state;
 }
@@ -36,7 +36,7 @@ static void test_fetch(struct clr_worker *worker, uint8_t bytes)
         const struct clr_column *column = world.columns[i];
 
         clr_status_clear(&status);
-        tap_ok(clr_sharded_fetch(world.copies[i], ORDERS_TIMEOUT_MS, NULL, &fetched, &status) ==
+        tap_ok(clr_sharded_fetch(world.copies[i], SHARDS_TIMEOUT_MS, NULL, &fetched, &status) ==
                        CLR_SCAN_DONE &&
                    fetched->rows == column->rows && fetched->kind == column->kind &&
                    clr_frame_is_same(&fetched->frame, &column->frame) &&
@@ -53,7 +53,7 @@ static bool is_dropped(const struct clr_column *column)
 {
     int64_t start = clr_clock_ns();
 
-    while (atomic_load(&column->references) > 1 && !orders_late(start))
+    while (atomic_load(&column->references) > 1 && !shards_late(start))
         usleep(500);
     return atomic_load(&column->references) == 1;
 }
@@ -109,7 +109,7 @@ static void test_unsuited(const struct clr_device_info *info)
     tap_ok(clr_sharded_state(copy) == CLR_RESIDENT_READY && !clr_resident_is_shared(resident) &&
                clr_resident_size(resident) == rows * 9 && is_dropped(column),
            "a column that is not aligned for the device is copied");
-    tap_ok(clr_sharded_fetch(copy, ORDERS_TIMEOUT_MS, NULL, &fetched, &status) == CLR_SCAN_DONE &&
+    tap_ok(clr_sharded_fetch(copy, SHARDS_TIMEOUT_MS, NULL, &fetched, &status) == CLR_SCAN_DONE &&
                memcmp(fetched->values, column->values, rows * sizeof *column->values) == 0 &&
                memcmp(fetched->tags, column->tags, rows) == 0,
            "and comes back as it was");

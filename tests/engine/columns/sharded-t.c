@@ -8,8 +8,7 @@
 #include "engine/host/host_scan.h"
 #include "engine/operations/resident_bins.h"
 #include "engine/operations/resident_scan.h"
-#include "engine/operations/sharded_order.h"
-#include "engine/orders.h"
+#include "engine/shards.h"
 #include "engine/workers.h"
 #include "opencl/devices.h"
 
@@ -17,7 +16,7 @@
 
 #include <unistd.h>
 
-enum { ROWS = 20011, DIVISIONS = 2000, LARGEST = 4096 * 8, RANKS = 40, BINS = 30 };
+enum { ROWS = 20011, DIVISIONS = 2000, LARGEST = 4096 * 8 };
 
 /* ---- Divisions. */
 
@@ -86,7 +85,7 @@ static struct clr_sharded *upload(const struct clr_division *division, struct cl
 
     if (copy == NULL)
         tap_bail("no memory");
-    while (clr_sharded_state(copy) == CLR_RESIDENT_COMING && !orders_late(start))
+    while (clr_sharded_state(copy) == CLR_RESIDENT_COMING && !shards_late(start))
         usleep(500);
     tap_ok(clr_sharded_state(copy) == CLR_RESIDENT_READY, "a column in %d shards", division->count);
     return copy;
@@ -118,9 +117,9 @@ static void test_scan(const struct clr_division *division, struct clr_column *co
         tap_bail("the host can't scan");
     scan.tallies = &found;
     clr_status_clear(&status);
-    while ((outcome = clr_resident_scan(division, &scan, &copy, ORDERS_TIMEOUT_MS, NULL, &work,
+    while ((outcome = clr_resident_scan(division, &scan, &copy, SHARDS_TIMEOUT_MS, NULL, &work,
                                         &status)) == CLR_SCAN_NOT_NOW &&
-           !orders_late(start))
+           !shards_late(start))
         usleep(1000);
     tap_ok(outcome == CLR_SCAN_DONE, "a scan %s", status.message);
     tap_ok(found.state.count == wanted.state.count &&
@@ -129,47 +128,6 @@ static void test_scan(const struct clr_division *division, struct clr_column *co
                scans_same_range(&found.state.integers, &wanted.state.integers) &&
                scans_same_range(&found.state.reals, &wanted.state.reals),
            "has the host's sum and extremes");
-}
-
-static enum clr_scan_outcome ask(const struct clr_sharded *copy, struct clr_order *order,
-                                 struct clr_status *status)
-{
-    struct clr_device_work work = {0};
-    const int64_t start = clr_clock_ns();
-    enum clr_scan_outcome outcome;
-
-    clr_status_clear(status);
-    while ((outcome = clr_sharded_order(copy, false, order, ORDERS_TIMEOUT_MS, NULL, &work,
-                                        status)) == CLR_SCAN_NOT_NOW &&
-           !orders_late(start))
-        usleep(1000);
-    return outcome;
-}
-
-static void test_order(const struct clr_column *column, const struct clr_sharded *copy)
-{
-    int64_t *keys = orders_sort(column);
-    struct clr_device_work work = {0};
-    struct clr_order order = {.rank_count = RANKS};
-    struct clr_status status;
-    int i, wrong = 0;
-
-    for (i = 0; i < RANKS; i++)
-        order.ranks[i] = i == 0 ? 0 : i == 1 ? column->rows - 1 : random_below(column->rows);
-    tap_ok(ask(copy, &order, &status) == CLR_SCAN_DONE, "an order %s", status.message);
-    for (i = 0; i < RANKS; i++)
-        wrong += order.keys[i] != keys[order.ranks[i]];
-    tap_is_uint64((uint64_t)wrong, 0, "ranks that have another key");
-    tap_ok(clr_sharded_order(copy, true, &order, ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
-               CLR_SCAN_NOT_NOW,
-           "what equal keys there are is the host's to find");
-    clr_memory_fail_after(0);
-    tap_ok(clr_sharded_order(copy, false, &order, ORDERS_TIMEOUT_MS, NULL, &work, &status) ==
-                   CLR_SCAN_FAILED &&
-               status.code == CLR_NOMEM,
-           "without memory");
-    clr_memory_fail_after(-1);
-    free(keys);
 }
 
 /* With memory for some of what it takes, a copy is there or not, and all of it. */
@@ -193,8 +151,8 @@ static void test_change(const struct clr_chosen_device *device)
     static const size_t rows = LARGEST / 8;
     const struct clr_devices devices = {.count = 1, .list = {*device}};
     struct clr_row_ranges fresh = {.count = 1, .ranges = {{rows - 1, 1}}};
-    struct clr_column *column = orders_column(CLR_TAG_INTEGER, rows),
-                      *longer = orders_column(CLR_TAG_INTEGER, rows + 1);
+    struct clr_column *column = shards_column(CLR_TAG_INTEGER, rows),
+                      *longer = shards_column(CLR_TAG_INTEGER, rows + 1);
     struct clr_sharded *copy, *changed;
     struct clr_division division;
 
@@ -234,7 +192,7 @@ static void test_device(const struct clr_device_info *chosen, bool shares)
     if (!shares)
         test_change(&devices.list[0]);
     for (i = 0; i < sizeof kinds; i++) {
-        struct clr_column *column = orders_column(kinds[i], ROWS);
+        struct clr_column *column = shards_column(kinds[i], ROWS);
         struct clr_sharded *copy = upload(&division, column);
 
         tap_ok(clr_sharded_is_shared(copy) == shares && !clr_sharded_lends(copy), "which lie %s",
@@ -244,11 +202,10 @@ static void test_device(const struct clr_device_info *chosen, bool shares)
                           clr_sharded_size(copy, devices.list[1].worker),
                       shares ? 0 : ROWS * 8, "that on either device");
         test_scan(&division, column, copy);
-        test_order(column, copy);
         test_memory(&division, column);
         tap_ok(!clr_sharded_is_lost(copy), "it is not lost");
         if (i == 1) {
-            clr_worker_stop(devices.list[1].worker, ORDERS_TIMEOUT_MS);
+            clr_worker_stop(devices.list[1].worker, SHARDS_TIMEOUT_MS);
             tap_ok(clr_sharded_state(copy) == CLR_RESIDENT_FAILED && clr_sharded_is_lost(copy),
                    "but without one of the workers it is");
         }

@@ -44,11 +44,11 @@ static enum clr_scan_outcome ask(struct clr_worker *worker, const struct clr_sha
 
     clr_status_clear(status);
     do {
-        outcome = clr_resident_bins(copy, bins, counts, ORDERS_TIMEOUT_MS, NULL, &work, status);
+        outcome = clr_resident_bins(copy, bins, counts, SHARDS_TIMEOUT_MS, NULL, &work, status);
         clr_worker_report(worker, &report);
         if (outcome == CLR_SCAN_NOT_NOW)
             usleep(1000);
-    } while (outcome == CLR_SCAN_NOT_NOW && report.status.code == CLR_OK && !orders_late(start));
+    } while (outcome == CLR_SCAN_NOT_NOW && report.status.code == CLR_OK && !shards_late(start));
     return outcome;
 }
 
@@ -57,7 +57,7 @@ static int run(void)
     static uint64_t counts[MANY + 2];
     static const int64_t numbers[] = {FEW, MANY};
     const struct clr_value low = bins_real(-300.5), high = bins_real(401.25);
-    struct clr_column *column = orders_column(CLR_TAG_REAL, ROWS);
+    struct clr_column *column = shards_column(CLR_TAG_REAL, ROWS);
     struct clr_worker *worker = failing_start_worker();
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     struct clr_sharded *copy;
@@ -77,7 +77,7 @@ static int run(void)
     result = failing_report(worker, clr_sharded_resident(copy, 0), outcome, right, &status);
     clr_sharded_release(copy);
     clr_column_release(column);
-    clr_worker_stop(worker, ORDERS_TIMEOUT_MS);
+    clr_worker_stop(worker, SHARDS_TIMEOUT_MS);
     return result;
 }
 

@@ -56,7 +56,7 @@ static enum clr_scan_outcome scan_once(struct clr_scan *scan, struct clr_device_
     struct clr_status status;
 
     clr_status_clear(&status);
-    outcome = clr_resident_scan(clr_sharded_division(copies[0]), scan, copies, ORDERS_TIMEOUT_MS,
+    outcome = clr_resident_scan(clr_sharded_division(copies[0]), scan, copies, SHARDS_TIMEOUT_MS,
                                 NULL, work, &status);
     if (outcome == CLR_SCAN_FAILED)
         tap_diag("%s", status.message);
@@ -70,7 +70,7 @@ static enum clr_scan_outcome scan_in_time(struct clr_scan *scan)
     struct clr_device_work work = {0};
     enum clr_scan_outcome outcome;
 
-    while ((outcome = scan_once(scan, &work)) == CLR_SCAN_NOT_NOW && !orders_late(start))
+    while ((outcome = scan_once(scan, &work)) == CLR_SCAN_NOT_NOW && !shards_late(start))
         usleep(2000);
     return outcome;
 }
@@ -288,7 +288,7 @@ static void test_device(const struct clr_device_info *info)
     test_mixture();
     test_others();
     test_many();
-    tap_ok(clr_worker_stop(worker, ORDERS_TIMEOUT_MS), "the worker ends");
+    tap_ok(clr_worker_stop(worker, SHARDS_TIMEOUT_MS), "the worker ends");
     close_columns();
 }
 

@@ -25,7 +25,7 @@ static enum clr_scan_outcome scan_once(struct world *world, struct clr_scan *sca
 
     clr_status_clear(&status);
     outcome = clr_resident_scan(clr_sharded_division(world->copies[0]), scan, world->copies,
-                                ORDERS_TIMEOUT_MS, NULL, work, &status);
+                                SHARDS_TIMEOUT_MS, NULL, work, &status);
     if (outcome == CLR_SCAN_FAILED)
         tap_diag("%s", status.message);
     return outcome;
@@ -38,7 +38,7 @@ static enum clr_scan_outcome scan_in_time(struct world *world, struct clr_scan *
     enum clr_scan_outcome outcome;
     struct clr_device_work work = {0};
 
-    while ((outcome = scan_once(world, scan, &work)) == CLR_SCAN_NOT_NOW && !orders_late(start))
+    while ((outcome = scan_once(world, scan, &work)) == CLR_SCAN_NOT_NOW && !shards_late(start))
         usleep(2000);
     return outcome;
 }
@@ -341,7 +341,7 @@ static void test_stop(struct world *world, struct clr_worker *worker)
 
     begin_scan(&made, world);
     add_tally(&made, 1u << CLR_SUM, 1, -1);
-    tap_ok(clr_worker_stop(worker, ORDERS_TIMEOUT_MS), "the worker ends");
+    tap_ok(clr_worker_stop(worker, SHARDS_TIMEOUT_MS), "the worker ends");
     tap_ok(clr_sharded_state(world->copies[0]) == CLR_RESIDENT_FAILED,
            "its residents are of no more use");
     tap_ok(scan_once(world, &made.scan, &work) == CLR_SCAN_NOT_NOW, "and it scans no more");

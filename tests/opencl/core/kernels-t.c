@@ -15,7 +15,6 @@
 #include "opencl/reduction/reducer.h"
 #include "opencl/reduction/self_test.h"
 #include "opencl/scan/scanner.h"
-#include "opencl/sort/sorter.h"
 
 #include "tap.h"
 
@@ -363,11 +362,6 @@ static void test_as(const struct clr_device_info *info, enum clr_device_type typ
     if (!tap_is_quick() || doubles || !info->doubles || type != CLR_DEVICE_CPU) {
         test_views(columns);
         test_groups(&other, columns);
-    }
-    if (is_wanted("sort")) {
-        start = clr_clock_ns();
-        clr_module_open(device, &clr_sorter_kind, &log, &status);
-        check("sort", "INTEGER and REAL", start, &status, log);
     }
     if (is_wanted("histogram")) {
         start = clr_clock_ns();

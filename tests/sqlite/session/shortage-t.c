@@ -9,8 +9,8 @@
  *     room               has no room, and then more and more of it, when everything is built
  *     threads            several connections, for CLR_DELAYS
  *
- * A round goes over every path: rows fed in chunks and for an order, pages that the device decodes,
- * scans, orders, histograms and groups of columns that lie there, a refresh, which fetches them.
+ * A round goes over every path: rows fed in chunks, pages that the device decodes,
+ * scans, histograms and groups of columns that lie there, a refresh, which fetches them.
  */
 #include "engine/worker/team.h"
 #include "opencl/failing_library.h"
@@ -34,15 +34,13 @@ enum { ROWS = 2000, MOST_ROUNDS = 400, MOST_ROOM = 1 << 22, TURNS = 12 };
 static const char *const views[] = {
     "SELECT gpu_sum(i), gpu_total(r), gpu_max(i) FROM t",
     "SELECT count(*), gpu_sum(i * 2 + 1), gpu_dot(r, i) FROM t WHERE i > r",
-    "SELECT gpu_median(a), gpu_mode(b) FROM u",
     "SELECT gpu_histogram(a, -5, 5, 20) FROM u",
     "SELECT b, count(*), gpu_sum(a), gpu_max(a) FROM u GROUP BY b",
 };
 
-/* Of rows, which the device gets in chunks or for an order. */
+/* Of rows, which the device gets in chunks. */
 static const char *const fed[] = {
     "SELECT gpu_sum(r), gpu_dot(r, i), gpu_min(i) FROM t",
-    "SELECT gpu_median(a), gpu_count_distinct(a) FROM u",
 };
 
 enum { VIEWS = sizeof views / sizeof views[0], FED = sizeof fed / sizeof fed[0] };
