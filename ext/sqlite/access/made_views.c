@@ -2,6 +2,7 @@
 
 #include "sqlite/access/statements.h"
 #include "sqlite/schema/schema_lock.h"
+#include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/views/view_life.h"
 
@@ -193,15 +194,18 @@ static int make_room(struct clr_connection *connection, struct made_views *views
 /* Whether some schema has something of that name. */
 static int is_taken(sqlite3 *db, const char *name, bool *taken)
 {
-    sqlite3_stmt *list = NULL;
-    int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL);
+    struct clr_schema_names all;
+    int rc = clr_schema_names_read(db, &all), i;
 
     *taken = false;
-    while (rc == SQLITE_OK && !*taken && sqlite3_step(list) == SQLITE_ROW)
+    if (rc != SQLITE_OK)
+        return rc;
+    for (i = 0; i < all.count && rc == SQLITE_OK && !*taken; i++)
         rc = clr_access_ask(db, taken,
                             "SELECT 1 FROM \"%w\".sqlite_master WHERE name = %Q COLLATE NOCASE",
-                            sqlite3_column_text(list, 1), name);
-    return clr_statement_end(list, rc);
+                            all.list[i], name);
+    clr_schema_names_free(&all);
+    return rc;
 }
 
 static int choose_name(sqlite3 *db, struct made_views *views, char name[CLR_MADE_NAME])

@@ -1,5 +1,6 @@
 #include "sqlite/access/view_names.h"
 
+#include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"
 
 #include <string.h>
@@ -39,7 +40,9 @@ static int find_in(sqlite3 *db, const char *schema, const char *name, struct clr
                                    " COLLATE NOCASE AND type IN ('table', 'view')",
                                    schema, name);
 
-    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+    /* NULL: an authorizer hides the columns. */
+    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW &&
+        sqlite3_column_type(statement, 0) != SQLITE_NULL) {
         const char *type = (const char *)sqlite3_column_text(statement, 0);
         *found = type == NULL
                      ? NULL
@@ -53,18 +56,17 @@ static int find_in(sqlite3 *db, const char *schema, const char *name, struct clr
 
 int clr_named_view_find(sqlite3 *db, const char *name, struct clr_named_view **found)
 {
-    sqlite3_stmt *list = NULL;
-    int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL);
+    struct clr_schema_names all;
+    int rc = clr_schema_names_read(db, &all), i;
 
     *found = NULL;
-    while (rc == SQLITE_OK && *found == NULL && sqlite3_step(list) == SQLITE_ROW) {
-        const char *schema = (const char *)sqlite3_column_text(list, 1);
-        if (schema == NULL)
-            rc = SQLITE_NOMEM;
-        else if (sqlite3_column_int(list, 0) != 1)
-            rc = find_in(db, schema, name, found);
+    if (rc != SQLITE_OK)
+        return rc;
+    for (i = 0; i < all.count && rc == SQLITE_OK && *found == NULL; i++) {
+        if (sqlite3_stricmp(all.list[i], "temp") != 0)
+            rc = find_in(db, all.list[i], name, found);
     }
-    rc = clr_statement_end(list, rc);
+    clr_schema_names_free(&all);
     if (rc != SQLITE_OK) {
         clr_named_view_free(*found);
         *found = NULL;
@@ -94,15 +96,15 @@ static int list_views(sqlite3 *db, const char *schema, struct clr_named_view **l
 
 int clr_named_views_list(sqlite3 *db, struct clr_named_view **list)
 {
-    sqlite3_stmt *databases = NULL;
-    int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &databases, NULL);
+    struct clr_schema_names all;
+    int rc = clr_schema_names_read(db, &all), i;
 
-    while (rc == SQLITE_OK && sqlite3_step(databases) == SQLITE_ROW) {
-        const char *schema = (const char *)sqlite3_column_text(databases, 1);
-        if (schema == NULL)
-            rc = SQLITE_NOMEM;
-        else if (sqlite3_column_int(databases, 0) != 1)
-            rc = list_views(db, schema, list);
+    if (rc != SQLITE_OK)
+        return rc;
+    for (i = 0; i < all.count && rc == SQLITE_OK; i++) {
+        if (sqlite3_stricmp(all.list[i], "temp") != 0)
+            rc = list_views(db, all.list[i], list);
     }
-    return clr_statement_end(databases, rc);
+    clr_schema_names_free(&all);
+    return rc;
 }

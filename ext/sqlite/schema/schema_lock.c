@@ -2,6 +2,7 @@
 
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/view_text.h"
+#include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/session/virtual_table.h"
 
@@ -110,21 +111,19 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*call)(void *arg
 static int read_all(sqlite3 *db, sqlite3_stmt **hold)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
-    sqlite3_stmt *list = NULL;
-    const char *separator = "SELECT";
-    int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL);
+    struct clr_schema_names names;
+    int rc = clr_schema_names_read(db, &names), i;
 
     *hold = NULL;
-    while (rc == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW) {
-        sqlite3_str_appendf(text, "%s (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)", separator,
-                            sqlite3_column_text(list, 1));
-        separator = ",";
-    }
-    sqlite3_finalize(list);
-    if (rc == SQLITE_OK)
+    for (i = 0; rc == SQLITE_OK && i < names.count; i++)
+        sqlite3_str_appendf(text, "%s (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)",
+                            i == 0 ? "SELECT" : ",", names.list[i]);
+    if (rc == SQLITE_OK) {
+        clr_schema_names_free(&names);
         rc = clr_statement_prepare_text(db, hold, sqlite3_str_finish(text));
-    else
+    } else {
         sqlite3_free(sqlite3_str_finish(text));
+    }
     if (rc == SQLITE_OK && sqlite3_step(*hold) != SQLITE_ROW)
         rc = sqlite3_reset(*hold);
     return (rc & 0xff) == SQLITE_SCHEMA || (rc & 0xff) == SQLITE_NOMEM ? rc & 0xff : SQLITE_OK;

@@ -102,7 +102,8 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum clr_a
 }
 
 /*
- * The database that is asked, and whether it had no memory for an answer, or was locked. What it
+ * The database that is asked, and whether it had no memory for an answer, or was locked, or
+ * interrupted. What it
  * seems to have said since then is not to be believed: a table that is not found may be there.
  */
 struct source {
@@ -110,13 +111,17 @@ struct source {
     bool nomem, failed;
 };
 
-/* Frees the text; NULL without memory for it. */
+/* Frees the text. NULL without memory for it; where that is an error, as an authorizer may say; or
+   if the schema can't be read now. */
 static sqlite3_stmt *prepare(struct source *source, char *sql)
 {
     sqlite3_stmt *statement;
+    const int rc = clr_statement_prepare_text(source->db, &statement, sql);
 
-    if (clr_statement_prepare_text(source->db, &statement, sql) == SQLITE_NOMEM)
+    if (rc == SQLITE_NOMEM)
         source->nomem = true;
+    else if (rc != SQLITE_OK && rc != SQLITE_AUTH && (rc & 0xff) != SQLITE_ERROR)
+        source->failed = true;
     return statement;
 }
 
@@ -178,7 +183,7 @@ static bool find_key_index(struct source *source, const struct clr_table_info *i
     }
     if (found && statement != NULL)
         *name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 1));
-    if (found && *name == NULL)
+    if (found && statement != NULL && *name == NULL)
         source->nomem = true;
     finish(source, statement);
     return found;

@@ -1,5 +1,7 @@
 #include "sqlite/schema/table_names.h"
 
+#include "sqlite/session/schema_names.h"
+
 #include <string.h>
 
 /* A database in which the name was looked for, and its generation then. */
@@ -40,25 +42,26 @@ int clr_table_names_find(struct clr_connection *connection, const char *schema, 
                          struct clr_table_names *names, struct clr_table_info *table,
                          struct clr_reason *reason)
 {
-    sqlite3_stmt *list = NULL;
-    int rc;
+    struct clr_schema_names all;
+    int rc, i;
 
     if (schema != NULL)
         return look_into(connection, schema, name, names, table, reason);
     rc = look_into(connection, "temp", name, names, table, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NO_TABLE)
         rc = look_into(connection, "main", name, names, table, reason);
-    if (rc == SQLITE_OK && reason->code == CLR_WHY_NO_TABLE &&
-        sqlite3_prepare_v2(connection->db, "PRAGMA database_list", -1, &list, NULL) != SQLITE_OK)
-        rc = SQLITE_NOMEM;
-    while (rc == SQLITE_OK && reason->code == CLR_WHY_NO_TABLE && list != NULL &&
-           sqlite3_step(list) == SQLITE_ROW) {
-        const char *attached = (const char *)sqlite3_column_text(list, 1);
-        if (sqlite3_column_int(list, 0) > 1)
-            rc = attached == NULL ? SQLITE_NOMEM
-                                  : look_into(connection, attached, name, names, table, reason);
+    if (rc != SQLITE_OK || reason->code != CLR_WHY_NO_TABLE)
+        return rc;
+    rc = clr_schema_names_read(connection->db, &all);
+    if (rc != SQLITE_OK) {
+        clr_reason_set(reason, CLR_WHY_SCHEMA_LOCKED);
+        return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
     }
-    sqlite3_finalize(list);
+    for (i = 1; i < all.count && rc == SQLITE_OK && reason->code == CLR_WHY_NO_TABLE; i++) {
+        if (sqlite3_stricmp(all.list[i], "temp") != 0)
+            rc = look_into(connection, all.list[i], name, names, table, reason);
+    }
+    clr_schema_names_free(&all);
     return rc;
 }
 

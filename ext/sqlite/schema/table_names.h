@@ -21,7 +21,7 @@ struct clr_table_names {
  * Looks a table up, where SQLite would: in the schema, or if that is NULL in all. The databases
  * that were looked into are in read transactions until clr_table_names_release(). Returns SQLITE_OK
  * or SQLITE_NOMEM; table and reason are as from clr_table_info_read(), or the reason says
- * CLR_WHY_SCHEMA_UNREAD or CLR_WHY_NO_TRANSACTION.
+ * CLR_WHY_SCHEMA_UNREAD, CLR_WHY_NO_TRANSACTION or CLR_WHY_SCHEMA_LOCKED.
  */
 int clr_table_names_find(struct clr_connection *connection, const char *schema, const char *name,
                          struct clr_table_names *names, struct clr_table_info *table,

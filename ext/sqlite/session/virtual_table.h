@@ -2,7 +2,7 @@
 #ifndef CLR_SQLITE_VIRTUAL_TABLE_H
 #define CLR_SQLITE_VIRTUAL_TABLE_H
 
-#include "sqlite/api.h"
+#include "sqlite/session/interruption.h"
 
 #include <string.h>
 
@@ -10,6 +10,19 @@ struct clr_virtual_table {
     sqlite3_vtab base;
     void *argument; /* of sqlite3_create_module_v2(), which owns it */
 };
+
+/* Declares a virtual table by its CREATE TABLE. Returns SQLite's result code: where the connection
+   is interrupted SQLite has a plain error of that, without a message. */
+static inline int clr_virtual_table_declare(sqlite3 *db, const char *declaration)
+{
+    struct clr_interruption interruption = {db, NULL};
+    int rc = sqlite3_declare_vtab(db, declaration);
+
+    if (rc == SQLITE_ERROR && clr_interruption_is_wanted(&interruption))
+        rc = SQLITE_INTERRUPT;
+    clr_interruption_end(&interruption);
+    return rc;
+}
 
 /*
  * For xConnect: declares the table by its CREATE TABLE and makes it. Returns SQLite's result code;
@@ -19,7 +32,7 @@ static inline int clr_virtual_table_connect(sqlite3 *db, const char *declaration
                                             sqlite3_vtab **result)
 {
     struct clr_virtual_table *table;
-    int rc = sqlite3_declare_vtab(db, declaration);
+    int rc = clr_virtual_table_declare(db, declaration);
 
     if (rc != SQLITE_OK)
         return rc;

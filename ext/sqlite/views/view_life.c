@@ -3,6 +3,7 @@
 
 #include "sqlite/database/connection_database.h"
 #include "sqlite/schema/schema_lock.h"
+#include "sqlite/session/virtual_table.h"
 
 #include <string.h>
 
@@ -188,7 +189,9 @@ static int make(sqlite3 *db, void *pointer, int count, const char *const *argume
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *error == NULL)
         *error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
     if (rc == SQLITE_OK)
-        rc = sqlite3_declare_vtab(db, view->select.declaration);
+        rc = clr_virtual_table_declare(db, view->select.declaration);
+    if (rc == SQLITE_INTERRUPT && *error == NULL)
+        *error = sqlite3_mprintf("%s", sqlite3_errstr(rc));
     if (rc != SQLITE_OK) {
         end_view(view);
         return rc;

@@ -322,6 +322,98 @@ def test_writing():
     db.close()
 
 
+#: What an authorizer is asked about: SQLITE_READ and SQLITE_PRAGMA.
+READ, PRAGMA = 20, 19
+
+
+def hiding(answer, wanted):
+    """An authorizer that gives the answer for all actions that are wanted, and allows others."""
+    return lambda action, first, second, *rest: answer if wanted(action, first) else 0
+
+
+def test_hidden():
+    """An authorizer that hides, or refuses, PRAGMAs and the columns of schemas: views answer as their
+    SELECTs do, and nothing is said to lack memory."""
+    wanted = {
+        "PRAGMAs": lambda action, first: action == PRAGMA,
+        "schemas": lambda action, first: action == READ and first in ("sqlite_master", "sqlite_temp_master"),
+    }
+    for name, answer in itertools.product(wanted, (2, 1)):
+        batch = support.Batch(f"{name} that an authorizer {'hides' if answer == 2 else 'refuses'}")
+        path, other = FOLDER.new(), FOLDER.new()
+        for number, file in enumerate((path, other)):
+            db = views.connect(file)
+            db.execute(f"CREATE TABLE {'tu'[number]}(x)")
+            db.execute(FILL.format(table="tu"[number], factor=number + 3, rows=ROWS))
+            db.execute("CREATE VIEW held AS SELECT gpu_sum(x) AS s FROM t")
+            db.close()
+        selects = ("SELECT gpu_sum(x), count(*) FROM t", "SELECT gpu_max(x) FROM u")
+        for is_late in (False, True):
+            db = views.connect(path)
+            db.execute("ATTACH ? AS b", (other,))
+            if is_late:
+                for number, select in enumerate(selects):
+                    views.create(db, f"v{number}", select)
+            db.set_authorizer(hiding(answer, wanted[name]))
+            for number, select in enumerate(selects):
+                made = None if is_late else views.create(db, f"v{number}", select)
+                want = views.outcome(db, select)
+                batch.check(made is None or "NOMEM" not in str(made), f"{select}: {made}")
+                for turn in range(2):
+                    got = want if made else views.outcome(db, f"SELECT * FROM v{number}")
+                    batch.compare(views.comparable(got), views.comparable(want), f"{select}, {turn}")
+            for sql in ("SELECT line FROM clreduce_plan('v0')", "SELECT clreduce_rewrite('SELECT gpu_sum(x) FROM u')",
+                        "SELECT clreduce_view('SELECT gpu_min(x) FROM u')", "SELECT clreduce_accelerate('held')",
+                        "SELECT clreduce_accelerate()", "SELECT * FROM held"):
+                got = views.outcome(db, sql)
+                batch.check("NOMEM" not in str(got), f"{sql}: {got}")
+            db.set_authorizer(None)
+            for number, select in enumerate(selects):
+                views.agree(db, f"v{number}", select, (), "without it") if is_late else None
+            db.close()
+        batch.end()
+
+
+def test_interrupted():
+    """sqlite3_interrupt() after any instruction of any statement that a view needs is SQLITE_INTERRUPT,
+    and the next answer is right."""
+    batch = support.Batch("interrupted after each instruction")
+    path, other, sql = FOLDER.new(), FOLDER.new(), "SELECT gpu_sum(x), count(*) FROM u WHERE x > 2"
+    db = views.connect(other)
+    db.execute("CREATE TABLE u(x)")
+    db.execute(FILL.format(table="u", factor=3, rows=20))
+    want = views.comparable(views.outcome(db, sql))
+    db.close()
+    left = 0
+
+    def count():
+        nonlocal left
+        left -= 1
+        if left == 0:
+            db.interrupt()
+        return 0
+
+    statements = (f"CREATE VIRTUAL TABLE temp.v USING clreduce(({sql}))", "SELECT * FROM v")
+    for at in range(1, 100_000, 7 if tap.QUICK else 1):
+        db = views.connect(path)
+        db.execute("ATTACH ? AS b", (other,))
+        left = at
+        db.set_progress_handler(count, 1)
+        for statement in statements:
+            got = views.outcome(db, statement)
+            if isinstance(got, views.Failure):
+                break
+        db.set_progress_handler(None, 1)
+        batch.check(not isinstance(got, views.Failure) or "SQLITE_INTERRUPT: interrupted" in str(got), f"{at}: {got}")
+        if statement is not statements[0]:
+            batch.compare(views.comparable(views.outcome(db, "SELECT * FROM v")), want, f"{at}: after that")
+        db.close()
+        if left > 0:
+            break
+    batch.check(at > 100, f"{at} instructions")
+    batch.end()
+
+
 def main():
     test_schemas()
     test_elsewhere()
@@ -331,6 +423,8 @@ def main():
     test_joins()
     test_rowids()
     test_writing()
+    test_hidden()
+    test_interrupted()
     tap.done()
 
 
