@@ -145,6 +145,10 @@ struct clr_known_column {
     bool is_rowid;
 };
 
+/* What a function does with subtypes of values: it may ask for that of an argument; its result may
+   have one; its result's does not follow from its arguments' ones. */
+enum clr_subtype_use { CLR_SUBTYPE_READ = 1, CLR_SUBTYPE_GIVEN = 2, CLR_SUBTYPE_OWN = 4 };
+
 struct clr_environment {
     void *context;
     /* Columns, varied_count of them, with so many different values that no lookup is to read them.
@@ -166,6 +170,8 @@ struct clr_environment {
     /* Returns whether all functions of that name (or the one of an operator: "like", "glob",
        "regexp", "match", "->", "->>") are deterministic and no aggregates. */
     bool (*deterministic)(void *context, const char *name);
+    /* Returns what the functions of such a name do with subtypes: bits of enum clr_subtype_use. */
+    unsigned (*subtypes)(void *context, const char *name);
 };
 
 /*

@@ -71,6 +71,9 @@ CLR_WHY(GENERATED_COLUMN, "the virtual generated column %n is not accelerated: i
                           "follow from more than its row; make it STORED")
 CLR_WHY(NOT_DETERMINISTIC, "%n() is not accelerated: its result may follow from more than its "
                            "arguments")
+CLR_WHY(SUBTYPE,
+        "%n() asks whether its argument is JSON, which is not known of a key, an aggregate or "
+        "a subquery's column: write json(argument) if it is JSON, else argument || ''")
 CLR_WHY(TWO_COLUMNS, "an expression with text or functions of two columns is not accelerated")
 CLR_WHY(NO_COLUMN_IN_IT, "an expression with text or functions and no column is not accelerated: "
                          "make it a parameter")

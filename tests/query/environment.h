@@ -112,6 +112,14 @@ static inline bool is_deterministic(void *context, const char *name)
     return is && !is_not;
 }
 
+static inline unsigned find_subtypes(void *context, const char *name)
+{
+    (void)context;
+    if (strcmp(name, "json_array") == 0)
+        return CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN | CLR_SUBTYPE_OWN;
+    return strcmp(name, "json") == 0 ? CLR_SUBTYPE_GIVEN | CLR_SUBTYPE_OWN : CLR_SUBTYPE_OWN;
+}
+
 static inline void never(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)context, (void)count, (void)values;
@@ -189,7 +197,8 @@ static inline enum clr_code make(const char *sql, sqlite3_stmt *statement, struc
                                           .column = find_column,
                                           .parameter = find_parameter,
                                           .literal = find_literal,
-                                          .deterministic = is_deterministic};
+                                          .deterministic = is_deterministic,
+                                          .subtypes = find_subtypes};
     enum clr_code code = clr_query_parse(sql, query, reason);
 
     environment.parameter_count = statement != NULL ? sqlite3_bind_parameter_count(statement) : 0;

@@ -7,6 +7,7 @@
 #include "query/binding/lower.h"
 #include "query/binding/partial.h"
 #include "query/binding/subqueries.h"
+#include "query/binding/subtypes.h"
 #include "query/result_row.h"
 #include "query/syntax/grammar.h"
 
@@ -228,6 +229,8 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     if (code == CLR_OK)
         code = find_contents(&binder);
     if (code == CLR_OK && !query->has_rows && !clr_subqueries_find(&binder))
+        code = binder.code;
+    if (code == CLR_OK && !clr_subtypes_check(&binder))
         code = binder.code;
     if (code != CLR_OK)
         return code;

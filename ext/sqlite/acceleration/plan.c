@@ -128,6 +128,12 @@ static bool environment_deterministic(void *context, const char *name)
     return clr_functions_are_deterministic(environment->db, &one);
 }
 
+static unsigned environment_subtypes(void *context, const char *name)
+{
+    const struct environment *environment = context;
+    return clr_function_subtypes(environment->db, name);
+}
+
 /* Finds out what TEXT is encoded in: what is not known is 0. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int find_encoding(sqlite3 *db, int *encoding)
 {
@@ -176,7 +182,8 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
                                     .column = environment_column,
                                     .parameter = environment_parameter,
                                     .literal = environment_literal,
-                                    .deterministic = environment_deterministic};
+                                    .deterministic = environment_deterministic,
+                                    .subtypes = environment_subtypes};
     const size_t columns = (size_t)plan->table.column_count + 1;
     int rc = find_encoding(environment.db, &plan->encoding);
 

@@ -1,5 +1,7 @@
 #include "sqlite/lookups/functions.h"
 
+#include "query/query.h"
+
 #include <string.h>
 
 bool clr_function_names_add(struct clr_function_names *list, const char *name)
@@ -95,4 +97,56 @@ bool clr_functions_are_deterministic(sqlite3 *db, const struct clr_function_name
     sqlite3_finalize(functions);
     sqlite3_free(found);
     return deterministic;
+}
+
+/* Whether a name is one of a list that NULL ends. */
+static bool is_listed(const char *const *list, const char *name)
+{
+    while (*list != NULL && sqlite3_stricmp(*list, name) != 0)
+        list++;
+    return *list != NULL;
+}
+
+/* As PRAGMA function_list tells of a function. SQLite's own flags say nothing of results, and of
+   arguments from version 3.45 on. */
+static unsigned subtype_use(const char *name, bool is_builtin, int flags)
+{
+    static const char *const readers[] = {
+        "json_array", "json_array_insert", "json_insert", "json_object",
+        "json_quote", "json_replace",      "json_set",    NULL};
+    static const char *const passing[] = {"if", "iif", NULL};
+    const unsigned reads =
+        flags & SQLITE_SUBTYPE || is_listed(readers, name) ? CLR_SUBTYPE_READ : 0;
+
+    if (!is_builtin)
+        return reads | CLR_SUBTYPE_GIVEN;
+    if (sqlite3_strnicmp(name, "json", 4) == 0 || strcmp(name, "->") == 0)
+        return reads | CLR_SUBTYPE_GIVEN | CLR_SUBTYPE_OWN;
+    return reads | (is_listed(passing, name) ? 0 : CLR_SUBTYPE_OWN);
+}
+
+unsigned clr_function_subtypes(sqlite3 *db, const char *name)
+{
+    sqlite3_stmt *functions = NULL;
+    unsigned any = 0, all = CLR_SUBTYPE_OWN;
+    bool found = false;
+
+    if (sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &functions, NULL) == SQLITE_OK) {
+        /* name, builtin, type, enc, narg, flags */
+        while (sqlite3_step(functions) == SQLITE_ROW) {
+            const char *known = (const char *)sqlite3_column_text(functions, 0);
+
+            if (known != NULL && sqlite3_stricmp(known, name) == 0) {
+                const unsigned use = subtype_use(name, sqlite3_column_int(functions, 1) != 0,
+                                                 sqlite3_column_int(functions, 5));
+
+                any |= use;
+                all &= use;
+                found = true;
+            }
+        }
+    }
+    if (sqlite3_finalize(functions) != SQLITE_OK || !found)
+        return CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN;
+    return (any & (CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN)) | all;
 }

@@ -1,4 +1,5 @@
-/* Whether functions give the same result for the same arguments. */
+/* What is known of functions: whether they give the same result for the same arguments, and what
+   they do with subtypes. */
 #ifndef CLR_SQLITE_FUNCTIONS_OF_LOOKUPS_H
 #define CLR_SQLITE_FUNCTIONS_OF_LOOKUPS_H
 
@@ -24,5 +25,9 @@ void clr_function_names_free(struct clr_function_names *list);
  * so.
  */
 bool clr_functions_are_deterministic(sqlite3 *db, const struct clr_function_names *list);
+
+/* Returns what the functions of a name do with subtypes: bits of enum clr_subtype_use. They may do
+   whatever can't be found out. */
+unsigned clr_function_subtypes(sqlite3 *db, const char *name);
 
 #endif

@@ -249,19 +249,26 @@ static int at_end(sqlite3_vtab_cursor *base)
     return ((struct cursor *)base)->at_end;
 }
 
+/* A view is a subquery to who reads it, and no subtype gets out of one: JSON is TEXT there. */
+static void set_value(sqlite3_context *context, sqlite3_value *value)
+{
+    sqlite3_result_value(context, value);
+    if (sqlite3_value_subtype(value) != 0)
+        sqlite3_result_subtype(context, 0);
+}
+
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
     struct cursor *cursor = (struct cursor *)base;
     int parameter = number - view_of(cursor)->select.column_count;
 
     if (parameter < 0 && cursor->is_kept)
-        sqlite3_result_value(context,
-                             cursor->kept.values[cursor->row * cursor->kept.columns + number]);
+        set_value(context, cursor->kept.values[cursor->row * cursor->kept.columns + number]);
     else if (parameter < 0 && values_of(cursor) != NULL)
         clr_group_values_set(values_of(cursor), (size_t)cursor->row,
                              values_of(cursor)->plain_columns[number], context);
     else if (parameter < 0)
-        sqlite3_result_value(context, sqlite3_column_value(rows_of(cursor), number));
+        set_value(context, sqlite3_column_value(rows_of(cursor), number));
     else if (cursor->parameters[parameter] != NULL)
         sqlite3_result_value(context, cursor->parameters[parameter]);
     return SQLITE_OK;

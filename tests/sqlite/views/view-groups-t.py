@@ -5,7 +5,9 @@ every type, collation and affinity, expressions of them, HAVING, ORDER BY and LI
 all aggregates, each of them for each group. SQLite itself fetches rows of which few pass WHERE.
 """
 
+import json
 import re
+import sqlite3
 
 import support
 import tap
@@ -389,6 +391,68 @@ def test_affinities(rng):
     db.close()
 
 
+#: An expression that may be JSON by its subtype, or is not, of the column j.
+JSON = ("json(j)", "json_extract(j, '$.a')", "j -> '$.a'", "json_quote(json(j))", "json_quote(j)", "json_array(j)", "json_set(j, '$.b', json('[1]'))",
+        "coalesce(NULL, json(j))", "iif(n > 3, json(j), j)", "nullif(json(j), 1)", "likely(json(j))", "+json(j)", "max(json(j), '')",
+        "CAST(json(j) AS TEXT)", "j", "upper(json(j))", "json(j) || ''", "json_extract(j, '$.a[0]')", "json_type(j)", "tagged(j)", "passed(json(j))")
+#: What is made of it.
+READ = ("json_array({})", "json_object('k', {}, 'n', count(*))", "json_quote({})", "json_set('{{}}', '$.a', {})", "json_array(+{})",
+        "json_array(coalesce({}, 1))", "json_array(CASE WHEN 1 THEN {} END)", "json_array(json({}))", "json_array({} || '')",
+        "json_array(json_array({}))", "json_array(upper({}))", "json_array(passed({}))", "json_type({})", "json_array(1, 'a')",
+        "json_array(gpu_histogram(n, 0, 9, 3), {})", "json_insert('[]', '$[0]', max({}))", "json_array(min({}))", "json_array(gpu_max({}))")
+
+
+def test_subtypes(rng):
+    """JSON functions tell JSON from other text as in the SELECT: of keys, of aggregates and of a subquery's columns."""
+    db = connect(FOLDER.new())
+    db.create_function("tagged", 1, lambda text: text, deterministic=True)
+    db.create_function("passed", 1, lambda text: text, deterministic=True)
+    db.execute("CREATE TABLE t(j TEXT, n INTEGER)")
+    db.executemany("INSERT INTO t VALUES(?, ?)", ((f'{{"a": [{i % 7}]}}', i % 7) for i in range(1000)))
+    db.commit()
+    tally = views.Tally()
+    batch = support.Batch("random SELECTs with JSON and their views")
+    for i in range(2 * STATEMENTS):
+        key = rng.choice(JSON)
+        read, other = (rng.choice(READ) for _ in range(2))
+        alone = not any(call in read + other for call in ("max(", "min(", "count("))
+        select = rng.choice((
+            f"SELECT {key}, {read.format(key)} FROM t GROUP BY {key} HAVING {other.format(key)} LIKE '[%' ORDER BY {other.format(key)}",
+            f"SELECT {read.format(key)} FROM t GROUP BY n",
+            f"SELECT {read.format(f'max({key})')}, {other.format(f'gpu_max({key})')} FROM t",
+            f"SELECT {key} AS k, count(*) FROM t GROUP BY k HAVING {read.format('k')} LIKE '[%'",
+            f"SELECT {read.format('x')} FROM (SELECT {key} AS x, n FROM t) GROUP BY {'1' if alone else 'x'}",
+            f"SELECT n, count(*), gpu_max({read.format('x') if alone else 'x'}) FROM (SELECT {key} AS x, n FROM t) GROUP BY n",
+            f"SELECT count(*) FROM (SELECT {key} AS x, n FROM t) WHERE {read.format('x') if alone else 'x'} LIKE '[[%'",
+            f"SELECT count(*) FROM t WHERE {read.format(key) if alone else key} LIKE '[[%'",
+        ))
+        got, want = views.through_view(db, select), views.outcome(db, select)
+        batch.compare(views.comparable(got), views.comparable(want), select)
+        if not isinstance(want, views.Failure):
+            tally.add(db, "view_of_it", hosts_own=True)
+    batch.end()
+    tally.require(0.2, "JSON")
+    for select in ("SELECT json_array(n, count(*)), json_object('day', upper(j)) FROM t GROUP BY n, upper(j)",
+                   "SELECT json_array(json(json(j))), json_array(json(j) || '') FROM t GROUP BY json(j)",
+                   "SELECT json_array(json(max(json(j)))), json_array(max(n)), json_array(gpu_histogram(n, 0, 9, 3)) FROM t"):
+        # Older versions have JSON functions as an application has its own, of which less is known.
+        if sqlite3.sqlite_version_info >= (3, 38):
+            is_fast(db, select)
+    why = ("row by row: json_array() asks whether its argument is JSON, which is not known of a key, an aggregate or a subquery's column:"
+           " write json(argument) if it is JSON, else argument || ''")
+    for select in ("SELECT json_array(json_extract(j, '$.a')) FROM t GROUP BY json_extract(j, '$.a')", "SELECT json_array(max(json(j))) FROM t",
+                   "SELECT json_array(x) FROM (SELECT json(j) AS x FROM t) GROUP BY 1"):
+        tap.is_equal(views.through_view(db, select), views.outcome(db, select), select)
+        tap.is_equal(views.plan(db, "view_of_it")[0], why, f"why not {select}")
+    for select in ("SELECT json(j) AS x, count(*) FROM t GROUP BY json(j)", "SELECT max(json(j)) AS x FROM t", "SELECT json(j) AS x FROM t WHERE n = 3"):
+        for threshold in (0, 100_000):
+            support.configure(db, view_threshold=threshold)
+            views.create(db, "json_view", select)
+            want = {(json.dumps([x], separators=(",", ":")),) for (x, *_) in views.outcome(db, select)}
+            tap.is_equal(set(views.outcome(db, "SELECT json_array(x) FROM json_view")), want, f"a view's column is TEXT, view_threshold {threshold}: {select}")
+    db.close()
+
+
 def test_rights(rng):
     """An authorizer that hides, or refuses, what it does not know: the table of groups."""
     db = connect(FOLDER.new())
@@ -512,6 +576,7 @@ def main():
     test_bounds()
     test_collations(rng)
     test_affinities(rng)
+    test_subtypes(rng)
     test_rights(rng)
     test_hidden()
     test_kept_values(rng)
