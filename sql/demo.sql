@@ -1,20 +1,19 @@
--- The demonstration: real flights, aggregates of clreduce with their built-in twins beside them, and who
--- did the work. ./setup demo runs it; by hand, from the source folder:
+-- The demonstration: real flights, aggregates of clreduce with their built-in twins beside them, an
+-- accelerated view, and who did the work. ./setup demo runs it; by hand, from the source folder:
 --
---     sqlite3 -cmd '.load build/clreduce' <sql/demo.sql
+--     sqlite3 -cmd '.load build/clreduce' flights.db <sql/demo.sql
 
+.read sql/flights.sql
 .mode box
-CREATE TABLE flight (date TEXT, delay INTEGER, distance INTEGER, origin TEXT, destination TEXT);
-.import --csv --skip 1 tests/data/flights.csv flight
 
 -- Each flight 100 times, so that a device has something to do.
-CREATE VIEW many AS
+CREATE TEMP VIEW many AS
     WITH RECURSIVE copy(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copy LIMIT 100)
-    SELECT flight.*, distance * 1.609344 AS km FROM copy, flight;
+    SELECT flights.*, distance * 1.609344 AS km FROM copy, flights;
 
 .print
-.print 20,000 flights within the USA in early 2001, each 100 times: 2,000,000 rows. A device starts in the
-.print background, and the host does its work meanwhile. This waits until that is over:
+.print 20,000 flights within the USA in early 2001, each 100 times: 2,000,000 rows. A GPU, if there is one, starts
+.print in the background, and the host does its work meanwhile. This waits until that is over:
 
 -- Feeds the query's aggregates until no chunk was reduced on the host because its device was starting.
 .mode list
@@ -31,7 +30,7 @@ WITH RECURSIVE attempt(n, before, after) AS (
 )
 SELECT coalesce(
     (SELECT name || ' (' || type || ')' FROM clreduce_devices WHERE in_use),
-    'no OpenCL device, so the host goes on') FROM attempt WHERE n = 1;
+    'no GPU is used, so the host goes on') FROM attempt WHERE n = 1;
 .mode box
 .headers on
 
@@ -49,12 +48,20 @@ SELECT sum(delay), max(delay), avg(km), sum(delay * distance) FROM many;
 .print
 .print The busiest airports, and how many minutes late their flights arrive:
 SELECT origin, count(*) AS flights, gpu_avg(delay), avg(delay), gpu_max(delay), max(delay)
-FROM flight GROUP BY origin ORDER BY flights DESC LIMIT 5;
+FROM flights GROUP BY origin ORDER BY flights DESC LIMIT 5;
+
+.print
+.print An accelerated view, which reads the pages of the table and keeps its columns: the latest airports.
+CREATE VIRTUAL TABLE temp.airports USING clreduce((
+    SELECT origin, count(*) AS n, round(gpu_avg(delay), 2) AS mean, gpu_median(delay) AS median
+    FROM flights GROUP BY origin HAVING n > 500 ORDER BY mean DESC LIMIT 3));
+SELECT * FROM airports;
+SELECT line AS "what the view did" FROM clreduce_plan('airports');
 
 .print
 .print Chicago: the mean delay of each flight and the six before it:
 SELECT date, destination, delay, gpu_avg(delay) OVER seven, avg(delay) OVER seven
-FROM flight WHERE origin = 'ORD'
+FROM flights WHERE origin = 'ORD'
 WINDOW seven AS (ORDER BY date, destination ROWS 6 PRECEDING) LIMIT 5;
 
 .print
@@ -63,7 +70,7 @@ SELECT gpu_sum(x), sum(x) FROM (SELECT 1e16 AS x UNION ALL VALUES (1.0), (-1e16)
 
 .print
 .print Who did the work:
-SELECT name AS device, type, compute_units, in_use FROM clreduce_devices;
+SELECT coalesce(name, '(none)') AS device, type, in_use, reason FROM clreduce_devices;
 SELECT name, value, unit FROM clreduce_stats
 WHERE name IN ('values_fed', 'chunks_to_device', 'bytes_to_device', 'kernels_launched', 'transfer_time',
     'kernel_time', 'startup_time', 'chunks_on_host');

@@ -1,7 +1,7 @@
 """The sessions that README.md and docs/ show are what the sqlite3 shell prints.
 
 A session is one or more fenced blocks of the language "console" in one page. The first begins with "$ sqlite3", which
-may name flights.db, a database of the flights in tests/data; a block that does not goes on with the session before it.
+may name flights.db, as ./setup demo leaves it; a block that does not goes on with the session before it.
 A line "Error: text" stands for an error whose message ends with the text.
 """
 
@@ -17,7 +17,8 @@ SOURCE = os.environ.get("CLREDUCE_SRCDIR", os.path.join(os.path.dirname(__file__
 EXTENSION = os.environ["CLREDUCE_EXTENSION"]
 SHELL = os.environ.get("SQLITE3", "")
 MARK = "-- end of step --"
-COLUMNS = "date TEXT, delay INTEGER, distance INTEGER, origin TEXT, destination TEXT"
+#: None of the settings that the environment can have, as for one who has just installed it.
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("CLREDUCE_")}
 
 
 class Session:
@@ -57,18 +58,15 @@ def read_page(page):
 
 
 def import_flights(folder):
-    script = (f"CREATE TABLE flights({COLUMNS});\n"
-              f".import --csv --skip 1 {os.path.join(SOURCE, 'tests/data/flights.csv')} flights\n")
-    subprocess.run([SHELL, "-batch", "-init", os.devnull, os.path.join(folder, "flights.db")], input=script,
-                   text=True, check=True)
+    subprocess.run([SHELL, "-batch", "-init", os.devnull, os.path.join(folder, "flights.db")], cwd=SOURCE,
+                   input=".read sql/flights.sql", text=True, check=True)
 
 
 def run(session, folder):
     """What the shell prints for each step, and the messages of all errors."""
     script = "".join(f"{sql.replace('build/clreduce', EXTENSION)}\n.print {MARK}\n" for sql, _ in session.steps)
-    environment = {name: value for name, value in os.environ.items() if name != "CLREDUCE_DEVICE"}
     done = subprocess.run([SHELL, "-batch", "-init", os.devnull, session.database or ":memory:"], input=script, cwd=folder,
-                          env=environment, capture_output=True, text=True, check=False)
+                          env=CLEAN, capture_output=True, text=True, check=False)
     return [part.splitlines() for part in done.stdout.split(MARK + "\n")], done.stderr.splitlines()
 
 
@@ -100,7 +98,7 @@ def check_settings():
     done = subprocess.run([SHELL, "-batch", "-init", os.devnull, ":memory:",
                            "-cmd", f".load {EXTENSION}",
                            "SELECT '| `' || name || '` | `' || \"default\" || '` |' FROM clreduce_settings"],
-                          env={name: value for name, value in os.environ.items() if name != "CLREDUCE_DEVICE"},
+                          env=CLEAN,
                           capture_output=True, text=True, check=True)
     with open(os.path.join(SOURCE, "docs", "settings.md"), encoding="utf-8") as file:
         page = re.sub(r"^(\| `\w+` \|) ([^`| ]+) \|", r"\1 `\2` |", file.read(), flags=re.MULTILINE)

@@ -6,7 +6,7 @@ test -n "$SQLITE3" || tap_skip_all 'there is no sqlite3 shell'
 cd "${CLREDUCE_SRCDIR:-.}" || exit 1
 
 for script in sql/*.sql; do
-    output=$(sql ".read $script" -bail '')
+    output=$(sql ".read $script" -bail "$tap_tmp/${script#sql/}.db")
     tap_ok $? "$script runs" || tap_diag "$output"
     case $script in
         sql/demo.sql)
@@ -14,6 +14,9 @@ for script in sql/*.sql; do
             for answer in 12580800 8732206900; do
                 tap_like "$output" "*$answer*$answer*" "$script shows $answer and its twin"
             done
+            tap_like "$output" '*ATL*9.7*PHX*9.37*ORD*8.61*accelerated: *' "$script shows a view at work"
+            tap_is "$("$SQLITE3" "$tap_tmp/demo.sql.db" 'SELECT count(*) FROM flights, sqlite_schema')" \
+                20000 'and leaves the flights alone'
             ;;
         sql/views.sql)
             tap_like "$output" "*row by row*accelerated*delay*distance*" "$script shows a view at work"
