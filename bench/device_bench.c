@@ -119,7 +119,7 @@ bool bench_has_device(const struct bench_options *options)
 {
     struct clr_catalog catalog;
 
-    clr_catalog_fill(&catalog);
+    clr_catalog_fill(&catalog, NULL, clr_catalog_reach(options->device));
     return clr_catalog_choose(&catalog, options->device) >= 0;
 }
 
@@ -129,7 +129,7 @@ struct clr_device_info bench_find_device(const struct bench_options *options)
     struct clr_device_info info;
     int chosen;
 
-    clr_catalog_fill(&catalog);
+    clr_catalog_fill(&catalog, NULL, clr_catalog_reach(options->device));
     chosen = clr_catalog_choose(&catalog, options->device);
     if (chosen < 0)
         bench_die("no device fits \"%s\" among %zu %s", options->device, catalog.count,

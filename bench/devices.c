@@ -44,7 +44,7 @@ static void find_devices(const struct bench_options *options, struct clr_devices
     size_t i;
 
     clr_status_clear(&status);
-    clr_catalog_fill(&catalog);
+    clr_catalog_fill(&catalog, NULL, clr_catalog_reach(options->device));
     chosen = clr_catalog_choose(&catalog, options->device);
     if (chosen < 0)
         bench_die("no device fits \"%s\"", options->device);

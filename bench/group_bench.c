@@ -103,7 +103,7 @@ static void choose_device(const char *setting)
     struct clr_status status;
     int chosen;
 
-    clr_catalog_fill(&catalog);
+    clr_catalog_fill(&catalog, NULL, clr_catalog_reach(setting));
     clr_status_clear(&status);
     chosen = clr_catalog_choose(&catalog, setting);
     if (chosen >= 0) {

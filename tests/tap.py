@@ -165,6 +165,16 @@ def connect(database=":memory:", **options):
     return db
 
 
+def device_kinds(condition="1", *parameters):
+    """The kinds of OpenCL devices here of which the condition holds, in the columns of clreduce_devices; the best
+    one first."""
+    db = connect()
+    db.execute("SELECT clreduce_set('device', 'cpu')").fetchall()  # has all of them looked for
+    found = {kind for (kind,) in db.execute(f"SELECT type FROM clreduce_devices WHERE {condition}", parameters)}
+    db.close()
+    return [kind for kind in ("gpu", "accelerator", "cpu") if kind in found]
+
+
 def shell(sql, *arguments, **options):
     """Runs the sqlite3 shell with the extension loaded and that text as its input.
 

@@ -30,7 +30,7 @@ static atomic_int_least64_t of_process[CLR_PROCESS_SETTINGS] = {[CLR_COLUMN_RETE
 
 static const struct setting settings_table[] = {
     {OF_CONNECTION(device), 0, 0, 0,
-     "auto (GPU, accelerator, CPU device, host), gpu, accelerator, cpu, host, or part of a "
+     "auto (GPU, accelerator, host), gpu, accelerator, cpu, host, or part of a "
      "device's or platform's name"},
     {OF_CONNECTION(chunk_size), 65536, 16, 16777216,
      "values of one type in a full chunk, the unit of work of a device"},

@@ -100,7 +100,7 @@ END
 tap_is "$(qemu-x86_64 -cpu Haswell "$tap_tmp/vectors" 2>/dev/null)" 1 'Haswell: AVX2 is used'
 tap_is "$(qemu-x86_64 -cpu Nehalem "$tap_tmp/vectors" 2>/dev/null)" 0 'Nehalem: no vectors are'
 
-tap_like "$(on aarch64 :memory: 'SELECT reason FROM clreduce_devices')" \
+tap_like "$(CLREDUCE_DEVICE=gpu on aarch64 :memory: 'SELECT reason FROM clreduce_devices')" \
     'no OpenCL ICD loader could be opened (libOpenCL.so.1: *Install one*' \
     'aarch64: there is no OpenCL, and how to get it is told'
 tap_done

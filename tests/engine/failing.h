@@ -27,7 +27,7 @@ static inline bool failing_find_device(struct clr_device_info *info)
     struct clr_catalog catalog;
     size_t i;
 
-    clr_catalog_fill(&catalog);
+    clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
     for (i = 0; i < catalog.count; i++) {
         if (catalog.devices[i].unusable[0] == '\0') {
             *info = catalog.devices[i];

@@ -10,7 +10,8 @@
 #include "opencl/core/catalog.h"
 
 /* What the discovery in there is called here. */
-void fill_from_opencl(struct clr_catalog *catalog);
+void fill_from_opencl(struct clr_catalog *catalog, const struct clr_catalog *known,
+                      enum clr_reach reach);
 #define clr_catalog_fill fill_from_opencl
 #include "opencl/core/catalog.c"
 #undef clr_catalog_fill
@@ -18,6 +19,8 @@ void fill_from_opencl(struct clr_catalog *catalog);
 static struct {
     bool hold; /* while this is set, discovery does not end */
     bool empty;
+    bool is_stepwise; /* the CPU device, which is then the last, is found only where all is looked
+                         for */
     int discovered;
 } fake_catalog;
 
@@ -29,9 +32,12 @@ static const struct clr_device_info fake_devices[] = {
 
 enum { FAKE_DEVICES = sizeof fake_devices / sizeof fake_devices[0] };
 
-void clr_catalog_fill(struct clr_catalog *catalog)
+void clr_catalog_fill(struct clr_catalog *catalog, const struct clr_catalog *known,
+                      enum clr_reach reach)
 {
+    (void)known;
     memset(catalog, 0, sizeof *catalog);
+    catalog->reach = fake_catalog.is_stepwise ? reach : CLR_REACH_ALL;
     fake_arrive(&fake_catalog.discovered, &fake_catalog.hold);
     catalog->time = 1;
     if (fake_catalog.empty) {
@@ -45,6 +51,11 @@ void clr_catalog_fill(struct clr_catalog *catalog)
     }
     memcpy(catalog->devices, fake_devices, sizeof fake_devices);
     catalog->count = FAKE_DEVICES;
+    if (fake_catalog.is_stepwise) {
+        catalog->devices[0] = fake_devices[FAKE_DEVICES - 1];
+        catalog->devices[FAKE_DEVICES - 1] = fake_devices[0];
+        catalog->count -= reach < CLR_REACH_ALL;
+    }
 }
 
 /* For tests: the discovery and the devices' calls go on, or wait. */

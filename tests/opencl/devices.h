@@ -9,21 +9,50 @@
 #include "tap.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-/* The device that CLREDUCE_DEVICE chooses, as the setting does; skips everything where there is
-   none. */
+/*
+ * The setting of the device to test on: CLREDUCE_TEST_DEVICE, else the kind of the best device that
+ * OpenCL has here, else "cpu". A child looks for it, so that no driver is in this process by that,
+ * and the environment keeps it for processes that this one starts.
+ */
+static inline const char *devices_setting(void)
+{
+    static const char *const kinds[] = {"gpu", "accelerator", "cpu"};
+    const char *setting = getenv("CLREDUCE_TEST_DEVICE");
+    struct clr_catalog catalog;
+    int status = 0, kind = 0;
+    pid_t child;
+
+    if (setting != NULL && setting[0] != '\0')
+        return setting;
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
+        while (kind < 2 && clr_catalog_choose(&catalog, kinds[kind]) < 0)
+            kind++;
+        _exit(kind);
+    }
+    if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status))
+        tap_bail("the search for devices failed");
+    setenv("CLREDUCE_TEST_DEVICE", kinds[WEXITSTATUS(status)], 1);
+    return getenv("CLREDUCE_TEST_DEVICE");
+}
+
+/* The device to test on; skips everything where there is none. */
 static inline struct clr_device_info devices_choose(void)
 {
-    const char *setting = getenv("CLREDUCE_DEVICE");
+    const char *setting = devices_setting();
     struct clr_device_info info;
     struct clr_catalog catalog;
     int chosen;
 
-    if (setting == NULL || setting[0] == '\0')
-        setting = "auto";
-    clr_catalog_fill(&catalog);
+    clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
     chosen = clr_catalog_choose(&catalog, setting);
     if (chosen < 0) {
         tap_no_device("no OpenCL device is chosen");
@@ -63,7 +92,7 @@ static inline void devices_each(void (*test)(const struct clr_device_info *info)
     int tested = 0;
     size_t i;
 
-    clr_catalog_fill(&catalog);
+    clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
     for (i = 0; i < catalog.count; i++) {
         if (catalog.devices[i].unusable[0] != '\0' || (doubles && !catalog.devices[i].doubles))
             continue;

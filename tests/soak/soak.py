@@ -6,7 +6,7 @@ as many threads. Writers are killed in the middle of commits and checkpoints, Op
 the readers, and readers are killed too. The seed is CLREDUCE_SEED or chance, and printed; processes
 do not repeat to the step, though.
 
-CLREDUCE_DEVICE chooses the device of the readers that use one; what OpenCL offers, if it is not set.
+CLREDUCE_TEST_DEVICE chooses the device of the readers that use one; the best that OpenCL offers, if it is not set.
 """
 
 import os
@@ -221,14 +221,12 @@ class Soak:
 
 
 def choose_device():
-    """The environment's, or the first that OpenCL offers with doubles."""
-    with tap.connect() as db:
-        sql = "SELECT DISTINCT type FROM clreduce_devices WHERE fp64"
-        found = [kind for (kind,) in db.execute(sql) if kind in ("gpu", "accelerator", "cpu")]
+    """The environment's, or the best that OpenCL offers with doubles."""
+    found = tap.device_kinds("fp64")
     if not found:
         tap.no_device("OpenCL offers no device with doubles")
         return "host"
-    return os.environ.get("CLREDUCE_DEVICE") or min(found, key=("gpu", "accelerator", "cpu").index)
+    return os.environ.get("CLREDUCE_TEST_DEVICE") or found[0]
 
 
 def main():

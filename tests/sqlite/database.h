@@ -6,6 +6,7 @@
 #define CLR_TESTS_DATABASE_H
 
 #include "clreduce.h"
+#include "opencl/devices.h"
 #include "random.h"
 
 #include "tap.h"
@@ -274,11 +275,10 @@ static inline int database_compare(sqlite3 *db, char *const expected[DATABASE_QU
     return differing;
 }
 
-/* Uses the device that the connection had when it was opened: the environment's choice, or auto. */
+/* Uses the device to test on. */
 static inline void database_use_device(sqlite3 *db)
 {
-    database_run(db, "SELECT clreduce_set('device', \"default\") FROM clreduce_settings"
-                     " WHERE name = 'device'");
+    database_set(db, "device", devices_setting());
 }
 
 /* How many chunks were reduced on the host because no device will ever do it. */

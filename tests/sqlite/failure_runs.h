@@ -34,16 +34,14 @@ static inline sqlite3 *failures_open(const char *path)
     return db;
 }
 
-/* Has devices begin at once with all that they can do. An automatic choice has no processor put
-   numbers in order. */
+/* Has the device to test on begin at once with all that it can do. */
 static inline void failures_use_devices(sqlite3 *db, const char *device_timeout)
 {
     database_set(db, "host_threshold", "1");
     database_set(db, "view_threshold", "0");
     database_set(db, "start_after", "0");
     database_set(db, "device_timeout", device_timeout);
-    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
-                     " WHERE name = 'device' AND \"default\" = 'auto'");
+    database_use_device(db);
 }
 
 /* Runs FAILURES_THREADS threads, each given its number as a pointer. Returns the sum of the numbers

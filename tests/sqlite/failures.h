@@ -13,8 +13,8 @@
 
 #include "base/memory.h"
 #include "child.h"
-#include "opencl/core/catalog.h"
 #include "opencl/core/error_names.h"
+#include "opencl/devices.h"
 #include "sqlite/failure_runs.h"
 
 #include "tap.h"
@@ -243,12 +243,12 @@ static inline void failures_test_success(const char *unserved)
 /* There has to be a device that could serve without a failure. */
 static inline void failures_require_device(void)
 {
-    const char *setting = getenv("CLREDUCE_DEVICE");
+    const char *setting = devices_setting();
     struct clr_catalog catalog;
     int chosen;
 
-    clr_catalog_fill(&catalog);
-    chosen = clr_catalog_choose(&catalog, setting != NULL && setting[0] != '\0' ? setting : "auto");
+    clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
+    chosen = clr_catalog_choose(&catalog, setting);
     clr_memory_free(catalog.devices);
     if (chosen < 0) {
         tap_no_device("no OpenCL device could fail");

@@ -29,11 +29,16 @@ FUNCTIONS = ("gpu_sum", "gpu_total", "gpu_avg", "gpu_min", "gpu_max", "gpu_dot")
 #: Settings that send to the device whatever can go there: a chunk is full soon, no part too small.
 SMALL = {"chunk_size": 16, "host_threshold": 1, "chunks_in_flight": 64}
 
-#: The device to test on: what a user would get, or another one of the machine.
-DEVICE = os.environ.get("CLREDUCE_TEST_DEVICE") or "auto"
-
 #: How long to wait for a device: a first start compiles the kernels.
 TIMEOUT = 60
+
+
+def device():
+    """The device to test on: the environment's, or the kind of the best one that OpenCL has here. The processes that
+    this one starts have the same."""
+    if not os.environ.get("CLREDUCE_TEST_DEVICE"):
+        os.environ["CLREDUCE_TEST_DEVICE"] = (tap.device_kinds() or ["cpu"])[0]
+    return os.environ["CLREDUCE_TEST_DEVICE"]
 
 
 def connect(device="host", path=":memory:", **settings):
@@ -118,7 +123,7 @@ _modes = None
 
 
 def modes():
-    """The modes that can run here. Waits, once, until the device that `auto` chooses is ready."""
+    """The modes that can run here. Waits, once, until the device to test on is ready."""
     global _modes
     if _modes is None:
         _modes = ["host"]
@@ -127,13 +132,13 @@ def modes():
             tap.no_device(reason)
             tap.diag(f"not run on a device: {reason}")
         else:
-            _modes.append(DEVICE)
+            _modes.append(device())
     return _modes
 
 
 def _unusable():
     """Why there is no device to test on, or None."""
-    db = connect(DEVICE, **SMALL)
+    db = connect(device(), **SMALL)
     try:
         if not value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"):
             return "OpenCL offers none that is in use"
@@ -147,7 +152,7 @@ def _unusable():
 
 def skip_device(count, what):
     """Counts checks as skipped where there is no device; whether it did."""
-    if DEVICE in modes():
+    if device() in modes():
         return False
     tap.skip(count, f"{what}: no OpenCL device in use")
     return True
@@ -209,10 +214,10 @@ class Batch:
         return passed
 
 
-def child(code, timeout=300, **environment):
+def child(code, timeout=300, within=(), **environment):
     """Runs Python code in a process of its own, with `support` and `tap` imported.
 
-    A value None removes a variable from its environment. Gives the finished process; one that did
+    within: a command that runs the command behind it. A value None removes a variable from its environment. Gives the finished process; one that did
     not end in time is killed, and its exit status is then None.
     """
     variables = dict(os.environ)
@@ -222,7 +227,7 @@ def child(code, timeout=300, **environment):
         else:
             variables[name] = text
     prelude = f"import sys\nsys.path.insert(0, {HERE!r})\nimport support, tap\n"
-    command = [sys.executable, "-c", prelude + code]
+    command = [*within, sys.executable, "-c", prelude + code]
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         # Files and not pipes, so that what was written is known if the process has to be killed.
         try:

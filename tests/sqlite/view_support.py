@@ -50,12 +50,7 @@ ARITHMETIC = os.environ.get("CLREDUCE_DEVICE_ARITHMETIC")
 def devices(arithmetic=ARITHMETIC):
     """The host, and each type of device with that arithmetic, or any, that OpenCL offers here and the extension
     would use."""
-    db = tap.connect()
-    found = db.execute(
-        "SELECT DISTINCT type FROM clreduce_devices WHERE arithmetic = coalesce(?, arithmetic)", (arithmetic,)
-    ).fetchall()
-    db.close()
-    kinds = [kind for (kind,) in found if kind in ("cpu", "gpu", "accelerator")]
+    kinds = tap.device_kinds("arithmetic = coalesce(?, arithmetic)", arithmetic)
     if not kinds:
         tap.no_device(f"OpenCL offers no device with {arithmetic or 'any'} arithmetic")
     return ["host"] + kinds
@@ -65,6 +60,7 @@ def find_several():
     """A kind of which there are several devices alike, and how many, or None. Those of PoCL from version 4 on are
     none: see tests/opencl/devices.h."""
     db = tap.connect()
+    support.configure(db, device="cpu")  # has all of them looked for
     found = db.execute(
         "SELECT type, count(*) FROM clreduce_devices"
         " WHERE arithmetic = coalesce(?, arithmetic) AND type IN ('gpu', 'accelerator', 'cpu')"

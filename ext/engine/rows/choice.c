@@ -50,10 +50,9 @@ static int find_device(const struct clr_settings *settings, const struct clr_dev
     const struct clr_catalog *catalog = clr_runtime_known_catalog();
     int chosen = catalog == NULL ? -1 : clr_catalog_choose(catalog, settings->device);
 
-    if (chosen < 0)
-        return -1;
-    *info = &catalog->devices[chosen];
-    return is_automatic(settings) && (*info)->type == CLR_DEVICE_CPU ? -1 : chosen;
+    if (chosen >= 0)
+        *info = &catalog->devices[chosen];
+    return chosen;
 }
 
 /* Whether so many values are worth a device at all: for few of them "auto" starts none. */

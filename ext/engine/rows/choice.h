@@ -14,7 +14,7 @@ bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values);
  * with so many rows: at most as many as the setting `devices` allows, the one that the setting
  * `device` chooses and others that are alike (clr_catalog_is_alike()), but none that has failed.
  * The rows alone decide how many they are: each is to have many for itself. A device that is the
- * processor itself is no quicker than the host's threads, and chosen only if the setting names it.
+ * processor itself is no quicker than the host's threads, and "auto" chooses none.
  * Starts whatever has to be started for the next time, and never waits. Returns whether there is
  * one.
  */

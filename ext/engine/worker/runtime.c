@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,16 +15,18 @@
    is left behind. */
 enum { EXIT_TIMEOUT_MS = 10000 };
 
-enum phase { IDLE, DISCOVERING, DISCOVERED, UNABLE };
-
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    enum phase phase;
+    bool discovering, unable; /* no thread could be started for it */
     bool stopping;
+    enum clr_reach reach;                     /* how far is looked while discovering */
     char first_setting[CLR_DEVICE_NAME_SIZE]; /* whose device is started right after discovery */
-    struct clr_catalog catalog;
-    struct clr_worker **workers; /* one for each device of the catalog, or NULL */
+    /* The latest catalog is that with the longest reach; the others remain, as who has asked for
+       one before refers to it. Each begins with the devices of those before it. */
+    struct clr_catalog catalogs[CLR_REACH_ALL + 1];
+    const struct clr_catalog *catalog; /* the latest, or NULL */
+    struct clr_worker **workers;       /* one for each of its devices, or NULL */
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static atomic_bool started, guarded, stopped, forked;
@@ -41,19 +44,17 @@ static void locked_wait_for_discovery(void)
     struct clr_patience patience;
 
     clr_patience_begin(&patience, EXIT_TIMEOUT_MS);
-    while (runtime.phase == DISCOVERING &&
-           clr_patience_wait(&patience, &runtime.changed, &runtime.lock))
+    while (runtime.discovering && clr_patience_wait(&patience, &runtime.changed, &runtime.lock))
         ;
 }
 
-/* Returns how many devices there are, as far as is known: a wait for their discovery may have ended
-   without it, and then the catalog is still being filled in. */
+/* Returns how many devices there are, as far as is known. */
 static size_t count_devices(void)
 {
     size_t count;
 
     pthread_mutex_lock(&runtime.lock);
-    count = runtime.phase == DISCOVERED ? runtime.catalog.count : 0;
+    count = runtime.catalog != NULL ? runtime.catalog->count : 0;
     pthread_mutex_unlock(&runtime.lock);
     return count;
 }
@@ -119,32 +120,46 @@ static struct clr_worker *locked_worker(size_t i)
     struct clr_status status;
 
     if (runtime.workers[i] == NULL && !runtime.stopping)
-        runtime.workers[i] = clr_worker_start(&runtime.catalog.devices[i], &status);
+        runtime.workers[i] = clr_worker_start(&runtime.catalog->devices[i], &status);
     return runtime.workers[i];
 }
 
+/* Makes the next catalog. What is known does not change meanwhile: one thread at a time does this.
+ */
 static void *discover(void *unused)
 {
+    const struct clr_catalog *known = runtime.catalog;
+    const size_t known_count = known != NULL ? known->count : 0;
     struct clr_catalog catalog;
     struct clr_worker **workers;
     int chosen;
 
     (void)unused;
-    clr_catalog_fill(&catalog);
+    clr_catalog_fill(&catalog, known, runtime.reach);
     atexit(stop_at_exit); /* after the handlers that drivers registered when they were loaded */
     workers = clr_memory_alloc((catalog.count + 1) * sizeof *workers);
-    if (workers == NULL) {
-        catalog.count = 0;
+    if (workers == NULL || catalog.count < known_count) {
+        clr_memory_free(workers);
+        clr_memory_free(catalog.devices);
+        workers = NULL;
+        catalog.devices = known != NULL ? known->devices : NULL;
+        catalog.count = known_count;
         clr_status_set(&catalog.status, CLR_NOMEM, 0, "no memory for the devices' workers");
     } else {
         memset(workers, 0, (catalog.count + 1) * sizeof *workers);
     }
 
     pthread_mutex_lock(&runtime.lock);
-    runtime.catalog = catalog;
-    runtime.workers = workers;
-    runtime.phase = DISCOVERED;
-    chosen = clr_catalog_choose(&runtime.catalog, runtime.first_setting);
+    if (workers != NULL) {
+        if (runtime.workers != NULL)
+            memcpy(workers, runtime.workers, known_count * sizeof *workers);
+        clr_memory_free(runtime.workers);
+        runtime.workers = workers;
+    }
+    runtime.catalogs[catalog.reach] = catalog;
+    runtime.catalog = &runtime.catalogs[catalog.reach];
+    runtime.discovering = false;
+    chosen = clr_catalog_choose(runtime.catalog, runtime.first_setting);
     if (chosen >= 0)
         locked_worker((size_t)chosen);
     pthread_cond_broadcast(&runtime.changed);
@@ -152,14 +167,26 @@ static void *discover(void *unused)
     return NULL;
 }
 
-/* Starts discovery if nobody has. Needs the lock. */
-static void locked_start(const char *setting)
+/* Returns whether the devices that a setting can choose are known. Needs the lock. */
+static bool locked_is_known(const char *setting)
 {
-    if (runtime.phase != IDLE || runtime.stopping)
+    return runtime.catalog != NULL && runtime.catalog->reach >= clr_catalog_reach(setting);
+}
+
+/* Starts discovery, as far as a setting needs it, unless that has been done. The device of
+   the first setting is started then. Needs the lock. */
+static void locked_start(const char *setting, const char *first_setting)
+{
+    if (locked_is_known(setting) || runtime.discovering || runtime.unable || runtime.stopping)
         return;
     atomic_store(&started, true);
-    strncpy(runtime.first_setting, setting, sizeof runtime.first_setting - 1);
-    runtime.phase = clr_thread_start(discover, NULL) == 0 ? DISCOVERING : UNABLE;
+    runtime.reach = clr_catalog_reach(setting);
+    snprintf(runtime.first_setting, sizeof runtime.first_setting, "%s", first_setting);
+    runtime.discovering = true;
+    if (clr_thread_start(discover, NULL) != 0) {
+        runtime.discovering = false;
+        runtime.unable = true;
+    }
 }
 
 bool clr_runtime_started(void)
@@ -181,19 +208,19 @@ enum clr_availability clr_runtime_worker(const char *setting, struct clr_worker 
         return CLR_FORKED;
     pthread_once(&prepared, prepare);
     pthread_mutex_lock(&runtime.lock);
-    locked_start(setting);
-    if (runtime.phase == DISCOVERED) {
-        chosen = clr_catalog_choose(&runtime.catalog, setting);
+    locked_start(setting, setting);
+    if (locked_is_known(setting)) {
+        chosen = clr_catalog_choose(runtime.catalog, setting);
         *worker = chosen >= 0 ? locked_worker((size_t)chosen) : NULL;
         availability = *worker != NULL ? CLR_AVAILABLE : CLR_NO_DEVICE;
-    } else if (runtime.phase == UNABLE || runtime.stopping) {
+    } else if (runtime.unable || runtime.stopping) {
         availability = CLR_NO_DEVICE;
     }
     pthread_mutex_unlock(&runtime.lock);
     return availability;
 }
 
-const struct clr_catalog *clr_runtime_catalog(void)
+const struct clr_catalog *clr_runtime_catalog(const char *setting)
 {
     const struct clr_catalog *catalog;
 
@@ -201,11 +228,14 @@ const struct clr_catalog *clr_runtime_catalog(void)
         return NULL;
     pthread_once(&prepared, prepare);
     pthread_mutex_lock(&runtime.lock);
-    /* A look at the list starts no worker. */
-    locked_start("host");
-    while (runtime.phase == DISCOVERING)
+    /* A look at the list starts no worker. Others may be looking less far first. */
+    for (;;) {
+        locked_start(setting, "host");
+        if (!runtime.discovering)
+            break;
         clr_thread_wait(&runtime.changed, &runtime.lock, NULL);
-    catalog = runtime.phase == DISCOVERED ? &runtime.catalog : NULL;
+    }
+    catalog = runtime.catalog;
     pthread_mutex_unlock(&runtime.lock);
     return catalog;
 }
@@ -217,7 +247,7 @@ const struct clr_catalog *clr_runtime_known_catalog(void)
     if (clr_runtime_forked())
         return NULL;
     pthread_mutex_lock(&runtime.lock);
-    catalog = runtime.phase == DISCOVERED ? &runtime.catalog : NULL;
+    catalog = runtime.catalog;
     pthread_mutex_unlock(&runtime.lock);
     return catalog;
 }
@@ -229,7 +259,7 @@ static struct clr_worker *find_worker(size_t i, bool starts)
     if (clr_runtime_forked())
         return NULL;
     pthread_mutex_lock(&runtime.lock);
-    if (runtime.phase == DISCOVERED && i < runtime.catalog.count)
+    if (runtime.catalog != NULL && i < runtime.catalog->count)
         worker = starts ? locked_worker(i) : runtime.workers[i];
     pthread_mutex_unlock(&runtime.lock);
     return worker;

@@ -19,17 +19,19 @@ enum clr_availability {
 
 /*
  * Finds the worker of the device that a setting selects (see clr_catalog_choose()), starting
- * discovery and worker if need be. Never waits for OpenCL.
+ * discovery, as far as the setting needs it (see clr_catalog_reach()), and worker if need be. Never
+ * waits for OpenCL.
  */
 enum clr_availability clr_runtime_worker(const char *setting, struct clr_worker **worker);
 
 /*
- * Returns the catalog, and waits for its discovery. NULL if there is none: in a child after
- * fork(), or when no thread could be started. Valid for the rest of the process.
+ * Returns the catalog, and waits for discovery as far as the setting of a device needs it. NULL if
+ * there is none: in a child after fork(), or when no thread could be started. Valid for the rest of
+ * the process; a later one that reaches further begins with the same devices.
  */
-const struct clr_catalog *clr_runtime_catalog(void);
+const struct clr_catalog *clr_runtime_catalog(const char *setting);
 
-/* Returns the catalog if it is known already, else NULL. Never waits. */
+/* Returns the catalog if one is known already, else NULL. Never waits. */
 const struct clr_catalog *clr_runtime_known_catalog(void);
 
 /* Returns the worker of device number i of the catalog, which is started if need be; NULL: it can't

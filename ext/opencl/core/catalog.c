@@ -7,6 +7,7 @@
 #include "opencl/core/error_names.h"
 #include "opencl/core/failures.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -132,15 +133,14 @@ static void describe(cl_device_id id, const char *platform, struct clr_device_in
         snprintf(device->unusable, sizeof device->unusable, "a little-endian device is needed");
 }
 
-static void add_platform(struct clr_catalog *catalog, cl_platform_id platform)
+/* Adds the devices of a platform. */
+static void add_platform(struct clr_catalog *catalog, cl_platform_id platform, const char *name)
 {
     struct clr_device_info *devices;
     cl_device_id *ids = NULL;
-    char name[CLR_DEVICE_NAME_SIZE] = "unknown";
     cl_uint count = 0, i;
     cl_int error;
 
-    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
     error = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
     if (error != CL_SUCCESS || count == 0) {
         if (error != CL_SUCCESS && error != CL_DEVICE_NOT_FOUND)
@@ -166,13 +166,20 @@ done:
     clr_memory_free(ids);
 }
 
-static void fill(struct clr_catalog *catalog)
+/* Platforms with CPU devices alone. PoCL can be built for others, which a setting then names. */
+static bool has_cpus_alone(const char *platform)
+{
+    return strcmp(platform, "Portable Computing Language") == 0 ||
+           strcmp(platform, "Intel(R) CPU Runtime for OpenCL(TM) Applications") == 0;
+}
+
+/* Adds the devices of the platforms that were not asked before. */
+static void add_platforms(struct clr_catalog *catalog, enum clr_reach before)
 {
     cl_platform_id platforms[32];
     cl_uint count = 0, i;
     cl_int error;
 
-    memset(catalog, 0, sizeof *catalog);
     if (clr_opencl_load(&catalog->status) != CLR_OK)
         return;
     error = clGetPlatformIDs(sizeof platforms / sizeof platforms[0], platforms, &count);
@@ -183,34 +190,122 @@ static void fill(struct clr_catalog *catalog)
     }
     if (count > sizeof platforms / sizeof platforms[0])
         count = sizeof platforms / sizeof platforms[0];
-    for (i = 0; i < count; i++)
-        add_platform(catalog, platforms[i]);
-    if (catalog->count == 0 && catalog->status.code == CLR_OK) {
+    for (i = 0; i < count; i++) {
+        char name[CLR_DEVICE_NAME_SIZE] = "unknown";
+        enum clr_reach needed;
+
+        clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+        needed = has_cpus_alone(name) ? CLR_REACH_ALL : CLR_REACH_GPUS;
+        if (catalog->reach < needed)
+            snprintf(catalog->left_out, sizeof catalog->left_out,
+                     "%s was not asked for its devices, which are CPUs, as the host's threads are "
+                     "as quick. SELECT clreduce_set('device', 'cpu') has it asked",
+                     name);
+        else if (before < needed)
+            add_platform(catalog, platforms[i], name);
+    }
+    if (catalog->count == 0 && catalog->status.code == CLR_OK && catalog->left_out[0] == '\0') {
         if (error == CL_SUCCESS)
             error = CL_DEVICE_NOT_FOUND;
         clr_status_set(&catalog->status, CLR_DEVICE, error,
-                       "OpenCL has no device here. Install the OpenCL driver of your device (for "
-                       "the processor: PoCL), which registers itself in /etc/OpenCL/vendors. "
-                       "%s: %s (%d)",
+                       "OpenCL has no device here. Install the OpenCL driver of your device, which "
+                       "registers itself in /etc/OpenCL/vendors. %s: %s (%d)",
                        error == PLATFORM_NOT_FOUND ? "clGetPlatformIDs" : "clGetDeviceIDs",
                        clr_opencl_error_name(error), error);
     }
 }
 
+/* What a GPU's kernel driver makes: NVIDIA's, those of the kernel (DRM), AMD's for computing, that
+   of WSL 2, and ARM's. On macOS OpenCL is always there. */
+#ifdef __APPLE__
+static bool has_traces(void)
+{
+    return true;
+}
+#else
+static const char *const traces[] = {"/dev/nvidia*", "/dev/dri/render*", "/dev/kfd", "/dev/dxg",
+                                     "/dev/mali*"};
+
+static bool has_traces(void)
+{
+    bool found = false;
+    size_t i;
+
+    for (i = 0; i < sizeof traces / sizeof traces[0] && !found; i++) {
+        glob_t paths;
+
+        memset(&paths, 0, sizeof paths);
+        found = glob(traces[i], GLOB_NOSORT, NULL, &paths) == 0;
+        globfree(&paths);
+    }
+    return found;
+}
+#endif
+
+enum clr_reach clr_catalog_reach(const char *setting)
+{
+    if (strcasecmp(setting, "host") == 0)
+        return CLR_REACH_NONE;
+    if (strcasecmp(setting, "auto") == 0)
+        return CLR_REACH_TRACES;
+    if (strcasecmp(setting, "gpu") == 0 || strcasecmp(setting, "accelerator") == 0)
+        return CLR_REACH_GPUS;
+    return CLR_REACH_ALL;
+}
+
+/* Begins with a copy of the known devices. */
+static void fill(struct clr_catalog *catalog, const struct clr_catalog *known, enum clr_reach reach)
+{
+    const enum clr_reach before = known != NULL ? known->reach : CLR_REACH_NONE;
+
+    memset(catalog, 0, sizeof *catalog);
+    catalog->reach = reach;
+    if (known != NULL && known->count > 0) {
+        catalog->devices = clr_memory_alloc(known->count * sizeof *known->devices);
+        if (catalog->devices == NULL) {
+            clr_status_set(&catalog->status, CLR_NOMEM, 0, "no memory for the list of devices");
+            return;
+        }
+        memcpy(catalog->devices, known->devices, known->count * sizeof *known->devices);
+        catalog->count = known->count;
+    }
+    if (reach == CLR_REACH_NONE) {
+        snprintf(catalog->left_out, sizeof catalog->left_out,
+                 "no device was looked for, as the setting device is 'host'. "
+                 "SELECT clreduce_set('device', 'auto') has GPUs looked for");
+    } else if (reach == CLR_REACH_TRACES && !has_traces()) {
+        snprintf(
+            catalog->left_out, sizeof catalog->left_out,
+            "no device was looked for, as there is no trace of a GPU (/dev/nvidia*, "
+            "/dev/dri/render*, /dev/kfd, /dev/dxg or /dev/mali*). "
+            "SELECT clreduce_set('device', 'gpu') has GPUs looked for all the same; with 'cpu' "
+            "it is CPU devices, and the host's threads are as quick as these");
+    } else {
+        if (reach == CLR_REACH_TRACES)
+            catalog->reach = CLR_REACH_GPUS;
+        add_platforms(catalog, before);
+        if (catalog->left_out[0] == '\0')
+            catalog->reach = CLR_REACH_ALL;
+    }
+}
+
 /* What is not found now is not found at all: a driver that is short of memory is asked again. */
-void clr_catalog_fill(struct clr_catalog *catalog)
+void clr_catalog_fill(struct clr_catalog *catalog, const struct clr_catalog *known,
+                      enum clr_reach reach)
 {
     const struct timespec pause = {0, 50000000};
     const int64_t start = clr_clock_ns();
     int i;
 
-    fill(catalog);
+    fill(catalog, known, reach);
     for (i = 1; i < TRIES && catalog->status.code == CLR_NOMEM; i++) {
         nanosleep(&pause, NULL);
         clr_memory_free(catalog->devices);
-        fill(catalog);
+        fill(catalog, known, reach);
     }
-    catalog->time = clr_clock_ns() - start;
+    if (known != NULL && catalog->status.code == CLR_OK)
+        catalog->status = known->status;
+    catalog->time = clr_clock_ns() - start + (known != NULL ? known->time : 0);
 }
 
 static bool contains(const char *text, const char *part)
@@ -236,7 +331,7 @@ bool clr_catalog_matches(const struct clr_device_info *device, const char *setti
     if (strcasecmp(setting, "host") == 0)
         return false;
     if (strcasecmp(setting, "auto") == 0)
-        return device->type != CLR_DEVICE_OTHER;
+        return device->type == CLR_DEVICE_GPU || device->type == CLR_DEVICE_ACCELERATOR;
     if (clr_catalog_is_keyword(setting))
         return strcasecmp(setting, type_names[device->type]) == 0;
     return contains(device->name, setting) || contains(device->platform, setting);

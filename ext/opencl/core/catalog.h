@@ -38,25 +38,46 @@ static inline bool clr_device_sums_doubles(const struct clr_device_info *device)
     return device->doubles && !device->slow_doubles;
 }
 
+/*
+ * How far devices are looked for: each step includes those before it. Drivers are code of others,
+ * in the application's process: what no setting needs is not opened. A driver for the processor
+ * is the first example: PoCL ends the process where there is no /sys.
+ */
+enum clr_reach {
+    CLR_REACH_NONE,   /* nowhere */
+    CLR_REACH_TRACES, /* in /dev and, if a GPU has left traces there, as far as the next step */
+    CLR_REACH_GPUS,   /* on all platforms of OpenCL but those with CPU devices alone */
+    CLR_REACH_ALL     /* on these too */
+};
+
 struct clr_catalog {
     struct clr_device_info *devices;
     size_t count;
-    int64_t time;             /* nanoseconds that discovery took */
-    struct clr_status status; /* why the catalog is incomplete; of an empty one always set */
+    enum clr_reach reach;
+    int64_t time;             /* nanoseconds that discovery took, all of it */
+    struct clr_status status; /* why discovery failed, if it did */
+    /* What was not looked for, and how to have it looked for; empty if nothing was left out. An
+       empty catalog has this, or a status. */
+    char left_out[CLR_STATUS_MESSAGE];
 };
 
-/*
- * Opens OpenCL, and asks every platform for its devices: takes milliseconds to seconds, as drivers
- * load. Nothing else of OpenCL's is called before it. Always
- * leaves a valid catalog, maybe an empty one with the reason in its status. Never freed: one
- * catalog lives as long as the process.
- */
-void clr_catalog_fill(struct clr_catalog *catalog);
+/* Returns how far a setting of the device needs devices to be looked for. */
+enum clr_reach clr_catalog_reach(const char *setting);
 
 /*
- * Returns the index of the device that a setting selects: "auto", "gpu", "accelerator", "cpu", or
- * part of the name of a device or its platform, in any case of letters; the first one in the
- * order of types. -1 if there is none, and for "host".
+ * Looks for devices as far as the reach says, but not again where the known catalog (NULL: none)
+ * has them already: its devices are the first ones of the new catalog too, which has arrays of its
+ * own. Takes milliseconds to seconds if OpenCL is opened, as drivers load. Nothing else of OpenCL's
+ * is called before it. Always leaves a valid catalog, maybe an empty one. The devices are to be
+ * freed by clr_memory_free(), if nobody refers to them any more.
+ */
+void clr_catalog_fill(struct clr_catalog *catalog, const struct clr_catalog *known,
+                      enum clr_reach reach);
+
+/*
+ * Returns the index of the device that a setting selects: "auto" (a GPU or an accelerator), "gpu",
+ * "accelerator", "cpu", or part of the name of a device or its platform, in any case of letters;
+ * the first one in the order of types. -1 if there is none, and for "host".
  */
 int clr_catalog_choose(const struct clr_catalog *catalog, const char *setting);
 

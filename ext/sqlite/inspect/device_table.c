@@ -5,6 +5,8 @@
 #include "opencl/core/catalog.h"
 #include "sqlite/cache/cache_memory.h"
 
+#include <strings.h>
+
 /* In the order of the declaration below. */
 enum {
     COLUMN_PLATFORM,
@@ -20,15 +22,16 @@ enum {
     COLUMN_COLUMN_BYTES
 };
 
-/* Where there is no device, one row has the reason for that. */
+/* The devices are followed by a row with only a reason, if discovery failed, and by one if it left
+   something out. */
 static sqlite3_int64 count(struct clr_connection *connection)
 {
-    const struct clr_catalog *catalog = clr_runtime_catalog();
+    const struct clr_catalog *catalog = clr_runtime_catalog(connection->settings.device);
 
-    (void)connection;
     if (catalog == NULL)
         return 0;
-    return catalog->count > 0 ? (sqlite3_int64)catalog->count : 1;
+    return (sqlite3_int64)catalog->count + (catalog->status.code != CLR_OK) +
+           (catalog->left_out[0] != '\0');
 }
 
 /* What the device's worker says, if it has been started; else all 0. */
@@ -59,7 +62,10 @@ static void result_reason(const struct clr_catalog *catalog, size_t row,
     else if (clr_choice_uses(settings, row))
         return;
     else if (!clr_catalog_matches(device, setting))
-        text = sqlite3_mprintf("the setting device is '%s'", setting);
+        text = sqlite3_mprintf("the setting device is '%s'%s", setting,
+                               device->type == CLR_DEVICE_CPU && strcasecmp(setting, "auto") == 0
+                                   ? ": it uses no CPU device, as the host's threads are as quick"
+                                   : "");
     else if (clr_catalog_is_alike(device, &catalog->devices[chosen]))
         text = sqlite3_mprintf("the setting devices is %lld%s", (long long)settings->devices,
                                settings->devices > 0 ? "" : ": of CPU devices one is used");
@@ -74,7 +80,7 @@ static void result_reason(const struct clr_catalog *catalog, size_t row,
 static void column(struct clr_connection *connection, size_t row, int column,
                    sqlite3_context *result)
 {
-    const struct clr_catalog *catalog = clr_runtime_catalog();
+    const struct clr_catalog *catalog = clr_runtime_catalog(connection->settings.device);
     const struct clr_device_info *device;
     struct clr_worker *worker;
 
@@ -84,7 +90,9 @@ static void column(struct clr_connection *connection, size_t row, int column,
         if (column == COLUMN_IN_USE)
             sqlite3_result_int(result, 0);
         else if (column == COLUMN_REASON)
-            clr_result_text(result, catalog->status.message);
+            clr_result_text(result, row == catalog->count && catalog->status.code != CLR_OK
+                                        ? catalog->status.message
+                                        : catalog->left_out);
         return;
     }
     device = &catalog->devices[row];

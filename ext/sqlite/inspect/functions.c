@@ -29,7 +29,7 @@ static enum clr_code check_device(const char *name, struct clr_status *status)
 
     if (clr_catalog_is_keyword(name))
         return CLR_OK;
-    catalog = clr_runtime_catalog();
+    catalog = clr_runtime_catalog(name);
     for (i = 0; catalog != NULL && i < catalog->count; i++) {
         const struct clr_device_info *device = &catalog->devices[i];
         if (clr_catalog_matches(device, name))

@@ -4,7 +4,7 @@
 static void test_no_device(void)
 {
     set_up("accelerator");
-    clr_runtime_catalog();
+    clr_runtime_catalog("cpu");
     whole(CLR_SUM, 10 * CHUNK);
     child_ok(stats.on_host[CLR_HOST_NO_DEVICE] > 0 && stats.on_host[CLR_HOST_STARTING] == 0,
              "there is no accelerator");

@@ -59,8 +59,8 @@ static void test_start(void)
     child_ok(clr_runtime_worker("none", &again) == CLR_NO_DEVICE, "no device of that name");
     child_ok(clr_runtime_started_worker(FAKE_DEVICES) == NULL, "no device of that number");
     child_ok(clr_runtime_known_catalog() != NULL &&
-                 clr_runtime_known_catalog() == clr_runtime_catalog() &&
-                 clr_runtime_catalog()->count == FAKE_DEVICES,
+                 clr_runtime_known_catalog() == clr_runtime_catalog("cpu") &&
+                 clr_runtime_catalog("cpu")->count == FAKE_DEVICES,
              "the catalog is known");
     child_ok(fake_read(&fake_catalog.discovered) == 1, "and was made once");
 }
@@ -78,11 +78,57 @@ static void test_first_device(void)
 
 static void test_catalog(void)
 {
-    const struct clr_catalog *catalog = clr_runtime_catalog();
+    const struct clr_catalog *catalog = clr_runtime_catalog("cpu");
 
     child_ok(catalog != NULL && catalog->count == FAKE_DEVICES, "who asks for the list gets it");
     child_ok(clr_runtime_started_worker(0) == NULL && clr_runtime_started_worker(1) == NULL,
              "and no device is started for that");
+}
+
+/* The CPU device is looked for when a setting asks for it; the others then stay as they are. */
+static void test_steps(void)
+{
+    struct clr_worker *worker = NULL, *again = NULL;
+    const struct clr_catalog *catalog;
+
+    fake_catalog.is_stepwise = true;
+    child_ok(wait_for_worker("auto", &worker) == CLR_AVAILABLE, "a first look finds the GPU");
+    catalog = clr_runtime_catalog("gpu");
+    child_ok(catalog->count == FAKE_DEVICES - 1 && catalog->reach == CLR_REACH_GPUS,
+             "a further look, with the same devices");
+    fake_catalog_hold(true);
+    child_ok(clr_runtime_worker("cpu", &again) == CLR_COMING, "the CPU device is looked for");
+    fake_wait(&fake_catalog.discovered, 3, "discovery");
+    child_ok(clr_runtime_worker("auto", &again) == CLR_AVAILABLE && again == worker,
+             "the GPU serves meanwhile");
+    child_ok(clr_runtime_known_catalog() == catalog, "what is known is known");
+    fake_catalog_hold(false);
+    child_ok(wait_for_worker("cpu", &again) == CLR_AVAILABLE &&
+                 again == clr_runtime_started_worker(FAKE_DEVICES - 1),
+             "then there is a worker of it");
+    child_ok(clr_runtime_worker("auto", &again) == CLR_AVAILABLE && again == worker,
+             "and the GPU's is the same");
+    child_ok(clr_runtime_catalog("slow")->count == FAKE_DEVICES &&
+                 catalog->count == FAKE_DEVICES - 1,
+             "who has the catalog of before keeps it");
+    child_ok(clr_runtime_worker("host", &again) == CLR_NO_DEVICE &&
+                 fake_read(&fake_catalog.discovered) == 3,
+             "and nothing is looked for twice");
+}
+
+/* If there is no memory for a longer list, the shorter one remains. */
+static void test_steps_memory(void)
+{
+    struct clr_worker *worker = NULL, *again = NULL;
+
+    fake_catalog.is_stepwise = true;
+    child_ok(wait_for_worker("auto", &worker) == CLR_AVAILABLE, "a first look finds the GPU");
+    clr_memory_fail_after(0);
+    child_ok(clr_runtime_catalog("cpu")->count == FAKE_DEVICES - 1, "no memory for another");
+    child_ok(clr_memory_fail_after(-1), "which was the allocation that failed");
+    child_ok(clr_runtime_worker("cpu", &again) == CLR_NO_DEVICE, "there is no CPU device then");
+    child_ok(clr_runtime_worker("auto", &again) == CLR_AVAILABLE && again == worker,
+             "and the GPU serves");
 }
 
 static void test_no_device(void)
@@ -90,9 +136,9 @@ static void test_no_device(void)
     struct clr_worker *worker;
 
     fake_catalog.empty = true;
-    child_ok(clr_runtime_catalog()->count == 0, "an empty catalog");
+    child_ok(clr_runtime_catalog("cpu")->count == 0, "an empty catalog");
     child_ok(clr_runtime_worker("auto", &worker) == CLR_NO_DEVICE, "has no device");
-    child_ok(clr_runtime_catalog()->status.error == -1001, "for a reason");
+    child_ok(clr_runtime_catalog("cpu")->status.error == -1001, "for a reason");
 }
 
 static void test_memory(void)
@@ -102,7 +148,7 @@ static void test_memory(void)
     clr_memory_fail_after(1); /* 0 is the catalog's own, in this test */
     child_ok(wait_for_worker("auto", &worker) == CLR_NO_DEVICE, "no memory for the workers");
     child_ok(clr_memory_fail_after(-1), "which was the allocation that failed");
-    child_ok(clr_runtime_catalog() != NULL && clr_runtime_started_worker(1) == NULL,
+    child_ok(clr_runtime_catalog("cpu") != NULL && clr_runtime_started_worker(1) == NULL,
              "what there is can be asked for");
 }
 
@@ -111,7 +157,7 @@ static void *ask(void *unused)
     struct clr_worker *worker = NULL;
 
     (void)unused;
-    clr_runtime_catalog();
+    clr_runtime_catalog("cpu");
     clr_runtime_known_catalog();
     wait_for_worker("auto", &worker);
     return worker;
@@ -145,7 +191,8 @@ static void look_after_fork(void)
     child_leaves_threads_behind();
     child_ok(clr_runtime_forked(), "it is known that this is a child");
     child_ok(clr_runtime_worker("auto", &worker) == CLR_FORKED, "which has no device");
-    child_ok(clr_runtime_catalog() == NULL && clr_runtime_known_catalog() == NULL, "no catalog");
+    child_ok(clr_runtime_catalog("cpu") == NULL && clr_runtime_known_catalog() == NULL,
+             "no catalog");
     child_ok(clr_runtime_started_worker(1) == NULL, "no worker");
     *progress = 1;
 }
@@ -177,7 +224,7 @@ static void fork_again(void)
 
 static void test_fork_twice(void)
 {
-    clr_runtime_catalog();
+    clr_runtime_catalog("cpu");
     child_ok(child_run(fork_again, LIMIT_S), "a child that forks");
 }
 
@@ -324,6 +371,8 @@ int main(void)
     run(test_start, "started on demand");
     run(test_first_device, "the first query's device");
     run(test_catalog, "the catalog");
+    run(test_steps, "devices that are looked for step by step");
+    run(test_steps_memory, "no memory for the next step");
     run(test_no_device, "no device");
     run(test_memory, "no memory");
     run(test_threads, "many threads at the start");

@@ -61,12 +61,9 @@ static void test_choice(void)
     chooses(&catalog, "gpu", -1);
     chooses(&catalog, "cuda", -1);
     snprintf(devices[4].unusable, sizeof devices[4].unusable, "broken");
-    chooses(&catalog, "auto", 0);
+    chooses(&catalog, "auto", -1); /* never a CPU device */
     tap_ok(clr_catalog_matches(&devices[2], "gpu"), "a device that can't be used still matches");
 
-    catalog.count = 2;
-    devices[0].type = CLR_DEVICE_OTHER;
-    chooses(&catalog, "auto", -1); /* nobody knows what such a device is good for */
     catalog.count = 0;
     chooses(&catalog, "auto", -1);
     chooses(&catalog, "x", -1);
@@ -94,7 +91,7 @@ static void test_machine(void)
     struct clr_catalog catalog;
     size_t i;
 
-    clr_catalog_fill(&catalog);
+    clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
     tap_ok(catalog.count > 0 || catalog.status.code != CLR_OK,
            "devices, or a reason why there are none");
     tap_diag("%zu devices; %s", catalog.count,
@@ -118,6 +115,113 @@ static void test_machine(void)
                "and is chosen by its name");
     }
     clr_memory_free(catalog.devices);
+}
+
+/* ---- Platforms that are made up, and how far is looked. */
+
+static const char *const platforms[] = {"Portable Computing Language", "Made Up"};
+static int asked[2]; /* how often each was asked for its devices */
+
+static cl_int get_platform_ids(cl_uint room, cl_platform_id *ids, cl_uint *count)
+{
+    cl_uint i;
+
+    for (i = 0; i < 2 && i < room; i++)
+        ids[i] = (cl_platform_id)(platforms + i);
+    *count = 2;
+    return CL_SUCCESS;
+}
+
+static cl_int get_platform_info(cl_platform_id id, cl_platform_info what, size_t size, void *value,
+                                size_t *length)
+{
+    (void)what;
+    (void)length;
+    snprintf(value, size, "%s", *(const char *const *)id);
+    return CL_SUCCESS;
+}
+
+static cl_int get_device_ids(cl_platform_id id, cl_device_type type, cl_uint room,
+                             cl_device_id *ids, cl_uint *count)
+{
+    const size_t i = (size_t)((const char *const *)id - platforms);
+
+    (void)type;
+    asked[i] += room == 0;
+    if (room == 0)
+        *count = 1;
+    else
+        ids[0] = (cl_device_id)id;
+    return CL_SUCCESS;
+}
+
+static cl_int get_made_up(cl_device_id id, cl_device_info what, size_t size, void *value,
+                          size_t *length)
+{
+    static const cl_device_type cpu = CL_DEVICE_TYPE_CPU, gpu = CL_DEVICE_TYPE_GPU;
+
+    (void)length;
+    memset(value, 0, size);
+    if (what == CL_DEVICE_NAME || what == CL_DEVICE_VERSION)
+        snprintf(value, size, "OpenCL 3.0");
+    else if (what == CL_DEVICE_TYPE)
+        memcpy(value, (const char *const *)id == platforms ? &cpu : &gpu, sizeof cpu);
+    return CL_SUCCESS;
+}
+
+static void has(const struct clr_catalog *catalog, enum clr_reach reach, size_t devices,
+                const char *what)
+{
+    tap_ok(catalog->reach == reach && catalog->count == devices &&
+               (catalog->left_out[0] == '\0') == (reach == CLR_REACH_ALL),
+           "%s: %zu devices; %s", what, catalog->count, catalog->left_out);
+    tap_is_int64(asked[1], devices > 0, "the platform of GPUs was asked once, if at all");
+    tap_is_int64(asked[0], devices > 1, "and that of CPU devices");
+}
+
+static void test_reach(void)
+{
+    const struct clr_opencl real = clr_opencl;
+    struct clr_catalog none, traces, gpus, all, again;
+
+    tap_ok(clr_catalog_reach("host") == CLR_REACH_NONE &&
+               clr_catalog_reach("Auto") == CLR_REACH_TRACES &&
+               clr_catalog_reach("gpu") == CLR_REACH_GPUS &&
+               clr_catalog_reach("accelerator") == CLR_REACH_GPUS &&
+               clr_catalog_reach("cpu") == CLR_REACH_ALL &&
+               clr_catalog_reach("pocl") == CLR_REACH_ALL,
+           "how far settings need devices to be looked for");
+    clr_catalog_fill(&none, NULL, CLR_REACH_NONE);
+    has(&none, CLR_REACH_NONE, 0, "nowhere");
+    if (clGetPlatformIDs == NULL) {
+        tap_skip(12, "there is no OpenCL to be replaced");
+        return;
+    }
+    clGetPlatformIDs = get_platform_ids;
+    clGetPlatformInfo = get_platform_info;
+    clGetDeviceIDs = get_device_ids;
+    clGetDeviceInfo = get_made_up;
+    clr_catalog_fill(&traces, &none, CLR_REACH_TRACES);
+    /* Whether there are traces of a GPU depends on the machine. */
+    if (traces.reach == CLR_REACH_TRACES)
+        has(&traces, CLR_REACH_TRACES, 0, "in /dev");
+    else
+        has(&traces, CLR_REACH_GPUS, 1, "in /dev, and on");
+    clr_catalog_fill(&gpus, &traces, CLR_REACH_GPUS);
+    has(&gpus, CLR_REACH_GPUS, 1, "for GPUs");
+    clr_catalog_fill(&all, &gpus, CLR_REACH_ALL);
+    has(&all, CLR_REACH_ALL, 2, "for all");
+    tap_ok(all.devices != gpus.devices && all.devices[0].id == gpus.devices[0].id &&
+               all.devices[0].type == CLR_DEVICE_GPU && all.devices[1].type == CLR_DEVICE_CPU,
+           "whose first device is that of before");
+    asked[0] = asked[1] = 0;
+    clr_catalog_fill(&again, NULL, CLR_REACH_ALL);
+    has(&again, CLR_REACH_ALL, 2, "for all at once");
+    clr_opencl = real;
+    clr_memory_free(traces.devices);
+    clr_memory_free(gpus.devices);
+    clr_memory_free(all.devices);
+    clr_memory_free(again.devices);
 }
 
 /* ---- Devices whose words are in the other order. */
@@ -144,7 +248,7 @@ static void test_big_endian(void)
     if (get_device_info == NULL)
         return;
     clGetDeviceInfo = get_big_endian;
-    clr_catalog_fill(&catalog);
+    clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
     clGetDeviceInfo = get_device_info;
     for (i = 0; i < catalog.count; i++)
         tap_is_string(catalog.devices[i].unusable, "a little-endian device is needed",
@@ -160,10 +264,10 @@ static void test_memory(void)
     bool failed = true;
     long after;
 
-    clr_catalog_fill(&whole);
+    clr_catalog_fill(&whole, NULL, CLR_REACH_ALL);
     for (after = 0; failed; after++) {
         clr_memory_fail_after(after);
-        clr_catalog_fill(&catalog);
+        clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
         failed = clr_memory_fail_after(-1);
         if (failed)
             tap_ok(catalog.status.code == whole.status.code && catalog.count == whole.count,
@@ -178,6 +282,7 @@ int main(void)
     test_keywords();
     test_choice();
     test_machine();
+    test_reach();
     test_memory();
     test_big_endian();
     return tap_done();

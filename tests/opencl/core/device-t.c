@@ -6,7 +6,7 @@
  * without doubles. A CPU device runs all of them here: the code for GPUs is tested where there is
  * none.
  *
- * CLREDUCE_DEVICE chooses the device, as the setting does. The source is included, since the sizes
+ * CLREDUCE_TEST_DEVICE chooses the device. The source is included, since the sizes
  * of work-groups are the module's own business.
  */
 #include "opencl/reduction/reducer.c"

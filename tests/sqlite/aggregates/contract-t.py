@@ -262,7 +262,7 @@ def main():
     runner.cases("3", REALS)
     runner.cases("4", AVERAGES)
     for label, db, _ in runner.runs:
-        if label.startswith(support.DEVICE):
+        if label.startswith(support.device()):
             tap.ok(support.stats(db)["chunks_to_device"] > 0, f"9 a device took part ({label})")
     support.skip_device(1, "9 a device takes part")
     tap.done()

@@ -165,7 +165,7 @@ def main():
     for kind in KINDS:
         test_kind(rng, kind, connections)
     if not support.skip_device(1, "random data on a device"):
-        got = support.stats(connections[support.DEVICE])
+        got = support.stats(connections[support.device()])
         tap.ok(got["chunks_to_device"] > 0, "a device took part")
         tap.diag(
             f"{got['chunks_to_device']} chunks on the device,"

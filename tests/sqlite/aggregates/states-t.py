@@ -221,7 +221,7 @@ def main():
         db = support.connect(mode, **support.SMALL)
         test_splits(rng, f"{mode}, small chunks", db)
         test_windows(rng, f"{mode}, small chunks", db)
-        if mode == support.DEVICE:
+        if mode == support.device():
             tap.ok(support.stats(db)["chunks_to_device"] > 0, "a device took part")
         db.close()
     support.skip_device(1, "states on a device")

@@ -19,7 +19,6 @@ static sqlite3 *connect_to_device(const char *device_timeout)
 {
     sqlite3 *db = pool_connect(0, 0);
 
-    database_use_device(db);
     failures_use_devices(db, device_timeout);
     if (pool_create_views(db) != SQLITE_OK)
         tap_bail("views: %s", sqlite3_errmsg(db));

@@ -126,7 +126,7 @@ def test_device_stats():
     """What the statistics say when a device did the work."""
     if support.skip_device(9, "statistics of a device"):
         return
-    db = support.connect(support.DEVICE, chunk_size=1024, host_threshold=1, chunks_in_flight=64)
+    db = support.connect(support.device(), chunk_size=1024, host_threshold=1, chunks_in_flight=64)
     support.fill(db, [(i * 0.25, i) for i in range(10 * 1024 + 5)])
     tap.is_equal(
         support.value(db, f"SELECT gpu_sum(x) FROM {support.lingering(64)}"),
@@ -157,7 +157,7 @@ def test_threshold():
     """A part of a chunk that is too small stays on the host."""
     if support.skip_device(3, "the threshold"):
         return
-    db = support.connect(support.DEVICE, chunk_size=64, host_threshold=65)
+    db = support.connect(support.device(), chunk_size=64, host_threshold=65)
     support.fill(db, [(i, i * 0.5) for i in range(1000)])
     tap.is_equal(
         support.rows(db, "SELECT gpu_sum(x), gpu_sum(y) FROM t"), [(499500, 249750.0)], "the sums"
@@ -170,7 +170,7 @@ def test_threshold():
 
 def test_devices():
     """The table of devices, and which one is in use under each setting."""
-    db = support.connect("auto")
+    db = support.connect(support.device())
     # Without a device one row says why: no-opencl-t.py.
     support.configure(db, devices=1)
     devices = db.execute("SELECT * FROM clreduce_devices WHERE name IS NOT NULL").fetchall()
@@ -195,7 +195,7 @@ def test_devices():
         db.close()
         return
     used = [device for device in devices if device[8]]
-    tap.is_equal(len(used), 1, "auto: one device is in use")
+    tap.is_equal(len(used), 1, f"{support.device()}: one device is in use")
     platform, name, kind = used[0][:3]
     for setting in (kind, name, name[1:5].upper(), platform, platform[-4:].lower()):
         support.configure(db, device=setting)

@@ -270,7 +270,7 @@ def test_progress_handler():
 
 
 HASTY = """
-db = support.connect(support.DEVICE, **support.SMALL)
+db = support.connect(support.device(), **support.SMALL)
 support.fill(db, [(i * 0.5, i) for i in range({rows})])
 assert db.execute("SELECT gpu_sum(x) FROM t").fetchone()[0] == sum(i * 0.5 for i in range({rows}))
 {ending}
@@ -286,7 +286,7 @@ ENDINGS = {
         """
 import threading
 def work():
-    support.connect("auto", **support.SMALL).execute(
+    support.connect(support.device(), **support.SMALL).execute(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)"
         " SELECT gpu_sum(i) FROM n").fetchall()
 threading.Thread(target=work, daemon=True).start()

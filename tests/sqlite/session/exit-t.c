@@ -30,6 +30,7 @@ static sqlite3 *open_for_device(void)
 {
     sqlite3 *db = database_open();
 
+    database_use_device(db);
     database_set(db, "chunk_size", "50");
     database_set(db, "host_threshold", "1");
     database_set(db, "start_after", "0");

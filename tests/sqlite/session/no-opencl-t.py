@@ -1,6 +1,8 @@
 """Without OpenCL, as there is no loader, no whole one, or no platform: the host serves, with the same
-bits, and the devices' table and the statistics say why. With it: it is opened when it is needed."""
+bits, and the devices' table and the statistics say why. With it: it is opened when it is needed, and a
+driver for CPUs alone is never started by itself: without /sys PoCL ends the process."""
 
+import glob
 import os
 import shlex
 import subprocess
@@ -47,11 +49,33 @@ print("last_error", got["last_error"])
 """
 
 
-def outcome(device, **environment):
+#: Whether auto opens OpenCL here.
+TRACES = any(map(glob.glob, ("/dev/nvidia*", "/dev/dri/render*", "/dev/kfd", "/dev/dxg", "/dev/mali*")))
+NOT_LOOKED_FOR = "no device was looked for, as there is no trace of a GPU"
+
+#: What runs a command without /sys; and with a /dev that has traces of a GPU, whose driver is not there.
+WITHOUT_SYS = ("unshare", "-rm", "sh", "-ec", 'mount -t tmpfs none /sys; shift; exec "$@"', "sh", "{folder}")
+WITH_TRACES = (*WITHOUT_SYS[:4], """mount -t tmpfs none /sys
+mount -t tmpfs none "$1"
+for name in null zero random urandom; do
+    touch "$1/$name"
+    mount --bind "/dev/$name" "$1/$name"
+done
+mkdir "$1/dri"
+touch "$1/dri/renderD128"
+mount --rbind "$1" /dev
+shift
+exec "$@"
+""", *WITHOUT_SYS[5:])
+
+
+def outcome(device, within=(), **environment):
     """What the program printed, by the first word; None if it failed, with a diagnostic."""
-    with tempfile.TemporaryDirectory() as folder:
+    environment.setdefault("CLREDUCE_DEVICE", None)
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as empty:
         program = PROGRAM.format(device=device, path=os.path.join(folder, "t.db"))
-        process = support.child(program, PYTHONHASHSEED="0", **environment)
+        within = [word.format(folder=empty) for word in within]
+        process = support.child(program, within=within, PYTHONHASHSEED="0", **environment)
     if process.returncode != 0:
         tap.diag(process.stdout + process.stderr)
         return None
@@ -87,14 +111,37 @@ def host_serves(what, want, reason, devices, **environment):
             tap.is_equal(got[name], "0", f"{case}: {name}")
         chunks = "host_device_setting" if device == "host" else "host_no_device"
         tap.ok(int(got[chunks]) > 0, f"{case}: {chunks} counts the chunks")
-        for name, start in (("reasons", "(1, 0, "), ("last_error", "")):
-            tap.ok(
-                got[name].startswith(start) and reason in got[name], f"{case}: {got[name]}"
-            )
+        shown, error = reason, reason
+        if device == "host" or (device == "auto" and not TRACES):
+            error = "None"
+            shown = NOT_LOOKED_FOR if device == "auto" else "no device was looked for, as the setting device is 'host'"
+        tap.ok(got["reasons"].startswith("(1, 0, ") and shown in got["reasons"], f"{case}: {got['reasons']}")
+        tap.ok(error in got["last_error"], f"{case}: {got['last_error']}")
 
 
-def test_loaders(want):
-    """The system's loader, and others before it in the search path."""
+def test_auto(want):
+    """OpenCL is not opened where there is no trace of a GPU, and no driver for CPUs alone is started where there
+    is one."""
+    if TRACES:
+        tap.skip(2, "there are traces of a GPU")
+    else:
+        got = outcome("auto")
+        tap.ok(got and got["opened"] == "" and NOT_LOOKED_FOR in got["reasons"], "without a trace OpenCL is not opened")
+        tap.ok(got and got["answers"] == want["answers"] and got["view"] == want["view"], "the host has the same bits")
+    for name, within in (("without /sys", WITHOUT_SYS), ("and with traces of a GPU", WITH_TRACES)):
+        with tempfile.TemporaryDirectory() as folder:
+            process = support.child("", within=[word.format(folder=folder) for word in within])
+        if process.returncode != 0:
+            tap.skip(2, f"no process can be run {name}: {process.stderr}")
+            continue
+        for device in ("auto", "gpu"):
+            got = outcome(device, within)
+            tap.ok(got and got["answers"] == want["answers"] and got["view"] == want["view"],
+                   f"{name}, device '{device}': {got and got['reasons']}")
+
+
+def test_loaders(want, system):
+    """The system's loader, which has devices, and others before it in the search path."""
     path = os.environ.get("LD_LIBRARY_PATH", "")
     preload = os.environ.get("LD_PRELOAD", "")
     with tempfile.TemporaryDirectory() as folder:
@@ -114,15 +161,14 @@ def test_loaders(want):
             ["auto"],
             **search,
         )
-        system = want["opened"]
         os.unlink(os.path.join(folder, "libOpenCL.so"))
-        os.symlink(system, os.path.join(folder, "libOpenCL.so"))
-        got = outcome("host", **search)
-        tap.ok(got and got["devices"] == want["devices"], "a whole one by the second name serves")
+        os.symlink(system["opened"], os.path.join(folder, "libOpenCL.so"))
+        got = outcome(support.device(), **search)
+        tap.ok(got and got["devices"] == system["devices"], "a whole one by the second name serves")
         alone = library(folder, "preloaded.so", "clCreateCommandQueue")
-        got = outcome("auto", LD_PRELOAD=f"{preload}:{alone}")
+        got = outcome(support.device(), LD_PRELOAD=f"{preload}:{alone}")
         tap.ok(
-            got and got["devices"] == want["devices"] and got["answers"] == want["answers"],
+            got and got["devices"] == system["devices"] and got["answers"] == want["answers"],
             "a function that stands alone before the loader's is not called",
         )
         if got and got["devices"] != "0":
@@ -131,15 +177,18 @@ def test_loaders(want):
 
 def main():
     want = outcome("host")
-    if not tap.ok(want is not None, "with OpenCL, on the host"):
+    system = outcome(support.device())
+    if not tap.ok(want is not None and system is not None, "with OpenCL, on the host and on a device"):
         tap.done()
     tap.ok("accelerated" in want["plan"], f"its view: {want['plan']}")
-    tap.is_equal(want["loaded"], "", "a connection that is opened has not opened OpenCL")
-    if want["opened"]:
-        test_loaders(want)
+    tap.is_equal(want["opened"], "", "which has not opened OpenCL")
+    tap.is_equal(system["loaded"], "", "a connection that is opened has not opened OpenCL")
+    test_auto(want)
+    if system["opened"]:
+        test_loaders(want, system)
     else:
         tap.no_device("there is no OpenCL")
-        tap.skip(1, f"there is no OpenCL: {want['reasons']}")
+        tap.skip(1, f"there is no OpenCL: {system['reasons']}")
     with tempfile.TemporaryDirectory() as folder:
         # Both the loaders' ways to say where the drivers are listed.
         nothing = {"OCL_ICD_VENDORS": folder, "OCL_ICD_FILENAMES": None}
@@ -148,7 +197,7 @@ def main():
         host_serves(
             "without a platform",
             want,
-            "Install the OpenCL driver" if want["opened"] else "Install one",
+            "Install the OpenCL driver" if system["opened"] else "Install one",
             ["auto", "gpu", "cpu", "host"],
             **nothing,
         )

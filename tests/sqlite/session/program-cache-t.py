@@ -8,7 +8,7 @@ import support
 import tap
 
 CODE = """
-db = support.connect(support.DEVICE, **support.SMALL)
+db = support.connect(support.device(), **support.SMALL)
 db.execute("SELECT clreduce_set('program_cache', {setting!r})")
 if not support.wait_for_device(db):
     sys.exit(1)
@@ -45,7 +45,7 @@ def test(caches, keeps):
 def main():
     if support.skip_device(1, "programs on disk"):
         return
-    db = support.connect(support.DEVICE)
+    db = support.connect(support.device())
     kind = support.value(db, "SELECT type FROM clreduce_devices WHERE in_use")
     db.close()
     caches = tempfile.mkdtemp(prefix="clreduce-programs-")

@@ -64,6 +64,8 @@ static void *work(void *argument)
     database_set(db, "start_after", "0");
     if (number == 0)
         database_set(db, "device", "host");
+    else
+        database_use_device(db);
     for (round = 0; round < LEAST_ROUNDS || child_now() < end_time; round++) {
         database_set(db, "chunk_size", sizes[(number + round) % 4]);
         atomic_fetch_add(&differing, count_differing(db));
@@ -73,6 +75,7 @@ static void *work(void *argument)
                                                       " name = 'chunks_to_device'"));
             sqlite3_close(db);
             db = copy_source();
+            database_use_device(db);
             database_set(db, "host_threshold", "1");
             database_set(db, "start_after", "0");
         }
@@ -115,6 +118,7 @@ int main(void)
         tap_skip_all("this SQLite is built for a single thread");
     random_start();
     database_register();
+    devices_setting(); /* found before there are threads */
     source = database_open();
     database_fill(source, ROWS);
     database_expect(source, expected);

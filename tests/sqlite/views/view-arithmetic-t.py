@@ -137,7 +137,7 @@ def test_tables(kind_of_device):
 def main():
     db = tap.connect()
     # Before devices are looked for.
-    support.configure(db, device_arithmetic="integer")
+    support.configure(db, device_arithmetic="integer", device="cpu")
     tap.is_equal(
         support.rows(db, "SELECT DISTINCT arithmetic FROM clreduce_devices WHERE name IS NOT NULL"),
         [("integer",)] if support.value(db, "SELECT count(name) FROM clreduce_devices") else [],

@@ -171,8 +171,7 @@ static int run(const char *what)
     database_set(db, "view_threshold", "0");
     database_set(db, "start_after", "0");
     database_set(db, "device_timeout", "60000");
-    database_run(db, "SELECT clreduce_set('device', 'cpu') FROM clreduce_settings"
-                     " WHERE name = 'device' AND \"default\" = 'auto'");
+    database_use_device(db);
     database_run(db,
                  "CREATE TABLE t(i INTEGER PRIMARY KEY, x REAL, g INT);"
                  "CREATE TABLE u(i INTEGER PRIMARY KEY, x REAL, g INT) WITHOUT ROWID;"

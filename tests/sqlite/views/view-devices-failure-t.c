@@ -149,7 +149,7 @@ static bool has_two_devices(void)
     bool found = false;
     size_t i;
 
-    clr_catalog_fill(&catalog);
+    clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
     for (i = 1; i < catalog.count; i++)
         found = found || (clr_catalog_is_alike(&catalog.devices[0], &catalog.devices[i]) &&
                           !devices_clash(&catalog.devices[i]));
