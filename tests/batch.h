@@ -26,7 +26,7 @@ static inline void batch_begin(void)
     batch_checks = batch_failures = 0;
 }
 
-/* How many rounds of random cases a batch gets that has so many by hand: a fifth in quick runs. */
+/* How many rounds of random cases a batch gets that has so many in long runs: a fifth in quick ones. */
 static inline int batch_rounds(int rounds)
 {
     return tap_is_quick() ? rounds / 5 : rounds;

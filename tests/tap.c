@@ -182,7 +182,7 @@ void tap_no_device(const char *what)
 
 bool tap_is_quick(void)
 {
-    return is_set("CLREDUCE_TEST_QUICK");
+    return !is_set("CLREDUCE_TEST_LONG");
 }
 
 void tap_diag(const char *text, ...)

@@ -56,8 +56,7 @@ void tap_no_device(const char *what);
 /* Gives up on the test: nothing that follows could be trusted; does not return. */
 void tap_bail(const char *reason, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* Whether tests that run for long are to use fewer and smaller cases: CLREDUCE_TEST_QUICK is set.
- */
+/* Whether tests are to use some of their cases alone: CLREDUCE_TEST_LONG is not set. */
 bool tap_is_quick(void);
 
 /* A comment in the test's log. May have several lines. */

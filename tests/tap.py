@@ -25,8 +25,8 @@ SRCDIR = os.environ.get("CLREDUCE_SRCDIR", os.path.dirname(os.path.dirname(os.pa
 BUILDDIR = os.environ.get("CLREDUCE_BUILDDIR", os.getcwd())
 SQLITE3 = os.environ.get("SQLITE3", "sqlite3")
 
-# Tests that run for long use fewer and smaller cases when this is set.
-QUICK = os.environ.get("CLREDUCE_TEST_QUICK", "") not in ("", "0")
+# Whether tests are to use some of their cases alone.
+QUICK = os.environ.get("CLREDUCE_TEST_LONG", "") in ("", "0")
 
 # Whether the extension is built with a sanitizer, which needs memory and time of its own.
 SANITIZED = bool(os.environ.get("CLREDUCE_PRELOAD"))
