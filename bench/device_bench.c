@@ -30,7 +30,6 @@ static const struct {
     {"host", "the exact reduction on one thread of the host", bench_part_host},
     {"exponents", "the exact sum of values whose exponents are spread", bench_part_exponents},
     {"transfer", "from the host to the device", bench_part_transfer},
-    {"decoding", "pages of a database to columns, on the device", bench_part_decoding},
     {"devices", "a column that several devices share", bench_part_devices},
     {"startup", "discovery, building and self-test, with cold and warm caches", bench_part_startup},
     {"ladder", "the kernels of the literature beside the exact ones", bench_part_ladder},

@@ -1,10 +1,9 @@
 /*
  * Columns on one and more devices of a kind: how long it takes to copy one there, and to sum it
- * where it lies, as views do; and how long a view's first query takes. PoCL gives several devices
+ * where it lies, as views do. PoCL gives several devices
  * for POCL_DEVICES="pthread pthread".
  */
 #include "base/clock.h"
-#include "devices_load.h"
 #include "engine/operations/resident_scan.h"
 #include "measure.h"
 #include "options.h"
@@ -171,8 +170,8 @@ void bench_part_devices(const struct bench_options *options)
         count++;
         used = used < all.count && 2 * used > all.count ? all.count : 2 * used;
     } while (used <= all.count && count < CLR_DEVICES_LIMIT);
-    bench_measure(copies, (size_t)count, options->runs, options->seconds / 4);
-    bench_measure(sums, (size_t)count, options->runs, options->seconds / 4);
+    bench_measure(copies, (size_t)count, options->runs, options->seconds / 2);
+    bench_measure(sums, (size_t)count, options->runs, options->seconds / 2);
     for (i = 0; i < count; i++) {
         const size_t bytes = column->rows * sizeof(int64_t);
         const bool is_equal = clr_sum_round(&shards[i].tally.state.sum, 1) ==
@@ -186,5 +185,4 @@ void bench_part_devices(const struct bench_options *options)
         clr_sharded_release(shards[i].copy);
     }
     clr_column_release(column);
-    bench_devices_load(options, all.list[0].info, counts, count);
 }

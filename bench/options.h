@@ -25,7 +25,6 @@ void bench_part_kernel(const struct bench_options *options);
 void bench_part_narrow(const struct bench_options *options);
 void bench_part_host(const struct bench_options *options);
 void bench_part_exponents(const struct bench_options *options);
-void bench_part_decoding(const struct bench_options *options);
 void bench_part_transfer(const struct bench_options *options);
 void bench_part_devices(const struct bench_options *options);
 void bench_part_startup(const struct bench_options *options);

@@ -58,7 +58,7 @@ from page.whole import Runs
 
 #: The parts of device-bench, with the seconds that each may take of the five minutes of them all.
 DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "exponents": 8, "transfer": 12,
-                  "decoding": 2, "devices": 16, "ladder": 14, "startup": 10}
+                  "devices": 8, "ladder": 14, "startup": 10}
 #: The parts that are a module each, whose measure(tools, machine) returns results and what failed.
 MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accuracy,
            "changes": changes, "statistics": stats, "text": text, "groups": groups,

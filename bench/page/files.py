@@ -22,8 +22,7 @@ TABLES = ((tables_sql.feed, "feed"), (tables_sql.views, "views"), (tables_sql.te
           (tables_pictures.changes, None), (tables_sql.first, None), (tables_sql.peers, None),
           (tables_device.bandwidths, "bandwidth"), (tables_device.ladder, "ladder"),
           (tables_device.sort, None), (tables_device.transfer, None),
-          (tables_device.decoding, None), (tables_device.devices, None),
-          (tables_device.startup, None), (tables_device.memory, None))
+          (tables_device.devices, None), (tables_device.startup, None), (tables_device.memory, None))
 
 
 def write_results(path, results):

@@ -45,11 +45,6 @@ def overlap(results):
                                                  name="mapped, overlapped"))
 
 
-def decoding_speed(name):
-    """How many times the kernel that decodes pages is as fast for some columns as for one."""
-    return lambda results: worst(line["ratio"] for line in lines(results, "decoding", name=name))
-
-
 def host_share(results):
     """The host's exact sum on one thread, as a share of one thread's plain read."""
     return worst(line["share_of_read"] for line in lines(results, "host", 64 * MIB,

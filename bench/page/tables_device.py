@@ -82,19 +82,6 @@ def transfer(results):
             + table(["", *(f"{byte_label(size)}:" for size in sizes)], rows))
 
 
-def decoding(results):
-    """Kernels that decode pages."""
-    lines = results["parts"].get("decoding")
-    if not lines:
-        return None
-    rows = [(line["name"], duration(line["median_ns"]), bandwidth(line),
-             times_as_fast(line["ratio"])) for line in lines]
-    return ("### Decoding on the device\n\n"
-            "The kernel's time for the pages of a stage. A speed is how many times it is as fast as\n"
-            "for one column in the same rounds.\n\n"
-            + table(("wanted", "time:", "GB/s:", "speed:"), rows))
-
-
 def devices(results):
     """A column on one device, and divided among several."""
     lines = results["parts"].get("devices")
@@ -104,9 +91,8 @@ def devices(results):
              byte_label(line["bytes"]), bandwidth(line), times_as_fast(line["ratio"]))
             for line in lines]
     return ("### Several devices\n\n"
-            "A column of REALs that devices alike share: copied there, and summed where it lies; and the first query\n"
-            "of a view whose table they load from the page cache. A speed is how many times it is as fast as one\n"
-            "device.\n\n"
+            "A column of REALs that devices alike share: copied there, and summed where it lies. A speed is how many\n"
+            "times it is as fast as one device.\n\n"
             + table(("what", "devices:", "size:", "GB/s:", "speed:"), rows))
 
 

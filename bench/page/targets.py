@@ -135,8 +135,6 @@ TARGETS = (
            found.mapped_bandwidth),
     Target("a chunk's transfer overlaps the next one's filling, against one after the other", "gpu",
            MORE_THAN, 1, "x", found.overlap),
-    Target("kernel that decodes pages, three columns against one", "gpu", AT_LEAST, 1 / 1.3, "x",
-           found.decoding_speed("three columns")),
     Target("exact sum, REAL, ≥ 64 MiB, against the plain C read on all cores", "cpu", AT_LEAST, 0.8,
            "x", found.exact_share("sum", "real", 64 * MIB)),
     Target("exact dot, REAL, ≥ 64 MiB, against the plain C read on all cores", "cpu", AT_LEAST, 0.8,

@@ -32,7 +32,6 @@ struct clr_stats {
     int64_t scans_on_device, scans_on_host, scans_streamed, selects_by_rows;
     int64_t blocks_skipped;                /* of 1,024 rows: nothing in them could count */
     int64_t bytes_decoded;                 /* read from database files for them */
-    int64_t bytes_decoded_on_device;       /* of these, those that a device decoded */
     int64_t rows_loaded;                   /* put into their columns by SQLite itself */
     int64_t leaves_kept, leaves_refreshed; /* of tables that had changed, or might have */
     int64_t malformed_page;                /* the last one found, or 0 */

@@ -124,8 +124,6 @@ CLR_WHY(PRESENT_TIME, "a date function with 'now', 'localtime' or 'utc' is not a
 CLR_WHY(LARGE_PAGE,
         "a few rows' TEXT, BLOBs or histograms take more than column_memory or values_memory")
 CLR_WHY(SCAN_MEMORY, "there was no memory for the scan")
-CLR_WHY(DEVICE_LOST, "the device has lost the columns")
-CLR_WHY(DEVICE_BUILDS, "the device that has the columns is building programs")
 CLR_WHY(MALFORMED_PAGE, "page %1 of the database is malformed")
 CLR_WHY(LOAD_FAILED, "%n")
 CLR_WHY(ROUNDING, "SQLite's own aggregate may round, or fail, otherwise: for sum() write gpu_sum()")

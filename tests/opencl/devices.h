@@ -4,7 +4,9 @@
 
 #include "base/memory.h"
 #include "opencl/core/catalog.h"
-#include "opencl/memory/resident_column.h"
+#include "opencl/memory/resident_column_private.h"
+#include "opencl/memory/upload.h"
+#include "opencl/scan/scanner.h"
 
 #include "tap.h"
 
@@ -111,22 +113,60 @@ static inline void devices_each(void (*test)(const struct clr_device_info *info)
     }
 }
 
+/* Has the device's column, which is new, filled. */
+static inline struct clr_resident_column *devices_fill(struct clr_device *device,
+                                                       struct clr_resident_column *column,
+                                                       const void *values, const uint8_t *tags)
+{
+    struct clr_status status;
+    bool complete = false;
+
+    clr_status_clear(&status);
+    while (!complete) {
+        clr_resident_column_fill(device, column, values, tags, &complete, &status);
+        devices_bail_on(&status, "clr_resident_column_fill");
+    }
+    return column;
+}
+
 /* Returns a column of that kind on the device, with the values. */
 static inline struct clr_resident_column *devices_upload(struct clr_device *device, uint8_t kind,
                                                          const int64_t *values, size_t count)
 {
     struct clr_resident_column *column = clr_resident_column_new(kind, count);
-    struct clr_status status;
-    bool complete = false;
 
     if (column == NULL)
         tap_bail("no memory");
-    clr_status_clear(&status);
-    while (!complete) {
-        clr_resident_column_fill(device, column, values, NULL, &complete, &status);
-        devices_bail_on(&status, "clr_resident_column_fill");
-    }
-    return column;
+    return devices_fill(device, column, values, NULL);
+}
+
+/* Asks for the programs of a plan, by a scan of no rows. Returns whether some are to be built. */
+static inline bool devices_request(struct clr_device *device, const struct clr_scan_plan *plan,
+                                   struct clr_status *status)
+{
+    static struct clr_resident_column *const unused[CLR_MOST_COLUMNS];
+    const struct clr_row_ranges none = {.count = 0};
+    struct clr_scan scan = *plan->scan;
+    struct clr_scan_plan empty = *plan;
+    struct clr_device_work work = {0};
+    struct clr_scan_slot *slot;
+    enum clr_scan_outcome outcome;
+    bool requested;
+
+    scan.ranges = &none;
+    empty.scan = &scan;
+    clr_scanner_begin(device, &empty, unused, &slot, &outcome, &requested, &work, status);
+    if (slot != NULL)
+        clr_scanner_end(device, slot, &empty, unused, &outcome, &work, status);
+    return requested;
+}
+
+/* Copies a column of 8 bytes a row back, by the device's own queue. Returns OpenCL's error. */
+static inline cl_int devices_read(const struct clr_device *device,
+                                  const struct clr_resident_column *column, int64_t *values)
+{
+    return clEnqueueReadBuffer(clr_upload_queue(clr_upload_of(device)), column->values, CL_TRUE, 0,
+                               column->rows * sizeof *values, values, 0, NULL, NULL);
 }
 
 #endif

@@ -69,7 +69,6 @@ static inline void failures_print(sqlite3 *db, int differing)
     printf("%d results differ\n", differing);
     printf("chunks_to_device %s\n", database_stat_text(db, "chunks_to_device"));
     printf("scans_on_device %s\n", database_stat_text(db, "scans_on_device"));
-    printf("bytes_decoded_on_device %s\n", database_stat_text(db, "bytes_decoded_on_device"));
     printf("last_error %s\n", database_stat_text(db, "last_error"));
     printf("build_log %s\n", database_stat_text(db, "build_log"));
 }

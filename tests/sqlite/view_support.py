@@ -190,18 +190,6 @@ def given_by_device(db, name, select, parameters=(), what=None):
         tap.diag("\n".join(plan(db, name)))
 
 
-def ask_anew(db, name, want, is_done):
-    """Asks a view, with nothing kept before each time, until is_done(), for a minute at most, or until its answer is not
-    what is wanted, which is repr(comparable(...)) of one. Returns the last answer, likewise."""
-    end = time.monotonic() + 60
-    while True:
-        evict(db)
-        got = repr(comparable(ask(db, name)))
-        if got != want or is_done() or time.monotonic() > end:
-            return got
-        time.sleep(0.01)
-
-
 def evict(db):
     """Has the connection forget the columns that it holds, where it holds any."""
     outcome(db, "SELECT clreduce_evict()")

@@ -28,7 +28,6 @@ struct image {
     const char *names[IMAGE_COLUMNS];
     int count;
     struct clr_layout layout;
-    struct clr_device_decoding *decoding; /* NULL: the host decodes */
     struct clr_column *columns[IMAGE_COLUMNS];
     struct clr_load_report report;
     struct clr_status status;
@@ -164,8 +163,8 @@ static inline struct image image_of_nine(void)
 static inline enum clr_load_outcome image_load(struct image *image, const struct clr_source *source,
                                                uint32_t root)
 {
-    return clr_load(source, root, image->fields, image->count, &image->layout, image->decoding,
-                    image->columns, NULL, &image->report, &image->status);
+    return clr_load(source, root, image->fields, image->count, &image->layout, image->columns, NULL,
+                    &image->report, &image->status);
 }
 
 static inline void image_free(struct image *image)

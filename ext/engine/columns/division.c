@@ -75,24 +75,6 @@ bool clr_division_begins_device(const struct clr_division *division, int shard)
            division->shards[shard].device.worker != division->shards[shard - 1].device.worker;
 }
 
-enum clr_scan_outcome clr_division_await_builds(const struct clr_division *division, int64_t end,
-                                                const struct clr_watch *watch)
-{
-    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    bool had_builds = false;
-    int s;
-
-    for (s = 0; s < division->count && outcome == CLR_SCAN_DONE; s++) {
-        struct clr_worker *worker = division->shards[s].device.worker;
-
-        if (!clr_worker_has_builds(worker))
-            continue;
-        had_builds = true;
-        outcome = clr_worker_await_builds(worker, end, watch);
-    }
-    return outcome == CLR_SCAN_DONE && !had_builds ? CLR_SCAN_NOT_NOW : outcome;
-}
-
 int clr_division_devices(const struct clr_division *division)
 {
     int count = 0, i;

@@ -45,15 +45,6 @@ bool clr_division_is_same(const struct clr_division *a, const struct clr_divisio
 /* Whether a shard is the first one of its device. */
 bool clr_division_begins_device(const struct clr_division *division, int shard);
 
-/*
- * Waits while devices that have a shard build something, or are to, until `end` by the clock
- * (clr_clock_ns()). Returns CLR_SCAN_DONE if some did and none does any more: what they could not
- * do for that may be tried again. CLR_SCAN_NOT_NOW if none did, or some still do; CLR_SCAN_STOPPED
- * as the watch, which may be NULL, wanted.
- */
-enum clr_scan_outcome clr_division_await_builds(const struct clr_division *division, int64_t end,
-                                                const struct clr_watch *watch);
-
 /* Returns how many of the devices have a shard. */
 int clr_division_devices(const struct clr_division *division);
 

@@ -87,11 +87,6 @@ int64_t clr_resident_copied(void)
     return atomic_load(&bytes_copied);
 }
 
-void clr_resident_count_copied(size_t bytes)
-{
-    atomic_fetch_add(&bytes_copied, (int64_t)bytes);
-}
-
 /* Returns what a device has of a column's rows, in whatever bytes, or of its codes: from that one
    on. */
 static const void *find_rows(const struct clr_column *column, size_t first)
@@ -140,7 +135,7 @@ static bool end_upload(struct clr_resident *resident, size_t bytes, const struct
         fail_upload(resident, status->code == CLR_NOMEM);
         return false;
     }
-    clr_resident_count_copied(bytes);
+    atomic_fetch_add(&bytes_copied, (int64_t)bytes);
     clr_column_release(resident->column);
     resident->column = NULL;
     atomic_store(&resident->state, CLR_RESIDENT_READY);
@@ -231,11 +226,6 @@ static struct clr_resident *make(struct clr_worker *worker, uint8_t kind, size_t
     pthread_mutex_init(&resident->lock, NULL);
     clr_task_init(&resident->task, CLR_TASK_BACKGROUND, NULL, release_resident);
     return resident;
-}
-
-struct clr_resident *clr_resident_new_open(struct clr_worker *worker, uint8_t kind)
-{
-    return make(worker, kind, 0);
 }
 
 /* Whether the worker's device can have the column as it is. Who changes a column with addresses has

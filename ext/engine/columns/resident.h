@@ -66,7 +66,7 @@ bool clr_resident_is_shared(const struct clr_resident *resident);
    begin to. Then it may be changed, if the resident is not used any more. */
 bool clr_resident_lends(const struct clr_resident *resident);
 
-/* Returns the bytes of columns of tables that this process has copied to devices and back. */
+/* Returns the bytes of columns of tables that this process has copied to devices. */
 int64_t clr_resident_copied(void);
 
 /* For the owner: gives the device's memory back, once nobody uses it, and the object. Never waits.

@@ -43,14 +43,4 @@ static inline struct clr_resident *clr_resident_of(struct clr_task *task)
     return (struct clr_resident *)(void *)task;
 }
 
-/*
- * Returns a resident of the kind that has no rows: whoever made it has the worker append or decode
- * them into its copy, and sets its rows, its kind and its state if it is to be READY. NULL without
- * memory.
- */
-struct clr_resident *clr_resident_new_open(struct clr_worker *worker, uint8_t kind);
-
-/* Adds to what clr_resident_copied() returns. */
-void clr_resident_count_copied(size_t bytes);
-
 #endif

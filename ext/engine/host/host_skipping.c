@@ -33,7 +33,8 @@ static void run_part(void *argument, int part, const atomic_bool *stop)
     }
 }
 
-struct clr_zones *clr_host_find_zones(struct clr_column *column, const struct clr_watch *watch)
+/* Makes the zones of a column, in threads. Returns whether it has them now. */
+static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
 {
     struct work work = {.column = column, .zones = clr_zones_new(column->rows)};
     const int team = clr_team_size();
@@ -43,7 +44,7 @@ struct clr_zones *clr_host_find_zones(struct clr_column *column, const struct cl
     int i;
 
     if (work.zones == NULL)
-        return NULL;
+        return false;
     most = work.zones->count / ZONES_PER_THREAD + 1;
     work.parts = most < (size_t)team ? (int)most : team;
     if (work.parts == 1)
@@ -54,20 +55,11 @@ struct clr_zones *clr_host_find_zones(struct clr_column *column, const struct cl
         complete = complete && !work.failed[i];
     if (!complete) {
         clr_zones_free(work.zones);
-        return NULL;
+        return false;
     }
     clr_zones_complete(work.zones);
-    return work.zones;
-}
-
-/* Returns whether the column has zones now. */
-static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
-{
-    struct clr_zones *zones = clr_host_find_zones(column, watch);
-
-    if (zones != NULL)
-        clr_column_set_zones(column, zones);
-    return zones != NULL;
+    clr_column_set_zones(column, work.zones);
+    return true;
 }
 
 /* Returns whether all the zones are there that the scan wants. */
@@ -83,8 +75,6 @@ static bool bring_zones(const struct clr_scan *scan, const struct clr_watch *wat
 
         if (!wanted[i] || clr_column_zones(column) != NULL)
             continue;
-        if (column->is_away)
-            return false;
         if (!atomic_exchange(&column->wants_zones, true) || !make_zones(column, watch))
             all = false;
         else

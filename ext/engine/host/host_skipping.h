@@ -5,16 +5,12 @@
 #include "engine/worker/team.h"
 #include "numeric/scan/scan.h"
 
-/* Finds the zones of a column that is on the host, in threads. Returns them, the caller's, or NULL
-   without memory, or if the watch, which may be NULL, wants a stop. */
-struct clr_zones *clr_host_find_zones(struct clr_column *column, const struct clr_watch *watch);
-
 /*
  * Gives a scan over whole columns the blocks that are left and their rows, where zones tell that
  * some can be left out. The list, scan->blocks, is the caller's to free when the scan is done. The
  * first scan that could use a column's zones takes note of that alone, and the next one makes them,
  * in threads, unless the watch, which may be NULL, wants a stop. *made: whether columns take more
- * memory now. Without memory, and for columns that are away without zones, the scan stays as it is.
+ * memory now. Without memory the scan stays as it is.
  */
 void clr_host_skip(struct clr_scan *scan, const struct clr_watch *watch, bool *made);
 

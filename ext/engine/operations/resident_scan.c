@@ -47,31 +47,14 @@ static bool step_scan(struct clr_task *task, struct clr_device *device, struct c
     return task->is_under_way;
 }
 
-static bool step_prepare(struct clr_task *task, struct clr_device *device,
-                         struct clr_status *status)
-{
-    struct scan_request *scan = scan_of(task);
-    bool ready, requested;
-
-    clr_scanner_prepare(device, &scan->plan, &ready, &requested, status);
-    if (status->code == CLR_OK && requested)
-        clr_build_post(scan->request.worker, step_build);
-    scan->request.outcome = ready ? CLR_SCAN_DONE : CLR_SCAN_NOT_NOW;
-    return false;
-}
-
 static const struct clr_request_kind scan_kind = {
     .what = "a scan", .turn = CLR_TASK_URGENT, .step = step_scan, .clear = clear_scan};
-static const struct clr_request_kind prepare_kind = {
-    .what = "a scan", .turn = CLR_TASK_URGENT, .step = step_prepare, .clear = clear_scan};
 
-/* residents is NULL for a scan that is only prepared for. */
 static struct scan_request *new_scan(struct clr_worker *worker, const struct clr_scan_plan *plan,
                                      struct clr_resident *const *residents,
                                      struct clr_status *status)
 {
-    struct scan_request *made = clr_request_new(residents == NULL ? &prepare_kind : &scan_kind,
-                                                sizeof *made, worker, NULL, status);
+    struct scan_request *made = clr_request_new(&scan_kind, sizeof *made, worker, NULL, status);
 
     if (made == NULL)
         return NULL;
@@ -102,8 +85,7 @@ static enum clr_readiness find_readiness(struct clr_worker *worker,
     return all;
 }
 
-/* Begins, or prepares for, a scan: what both have in common. *begun is NULL unless it returns
-   CLR_SCAN_DONE. */
+/* Begins a scan. *begun is NULL unless it returns CLR_SCAN_DONE. */
 static enum clr_scan_outcome begin(struct clr_worker *worker, const struct clr_scan *scan,
                                    struct clr_resident *const *residents, const uint8_t *kinds,
                                    struct scan_request **begun, struct clr_status *status)
@@ -125,21 +107,6 @@ static enum clr_scan_outcome begin(struct clr_worker *worker, const struct clr_s
         return outcome;
     clr_request_release(&(*begun)->request);
     *begun = NULL;
-    return outcome;
-}
-
-enum clr_scan_outcome clr_resident_prepare(struct clr_worker *worker, const struct clr_scan *scan,
-                                           const uint8_t *kinds, int64_t timeout_ms,
-                                           const struct clr_watch *watch, struct clr_status *status)
-{
-    struct clr_device_work none = {0};
-    struct scan_request *begun;
-    enum clr_scan_outcome outcome = begin(worker, scan, NULL, kinds, &begun, status);
-
-    if (outcome != CLR_SCAN_DONE)
-        return outcome;
-    outcome = clr_request_end(&begun->request, timeout_ms, watch, &none, status);
-    clr_request_release(&begun->request);
     return outcome;
 }
 

@@ -6,17 +6,6 @@
 #include "numeric/scan/scan.h"
 
 /*
- * Whether clr_resident_scan() would find all kernels built for columns of those kinds, as of
- * clr_column_device_kind(); what is missing is then built in the background. The tallies' states
- * are undefined after it. timeout_ms and watch as there. Returns CLR_SCAN_DONE, CLR_SCAN_NOT_NOW,
- * CLR_SCAN_STOPPED, or CLR_SCAN_FAILED with the status.
- */
-enum clr_scan_outcome clr_resident_prepare(struct clr_worker *worker, const struct clr_scan *scan,
-                                           const uint8_t *kinds, int64_t timeout_ms,
-                                           const struct clr_watch *watch,
-                                           struct clr_status *status);
-
-/*
  * Computes the scan's tallies on the devices of a division, all at the same time; copies has that
  * of each of the scan's columns, all of this division and READY. What the scan's lookups have is
  * copied there as well, unless it is there from an earlier scan. If a kernel that is needed has not

@@ -32,9 +32,7 @@ void clr_scan_copy_init(struct clr_scan_copy *copy, const struct clr_scan *scan,
     for (i = 0; i < scan->tally_count; i++)
         copy->tallies[i] = scan->tallies[i];
     for (i = 0; i < scan->column_count; i++) {
-        copy->residents[i] = residents == NULL ? NULL : residents[i];
-        if (copy->residents[i] == NULL)
-            continue;
+        copy->residents[i] = residents[i];
         clr_task_retain(&residents[i]->task);
         copy->columns[i] = residents[i]->copy;
     }
@@ -58,10 +56,8 @@ void clr_scan_copy_clear(struct clr_scan_copy *copy)
 {
     int i;
 
-    for (i = 0; i < copy->scan.column_count; i++) {
-        if (copy->residents[i] != NULL)
-            clr_task_release(&copy->residents[i]->task);
-    }
+    for (i = 0; i < copy->scan.column_count; i++)
+        clr_task_release(&copy->residents[i]->task);
     for (i = 0; i < copy->scan.lookup_count; i++)
         clr_lookup_results_release(copy->lookups[i].results);
 }

@@ -12,7 +12,7 @@
 
 struct clr_scan_copy {
     struct clr_scan scan; /* its arrays are below, and have no columns */
-    struct clr_resident *residents[CLR_MOST_COLUMNS];      /* with references; or NULL */
+    struct clr_resident *residents[CLR_MOST_COLUMNS];      /* with references */
     struct clr_resident_column *columns[CLR_MOST_COLUMNS]; /* theirs */
     struct clr_instruction instructions[CLR_MOST_SCAN_INSTRUCTIONS];
     struct clr_scalar constants[CLR_MOST_SCAN_INSTRUCTIONS];
@@ -26,8 +26,8 @@ struct clr_scan_copy {
 struct clr_scan clr_scan_of_shard(const struct clr_scan *scan, const struct clr_division *division,
                                   int shard);
 
-/* Copies a scan that fits: see clr_scan_plan_fits(). residents: of its columns; or NULL if these
-   are not to be looked at. most_ranges: of rows, 1 or more. clr_scan_copy_clear() is due. */
+/* Copies a scan that fits: see clr_scan_plan_fits(). residents: of its columns. most_ranges: of
+ * rows, 1 or more. clr_scan_copy_clear() is due. */
 void clr_scan_copy_init(struct clr_scan_copy *copy, const struct clr_scan *scan,
                         struct clr_resident *const *residents, int most_ranges);
 

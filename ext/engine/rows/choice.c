@@ -63,11 +63,6 @@ static bool are_worth_it(const struct clr_settings *settings, uint64_t values)
             values >= (uint64_t)settings->start_after);
 }
 
-bool clr_choice_would_start(const struct clr_settings *settings, uint64_t values)
-{
-    return !clr_runtime_started() && are_worth_it(settings, values);
-}
-
 /*
  * Returns the worker of the device that is worth asking about so many values, with the device's
  * description, which lives as long as the process; NULL: the host is to do it. A device that is the
@@ -139,18 +134,4 @@ bool clr_choice_uses(const struct clr_settings *settings, size_t i)
         left--;
     }
     return false;
-}
-
-bool clr_choice_has_device(const struct clr_settings *settings)
-{
-    const struct clr_device_info *info;
-    const struct clr_catalog *catalog = clr_runtime_known_catalog();
-    bool has_one = false;
-    size_t i;
-
-    if (is_host(settings) || find_device(settings, &info) < 0)
-        return false;
-    for (i = 0; i < catalog->count && !has_one; i++)
-        has_one = clr_choice_uses(settings, i) && clr_runtime_started_worker(i) != NULL;
-    return has_one;
 }

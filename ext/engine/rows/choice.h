@@ -25,19 +25,11 @@ bool clr_choose_devices(const struct clr_settings *settings, uint64_t values, ui
    nothing. */
 bool clr_choice_uses(const struct clr_settings *settings, size_t i);
 
-/* Whether that would be the process's first look for devices, for so many values. Starts nothing.
- */
-bool clr_choice_would_start(const struct clr_settings *settings, uint64_t values);
-
 /* Takes note of how long the host's threads took for a scan over so many values. */
 void clr_choice_note_host(uint64_t values, int64_t ns);
 
 /* Whether the host's threads, at the pace of their latest scans, would be done with so many values
    before the worker would begin: others wait for it. */
 bool clr_choice_is_host_sooner(struct clr_worker *worker, uint64_t values);
-
-/* Whether that may return a worker now, for any number of values: it has been started, and its
-   device has not failed. Starts nothing. */
-bool clr_choice_has_device(const struct clr_settings *settings);
 
 #endif

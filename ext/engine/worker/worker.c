@@ -1,6 +1,5 @@
 #include "engine/worker/worker.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/worker/thread.h"
 #include "engine/worker/worker_private.h"
@@ -215,43 +214,16 @@ bool clr_worker_locked_find_request(const struct clr_worker *worker, int *operat
     return false;
 }
 
-static bool locked_has_builds(const struct clr_worker *worker)
-{
-    int operation, element;
-
-    return locked_is_starting(worker) || worker->tasks[CLR_TASK_BUILD].first != NULL ||
-           clr_worker_locked_find_request(worker, &operation, &element);
-}
-
 bool clr_worker_has_builds(struct clr_worker *worker)
 {
+    int operation, element;
     bool has_builds;
 
     pthread_mutex_lock(&worker->lock);
-    has_builds = locked_has_builds(worker);
+    has_builds = locked_is_starting(worker) || worker->tasks[CLR_TASK_BUILD].first != NULL ||
+                 clr_worker_locked_find_request(worker, &operation, &element);
     pthread_mutex_unlock(&worker->lock);
     return has_builds;
-}
-
-enum clr_scan_outcome clr_worker_await_builds(struct clr_worker *worker, int64_t end,
-                                              const struct clr_watch *watch)
-{
-    bool has_builds, stop = false;
-    struct timespec deadline;
-
-    pthread_mutex_lock(&worker->lock);
-    locked_rouse(worker);
-    while ((has_builds = locked_has_builds(worker)) && !stop && clr_clock_ns() < end) {
-        deadline = clr_thread_deadline(CLR_WATCH_MS);
-        clr_thread_wait(&worker->answered, &worker->lock, &deadline);
-        pthread_mutex_unlock(&worker->lock);
-        stop = watch != NULL && watch->wants_stop(watch->context);
-        pthread_mutex_lock(&worker->lock);
-    }
-    pthread_mutex_unlock(&worker->lock);
-    if (stop)
-        return CLR_SCAN_STOPPED;
-    return has_builds ? CLR_SCAN_NOT_NOW : CLR_SCAN_DONE;
 }
 
 const struct clr_device_info *clr_worker_info(const struct clr_worker *worker)

@@ -122,14 +122,6 @@ bool clr_worker_is_late(struct clr_worker *worker, int64_t timeout_ms, struct cl
    seconds. */
 bool clr_worker_has_builds(struct clr_worker *worker);
 
-/*
- * Waits while that is so, until `end` by the clock (clr_clock_ns()). Returns CLR_SCAN_DONE if
- * nothing is to be built any more; CLR_SCAN_NOT_NOW if something still is; or CLR_SCAN_STOPPED as
- * the watch, which may be NULL, wanted.
- */
-enum clr_scan_outcome clr_worker_await_builds(struct clr_worker *worker, int64_t end,
-                                              const struct clr_watch *watch);
-
 /* Returns the description of its device. */
 const struct clr_device_info *clr_worker_info(const struct clr_worker *worker);
 

@@ -157,20 +157,3 @@ int64_t clr_worker_queue_ns(struct clr_worker *worker)
     pthread_mutex_unlock(&worker->lock);
     return queue;
 }
-
-bool clr_worker_is_late(struct clr_worker *worker, int64_t timeout_ms, struct clr_status *status)
-{
-    bool is_late;
-
-    pthread_mutex_lock(&worker->lock);
-    is_late = worker->failed || locked_got_nowhere(worker, timeout_ms);
-    if (is_late && !worker->failed && !worker->starting)
-        locked_give_up(worker, timeout_ms);
-    if (worker->failed)
-        *status = worker->report.status;
-    else if (is_late)
-        clr_status_set(status, CLR_STOPPED, 0, "the device is busy: something is being built");
-    pthread_mutex_unlock(&worker->lock);
-    clr_worker_drop_ended(worker);
-    return is_late;
-}

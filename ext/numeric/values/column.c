@@ -126,22 +126,6 @@ struct clr_column *clr_column_new_codes(struct clr_dictionary *dictionary, size_
     return column;
 }
 
-struct clr_column *clr_column_new_away(uint8_t device_kind, size_t rows, bool any_bytes)
-{
-    struct clr_column *column = clr_memory_alloc(sizeof *column);
-
-    if (column == NULL)
-        return NULL;
-    memset(column, 0, sizeof *column);
-    atomic_init(&column->references, 1);
-    column->kind = clr_kind_wide(device_kind);
-    column->away_kind = device_kind;
-    column->rows = rows;
-    column->is_away = true;
-    column->any_bytes = any_bytes;
-    return column;
-}
-
 void clr_column_populate(struct clr_column *column, size_t block)
 {
 #if defined(MADV_POPULATE_WRITE)
@@ -174,7 +158,7 @@ void clr_column_release(struct clr_column *column)
     clr_dictionary_release(column->dictionary);
     if (column->codes != NULL)
         munmap(column->codes, tags_at(column->capacity, column->code_bytes));
-    else if (!column->is_away)
+    else
         munmap(column->words != NULL ? column->words : column->values,
                tags_at(column->capacity, clr_column_width(column)) + column->capacity);
     clr_memory_free(column);
@@ -240,8 +224,6 @@ bool clr_column_has_bytes(const struct clr_column *column)
         return true;
     if (column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_MIXED)
         return column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_BYTES;
-    if (column->is_away)
-        return !column->any_bytes;
     return memchr(column->tags, CLR_TAG_BYTES, column->rows) == NULL;
 }
 
@@ -257,8 +239,6 @@ size_t clr_column_size(const struct clr_column *column)
 {
     const size_t zones = clr_zones_size(clr_column_zones(column));
 
-    if (column->is_away)
-        return 0;
     if (column->codes != NULL)
         return zones + column->rows * column->code_bytes +
                (column->dictionary == NULL ? 0 : clr_dictionary_size(column->dictionary));

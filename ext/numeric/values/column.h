@@ -30,12 +30,9 @@ struct clr_column {
     bool is_lent;
     size_t capacity; /* rows there is address space for; pages never touched cost nothing else */
     size_t rows;
-    uint8_t kind;      /* the tag of all rows, or CLR_TAG_MIXED */
-    bool is_away;      /* the rows lie on a device alone: values and tags are NULL */
-    bool any_bytes;    /* of a column that is away: whether a row is BYTES */
-    uint8_t away_kind; /* likewise: what it is there, as of clr_column_device_kind() */
-    int64_t *values;   /* bits, 0 for NULL and BYTES; NULL: it is narrow */
-    uint8_t *tags;     /* defined where kind is CLR_TAG_MIXED */
+    uint8_t kind;    /* the tag of all rows, or CLR_TAG_MIXED */
+    int64_t *values; /* bits, 0 for NULL and BYTES; NULL: it is narrow */
+    uint8_t *tags;   /* defined where kind is CLR_TAG_MIXED */
     /* Of a narrow column: what is kept of its values, in frame.bytes bytes for a row. */
     void *words;
     struct clr_frame frame;
@@ -47,7 +44,7 @@ struct clr_column {
     /*
      * If it was asked to have codes: the dictionary, with a reference, and each row's code in
      * code_bytes bytes (1, 2 or 4). Then there are no values and no tags, and kind is
-     * CLR_TAG_MIXED: what the rows are is what the entries are. Such a column is never away.
+     * CLR_TAG_MIXED: what the rows are is what the entries are.
      */
     struct clr_dictionary *dictionary;
     void *codes;
@@ -110,7 +107,7 @@ static inline uint32_t clr_column_code(const struct clr_column *column, size_t r
 void clr_column_map_codes(struct clr_column *to, size_t at, const struct clr_column *from,
                           size_t first, size_t rows, const uint32_t *map);
 
-/* Returns the bits of a row of a column of values, which is not away. */
+/* Returns the bits of a row of a column of values. */
 static inline int64_t clr_column_value(const struct clr_column *column, size_t row)
 {
     return column->words == NULL ? column->values[row]
@@ -145,10 +142,6 @@ static inline size_t clr_column_width(const struct clr_column *column)
            : column->words != NULL ? column->frame.bytes
                                    : sizeof *column->values;
 }
-
-/* Returns a column that is away, of that kind on devices, with one reference, or NULL without
-   memory. */
-struct clr_column *clr_column_new_away(uint8_t device_kind, size_t rows, bool any_bytes);
 
 /*
  * Makes the system provide the memory of a block of rows, where it can be asked to. Threads that
@@ -209,8 +202,6 @@ static inline uint8_t clr_kind_framed(uint8_t kind, const struct clr_frame *fram
    else as clr_kind_framed() has it. */
 static inline uint8_t clr_column_device_kind(const struct clr_column *column)
 {
-    if (column->is_away)
-        return column->away_kind;
     return column->codes != NULL ? (uint8_t)(CLR_TAG_CODES + column->code_bytes)
                                  : clr_kind_framed(column->kind, &column->frame);
 }
@@ -266,8 +257,8 @@ static inline size_t clr_column_longest(const struct clr_column *column)
     return column->dictionary != NULL ? column->dictionary->bytes.longest : column->bytes.longest;
 }
 
-/* Returns the memory that the column's rows, their zones, and their bytes or the dictionary take on
-   the host, in bytes: 0 for one that is away. */
+/* Returns the memory that the column's rows, their zones, and their bytes or the dictionary take,
+   in bytes. */
 size_t clr_column_size(const struct clr_column *column);
 
 #endif

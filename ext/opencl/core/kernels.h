@@ -32,7 +32,5 @@ extern const char clr_kernel_group_rows[];
 extern const char clr_kernel_group_records[];
 extern const char clr_kernel_loads[];
 extern const char clr_kernel_histogram[];
-extern const char clr_kernel_narrowing[];
-extern const char clr_kernel_cells[];
 
 #endif

@@ -162,27 +162,6 @@ bool clr_resident_column_is_shared(const struct clr_resident_column *column)
     return column->is_shared;
 }
 
-enum clr_code clr_resident_column_fetch(struct clr_device *device,
-                                        const struct clr_resident_column *column, void *values,
-                                        uint8_t *tags, size_t *done, bool *complete,
-                                        struct clr_status *status)
-{
-    const size_t first = clr_resident_values_size(column->kind, column->rows);
-    const size_t all = clr_resident_column_size(column->kind, column->rows);
-    const bool in_tags = *done >= first;
-    const size_t offset = *done - (in_tags ? first : 0), left = (in_tags ? all : first) - *done;
-    const size_t size = left < CLR_UPLOAD_PIECE ? left : CLR_UPLOAD_PIECE;
-
-    *complete = *done == all;
-    if (*complete || clr_upload_open(device, status) != CLR_OK ||
-        clr_upload_take(clr_upload_of(device), in_tags ? column->tags : column->values, offset,
-                        (in_tags ? (char *)tags : (char *)values) + offset, size, status) != CLR_OK)
-        return status->code;
-    *done += size;
-    *complete = *done == all;
-    return CLR_OK;
-}
-
 /* Makes a buffer of that size, unless it is 0, to which what is used of another one is copied. */
 static enum clr_code move(struct clr_device *device, cl_command_queue queue, cl_mem from,
                           size_t used, size_t size, cl_mem *to, struct clr_status *status)
@@ -195,28 +174,6 @@ static enum clr_code move(struct clr_device *device, cl_command_queue queue, cl_
     error = clEnqueueCopyBuffer(queue, from, *to, 0, 0, used, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLR_OK
                                : clr_opencl_buffer_failed(status, "clEnqueueCopyBuffer", error);
-}
-
-enum clr_code clr_resident_column_resize(struct clr_device *device, cl_command_queue queue,
-                                         struct clr_resident_column *column, uint8_t kind,
-                                         size_t rows, size_t room, struct clr_status *status)
-{
-    cl_mem values = NULL, tags = NULL;
-
-    if (move(device, queue, column->values, clr_resident_values_size(kind, rows),
-             clr_resident_values_size(kind, room), &values, status) != CLR_OK ||
-        move(device, queue, column->tags, clr_resident_tags_size(kind, rows),
-             clr_resident_tags_size(kind, room), &tags, status) != CLR_OK) {
-        clr_buffer_release(&values);
-        clr_buffer_release(&tags);
-        return status->code;
-    }
-    clr_buffer_release(&column->values);
-    clr_buffer_release(&column->tags);
-    column->values = values;
-    column->tags = tags;
-    column->room = room;
-    return CLR_OK;
 }
 
 /* Sends the rows of a range to a buffer of so many bytes a row. */
@@ -308,7 +265,6 @@ void clr_resident_column_free(struct clr_device *device, struct clr_resident_col
     if (device != NULL) {
         clr_buffer_release(&column->values);
         clr_buffer_release(&column->tags);
-        clr_buffer_release(&column->kinds);
     }
     clr_memory_free(column);
 }

@@ -70,19 +70,6 @@ bool clr_resident_column_share(const struct clr_device *device, struct clr_resid
 /* Whether it does. */
 bool clr_resident_column_is_shared(const struct clr_resident_column *column);
 
-/*
- * Copies the next piece of a complete column back, to arrays of the host's with room for its rows:
- * of the values, in as many bytes as the kind has for each, and then of the tags, as far as it has
- * them. *done: the bytes copied so far, 0 at first, increased by each call. *complete becomes true
- * with the last piece, for other kinds and a column without rows at once: nothing lies on the
- * device then, and the arrays stay as they are. tags may be NULL where none are copied. Returns
- * CLR_OK; CLR_NOMEM, when it may be called again; CLR_DEVICE.
- */
-enum clr_code clr_resident_column_fetch(struct clr_device *device,
-                                        const struct clr_resident_column *column, void *values,
-                                        uint8_t *tags, size_t *done, bool *complete,
-                                        struct clr_status *status);
-
 /* Returns how many rows it has so far, and its kind. */
 size_t clr_resident_column_rows(const struct clr_resident_column *column);
 uint8_t clr_resident_column_kind(const struct clr_resident_column *column);

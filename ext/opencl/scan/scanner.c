@@ -210,31 +210,6 @@ enum clr_code clr_scanner_try(struct clr_device *device, const struct clr_progra
     return status->code;
 }
 
-/* Opens the scanner, takes a slot, and finds the programs. */
-static enum clr_code prepare(struct clr_scan_request *request, bool *ready, bool *requested,
-                             struct clr_status *status)
-{
-    *ready = *requested = false;
-    if (open_scanner(request->device, status) != CLR_OK)
-        return status->code;
-    request->scanner = clr_scanner_of(request->device);
-    if (take_slot(request, status) != CLR_OK)
-        return status->code;
-    if (find_programs(request, ready, requested, status) != CLR_OK)
-        leave_slot(request, status);
-    return status->code;
-}
-
-enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan_plan *plan,
-                                  bool *ready, bool *requested, struct clr_status *status)
-{
-    struct clr_scan_request request = {.device = device, .plan = plan};
-
-    if (prepare(&request, ready, requested, status) == CLR_OK)
-        leave_slot(&request, status);
-    return status->code;
-}
-
 enum clr_code clr_scanner_begin(struct clr_device *device, const struct clr_scan_plan *plan,
                                 struct clr_resident_column *const *columns,
                                 struct clr_scan_slot **slot, enum clr_scan_outcome *outcome,
@@ -246,9 +221,14 @@ enum clr_code clr_scanner_begin(struct clr_device *device, const struct clr_scan
 
     *slot = NULL;
     *outcome = CLR_SCAN_NOT_NOW;
-    if (prepare(&request, &ready, requested, status) != CLR_OK)
+    *requested = false;
+    if (open_scanner(device, status) != CLR_OK)
         return status->code;
-    if (ready && clr_scan_launches_start(&request, false, work, status) == CLR_OK)
+    request.scanner = clr_scanner_of(device);
+    if (take_slot(&request, status) != CLR_OK)
+        return status->code;
+    if (find_programs(&request, &ready, requested, status) == CLR_OK && ready &&
+        clr_scan_launches_start(&request, false, work, status) == CLR_OK)
         *slot = request.slot;
     else
         leave_slot(&request, status);

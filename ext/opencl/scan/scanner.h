@@ -50,13 +50,6 @@ enum clr_code clr_scanner_end(struct clr_device *device, struct clr_scan_slot *s
                               struct clr_status *status);
 
 /*
- * Asks for the programs of a plan, and stores whether all are built. *requested, and what it
- * returns, are as of clr_scanner_begin().
- */
-enum clr_code clr_scanner_prepare(struct clr_device *device, const struct clr_scan_plan *plan,
-                                  bool *ready, bool *requested, struct clr_status *status);
-
-/*
  * Builds one of the programs that were asked for, while no scan is under way; a failure concerns it
  * alone. *log as in clr_program_build(). Returns whether there are more.
  */

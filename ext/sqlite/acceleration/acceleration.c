@@ -119,7 +119,6 @@ static int begin_run(struct clr_acceleration *acceleration, const struct clr_wat
                                              .table = &plan->table,
                                              .names = &plan->names,
                                              .query = plan->query,
-                                             .scan = &run->scan,
                                              .watch = watch,
                                              .keeping = &acceleration->keeping,
                                              .no_pages = acceleration->no_pages},

@@ -68,7 +68,7 @@ static void name_devices(const struct clr_sharded *copy, char text[DEVICES_TEXT]
         sqlite3_snprintf(DEVICES_TEXT, text, "the device");
 }
 
-/* Where a column that is on the host is besides. */
+/* Where a column is besides. */
 static void describe_copy(const struct clr_image_column *column, char text[CLR_REASON_TEXT])
 {
     const struct clr_sharded *copy = column->copy != NULL ? column->copy : column->part;
@@ -97,7 +97,7 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
     const struct clr_image_column *column = NULL;
     struct clr_image *image;
     struct clr_field field;
-    char copy[CLR_REASON_TEXT], devices[DEVICES_TEXT];
+    char copy[CLR_REASON_TEXT];
 
     clr_cache_lock_unchanging(acceleration->connection);
     image = find_image(acceleration);
@@ -107,12 +107,7 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
     }
     if (column == NULL)
         sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: not resident", name);
-    else if (column->column->is_away) {
-        name_devices(column->copy, devices);
-        sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes on %s", name,
-                         clr_image_column_type(column, "of several types"),
-                         (long long)clr_sharded_size(column->copy, NULL), devices);
-    } else {
+    else {
         describe_copy(column, copy);
         sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes%s", name,
                          clr_image_column_type(column, "of several types"),
@@ -126,7 +121,7 @@ static void describe_reading(const struct clr_reading *reading, char line[CLR_RE
     const long long amount = (long long)reading->amount;
     struct clr_reason cause = {.code = reading->cause};
     const char *why = "";
-    char text[CLR_REASON_TEXT], devices[DEVICES_TEXT];
+    char text[CLR_REASON_TEXT];
 
     clr_reason_print(&cause, text);
     switch (reading->kind) {
@@ -159,20 +154,11 @@ static void describe_reading(const struct clr_reading *reading, char line[CLR_RE
     case CLR_READ_CHANGED:
         why = "the database has changed";
         break;
-    case CLR_READ_LOST:
-        why = "the device has lost the columns";
-        break;
-    case CLR_READ_BUILDING:
-        why = "the device that has the columns was building programs";
-        break;
     case CLR_READ_STREAMED:
         why = "the columns take more than column_memory";
         break;
     }
-    add_devices(reading->device_count, devices);
-    sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: %lld bytes%s%s%s: %s", amount,
-                     reading->device == NULL ? "" : ", decoded by ",
-                     reading->device == NULL ? "" : reading->device, devices, why);
+    sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: %lld bytes: %s", amount, why);
 }
 
 const char *clr_acceleration_explain(struct clr_acceleration *acceleration, int i)

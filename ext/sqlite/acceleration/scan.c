@@ -35,61 +35,15 @@ static bool is_for_devices(const struct clr_scan *scan)
     return clr_scan_merges(scan) == 0;
 }
 
-static bool is_any_away(const struct clr_scan *scan)
-{
-    int i;
-
-    for (i = 0; i < scan->column_count; i++) {
-        if (scan->columns[i]->is_away)
-            return true;
-    }
-    return false;
-}
-
-/* Makes the zones of columns that a device alone has, which a scan could have used before, of
-   copies that go at once: one after the other, if there is room for it. */
-static void bring_zones_of_away(struct clr_view_run *run)
-{
-    const struct clr_scan *scan = &run->scan;
-    bool wanted[CLR_MOST_COLUMNS];
-    struct clr_column *copy;
-    int i;
-
-    if ((int64_t)scan->rows > clr_column_memory() / CLR_ROW_BYTES ||
-        !clr_skipping_find_columns(scan, wanted))
-        return;
-    for (i = 0; i < scan->column_count; i++) {
-        struct clr_column *column = scan->columns[i];
-
-        if (!wanted[i] || !column->is_away || clr_column_zones(column) != NULL ||
-            !atomic_exchange(&column->wants_zones, true) ||
-            clr_cache_fetch_copy(run->request.connection, run->request.found[i], 0, run->watch,
-                                 &copy) != CLR_SCAN_DONE)
-            continue;
-        clr_column_set_zones(column, clr_host_find_zones(copy, run->watch));
-        clr_column_release(copy);
-    }
-}
-
 /* Has the scan leave out what zones tell, of the columns as they are now. */
 static void skip_blocks(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
     bool made;
 
-    if (clr_zones_of(run->scan.rows) > 1 && is_any_away(&run->scan))
-        bring_zones_of_away(run);
     clr_host_skip(&run->scan, run->watch, &made);
     if (made)
         clr_cache_measure(request->image, request->found, run->scan.column_count);
-}
-
-/* Has it go over all rows again. */
-static void take_all_blocks(struct clr_view_run *run)
-{
-    clr_memory_free((void *)run->scan.blocks);
-    run->scan.blocks = NULL;
-    run->scan.rows = run->request.image->layout.rows;
 }
 
 /* A scan that devices are to do, and what it is done with. */
@@ -100,8 +54,8 @@ struct device_scan {
     size_t rows; /* of the scan's, so many at its beginning are there; the host has the others */
 };
 
-/* Whether all columns are on the host, which would be done with them before one of the devices, for
-   which others wait, would begin. */
+/* Whether the host would be done with the scan before one of the devices, for which others wait,
+   would begin. */
 static bool is_host_sooner(const struct clr_view_run *run, const struct clr_devices *devices)
 {
     const struct clr_scan *scan = &run->scan;
@@ -111,7 +65,7 @@ static bool is_host_sooner(const struct clr_view_run *run, const struct clr_devi
 
     for (i = 0; i < devices->count && !is_sooner; i++)
         is_sooner = clr_choice_is_host_sooner(devices->list[i].worker, values);
-    return is_sooner && !is_any_away(scan);
+    return is_sooner;
 }
 
 /* Gives up the copies. */
@@ -156,16 +110,14 @@ static bool find_part(struct device_scan *scan, struct clr_view_run *run,
 }
 
 /* Chooses the devices for a scan. Returns whether there are some that have the columns; then
-   leave_device() is due. For few rows it is the host that does it, if it has the columns. */
+   leave_device() is due. For few rows it is the host that does it. */
 static bool find_device(struct device_scan *scan, struct clr_view_run *run)
 {
     const size_t rows = run->request.image->layout.rows;
     struct clr_devices devices;
 
     scan->run = run;
-    if (!clr_choose_devices(&run->request.connection->settings,
-                            is_any_away(&run->scan) ? rows : run->scan.rows,
-                            clr_image_rows_divided(run->request.image, rows), &devices) ||
+    if (!clr_choose_devices(&run->request.connection->settings, run->scan.rows, rows, &devices) ||
         is_host_sooner(run, &devices))
         return false;
     scan->rows = run->scan.rows;
@@ -226,21 +178,14 @@ static enum clr_scan_outcome run_on_device(struct device_scan *device,
     return outcome;
 }
 
-/* What devices build is waited for if they alone have columns: these would have to be fetched, and
-   meanwhile can't be. */
 static enum clr_scan_outcome scan_on_device(struct clr_view_run *run)
 {
-    const bool waits = is_any_away(&run->scan);
     enum clr_scan_outcome outcome;
     struct device_scan device;
 
     if (!find_device(&device, run))
         return CLR_SCAN_NOT_NOW;
     outcome = run_on_device(&device, NULL);
-    while (waits && outcome == CLR_SCAN_NOT_NOW &&
-           (outcome = clr_division_await_builds(&device.division, run->request.builds_end,
-                                                run->watch)) == CLR_SCAN_DONE)
-        outcome = run_on_device(&device, NULL);
     leave_device(&device);
     return outcome;
 }
@@ -253,7 +198,7 @@ static enum clr_scan_outcome group_on_device(void *context, struct clr_group_par
     return outcome == CLR_SCAN_FAILED ? CLR_SCAN_NOT_NOW : outcome;
 }
 
-/* Groups the rows, whose columns are on the host: devices that have them as well may do it. */
+/* Groups the rows: devices that have copies of the columns may do it. */
 static enum clr_scan_outcome group(struct clr_view_run *run)
 {
     struct device_scan scan;
@@ -292,34 +237,14 @@ static enum clr_scan_outcome count_found(struct clr_view_run *run)
     return CLR_SCAN_LIMIT;
 }
 
-/* Computes the tallies on the host, and brings the columns there that are not. */
-static enum clr_scan_outcome scan_on_host(struct clr_view_run *run, struct clr_column **columns)
+/* Computes the tallies on the host. */
+static enum clr_scan_outcome scan_on_host(struct clr_view_run *run)
 {
     struct clr_connection *connection = run->request.connection;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    struct clr_column *here;
-    bool fetched = false;
     int64_t start;
-    int i;
 
-    for (i = 0; i < run->scan.column_count && outcome == CLR_SCAN_DONE; i++) {
-        if (!columns[i]->is_away)
-            continue;
-        outcome = clr_cache_fetch(connection, run->request.image, run->request.found[i],
-                                  run->request.builds_end, run->watch, &here);
-        if (outcome == CLR_SCAN_FAILED || outcome == CLR_SCAN_NOT_NOW)
-            run->request.missing = outcome == CLR_SCAN_FAILED ? CLR_READ_LOST : CLR_READ_BUILDING;
-        if (outcome != CLR_SCAN_DONE)
-            continue;
-        clr_column_release(columns[i]);
-        columns[i] = here;
-        fetched = true;
-    }
-    if (outcome == CLR_SCAN_DONE && fetched) {
-        take_all_blocks(run);
-        skip_blocks(run);
-    }
-    if (outcome == CLR_SCAN_DONE && run->plan->query->has_rows)
+    if (run->plan->query->has_rows)
         outcome = count_found(run);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
@@ -336,35 +261,19 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run, struct clr_c
 }
 
 /* On a device, or else on the host. */
-static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run, struct clr_column **columns)
+static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run)
 {
     const enum clr_scan_outcome outcome = run->scan.grouping == NULL && is_for_devices(&run->scan)
                                               ? scan_on_device(run)
                                               : CLR_SCAN_NOT_NOW;
 
-    return outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED ? scan_on_host(run, columns)
-                                                                     : outcome;
-}
-
-/* Columns that a device alone has are to be loaded again, once. */
-static enum clr_outcome lose_columns(struct clr_view_run *run, bool again)
-{
-    struct clr_column_request *request = &run->request;
-
-    clr_cache_unpin(request->found, request->query->column_count);
-    request->has_columns = request->is_scanned = false;
-    clr_cache_drop_away(request->image, false);
-    if (again)
-        clr_reason_set(&request->reason, request->missing == CLR_READ_LOST ? CLR_WHY_DEVICE_LOST
-                                                                           : CLR_WHY_DEVICE_BUILDS);
-    return CLR_NEXT_WAY;
+    return outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED ? scan_on_host(run) : outcome;
 }
 
 /* Scans the columns, to which there are references. */
 static enum clr_outcome scan_columns(struct clr_view_run *run, struct clr_column **columns)
 {
     struct clr_column_request *request = &run->request;
-    const bool had_missing = request->missing != CLR_READ_NOTHING;
     struct clr_shared_sums *shared = NULL;
     enum clr_scan_outcome outcome;
     enum clr_outcome looked_up;
@@ -378,14 +287,12 @@ static enum clr_outcome scan_columns(struct clr_view_run *run, struct clr_column
     if (looked_up != CLR_ANSWERED)
         return looked_up;
     request->is_scanned = true;
-    request->missing = CLR_READ_NOTHING;
-    request->builds_end = clr_clock_ns() + atomic_load(&request->image->table->load_ns);
     skip_blocks(run);
     if (run->scan.grouping == NULL && run->scan.question_count == 0)
         shared = clr_shared_sums_begin(&run->scan);
-    outcome = scan_anywhere(run, columns);
+    outcome = scan_anywhere(run);
     if (!clr_shared_sums_end(shared, &run->scan, outcome == CLR_SCAN_DONE))
-        outcome = scan_anywhere(run, columns);
+        outcome = scan_anywhere(run);
     clr_column_memory_trim(clr_column_memory(), 0);
     switch (outcome) {
     case CLR_SCAN_DONE:
@@ -401,8 +308,6 @@ static enum clr_outcome scan_columns(struct clr_view_run *run, struct clr_column
             clr_reason_set(&request->reason, CLR_WHY_VALUES_MEMORY);
         return CLR_NEXT_WAY;
     default:
-        if (request->missing != CLR_READ_NOTHING)
-            return lose_columns(run, had_missing);
         clr_reason_set(&request->reason, CLR_WHY_SCAN_MEMORY);
         return CLR_NEXT_WAY;
     }
@@ -419,7 +324,9 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
     clr_cache_use(request->connection, request->found, run->scan.column_count, run->columns);
     outcome = scan_columns(run, run->columns);
-    take_all_blocks(run);
+    clr_memory_free((void *)run->scan.blocks);
+    run->scan.blocks = NULL;
+    run->scan.rows = request->image->layout.rows;
     run->scan.columns = NULL;
     return outcome;
 }

@@ -34,8 +34,7 @@ static int64_t measure_host(void)
     return bytes;
 }
 
-/* Finds the least recently used column, of those on the host, that no query needs; and its image.
- */
+/* Finds the least recently used column that no query needs, and its image. */
 static struct clr_image_column **find_oldest(struct clr_image **of)
 {
     struct clr_image_column **oldest = NULL, **link;
@@ -46,8 +45,7 @@ static struct clr_image_column **find_oldest(struct clr_image **of)
         for (image = table->images; image != NULL; image = image->next) {
             for (link = &image->columns; clr_copy_may_go(image) && *link != NULL;
                  link = &(*link)->next) {
-                if ((*link)->pins > 0 || (*link)->column->is_away ||
-                    (oldest != NULL && (*link)->used >= (*oldest)->used))
+                if ((*link)->pins > 0 || (oldest != NULL && (*link)->used >= (*oldest)->used))
                     continue;
                 oldest = link;
                 *of = image;
@@ -116,8 +114,7 @@ static bool drop_layout(void)
 
 static bool is_missing(const struct clr_image_column *column)
 {
-    return !column->column->is_away &&
-           (column->copy == NULL || clr_sharded_has_failed(column->copy));
+    return column->copy == NULL || clr_sharded_has_failed(column->copy);
 }
 
 /* What a device has no room for. */
@@ -240,16 +237,6 @@ bool clr_column_device_make_room(struct clr_image_column *const *found, int coun
 }
 
 /* ---- */
-
-int64_t clr_column_device_left(const struct clr_worker *worker)
-{
-    int64_t bytes;
-
-    clr_cache_lock();
-    bytes = clr_copy_measure(CLR_COPY_WHOLE, worker, NULL);
-    clr_cache_unlock();
-    return clr_column_device_memory(clr_worker_info(worker)) - bytes;
-}
 
 int64_t clr_column_device_bytes(const struct clr_worker *worker)
 {

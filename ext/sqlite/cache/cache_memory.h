@@ -16,10 +16,6 @@ int64_t clr_column_memory(void);
 /* Returns how many bytes of it copies take. The device's worker is that. */
 int64_t clr_column_device_bytes(const struct clr_worker *worker);
 
-/* Returns how many more they may take of a worker's device, if none goes but parts (copy_room.h).
- */
-int64_t clr_column_device_left(const struct clr_worker *worker);
-
 /*
  * With the cache's lock: a scan asks for copies of its columns, which are pinned, by that division;
  * they have no copies of another one. Returns whether those that are missing may be made or, where

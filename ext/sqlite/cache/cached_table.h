@@ -63,16 +63,12 @@ struct clr_cached_table {
     int stale; /* queries that want to refresh the newest image, or do: others arrive after that */
     bool is_refreshed; /* who has made it busy is one of them */
 
-    struct clr_attempts attempts; /* the owner's: to fill it */
-    int wait;                     /* queries before columns are filled in the next version */
-    bool host_decodes; /* the pages are not for devices: for who has made it busy, or with the lock
-                          if nobody has */
-    struct clr_many_values *many_values;      /* columns that are not to have codes */
+    struct clr_attempts attempts;        /* the owner's: to fill it */
+    int wait;                            /* queries before columns are filled in the next version */
+    struct clr_many_values *many_values; /* columns that are not to have codes */
     struct clr_kept_dictionary *dictionaries; /* of columns that are streamed */
     /* Of the table when it was last read, of whatever version; 0: never. Without the lock. */
     atomic_size_t rows;
-    /* Nanoseconds that it took to read pages when columns were last loaded; likewise. */
-    atomic_int_least64_t load_ns;
 };
 
 /* Returns a table of that place without images and with one reference, or NULL without memory. */

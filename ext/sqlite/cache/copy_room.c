@@ -47,23 +47,21 @@ int64_t clr_copy_measure(enum clr_copy_form form, const struct clr_worker *worke
 }
 
 /* Finds the least recently used column with such a copy on a worker's device, of those that no
-   query needs; and its image. */
-static struct clr_image_column **find_oldest(enum clr_copy_form form,
-                                             const struct clr_worker *worker, struct clr_image **of)
+   query needs. */
+static struct clr_image_column *find_oldest(enum clr_copy_form form,
+                                            const struct clr_worker *worker)
 {
-    struct clr_image_column **oldest = NULL, **link;
-    struct clr_cached_table *table;
-    struct clr_image *image;
+    struct clr_image_column *oldest = NULL, *column;
+    const struct clr_cached_table *table;
+    const struct clr_image *image;
 
     for (table = clr_cache_first(); table != NULL; table = table->next) {
         for (image = table->images; image != NULL; image = image->next) {
-            for (link = &image->columns; clr_copy_may_go(image) && *link != NULL;
-                 link = &(*link)->next) {
-                if ((*link)->pins > 0 || clr_copy_size(*link, form, worker) == 0 ||
-                    (oldest != NULL && (*link)->used >= (*oldest)->used))
-                    continue;
-                oldest = link;
-                *of = image;
+            column = clr_copy_may_go(image) ? image->columns : NULL;
+            for (; column != NULL; column = column->next) {
+                if (column->pins == 0 && clr_copy_size(column, form, worker) > 0 &&
+                    (oldest == NULL || column->used < oldest->used))
+                    oldest = column;
             }
         }
     }
@@ -72,26 +70,19 @@ static struct clr_image_column **find_oldest(enum clr_copy_form form,
 
 int64_t clr_copy_drop_oldest(enum clr_copy_form form, const struct clr_worker *worker)
 {
-    struct clr_image *image = NULL;
-    struct clr_image_column **link = find_oldest(form, worker, &image);
+    struct clr_image_column *column = find_oldest(form, worker);
     int64_t bytes;
 
-    if (link == NULL)
+    if (column == NULL)
         return 0;
-    bytes = clr_copy_size(*link, form, worker);
+    bytes = clr_copy_size(column, form, worker);
     if (form == CLR_COPY_PART) {
-        clr_image_column_drop_part(*link);
+        clr_image_column_drop_part(column);
         return bytes;
     }
-    if ((*link)->column->is_away) {
-        image->table->host_decodes = true;
-        image->size -= (*link)->size;
-        clr_image_remove(link);
-        return bytes;
-    }
-    clr_sharded_release((*link)->copy);
-    (*link)->copy = NULL;
-    (*link)->wait = (struct clr_copy_wait){.left = CLR_COPY_ASKINGS};
+    clr_sharded_release(column->copy);
+    column->copy = NULL;
+    column->wait = (struct clr_copy_wait){.left = CLR_COPY_ASKINGS};
     return bytes;
 }
 

@@ -42,9 +42,8 @@ int64_t clr_copy_measure(enum clr_copy_form form, const struct clr_worker *worke
 
 /*
  * Drops the copy of that form on the worker's device whose use is longest ago, of those that no
- * query needs, also what it has on others; with a whole copy its column, if that is nowhere else:
- * from then on the host decodes the table, or the device might do so again and again. Returns the
- * bytes that it took there, or 0 if there is none.
+ * query needs, also what it has on others. Returns the bytes that it took there, or 0 if there is
+ * none.
  */
 int64_t clr_copy_drop_oldest(enum clr_copy_form form, const struct clr_worker *worker);
 

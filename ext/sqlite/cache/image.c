@@ -59,7 +59,6 @@ struct clr_image *clr_image_clone(const struct clr_image *image)
 
     if (clone == NULL)
         return NULL;
-    clone->rows_divided = image->rows_divided;
     link = &clone->columns;
     for (column = image->columns; column != NULL; column = column->next) {
         *link = clone_column(column);
@@ -91,25 +90,10 @@ int64_t clr_image_drop(struct clr_image *image, bool if_unpinned)
     return bytes;
 }
 
-void clr_image_drop_away(struct clr_image *image, bool if_lost)
-{
-    struct clr_image_column **link = &image->columns;
-
-    while (*link != NULL) {
-        if ((*link)->pins == 0 && (*link)->column->is_away &&
-            !(if_lost && clr_image_column_on_device(*link)))
-            clr_image_remove(link);
-        else
-            link = &(*link)->next;
-    }
-    clr_image_measure(image);
-}
-
 void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_token *token)
 {
     clr_image_drop(image, false);
     clr_layout_free(&image->layout);
-    image->rows_divided = 0;
     image->root = root;
     image->token = *token;
 }

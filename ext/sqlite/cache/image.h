@@ -15,10 +15,10 @@ struct clr_image_column {
     struct clr_image_column *next; /* in the image's list */
     char *name;
     struct clr_field field;
-    struct clr_column *column; /* away if the copy is all there is */
-    struct clr_sharded *copy;  /* on devices, or NULL */
+    struct clr_column *column;
+    struct clr_sharded *copy; /* on devices, or NULL */
     struct clr_sharded *part; /* of the first rows, on devices that have no room for all; or NULL */
-    size_t size;              /* of the column on the host, in bytes: clr_image_measure() */
+    size_t size;              /* of the column, in bytes: clr_image_measure() */
     int pins;                 /* queries that need it now: it is not evicted */
     int64_t hits;             /* scans that found it here */
     int64_t used;             /* the cache's clock of scans: least recently used goes first */
@@ -43,9 +43,6 @@ struct clr_image {
     uint32_t root;
     struct clr_token token;   /* of a snapshot, or, if filled, of a row version */
     struct clr_layout layout; /* changed by whoever has made the table busy, alone */
-    /* About so many rows the devices were chosen for that decoded the first columns; 0: not several
-       devices. Set, as the layout is, before there are columns. */
-    size_t rows_divided;
     struct clr_image_column *columns;
     bool is_known; /* the layout is: clr_image_measure() */
     size_t size;   /* of all that on the host, in bytes: likewise */
@@ -64,9 +61,6 @@ struct clr_image *clr_image_clone(const struct clr_image *image);
    and on devices. */
 int64_t clr_image_drop(struct clr_image *image, bool if_unpinned);
 
-/* Drops columns that are on a device alone: those which that has lost, as it has failed, or all. */
-void clr_image_drop_away(struct clr_image *image, bool if_lost);
-
 /* Drops the columns and the layout: the image is of that version from now on. */
 void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_token *token);
 
@@ -80,14 +74,6 @@ void clr_image_free(struct clr_image *image);
  */
 void clr_image_replace(struct clr_image_column *column, struct clr_column *content,
                        const struct clr_row_ranges *fresh);
-
-/* Returns how many rows decide by how many devices columns of so many rows are used: as many
-   devices as have decoded columns go on to do so, if the guess by which they were chosen was too
-   high. */
-static inline size_t clr_image_rows_divided(const struct clr_image *image, size_t rows)
-{
-    return rows > image->rows_divided ? rows : image->rows_divided;
-}
 
 /* Returns the image's column that a field describes, or NULL. One with bytes will do for a field
    without, and one in which there are none for a field with bytes; but one with codes only for a

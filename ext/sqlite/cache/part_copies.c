@@ -49,8 +49,6 @@ static bool find_lacking(struct clr_image_column *const *found, int count, struc
     for (i = 0; i < count; i++) {
         struct clr_image_column *column = found[i];
 
-        if (column->column->is_away)
-            return false;
         if (is_whole(column, lacking->devices))
             continue;
         if (column->copy != NULL)

@@ -16,8 +16,7 @@ enum { CLR_LEAST_PART = 8 };
  * single device, a whole copy. Stores the division of the rows, and what is there, with references;
  * a copy may have more rows than the division then. Starts what is missing where there is room: no
  * whole copies, nor parts, go for it, but those that nobody has used since a scan of these columns
- * found none and seven more have asked. A column that a device alone has, or whose whole copy is
- * coming or fails, has no part.
+ * found none and seven more have asked. A column whose whole copy is coming or fails has no part.
  */
 bool clr_cache_parts(struct clr_image_column *const *found, int count, size_t image_rows,
                      const struct clr_devices *devices, struct clr_division *division,

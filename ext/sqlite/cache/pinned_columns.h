@@ -27,36 +27,13 @@ void clr_cache_use(const struct clr_connection *connection, struct clr_image_col
 void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *found, int count);
 
 /*
- * Sees that the rows of an image's pinned column are on the host, too, and stores them with a
- * reference. Waits for what the devices build until `end` by the clock (clr_clock_ns()). Returns
- * CLR_SCAN_DONE; CLR_SCAN_STOPPED; CLR_SCAN_NOT_NOW if they still build; or CLR_SCAN_FAILED if the
- * rows can't be had from the devices. After the latter two they are to be loaded again.
- */
-enum clr_scan_outcome clr_cache_fetch(struct clr_connection *connection, struct clr_image *image,
-                                      struct clr_image_column *found, int64_t end,
-                                      const struct clr_watch *watch, struct clr_column **column);
-
-/* The same, but a column that a device alone has stays so: what is stored is a copy then. */
-enum clr_scan_outcome clr_cache_fetch_copy(struct clr_connection *connection,
-                                           struct clr_image_column *found, int64_t end,
-                                           const struct clr_watch *watch,
-                                           struct clr_column **column);
-
-/*
  * Returns whether pinned columns of so many rows all have copies on the devices that are ready, and
  * of one division, and stores it, and these, with references; starts those that are missing, if
- * there is room for all, see clr_column_device_make_room(). A column that is nowhere else, or that
- * another connection uses on other devices, stays where it is, unless one of those has failed.
+ * there is room for all, see clr_column_device_make_room(). The copy of a
+ * column that another connection uses on other devices stays there, unless one of these has failed.
  */
 bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t rows,
                       const struct clr_devices *devices, struct clr_division *division,
                       struct clr_sharded **copies);
-
-/* Drops columns of an image that was entered that are on a device alone, and pinned by nobody:
-   those which that has lost, as it has failed, or all. */
-void clr_cache_drop_away(struct clr_image *image, bool if_lost);
-
-/* Returns whether an image's column has a complete copy of that division. */
-bool clr_cache_is_on(const struct clr_image_column *column, const struct clr_division *division);
 
 #endif

@@ -21,8 +21,6 @@ enum clr_reading_kind {
     CLR_READ_RESIDENT_ROWS, /* likewise, filled through SQLite for the cause */
     CLR_READ_ABSENT,        /* bytes, since the columns were not resident */
     CLR_READ_CHANGED,       /* bytes, since the database has changed */
-    CLR_READ_LOST,          /* bytes, since the device has lost the columns */
-    CLR_READ_BUILDING,      /* bytes, since the device that has the columns was building */
     CLR_READ_REFRESHED,     /* bytes: so many of the leaf pages have changed */
     CLR_READ_STREAMED,      /* bytes, of columns that do not fit */
     CLR_READ_FILLED         /* rows through SQLite, for the cause */
@@ -32,8 +30,6 @@ struct clr_reading {
     enum clr_reading_kind kind;
     int64_t amount; /* of bytes or rows */
     uint64_t leaves_read, leaves;
-    const char *device; /* that decoded them, whose name lives as long as the process; or NULL */
-    int device_count;   /* of these, which are alike */
     enum clr_reason_code cause;
 };
 
@@ -47,7 +43,6 @@ struct clr_column_request {
     const struct clr_table_info *table; /* the query's */
     const struct clr_table_names *names;
     const struct clr_query *query;
-    const struct clr_scan *scan; /* that the columns are for; it has none yet */
     const struct clr_watch *watch;
     struct clr_skips *keeping; /* holds while columns with bytes are too large to be kept */
 
@@ -59,14 +54,10 @@ struct clr_column_request {
     struct clr_image *image; /* of the table, in the version that was begun: it was entered */
     struct clr_image_column *found[CLR_MOST_COLUMNS]; /* once it has_columns: pinned */
     bool is_stale;                                    /* the image was of another version */
-    bool has_columns; /* the image has all columns, which are pinned */
-    /* LOST or BUILDING: why columns that a device alone has are to be read again; NOTHING: they
-       are not. */
-    enum clr_reading_kind missing;
-    int64_t builds_end; /* by the clock: for so long the scan waits for what devices build */
-    bool is_too_large;  /* the columns do not fit into column_memory */
-    bool is_scanned;    /* the columns have served */
-    bool is_outdated;   /* the plan is of an older schema */
+    bool has_columns;              /* the image has all columns, which are pinned */
+    bool is_too_large;             /* the columns do not fit into column_memory */
+    bool is_scanned;               /* the columns have served */
+    bool is_outdated;              /* the plan is of an older schema */
     enum clr_reason_code no_pages; /* why pages can't be read */
     struct clr_reason reason;      /* why there is no way but SQLite */
     struct clr_reading reading;

@@ -1,7 +1,5 @@
-#include "base/clock.h"
 #include "base/memory.h"
 #include "sqlite/columns/column_source.h"
-#include "sqlite/columns/device_load.h"
 #include "storage/refresh/refresh.h"
 
 #include <string.h>
@@ -16,23 +14,6 @@ struct side {
     bool *changed;
     int count;
 };
-
-/* Brings all columns to the host. The table is busy: none of them goes meanwhile. */
-static enum clr_scan_outcome fetch_all(struct clr_column_request *request)
-{
-    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    struct clr_image_column *column = request->image->columns;
-    const int64_t end = clr_clock_ns() + atomic_load(&request->image->table->load_ns);
-    struct clr_column *here;
-
-    for (; column != NULL && outcome == CLR_SCAN_DONE; column = column->next) {
-        outcome = clr_cache_fetch(request->connection, request->image, column, end, request->watch,
-                                  &here);
-        if (outcome == CLR_SCAN_DONE)
-            clr_column_release(here);
-    }
-    return outcome;
-}
 
 static bool side_init(struct side *side, const struct clr_image *image)
 {
@@ -170,16 +151,14 @@ static uint32_t *find_changes(struct clr_column_request *request)
 static int make_fresh(struct clr_column_request *request)
 {
     uint32_t *changes = find_changes(request);
-    const enum clr_scan_outcome fetched = changes == NULL ? CLR_SCAN_FAILED : fetch_all(request);
     enum clr_load_outcome outcome = CLR_LOAD_FAILED;
 
-    if (fetched == CLR_SCAN_STOPPED ||
-        !clr_cache_begin_change(&request->image, request->watch, fetched == CLR_SCAN_DONE)) {
+    if (!clr_cache_begin_change(&request->image, request->watch, changes != NULL)) {
         clr_memory_free(changes);
         clr_cache_end_load(request->image);
-        return fetched == CLR_SCAN_STOPPED ? SQLITE_INTERRUPT : SQLITE_NOMEM;
+        return SQLITE_NOMEM;
     }
-    if (fetched == CLR_SCAN_DONE)
+    if (changes != NULL)
         outcome = refresh_columns(request, changes);
     if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_STOPPED)
         clr_image_empty(request->image, request->table->root, &request->snapshot.token);
@@ -212,7 +191,6 @@ static int begin(struct clr_column_request *request)
         rc = make_fresh(request);
     if (rc != SQLITE_OK)
         return rc;
-    clr_cache_drop_away(request->image, true);
     clr_column_request_pin(request);
     if (request->has_columns && request->reading.kind == CLR_READ_NOTHING)
         request->reading.kind = CLR_READ_RESIDENT;
@@ -276,8 +254,17 @@ static bool needs_bytes(const struct clr_query *query)
     return i < query->column_count;
 }
 
+/* The columns that a query lacks. */
+struct lacking {
+    int count;
+    const char *names[CLR_MOST_COLUMNS];
+    struct clr_field fields[CLR_MOST_COLUMNS];
+    struct clr_column *columns[CLR_MOST_COLUMNS]; /* once they are loaded, with a reference each */
+    struct clr_load_report report;
+};
+
 /* Puts what was loaded into the image. */
-static int keep(struct clr_column_request *request, const struct clr_device_load *load)
+static int keep(struct clr_column_request *request, const struct lacking *load)
 {
     struct clr_image *image = request->image;
     int i, rc = SQLITE_OK;
@@ -285,25 +272,14 @@ static int keep(struct clr_column_request *request, const struct clr_device_load
     atomic_store(&image->table->rows, image->layout.rows);
     request->connection->stats.bytes_decoded += load->report.bytes_read;
     request->reading =
-        (struct clr_reading){.kind = request->missing != CLR_READ_NOTHING ? request->missing
-                                     : request->is_stale                  ? CLR_READ_CHANGED
-                                                                          : CLR_READ_ABSENT,
-                             .amount = load->report.bytes_read,
-                             .device = load->device,
-                             .device_count = load->device_count};
+        (struct clr_reading){.kind = request->is_stale ? CLR_READ_CHANGED : CLR_READ_ABSENT,
+                             .amount = load->report.bytes_read};
     clr_cache_lock();
     for (i = 0; i < load->count; i++) {
-        struct clr_image_column *column =
-            clr_image_add(image, load->names[i], &load->fields[i], load->columns[i]);
-
         if (load->fields[i].with_codes)
             clr_many_values_forget(&image->table->many_values, load->fields[i].index);
-        if (column != NULL) {
-            column->copy = load->copies[i];
-        } else {
-            clr_sharded_release(load->copies[i]);
+        if (clr_image_add(image, load->names[i], &load->fields[i], load->columns[i]) == NULL)
             rc = SQLITE_NOMEM;
-        }
     }
     clr_image_measure(image);
     clr_cache_unlock();
@@ -313,10 +289,11 @@ static int keep(struct clr_column_request *request, const struct clr_device_load
 /* For a table that is busy: loads the columns that the image lacks. */
 static int load_columns(struct clr_column_request *request)
 {
-    struct clr_device_load load = {.count = 0};
+    struct lacking load = {.count = 0};
+    struct clr_image *image = request->image;
+    struct clr_status status;
     enum clr_load_outcome outcome;
     enum clr_reason_code why = clr_snapshot_open(request->database, &request->snapshot);
-    int64_t start;
     int i;
 
     for (i = 0; i < request->query->column_count; i++) {
@@ -335,12 +312,11 @@ static int load_columns(struct clr_column_request *request)
     if (request->is_too_large)
         return SQLITE_OK;
     count_bytes(request);
-    start = clr_clock_ns();
-    outcome = clr_device_load(request, &load);
-    if (outcome == CLR_LOAD_DONE) {
-        atomic_store(&request->image->table->load_ns, clr_clock_ns() - start);
+    clr_status_clear(&status);
+    outcome = clr_load(&request->snapshot.source, image->root, load.fields, load.count,
+                       &image->layout, load.columns, request->watch, &load.report, &status);
+    if (outcome == CLR_LOAD_DONE)
         return keep(request, &load);
-    }
     if (outcome == CLR_LOAD_MANY_VALUES) {
         request->connection->stats.bytes_decoded += load.report.bytes_read;
         clr_column_request_has_many_values(request, load.names[load.report.field],
@@ -349,7 +325,7 @@ static int load_columns(struct clr_column_request *request)
     }
     if (outcome == CLR_LOAD_TOO_LARGE && needs_bytes(request->query))
         request->keeping->left = CLR_SKIPS;
-    return clr_column_request_unread(request, outcome, &load.report, &load.status);
+    return clr_column_request_unread(request, outcome, &load.report, &status);
 }
 
 static int bring(struct clr_column_request *request)

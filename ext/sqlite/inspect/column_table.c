@@ -68,8 +68,7 @@ static void show(const struct clr_connection *connection, const struct clr_cache
         sqlite3_result_int(result, clr_image_column_users(found));
         break;
     case 9:
-        if (!found->column->is_away)
-            sqlite3_result_int64(result, (sqlite3_int64)clr_column_width(found->column));
+        sqlite3_result_int64(result, (sqlite3_int64)clr_column_width(found->column));
         break;
     default:
         sqlite3_result_int64(result, (sqlite3_int64)clr_image_column_device_rows(found));

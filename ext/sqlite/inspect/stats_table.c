@@ -62,8 +62,6 @@ static const struct row {
     {"blocks_skipped", "blocks", PLACE(blocks_skipped),
      "blocks of 1,024 rows of such scans in which no row could pass the filter"},
     {"bytes_decoded", "bytes", PLACE(bytes_decoded), "pages read from database files for views"},
-    {"bytes_decoded_on_device", "bytes", PLACE(bytes_decoded_on_device),
-     "of those, pages that a device decoded"},
     {"rows_loaded", "rows", PLACE(rows_loaded),
      "rows that SQLite put into columns of views, where pages cannot be read"},
     {"leaves_kept", "pages", PLACE(leaves_kept),

@@ -12,7 +12,6 @@ enum clr_load_outcome {
     CLR_LOAD_TOO_LARGE,   /* more rows, or bytes of TEXT and BLOBs, than there may be */
     CLR_LOAD_MANY_VALUES, /* too many for codes, of the field that the report tells */
     CLR_LOAD_UNSURE,      /* as CLR_SCAN_UNSURE: there is a value that only SQLite can treat */
-    CLR_LOAD_NO_DEVICE,   /* within loads only: no device decodes, or it has given up */
     CLR_LOAD_FAILED       /* no memory, or a read failed: status, with SQLite's code in error */
 };
 

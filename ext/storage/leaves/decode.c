@@ -122,12 +122,6 @@ void clr_decoder_free(struct clr_decoder *decoder)
 void clr_decoder_begin(struct clr_decoder *decoder)
 {
     decoder->rows = 0;
-    clr_decoder_restart_order(decoder);
-}
-
-void clr_decoder_restart_order(struct clr_decoder *decoder)
-{
-    decoder->first = decoder->rows;
     clr_order_init(&decoder->order);
 }
 
@@ -171,8 +165,7 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
                                  decoder->bytes,
                                  page->data + pages->source->usable_size,
                                  decoder->reader.max_local,
-                                 decoder->order,
-                                 decoder->first};
+                                 decoder->order};
     const bool is_index = pages->source->is_index;
     const unsigned char *cell = page->data + offset;
     enum clr_load_outcome outcome;
@@ -192,8 +185,7 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
         clr_target_put_record(&decoder->targets[i], row, decoder->values[i]);
     if (decoder->passing.blocks != NULL)
         clr_bytes_clear(&decoder->passing);
-    if (outcome == CLR_LOAD_DONE && !is_index &&
-        !clr_order_take(&decoder->order, rowid, row == decoder->first))
+    if (outcome == CLR_LOAD_DONE && !is_index && !clr_order_take(&decoder->order, rowid, row == 0))
         return clr_page_malformed(pages, number);
     return outcome;
 }
@@ -209,8 +201,7 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
                                  decoder->bytes,
                                  page->data + pages->source->usable_size,
                                  decoder->reader.max_local,
-                                 decoder->order,
-                                 decoder->first};
+                                 decoder->order};
     size_t row = decoder->rows, end = row + page->cells;
     const unsigned char *pointer = page->pointers;
 

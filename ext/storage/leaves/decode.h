@@ -25,8 +25,7 @@ struct clr_decoder {
     struct clr_code_cache **caches; /* one for each field with codes, else NULL */
     int full;                       /* of CLR_LOAD_MANY_VALUES: the field's position */
     size_t rows;                    /* decoded since it began */
-    struct clr_order order;         /* of those from the row `first` on */
-    size_t first;
+    struct clr_order order;         /* of those */
     struct clr_shapes shapes;
     int pages_without_shapes; /* to come, since records had too many */
 };
@@ -42,9 +41,6 @@ void clr_decoder_free(struct clr_decoder *decoder);
 /* Begins with row 0; the caller then sets the targets. */
 void clr_decoder_begin(struct clr_decoder *decoder);
 
-/* Lets the rowids of the rows that come next be any. */
-void clr_decoder_restart_order(struct clr_decoder *decoder);
-
 /* The same, with targets that are the columns at the fields' positions, from their first row on,
    and with their bytes. */
 void clr_decoder_begin_columns(struct clr_decoder *decoder, struct clr_column *const *columns);
@@ -54,7 +50,7 @@ void clr_decoder_end_columns(const struct clr_decoder *decoder, struct clr_colum
 
 /*
  * Decodes all cells of a leaf, whose number the caller has set, and describes it. Rowids must
- * ascend since the decoder, or their order, began. CLR_LOAD_TOO_LARGE: bytes take more than is left
+ * ascend since the decoder began. CLR_LOAD_TOO_LARGE: bytes take more than is left
  * for them. CLR_LOAD_MANY_VALUES: a dictionary has no room for more. CLR_LOAD_UNSURE: a NULL is
  * there that may not be, or a value is longer than may be.
  */

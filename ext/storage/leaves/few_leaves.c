@@ -73,23 +73,17 @@ enum clr_load_outcome clr_few_leaves_add(struct clr_few_leaves *few, uint32_t nu
 {
     struct clr_leaf_reader *reader = &few->reader;
     enum clr_load_outcome outcome;
-    size_t used, rows;
+    size_t rows;
 
     if (few->leaf_count == few->room)
         return CLR_LOAD_TOO_LARGE;
-    outcome = clr_leaf_reader_read_to(reader, &number, 1, is_only, reader->buffer, &used, &rows);
+    outcome = clr_leaf_reader_read(reader, &number, 1, is_only, &rows);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     few->at[few->leaf_count] = reader->decoder.rows;
     outcome = clr_leaf_reader_decode(reader);
     few->leaves[few->leaf_count++] = reader->leaves[0];
     return outcome;
-}
-
-enum clr_load_outcome clr_few_leaves_add_any(struct clr_few_leaves *few, uint32_t number)
-{
-    clr_decoder_restart_order(&few->reader.decoder);
-    return clr_few_leaves_add(few, number, false);
 }
 
 void clr_few_leaves_end(struct clr_few_leaves *few)

@@ -1,6 +1,6 @@
 /*
  * A few leaves of a table, decoded one by one into columns of their own: those that a refresh finds
- * to be changed, that a device leaves to the host, or by which the others are judged.
+ * to be changed.
  */
 #ifndef CLR_STORAGE_FEW_LEAVES_H
 #define CLR_STORAGE_FEW_LEAVES_H
@@ -31,9 +31,6 @@ void clr_few_leaves_free(struct clr_few_leaves *few);
 /* Decodes a leaf whose rows come after those of the leaves before; only if it is the table's only
    one it may be empty. CLR_LOAD_TOO_LARGE: there is no more room. */
 enum clr_load_outcome clr_few_leaves_add(struct clr_few_leaves *few, uint32_t number, bool is_only);
-
-/* The same where leaves come in no order, and one of several. */
-enum clr_load_outcome clr_few_leaves_add_any(struct clr_few_leaves *few, uint32_t number);
 
 /* Completes the columns, which stay here. */
 void clr_few_leaves_end(struct clr_few_leaves *few);

@@ -34,19 +34,18 @@ void clr_leaf_reader_free(struct clr_leaf_reader *reader)
     clr_memory_free(reader->leaves);
 }
 
-/* Reads many pages with few reads, and stores where each is. Into the reader's own buffer nothing
-   is read that the source has in memory. */
+/* Reads many pages with few reads, and stores where each is. Nothing is read that the source has in
+   memory. */
 static enum clr_load_outcome gather(struct clr_leaf_reader *reader, const uint32_t *numbers,
-                                    size_t count, unsigned char *buffer, size_t *used)
+                                    size_t count)
 {
     struct clr_pages *pages = reader->decoder.reader.pages;
     const struct clr_source *source = pages->source;
     enum clr_load_outcome outcome = CLR_LOAD_DONE;
-    size_t i = 0;
+    size_t i = 0, used = 0;
 
-    *used = 0;
     while (i < count && outcome == CLR_LOAD_DONE) {
-        unsigned char *room = buffer + *used * source->page_size;
+        unsigned char *room = reader->buffer + used * source->page_size;
         uint32_t first = numbers[i], next = first + 1; /* the run's pages, and the one after */
         bool grows = clr_page_in_database(source, first);
         const unsigned char *start = room;
@@ -58,21 +57,19 @@ static enum clr_load_outcome gather(struct clr_leaf_reader *reader, const uint32
             /* The pages that are left must find room, too. A hole may lie in the log: the page
                after it is in the database file, which therefore has bytes there. */
             grows = number >= next && number - next <= WIDEST_HOLE &&
-                    *used + (number - first) + (count - i) <= reader->room &&
+                    used + (number - first) + (count - i) <= reader->room &&
                     clr_page_in_database(source, number);
             if (grows) {
                 i++;
                 next = number + 1;
             }
         }
-        outcome = buffer == reader->buffer
-                      ? clr_pages_fetch(pages, first, next - first, room, &start)
-                      : clr_pages_read(pages, first, next - first, room);
+        outcome = clr_pages_fetch(pages, first, next - first, room, &start);
         for (; begin < i; begin++) {
             reader->where[begin] = start + (size_t)(numbers[begin] - first) * source->page_size;
             __builtin_prefetch(reader->where[begin]);
         }
-        *used += next - first;
+        used += next - first;
     }
     return outcome;
 }
@@ -85,12 +82,11 @@ static int flags_of(const struct clr_pages *pages, uint32_t number)
     return clr_page_set_has(pages->inner, number) ? CLR_PAGE_INDEX_INTERIOR : CLR_PAGE_INDEX_LEAF;
 }
 
-enum clr_load_outcome clr_leaf_reader_read_to(struct clr_leaf_reader *reader,
-                                              const uint32_t *numbers, size_t count, bool is_only,
-                                              unsigned char *buffer, size_t *used, size_t *rows)
+enum clr_load_outcome clr_leaf_reader_read(struct clr_leaf_reader *reader, const uint32_t *numbers,
+                                           size_t count, bool is_only, size_t *rows)
 {
     struct clr_pages *pages = reader->decoder.reader.pages;
-    enum clr_load_outcome outcome = gather(reader, numbers, count, buffer, used);
+    enum clr_load_outcome outcome = gather(reader, numbers, count);
     size_t i;
 
     reader->count = count;

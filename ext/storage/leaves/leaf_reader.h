@@ -28,13 +28,11 @@ void clr_leaf_reader_free(struct clr_leaf_reader *reader);
 
 /*
  * Reads the pages of those numbers, and stores how many rows they have. Only if a leaf is the
- * table's only one it may be empty. They go into the reader's buffer, or another with room for
- * reader->room pages and CLR_PAGE_SLACK bytes after them: *used of these are filled. That is room
- * for more than `most`: it serves to read over holes, pages not asked for between two that are.
+ * table's only one it may be empty. The buffer has room for more pages than `most`: it serves to
+ * read over holes, pages not asked for between two that are.
  */
-enum clr_load_outcome clr_leaf_reader_read_to(struct clr_leaf_reader *reader,
-                                              const uint32_t *numbers, size_t count, bool is_only,
-                                              unsigned char *buffer, size_t *used, size_t *rows);
+enum clr_load_outcome clr_leaf_reader_read(struct clr_leaf_reader *reader, const uint32_t *numbers,
+                                           size_t count, bool is_only, size_t *rows);
 
 /* Decodes the leaves that have been read last, after the rows that the decoder has. */
 enum clr_load_outcome clr_leaf_reader_decode(struct clr_leaf_reader *reader);

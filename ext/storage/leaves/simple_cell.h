@@ -18,7 +18,6 @@ struct clr_cell_loop {
     const unsigned char *limit; /* the end of the page's content */
     uint32_t most;              /* bytes of a payload that is in the page */
     struct clr_order order;
-    size_t first; /* row since which rowids ascend */
 };
 
 /* Rowids are long or short, as clr_order_get_key() has them, or there is none. */
@@ -96,7 +95,7 @@ clr_simple_cell_decode(struct clr_cell_loop *loop, const unsigned char *cell, in
                        clr_serial_value(&clr_serials[type], payload + body, field->is_real));
     }
     if (rowids == CLR_ROWIDS_LONG)
-        return clr_order_take(&loop->order, rowid, row == loop->first);
+        return clr_order_take(&loop->order, rowid, row == 0);
     return rowids == CLR_ROWIDS_NONE || clr_order_take_key(&loop->order, key);
 }
 

@@ -200,19 +200,10 @@ bool clr_units_take(struct clr_units *units, size_t *i)
 enum clr_load_outcome clr_unit_read(const struct clr_units *units, size_t i,
                                     struct clr_leaf_reader *reader, size_t *rows)
 {
-    size_t used;
-
-    return clr_unit_read_to(units, i, reader, reader->buffer, &used, rows);
-}
-
-enum clr_load_outcome clr_unit_read_to(const struct clr_units *units, size_t i,
-                                       struct clr_leaf_reader *reader, unsigned char *buffer,
-                                       size_t *used, size_t *rows)
-{
     const struct clr_unit *unit = &units->units[i];
 
-    return clr_leaf_reader_read_to(reader, units->leaves.numbers + unit->first, unit->count,
-                                   units->leaves.count == 1, buffer, used, rows);
+    return clr_leaf_reader_read(reader, units->leaves.numbers + unit->first, unit->count,
+                                units->leaves.count == 1, rows);
 }
 
 enum clr_load_outcome clr_unit_decode(const struct clr_units *units, size_t i,

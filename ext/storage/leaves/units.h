@@ -17,8 +17,7 @@ struct clr_unit {
     size_t first, count; /* its leaves, of those of the units */
     /* Rowids, where there are rows that have any: stored by whoever has met them. */
     int64_t least, greatest;
-    /* Of loads: where its rows go in the columns, or in what a device has of them, and its leaves
-       in the layout. */
+    /* Of loads: where its rows go in the columns, and its leaves in the layout. */
     size_t row, rows, place;
     int thread; /* that has decoded it */
 };
@@ -27,7 +26,7 @@ struct clr_unit {
 struct clr_units {
     const struct clr_source *source;
     const struct clr_layout *layout; /* whose leaves are divided, in its order, or NULL */
-    int threads; /* how many the units are worth; may be lowered before they run */
+    int threads;                     /* how many the units are worth */
     /* In the order of keys, unless there is a layout; of an index all pages, as all have rows. */
     struct clr_page_list leaves;
     size_t most_leaves; /* of a unit */
@@ -77,20 +76,9 @@ bool clr_units_take(struct clr_units *units, size_t *i);
 enum clr_load_outcome clr_unit_read(const struct clr_units *units, size_t i,
                                     struct clr_leaf_reader *reader, size_t *rows);
 
-/* The same, into a buffer as that of clr_leaf_reader_read_to(). */
-enum clr_load_outcome clr_unit_read_to(const struct clr_units *units, size_t i,
-                                       struct clr_leaf_reader *reader, unsigned char *buffer,
-                                       size_t *used, size_t *rows);
-
 /* Decodes unit i, which the reader has read last, after the rows that its decoder has. */
 enum clr_load_outcome clr_unit_decode(const struct clr_units *units, size_t i,
                                       struct clr_leaf_reader *reader);
-
-/* Whether any unit has been taken, or has failed. */
-static inline bool clr_units_have_run(struct clr_units *units)
-{
-    return atomic_load(&units->next) > 0 || atomic_load(&units->failed);
-}
 
 /* Says what went wrong outside of pages, and returns the outcome. code 0: no memory. */
 enum clr_load_outcome clr_units_fail(struct clr_units *units, enum clr_load_outcome outcome,

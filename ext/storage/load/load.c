@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "storage/leaves/units.h"
 #include "storage/load/coding.h"
-#include "storage/load/device_load.h"
 #include "storage/load/packing.h"
 #include "storage/load/placement.h"
 
@@ -12,7 +11,6 @@
 struct load {
     struct clr_units units;
     struct clr_placement placement;
-    struct clr_placed placed; /* of all units */
     int count;
     struct clr_column **columns; /* as the caller has them: fields have the position */
     struct clr_bytes *bytes;     /* of each thread, in the order of fields */
@@ -65,8 +63,7 @@ static enum clr_load_outcome load_unit(struct load *load, int thread,
 
     outcome = clr_unit_read(&load->units, i, reader, &rows);
     if (outcome == CLR_LOAD_DONE)
-        outcome =
-            clr_placement_take(&load->placement, &load->placed, decoder->reader.pages, i, rows);
+        outcome = clr_placement_take(&load->placement, decoder->reader.pages, i, rows);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     populate(load, i);
@@ -165,8 +162,8 @@ static bool prepare(struct load *load)
 }
 
 /* Decodes the units, which have been found. */
-static enum clr_load_outcome load_here(struct load *load, struct clr_layout *layout,
-                                       const struct clr_watch *watch)
+static enum clr_load_outcome decode(struct load *load, struct clr_layout *layout,
+                                    const struct clr_watch *watch)
 {
     struct clr_units *units = &load->units;
     enum clr_load_outcome outcome;
@@ -191,50 +188,10 @@ static enum clr_load_outcome load_here(struct load *load, struct clr_layout *lay
     return clr_placement_keep(&load->placement, layout);
 }
 
-static bool suits_device(const struct clr_field *fields, int count)
-{
-    int i;
-
-    for (i = 0; i < count && !clr_field_wants_bytes(&fields[i]); i++)
-        ;
-    return count > 0 && i == count;
-}
-
-/* All of it, but for the report. */
-static enum clr_load_outcome load_table(struct load *load, const struct clr_source *source,
-                                        uint32_t root, const struct clr_field *fields,
-                                        struct clr_layout *layout,
-                                        struct clr_device_decoding *decoding,
-                                        const struct clr_watch *watch)
-{
-    struct clr_units *units = &load->units;
-    enum clr_load_outcome outcome =
-        clr_units_find(units, source, root, fields, load->count, SIZE_MAX, layout, watch);
-    int64_t bytes_read;
-
-    if (outcome == CLR_LOAD_DONE && decoding != NULL && suits_device(fields, load->count)) {
-        outcome = clr_load_on_device(units, layout, decoding, load->columns, watch);
-        if (outcome != CLR_LOAD_NO_DEVICE)
-            return outcome;
-    }
-    /* Nothing is of use that is left of a decoding which was given up. If none was begun, the units
-       are as they were found. */
-    if (outcome == CLR_LOAD_NO_DEVICE && clr_units_have_run(units)) {
-        bytes_read = atomic_load(&units->bytes_read);
-        clr_units_free(units);
-        outcome = clr_units_find(units, source, root, fields, load->count, SIZE_MAX, layout, watch);
-        atomic_fetch_add(&units->bytes_read, bytes_read);
-    }
-    return outcome == CLR_LOAD_DONE || outcome == CLR_LOAD_NO_DEVICE
-               ? load_here(load, layout, watch)
-               : outcome;
-}
-
 enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
                                const struct clr_field *fields, int count, struct clr_layout *layout,
-                               struct clr_device_decoding *decoding, struct clr_column **columns,
-                               const struct clr_watch *watch, struct clr_load_report *report,
-                               struct clr_status *status)
+                               struct clr_column **columns, const struct clr_watch *watch,
+                               struct clr_load_report *report, struct clr_status *status)
 {
     struct load load = {.count = count, .columns = columns};
     enum clr_load_outcome outcome;
@@ -244,7 +201,9 @@ enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
         columns[i] = NULL;
     atomic_init(&load.begun, 0);
     atomic_init(&load.coding.full, 0);
-    outcome = load_table(&load, source, root, fields, layout, decoding, watch);
+    outcome = clr_units_find(&load.units, source, root, fields, count, SIZE_MAX, layout, watch);
+    if (outcome == CLR_LOAD_DONE)
+        outcome = decode(&load, layout, watch);
     clr_units_report(&load.units, outcome, report, status);
     report->field = atomic_load(&load.coding.full);
     for (i = 0; i < count && outcome != CLR_LOAD_DONE; i++) {

@@ -13,7 +13,6 @@
 #include "storage/format/outcome.h"
 #include "storage/format/source.h"
 #include "storage/leaves/layout.h"
-#include "storage/load/device_decoding.h"
 
 #include <stdint.h>
 
@@ -29,16 +28,12 @@
  * Columns with codes have a dictionary each. CLR_LOAD_MANY_VALUES: one would be too large for the
  * rows (clr_dictionary_is_large()), of all or of those that a thread has decoded so far.
  *
- * decoding may be NULL. Whatever a device does, the outcome and the columns are as the host has
- * them.
- *
  * watch may be NULL. It is asked in the calling thread, which also makes all reads where the source
  * is not parallel.
  */
 enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
                                const struct clr_field *fields, int count, struct clr_layout *layout,
-                               struct clr_device_decoding *decoding, struct clr_column **columns,
-                               const struct clr_watch *watch, struct clr_load_report *report,
-                               struct clr_status *status);
+                               struct clr_column **columns, const struct clr_watch *watch,
+                               struct clr_load_report *report, struct clr_status *status);
 
 #endif

@@ -54,12 +54,11 @@ static bool seems_too_large(const struct clr_placement *placement, size_t rows)
 }
 
 /* Waits, with the lock, until the units before unit i have their places. */
-static void wait_for_turn(struct clr_placement *placement, const struct clr_placed *placed,
-                          size_t i)
+static void wait_for_turn(struct clr_placement *placement, size_t i)
 {
     const struct timespec deadline = clr_thread_deadline(TURN_MS);
 
-    while (!placement->is_unordered && placed->units_taken != i) {
+    while (!placement->is_unordered && placement->units_taken != i) {
         if (!clr_thread_wait(&placement->taken, &placement->lock, &deadline)) {
             placement->is_unordered = true;
             pthread_cond_broadcast(&placement->taken);
@@ -67,8 +66,8 @@ static void wait_for_turn(struct clr_placement *placement, const struct clr_plac
     }
 }
 
-enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_placed *placed,
-                                         struct clr_pages *pages, size_t i, size_t rows)
+enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_pages *pages,
+                                         size_t i, size_t rows)
 {
     const struct clr_layout *layout = placement->layout;
     struct clr_unit *unit = &placement->units->units[i];
@@ -79,14 +78,13 @@ enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct
                    : clr_page_malformed(pages, placement->units->leaves.numbers[unit->first]);
     atomic_fetch_sub(&placement->left, (int64_t)(rows * layout->row_bytes));
     pthread_mutex_lock(&placement->lock);
-    wait_for_turn(placement, placed, i);
-    unit->row = placed->rows;
-    unit->place = placed->places;
+    wait_for_turn(placement, i);
+    unit->row = placement->rows;
+    unit->place = placement->places;
     unit->rows = rows;
-    placed->rows += rows;
-    placed->places += unit->count;
-    placed->units_taken++;
     placement->rows += rows;
+    placement->places += unit->count;
+    placement->units_taken++;
     rows = placement->rows;
     pthread_cond_broadcast(&placement->taken);
     pthread_mutex_unlock(&placement->lock);

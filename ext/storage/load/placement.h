@@ -8,13 +8,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Of units that follow one another, and whose rows are counted from 0 on: what those that have
-   their places have taken. */
-struct clr_placed {
-    size_t units_taken, rows;
-    size_t places; /* in the layout, before the next unit's */
-};
-
 /* What the threads of a load share. */
 struct clr_placement {
     struct clr_units *units;
@@ -25,7 +18,9 @@ struct clr_placement {
     pthread_mutex_t lock;
     pthread_cond_t taken; /* a unit has its place */
     bool is_unordered;    /* places are given as units come */
-    size_t rows;          /* of all units that have their places */
+    /* What the units that have their places have taken. */
+    size_t units_taken, rows;
+    size_t places; /* in the layout, before the next unit's */
 };
 
 /* Begins, for units that have been found and not run. Returns false without memory. Free in any
@@ -35,16 +30,13 @@ bool clr_placement_init(struct clr_placement *placement, struct clr_units *units
 void clr_placement_free(struct clr_placement *placement);
 
 /*
- * Gives unit i, of so many rows, its place, if the layout fits and has room. The unit is one of
- * those that `placed` is of, which begins with zeros, but for the number of units before them, and
- * of these units' leaves as its places; rows of a layout that is known are counted from the table's
- * first on. Returns CLR_LOAD_DONE, CLR_LOAD_TOO_LARGE or CLR_LOAD_MALFORMED, with the page in
- * pages. Any thread may call it, once for each unit, and has to before it takes another one. Rows
- * keep the order of the units, unless a thread has waited too long for those before: see
- * clr_layout_is_in_order().
+ * Gives unit i, of so many rows, its place, if the layout fits and has room. Returns CLR_LOAD_DONE,
+ * CLR_LOAD_TOO_LARGE or CLR_LOAD_MALFORMED, with the page in pages. Any thread may call it, once
+ * for each unit, and has to before it takes another one. Rows keep the order of the units, unless a
+ * thread has waited too long for those before: see clr_layout_is_in_order().
  */
-enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_placed *placed,
-                                         struct clr_pages *pages, size_t i, size_t rows);
+enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_pages *pages,
+                                         size_t i, size_t rows);
 
 /* Returns where the leaves of unit i are to be described, once it has its place. */
 static inline struct clr_leaf *clr_placement_leaves(const struct clr_placement *placement, size_t i)

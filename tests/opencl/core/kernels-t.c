@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "engine/scans.h"
 #include "opencl/bins/binner.h"
-#include "opencl/cells/cell_decoder.h"
 #include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/groups/grouper.h"
@@ -18,7 +17,7 @@
 
 #include "tap.h"
 
-enum { ROWS = 64, STAGES = 2 };
+enum { ROWS = 64 };
 
 static const char *wanted; /* a kind, or NULL: all */
 static enum clr_device_type skipped = CLR_DEVICE_OTHER;
@@ -221,7 +220,7 @@ static void test_views(struct clr_column *const *columns)
 
     for (view = 0; view < sizeof views / sizeof views[0] && is_wanted("scan"); view++) {
         const int64_t start = clr_clock_ns();
-        bool ready = false, requested;
+        bool requested;
         struct clr_scan_plan plan;
         struct clr_status status;
         struct scans_made made;
@@ -231,7 +230,7 @@ static void test_views(struct clr_column *const *columns)
         make_scan(&made, &views[view], columns);
         find_kinds(&views[view], columns, kinds);
         clr_scan_plan(&made.scan, kinds, &plan);
-        clr_scanner_prepare(device, &plan, &ready, &requested, &status);
+        requested = devices_request(device, &plan, &status);
         while (requested && status.code == CLR_OK) {
             clr_memory_free(log);
             requested = clr_scanner_build(device, &log, &status);
@@ -368,12 +367,6 @@ static void test_as(const struct clr_device_info *info, enum clr_device_type typ
         clr_status_clear(&status);
         clr_module_open(device, &clr_binner_kind, &log, &status);
         check("histogram", "INTEGER and REAL", start, &status, log);
-    }
-    if (is_wanted("cells")) {
-        start = clr_clock_ns();
-        clr_status_clear(&status);
-        clr_cell_decoder_open(device, STAGES, &log, &status);
-        check("cells", "pages", start, &status, log);
     }
     clr_device_close(device);
 }

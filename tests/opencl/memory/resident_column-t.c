@@ -57,16 +57,9 @@ static bool has(struct clr_device *device, const struct clr_resident_column *col
                 const int64_t *want, size_t rows)
 {
     static int64_t found[ROWS];
-    size_t done = 0;
-    bool complete = false;
-    struct clr_status status;
 
-    clr_status_clear(&status);
-    while (!complete) {
-        clr_resident_column_fetch(device, column, found, NULL, &done, &complete, &status);
-        devices_bail_on(&status, "clr_resident_column_fetch");
-    }
-    return memcmp(found, want, rows * sizeof *want) == 0;
+    return devices_read(device, column, found) == CL_SUCCESS &&
+           memcmp(found, want, rows * sizeof *want) == 0;
 }
 
 /* A column of so many rows of another one, of which the ranges are sent. */

@@ -160,18 +160,6 @@ static void test_scan(const struct clr_device_info *info)
            info->doubles ? "with" : "without");
 }
 
-static void test_cells(void)
-{
-    const char *sources[] = {clr_kernel_reals, clr_kernel_cells};
-    const struct clr_build build = {2, sources, "-cl-std=CL1.2 -DDOUBLES=0", 0, NULL};
-    struct clr_status status;
-    char *log;
-
-    clr_status_clear(&status);
-    clr_build_kernels(&build, NULL, NULL, NULL, &log, &status);
-    tap_ok(compiles, "the decoding of pages, of all devices");
-}
-
 int main(void)
 {
     struct clr_device_info info = {.compute_units = 1};
@@ -192,7 +180,6 @@ int main(void)
         }
         test_scan(&info);
     }
-    test_cells();
     unlink(path);
     return tap_done();
 }

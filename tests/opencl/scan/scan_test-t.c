@@ -191,7 +191,7 @@ static void test_programs(struct clr_column *const *columns)
     struct scans_made made;
 
     for (scans = 0; built < programs && scans < 10 * programs; scans++) {
-        bool ready, requested;
+        bool requested;
         int i;
 
         make_scan(&made, columns, scans + 1);
@@ -199,7 +199,7 @@ static void test_programs(struct clr_column *const *columns)
             kinds[i] = clr_column_device_kind(made.columns[i]);
         clr_status_clear(&status);
         clr_scan_plan(&made.scan, kinds, &plan);
-        clr_scanner_prepare(device, &plan, &ready, &requested, &status);
+        requested = devices_request(device, &plan, &status);
         while (requested && status.code == CLR_OK) {
             char *log = NULL;
 

@@ -94,14 +94,11 @@ static bool are_right(const struct clr_column_request *request)
 
 static struct clr_column_request new_request(struct asked *asked)
 {
-    static const struct clr_scan scan;
-
     return (struct clr_column_request){.connection = connection,
                                        .database = clr_database_get(connection, "main"),
                                        .table = &asked->table,
                                        .names = &asked->names,
                                        .query = &asked->query,
-                                       .scan = &scan,
                                        .keeping = &asked->keeping,
                                        .no_pages = asked->no_pages};
 }

@@ -1,6 +1,6 @@
 /*
- * Accelerated views on two devices, of which one is lost, in a scan or while both decode pages: see
- * failures.h. PoCL is asked for two; of others a test can use what the machine has.
+ * Accelerated views on two devices, of which one is lost in a scan: see failures.h. PoCL is asked
+ * for two; of others a test can use what the machine has.
  */
 #include "opencl/devices.h"
 #include "opencl/failing_library.h"
@@ -19,10 +19,8 @@ static const char *const selects[] = {
 
 enum { SELECTS = sizeof selects / sizeof selects[0] };
 
-/* How a device is lost: its next scan fails; or the second launch of those that decode the pages of
-   the two, a launch each. */
-static const char *const loss_in_scan = "clEnqueueReadBuffer:-36:1:1";
-static const char *const loss_in_decoding = "clEnqueueNDRangeKernel:-36:2:1";
+/* How a device is lost: its next scan fails. */
+static const char *const loss = "clEnqueueReadBuffer:-36:1:1";
 
 /* Asks all views, until their plans end so. Returns how many answers differ, and all if that takes
    too long. */
@@ -57,44 +55,15 @@ static int ask_until(sqlite3 *db, bool by_two)
     return there == SELECTS ? differing : SELECTS;
 }
 
-/* Has both devices decode, until they do. Returns how many answers differ, and all if that takes
-   too long. */
-static int decode_by_two(sqlite3 *db)
-{
-    const double start = child_now();
-    char *one = database_query(db, "SELECT 1"), *expected = database_query(db, selects[0]);
-    int differing = 0;
-    bool decoded = false;
-
-    while (!decoded && differing == 0 && child_now() - start < LIMIT_S) {
-        char *found, *plan;
-
-        free(database_query(db, "SELECT clreduce_evict()"));
-        found = database_query(db, "SELECT * FROM v0");
-        differing += strcmp(found, expected) != 0;
-        plan = database_query(db, "SELECT count(*) FROM clreduce_plan('v0')"
-                                  " WHERE line LIKE '%decoded by%(2 devices)%'");
-        decoded = strcmp(plan, one) == 0;
-        free(plan);
-        free(found);
-    }
-    free(one);
-    free(expected);
-    return decoded ? differing : SELECTS;
-}
-
 static int run(const char *device_timeout)
 {
-    const char *loss = getenv("CLR_LOSS"); /* the rule by which a device is lost */
     char path[FAILURES_PATH], *devices;
     int differing, i;
     sqlite3 *db;
 
     failures_make_file(path, "devices");
     db = failures_open(path);
-    /* Small pages, of which there are enough for devices to decode them. */
     database_run(db, "PRAGMA synchronous = OFF");
-    database_run(db, "PRAGMA page_size = 512");
     database_fill(db, ROWS);
     for (i = 0; i < SELECTS; i++)
         database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, selects[i]);
@@ -103,10 +72,6 @@ static int run(const char *device_timeout)
     find_library();
     differing = ask_until(db, true);
     printf("%s, by two devices\n", differing == 0 ? "yes" : "no");
-    differing += decode_by_two(db);
-    printf("%s, decoded by two devices\n", differing == 0 ? "yes" : "no");
-    if (strcmp(loss, loss_in_decoding) == 0)
-        free(database_query(db, "SELECT clreduce_evict()"));
     set_rule(loss);
     differing += ask_until(db, false);
     printf("%s, by the other device\n", differing == 0 ? "yes" : "no");
@@ -122,25 +87,16 @@ static int run(const char *device_timeout)
 
 /* ---- The test. */
 
-static void test_loss(const char *loss)
+static void test_loss(void)
 {
     struct failures_attempt attempt;
 
-    setenv("CLR_LOSS", loss, 1);
     failures_attempt(&attempt, "nothing", "20000");
     failures_conclude(&attempt, failures_shows(&attempt, "yes, by two devices"),
                       "two devices answer");
-    failures_conclude(&attempt, failures_shows(&attempt, "yes, decoded by two devices"),
-                      "and decode");
     failures_conclude(&attempt, attempt.passed,
                       "the host's results, by the other device in the end");
     failures_conclude(&attempt, failures_shows(&attempt, "have columns: 1"), "one is lost");
-}
-
-static void test_all(void)
-{
-    test_loss(loss_in_scan);
-    test_loss(loss_in_decoding);
 }
 
 static bool has_two_devices(void)
@@ -164,5 +120,5 @@ int main(int count, char **arguments)
     setenv("CLREDUCE_DEVICE_COLUMNS", "copied", 1);
     if (count == 1 && !has_two_devices())
         tap_skip_all("OpenCL has no two devices alike that can be used at once");
-    return failures_main(count, arguments, run, test_all);
+    return failures_main(count, arguments, run, test_loss);
 }

@@ -258,7 +258,6 @@ def test_devices():
         select = "SELECT gpu_sum(k), gpu_total(x), count(*) FROM t WHERE x > 7"
         views.create(db, "v", select)
         views.given_by_device(db, "v", select)
-        tap.is_equal(support.stats(db)["bytes_decoded_on_device"], 0, f"{device} decodes nothing")
         db.close()
 
 

@@ -3,7 +3,6 @@
  * these are, each given what limits the room:
  *
  *     room:DEVICES     what a device refuses: clCreateBuffer fails
- *     away:DEVICES     column_memory; a device decodes the columns as long as it has room
  *     own:DEVICES      device_memory
  *     threads:DEVICES  the same as "room"; several connections ask at once
  *
@@ -178,8 +177,7 @@ static void add_views(sqlite3 *db)
         database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((" SELECT "))", i, i, i);
 }
 
-/* The b-tree of a table without rowids, an index, is the host's to decode. */
-static void set_up(const char *devices, const char *without)
+static void set_up(const char *devices)
 {
     char sql[100];
     int i;
@@ -187,11 +185,11 @@ static void set_up(const char *devices, const char *without)
     failures_make_file(run_state.path, "room");
     run_state.db = open_connection(devices);
     database_run(run_state.db,
-                 "CREATE TABLE t(i INTEGER PRIMARY KEY, c0, c1, c2) %s;"
+                 "CREATE TABLE t(i INTEGER PRIMARY KEY, c0, c1, c2);"
                  "WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO t"
                  " SELECT i, i * 7919 %% 65536 / 3.0, i * 31337 %% 65536 / 3.0,"
                  " i * 104729 %% 65536 / 3.0 FROM n",
-                 without, ROWS - 1);
+                 ROWS - 1);
     for (i = 0; i < VIEWS; i++) {
         snprintf(sql, sizeof sql, SELECT, i, i);
         run_state.expected[i] = database_query(run_state.db, sql);
@@ -221,12 +219,10 @@ static void run_turns(bool is_set)
     printf("patience %d\n", ask_until(BY_DEVICES, 2, 0) >= 8);
     printf("second %d\n", ask_until(third, 1, 2) > 0);
     take_turns("then");
-    if (is_set) {
-        database_set(run_state.db, "column_memory", "0");
+    if (is_set)
         database_set(run_state.db, "device_memory", "0");
-    } else {
+    else
         set_room(-1);
-    }
     printf("%d served again\n", ask_until(BY_DEVICES, 1, 0) > 0);
     take_turns("last");
 }
@@ -261,12 +257,12 @@ static void run_threads(void)
 static int run(const char *what)
 {
     const char *devices = strchr(what, ':') + 1;
-    const bool is_set = what[0] == 'a' || what[0] == 'o';
+    const bool is_set = what[0] == 'o';
     char text[30];
     int i, served = 0, differing;
 
     find_library();
-    set_up(devices, what[0] == 'a' ? "" : "WITHOUT ROWID");
+    set_up(devices);
     /* What devices keep besides columns. */
     for (i = 0; i < VIEWS; i++)
         served += ask_until(BY_DEVICES, i, i) > 0;
@@ -275,7 +271,7 @@ static int run(const char *what)
     settle();
     snprintf(text, sizeof text, "%d", ROOM / atoi(devices));
     if (is_set)
-        database_set(run_state.db, what[0] == 'a' ? "column_memory" : "device_memory", text);
+        database_set(run_state.db, "device_memory", text);
     else
         set_room(ROOM / atoi(devices));
     if (what[0] == 't')
@@ -354,7 +350,7 @@ static void check(const char *what, bool has_devices)
         return;
     failures_conclude(&attempt, attempt.passed, "the host's results");
     check_shown(&attempt, what, always, sizeof always / sizeof always[0]);
-    if (what[0] == 'a' || what[0] == 'o')
+    if (what[0] == 'o')
         check_shown(&attempt, what, divided, sizeof divided / sizeof divided[0]);
     else
         check_shown(&attempt, what, refused, sizeof refused / sizeof refused[0]);
@@ -375,7 +371,7 @@ static void test(void)
 {
     test_threads();
     check("room:1", true);
-    check("away:1", true);
+    check("own:1", true);
     check("room:2", false);
     check("own:2", false);
 }

@@ -338,28 +338,7 @@ def test_ranges(device):
             if keys == "few":
                 launched = after["kernels_launched"] - before["kernels_launched"]
                 tap.is_equal(launched, ranges, f"{what}: a launch for each range")
-    test_away(db, device, rows)
     db.close()
-
-
-def test_away(db, device, rows):
-    """Columns that a device alone has, since it decoded them, come to have zones as well, and stay where they are."""
-    select = "SELECT count(*), gpu_sum(i), gpu_max(many) FROM t WHERE i BETWEEN ?1 AND ?2"
-    parameters = (1500 * BLOCK, rows)
-    views.create(db, "v", select)
-    views.given_by_device(db, "v", select, parameters, f"{device}, kernels that are there")
-    # What decodes is built when it is first wanted.
-    end, away = time.monotonic() + 100, 0
-    while away < 2 and time.monotonic() < end:
-        time.sleep(0.05)
-        views.evict(db)
-        views.agree(db, "v", select, parameters, f"{device}, loaded")
-        away = sum("bytes on the device" in line for line in views.plan(db, "v"))
-    for what in ("blocks left out", "and again"):
-        tap.is_equal(skipped(db, "v", parameters), 1500, f"{device}, columns that it alone has: {what}")
-        away = sum("bytes on the device" in line for line in views.plan(db, "v"))
-        tap.is_equal(away, 2, f"{device}, and has after that")
-    views.agree(db, "v", select, (1500 * BLOCK + 7, rows - 9), f"{device}, a part of what it alone has")
 
 
 def main():

@@ -7,7 +7,6 @@ NULL, some versions do not look at all: a NULL that is there all the same is not
 """
 
 import sqlite3
-import time
 
 import support
 import tap
@@ -15,7 +14,6 @@ import view_support as views
 
 PAGE = 1024
 ROWS = 3_000
-TIMEOUT_S = 60
 LENGTH = 0  # SQLITE_LIMIT_LENGTH
 
 SELECTS = (
@@ -85,18 +83,6 @@ def break_chain(path, number, value):
         file.write(data)
 
 
-def wait_until_fed(db):
-    """Asks until a device decodes pages, if it is one that does."""
-    views.create(db, "fed", "SELECT gpu_sum(k), gpu_max(k) FROM t")
-    start = time.monotonic()
-    while not support.stats(db)["bytes_decoded_on_device"] and time.monotonic() - start < TIMEOUT_S:
-        views.evict(db)
-        views.ask(db, "fed")
-        time.sleep(0.02)
-    tap.diag(f"decoded by the device: {support.stats(db)['bytes_decoded_on_device']} bytes")
-    views.evict(db)
-
-
 def test_chains(folder, device):
     """A broken chain is an error where SQLite meets it, and nowhere else."""
     for what, number, value in (
@@ -110,8 +96,6 @@ def test_chains(folder, device):
         if number is not None:
             break_chain(path, number, value)
         db = views.connect(path, device=device)
-        if device != "host":
-            wait_until_fed(db)
         fast, errors = compare(db, f"{device}: a chain that {what}")
         tap.ok(fast > 0, f"{device}: {fast} answers were accelerated")
         tap.ok((errors > 0) == (number is not None), f"{device}: {errors} SELECTs have errors")
@@ -195,8 +179,6 @@ def test_not_null(folder, device):
         path = folder.new()
         make_not_null(path, value, rows)
         db = views.connect(path, device=device)
-        if device != "host":
-            wait_until_fed(db)
         name = f"{device}: NOT NULL with {value}"
         fast, _ = compare(db, name, NULL_SELECTS)
         tap.ok(fast > len(NULL_SELECTS) if not broken else True, f"{name}: {fast} accelerated")

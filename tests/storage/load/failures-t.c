@@ -77,8 +77,8 @@ static void test_stop(struct clr_source source, uint32_t root, bool parallel)
 
     source.read = image_read_slowly;
     source.parallel = parallel;
-    tap_is_int64(clr_load(&source, root, image.fields, image.count, &image.layout, NULL,
-                          image.columns, &watch, &image.report, &image.status),
+    tap_is_int64(clr_load(&source, root, image.fields, image.count, &image.layout, image.columns,
+                          &watch, &image.report, &image.status),
                  CLR_LOAD_STOPPED, "stopped, parallel: %d", parallel);
     tap_ok(all_null(&image), "with nothing left");
     image_free(&image);
