@@ -32,7 +32,7 @@ static enum clr_code make_room(struct clr_device *device, struct clr_bin_room *r
     memset(room, 0, sizeof *room);
     room->slots = slots;
     if (CLR_BUFFERS_MAKE(device->context, wanted, status) != CLR_OK ||
-        clr_pinned_make(device->context, clr_binner_of(device)->module.queues[0], firsts + counts,
+        clr_pinned_make(device->context, clr_binner_of(device)->module.queue, firsts + counts,
                         &room->pinned, status) != CLR_OK)
         return status->code;
     room->sent = room->pinned.mapped;
@@ -50,10 +50,10 @@ static enum clr_code grow(struct clr_device *device, size_t slots, struct clr_st
         return CLR_OK;
     if (make_room(device, &room, slots > FIRST_SLOTS ? slots : FIRST_SLOTS, status) != CLR_OK) {
         if (status->code == CLR_NOMEM)
-            clr_bin_room_release(binner->module.queues[0], &room);
+            clr_bin_room_release(binner->module.queue, &room);
         return status->code;
     }
-    clr_bin_room_release(binner->module.queues[0], &binner->room);
+    clr_bin_room_release(binner->module.queue, &binner->room);
     binner->room = room;
     binner->sent = 0;
     binner->clean = false;
@@ -73,7 +73,7 @@ static enum clr_code send_firsts(struct clr_binner *binner, const struct clr_bin
         return CLR_OK;
     binner->sent = 0;
     memcpy(binner->room.sent, bounds->firsts, size);
-    error = clEnqueueWriteBuffer(binner->module.queues[0], binner->room.firsts, CL_FALSE, 0, size,
+    error = clEnqueueWriteBuffer(binner->module.queue, binner->room.firsts, CL_FALSE, 0, size,
                                  binner->room.sent, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLR_OK
                                : clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
@@ -86,8 +86,8 @@ static cl_int clean(struct clr_binner *binner)
 
     if (binner->clean)
         return CL_SUCCESS;
-    error = clEnqueueFillBuffer(binner->module.queues[0], binner->room.counts, &zero, sizeof zero,
-                                0, binner->room.slots * sizeof zero, 0, NULL, NULL);
+    error = clEnqueueFillBuffer(binner->module.queue, binner->room.counts, &zero, sizeof zero, 0,
+                                binner->room.slots * sizeof zero, 0, NULL, NULL);
     binner->clean = error == CL_SUCCESS;
     return error;
 }
@@ -150,7 +150,7 @@ static enum clr_code launch(const struct clr_device *device,
     const cl_uint all = sizeof arguments / sizeof arguments[0];
 
     binner->clean = false;
-    return clr_launch(binner->module.queues[0], binner->module.kernels[number], arguments,
+    return clr_launch(binner->module.queue, binner->module.kernels[number], arguments,
                       number == CLR_BINS_IN_GROUP ? all : all - 3,
                       choose_groups(binner, end - begin), binner->group_size, event, status);
 }
@@ -175,7 +175,7 @@ static enum clr_code count_part(const struct clr_device *device,
     if (launch(device, column, bounds, begin, end, &launched, status) != CLR_OK)
         return status->code;
     call = "clEnqueueReadBuffer";
-    error = clEnqueueReadBuffer(binner->module.queues[0], binner->room.counts, CL_FALSE, 0,
+    error = clEnqueueReadBuffer(binner->module.queue, binner->room.counts, CL_FALSE, 0,
                                 slots * sizeof(cl_uint), binner->room.found, 0, NULL, &read);
     if (error == CL_SUCCESS) {
         /* For the next ones, while these are on their way. */
@@ -184,7 +184,7 @@ static enum clr_code count_part(const struct clr_device *device,
     }
     if (error == CL_SUCCESS) {
         call = "clFlush";
-        error = clFlush(binner->module.queues[0]);
+        error = clFlush(binner->module.queue);
     }
     if (error != CL_SUCCESS)
         clr_opencl_failed(status, call, error);
@@ -207,7 +207,7 @@ static enum clr_code count_part(const struct clr_device *device,
 /* After a failure that passes, what the device has of the last question is not known. */
 static enum clr_code recover(struct clr_binner *binner, struct clr_status *status)
 {
-    clr_queue_drain(binner->module.queues[0], status);
+    clr_queue_drain(binner->module.queue, status);
     binner->clean = false;
     binner->sent = 0;
     return status->code;

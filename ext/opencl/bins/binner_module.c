@@ -54,7 +54,7 @@ static void write_options(const struct clr_device_info *device, char *options, s
 
 static void release(struct clr_module *module)
 {
-    clr_bin_room_release(module->queues[0], &((struct clr_binner *)module)->room);
+    clr_bin_room_release(module->queue, &((struct clr_binner *)module)->room);
 }
 
 const struct clr_module_kind clr_binner_kind = {
@@ -63,8 +63,6 @@ const struct clr_module_kind clr_binner_kind = {
     .source = clr_kernel_histogram,
     .kernel_names = kernel_names,
     .kernel_count = CLR_BIN_KERNELS,
-    .queue_count = 1,
-    .queue_properties = CL_QUEUE_PROFILING_ENABLE,
     .write_options = write_options,
     .choose_sizes = choose_sizes,
     .release = release,

@@ -28,14 +28,12 @@ static enum clr_code build_kernels(struct clr_device *device, const struct clr_m
 static enum clr_code make(struct clr_device *device, const struct clr_module_kind *kind,
                           struct clr_module *module, char **log, struct clr_status *status)
 {
-    cl_int error = CL_SUCCESS;
-    int i;
+    cl_int error;
 
     if (build_kernels(device, kind, module, log, status) != CLR_OK)
         return status->code;
-    for (i = 0; i < kind->queue_count && error == CL_SUCCESS; i++)
-        module->queues[i] =
-            clCreateCommandQueue(device->context, device->info.id, kind->queue_properties, &error);
+    module->queue =
+        clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clCreateCommandQueue", error);
     error = kind->choose_sizes(module, &device->info);
@@ -57,14 +55,14 @@ void clr_module_release(struct clr_attachment *attachment)
         if (module->kernels[i] != NULL)
             clReleaseKernel(module->kernels[i]);
     }
-    for (i = 0; i < kind->queue_count; i++) {
-        if (module->queues[i] != NULL)
-            clReleaseCommandQueue(module->queues[i]);
-    }
+    if (module->queue != NULL)
+        clReleaseCommandQueue(module->queue);
 }
 
-enum clr_code clr_module_build(struct clr_device *device, const struct clr_module_kind *kind,
-                               char **log, struct clr_status *status)
+/* Builds what has not been built. What there was no memory for is all that is done again: who asks
+   may ask often. */
+static enum clr_code build(struct clr_device *device, const struct clr_module_kind *kind,
+                           char **log, struct clr_status *status)
 {
     struct clr_module *module = clr_device_find(device, &kind->attachment);
 
@@ -83,25 +81,19 @@ enum clr_code clr_module_build(struct clr_device *device, const struct clr_modul
     return status->code;
 }
 
-enum clr_code clr_module_test(struct clr_device *device, const struct clr_module_kind *kind,
-                              struct clr_status *status)
+enum clr_code clr_module_open(struct clr_device *device, const struct clr_module_kind *kind,
+                              char **log, struct clr_status *status)
 {
-    struct clr_module *module = clr_device_find(device, &kind->attachment);
+    struct clr_module *module;
 
-    /* What there was no memory for is all that is done again: who asks may ask often. */
-    if (status->code == CLR_OK && !module->tested)
+    if (build(device, kind, log, status) != CLR_OK)
+        return status->code;
+    module = clr_device_find(device, &kind->attachment);
+    if (!module->tested)
         module->tested = kind->test(device, status) == CLR_OK;
     if (status->code == CLR_DEVICE)
         module->status = *status;
     return status->code;
-}
-
-enum clr_code clr_module_open(struct clr_device *device, const struct clr_module_kind *kind,
-                              char **log, struct clr_status *status)
-{
-    if (clr_module_build(device, kind, log, status) != CLR_OK)
-        return status->code;
-    return clr_module_test(device, kind, status);
 }
 
 enum clr_code clr_module_state(const struct clr_device *device, const struct clr_module_kind *kind,

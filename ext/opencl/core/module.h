@@ -1,5 +1,5 @@
 /*
- * Modules: each is a device's program for one thing, with its kernels, its queues and what else it
+ * Modules: each is a device's program for one thing, with its kernels, its queue and what else it
  * keeps, made when it is first needed and tried against the host before it serves. As for all of a
  * device, one thread at a time calls these.
  */

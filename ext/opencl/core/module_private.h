@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CLR_MODULE_QUEUES = 2, CLR_MODULE_KERNELS = 6, CLR_MODULE_SHARED = 2 }; /* at most */
+enum { CLR_MODULE_KERNELS = 6, CLR_MODULE_SHARED = 2 }; /* at most */
 
 /* What a device has of a module: the module's own structure begins with it. */
 struct clr_module {
     struct clr_attachment attachment;
-    cl_command_queue queues[CLR_MODULE_QUEUES];
+    cl_command_queue queue; /* in order, with profiling */
     cl_kernel kernels[CLR_MODULE_KERNELS];
     bool tested;
     struct clr_status status; /* why it is of no use, if it is not CLR_OK */
@@ -24,8 +24,7 @@ struct clr_module_kind {
     const char *shared[CLR_MODULE_SHARED]; /* go before the source, as far as they are not NULL */
     const char *source;
     const char *const *kernel_names;
-    int kernel_count, queue_count;
-    cl_command_queue_properties queue_properties;
+    int kernel_count;
     /* Writes the compiler's options behind those that all have; may be NULL. */
     void (*write_options)(const struct clr_device_info *device, char *options, size_t size);
     /* Chooses sizes for the device and the kernels. Returns OpenCL's error. */
@@ -37,16 +36,9 @@ struct clr_module_kind {
     void (*release)(struct clr_module *module);
     /* Compares what the device does with what the host does. Returns CLR_OK, CLR_NOMEM when nothing
        is under way, or CLR_DEVICE with a message; the module is left to itself then, since after an
-       error of OpenCL's its queues are in an unknown state. */
+       error of OpenCL's its queue is in an unknown state. */
     enum clr_code (*test)(struct clr_device *device, struct clr_status *status);
 };
-
-/* The two parts of clr_module_open(), for a module with more to be made in between: the building,
-   and, unless status has an error, the test. The status of either may be final. */
-enum clr_code clr_module_build(struct clr_device *device, const struct clr_module_kind *kind,
-                               char **log, struct clr_status *status);
-enum clr_code clr_module_test(struct clr_device *device, const struct clr_module_kind *kind,
-                              struct clr_status *status);
 
 /* Of clr_attachment_kind. */
 void clr_module_release(struct clr_attachment *attachment);
