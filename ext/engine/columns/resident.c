@@ -273,52 +273,20 @@ struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_colu
     return begin_upload(resident, column);
 }
 
-/* Cuts off what ranges have beyond so many rows. */
-static struct clr_row_ranges cut_ranges(const struct clr_row_ranges *ranges, size_t rows)
-{
-    struct clr_row_ranges cut = {.count = 0};
-    int i;
-
-    for (i = 0; i < ranges->count; i++) {
-        struct clr_row_range range = ranges->ranges[i];
-
-        if (range.first >= rows)
-            continue;
-        if (range.rows > rows - range.first)
-            range.rows = rows - range.first;
-        cut.ranges[cut.count++] = range;
-    }
-    return cut;
-}
-
-/* Whether a copy is ready, and of the column's kind and frame, so that rows of it are the column's.
- */
-static bool is_like(const struct clr_resident *resident, const struct clr_column *column)
-{
-    return !clr_runtime_forked() && atomic_load(&resident->state) == CLR_RESIDENT_READY &&
-           !clr_resident_is_shared(resident) && !may_share(resident->worker, column) &&
-           clr_column_device_kind(column) == resident->kind &&
-           clr_resident_column_is_like(resident->copy, &column->frame);
-}
-
-bool clr_resident_has_rows(const struct clr_resident *resident, const struct clr_column *column,
-                           const struct clr_row_ranges *ranges)
-{
-    return is_like(resident, column) && resident->rows <= column->rows &&
-           cut_ranges(ranges, resident->rows).count == 0;
-}
-
 struct clr_resident *clr_resident_change(struct clr_resident *before, struct clr_column *column,
-                                         size_t rows, const struct clr_row_ranges *ranges)
+                                         const struct clr_row_ranges *ranges)
 {
+    const uint8_t kind = clr_column_device_kind(column);
     struct clr_resident *resident;
 
-    if (!is_like(before, column))
+    if (clr_runtime_forked() || atomic_load(&before->state) != CLR_RESIDENT_READY ||
+        clr_resident_is_shared(before) || may_share(before->worker, column) ||
+        kind != before->kind || !clr_resident_column_is_like(before->copy, &column->frame))
         return NULL;
-    resident = make(before->worker, before->kind, rows);
+    resident = make(before->worker, kind, column->rows);
     if (resident == NULL)
         return NULL;
-    resident->fresh = cut_ranges(ranges, rows);
+    resident->fresh = *ranges;
     if (ranges_size(resident) > CLR_RESIDENT_CHANGE) {
         clr_resident_free(resident);
         return NULL;

@@ -30,16 +30,11 @@ struct clr_resident *clr_resident_new(struct clr_worker *worker, struct clr_colu
                                       size_t first, size_t rows);
 
 /*
- * Starts making a copy of a column's first rows, so many, from that of another one, which may be
- * any as long as it is not freed: see clr_sharded_change(). Returns NULL as that does.
+ * Starts making a copy of a column from that of another one, which may be any as long as it is not
+ * freed: see clr_sharded_change(). Returns NULL as that does.
  */
 struct clr_resident *clr_resident_change(struct clr_resident *before, struct clr_column *column,
-                                         size_t rows, const struct clr_row_ranges *ranges);
-
-/* Whether a READY copy of another column's first rows is that of this column's as well, which
-   differs from it in the rows of the ranges alone. */
-bool clr_resident_has_rows(const struct clr_resident *resident, const struct clr_column *column,
-                           const struct clr_row_ranges *ranges);
+                                         const struct clr_row_ranges *ranges);
 
 /*
  * Returns how far it is. FAILED: no room on the device, or a device that failed. If it may succeed

@@ -41,53 +41,26 @@ struct clr_sharded *clr_sharded_new(const struct clr_division *division, struct 
     return sharded;
 }
 
-struct clr_sharded *clr_sharded_new_of(const struct clr_division *division,
-                                       struct clr_resident *const *residents)
-{
-    struct clr_sharded *sharded = make(division);
-    int i;
-
-    for (i = 0; i < division->count; i++) {
-        if (sharded != NULL)
-            sharded->residents[i] = residents[i];
-        else
-            clr_resident_free(residents[i]);
-    }
-    return sharded;
-}
-
-/* Makes a copy of the column's first rows. */
-static struct clr_sharded *change(const struct clr_sharded *before, struct clr_column *column,
-                                  size_t rows, const struct clr_row_ranges *ranges)
+struct clr_sharded *clr_sharded_change(const struct clr_sharded *before, struct clr_column *column,
+                                       const struct clr_row_ranges *ranges)
 {
     const struct clr_devices devices = {.count = 1, .list = {before->division.shards[0].device}};
     struct clr_division division;
     struct clr_resident *changed;
+    struct clr_sharded *sharded;
 
     if (before->division.count > 1 || !clr_division_make(&devices, column->rows, &division) ||
         division.count > 1)
         return NULL;
-    division.shards[0].rows = rows;
-    changed = clr_resident_change(before->residents[0], column, rows, ranges);
-    return changed == NULL ? NULL : clr_sharded_new_of(&division, &changed);
-}
-
-struct clr_sharded *clr_sharded_change(const struct clr_sharded *before, struct clr_column *column,
-                                       const struct clr_row_ranges *ranges)
-{
-    return change(before, column, column->rows, ranges);
-}
-
-struct clr_sharded *clr_sharded_change_part(struct clr_sharded *before, struct clr_column *column,
-                                            const struct clr_row_ranges *ranges)
-{
-    const size_t rows = clr_sharded_rows(before);
-
-    if (before->division.count > 1 || rows > column->rows)
+    changed = clr_resident_change(before->residents[0], column, ranges);
+    if (changed == NULL)
         return NULL;
-    return clr_resident_has_rows(before->residents[0], column, ranges)
-               ? clr_sharded_retain(before)
-               : change(before, column, rows, ranges);
+    sharded = make(&division);
+    if (sharded == NULL)
+        clr_resident_free(changed);
+    else
+        sharded->residents[0] = changed;
+    return sharded;
 }
 
 struct clr_sharded *clr_sharded_retain(struct clr_sharded *sharded)
@@ -111,14 +84,6 @@ void clr_sharded_release(struct clr_sharded *sharded)
 const struct clr_division *clr_sharded_division(const struct clr_sharded *sharded)
 {
     return &sharded->division;
-}
-
-size_t clr_sharded_rows(const struct clr_sharded *sharded)
-{
-    const struct clr_division *division = &sharded->division;
-    const struct clr_shard *last = &division->shards[division->count - 1];
-
-    return last->first + last->rows;
 }
 
 struct clr_resident *clr_sharded_resident(const struct clr_sharded *sharded, int shard)

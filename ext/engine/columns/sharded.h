@@ -13,11 +13,6 @@ struct clr_sharded;
    reference, or NULL without memory. */
 struct clr_sharded *clr_sharded_new(const struct clr_division *division, struct clr_column *column);
 
-/* Returns a copy, with one reference, of residents that there are, one for each shard, which it
-   owns from now on. NULL without memory, when these are freed. */
-struct clr_sharded *clr_sharded_new_of(const struct clr_division *division,
-                                       struct clr_resident *const *residents);
-
 /*
  * Starts making the copy of a column from that of another one, which has the same rows where they
  * were, but for those of the ranges, and may have fewer or more at the end: on the device, to which
@@ -28,19 +23,11 @@ struct clr_sharded *clr_sharded_new_of(const struct clr_division *division,
 struct clr_sharded *clr_sharded_change(const struct clr_sharded *before, struct clr_column *column,
                                        const struct clr_row_ranges *ranges);
 
-/* The same, of the copy of a column's first rows: of as many, or NULL if the column has fewer. One
-   of which no row has changed goes on as it is, with another reference. */
-struct clr_sharded *clr_sharded_change_part(struct clr_sharded *before, struct clr_column *column,
-                                            const struct clr_row_ranges *ranges);
-
 /* Take and drop references; the last one frees the residents. NULL is fine. */
 struct clr_sharded *clr_sharded_retain(struct clr_sharded *sharded);
 void clr_sharded_release(struct clr_sharded *sharded);
 
 const struct clr_division *clr_sharded_division(const struct clr_sharded *sharded);
-
-/* Returns how many rows it has. */
-size_t clr_sharded_rows(const struct clr_sharded *sharded);
 
 /* Returns the resident that has a shard, which the copy owns. */
 struct clr_resident *clr_sharded_resident(const struct clr_sharded *sharded, int shard);

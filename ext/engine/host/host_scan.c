@@ -10,7 +10,6 @@ enum { ROWS_PER_THREAD = 65536, ROWS_ALONE = 1 << 20 };
 /* What the threads work on: parts of the rows, each with states and shares of its own. */
 struct work {
     const struct clr_scan *scan;
-    size_t first; /* the row that they begin with */
     int parts;
     struct clr_state *states; /* tally_count for each part */
     struct clr_share *shares; /* likewise; NULL: nothing is kept nor merged */
@@ -27,11 +26,9 @@ static const size_t step = 4096;
 
 static size_t find_start(const struct work *work, int part)
 {
-    const size_t rows = work->scan->rows - work->first;
-    const size_t steps = (rows + step - 1) / step;
-    const size_t start = steps * (size_t)part / (size_t)work->parts * step;
-
-    return work->first + (start < rows ? start : rows);
+    size_t steps = (work->scan->rows + step - 1) / step;
+    size_t start = steps * (size_t)part / (size_t)work->parts * step;
+    return start < work->scan->rows ? start : work->scan->rows;
 }
 
 static void run_part(void *argument, int part, const atomic_bool *stop)
@@ -142,7 +139,7 @@ static void free_rooms(struct work *work)
 static enum clr_scan_outcome run(struct work *work, struct clr_scan *scan,
                                  const struct clr_watch *watch)
 {
-    const bool alone = work->parts == 1 && scan->rows - work->first < ROWS_ALONE;
+    const bool alone = work->parts == 1 && scan->rows < ROWS_ALONE;
     atomic_bool stop = false;
     enum clr_scan_outcome outcome;
 
@@ -159,13 +156,11 @@ static enum clr_scan_outcome run(struct work *work, struct clr_scan *scan,
     return outcome;
 }
 
-enum clr_scan_outcome clr_host_scan_from(struct clr_scan *scan, size_t first,
-                                         const struct clr_watch *watch)
+enum clr_scan_outcome clr_host_scan(struct clr_scan *scan, const struct clr_watch *watch)
 {
-    size_t most = (scan->rows - first) / ROWS_PER_THREAD + 1;
+    size_t most = scan->rows / ROWS_PER_THREAD + 1;
     int team = clr_team_size();
-    struct work work = {
-        .scan = scan, .first = first, .parts = most < (size_t)team ? (int)most : team};
+    struct work work = {.scan = scan, .parts = most < (size_t)team ? (int)most : team};
     size_t states = (size_t)work.parts * (size_t)scan->tally_count;
     enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
     const bool shares = scan->question_count > 0 || clr_scan_merges(scan) > 0;
@@ -184,9 +179,4 @@ enum clr_scan_outcome clr_host_scan_from(struct clr_scan *scan, size_t first,
     clr_memory_free(work.outcomes);
     clr_memory_free(work.shares);
     return outcome;
-}
-
-enum clr_scan_outcome clr_host_scan(struct clr_scan *scan, const struct clr_watch *watch)
-{
-    return clr_host_scan_from(scan, 0, watch);
 }

@@ -1,7 +1,6 @@
 #include "engine/operations/resident_scan.h"
 
 #include "engine/columns/resident_private.h"
-#include "engine/host/host_scan.h"
 #include "engine/operations/request.h"
 #include "engine/operations/scan_copy.h"
 #include "opencl/scan/scanner.h"
@@ -128,32 +127,23 @@ static enum clr_scan_outcome begin_shard(const struct clr_division *division, in
     return begin(division->shards[number].device.worker, &part, residents, kinds, begun, status);
 }
 
-/* Begins the scans of all shards, so that after the first query all devices are building what they
-   need. What begun has is the caller's to end. */
-static enum clr_scan_outcome begin_shards(const struct clr_division *division,
-                                          const struct clr_scan *scan,
-                                          struct clr_sharded *const *copies,
-                                          struct scan_request **begun, struct clr_status *status)
+enum clr_scan_outcome clr_resident_scan(const struct clr_division *division, struct clr_scan *scan,
+                                        struct clr_sharded *const *copies, int64_t timeout_ms,
+                                        const struct clr_watch *watch, struct clr_device_work *work,
+                                        struct clr_status *status)
 {
+    struct scan_request *begun[CLR_MOST_SHARDS];
     enum clr_scan_outcome outcome = CLR_SCAN_DONE, one;
-    int s;
+    int s, i;
 
+    /* All of them, so that after the first query all devices are building what they need. */
     for (s = 0; s < division->count; s++) {
         one = begin_shard(division, s, scan, copies, &begun[s], status);
         if (outcome != CLR_SCAN_FAILED && one != CLR_SCAN_DONE)
             outcome = one;
     }
-    return outcome;
-}
-
-/* Ends them, and adds what they have found to the tallies, if all has gone well so far. */
-static enum clr_scan_outcome end_shards(const struct clr_division *division, struct clr_scan *scan,
-                                        struct scan_request **begun, enum clr_scan_outcome outcome,
-                                        int64_t timeout_ms, const struct clr_watch *watch,
-                                        struct clr_device_work *work, struct clr_status *status)
-{
-    int s, i;
-
+    for (i = 0; i < scan->tally_count; i++)
+        clr_state_clear(&scan->tallies[i].state);
     for (s = 0; s < division->count; s++) {
         if (begun[s] == NULL)
             continue;
@@ -164,37 +154,4 @@ static enum clr_scan_outcome end_shards(const struct clr_division *division, str
         clr_request_release(&begun[s]->request);
     }
     return outcome;
-}
-
-enum clr_scan_outcome clr_resident_scan(const struct clr_division *division, struct clr_scan *scan,
-                                        struct clr_sharded *const *copies, int64_t timeout_ms,
-                                        const struct clr_watch *watch, struct clr_device_work *work,
-                                        struct clr_status *status)
-{
-    struct scan_request *begun[CLR_MOST_SHARDS];
-    const enum clr_scan_outcome outcome = begin_shards(division, scan, copies, begun, status);
-    int i;
-
-    for (i = 0; i < scan->tally_count; i++)
-        clr_state_clear(&scan->tallies[i].state);
-    return end_shards(division, scan, begun, outcome, timeout_ms, watch, work, status);
-}
-
-enum clr_scan_outcome clr_partial_scan(const struct clr_division *division, struct clr_scan *scan,
-                                       struct clr_sharded *const *copies, size_t rows,
-                                       int64_t timeout_ms, const struct clr_watch *watch,
-                                       struct clr_device_work *work, struct clr_status *status)
-{
-    struct scan_request *begun[CLR_MOST_SHARDS];
-    enum clr_scan_outcome outcome;
-    struct clr_scan part = *scan;
-
-    part.rows = rows;
-    outcome = begin_shards(division, &part, copies, begun, status);
-    if (outcome == CLR_SCAN_DONE) {
-        outcome = clr_host_scan_from(scan, rows, watch);
-        if (outcome == CLR_SCAN_FAILED)
-            clr_status_set(status, CLR_NOMEM, 0, "no memory for the host's part of a scan");
-    }
-    return end_shards(division, scan, begun, outcome, timeout_ms, watch, work, status);
 }

@@ -19,15 +19,4 @@ enum clr_scan_outcome clr_resident_scan(const struct clr_division *division, str
                                         const struct clr_watch *watch, struct clr_device_work *work,
                                         struct clr_status *status);
 
-/*
- * The same of a scan without questions, of which the devices have the first rows alone: so many of
- * the scan's, a multiple of CLR_BLOCK, and of its columns at least as many as the division has. The
- * host's threads go over the others meanwhile; the columns are on the host. Returns as
- * clr_resident_scan(), and whatever clr_host_scan() does.
- */
-enum clr_scan_outcome clr_partial_scan(const struct clr_division *division, struct clr_scan *scan,
-                                       struct clr_sharded *const *copies, size_t rows,
-                                       int64_t timeout_ms, const struct clr_watch *watch,
-                                       struct clr_device_work *work, struct clr_status *status);
-
 #endif

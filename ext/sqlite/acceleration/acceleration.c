@@ -162,7 +162,6 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
                                                .way = run->way,
                                                .device = run->device,
                                                .device_count = run->device_count,
-                                               .host_rows = run->host_rows,
                                                .is_filled = run->request.no_pages != CLR_WHY_NONE,
                                                .reading = run->request.reading,
                                                .reason = run->request.reason};

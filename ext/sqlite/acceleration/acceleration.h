@@ -22,7 +22,6 @@ struct clr_last_run {
     enum clr_way way;
     const char *device; /* that answered, whose name lives as long as the process; NULL: the host */
     int device_count;   /* how many of that name */
-    size_t host_rows;   /* over which the host's threads went at the same time */
     bool is_filled;     /* the image was one that SQLite fills */
     struct clr_reason reason; /* of CLR_WAY_SQLITE, or why there is no plan */
     struct clr_reading reading;

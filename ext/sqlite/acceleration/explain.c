@@ -2,7 +2,7 @@
 #include "sqlite/acceleration/acceleration.h"
 #include "sqlite/cache/cache_tables.h"
 
-enum { DEVICES_TEXT = 32, HOST_TEXT = 48 };
+enum { DEVICES_TEXT = 32 };
 
 /* Says how many devices there are, if not one. */
 static void add_devices(int count, char text[DEVICES_TEXT])
@@ -25,22 +25,19 @@ static struct clr_image *find_image(const struct clr_acceleration *acceleration)
 static void describe_way(struct clr_acceleration *acceleration, char line[CLR_REASON_TEXT])
 {
     const struct clr_last_run *last = &acceleration->last;
-    char text[CLR_REASON_TEXT], devices[DEVICES_TEXT], host[HOST_TEXT] = "";
+    char text[CLR_REASON_TEXT], devices[DEVICES_TEXT];
 
     if (last->reason.code != CLR_WHY_NONE) {
         clr_reason_print(&last->reason, text);
         sqlite3_snprintf(CLR_REASON_TEXT, line, "row by row: %s", text);
     } else {
         add_devices(last->device_count, devices);
-        if (last->device != NULL && last->host_rows > 0)
-            sqlite3_snprintf(HOST_TEXT, host, ", and host (%llu rows)",
-                             (unsigned long long)last->host_rows);
-        sqlite3_snprintf(CLR_REASON_TEXT, line, "accelerated: %s%s%s%s",
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "accelerated: %s%s%s",
                          !last->was_asked              ? "not run yet"
                          : last->way == CLR_WAY_STREAM ? "host, streaming the table"
                          : last->device == NULL        ? "host"
                                                        : "device ",
-                         last->device == NULL ? "" : last->device, devices, host);
+                         last->device == NULL ? "" : last->device, devices);
     }
 }
 
@@ -57,10 +54,10 @@ static void describe_table(struct clr_acceleration *acceleration, char line[CLR_
     clr_cache_unlock();
 }
 
-/* Says how many devices have a copy of a column. */
-static void name_devices(const struct clr_sharded *copy, char text[DEVICES_TEXT])
+/* Says how many devices have a column's copy. */
+static void name_devices(const struct clr_image_column *column, char text[DEVICES_TEXT])
 {
-    const int count = clr_division_devices(clr_sharded_division(copy));
+    const int count = clr_division_devices(clr_sharded_division(column->copy));
 
     if (count > 1)
         sqlite3_snprintf(DEVICES_TEXT, text, "%d devices", count);
@@ -71,22 +68,20 @@ static void name_devices(const struct clr_sharded *copy, char text[DEVICES_TEXT]
 /* Where a column is besides. */
 static void describe_copy(const struct clr_image_column *column, char text[CLR_REASON_TEXT])
 {
-    const struct clr_sharded *copy = column->copy != NULL ? column->copy : column->part;
-    const enum clr_residence state = copy == NULL ? CLR_RESIDENT_FAILED : clr_sharded_state(copy);
+    const enum clr_residence state =
+        column->copy == NULL ? CLR_RESIDENT_FAILED : clr_sharded_state(column->copy);
     const char *where = "also on";
-    char devices[DEVICES_TEXT], rows[HOST_TEXT] = "";
+    char devices[DEVICES_TEXT];
 
     text[0] = '\0';
     if (state == CLR_RESIDENT_FAILED)
         return;
-    name_devices(copy, devices);
-    if (column->copy == NULL)
-        sqlite3_snprintf(HOST_TEXT, rows, "%llu rows ", (unsigned long long)clr_sharded_rows(copy));
+    name_devices(column, devices);
     if (state == CLR_RESIDENT_COMING)
         where = "on its way to";
-    else if (clr_sharded_is_shared(copy))
+    else if (clr_sharded_is_shared(column->copy))
         where = "shared with";
-    sqlite3_snprintf(CLR_REASON_TEXT, text, ", %s%s %s", rows, where, devices);
+    sqlite3_snprintf(CLR_REASON_TEXT, text, ", %s %s", where, devices);
 }
 
 static void describe_column(struct clr_acceleration *acceleration, int i,

@@ -11,8 +11,6 @@
 #include "engine/rows/choice.h"
 #include "numeric/filter/skipping.h"
 #include "numeric/scan/shared_sums.h"
-#include "numeric/values/zones.h"
-#include "sqlite/cache/part_copies.h"
 
 /* Of a query that has rows, one in so many may be found, at most. */
 enum { ROWS_PER_FOUND = 50 };
@@ -51,7 +49,6 @@ struct device_scan {
     struct clr_view_run *run;
     struct clr_division division;
     struct clr_sharded *copies[CLR_MOST_COLUMNS];
-    size_t rows; /* of the scan's, so many at its beginning are there; the host has the others */
 };
 
 /* Whether the host would be done with the scan before one of the devices, for which others wait,
@@ -68,47 +65,6 @@ static bool is_host_sooner(const struct clr_view_run *run, const struct clr_devi
     return is_sooner;
 }
 
-/* Gives up the copies. */
-static void leave_device(struct device_scan *scan)
-{
-    int i;
-
-    for (i = 0; i < scan->run->scan.column_count; i++)
-        clr_sharded_release(scan->copies[i]);
-}
-
-/* Returns how many of the scan's rows are among so many first rows of its columns. */
-static size_t count_rows(const struct clr_scan *scan, size_t first)
-{
-    const size_t blocks = clr_zones_of(scan->rows);
-    size_t i = 0;
-
-    if (scan->blocks == NULL)
-        return scan->rows < first ? scan->rows : first;
-    while (i < blocks && scan->blocks[i] < first / CLR_ZONE_ROWS)
-        i++;
-    return i == blocks ? scan->rows : i * CLR_ZONE_ROWS;
-}
-
-/* Finds devices that have the first rows of the columns, and some of the scan's among them. What
-   has groups or questions needs all rows in one place. */
-static bool find_part(struct device_scan *scan, struct clr_view_run *run,
-                      const struct clr_devices *devices)
-{
-    size_t rows;
-
-    if (run->scan.grouping != NULL || run->scan.question_count > 0 ||
-        !clr_cache_parts(run->request.found, run->scan.column_count,
-                         run->request.image->layout.rows, devices, &scan->division, scan->copies,
-                         &rows))
-        return false;
-    scan->rows = count_rows(&run->scan, rows);
-    if (scan->rows > 0)
-        return true;
-    leave_device(scan);
-    return false;
-}
-
 /* Chooses the devices for a scan. Returns whether there are some that have the columns; then
    leave_device() is due. For few rows it is the host that does it. */
 static bool find_device(struct device_scan *scan, struct clr_view_run *run)
@@ -118,12 +74,9 @@ static bool find_device(struct device_scan *scan, struct clr_view_run *run)
 
     scan->run = run;
     if (!clr_choose_devices(&run->request.connection->settings, run->scan.rows, rows, &devices) ||
-        is_host_sooner(run, &devices))
-        return false;
-    scan->rows = run->scan.rows;
-    if (!clr_cache_copies(run->request.found, run->scan.column_count, rows, &devices,
-                          &scan->division, scan->copies) &&
-        !find_part(scan, run, &devices))
+        is_host_sooner(run, &devices) ||
+        !clr_cache_copies(run->request.found, run->scan.column_count, rows, &devices,
+                          &scan->division, scan->copies))
         return false;
     clr_column_memory_trim(INT64_MAX, 0);
     return true;
@@ -133,6 +86,15 @@ static void note_skipped(struct clr_view_run *run)
 {
     run->request.connection->stats.blocks_skipped +=
         (int64_t)(clr_zones_of(run->request.image->layout.rows) - clr_zones_of(run->scan.rows));
+}
+
+/* Gives up the copies. */
+static void leave_device(struct device_scan *scan)
+{
+    int i;
+
+    for (i = 0; i < scan->run->scan.column_count; i++)
+        clr_sharded_release(scan->copies[i]);
 }
 
 /* Runs it: parts are those of a scan with groups, else NULL. */
@@ -154,9 +116,6 @@ static enum clr_scan_outcome run_on_device(struct device_scan *device,
     else if (scan->question_count > 0)
         outcome = clr_resident_histograms(&device->division, scan, device->copies, timeout,
                                           run->watch, &work, &status);
-    else if (device->rows < scan->rows)
-        outcome = clr_partial_scan(&device->division, scan, device->copies, device->rows, timeout,
-                                   run->watch, &work, &status);
     else
         outcome = clr_resident_scan(&device->division, scan, device->copies, timeout, run->watch,
                                     &work, &status);
@@ -166,12 +125,10 @@ static enum clr_scan_outcome run_on_device(struct device_scan *device,
         connection->stats.passes += work.passes;
         connection->stats.kernel_time += work.kernel_time;
         connection->stats.scans_on_device++;
-        connection->stats.scans_on_host += device->rows < scan->rows;
         if (device->division.count == 1)
             note_skipped(run);
         run->device = device->division.shards[0].device.info->name;
         run->device_count = clr_division_devices(&device->division);
-        run->host_rows = scan->rows - device->rows;
     } else if (outcome == CLR_SCAN_FAILED) {
         clr_stats_note_failure(&connection->stats, &status);
     }

@@ -40,7 +40,6 @@ struct clr_view_run {
     enum clr_way way;
     const char *device; /* that answered; NULL: the host */
     int device_count;   /* how many of that name */
-    size_t host_rows;   /* over which the host's threads went at the same time */
     int rc;
 };
 

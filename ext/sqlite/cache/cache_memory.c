@@ -4,7 +4,6 @@
 #include "engine/worker/runtime.h"
 #include "sqlite/cache/cache_lock.h"
 #include "sqlite/cache/cache_tables.h"
-#include "sqlite/cache/copy_room.h"
 
 #include <unistd.h>
 
@@ -15,6 +14,25 @@ int64_t clr_column_memory(void)
     return setting > 0 ? setting
                        : (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGE_SIZE) / 4;
 }
+
+/* Returns how many bytes of a device's memory columns may take, likewise. */
+static int64_t device_memory(const struct clr_device_info *info)
+{
+    const int64_t own = clr_process_setting(CLR_DEVICE_MEMORY);
+    const int64_t setting = own > 0 ? own : clr_process_setting(CLR_COLUMN_MEMORY);
+
+    return setting > 0 ? setting : (int64_t)(info->memory / 4);
+}
+
+/*
+ * How many scans have to ask for a copy before it takes the room of others, which nobody has used
+ * since the first of these scans; and before a column whose copy was dropped gets another one. A
+ * copy takes about as long as a few scans by the host: so copying is a fraction of what the host
+ * does meanwhile, in whatever order columns are asked for that do not all fit. Where queries ask
+ * for them in turn, all copies are used between two askings: some stay and serve, and nothing is
+ * copied.
+ */
+enum { ASKINGS = 8 };
 
 /* ---- What there is, and what of it was used longest ago. All with the lock. */
 
@@ -34,8 +52,43 @@ static int64_t measure_host(void)
     return bytes;
 }
 
-/* Finds the least recently used column that no query needs, and its image. */
-static struct clr_image_column **find_oldest(struct clr_image **of)
+/* Returns what a column's copy takes of a worker's device. */
+static int64_t size_on(const struct clr_image_column *column, const struct clr_worker *worker)
+{
+    return column->copy == NULL ? 0 : (int64_t)clr_sharded_size(column->copy, worker);
+}
+
+/* Whether an image's columns, and their copies, may go. */
+static bool may_go(const struct clr_image *image)
+{
+    return !image->is_changing && !image->table->is_busy;
+}
+
+/* Adds up what images have there, or, if since is no NULL pointer, what of that may go and was not
+   used since that scan. */
+static int64_t measure_device(const struct clr_worker *worker, const int64_t *since)
+{
+    const struct clr_cached_table *table;
+    const struct clr_image *image;
+    int64_t bytes = 0;
+
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        for (image = table->images; image != NULL; image = image->next) {
+            const bool counts = since == NULL ? !image->is_changing : may_go(image);
+            const struct clr_image_column *column = counts ? image->columns : NULL;
+
+            for (; column != NULL; column = column->next) {
+                if (since == NULL || (column->pins == 0 && column->used < *since))
+                    bytes += size_on(column, worker);
+            }
+        }
+    }
+    return bytes;
+}
+
+/* Finds the least recently used column, of those with copies on a worker's device or, if that is
+   NULL, of all, that no query needs; and its image. */
+static struct clr_image_column **find_oldest(const struct clr_worker *device, struct clr_image **of)
 {
     struct clr_image_column **oldest = NULL, **link;
     struct clr_cached_table *table;
@@ -43,9 +96,9 @@ static struct clr_image_column **find_oldest(struct clr_image **of)
 
     for (table = clr_cache_first(); table != NULL; table = table->next) {
         for (image = table->images; image != NULL; image = image->next) {
-            for (link = &image->columns; clr_copy_may_go(image) && *link != NULL;
-                 link = &(*link)->next) {
-                if ((*link)->pins > 0 || (oldest != NULL && (*link)->used >= (*oldest)->used))
+            for (link = &image->columns; may_go(image) && *link != NULL; link = &(*link)->next) {
+                if ((*link)->pins > 0 || (device != NULL && size_on(*link, device) == 0) ||
+                    (oldest != NULL && (*link)->used >= (*oldest)->used))
                     continue;
                 oldest = link;
                 *of = image;
@@ -69,17 +122,11 @@ static struct clr_kept_dictionary **find_oldest_dictionary(int64_t scan)
     return oldest;
 }
 
-static void remove_column(struct clr_image *image, struct clr_image_column **link)
-{
-    image->size -= (*link)->size;
-    clr_image_remove(link);
-}
-
 /* Drops the column or the dictionary whose use is longest ago. Returns false if there is none. */
 static bool drop_oldest(int64_t scan)
 {
     struct clr_image *image = NULL;
-    struct clr_image_column **link = find_oldest(&image);
+    struct clr_image_column **link = find_oldest(NULL, &image);
     struct clr_kept_dictionary **dictionary = find_oldest_dictionary(scan);
 
     if (dictionary != NULL && (link == NULL || (*dictionary)->used < (*link)->used)) {
@@ -88,7 +135,8 @@ static bool drop_oldest(int64_t scan)
     }
     if (link == NULL)
         return false;
-    remove_column(image, link);
+    image->size -= (*link)->size;
+    clr_image_remove(link);
     return true;
 }
 
@@ -100,14 +148,31 @@ static bool drop_layout(void)
     for (table = clr_cache_first(); table != NULL; table = table->next) {
         struct clr_image *image = table->images;
 
-        if (image == NULL || !clr_copy_may_go(image) || image->references > 1 ||
-            image->columns != NULL || clr_layout_size(&image->layout) == 0)
+        if (image == NULL || !may_go(image) || image->references > 1 || image->columns != NULL ||
+            clr_layout_size(&image->layout) == 0)
             continue;
         clr_layout_free(&image->layout);
         clr_image_measure(image);
         return true;
     }
     return false;
+}
+
+/* Drops the copy on the worker's device whose use is longest ago, also what it has on others.
+   Returns the bytes that the copy took there, or 0 if there is none. */
+static int64_t drop_oldest_copy(const struct clr_worker *worker)
+{
+    struct clr_image *image = NULL;
+    struct clr_image_column **link = find_oldest(worker, &image);
+    int64_t bytes;
+
+    if (link == NULL)
+        return 0;
+    bytes = size_on(*link, worker);
+    clr_sharded_release((*link)->copy);
+    (*link)->copy = NULL;
+    (*link)->wait = (struct clr_copy_wait){.left = ASKINGS};
+    return bytes;
 }
 
 /* ---- Room for copies. All with the lock. */
@@ -137,7 +202,7 @@ static struct lack find_lack(struct clr_image_column *const *found, int count,
         if (!is_missing(found[i]))
             continue;
         bytes = (int64_t)clr_sharded_cost(division, found[i]->column, device->worker) -
-                clr_copy_size(found[i], CLR_COPY_WHOLE, device->worker);
+                size_on(found[i], device->worker);
         if (bytes <= 0)
             continue;
         wanted += bytes;
@@ -145,8 +210,7 @@ static struct lack find_lack(struct clr_image_column *const *found, int count,
     }
     if (wanted == 0)
         return (struct lack){.bytes = 0, .fits = true};
-    over = clr_copy_measure(CLR_COPY_WHOLE, device->worker, NULL) + wanted -
-           clr_column_device_memory(device->info);
+    over = measure_device(device->worker, NULL) + wanted - device_memory(device->info);
     return (struct lack){.bytes = over > failed ? over : failed, .fits = over <= 0};
 }
 
@@ -180,7 +244,7 @@ static void set_wait(struct clr_image_column *const *found, int count, bool is_b
 
     for (i = 0; i < count; i++) {
         if (is_missing(found[i]))
-            found[i]->wait = is_begun ? (struct clr_copy_wait){CLR_COPY_ASKINGS - 1, found[i]->used}
+            found[i]->wait = is_begun ? (struct clr_copy_wait){ASKINGS - 1, found[i]->used}
                                       : (struct clr_copy_wait){0, 0};
     }
 }
@@ -195,8 +259,8 @@ static void drop_unused(struct clr_image_column *const *found, int count,
         const struct clr_worker *worker = division->shards[i].device.worker;
         int64_t lack = find_lack(found, count, division, i).bytes;
 
-        while (lack > 0 && clr_copy_measure(CLR_COPY_WHOLE, worker, &since) > 0)
-            lack -= clr_copy_drop_oldest(CLR_COPY_WHOLE, worker);
+        while (lack > 0 && measure_device(worker, &since) > 0)
+            lack -= drop_oldest_copy(worker);
     }
     for (i = 0; i < count; i++) {
         if (!is_missing(found[i]))
@@ -220,9 +284,8 @@ bool clr_column_device_make_room(struct clr_image_column *const *found, int coun
         if (lack.bytes <= 0)
             continue;
         is_short = true;
-        may_drop = may_drop &&
-                   lack.bytes <=
-                       clr_copy_measure(CLR_COPY_WHOLE, division->shards[i].device.worker, &since);
+        may_drop =
+            may_drop && lack.bytes <= measure_device(division->shards[i].device.worker, &since);
     }
     if (is_short && !may_drop) {
         set_wait(found, count, true);
@@ -243,8 +306,7 @@ int64_t clr_column_device_bytes(const struct clr_worker *worker)
     int64_t bytes;
 
     clr_cache_lock();
-    bytes = clr_copy_measure(CLR_COPY_WHOLE, worker, NULL) +
-            clr_copy_measure(CLR_COPY_PART, worker, NULL);
+    bytes = measure_device(worker, NULL);
     clr_cache_unlock();
     return bytes;
 }
@@ -252,7 +314,6 @@ int64_t clr_column_device_bytes(const struct clr_worker *worker)
 void clr_column_memory_trim(int64_t most, int64_t scan)
 {
     const struct clr_catalog *catalog = clr_runtime_known_catalog();
-    int64_t most_there;
     size_t i;
 
     clr_cache_lock();
@@ -261,12 +322,9 @@ void clr_column_memory_trim(int64_t most, int64_t scan)
     for (i = 0; catalog != NULL && i < catalog->count; i++) {
         const struct clr_worker *worker = clr_runtime_started_worker(i);
 
-        if (worker == NULL)
-            continue;
-        most_there = clr_column_device_memory(&catalog->devices[i]);
-        clr_copy_trim_parts(worker, most_there);
-        while (clr_copy_measure(CLR_COPY_WHOLE, worker, NULL) > most_there &&
-               clr_copy_drop_oldest(CLR_COPY_WHOLE, worker) > 0)
+        while (worker != NULL &&
+               measure_device(worker, NULL) > device_memory(&catalog->devices[i]) &&
+               drop_oldest_copy(worker) > 0)
             ;
     }
     clr_cache_unlock();

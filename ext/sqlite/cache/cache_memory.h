@@ -13,16 +13,16 @@ enum { CLR_ROW_BYTES = 9 };
    setting says. */
 int64_t clr_column_memory(void);
 
-/* Returns how many bytes of it copies take. The device's worker is that. */
+/* Returns how many bytes copies take of the worker's device. */
 int64_t clr_column_device_bytes(const struct clr_worker *worker);
 
 /*
  * With the cache's lock: a scan asks for copies of its columns, which are pinned, by that division;
  * they have no copies of another one. Returns whether those that are missing may be made or, where
  * they have failed, be tried again: all of them together must not take more of any device than
- * clr_column_device_memory(). Where they would, or have failed for want of memory there, and have
- * been asked for often enough, the least recently used copies on that device go, as many as are in
- * the way, but none that a query has pinned. What the host has of their columns stays.
+ * the settings of the process let them. Where they would, or have failed for want of memory there,
+ * and have been asked for often enough, the least recently used copies on that device go, as many
+ * as are in the way, but none that a query has pinned. What the host has of their columns stays.
  */
 bool clr_column_device_make_room(struct clr_image_column *const *found, int count,
                                  const struct clr_division *division);

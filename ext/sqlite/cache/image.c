@@ -7,7 +7,6 @@
 static void free_column(struct clr_image_column *column)
 {
     clr_sharded_release(column->copy);
-    clr_sharded_release(column->part);
     clr_column_release(column->column);
     clr_memory_free(column->users);
     sqlite3_free(column->name);
@@ -40,7 +39,6 @@ static struct clr_image_column *clone_column(const struct clr_image_column *colu
     clone->pins = 0;
     clone->column = clr_column_retain(column->column);
     clone->copy = clr_sharded_retain(column->copy);
-    clone->part = clr_sharded_retain(column->part);
     clone->name = sqlite3_mprintf("%s", column->name);
     clone->users = clr_memory_alloc((size_t)(column->user_count + 1) * sizeof *clone->users);
     if (clone->name == NULL || clone->users == NULL) {
@@ -84,7 +82,8 @@ int64_t clr_image_drop(struct clr_image *image, bool if_unpinned)
             continue;
         }
         bytes += (int64_t)(*link)->size;
-        bytes += (int64_t)clr_image_column_device_size(*link);
+        if ((*link)->copy != NULL)
+            bytes += (int64_t)clr_sharded_size((*link)->copy, NULL);
         clr_image_remove(link);
     }
     return bytes;
@@ -108,15 +107,12 @@ void clr_image_free(struct clr_image *image)
 void clr_image_replace(struct clr_image_column *column, struct clr_column *content,
                        const struct clr_row_ranges *fresh)
 {
-    struct clr_sharded *before = column->copy, *part = column->part;
+    struct clr_sharded *before = column->copy;
 
     column->copy =
         before == NULL || fresh == NULL ? NULL : clr_sharded_change(before, content, fresh);
-    column->part =
-        part == NULL || fresh == NULL ? NULL : clr_sharded_change_part(part, content, fresh);
     column->column = content;
     clr_sharded_release(before);
-    clr_sharded_release(part);
 }
 
 /* Finds a column, with bytes or without. */
@@ -239,25 +235,4 @@ const char *clr_image_column_type(const struct clr_image_column *column, const c
 bool clr_image_column_on_device(const struct clr_image_column *column)
 {
     return column->copy != NULL && clr_sharded_state(column->copy) == CLR_RESIDENT_READY;
-}
-
-size_t clr_image_column_device_rows(const struct clr_image_column *column)
-{
-    if (clr_image_column_on_device(column))
-        return clr_sharded_rows(column->copy);
-    return column->part != NULL && clr_sharded_state(column->part) == CLR_RESIDENT_READY
-               ? clr_sharded_rows(column->part)
-               : 0;
-}
-
-size_t clr_image_column_device_size(const struct clr_image_column *column)
-{
-    return (column->copy == NULL ? 0 : clr_sharded_size(column->copy, NULL)) +
-           (column->part == NULL ? 0 : clr_sharded_size(column->part, NULL));
-}
-
-void clr_image_column_drop_part(struct clr_image_column *column)
-{
-    clr_sharded_release(column->part);
-    column->part = NULL;
 }

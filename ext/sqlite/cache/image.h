@@ -17,7 +17,6 @@ struct clr_image_column {
     struct clr_field field;
     struct clr_column *column;
     struct clr_sharded *copy; /* on devices, or NULL */
-    struct clr_sharded *part; /* of the first rows, on devices that have no room for all; or NULL */
     size_t size;              /* of the column, in bytes: clr_image_measure() */
     int pins;                 /* queries that need it now: it is not evicted */
     int64_t hits;             /* scans that found it here */
@@ -27,7 +26,7 @@ struct clr_image_column {
     struct clr_copy_wait {
         int left;
         int64_t since;
-    } wait, part_wait; /* the latter for a part that would take the room of others */
+    } wait;
     /* The numbers of connections that have used it: see clr_image_column_users(). */
     int64_t *users;
     int user_count;
@@ -113,14 +112,5 @@ const char *clr_image_column_type(const struct clr_image_column *column, const c
 
 /* Returns whether there is a complete copy on devices. */
 bool clr_image_column_on_device(const struct clr_image_column *column);
-
-/* Returns how many rows devices have. */
-size_t clr_image_column_device_rows(const struct clr_image_column *column);
-
-/* Returns the bytes that copies, of all rows or of the first ones, take on devices. */
-size_t clr_image_column_device_size(const struct clr_image_column *column);
-
-/* Drops the copy of the first rows, if there is one. */
-void clr_image_column_drop_part(struct clr_image_column *column);
 
 #endif

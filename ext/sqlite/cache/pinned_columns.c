@@ -3,7 +3,6 @@
 #include "sqlite/cache/cache_lock.h"
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/cache/cached_table.h"
-#include "sqlite/cache/copy_room.h"
 
 #include <stdatomic.h>
 
@@ -95,27 +94,11 @@ static struct clr_sharded *locked_copy(struct clr_image_column *column,
     return column->copy;
 }
 
-/* Gives the room of parts to whole copies, which have been made now. */
-static void locked_give_room(struct clr_image_column *const *found, int count,
-                             const struct clr_division *division)
-{
-    int i;
-
-    for (i = 0; i < count; i++)
-        clr_image_column_drop_part(found[i]);
-    for (i = 0; i < division->count; i++) {
-        const struct clr_chosen_device *device = &division->shards[i].device;
-
-        if (clr_division_begins_device(division, i))
-            clr_copy_trim_parts(device->worker, clr_column_device_memory(device->info));
-    }
-}
-
 bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t rows,
                       const struct clr_devices *devices, struct clr_division *division,
                       struct clr_sharded **copies)
 {
-    bool has_room, ready, makes = false;
+    bool has_room, ready;
     int i;
 
     clr_cache_lock();
@@ -124,12 +107,9 @@ bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t r
         has_room = locked_suits(found[i], division);
     ready = has_room = has_room && clr_column_device_make_room(found, count, division);
     for (i = 0; i < count && has_room; i++) {
-        makes = makes || found[i]->copy == NULL;
         copies[i] = clr_sharded_retain(locked_copy(found[i], division));
         ready = ready && copies[i] != NULL && clr_sharded_state(copies[i]) == CLR_RESIDENT_READY;
     }
-    if (makes)
-        locked_give_room(found, count, division);
     clr_cache_unlock();
     for (i = 0; i < count && has_room && !ready; i++)
         clr_sharded_release(copies[i]);

@@ -58,8 +58,8 @@ static void show(const struct clr_connection *connection, const struct clr_cache
         sqlite3_result_int64(result, (sqlite3_int64)clr_column_size(found->column));
         break;
     case 6:
-        if (clr_image_column_device_rows(found) > 0 || clr_image_column_on_device(found))
-            sqlite3_result_int64(result, (sqlite3_int64)clr_image_column_device_size(found));
+        if (clr_image_column_on_device(found))
+            sqlite3_result_int64(result, (sqlite3_int64)clr_sharded_size(found->copy, NULL));
         break;
     case 7:
         sqlite3_result_int64(result, found->hits);
@@ -67,11 +67,8 @@ static void show(const struct clr_connection *connection, const struct clr_cache
     case 8:
         sqlite3_result_int(result, clr_image_column_users(found));
         break;
-    case 9:
-        sqlite3_result_int64(result, (sqlite3_int64)clr_column_width(found->column));
-        break;
     default:
-        sqlite3_result_int64(result, (sqlite3_int64)clr_image_column_device_rows(found));
+        sqlite3_result_int64(result, (sqlite3_int64)clr_column_width(found->column));
         break;
     }
 }
@@ -94,8 +91,7 @@ const struct clr_table clr_column_table = {
     .name = "clreduce_columns",
     .declaration =
         "CREATE TABLE clreduce_columns(database TEXT, \"table\" TEXT, \"column\" TEXT, type TEXT, "
-        "rows INT, bytes INT, device_bytes INT, hits INT, connections INT, width INT, device_rows "
-        "INT)",
+        "rows INT, bytes INT, device_bytes INT, hits INT, connections INT, width INT)",
     .innocuous = true,
     .count = count,
     .column = column,
