@@ -7,7 +7,7 @@
 #include "measure.h"
 #include "numeric/scan/evaluate.h"
 #include "opencl/core/device.h"
-#include "opencl/memory/resident_column.h"
+#include "opencl/memory/resident_column_private.h"
 #include "opencl/reduction/reducer.h"
 #include "opencl/reduction/scan_plan.h"
 #include "opencl/scan/scanner.h"
@@ -106,7 +106,7 @@ static void make_case(struct scan_case *one, struct clr_device *device, int quer
     memset(one, 0, sizeof *one);
     one->device = device;
     one->column = column;
-    one->kind = clr_resident_column_kind(column);
+    one->kind = column->kind;
     one->instructions[0] = (struct clr_instruction){CLR_OP_COLUMN, 0, -1, -1};
     one->instructions[1] = (struct clr_instruction){CLR_OP_CONSTANT, 0, -1, -1};
     one->instructions[2] = (struct clr_instruction){CLR_OP_LESS, 0, 1, -1};

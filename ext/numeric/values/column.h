@@ -183,27 +183,22 @@ static inline bool clr_column_has_addresses(const struct clr_column *column)
 }
 
 /*
- * Returns what a column of values, of that kind, is on a device that keeps them by a frame: the
- * kind, or, if it has values and the frame is narrow, CLR_TAG_NARROW, CLR_TAG_NARROW_MIXED or
- * CLR_TAG_NARROW_REAL plus the frame's bytes, and CLR_TAG_DECIMALS if the frame has a power.
+ * Returns what a copy of the column is on a device: of codes, CLR_TAG_CODES plus the bytes of each;
+ * else the column's kind, or, if it has values and is narrow, CLR_TAG_NARROW, CLR_TAG_NARROW_MIXED
+ * or CLR_TAG_NARROW_REAL plus the frame's bytes, and CLR_TAG_DECIMALS if the frame has a power.
  */
-static inline uint8_t clr_kind_framed(uint8_t kind, const struct clr_frame *frame)
-{
-    const int narrow = kind == CLR_TAG_INTEGER ? CLR_TAG_NARROW
-                       : kind == CLR_TAG_REAL  ? CLR_TAG_NARROW_REAL
-                                               : CLR_TAG_NARROW_MIXED;
-
-    if (frame->bytes == 0 || !clr_kind_has_values(kind))
-        return kind;
-    return (uint8_t)(narrow + frame->bytes + (frame->power != 0.0 ? CLR_TAG_DECIMALS : 0));
-}
-
-/* Returns what a copy of the column is on a device: of codes, CLR_TAG_CODES plus the bytes of each,
-   else as clr_kind_framed() has it. */
 static inline uint8_t clr_column_device_kind(const struct clr_column *column)
 {
-    return column->codes != NULL ? (uint8_t)(CLR_TAG_CODES + column->code_bytes)
-                                 : clr_kind_framed(column->kind, &column->frame);
+    const struct clr_frame *frame = &column->frame;
+    const int narrow = column->kind == CLR_TAG_INTEGER ? CLR_TAG_NARROW
+                       : column->kind == CLR_TAG_REAL  ? CLR_TAG_NARROW_REAL
+                                                       : CLR_TAG_NARROW_MIXED;
+
+    if (column->codes != NULL)
+        return (uint8_t)(CLR_TAG_CODES + column->code_bytes);
+    if (frame->bytes == 0 || !clr_kind_has_values(column->kind))
+        return column->kind;
+    return (uint8_t)(narrow + frame->bytes + (frame->power != 0.0 ? CLR_TAG_DECIMALS : 0));
 }
 
 /* Returns how many bytes a code takes in a column of that kind on a device; 0: it has none. */

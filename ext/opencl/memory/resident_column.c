@@ -253,11 +253,6 @@ size_t clr_resident_column_rows(const struct clr_resident_column *column)
     return column->rows;
 }
 
-uint8_t clr_resident_column_kind(const struct clr_resident_column *column)
-{
-    return column->kind;
-}
-
 void clr_resident_column_free(struct clr_device *device, struct clr_resident_column *column)
 {
     if (column == NULL)
