@@ -1,9 +1,7 @@
 #include "engine/rows/choice.h"
 
-#include "base/mean.h"
 #include "engine/worker/runtime.h"
 
-#include <stdatomic.h>
 #include <strings.h>
 
 /* Many values are so many times host_threshold. A further device takes 10 to 30 us for a scan of
@@ -13,24 +11,6 @@ enum { MANY_FACTOR = 64, SHARD_FACTOR = 1024 };
 bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values)
 {
     return values / MANY_FACTOR >= (uint64_t)settings->host_threshold;
-}
-
-/* What the latest scans took, in the mean, in 2^-10 ns a value; 0: there were none. */
-static atomic_int_least64_t host_pace;
-
-void clr_choice_note_host(uint64_t values, int64_t ns)
-{
-    const int64_t pace = (ns << 10) / (int64_t)(values + 1) + 1;
-
-    /* Of two threads that do this at once one may not count. */
-    atomic_store(&host_pace, clr_mean_with(atomic_load(&host_pace), pace));
-}
-
-bool clr_choice_is_host_sooner(struct clr_worker *worker, uint64_t values)
-{
-    const int64_t pace = atomic_load(&host_pace);
-
-    return pace != 0 && (double)pace * (double)values / 1024 < (double)clr_worker_queue_ns(worker);
 }
 
 static bool is_automatic(const struct clr_settings *settings)

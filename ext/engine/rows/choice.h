@@ -25,11 +25,4 @@ bool clr_choose_devices(const struct clr_settings *settings, uint64_t values, ui
    nothing. */
 bool clr_choice_uses(const struct clr_settings *settings, size_t i);
 
-/* Takes note of how long the host's threads took for a scan over so many values. */
-void clr_choice_note_host(uint64_t values, int64_t ns);
-
-/* Whether the host's threads, at the pace of their latest scans, would be done with so many values
-   before the worker would begin: others wait for it. */
-bool clr_choice_is_host_sooner(struct clr_worker *worker, uint64_t values);
-
 #endif

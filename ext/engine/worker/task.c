@@ -14,7 +14,6 @@ void clr_task_init(struct clr_task *task, enum clr_task_kind kind, clr_task_step
     atomic_init(&task->references, 1);
     task->next = NULL;
     task->has_begun = task->is_under_way = false;
-    task->step_ns = 0;
     atomic_init(&task->phase, CLR_TASK_IDLE);
     clr_thread_cond_init(&task->changed);
     clr_status_clear(&task->status);

@@ -52,7 +52,6 @@ struct clr_task {
     bool has_begun;    /* its first step */
     bool is_under_way; /* set by an URGENT one's step: the device goes on by itself, and the next
                           step waits for it, so that others may begin before that */
-    int64_t step_ns;   /* what steps took that began something */
     /* Written under the lock; who polls it reads it without. */
     _Atomic(enum clr_task_phase) phase;
     /* The task has ended, or a build keeps it from its beginning: its own, since threads that wait

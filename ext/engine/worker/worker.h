@@ -107,17 +107,6 @@ enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task 
                                      int64_t timeout_ms, const struct clr_watch *watch,
                                      struct clr_status *status);
 
-/* Returns how long a task that somebody waits for would have to wait for others of that kind before
-   it begins, in ns, by what these took lately; 0: not at all, or that is not known. */
-int64_t clr_worker_queue_ns(struct clr_worker *worker);
-
-/*
- * Returns whether it is of no use to wait any longer for what the device does in several steps: it
- * has failed; it got nowhere for timeout_ms milliseconds, and counts as failed from then on; or
- * something has been built for so long. status says which.
- */
-bool clr_worker_is_late(struct clr_worker *worker, int64_t timeout_ms, struct clr_status *status);
-
 /* Returns whether the device is being opened, or something is built or to be built, which can take
    seconds. */
 bool clr_worker_has_builds(struct clr_worker *worker);

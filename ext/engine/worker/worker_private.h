@@ -42,7 +42,6 @@ struct clr_worker {
     bool starting;       /* the thread is opening the device, or building */
     unsigned milestones; /* how often a step of that has ended: who waits sees that it goes on */
     int64_t since;       /* when the thread began what it does now, by the clock; 0: nothing */
-    int64_t urgent_ns;   /* what an urgent task takes, in the mean of the latest ones; 0: unknown */
     enum clr_program_phase programs[CLR_OPERATIONS][CLR_ELEMENTS];
     struct clr_backoff pauses[CLR_OPERATIONS][CLR_ELEMENTS];
     struct clr_job *first, **last; /* the queue */

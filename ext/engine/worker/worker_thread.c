@@ -1,5 +1,4 @@
 #include "base/clock.h"
-#include "base/mean.h"
 #include "engine/worker/thread.h"
 #include "engine/worker/worker_private.h"
 #include "opencl/reduction/arithmetic.h"
@@ -168,12 +167,6 @@ static void locked_step_task(struct clr_worker *worker, struct clr_task *task)
     clr_status_clear(&status);
     again = task->step(task, worker->device, &status);
     come_back(worker);
-    /* A step is mostly all of an urgent task, if none is under way after it. */
-    task->step_ns += clr_clock_ns() - start;
-    if (kind == CLR_TASK_URGENT && !(again && task->is_under_way)) {
-        worker->urgent_ns = clr_mean_with(worker->urgent_ns, task->step_ns);
-        task->step_ns = 0;
-    }
     if (kind == CLR_TASK_BUILD)
         locked_report_start(worker, start, task->log, &status);
     else if (!worker->failed && clr_worker_locked_is_lost(worker, &status))

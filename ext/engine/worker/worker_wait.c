@@ -143,17 +143,3 @@ enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task 
     clr_worker_drop_ended(worker);
     return phase;
 }
-
-int64_t clr_worker_queue_ns(struct clr_worker *worker)
-{
-    const struct clr_task *task;
-    int64_t queue;
-
-    pthread_mutex_lock(&worker->lock);
-    queue = worker->since != 0 ? worker->urgent_ns : 0;
-    for (task = worker->tasks[CLR_TASK_URGENT].first; task != NULL; task = task->next)
-        queue += worker->urgent_ns;
-    queue += worker->under_way_count * worker->urgent_ns;
-    pthread_mutex_unlock(&worker->lock);
-    return queue;
-}

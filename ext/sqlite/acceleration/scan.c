@@ -1,6 +1,5 @@
 #include "sqlite/acceleration/ways.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/host/host_groups.h"
 #include "engine/host/host_scan.h"
@@ -51,20 +50,6 @@ struct device_scan {
     struct clr_sharded *copies[CLR_MOST_COLUMNS];
 };
 
-/* Whether the host would be done with the scan before one of the devices, for which others wait,
-   would begin. */
-static bool is_host_sooner(const struct clr_view_run *run, const struct clr_devices *devices)
-{
-    const struct clr_scan *scan = &run->scan;
-    const uint64_t values = (uint64_t)scan->rows * (uint64_t)scan->column_count;
-    bool is_sooner = false;
-    int i;
-
-    for (i = 0; i < devices->count && !is_sooner; i++)
-        is_sooner = clr_choice_is_host_sooner(devices->list[i].worker, values);
-    return is_sooner;
-}
-
 /* Chooses the devices for a scan. Returns whether there are some that have the columns; then
    leave_device() is due. For few rows it is the host that does it. */
 static bool find_device(struct device_scan *scan, struct clr_view_run *run)
@@ -74,7 +59,6 @@ static bool find_device(struct device_scan *scan, struct clr_view_run *run)
 
     scan->run = run;
     if (!clr_choose_devices(&run->request.connection->settings, run->scan.rows, rows, &devices) ||
-        is_host_sooner(run, &devices) ||
         !clr_cache_copies(run->request.found, run->scan.column_count, rows, &devices,
                           &scan->division, scan->copies))
         return false;
@@ -199,21 +183,16 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run)
 {
     struct clr_connection *connection = run->request.connection;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    int64_t start;
 
     if (run->plan->query->has_rows)
         outcome = count_found(run);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
-    start = clr_clock_ns();
     outcome = run->scan.grouping != NULL ? group(run) : clr_host_scan(&run->scan, run->watch);
     if (outcome != CLR_SCAN_DONE || run->device != NULL)
         return outcome;
     connection->stats.scans_on_host++;
     note_skipped(run);
-    if (run->scan.blocks == NULL)
-        clr_choice_note_host((uint64_t)run->scan.rows * (uint64_t)run->scan.column_count,
-                             clr_clock_ns() - start);
     return outcome;
 }
 

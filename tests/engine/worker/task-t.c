@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "engine/fake_device.h"
-#include "engine/rows/choice.h"
 #include "engine/worker/worker.h"
 
 #include "tap.h"
@@ -374,49 +373,6 @@ static void test_progress(void)
     tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
 }
 
-/* How long a scan would wait is known from what the latest ones took, and compared with the host's
-   pace. */
-static void test_queue(void)
-{
-    enum { TASKS = 5, PAUSE_MS = 20, MS = 1000000 };
-    struct clr_worker *worker = start();
-    struct probe *queued[TASKS], *held = new_probe(CLR_TASK_URGENT, 1);
-    struct clr_status status;
-    atomic_bool hold = true;
-    int64_t queue;
-    int i;
-
-    tap_is_int64(clr_worker_queue_ns(worker), 0, "nobody waits for an idle worker");
-    queued[0] = new_probe(CLR_TASK_URGENT, 1);
-    queued[0]->pause_ms = PAUSE_MS;
-    clr_worker_post(worker, &queued[0]->task);
-    tap_ok(await(worker, queued[0], LONG_MS, &status) == CLR_TASK_DONE,
-           "a task that takes a while");
-    tap_is_int64(clr_worker_queue_ns(worker), 0, "nobody waits when it is done");
-    tap_ok(!clr_choice_is_host_sooner(worker, 1), "while nobody waits the host is not sooner");
-    held->hold = &hold;
-    clr_worker_post(worker, &held->task);
-    for (i = 1; i < TASKS; i++) {
-        queued[i] = new_probe(CLR_TASK_URGENT, 1);
-        clr_worker_post(worker, &queued[i]->task);
-    }
-    queue = clr_worker_queue_ns(worker);
-    tap_ok(queue >= (int64_t)(TASKS - 1) * PAUSE_MS * MS, "behind %d others: %lld ns", TASKS,
-           (long long)queue);
-    tap_ok(!clr_choice_is_host_sooner(worker, 1), "the host's pace is not known yet");
-    clr_choice_note_host(1000, 1000);
-    tap_ok(clr_choice_is_host_sooner(worker, 1000), "the host is done with a few values sooner");
-    tap_ok(!clr_choice_is_host_sooner(worker, UINT64_C(1000000000000)), "... and not with many");
-    atomic_store(&hold, false);
-    for (i = 0; i < TASKS; i++) {
-        await(worker, queued[i], LONG_MS, &status);
-        clr_task_release(&queued[i]->task);
-    }
-    clr_task_release(&held->task);
-    wait_destroyed(TASKS + 1, "each is freed once");
-    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
-}
-
 /* A worker that always has something else to do builds all the same, and who waits for a task that
    has not begun is sent away. */
 static void test_build_turn(void)
@@ -490,7 +446,6 @@ int main(void)
     test_hang();
     test_busy();
     test_progress();
-    test_queue();
     test_building();
     test_build_turn();
     return tap_done();

@@ -87,8 +87,7 @@ static int ask_until_served(int view, int other)
     return -1;
 }
 
-/* Asks all views in turn, and says whose answers devices gave, and how many bytes went there. The
-   host may be sooner now and then, where a device is still busy. */
+/* Asks all views in turn, and says whose answers devices gave, and how many bytes went there. */
 static void take_turns(const char *name)
 {
     const int64_t copied = database_stat(run_state.db, "column_bytes_copied");
