@@ -8,12 +8,25 @@
 #include "opencl/memory/test_values.h"
 #include "opencl/reduction/passes.h"
 
+#include <math.h>
 #include <string.h>
 
-/* Enough for each of a large GPU's work-items to add some dozen values. */
-enum { VALUES = 2 << 20, ROUNDS = 3 };
+/*
+ * Enough for each of a large GPU's work-items to add some values. The device writes them into its
+ * own memory: the host has but a few of them, in as many patterns as are of the largest size that
+ * there is (OpenCL 1.2, 5.2.2, clEnqueueFillBuffer), each of which fills a region.
+ */
+enum {
+    VALUES = 2 << 20,
+    PATTERN = 16,
+    PATTERNS = 64,
+    DIFFERENT = PATTERN * PATTERNS,
+    REPEATED_BITS = 11,
+    ROUNDS = 3
+};
+_Static_assert(DIFFERENT << REPEATED_BITS == VALUES, "all values");
 
-/* What is summed in either arithmetic, and the host's sum of it. */
+/* What is summed in either arithmetic, of which the chunk has each value once, and its sum. */
 struct trial {
     struct clr_chunk *chunk;
     cl_command_queue queue;
@@ -35,9 +48,28 @@ static void fill(struct clr_chunk *chunk)
     uint64_t seed = CLR_TEST_SEED;
     size_t i;
 
-    for (i = 0; i < VALUES; i++)
+    for (i = 0; i < DIFFERENT; i++)
         chunk->real[i] = (double)(int32_t)(clr_test_random(&seed) >> 32) / 3e6;
-    chunk->count[CLR_REAL] = VALUES;
+    chunk->count[CLR_REAL] = DIFFERENT;
+}
+
+/* Makes the values, and has the device fill them. */
+static enum clr_code make_values(const struct clr_device *device, struct trial *trial,
+                                 struct clr_status *status)
+{
+    const size_t region = VALUES / PATTERNS * sizeof(double);
+    cl_int error;
+    size_t i;
+
+    trial->values =
+        clCreateBuffer(device->context, CL_MEM_READ_WRITE, VALUES * sizeof(double), NULL, &error);
+    if (error != CL_SUCCESS)
+        return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
+    for (i = 0; i < PATTERNS && error == CL_SUCCESS; i++)
+        error = clEnqueueFillBuffer(trial->queue, trial->values, trial->chunk->real + i * PATTERN,
+                                    PATTERN * sizeof(double), i * region, region, 0, NULL, NULL);
+    return error == CL_SUCCESS ? CLR_OK
+                               : clr_opencl_buffer_failed(status, "clEnqueueFillBuffer", error);
 }
 
 static enum clr_code open_trial(struct clr_device *device, struct trial *trial,
@@ -46,20 +78,18 @@ static enum clr_code open_trial(struct clr_device *device, struct trial *trial,
     struct clr_state state;
     cl_int error;
 
-    trial->chunk = clr_chunk_new(CLR_SUM, VALUES);
+    trial->chunk = clr_chunk_new(CLR_SUM, DIFFERENT);
     if (trial->chunk == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for a device's trial");
     fill(trial->chunk);
     clr_state_clear(&state);
     clr_host_reduce(trial->chunk, CLR_REAL, &state);
-    trial->sum = clr_sum_round(&state.sum, 1);
+    trial->sum = ldexp(clr_sum_round(&state.sum, 1), REPEATED_BITS);
     trial->queue =
         clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clCreateCommandQueue", error);
-    trial->values = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                                   VALUES * sizeof(double), trial->chunk->real, &error);
-    return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, "clCreateBuffer", error);
+    return make_values(device, trial, status);
 }
 
 static void close_trial(struct trial *trial)
