@@ -13,10 +13,10 @@ static void test_defaults(void)
     unsetenv("CLREDUCE_DEVICE");
     clr_settings_init(&settings);
     tap_is_string(settings.device, "auto", "the device is chosen by itself");
-    tap_is_int64(settings.chunk_size, 65536, "chunk_size");
+    tap_is_int64(settings.chunk_size, 16384, "chunk_size");
     tap_is_int64(settings.host_threshold, 4096, "host_threshold");
     tap_is_int64(settings.start_after, 1048576, "start_after");
-    tap_is_int64(settings.chunks_in_flight, 4, "chunks_in_flight");
+    tap_is_int64(settings.chunks_in_flight, 2, "chunks_in_flight");
     tap_is_int64(settings.device_timeout, 10000, "device_timeout");
     tap_is_int64(settings.view_threshold, 1000, "view_threshold");
     tap_is_int64(clr_process_setting(CLR_COLUMN_MEMORY), 0, "column_memory");
@@ -184,7 +184,7 @@ static void test_list(void)
         }
         if (i == 1) {
             tap_is_string(description.value, "100", "an integer as it was set");
-            tap_is_string(description.default_value, "65536", "and its default");
+            tap_is_string(description.default_value, "16384", "and its default");
         }
         /* What the list shows can be set: nothing in it is mere decoration. */
         tap_ok(clr_settings_set(&settings, description.name, description.default_value, &status) ==

@@ -7,10 +7,10 @@ import tap
 
 DEFAULTS = {
     "device": "auto",
-    "chunk_size": "65536",
+    "chunk_size": "16384",
     "host_threshold": "4096",
     "start_after": "1048576",
-    "chunks_in_flight": "4",
+    "chunks_in_flight": "2",
     "device_timeout": "10000",
     "view_threshold": "1000",
     "column_memory": "0",
@@ -206,7 +206,7 @@ def test_directonly():
         )
         db.execute("DROP TRIGGER adds")
         db.execute("DELETE FROM log")
-    tap.ok(settings_of(db)["chunk_size"] == "65536", "the setting is as it was")
+    tap.ok(settings_of(db)["chunk_size"] == "16384", "the setting is as it was")
     db.close()
 
 
