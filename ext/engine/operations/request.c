@@ -91,16 +91,6 @@ enum clr_scan_outcome clr_request_end(struct clr_request *request, int64_t timeo
     return request->outcome;
 }
 
-enum clr_scan_outcome clr_request_run(struct clr_request *request, int64_t timeout_ms,
-                                      const struct clr_watch *watch, struct clr_device_work *work,
-                                      struct clr_status *status)
-{
-    const enum clr_scan_outcome begun = clr_request_begin(request);
-
-    return begun == CLR_SCAN_DONE ? clr_request_end(request, timeout_ms, watch, work, status)
-                                  : begun;
-}
-
 static void destroy_build(struct clr_task *task)
 {
     clr_memory_free(task);

@@ -72,11 +72,6 @@ enum clr_scan_outcome clr_request_end(struct clr_request *request, int64_t timeo
                                       const struct clr_watch *watch, struct clr_device_work *work,
                                       struct clr_status *status);
 
-/* Begins a request, and ends it. */
-enum clr_scan_outcome clr_request_run(struct clr_request *request, int64_t timeout_ms,
-                                      const struct clr_watch *watch, struct clr_device_work *work,
-                                      struct clr_status *status);
-
 /*
  * Has the worker build something, by steps that need nothing but the device, when there is nothing
  * else to do. Without memory nothing is built: whoever needs it asks again. That two of these do

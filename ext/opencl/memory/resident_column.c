@@ -248,11 +248,6 @@ bool clr_resident_column_is_like(const struct clr_resident_column *column,
     return own.bytes == 0 || (own.least == frame->least && own.power == frame->power);
 }
 
-size_t clr_resident_column_rows(const struct clr_resident_column *column)
-{
-    return column->rows;
-}
-
 void clr_resident_column_free(struct clr_device *device, struct clr_resident_column *column)
 {
     if (column == NULL)
