@@ -4,10 +4,9 @@
  * of ext/numeric/exact/accumulator.h. Doubles come as their bits: it needs no floating point.
  * Follows atomics.cl.
  *
- * A CPU device's groups have one work-item, and digits of 64 bits. On other devices all work-items
- * of a group add to the same digits, by atomics of 32 bits.
+ * All work-items of a group add to the same digits, by atomics of 32 bits.
  *
- * Defined by the host: CPU, DIGITS, ACCUMULATOR_BASE, COPIES (a power of two, 1 on a CPU device).
+ * Defined by the host: DIGITS, ACCUMULATOR_BASE, COPIES (a power of two).
  */
 
 /*
@@ -23,77 +22,6 @@
 #define WIDE_NAN (WIDE_DIGIT_WORDS + 2)
 #define WIDE_USED (WIDE_DIGIT_WORDS + 3)
 #define WIDE_LOCAL_WORDS (WIDE_DIGIT_WORDS + WIDE_SPECIAL_WORDS)
-
-#if CPU
-
-#define WIDE_DIGIT_WORDS (2 * DIGITS)
-
-void add_to_local_digit(__local uint *words, uint digit, ulong value)
-{
-    value += (ulong)words[2 * digit + 1] << 32 | words[2 * digit];
-    words[2 * digit] = (uint)value;
-    words[2 * digit + 1] = (uint)(value >> 32);
-}
-
-/* Adds (high * 2^64 + low) * 2^exponent, negated if negative; high is below 2^53. */
-void wide_add_scaled(__local uint *wide, ulong high, ulong low, int exponent, int negative)
-{
-    uint position = (uint)(exponent - ACCUMULATOR_BASE);
-    uint first = position >> 5, shift = position & 31, i;
-    /* The five digits: two shifts each, since shifting by the whole width is not defined. */
-    ulong part[5];
-
-    part[0] = (low << shift) & 0xffffffff;
-    part[1] = (low >> (32 - shift)) & 0xffffffff;
-    part[2] = ((low >> 32 >> (32 - shift)) | (high << shift)) & 0xffffffff;
-    part[3] = (high >> (32 - shift)) & 0xffffffff;
-    part[4] = high >> 32 >> (32 - shift);
-    wide[WIDE_USED] = 1;
-    for (i = 0; i < 5; i++) {
-        if (part[i] != 0)
-            add_to_local_digit(wide, first + i, negative ? -part[i] : part[i]);
-    }
-}
-
-/* Adds significand * 2^exponent, negated if negative. */
-void wide_add_significand(__local uint *wide, ulong significand, int exponent, int negative)
-{
-    if (significand != 0)
-        wide_add_scaled(wide, 0, significand, exponent, negative);
-}
-
-/*
- * Adds a number of 192 bits in two's complement, in three parts, times 2^exponent: all of its seven
- * digits but the last, which has the sign, as they are without one.
- */
-void wide_add_192(__local uint *wide, ulong low, ulong middle, ulong high, int exponent)
-{
-    uint position = (uint)(exponent - ACCUMULATOR_BASE);
-    uint first = position >> 5, shift = position & 31, i;
-    ulong parts[3] = {low, middle, high}, before = 0, digit;
-
-    if ((low | middle | high) == 0)
-        return;
-    wide[WIDE_USED] = 1;
-    for (i = 0; i < 6; i++) {
-        ulong word = parts[i / 2] >> (i & 1 ? 32 : 0) & 0xffffffff;
-        digit = (word << shift | before) & 0xffffffff;
-        before = word >> (32 - shift);
-        if (digit != 0)
-            add_to_local_digit(wide, first + i, digit);
-    }
-    digit = (ulong)((long)high >> 32 >> (32 - shift));
-    if (digit != 0)
-        add_to_local_digit(wide, first + 6, digit);
-}
-
-/* What digit number i of the result gets. */
-ulong wide_digit(__local const uint *wide, uint i)
-{
-    return (ulong)wide[2 * i + 1] << 32 | wide[2 * i];
-}
-
-#else
 
 /*
  * Digits of 18 bits, in words of 32 that take thousands of them before one has to carry: a double
@@ -211,7 +139,6 @@ ulong wide_digit(__local const uint *wide, uint i)
     return sum;
 }
 
-#endif
 DEFINE_ATOMIC_ADD_64(add_to_global_digit, __global)
 
 #define IS_FINITE(bits) (((bits) >> 52 & 0x7ff) != 0x7ff)

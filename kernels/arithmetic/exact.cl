@@ -1,6 +1,6 @@
 /*
  * Exact addition of doubles on a device: a short expansion in each work-item, and behind it the
- * long accumulator of accumulator.cl, which this follows, and lanes.cl. The limits are those of
+ * long accumulator of accumulator.cl, which this follows. The limits are those of
  * ext/numeric/exact/expansion.h, where the sources are named.
  */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -10,27 +10,15 @@
 #define PRODUCT_FLOOR 0x1p-960
 
 /*
- * Whether |x| < EXPANSION_LIMIT; in a GPU's work-item, whether the expansion takes it; whether
- * moreover |x| >= PRODUCT_FLOOR; whether x is neither 0 nor -0. A GPU looks at the bits, by
- * integers: its units for doubles have enough to do.
+ * Whether an expansion takes x: |x| < EXPANSION_LIMIT, and not all values go to the accumulator
+ * now; whether |x| is below the limit and not below PRODUCT_FLOOR; whether x is neither 0 nor -0.
+ * All by the bits, as integers: a GPU's units for doubles have enough to do.
  */
-#if LANES > 1
-#define FITS_EXPANSION(x) (fabs(x) < EXPANSION_LIMIT)
-#define FITS_PRODUCT(x) (FITS_EXPANSION(x) & (fabs(x) >= PRODUCT_FLOOR))
-#define IS_NOT_ZERO(x) ((x) != 0)
-#else
 #define HIGH_BITS(x) ((uint)(as_ulong(x) >> 32) & 0x7fffffff)
-#define FITS_EXPANSION(x) (HIGH_BITS(x) < 0x7bf00000)
 #define IS_TAKEN_BY(sum, x) ((HIGH_BITS(x) | ((sum)->steps & ALL_WIDE)) < 0x7bf00000)
 #define FITS_PRODUCT(x) (HIGH_BITS(x) - 0x03f00000 < 0x7bf00000 - 0x03f00000)
 #define IS_NOT_ZERO(x) (as_ulong(x) << 1 != 0)
-#endif
 
-#if LANES == 8
-typedef double8 lanes;
-#else
-typedef double lanes;
-#endif
 typedef double element;
 
 #undef WIDE_ARGUMENT
@@ -38,33 +26,25 @@ typedef double element;
 #define WIDE_ARGUMENT , wide
 #define WIDE_FORMAL , __local uint *wide
 
-/* An expansion of three terms; on a CPU device, one in each lane of a vector. */
+/* An expansion of three terms. */
 typedef struct {
     double first, second, third;
 } partial;
 
-/* A flag of a GPU's steps, and the numbers of running_went_wide(). */
+/* A flag of the steps, and the numbers of running_went_wide(). */
 #define ALL_WIDE (1U << 31)
 #define WIDE_STEPS 256
 #define WIDE_COST 8
 #define MOST_DUE 20
 
-/* The terms of a sum before the last: see blocks.cl. A product has twice the bits. */
-#define NUMBERS (OPERANDS + 1)
-
 typedef struct {
-    lanes first, second, third;
-#if LANES > 1
-    lanes number[NUMBERS], bias; /* bias: the first number's */
-    uint waiting, wait;
-#else
+    double first, second, third;
     uint steps, due; /* see running_went_wide() */
-#endif
 } running;
 
-#define TWO_SUM(type, a, b, sum, error)                                                            \
+#define TWO_SUM(a, b, sum, error)                                                                  \
     do {                                                                                           \
-        type sum_ = (a) + (b), part_ = sum_ - (a);                                                 \
+        double sum_ = (a) + (b), part_ = sum_ - (a);                                               \
         error = ((a) - (sum_ - part_)) + ((b)-part_);                                              \
         sum = sum_;                                                                                \
     } while (0)
@@ -76,10 +56,10 @@ typedef struct {
 void partial_add(partial *sum, double x, __local uint *wide)
 {
     double error;
-    TWO_SUM(double, sum->first, x, sum->first, error);
-    TWO_SUM(double, sum->second, error, sum->second, error);
+    TWO_SUM(sum->first, x, sum->first, error);
+    TWO_SUM(sum->second, error, sum->second, error);
     if (error != 0) {
-        TWO_SUM(double, sum->third, error, sum->third, error);
+        TWO_SUM(sum->third, error, sum->third, error);
         if (error != 0)
             wide_add(wide, as_ulong(error));
     }
@@ -102,21 +82,10 @@ partial partial_zero(void)
 
 running running_zero(void)
 {
-    running zero;
-    zero.first = zero.second = zero.third = 0;
-#if LANES > 1
-    for (uint i = 0; i < NUMBERS; i++)
-        zero.number[i] = 0;
-    zero.bias = 0;
-    zero.waiting = zero.wait = 0;
-#else
-    zero.steps = 0;
-    zero.due = WIDE_COST;
-#endif
+    running zero = {0, 0, 0, 0, WIDE_COST};
     return zero;
 }
 
-#if LANES == 1
 /*
  * Takes note that a value went to the long accumulator. Where most do, the expansion is work for
  * nothing: all go there, until the next multiple of WIDE_STEPS, which is the same for neighbouring
@@ -136,68 +105,47 @@ void running_went_wide(running *sum)
     if (sum->due - steps > MOST_DUE)
         sum->steps |= ALL_WIDE;
 }
-#endif
 
 /* Adds what the second term dropped. */
-void running_add_rest(running *sum, lanes x, __local uint *wide)
+void running_add_rest(running *sum, double x, __local uint *wide)
 {
-    lanes error;
-    TWO_SUM(lanes, sum->third, x, sum->third, error);
-    if (ANY(IS_NOT_ZERO(error))) {
-        double lane[LANES];
-        uint i;
-        STORE_LANES(error, lane);
-        for (i = 0; i < LANES; i++)
-            wide_add(wide, as_ulong(lane[i]));
-#if LANES == 1
+    double error;
+    TWO_SUM(sum->third, x, sum->third, error);
+    if (IS_NOT_ZERO(error)) {
+        wide_add(wide, as_ulong(error));
         running_went_wide(sum);
-#endif
     }
 }
 
-/* As partial_add(), for every lane. */
-void running_add(running *sum, lanes x, __local uint *wide)
+/* As partial_add(). */
+void running_add(running *sum, double x, __local uint *wide)
 {
-    lanes error;
-    TWO_SUM(lanes, sum->first, x, sum->first, error);
-    TWO_SUM(lanes, sum->second, error, sum->second, error);
-    if (ANY(IS_NOT_ZERO(error)))
+    double error;
+    TWO_SUM(sum->first, x, sum->first, error);
+    TWO_SUM(sum->second, error, sum->second, error);
+    if (IS_NOT_ZERO(error))
         running_add_rest(sum, error, wide);
 }
 
 /* Adds x and low, which is below an ulp of x, and so starts at the second term. */
-void running_add_pair(running *sum, lanes x, lanes low, __local uint *wide)
+void running_add_pair(running *sum, double x, double low, __local uint *wide)
 {
-    lanes error;
-    TWO_SUM(lanes, sum->first, x, sum->first, error);
-    TWO_SUM(lanes, sum->second, error, sum->second, error);
-    TWO_SUM(lanes, sum->second, low, sum->second, low);
-    if (ANY(IS_NOT_ZERO(error) | IS_NOT_ZERO(low))) {
+    double error;
+    TWO_SUM(sum->first, x, sum->first, error);
+    TWO_SUM(sum->second, error, sum->second, error);
+    TWO_SUM(sum->second, low, sum->second, low);
+    if (IS_NOT_ZERO(error) | IS_NOT_ZERO(low)) {
         running_add_rest(sum, error, wide);
         running_add_rest(sum, low, wide);
     }
 }
 
-#if LANES > 1
-void running_bias(running *sum, lanes squares, __local uint *wide);
-#endif
-
 partial running_finish(running sum, __local uint *wide)
 {
     partial result = partial_zero();
-    double first[LANES], second[LANES], third[LANES];
-    uint i;
 
-#if LANES > 1
-    running_bias(&sum, (lanes)0, wide);
-#endif
-    STORE_LANES(sum.first, first);
-    STORE_LANES(sum.second, second);
-    STORE_LANES(sum.third, third);
-    for (i = 0; i < LANES; i++) {
-        partial_add(&result, first[i], wide);
-        partial_add(&result, second[i], wide);
-        partial_add(&result, third[i], wide);
-    }
+    partial_add(&result, sum.first, wide);
+    partial_add(&result, sum.second, wide);
+    partial_add(&result, sum.third, wide);
     return result;
 }

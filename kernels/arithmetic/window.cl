@@ -2,11 +2,10 @@
  * Exact addition of doubles on a device by integers alone; their bits come as longs. Each
  * work-item adds significands to a number of 192 bits whose lowest one weighs as much as the lowest
  * of any value within a window of exponents. What lies outside the window goes to the long
- * accumulator of accumulator.cl, which this follows, and lanes.cl; and if that happens often the
+ * accumulator of accumulator.cl, which this follows; and if that happens often the
  * window moves to where the values are. Sums and products differ in what is added: the operation's
  * file has that.
  */
-typedef lanes_long lanes;
 typedef long element;
 
 #undef WIDE_ARGUMENT
@@ -14,15 +13,7 @@ typedef long element;
 #define WIDE_ARGUMENT , wide
 #define WIDE_FORMAL , __local uint *wide
 
-#if LANES > 1
-typedef lanes_ulong lanes_uint;
-#define EXPONENT(bits) ((bits) >> 52 & 0x7ff)
-#define KEPT_IF(condition, number) ((number)&AS_LANES_ULONG(condition))
-#else
-typedef uint lanes_uint;
 #define EXPONENT(bits) ((uint)((bits) >> 52) & 0x7ff)
-#define KEPT_IF(condition, number) ((condition) ? (number) : 0)
-#endif
 #define SIGNIFICAND(bits) (((bits)&0xfffffffffffffUL) | 1UL << 52)
 #define IS_ZERO(bits) ((bits) << 1 == 0)
 
@@ -54,7 +45,7 @@ typedef struct {
 /* What is negative was added as ones' complement, and is one too little each. A sum has no high
    part. */
 typedef struct {
-    lanes_ulong low, middle, high, negatives;
+    ulong low, middle, high, negatives;
     uint begin;
     uint steps, misses; /* since the window began there */
     uint patience;      /* misses that move it */
@@ -127,42 +118,30 @@ void partial_merge(partial *sum, partial other, __local uint *wide)
 }
 
 /* Adds high * 2^64 + low, shifted by up to WINDOW bits; sign: 0, or all bits if it is negative. */
-void running_add(running *sum, lanes_ulong low, lanes_ulong high, lanes_uint shift,
-                 lanes_ulong sign)
+void running_add(running *sum, ulong low, ulong high, uint shift, ulong sign)
 {
-    lanes_ulong first = low << shift ^ sign, second = low >> 1 >> (63 - shift) ^ sign, carry;
+    ulong first = low << shift ^ sign, second = low >> 1 >> (63 - shift) ^ sign, carry;
 
 #if OPERANDS == 2
     second ^= high << shift;
 #endif
     sum->low += first;
-    carry = ONE_IF(sum->low < first);
+    carry = sum->low < first;
     second += carry;
     sum->middle += second;
 #if OPERANDS == 2
-    sum->high +=
-        (high >> 1 >> (63 - shift) ^ sign) + ONE_IF(second < carry) + ONE_IF(sum->middle < second);
+    sum->high += (high >> 1 >> (63 - shift) ^ sign) + (second < carry) + (sum->middle < second);
 #endif
     sum->negatives -= sign;
 }
 
 partial running_finish(running sum, __local uint *wide)
 {
-    ulong low[LANES], middle[LANES], high[LANES], negatives[LANES];
-    partial result = partial_zero();
-    uint i;
+    partial result = {sum.low, sum.middle, sum.high, (long)sum.begin + WINDOW_UNIT};
 
-    STORE_LANES(sum.low, low);
-    STORE_LANES(sum.middle, middle);
-    STORE_LANES(sum.high, high);
-    STORE_LANES(sum.negatives, negatives);
-    for (i = 0; i < LANES; i++) {
-        partial lane = {low[i], middle[i], high[i], (long)sum.begin + WINDOW_UNIT};
-        partial_add(&lane, negatives[i], 0, 0);
-        if (OPERANDS == 1)
-            lane.high = (ulong)((long)lane.middle >> 63);
-        partial_merge(&result, lane, wide);
-    }
+    partial_add(&result, sum.negatives, 0, 0);
+    if (OPERANDS == 1)
+        result.high = (ulong)((long)result.middle >> 63);
     return result;
 }
 

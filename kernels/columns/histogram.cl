@@ -9,14 +9,9 @@
  * values from number `begin` on up to `end`, fewer than 2^32, and adds to
  * the counts, one for each slot. Any number of groups and of work-items a group.
  *
- * Defined by the host: CPU (1: groups have one work-item), DOUBLES (1: the device has exact ones),
- * LOADS (values that a work-item loads before it counts the first of them).
+ * Defined by the host: DOUBLES (1: the device has exact ones), LOADS (values that a work-item loads
+ * before it counts the first of them).
  */
-#if CPU
-#define ADD_IN_GROUP(counter, number) ((void)((counter) += (number)))
-#else
-#define ADD_IN_GROUP(counter, number) ((void)atomic_add(&(counter), number))
-#endif
 
 /* What is constant in a kernel, or in a branch of it, is to be so in its loops; and what is behind
    a pointer is to be in registers. */
@@ -96,7 +91,7 @@ typedef struct {
 INLINE void take_slot(const bounds *by, tally *to, uint slot)
 {
     if (by->in_group) {
-        ADD_IN_GROUP(to->counters[slot * to->copies], 1);
+        (void)atomic_inc(&to->counters[slot * to->copies]);
         return;
     }
     if (slot != to->slot) {
@@ -110,13 +105,6 @@ INLINE void take_slot(const bounds *by, tally *to, uint slot)
 INLINE void count_by(const bounds *by, uint method, tally *to, const column *from, ulong begin,
                      ulong end)
 {
-#if CPU
-    /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
-    ulong item = get_global_id(0), items = get_global_size(0);
-    ulong share = (end - begin) / items, extra = (end - begin) % items;
-    ulong i = begin + item * share + min(item, extra), stride = 1;
-    end = i + share + (item < extra);
-#else
     ulong i = begin + get_global_id(0), stride = get_global_size(0);
 
     for (; i + (LOADS - 1) * stride < end; i += LOADS * stride) {
@@ -130,7 +118,6 @@ INLINE void count_by(const bounds *by, uint method, tally *to, const column *fro
         for (uint load = 0; load < LOADS; load++)
             take_slot(by, to, slots[load]);
     }
-#endif
     for (; i < end; i += stride)
         take_slot(by, to, find_slot(by, method, load_value(from, i)));
 }

@@ -94,17 +94,9 @@ void tell_doubts(row_doubts doubts, volatile __global uint *flags)
 /* ---- Rows. */
 
 /* Declares the first of a work-item's rows, the step to the next, and where they end; it is one of
-   so many items, which share `rows` rows from row first_row on. On a CPU each has one contiguous
-   run, which prefetchers follow. */
-#if CPU
-#define SHARE_ROWS(item, items)                                                                    \
-    ulong share = rows / (items), extra = rows % (items);                                          \
-    ulong i = first_row + (item)*share + min((ulong)(item), extra), step = 1;                      \
-    ulong end = i + share + ((item) < extra);
-#else
+   so many items, which share `rows` rows from row first_row on. */
 #define SHARE_ROWS(item, items)                                                                    \
     ulong i = first_row + (item), step = (items), end = first_row + rows;
-#endif
 
 /* The values of several rows are on their way at the same time. */
 #define AT(array) array##_of[load]

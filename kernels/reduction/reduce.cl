@@ -11,7 +11,7 @@
  * each work-item; wide_result, WIDE_WORDS words and those of counts, zero before the first pass, to
  * which every pass adds; results and number, for publish().
  */
-/* Values of each operand that a GPU's work-item loads before it adds the first of them. */
+/* Values of each operand that a work-item loads before it adds the first of them. */
 #ifndef LOADS
 #define LOADS 4
 #endif
@@ -41,31 +41,6 @@ __kernel void reduce_first(__global const element *x, ulong begin, ulong second,
     partial mine;
 
     x += begin;
-#if LANES > 1
-    /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
-    ulong item = get_global_id(0), items = get_global_size(0);
-    ulong share = count / items, extra = count % items;
-    ulong i = item * share + min(item, extra);
-    ulong end = i + share + (item < extra);
-    ulong whole = i + (end - i) / LANES * LANES;
-
-#ifdef BLOCK
-    for (; end - i >= BLOCK * LANES; i += BLOCK * LANES)
-        running_take_block(&sum, x + i, x + i + (OPERANDS - 1) * second, wide);
-#endif
-    for (; i < whole; i += LANES)
-        running_take(&sum, LOAD_LANES(x, i),
-                     LOAD_LANES(x, i + (OPERANDS - 1) * second) WIDE_ARGUMENT);
-    if (i < end) {
-        /* What is left is filled up to a vector with values that change nothing. */
-        element x_lane[LANES], y_lane[LANES];
-        for (ulong lane = 0; lane < LANES; lane++) {
-            x_lane[lane] = i + lane < end ? x[i + lane] : PADDING(x[end - 1]);
-            y_lane[lane] = i + lane < end ? x[i + lane + (OPERANDS - 1) * second] : 0;
-        }
-        running_take(&sum, vload8(0, x_lane), vload8(0, y_lane) WIDE_ARGUMENT);
-    }
-#else
     /* Neighbouring work-items load neighbouring values; several loads are in flight at a time. */
     ulong i = get_global_id(0), step = get_global_size(0);
 
@@ -82,7 +57,6 @@ __kernel void reduce_first(__global const element *x, ulong begin, ulong second,
     }
     for (; i < count; i += step)
         running_take(&sum, x[i], x[i + (OPERANDS - 1) * second] WIDE_ARGUMENT);
-#endif
     mine = running_finish(sum WIDE_ARGUMENT);
     mine = group_merge(mine, scratch WIDE_ARGUMENT);
     if (get_local_id(0) == 0)

@@ -10,8 +10,6 @@
 #define OF_STEP(name) OF(name##_, STEP)
 
 #define element OF_KIND(element)
-#define lanes OF_KIND(lanes)
-#define lanes_uint OF_KIND(lanes_uint)
 #define partial OF_KIND(partial)
 #define running OF_KIND(running)
 #define partial_zero OF_KIND(partial_zero)

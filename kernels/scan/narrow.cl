@@ -260,14 +260,7 @@ void take_whole(running *result, row_counts *counts, __global const whole_word *
     __global const uint4 *restrict words = (__global const uint4 *)values;
     ulong blocks = count / BLOCK, taken = 0;
     whole_part part;
-#if CPU
-    ulong item = get_global_id(0), items = get_global_size(0);
-    ulong share = blocks / items, extra = blocks % items;
-    ulong i = item * share + min(item, extra);
-    ulong end = i + share + (item < extra), stride = 1;
-#else
     ulong i = get_global_id(0), end = blocks, stride = get_global_size(0);
-#endif
 
     whole_begin(&part, &frame);
     for (; i + (LOADS - 1) * stride < end; i += LOADS * stride) {

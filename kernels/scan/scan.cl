@@ -100,15 +100,7 @@ __kernel void scan_first(ROW_FORMALS ulong first, ulong count, __global ulong *r
     whole_frame frame = {WHOLE_FRAME};
     take_whole(&sum0, &counts0, v0 + first, frame, count WHOLE_WIDE);
 #else
-#if CPU
-    /* One contiguous run for each work-item: a CPU's prefetchers follow it. */
-    ulong item = get_global_id(0), items = get_global_size(0);
-    ulong share = count / items, extra = count % items;
-    ulong i = first + item * share + min(item, extra);
-    ulong end = i + share + (item < extra), stride = 1;
-#else
     ulong i = first + get_global_id(0), end = first + count, stride = get_global_size(0);
-#endif
 
     for (; i + (LOADS - 1) * stride < end; i += LOADS * stride) {
         FOR_EACH_STEP(DECLARE)

@@ -5,18 +5,12 @@
 #include <stdio.h>
 
 /*
- * On a GPU, groups as large as in reductions, about as many as are resident at a time, and as many
+ * Groups as large as in reductions, about as many as a GPU has resident at a time, and as many
  * copies of the counters as work-items count at the same moment. Half of the local memory, so that
  * a compute unit has several groups even where that is all it has. LOADS: twice those of a scan,
- * since a work-item has little else in its registers. On a CPU device, a few groups a unit.
+ * since a work-item has little else in its registers.
  */
-enum {
-    GPU_GROUP_SIZE = 256,
-    GPU_GROUPS_PER_UNIT = 8,
-    GPU_MOST_COPIES = 32,
-    LOADS = 8,
-    CPU_GROUPS_PER_UNIT = 4
-};
+enum { GROUP_SIZE = 256, GROUPS_PER_UNIT = 8, MOST_COPIES = 32, LOADS = 8 };
 
 /* A launch of so many values takes some milliseconds where it matters that others wait. */
 static const uint64_t most_values = (uint64_t)1 << 31;
@@ -28,16 +22,15 @@ static const char *const kernel_names[CLR_BIN_KERNELS] = {
 
 static cl_int choose_sizes(struct clr_module *module, const struct clr_device_info *device)
 {
-    const bool cpu = device->type == CLR_DEVICE_CPU;
     const size_t units = device->compute_units > 0 ? device->compute_units : 1;
-    const struct clr_group_limit limit = {.most = GPU_GROUP_SIZE};
+    const struct clr_group_limit limit = {.most = GROUP_SIZE};
     struct clr_binner *binner = (struct clr_binner *)module;
     cl_ulong local = 0;
     cl_int error;
 
     binner->most_values = most_values;
-    binner->most_copies = cpu ? 1 : GPU_MOST_COPIES;
-    binner->most_groups = units * (cpu ? CPU_GROUPS_PER_UNIT : GPU_GROUPS_PER_UNIT);
+    binner->most_copies = MOST_COPIES;
+    binner->most_groups = units * GROUPS_PER_UNIT;
     error = clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
     binner->local_memory = (size_t)(local / 2);
     if (error != CL_SUCCESS)
@@ -48,8 +41,7 @@ static cl_int choose_sizes(struct clr_module *module, const struct clr_device_in
 
 static void write_options(const struct clr_device_info *device, char *options, size_t size)
 {
-    snprintf(options, size, " -DCPU=%d -DDOUBLES=%d -DLOADS=%d", device->type == CLR_DEVICE_CPU,
-             device->doubles, LOADS);
+    snprintf(options, size, " -DDOUBLES=%d -DLOADS=%d", device->doubles, LOADS);
 }
 
 static void release(struct clr_module *module)

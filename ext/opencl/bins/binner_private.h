@@ -26,7 +26,7 @@ struct clr_binner {
     size_t sent;              /* how many first keys the device has: those of the last question */
     bool clean;               /* all counts on the device are 0 */
     /* The sizes that tests change. */
-    size_t group_size;    /* work-items of a group; 1 on a CPU device */
+    size_t group_size;    /* work-items of a group */
     size_t most_groups;   /* that are worth having in a launch */
     size_t most_copies;   /* of a group's counters */
     size_t local_memory;  /* bytes that a group may use */

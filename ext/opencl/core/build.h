@@ -35,7 +35,8 @@ struct clr_group_limit {
 
 /*
  * Chooses the work-items of a group that all the kernels can have on the device: as many as are
- * wanted, or else the largest multiple of what it prefers; 1 on a CPU device. Returns OpenCL's
+ * wanted, or else the largest multiple of what it prefers; 1 on a CPU device, whose compiler makes
+ * loops of larger groups, and takes ten times as long for it. Returns OpenCL's
  * error, which is CL_INVALID_WORK_GROUP_SIZE where the local memory is not enough for one.
  */
 cl_int clr_choose_group_size(const struct clr_device_info *device, const cl_kernel *kernels,

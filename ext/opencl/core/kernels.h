@@ -5,11 +5,9 @@
 #ifndef CLR_OPENCL_KERNELS_H
 #define CLR_OPENCL_KERNELS_H
 
-extern const char clr_kernel_lanes[];
 extern const char clr_kernel_atomics[];
 extern const char clr_kernel_accumulator[];
 extern const char clr_kernel_exact[];
-extern const char clr_kernel_blocks[];
 extern const char clr_kernel_window[];
 extern const char clr_kernel_integer[];
 extern const char clr_kernel_sum[];

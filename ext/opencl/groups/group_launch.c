@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* MOST_COPIES: of the table, for about as many work-items as add at the same moment. */
-enum { GPU_GROUPS_PER_UNIT = 4, CPU_GROUPS_PER_UNIT = 2, GPU_MOST_COPIES = 16 };
+enum { GROUPS_PER_UNIT = 4, MOST_COPIES = 16 };
 
 /* kernels/groups/group_tiles.cl: rows of a tile, places of a slice that an entry has bits for,
    counters of a slice. */
@@ -144,15 +144,13 @@ static size_t count_groups(const struct clr_group_job *job, uint64_t parts)
 {
     const struct clr_device_info *info = &job->device->info;
     const size_t units = info->compute_units > 0 ? info->compute_units : 1;
-    const size_t groups =
-        units * (info->type == CLR_DEVICE_CPU ? CPU_GROUPS_PER_UNIT : GPU_GROUPS_PER_UNIT);
+    const size_t groups = units * GROUPS_PER_UNIT;
 
     return groups < parts ? groups : (size_t)parts;
 }
 
 static struct division divide(const struct clr_group_job *job, size_t rows)
 {
-    const bool cpu = job->device->info.type == CLR_DEVICE_CPU;
     const struct clr_group_plan *plan = job->plan;
     const size_t size = job->program->group_size;
     struct division division = {.groups = count_groups(job, rows / size + 1),
@@ -170,7 +168,7 @@ static struct division divide(const struct clr_group_job *job, size_t rows)
     slices = (plan->places - 1) / division.place_count + 1;
     division.groups =
         (size_t)(division.groups < slices ? slices : division.groups / slices * slices);
-    while (!cpu && division.copies < GPU_MOST_COPIES &&
+    while (division.copies < MOST_COPIES &&
            table_size(plan, job->words, division.place_count, 2 * division.copies) <=
                job->grouper->local_memory)
         division.copies *= 2;

@@ -114,6 +114,7 @@ enum clr_code clr_group_program_compile(struct clr_group_program *program, const
                              clr_kernel_group_records};
     const struct clr_group_limit limit = {.most = GROUP_SIZE,
                                           .local_per_item = CLR_GROUP_STAGED_BYTES};
+    /* PoCL 3.1 aborts on a loop of loads that is unrolled before a barrier. */
     const bool cpu = info->type == CLR_DEVICE_CPU;
     char options[96];
     const struct clr_build build = {sizeof sources / sizeof *sources, sources, options,
@@ -121,8 +122,8 @@ enum clr_code clr_group_program_compile(struct clr_group_program *program, const
     cl_int error;
 
     snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DCPU=%d -DDOUBLES=%d -DHALVES=%d -DLOADS=%d -DMOST_LOADS=%d -DTEAM=%d",
-             cpu, clr_device_sums_doubles(info), !info->long_maxima, cpu ? 1 : LOADS,
+             "-cl-std=CL1.2 -DDOUBLES=%d -DHALVES=%d -DLOADS=%d -DMOST_LOADS=%d -DTEAM=%d",
+             clr_device_sums_doubles(info), !info->long_maxima, cpu ? 1 : LOADS,
              cpu ? 1 : MOST_LOADS, TEAM);
     if (clr_build_kernels(&build, context, info, program->kernels, log, status) != CLR_OK)
         return status->code;

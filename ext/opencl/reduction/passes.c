@@ -8,12 +8,9 @@
 
 #include <string.h>
 
-/*
- * Values a work-item at least in the first pass: enough to be worth a group, and on a CPU device,
- * whose groups are work-items, a thread. A further pass takes less time than its launch: one group
- * merges as much as it can.
- */
-enum { VALUES_PER_ITEM = 4, CPU_VALUES_PER_ITEM = 8192, PARTIALS_PER_ITEM = 32 };
+/* Values a work-item at least in the first pass: enough to be worth a group. A further pass takes
+   less time than its launch: one group merges as much as it can. */
+enum { VALUES_PER_ITEM = 4, PARTIALS_PER_ITEM = 32 };
 
 static enum clr_code make_buffers(struct clr_passes *passes, cl_context context,
                                   const struct clr_device_info *device, int most,
@@ -143,8 +140,7 @@ static size_t choose_next_groups(const struct clr_program *program, size_t group
 {
     if (program->scans)
         return (size_t)program->steps; /* each of which ends one */
-    /* A CPU device's groups have one work-item: a single one merges the few that are left. */
-    if (program->group_size == 1 || passes + 1 == CLR_MOST_PASSES)
+    if (passes + 1 == CLR_MOST_PASSES)
         return 1;
     return choose_groups(program, groups, PARTIALS_PER_ITEM);
 }
@@ -152,8 +148,7 @@ static size_t choose_next_groups(const struct clr_program *program, size_t group
 enum clr_code clr_passes_start_rows(struct clr_passes *passes, const struct clr_program *program,
                                     cl_uint arguments, size_t count, struct clr_status *status)
 {
-    size_t per_item = program->group_size == 1 ? CPU_VALUES_PER_ITEM : VALUES_PER_ITEM;
-    size_t groups = choose_groups(program, count, per_item), next;
+    size_t groups = choose_groups(program, count, VALUES_PER_ITEM), next;
     int target = 0, done;
 
     if (launch(passes, program, program->first, arguments, passes->partials[0], groups, status) !=

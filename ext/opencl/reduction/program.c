@@ -14,12 +14,11 @@
 enum { GROUP_SIZE_LIMIT = 256 };
 
 /*
- * Work-groups a compute unit. On a GPU: about as many as are resident at a time, which depends on
- * the kernel's registers; a few more, and a compute unit ends with a wave that fills it partly; or
- * twice as many. Measured on an H200 by `make bench BENCH=kernel`. On a CPU device: a few, so that
- * the unit that ends first has something left to do.
+ * Work-groups a compute unit: about as many as a GPU has resident at a time, which depends on the
+ * kernel's registers; a few more, and a compute unit ends with a wave that fills it partly; or
+ * twice as many. Measured on an H200 by `make bench BENCH=kernel`.
  */
-static const size_t gpu_groups_per_unit[CLR_OPERATIONS][CLR_ELEMENTS] = {
+static const size_t groups_per_unit[CLR_OPERATIONS][CLR_ELEMENTS] = {
     [CLR_SUM] = {[CLR_REAL] = 6, [CLR_INTEGER] = 8},
     [CLR_DOT] = {[CLR_REAL] = 8, [CLR_INTEGER] = 8},
     [CLR_EXTREMES] = {[CLR_REAL] = 8, [CLR_INTEGER] = 8},
@@ -27,8 +26,7 @@ static const size_t gpu_groups_per_unit[CLR_OPERATIONS][CLR_ELEMENTS] = {
 static const char *const reduce_names[] = {"reduce_first", "reduce_next"};
 static const char *const scan_names[] = {"scan_first", "scan_next"};
 
-static const size_t gpu_groups_per_unit_of_bundles = 4;
-static const size_t cpu_groups_per_unit = 4;
+static const size_t groups_per_unit_of_bundles = 4;
 
 /* The files of all kinds of a scan, those of its rows, and a few more. */
 enum { MOST_SOURCES = 7 * CLR_MOST_BUNDLE + 13 };
@@ -53,7 +51,6 @@ static void add_operation(struct sources *sources, enum clr_operation operation,
     } else {
         if (element == CLR_REAL && doubles) {
             add(sources, clr_kernel_exact);
-            add(sources, clr_kernel_blocks);
         } else if (element == CLR_REAL) {
             add(sources, clr_kernel_window);
         } else {
@@ -71,7 +68,6 @@ static bool is_wide(const struct clr_step_kind *kind)
 
 static void add_reduction(struct sources *sources, const struct clr_step_kind *kind, bool doubles)
 {
-    add(sources, clr_kernel_lanes);
     if (is_wide(kind)) {
         add(sources, clr_kernel_atomics);
         add(sources, clr_kernel_accumulator);
@@ -99,7 +95,6 @@ static void add_scan(struct sources *sources, const struct clr_step_kind *kinds,
     add(sources, clr_kernel_loads);
     add(sources, clr_kernel_values);
     add(sources, clr_kernel_values_logic);
-    add(sources, clr_kernel_lanes);
     add(sources, clr_kernel_atomics);
     if (wide)
         add(sources, clr_kernel_accumulator);
@@ -124,8 +119,7 @@ static void add_scan(struct sources *sources, const struct clr_step_kind *kinds,
 enum { MOST_COPIES = 8 };
 
 /* The bytes of a group's long accumulator, WIDE_LOCAL_WORDS of kernels/arithmetic/accumulator.cl
-   with digits of 18 bits. A CPU device's is another, but its groups are never limited by local
-   memory. */
+   with digits of 18 bits. */
 static size_t wide_size(int copies)
 {
     return sizeof(cl_uint) * (((size_t)32 * CLR_ACCUMULATOR_DIGITS / 18 + 2) * (size_t)copies + 4);
@@ -137,8 +131,6 @@ static int choose_copies(const struct clr_device_info *device, int wide)
 {
     int copies = MOST_COPIES;
 
-    if (device->type == CLR_DEVICE_CPU)
-        return 1;
     while (copies > 1 && (size_t)wide * wide_size(copies) > device->local_memory / 2)
         copies /= 2;
     return copies;
@@ -174,11 +166,11 @@ static enum clr_code build(struct clr_program *program, cl_context context,
     return status->code;
 }
 
-static size_t choose_most_groups(const struct clr_device_info *device, size_t gpu_groups)
+static size_t choose_most_groups(const struct clr_device_info *device, size_t groups)
 {
     size_t units = device->compute_units > 0 ? device->compute_units : 1;
 
-    return units * (device->type == CLR_DEVICE_CPU ? cpu_groups_per_unit : gpu_groups);
+    return units * groups;
 }
 
 enum clr_code clr_program_build(struct clr_program *program, cl_context context,
@@ -187,21 +179,21 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
 {
     const struct clr_step_kind kind = {operation, element};
     const struct clr_kernel_kind *macros = clr_kernel_kind_of(operation, element);
-    const bool cpu = device->type == CLR_DEVICE_CPU, doubles = clr_device_sums_doubles(device);
+    const bool doubles = clr_device_sums_doubles(device);
     const int wide = is_wide(&kind), copies = choose_copies(device, wide);
     struct sources sources = {.count = 0};
     char options[256];
 
     memset(program, 0, sizeof *program);
     program->steps = 1;
-    program->most_groups = choose_most_groups(device, gpu_groups_per_unit[operation][element]);
+    program->most_groups = choose_most_groups(device, groups_per_unit[operation][element]);
     program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : CLR_PARTIAL_SIZE;
     add_reduction(&sources, &kind, doubles);
     snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DDOUBLES=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d "
-             "-DDIGITS=%d -DACCUMULATOR_BASE=%d -DCOPIES=%d",
-             cpu, cpu ? 8 : 1, doubles, macros->real, macros->keys, macros->operands,
-             CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, copies);
+             "-cl-std=CL1.2 -DDOUBLES=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d -DDIGITS=%d "
+             " -DACCUMULATOR_BASE=%d -DCOPIES=%d",
+             doubles, macros->real, macros->keys, macros->operands, CLR_ACCUMULATOR_DIGITS,
+             CLR_ACCUMULATOR_BASE, copies);
     return build(program, context, device, &sources, options, reduce_names, wide, copies, log,
                  status);
 }
@@ -213,7 +205,7 @@ enum clr_code clr_program_build_scan(struct clr_program *program, cl_context con
 {
     const bool doubles = clr_device_sums_doubles(device);
     struct sources sources = {.count = 0};
-    size_t groups = gpu_groups_per_unit_of_bundles;
+    size_t groups = groups_per_unit_of_bundles;
     char options[256];
     int i, wide = 0, copies;
 
@@ -222,17 +214,15 @@ enum clr_code clr_program_build_scan(struct clr_program *program, cl_context con
         wide += is_wide(&kinds[i]);
     copies = choose_copies(device, wide);
     if (count == 1)
-        groups = gpu_groups_per_unit[kinds->operation][kinds->element];
+        groups = groups_per_unit[kinds->operation][kinds->element];
     program->steps = count;
     program->scans = true;
     program->most_groups = choose_most_groups(device, groups);
     program->partial_size = CLR_PARTIAL_SIZE;
     add_scan(&sources, kinds, count, text, doubles);
     snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DCPU=%d -DLANES=1 -DDOUBLES=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d "
-             "-DCOPIES=%d",
-             device->type == CLR_DEVICE_CPU, doubles, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE,
-             copies);
+             "-cl-std=CL1.2 -DDOUBLES=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d -DCOPIES=%d", doubles,
+             CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, copies);
     return build(program, context, device, &sources, options, scan_names, wide, copies, log,
                  status);
 }

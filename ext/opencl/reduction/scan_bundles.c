@@ -17,7 +17,7 @@ static uint32_t find_columns(const struct clr_scan *scan, const struct clr_scan_
     return columns;
 }
 
-int clr_scan_bundles(const struct clr_scan_plan *plan, bool apart,
+int clr_scan_bundles(const struct clr_scan_plan *plan,
                      struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS])
 {
     uint32_t columns[CLR_MOST_SCAN_STEPS]; /* of steps not yet in a bundle that may share one */
@@ -26,7 +26,7 @@ int clr_scan_bundles(const struct clr_scan_plan *plan, bool apart,
     int i, j, count = plan->count, found = 0;
 
     for (i = 0; i < count; i++) {
-        bool alone = steps[i].if_reals || steps[i].whole || (apart && steps[i].column >= 0);
+        bool alone = steps[i].if_reals || steps[i].whole;
         columns[i] = alone ? 0 : find_columns(plan->scan, &steps[i]);
     }
     for (i = 0; i < count; i++) {

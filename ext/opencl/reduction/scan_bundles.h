@@ -21,10 +21,9 @@ struct clr_scan_bundle {
 
 /*
  * Stores bundles that hold each of the plan's steps once, and returns how many. Steps to be run
- * only if needed are bundles of their own; and, if apart is set, those that reduce a column as it
- * lies there.
+ * only if needed, and those that take a narrow column whole, are bundles of their own.
  */
-int clr_scan_bundles(const struct clr_scan_plan *plan, bool apart,
+int clr_scan_bundles(const struct clr_scan_plan *plan,
                      struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS]);
 
 #endif

@@ -174,8 +174,7 @@ static enum clr_code find_programs(struct clr_scan_request *request, bool *ready
                                    struct clr_status *status)
 {
     struct clr_scanner *scanner = request->scanner;
-    int i, count = clr_scan_bundles(request->plan, request->device->info.type == CLR_DEVICE_CPU,
-                                    scanner->bundles);
+    int i, count = clr_scan_bundles(request->plan, scanner->bundles);
 
     *ready = true;
     for (i = 0; i < count; i++) {

@@ -1,9 +1,7 @@
 /*
- * The kernels of every kind, by the self-tests that compare them with the host: on each device as
- * for its type, and on CPU devices as for GPUs, with doubles and without. build-aux/oclgrind.sh
- * runs this with a device that watches what the kernels do. Arguments select: gpu or cpu, and one
- * kind; with cpu, GPUs are tried as CPUs as well, which the one of Oclgrind takes, and compilers
- * for real ones may not.
+ * The kernels of every kind, by the self-tests that compare them with the host: on each device,
+ * with groups as large as a GPU's, with doubles and without. build-aux/oclgrind.sh runs this with a
+ * device that watches what the kernels do. An argument selects one kind.
  */
 #include "base/clock.h"
 #include "engine/scans.h"
@@ -20,7 +18,6 @@
 enum { ROWS = 64 };
 
 static const char *wanted; /* a kind, or NULL: all */
-static enum clr_device_type skipped = CLR_DEVICE_OTHER;
 static struct clr_device *device;
 static const char *as;
 
@@ -336,7 +333,7 @@ static void test_groups(const struct clr_device_info *info, struct clr_column *c
 
 /* ---- */
 
-static void test_as(const struct clr_device_info *info, enum clr_device_type type, bool doubles,
+static void test_as(const struct clr_device_info *info, bool doubles,
                     struct clr_column *const *columns)
 {
     struct clr_status status;
@@ -345,23 +342,18 @@ static void test_as(const struct clr_device_info *info, enum clr_device_type typ
     /* Looked at for as long as the device is there. */
     struct clr_device_info other = *info;
 
-    if (type == skipped)
-        return;
-    other.type = type;
+    other.type = CLR_DEVICE_GPU;
     other.doubles = doubles;
     other.long_maxima = info->long_maxima && doubles;
-    as = !doubles ? "device without doubles" : type == CLR_DEVICE_CPU ? "CPU" : "GPU";
+    as = doubles ? "device with doubles" : "device without doubles";
     clr_status_clear(&status);
     clr_device_open(&other, &device, &status);
     devices_bail_on(&status, "clr_device_open");
     test_operation("sum", CLR_SUM);
     test_operation("dot", CLR_DOT);
     test_operation("extremes", CLR_EXTREMES);
-    /* They take most of the time; the tests of views ask CPU devices without doubles as well. */
-    if (!tap_is_quick() || doubles || !info->doubles || type != CLR_DEVICE_CPU) {
-        test_views(columns);
-        test_groups(&other, columns);
-    }
+    test_views(columns);
+    test_groups(&other, columns);
     if (is_wanted("histogram")) {
         start = clr_clock_ns();
         clr_status_clear(&status);
@@ -376,29 +368,21 @@ static void test_device(const struct clr_device_info *info)
     struct clr_column *columns[SCANS_COLUMNS];
     int i, doubles;
 
+    /* It comes once more, as a GPU. */
+    if (info->type == CLR_DEVICE_CPU)
+        return;
     tap_diag("%s", info->name);
     scans_columns(columns, ROWS);
-    for (doubles = 0; doubles <= (int)info->doubles; doubles++) {
-        if (info->type == CLR_DEVICE_GPU && skipped == CLR_DEVICE_GPU)
-            test_as(info, CLR_DEVICE_CPU, doubles, columns);
-        test_as(info, info->type, doubles, columns);
-    }
+    for (doubles = 0; doubles <= (int)info->doubles; doubles++)
+        test_as(info, doubles, columns);
     for (i = 0; i < SCANS_COLUMNS; i++)
         clr_column_release(columns[i]);
 }
 
 int main(int argc, char **argv)
 {
-    int i;
-
-    for (i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "gpu") == 0)
-            skipped = CLR_DEVICE_CPU;
-        else if (strcmp(argv[i], "cpu") == 0)
-            skipped = CLR_DEVICE_GPU;
-        else
-            wanted = argv[i];
-    }
+    if (argc > 1)
+        wanted = argv[1];
     random_start();
     devices_each(test_device, false);
     return tap_done();

@@ -90,7 +90,7 @@ static bool examine(const struct clr_scan *scan, struct fake *fake, struct clr_s
     clr_scan_plan(scan, kinds, &plan);
     if (plan.count == 0)
         return false;
-    clr_scan_bundles(&plan, false, bundles);
+    clr_scan_bundles(&plan, bundles);
     *step = plan.steps[bundles[0].steps[0]];
     trial = clr_scan_trial_new(&plan, &bundles[0]);
     if (trial == NULL)
