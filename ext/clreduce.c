@@ -31,8 +31,25 @@ static const char too_old[] =
    functions, and its version, which is asked for once, since that copy may be gone some day. */
 static struct {
     pthread_mutex_t lock;
+    pthread_once_t prepared;
     char version[16];
-} served = {.lock = PTHREAD_MUTEX_INITIALIZER, .version = ""};
+} served = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_ONCE_INIT, ""};
+
+/* A child after fork() finds the lock free. */
+static void take_lock(void)
+{
+    pthread_mutex_lock(&served.lock);
+}
+
+static void give_lock(void)
+{
+    pthread_mutex_unlock(&served.lock);
+}
+
+static void heed_forks(void)
+{
+    pthread_atfork(take_lock, give_lock, give_lock);
+}
 
 /* Takes the functions of the SQLite that loads the library. Returns SQLITE_OK, or SQLITE_ERROR with
    the reason in *error: it is too old, or another copy of SQLite has loaded the library before. */
@@ -40,6 +57,7 @@ static int take_routines(const struct sqlite3_api_routines *routines, char **err
 {
     int rc = SQLITE_ERROR;
 
+    pthread_once(&served.prepared, heed_forks);
     pthread_mutex_lock(&served.lock);
     if (sqlite3_api == NULL && routines->libversion_number() < CLR_OLDEST_SQLITE) {
         *error = routines->mprintf(too_old, routines->libversion());

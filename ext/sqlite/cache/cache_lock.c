@@ -34,6 +34,13 @@ void clr_cache_unlock(void)
     clr_thread_restore_cancel(state);
 }
 
+/* The condition variable knows of the threads that waited, and would wait for them. */
+void clr_cache_unlock_child(void)
+{
+    prepare();
+    clr_cache_unlock();
+}
+
 void clr_cache_wake(void)
 {
     pthread_cond_broadcast(&changed);

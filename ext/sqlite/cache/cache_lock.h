@@ -11,6 +11,10 @@
 void clr_cache_lock(void);
 void clr_cache_unlock(void);
 
+/* In a child after fork(), which has the lock: gives it back. Nobody waits here who waited in the
+   parent. */
+void clr_cache_unlock_child(void);
+
 /* With the lock: has all that wait look again. */
 void clr_cache_wake(void);
 

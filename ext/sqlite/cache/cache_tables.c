@@ -109,7 +109,7 @@ static void unlock_child(void)
         if (table->images != NULL && table->images->is_changing)
             table->images = NULL;
     }
-    clr_cache_unlock();
+    clr_cache_unlock_child();
 }
 
 static void heed_forks(void)

@@ -10,6 +10,23 @@
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct clr_connection *list;
 static int64_t numbers; /* given out so far */
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+/* A child after fork() finds the list whole, and its lock free. */
+static void take_lock(void)
+{
+    pthread_mutex_lock(&list_lock);
+}
+
+static void give_lock(void)
+{
+    pthread_mutex_unlock(&list_lock);
+}
+
+static void prepare(void)
+{
+    pthread_atfork(take_lock, give_lock, give_lock);
+}
 
 struct clr_connection *clr_connection_of(sqlite3 *db)
 {
@@ -44,6 +61,7 @@ struct clr_connection *clr_connection_new(sqlite3 *db)
 {
     struct clr_connection *connection = clr_memory_alloc(sizeof *connection);
 
+    pthread_once(&prepared, prepare);
     if (connection == NULL)
         return NULL;
     memset(connection, 0, sizeof *connection);

@@ -1,8 +1,8 @@
 /*
- * fork() in a process whose connections share columns: while they are there, while one is in the
- * middle of its rows, and while another thread loads some. A child's own connections answer as they
- * should, whatever its parent's threads were doing; it ends well or is killed; and the parent's go
- * on.
+ * fork() in a process whose connections share columns: when they are closed, while they are there,
+ * while one is in the middle of its rows, and while another thread loads some. A child's own
+ * connections answer as they should, whatever its parent's threads were doing; it ends well or is
+ * killed; and the parent's go on.
  */
 #include "child.h"
 #include "sqlite/askers.h"
@@ -98,6 +98,42 @@ static void test_quiet(void)
         tap_ok(sqlite3_close(db[i]) == SQLITE_OK, "%s: connection %d", modes[file], i);
 }
 
+/* Asks and closes, time and again: then a thread waits until the columns may go. It takes a moment
+   to begin with that. */
+static bool ask_and_close(void)
+{
+    enum { TIMES = 3, MOMENT_MS = 50 };
+    bool right = true;
+    sqlite3 *db;
+    int i;
+
+    for (i = 0; i < TIMES; i++) {
+        db = asker_connect(file);
+        right = pool_all_right(db) && right;
+        right = sqlite3_close(db) == SQLITE_OK && right;
+        sqlite3_sleep(MOMENT_MS);
+    }
+    return right;
+}
+
+static void ask_and_close_in_child(void)
+{
+    child_leaves_threads_behind();
+    child_ok(ask_and_close(), "asked and closed in the child");
+    child_ok(child_run(ask_in_child, LIMIT_S), "a child of the child");
+    child_ok(ask_and_close(), "asked and closed after that");
+}
+
+/* Servers that fork do this first: the parent has asked, and closed its connections. Its one thread
+   is ours then; children have connections of their own. */
+static void test_closed(void)
+{
+    kills_itself = false;
+    tap_ok(ask_and_close(), "%s: asked and closed", modes[file]);
+    tap_ok(child_run(ask_and_close_in_child, LIMIT_S), "%s: a child after that", modes[file]);
+    tap_ok(ask_and_close(), "%s: asked and closed again", modes[file]);
+}
+
 /*
  * While another thread is in the middle of a load. In the child nobody goes on with it.
  * Children that SQLite itself lets wait, for it has locks of its own, there are none: the thread
@@ -133,6 +169,7 @@ int main(void)
     pool_begin();
     for (file = 0; file < 2; file++) {
         pool_make(file, modes[file], ROWS);
+        test_closed();
         test_quiet();
     }
     if (MAY_HAVE_THREADS && slow_reads_install()) {
