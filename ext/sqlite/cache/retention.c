@@ -6,15 +6,30 @@
 #include "sqlite/cache/cache_lock.h"
 #include "sqlite/cache/cache_tables.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
+
+/* Of so many closed files columns stay, and of one for each so many descriptors that the process
+   may have: a file takes one. */
+enum { MOST_FILES = 16, DESCRIPTORS_PER_FILE = 32 };
+
+/* How often it is looked whether closed files have been deleted, whose blocks the descriptors keep.
+ */
+enum { LOOK_MS = 1000 };
 
 /* The process whose thread waits, under the cache's lock; 0: none. A child after fork() has no such
    thread. */
 static pid_t waiting;
 static pthread_once_t begun = PTHREAD_ONCE_INIT;
 
-/* Drops the tables of files that were closed long enough ago. Returns when the next ones are due,
-   in ns of clr_clock_ns(); INT64_MAX: there are none. */
+/* Since when the table's file is closed, in ns of clr_clock_ns(); 0: it is not. */
+static int64_t closed_since(const struct clr_cached_table *table)
+{
+    return table->file == NULL ? 0 : clr_known_file_closed(table->file);
+}
+
+/* Drops the tables of files that were closed long enough ago, or are deleted. Returns when the next
+   ones are due, in ns of clr_clock_ns(); INT64_MAX: there are none. */
 static int64_t locked_drop_due(void)
 {
     const int64_t retention = clr_process_setting(CLR_COLUMN_RETENTION) * 1000000;
@@ -23,10 +38,10 @@ static int64_t locked_drop_due(void)
 
     for (table = clr_cache_first(); table != NULL; table = next) {
         next = table->next;
-        closed = table->file == NULL ? 0 : clr_known_file_closed(table->file);
+        closed = closed_since(table);
         if (closed == 0)
             continue;
-        if (closed + retention <= now)
+        if (closed + retention <= now || clr_known_file_is_unlinked(table->file))
             clr_cache_drop_table(table);
         else if (closed + retention < next_due)
             next_due = closed + retention;
@@ -36,12 +51,14 @@ static int64_t locked_drop_due(void)
 
 static void *wait_and_drop(void *unused)
 {
-    int64_t due;
+    int64_t due, left_ms;
 
     (void)unused;
     clr_cache_lock();
-    while ((due = locked_drop_due()) != INT64_MAX)
-        clr_cache_wait_until_woken((due - clr_clock_ns()) / 1000000 + 1);
+    while ((due = locked_drop_due()) != INT64_MAX) {
+        left_ms = (due - clr_clock_ns()) / 1000000 + 1;
+        clr_cache_wait_until_woken(left_ms < LOOK_MS ? left_ms : LOOK_MS);
+    }
     waiting = 0;
     clr_cache_unlock();
     return NULL;
@@ -58,6 +75,47 @@ static void drop_file(const struct clr_known_file *file)
     }
 }
 
+static int most_files(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+                   limit.rlim_cur / DESCRIPTORS_PER_FILE < MOST_FILES
+               ? (int)(limit.rlim_cur / DESCRIPTORS_PER_FILE)
+               : MOST_FILES;
+}
+
+/* Returns the file that was closed longest ago, or NULL, and how many are closed. */
+static const struct clr_known_file *find_oldest(int *count)
+{
+    const struct clr_cached_table *table, *other;
+    const struct clr_known_file *oldest = NULL;
+    int64_t closed, since = INT64_MAX;
+
+    *count = 0;
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        closed = closed_since(table);
+        for (other = clr_cache_first(); closed != 0 && other != table; other = other->next)
+            closed = other->file == table->file ? 0 : closed;
+        *count += closed != 0;
+        if (closed != 0 && closed < since) {
+            since = closed;
+            oldest = table->file;
+        }
+    }
+    return oldest;
+}
+
+static void drop_beyond_most(void)
+{
+    const int most = most_files();
+    const struct clr_known_file *oldest;
+    int count;
+
+    while ((oldest = find_oldest(&count)) != NULL && count > most)
+        drop_file(oldest);
+}
+
 /* Sees that the thread waits. Returns false if it can't be started. */
 static bool locked_wait(void)
 {
@@ -69,8 +127,7 @@ static bool locked_wait(void)
 static void file_closed(struct clr_known_file *file)
 {
     clr_cache_lock();
-    if (clr_known_file_closed(file) != 0 && !clr_known_file_is_settled(file))
-        drop_file(file);
+    drop_beyond_most();
     if (locked_drop_due() != INT64_MAX && !locked_wait())
         drop_file(file);
     clr_cache_unlock();

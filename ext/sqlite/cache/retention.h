@@ -4,9 +4,10 @@
 
 /*
  * From now on the columns of a file that no connection has open any more go after the time that the
- * process's setting column_retention says: a thread sees to that, which ends when there is nothing
- * left to wait for. They go at once if the file changed so short a time ago that another change
- * might not show. To be called before anything is cached; any number of times.
+ * process's setting column_retention says, or soon after the file was deleted: a thread sees to
+ * that, which ends when there is nothing left to wait for. Each such file takes a descriptor: of 16
+ * at most, and of a small part of those that the process may have, columns stay. To be called
+ * before anything is cached; any number of times.
  */
 void clr_retention_begin(void);
 

@@ -78,11 +78,12 @@ static struct clr_cache_place place_of(const struct clr_column_request *request,
 
 void clr_column_request_arrive(struct clr_column_request *request)
 {
+    struct clr_known_file *file = clr_database_known(request->database);
     struct clr_cache_place place;
 
-    if (request->database->file == NULL)
+    if (file == NULL)
         return;
-    place = place_of(request, request->database->file);
+    place = place_of(request, file);
     clr_cache_arrive(&place, &request->arrival);
 }
 

@@ -6,6 +6,8 @@ static void free_database(struct clr_database *database)
 {
     sqlite3_finalize(database->hold);
     sqlite3_finalize(database->mode);
+    clr_open_file_release(database->open);
+    clr_open_file_release(database->open_log);
     clr_wal_map_free(&database->log);
     sqlite3_free(database->schema);
     sqlite3_free(database);
@@ -22,10 +24,11 @@ static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
     return statement;
 }
 
-/* A known file that the connection has open, by the name of its schema. */
-struct open_file {
-    struct open_file *next;
-    struct clr_known_file *file;
+/* A handle of a known file that the connection has, or had, by the name of its schema. */
+struct own_file {
+    struct own_file *next;
+    struct clr_open_file *open; /* with a reference */
+    const sqlite3_file *handle;
     char *schema;
 };
 
@@ -34,16 +37,16 @@ struct open_file {
 struct databases {
     struct clr_attachment attachment;
     struct clr_database *first;
-    struct open_file *files;
+    struct own_file *files;
     int generations; /* given out so far */
 };
 
-static void close_file(struct open_file **link)
+static void forget_file(struct own_file **link)
 {
-    struct open_file *file = *link;
+    struct own_file *file = *link;
 
     *link = file->next;
-    clr_known_file_close(file->file);
+    clr_open_file_release(file->open);
     sqlite3_free(file->schema);
     sqlite3_free(file);
 }
@@ -54,7 +57,7 @@ static void free_all(struct clr_connection *connection, void *attachment)
 
     clr_databases_free(connection);
     while (databases->files != NULL)
-        close_file(&databases->files);
+        forget_file(&databases->files);
 }
 
 static const struct clr_attachment_kind databases_kind = {sizeof(struct databases), free_all};
@@ -152,69 +155,90 @@ static void begin_generation(struct clr_database *database)
         database->proved = false;
 }
 
-/* Gives up the files of databases that are detached by now, and that of the schema but for this
-   one. */
-static void close_others(const struct clr_database *database, const struct open_file *but)
+/* Forgets the files that the connection has open no more, and that of the schema. */
+static void forget_files(struct databases *databases, const char *schema)
 {
-    const struct clr_connection *connection = database->connection;
-    struct databases *databases = clr_connection_find(connection, &databases_kind);
-    struct open_file **link = &databases->files;
+    struct own_file **link = &databases->files;
 
     while (*link != NULL) {
-        if (*link != but && (sqlite3_stricmp((*link)->schema, database->schema) == 0 ||
-                             sqlite3_db_filename(connection->db, (*link)->schema) == NULL))
-            close_file(link);
+        if (clr_open_file_of((*link)->open, (*link)->handle) == NULL ||
+            sqlite3_stricmp((*link)->schema, schema) == 0)
+            forget_file(link);
         else
             link = &(*link)->next;
     }
 }
 
-/* Returns the database's file as one more that is open, or NULL. */
-static struct open_file *open_file(const struct clr_database *database, sqlite3_file *handle)
+/* Adds the handle of the database to the files that the connection has open. Returns it with a
+   reference, or NULL. */
+static struct clr_open_file *open_file(const struct clr_database *database, sqlite3_file *handle)
 {
     const struct clr_connection *connection = database->connection;
     struct databases *databases = clr_connection_find(connection, &databases_kind);
-    struct open_file *file = sqlite3_malloc(sizeof *file);
+    struct own_file *file = sqlite3_malloc(sizeof *file);
 
     if (file == NULL)
         return NULL;
     file->schema = sqlite3_mprintf("%s", database->schema);
-    file->file =
-        file->schema == NULL ? NULL : clr_known_file_open(connection->db, database->schema, handle);
-    file->next = databases->files;
-    if (file->file == NULL) {
+    file->handle = handle;
+    file->open =
+        file->schema == NULL ? NULL : clr_open_file_find(connection->db, database->schema, handle);
+    if (file->open == NULL) {
         sqlite3_free(file->schema);
         sqlite3_free(file);
         return NULL;
     }
+    file->next = databases->files;
     databases->files = file;
-    return file;
+    return clr_open_file_retain(file->open);
 }
 
-/* It is mostly the file that it was before, which is not closed in between. */
-struct clr_known_file *clr_database_known_file(struct clr_database *database, sqlite3_file *handle)
+struct clr_known_file *clr_database_known(const struct clr_database *database)
 {
-    const struct open_file *file;
+    return clr_open_file_of(database->open, database->handle);
+}
 
-    if (database->handle == handle && database->handle_generation == database->generation)
-        return database->file;
-    file = open_file(database, handle);
-    close_others(database, file);
-    database->file = file == NULL ? NULL : file->file;
+/* Where it can't be found out which file it is, it is tried again in another generation. */
+struct clr_known_file *clr_database_find_known(struct clr_database *database, sqlite3_file *handle)
+{
+    struct clr_known_file *file = clr_open_file_of(database->open, handle);
+
+    if (file != NULL || (database->open == NULL && database->handle == handle &&
+                         database->handle_generation == database->generation))
+        return file;
+    forget_files(clr_connection_find(database->connection, &databases_kind), database->schema);
+    clr_open_file_release(database->open);
+    database->open = open_file(database, handle);
     database->handle = handle;
     database->handle_generation = database->generation;
-    return database->file;
+    return clr_database_known(database);
+}
+
+bool clr_database_find_log(struct clr_database *database, struct clr_known_file *file,
+                           sqlite3_file **log)
+{
+    if (sqlite3_file_control(database->connection->db, database->schema,
+                             SQLITE_FCNTL_JOURNAL_POINTER, log) != SQLITE_OK ||
+        *log == NULL || (*log)->pMethods == NULL)
+        return false;
+    if (file == NULL || clr_open_file_of(database->open_log, *log) == file)
+        return true;
+    /* What is known of the frames is true of another log, or of this one as it was before. */
+    clr_wal_map_clear(&database->log);
+    clr_open_file_release(database->open_log);
+    database->open_log = clr_open_file_find_log(file, *log);
+    return database->open_log != NULL;
 }
 
 const char *clr_database_schema_of(const struct clr_connection *connection,
                                    const struct clr_known_file *file)
 {
     const struct databases *databases = clr_connection_find(connection, &databases_kind);
-    const struct open_file *open = databases == NULL ? NULL : databases->files;
+    const struct own_file *own = databases == NULL ? NULL : databases->files;
 
-    while (open != NULL && open->file != file)
-        open = open->next;
-    return open == NULL ? NULL : open->schema;
+    while (own != NULL && clr_open_file_of(own->open, own->handle) != file)
+        own = own->next;
+    return own == NULL ? NULL : own->schema;
 }
 
 int clr_database_hold(struct clr_database *database, enum clr_reason_code *why)

@@ -26,9 +26,10 @@ struct clr_database {
     sqlite3_int64 schema_version; /* in this generation; -1: not known */
     int parallel; /* whether its file may be read by several threads; -1: not known yet */
 
-    /* The file of that handle, which was looked at in that generation, as one that is open here;
-       NULL: it is not known to be any. Only clr_database_known_file() changes it. */
-    struct clr_known_file *file;
+    /* The handle of its file, which was looked at in that generation, and that of its log; with
+       references, or NULL: which file it is could not be proved. Only clr_database_find_known() and
+       clr_database_find_log() change them. */
+    struct clr_open_file *open, *open_log;
     sqlite3_file *handle;
     int handle_generation;
 
@@ -39,7 +40,8 @@ struct clr_database {
     unsigned data_version;
 
     /* Of the log's frames that the latest snapshot with pages in them had, and the generation that
-       it is of. Only clr_snapshot_open() changes it. */
+       it is of. Only clr_snapshot_open() changes it, and clr_database_find_log() when that is
+       another one. */
     struct clr_wal_map log;
     int log_generation;
 };
@@ -61,7 +63,16 @@ enum clr_reason_code clr_database_find_file(const struct clr_database *database,
                                             sqlite3_file **file);
 
 /* Returns the file that the handle is known to be of, which is the database's; NULL: none. */
-struct clr_known_file *clr_database_known_file(struct clr_database *database, sqlite3_file *handle);
+struct clr_known_file *clr_database_find_known(struct clr_database *database, sqlite3_file *handle);
+
+/* The same without finding it out: the file that it was when that was called last, if it is open
+   by the same handle since. */
+struct clr_known_file *clr_database_known(const struct clr_database *database);
+
+/* Stores the handle of the database's log, which is open. Returns whether there is one, which from
+   now on is known to be the log of that file, if there is a file. */
+bool clr_database_find_log(struct clr_database *database, struct clr_known_file *file,
+                           sqlite3_file **log);
 
 /* Returns the name of the connection's schema whose file that is known to be, or NULL. */
 const char *clr_database_schema_of(const struct clr_connection *connection,

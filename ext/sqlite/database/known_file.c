@@ -5,28 +5,89 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+/* All under the lock, but for the pin, which stays. */
 struct clr_known_file {
     struct clr_known_file *next;
     dev_t device;
     ino_t inode;
-    int pin;         /* the descriptor that keeps the inode */
-    int references;  /* all under the lock */
-    int connections; /* that have it open */
-    int64_t closed;  /* since when there are none */
-    int64_t closings;
+    int pin; /* the descriptor that keeps the inode */
+    int references;
+    int handles, logs; /* by which it, and its log, is open */
+    int64_t closed;    /* since when there are no handles */
+    int64_t log_closings;
+    int64_t doubts; /* how often there were none so soon after a change that another may not show */
 };
+
+/* Under the lock, and in the list, as long as SQLite has it open. */
+struct clr_open_file {
+    struct clr_open_file *next;
+    sqlite3_file *handle;
+    const sqlite3_io_methods *methods; /* its own */
+    struct clr_known_file *file;       /* with a reference */
+    int references;                    /* the list's, and others */
+    bool is_log;
+    bool is_held; /* it counts: it was opened by this process, not by its parent before fork() */
+};
+
+/* The methods that handles have here in place of others. */
+struct methods {
+    const sqlite3_io_methods *instead_of; /* NULL: not used yet */
+    sqlite3_io_methods methods;
+};
+
+/* SQLite's VFS has some for files with locks, and some for logs. */
+enum { MOST_METHODS = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct clr_known_file *files;
+static struct clr_open_file *handles;
+static struct methods replaced[MOST_METHODS];
 static void (*on_close)(struct clr_known_file *file);
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
-/* A child after fork() finds the list whole. */
+/* Whether the latest change is long enough ago that another one would show in the state: the
+   system's clock for these times has ticked since. */
+static bool is_settled(const struct clr_known_file *file)
+{
+    enum { TICK_NS = 100000000 };
+    struct timespec now;
+    struct stat changed;
+
+    if (fstat(file->pin, &changed) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0)
+        return false;
+    return (now.tv_sec - changed.st_ctim.tv_sec) * INT64_C(1000000000) + now.tv_nsec -
+               changed.st_ctim.tv_nsec >
+           TICK_NS;
+}
+
+/* Takes note that the file, or its log, is not open by that handle any more. Returns whether it is
+   by none. */
+static bool locked_let_go(struct clr_open_file *open)
+{
+    struct clr_known_file *file = open->file;
+
+    if (!open->is_held)
+        return false;
+    open->is_held = false;
+    if (open->is_log) {
+        file->log_closings += --file->logs == 0;
+        return false;
+    }
+    if (--file->handles > 0)
+        return false;
+    file->closed = clr_clock_ns();
+    file->doubts += !is_settled(file);
+    return true;
+}
+
+/* A child after fork() finds the lists whole. Its parent's connections have no locks in it, and the
+   parent may close them. */
 static void take_lock(void)
 {
     pthread_mutex_lock(&lock);
@@ -37,9 +98,18 @@ static void give_lock(void)
     pthread_mutex_unlock(&lock);
 }
 
+static void begin_child(void)
+{
+    struct clr_open_file *open;
+
+    for (open = handles; open != NULL; open = open->next)
+        locked_let_go(open);
+    pthread_mutex_unlock(&lock);
+}
+
 static void prepare(void)
 {
-    pthread_atfork(take_lock, give_lock, give_lock);
+    pthread_atfork(take_lock, give_lock, begin_child);
 }
 
 void clr_known_file_heed_forks(void)
@@ -87,34 +157,153 @@ static bool has_inode(sqlite3_file *handle, const char *name, const struct stat 
            named.st_ino == pinned->st_ino;
 }
 
-/* Finds the file that the pin is of, or makes it, with the pin as its own. Needs the lock. */
-static struct clr_known_file *locked_find(const struct stat *pinned, int pin)
+/* Returns the file that the pin is of, or makes it, with the pin as its own, which *pin is then not
+   any more. It gets no reference. NULL without memory. */
+static struct clr_known_file *locked_find_file(const struct stat *pinned, int *pin)
 {
     struct clr_known_file *file = files;
 
     while (file != NULL && !(file->device == pinned->st_dev && file->inode == pinned->st_ino))
         file = file->next;
-    if (file != NULL) {
-        close(pin);
+    if (file != NULL)
         return file;
-    }
     file = clr_memory_alloc_zero(sizeof *file);
-    if (file == NULL) {
-        close(pin);
+    if (file == NULL)
         return NULL;
-    }
     file->device = pinned->st_dev;
     file->inode = pinned->st_ino;
-    file->pin = pin;
+    file->pin = *pin;
+    *pin = -1;
     file->next = files;
     files = file;
     return file;
 }
 
-struct clr_known_file *clr_known_file_open(sqlite3 *db, const char *schema, sqlite3_file *handle)
+/* Drops a reference. Returns the file if that was the last one: it is to be freed without the lock.
+ */
+static struct clr_known_file *locked_release(struct clr_known_file *file)
+{
+    struct clr_known_file **link = &files;
+
+    if (--file->references > 0)
+        return NULL;
+    while (*link != file)
+        link = &(*link)->next;
+    *link = file->next;
+    return file;
+}
+
+static void free_file(struct clr_known_file *file)
+{
+    if (file == NULL)
+        return;
+    close(file->pin);
+    clr_memory_free(file);
+}
+
+static struct clr_open_file *locked_find_handle(const sqlite3_file *handle)
+{
+    struct clr_open_file *open = handles;
+
+    while (open != NULL && open->handle != handle)
+        open = open->next;
+    return open;
+}
+
+/* In the place of a handle's own xClose. */
+static int close_handle(sqlite3_file *handle)
+{
+    void (*closed)(struct clr_known_file * file) = NULL;
+    const sqlite3_io_methods *methods;
+    struct clr_open_file *open, **link;
+
+    pthread_mutex_lock(&lock);
+    open = locked_find_handle(handle);
+    for (link = &handles; *link != open; link = &(*link)->next)
+        ;
+    *link = open->next;
+    methods = open->methods;
+    if (locked_let_go(open))
+        closed = on_close;
+    pthread_mutex_unlock(&lock);
+    if (closed != NULL)
+        closed(open->file);
+    clr_open_file_release(open);
+    handle->pMethods = methods;
+    return methods->xClose(handle);
+}
+
+/* Returns the methods that take the place of these, or NULL. */
+static const sqlite3_io_methods *locked_replace(const sqlite3_io_methods *methods)
+{
+    struct methods *known = replaced;
+
+    while (known < replaced + MOST_METHODS && known->instead_of != NULL &&
+           known->instead_of != methods)
+        known++;
+    if (known == replaced + MOST_METHODS)
+        return NULL;
+    if (known->instead_of == NULL) {
+        /* An older version has fewer of them, and a later one none that SQLite must have. */
+        memcpy(&known->methods, methods,
+               methods->iVersion >= 3   ? sizeof *methods
+               : methods->iVersion == 2 ? offsetof(sqlite3_io_methods, xFetch)
+                                        : offsetof(sqlite3_io_methods, xShmMap));
+        known->methods.xClose = close_handle;
+        if (methods->iVersion > 3)
+            known->methods.iVersion = 3;
+        known->instead_of = methods;
+    }
+    return &known->methods;
+}
+
+/* Adds a handle to the list. Returns NULL without memory, or if its methods are too many. */
+static struct clr_open_file *locked_add(sqlite3_file *handle, bool is_log)
+{
+    const sqlite3_io_methods *methods = locked_replace(handle->pMethods);
+    struct clr_open_file *open = methods == NULL ? NULL : clr_memory_alloc_zero(sizeof *open);
+
+    if (open == NULL)
+        return NULL;
+    open->handle = handle;
+    open->methods = handle->pMethods;
+    open->references = 1;
+    open->is_log = is_log;
+    open->next = handles;
+    handles = open;
+    handle->pMethods = methods;
+    return open;
+}
+
+/* Returns the handle as one of the file, with a reference, or NULL. */
+static struct clr_open_file *locked_open(struct clr_known_file *file, sqlite3_file *handle,
+                                         bool is_log)
+{
+    struct clr_open_file *open = locked_find_handle(handle);
+
+    if (open == NULL)
+        open = locked_add(handle, is_log);
+    if (open == NULL)
+        return NULL;
+    open->references++;
+    if (open->file == NULL) {
+        file->references++;
+        open->file = file;
+    }
+    if (!open->is_held) {
+        open->is_held = true;
+        file->logs += is_log;
+        file->handles += !is_log;
+        file->closed = is_log ? file->closed : 0;
+    }
+    return open;
+}
+
+struct clr_open_file *clr_open_file_find(sqlite3 *db, const char *schema, sqlite3_file *handle)
 {
     const char *name = sqlite3_db_filename(db, schema);
-    struct clr_known_file *file;
+    struct clr_open_file *open = NULL;
+    struct clr_known_file *file, *unused = NULL;
     struct stat pinned;
     int pin;
 
@@ -123,20 +312,70 @@ struct clr_known_file *clr_known_file_open(sqlite3 *db, const char *schema, sqli
     pin = open_pin(name);
     if (pin < 0)
         return NULL;
-    if (fstat(pin, &pinned) != 0 || !has_inode(handle, name, &pinned)) {
+    if (fstat(pin, &pinned) == 0 && has_inode(handle, name, &pinned)) {
+        clr_known_file_heed_forks();
+        pthread_mutex_lock(&lock);
+        file = locked_find_file(&pinned, &pin);
+        if (file != NULL) {
+            file->references++;
+            open = locked_open(file, handle, false);
+            unused = locked_release(file);
+        }
+        pthread_mutex_unlock(&lock);
+        free_file(unused);
+    }
+    if (pin >= 0)
         close(pin);
-        return NULL;
-    }
-    clr_known_file_heed_forks();
+    return open;
+}
+
+struct clr_open_file *clr_open_file_find_log(struct clr_known_file *file, sqlite3_file *log)
+{
+    struct clr_open_file *open;
+
     pthread_mutex_lock(&lock);
-    file = locked_find(&pinned, pin);
-    if (file != NULL) {
-        file->references++;
-        file->connections++;
-        file->closed = 0;
-    }
+    open = locked_open(file, log, true);
+    pthread_mutex_unlock(&lock);
+    return open;
+}
+
+struct clr_known_file *clr_open_file_of(const struct clr_open_file *open,
+                                        const sqlite3_file *handle)
+{
+    struct clr_known_file *file = NULL;
+
+    if (open == NULL)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    if (open->is_held && open->handle == handle)
+        file = open->file;
     pthread_mutex_unlock(&lock);
     return file;
+}
+
+struct clr_open_file *clr_open_file_retain(struct clr_open_file *open)
+{
+    pthread_mutex_lock(&lock);
+    open->references++;
+    pthread_mutex_unlock(&lock);
+    return open;
+}
+
+void clr_open_file_release(struct clr_open_file *open)
+{
+    struct clr_known_file *unused = NULL;
+    bool is_last;
+
+    if (open == NULL)
+        return;
+    pthread_mutex_lock(&lock);
+    is_last = --open->references == 0;
+    if (is_last)
+        unused = locked_release(open->file);
+    pthread_mutex_unlock(&lock);
+    free_file(unused);
+    if (is_last)
+        clr_memory_free(open);
 }
 
 struct clr_known_file *clr_known_file_retain(struct clr_known_file *file)
@@ -149,41 +388,14 @@ struct clr_known_file *clr_known_file_retain(struct clr_known_file *file)
 
 void clr_known_file_release(struct clr_known_file *file)
 {
-    struct clr_known_file **link = &files;
-    bool is_last;
+    struct clr_known_file *unused;
 
     if (file == NULL)
         return;
     pthread_mutex_lock(&lock);
-    is_last = --file->references == 0;
-    if (is_last) {
-        while (*link != file)
-            link = &(*link)->next;
-        *link = file->next;
-    }
+    unused = locked_release(file);
     pthread_mutex_unlock(&lock);
-    if (!is_last)
-        return;
-    close(file->pin);
-    clr_memory_free(file);
-}
-
-void clr_known_file_close(struct clr_known_file *file)
-{
-    void (*closed)(struct clr_known_file * file) = NULL;
-
-    if (file == NULL)
-        return;
-    pthread_mutex_lock(&lock);
-    if (--file->connections == 0) {
-        file->closed = clr_clock_ns();
-        file->closings++;
-        closed = on_close;
-    }
-    pthread_mutex_unlock(&lock);
-    if (closed != NULL)
-        closed(file);
-    clr_known_file_release(file);
+    free_file(unused);
 }
 
 static int64_t read_number(const int64_t *number)
@@ -196,9 +408,9 @@ static int64_t read_number(const int64_t *number)
     return value;
 }
 
-int64_t clr_known_file_closings(const struct clr_known_file *file)
+int64_t clr_known_file_log_closings(const struct clr_known_file *file)
 {
-    return read_number(&file->closings);
+    return read_number(&file->log_closings);
 }
 
 int64_t clr_known_file_closed(const struct clr_known_file *file)
@@ -218,19 +430,14 @@ void clr_known_file_state(const struct clr_known_file *file,
         numbers[2] = now.st_mtim.tv_nsec;
         numbers[3] = now.st_ctim.tv_sec;
         numbers[4] = now.st_ctim.tv_nsec;
+        numbers[5] = read_number(&file->doubts);
     }
     memcpy(state, numbers, CLR_FILE_STATE_SIZE);
 }
 
-bool clr_known_file_is_settled(const struct clr_known_file *file)
+bool clr_known_file_is_unlinked(const struct clr_known_file *file)
 {
-    enum { TICK_NS = 100000000 };
-    struct timespec now;
-    struct stat changed;
+    struct stat now;
 
-    if (fstat(file->pin, &changed) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0)
-        return false;
-    return (now.tv_sec - changed.st_ctim.tv_sec) * INT64_C(1000000000) + now.tv_nsec -
-               changed.st_ctim.tv_nsec >
-           TICK_NS;
+    return fstat(file->pin, &now) == 0 && now.st_nlink == 0;
 }

@@ -84,13 +84,6 @@ static enum clr_reason_code read_header(struct clr_snapshot *snapshot)
     return CLR_WHY_NONE;
 }
 
-static bool find_log(struct clr_database *database, struct clr_snapshot *snapshot)
-{
-    return sqlite3_file_control(database->connection->db, database->schema,
-                                SQLITE_FCNTL_JOURNAL_POINTER, &snapshot->log) == SQLITE_OK &&
-           snapshot->log != NULL && snapshot->log->pMethods != NULL;
-}
-
 /* Finds the pages' frames in the log, and replaces the header if its page has one (clause 3b). */
 static enum clr_reason_code map_frames(struct clr_database *database, struct clr_snapshot *snapshot)
 {
@@ -100,7 +93,7 @@ static enum clr_reason_code map_frames(struct clr_database *database, struct clr
     uint32_t frame;
     int64_t offset;
 
-    if (!find_log(database, snapshot))
+    if (!clr_database_find_log(database, snapshot->known, &snapshot->log))
         return CLR_WHY_LOG_NOT_OPEN;
     if (database->log_generation != database->generation)
         clr_wal_map_clear(&database->log);
@@ -198,11 +191,14 @@ static void identify(struct clr_database *database, struct clr_snapshot *snapsho
 {
     const unsigned char *header = snapshot->header;
     unsigned char *bytes = snapshot->token.bytes;
+    const bool has_frames = snapshot->is_wal && clr_wal_index_last_frame(&snapshot->index) > 0;
     uint32_t schema = (uint32_t)database->file_generation;
     int64_t closings;
 
     if (database->schema_version >= 0)
-        snapshot->known = clr_database_known_file(database, snapshot->file);
+        snapshot->known = clr_database_find_known(database, snapshot->file);
+    if (has_frames && !clr_database_find_log(database, snapshot->known, &snapshot->log))
+        snapshot->known = NULL;
     /* Where that is not known, another file may be attached by the same name, with the same
        counters. */
     if (snapshot->known != NULL)
@@ -214,8 +210,8 @@ static void identify(struct clr_database *database, struct clr_snapshot *snapsho
         memcpy(bytes + AT_LOG, snapshot->index.header, CLR_WAL_HEADER_SIZE);
     /* A log with frames tells all, as long as somebody has it open; a checkpoint changes the file's
        header and no row. */
-    if (snapshot->is_wal && clr_wal_index_last_frame(&snapshot->index) > 0) {
-        closings = snapshot->known == NULL ? 0 : clr_known_file_closings(snapshot->known);
+    if (has_frames) {
+        closings = snapshot->known == NULL ? 0 : clr_known_file_log_closings(snapshot->known);
         memcpy(bytes + AT_STATE, &closings, sizeof closings);
         return;
     }
@@ -295,7 +291,7 @@ uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapsho
             0 ||
         memcmp(since->bytes + AT_LONGEST, snapshot->token.bytes + AT_LONGEST,
                sizeof snapshot->source.longest) != 0 ||
-        !find_log(database, snapshot))
+        !clr_database_find_log(database, snapshot->known, &snapshot->log))
         return NULL;
     clr_status_clear(&status);
     clr_wal_changes(&snapshot->source, clr_wal_index_salts(index),

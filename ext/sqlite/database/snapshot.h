@@ -50,8 +50,8 @@
  * frames of this log were copied in between, and none of this page. The headers of those frames are
  * read, and afterwards the index has these salts still: who begins the log anew says so there
  * (walRestartHdr()) before he overwrites a frame.
- * That is so as long as a connection of this process has the file open: while none has, its log may
- * be restored from a copy, with the same salts and other frames.
+ * That is so as long as somebody in this process has the log open: while nobody has, it may be
+ * restored from a copy, with the same salts and other frames (known_file.h).
  */
 #ifndef CLR_SQLITE_SNAPSHOT_H
 #define CLR_SQLITE_SNAPSHOT_H

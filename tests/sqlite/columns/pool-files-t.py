@@ -6,9 +6,11 @@ that stay for a while after the last connection and with none.
 """
 
 import os
+import resource
 import sqlite3
 import subprocess
 import sys
+import time
 
 import pool_support as pool
 import support
@@ -195,6 +197,181 @@ def test_restored():
                 overwrite(name, content)
         asked(batch, path, "as it was in the beginning", retention=retention).close()
         batch.end()
+
+
+def lets_go(client, way, other):
+    """A connection that stays open gives up its file, and nothing of the library looks at that."""
+    if way == "DETACH":
+        client.run("DETACH b")
+    elif way == "deserialize":
+        client.db.deserialize(bytes_of(other))
+    else:
+        client.run("PRAGMA journal_mode = DELETE")
+
+
+def test_let_go():
+    """A file is let go by a connection that stays open; then it is restored with its log, and goes on
+    in another way, with the same salts and more frames."""
+    for way in ("DETACH", "deserialize", "journal_mode"):
+        if way == "deserialize" and not views.can_deserialize():
+            continue
+        batch = support.Batch(f"restored after {way} of a connection that stays open")
+        path, other = FOLDER.new(), FOLDER.new()
+        pool.make(path, "WAL")
+        pool.make(other)
+        keeper = Keeper(path, "UPDATE t SET a = a + 1 WHERE k = 100")
+        saved = {name: bytes_of(name) for name in (path, f"{path}-wal")}
+        keeper.kill()
+        clients = []
+        for number in range(4):
+            changes = [f"UPDATE t SET a = a + {number + 1} WHERE k = {row}"
+                       for row in range(5 + 40 * number, 780, 180 - 40 * number)]
+            keeper = Keeper(path, ";".join(changes))
+            if way == "DETACH" and clients:
+                clients[0].run("ATTACH ? AS b", path)
+                clients[0].check(batch, f"history {number}, attached again")
+                clients[0].check(batch, f"history {number}, once more")
+            elif way == "journal_mode" and clients:
+                clients[0].check(batch, f"history {number}, opened all the time")
+            else:
+                clients.append(asked(batch, other, f"history {number}", table="b.t", label=way,
+                                     before=(f"ATTACH '{path}' AS b",))
+                               if way == "DETACH" else
+                               asked(batch, path, f"history {number}", label=way))
+            # Another one finds what the first has read, while that has the file open.
+            asked(batch, path, f"history {number}, another").close()
+            keeper.kill()
+            lets_go(clients[-1], way, other)
+            if number == 1 and os.path.exists(f"{path}-shm"):
+                os.remove(f"{path}-shm")
+            for name, content in saved.items():
+                with open(name, "r+b" if os.path.exists(name) else "wb") as file:
+                    file.write(content)
+                    file.truncate()
+        asked(batch, path, "as it was in the beginning").close()
+        for client in clients:
+            client.close()
+        batch.end()
+
+
+def test_replaced():
+    """Another database takes the place of one that a connection has let go, and attaches again by the
+    same name: it is renamed over it, backed up or vacuumed into it."""
+    for mode in MODES:
+        batch = support.Batch(f"{mode}: replaced between DETACH and ATTACH")
+        path, main = FOLDER.new(), FOLDER.new()
+        pool.make(path, mode)
+        pool.make(main)
+        client = asked(batch, main, "at first", table="b.t", before=(f"ATTACH '{path}' AS b",))
+        for number, way in enumerate(("rename", "backup", "VACUUM INTO", "rename")):
+            client.run("DETACH b")
+            other = FOLDER.new()
+            pool.make(other, mode, factor=3 + 2 * number)
+            if way == "rename":
+                os.replace(other, path)
+            else:
+                source = sqlite3.connect(other, isolation_level=None)
+                if way == "backup":
+                    target = sqlite3.connect(path, isolation_level=None)
+                    source.backup(target)
+                    target.close()
+                else:
+                    os.truncate(path, 0)
+                    source.execute("VACUUM INTO ?", (path,))
+                source.close()
+            client.run("ATTACH ? AS b", path)
+            client.check(batch, way)
+            client.check(batch, f"{way}, again")
+        # And while it is attached.
+        source, target = sqlite3.connect(main), sqlite3.connect(path)
+        client.check(batch, "before the last")
+        source.backup(target)
+        client.check(batch, "backed up while it is open")
+        for db in (source, target):
+            db.close()
+        client.close()
+        batch.end()
+
+
+def test_forked():
+    """A child after fork() has its parent's columns, and no hold on its parent's files: these are
+    restored before it opens them."""
+    batch = support.Batch("restored after the parent of a fork() has closed it")
+    path = FOLDER.new()
+    pool.make(path, "WAL")
+    keeper = Keeper(path, "UPDATE t SET a = a + 1 WHERE k = 100")
+    saved = {name: bytes_of(name) for name in (path, f"{path}-wal")}
+    keeper.kill()
+    keeper = Keeper(path, "UPDATE t SET a = a + 7 WHERE k = 5; UPDATE t SET a = a + 7 WHERE k = 9")
+    parents = asked(batch, path, "the parent", retention=60_000)
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        os.close(writing)
+        os.read(reading, 1)
+        asked(batch, path, "the child").close()
+        for failure in batch.failures:
+            tap.diag(failure)
+        sys.stdout.flush()
+        os._exit(1 if batch.failures else 0)
+    os.close(reading)
+    parents.close()
+    keeper.kill()
+    for name, content in saved.items():
+        overwrite(name, content)
+    keeper = Keeper(path, ";".join(f"UPDATE t SET a = a + 1 WHERE k = {k}" for k in range(300, 600, 40)))
+    os.close(writing)
+    batch.compare(os.waitpid(child, 0)[1], 0, "the child's end")
+    keeper.kill()
+    batch.end()
+
+
+def descriptors(path):
+    """How many of this process's descriptors are of databases beside that one."""
+    found = 0
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            found += os.path.dirname(path) in os.readlink(f"/proc/self/fd/{number}")
+        except OSError:
+            pass
+    return found
+
+
+def test_descriptors():
+    """Closed files whose columns stay take a descriptor each: of few files, of fewer where the process
+    may have few, and of none that is deleted."""
+    batch = support.Batch("descriptors of closed files")
+    paths = [FOLDER.new() for _ in range(40)]
+    for path in paths:
+        pool.make(path, rows=200)
+    # What has changed just now would not stay at all.
+    time.sleep(0.2)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for limit, most in ((min(limits[0], 1024), 16), (128, 4)):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limits[1]))
+        for path in paths:
+            asked(batch, path, f"limit {limit}", retention=60_000).close()
+            batch.check(descriptors(path) <= most, f"limit {limit}: {descriptors(path)} descriptors")
+        batch.check(descriptors(path) > 0, f"limit {limit}: some stay")
+        again = asked(batch, paths[-1], "columns that stay", retention=60_000)
+        batch.compare(again.decoded(), 0, "what is read again")
+        again.close()
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    # Deleted while it is open, and afterwards.
+    before = descriptors(path)
+    client = asked(batch, paths[0], "deleted while it is open", retention=60_000)
+    os.remove(paths[0])
+    client.close()
+    batch.check(descriptors(path) <= before, "of a file deleted before it is closed")
+    for path in paths[1:]:
+        os.remove(path)
+    for _ in range(1000):
+        if descriptors(path) == 0:
+            break
+        time.sleep(0.02)
+    batch.compare(descriptors(path), 0, "of files deleted after they are closed")
+    batch.end()
 
 
 def test_inode_again():
@@ -386,7 +563,7 @@ def test_roots():
 
 def main():
     for test in (test_renamed, test_copied_over, test_written_elsewhere, test_restored,
-                 test_inode_again, test_links, test_other_vfs, test_no_file, test_attached,
+                 test_let_go, test_replaced, test_forked, test_descriptors, test_inode_again, test_links, test_other_vfs, test_no_file, test_attached,
                  test_roots):
         test()
     pool.TALLY.require(0.5, "all files")

@@ -367,6 +367,95 @@ static void test(const struct use *use, sqlite3 *reader)
            (long long)kept);
 }
 
+/* ---- A file and its log that are restored once the reader's handle has gone. */
+
+struct content {
+    char name[sizeof path + 8], *bytes;
+    size_t size;
+};
+
+static void save(const char *suffix, struct content *content)
+{
+    FILE *file;
+
+    snprintf(content->name, sizeof content->name, "%s%s", path, suffix);
+    file = fopen(content->name, "rb");
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0)
+        tap_bail("%s: %s", content->name, strerror(errno));
+    content->size = (size_t)ftell(file);
+    content->bytes = sqlite3_malloc64(content->size + 1);
+    rewind(file);
+    if (content->bytes == NULL || fread(content->bytes, 1, content->size, file) != content->size)
+        tap_bail("%s cannot be read", content->name);
+    fclose(file);
+}
+
+static void restore(const struct content *content)
+{
+    FILE *file = fopen(content->name, "wb");
+
+    if (file == NULL || fwrite(content->bytes, 1, content->size, file) != content->size ||
+        fclose(file) != 0)
+        tap_bail("%s cannot be written", content->name);
+}
+
+static sqlite3 *open_kept(void)
+{
+    sqlite3 *db = open_with(NULL);
+
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    database_set(db, "device", "host");
+    database_set(db, "view_threshold", "0");
+    database_run(db, "CREATE VIRTUAL TABLE temp.first USING clreduce((%s))", first_select);
+    return db;
+}
+
+/* Commits and closes, as another process does: the log stays. */
+static void commit(const char *sql)
+{
+    sqlite3 *db = open_kept();
+
+    database_run(db, "%s", sql);
+    sqlite3_close(db);
+}
+
+static void compare_first(sqlite3 *db, const char *name)
+{
+    char *want = database_query(db, first_select), *got = database_query(db, "SELECT * FROM first");
+
+    tap_is_string(got, want, "%s", name);
+    free(got);
+    free(want);
+}
+
+/* sqlite3_deserialize() puts a database in memory in the place of the file, which is closed by
+   that, while the connection stays. */
+static void test_deserialized(void)
+{
+    struct content file, log;
+    sqlite3 *reader, *later;
+
+    commit(CHANGE_FEW);
+    save("", &file);
+    save("-wal", &log);
+    commit("UPDATE t SET a = a + 100 WHERE rowid = 1");
+    reader = open_kept();
+    compare_first(reader, "before sqlite3_deserialize()");
+    if (sqlite3_deserialize(reader, "main", (unsigned char *)file.bytes, (sqlite3_int64)file.size,
+                            (sqlite3_int64)file.size, 0) != SQLITE_OK)
+        tap_bail("sqlite3_deserialize(): %s", sqlite3_errmsg(reader));
+    restore(&file);
+    restore(&log);
+    commit("UPDATE t SET a = a + 3 WHERE rowid < 300");
+    later = open_kept();
+    compare_first(later, "a log that has been restored meanwhile, and goes on");
+    compare_first(later, "and again");
+    sqlite3_close(later);
+    sqlite3_close(reader);
+    sqlite3_free(file.bytes);
+    sqlite3_free(log.bytes);
+}
+
 static int remove_entry(const char *name, const struct stat *status, int type, struct FTW *place)
 {
     (void)status, (void)type, (void)place;
@@ -397,6 +486,7 @@ int main(void)
     test_again(reader);
     sqlite3_close(reader);
     sqlite3_close(other);
+    test_deserialized();
     nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     return tap_done();
 }
