@@ -45,6 +45,31 @@ static bool has_more_than_letters(const struct clr_node *node)
     return false;
 }
 
+/* Whether an expression may have a zero, behind which no function of times reads, where neither an
+   entry nor a parameter has one, at which the caller looks. */
+static bool may_make_zero(struct clr_binder *binder, const struct clr_node *node)
+{
+    static const char *const plain[] = {"lower",  "ltrim",     "replace", "rtrim",
+                                        "substr", "substring", "trim",    "upper"};
+    const struct clr_node *child;
+    bool may = node->kind == CLR_N_FUNCTION ||
+               (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_BLOB) ||
+               (node->kind == CLR_N_OPERATOR && node->names[0].kind != CLR_T_CONCAT);
+    char *name;
+    size_t i;
+
+    if (node->kind == CLR_N_FUNCTION) {
+        name = clr_content_name(binder, node);
+        may = name == NULL || !clr_content_is_timed(name);
+        for (i = 0; i < sizeof plain / sizeof plain[0] && name != NULL; i++)
+            may = may && strcmp(name, plain[i]) != 0;
+        clr_memory_free(name);
+    }
+    for (child = node->first; child != NULL && !may; child = child->next)
+        may = may_make_zero(binder, child);
+    return may;
+}
+
 static bool check_time_literal(struct clr_binder *binder, const struct clr_token *token,
                                bool is_value)
 {
@@ -79,8 +104,9 @@ static bool check_time(struct clr_binder *binder, const struct clr_node *node, b
         clr_memory_free(name);
         return is_known || refuse(binder, CLR_WHY_TIME_COMPUTED);
     case CLR_N_OPERATOR:
-        return node->names[0].kind != CLR_T_CONCAT || has_more_than_letters(node) ||
-               refuse(binder, CLR_WHY_TIME_COMPUTED);
+        return node->names[0].kind != CLR_T_CONCAT ||
+               (has_more_than_letters(node) && !may_make_zero(binder, node)) ||
+               (binder->code == CLR_OK && refuse(binder, CLR_WHY_TIME_COMPUTED));
     case CLR_N_CAST:
         return (node->cast != CLR_CAST_TO_TEXT && node->cast != CLR_CAST_TO_BLOB) ||
                check_time(binder, node->first, is_value);

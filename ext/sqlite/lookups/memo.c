@@ -32,7 +32,9 @@ void clr_lookup_memo_free(struct clr_lookup_memo *memo)
 static bool are_same(sqlite3_value *a, sqlite3_value *b)
 {
     const int type = sqlite3_value_type(a);
+    const void *x_bytes, *y_bytes;
     double x, y;
+    int size;
 
     if (type != sqlite3_value_type(b))
         return false;
@@ -48,10 +50,12 @@ static bool are_same(sqlite3_value *a, sqlite3_value *b)
     default:
         break;
     }
-    if (sqlite3_value_bytes(a) != sqlite3_value_bytes(b))
-        return false;
-    return sqlite3_value_bytes(a) == 0 || memcmp(sqlite3_value_blob(a), sqlite3_value_blob(b),
-                                                 (size_t)sqlite3_value_bytes(a)) == 0;
+    /* The bytes as they are, without a conversion: asked for before their number. */
+    x_bytes = sqlite3_value_blob(a);
+    y_bytes = sqlite3_value_blob(b);
+    size = sqlite3_value_bytes(a);
+    return sqlite3_value_bytes(b) == size &&
+           (size == 0 || memcmp(x_bytes, y_bytes, (size_t)size) == 0);
 }
 
 static bool has_parameters(const struct clr_lookup_memo *memo, const struct clr_lookup_input *input)
@@ -134,12 +138,15 @@ static bool holds(struct clr_connection *connection, struct clr_lookup_memo *mem
 
 /* ---- Keeping it. */
 
-/* Whether TEXT may stand for the present time, or for the time zone, to a function of times. */
+/* Whether TEXT, or some made of it, may stand for the present time, or for the time zone, to a
+   function of times. That reads no further than a zero. */
 static bool is_present(const char *text, size_t size)
 {
     static const char *const words[] = {"now", "localtime", "utc", "subsec", "subsecond"};
     size_t i;
 
+    if (size > 0 && memchr(text, 0, size) != NULL)
+        return true;
     while (size > 0 && strchr(" \t\n\v\f\r", text[size - 1]) != NULL)
         size--;
     for (; size > 0 && strchr(" \t\n\v\f\r", *text) != NULL; text++)
@@ -161,7 +168,9 @@ static bool may_be_present(const struct clr_lookup_statement *statement,
     if (!statement->is_timed)
         return false;
     for (i = 0; i < input->parameter_count; i++) {
-        if (input->parameters[i] != NULL && sqlite3_value_type(input->parameters[i]) == SQLITE_TEXT)
+        const int type =
+            input->parameters[i] == NULL ? SQLITE_NULL : sqlite3_value_type(input->parameters[i]);
+        if (type == SQLITE_TEXT || type == SQLITE_BLOB)
             return true;
     }
     for (code = 0; code < input->dictionary->count; code++) {

@@ -6,6 +6,7 @@ collation, with functions of the application, and with errors only where a row h
 """
 
 import re
+import time
 
 import support
 import tap
@@ -281,6 +282,31 @@ def test_kept(rng):
     db.close()
 
 
+def test_present():
+    """TEXT that is 'now' to SQLite, which reads no further than a NUL, is so at each time anew."""
+    db = connect(FOLDER.new())
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, s TEXT)")
+    db.executemany("INSERT INTO t(s) VALUES(?)", ((f"2001-01-{i % 28 + 1:02} 00:{i % 59:02}",) for i in range(9_000)))
+    db.commit()
+    for number, (value, call) in enumerate((
+        ("now", "julianday(s)"),
+        ("now\0x", "julianday(s)"),
+        ("now\0", "julianday(s || ' ')"),
+        ("w\0", "julianday('no' || s || ' ')"),
+        ("n", "julianday(s || 'ow' || char(0) || ' ')"),
+    )):
+        db.execute("INSERT OR REPLACE INTO t VALUES(9999, ?)", (value,))
+        db.commit()
+        name = f"present{number}"
+        views.create(db, name, f"SELECT max({call}), count(*) FROM t WHERE id > 0")
+        before = views.ask(db, name)[0][0]
+        tap.ok(before > 2_460_000, f"the present time: {call} of {value!r}")
+        time.sleep(0.005)
+        tap.ok(views.ask(db, name)[0][0] > before, "which goes on")
+    is_fast(db, "SELECT max(julianday(substr(s, 1, 7) || '-01')), count(*) FROM t WHERE id < 9999")
+    db.close()
+
+
 def test_errors(rng):
     """An expression fails for a value: the SELECT's error if a row has it, else nothing."""
     db = connect(FOLDER.new())
@@ -356,6 +382,7 @@ def main():
     test_functions(rng)
     test_nested(rng)
     test_kept(rng)
+    test_present()
     test_errors(rng)
     test_rights(rng)
     test_rounded(rng)
