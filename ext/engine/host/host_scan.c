@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "engine/host/questions.h"
+#include "engine/host/sorted_answers.h"
 #include "numeric/scan/evaluate.h"
 
 /* Less than this for each thread is not worth starting it; less than that, no watching either. */
@@ -156,7 +157,7 @@ static enum clr_scan_outcome run(struct work *work, struct clr_scan *scan,
     return outcome;
 }
 
-enum clr_scan_outcome clr_host_scan(struct clr_scan *scan, const struct clr_watch *watch)
+static enum clr_scan_outcome scan_rows(struct clr_scan *scan, const struct clr_watch *watch)
 {
     size_t most = scan->rows / ROWS_PER_THREAD + 1;
     int team = clr_team_size();
@@ -179,4 +180,9 @@ enum clr_scan_outcome clr_host_scan(struct clr_scan *scan, const struct clr_watc
     clr_memory_free(work.outcomes);
     clr_memory_free(work.shares);
     return outcome;
+}
+
+enum clr_scan_outcome clr_host_scan(struct clr_scan *scan, const struct clr_watch *watch)
+{
+    return scan->sorted != NULL ? clr_sorted_scan(scan, watch) : scan_rows(scan, watch);
 }

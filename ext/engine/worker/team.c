@@ -13,6 +13,7 @@ enum { WATCH_MS = 20 };
 struct team {
     void (*work)(void *argument, int i, const atomic_bool *stop);
     void *argument;
+    bool is_idle;    /* its threads leave the processors to others */
     atomic_int next; /* part to take */
     atomic_bool stop;
     pthread_mutex_t lock;
@@ -50,6 +51,8 @@ static void *run_part(void *argument)
 {
     struct team *team = argument;
 
+    if (team->is_idle)
+        clr_thread_be_idle();
     team->work(team->argument, atomic_fetch_add(&team->next, 1), &team->stop);
     pthread_mutex_lock(&team->lock);
     team->running--;
@@ -83,32 +86,48 @@ static void wait_for_all(struct team *team, const struct clr_watch *watch)
     pthread_mutex_unlock(&team->lock);
 }
 
+static bool run(struct team *team, int count, const struct clr_watch *watch)
+{
+    int i, threads = watch == NULL ? count - 1 : count;
+
+    atomic_init(&team->next, 0);
+    atomic_init(&team->stop, false);
+    pthread_mutex_init(&team->lock, NULL);
+    clr_thread_cond_init(&team->done);
+    team->running = threads;
+    for (i = 0; i < threads; i++) {
+        if (clr_thread_start(run_part, team) != 0)
+            break;
+    }
+    pthread_mutex_lock(&team->lock);
+    team->running -= threads - i;
+    pthread_mutex_unlock(&team->lock);
+    for (; i < count; i++) {
+        team->work(team->argument, atomic_fetch_add(&team->next, 1), &team->stop);
+        ask(team, watch);
+    }
+    wait_for_all(team, watch);
+    pthread_cond_destroy(&team->done);
+    pthread_mutex_destroy(&team->lock);
+    return !atomic_load(&team->stop);
+}
+
 bool clr_team_run(int count, void (*work)(void *argument, int i, const atomic_bool *stop),
                   void *argument, const struct clr_watch *watch)
 {
     struct team team = {.work = work, .argument = argument};
-    int i, threads = watch == NULL ? count - 1 : count;
+    bool is_done;
 
-    atomic_init(&team.next, 0);
-    atomic_init(&team.stop, false);
-    pthread_mutex_init(&team.lock, NULL);
-    clr_thread_cond_init(&team.done);
-    team.running = threads;
     atomic_fetch_add(&teams, 1);
-    for (i = 0; i < threads; i++) {
-        if (clr_thread_start(run_part, &team) != 0)
-            break;
-    }
-    pthread_mutex_lock(&team.lock);
-    team.running -= threads - i;
-    pthread_mutex_unlock(&team.lock);
-    for (; i < count; i++) {
-        work(argument, atomic_fetch_add(&team.next, 1), &team.stop);
-        ask(&team, watch);
-    }
-    wait_for_all(&team, watch);
+    is_done = run(&team, count, watch);
     atomic_fetch_sub(&teams, 1);
-    pthread_cond_destroy(&team.done);
-    pthread_mutex_destroy(&team.lock);
-    return !atomic_load(&team.stop);
+    return is_done;
+}
+
+bool clr_team_run_idly(int count, void (*work)(void *argument, int i, const atomic_bool *stop),
+                       void *argument, const struct clr_watch *watch)
+{
+    struct team team = {.work = work, .argument = argument, .is_idle = true};
+
+    return run(&team, count, watch);
 }

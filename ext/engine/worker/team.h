@@ -29,4 +29,11 @@ int clr_team_size(void);
 bool clr_team_run(int count, void (*work)(void *argument, int i, const atomic_bool *stop),
                   void *argument, const struct clr_watch *watch);
 
+/*
+ * The same, by threads that leave the processors to others (clr_thread_be_idle()), and are no team
+ * that clr_team_size() knows of. The watch is not NULL.
+ */
+bool clr_team_run_idly(int count, void (*work)(void *argument, int i, const atomic_bool *stop),
+                       void *argument, const struct clr_watch *watch);
+
 #endif

@@ -10,6 +10,7 @@
 #include "engine/rows/choice.h"
 #include "numeric/filter/skipping.h"
 #include "numeric/scan/shared_sums.h"
+#include "sqlite/cache/sorted_copies.h"
 
 /* Of a query that has rows, one in so many may be found, at most. */
 enum { ROWS_PER_FOUND = 50 };
@@ -251,18 +252,27 @@ static enum clr_outcome scan_columns(struct clr_view_run *run, struct clr_column
 
 enum clr_outcome clr_way_scan(struct clr_view_run *run)
 {
+    struct clr_sorted_copy *sorted[CLR_MOST_COLUMNS] = {NULL};
     struct clr_column_request *request = &run->request;
     enum clr_outcome outcome;
+    int i;
 
     clr_run_release_columns(run);
     run->scan.columns = run->columns;
     run->scan.rows = request->image->layout.rows;
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
     clr_cache_use(request->connection, request->found, run->scan.column_count, run->columns);
+    if (run->scan.question_count > 0 &&
+        clr_choice_are_many(&request->connection->settings, run->scan.rows) &&
+        clr_sorted_copies_take(request->found, &run->scan, sorted))
+        run->scan.sorted = sorted;
     outcome = scan_columns(run, run->columns);
     clr_memory_free((void *)run->scan.blocks);
     run->scan.blocks = NULL;
     run->scan.rows = request->image->layout.rows;
+    for (i = 0; i < run->scan.column_count; i++)
+        clr_sorted_copy_release(sorted[i]);
+    run->scan.sorted = NULL;
     run->scan.columns = NULL;
     return outcome;
 }

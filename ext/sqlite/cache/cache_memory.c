@@ -36,13 +36,21 @@ enum { ASKINGS = 8 };
 
 /* ---- What there is, and what of it was used longest ago. All with the lock. */
 
-/* Adds up what images take on the host, in bytes: columns, dictionaries and layouts. What is being
-   changed counts as it was. */
+/* The bytes that the process has reserved, and what tells who has them to give them back. A child
+   after fork() has none. */
+static struct {
+    int64_t bytes;
+    atomic_bool *stop;
+    pid_t process;
+} reserved;
+
+/* Adds up what images take on the host, in bytes: columns, sorted copies, dictionaries and layouts;
+   and what is reserved. What is being changed counts as it was. */
 static int64_t measure_host(void)
 {
     const struct clr_cached_table *table;
     const struct clr_image *image;
-    int64_t bytes = 0;
+    int64_t bytes = reserved.process == getpid() ? reserved.bytes : 0;
 
     for (table = clr_cache_first(); table != NULL; table = table->next) {
         bytes += clr_kept_dictionaries_size(table->dictionaries);
@@ -120,6 +128,54 @@ static struct clr_kept_dictionary **find_oldest_dictionary(int64_t scan)
             oldest = link;
     }
     return oldest;
+}
+
+bool clr_column_memory_reserve(int64_t bytes, atomic_bool *stop)
+{
+    if (measure_host() + bytes > clr_column_memory())
+        return false;
+    reserved.bytes = bytes;
+    reserved.stop = stop;
+    reserved.process = getpid();
+    return true;
+}
+
+void clr_column_memory_unreserve(void)
+{
+    reserved.bytes = 0;
+}
+
+/* Takes back what is reserved. Returns false if nothing is. */
+static bool take_back(void)
+{
+    if (reserved.bytes == 0 || reserved.process != getpid())
+        return false;
+    atomic_store(reserved.stop, true);
+    reserved.bytes = 0;
+    return true;
+}
+
+/* Drops the sorted copy whose column's use is longest ago. Returns false if there is none. */
+static bool drop_sorted(void)
+{
+    struct clr_image_column *oldest = NULL, *column;
+    struct clr_image *image, *of = NULL;
+    struct clr_cached_table *table;
+
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        for (image = table->images; image != NULL; image = image->next) {
+            for (column = image->columns; may_go(image) && column != NULL; column = column->next) {
+                if (column->sorted == NULL || (oldest != NULL && column->used >= oldest->used))
+                    continue;
+                oldest = column;
+                of = image;
+            }
+        }
+    }
+    if (oldest == NULL)
+        return false;
+    clr_image_drop_sorted(of, oldest);
+    return true;
 }
 
 /* Drops the column or the dictionary whose use is longest ago. Returns false if there is none. */
@@ -317,7 +373,8 @@ void clr_column_memory_trim(int64_t most, int64_t scan)
     size_t i;
 
     clr_cache_lock();
-    while (measure_host() > most && (drop_oldest(scan) || drop_layout()))
+    while (measure_host() > most &&
+           (take_back() || drop_sorted() || drop_oldest(scan) || drop_layout()))
         ;
     for (i = 0; catalog != NULL && i < catalog->count; i++) {
         const struct clr_worker *worker = clr_runtime_started_worker(i);

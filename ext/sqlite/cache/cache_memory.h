@@ -6,12 +6,22 @@
 #include "sqlite/cache/image.h"
 #include "sqlite/session/connection.h"
 
+#include <stdatomic.h>
+
 /* A row of a column takes a value and, maybe, a tag. */
 enum { CLR_ROW_BYTES = 9 };
 
 /* Returns how many bytes of the host columns may take: a quarter of the memory, or as the process's
    setting says. */
 int64_t clr_column_memory(void);
+
+/*
+ * With the cache's lock: reserves so many bytes of it, until clr_column_memory_unreserve(), if they
+ * are free. One thread at a time has some. *stop becomes true when others need them: then they do
+ * not count any more, and are to be given back soon.
+ */
+bool clr_column_memory_reserve(int64_t bytes, atomic_bool *stop);
+void clr_column_memory_unreserve(void);
 
 /* Returns how many bytes copies take of the worker's device. */
 int64_t clr_column_device_bytes(const struct clr_worker *worker);
@@ -28,10 +38,10 @@ bool clr_column_device_make_room(struct clr_image_column *const *found, int coun
                                  const struct clr_division *division);
 
 /*
- * Drops the least recently used columns and dictionaries, of whatever connection, and then layouts
- * without columns, until all take at most so many bytes of the host, and copies until they take no
- * more of any device than they may. What queries have pinned stays, and so do dictionaries of the
- * scan of that number (0: none).
+ * Drops what is reserved, sorted copies, the least recently used columns and dictionaries, of
+ * whatever connection, and then layouts without columns, until all take at most so many bytes of
+ * the host, and copies until they take no more of any device than they may. What queries have
+ * pinned stays, and so do dictionaries of the scan of that number (0: none).
  */
 void clr_column_memory_trim(int64_t most, int64_t scan);
 

@@ -7,6 +7,7 @@
 static void free_column(struct clr_image_column *column)
 {
     clr_sharded_release(column->copy);
+    clr_sorted_copy_release(column->sorted);
     clr_column_release(column->column);
     clr_memory_free(column->users);
     sqlite3_free(column->name);
@@ -38,6 +39,7 @@ static struct clr_image_column *clone_column(const struct clr_image_column *colu
     clone->next = NULL;
     clone->pins = 0;
     clone->column = clr_column_retain(column->column);
+    clone->sorted = clr_sorted_copy_retain(column->sorted);
     clone->copy = clr_sharded_retain(column->copy);
     clone->name = sqlite3_mprintf("%s", column->name);
     clone->users = clr_memory_alloc((size_t)(column->user_count + 1) * sizeof *clone->users);
@@ -112,6 +114,9 @@ void clr_image_replace(struct clr_image_column *column, struct clr_column *conte
     column->copy =
         before == NULL || fresh == NULL ? NULL : clr_sharded_change(before, content, fresh);
     column->column = content;
+    clr_sorted_copy_release(column->sorted);
+    column->sorted = NULL;
+    column->order_asks = 0;
     clr_sharded_release(before);
 }
 
@@ -218,9 +223,26 @@ void clr_image_measure(struct clr_image *image)
     image->is_known = image->layout.known;
     image->size = clr_layout_size(&image->layout);
     for (column = image->columns; column != NULL; column = column->next) {
-        column->size = clr_column_size(column->column);
-        image->size += column->size;
+        column->size = 0;
+        clr_image_measure_column(image, column);
     }
+}
+
+void clr_image_measure_column(struct clr_image *image, struct clr_image_column *column)
+{
+    image->size -= column->size;
+    column->size = clr_column_size(column->column) + clr_sorted_copy_size(column->sorted);
+    image->size += column->size;
+}
+
+size_t clr_image_drop_sorted(struct clr_image *image, struct clr_image_column *column)
+{
+    const size_t size = clr_sorted_copy_size(column->sorted);
+
+    clr_sorted_copy_release(column->sorted);
+    column->sorted = NULL;
+    clr_image_measure_column(image, column);
+    return size;
 }
 
 const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed)

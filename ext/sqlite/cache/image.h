@@ -6,6 +6,7 @@
 #define CLR_SQLITE_IMAGE_H
 
 #include "engine/columns/sharded.h"
+#include "numeric/order/sorted_copy.h"
 #include "sqlite/database/snapshot.h"
 #include "storage/load/load.h"
 
@@ -16,8 +17,11 @@ struct clr_image_column {
     char *name;
     struct clr_field field;
     struct clr_column *column;
+    struct clr_sorted_copy *sorted; /* of its rows, with a reference, or NULL */
+    /* Scans that have asked for the order of this content; below 0: scans until these count. */
+    int order_asks;
     struct clr_sharded *copy; /* on devices, or NULL */
-    size_t size;              /* of the column, in bytes: clr_image_measure() */
+    size_t size;              /* of the first two, in bytes: clr_image_measure() */
     int pins;                 /* queries that need it now: it is not evicted */
     int64_t hits;             /* scans that found it here */
     int64_t used;             /* the cache's clock of scans: least recently used goes first */
@@ -102,6 +106,12 @@ void clr_image_column_use(struct clr_image_column *column, const struct clr_conn
 
 /* Returns how many connections have used the column and are open. */
 int clr_image_column_users(const struct clr_image_column *column);
+
+/* Drops a column's sorted copy, if it has one. Returns its bytes. */
+size_t clr_image_drop_sorted(struct clr_image *image, struct clr_image_column *column);
+
+/* Takes note of what a column takes on the host. */
+void clr_image_measure_column(struct clr_image *image, struct clr_image_column *column);
 
 /* Takes note of what columns and layout take on the host. Whoever changes the layout calls this
    when that is done. */

@@ -62,12 +62,8 @@ void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *
     int i;
 
     clr_cache_lock();
-    for (i = 0; i < count; i++) {
-        const size_t size = clr_column_size(found[i]->column);
-
-        image->size += size - found[i]->size;
-        found[i]->size = size;
-    }
+    for (i = 0; i < count; i++)
+        clr_image_measure_column(image, found[i]);
     clr_cache_unlock();
 }
 

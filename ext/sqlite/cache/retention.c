@@ -2,12 +2,12 @@
 
 #include "base/clock.h"
 #include "base/settings.h"
-#include "engine/worker/thread.h"
 #include "sqlite/cache/cache_lock.h"
 #include "sqlite/cache/cache_tables.h"
+#include "sqlite/cache/cache_thread.h"
 
+#include <pthread.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* Of so many closed files columns stay, and of one for each so many descriptors that the process
    may have: a file takes one. */
@@ -17,9 +17,6 @@ enum { MOST_FILES = 16, DESCRIPTORS_PER_FILE = 32 };
  */
 enum { LOOK_MS = 1000 };
 
-/* The process whose thread waits, under the cache's lock; 0: none. A child after fork() has no such
-   thread. */
-static pid_t waiting;
 static pthread_once_t begun = PTHREAD_ONCE_INIT;
 
 /* Since when the table's file is closed, in ns of clr_clock_ns(); 0: it is not. */
@@ -28,12 +25,13 @@ static int64_t closed_since(const struct clr_cached_table *table)
     return table->file == NULL ? 0 : clr_known_file_closed(table->file);
 }
 
-/* Drops the tables of files that were closed long enough ago, or are deleted. Returns when the next
-   ones are due, in ns of clr_clock_ns(); INT64_MAX: there are none. */
+/* Drops the tables of files that were closed long enough ago, or are deleted. Returns when to look
+   at the next ones, in ns of clr_clock_ns(); INT64_MAX: there are none. */
 static int64_t locked_drop_due(void)
 {
     const int64_t retention = clr_process_setting(CLR_COLUMN_RETENTION) * 1000000;
-    int64_t next_due = INT64_MAX, closed, now = clr_clock_ns();
+    const int64_t now = clr_clock_ns(), look = now + LOOK_MS * INT64_C(1000000);
+    int64_t next_due = INT64_MAX, closed, due;
     struct clr_cached_table *table, *next;
 
     for (table = clr_cache_first(); table != NULL; table = next) {
@@ -43,25 +41,10 @@ static int64_t locked_drop_due(void)
             continue;
         if (closed + retention <= now || clr_known_file_is_unlinked(table->file))
             clr_cache_drop_table(table);
-        else if (closed + retention < next_due)
-            next_due = closed + retention;
+        else if ((due = closed + retention < look ? closed + retention : look) < next_due)
+            next_due = due;
     }
     return next_due;
-}
-
-static void *wait_and_drop(void *unused)
-{
-    int64_t due, left_ms;
-
-    (void)unused;
-    clr_cache_lock();
-    while ((due = locked_drop_due()) != INT64_MAX) {
-        left_ms = (due - clr_clock_ns()) / 1000000 + 1;
-        clr_cache_wait_until_woken(left_ms < LOOK_MS ? left_ms : LOOK_MS);
-    }
-    waiting = 0;
-    clr_cache_unlock();
-    return NULL;
 }
 
 static void drop_file(const struct clr_known_file *file)
@@ -116,19 +99,11 @@ static void drop_beyond_most(void)
         drop_file(oldest);
 }
 
-/* Sees that the thread waits. Returns false if it can't be started. */
-static bool locked_wait(void)
-{
-    if (waiting != getpid() && clr_thread_start(wait_and_drop, NULL) == 0)
-        waiting = getpid();
-    return waiting == getpid();
-}
-
 static void file_closed(struct clr_known_file *file)
 {
     clr_cache_lock();
     drop_beyond_most();
-    if (locked_drop_due() != INT64_MAX && !locked_wait())
+    if (locked_drop_due() != INT64_MAX && !clr_cache_thread_want(locked_drop_due))
         drop_file(file);
     clr_cache_unlock();
 }

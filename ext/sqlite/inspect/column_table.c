@@ -67,8 +67,11 @@ static void show(const struct clr_connection *connection, const struct clr_cache
     case 8:
         sqlite3_result_int(result, clr_image_column_users(found));
         break;
-    default:
+    case 9:
         sqlite3_result_int64(result, (sqlite3_int64)clr_column_width(found->column));
+        break;
+    default:
+        sqlite3_result_int64(result, (sqlite3_int64)clr_sorted_copy_size(found->sorted));
         break;
     }
 }
@@ -91,7 +94,8 @@ const struct clr_table clr_column_table = {
     .name = "clreduce_columns",
     .declaration =
         "CREATE TABLE clreduce_columns(database TEXT, \"table\" TEXT, \"column\" TEXT, type TEXT, "
-        "rows INT, bytes INT, device_bytes INT, hits INT, connections INT, width INT)",
+        "rows INT, bytes INT, device_bytes INT, hits INT, connections INT, width INT, "
+        "sorted_bytes INT)",
     .innocuous = true,
     .count = count,
     .column = column,

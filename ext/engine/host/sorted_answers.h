@@ -1,0 +1,27 @@
+/* Order statistics, modes and distinct counts that are looked up in sorted copies of columns. */
+#ifndef CLR_ENGINE_SORTED_ANSWERS_H
+#define CLR_ENGINE_SORTED_ANSWERS_H
+
+#include "engine/worker/team.h"
+#include "numeric/scan/scan.h"
+
+/*
+ * Returns the column whose sorted copy, if there is one, answers a question of the scan: all of its
+ * numbers are asked about their order. Else -1.
+ */
+int clr_question_column(const struct clr_scan *scan, const struct clr_question *question);
+
+/* Computes the tallies and answers the questions of a scan with sorted copies, as clr_host_scan()
+   does. */
+enum clr_scan_outcome clr_sorted_scan(struct clr_scan *scan, const struct clr_watch *watch);
+
+/* Returns the bytes that clr_host_sort() takes now for a column, with the copy; 0: it can't have
+   one. */
+size_t clr_host_sort_cost(const struct clr_column *column);
+
+/* Makes the sorted copy of a column as clr_sorted_copy_make() does, by threads that leave the
+   processors to others. The watch is not NULL. */
+enum clr_code clr_host_sort(const struct clr_column *column, const struct clr_watch *watch,
+                            struct clr_sorted_copy **copy);
+
+#endif
