@@ -37,17 +37,16 @@ static void inverse(sqlite3_context *sql, int count, sqlite3_value **values)
 static enum clr_code refuse_state(sqlite3_context *sql, const struct clr_value *argument,
                                   enum clr_state_fault fault)
 {
-    static const char *const kinds[] = {
-        [CLR_KIND_INTEGER] = "it is an INTEGER",
-        [CLR_KIND_REAL] = "it is a REAL",
-        [CLR_KIND_TEXT] = "it is TEXT",
-    };
     const struct clr_function *function = clr_function_of(sql);
+    char must[64];
 
+    if (argument->kind != CLR_KIND_BLOB) {
+        sqlite3_snprintf(sizeof must, must, "the argument must be a state of %s",
+                         function->aggregate->name);
+        return clr_function_refuse(sql, must, argument);
+    }
     clr_set_error(sql, "%s: the argument is not a state of %s: %s", function->name,
-                  function->aggregate->name,
-                  argument->kind == CLR_KIND_BLOB ? clr_state_fault_text(fault, argument->bytes)
-                                                  : kinds[argument->kind]);
+                  function->aggregate->name, clr_state_fault_text(fault, argument->bytes));
     return CLR_INVALID;
 }
 

@@ -31,9 +31,10 @@
  *     (numeric/states/state_format.h); equal rows give equal bytes. F_merge() of states gives what
  *     F gives over all their rows, to the bit, and F_state_merge() their state. NULL is skipped;
  *     anything else that is no state of F is an error that names the function.
- * 12. gpu_median and gpu_percentile... have the definitions and errors of SQLite's percentile
- *     functions, and compute ranks as these do; order and interpolation are exact, rounded once.
- *     Of zeros -0.0 comes first, whatever the order of the rows; an interpolated zero is +0.0.
+ * 12. gpu_median and gpu_percentile... have the definitions of SQLite's percentile functions,
+ *     errors where these have any, and compute ranks as these do; order and interpolation are
+ * exact, rounded once. Of zeros -0.0 comes first, whatever the order of the rows; an interpolated
+ * zero is +0.0.
  * 13. Values are different for gpu_count_distinct and gpu_mode as SQLite's = has it, BINARY. The
  *     mode is the least, by clause 6, of the most frequent values; a zero is +0.0. No rows: a count
  *     of 0.

@@ -144,14 +144,6 @@ static enum clr_code take_number(struct clr_connection *connection,
     return code;
 }
 
-/* Sets the function's error in the words of SQLite's percentile functions: clause 12. They are in
-   the format of printf(), with the function's name. */
-static enum clr_code refuse(sqlite3_context *sql, const char *words)
-{
-    clr_set_error(sql, words, clr_function_of(sql)->name);
-    return CLR_INVALID;
-}
-
 /* Checks a fraction, which has to be a valid one and that of the rows before. */
 static enum clr_code take_fraction(sqlite3_context *sql, struct percentile_context *context,
                                    sqlite3_value *argument)
@@ -161,15 +153,19 @@ static enum clr_code take_fraction(sqlite3_context *sql, struct percentile_conte
     double fraction = sqlite3_value_double(argument) / (of_100 ? 100.0 : 1.0);
 
     if ((type != SQLITE_INTEGER && type != SQLITE_FLOAT) || !(fraction >= 0.0 && fraction <= 1.0))
-        return refuse(sql, of_100 ? "the fraction argument to %s() is not between 0.0 and 100.0"
-                                  : "the fraction argument to %s() is not between 0.0 and 1.0");
+        return clr_function_refuse_argument(sql,
+                                            of_100 ? "p must be a number from 0.0 to 100.0"
+                                                   : "f must be a number from 0.0 to 1.0",
+                                            argument);
     if (!context->has_fraction) {
         context->has_fraction = true;
         context->argument = sqlite3_value_double(argument);
         context->fraction = fraction;
     }
     if (!(fabs(fraction - context->fraction) <= SAME_FRACTION))
-        return refuse(sql, "the fraction argument to %s() is not the same for all input rows");
+        return clr_function_refuse_argument(
+            sql, of_100 ? "p must be the same on every row" : "f must be the same on every row",
+            argument);
     return CLR_OK;
 }
 
@@ -182,10 +178,9 @@ static enum clr_code take(sqlite3_context *sql, void *context, sqlite3_value **v
         code = take_fraction(sql, context, values[1]);
     if (code != CLR_OK || type == SQLITE_NULL)
         return code;
-    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
-        return refuse(sql, "input to %s() is not numeric");
-    if (type == SQLITE_FLOAT && !isfinite(sqlite3_value_double(values[0])))
-        return refuse(sql, "Inf input to %s()");
+    if ((type != SQLITE_INTEGER && type != SQLITE_FLOAT) ||
+        !isfinite(sqlite3_value_double(values[0])))
+        return clr_function_refuse_argument(sql, "x must be a finite number", values[0]);
     return take_number(clr_function_connection(sql), context, values[0]);
 }
 
