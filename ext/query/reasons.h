@@ -5,16 +5,18 @@
 
 /* The SELECT's text: from clr_query_parse() and clr_query_bind(). */
 CLR_WHY(WORD, "%n is not accelerated")
+CLR_WHY(WITH, "WITH is not accelerated: write its SELECT in parentheses in the place of its name")
 CLR_WHY(UNEXPECTED, "\"%n\" is not accelerated in this place")
+CLR_WHY(IN_FROM, "a subquery in FROM that has %n is not accelerated: make a view of that subquery")
 CLR_WHY(JOIN, "a join is not accelerated: let the view read one table")
 CLR_WHY(SUBQUERY, "a subquery is not accelerated in this place: make it a parameter or a table")
 CLR_WHY(OUTER_NAME, "a subquery that names something of the query around it is not accelerated: %n")
-CLR_WHY(IN_AFFINITY, "IN with a subquery is not accelerated if its column has another type: "
-                     "write +column there, if both have the same values")
+CLR_WHY(IN_AFFINITY, "IN with a subquery whose column has another type is not accelerated: write "
+                     "SELECT +column in the subquery, if both have the same values")
 CLR_WHY(VIEWS_SUBQUERY, "a subquery in an ordinary view is not accelerated: it has names of the "
                         "view's own database")
 CLR_WHY(WINDOW, "a window function is not accelerated")
-CLR_WHY(DISTINCT, "DISTINCT of this is not accelerated: it is of count(DISTINCT x)")
+CLR_WHY(DISTINCT, "DISTINCT is accelerated in SELECT DISTINCT and in count(DISTINCT x) alone")
 CLR_WHY(HAVING, "HAVING without GROUP BY is not accelerated: write GROUP BY")
 CLR_WHY(KEY_CONSTANT, "GROUP BY of this is not accelerated: write a column or an expression of one")
 CLR_WHY(KEY_NUMBER, "the select list has no item number %n to group by")
@@ -51,17 +53,22 @@ CLR_WHY(NESTING, "the expressions are nested too deep to be accelerated")
 CLR_WHY(TOO_MANY, "too many %n to be accelerated: make several views")
 CLR_WHY(MINUS_PLUS,
         "a minus sign in front of a plus sign is not accelerated: leave the plus sign out")
-CLR_WHY(NO_AGGREGATE, "a SELECT without an aggregate, GROUP BY and WHERE is not accelerated")
+CLR_WHY(NO_AGGREGATE, "a SELECT without aggregates and GROUP BY is accelerated where its WHERE "
+                      "finds few rows, and this one has no WHERE")
+CLR_WHY(ROWS_OF_SUBQUERY, "rows of a subquery in FROM are not accelerated: read its table")
 CLR_WHY(LIMIT_OF_ROWS, "LIMIT without ORDER BY is not accelerated: SQLite stops at the first rows")
-CLR_WHY(NO_ROWID, "rows of a table whose rowid has no name are not accelerated")
-CLR_WHY(BARE_COLUMN, "a column outside the aggregates is not accelerated")
+CLR_WHY(NO_ROWID, "rows of a WITHOUT ROWID table, or of one whose rowid has no name, are not "
+                  "accelerated: groups and aggregates are")
+CLR_WHY(BARE_COLUMN, "a column beside aggregates is not accelerated: SQLite takes it from some "
+                     "row; write GROUP BY, or an aggregate of it")
 CLR_WHY(NESTED_AGGREGATE, "an aggregate within another one is not accelerated")
 CLR_WHY(AGGREGATE_IN_WHERE, "an aggregate in WHERE is not accelerated")
 CLR_WHY(AGGREGATE_IN_EXPRESSION, "an aggregate within an expression is not accelerated")
 CLR_WHY(COLLATED_AGGREGATE, "an aggregate with COLLATE in its arguments is not accelerated within "
                             "an expression: make it a column of the result")
 CLR_WHY(FILTER, "FILTER is not accelerated for a function that is no aggregate")
-CLR_WHY(FUNCTION, "the function %n() is not accelerated")
+CLR_WHY(FUNCTION, "%n() is no aggregate that a view computes; other functions of a column may "
+                  "stand in aggregates, WHERE and GROUP BY")
 CLR_WHY(FUNCTION_ARGUMENTS, "the function %n() is not accelerated with these arguments")
 CLR_WHY(NO_CONSTANT, "%n() is not accelerated with this argument: write a literal or a parameter")
 CLR_WHY(NO_COLUMN, "%n() is not accelerated of an expression: write a column")
@@ -69,12 +76,13 @@ CLR_WHY(COLUMN, "%n is no column of the table")
 CLR_WHY(TEXT_COLUMN, "the TEXT column %n is not accelerated in this place")
 CLR_WHY(GENERATED_COLUMN, "the virtual generated column %n is not accelerated: its value may "
                           "follow from more than its row; make it STORED")
-CLR_WHY(NOT_DETERMINISTIC, "%n() is not accelerated: its result may follow from more than its "
-                           "arguments")
+CLR_WHY(NOT_DETERMINISTIC, "%n() is not accelerated: it is an aggregate that no view computes, or "
+                           "its result may follow from more than its arguments")
 CLR_WHY(SUBTYPE,
         "%n() asks whether its argument is JSON, which is not known of a key, an aggregate or "
         "a subquery's column: write json(argument) if it is JSON, else argument || ''")
-CLR_WHY(TWO_COLUMNS, "an expression with text or functions of two columns is not accelerated")
+CLR_WHY(TWO_COLUMNS, "an expression with text or functions of two columns is not accelerated: "
+                     "write one for each column")
 CLR_WHY(NO_COLUMN_IN_IT, "an expression with text or functions and no column is not accelerated: "
                          "make it a parameter")
 CLR_WHY(PAST_INTEGERS,
@@ -86,7 +94,7 @@ CLR_WHY(TIME_COMPUTED, "a date function of text that is computed is not accelera
                        "be 'now'")
 
 /* What names mean, and what they read. */
-CLR_WHY(HAS_INDEX, "rows that SQLite finds by an index are not accelerated")
+CLR_WHY(HAS_INDEX, "rows that SQLite finds by an index are not accelerated: it is as quick")
 CLR_WHY(NO_TABLE, "the schema has no table %n")
 CLR_WHY(READS_VIEW, "%n is a view, which is not accelerated: read its table")
 CLR_WHY(READS_VIRTUAL_TABLE,
@@ -103,12 +111,13 @@ CLR_WHY(NO_MEMORY, "out of memory")
 
 /* Why this query, this time. */
 CLR_WHY(PARAMETER_VALUE, "parameter %1 is no number, or too large where it is compared")
-CLR_WHY(ARGUMENTS, "an aggregate may refuse its arguments")
+CLR_WHY(ARGUMENTS, "an aggregate's arguments may be an error, which SQLite reports")
 CLR_WHY(FLOAT_ENVIRONMENT, "it computes, and the thread's floating-point environment (rounding "
                            "mode, flushing of subnormal numbers, traps) is not the default one")
 CLR_WHY(EMPTY_TABLE, "the table is empty")
 CLR_WHY(SMALL_TABLE, "the table has %1 rows, and view_threshold is %2")
-CLR_WHY(VALUE, "some row has TEXT, a BLOB or an error, which only SQLite can treat")
+CLR_WHY(VALUE, "some row has a value that only SQLite can treat there: TEXT or a BLOB for a "
+               "number, an error, or INTEGERs among the REALs of a key")
 CLR_WHY(MANY_ROWS, "more than one row in %1 passes: SQLite is as quick")
 CLR_WHY(VALUES_MEMORY, "the values take more than values_memory")
 CLR_WHY(KEEPS_VALUES,
@@ -116,21 +125,26 @@ CLR_WHY(KEEPS_VALUES,
 CLR_WHY(MANY_VALUES,
         "column %n has too many different values: text or functions of it are as quick "
         "row by row")
-CLR_WHY(ROWS_MOVED, "DISTINCT gives values in the order of the rows, and pages have changed since "
-                    "they were read: write GROUP BY")
+CLR_WHY(ROWS_MOVED, "DISTINCT gives values in the order of the rows, and rows have been written "
+                    "among those that were read: write GROUP BY")
 CLR_WHY(KEEPS_CODES,
         "the columns take more than column_memory, and so do the different values of text")
-CLR_WHY(PRESENT_TIME, "a date function with 'now', 'localtime' or 'utc' is not accelerated")
+CLR_WHY(PRESENT_TIME, "the present time ('now', CURRENT_DATE and the like) and time zones are not "
+                      "accelerated: make the result a parameter")
 CLR_WHY(LARGE_PAGE,
         "a few rows' TEXT, BLOBs or histograms take more than column_memory or values_memory")
 CLR_WHY(SCAN_MEMORY, "there was no memory for the scan")
 CLR_WHY(MALFORMED_PAGE, "page %1 of the database is malformed")
 CLR_WHY(LOAD_FAILED, "%n")
-CLR_WHY(ROUNDING, "SQLite's own aggregate may round, or fail, otherwise: for sum() write gpu_sum()")
+CLR_WHY(ROUNDING, "SQLite's own %n() rounds or fails by the order of the rows: write gpu_%n()")
+CLR_WHY(FIRST_OF_EQUALS,
+        "SQLite's own %n() gives the first of equal values, 1 or 1.0, 0.0 or -0.0: write gpu_%n()")
+CLR_WHY(RESULT_ERROR, "%n() may be an error, which SQLite reports")
 CLR_WHY(ANSWER, "a function is replaced by the application's, or the result row is an error or "
                 "left out by LIMIT")
 CLR_WHY(ANSWER_UNBOUND, "the result could not be bound")
-CLR_WHY(OTHER_ROWS, "a column's value may follow from more than its row")
+CLR_WHY(OTHER_ROWS,
+        "the value of a virtual generated column may follow from more than its row: make it STORED")
 CLR_WHY(ROWS_TOO_LARGE,
         "the columns take more than column_memory, and the table's pages cannot stream")
 CLR_WHY(ROWS_FAILED, "SQLite found an error when it filled the columns")
@@ -141,7 +155,7 @@ CLR_WHY(ASKED_SELDOM, "%c; will be kept when asked %1 times more, as the databas
 CLR_WHY(NO_TRANSACTION, "no read transaction could be begun")
 CLR_WHY(UNCOMMITTED, "this connection's own uncommitted changes are to be seen")
 CLR_WHY(NESTED, "the query that this one is a part of is reading the same columns just now")
-CLR_WHY(SHARED_CACHE, "a cache is shared")
+CLR_WHY(SHARED_CACHE, "the connection shares its cache with others")
 CLR_WHY(LOG_JUST_OPENED, "the write-ahead log has just been opened")
 CLR_WHY(UNPROVED_SNAPSHOT,
         "others write to the log, and which snapshot this is could not be proved")
@@ -167,7 +181,7 @@ CLR_WHY(IN_MEMORY, "the database is in memory, or temporary")
 CLR_WHY(NO_FILE, "the database is not a file of the operating system")
 CLR_WHY(FILE_LOCKED, "the database is locked for writing, or in exclusive locking mode")
 CLR_WHY(FILE_UNREAD, "the database file could not be read")
-CLR_WHY(ENCRYPTED, "the database file is encrypted, or none")
+CLR_WHY(ENCRYPTED, "the database file is encrypted, or is no database")
 CLR_WHY(MALFORMED_HEADER, "the database's header is malformed")
 
 #undef CLR_WHY

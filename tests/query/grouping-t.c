@@ -258,7 +258,7 @@ static void test_refusals(void)
         {"SELECT count(DISTINCT u) FROM t", COLLATION},
         {"SELECT count(DISTINCT s COLLATE nocase) FROM t", COLLATION},
         {"SELECT sum(DISTINCT b) FROM t",
-         "DISTINCT of this is not accelerated: it is of count(DISTINCT x)"},
+         "DISTINCT is accelerated in SELECT DISTINCT and in count(DISTINCT x) alone"},
         {"SELECT 'x' FROM t GROUP BY 1, ?",
          "GROUP BY of this is not accelerated: write a column or an expression of one"},
         {"SELECT sum(b) FROM t GROUP BY 1", "GROUP BY of an aggregate is not accelerated"},
@@ -275,7 +275,8 @@ static void test_refusals(void)
         {"SELECT 1 FROM t GROUP BY s COLLATE \"x\"\"y\"", COLLATION},
         {"SELECT 1 FROM t GROUP BY s COLLATE a_name_of_more_than_31_characters", COLLATION},
         {"SELECT s || a FROM t GROUP BY s || a",
-         "an expression with text or functions of two columns is not accelerated"},
+         "an expression with text or functions of two columns is not accelerated: write one for "
+         "each column"},
         {"SELECT b, a FROM t GROUP BY b", "a column that is neither a key of GROUP BY nor in an "
                                           "aggregate is not accelerated: SQLite "
                                           "takes it from some row"},
@@ -284,8 +285,10 @@ static void test_refusals(void)
                                                   "takes it from some row"},
         {"SELECT b FROM t GROUP BY b HAVING z > 1", "z is no column of the table"},
         {"SELECT random() FROM t GROUP BY b",
-         "random() is not accelerated: its result may follow from more than its arguments"},
-        {"SELECT a, count(*) FROM t", "a column outside the aggregates is not accelerated"},
+         "random() is not accelerated: it is an aggregate that no view computes, or its result may "
+         "follow from more than its arguments"},
+        {"SELECT a, count(*) FROM t", "a column beside aggregates is not accelerated: SQLite takes "
+                                      "it from some row; write GROUP BY, or an aggregate of it"},
     };
     size_t i;
 

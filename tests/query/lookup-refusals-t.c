@@ -1,10 +1,14 @@
 /* Which expressions with text are refused, and the limits of lookups. */
 #include "query/conditions.h"
 
-#define TWO_COLUMNS "an expression with text or functions of two columns is not accelerated"
+#define TWO_COLUMNS                                                                                \
+    "an expression with text or functions of two columns is not accelerated: write one for each "  \
+    "column"
 #define NO_COLUMN                                                                                  \
     "an expression with text or functions and no column is not accelerated: make it a parameter"
-#define PRESENT "a date function with 'now', 'localtime' or 'utc' is not accelerated"
+#define PRESENT                                                                                    \
+    "the present time ('now', CURRENT_DATE and the like) and time zones are not accelerated: "     \
+    "make the result a parameter"
 #define COMPUTED                                                                                   \
     "a date function of text that is computed is not accelerated: the text may be 'now'"
 #define TEXT_COLUMN "the TEXT column s is not accelerated in this place"
@@ -36,10 +40,10 @@ static void test_refusals(void)
         {"upper(?)", NO_COLUMN},
         {"b > a + 1 AND 'x' < 'y'", NO_COLUMN},
         {"length(s) > b + 'x'", "(> [s: length ( \"entry\" )] [b: \"entry\" + 'x'])"},
-        {"random() > s", "random() is not accelerated: its result may follow from more than its "
-                         "arguments"},
-        {"\"CHANGES\"() > a", "changes() is not accelerated: its result may follow from more than "
-                              "its arguments"},
+        {"random() > s", "random() is not accelerated: it is an aggregate that no view computes, "
+                         "or its result may follow from more than its arguments"},
+        {"\"CHANGES\"() > a", "changes() is not accelerated: it is an aggregate that no view "
+                              "computes, or its result may follow from more than its arguments"},
         {"s IN ()", "an empty IN list is not accelerated"},
         {"b IS (s NOT IN ())", "an empty IN list is not accelerated"},
         {"s = \"zz\"", "zz is no column of the table"},
@@ -48,7 +52,8 @@ static void test_refusals(void)
         {"(s, a) = ('x', 1)", "\",\" is not accelerated in this place"},
         {"s IN (SELECT 'x')",
          "a subquery is not accelerated in this place: make it a parameter or a table"},
-        {"s > CURRENT_DATE", "CURRENT_DATE is not accelerated"},
+        {"s > CURRENT_DATE", "the present time ('now', CURRENT_DATE and the like) and time zones "
+                             "are not accelerated: make the result a parameter"},
         {"CAST(s AS \"TEXT\") = 'x'", "CAST to this type is not accelerated: write INTEGER, REAL, "
                                       "TEXT, NUMERIC or BLOB"},
         {"CAST(s AS a /* text */ b) = 'x'", "CAST to this type is not accelerated: write INTEGER, "
@@ -56,10 +61,12 @@ static void test_refusals(void)
         {"CAST(s AS 'TEXT') = 'x'", "\"'TEXT'\" is not accelerated in this place"},
         {"upper(s) FILTER (WHERE a)",
          "FILTER is not accelerated for a function that is no aggregate"},
-        {"upper(DISTINCT s)", "DISTINCT of this is not accelerated: it is of count(DISTINCT x)"},
+        {"upper(DISTINCT s)",
+         "DISTINCT is accelerated in SELECT DISTINCT and in count(DISTINCT x) alone"},
         {"upper(s) OVER ()", "a window function is not accelerated"},
-        {"group_concat(s) = 'x'", "group_concat() is not accelerated: its result may follow from "
-                                  "more than its arguments"},
+        {"group_concat(s) = 'x'",
+         "group_concat() is not accelerated: it is an aggregate that no view computes, or its "
+         "result may follow from more than its arguments"},
         {"coalesce(s) = 'x'", "the function coalesce() is not accelerated with these arguments"},
         {"a = x'0'", "the text has a character that begins no word, number or operator"},
         {"a = x'0g'", "the text has a character that begins no word, number or operator"},

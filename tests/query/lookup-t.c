@@ -2,7 +2,9 @@
  */
 #include "query/conditions.h"
 
-#define TWO_COLUMNS "an expression with text or functions of two columns is not accelerated"
+#define TWO_COLUMNS                                                                                \
+    "an expression with text or functions of two columns is not accelerated: write one for each "  \
+    "column"
 #define TEXT_COLUMN "the TEXT column s is not accelerated in this place"
 
 /* ---- What becomes a lookup. */
@@ -170,17 +172,26 @@ static void test_select_list(void)
              "SELECT upper ( ?1 || ?2 ) || ?3");
     finishes("SELECT TRUE, sum(a) FROM t", "TRUE is not accelerated: write 1 for the value");
     finishes("SELECT count(*) > random() FROM t",
-             "random() is not accelerated: its result may follow from more than its arguments");
-    finishes("SELECT printf('%d', a), count(*) FROM t", "the function printf() is not accelerated");
+             "random() is not accelerated: it is an aggregate that no view computes, or its result "
+             "may follow from more than its arguments");
+    finishes("SELECT printf('%d', a), count(*) FROM t",
+             "printf() is no aggregate that a view computes; other functions of a column may stand "
+             "in aggregates, WHERE and GROUP BY");
     finishes("SELECT group_concat(s) || count(*) FROM t",
-             "the function group_concat() is not accelerated");
-    finishes("SELECT s || count(*) FROM t", "a column outside the aggregates is not accelerated");
+             "group_concat() is no aggregate that a view computes; other functions of a column may "
+             "stand in aggregates, WHERE and GROUP BY");
+    finishes("SELECT s || count(*) FROM t",
+             "a column beside aggregates is not accelerated: SQLite takes it from some row; write "
+             "GROUP BY, or an aggregate of it");
     finishes("SELECT upper('x') FROM t",
-             "a SELECT without an aggregate, GROUP BY and WHERE is not accelerated");
+             "a SELECT without aggregates and GROUP BY is accelerated where its WHERE finds few "
+             "rows, and this one has no WHERE");
     finishes("SELECT upper(count(*) AND 0) FROM t",
-             "a SELECT without an aggregate, GROUP BY and WHERE is not accelerated");
+             "a SELECT without aggregates and GROUP BY is accelerated where its WHERE finds few "
+             "rows, and this one has no WHERE");
     finishes("SELECT upper(count(*) IN ()) FROM t",
-             "a SELECT without an aggregate, GROUP BY and WHERE is not accelerated");
+             "a SELECT without aggregates and GROUP BY is accelerated where its WHERE finds few "
+             "rows, and this one has no WHERE");
     /* The comparison would take the sequence of the argument. */
     finishes("SELECT gpu_mode(a COLLATE nocase) = 'X' FROM t",
              "an aggregate with COLLATE in its arguments is not accelerated within an expression: "

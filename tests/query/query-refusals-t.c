@@ -7,7 +7,13 @@
     "a comparison with 2^63 or -2^63 as a REAL, or with what may be computed to it, is not "       \
     "accelerated"
 
-#define TWO_COLUMNS "an expression with text or functions of two columns is not accelerated"
+#define TWO_COLUMNS                                                                                \
+    "an expression with text or functions of two columns is not accelerated: write one for each "  \
+    "column"
+
+#define NO_WHERE                                                                                   \
+    "a SELECT without aggregates and GROUP BY is accelerated where its WHERE finds few rows, and " \
+    "this one has no WHERE"
 
 #define SUBQUERY "a subquery is not accelerated in this place: make it a parameter or a table"
 #define OUTER "a subquery that names something of the query around it is not accelerated: "
@@ -21,7 +27,8 @@ static void test_refusals(void)
         {"DELETE FROM t", "DELETE is not accelerated"},
         {"EXPLAIN SELECT sum(a) FROM t",
          "a statement that does not begin with SELECT is not accelerated"},
-        {"WITH x AS (SELECT 1) SELECT sum(a) FROM t", "WITH is not accelerated"},
+        {"WITH x AS (SELECT 1) SELECT sum(a) FROM t",
+         "WITH is not accelerated: write its SELECT in parentheses in the place of its name"},
         {"SELECT gpu_percentile(a, b) FROM t",
          "gpu_percentile() is not accelerated with this argument: write a literal or a parameter"},
         {"SELECT gpu_percentile_disc(a, 0.5 + 0) FROM t",
@@ -42,20 +49,38 @@ static void test_refusals(void)
          "the function gpu_corr_merge() is not accelerated with these arguments"},
         {"SELECT gpu_sum_merge(*) FROM t",
          "the function gpu_sum_merge() is not accelerated with these arguments"},
-        {"SELECT gpu_median_merge(a) FROM t", "the function gpu_median_merge() is not accelerated"},
-        {"SELECT sum_merge(a) FROM t", "the function sum_merge() is not accelerated"},
+        {"SELECT gpu_median_merge(a) FROM t",
+         "gpu_median_merge() is no aggregate that a view computes; other functions of a column may "
+         "stand in aggregates, WHERE and GROUP BY"},
+        {"SELECT sum_merge(a) FROM t",
+         "sum_merge() is no aggregate that a view computes; other functions of a column may stand "
+         "in aggregates, WHERE and GROUP BY"},
         {"SELECT gpu_sum_merge_state(a) FROM t",
-         "the function gpu_sum_merge_state() is not accelerated"},
-        {"SELECT gpu_median_state(a) FROM t", "the function gpu_median_state() is not accelerated"},
+         "gpu_sum_merge_state() is no aggregate that a view computes; other functions of a column "
+         "may stand in aggregates, WHERE and GROUP BY"},
+        {"SELECT gpu_median_state(a) FROM t",
+         "gpu_median_state() is no aggregate that a view computes; other functions of a column may "
+         "stand in aggregates, WHERE and GROUP BY"},
         {"SELECT sum(a)", "a SELECT without FROM is not accelerated: it reads no table"},
         {"SELECT 1", "a SELECT without FROM is not accelerated: it reads no table"},
         {"SELECT 1 WHERE 2", "a SELECT without FROM is not accelerated: it reads no table"},
         {"SELECT sum(a) FROM", "the statement is not complete"},
         {"SELECT FROM t", "\"FROM\" is not accelerated in this place"},
-        {"SELECT * FROM t", "a column outside the aggregates is not accelerated"},
+        {"SELECT * FROM t", NO_WHERE},
+        {"SELECT * FROM t ORDER BY a LIMIT 3", NO_WHERE},
+        {"SELECT a FROM (SELECT a FROM t WHERE b > 1)",
+         "rows of a subquery in FROM are not accelerated: read its table"},
+        {"SELECT sum(n) FROM (SELECT a, count(*) AS n FROM t GROUP BY a)",
+         "a subquery in FROM that has GROUP is not accelerated: make a view of that subquery"},
+        {"SELECT sum(a) FROM (SELECT a FROM t ORDER BY a)",
+         "a subquery in FROM that has ORDER is not accelerated: make a view of that subquery"},
+        {"SELECT sum(a) FROM (SELECT a FROM t LIMIT 3)",
+         "a subquery in FROM that has LIMIT is not accelerated: make a view of that subquery"},
+        {"SELECT sum(a) FROM (SELECT DISTINCT a FROM t)",
+         "a subquery in FROM that has DISTINCT is not accelerated: make a view of that subquery"},
         {"SELECT ALL sum(a) FROM t", "ALL is not accelerated"},
         {"SELECT sum(DISTINCT a) FROM t",
-         "DISTINCT of this is not accelerated: it is of count(DISTINCT x)"},
+         "DISTINCT is accelerated in SELECT DISTINCT and in count(DISTINCT x) alone"},
         {"SELECT sum(a ORDER BY b) FROM t",
          "ORDER BY of this is not accelerated: leave it out, as the result is one row"},
         {"SELECT sum(a) FROM t HAVING 1",
@@ -71,9 +96,11 @@ static void test_refusals(void)
         {"SELECT gpu_percentile(a, 5) FROM t ORDER BY gpu_percentile(a, 6)",
          "ORDER BY of this is not accelerated: leave it out, as the result is one row"},
         {"SELECT sum(a) FROM t ORDER BY group_concat(1)",
-         "group_concat() is not accelerated: its result may follow from more than its arguments"},
+         "group_concat() is not accelerated: it is an aggregate that no view computes, or its "
+         "result may follow from more than its arguments"},
         {"SELECT sum(a) FROM t ORDER BY max(1, abs(random()))",
-         "random() is not accelerated: its result may follow from more than its arguments"},
+         "random() is not accelerated: it is an aggregate that no view computes, or its result may "
+         "follow from more than its arguments"},
         {"SELECT sum(a), 2 FROM t ORDER BY (SELECT 1)",
          "ORDER BY of this is not accelerated: leave it out, as the result is one row"},
         {"SELECT sum(a) FROM t ORDER BY 1, t.b COLLATE nocase DESC",
@@ -83,7 +110,8 @@ static void test_refusals(void)
         {"SELECT sum(a) FROM t LIMIT 1 OFFSET sum(a)",
          "LIMIT of this is not accelerated: write a literal or a parameter"},
         {"SELECT sum(a) FROM t LIMIT random()",
-         "random() is not accelerated: its result may follow from more than its arguments"},
+         "random() is not accelerated: it is an aggregate that no view computes, or its result may "
+         "follow from more than its arguments"},
         {"SELECT sum(a) FROM t LIMIT (SELECT 1)",
          "LIMIT of this is not accelerated: write a literal or a parameter"},
         {"SELECT sum(a) FROM t UNION SELECT 1",
@@ -114,7 +142,9 @@ static void test_refusals(void)
         {"SELECT sum(a || b) FROM t", TWO_COLUMNS},
         {"SELECT sum(a -> b) FROM t", TWO_COLUMNS},
         {"SELECT sum(a) FROM t WHERE a IS TRUE", "TRUE is not accelerated: write 1 for the value"},
-        {"SELECT sum(a) FROM t WHERE a > CURRENT_TIME", "CURRENT_TIME is not accelerated"},
+        {"SELECT sum(a) FROM t WHERE a > CURRENT_TIME",
+         "the present time ('now', CURRENT_DATE and the like) and time zones are not accelerated: "
+         "make the result a parameter"},
         {"SELECT sum(a) FROM t WHERE (a, b) = (1, 2)", "\",\" is not accelerated in this place"},
         {"SELECT sum(1_000) FROM t",
          "a number with letters or _ in it is not accelerated: write its digits"},
@@ -139,28 +169,30 @@ static void test_refusals(void)
          "the text has a character that begins no word, number or operator"},
         {"SELECT sum(a) FROM t\v",
          "the text has a character that begins no word, number or operator"},
-        {"SELECT upper(a), sum(a) FROM t", "the function upper() is not accelerated"},
+        {"SELECT upper(a), sum(a) FROM t",
+         "upper() is no aggregate that a view computes; other functions of a column may stand in "
+         "aggregates, WHERE and GROUP BY"},
         {"SELECT sum(a, b) FROM t", "the function sum() is not accelerated with these arguments"},
         {"SELECT sum(*) FROM t", "the function sum() is not accelerated with these arguments"},
         {"SELECT count() FROM t", "the function count() is not accelerated with these arguments"},
-        {"SELECT gpu_count(a) FROM t", "the function gpu_count() is not accelerated"},
+        {"SELECT gpu_count(a) FROM t",
+         "gpu_count() is no aggregate that a view computes; other functions of a column may stand "
+         "in aggregates, WHERE and GROUP BY"},
         {"SELECT gpu_max(a, b) FROM t",
          "the function gpu_max() is not accelerated with these arguments"},
         {"SELECT coalesce(sum(a)) FROM t",
          "the function coalesce() is not accelerated with these arguments"},
         {"SELECT abs(1) FILTER (WHERE 1), sum(a) FROM t",
          "FILTER is not accelerated for a function that is no aggregate"},
-        {"SELECT a FROM t", "a column outside the aggregates is not accelerated"},
-        {"SELECT sum(a) + b FROM t", "a column outside the aggregates is not accelerated"},
-        {"SELECT 1 FROM t", "a SELECT without an aggregate, GROUP BY and WHERE is not accelerated"},
-        {"SELECT sum(a) AND 0 FROM t",
-         "a SELECT without an aggregate, GROUP BY and WHERE is not accelerated"},
+        {"SELECT a FROM t", NO_WHERE},
+        {"SELECT sum(a) + b FROM t", "a column beside aggregates is not accelerated: SQLite takes "
+                                     "it from some row; write GROUP BY, or an aggregate of it"},
+        {"SELECT 1 FROM t", NO_WHERE},
+        {"SELECT sum(a) AND 0 FROM t", NO_WHERE},
         {"SELECT count(*) FROM t WHERE a IN ()", "an empty IN list is not accelerated"},
         {"SELECT count(*) FROM t WHERE a IS (b NOT IN ())", "an empty IN list is not accelerated"},
-        {"SELECT sum(a) IN () FROM t",
-         "a SELECT without an aggregate, GROUP BY and WHERE is not accelerated"},
-        {"SELECT 1 + (sum(a) NOT IN ()) FROM t",
-         "a SELECT without an aggregate, GROUP BY and WHERE is not accelerated"},
+        {"SELECT sum(a) IN () FROM t", NO_WHERE},
+        {"SELECT 1 + (sum(a) NOT IN ()) FROM t", NO_WHERE},
         {"SELECT sum(sum(a)) FROM t", "an aggregate within another one is not accelerated"},
         {"SELECT sum(a) FILTER (WHERE max(b)) FROM t",
          "an aggregate within another one is not accelerated"},

@@ -96,9 +96,9 @@ static const struct {
     {"CONSTRAINT", 0, CLR_WHY_WORD},
     {"CREATE", 0, CLR_WHY_WORD},
     {"CROSS", 0, CLR_WHY_JOIN},
-    {"CURRENT_DATE", 0, CLR_WHY_WORD},
-    {"CURRENT_TIME", 0, CLR_WHY_WORD},
-    {"CURRENT_TIMESTAMP", 0, CLR_WHY_WORD},
+    {"CURRENT_DATE", 0, CLR_WHY_PRESENT_TIME},
+    {"CURRENT_TIME", 0, CLR_WHY_PRESENT_TIME},
+    {"CURRENT_TIMESTAMP", 0, CLR_WHY_PRESENT_TIME},
     {"DEFAULT", 0, CLR_WHY_WORD},
     {"DEFERRABLE", 0, CLR_WHY_WORD},
     {"DELETE", 0, CLR_WHY_WORD},
@@ -134,7 +134,7 @@ static const struct {
     {"USING", 0, CLR_WHY_WORD},
     {"VALUES", 0, CLR_WHY_WORD},
     {"WINDOW", 0, CLR_WHY_WORD},
-    {"WITH", 0, CLR_WHY_WORD},
+    {"WITH", 0, CLR_WHY_WITH},
     {"WITHIN", 0, CLR_WHY_WORD},
 };
 

@@ -50,6 +50,19 @@ static bool lacks_source(const struct clr_syntax *syntax, const struct clr_token
     return i == count && count > 1;
 }
 
+/* Whether the subquery in FROM has begun and not ended. */
+static bool is_in_source(const struct clr_syntax *syntax)
+{
+    return syntax->inner_begin != 0 && syntax->inner_end == 0;
+}
+
+/* Whether a token begins something by which a subquery's rows are not its table's. */
+static bool is_clause(const struct clr_token *token)
+{
+    return token->kind == CLR_T_DISTINCT || token->kind == CLR_T_GROUP ||
+           token->kind == CLR_T_HAVING || token->kind == CLR_T_ORDER || token->kind == CLR_T_LIMIT;
+}
+
 void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *token)
 {
     if (syntax->code != CLR_OK)
@@ -58,6 +71,8 @@ void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *to
         clr_syntax_refuse(syntax, CLR_WHY_NO_FROM);
     else if (token->kind == 0)
         clr_syntax_refuse(syntax, CLR_WHY_INCOMPLETE);
+    else if (is_in_source(syntax) && is_clause(token))
+        clr_syntax_refuse_name(syntax, CLR_WHY_IN_FROM, token->text, token->length);
     else if (token->kind == CLR_T_DISTINCT)
         clr_syntax_refuse(syntax, CLR_WHY_DISTINCT);
     else if (token->kind == CLR_T_ORDER)
@@ -190,7 +205,8 @@ struct clr_node *clr_syntax_value(struct clr_syntax *syntax, enum clr_node_kind 
 }
 
 /* Refuses an expression with a column of the table outside of aggregates; if a function has the
-   column, as one that is none of the aggregates that there are. */
+   column, as one that is none of the aggregates that there are; and without any aggregate, as one
+   of rows. */
 static void refuse_column(struct clr_syntax *syntax, const struct clr_node *node)
 {
     while (node->kind != CLR_N_FUNCTION && node->first != NULL) {
@@ -200,8 +216,12 @@ static void refuse_column(struct clr_syntax *syntax, const struct clr_node *node
     if (node->kind == CLR_N_FUNCTION)
         clr_syntax_refuse_name(syntax, CLR_WHY_FUNCTION, node->names[0].text,
                                node->names[0].length);
-    else
+    else if (syntax->aggregates.first != NULL)
         clr_syntax_refuse(syntax, CLR_WHY_BARE_COLUMN);
+    else
+        clr_syntax_refuse(syntax, syntax->where != NULL || syntax->inner_where != NULL
+                                      ? CLR_WHY_ROWS_OF_SUBQUERY
+                                      : CLR_WHY_NO_AGGREGATE);
 }
 
 /* Whether an aggregate has a COLLATE in its arguments. */

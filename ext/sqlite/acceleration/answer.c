@@ -32,9 +32,9 @@ static int prepare(struct clr_answer *answer, sqlite3 *db, const char *sql,
 }
 
 /* Binds the parameters, and the values of the aggregates. Returns SQLite's code, or that of
-   clr_finish_call(). */
+   clr_finish_call(); then the reason says which aggregate is SQLite's. */
 static int bind(sqlite3_stmt *answer, int given, sqlite3_value *const *parameters,
-                struct clr_query_run *run)
+                struct clr_query_run *run, struct clr_reason *reason)
 {
     const struct clr_query *query = run->query;
     const int count = sqlite3_bind_parameter_count(answer);
@@ -46,6 +46,8 @@ static int bind(sqlite3_stmt *answer, int given, sqlite3_value *const *parameter
     }
     for (i = 0; i < query->call_count && rc == SQLITE_OK; i++)
         rc = clr_finish_call(run, &query->calls[i], answer, given + 1 + i);
+    if (rc == SQLITE_MISMATCH)
+        clr_finish_refuse(&query->calls[i - 1], reason);
     return rc;
 }
 
@@ -61,14 +63,12 @@ int clr_answer_make(struct clr_answer *answer, sqlite3 *db, const struct clr_sel
                             strlen(sqlite3_errmsg(db)));
         return SQLITE_OK;
     }
-    rc = bind(answer->statement, select->parameter_count, parameters, run);
-    if (rc == SQLITE_MISMATCH)
-        clr_reason_set(reason, CLR_WHY_ROUNDING);
-    else if (rc != SQLITE_OK)
+    rc = bind(answer->statement, select->parameter_count, parameters, run, reason);
+    if (rc != SQLITE_OK && rc != SQLITE_MISMATCH)
         clr_reason_set(reason, CLR_WHY_ANSWER_UNBOUND);
-    else if (!clr_probes_pass(answer->statement, select->column_count))
+    else if (rc == SQLITE_OK && !clr_probes_pass(answer->statement, select->column_count))
         clr_reason_set(reason, CLR_WHY_ANSWER);
-    else
+    else if (rc == SQLITE_OK)
         rc = clr_kept_rows_add(rows, answer->statement, select->column_count);
     sqlite3_reset(answer->statement);
     sqlite3_clear_bindings(answer->statement);

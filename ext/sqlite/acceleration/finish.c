@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "sqlite/session/sql_value.h"
 
+#include <string.h>
+
 /* Below this, every partial sum of integers is exact in a double, whatever the order. */
 #define EXACT_IN_DOUBLE ((clr_i128)1 << 53)
 
@@ -111,6 +113,17 @@ bool clr_finish_output(struct clr_query_run *run, const struct clr_call *call,
         return true;
     clr_memory_free(output->memory);
     return false;
+}
+
+void clr_finish_refuse(const struct clr_call *call, struct clr_reason *reason)
+{
+    const char *name = clr_call_name(call);
+
+    clr_reason_set_name(reason,
+                        !call->builtin || call->is_exact              ? CLR_WHY_RESULT_ERROR
+                        : call->aggregate->needs == CLR_NEEDS_EXTREME ? CLR_WHY_FIRST_OF_EQUALS
+                                                                      : CLR_WHY_ROUNDING,
+                        name, strlen(name));
 }
 
 int clr_finish_call(struct clr_query_run *run, const struct clr_call *call, sqlite3_stmt *answer,

@@ -17,6 +17,9 @@
 bool clr_finish_output(struct clr_query_run *run, const struct clr_call *call,
                        struct clr_output *output);
 
+/* Says why SQLite has to compute a call for which clr_finish_output() returned false. */
+void clr_finish_refuse(const struct clr_call *call, struct clr_reason *reason);
+
 /*
  * Binds the value of a call, one of the run's query, to a parameter of the answer. Returns
  * SQLITE_OK; SQLITE_MISMATCH if SQLite's own result may be another one, or an error; else SQLite's

@@ -89,6 +89,8 @@ static struct clr_known_column environment_column(void *context, const char *nam
     const struct clr_table_info *table = environment->table;
     struct clr_known_column known = {.number = clr_table_info_find(table, name)};
 
+    if (known.number == table->column_count && table->without_rowid)
+        known.number = -1;
     if (known.number < 0)
         return known;
     if (environment->seen[known.number].is_known)
@@ -97,7 +99,7 @@ static struct clr_known_column environment_column(void *context, const char *nam
     known.readable = table->columns[known.number].readable || table->columns[known.number].loadable;
     known.seems_text =
         known.readable && seems_text(environment->db, table, &table->columns[known.number]);
-    known.is_rowid = known.number == table->column_count && !table->without_rowid;
+    known.is_rowid = known.number == table->column_count;
     find_comparison(environment->db, table, &known);
     environment->seen[known.number] = (struct seen){true, known};
     return known;

@@ -1,5 +1,6 @@
 #include "sqlite/groups/group_answer.h"
 
+#include "sqlite/acceleration/finish.h"
 #include "sqlite/acceleration/probes.h"
 #include "sqlite/groups/group_table.h"
 
@@ -49,8 +50,9 @@ static int make_values(const struct clr_group_input *input, struct clr_group_ans
     const struct clr_float_environment before = clr_float_environment_begin();
     const uint64_t taken = clr_groups_size(input->groups);
     const uint64_t left = taken < input->memory ? input->memory - taken : 0;
-    const enum clr_scan_outcome outcome =
-        clr_group_values_make(input->run, input->groups, left, input->watch, &answer->values);
+    const struct clr_call *unsure = NULL;
+    const enum clr_scan_outcome outcome = clr_group_values_make(
+        input->run, input->groups, left, input->watch, &answer->values, &unsure);
 
     clr_float_environment_end(&before);
     switch (outcome) {
@@ -59,7 +61,7 @@ static int make_values(const struct clr_group_input *input, struct clr_group_ans
     case CLR_SCAN_STOPPED:
         return SQLITE_INTERRUPT;
     case CLR_SCAN_UNSURE:
-        clr_reason_set(reason, CLR_WHY_ROUNDING);
+        clr_finish_refuse(unsure, reason);
         return SQLITE_OK;
     case CLR_SCAN_LIMIT:
         clr_reason_set(reason, CLR_WHY_VALUES_MEMORY);

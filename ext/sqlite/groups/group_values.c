@@ -116,6 +116,7 @@ struct filling {
         struct clr_query_run *run; /* with states of its own, unless there is one worker */
         struct clr_bytes bytes;
         enum clr_scan_outcome outcome;
+        const struct clr_call *unsure; /* of CLR_SCAN_UNSURE */
     } workers[CLR_TEAM_MOST];
 };
 
@@ -245,7 +246,8 @@ static enum clr_scan_outcome finish_call(const struct filling *filling, struct w
     struct clr_output output;
     bool fine;
 
-    if (!clr_finish_output(worker->run, &worker->run->query->calls[call], &output))
+    worker->unsure = &worker->run->query->calls[call];
+    if (!clr_finish_output(worker->run, worker->unsure, &output))
         return CLR_SCAN_UNSURE;
     /* NaN is NULL, as where SQLite takes it for a value. */
     if (output.value.kind == CLR_KIND_REAL && output.value.as.real != output.value.as.real)
@@ -323,7 +325,8 @@ static int count_workers(const struct filling *filling)
     return most < (size_t)size ? (int)most : size;
 }
 
-static enum clr_scan_outcome run_workers(struct filling *filling, const struct clr_watch *watch)
+static enum clr_scan_outcome run_workers(struct filling *filling, const struct clr_watch *watch,
+                                         const struct clr_call **unsure)
 {
     struct clr_bytes *bytes = &filling->values->bytes;
     const atomic_bool never = false;
@@ -340,8 +343,10 @@ static enum clr_scan_outcome run_workers(struct filling *filling, const struct c
     else if (!clr_team_run(filling->worker_count, fill_some, filling, watch))
         outcome = CLR_SCAN_STOPPED;
     for (i = 0; i < filling->worker_count; i++) {
-        if (outcome == CLR_SCAN_DONE)
+        if (outcome == CLR_SCAN_DONE) {
             outcome = filling->workers[i].outcome;
+            *unsure = filling->workers[i].unsure;
+        }
         clr_bytes_append(bytes, &filling->workers[i].bytes);
         clr_bytes_free(&filling->workers[i].bytes);
     }
@@ -351,7 +356,7 @@ static enum clr_scan_outcome run_workers(struct filling *filling, const struct c
 
 static enum clr_scan_outcome fill(struct clr_group_values *values, struct clr_query_run *run,
                                   const struct clr_groups *groups, uint64_t memory,
-                                  const struct clr_watch *watch)
+                                  const struct clr_watch *watch, const struct clr_call **unsure)
 {
     struct filling *filling = clr_memory_alloc_zero(sizeof *filling);
     enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
@@ -364,7 +369,7 @@ static enum clr_scan_outcome fill(struct clr_group_values *values, struct clr_qu
     filling->groups = groups;
     atomic_init(&filling->left, memory < INT64_MAX ? (int64_t)memory : INT64_MAX);
     if (find_ranks(filling))
-        outcome = run_workers(filling, watch);
+        outcome = run_workers(filling, watch, unsure);
     for (key = 0; key < values->key_count; key++)
         clr_memory_free(filling->known[key]);
     clr_memory_free(filling);
@@ -374,7 +379,8 @@ static enum clr_scan_outcome fill(struct clr_group_values *values, struct clr_qu
 enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
                                             const struct clr_groups *groups, uint64_t memory,
                                             const struct clr_watch *watch,
-                                            struct clr_group_values **result)
+                                            struct clr_group_values **result,
+                                            const struct clr_call **unsure)
 {
     const struct clr_query *query = run->query;
     const size_t rows = clr_groups_count(groups);
@@ -388,7 +394,7 @@ enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
     values = new_values(query, rows);
     if (values == NULL)
         return CLR_SCAN_FAILED;
-    outcome = fill(values, run, groups, memory - rows * row, watch);
+    outcome = fill(values, run, groups, memory - rows * row, watch, unsure);
     if (outcome == CLR_SCAN_DONE)
         *result = values;
     else

@@ -28,13 +28,14 @@ struct clr_group_values {
 /*
  * Finishes the calls of a run for each of its groups. memory: bytes that the values may take.
  * Returns CLR_SCAN_DONE, to be freed with clr_group_values_free(); CLR_SCAN_UNSURE if SQLite's own
- * result may be another one, or an error, for one of the groups; CLR_SCAN_LIMIT; CLR_SCAN_STOPPED
- * as the watch asks; or CLR_SCAN_FAILED without memory.
+ * result may be another one, or an error, for one of the groups, with the call in *unsure;
+ * CLR_SCAN_LIMIT; CLR_SCAN_STOPPED as the watch asks; or CLR_SCAN_FAILED without memory.
  */
 enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
                                             const struct clr_groups *groups, uint64_t memory,
                                             const struct clr_watch *watch,
-                                            struct clr_group_values **values);
+                                            struct clr_group_values **values,
+                                            const struct clr_call **unsure);
 
 /* Sets the value of a column, a key or, behind the keys, a call, as the result of a virtual table's
    column. Of a number behind the calls it stays NULL. SQLite gets copies of bytes. */

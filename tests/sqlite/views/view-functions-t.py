@@ -160,6 +160,27 @@ def test_own_rounding():
     db.close()
 
 
+def test_reasons():
+    """The plan names the aggregate that is SQLite's to compute, and why."""
+    folder = views.Folder()
+    db = views.connect(folder.new())
+    db.execute("CREATE TABLE t(k INT, r REAL, z REAL, i INT)")
+    db.executemany("INSERT INTO t VALUES(?, ?, ?, ?)", ((n % 3, n * 0.1, 0.0, views.INT_MAX) for n in range(3000)))
+    db.commit()
+    rounds = "SQLite's own {0}() rounds or fails by the order of the rows: write gpu_{0}()"
+    first = "SQLite's own {0}() gives the first of equal values, 1 or 1.0, 0.0 or -0.0: write gpu_{0}()"
+    for calls, name, why in (
+        ("count(*), sum(r)", "sum", rounds), ("max(r), avg(r)", "avg", rounds), ("total(r)", "total", rounds),
+        ("sum(k), min(z)", "min", first), ("max(-z)", "max", first), ("gpu_sum(r), gpu_sum(i)", "gpu_sum", "{0}() may be an error, which SQLite reports"),
+    ):
+        for group in ("", " GROUP BY k"):
+            select = f"SELECT {calls} FROM t{group}"
+            views.create(db, "v", select)
+            views.agree(db, "v", select, (), select)
+            tap.is_equal(views.plan(db, "v")[0], f"row by row: {why.format(name)}", "... and the plan")
+    db.close()
+
+
 def test_errors_in_arguments():
     """An argument that is an error is one where a row does not count, too (clause 1)."""
     folder = views.Folder()
@@ -222,7 +243,8 @@ def test_questions(device):
 
 
 #: Questions about TEXT and BLOBs, and how the plan begins.
-MET_TEXT = "row by row: some row has TEXT, a BLOB or an error, which only SQLite can treat"
+MET_TEXT = ("row by row: some row has a value that only SQLite can treat there: TEXT or a BLOB for a number, an error, or INTEGERs among"
+            " the REALs of a key")
 TEXT_QUESTIONS = [
     ("SELECT gpu_count_distinct(d) FROM texts", "accelerated: host"),
     ("SELECT gpu_mode(d) FROM texts", "accelerated: host"),
@@ -300,6 +322,7 @@ def main():
     test_text()
     test_overrides()
     test_own_rounding()
+    test_reasons()
     test_errors_in_arguments()
     for device in views.devices():
         test_questions(device)

@@ -250,6 +250,23 @@ def test_order():
     db.close()
 
 
+def test_rowid():
+    """There is no rowid: its names are those of items, and TEXT where they are in double quotes."""
+    db = views.connect(FOLDER.new())
+    large(db, 5000)
+    for select, why in (
+        ("SELECT k % 7 AS rowid, count(*) FROM t GROUP BY rowid ORDER BY rowid", "accelerated: host"),
+        ("SELECT k % 7 AS oid, gpu_sum(x) FROM t WHERE x > 7 GROUP BY 1 HAVING oid > 2 ORDER BY oid", "accelerated: host"),
+        ('SELECT count("rowid") FROM t', "row by row: rowid is no column of the table"),
+        ("SELECT k FROM t WHERE x = 12.5", "row by row: rows of a WITHOUT ROWID table, or of one whose rowid has no name, are not accelerated:"
+         " groups and aggregates are"),
+    ):
+        views.create(db, "v", select)
+        views.agree(db, "v", select, (), select)
+        tap.is_equal(views.plan(db, "v")[0], why, "... and the plan")
+    db.close()
+
+
 def test_devices():
     """The host decodes the columns, and devices scan them."""
     for device in views.devices()[1:]:
@@ -269,6 +286,7 @@ def main():
     test_stream()
     test_other_indexes()
     test_order()
+    test_rowid()
     test_devices()
     tap.done()
 

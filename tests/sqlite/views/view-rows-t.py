@@ -283,13 +283,13 @@ def test_shared_cache():
             watch = Watch(db, f"shared cache, read_uncommitted {uncommitted}, {uri[:15]}")
             for end in ("ROLLBACK", "COMMIT"):
                 other = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0)
-                watch.run("SELECT 1", None, "a cache is shared")
+                watch.run("SELECT 1", None, "the connection shares its cache")
                 other.execute("BEGIN")
                 other.execute("UPDATE t SET b = b + 1")
                 for name in SELECTS:
                     watch.ask(name, "uncommitted elsewhere")
                 other.execute(end)
-                watch.run("SELECT 1", None, "a cache is shared")
+                watch.run("SELECT 1", None, "the connection shares its cache")
                 other.close()
                 watch.kept(f"alone again after {end}")
             watch.end()
