@@ -236,6 +236,7 @@ static int run(const char *what)
     /* What devices keep besides columns. */
     for (i = 0; i < VIEWS; i++)
         served += ask_until_served(i, i) > 0;
+    printf("%d devices\n", (int)number("SELECT count(*) FROM clreduce_devices WHERE in_use"));
     printf("%d served with room\n", served);
     free(database_query(run_state.db, "SELECT clreduce_evict()"));
     settle();
@@ -256,7 +257,8 @@ static int run(const char *what)
 
 /* ---- The test. */
 
-static void check(const char *what, bool has_devices)
+/* may_lack: there may be fewer devices alike than the run is for. */
+static void check(const char *what, bool may_lack)
 {
     static const char *const shown[][2] = {
         {"3 served with room", "all are answered by devices that have room"},
@@ -276,8 +278,10 @@ static void check(const char *what, bool has_devices)
     size_t i;
 
     failures_attempt(&attempt, "nothing", what);
-    if (!has_devices && failures_shows(&attempt, "0 served with room"))
+    if (may_lack && !failures_shows(&attempt, "2 devices\n")) {
+        tap_skip(1, "%s: there are no two devices alike", what);
         return;
+    }
     failures_conclude(&attempt, attempt.passed, "the host's results");
     for (i = 0; i < sizeof shown / sizeof shown[0]; i++)
         tap_ok(failures_shows(&attempt, shown[i][0]), "%s: %s", what, shown[i][1]);
@@ -297,10 +301,10 @@ static void test_threads(void)
 static void test(void)
 {
     test_threads();
-    check("room:1", true);
-    check("own:1", true);
-    check("room:2", false);
-    check("own:2", false);
+    check("room:1", false);
+    check("own:1", false);
+    check("room:2", true);
+    check("own:2", true);
 }
 
 int main(int count, char **arguments)
