@@ -2,6 +2,7 @@
 
 #include "base/float_environment.h"
 #include "base/memory.h"
+#include "numeric/dictionary/dictionary.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
 #include "sqlite/schema/affinity.h"
@@ -78,48 +79,72 @@ static const char *refuse(sqlite3_stmt *statement, const char *sql, const char *
     return NULL;
 }
 
+/* CREATE TABLE with the columns so far. Names and types of a schema stand in quotes there: unquoted
+   they could end the column that they are of, and begin another one. */
+struct declaration {
+    sqlite3_str *text;
+    struct clr_dictionary *names; /* in small letters: names differ by more than these */
+    int *numbers;                 /* by code: the last one that was put behind the name */
+};
+
+/* Finds a name's code. Returns SQLITE_OK, with *is_new if no column had the name, or SQLITE_NOMEM.
+ */
+static int find_name(const struct declaration *declaration, const char *name, uint32_t *code,
+                     bool *is_new)
+{
+    const uint32_t count = declaration->names->count;
+    char *folded = sqlite3_mprintf("%s", name), *at;
+    enum clr_code found = CLR_NOMEM;
+
+    for (at = folded; at != NULL && *at != '\0'; at++) {
+        if (*at >= 'A' && *at <= 'Z')
+            *at = (char)(*at + ('a' - 'A'));
+    }
+    if (folded != NULL)
+        found = clr_dictionary_add_bytes(declaration->names, CLR_KIND_TEXT, folded, strlen(folded),
+                                         code);
+    sqlite3_free(folded);
+    *is_new = declaration->names->count > count;
+    return found == CLR_OK ? SQLITE_OK : SQLITE_NOMEM;
+}
+
 /* Adds a column; one of the same name as an earlier one gets a number, as in SQLite's views. */
-static void declare(sqlite3_str *declaration, char **names, int count, const char *name,
-                    const char *type)
+static int declare(struct declaration *declaration, const char *name)
 {
-    char *unique = sqlite3_mprintf("%s", name);
-    int i, number = 0;
+    const char *separator = declaration->names->count == 0 ? "" : ", ";
+    char *numbered = NULL;
+    uint32_t code, first;
+    bool is_new;
+    int rc = name == NULL ? SQLITE_NOMEM : find_name(declaration, name, &first, &is_new);
 
-    for (i = 0; i < count && unique != NULL; i++) {
-        if (names[i] != NULL && sqlite3_stricmp(names[i], unique) == 0) {
-            sqlite3_free(unique);
-            unique = sqlite3_mprintf("%s:%d", name, ++number);
-            i = -1;
-        }
+    while (rc == SQLITE_OK && !is_new) {
+        sqlite3_free(numbered);
+        numbered = sqlite3_mprintf("%s:%d", name, ++declaration->numbers[first]);
+        rc = numbered == NULL ? SQLITE_NOMEM : find_name(declaration, numbered, &code, &is_new);
     }
-    names[count] = unique;
-    sqlite3_str_appendf(declaration, "%s\"%w\"%s", count == 0 ? "" : ", ",
-                        unique == NULL ? "" : unique, type);
+    if (rc == SQLITE_OK)
+        sqlite3_str_appendf(declaration->text, "%s\"%w\"", separator,
+                            numbered == NULL ? name : numbered);
+    sqlite3_free(numbered);
+    return rc;
 }
 
-/* Whether a type can be declared as it is: it is words with numbers behind them. A word HIDDEN
-   would hide the column, and a keyword, which a type in quotes may have, begin a constraint. */
-static bool is_plain_type(const char *type)
+/*
+ * Gives a column its declared type, or none. To SQLite a type in quotes is its text, by which it
+ * chooses the affinity. The word HIDDEN alone would hide the column of a virtual table: such a type
+ * becomes a name of its affinity.
+ */
+static void declare_type(struct declaration *declaration, const char *type)
 {
-    const char *at, *end;
-
-    if (type == NULL || *type == '\0')
-        return false;
-    for (at = type; *at != '\0'; at = end) {
-        for (end = at; is_letter(*end); end++)
-            ;
-        if (sqlite3_strnicmp(at, "hidden", 6) == 0 || sqlite3_keyword_check(at, (int)(end - at)))
-            return false;
-        if (end == at && !(*at >= '0' && *at <= '9') && strchr(" (),", *at) == NULL)
-            return false;
-        end += end == at;
-    }
-    return true;
+    if (type != NULL && sqlite3_strlike("%hidden%", type, 0) == 0)
+        sqlite3_str_appendall(declaration->text, clr_affinity_declaration(clr_affinity_of(type)));
+    else if (type != NULL)
+        sqlite3_str_appendf(declaration->text, " \"%w\"", type);
 }
 
-/* Declares a column of an ordinary view, which is to compare as it does there. */
-static void declare_compared(sqlite3_str *declaration, const char *type,
-                             const struct clr_comparison *comparison)
+/* Lets a column of an ordinary view compare as it does there. */
+static void declare_comparison(struct declaration *declaration, const char *type,
+                               const struct clr_comparison *comparison)
 {
     static const char letters[] = {
         [CLR_AFFINITY_BLOB] = CLR_LETTER_BLOB,       [CLR_AFFINITY_TEXT] = CLR_LETTER_TEXT,
@@ -128,101 +153,101 @@ static void declare_compared(sqlite3_str *declaration, const char *type,
     static const char *const types[] = {" TEXT", " NUM", " INT", " REAL"};
 
     if (comparison->affinity == 0)
-        sqlite3_str_appendall(declaration, clr_affinity_declaration(clr_affinity_of(type)));
-    else if (is_plain_type(type) && letters[clr_affinity_of(type)] == comparison->affinity)
-        sqlite3_str_appendf(declaration, " %s", type);
+        sqlite3_str_appendall(declaration->text, clr_affinity_declaration(clr_affinity_of(type)));
+    else if (letters[clr_affinity_of(type)] == comparison->affinity)
+        declare_type(declaration, type);
     else if (comparison->affinity >= CLR_LETTER_TEXT && comparison->affinity <= CLR_LETTER_REAL)
-        sqlite3_str_appendall(declaration, types[comparison->affinity - CLR_LETTER_TEXT]);
+        sqlite3_str_appendall(declaration->text, types[comparison->affinity - CLR_LETTER_TEXT]);
     if (comparison->collation[0] != '\0' && sqlite3_stricmp(comparison->collation, "BINARY") != 0)
-        sqlite3_str_appendf(declaration, " COLLATE \"%w\"", comparison->collation);
+        sqlite3_str_appendf(declaration->text, " COLLATE \"%w\"", comparison->collation);
+}
+
+/* Stores how the columns of the ordinary view compare, in order; 0s where it is not known. */
+static int read_comparisons(const struct clr_select *select, sqlite3_stmt *statement, int count,
+                            struct clr_comparison *list)
+{
+    const char **names = sqlite3_malloc64((sqlite3_uint64)count * sizeof *names);
+    int rc = SQLITE_NOMEM, i;
+
+    for (i = 0; i < count && names != NULL; i++)
+        names[i] = sqlite3_column_name(statement, i);
+    if (names != NULL)
+        rc = clr_comparisons_read(sqlite3_db_handle(statement), select->view_schema,
+                                  select->view_name, names, count, list);
+    sqlite3_free(names);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
 /* Declares the columns of the ordinary view that the SELECT reads. */
 static int declare_view(const struct clr_select *select, sqlite3_stmt *statement,
-                        sqlite3_str *declaration, char **names, int count)
+                        struct declaration *declaration, int count)
 {
     const sqlite3_uint64 size = (sqlite3_uint64)count * sizeof(struct clr_comparison);
     struct clr_comparison *list = sqlite3_malloc64(size);
-    int rc = SQLITE_NOMEM, i;
+    int rc = list == NULL ? SQLITE_NOMEM : read_comparisons(select, statement, count, list), i;
 
-    for (i = 0; i < count; i++) {
-        const char *name = sqlite3_column_name(statement, i);
-        names[i] = name == NULL ? NULL : sqlite3_mprintf("%s", name);
-    }
-    if (list != NULL)
-        rc = clr_comparisons_read(sqlite3_db_handle(statement), select->view_schema,
-                                  select->view_name, (const char *const *)names, count, list);
-    for (i = 0; i < count && rc != SQLITE_NOMEM; i++) {
-        sqlite3_str_appendf(declaration, "%s\"%w\"", i == 0 ? "" : ", ",
-                            names[i] == NULL ? "" : names[i]);
-        declare_compared(declaration, sqlite3_column_decltype(statement, i), &list[i]);
+    for (i = 0; i < count && rc == SQLITE_OK; i++) {
+        rc = declare(declaration, sqlite3_column_name(statement, i));
+        declare_comparison(declaration, sqlite3_column_decltype(statement, i), &list[i]);
     }
     sqlite3_free(list);
-    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+    return rc;
 }
 
 /* Columns of tables keep their declared types, by which drivers convert values. */
-static void declare_columns(sqlite3_stmt *statement, sqlite3_str *declaration, char **names,
-                            int count)
+static int declare_columns(sqlite3_stmt *statement, struct declaration *declaration, int count)
 {
-    int i;
+    int rc = SQLITE_OK, i;
 
-    for (i = 0; i < count; i++) {
-        const char *name = sqlite3_column_name(statement, i);
-        const char *type = sqlite3_column_decltype(statement, i);
-        char *own = is_plain_type(type) ? sqlite3_mprintf(" %s", type) : NULL;
-        declare(declaration, names, i, name == NULL ? "" : name,
-                own != NULL ? own : clr_affinity_declaration(clr_affinity_of(type)));
-        sqlite3_free(own);
-        if (name == NULL) {
-            sqlite3_free(names[i]);
-            names[i] = NULL;
-        }
+    for (i = 0; i < count && rc == SQLITE_OK; i++) {
+        rc = declare(declaration, sqlite3_column_name(statement, i));
+        declare_type(declaration, sqlite3_column_decltype(statement, i));
     }
+    return rc;
 }
 
-static void declare_parameters(sqlite3_stmt *statement, sqlite3_str *declaration, char **names,
-                               int columns)
+static int declare_parameters(sqlite3_stmt *statement, struct declaration *declaration)
 {
     const int count = sqlite3_bind_parameter_count(statement);
     char number[16];
-    int i;
+    int rc = SQLITE_OK, i;
 
-    for (i = 1; i <= count; i++) {
+    for (i = 1; i <= count && rc == SQLITE_OK; i++) {
         const char *name = sqlite3_bind_parameter_name(statement, i);
         sqlite3_snprintf(sizeof number, number, "?%d", i);
         if (name == NULL)
             name = number;
-        declare(declaration, names, columns + i - 1, name[0] == '?' ? name : name + 1, " HIDDEN");
+        rc = declare(declaration, name[0] == '?' ? name : name + 1);
+        sqlite3_str_appendall(declaration->text, " HIDDEN");
     }
+    return rc;
 }
 
 /* Makes the declaration, to be freed with sqlite3_free(). Returns SQLITE_OK or SQLITE_NOMEM. */
 static int declare_all(const struct clr_select *select, sqlite3_stmt *statement, char **result)
 {
     const int columns = sqlite3_column_count(statement);
-    const int count = columns + sqlite3_bind_parameter_count(statement);
-    sqlite3_str *declaration = sqlite3_str_new(NULL);
-    char **names = sqlite3_malloc64((sqlite3_uint64)count * sizeof *names);
-    int rc = names == NULL ? SQLITE_NOMEM : SQLITE_OK, i;
+    const sqlite3_uint64 size =
+        (sqlite3_uint64)(columns + sqlite3_bind_parameter_count(statement)) * sizeof(int);
+    struct declaration declaration = {.text = sqlite3_str_new(NULL)};
+    sqlite3_uint64 seed;
+    int rc = SQLITE_NOMEM;
 
-    sqlite3_str_appendall(declaration, "CREATE TABLE clreduce(");
-    if (names != NULL) {
-        memset(names, 0, (size_t)count * sizeof *names);
-        if (select->view_name != NULL)
-            rc = declare_view(select, statement, declaration, names, columns);
-        else
-            declare_columns(statement, declaration, names, columns);
-        declare_parameters(statement, declaration, names, columns);
+    sqlite3_randomness(sizeof seed, &seed);
+    declaration.names = clr_dictionary_new(seed, NULL);
+    declaration.numbers = sqlite3_malloc64(size);
+    sqlite3_str_appendall(declaration.text, "CREATE TABLE clreduce(");
+    if (declaration.names != NULL && declaration.numbers != NULL) {
+        memset(declaration.numbers, 0, size);
+        rc = select->view_name != NULL ? declare_view(select, statement, &declaration, columns)
+                                       : declare_columns(statement, &declaration, columns);
     }
-    sqlite3_str_appendall(declaration, ")");
-    for (i = 0; i < count && names != NULL; i++) {
-        if (names[i] == NULL)
-            rc = SQLITE_NOMEM;
-        sqlite3_free(names[i]);
-    }
-    sqlite3_free(names);
-    *result = sqlite3_str_finish(declaration);
+    if (rc == SQLITE_OK)
+        rc = declare_parameters(statement, &declaration);
+    sqlite3_str_appendall(declaration.text, ")");
+    sqlite3_free(declaration.numbers);
+    clr_dictionary_release(declaration.names);
+    *result = sqlite3_str_finish(declaration.text);
     return *result == NULL ? SQLITE_NOMEM : rc;
 }
 
@@ -297,6 +322,20 @@ int clr_select_prepare(sqlite3 *db, const struct clr_select *select, sqlite3_stm
     return rc;
 }
 
+/* A number of a parameter can be large in a short text: nothing is made by it that no table has. */
+static int check_count(sqlite3 *db, const struct clr_select *select, char **error)
+{
+    const int most = sqlite3_limit(db, SQLITE_LIMIT_COLUMN, -1);
+
+    if (select->column_count + select->parameter_count <= most)
+        return SQLITE_OK;
+    *error = sqlite3_mprintf("clreduce: a view has %d columns at most, one for each of the "
+                             "SELECT's %d columns and one for each parameter up to ?%d: use fewer, "
+                             "and number the parameters from ?1 on",
+                             most, select->column_count, select->parameter_count);
+    return *error == NULL ? SQLITE_NOMEM : SQLITE_ERROR;
+}
+
 int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select, char **error)
 {
     sqlite3_stmt *statement = NULL;
@@ -325,7 +364,9 @@ int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select
     } else {
         select->column_count = sqlite3_column_count(statement);
         select->parameter_count = sqlite3_bind_parameter_count(statement);
-        rc = find_view(db, select);
+        rc = check_count(db, select, error);
+        if (rc == SQLITE_OK)
+            rc = find_view(db, select);
         if (rc == SQLITE_OK)
             rc = declare_all(select, statement, &select->declaration);
     }

@@ -16,7 +16,7 @@ enum clr_affinity clr_affinity_of(const char *type)
     const char *at;
     size_t i;
 
-    if (type == NULL || *type == '\0')
+    if (type == NULL)
         return CLR_AFFINITY_BLOB;
     if (sqlite3_stricmp(type, "ANY") == 0)
         return CLR_AFFINITY_ANY;

@@ -11,7 +11,7 @@ enum clr_affinity {
     CLR_AFFINITY_REAL
 };
 
-/* Returns the affinity of a declared type; NULL: there is none. */
+/* Returns the affinity of a declared type. NULL: there is none; a type in quotes may be "". */
 enum clr_affinity clr_affinity_of(const char *type);
 
 /* Returns the declared type that gives a column the affinity, with a space before it, or "". */

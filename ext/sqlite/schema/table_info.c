@@ -217,6 +217,24 @@ static void read_code(struct source *source, struct clr_table_info *info, const 
         source->nomem = true;
 }
 
+/* Returns a column's declared type, or NULL. The pragma says "" where there is none, and also where
+   the schema has "", which gives a column another affinity. */
+static const char *find_type(struct source *source, const struct clr_table_info *info,
+                             const char *column, const char *type)
+{
+    int rc;
+
+    if (type == NULL || *type != '\0' || column == NULL)
+        return type;
+    rc = sqlite3_table_column_metadata(source->db, info->schema, info->name, column, &type, NULL,
+                                       NULL, NULL, NULL);
+    if (rc == SQLITE_NOMEM)
+        source->nomem = true;
+    else if (rc != SQLITE_OK)
+        source->failed = true;
+    return rc == SQLITE_OK ? type : NULL;
+}
+
 /* PRAGMA table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden. */
 static void read_columns(struct source *source, struct clr_table_info *info)
 {
@@ -226,7 +244,9 @@ static void read_columns(struct source *source, struct clr_table_info *info)
     char *key_index = NULL;
 
     while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
-        const char *type = (const char *)sqlite3_column_text(statement, 2);
+        const char *name = (const char *)sqlite3_column_text(statement, 1);
+        const char *type =
+            find_type(source, info, name, (const char *)sqlite3_column_text(statement, 2));
         enum clr_affinity affinity = clr_affinity_of(type);
         int hidden = sqlite3_column_int(statement, 6);
         struct clr_column_info *column;
@@ -239,7 +259,7 @@ static void read_columns(struct source *source, struct clr_table_info *info)
         info->columns = columns;
         column = &columns[info->column_count++];
         memset(column, 0, 2 * sizeof *column); /* and the rowid's, which comes last */
-        column->name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 1));
+        column->name = sqlite3_mprintf("%s", name);
         column->is_text = affinity == CLR_AFFINITY_TEXT;
         column->field.is_real = affinity == CLR_AFFINITY_REAL;
         column->field.missing =

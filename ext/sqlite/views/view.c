@@ -8,6 +8,7 @@
 #include "sqlite/views/view_life.h"
 #include "sqlite/views/view_parameters.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -257,19 +258,41 @@ static void set_value(sqlite3_context *context, sqlite3_value *value)
         sqlite3_result_subtype(context, 0);
 }
 
+/* Gives a column's value. Returns whether the answer has that column. */
+static bool give_value(const struct cursor *cursor, int number, sqlite3_context *context)
+{
+    const struct clr_group_values *values = values_of(cursor);
+    sqlite3_int64 at = cursor->row * cursor->kept.columns + number;
+
+    if (cursor->is_kept) {
+        if (number >= cursor->kept.columns || at >= cursor->kept.count)
+            return false;
+        set_value(context, cursor->kept.values[at]);
+    } else if (values != NULL) {
+        if (number >= values->plain_count || (size_t)cursor->row >= values->rows)
+            return false;
+        clr_group_values_set(values, (size_t)cursor->row, values->plain_columns[number], context);
+    } else {
+        if (number >= sqlite3_data_count(rows_of(cursor)))
+            return false;
+        set_value(context, sqlite3_column_value(rows_of(cursor), number));
+    }
+    return true;
+}
+
+/* The number is one of the declaration's columns, and what it stands for an array's: no such number
+   is trusted. */
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
     struct cursor *cursor = (struct cursor *)base;
-    int parameter = number - view_of(cursor)->select.column_count;
+    const struct clr_select *select = &view_of(cursor)->select;
+    const int parameter = number - select->column_count;
 
-    if (parameter < 0 && cursor->is_kept)
-        set_value(context, cursor->kept.values[cursor->row * cursor->kept.columns + number]);
-    else if (parameter < 0 && values_of(cursor) != NULL)
-        clr_group_values_set(values_of(cursor), (size_t)cursor->row,
-                             values_of(cursor)->plain_columns[number], context);
-    else if (parameter < 0)
-        set_value(context, sqlite3_column_value(rows_of(cursor), number));
-    else if (cursor->parameters[parameter] != NULL)
+    if (number < 0 || parameter >= select->parameter_count)
+        return SQLITE_INTERNAL;
+    if (parameter < 0)
+        return give_value(cursor, number, context) ? SQLITE_OK : SQLITE_INTERNAL;
+    if (cursor->parameters[parameter] != NULL)
         sqlite3_result_value(context, cursor->parameters[parameter]);
     return SQLITE_OK;
 }

@@ -218,6 +218,115 @@ def test_text_of_plans():
     db.close()
 
 
+#: Declared types as a schema may have them, with the affinity that SQLite gives each of them.
+TYPES = {
+    "a,b,c": "NUM",
+    "0": "NUM",
+    "(": "NUM",
+    ")": "NUM",
+    "); --": "NUM",
+    "INT,": "INT",
+    "TEXT(": "TEXT",
+    "": "NUM",
+    'a"b\'c`d[e]': "NUM",
+    "char, x HIDDEN": "TEXT",
+    "hidden": "NUM",
+    "INT hidden x, y": "INT",
+    "PRIMARY KEY": "NUM",
+    "NOT NULL DEFAULT 7": "NUM",
+    "int generated always": "INT",
+    "blob\n-- real": "",
+    "REAL COLLATE NOCASE": "REAL",
+    "\u00e4\u0001 double": "REAL",
+    "varchar(10, 20": "TEXT",
+}
+
+
+def column_types(db, table):
+    """The names and the declared types of columns, hidden ones last."""
+    return [column[1:3] for column in db.execute(f"PRAGMA table_xinfo({table})")]
+
+
+def test_types():
+    """Declared types that would end a column, or begin one, if they stood in a declaration as they are."""
+    batch = support.Batch("declared types as a schema may have them")
+    compare = "SELECT x, z, typeof(z), z = '5', z = 5, z < '3', z || '' FROM {} WHERE x > 1"
+    for declared, affinity in TYPES.items():
+        quoted = declared.replace('"', '""')
+        path = FOLDER.new()
+        db = connect(path)
+        db.execute(f'CREATE TABLE t(x INT, z "{quoted}", "7" "{quoted}" DEFAULT \'5\')')
+        db.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
+                   " INSERT INTO t SELECT i, iif(i % 5, '' || i % 7, 'a'), i % 3 FROM n")
+        db.execute("CREATE VIEW ordinary AS SELECT x, z FROM t WHERE z = '5'")
+        db.execute("CREATE VIEW grouped AS SELECT z, count(*), max(x) FROM t GROUP BY z")
+        kept = f"\"{quoted}\"" if "hidden" not in declared.lower() else affinity
+        plain = connect()
+        plain.execute(f"CREATE TABLE t(x INT, z {kept}, y {kept})")
+        batch.compare(views.create(db, "v", "SELECT x, z, z AS z FROM t WHERE x < :most"), None, declared)
+        want = [("x", "INT"), ("z", column_types(plain, "t")[1][1]), ("z:1", column_types(plain, "t")[2][1])]
+        batch.compare(column_types(db, "v"), [*want, ("most", "")], f"columns of type {declared!r}")
+        got = db.execute(compare.format("v") + " AND most = 9").fetchall()
+        batch.compare(got, db.execute(compare.format("t") + " AND x < 9").fetchall(), f"values of type {declared!r}")
+        for each in ("SELECT count(*), sum(x) FROM t WHERE z = '5'", "SELECT z, count(*) FROM t GROUP BY z",
+                     "SELECT count(*) FROM t WHERE z IN ('5', '6') OR \"7\" < '2'"):
+            for _ in range(2):
+                batch.compare(views.through_view(db, each), views.outcome(db, each), f"{declared!r}: {each}")
+        plain.close()
+        asked = ["SELECT *, typeof(z), z = '5' FROM ordinary", "SELECT *, typeof(z), z < '5' FROM grouped"]
+        wanted = [views.outcome(db, each) for each in asked]
+        for view in ("ordinary", "grouped"):
+            got = support.value(db, f"SELECT clreduce_accelerate('{view}')")
+            batch.check(not isinstance(got, support.Failure), f"{declared!r}: {got}")
+        for each, want in zip(asked, wanted):
+            batch.compare(views.outcome(db, each), want, f"{declared!r}: {each}")
+        db.close()
+    batch.end()
+
+
+def test_defaults():
+    """Rows that are older than a column whose declared type is an empty one: its affinity is NUMERIC."""
+    db = connect(FOLDER.new())
+    db.execute("CREATE TABLE t(x INT)")
+    db.execute(FILL.format(table="t", factor=1, rows=ROWS))
+    db.execute("ALTER TABLE t ADD COLUMN y \"\" DEFAULT '5'")
+    db.execute("ALTER TABLE t ADD COLUMN z DEFAULT '5'")
+    db.execute("INSERT INTO t VALUES (1, '7', '7'), (2, 'a', 'a')")
+    batch = support.Batch("defaults of an empty type")
+    for column in "yz":
+        select = f"SELECT {column}, typeof({column}), count(*) FROM t WHERE {column} < '6' GROUP BY {column}"
+        for _ in range(3):
+            batch.compare(views.through_view(db, select), views.outcome(db, select), select)
+    batch.end()
+    db.close()
+
+
+def test_numbers_of_names():
+    """As many columns of one name, and of names that such a number makes, as a table may have."""
+    db = connect()
+    names = ["a"] * 1990 + ["A:7", "b", "B", "b:1", "a:1990", "b:1", "c:1", "c", "C"]
+    views.create(db, "v", f"SELECT {', '.join(f'1 AS [{name}]' for name in names)} WHERE :a")
+    want = ["a", *(f"a:{number}" for number in range(1, 1990))]
+    want += ["A:7:1", "b", "B:1", "b:1:1", "a:1990", "b:1:2", "c:1", "c", "C:2", "a:1991"]
+    tap.is_equal([name for name, _ in column_types(db, "v")], want, "names with numbers")
+    tap.is_equal(db.execute("SELECT count(*) FROM v(1)").fetchall(), [(1,)], "and a row")
+    db.close()
+
+
+def test_numbers_of_parameters():
+    """The number of a parameter is also that of hidden columns."""
+    db = connect()
+    tap.is_equal(views.create(db, "v", "SELECT ?1999 AS x"), None, "as many as a table may have")
+    tap.is_equal(db.execute('SELECT x FROM v WHERE "?1999" = 5').fetchall(), [(5,)], "the last one")
+    for number in (2_000, 32_766, 100_000):
+        problem = str(views.create(db, "w", f"SELECT ?{number} AS x"))
+        if "variable number must be between" not in problem:  # SQLite's own limit is a lower one
+            tap.ok("a view has 2000 columns at most" in problem and f"?{number}:" in problem, problem)
+    problem = str(views.create(db, "w", f"SELECT {', '.join(['1 AS x'] * 1_500)} WHERE ?501"))
+    tap.ok("1500 columns" in problem and "?501" in problem, problem)
+    db.close()
+
+
 def test_joins():
     """Parameters that several terms give, some of which only later tables can."""
     db = connect()
@@ -420,6 +529,10 @@ def main():
     test_functions()
     test_functions_of_any_arity()
     test_text_of_plans()
+    test_types()
+    test_defaults()
+    test_numbers_of_names()
+    test_numbers_of_parameters()
     test_joins()
     test_rowids()
     test_writing()
