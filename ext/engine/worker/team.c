@@ -1,5 +1,6 @@
 #include "engine/worker/team.h"
 
+#include "base/clock.h"
 #include "engine/worker/thread.h"
 
 #include <unistd.h>
@@ -8,7 +9,7 @@
 #include <sched.h>
 #endif
 
-enum { WATCH_MS = 20 };
+enum { WATCH_MS = 20, ASK_NS = 10000000 };
 
 struct team {
     void (*work)(void *argument, int i, const atomic_bool *stop);
@@ -36,6 +37,19 @@ static int processors(void)
 #endif
     online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > CLR_TEAM_MOST ? CLR_TEAM_MOST : (int)online;
+}
+
+bool clr_watch_wants_stop(const struct clr_watch *watch, int64_t *asked_at)
+{
+    int64_t now;
+
+    if (watch == NULL)
+        return false;
+    now = clr_clock_ns();
+    if (now - *asked_at < ASK_NS)
+        return false;
+    *asked_at = now;
+    return watch->wants_stop(watch->context);
 }
 
 int clr_team_size(void)

@@ -4,12 +4,17 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Asked by the calling thread every 20 ms or so; returns true to stop. */
 struct clr_watch {
     bool (*wants_stop)(void *context);
     void *context;
 };
+
+/* Asks a watch, unless it is NULL or was asked in the last 10 ms. *asked_at: when that was, by
+   clr_clock_ns(); 0: never. Returns true to stop. */
+bool clr_watch_wants_stop(const struct clr_watch *watch, int64_t *asked_at);
 
 enum { CLR_TEAM_MOST = 64 }; /* threads */
 

@@ -141,9 +141,10 @@ static uint32_t *find_changes(struct clr_column_request *request)
 
     if (image->root != request->table->root || image->layout.leaves == NULL ||
         image->layout.is_index != request->table->without_rowid ||
-        clr_snapshot_open(request->database, &request->snapshot) != CLR_WHY_NONE)
+        clr_snapshot_open(request->database, &request->snapshot, request->watch) != CLR_WHY_NONE)
         return NULL;
-    return clr_snapshot_changes(request->database, &request->snapshot, &image->token);
+    return clr_snapshot_changes(request->database, &request->snapshot, &image->token,
+                                request->watch);
 }
 
 /* Makes a stale image, whose table is busy, one of the snapshot's version: it is refreshed, or else
@@ -151,12 +152,14 @@ static uint32_t *find_changes(struct clr_column_request *request)
 static int make_fresh(struct clr_column_request *request)
 {
     uint32_t *changes = find_changes(request);
+    const bool is_stopped = request->snapshot.is_stopped;
     enum clr_load_outcome outcome = CLR_LOAD_FAILED;
 
-    if (!clr_cache_begin_change(&request->image, request->watch, changes != NULL)) {
+    if (is_stopped ||
+        !clr_cache_begin_change(&request->image, request->watch, changes != NULL)) {
         clr_memory_free(changes);
         clr_cache_end_load(request->image);
-        return SQLITE_NOMEM;
+        return is_stopped ? SQLITE_INTERRUPT : SQLITE_NOMEM;
     }
     if (changes != NULL)
         outcome = refresh_columns(request, changes);
@@ -293,7 +296,8 @@ static int load_columns(struct clr_column_request *request)
     struct clr_image *image = request->image;
     struct clr_status status;
     enum clr_load_outcome outcome;
-    enum clr_reason_code why = clr_snapshot_open(request->database, &request->snapshot);
+    enum clr_reason_code why =
+        clr_snapshot_open(request->database, &request->snapshot, request->watch);
     int i;
 
     for (i = 0; i < request->query->column_count; i++) {
@@ -304,7 +308,7 @@ static int load_columns(struct clr_column_request *request)
     }
     if (why != CLR_WHY_NONE) {
         clr_reason_set(&request->reason, why);
-        return SQLITE_OK;
+        return request->snapshot.is_stopped ? SQLITE_INTERRUPT : SQLITE_OK;
     }
     if (clr_column_request_expects_many_values(request))
         return SQLITE_OK;

@@ -113,6 +113,7 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
     }
     database->generation = database->file_generation = next_generation(connection);
     database->schema_version = -1;
+    sqlite3_randomness(sizeof database->log.seed, &database->log.seed);
     database->next = databases->first;
     databases->first = database;
     /* Opens a write-ahead log, if there is one: then it shows. Within BEGIN the transaction would

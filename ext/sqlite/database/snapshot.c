@@ -85,10 +85,12 @@ static enum clr_reason_code read_header(struct clr_snapshot *snapshot)
 }
 
 /* Finds the pages' frames in the log, and replaces the header if its page has one (clause 3b). */
-static enum clr_reason_code map_frames(struct clr_database *database, struct clr_snapshot *snapshot)
+static enum clr_reason_code map_frames(struct clr_database *database, struct clr_snapshot *snapshot,
+                                       const struct clr_watch *watch)
 {
     struct clr_source *source = &snapshot->source;
     const struct clr_wal_index *index = &snapshot->index;
+    enum clr_code code = CLR_INVALID;
     struct clr_status status;
     uint32_t frame;
     int64_t offset;
@@ -99,9 +101,11 @@ static enum clr_reason_code map_frames(struct clr_database *database, struct clr
         clr_wal_map_clear(&database->log);
     database->log_generation = database->generation;
     clr_status_clear(&status);
-    if (source->page_count == 0 ||
-        clr_wal_map_read(&database->log, source, clr_wal_index_salts(index),
-                         clr_wal_index_last_frame(index), &status) != CLR_OK)
+    if (source->page_count > 0)
+        code = clr_wal_map_read(&database->log, source, clr_wal_index_salts(index),
+                                clr_wal_index_last_frame(index), watch, &status);
+    snapshot->is_stopped = code == CLR_STOPPED;
+    if (code != CLR_OK)
         return CLR_WHY_LOG_UNREAD;
     source->log = &database->log;
     frame = clr_wal_map_find(source->log, 1);
@@ -155,7 +159,8 @@ static enum clr_reason_code check_size(struct clr_snapshot *snapshot)
     return count > pages ? CLR_WHY_SHORTER_THAN_HEADER : CLR_WHY_NONE;
 }
 
-enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot)
+enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot,
+                                       const struct clr_watch *watch)
 {
     struct clr_source *source = &snapshot->source;
     enum clr_reason_code why;
@@ -163,10 +168,12 @@ enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr
 
     if (source->usable_size > 0)
         return CLR_WHY_NONE;
+    if (snapshot->is_stopped)
+        return CLR_WHY_LOG_UNREAD;
     why = snapshot->is_overtaken ? CLR_WHY_OVERTAKEN : find_size(snapshot);
     if (why == CLR_WHY_NONE && snapshot->is_wal &&
         snapshot->index.backfilled < clr_wal_index_last_frame(&snapshot->index))
-        why = map_frames(database, snapshot);
+        why = map_frames(database, snapshot, watch);
     if (why == CLR_WHY_NONE)
         why = check_size(snapshot);
     reserved = snapshot->header[AT_RESERVED];
@@ -275,12 +282,13 @@ void clr_snapshot_lead(struct clr_database *database, struct clr_snapshot *snaps
 }
 
 uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapshot *snapshot,
-                               const struct clr_token *since)
+                               const struct clr_token *since, const struct clr_watch *watch)
 {
     const struct clr_wal_index *index = &snapshot->index;
     struct clr_wal_index before, after;
     uint32_t *changes = NULL;
     struct clr_status status;
+    enum clr_code code;
 
     memcpy(before.header, since->bytes + AT_LOG, CLR_WAL_HEADER_SIZE);
     if (!snapshot->is_wal || !clr_wal_index_same_log(before.header, index->header) ||
@@ -294,9 +302,10 @@ uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapsho
         !clr_database_find_log(database, snapshot->known, &snapshot->log))
         return NULL;
     clr_status_clear(&status);
-    clr_wal_changes(&snapshot->source, clr_wal_index_salts(index),
-                    clr_wal_index_last_frame(&before) + 1, clr_wal_index_last_frame(index),
-                    &changes, &status);
+    code = clr_wal_changes(&snapshot->source, clr_wal_index_salts(index),
+                           clr_wal_index_last_frame(&before) + 1, clr_wal_index_last_frame(index),
+                           watch, &changes, &status);
+    snapshot->is_stopped = code == CLR_STOPPED;
     if (changes != NULL && clr_wal_index_read(snapshot->file, &after) &&
         clr_wal_index_same_log(after.header, index->header))
         return changes;

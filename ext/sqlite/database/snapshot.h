@@ -56,6 +56,7 @@
 #ifndef CLR_SQLITE_SNAPSHOT_H
 #define CLR_SQLITE_SNAPSHOT_H
 
+#include "engine/worker/team.h"
 #include "sqlite/database/connection_database.h"
 #include "sqlite/database/wal_index.h"
 #include "storage/format/source.h"
@@ -77,6 +78,7 @@ struct clr_snapshot {
     struct clr_known_file *known; /* which that is, the database's; or NULL */
     bool is_wal;
     bool is_overtaken; /* others have committed since: columns may be there, but pages are unread */
+    bool is_stopped;   /* the watch has stopped what reads the log */
     struct clr_wal_index index;            /* in WAL mode: that of clause 3 */
     unsigned char header[CLR_HEADER_SIZE]; /* the database file's; once opened, the snapshot's */
 };
@@ -95,19 +97,20 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
  */
 void clr_snapshot_lead(struct clr_database *database, struct clr_snapshot *snapshot);
 
-/* Opens a snapshot's pages, once: makes its source complete. Returns CLR_WHY_NONE, or why they
-   can't be read this time. */
-enum clr_reason_code clr_snapshot_open(struct clr_database *database,
-                                       struct clr_snapshot *snapshot);
+/* Opens a snapshot's pages, once: makes its source complete. watch: may stop it, or NULL. Returns
+   CLR_WHY_NONE, or why they can't be read this time; if is_stopped says so, it is to be an error.
+ */
+enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr_snapshot *snapshot,
+                                       const struct clr_watch *watch);
 
 /*
  * Finds the pages that have changed between a snapshot with that token and this one, which has been
  * opened. Returns what clr_wal_changes() makes of them, to be freed with clr_memory_free(), or NULL
  * if that is not known (clause 4): not in WAL mode, not in the same log, or the schema or the limit
- * of TEXT's and BLOBs' length has changed.
+ * of TEXT's and BLOBs' length has changed. watch is as above.
  */
 uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapshot *snapshot,
-                               const struct clr_token *since);
+                               const struct clr_token *since, const struct clr_watch *watch);
 
 /* Whether one token's version is known to be later than that of another one of the same file. */
 bool clr_token_is_later(const struct clr_token *token, const struct clr_token *than);

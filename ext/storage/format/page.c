@@ -1,6 +1,5 @@
 #include "storage/format/page.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
 
 #include <stddef.h>
@@ -8,7 +7,6 @@
 enum {
     WAL_HEADER = 32,
     WAL_FRAME_HEADER = 24,
-    ASK_NS = 10000000,
     LEAST_CELL = 4 /* bytes that a cell takes at least, as SQLite has it */
 };
 
@@ -57,17 +55,8 @@ enum clr_load_outcome clr_pages_visit(struct clr_pages *pages, const uint32_t *n
 
 static bool wants_stop(struct clr_pages *pages)
 {
-    int64_t now;
-
-    if (pages->stop != NULL && atomic_load_explicit(pages->stop, memory_order_relaxed))
-        return true;
-    if (pages->watch == NULL)
-        return false;
-    now = clr_clock_ns();
-    if (now - pages->asked_at < ASK_NS)
-        return false;
-    pages->asked_at = now;
-    return pages->watch->wants_stop(pages->watch->context);
+    return (pages->stop != NULL && atomic_load_explicit(pages->stop, memory_order_relaxed)) ||
+           clr_watch_wants_stop(pages->watch, &pages->asked_at);
 }
 
 enum clr_load_outcome clr_pages_read(struct clr_pages *pages, uint32_t number, uint32_t count,

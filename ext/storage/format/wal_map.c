@@ -54,11 +54,11 @@ void clr_wal_map_clear(struct clr_wal_map *map)
 
     if (map->used > 0)
         memset(slots, 0, capacity * sizeof *slots);
-    *map = (struct clr_wal_map){.slots = slots, .capacity = capacity};
+    *map = (struct clr_wal_map){.seed = map->seed, .slots = slots, .capacity = capacity};
 }
 
 void clr_wal_map_free(struct clr_wal_map *map)
 {
     clr_memory_free(map->slots);
-    *map = (struct clr_wal_map){0};
+    *map = (struct clr_wal_map){.seed = map->seed};
 }

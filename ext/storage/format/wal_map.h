@@ -1,10 +1,13 @@
 /*
  * Which frame of a write-ahead log has a page's newest content: an open-addressing hash table with
  * linear probing (Knuth, TAOCP 3, 6.4), by page. Its size follows from the frames that were read,
- * and from no number that a file gives.
+ * and from no number that a file gives. Whoever writes the log chooses the pages: so that they
+ * cannot be chosen to share a slot, the hash has a seed.
  */
 #ifndef CLR_STORAGE_WAL_MAP_H
 #define CLR_STORAGE_WAL_MAP_H
+
+#include "numeric/values/bytes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +22,7 @@ struct clr_wal_slot {
 
 /* Zeros: of no log. */
 struct clr_wal_map {
+    uint64_t seed; /* any number that who writes the log does not know; stays */
     /* What it is of: the first `last` frames of the log with these salts and this page size; the
        last one said that the database then had so many pages. */
     unsigned char salts[CLR_WAL_SALTS];
@@ -31,7 +35,10 @@ struct clr_wal_map {
 /* Returns the first slot that may have a page. */
 static inline size_t clr_wal_map_slot(const struct clr_wal_map *map, uint32_t page)
 {
-    return (size_t)(page * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (map->capacity - 1);
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t hash = clr_bytes_fold(page ^ map->seed, factor);
+
+    return (size_t)clr_bytes_fold(hash ^ factor, map->seed | 1) & (map->capacity - 1);
 }
 
 /* Returns the number of the frame, from 1, that has a page's newest content; 0: none has it. */

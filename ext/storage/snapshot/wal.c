@@ -1,5 +1,6 @@
 #include "storage/snapshot/wal.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "storage/format/varint.h"
 
@@ -37,47 +38,58 @@ static enum clr_code check_header(const struct clr_source *source,
     return CLR_OK;
 }
 
+/* What the frames of a log are read with. */
+struct frames {
+    const struct clr_source *source;
+    const unsigned char *salts;
+    const struct clr_watch *watch;
+    int64_t asked_at;
+    struct clr_status *status;
+};
+
 /* Section 4.1: a frame's page, and the database's size if it is the last of a commit. */
-static enum clr_code read_frame(const struct clr_source *source,
-                                const unsigned char salts[CLR_WAL_SALTS], uint32_t frame,
-                                uint32_t *page, uint32_t *size, struct clr_status *status)
+static enum clr_code read_frame(struct frames *frames, uint32_t frame, uint32_t *page,
+                                uint32_t *size)
 {
+    const struct clr_source *source = frames->source;
     unsigned char header[FRAME_HEADER_SIZE];
     int64_t offset =
         HEADER_SIZE + (int64_t)(frame - 1) * (FRAME_HEADER_SIZE + (int64_t)source->page_size);
-    enum clr_code code = read_log(source, header, sizeof header, offset, status);
+    enum clr_code code;
 
+    if (clr_watch_wants_stop(frames->watch, &frames->asked_at))
+        return clr_status_set(frames->status, CLR_STOPPED, 0, "stopped in the write-ahead log");
+    code = read_log(source, header, sizeof header, offset, frames->status);
     if (code != CLR_OK)
         return code;
     *page = clr_get_u32(header);
     *size = clr_get_u32(header + 4);
-    if (*page == 0 || memcmp(header + 8, salts, CLR_WAL_SALTS) != 0)
-        return clr_status_set(status, CLR_INVALID, 0,
+    if (*page == 0 || memcmp(header + 8, frames->salts, CLR_WAL_SALTS) != 0)
+        return clr_status_set(frames->status, CLR_INVALID, 0,
                               "frame %u of the write-ahead log is of another log", (unsigned)frame);
     return CLR_OK;
 }
 
 /* Section 4.4: a later frame is newer. */
-static enum clr_code add_frames(struct clr_wal_map *map, const struct clr_source *source,
-                                uint32_t last, struct clr_status *status)
+static enum clr_code add_frames(struct clr_wal_map *map, struct frames *frames, uint32_t last)
 {
     uint32_t page, size;
 
     while (map->last < last) {
         uint32_t frame = map->last + 1;
-        enum clr_code code = read_frame(source, map->salts, frame, &page, &size, status);
+        enum clr_code code = read_frame(frames, frame, &page, &size);
 
         if (code != CLR_OK)
             return code;
         if (!clr_wal_map_add(map, page, frame))
-            return clr_status_set(status, CLR_NOMEM, 0,
+            return clr_status_set(frames->status, CLR_NOMEM, 0,
                                   "no memory for the write-ahead log's pages");
         map->last = frame;
         map->page_count = size;
     }
     /* A snapshot ends with a commit, whose frame has the database's size. */
-    if (map->page_count != source->page_count)
-        return clr_status_set(status, CLR_INVALID, 0,
+    if (map->page_count != frames->source->page_count)
+        return clr_status_set(frames->status, CLR_INVALID, 0,
                               "frame %u of the write-ahead log is not the snapshot's last",
                               (unsigned)last);
     return CLR_OK;
@@ -85,8 +97,9 @@ static enum clr_code add_frames(struct clr_wal_map *map, const struct clr_source
 
 enum clr_code clr_wal_map_read(struct clr_wal_map *map, const struct clr_source *source,
                                const unsigned char salts[CLR_WAL_SALTS], uint32_t last,
-                               struct clr_status *status)
+                               const struct clr_watch *watch, struct clr_status *status)
 {
+    struct frames frames = {source, salts, watch, clr_clock_ns(), status};
     enum clr_code code;
 
     if (last == 0 || map->last > last || map->page_size != source->page_size ||
@@ -99,7 +112,7 @@ enum clr_code clr_wal_map_read(struct clr_wal_map *map, const struct clr_source 
         return CLR_OK;
     code = check_header(source, salts, status);
     if (code == CLR_OK)
-        code = add_frames(map, source, last, status);
+        code = add_frames(map, &frames, last);
     if (code != CLR_OK)
         clr_wal_map_clear(map);
     return code;
@@ -107,8 +120,10 @@ enum clr_code clr_wal_map_read(struct clr_wal_map *map, const struct clr_source 
 
 enum clr_code clr_wal_changes(const struct clr_source *source,
                               const unsigned char salts[CLR_WAL_SALTS], uint32_t first,
-                              uint32_t last, uint32_t **changes, struct clr_status *status)
+                              uint32_t last, const struct clr_watch *watch, uint32_t **changes,
+                              struct clr_status *status)
 {
+    struct frames frames = {source, salts, watch, clr_clock_ns(), status};
     size_t words = clr_page_set_words(source->page_count);
     uint32_t *set = clr_memory_alloc_zero(words * sizeof *set), frame, page, size;
     enum clr_code code;
@@ -119,7 +134,7 @@ enum clr_code clr_wal_changes(const struct clr_source *source,
     set[words - 1] = ~UINT32_C(0) << source->page_count % CLR_PAGE_SET_WORD << 1;
     code = check_header(source, salts, status);
     for (frame = first; frame <= last && code == CLR_OK; frame++) {
-        code = read_frame(source, salts, frame, &page, &size, status);
+        code = read_frame(&frames, frame, &page, &size);
         if (code == CLR_OK && page <= source->page_count)
             clr_page_set_add(set, page);
     }

@@ -63,8 +63,8 @@ static void test_snapshot(sqlite3 *db, struct files *files, const char *name)
     struct clr_status status;
     struct clr_wal_map map = {0};
 
-    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, &status), CLR_OK,
-                 "%s: the log is mapped", name);
+    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, NULL, &status),
+                 CLR_OK, "%s: the log is mapped", name);
     tap_diag("%u of %u pages in %u frames", (unsigned)map.used, (unsigned)source.page_count,
              (unsigned)snapshot.last);
     source.log = &map;
@@ -82,7 +82,8 @@ static enum clr_code map(const struct clr_source *source, const struct snapshot 
                          struct clr_status *status)
 {
     struct clr_wal_map map = {0};
-    enum clr_code code = clr_wal_map_read(&map, source, snapshot->salts, snapshot->last, status);
+    enum clr_code code =
+        clr_wal_map_read(&map, source, snapshot->salts, snapshot->last, NULL, status);
 
     if (code != CLR_OK && (map.used != 0 || map.last != 0))
         tap_ok(false, "frames only when the log is mapped");
@@ -180,12 +181,13 @@ static void test_extension(sqlite3 *db, struct files *files)
                    kept.last <= snapshot.last && kept.last > 0;
         before = same_log ? kept.last : 0;
         files->log_bytes = 0;
-        batch_ok(clr_wal_map_read(&kept, &source, snapshot.salts, snapshot.last, &status) == CLR_OK,
+        batch_ok(clr_wal_map_read(&kept, &source, snapshot.salts, snapshot.last, NULL, &status) ==
+                     CLR_OK,
                  "round %d: %s", i, status.message);
         batch_ok(files->log_bytes == (snapshot.last == 0 ? 0 : bytes_of(snapshot.last - before)),
                  "round %d: %lld bytes read for frames %u to %u", i, (long long)files->log_bytes,
                  (unsigned)before + 1, (unsigned)snapshot.last);
-        batch_ok(clr_wal_map_read(&fresh, &source, snapshot.salts, snapshot.last, &status) ==
+        batch_ok(clr_wal_map_read(&fresh, &source, snapshot.salts, snapshot.last, NULL, &status) ==
                      CLR_OK,
                  "round %d, anew: %s", i, status.message);
         for (page = 1; page <= snapshot.page_count; page++)
@@ -215,17 +217,19 @@ static void test_failing_extension(sqlite3 *db, struct files *files)
     struct clr_wal_map map = {0};
     struct clr_status status;
 
-    clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, &status);
+    clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, NULL, &status);
     image_sql(db, "UPDATE t SET a = a + 1");
     snapshot = read_snapshot();
     source.page_count = snapshot.page_count;
-    tap_ok(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last + 1, &status) != CLR_OK,
+    tap_ok(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last + 1, NULL, &status) !=
+               CLR_OK,
            "a frame that is not there: %s", status.message);
     tap_is_int64(map.last, 0, "the map is of no log then");
     tap_is_int64(clr_wal_map_find(&map, 1), 0, "and has no page");
-    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, &status), CLR_OK,
-                 "the next is whole");
-    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, 0, &status), CLR_OK, "no frames");
+    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, NULL, &status),
+                 CLR_OK, "the next is whole");
+    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, 0, NULL, &status), CLR_OK,
+                 "no frames");
     tap_is_int64((int64_t)map.used, 0, "have no pages");
     clr_wal_map_free(&map);
 }
@@ -242,10 +246,79 @@ static void test_hostile_size(struct files *files)
     struct clr_wal_map map = {0};
     struct clr_status status;
 
-    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, &status),
+    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, NULL, &status),
                  CLR_INVALID, "another size: %s", status.message);
     tap_ok(map.capacity <= 4 * (size_t)snapshot.last + 64, "%llu slots for %u frames",
            (unsigned long long)map.capacity, (unsigned)snapshot.last);
+    clr_wal_map_free(&map);
+}
+
+/* Pages that share slots in one map do not in another one, whose seed differs. */
+static void test_hostile_pages(void)
+{
+    enum { PAGES = 4096, SHARED = 64, LONGEST = 128 };
+    struct clr_wal_map known = {.seed = random_bits()}, map = {.seed = random_bits()};
+    uint32_t page, pages = 0;
+    size_t i, run = 0, longest = 0;
+
+    tap_ok(clr_wal_map_add(&map, 1, 1) && clr_wal_map_add(&known, 1, 1), "two maps");
+    for (page = 2; clr_wal_map_add(&known, page, page) && page < PAGES; page++)
+        ;
+    for (page = 2; pages < PAGES && page < UINT32_MAX; page++) {
+        if (clr_wal_map_slot(&known, page) < SHARED)
+            pages += clr_wal_map_add(&map, page, page);
+    }
+    tap_is_int64((int64_t)map.used, PAGES + 1, "pages up to %u, which share %d slots in one",
+                 (unsigned)page, SHARED);
+    for (i = 0; i < map.capacity; i++) {
+        run = map.slots[i].page == 0 ? 0 : run + 1;
+        longest = run > longest ? run : longest;
+    }
+    tap_ok(longest < LONGEST, "lie in runs of %d at most in the other one", (int)longest);
+    clr_wal_map_clear(&map);
+    tap_is_int64((int64_t)map.used, 0, "cleared");
+    tap_ok(map.seed != 0, "the seed stays");
+    clr_wal_map_free(&known);
+    clr_wal_map_free(&map);
+}
+
+/* A read that takes longer than the watch may be left unasked. */
+static int read_slowly(void *context, enum clr_file file, void *buffer, size_t size, int64_t offset)
+{
+    usleep(11000);
+    return read_files(context, file, buffer, size, offset);
+}
+
+static bool stop_at_third(void *context)
+{
+    return ++*(int *)context == 3;
+}
+
+static void test_stop(struct files *files)
+{
+    struct snapshot snapshot = read_snapshot();
+    struct clr_source source = {.context = files,
+                                .read = read_slowly,
+                                .page_size = 1024,
+                                .usable_size = 1024,
+                                .page_count = snapshot.page_count};
+    int asked = 0;
+    const struct clr_watch watch = {stop_at_third, &asked};
+    struct clr_wal_map map = {0};
+    struct clr_status status;
+    uint32_t *changes;
+
+    if (snapshot.last < 4)
+        tap_bail("the log has %u frames", (unsigned)snapshot.last);
+    tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, &watch, &status),
+                 CLR_STOPPED, "the watch stops it: %s", status.message);
+    tap_is_int64(asked, 3, "which was asked again and again");
+    tap_is_int64((int64_t)map.used, 0, "the map is of no log then");
+    asked = 0;
+    tap_is_int64(
+        clr_wal_changes(&source, snapshot.salts, 1, snapshot.last, &watch, &changes, &status),
+        CLR_STOPPED, "the same of changes");
+    tap_ok(changes == NULL, "there are none then");
     clr_wal_map_free(&map);
 }
 
@@ -286,6 +359,8 @@ int main(void)
     test_extension(db, &files);
     test_failing_extension(db, &files);
     test_hostile_size(&files);
+    test_hostile_pages();
+    test_stop(&files);
     close(files.log);
     sqlite3_close(db);
     close(files.database);
