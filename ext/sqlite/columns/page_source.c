@@ -1,5 +1,6 @@
 #include "base/memory.h"
 #include "sqlite/columns/column_source.h"
+#include "storage/format/page_set.h"
 #include "storage/refresh/refresh.h"
 
 #include <string.h>
@@ -96,7 +97,7 @@ static void note_lent(const struct side *side, bool ends)
 /* With what has changed, for an image that may be changed: brings its columns to the snapshot's
    version. Returns DONE; STOPPED with the image as it was; or another outcome. */
 static enum clr_load_outcome refresh_columns(struct clr_column_request *request,
-                                             const uint32_t *changes)
+                                             const struct clr_page_set *changes)
 {
     struct clr_stats *stats = &request->connection->stats;
     struct clr_refresh_report report = {.has_moved = false};
@@ -135,7 +136,7 @@ static enum clr_load_outcome refresh_columns(struct clr_column_request *request,
 
 /* Finds out which pages have changed since the image's version. Returns them, to be freed, or NULL
    if that is not known. What is wrong with the snapshot is said when the columns are loaded. */
-static uint32_t *find_changes(struct clr_column_request *request)
+static struct clr_page_set *find_changes(struct clr_column_request *request)
 {
     const struct clr_image *image = request->image;
 
@@ -151,13 +152,12 @@ static uint32_t *find_changes(struct clr_column_request *request)
    emptied. Returns SQLITE_OK; or SQLITE_INTERRUPT or SQLITE_NOMEM with the image as it was. */
 static int make_fresh(struct clr_column_request *request)
 {
-    uint32_t *changes = find_changes(request);
+    struct clr_page_set *changes = find_changes(request);
     const bool is_stopped = request->snapshot.is_stopped;
     enum clr_load_outcome outcome = CLR_LOAD_FAILED;
 
-    if (is_stopped ||
-        !clr_cache_begin_change(&request->image, request->watch, changes != NULL)) {
-        clr_memory_free(changes);
+    if (is_stopped || !clr_cache_begin_change(&request->image, request->watch, changes != NULL)) {
+        clr_page_set_free(changes);
         clr_cache_end_load(request->image);
         return is_stopped ? SQLITE_INTERRUPT : SQLITE_NOMEM;
     }
@@ -167,7 +167,7 @@ static int make_fresh(struct clr_column_request *request)
         clr_image_empty(request->image, request->table->root, &request->snapshot.token);
     request->is_stale = outcome != CLR_LOAD_DONE;
     clr_cache_end_change(request->image);
-    clr_memory_free(changes);
+    clr_page_set_free(changes);
     return outcome == CLR_LOAD_STOPPED ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 

@@ -281,12 +281,14 @@ void clr_snapshot_lead(struct clr_database *database, struct clr_snapshot *snaps
                                  &snapshot->is_overtaken, &why);
 }
 
-uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapshot *snapshot,
-                               const struct clr_token *since, const struct clr_watch *watch)
+struct clr_page_set *clr_snapshot_changes(struct clr_database *database,
+                                          struct clr_snapshot *snapshot,
+                                          const struct clr_token *since,
+                                          const struct clr_watch *watch)
 {
     const struct clr_wal_index *index = &snapshot->index;
     struct clr_wal_index before, after;
-    uint32_t *changes = NULL;
+    struct clr_page_set *changes = NULL;
     struct clr_status status;
     enum clr_code code;
 
@@ -309,7 +311,7 @@ uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapsho
     if (changes != NULL && clr_wal_index_read(snapshot->file, &after) &&
         clr_wal_index_same_log(after.header, index->header))
         return changes;
-    clr_memory_free(changes);
+    clr_page_set_free(changes);
     return NULL;
 }
 

@@ -105,12 +105,14 @@ enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr
 
 /*
  * Finds the pages that have changed between a snapshot with that token and this one, which has been
- * opened. Returns what clr_wal_changes() makes of them, to be freed with clr_memory_free(), or NULL
- * if that is not known (clause 4): not in WAL mode, not in the same log, or the schema or the limit
- * of TEXT's and BLOBs' length has changed. watch is as above.
+ * opened. Returns what clr_wal_changes() makes of them, to be freed with clr_page_set_free(), or
+ * NULL if that is not known (clause 4): not in WAL mode, not in the same log, or the schema or the
+ * limit of TEXT's and BLOBs' length has changed. watch is as above.
  */
-uint32_t *clr_snapshot_changes(struct clr_database *database, struct clr_snapshot *snapshot,
-                               const struct clr_token *since, const struct clr_watch *watch);
+struct clr_page_set *clr_snapshot_changes(struct clr_database *database,
+                                          struct clr_snapshot *snapshot,
+                                          const struct clr_token *since,
+                                          const struct clr_watch *watch);
 
 /* Whether one token's version is known to be later than that of another one of the same file. */
 bool clr_token_is_later(const struct clr_token *token, const struct clr_token *than);

@@ -1,7 +1,5 @@
 #include "storage/format/page.h"
 
-#include "base/memory.h"
-
 #include <stddef.h>
 
 enum {
@@ -9,22 +7,6 @@ enum {
     WAL_FRAME_HEADER = 24,
     LEAST_CELL = 4 /* bytes that a cell takes at least, as SQLite has it */
 };
-
-atomic_uint *clr_pages_new_visits(const struct clr_source *source)
-{
-    /* What is zero everywhere is 0 to atomics, too. */
-    return clr_memory_alloc_zero(clr_page_set_words(source->page_count) * sizeof(atomic_uint));
-}
-
-uint32_t *clr_pages_copy_visits(const struct clr_pages *pages)
-{
-    size_t words = clr_page_set_words(pages->source->page_count), i;
-    uint32_t *copy = clr_memory_alloc(words * sizeof *copy);
-
-    for (i = 0; i < words && copy != NULL; i++)
-        copy[i] = atomic_load(&pages->visited[i]);
-    return copy;
-}
 
 /* Atomic operations cost more than all else that is done for a page: neighbours share one. */
 enum clr_load_outcome clr_pages_visit(struct clr_pages *pages, const uint32_t *numbers,
@@ -45,7 +27,8 @@ enum clr_load_outcome clr_pages_visit(struct clr_pages *pages, const uint32_t *n
                 return clr_page_malformed(pages, numbers[i]);
             bits |= bit;
         }
-        bits &= atomic_fetch_or_explicit(&pages->visited[word], bits, memory_order_relaxed);
+        if (!clr_page_set_add_word(pages->visited, word, bits, &bits))
+            return clr_pages_no_memory(pages);
         if (bits != 0)
             return clr_page_malformed(pages,
                                       word * CLR_PAGE_SET_WORD + (uint32_t)__builtin_ctz(bits));

@@ -26,34 +26,20 @@ enum {
 /* What one thread needs to read pages, and what it has to say when that fails. */
 struct clr_pages {
     const struct clr_source *source;
-    atomic_uint *visited;          /* a bit a page, shared by all threads */
-    const uint32_t *inner;         /* the set of an index's interior pages, once they are known */
-    const atomic_bool *stop;       /* NULL: nobody sets it */
-    const struct clr_watch *watch; /* to be asked by this thread, or NULL */
+    struct clr_page_set *visited;     /* shared by all threads */
+    const struct clr_page_set *inner; /* an index's interior pages, once they are known */
+    const atomic_bool *stop;          /* NULL: nobody sets it */
+    const struct clr_watch *watch;    /* to be asked by this thread, or NULL */
     int64_t asked_at;
     int64_t bytes_read;
     uint32_t page; /* that was not as it must be, or could not be read */
     int code;      /* of the read that failed; 0: no memory */
 };
 
-/* Returns a set (see page_set.h) of which threads can add to, empty, to be freed with
- * clr_memory_free(), or NULL without memory. */
-atomic_uint *clr_pages_new_visits(const struct clr_source *source);
-
-/* Returns the set of the pages that have been visited, as page_set.h has sets, to be freed with
-   clr_memory_free(), or NULL without memory. */
-uint32_t *clr_pages_copy_visits(const struct clr_pages *pages);
-
-/* Whether that has a page, which is in the database. */
-static inline bool clr_pages_visited(const struct clr_pages *pages, uint32_t number)
-{
-    return (atomic_load(&pages->visited[number / CLR_PAGE_SET_WORD]) >> number % CLR_PAGE_SET_WORD &
-            1) != 0;
-}
-
 /*
  * Says that count pages are about to be used, one after the other. CLR_LOAD_MALFORMED if there is
- * no such page, if it is the one that locks need (section 1.4), or if the load has met it before.
+ * no such page, if it is the one that locks need (section 1.4), or if the load has met it before;
+ * CLR_LOAD_FAILED without memory.
  * Any thread may call it at any time.
  */
 enum clr_load_outcome clr_pages_visit(struct clr_pages *pages, const uint32_t *numbers,

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct clr_pages;
+struct clr_page_set;
 
 /* A leaf page of a table, or any page of an index, as it was when its rows were decoded. */
 struct clr_leaf {
@@ -34,20 +34,27 @@ struct clr_layout {
        not from pages. */
     struct clr_leaf *leaves;
     size_t leaf_count;
-    uint32_t *chains; /* the set of overflow pages that were read (see page_set.h) */
-    size_t chain_words;
+    struct clr_page_set *chains; /* overflow pages that were read */
+    size_t chain_bytes;          /* that these take */
 };
 
 /* Returns the memory that the layout takes, in bytes. */
 size_t clr_layout_size(const struct clr_layout *layout);
 
 /*
- * Makes the layout known, with leaves that are its own from now on, in the order of their rows. Its
- * overflow pages are those that were visited by way of pages since `before` was copied, which is
- * taken over as well, and, if keeps_chains, those that it has.
+ * Makes the layout known, of a table or an index, with leaves that are its own from now on, in the
+ * order of their rows, and without overflow pages.
  */
 void clr_layout_keep(struct clr_layout *layout, struct clr_leaf *leaves, size_t leaf_count,
-                     const struct clr_pages *pages, uint32_t *before, bool keeps_chains);
+                     bool is_index);
+
+/* Adds the overflow pages among those that were visited, which are the layout's own from now on:
+   all but those visited before, which led to the leaves. */
+void clr_layout_add_chains(struct clr_layout *layout, struct clr_page_set *visited,
+                           const struct clr_page_set *before);
+
+/* Forgets the overflow pages. */
+void clr_layout_drop_chains(struct clr_layout *layout);
 
 /* Whether the columns' rows are in the order of the table's: a load keeps it mostly, and a refresh
    puts the rows of leaves that have come between others behind them. */

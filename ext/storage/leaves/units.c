@@ -37,18 +37,16 @@ enum clr_load_outcome clr_units_note(struct clr_units *units, enum clr_load_outc
 }
 
 /* Puts the layout's leaves in the place of those that the walk has found, if they are the same. */
-static bool follow_layout(struct clr_units *units, const struct clr_pages *pages,
-                          const struct clr_layout *layout)
+static bool follow_layout(struct clr_units *units, const struct clr_layout *layout)
 {
     size_t i;
 
-    if (layout->leaf_count != units->leaves.count ||
-        layout->chain_words != clr_page_set_words(units->source->page_count))
+    if (layout->leaf_count != units->leaves.count)
         return false;
     for (i = 0; i < layout->leaf_count; i++) {
         uint32_t number = layout->leaves[i].number;
 
-        if (number > units->source->page_count || !clr_pages_visited(pages, number))
+        if (!clr_page_set_has(units->visited, number))
             return false;
         units->leaves.numbers[i] = number;
     }
@@ -120,7 +118,7 @@ enum clr_load_outcome clr_units_find(struct clr_units *units, const struct clr_s
     atomic_init(&units->next, 0);
     atomic_init(&units->bytes_read, 0);
     atomic_init(&units->failed, false);
-    units->visited = clr_pages_new_visits(source);
+    units->visited = clr_page_set_new(source->page_count);
     if (units->visited == NULL)
         return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
     pages = clr_units_pages(units);
@@ -128,7 +126,7 @@ enum clr_load_outcome clr_units_find(struct clr_units *units, const struct clr_s
     outcome = clr_tree_leaves(&pages, root, &units->leaves);
     if (clr_units_note(units, outcome, &pages) != CLR_LOAD_DONE)
         return outcome;
-    if (layout != NULL && layout->known && !follow_layout(units, &pages, layout))
+    if (layout != NULL && layout->known && !follow_layout(units, layout))
         return clr_units_fail(units, CLR_LOAD_MALFORMED, root, 0);
     units->fields = clr_record_fields(fields, count);
     if (units->fields == NULL || !divide(units, most_leaves))
@@ -236,5 +234,5 @@ void clr_units_free(struct clr_units *units)
     clr_page_list_free(&units->leaves);
     clr_memory_free(units->units);
     clr_memory_free(units->fields);
-    clr_memory_free(units->visited);
+    clr_page_set_free(units->visited);
 }

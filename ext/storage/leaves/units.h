@@ -35,8 +35,8 @@ struct clr_units {
     struct clr_field *fields; /* as clr_record_fields() has them */
     int field_count;
     const struct clr_watch *watch; /* if the calling thread does the work, else NULL */
-    atomic_uint *visited;
-    atomic_size_t next; /* so many have been taken */
+    struct clr_page_set *visited;  /* NULL once others have taken it over */
+    atomic_size_t next;            /* so many have been taken */
     atomic_int_least64_t bytes_read;
     atomic_bool failed;
     /* Written by whoever sets failed, and read when all threads have returned. */

@@ -14,7 +14,6 @@ enum { TURN_MS = 20 };
 bool clr_placement_init(struct clr_placement *placement, struct clr_units *units,
                         const struct clr_layout *layout)
 {
-    const struct clr_pages pages = clr_units_pages(units);
     int64_t left = INT64_MAX;
 
     if (layout->most_bytes > 0 && layout->most_bytes < INT64_MAX)
@@ -25,7 +24,7 @@ bool clr_placement_init(struct clr_placement *placement, struct clr_units *units
         .units = units,
         .layout = layout,
         .leaves = clr_memory_alloc(units->leaves.count * sizeof *placement->leaves),
-        .before = clr_pages_copy_visits(&pages)};
+        .before = clr_page_set_copy(units->visited)};
     atomic_init(&placement->left, left);
     pthread_mutex_init(&placement->lock, NULL);
     clr_thread_cond_init(&placement->taken);
@@ -39,7 +38,7 @@ void clr_placement_free(struct clr_placement *placement)
     pthread_mutex_destroy(&placement->lock);
     pthread_cond_destroy(&placement->taken);
     clr_memory_free(placement->leaves);
-    clr_memory_free(placement->before);
+    clr_page_set_free(placement->before);
 }
 
 /* Whether the table will have too many rows if the units that are still to come are like those that
@@ -111,31 +110,21 @@ static bool is_same(const struct clr_placement *placement)
     return true;
 }
 
-/* Tells a layout that is known which overflow pages were read. */
-static void add_chains(const struct clr_placement *placement, struct clr_layout *layout)
-{
-    const atomic_uint *visited = placement->units->visited;
-    size_t i;
-
-    for (i = 0; i < layout->leaf_count; i++)
-        layout->leaves[i].is_chained |= placement->leaves[i].is_chained;
-    for (i = 0; i < layout->chain_words; i++)
-        layout->chains[i] |= atomic_load(&visited[i]) & ~placement->before[i];
-}
-
 enum clr_load_outcome clr_placement_keep(struct clr_placement *placement, struct clr_layout *layout)
 {
-    const struct clr_pages pages = clr_units_pages(placement->units);
+    struct clr_units *units = placement->units;
+    size_t i;
 
     if (layout->known && !is_same(placement))
         return CLR_LOAD_MALFORMED;
-    if (layout->known) {
-        add_chains(placement, layout);
-        return CLR_LOAD_DONE;
+    for (i = 0; layout->known && i < layout->leaf_count; i++)
+        layout->leaves[i].is_chained |= placement->leaves[i].is_chained;
+    if (!layout->known) {
+        clr_layout_keep(layout, placement->leaves, units->leaves.count, units->source->is_index);
+        clr_layout_drop_chains(layout);
+        placement->leaves = NULL;
     }
-    clr_layout_keep(layout, placement->leaves, placement->units->leaves.count, &pages,
-                    placement->before, false);
-    placement->leaves = NULL;
-    placement->before = NULL;
+    clr_layout_add_chains(layout, units->visited, placement->before);
+    units->visited = NULL;
     return CLR_LOAD_DONE;
 }

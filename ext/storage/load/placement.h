@@ -14,7 +14,7 @@ struct clr_placement {
     const struct clr_layout *layout; /* the caller's */
     atomic_int_least64_t left;       /* bytes that rows and their bytes may still take */
     struct clr_leaf *leaves;         /* of the units, at their places */
-    uint32_t *before;                /* the set of pages that led to the leaves */
+    struct clr_page_set *before;     /* the pages that led to the leaves */
     pthread_mutex_t lock;
     pthread_cond_t taken; /* a unit has its place */
     bool is_unordered;    /* places are given as units come */

@@ -20,19 +20,24 @@
  */
 enum { MOST_LEAVES = 64, MOST_PART = 8 };
 
+/* Pages whose places are side by side. */
+enum { BLOCK_PAGES = 1024 };
+
 /* What becomes of a leaf that the layout has: it is no more, or kept, or the fresh leaf i. */
 enum { GONE = 0, KEPT = 1, FRESH = 2 };
 
 struct refresh {
     const struct clr_source *source;
-    const uint32_t *changes;
+    const struct clr_page_set *changes;
     struct clr_layout *layout;
     struct clr_pages pages;
     struct clr_page_list leaves; /* the table's now, in the order of keys */
     bool keeps_chains;           /* no overflow page that was read has changed */
-    uint32_t *before;            /* the set of pages that led to the leaves */
-    uint32_t *places;            /* by page: 1 + the number in the layout, or 0 */
-    uint32_t *fates;             /* of the layout's leaves */
+    struct clr_page_set *before; /* the pages that led to the leaves */
+    /* By page, in blocks, or NULL: 1 + the number in the layout, or 0. */
+    uint32_t **places;
+    size_t place_blocks;
+    uint32_t *fates; /* of the layout's leaves */
     size_t kept;
     struct clr_field *fields;    /* as clr_record_fields() has them */
     struct clr_few_leaves fresh; /* leaves that were read, in the order of keys */
@@ -49,6 +54,35 @@ static void *new_array(size_t count, size_t size)
     return clr_memory_alloc((count + 1) * size);
 }
 
+/* Says which of the layout's leaves a page was. The database may have many other pages, and say
+   that it has more than there are. */
+static bool put_place(struct refresh *refresh, uint32_t page, uint32_t place)
+{
+    uint32_t **block = &refresh->places[page / BLOCK_PAGES];
+
+    if (*block == NULL)
+        *block = clr_memory_alloc_zero(BLOCK_PAGES * sizeof **block);
+    if (*block != NULL)
+        (*block)[page % BLOCK_PAGES] = place;
+    return *block != NULL;
+}
+
+static uint32_t find_place(const struct refresh *refresh, uint32_t page)
+{
+    const uint32_t *block = refresh->places[page / BLOCK_PAGES];
+
+    return block == NULL ? 0 : block[page % BLOCK_PAGES];
+}
+
+static void free_places(struct refresh *refresh)
+{
+    size_t i;
+
+    for (i = 0; i < refresh->place_blocks && refresh->places != NULL; i++)
+        clr_memory_free(refresh->places[i]);
+    clr_memory_free((void *)refresh->places);
+}
+
 /* Makes what is needed to tell leaves apart, once the table's are known. */
 static bool prepare(struct refresh *refresh, const struct clr_field *fields, int count)
 {
@@ -57,34 +91,23 @@ static bool prepare(struct refresh *refresh, const struct clr_field *fields, int
 
     if (room < MOST_LEAVES)
         room = MOST_LEAVES;
-    /* Untouched but for the table's own leaves, as the database may have many others. */
-    refresh->places = clr_memory_alloc_zero((pages + 1) * sizeof *refresh->places);
+    refresh->place_blocks = pages / BLOCK_PAGES + 1;
+    refresh->places = clr_memory_alloc_zero(refresh->place_blocks * sizeof *refresh->places);
     refresh->fates = new_array(layout->leaf_count, sizeof *refresh->fates);
     refresh->has_place = new_array(room, sizeof *refresh->has_place);
-    refresh->before = clr_pages_copy_visits(&refresh->pages);
+    refresh->before = clr_page_set_copy(refresh->pages.visited);
     refresh->fields = clr_record_fields(fields, count);
     if (refresh->places == NULL || refresh->fates == NULL || refresh->has_place == NULL ||
         refresh->before == NULL || refresh->fields == NULL)
         return false;
     for (i = 0; i < layout->leaf_count; i++) {
         refresh->fates[i] = GONE;
-        if (layout->leaves[i].number <= pages)
-            refresh->places[layout->leaves[i].number] = (uint32_t)i + 1;
+        if (layout->leaves[i].number <= pages &&
+            !put_place(refresh, layout->leaves[i].number, (uint32_t)i + 1))
+            return false;
     }
     return clr_few_leaves_init(&refresh->fresh, &refresh->pages, refresh->fields, count, room,
                                layout->most_bytes, layout->seed) == CLR_LOAD_DONE;
-}
-
-/* Finds out whether the known overflow pages are as they were. */
-static void check_chains(struct refresh *refresh)
-{
-    const struct clr_layout *layout = refresh->layout;
-    size_t words = clr_page_set_words(refresh->source->page_count), i;
-
-    refresh->keeps_chains = true;
-    for (i = 0; i < layout->chain_words && refresh->keeps_chains; i++)
-        refresh->keeps_chains =
-            (layout->chains[i] & (i < words ? refresh->changes[i] : UINT32_MAX)) == 0;
 }
 
 /* Whether the layout's leaf can be kept, which is also one of the table now. */
@@ -102,7 +125,7 @@ static enum clr_load_outcome go_through(struct refresh *refresh)
     size_t i;
 
     for (i = 0; i < refresh->leaves.count; i++) {
-        uint32_t number = refresh->leaves.numbers[i], place = refresh->places[number];
+        uint32_t number = refresh->leaves.numbers[i], place = find_place(refresh, number);
 
         if (place > 0 && can_keep(refresh, &refresh->layout->leaves[place - 1])) {
             leaf = &refresh->layout->leaves[place - 1];
@@ -190,7 +213,7 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
     const struct clr_layout *layout = refresh->layout;
     enum clr_load_outcome outcome;
 
-    pages->visited = clr_pages_new_visits(refresh->source);
+    pages->visited = clr_page_set_new(refresh->source->page_count);
     if (pages->visited == NULL)
         return clr_pages_no_memory(pages);
     outcome = clr_tree_leaves(pages, root, &refresh->leaves);
@@ -199,7 +222,7 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
     pages->inner = refresh->leaves.inner;
     if (!prepare(refresh, fields, count))
         return clr_pages_no_memory(pages);
-    check_chains(refresh);
+    refresh->keeps_chains = !clr_page_set_meets(layout->chains, refresh->changes);
     outcome = go_through(refresh);
     /* Leaves that are all known have the order that their rowids had, and do. */
     if (outcome != CLR_LOAD_DONE ||
@@ -211,10 +234,13 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
                                          changed);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    clr_layout_keep(refresh->layout, refresh->new_leaves, refresh->new_count, &refresh->pages,
-                    refresh->before, refresh->keeps_chains);
+    clr_layout_keep(refresh->layout, refresh->new_leaves, refresh->new_count,
+                    refresh->source->is_index);
+    if (!refresh->keeps_chains)
+        clr_layout_drop_chains(refresh->layout);
+    clr_layout_add_chains(refresh->layout, pages->visited, refresh->before);
     refresh->new_leaves = NULL;
-    refresh->before = NULL;
+    pages->visited = NULL;
     refresh->has_moved = true;
     return CLR_LOAD_DONE;
 }
@@ -262,10 +288,10 @@ static void refresh_free(struct refresh *refresh)
 {
     clr_few_leaves_free(&refresh->fresh);
     clr_page_list_free(&refresh->leaves);
-    clr_memory_free(refresh->pages.visited);
-    clr_memory_free(refresh->before);
+    clr_page_set_free(refresh->pages.visited);
+    clr_page_set_free(refresh->before);
     clr_memory_free(refresh->fields);
-    clr_memory_free(refresh->places);
+    free_places(refresh);
     clr_memory_free(refresh->fates);
     clr_memory_free(refresh->has_place);
     clr_memory_free(refresh->new_leaves);
@@ -274,8 +300,9 @@ static void refresh_free(struct refresh *refresh)
 }
 
 enum clr_load_outcome clr_refresh(const struct clr_source *source, uint32_t root,
-                                  const uint32_t *changes, const struct clr_field *fields,
-                                  int count, struct clr_layout *layout, struct clr_column **columns,
+                                  const struct clr_page_set *changes,
+                                  const struct clr_field *fields, int count,
+                                  struct clr_layout *layout, struct clr_column **columns,
                                   bool *changed, const struct clr_watch *watch,
                                   struct clr_refresh_report *report)
 {

@@ -33,8 +33,9 @@ struct clr_refresh_report {
  * will find.
  */
 enum clr_load_outcome clr_refresh(const struct clr_source *source, uint32_t root,
-                                  const uint32_t *changes, const struct clr_field *fields,
-                                  int count, struct clr_layout *layout, struct clr_column **columns,
+                                  const struct clr_page_set *changes,
+                                  const struct clr_field *fields, int count,
+                                  struct clr_layout *layout, struct clr_column **columns,
                                   bool *changed, const struct clr_watch *watch,
                                   struct clr_refresh_report *report);
 

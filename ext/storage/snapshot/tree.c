@@ -240,14 +240,15 @@ static enum clr_load_outcome append(struct clr_pages *pages, struct clr_page_lis
 static enum clr_load_outcome append_inner(struct clr_pages *pages, struct clr_page_list *leaves,
                                           const struct clr_page_list *inner)
 {
-    const size_t words = clr_page_set_words(pages->source->page_count);
     size_t i;
 
-    leaves->inner = clr_memory_alloc_zero(words * sizeof *leaves->inner);
+    leaves->inner = clr_page_set_new(pages->source->page_count);
     if (leaves->inner == NULL)
         return clr_pages_no_memory(pages);
-    for (i = 0; i < inner->count; i++)
-        clr_page_set_add(leaves->inner, inner->numbers[i]);
+    for (i = 0; i < inner->count; i++) {
+        if (!clr_page_set_add(leaves->inner, inner->numbers[i]))
+            return clr_pages_no_memory(pages);
+    }
     return append(pages, leaves, inner);
 }
 
@@ -287,7 +288,7 @@ static enum clr_load_outcome walk_down(struct walk *walk, struct clr_page_list *
 void clr_page_list_free(struct clr_page_list *list)
 {
     clr_memory_free(list->numbers);
-    clr_memory_free(list->inner);
+    clr_page_set_free(list->inner);
 }
 
 enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,

@@ -11,7 +11,7 @@
 struct clr_page_list {
     uint32_t *numbers;
     size_t count;
-    uint32_t *inner; /* of an index: which of them are interior pages (see page_set.h); else NULL */
+    struct clr_page_set *inner; /* of an index: those that are interior pages; else NULL */
 };
 
 /* Frees what a list has. */

@@ -1,7 +1,6 @@
 #include "storage/snapshot/wal.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "storage/format/varint.h"
 
 #include <string.h>
@@ -70,6 +69,11 @@ static enum clr_code read_frame(struct frames *frames, uint32_t frame, uint32_t 
     return CLR_OK;
 }
 
+static enum clr_code no_memory(struct clr_status *status)
+{
+    return clr_status_set(status, CLR_NOMEM, 0, "no memory for the write-ahead log's pages");
+}
+
 /* Section 4.4: a later frame is newer. */
 static enum clr_code add_frames(struct clr_wal_map *map, struct frames *frames, uint32_t last)
 {
@@ -82,8 +86,7 @@ static enum clr_code add_frames(struct clr_wal_map *map, struct frames *frames, 
         if (code != CLR_OK)
             return code;
         if (!clr_wal_map_add(map, page, frame))
-            return clr_status_set(frames->status, CLR_NOMEM, 0,
-                                  "no memory for the write-ahead log's pages");
+            return no_memory(frames->status);
         map->last = frame;
         map->page_count = size;
     }
@@ -120,27 +123,23 @@ enum clr_code clr_wal_map_read(struct clr_wal_map *map, const struct clr_source 
 
 enum clr_code clr_wal_changes(const struct clr_source *source,
                               const unsigned char salts[CLR_WAL_SALTS], uint32_t first,
-                              uint32_t last, const struct clr_watch *watch, uint32_t **changes,
-                              struct clr_status *status)
+                              uint32_t last, const struct clr_watch *watch,
+                              struct clr_page_set **changes, struct clr_status *status)
 {
     struct frames frames = {source, salts, watch, clr_clock_ns(), status};
-    size_t words = clr_page_set_words(source->page_count);
-    uint32_t *set = clr_memory_alloc_zero(words * sizeof *set), frame, page, size;
-    enum clr_code code;
+    struct clr_page_set *set = clr_page_set_new(source->page_count);
+    uint32_t frame, page, size;
+    enum clr_code code = set == NULL ? no_memory(status) : check_header(source, salts, status);
 
     *changes = NULL;
-    if (set == NULL)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the write-ahead log's pages");
-    set[words - 1] = ~UINT32_C(0) << source->page_count % CLR_PAGE_SET_WORD << 1;
-    code = check_header(source, salts, status);
     for (frame = first; frame <= last && code == CLR_OK; frame++) {
         code = read_frame(&frames, frame, &page, &size);
-        if (code == CLR_OK && page <= source->page_count)
-            clr_page_set_add(set, page);
+        if (code == CLR_OK && page <= source->page_count && !clr_page_set_add(set, page))
+            code = no_memory(status);
     }
     if (code == CLR_OK)
         *changes = set;
     else
-        clr_memory_free(set);
+        clr_page_set_free(set);
     return code;
 }

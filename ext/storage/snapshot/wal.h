@@ -26,12 +26,11 @@ enum clr_code clr_wal_map_read(struct clr_wal_map *map, const struct clr_source 
 /*
  * Finds the pages that frames first to last of the log name; with source, salts, watch and checks
  * as above, but the last frame's size is not looked at. Stores a set that can have source's
- * page_count pages in *changes, to be freed with clr_memory_free(). Pages beyond are in it as far
- * as it has bits for them.
+ * page_count pages in *changes, to be freed with clr_page_set_free().
  */
 enum clr_code clr_wal_changes(const struct clr_source *source,
                               const unsigned char salts[CLR_WAL_SALTS], uint32_t first,
-                              uint32_t last, const struct clr_watch *watch, uint32_t **changes,
-                              struct clr_status *status);
+                              uint32_t last, const struct clr_watch *watch,
+                              struct clr_page_set **changes, struct clr_status *status);
 
 #endif

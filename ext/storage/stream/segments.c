@@ -134,16 +134,6 @@ void clr_segments_free(struct clr_segments *segments)
 
 /* ---- A sample. */
 
-/* Takes all visits back but for those that were copied. */
-static void restore_visits(const struct clr_units *units, const uint32_t *before)
-{
-    const size_t words = clr_page_set_words(units->source->page_count);
-    size_t i;
-
-    for (i = 0; i < words; i++)
-        atomic_store(&units->visited[i], before[i]);
-}
-
 static enum clr_load_outcome decode_sample(const struct clr_segments *segments,
                                            struct clr_leaf_reader *reader)
 {
@@ -171,11 +161,11 @@ enum clr_load_outcome clr_segments_sample(struct clr_segments *segments,
 {
     struct clr_units *units = &segments->units;
     struct clr_pages pages = clr_units_pages(units);
-    uint32_t *before = clr_pages_copy_visits(&pages);
     struct clr_leaf_reader reader;
     enum clr_load_outcome outcome;
 
-    if (before == NULL)
+    pages.visited = clr_page_set_copy(units->visited); /* what is met now is met again */
+    if (pages.visited == NULL)
         return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
     pages.watch = watch;
     outcome = clr_leaf_reader_init(&reader, &pages, units->fields, units->field_count,
@@ -187,8 +177,7 @@ enum clr_load_outcome clr_segments_sample(struct clr_segments *segments,
     sample->rows = reader.decoder.rows;
     clr_units_note(units, outcome, &pages);
     clr_leaf_reader_free(&reader);
-    restore_visits(units, before);
-    clr_memory_free(before);
+    clr_page_set_free(pages.visited);
     return outcome;
 }
 

@@ -273,13 +273,85 @@ def test_truncated(folder):
         db.close()
 
 
+#: The pages of a sparse file, 1 TiB of them, and what it may take of memory, in KiB: a bit for each is 256 MiB.
+SPARSE_PAGES, SPARSE_SIZE = (1 << 31) - 1, 512
+SPARSE_MEMORY = 100 << 10
+
+
+def peak():
+    """The most memory that this process has had resident, in KiB."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+
+
+def ask_sparse(path, mode):
+    """One process's work: makes the file, and prints what was asked of it, and what that took of memory."""
+    signal.alarm(LIMIT)
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute(f"PRAGMA page_size = {SPARSE_SIZE}")
+    db.execute(f"PRAGMA journal_mode = {mode}")
+    db.execute("CREATE TABLE t(x INT, s TEXT)")
+    db.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO t"
+               " SELECT i, iif(i % 100, i % 7, printf('%.*c', 900, 'a')) FROM n")
+    db.close()
+    with open(path, "r+b") as file:
+        file.seek(28)
+        file.write(SPARSE_PAGES.to_bytes(4, "big"))
+        file.truncate(SPARSE_PAGES * SPARSE_SIZE)
+    db = views.connect(path, isolation_level=None)
+    selects = ("SELECT gpu_sum(x), count(*) FROM t", "SELECT gpu_count_distinct(s), gpu_max(x) FROM t WHERE x > 7")
+    problems = []
+    for number, select in enumerate(selects):
+        views.create(db, f"v{number}", select)
+    views.outcome(db, selects[0])
+    before = peak()
+    for turn in range(4):
+        for number, select in enumerate(selects):
+            want, got = views.outcome(db, select), views.ask(db, f"v{number}")
+            if not tap.is_same(views.comparable(got), views.comparable(want)):
+                problems.append(f"{turn}: {select}: {got!r}, directly {want!r}")
+        if mode == "WAL":
+            db.execute(f"UPDATE t SET x = x + 1 WHERE rowid = {turn * 1000 + 5}")
+    fast = [views.plan(db, f"v{number}")[0] for number in range(2)]
+    print(json.dumps({"problems": problems, "memory": peak() - before, "fast": fast}))
+
+
+def test_sparse(folder):
+    """A small table in a file that is large only by its size, and by the number of pages in its header."""
+    if not os.path.exists("/proc/self/status"):
+        tap.skip(6, "no /proc/self/status")
+        return
+    for mode in ("DELETE", "WAL"):
+        path = folder.new()
+        try:
+            with open(path, "wb") as file:
+                file.truncate(SPARSE_PAGES * SPARSE_SIZE)
+        except OSError as error:
+            tap.skip(3, f"no such file can be: {error}")
+            continue
+        os.remove(path)
+        process = subprocess.run([sys.executable, "-X", "faulthandler", __file__, path, "sparse", mode],
+                                 capture_output=True, text=True, check=False, timeout=LIMIT + 60)
+        views.remove(path)
+        if not support.child_ok(process, f"a sparse file, {mode}"):
+            tap.skip(2, "it was not asked")
+            continue
+        result = json.loads(process.stdout.splitlines()[-1])
+        tap.is_equal((result["problems"], result["fast"]), ([], ["accelerated: host"] * 2), "its answers")
+        tap.ok(result["memory"] < SPARSE_MEMORY, f"take {result['memory']} KiB more")
+
+
 def main():
     if len(sys.argv) == 3:
         batch(sys.argv[1], int(sys.argv[2]))
         return
+    if len(sys.argv) == 4:
+        ask_sparse(sys.argv[1], sys.argv[3])
+        return
     rng, folder = support.seed(), views.Folder()
     test_damage(rng, folder)
     test_truncated(folder)
+    test_sparse(folder)
     tap.done()
 
 

@@ -236,6 +236,24 @@ def test_wal():
     db.close()
 
 
+def test_grown():
+    """Columns that are loaded after another table has made the database larger."""
+    db = views.connect(FOLDER.new(), isolation_level=None)
+    db.execute("PRAGMA page_size = 512")
+    db.execute("PRAGMA journal_mode = WAL")
+    fill(db, rows=20 * ROWS)
+    db.execute("CREATE TABLE other(x)")
+    views.create(db, "v", "SELECT gpu_sum(a) FROM t")
+    views.create(db, "w", "SELECT gpu_total(b), gpu_count_distinct(c) FROM t")
+    tap.is_equal(views.ask(db, "v"), views.outcome(db, "SELECT sum(a) FROM t"), "a column")
+    db.execute("INSERT INTO other VALUES (zeroblob(10000000))")
+    tap.is_equal(views.ask(db, "v"), views.outcome(db, "SELECT sum(a) FROM t"), "when it has grown")
+    want = views.outcome(db, "SELECT total(b), count(DISTINCT c) FROM t")
+    tap.is_equal(views.ask(db, "w"), want, "and two more columns")
+    tap.ok(views.accelerated(db, "w"), f"by the view: {views.plan(db, 'w')[0]}")
+    db.close()
+
+
 def test_attached():
     """Files that come and go under one schema name, with equal counters in them."""
     paths = [FOLDER.new() for _ in range(3)]
@@ -448,6 +466,7 @@ def main():
         test_elsewhere(mode)
     test_memory()
     test_wal()
+    test_grown()
     test_attached()
     test_replaced()
     test_shared_cache()

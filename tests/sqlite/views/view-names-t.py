@@ -89,7 +89,7 @@ def test_schemas():
                 got, want = views.ask(db, name), views.outcome(db, select)
                 batch.compare(views.comparable(got), views.comparable(want), f"{change}: {name}")
             accelerated += views.accelerated(db, name)
-    batch.check(accelerated > len(CHANGES) or not views.accelerates(), f"{accelerated} accelerated")
+    batch.check(accelerated > len(CHANGES), f"{accelerated} accelerated")
     batch.end()
     db.close()
 

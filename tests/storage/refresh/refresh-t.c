@@ -10,10 +10,12 @@
 #include "random.h"
 
 /* The pages that differ, as a log would name them. */
-static uint32_t *compare_pages(const struct image_bytes *before, const struct image_bytes *after,
-                               const struct clr_source *source)
+static struct clr_page_set *compare_pages(const struct image_bytes *before,
+                                          const struct image_bytes *after,
+                                          const struct clr_source *source)
 {
-    uint32_t *changes = calloc(clr_page_set_words(source->page_count), sizeof *changes), n;
+    struct clr_page_set *changes = clr_page_set_new(source->page_count);
+    uint32_t n;
     size_t size = source->page_size;
 
     if (changes == NULL)
@@ -22,7 +24,8 @@ static uint32_t *compare_pages(const struct image_bytes *before, const struct im
         size_t at = (n - 1) * size;
 
         if (at + size > before->size || memcmp(before->data + at, after->data + at, size) != 0)
-            clr_page_set_add(changes, n);
+            if (!clr_page_set_add(changes, n))
+                tap_bail("no memory");
     }
     return changes;
 }
@@ -95,8 +98,8 @@ static bool has_values(const struct clr_column *column, const struct values *val
 /* The refresh, whatever allocation fails: then nothing has changed, and it can be made again.
    changed: of each column, whether it has; all, if nothing else is known. */
 static enum clr_load_outcome refresh(struct image *image, const struct clr_source *source,
-                                     uint32_t root, const uint32_t *changes, bool *changed,
-                                     long *failures)
+                                     uint32_t root, const struct clr_page_set *changes,
+                                     bool *changed, long *failures)
 {
     const struct clr_watch watch = {image_stop_at_once, NULL};
     struct clr_refresh_report report;
@@ -177,7 +180,8 @@ static void test(const char *pragmas, bool has_chains, bool with_codes)
     struct image image = {0};
     struct image_bytes before, after;
     struct clr_source source;
-    uint32_t root, *changes;
+    struct clr_page_set *changes;
+    uint32_t root;
     long failures = 0, refreshed = 0, grown = 0, unchanged = 0;
     bool changed[IMAGE_COLUMNS];
     sqlite3 *db;
@@ -239,7 +243,7 @@ static void test(const char *pragmas, bool has_chains, bool with_codes)
         }
         batch_ok(has_all(&image, db), "change %d: what SQLite reads", i);
         batch_ok(loads_more(&image, &source, root, db), "change %d: a further column", i);
-        free(changes);
+        clr_page_set_free(changes);
         sqlite3_free(before.data);
         before = after;
     }
@@ -263,7 +267,8 @@ static void test_growth(int values, int refreshes, int code_bytes)
     struct clr_source source;
     struct clr_refresh_report report;
     enum clr_load_outcome outcome = CLR_LOAD_DONE;
-    uint32_t root, *changes;
+    struct clr_page_set *changes;
+    uint32_t root;
     bool changed[IMAGE_COLUMNS];
     char sql[200];
     sqlite3 *db;
@@ -298,7 +303,7 @@ static void test_growth(int values, int refreshes, int code_bytes)
         outcome = clr_refresh(&source, root, changes, image.fields, image.count, &image.layout,
                               image.columns, changed, NULL, &report);
         tap_ok(outcome != CLR_LOAD_DONE || has_all(&image, db), "what SQLite reads");
-        free(changes);
+        clr_page_set_free(changes);
         sqlite3_free(before.data);
         before = after;
     }

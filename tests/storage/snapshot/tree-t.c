@@ -1,7 +1,9 @@
-/* The walk to a table's leaves, for rowids of all lengths, and through pages that are damaged. */
+/* The walk to a table's leaves, for rowids of all lengths, and through pages that are damaged; and
+   the sets of pages that it adds to. */
 #include "storage/image.h"
 
 #include "base/memory.h"
+#include "batch.h"
 #include "random.h"
 #include "storage/format/page_set.h"
 #include "storage/snapshot/tree.h"
@@ -88,16 +90,16 @@ static void free_table(struct table *table)
 
 static void walk_down(struct walk *walk, const struct clr_source *source, uint32_t root)
 {
-    struct clr_pages pages = {.source = source, .visited = clr_pages_new_visits(source)};
-    size_t i;
+    struct clr_pages pages = {.source = source, .visited = clr_page_set_new(source->page_count)};
+    uint32_t page;
 
     walk->outcome = clr_tree_leaves(&pages, root, &walk->leaves);
     walk->page = pages.page;
     walk->bytes_read = pages.bytes_read;
     walk->visited = 0;
-    for (i = 0; i < clr_page_set_words(source->page_count); i++)
-        walk->visited += (size_t)__builtin_popcount(atomic_load(&pages.visited[i]));
-    clr_memory_free(pages.visited);
+    for (page = 1; page <= source->page_count; page++)
+        walk->visited += clr_page_set_has(pages.visited, page);
+    clr_page_set_free(pages.visited);
 }
 
 static void test_sound(const struct table *table, const char *name)
@@ -348,6 +350,108 @@ static void test_index(void)
     sqlite3_free(bytes.data);
 }
 
+/* ---- Sets of pages. */
+
+enum { MODEL_PAGES = 9000 };
+
+/* Whether a set has the pages that the model has, and no other one. */
+static bool same_set(const struct clr_page_set *set, const bool *model)
+{
+    uint32_t page;
+
+    for (page = 0; page < MODEL_PAGES; page++) {
+        if (clr_page_set_has(set, page) != model[page])
+            return false;
+    }
+    return !clr_page_set_has(set, MODEL_PAGES) && !clr_page_set_has(set, UINT32_MAX);
+}
+
+static struct clr_page_set *random_set(bool *model, uint32_t last)
+{
+    struct clr_page_set *set = clr_page_set_new(last);
+    uint64_t left = random_below(4) == 0 ? 0 : random_below(40);
+    bool added = set != NULL;
+
+    memset(model, 0, MODEL_PAGES);
+    for (; left > 0 && added; left--) {
+        const uint32_t page = (uint32_t)random_below(last + UINT64_C(1));
+
+        added = clr_page_set_add(set, page);
+        model[page] = true;
+    }
+    if (!added)
+        tap_bail("no memory");
+    return set;
+}
+
+/* What is done with sets, against arrays of truth values. */
+static void test_sets(void)
+{
+    const int rounds = tap_is_quick() ? 300 : 3000;
+    int i, met = 0;
+
+    batch_begin();
+    for (i = 0; i < rounds; i++) {
+        const uint32_t last = (uint32_t)random_below(MODEL_PAGES - 1),
+                       least = (uint32_t)random_below(last + UINT64_C(1));
+        bool a[MODEL_PAGES], b[MODEL_PAGES], meets = false;
+        struct clr_page_set *set = random_set(a, last), *other = random_set(b, least), *copy;
+        uint32_t page;
+
+        batch_ok(same_set(set, a) && same_set(other, b), "round %d: what was added", i);
+        for (page = 0; page <= last; page++)
+            meets = meets || (a[page] && (b[page] || page > least));
+        met += meets;
+        batch_ok(clr_page_set_meets(set, other) == meets, "round %d: they meet: %d", i, meets);
+        copy = clr_page_set_copy(set);
+        if (copy == NULL)
+            tap_bail("no memory");
+        for (page = 0; page <= last; page++)
+            a[page] = a[page] && !b[page];
+        clr_page_set_remove(set, other);
+        batch_ok(same_set(set, a), "round %d: without the other one", i);
+        for (page = 0; page <= last; page++)
+            a[page] = clr_page_set_has(copy, page) || b[page];
+        clr_page_set_take(copy, other);
+        batch_ok(same_set(copy, a), "round %d: with the other one", i);
+        clr_page_set_free(set);
+        clr_page_set_free(copy);
+    }
+    batch_end("%d rounds of sets, %d that meet", rounds, met);
+}
+
+/* A file may say that it has any number of pages. */
+static void test_large_set(void)
+{
+    enum { PAGES = 100, BYTES = 1 << 20 };
+    struct clr_page_set *set = clr_page_set_new(UINT32_C(0xfffffffe)), *copy;
+    size_t empty, i;
+    bool added = set != NULL;
+
+    if (set == NULL)
+        tap_bail("no memory");
+    empty = clr_page_set_size(set);
+    for (i = 0; i < PAGES && added; i++)
+        added = clr_page_set_add(set, UINT32_C(0xfffffffe) - (uint32_t)(i << 24));
+    tap_ok(added && clr_page_set_size(set) - empty < BYTES, "%zu bytes for %d pages far apart",
+           clr_page_set_size(set) - empty, PAGES);
+    copy = clr_page_set_copy(set);
+    tap_ok(copy != NULL && clr_page_set_size(copy) == clr_page_set_size(set), "and for a copy");
+    tap_ok(copy != NULL && clr_page_set_has(copy, UINT32_C(0xfffffffe)) &&
+               !clr_page_set_has(copy, UINT32_MAX),
+           "with the last page that there may be");
+    clr_page_set_free(copy);
+    for (i = 0; (clr_memory_fail_after((long)i), copy = clr_page_set_copy(set)) == NULL; i++)
+        ;
+    clr_memory_fail_after(-1);
+    tap_ok(i > 1, "each of %zu allocations may fail", i);
+    clr_page_set_free(copy);
+    clr_memory_fail_after(0);
+    tap_ok(!clr_page_set_add(set, 1) && !clr_page_set_has(set, 1), "no memory for a page");
+    clr_memory_fail_after(-1);
+    clr_page_set_free(set);
+}
+
 int main(void)
 {
     static const char *const rowids[] = {"i", "-i", "i + (1 << 50)", "i * 1000"};
@@ -384,6 +488,8 @@ int main(void)
     test_wide();
     test_schema();
     test_index();
+    test_sets();
+    test_large_set();
     table = new_table("INSERT INTO t VALUES (1)", "t");
     test_sound(table, "a table of one page");
     free_table(table);

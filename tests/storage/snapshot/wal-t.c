@@ -306,7 +306,7 @@ static void test_stop(struct files *files)
     const struct clr_watch watch = {stop_at_third, &asked};
     struct clr_wal_map map = {0};
     struct clr_status status;
-    uint32_t *changes;
+    struct clr_page_set *changes;
 
     if (snapshot.last < 4)
         tap_bail("the log has %u frames", (unsigned)snapshot.last);
