@@ -62,6 +62,7 @@ struct clr_query {
     struct clr_syntax *syntax; /* private */
 
     /* From clr_query_bind(). */
+    bool is_utf8; /* the environment's */
     int instruction_count, constant_count, column_count, tally_count, call_count, filter;
     struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
     struct clr_scalar constants[CLR_MOST_CONSTANTS]; /* those of literals */

@@ -224,6 +224,7 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     const char *rowid = NULL;
     enum clr_code code = number_parameters(&binder);
 
+    query->is_utf8 = environment->is_utf8;
     if (code == CLR_OK)
         code = check_truths(&binder);
     if (code == CLR_OK)

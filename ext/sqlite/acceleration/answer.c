@@ -2,6 +2,7 @@
 
 #include "sqlite/acceleration/finish.h"
 #include "sqlite/acceleration/probes.h"
+#include "sqlite/session/sql_value.h"
 
 #include <string.h>
 
@@ -42,7 +43,7 @@ static int bind(sqlite3_stmt *answer, int given, sqlite3_value *const *parameter
 
     for (i = 0; i < given && i < count && rc == SQLITE_OK; i++) {
         if (parameters[i] != NULL)
-            rc = sqlite3_bind_value(answer, i + 1, parameters[i]);
+            rc = clr_value_bind(answer, i + 1, parameters[i]);
     }
     for (i = 0; i < query->call_count && rc == SQLITE_OK; i++)
         rc = clr_finish_call(run, &query->calls[i], answer, given + 1 + i);

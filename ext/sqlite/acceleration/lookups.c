@@ -2,15 +2,11 @@
 
 #include <string.h>
 
-/* The bytes of the entries come from pages as they are, or by way of SQLite, in UTF-8. */
 static struct clr_lookup_input input_of(const struct clr_view_run *run,
                                         const struct clr_column *column)
 {
-    const bool is_filled = run->request.source == &clr_row_source;
-
     return (struct clr_lookup_input){.dictionary = column->dictionary,
-                                     .encoding = is_filled ? SQLITE_UTF8 : run->plan->encoding,
-                                     .is_copy = is_filled && run->plan->encoding != SQLITE_UTF8,
+                                     .encoding = run->plan->encoding,
                                      .parameters = run->parameters,
                                      .parameter_count = run->parameter_count};
 }

@@ -6,6 +6,7 @@
 #include "sqlite/aggregates/replaced.h"
 #include "sqlite/groups/group_order.h"
 #include "sqlite/schema/view_text.h"
+#include "sqlite/session/encoding.h"
 #include "sqlite/session/statement.h"
 
 #include <limits.h>
@@ -136,30 +137,6 @@ static unsigned environment_subtypes(void *context, const char *name)
     return clr_function_subtypes(environment->db, name);
 }
 
-/* Finds out what TEXT is encoded in: what is not known is 0. Returns SQLITE_OK or SQLITE_NOMEM. */
-static int find_encoding(sqlite3 *db, int *encoding)
-{
-    static const struct {
-        const char *name;
-        int encoding;
-    } encodings[] = {
-        {"UTF-8", SQLITE_UTF8}, {"UTF-16le", SQLITE_UTF16LE}, {"UTF-16be", SQLITE_UTF16BE}};
-    sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &statement, NULL);
-    size_t i;
-
-    *encoding = 0;
-    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(statement, 0);
-        for (i = 0; i < sizeof encodings / sizeof encodings[0] && name != NULL; i++) {
-            if (strcmp(name, encodings[i].name) == 0)
-                *encoding = encodings[i].encoding;
-        }
-    }
-    rc = clr_statement_end(statement, rc);
-    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
-}
-
 /* Sets SQLite's own message as the reason. */
 static void refuse_as_sqlite(sqlite3 *db, struct clr_reason *reason)
 {
@@ -187,7 +164,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
                                     .deterministic = environment_deterministic,
                                     .subtypes = environment_subtypes};
     const size_t columns = (size_t)plan->table.column_count + 1;
-    int rc = find_encoding(environment.db, &plan->encoding);
+    int rc = clr_encoding_find(environment.db, &plan->encoding);
 
     asked.is_utf8 = plan->encoding == SQLITE_UTF8;
     if (rc == SQLITE_OK)

@@ -1,6 +1,7 @@
 #include "sqlite/columns/row_fill.h"
 
 #include "sqlite/columns/row_load.h"
+#include "sqlite/session/encoding.h"
 #include "sqlite/session/statement.h"
 
 #include <string.h>
@@ -261,8 +262,10 @@ int clr_row_fill(struct clr_column_request *request)
     if (request->is_too_large)
         return SQLITE_OK;
     rc = count_rows(request, &load.most);
-    if (rc != SQLITE_OK)
-        return rc;
+    if (rc == SQLITE_OK)
+        rc = clr_encoding_find(request->connection->db, &load.encoding);
+    if (rc != SQLITE_OK || load.encoding == 0)
+        return rc == SQLITE_OK ? SQLITE_ERROR : rc;
     load.rows = load.most;
     atomic_store(&table->rows, load.rows);
     if (!clr_column_request_check_rows(request, load.most))

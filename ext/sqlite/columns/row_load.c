@@ -20,12 +20,13 @@ static void put(struct clr_column *column, size_t row, struct clr_scalar value)
 }
 
 /* Adds a TEXT or BLOB to the column, and stores its address. */
-static enum clr_code add_bytes(struct clr_column *column, sqlite3_value *argument, int64_t *address)
+static enum clr_code add_bytes(struct clr_column *column, sqlite3_value *argument, int encoding,
+                               int64_t *address)
 {
     struct clr_value value;
     unsigned char *to;
 
-    if (!clr_value_read(argument, &value))
+    if (!clr_value_read_in(argument, encoding, &value))
         return CLR_NOMEM;
     to = clr_bytes_add(&column->bytes, value.kind, value.as.size, address);
     if (to != NULL && value.as.size > 0)
@@ -34,7 +35,8 @@ static enum clr_code add_bytes(struct clr_column *column, sqlite3_value *argumen
 }
 
 /* Puts a value's code into the column. */
-static enum clr_code put_code(struct clr_column *column, size_t row, sqlite3_value *argument)
+static enum clr_code put_code(struct clr_column *column, size_t row, sqlite3_value *argument,
+                              int encoding)
 {
     uint32_t *code = (uint32_t *)column->codes + row;
     const struct clr_scalar number = clr_scalar_of(argument);
@@ -42,7 +44,7 @@ static enum clr_code put_code(struct clr_column *column, size_t row, sqlite3_val
 
     if (number.tag != CLR_TAG_BYTES)
         return clr_dictionary_add(column->dictionary, number, code);
-    if (!clr_value_read(argument, &value))
+    if (!clr_value_read_in(argument, encoding, &value))
         return CLR_NOMEM;
     return clr_dictionary_add_bytes(column->dictionary, value.kind, value.bytes, value.as.size,
                                     code);
@@ -52,7 +54,7 @@ static enum clr_code put_code(struct clr_column *column, size_t row, sqlite3_val
 static enum clr_code put_coded(struct clr_row_load *load, int i, sqlite3_value *argument)
 {
     const struct clr_dictionary *dictionary = load->columns[i]->dictionary;
-    enum clr_code code = put_code(load->columns[i], load->rows, argument);
+    enum clr_code code = put_code(load->columns[i], load->rows, argument, load->encoding);
 
     if ((code == CLR_OK && clr_dictionary_is_large(dictionary, load->rows + 1)) ||
         (code == CLR_LIMIT && dictionary->count == CLR_DICTIONARY_MOST)) {
@@ -77,7 +79,7 @@ static enum clr_code put_row(struct clr_row_load *load, sqlite3_value **values)
         }
         value = clr_scalar_of(values[i]);
         if (value.tag == CLR_TAG_BYTES && load->columns[i]->with_bytes)
-            code = add_bytes(load->columns[i], values[i], &value.bits);
+            code = add_bytes(load->columns[i], values[i], load->encoding, &value.bits);
         put(load->columns[i], load->rows, value);
     }
     load->rows += code == CLR_OK;

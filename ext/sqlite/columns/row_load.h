@@ -11,6 +11,7 @@ struct clr_row_load {
     struct clr_column *const *columns;
     int count;
     size_t most, rows;
+    int encoding;    /* of the TEXT that is kept: the database's */
     bool is_full;    /* whether it ended for lack of room */
     int many_values; /* or since this column had too many values for codes; else -1 */
 };

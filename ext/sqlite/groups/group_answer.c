@@ -3,6 +3,7 @@
 #include "sqlite/acceleration/finish.h"
 #include "sqlite/acceleration/probes.h"
 #include "sqlite/groups/group_table.h"
+#include "sqlite/session/sql_value.h"
 
 #include <string.h>
 
@@ -98,7 +99,7 @@ static int bind(const struct clr_group_input *input, const struct clr_group_answ
 
     for (i = 0; i < given && rc == SQLITE_OK; i++) {
         if (input->parameters[i] != NULL)
-            rc = sqlite3_bind_value(answer->statement, i + 1, input->parameters[i]);
+            rc = clr_value_bind(answer->statement, i + 1, input->parameters[i]);
     }
     return rc == SQLITE_OK ? clr_group_table_bind(answer->statement, given + 1, answer->values)
                            : rc;

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "sqlite/acceleration/finish.h"
+#include "sqlite/session/encoding.h"
 #include "sqlite/session/sql_value.h"
 
 #include <string.h>
@@ -76,14 +77,15 @@ static struct clr_group_values *new_values(const struct clr_query *query, size_t
 
 /* ---- Values. */
 
-/* Copies TEXT or a BLOB, and keeps it: TEXT that a zero ends as that. Returns false if it could not
-   be. */
-static bool keep_bytes(struct clr_bytes *bytes, const struct clr_value *value, uint8_t *tag,
-                       int64_t *bits)
+/* Copies TEXT or a BLOB, and keeps it: TEXT that a zero ends, and that SQLite takes as it is, as
+   that. Returns false if it could not be. */
+static bool keep_bytes(struct clr_bytes *bytes, const struct clr_value *value, bool is_utf8,
+                       uint8_t *tag, int64_t *bits)
 {
     const size_t size = value->as.size;
-    const bool is_plain =
-        value->kind == CLR_KIND_TEXT && (size == 0 || memchr(value->bytes, 0, size) == NULL);
+    const bool is_plain = value->kind == CLR_KIND_TEXT &&
+                          (size == 0 || memchr(value->bytes, 0, size) == NULL) &&
+                          (is_utf8 || clr_encoding_keeps_utf8(value->bytes, size));
     unsigned char *copy =
         size == INT32_MAX ? NULL : clr_bytes_add(bytes, value->kind, size + is_plain, bits);
 
@@ -138,7 +140,7 @@ static bool set_value(const struct filling *filling, struct worker *worker, size
         return true;
     case CLR_KIND_TEXT:
     case CLR_KIND_BLOB:
-        return keep_bytes(&worker->bytes, value, tag, bits);
+        return keep_bytes(&worker->bytes, value, worker->run->query->is_utf8, tag, bits);
     default:
         *tag = CLR_TAG_NULL;
         return true;

@@ -4,6 +4,8 @@
 #include "numeric/dictionary/ranks.h"
 #include "numeric/scan/lookup_results.h"
 #include "sqlite/lookups/entries.h"
+#include "sqlite/session/encoding.h"
+#include "sqlite/session/sql_value.h"
 
 #include <string.h>
 
@@ -87,7 +89,7 @@ static int bind(sqlite3_stmt *statement, const struct clr_lookup_input *input)
 
     for (i = 0; i < input->parameter_count && i < count && rc == SQLITE_OK; i++) {
         if (input->parameters[i] != NULL)
-            rc = sqlite3_bind_value(statement, i + 1, input->parameters[i]);
+            rc = clr_value_bind(statement, i + 1, input->parameters[i]);
     }
     return rc;
 }
@@ -107,28 +109,28 @@ static int type_of(const struct clr_scalar *entry)
     }
 }
 
-/* Whether TEXT is not what the row has: halves of surrogate pairs have become U+FFFD; or what
-   SQLite's versions treat differently: UTF-16 of an odd number of bytes. */
-static bool is_doubtful(const struct clr_scalar *entry, const struct clr_lookup_input *input)
+/* Whether an entry is TEXT that SQLite's versions treat differently: UTF-16 of an odd number of
+   bytes. */
+static bool is_doubtful(const struct clr_scalar *entry, int encoding)
 {
-    static const unsigned char replacement[] = {0xef, 0xbf, 0xbd};
     struct clr_value value;
-    const unsigned char *bytes;
-    size_t i;
 
-    if (entry->tag != CLR_TAG_BYTES || (!input->is_copy && input->encoding == SQLITE_UTF8))
+    if (entry->tag != CLR_TAG_BYTES || encoding == SQLITE_UTF8)
         return false;
     value = clr_bytes_value(entry->bits);
-    if (value.kind != CLR_KIND_TEXT)
-        return false;
-    if (!input->is_copy)
-        return value.as.size % 2 != 0;
-    bytes = value.bytes;
-    for (i = 0; i + sizeof replacement <= value.as.size; i++) {
-        if (memcmp(bytes + i, replacement, sizeof replacement) == 0)
-            return true;
-    }
-    return false;
+    return value.kind == CLR_KIND_TEXT && value.as.size % 2 != 0;
+}
+
+/* Whether a result is in UTF-8, in which it is kept, what it is in the database's encoding. */
+static bool is_kept(sqlite3_stmt *statement, int encoding)
+{
+    const void *bytes;
+
+    if (encoding == SQLITE_UTF8 || sqlite3_column_type(statement, 0) != SQLITE_TEXT)
+        return true;
+    /* Unconverted, as it is asked for before its size. */
+    bytes = sqlite3_column_blob(statement, 0);
+    return clr_encoding_keeps_utf16(bytes, (size_t)sqlite3_column_bytes(statement, 0), encoding);
 }
 
 /* Keeps a result that is TEXT or a BLOB. Returns SQLITE_OK or SQLITE_NOMEM. */
@@ -161,7 +163,7 @@ static int take_row(sqlite3_stmt *statement, const struct clr_lookup_input *inpu
 
     if (sqlite3_column_type(statement, 1) != type_of(entry))
         return SQLITE_AUTH;
-    if (is_doubtful(entry, input))
+    if (is_doubtful(entry, input->encoding))
         return SQLITE_OK;
     result = clr_scalar_of(sqlite3_column_value(statement, 0));
     if (results->unranked == NULL) {
@@ -169,6 +171,8 @@ static int take_row(sqlite3_stmt *statement, const struct clr_lookup_input *inpu
         results->values[code] = result.bits;
         return SQLITE_OK;
     }
+    if (!is_kept(statement, input->encoding))
+        return SQLITE_OK;
     if (result.tag == CLR_TAG_BYTES)
         rc = keep_bytes(statement, &results->bytes, &result.bits);
     if (rc == SQLITE_OK)

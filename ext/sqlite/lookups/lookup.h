@@ -34,8 +34,7 @@ void clr_lookup_statement_free(struct clr_lookup_statement *statement);
 /* What a lookup is evaluated with. */
 struct clr_lookup_input {
     const struct clr_dictionary *dictionary;
-    int encoding; /* of the entries' TEXT: SQLITE_UTF8, SQLITE_UTF16LE or SQLITE_UTF16BE */
-    bool is_copy; /* the entries' TEXT was converted to it, and has lost what could not be */
+    int encoding;                     /* of the entries' TEXT, the database's */
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on; NULL: not given */
     int parameter_count;
 };

@@ -12,6 +12,9 @@
    may have to convert TEXT to UTF-8. */
 bool clr_value_read(sqlite3_value *argument, struct clr_value *value);
 
+/* The same, with TEXT in another encoding. In the database's own its bytes are those of the row. */
+bool clr_value_read_in(sqlite3_value *argument, int encoding, struct clr_value *value);
+
 /*
  * Make an output the result of a function, or its error; or the value of a statement's parameter,
  * which is NULL beforehand. Bytes are copied, or freed by SQLite if they are the output's own
@@ -19,6 +22,10 @@ bool clr_value_read(sqlite3_value *argument, struct clr_value *value);
  */
 void clr_output_set(sqlite3_context *context, const struct clr_output *output);
 int clr_output_bind(sqlite3_stmt *statement, int parameter, const struct clr_output *output);
+
+/* Binds a value to a parameter, where sqlite3_bind_value() loses a mark of byte order of UTF-16.
+   Returns SQLite's code. */
+int clr_value_bind(sqlite3_stmt *statement, int parameter, sqlite3_value *value);
 
 /*
  * Sets a scalar as the result of a function or of a column; BYTES are those at the address that it

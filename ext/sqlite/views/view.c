@@ -5,6 +5,7 @@
 #include "sqlite/groups/group_table.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/session/running.h"
+#include "sqlite/session/sql_value.h"
 #include "sqlite/views/view_life.h"
 #include "sqlite/views/view_parameters.h"
 
@@ -150,7 +151,7 @@ static int run_select(struct cursor *cursor)
         return rc;
     for (i = 0; i < view->select.parameter_count && rc == SQLITE_OK; i++) {
         if (cursor->parameters[i] != NULL)
-            rc = sqlite3_bind_value(cursor->select, i + 1, cursor->parameters[i]);
+            rc = clr_value_bind(cursor->select, i + 1, cursor->parameters[i]);
     }
     return rc;
 }
