@@ -331,7 +331,9 @@ def main():
     db.close()
     test_threads(many, want)
     test_close(many, want)
-    test_fork(many, want)
+    # Where a sanitizer is loaded, a child of a process with threads hangs or ends: see pool-fork-t.c.
+    if not tap.SANITIZED:
+        test_fork(many, want)
     test_exit(many)
     tap.done()
 
