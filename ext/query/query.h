@@ -188,6 +188,10 @@ enum clr_code clr_query_parse(const char *sql, struct clr_query **query, struct 
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
                              struct clr_reason *reason);
 
+/* Writes the statements that finish a query with groups anew, once other keys of it descend.
+   Returns CLR_OK or CLR_NOMEM. */
+enum clr_code clr_query_write(struct clr_query *query, const struct clr_environment *environment);
+
 /*
  * Whether SQLite does arithmetic with the SELECT's numbers, or compares them, before they get to an
  * aggregate or in an aggregate of its own: its results are those of the caller's floating-point

@@ -240,3 +240,12 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
         code = clr_partial_bind(&binder, &rowid);
     return code == CLR_OK ? clr_result_row_write(query, environment, rowid) : code;
 }
+
+enum clr_code clr_query_write(struct clr_query *query, const struct clr_environment *environment)
+{
+    clr_memory_free(query->answer);
+    clr_memory_free(query->subqueries);
+    clr_memory_free(query->different);
+    query->answer = query->subqueries = query->different = NULL;
+    return clr_result_row_write(query, environment, NULL);
+}

@@ -145,6 +145,30 @@ static void refuse_as_sqlite(sqlite3 *db, struct clr_reason *reason)
     clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, message, strlen(message));
 }
 
+/* Looks at SQLite's own code for the SELECT: how it goes over the rows, and so in which order it
+   gives groups. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int read_program(sqlite3 *db, const struct clr_select *select, struct clr_plan *plan,
+                        const struct clr_environment *environment, struct clr_reason *reason)
+{
+    struct clr_program program;
+    bool has_changed = false;
+    int rc = clr_program_read(db, &program, "%s", select->sql);
+
+    if (rc == SQLITE_OK)
+        plan->walk = clr_program_walk(&program);
+    if (rc == SQLITE_OK && (plan->query->is_grouped || plan->query->has_rows))
+        rc =
+            clr_group_order_check(db, &plan->walk, &plan->table, plan->query, &has_changed, reason);
+    plan->walk.sorter = NULL;
+    clr_program_free(&program);
+    if (rc == SQLITE_OK && has_changed && clr_query_write(plan->query, environment) == CLR_NOMEM)
+        rc = SQLITE_NOMEM;
+    if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
+        return rc;
+    refuse_as_sqlite(db, reason);
+    return SQLITE_OK;
+}
+
 /* Binds the query to the table. Returns SQLITE_OK, or SQLITE_NOMEM. */
 static int bind_query(struct clr_connection *connection, const struct clr_select *select,
                       struct clr_plan *plan, struct clr_reason *reason)
@@ -188,6 +212,8 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
                (clr_query_bind(plan->query, &asked, reason) == CLR_NOMEM || environment.nomem)) {
         rc = SQLITE_NOMEM;
     }
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
+        rc = read_program(connection->db, select, plan, &asked, reason);
     sqlite3_free(environment.seen);
     sqlite3_finalize(environment.statement);
     return rc;
@@ -226,27 +252,12 @@ static int write_lookups(sqlite3 *db, const struct clr_select *select, struct cl
     return SQLITE_OK;
 }
 
-/* Finds out whether the groups' order is the SELECT's. Returns SQLITE_OK or SQLITE_NOMEM. */
-static int find_order(sqlite3 *db, const struct clr_select *select, struct clr_plan *plan,
-                      struct clr_reason *reason)
-{
-    const int rc = clr_group_order_check(db, select->sql, &plan->table, plan->query, reason);
-
-    if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
-        return rc;
-    refuse_as_sqlite(db, reason);
-    return SQLITE_OK;
-}
-
 /* With the table. */
 static int bind_table(struct clr_connection *connection, const struct clr_select *select,
                       struct clr_plan *plan, struct clr_reason *reason)
 {
     int rc = bind_query(connection, select, plan, reason);
 
-    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE &&
-        (plan->query->is_grouped || plan->query->has_rows))
-        rc = find_order(connection->db, select, plan, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
         rc = write_lookups(connection->db, select, plan, reason);
     if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)

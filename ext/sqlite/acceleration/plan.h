@@ -10,6 +10,7 @@
 #include "sqlite/acceleration/select.h"
 #include "sqlite/lookups/functions.h"
 #include "sqlite/lookups/lookup.h"
+#include "sqlite/schema/program.h"
 #include "sqlite/schema/table_names.h"
 #include "sqlite/session/skips.h"
 
@@ -23,6 +24,7 @@ struct clr_varied_columns {
 struct clr_plan {
     struct clr_query *query;
     struct clr_table_info table;
+    struct clr_walk walk;                    /* SQLite's own over the table's rows; no sorter */
     struct clr_table_names names;            /* which the table's name was looked for in */
     struct clr_database *database;           /* of the table */
     int generation;                          /* of the database, when the plan was made */

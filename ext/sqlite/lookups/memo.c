@@ -1,6 +1,7 @@
 #include "sqlite/lookups/memo.h"
 
 #include "sqlite/lookups/entries.h"
+#include "sqlite/schema/program.h"
 
 #include <string.h>
 
@@ -79,25 +80,23 @@ static bool has_parameters(const struct clr_lookup_memo *memo, const struct clr_
  */
 static uint64_t hash_program(sqlite3 *db, const char *sql)
 {
-    char *text = sqlite3_mprintf("EXPLAIN %s", sql);
-    sqlite3_stmt *explain = NULL;
-    uint64_t hash = 1;
-    int i;
+    struct clr_program program;
+    uint64_t hash = clr_program_read(db, &program, "%s", sql) == SQLITE_OK ? 1 : 0;
+    int i, k;
 
-    if (text != NULL && sqlite3_prepare_v2(db, text, -1, &explain, NULL) == SQLITE_OK) {
-        while (sqlite3_step(explain) == SQLITE_ROW) {
-            /* addr, opcode, p1, p2, p3, p4, p5 */
-            for (i = 1; i <= 6; i++) {
-                const struct clr_value value = {.kind = CLR_KIND_TEXT,
-                                                .as.size = (size_t)sqlite3_column_bytes(explain, i),
-                                                .bytes = sqlite3_column_blob(explain, i)};
-                hash = clr_bytes_hash(&value, hash);
-            }
+    for (i = 0; i < program.count; i++) {
+        const struct clr_vdbe_op *operation = &program.operations[i];
+        const int numbers[] = {operation->p1, operation->p2, operation->p3, operation->p5};
+        const char *const parts[] = {operation->opcode, operation->p4, (const char *)numbers};
+
+        for (k = 0; k < 3; k++) {
+            const struct clr_value value = {.kind = CLR_KIND_TEXT,
+                                            .as.size = k < 2 ? strlen(parts[k]) : sizeof numbers,
+                                            .bytes = parts[k]};
+            hash = clr_bytes_hash(&value, hash);
         }
     }
-    if (sqlite3_finalize(explain) != SQLITE_OK || text == NULL)
-        hash = 0;
-    sqlite3_free(text);
+    clr_program_free(&program);
     return hash;
 }
 

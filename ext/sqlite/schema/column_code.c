@@ -1,8 +1,7 @@
 #include "sqlite/schema/column_code.h"
 
 #include "numeric/values/field.h"
-#include "sqlite/schema/explain_columns.h"
-#include "sqlite/session/statement.h"
+#include "sqlite/schema/program.h"
 
 #include <string.h>
 
@@ -40,24 +39,18 @@ static bool is_among(const char *opcode, const char *const *list, size_t count)
 
 #define IS_AMONG(opcode, list) is_among((opcode), (list), sizeof(list) / sizeof(list)[0])
 
-/* SQLite shows the collating sequence as "BINARY-8", "B-8" or, before 3.37, "(BINARY)"; without one
-   the order is binary, too. */
-static bool is_binary(const char *p4)
+static bool is_binary(const struct clr_vdbe_op *operation)
 {
-    size_t length;
+    char name[CLR_SEQUENCE_NAME];
 
-    if (p4 == NULL || *p4 == '\0')
-        return true;
-    p4 += *p4 == '(';
-    length = strcspn(p4, "-)");
-    return (length == 6 && strncmp(p4, "BINARY", 6) == 0) || (length == 1 && *p4 == 'B');
+    return clr_vdbe_op_sequence(operation, name) && strcmp(name, "BINARY") == 0;
 }
 
 /* Whether p4, as "abs(1)", is a function of SQLite's own, and the application has none of that name
    whatever its arguments: which of them is called is a matter of their number. */
 static bool is_builtin(sqlite3 *db, const char *p4)
 {
-    const char *end = p4 == NULL ? NULL : strrchr(p4, '(');
+    const char *end = strrchr(p4, '(');
     char name[LONGEST_NAME];
     sqlite3_stmt *list = NULL;
     bool found = false, replaced = false;
@@ -80,61 +73,51 @@ static bool is_builtin(sqlite3 *db, const char *p4)
 }
 
 /* Takes the opening of a b-tree. */
-static void take_open(struct clr_column_code *code, sqlite3_stmt *statement, int *opened)
+static void take_open(struct clr_column_code *code, const struct clr_vdbe_op *operation,
+                      int *opened)
 {
-    const char *p4 = (const char *)sqlite3_column_text(statement, CLR_EXPLAIN_P4);
-    const sqlite3_int64 root = sqlite3_column_int64(statement, CLR_EXPLAIN_P2);
-
-    if (p4 != NULL && *p4 == 'k')
+    if (*operation->p4 == 'k')
         code->without_rowid = true; /* a key's description, where tables have a number of columns */
-    code->root = ++*opened == 1 && root > 0 && root <= UINT32_MAX ? (uint32_t)root : 0;
+    code->root = ++*opened == 1 && operation->p2 > 0 ? (uint32_t)operation->p2 : 0;
 }
 
 /* Takes an operation of the code; reads counts those that read, and opened the b-trees. */
-static void take(sqlite3 *db, struct clr_column_code *code, sqlite3_stmt *statement, int *reads,
-                 int *opened)
+static void take(sqlite3 *db, struct clr_column_code *code, const struct clr_vdbe_op *operation,
+                 int *reads, int *opened)
 {
-    const char *opcode = (const char *)sqlite3_column_text(statement, CLR_EXPLAIN_OPCODE);
-    const char *p4 = (const char *)sqlite3_column_text(statement, CLR_EXPLAIN_P4);
+    const char *opcode = operation->opcode;
 
-    if (opcode == NULL) {
-        code->is_settled = false;
-    } else if (strcmp(opcode, "Column") == 0 || strcmp(opcode, "Rowid") == 0) {
-        code->index =
-            *opcode == 'C' ? sqlite3_column_int(statement, CLR_EXPLAIN_P2) : (int)CLR_FIELD_ROWID;
+    if (strcmp(opcode, "Column") == 0 || strcmp(opcode, "Rowid") == 0) {
+        code->index = *opcode == 'C' ? operation->p2 : (int)CLR_FIELD_ROWID;
         ++*reads;
     } else if (IS_AMONG(opcode, functions)) {
         code->has_calls = true;
-        code->is_settled = code->is_settled && is_builtin(db, p4);
+        code->is_settled = code->is_settled && is_builtin(db, operation->p4);
     } else if (IS_AMONG(opcode, comparisons)) {
-        code->is_settled = code->is_settled && is_binary(p4);
+        code->is_settled = code->is_settled && is_binary(operation);
     } else if (!IS_AMONG(opcode, plain_opcodes)) {
         code->is_settled = false;
     } else if (strcmp(opcode, "OpenRead") == 0) {
-        take_open(code, statement, opened);
+        take_open(code, operation, opened);
     }
 }
 
 int clr_column_code_read(sqlite3 *db, const char *schema, const char *table, const char *column,
                          const char *index, struct clr_column_code *code)
 {
-    sqlite3_stmt *statement;
-    int reads = 0, opened = 0, rc;
+    struct clr_program program;
+    int reads = 0, opened = 0, rc, i;
 
     if (index == NULL)
-        rc = clr_statement_prepare(db, &statement,
-                                   "EXPLAIN SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED", column,
-                                   schema, table);
+        rc = clr_program_read(db, &program, "SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED", column,
+                              schema, table);
     else
-        rc = clr_statement_prepare(db, &statement,
-                                   "EXPLAIN SELECT \"%w\" FROM \"%w\".\"%w\" INDEXED BY \"%w\"",
-                                   column, schema, table, index);
-
+        rc = clr_program_read(db, &program, "SELECT \"%w\" FROM \"%w\".\"%w\" INDEXED BY \"%w\"",
+                              column, schema, table, index);
     *code = (struct clr_column_code){.index = CLR_NO_INDEX, .is_settled = true};
-    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        take(db, code, statement, &reads, &opened);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_finalize(statement);
+    for (i = 0; i < program.count; i++)
+        take(db, code, &program.operations[i], &reads, &opened);
+    clr_program_free(&program);
     if (rc != SQLITE_OK || reads != 1)
         code->index = CLR_NO_INDEX;
     /* Nothing is read where an authorizer hides the column, or where there is none. */

@@ -5,7 +5,7 @@
 #ifndef CLR_SQLITE_COMPARISON_H
 #define CLR_SQLITE_COMPARISON_H
 
-#include "sqlite/api.h"
+#include "sqlite/schema/program.h"
 
 /* SQLite's letters for affinities; the first is that of an expression without one, which differs
    from that of a column without a type beside a column of TEXT. */
@@ -20,7 +20,7 @@ enum clr_affinity_letter {
 
 struct clr_comparison {
     int affinity; /* a letter, or one of which more is not known; 0: nothing is known */
-    char collation[64];
+    char collation[CLR_SEQUENCE_NAME];
 };
 
 /*

@@ -1,0 +1,381 @@
+#include "sqlite/schema/program.h"
+
+#include "sqlite/session/statement.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of EXPLAIN. */
+enum { AT_OPCODE = 1, AT_P1, AT_P2, AT_P3, AT_P4, AT_P5 };
+
+/* SQLite shows so many characters of a collating sequence's name at most. */
+enum { MOST_SHOWN = 18 };
+
+/* Older versions show p5 as two hexadecimal digits. */
+static int read_flags(sqlite3_stmt *statement)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, AT_P5);
+
+    if (sqlite3_column_type(statement, AT_P5) == SQLITE_INTEGER)
+        return sqlite3_column_int(statement, AT_P5);
+    return text == NULL ? 0 : (int)strtol(text, NULL, 16);
+}
+
+static int take_row(struct clr_program *program, sqlite3_stmt *statement)
+{
+    const char *opcode = (const char *)sqlite3_column_text(statement, AT_OPCODE);
+    const char *p4 = (const char *)sqlite3_column_text(statement, AT_P4);
+    const size_t size = opcode == NULL ? 0 : strlen(opcode) + 1;
+    const size_t p4_size = p4 == NULL ? 1 : strlen(p4) + 1;
+    struct clr_vdbe_op *operation, *grown;
+    char *text = opcode == NULL ? NULL : sqlite3_malloc64(size + p4_size);
+
+    if (text == NULL)
+        return SQLITE_NOMEM;
+    grown = sqlite3_realloc64(program->operations,
+                              ((sqlite3_uint64)program->count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        sqlite3_free(text);
+        return SQLITE_NOMEM;
+    }
+    program->operations = grown;
+    operation = &grown[program->count++];
+    memcpy(text, opcode, size);
+    memcpy(text + size, p4 == NULL ? "" : p4, p4_size);
+    *operation = (struct clr_vdbe_op){.opcode = text,
+                                      .p1 = sqlite3_column_int(statement, AT_P1),
+                                      .p2 = sqlite3_column_int(statement, AT_P2),
+                                      .p3 = sqlite3_column_int(statement, AT_P3),
+                                      .p5 = read_flags(statement),
+                                      .p4 = text + size};
+    return SQLITE_OK;
+}
+
+/* Marks what a Once jumps over when it is met again. */
+static void mark_once(struct clr_program *program)
+{
+    int i, end = 0;
+
+    for (i = 0; i < program->count; i++) {
+        struct clr_vdbe_op *operation = &program->operations[i];
+
+        operation->runs_once = i < end;
+        if (clr_vdbe_op_is(operation, "Once") && operation->p2 > end)
+            end = operation->p2;
+    }
+}
+
+int clr_program_read(sqlite3 *db, struct clr_program *program, const char *format, ...)
+{
+    sqlite3_stmt *statement = NULL;
+    va_list arguments;
+    char *text;
+    int rc = SQLITE_NOMEM;
+
+    *program = (struct clr_program){.count = 0};
+    va_start(arguments, format);
+    text = sqlite3_vmprintf(format, arguments);
+    va_end(arguments);
+    if (text != NULL)
+        rc = clr_statement_prepare(db, &statement, "EXPLAIN %s", text);
+    sqlite3_free(text);
+    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        rc = take_row(program, statement);
+    rc = clr_statement_end(statement, rc);
+    if (rc != SQLITE_OK)
+        clr_program_free(program);
+    mark_once(program);
+    return rc;
+}
+
+void clr_program_free(struct clr_program *program)
+{
+    while (program->count > 0)
+        sqlite3_free((char *)program->operations[--program->count].opcode);
+    sqlite3_free(program->operations);
+    program->operations = NULL;
+}
+
+bool clr_vdbe_op_is(const struct clr_vdbe_op *operation, const char *opcode)
+{
+    return strcmp(operation->opcode, opcode) == 0;
+}
+
+/* SQLite shows "NOCASE-8", with the encoding behind the name, or, before 3.37, "(NOCASE)". */
+bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQUENCE_NAME])
+{
+    static const char *const ends[] = {"-8", "-16LE", "-16BE", ")"};
+    const char *p4 = *operation->p4 == '\0' ? "BINARY-8" : operation->p4;
+    size_t length, i;
+
+    p4 += *p4 == '(';
+    length = strlen(p4);
+    for (i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        const size_t end = strlen(ends[i]);
+
+        if (length <= end || strcmp(p4 + length - end, ends[i]) != 0)
+            continue;
+        length -= end;
+        if (length >= MOST_SHOWN)
+            return false;
+        memcpy(name, p4, length);
+        name[length] = '\0';
+        return true;
+    }
+    return false;
+}
+
+/* ---- How it goes over rows. */
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+static bool is_among(const struct clr_vdbe_op *operation, const char *const *list, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count && !clr_vdbe_op_is(operation, list[i]); i++)
+        ;
+    return i < count;
+}
+
+/* Returns the operation that opens a cursor, or NULL. */
+static const struct clr_vdbe_op *find_open(const struct clr_program *program, int cursor)
+{
+    static const char *const opens[] = {"OpenRead",      "ReopenIdx", "OpenEphemeral", "SorterOpen",
+                                        "OpenAutoindex", "OpenDup",   "OpenPseudo",    "VOpen"};
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+
+        if (operation->p1 == cursor && is_among(operation, opens, COUNT(opens)))
+            return operation;
+    }
+    return NULL;
+}
+
+/* Whether an operation is in a loop over a cursor: so are the cursors of subqueries that SQLite
+   evaluates for each row. */
+static bool is_in_loop(const struct clr_program *program, const struct clr_vdbe_op *operation)
+{
+    const int address = (int)(operation - program->operations);
+    int i;
+
+    for (i = address + 1; i < program->count; i++) {
+        const struct clr_vdbe_op *next = &program->operations[i];
+
+        if (next->p2 <= address && (clr_vdbe_op_is(next, "Next") || clr_vdbe_op_is(next, "Prev")))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a cursor is one of the table's b-trees. */
+static bool is_of_table(const struct clr_program *program, const struct clr_vdbe_op *open)
+{
+    return open != NULL && !open->runs_once && clr_vdbe_op_is(open, "OpenRead") &&
+           !is_in_loop(program, open);
+}
+
+/* Whether it has the values of an IN. */
+static bool is_list(const struct clr_vdbe_op *open)
+{
+    return open != NULL && open->runs_once && clr_vdbe_op_is(open, "OpenEphemeral");
+}
+
+/* Whether it has what passes on the way to the result: for DISTINCT or ORDER BY. */
+static bool is_of_result(const struct clr_vdbe_op *open)
+{
+    return open != NULL && !open->runs_once && clr_vdbe_op_is(open, "OpenEphemeral");
+}
+
+/* Whether ORDER BY brings what a cursor has into its order. */
+static bool is_sorted(const struct clr_program *program, int cursor)
+{
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        if (program->operations[i].p1 == cursor && clr_vdbe_op_is(&program->operations[i], "Sort"))
+            return true;
+    }
+    return false;
+}
+
+/* The sorter that has equal keys compared as rows leave it. Stores whether there are several. */
+static const struct clr_vdbe_op *find_sorter(const struct clr_program *program, bool *are_several)
+{
+    const struct clr_vdbe_op *found = NULL;
+    int i, k;
+
+    *are_several = false;
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *next = &program->operations[i], *open;
+        bool compares = false;
+
+        if (next->runs_once || !clr_vdbe_op_is(next, "SorterNext") || next->p2 < 0)
+            continue;
+        for (k = next->p2; k < i && !compares; k++)
+            compares = clr_vdbe_op_is(&program->operations[k], "Compare");
+        open = find_open(program, next->p1);
+        if (!compares || open == NULL || is_in_loop(program, open))
+            continue;
+        *are_several = *are_several || found != NULL;
+        found = open;
+    }
+    return *are_several ? NULL : found;
+}
+
+/* The loops over a b-tree of the table, and over values of IN around it. */
+struct loops {
+    int walk, walks; /* the address of the last Next or Prev, and how many there are */
+    int lists, lists_begin, lists_end; /* where what all of these have inside begins and ends */
+    bool are_known, lists_descend;
+};
+
+static struct loops find_loops(const struct clr_program *program)
+{
+    static const char *const others[] = {"InitCoroutine", "OpenAutoindex", "OpenDup", "Program",
+                                         "RowSetRead",    "RowSetTest",    "VNext",   "VOpen"};
+    struct loops loops = {.walk = -1, .lists_end = program->count, .are_known = true};
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i], *open;
+        const bool descends = clr_vdbe_op_is(operation, "Prev");
+
+        if (operation->runs_once)
+            continue;
+        if (is_among(operation, others, COUNT(others)))
+            loops.are_known = false;
+        if (!descends && !clr_vdbe_op_is(operation, "Next"))
+            continue;
+        open = find_open(program, operation->p1);
+        if (open != NULL && is_in_loop(program, open))
+            continue;
+        if (is_of_table(program, open)) {
+            loops.walk = i;
+            loops.walks++;
+        } else if (is_list(open)) {
+            loops.lists++;
+            if (operation->p2 > loops.lists_begin)
+                loops.lists_begin = operation->p2;
+            if (i < loops.lists_end)
+                loops.lists_end = i;
+            loops.lists_descend = loops.lists_descend || descends;
+        } else if (!is_of_result(open) || !is_sorted(program, operation->p1)) {
+            loops.are_known = false;
+        }
+    }
+    return loops;
+}
+
+/* Counts the searches in b-trees of the table but for those within a loop, in which each row's
+   others are looked up; stores the address of the last one. */
+static int count_searches(const struct clr_program *program, const struct clr_vdbe_op *loop,
+                          int *search)
+{
+    static const char *const searches[] = {"SeekGE",    "SeekGT",   "SeekLE",
+                                           "SeekLT",    "Found",    "SeekRowid",
+                                           "NotExists", "NotFound", "NoConflict"};
+    int i, count = 0;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+        const bool is_inside = loop != NULL && i >= loop->p2 && operation < loop;
+
+        if (operation->runs_once || is_inside || !is_among(operation, searches, COUNT(searches)) ||
+            !is_of_table(program, find_open(program, operation->p1)))
+            continue;
+        *search = i;
+        count++;
+    }
+    return count;
+}
+
+static bool has(const struct clr_program *program, const char *opcode)
+{
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        if (!program->operations[i].runs_once && clr_vdbe_op_is(&program->operations[i], opcode))
+            return true;
+    }
+    return false;
+}
+
+static bool finds_values(const struct clr_program *program)
+{
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+
+        if (!operation->runs_once && clr_vdbe_op_is(operation, "Found") &&
+            is_of_result(find_open(program, operation->p1)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a loop ends before its last row: where the first one is min() or max(), the operation
+   before its end leaves it. */
+static bool ends_early(const struct clr_program *program, int loop)
+{
+    const struct clr_vdbe_op *last = &program->operations[loop - 1];
+
+    return (clr_vdbe_op_is(last, "Goto") && last->p2 > loop) ||
+           (has(program, "DecrJumpZero") && !has(program, "Sort") && !has(program, "SorterSort"));
+}
+
+/* Where a b-tree is gone over: from one end on, or from where a search leads, and without a loop
+   to the one row there. */
+struct clr_walk clr_program_walk(const struct clr_program *program)
+{
+    const struct loops loops = find_loops(program);
+    struct clr_walk walk = {.kind = CLR_WALK_UNKNOWN, .has_lists = loops.lists > 0};
+    const struct clr_vdbe_op *next = loops.walks == 0 ? NULL : &program->operations[loops.walk];
+    int search = 0, searches = count_searches(program, next, &search), first;
+    bool are_several;
+
+    walk.sorter = find_sorter(program, &are_several);
+    walk.has_sorter = walk.sorter != NULL;
+    walk.finds_values = finds_values(program);
+    first = next == NULL ? search : next->p2;
+    if (!loops.are_known || are_several || loops.walks > 1 || searches > 1 ||
+        loops.walks + searches == 0 || loops.lists_descend || first < loops.lists_begin ||
+        first >= loops.lists_end || (next != NULL && first >= loops.walk))
+        return walk;
+    walk.kind = next == NULL && loops.lists == 0 ? CLR_WALK_ONE : CLR_WALK_TREE;
+    walk.root =
+        (uint32_t)find_open(program, program->operations[next == NULL ? search : loops.walk].p1)
+            ->p2;
+    walk.is_whole = searches == 0;
+    if (next != NULL) {
+        walk.descends = clr_vdbe_op_is(next, "Prev");
+        walk.ends_early = ends_early(program, loops.walk);
+    }
+    return walk;
+}
+
+/* p4 is "k(2,-B,NOCASE)": a sign where a key descends, and the name of its collating sequence. A
+   name of other characters than words have leaves it open what is a sign or a comma. */
+int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count)
+{
+    static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+    enum { MOST_KEYS = 30 };
+    const char *at = sorter->p4;
+    char *end;
+    int directions = 0, i;
+
+    if (strncmp(at, "k(", 2) != 0)
+        return -1;
+    *count = (int)strtol(at + 2, &end, 10);
+    for (i = 0, at = end; i < *count && *count <= MOST_KEYS && *at == ','; i++) {
+        at++;
+        directions |= (*at == '-') << i;
+        at += *at == '-';
+        at += strspn(at, word);
+    }
+    return i == *count && i > 0 && strcmp(at, ")") == 0 ? directions : -1;
+}

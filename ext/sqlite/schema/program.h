@@ -1,0 +1,72 @@
+/*
+ * The code that SQLite makes of a statement, as EXPLAIN shows it (https://sqlite.org/opcode.html).
+ * Operations, cursors and root pages are numbers: no name of the schema can be taken for one. What
+ * versions of SQLite write in another way is read here alone.
+ */
+#ifndef CLR_SQLITE_PROGRAM_H
+#define CLR_SQLITE_PROGRAM_H
+
+#include "sqlite/api.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct clr_vdbe_op {
+    const char *opcode;
+    int p1, p2, p3, p5;
+    const char *p4; /* "": there is none */
+    /* In code that runs once before what needs its result, and not for each row: the values of an
+       IN, or a subquery that names nothing around it. */
+    bool runs_once;
+};
+
+struct clr_program {
+    struct clr_vdbe_op *operations; /* by their addresses */
+    int count;
+};
+
+/* Reads the code of a statement, whose text sqlite3_mprintf() makes of the format, to be freed with
+   clr_program_free(). Returns SQLite's result code; the program is empty unless that is SQLITE_OK.
+ */
+int clr_program_read(sqlite3 *db, struct clr_program *program, const char *format, ...);
+
+/* Frees what it has; zeros are fine. */
+void clr_program_free(struct clr_program *program);
+
+/* Whether an operation is of that opcode. */
+bool clr_vdbe_op_is(const struct clr_vdbe_op *operation, const char *opcode);
+
+/* Stores the name of the collating sequence in the p4 of a comparison; of one that has none it is
+   BINARY. Returns false if it is not known: SQLite cuts long names short. */
+enum { CLR_SEQUENCE_NAME = 20 };
+bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQUENCE_NAME]);
+
+/* Where the rows come from that a program of one table goes over. */
+enum clr_walk_kind {
+    CLR_WALK_UNKNOWN, /* not known */
+    CLR_WALK_ONE,     /* there is one row at most */
+    CLR_WALK_TREE     /* from a b-tree: the table's, or an index's */
+};
+
+struct clr_walk {
+    enum clr_walk_kind kind;
+    /* Of the b-tree: its root page; from its end to its beginning; from one end on, and not from
+       where a key leads; for one value of an IN after the other, which ascend. */
+    uint32_t root;
+    bool descends, is_whole, has_lists;
+    bool ends_early; /* it may end before the last row: by LIMIT, or with min() or max() */
+    /* Of the groups: the operation that opens the sorter which brings equal keys together, whose
+       keys p4 describes; or NULL. */
+    const struct clr_vdbe_op *sorter;
+    bool has_sorter;   /* it is not NULL, or was not while there was the program */
+    bool finds_values; /* DISTINCT looks each row up among those before */
+};
+
+/* Finds out how a program goes over its rows. Code that is not like the known one is UNKNOWN. */
+struct clr_walk clr_program_walk(const struct clr_program *program);
+
+/* Returns which keys of a sorter descend, as bits, the first key's being bit 0, and stores how many
+   keys there are; -1 if p4 does not say it for certain. */
+int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count);
+
+#endif
