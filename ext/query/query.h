@@ -119,7 +119,13 @@ struct clr_query {
        their table, whose argument is ?1, that gives 1 if no two values of such a key are equal by
        its sequence. Else SQLite names the group by one of them. NULL: there are no such keys. */
     char *different;
+    /* Of one row or of groups: the SELECT itself, with one more term in its WHERE, the first one:
+       CLR_ROW_COUNTER(?(P + 1)), which SQLite evaluates for each row that it looks at. NULL where
+       there are subqueries, in FROM or elsewhere. */
+    char *counted;
 };
+
+#define CLR_ROW_COUNTER "clreduce_count_row"
 
 /* The table of groups and its columns, as the text that finishes a query names them: by numbers,
    from 0. A key has a column for each way that SQLite compares it in. */

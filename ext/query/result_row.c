@@ -15,6 +15,7 @@ struct row {
     const struct clr_grouping *grouping; /* of groups */
     int parameter_count;
     const char *rowid;  /* its name, of rows; else NULL */
+    bool is_verbatim;   /* the SELECT stays as it is, but for the numbers of its parameters */
     const char *schema; /* of the table, where the SELECT does not name it; else NULL */
     int call;           /* the number of the next one */
     struct clr_query *query;
@@ -155,18 +156,17 @@ static void add_tokens(struct row *row, size_t begin, size_t end)
         const struct clr_token *token = &row->syntax->tokens[i];
         const struct clr_node *node = token->node;
 
-        /* The SELECT of rows stays as it is. */
-        if (row->rowid != NULL && node != NULL)
+        if (row->is_verbatim && node != NULL)
             node = find_parameter(row->syntax, i);
         add(row, " ", 1);
         if (row->schema != NULL && i == row->syntax->table.index)
             add_schema(row);
-        if (node == NULL || (row->rowid == NULL && node->is_item)) {
+        if (node == NULL || (!row->is_verbatim && node->is_item)) {
             add(row, token->text, token->length);
             i++;
             continue;
         }
-        if (node->key != 0 && row->rowid == NULL)
+        if (node->key != 0 && !row->is_verbatim)
             add(row, part, write_key(row, node, part, sizeof part));
         else if (node->kind == CLR_N_AGGREGATE)
             add(row, part, write_call(row, node, part, sizeof part));
@@ -174,7 +174,7 @@ static void add_tokens(struct row *row, size_t begin, size_t end)
             add(row, part, (size_t)snprintf(part, sizeof part, "?%d", node->number));
         else
             add_inner(row, node);
-        i = row->rowid != NULL ? i + 1 : node->name_end != 0 ? node->name_end : node->end;
+        i = row->is_verbatim ? i + 1 : node->name_end != 0 ? node->name_end : node->end;
     }
 }
 
@@ -295,13 +295,23 @@ static void add_groups(struct row *row)
         add_keys(row);
 }
 
+/* Adds the rest of the SELECT. The last token is the end of the text, and there may be a semicolon
+   before it. */
+static void add_rest(struct row *row, size_t begin)
+{
+    const struct clr_syntax *syntax = row->syntax;
+    const struct clr_token *last = &syntax->tokens[syntax->token_count - 2];
+
+    add_tokens(row, begin, syntax->token_count - (last->kind == CLR_T_SEMI ? 2 : 1));
+    add(row, "", 1);
+}
+
 /* The SELECT itself, of the rows that the scan has found. Its own condition stays: what is found by
    the rowid is asked whether it is what was looked for. */
 static void write_rows(struct row *row)
 {
     const struct clr_syntax *syntax = row->syntax;
     const struct clr_token *name = syntax->alias.kind != 0 ? &syntax->alias : &syntax->table;
-    const struct clr_token *last = &syntax->tokens[syntax->token_count - 2];
     char part[96];
 
     row->length = 0;
@@ -315,10 +325,31 @@ static void write_rows(struct row *row)
                          ".%s IN (SELECT \"" CLR_GROUP_KEY_BLOB "\" FROM \"" CLR_GROUP_TABLE
                          "\"(?%d))",
                          row->rowid, 0, row->parameter_count + 1));
-    /* The last token is the end of the text, and there may be a semicolon before it. */
-    add_tokens(row, syntax->where->outer_end,
-               syntax->token_count - (last->kind == CLR_T_SEMI ? 2 : 1));
-    add(row, "", 1);
+    add_rest(row, syntax->where->outer_end);
+}
+
+/* The SELECT itself, with a term before those of WHERE that counts the rows which SQLite looks at.
+   Returns nothing of use. */
+static size_t write_counted(struct row *row)
+{
+    const struct clr_syntax *syntax = row->syntax;
+    const struct clr_node *where = syntax->where;
+    const struct clr_token *name = syntax->alias.kind != 0 ? &syntax->alias : &syntax->table;
+    const size_t begin = where != NULL ? where->outer_begin : name->index + 1;
+    char part[64];
+
+    row->length = 0;
+    add_tokens(row, 0, begin);
+    add(row, " WHERE", where == NULL ? 6 : 0);
+    add(row, part,
+        (size_t)snprintf(part, sizeof part, " " CLR_ROW_COUNTER "(?%d)", row->parameter_count + 1));
+    if (where != NULL) {
+        add(row, " AND (", 6);
+        add_tokens(row, begin, where->outer_end);
+        add(row, ")", 1);
+    }
+    add_rest(row, where != NULL ? where->outer_end : begin);
+    return 0;
 }
 
 /* Returns where the select list ends. */
@@ -400,11 +431,11 @@ enum clr_code clr_result_row_write(struct clr_query *query,
                       .has_subqueries = query->syntax->subqueries.first != NULL,
                       .grouping = &query->grouping,
                       .parameter_count = environment->parameter_count,
-                      .rowid = rowid};
+                      .schema = query->schema == NULL ? environment->schema : NULL,
+                      .rowid = rowid,
+                      .is_verbatim = rowid != NULL};
     size_t none;
 
-    if (rowid != NULL && query->schema == NULL)
-        row.schema = environment->schema;
     query->answer = make(&row, write, &query->items_end);
     if (query->answer == NULL || rowid != NULL)
         return query->answer == NULL ? CLR_NOMEM : CLR_OK;
@@ -412,8 +443,13 @@ enum clr_code clr_result_row_write(struct clr_query *query,
         query->subqueries = make(&row, write_subqueries, &none);
     if (collates)
         query->different = make(&row, write_different, &none);
+    row.is_verbatim = true;
+    if (!row.has_subqueries && query->syntax->inner_begin == 0)
+        query->counted = make(&row, write_counted, &none);
     return (row.has_subqueries && query->subqueries == NULL) ||
-                   (collates && query->different == NULL)
+                   (collates && query->different == NULL) ||
+                   (!row.has_subqueries && query->syntax->inner_begin == 0 &&
+                    query->counted == NULL)
                ? CLR_NOMEM
                : CLR_OK;
 }

@@ -246,6 +246,7 @@ enum clr_code clr_query_write(struct clr_query *query, const struct clr_environm
     clr_memory_free(query->answer);
     clr_memory_free(query->subqueries);
     clr_memory_free(query->different);
-    query->answer = query->subqueries = query->different = NULL;
+    clr_memory_free(query->counted);
+    query->answer = query->subqueries = query->different = query->counted = NULL;
     return clr_result_row_write(query, environment, NULL);
 }

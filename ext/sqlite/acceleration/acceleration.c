@@ -1,5 +1,6 @@
 #include "sqlite/acceleration/acceleration.h"
 
+#include "base/clock.h"
 #include "base/float_environment.h"
 #include "engine/worker/thread.h"
 
@@ -15,6 +16,7 @@ static void drop_plan(struct clr_acceleration *acceleration)
     for (i = 0; i < CLR_MOST_LOOKUPS; i++)
         clr_lookup_memo_free(&acceleration->memos[i]);
     clr_answer_drop(&acceleration->answer);
+    clr_few_rows_drop(&acceleration->few);
     clr_plan_free(acceleration->plan);
     acceleration->plan = NULL;
     acceleration->is_outdated = false;
@@ -104,6 +106,7 @@ static bool suits_environment(const struct clr_plan *plan,
 static int begin_run(struct clr_acceleration *acceleration, const struct clr_watch *watch,
                      sqlite3_value *const *parameters, struct clr_view_run *run)
 {
+    struct clr_kept_rows *const kept = run->kept;
     struct clr_connection *connection = acceleration->connection;
     const struct clr_parameters values = {(void *)parameters, read_parameter};
     const struct clr_budget *budget = &connection->values;
@@ -111,6 +114,7 @@ static int begin_run(struct clr_acceleration *acceleration, const struct clr_wat
 
     *run = (struct clr_view_run){.watch = watch,
                                  .plan = plan,
+                                 .kept = kept,
                                  .parameters = parameters,
                                  .memos = acceleration->memos,
                                  .parameter_count = acceleration->select->parameter_count,
@@ -167,19 +171,40 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
                                                .reason = run->request.reason};
 }
 
+/* Has SQLite run the SELECT as long as that is quicker than a scan, in the caller's environment. */
+static int answer_few(struct clr_acceleration *acceleration,
+                      const struct clr_float_environment *environment, struct clr_view_run *run)
+{
+    int rc;
+
+    clr_float_environment_end(environment);
+    rc = clr_few_rows_answer(&acceleration->few, acceleration->connection, acceleration->select,
+                             acceleration->plan, run->parameters, run->kept, &run->is_kept,
+                             &run->request.reason);
+    clr_float_environment_begin();
+    return rc;
+}
+
 /* Runs the plan. environment: in which SQLite would run the SELECT. */
 static int run_plan(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
                     const struct clr_float_environment *environment, struct clr_view_run *run)
 {
     const struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
+    int64_t start;
     int rc = begin_run(acceleration, &watch, parameters, run);
 
+    if (rc == SQLITE_OK && run->query_run != NULL)
+        rc = answer_few(acceleration, environment, run);
     if (rc != SQLITE_OK)
         return rc;
     if (!suits_environment(acceleration->plan, environment))
         clr_reason_set(&run->request.reason, CLR_WHY_FLOAT_ENVIRONMENT);
+    start = clr_clock_ns();
     if (clr_ways_take(run) == CLR_ERROR)
         return run->rc;
+    if (run->request.reading.kind == CLR_READ_RESIDENT ||
+        run->request.reading.kind == CLR_READ_STREAMED)
+        acceleration->few.scan_ns = clr_clock_ns() - start;
     learn(acceleration, run);
     return SQLITE_OK;
 }
@@ -258,7 +283,7 @@ static int run(struct clr_acceleration *acceleration, sqlite3_value *const *para
                struct clr_kept_rows *rows, struct clr_group_answer *groups, bool *answered)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
-    struct clr_view_run run = {.query_run = NULL, .way = CLR_WAY_SQLITE};
+    struct clr_view_run run = {.query_run = NULL, .kept = rows, .way = CLR_WAY_SQLITE};
     struct clr_last_run *last = &acceleration->last;
     int rc = run_tallies(acceleration, parameters, &before, &run);
 
@@ -271,6 +296,7 @@ static int run(struct clr_acceleration *acceleration, sqlite3_value *const *para
     if (rc == SQLITE_OK && !*answered) {
         last->way = CLR_WAY_SQLITE;
         acceleration->connection->stats.selects_by_rows++;
+        *answered = run.is_kept;
     }
     end_run(&run);
     return rc;

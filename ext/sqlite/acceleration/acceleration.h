@@ -8,6 +8,7 @@
 #define CLR_SQLITE_ACCELERATION_H
 
 #include "sqlite/acceleration/answer.h"
+#include "sqlite/acceleration/few_rows.h"
 #include "sqlite/acceleration/plan.h"
 #include "sqlite/acceleration/ways.h"
 #include "sqlite/columns/column_source.h"
@@ -41,6 +42,7 @@ struct clr_acceleration {
     bool is_running; /* a function of the application may ask the view that calls it */
     struct clr_interruption interruption;
     struct clr_answer answer;                       /* of the plan */
+    struct clr_few_rows few;                        /* likewise */
     struct clr_lookup_memo memos[CLR_MOST_LOOKUPS]; /* of its lookups */
     struct clr_last_run last;
     char line[CLR_REASON_TEXT]; /* for clr_acceleration_explain() */

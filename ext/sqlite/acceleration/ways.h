@@ -3,6 +3,7 @@
 #define CLR_SQLITE_WAYS_H
 
 #include "query/query_run.h"
+#include "sqlite/acceleration/kept_rows.h"
 #include "sqlite/acceleration/plan.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/lookups/memo.h"
@@ -32,7 +33,9 @@ struct clr_view_run {
     struct clr_lookup_memo *memos;               /* of the plan's lookups, the view's */
     struct clr_lookup lookups[CLR_MOST_LOOKUPS]; /* theirs, as the scan has them */
     const struct clr_watch *watch;
-    struct clr_groups *groups; /* that a scan with keys has found, the run's; else NULL */
+    struct clr_kept_rows *kept; /* the caller's, for an answer that is rows */
+    bool is_kept;               /* they are the answer, and SQLite's own, by CLR_WAY_SQLITE */
+    struct clr_groups *groups;  /* that a scan with keys has found, the run's; else NULL */
     /* The scan's columns, with references until clr_run_release_columns(): what tallies and groups
        have of text is theirs, or their dictionaries'. */
     struct clr_column *columns[CLR_MOST_COLUMNS];

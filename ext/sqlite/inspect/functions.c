@@ -1,4 +1,5 @@
 #include "sqlite/inspect/functions.h"
+#include "sqlite/acceleration/few_rows.h"
 
 #include "engine/worker/runtime.h"
 #include "opencl/core/catalog.h"
@@ -127,5 +128,7 @@ int clr_functions_register(struct clr_connection *connection, const char *librar
     rc = sqlite3_create_function_v2(
         connection->db, "clreduce_set", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY,
         clr_connection_retain(connection), set, NULL, NULL, clr_connection_release);
-    return rc == SQLITE_OK ? clr_row_loader_register(connection) : rc;
+    if (rc == SQLITE_OK)
+        rc = clr_row_loader_register(connection);
+    return rc == SQLITE_OK ? clr_few_rows_register(connection) : rc;
 }

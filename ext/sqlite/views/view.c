@@ -195,6 +195,7 @@ static int fill(sqlite3_vtab_cursor *base, int index, const char *plan, int coun
         rc = clr_acceleration_run(view->acceleration, cursor->parameters, &cursor->kept,
                                   &cursor->groups, &answered);
     cursor->is_kept = answered && cursor->groups.statement == NULL;
+    cursor->at_end = cursor->is_kept && cursor->kept.count == 0;
     if (rc == SQLITE_OK && answered && !cursor->is_kept) {
         cursor->row = -1;
         rc = clr_is_writing(view->connection->db) ? keep_rows(cursor) : next(base);

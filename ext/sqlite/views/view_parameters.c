@@ -46,7 +46,7 @@ int clr_view_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     double cost = 1e6;
     int i, parameter, given = 0;
 
-    view->acceleration->answer.is_stale = true;
+    view->acceleration->answer.is_stale = view->acceleration->few.is_stale = true;
     /* What an ordinary view may do is a matter of rights and trust in its schema, too. */
     if (view->select.view_name != NULL &&
         (view->acceleration->plan == NULL ||

@@ -1,0 +1,231 @@
+#include "sqlite/acceleration/few_rows.h"
+
+#include "base/clock.h"
+#include "base/float_environment.h"
+#include "numeric/values/value.h"
+#include "sqlite/session/statement.h"
+
+#include <string.h>
+
+/*
+ * SQLite may take one in IN_VAIN of the time of a scan before that begins. As long as the columns
+ * have not been here it may take the time of a load, LOAD_NS nanoseconds for each row of the table,
+ * by all queries together: who asks again and again has the columns loaded. But queries that a scan
+ * would be no quicker for, one in SCANNED of a nanosecond for each row, do not count.
+ *
+ * LEAST_ROWS are few whatever they take; behind them the clock is read once for so many rows.
+ */
+enum { IN_VAIN = 2, LOAD_NS = 10, SCANNED = 2, LEAST_ROWS = 128, CLOCK_ROWS = 16 };
+
+/* Rows of a table that has no rowids to tell them. */
+enum { UNKNOWN_ROWS = 100000 };
+
+static const char pointer_type[] = "clreduce few rows";
+
+/* What the function counts, and when it is too much. */
+struct budget {
+    int64_t rows, end; /* of the clock */
+    bool is_spent;
+};
+
+void clr_few_rows_drop(struct clr_few_rows *few)
+{
+    sqlite3_finalize(few->statement);
+    *few = (struct clr_few_rows){.scan_ns = few->scan_ns};
+}
+
+/* ---- The function. */
+
+static void count_row(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct budget *budget = sqlite3_value_pointer(values[0], pointer_type);
+
+    (void)count;
+    if (budget == NULL) {
+        sqlite3_result_error(context, CLR_ROW_COUNTER "() is for accelerated views alone", -1);
+        return;
+    }
+    budget->rows++;
+    budget->is_spent =
+        budget->rows > LEAST_ROWS && budget->rows % CLOCK_ROWS == 0 && clr_clock_ns() > budget->end;
+    if (budget->is_spent)
+        sqlite3_result_error(context, "a scan is quicker", -1);
+    else
+        sqlite3_result_int(context, 1);
+}
+
+int clr_few_rows_register(struct clr_connection *connection)
+{
+    return sqlite3_create_function_v2(
+        connection->db, CLR_ROW_COUNTER, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+        clr_connection_retain(connection), count_row, NULL, NULL, clr_connection_release);
+}
+
+/* ---- The statement. */
+
+static bool are_alike(const struct clr_walk *a, const struct clr_walk *b)
+{
+    return a->kind == b->kind && a->root == b->root && a->descends == b->descends &&
+           a->is_whole == b->is_whole && a->has_lists == b->has_lists &&
+           a->ends_early == b->ends_early && a->has_sorter == b->has_sorter &&
+           a->finds_values == b->finds_values;
+}
+
+/* Prepares the SELECT that counts, if need be. Its rows are the SELECT's, in the same order, as
+   long as SQLite goes over the table's in the same way. */
+static int prepare(struct clr_few_rows *few, sqlite3 *db, const struct clr_plan *plan)
+{
+    struct clr_float_environment before;
+    struct clr_program program;
+    struct clr_walk walk;
+    int rc;
+
+    if (few->statement != NULL && !few->is_stale)
+        return SQLITE_OK;
+    sqlite3_finalize(few->statement);
+    few->statement = NULL;
+    few->is_stale = false;
+    before = clr_float_environment_begin();
+    rc = clr_program_read(db, &program, "%s", plan->query->counted);
+    if (rc == SQLITE_OK) {
+        walk = clr_program_walk(&program);
+        few->is_other = !are_alike(&walk, &plan->walk);
+    }
+    clr_program_free(&program);
+    if (rc == SQLITE_OK && !few->is_other)
+        rc = sqlite3_prepare_v3(db, plan->query->counted, -1, SQLITE_PREPARE_PERSISTENT,
+                                &few->statement, NULL);
+    clr_float_environment_end(&before);
+    few->is_other = few->is_other || (rc != SQLITE_OK && rc != SQLITE_NOMEM);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
+/* ---- How many rows are few. */
+
+static uint64_t hash_parameters(sqlite3_value *const *parameters, int count)
+{
+    uint64_t hash = 1;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        sqlite3_value *value = parameters[i];
+        struct clr_value bytes = {.kind = CLR_KIND_BLOB};
+
+        if (value != NULL && sqlite3_value_type(value) != SQLITE_NULL) {
+            bytes.bytes = sqlite3_value_blob(value);
+            bytes.as.size = (size_t)sqlite3_value_bytes(value);
+        }
+        hash = clr_bytes_hash(&bytes, hash);
+    }
+    return hash;
+}
+
+/* Returns the number of a table's rows, by its greatest rowid if it has any: a guess. */
+static int64_t guess_rows(sqlite3 *db, const struct clr_table_info *table)
+{
+    sqlite3_stmt *statement;
+    int64_t rows = 0;
+
+    if (table->without_rowid || !table->columns[table->column_count].readable)
+        return UNKNOWN_ROWS;
+    if (clr_statement_prepare(db, &statement, "SELECT max(rowid) FROM \"%w\".\"%w\"", table->schema,
+                              table->name) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        rows = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return rows > 0 ? rows : UNKNOWN_ROWS;
+}
+
+/* Returns how many nanoseconds SQLite may take. */
+static int64_t find_time(struct clr_few_rows *few, sqlite3 *db, const struct clr_table_info *table)
+{
+    if (few->table_rows == 0)
+        few->table_rows = guess_rows(db, table);
+    if (few->scan_ns > 0)
+        return few->scan_ns / IN_VAIN;
+    return few->table_rows < INT64_MAX / LOAD_NS ? few->table_rows * LOAD_NS - few->spent_ns
+                                                 : INT64_MAX / 2;
+}
+
+/* ---- The run. */
+
+/* Steps the statement. Returns SQLITE_DONE with all rows, or why not. */
+static int run(struct clr_few_rows *few, int given, sqlite3_value *const *parameters,
+               struct budget *budget, struct clr_kept_rows *rows)
+{
+    sqlite3_stmt *statement = few->statement;
+    const int before = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0);
+    int rc = sqlite3_bind_pointer(statement, given + 1, budget, pointer_type, NULL), i;
+
+    for (i = 0; i < given && rc == SQLITE_OK; i++) {
+        if (parameters[i] != NULL)
+            rc = sqlite3_bind_value(statement, i + 1, parameters[i]);
+    }
+    if (rc == SQLITE_OK)
+        rc = clr_kept_rows_fill(rows, statement);
+    if (rc != SQLITE_DONE)
+        clr_kept_rows_free(rows);
+    rows->columns = sqlite3_column_count(statement);
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    /* Prepared anew it may go over the rows in another way. */
+    if (sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0) != before) {
+        few->is_stale = true;
+        clr_kept_rows_free(rows);
+        return rc == SQLITE_DONE ? SQLITE_SCHEMA : rc;
+    }
+    return rc;
+}
+
+/* Whether it may be that few rows are read, as far as the code tells. */
+static bool may_be_few(const struct clr_select *select, const struct clr_plan *plan)
+{
+    const struct clr_walk *walk = &plan->walk;
+
+    return walk->kind == CLR_WALK_ONE ||
+           (walk->kind == CLR_WALK_TREE && plan->query->counted != NULL &&
+            select->view_name == NULL && (!walk->is_whole || walk->ends_early));
+}
+
+int clr_few_rows_answer(struct clr_few_rows *few, struct clr_connection *connection,
+                        const struct clr_select *select, const struct clr_plan *plan,
+                        sqlite3_value *const *parameters, struct clr_kept_rows *rows,
+                        bool *answered, struct clr_reason *reason)
+{
+    struct budget budget = {.rows = 0};
+    int64_t start, taken;
+    uint64_t hash;
+    int rc;
+
+    *answered = false;
+    /* With a threshold of 0 scans are wanted whatever the table's size. */
+    if (connection->settings.view_threshold == 0 || !may_be_few(select, plan))
+        return SQLITE_OK;
+    if (plan->walk.kind == CLR_WALK_ONE) {
+        clr_reason_set_numbers(reason, CLR_WHY_FEW_ROWS, 1, 0);
+        return SQLITE_OK;
+    }
+    hash = hash_parameters(parameters, select->parameter_count);
+    if (hash == few->failed && clr_skips_take(&few->skips))
+        return SQLITE_OK;
+    rc = prepare(few, connection->db, plan);
+    if (rc != SQLITE_OK || few->is_other)
+        return rc;
+    start = clr_clock_ns();
+    budget.end = start + find_time(few, connection->db, &plan->table);
+    rc = run(few, select->parameter_count, parameters, &budget, rows);
+    if (rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT)
+        return rc;
+    taken = clr_clock_ns() - start;
+    if (taken > few->table_rows / SCANNED)
+        few->spent_ns += taken;
+    if (budget.is_spent) {
+        few->failed = hash;
+        few->skips.left = CLR_SKIPS;
+        return SQLITE_OK;
+    }
+    /* What is an error to SQLite is SQLite's to say. */
+    *answered = rc == SQLITE_DONE;
+    clr_reason_set_numbers(reason, CLR_WHY_FEW_ROWS, budget.rows, 0);
+    return SQLITE_OK;
+}
