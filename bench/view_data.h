@@ -6,6 +6,8 @@
  *
  *     v(id INTEGER PRIMARY KEY, x REAL, y REAL, i INTEGER, j INTEGER)    all rows
  *     small(id, x, y, i, j)                                             its first 200
+ *     keyed(id INTEGER PRIMARY KEY, k INTEGER, u INTEGER UNIQUE, x REAL) half of the rows, with an
+ *         index on k = h(n, 3266489917) >> 12, and u = h(n, 2654435761)
  */
 #ifndef CLR_BENCH_VIEW_DATA_H
 #define CLR_BENCH_VIEW_DATA_H

@@ -34,6 +34,23 @@ CANDIDATES = (
 )
 SMALL = "SELECT gpu_sum(x) FROM small"
 
+#: What SQLite may answer by reading few rows of a table with indexes on k, of which there are 2^20 values, and on u,
+#: of which each is there once among 2^32.
+KEYED = (
+    ("GROUP BY the rowid LIMIT 1", "SELECT id FROM keyed GROUP BY id LIMIT 1"),
+    ("DISTINCT LIMIT 1 by an index", "SELECT DISTINCT u FROM keyed LIMIT 1"),
+    ("GROUP BY LIMIT 1 by an index", "SELECT gpu_sum(x) FROM keyed GROUP BY k LIMIT 1"),
+    ("max() of an index", "SELECT max(k) FROM keyed"),
+    ("max() of the rowid", "SELECT max(id) FROM keyed"),
+    ("one row by the rowid", "SELECT gpu_sum(x) FROM keyed WHERE id = 5"),
+    ("one value of an index", "SELECT gpu_sum(x) FROM keyed WHERE k = 777"),
+    ("IN by an index", "SELECT gpu_sum(x) FROM keyed WHERE k IN (5, 777, 99999)"),
+    ("a range by an index, 0.01%", "SELECT gpu_sum(x) FROM keyed WHERE u BETWEEN 1000000 AND 1429496"),
+    ("a range by an index, 0.1%", "SELECT gpu_sum(x) FROM keyed WHERE u BETWEEN 1000000 AND 5294967"),
+    ("a range by an index, 1%", "SELECT gpu_sum(x) FROM keyed WHERE u BETWEEN 1000000 AND 43949672"),
+    ("a range by an index, half", "SELECT gpu_sum(x) FROM keyed WHERE u < 2147483648"),
+)
+
 #: For a GPU, a column that is large enough for its bandwidth: 1 GiB. SQLite reads it row by row as
 #: well, for the results to be compared.
 LARGE_ROWS = 1 << 27
@@ -41,7 +58,7 @@ LARGE = (("sum(x)", SUM), ("histogram(x)", HISTOGRAM))
 
 #: Rounds at most, the seconds after which there are enough, and those to wait for a device.
 ROUNDS, SECONDS, DEVICE_WAIT = 5, 8, 30
-SMALL_ROUNDS = 15
+SMALL_ROUNDS, KEYED_ROUNDS = 15, 9
 
 #: DuckDB's twins of candidates, and two results that are the same however they are computed.
 TWINS = (("sum(x)", "sum(x)", ""), ("sum(x * y) WHERE", "sum(x * y)", "WHERE i > 500"))
@@ -84,6 +101,18 @@ def compare(tools, reference, candidates, rounds, seconds_to_wait):
                    for candidate, line in zip(candidates, found)]
 
 
+def measure_keyed(tools):
+    """Views' first and later queries, each beside its own SELECT."""
+    lines = [("host", kind, sql) for _, sql in KEYED for kind in ("select", "first", "again")]
+    found = tools.compare_views(tools.view_database(), lines, KEYED_ROUNDS, SECONDS, 0)
+    results = []
+    for place, (name, _) in enumerate(KEYED):
+        plain, *views = found[3 * place:3 * place + 3]
+        results += [{**evaluate(name, view, plain), "plain_ns": method.summary(plain["ns"])}
+                    for view in views]
+    return results
+
+
 def measure_duckdb(rows, cores):
     """DuckDB on the same values in memory, with one thread and with all; None where it is not."""
     duckdb = peers.find("duckdb")
@@ -117,7 +146,8 @@ def wrong(part):
     """What failed: the views whose row is not their SELECT's, to the bit. None if there are none."""
     failures = [f"{row['sql']} ({row['device']}, {row['kind']}): {row['result']}, not "
                 f"{row['expected']}"
-                for row in part["candidates"] + part["small"] + part["large"] if not row["same"]]
+                for row in part["candidates"] + part["small"] + part["large"] + part["keyed"]
+                if not row["same"]]
     if part["duckdb"] and not same_values(part):
         failures.append("DuckDB's table has other values")
     return "; ".join(failures) or None
@@ -155,7 +185,9 @@ def measure(tools, machine):
     method.say("views: a small table")
     plain, small = compare(tools, SMALL, [(device, "200 rows", "again", SMALL)
                                           for device in settings], SMALL_ROUNDS, 0)
-    part = {"rows": tools.view_rows, "file_bytes": os.path.getsize(path),
+    method.say("views: few rows")
+    keyed = measure_keyed(tools)
+    part = {"rows": tools.view_rows, "keyed": keyed, "file_bytes": os.path.getsize(path),
             "reference": reference, "candidates": candidates,
             "small_reference": plain, "small": small,
             "large": measure_large(tools, machine["device"]),

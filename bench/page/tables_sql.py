@@ -93,6 +93,15 @@ def view_small(part):
             + table(("", "device", "runs:", "time:", "mean:", "speed:", "plan"), rows))
 
 
+def view_keyed(part):
+    """What SQLite may answer by reading few rows."""
+    rows = [(row["name"], row["kind"], times(row["plain_ns"]), times(row["time_ns"]),
+             speed(row["speed"]), row["plan"]) for row in part["keyed"]]
+    return (f"\n{part['rows'] // 2:,} rows with two indexes: what SQLite may answer by reading few of them. A speed is\n"
+            "that of the view over its own SELECT.\n\n"
+            + table(("rows", "queries", "SELECT:", "view:", "speed:", "plan"), rows))
+
+
 def views(results):
     """Accelerated views beside the SELECTs that they hold."""
     part = results["parts"].get("views")
@@ -107,7 +116,7 @@ def views(results):
             "ran once, by SQLite's rows, and the bits of both results were compared.\n\n"
             + table(("view of", "device", "columns", "time:", "speed:", "its SELECT:", "read:",
                      "plan", "result"), view_rows(part))
-            + view_bandwidth(results) + view_peers(part) + view_small(part))
+            + view_bandwidth(results) + view_peers(part) + view_small(part) + view_keyed(part))
 
 
 def first(results):

@@ -55,6 +55,8 @@ def view_cases(results):
                row["speed"]["median"])
     for row in part.get("small", ()):
         yield f"200 rows, {row['device']}, against its SELECT", row["speed"]["median"]
+    for row in part.get("keyed", ()):
+        yield f"{row['name']}, {row['kind']}, against its SELECT", row["speed"]["median"]
     for row in results["parts"].get("statistics", {}).get("views", ()):
         yield (f"{row['name']}, {found.view_state(row)}, {row['device']}, against its SELECT",
                row["speed"]["median"])
