@@ -1,6 +1,7 @@
 #include "sqlite/access/made_views.h"
 
 #include "sqlite/access/statements.h"
+#include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"
@@ -59,9 +60,7 @@ char *clr_made_view_trim(const char *sql)
 /* Whether the view is there: it may have been dropped, or rolled back. No number is given twice. */
 static int is_there(sqlite3 *db, const struct made *made, bool *found)
 {
-    return clr_access_ask(db, found,
-                          "SELECT 1 FROM temp.sqlite_master WHERE type = 'table' AND name = %Q",
-                          made->name);
+    return clr_schema_has(db, "temp", CLR_SCHEMA_TABLE, CLR_SCHEMA_NAME, made->name, found);
 }
 
 /* Checks that it still has the columns of the SELECT, whose tables may be others by now. Returns
@@ -139,12 +138,14 @@ static int is_mentioned(sqlite3 *db, const struct made *made, bool *mentioned)
             return SQLITE_OK;
     }
     *mentioned = false;
-    rc = sqlite3_prepare_v2(db, "SELECT sql FROM temp.sqlite_master WHERE name <> ?1", -1,
-                            &statement, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(statement, 1, made->name, -1, SQLITE_STATIC);
-    while (rc == SQLITE_OK && !*mentioned && sqlite3_step(statement) == SQLITE_ROW)
-        *mentioned = mentions((const char *)sqlite3_column_text(statement, 0), made->name);
+    rc = clr_schema_entries(db, "temp", &statement);
+    while (rc == SQLITE_OK && !*mentioned &&
+           clr_schema_entries_next(statement, CLR_SCHEMA_ANY, CLR_SCHEMA_NAME, NULL)) {
+        const char *name = (const char *)sqlite3_column_text(statement, CLR_SCHEMA_NAME);
+        const char *sql = (const char *)sqlite3_column_text(statement, CLR_SCHEMA_SQL);
+
+        *mentioned = sqlite3_stricmp(name, made->name) != 0 && mentions(sql, made->name);
+    }
     return clr_statement_end(statement, rc);
 }
 
@@ -201,9 +202,7 @@ static int is_taken(sqlite3 *db, const char *name, bool *taken)
     if (rc != SQLITE_OK)
         return rc;
     for (i = 0; i < all.count && rc == SQLITE_OK && !*taken; i++)
-        rc = clr_access_ask(db, taken,
-                            "SELECT 1 FROM \"%w\".sqlite_master WHERE name = %Q COLLATE NOCASE",
-                            all.list[i], name);
+        rc = clr_schema_has(db, all.list[i], CLR_SCHEMA_ANY, CLR_SCHEMA_NAME, name, taken);
     clr_schema_names_free(&all);
     return rc;
 }

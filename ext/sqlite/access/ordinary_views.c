@@ -5,6 +5,7 @@
 #include "sqlite/access/statements.h"
 #include "sqlite/access/view_columns.h"
 #include "sqlite/access/view_names.h"
+#include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/view_text.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/views/view_life.h"
@@ -32,14 +33,12 @@ static int fail_as_sqlite(sqlite3 *db, int rc, char **message)
 static int read_temporary(sqlite3 *db, const char *name, char **sql)
 {
     sqlite3_stmt *statement;
-    int rc = clr_statement_prepare(db, &statement,
-                                   "SELECT sql FROM temp.sqlite_master WHERE name = %Q"
-                                   " COLLATE NOCASE AND type IN ('table', 'view')",
-                                   name);
+    int rc = clr_schema_entries(db, "temp", &statement);
 
     *sql = NULL;
-    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        *sql = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
+    if (rc == SQLITE_OK && clr_schema_entries_next(statement, CLR_SCHEMA_TABLE | CLR_SCHEMA_VIEW,
+                                                   CLR_SCHEMA_NAME, name)) {
+        *sql = sqlite3_mprintf("%s", sqlite3_column_text(statement, CLR_SCHEMA_SQL));
         if (*sql == NULL)
             rc = SQLITE_NOMEM;
     }
@@ -84,13 +83,12 @@ static int check_target(sqlite3 *db, const struct clr_named_view *target, char *
 {
     bool found = false;
     char *held = NULL;
-    int rc = clr_access_ask(
-        db, &found,
-        "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'trigger' AND tbl_name = %Q COLLATE "
-        "NOCASE UNION ALL SELECT 1 FROM temp.sqlite_master WHERE type = 'trigger' AND tbl_name = %Q"
-        " COLLATE NOCASE",
-        target->schema, target->name, target->name);
+    int rc = clr_schema_has(db, target->schema, CLR_SCHEMA_TRIGGER, CLR_SCHEMA_OF_TABLE,
+                            target->name, &found);
 
+    if (rc == SQLITE_OK && !found)
+        rc = clr_schema_has(db, "temp", CLR_SCHEMA_TRIGGER, CLR_SCHEMA_OF_TABLE, target->name,
+                            &found);
     if (rc != SQLITE_OK)
         return fail_as_sqlite(db, rc, message);
     if (found)

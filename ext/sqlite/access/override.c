@@ -1,7 +1,7 @@
 #include "sqlite/access/override.h"
 
-#include "sqlite/access/statements.h"
 #include "sqlite/aggregates/aggregates.h"
+#include "sqlite/session/statement.h"
 #include "sqlite/views/view_life.h"
 
 #include <string.h>
@@ -9,10 +9,18 @@
 /* Refuses names that the application has functions of. */
 static enum clr_code check_name(sqlite3 *db, const char *name, struct clr_status *status)
 {
-    bool found;
-    int rc = clr_access_ask(
-        db, &found, "SELECT 1 FROM pragma_function_list WHERE name = %Q AND NOT builtin", name);
+    sqlite3_stmt *list;
+    bool found = false;
+    int rc = sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &list, NULL);
 
+    /* name, builtin */
+    while (rc == SQLITE_OK && !found && sqlite3_step(list) == SQLITE_ROW) {
+        const char *listed = (const char *)sqlite3_column_text(list, 0);
+
+        found = listed != NULL && sqlite3_stricmp(listed, name) == 0 &&
+                sqlite3_column_int(list, 1) == 0;
+    }
+    rc = clr_statement_end(list, rc);
     if (rc == SQLITE_NOMEM)
         return CLR_NOMEM;
     if (rc != SQLITE_OK)

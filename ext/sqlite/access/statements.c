@@ -1,7 +1,5 @@
 #include "sqlite/access/statements.h"
 
-#include "sqlite/session/statement.h"
-
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -22,19 +20,4 @@ int clr_access_run(sqlite3 *db, char **message, const char *format, ...)
     else if (rc != SQLITE_OK && error == NULL)
         *message = sqlite3_mprintf("%s", sqlite3_errstr(rc));
     return rc;
-}
-
-int clr_access_ask(sqlite3 *db, bool *found, const char *format, ...)
-{
-    sqlite3_stmt *statement;
-    va_list arguments;
-    char *sql;
-    int rc;
-
-    va_start(arguments, format);
-    sql = sqlite3_vmprintf(format, arguments);
-    va_end(arguments);
-    rc = clr_statement_prepare_text(db, &statement, sql);
-    *found = rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
-    return clr_statement_end(statement, rc);
 }

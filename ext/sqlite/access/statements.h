@@ -4,13 +4,8 @@
 
 #include "sqlite/api.h"
 
-#include <stdbool.h>
-
 /* Runs statements that are no queries. Returns SQLite's code, with a message that is to be freed
    with sqlite3_free(); NULL without an error, and without memory. */
 int clr_access_run(sqlite3 *db, char **message, const char *format, ...);
-
-/* Asks whether a query has a row. Returns SQLite's code. */
-int clr_access_ask(sqlite3 *db, bool *found, const char *format, ...);
 
 #endif

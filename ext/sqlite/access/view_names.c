@@ -1,5 +1,6 @@
 #include "sqlite/access/view_names.h"
 
+#include "sqlite/schema/schema_entries.h"
 #include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"
 
@@ -35,19 +36,12 @@ static struct clr_named_view *new_named(const char *schema, const char *name,
 static int find_in(sqlite3 *db, const char *schema, const char *name, struct clr_named_view **found)
 {
     sqlite3_stmt *statement;
-    int rc = clr_statement_prepare(db, &statement,
-                                   "SELECT type, name FROM \"%w\".sqlite_master WHERE name = %Q"
-                                   " COLLATE NOCASE AND type IN ('table', 'view')",
-                                   schema, name);
+    int rc = clr_schema_entries(db, schema, &statement);
 
-    /* NULL: an authorizer hides the columns. */
-    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW &&
-        sqlite3_column_type(statement, 0) != SQLITE_NULL) {
-        const char *type = (const char *)sqlite3_column_text(statement, 0);
-        *found = type == NULL
-                     ? NULL
-                     : new_named(schema, (const char *)sqlite3_column_text(statement, 1),
-                                 strcmp(type, "view") == 0 ? CLR_NAMED_VIEW : CLR_NAMED_TABLE);
+    if (rc == SQLITE_OK && clr_schema_entries_next(statement, CLR_SCHEMA_TABLE | CLR_SCHEMA_VIEW,
+                                                   CLR_SCHEMA_NAME, name)) {
+        *found = new_named(schema, (const char *)sqlite3_column_text(statement, CLR_SCHEMA_NAME),
+                           clr_schema_entry_is_view(statement) ? CLR_NAMED_VIEW : CLR_NAMED_TABLE);
         if (*found == NULL)
             rc = SQLITE_NOMEM;
     }
@@ -78,12 +72,12 @@ int clr_named_view_find(sqlite3 *db, const char *name, struct clr_named_view **f
 static int list_views(sqlite3 *db, const char *schema, struct clr_named_view **list)
 {
     sqlite3_stmt *statement;
-    int rc = clr_statement_prepare(
-        db, &statement, "SELECT name FROM \"%w\".sqlite_master WHERE type = 'view'", schema);
+    int rc = clr_schema_entries(db, schema, &statement);
 
-    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        struct clr_named_view *named =
-            new_named(schema, (const char *)sqlite3_column_text(statement, 0), CLR_NAMED_VIEW);
+    while (rc == SQLITE_OK &&
+           clr_schema_entries_next(statement, CLR_SCHEMA_VIEW, CLR_SCHEMA_NAME, NULL)) {
+        struct clr_named_view *named = new_named(
+            schema, (const char *)sqlite3_column_text(statement, CLR_SCHEMA_NAME), CLR_NAMED_VIEW);
         if (named == NULL) {
             rc = SQLITE_NOMEM;
         } else {

@@ -2,6 +2,7 @@
 
 #include "sqlite/schema/affinity.h"
 #include "sqlite/schema/column_code.h"
+#include "sqlite/schema/schema_entries.h"
 #include "sqlite/session/statement.h"
 
 #include <math.h>
@@ -139,28 +140,24 @@ static void finish(struct source *source, sqlite3_stmt *statement)
 static bool find_in(struct source *source, const char *schema, const char *name,
                     struct clr_table_info *info, struct clr_reason *reason)
 {
-    sqlite3_stmt *statement =
-        prepare(source, sqlite3_mprintf("SELECT type, rootpage, name FROM \"%w\".sqlite_master "
-                                        "WHERE type IN ('table', 'view')",
-                                        schema));
-    bool found = false;
+    sqlite3_stmt *statement;
+    bool found;
 
-    /* Compared here: an application may have a NOCASE of its own. */
-    while (!found && statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(statement, 2);
-        found = text != NULL && sqlite3_stricmp(text, name) == 0;
-    }
+    if (clr_schema_entries(source->db, schema, &statement) == SQLITE_NOMEM)
+        source->nomem = true;
+    found =
+        statement != NULL && clr_schema_entries_next(statement, CLR_SCHEMA_TABLE | CLR_SCHEMA_VIEW,
+                                                     CLR_SCHEMA_NAME, name);
     if (found) {
-        const char *type = (const char *)sqlite3_column_text(statement, 0);
-        sqlite3_int64 root = sqlite3_column_int64(statement, 1);
-        if (type == NULL || strcmp(type, "view") == 0)
+        sqlite3_int64 root = sqlite3_column_int64(statement, CLR_SCHEMA_ROOT);
+        if (clr_schema_entry_is_view(statement))
             clr_reason_set_name(reason, CLR_WHY_READS_VIEW, name, strlen(name));
         else if (root <= 0 || root > UINT32_MAX)
             clr_reason_set_name(reason, CLR_WHY_READS_VIRTUAL_TABLE, name, strlen(name));
         else
             info->root = (uint32_t)root;
         info->schema = sqlite3_mprintf("%s", schema);
-        info->name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 2));
+        info->name = sqlite3_mprintf("%s", sqlite3_column_text(statement, CLR_SCHEMA_NAME));
         if (info->schema == NULL || info->name == NULL)
             source->nomem = true;
     }

@@ -1,6 +1,6 @@
 #include "sqlite/schema/view_text.h"
 
-#include "sqlite/session/statement.h"
+#include "sqlite/schema/schema_entries.h"
 
 #include <string.h>
 
@@ -94,17 +94,16 @@ int clr_view_text_read(sqlite3 *db, const char *schema, const char *name, char *
     *select = NULL;
     if (sqlite3_stricmp(schema, "temp") == 0)
         return SQLITE_OK;
-    rc = clr_statement_prepare(db, &statement,
-                               "SELECT sql FROM \"%w\".sqlite_master WHERE type = 'view'"
-                               " AND name = %Q COLLATE NOCASE",
-                               schema, name);
-    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        sql = (const char *)sqlite3_column_text(statement, 0);
+    rc = clr_schema_entries(db, schema, &statement);
+    if (rc == SQLITE_OK &&
+        clr_schema_entries_next(statement, CLR_SCHEMA_VIEW, CLR_SCHEMA_NAME, name)) {
+        sql = (const char *)sqlite3_column_text(statement, CLR_SCHEMA_SQL);
         found = sql == NULL ? NULL : find_select(sql);
         if (found != NULL)
             *select = sqlite3_mprintf("%s", found);
         if (sql == NULL || (found != NULL && *select == NULL))
-            rc = sqlite3_column_type(statement, 0) == SQLITE_NULL ? SQLITE_OK : SQLITE_NOMEM;
+            rc = sqlite3_column_type(statement, CLR_SCHEMA_SQL) == SQLITE_NULL ? SQLITE_OK
+                                                                               : SQLITE_NOMEM;
     }
     if (sqlite3_finalize(statement) == SQLITE_NOMEM)
         rc = SQLITE_NOMEM;

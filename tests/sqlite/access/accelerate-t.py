@@ -245,6 +245,26 @@ def test_names():
 # ---- Errors.
 
 
+def test_collations():
+    """Names are SQLite's, folded in ASCII, whatever the application's NOCASE takes for the same."""
+    for name, collation in (("all", lambda a, b: 0), ("none", lambda a, b: -1)):
+        db = open_database()
+        db.execute("CREATE VIEW aa AS SELECT count(*) AS n FROM t")
+        db.execute("CREATE VIEW ab AS SELECT gpu_sum(x) AS total FROM t")
+        db.execute("CREATE VIEW ac AS SELECT gpu_max(x) AS most FROM t")
+        db.execute("CREATE TRIGGER written INSTEAD OF INSERT ON ac BEGIN SELECT 1; END")
+        db.create_collation("NOCASE", collation)
+        tap.is_equal(accelerate(db, "AB"), 1, f"{name} equal: a view by its name")
+        tap.is_equal(described(db, "SELECT * FROM ab"), described(db, "SELECT * FROM main.ab"), f"{name} equal: its text")
+        tap.ok("triggers" in accelerate(db, "AC"), f"{name} equal: another one's trigger")
+        tap.is_equal(accelerate(db), 2, f"{name} equal: all that can be")
+        tap.is_equal(described(db, "SELECT * FROM aa"), described(db, "SELECT * FROM main.aa"), f"{name} equal: another text")
+        select = "SELECT gpu_sum(x), count(*) FROM t WHERE x > 3"
+        rewritten = support.value(db, "SELECT clreduce_rewrite(?)", select)
+        tap.is_equal(described(db, rewritten), described(db, select), f"{name} equal: a SELECT that is rewritten")
+        db.close()
+
+
 def test_errors():
     """What cannot be accelerated says why, and leaves nothing."""
     db = open_database()
@@ -395,6 +415,7 @@ def main():
     test_columns()
     test_groups()
     test_names()
+    test_collations()
     test_errors()
     test_rights()
     test_changes()
