@@ -56,8 +56,8 @@ void clr_layout_add_chains(struct clr_layout *layout, struct clr_page_set *visit
 /* Forgets the overflow pages. */
 void clr_layout_drop_chains(struct clr_layout *layout);
 
-/* Whether the columns' rows are in the order of the table's: a load keeps it mostly, and a refresh
-   puts the rows of leaves that have come between others behind them. */
+/* Whether the columns' rows are in the order of the table's: a load keeps it, and a refresh puts
+ * the rows of leaves that have come between others behind them. */
 bool clr_layout_is_in_order(const struct clr_layout *layout);
 
 /* Makes a layout, which has nothing yet, a copy of another one. Returns false without memory. */

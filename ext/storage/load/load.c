@@ -64,6 +64,8 @@ static enum clr_load_outcome load_unit(struct load *load, int thread,
     outcome = clr_unit_read(&load->units, i, reader, &rows);
     if (outcome == CLR_LOAD_DONE)
         outcome = clr_placement_take(&load->placement, decoder->reader.pages, i, rows);
+    else
+        clr_placement_give_up(&load->placement);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     populate(load, i);

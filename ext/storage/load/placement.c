@@ -1,15 +1,10 @@
 #include "storage/load/placement.h"
 
 #include "base/memory.h"
-#include "engine/worker/thread.h"
 
 /* A guess: so much of a table has been met, one in so many of its units, and all of it would have
    so many times the rows that there may be. */
 enum { GUESS_PART = 16, GUESS_FACTOR = 2 };
-
-/* So many milliseconds a thread waits for its turn, at most: by then others have read their pages,
-   or something holds one of them. Then rows are in no order from there on. */
-enum { TURN_MS = 20 };
 
 bool clr_placement_init(struct clr_placement *placement, struct clr_units *units,
                         const struct clr_layout *layout)
@@ -27,7 +22,7 @@ bool clr_placement_init(struct clr_placement *placement, struct clr_units *units
         .before = clr_page_set_copy(units->visited)};
     atomic_init(&placement->left, left);
     pthread_mutex_init(&placement->lock, NULL);
-    clr_thread_cond_init(&placement->taken);
+    pthread_cond_init(&placement->taken, NULL);
     return placement->leaves != NULL && placement->before != NULL;
 }
 
@@ -52,17 +47,12 @@ static bool seems_too_large(const struct clr_placement *placement, size_t rows)
                (int)GUESS_FACTOR * (double)placement->layout->most_rows * (double)taken;
 }
 
-/* Waits, with the lock, until the units before unit i have their places. */
+/* Waits, with the lock, until the units before unit i have their places. Each of them is a
+   thread's, which waits for no later one: it gets its place, or gives up. */
 static void wait_for_turn(struct clr_placement *placement, size_t i)
 {
-    const struct timespec deadline = clr_thread_deadline(TURN_MS);
-
-    while (!placement->is_unordered && placement->units_taken != i) {
-        if (!clr_thread_wait(&placement->taken, &placement->lock, &deadline)) {
-            placement->is_unordered = true;
-            pthread_cond_broadcast(&placement->taken);
-        }
-    }
+    while (!placement->is_given_up && placement->units_taken != i)
+        pthread_cond_wait(&placement->taken, &placement->lock);
 }
 
 enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_pages *pages,
@@ -91,6 +81,14 @@ enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct
                    (rows <= layout->most_rows && !seems_too_large(placement, rows))
                ? CLR_LOAD_DONE
                : CLR_LOAD_TOO_LARGE;
+}
+
+void clr_placement_give_up(struct clr_placement *placement)
+{
+    pthread_mutex_lock(&placement->lock);
+    placement->is_given_up = true;
+    pthread_cond_broadcast(&placement->taken);
+    pthread_mutex_unlock(&placement->lock);
 }
 
 /* Whether the leaves are those of the layout. If not, the page of the first other one is named. */

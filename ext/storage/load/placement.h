@@ -17,7 +17,7 @@ struct clr_placement {
     struct clr_page_set *before;     /* the pages that led to the leaves */
     pthread_mutex_t lock;
     pthread_cond_t taken; /* a unit has its place */
-    bool is_unordered;    /* places are given as units come */
+    bool is_given_up;     /* a unit will have no place: the load fails */
     /* What the units that have their places have taken. */
     size_t units_taken, rows;
     size_t places; /* in the layout, before the next unit's */
@@ -32,11 +32,14 @@ void clr_placement_free(struct clr_placement *placement);
 /*
  * Gives unit i, of so many rows, its place, if the layout fits and has room. Returns CLR_LOAD_DONE,
  * CLR_LOAD_TOO_LARGE or CLR_LOAD_MALFORMED, with the page in pages. Any thread may call it, once
- * for each unit, and has to before it takes another one. Rows keep the order of the units, unless a
- * thread has waited too long for those before: see clr_layout_is_in_order().
+ * for each unit, and has to before it takes another one: this or clr_placement_give_up(). It waits
+ * for the units before, as rows keep the order of the units.
  */
 enum clr_load_outcome clr_placement_take(struct clr_placement *placement, struct clr_pages *pages,
                                          size_t i, size_t rows);
+
+/* A thread's unit could not be read, and the load fails: nobody waits for its place any more. */
+void clr_placement_give_up(struct clr_placement *placement);
 
 /* Returns where the leaves of unit i are to be described, once it has its place. */
 static inline struct clr_leaf *clr_placement_leaves(const struct clr_placement *placement, size_t i)

@@ -375,6 +375,58 @@ static void test_many_codes(void)
     }
 }
 
+/* Of the reads of several pages, which are those of leaves, the first one takes its time. */
+struct late {
+    struct image_bytes bytes;
+    atomic_bool has_begun;
+    bool fails;
+};
+
+static int read_late(void *context, enum clr_file file, void *buffer, size_t size, int64_t offset)
+{
+    const struct timespec pause = {0, 200000000};
+    struct late *late = context;
+
+    if (size > 4096 && !atomic_exchange(&late->has_begun, true)) {
+        nanosleep(&pause, NULL);
+        if (late->fails)
+            return SQLITE_IOERR_READ;
+    }
+    return image_read(&late->bytes, file, buffer, size, offset);
+}
+
+/* Rows are in the table's order, however long a thread takes for its pages; and who waits for a
+   thread that fails does not wait for ever. */
+static void test_late(bool fails)
+{
+    struct image image = {0};
+    struct late late = {.fails = fails};
+    struct clr_source source;
+    sqlite3 *db;
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+        tap_bail("no database");
+    image_sql(db, "CREATE TABLE t(a INT, b); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+                  " INSERT INTO t SELECT i, zeroblob(300) FROM n LIMIT 20000");
+    late.bytes = image_serialize(db);
+    atomic_init(&late.has_begun, false);
+    source = image_source(late.bytes.data);
+    source.context = &late;
+    source.read = read_late;
+    source.parallel = true;
+    image_add(&image, "a", 0, false);
+    tap_is_int64(image_load(&image, &source, image_root(db, "t")),
+                 fails ? CLR_LOAD_FAILED : CLR_LOAD_DONE, "a thread that is late%s",
+                 fails ? ", and fails" : "");
+    if (!fails) {
+        tap_ok(clr_layout_is_in_order(&image.layout), "the rows are in order");
+        image_test(&image, db, "t", "a thread that is late");
+    }
+    image_free(&image);
+    sqlite3_free(late.bytes.data);
+    sqlite3_close(db);
+}
+
 int main(void)
 {
     static const int page_sizes[] = {512, 1024, 4096, 65536};
@@ -385,6 +437,8 @@ int main(void)
     test_values();
     test_shapes();
     test_many_codes();
+    test_late(false);
+    test_late(true);
     for (i = 0; i < 24; i++) {
         form.page_size = page_sizes[i % 4];
         form.reserved = i / 4 % 3 == 0 ? 0 : i / 4 % 3 == 1 ? 32 : 5;
