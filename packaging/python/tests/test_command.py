@@ -8,13 +8,14 @@ import pytest
 
 pytest.importorskip("rich")
 
-WIDE = {**os.environ, "COLUMNS": "200", "CLREDUCE_DEVICE": "host"}
+HOST = {**os.environ, "CLREDUCE_DEVICE": "host"}
 
 
-def run(*arguments, before="pass"):
-    """What the command says: its status, output and errors."""
+def run(*arguments, before="pass", columns="200"):
+    """What the command says on a terminal of so many columns: its status, output and errors."""
     script = f"import sys; {before}; from clreduce.command import main; sys.exit(main())"
-    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, env=WIDE, check=False)
+    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True,
+                          env={**HOST, "COLUMNS": columns}, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -60,10 +61,13 @@ def test_advise(flights, tmp_path):
     queries.write_text("SELECT gpu_avg(delay) FROM flights; -- a comment; with a semicolon\n"
                        "SELECT count(*) FROM flights WHERE origin = 'a;b';\n"
                        "SELECT count(*) FROM flights a JOIN flights b ON a.rowid = b.rowid;\nDELETE FROM flights", encoding="utf-8")
-    status, out, errors = run("advise", flights, str(queries))
+    status, out, errors = run("advise", flights, str(queries), columns="80")
     assert (status, errors) == (0, "")
-    assert out.count("yes: host") == 2 and "no: a join is not accelerated" in out and "4 queries" in out
-    assert "a view holds a SELECT" in out and "'a;b'" in out
+    lines = [line.rstrip() for line in out.split("\n")]
+    assert all(len(line) <= 80 for line in lines)
+    assert lines.count("    yes: host") == 2 and out.count("times as fast") == 2
+    assert "    no: a join is not accelerated: let the view read one table" in lines
+    assert "4 queries" in out and "a view holds a SELECT" in out and "WHERE origin = 'a;b'" in out
 
 
 def test_without_rich():

@@ -5,6 +5,7 @@ import time
 
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 from ..loading import LoadError, capable_module, connect
@@ -148,21 +149,18 @@ def advise(options):
         statements = list(statements_of(file.read(), module.complete_statement))
     connection = open_database(options)
     size = os.path.getsize(options.database)
-    table = Table(show_lines=True)
-    for column, justify in (("query", "left"), ("SQLite", "right"), ("first", "right"), ("again", "right"),
-                            ("times as fast", "right"), ("accelerated", "left")):
-        table.add_column(column, justify=justify, overflow="fold")
     for sql in statements:
+        OUT.print(escape(sql))
         try:
             plain, first, again, plan = measure(connection, sql, size)
         except module.Error as error:
-            table.add_row(escape(sql), "", "", "", "", f"[red]{escape(str(error))}")
-            continue
-        times = ["" if seconds is None else f"{seconds * 1000:.1f} ms" for seconds in (plain, first, again)]
-        gain = "" if again is None else f"{plain / again:.1f}"
-        verdict = tell(plan)
-        table.add_row(escape(sql), *times, gain, verdict)
-    OUT.print(table)
-    OUT.print(f"{len(statements)} queries, each once by SQLite, once with no columns kept, and again. "
-              "Files were in the page cache after SQLite's.", soft_wrap=True)
+            lines = [f"[red]{escape(str(error))}"]
+        else:
+            lines = [tell(plan), f"SQLite {plain * 1000:.1f} ms"]
+            if again is not None:
+                lines[1] += (f", first {first * 1000:.1f} ms, again {again * 1000:.1f} ms: "
+                             f"{plain / again:.1f} times as fast")
+        OUT.print(Padding("\n".join(lines), (0, 0, 1, 4), expand=False))
+    OUT.print(f"{len(statements)} queries, each once by SQLite, once with no columns kept (first), and again. "
+              "Files were in the page cache after SQLite's.")
     return 0
