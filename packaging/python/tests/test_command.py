@@ -72,7 +72,7 @@ def test_advise(flights, tmp_path):
 
 def test_without_rich():
     status, _, errors = run("devices", before="sys.modules['rich'] = sys.modules['rich.console'] = None")
-    assert status == 2 and "pip install 'clreduce[cli]'" in errors
+    assert status == 2 and "pip install rich" in errors
 
 
 def test_bar(flights):

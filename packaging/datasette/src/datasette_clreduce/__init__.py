@@ -9,6 +9,10 @@ REFUSED = (("clreduce_accelerate", 0), ("clreduce_accelerate", 1), ("clreduce_ev
            ("clreduce_set", 2), ("clreduce_view", 1))
 
 
+#: What the configuration may have, and in JSON each is.
+KEYS = {"path": (str, "a string"), "views": (dict, "an object"), "accelerate": (list, "an array"), "settings": (dict, "an object")}
+
+
 class ConfigurationError(RuntimeError):
     """The plugin's configuration cannot be followed; the message says which part."""
 
@@ -31,7 +35,14 @@ def prepare_connection(conn, database, datasette):
 
 def configuration(datasette, database=None):
     """The plugin's part of the configuration: a database's own, or else the whole instance's. Empty if there is none."""
-    return datasette.plugin_config(PLUGIN, database=database) or {}
+    own = datasette.plugin_config(PLUGIN, database=database) or {}
+    for key, value in own.items():
+        kind, name = KEYS.get(key, (None, None))
+        if kind is None:
+            raise ConfigurationError(f'{PLUGIN}: the configuration has no "{key}": it has {", ".join(KEYS)}')
+        if not isinstance(value, kind):
+            raise ConfigurationError(f'{PLUGIN}: "{key}" in the configuration must be {name}, not {value!r}')
+    return own
 
 
 def load(conn, path):
@@ -40,8 +51,8 @@ def load(conn, path):
         try:
             import clreduce
         except ImportError:
-            raise ConfigurationError(f'{PLUGIN}: pip install clreduce, or set "path" in the configuration of the plugin '
-                                     "to the path of clreduce.so") from None
+            raise ConfigurationError(f"{PLUGIN}: pip install ./packaging/python in a checkout of clreduce, or set "
+                                     '"path" in the configuration of the plugin to the path of clreduce.so') from None
         clreduce.load(conn)
         return
     conn.enable_load_extension(True)

@@ -1,4 +1,4 @@
-"""The command clreduce: devices, query and advise. It needs rich, which clreduce[cli] brings."""
+"""The command clreduce: devices, query and advise. It needs rich, which the extra [cli] brings."""
 
 import argparse
 import sys
@@ -25,6 +25,6 @@ def main(arguments=None):
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "rich":
             raise
-        print("clreduce: the command needs rich: pip install 'clreduce[cli]'", file=sys.stderr)
+        print("clreduce: the command needs rich: pip install rich", file=sys.stderr)
         return 2
     return run.run(options)
