@@ -6,6 +6,7 @@
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
 #include "sqlite/schema/affinity.h"
+#include "sqlite/schema/column_names.h"
 #include "sqlite/schema/comparison.h"
 #include "sqlite/schema/view_text.h"
 
@@ -162,32 +163,21 @@ static void declare_comparison(struct declaration *declaration, const char *type
         sqlite3_str_appendf(declaration->text, " COLLATE \"%w\"", comparison->collation);
 }
 
-/* Stores how the columns of the ordinary view compare, in order; 0s where it is not known. */
-static int read_comparisons(const struct clr_select *select, sqlite3_stmt *statement, int count,
-                            struct clr_comparison *list)
-{
-    const char **names = sqlite3_malloc64((sqlite3_uint64)count * sizeof *names);
-    int rc = SQLITE_NOMEM, i;
-
-    for (i = 0; i < count && names != NULL; i++)
-        names[i] = sqlite3_column_name(statement, i);
-    if (names != NULL)
-        rc = clr_comparisons_read(sqlite3_db_handle(statement), select->view_schema,
-                                  select->view_name, names, count, list);
-    sqlite3_free(names);
-    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
-}
-
 /* Declares the columns of the ordinary view that the SELECT reads. */
 static int declare_view(const struct clr_select *select, sqlite3_stmt *statement,
-                        struct declaration *declaration, int count)
+                        const struct clr_column_names *names, struct declaration *declaration)
 {
-    const sqlite3_uint64 size = (sqlite3_uint64)count * sizeof(struct clr_comparison);
+    const sqlite3_uint64 size = (sqlite3_uint64)names->count * sizeof(struct clr_comparison);
     struct clr_comparison *list = sqlite3_malloc64(size);
-    int rc = list == NULL ? SQLITE_NOMEM : read_comparisons(select, statement, count, list), i;
+    int rc = SQLITE_NOMEM, i;
 
-    for (i = 0; i < count && rc == SQLITE_OK; i++) {
-        rc = declare(declaration, sqlite3_column_name(statement, i));
+    /* They are 0s where it is not known. */
+    if (list != NULL &&
+        clr_comparisons_read(sqlite3_db_handle(statement), select->view_schema, select->view_name,
+                             (const char *const *)names->list, names->count, list) != SQLITE_NOMEM)
+        rc = SQLITE_OK;
+    for (i = 0; i < names->count && rc == SQLITE_OK; i++) {
+        rc = declare(declaration, names->list[i]);
         declare_comparison(declaration, sqlite3_column_decltype(statement, i), &list[i]);
     }
     sqlite3_free(list);
@@ -195,12 +185,13 @@ static int declare_view(const struct clr_select *select, sqlite3_stmt *statement
 }
 
 /* Columns of tables keep their declared types, by which drivers convert values. */
-static int declare_columns(sqlite3_stmt *statement, struct declaration *declaration, int count)
+static int declare_columns(sqlite3_stmt *statement, const struct clr_column_names *names,
+                           struct declaration *declaration)
 {
     int rc = SQLITE_OK, i;
 
-    for (i = 0; i < count && rc == SQLITE_OK; i++) {
-        rc = declare(declaration, sqlite3_column_name(statement, i));
+    for (i = 0; i < names->count && rc == SQLITE_OK; i++) {
+        rc = declare(declaration, names->list[i]);
         declare_type(declaration, sqlite3_column_decltype(statement, i));
     }
     return rc;
@@ -226,27 +217,31 @@ static int declare_parameters(sqlite3_stmt *statement, struct declaration *decla
 /* Makes the declaration, to be freed with sqlite3_free(). Returns SQLITE_OK or SQLITE_NOMEM. */
 static int declare_all(const struct clr_select *select, sqlite3_stmt *statement, char **result)
 {
-    const int columns = sqlite3_column_count(statement);
-    const sqlite3_uint64 size =
-        (sqlite3_uint64)(columns + sqlite3_bind_parameter_count(statement)) * sizeof(int);
+    const sqlite3_uint64 size = (sqlite3_uint64)(sqlite3_column_count(statement) +
+                                                 sqlite3_bind_parameter_count(statement)) *
+                                sizeof(int);
     struct declaration declaration = {.text = sqlite3_str_new(NULL)};
+    struct clr_column_names names;
     sqlite3_uint64 seed;
-    int rc = SQLITE_NOMEM;
+    int rc = clr_column_names_read(statement, &names);
 
     sqlite3_randomness(sizeof seed, &seed);
     declaration.names = clr_dictionary_new(seed, NULL);
     declaration.numbers = sqlite3_malloc64(size);
     sqlite3_str_appendall(declaration.text, "CREATE TABLE clreduce(");
-    if (declaration.names != NULL && declaration.numbers != NULL) {
+    if (declaration.names == NULL || declaration.numbers == NULL)
+        rc = SQLITE_NOMEM;
+    if (rc == SQLITE_OK) {
         memset(declaration.numbers, 0, size);
-        rc = select->view_name != NULL ? declare_view(select, statement, &declaration, columns)
-                                       : declare_columns(statement, &declaration, columns);
+        rc = select->view_name != NULL ? declare_view(select, statement, &names, &declaration)
+                                       : declare_columns(statement, &names, &declaration);
     }
     if (rc == SQLITE_OK)
         rc = declare_parameters(statement, &declaration);
     sqlite3_str_appendall(declaration.text, ")");
     sqlite3_free(declaration.numbers);
     clr_dictionary_release(declaration.names);
+    clr_column_names_free(&names);
     *result = sqlite3_str_finish(declaration.text);
     return *result == NULL ? SQLITE_NOMEM : rc;
 }

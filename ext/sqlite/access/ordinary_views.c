@@ -114,13 +114,13 @@ static int create_view(sqlite3 *db, const struct clr_named_view *target, const c
     int rc, i;
 
     sqlite3_str_appendf(text, "CREATE TEMP VIEW \"%w\"", target->name);
-    for (i = 0; i < columns->count; i++)
-        sqlite3_str_appendf(text, "%s\"%w\"", i == 0 ? "(" : ", ", columns->names[i]);
+    for (i = 0; i < columns->names.count; i++)
+        sqlite3_str_appendf(text, "%s\"%w\"", i == 0 ? "(" : ", ", columns->names.list[i]);
     sqlite3_str_appendall(text, ") AS");
-    for (i = 0; i < columns->count; i++)
+    for (i = 0; i < columns->names.count; i++)
         sqlite3_str_appendf(text, "%s%sm.\"%w\"", i == 0 ? " SELECT " : ", ",
                             columns->comparisons[i].affinity == CLR_LETTER_NONE ? "+" : "",
-                            columns->names[i]);
+                            columns->names.list[i]);
     /* As FROM_MADE has it. */
     sqlite3_str_appendf(text, " FROM temp.\"%w\" AS m", made);
     sql = sqlite3_str_finish(text);
@@ -144,7 +144,7 @@ static int drop_view(sqlite3 *db, const char *name)
 static int create(sqlite3 *db, const struct clr_named_view *target, const char *made,
                   const struct clr_view_columns *want, char **message)
 {
-    struct clr_view_columns got = {.names = NULL};
+    struct clr_view_columns got = {.comparisons = NULL};
     int rc = create_view(db, target, made, want, message);
 
     if (rc != SQLITE_OK)
@@ -166,7 +166,7 @@ static int create(sqlite3 *db, const struct clr_named_view *target, const char *
 static int make(struct clr_connection *connection, const struct clr_named_view *target,
                 const char *sql, char **message)
 {
-    struct clr_view_columns want = {.names = NULL};
+    struct clr_view_columns want = {.comparisons = NULL};
     char made[CLR_MADE_NAME];
     int rc = clr_view_columns_read(connection->db, target->schema, target->name, &want);
 
@@ -189,7 +189,7 @@ static int check_temporary(struct clr_connection *connection, const struct clr_n
                            const char *select, const char *sql, bool *done, char **message)
 {
     char made[CLR_MADE_NAME], name[CLR_MADE_NAME];
-    struct clr_view_columns want = {.names = NULL}, got = {.names = NULL};
+    struct clr_view_columns want = {.comparisons = NULL}, got = {.comparisons = NULL};
     int rc;
 
     *done = false;

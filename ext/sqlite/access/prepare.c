@@ -3,6 +3,7 @@
 #include "query/query.h"
 #include "sqlite/access/made_views.h"
 #include "sqlite/access/preview.h"
+#include "sqlite/schema/column_names.h"
 #include "sqlite/session/running.h"
 #include "sqlite/session/statement.h"
 
@@ -87,8 +88,9 @@ static void append_conditions(sqlite3_stmt *plain, const char *view, sqlite3_str
 }
 
 /* Writes the SELECT from the view with the columns' names, and all parameters in the order of their
-   numbers, which they get again by that. columns: a statement of all the view's columns. */
-static char *write_select(sqlite3_stmt *plain, sqlite3_stmt *columns, const char *view)
+   numbers, which they get again by that. columns: the names of all the view's columns. */
+static char *write_select(sqlite3_stmt *plain, const struct clr_column_names *columns,
+                          const char *view)
 {
     const int count = sqlite3_column_count(plain);
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -96,7 +98,7 @@ static char *write_select(sqlite3_stmt *plain, sqlite3_stmt *columns, const char
 
     for (i = 0; i < count; i++)
         sqlite3_str_appendf(text, "%s m.\"%w\" AS \"%w\"", i == 0 ? "SELECT" : ",",
-                            sqlite3_column_name(columns, i), sqlite3_column_name(plain, i));
+                            columns->list[i], sqlite3_column_name(plain, i));
     sqlite3_str_appendf(text, " FROM temp.\"%w\"", view);
     if (sqlite3_bind_parameter_count(plain) > MOST_ARGUMENTS)
         append_conditions(plain, view, text);
@@ -130,11 +132,14 @@ static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
 static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, const char *view)
 {
     sqlite3 *db = sqlite3_db_handle(plain);
+    struct clr_column_names names = {.list = NULL};
     sqlite3_stmt *statement = NULL, *columns;
 
     if (clr_statement_prepare(db, &columns, "SELECT * FROM temp.\"%w\"", view) == SQLITE_OK &&
-        sqlite3_column_count(columns) == sqlite3_column_count(plain))
-        clr_statement_prepare_text(db, &statement, write_select(plain, columns, view));
+        clr_column_names_read(columns, &names) == SQLITE_OK &&
+        names.count == sqlite3_column_count(plain))
+        clr_statement_prepare_text(db, &statement, write_select(plain, &names, view));
+    clr_column_names_free(&names);
     sqlite3_finalize(columns);
     if (statement == NULL || agree(statement, plain))
         return statement;

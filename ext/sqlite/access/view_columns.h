@@ -3,14 +3,14 @@
 #ifndef CLR_SQLITE_VIEW_COLUMNS_H
 #define CLR_SQLITE_VIEW_COLUMNS_H
 
+#include "sqlite/schema/column_names.h"
 #include "sqlite/schema/comparison.h"
 
 #include <stdbool.h>
 
 /* Zeros: none. */
 struct clr_view_columns {
-    char **names;
-    int count;
+    struct clr_column_names names;
     struct clr_comparison *comparisons;
 };
 

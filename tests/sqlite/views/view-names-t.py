@@ -523,6 +523,50 @@ def test_interrupted():
     batch.end()
 
 
+def test_column_names():
+    """A view's columns keep their names, whatever names SQLite gives those of a SELECT by its settings."""
+    selects = (
+        "SELECT x, sum(\"a b\") FROM t GROUP BY x", "SELECT t.x, u.y FROM t JOIN t AS u USING(x) WHERE x < 2", "SELECT x, x, x, x, x, t.x, count(*) AS x FROM t",
+        "SELECT *, y AS \"t.x\" FROM t WHERE x < 2", "SELECT * FROM (SELECT * FROM t) LIMIT 5", "SELECT y AS \"x:1\", x, x FROM t WHERE x < 3",
+        "SELECT count(*), t . x, 1.5, y AS \"a \"\"b, c\" FROM t GROUP BY x", "VALUES(1, 2)", "WITH c AS (SELECT x FROM t) SELECT max(x), \"x\" FROM c -- ;",
+    )
+    for made_by in ((0, 1), (1, 1), (1, 0), (0, 0)):
+        db = views.connect()
+        db.execute('CREATE TABLE t(x INT, y TEXT, "a b" INT)')
+        db.executemany("INSERT INTO t VALUES(?, ?, ?)", ((i % 40, str(i % 3), i) for i in range(ROWS)))
+        plain = [[column[0] for column in db.execute(f"SELECT * FROM ({select}\n)").description] for select in selects]
+        db.execute("CREATE VIEW ordinary AS SELECT t.x, count(*) FROM t GROUP BY x")
+
+        def turn(settings):
+            for name, value in zip(("full_column_names", "short_column_names"), settings):
+                db.execute(f"PRAGMA {name} = {value}")
+
+        turn(made_by)
+        for number, select in enumerate(selects):
+            tap.is_equal(views.create(db, f"v{number}", select), None, f"{made_by}: {select}")
+        db.execute("SELECT clreduce_accelerate('ordinary')").fetchall()
+        for settings in ((0, 1), (1, 1), (1, 0), (0, 0)):
+            turn(settings)
+            db.execute("ALTER TABLE t RENAME TO other")
+            db.execute("ALTER TABLE other RENAME TO t")
+            for number, select in enumerate(selects):
+                names = [name for _, name, *_ in db.execute(f"PRAGMA table_info(v{number})")]
+                # SQLite numbers many columns of one name at random.
+                same = len(names) == len(plain[number]) and all(
+                    a == b or (a.split(":")[0] == b.split(":")[0] and int(b.split(":")[1]) > 3) for a, b in zip(names, plain[number])
+                )
+                tap.ok(same, f"{made_by} and then {settings}: {names} of {select}")
+                tap.is_equal(views.ask(db, f"v{number}"), views.outcome(db, select), f"{settings}: its rows")
+            tap.is_equal(views.outcome(db, "SELECT x FROM ordinary"), views.outcome(db, "SELECT x FROM main.ordinary"), f"{settings}: an ordinary view")
+            select = "SELECT t.x, count(*) FROM t GROUP BY t.x"
+            rewritten = db.execute("SELECT clreduce_rewrite(?)", (select,)).fetchone()[0]
+            tap.is_equal(
+                [column[0] for column in db.execute(rewritten).description], [column[0] for column in db.execute(select).description],
+                f"{settings}: a SELECT that is rewritten",
+            )
+        db.close()
+
+
 def main():
     test_schemas()
     test_elsewhere()
@@ -538,6 +582,7 @@ def main():
     test_writing()
     test_hidden()
     test_interrupted()
+    test_column_names()
     tap.done()
 
 
