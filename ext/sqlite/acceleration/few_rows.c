@@ -17,6 +17,10 @@
  */
 enum { IN_VAIN = 2, LOAD_NS = 10, SCANNED = 2, LEAST_ROWS = 128, CLOCK_ROWS = 16 };
 
+/* What has taken too long once is not begun for so many queries with the same parameters, or, as
+   long as it is not known what a scan takes, for one. */
+enum { SKIPS = 32 };
+
 /* Rows of a table that has no rowids to tell them. */
 enum { UNKNOWN_ROWS = 100000 };
 
@@ -221,7 +225,7 @@ int clr_few_rows_answer(struct clr_few_rows *few, struct clr_connection *connect
         few->spent_ns += taken;
     if (budget.is_spent) {
         few->failed = hash;
-        few->skips.left = CLR_SKIPS;
+        few->skips.left = few->scan_ns > 0 ? SKIPS : 1;
         return SQLITE_OK;
     }
     /* What is an error to SQLite is SQLite's to say. */
