@@ -120,16 +120,16 @@ CLR_WHY(FEW_ROWS, "SQLite finds the rows itself, and reads %1 of them")
 CLR_WHY(VALUE, "some row has a value that only SQLite can treat there: TEXT or a BLOB for a "
                "number, an error, or INTEGERs among the REALs of a key")
 CLR_WHY(MANY_ROWS, "more than one row in %1 passes: SQLite is as quick")
-CLR_WHY(VALUES_MEMORY, "the values take more than values_memory")
-CLR_WHY(KEEPS_VALUES,
-        "the columns take more than column_memory, and a function needs all values together")
+CLR_WHY(VALUES_MEMORY, "the values take more than values_memory: raise that setting")
+CLR_WHY(KEEPS_VALUES, "the columns take more than column_memory, and a function needs all values "
+                      "together: raise that setting")
 CLR_WHY(MANY_VALUES,
         "column %n has too many different values: text or functions of it are as quick "
         "row by row")
 CLR_WHY(ROWS_MOVED, "DISTINCT gives values in the order of the rows, and rows have been written "
                     "among those that were read: write GROUP BY")
-CLR_WHY(KEEPS_CODES,
-        "the columns take more than column_memory, and so do the different values of text")
+CLR_WHY(KEEPS_CODES, "the columns take more than column_memory, and so do the different values of "
+                     "text: raise that setting")
 CLR_WHY(PRESENT_TIME, "the present time ('now', CURRENT_DATE and the like) and time zones are not "
                       "accelerated: make the result a parameter")
 CLR_WHY(LARGE_PAGE,
@@ -146,18 +146,18 @@ CLR_WHY(ANSWER, "a function is replaced by the application's, or the result row 
 CLR_WHY(ANSWER_UNBOUND, "the result could not be bound")
 CLR_WHY(OTHER_ROWS,
         "the value of a virtual generated column may follow from more than its row: make it STORED")
-CLR_WHY(ROWS_TOO_LARGE,
-        "the columns take more than column_memory, and the table's pages cannot stream")
+CLR_WHY(ROWS_TOO_LARGE, "the columns take more than column_memory, and the table's pages cannot "
+                        "stream: raise that setting")
 CLR_WHY(ROWS_FAILED, "SQLite found an error when it filled the columns")
 CLR_WHY(ASKED_ONCE, "%c; will be kept when asked again")
 CLR_WHY(ASKED_SELDOM, "%c; will be kept when asked %1 times more, as the database changes often")
 
 /* Why a database cannot be read, or its version not be known, this time. */
 CLR_WHY(NO_TRANSACTION, "no read transaction could be begun")
-CLR_WHY(UNCOMMITTED, "this connection's own uncommitted changes are to be seen")
+CLR_WHY(UNCOMMITTED, "this connection's own uncommitted changes are to be seen: COMMIT first")
 CLR_WHY(NESTED, "the query that this one is a part of is reading the same columns just now")
 CLR_WHY(SHARED_CACHE, "the connection shares its cache with others")
-CLR_WHY(LOG_JUST_OPENED, "the write-ahead log has just been opened")
+CLR_WHY(LOG_JUST_OPENED, "the write-ahead log has just been opened: ask again")
 CLR_WHY(UNPROVED_SNAPSHOT,
         "others write to the log, and which snapshot this is could not be proved")
 CLR_WHY(OVERTAKEN,

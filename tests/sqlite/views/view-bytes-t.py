@@ -349,7 +349,7 @@ def test_memory():
         "SELECT gpu_histogram_merge(gpu_histogram) FROM t",
     ):
         verdict = check(db, batch, select, 2, "values_memory")
-        batch.check(verdict == "row by row: the values take more than values_memory", verdict)
+        batch.check(verdict == "row by row: the values take more than values_memory: raise that setting", verdict)
     batch.end()
     db.close()
 

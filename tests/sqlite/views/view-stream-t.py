@@ -117,11 +117,11 @@ def test_forms():
             for name, select in UNSURE.items():
                 check(db, batch, name, select, f"{memory} bytes")
                 verdict = views.plan(db, name)[0]
-                batch.check("row by row: some row has TEXT" in verdict, f"{memory} bytes, {name}: {verdict}")
+                batch.check("row by row: some row has a value" in verdict, f"{memory} bytes, {name}: {verdict}")
             for name, select in TOGETHER.items():
                 check(db, batch, name, select, f"{memory} bytes")
                 verdict = views.plan(db, name)[0]
-                expected = verdict.endswith("all values together") or memory == MEMORIES[-1]
+                expected = "all values together" in verdict or memory == MEMORIES[-1]
                 batch.check(expected, f"{memory} bytes, {name}: {verdict}")
         batch.end()
         db.close()
